@@ -79,7 +79,10 @@ function threadsOf(pid: number): readonly string[] {
   }
 }
 
-/** The first number of `/proc/PID/task/TID/schedstat`: time on a processor (sched-stats(5) of the kernel's documents). */
+/**
+ * Reads the first number of `/proc/PID/task/TID/schedstat`: time on a processor (sched-stats(5) of the kernel's
+ * documents).
+ */
 function scheduledNs(pid: number, thread: string): number {
   return Number(readProcessFile(pid, `task/${thread}/schedstat`)?.split(' ')[0] ?? 0)
 }

@@ -78,7 +78,7 @@ function parseEvent(data: Uint8Array): JsonObject {
   return event
 }
 
-/** The error that an answer or event is; undefined if it is none. */
+/** Returns the error in an answer or event; undefined without one. */
 function errorIn(answer: JsonObject): AnsweredError | undefined {
   const { error, type } = answer
   return type !== 'error' && (error === undefined || error === null) ? undefined : answered(answer)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Contribution, ExtensionRoute } from '../extensions/extension.ts'
 import { extendedRouting, type RoutingOptions } from './extended-routing.ts'
-import type { RequestContext } from './request-context.ts'
+import type { HandlerContext } from './handler-context.ts'
 import type { Route } from './route.ts'
 import { contextOf } from './testing.ts'
 
@@ -59,7 +59,7 @@ describe('an extension', () => {
       options,
     )
     expect(router.isPublic('GET', '/its')).toBe(false)
-    const asking = (more: Partial<RequestContext>) => async () =>
+    const asking = (more: Partial<HandlerContext>) => async () =>
       (await router.find('GET', '/its').handle({ ...contextOf(new Request('http://x/its')), ...more })).text()
     expect(await asking({ user: 'ada' })()).toBe('ada')
     for (const other of [{ user: 'grace' }, {}])

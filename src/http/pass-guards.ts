@@ -1,5 +1,5 @@
 import type { Contribution, Visitor } from '../extensions/extension.ts'
-import type { RequestContext } from './request-context.ts'
+import type { HandlerContext } from './handler-context.ts'
 
 /** Identifies the visitor of a request. @throws {WireError} when the request may not pass */
 export type Guard = NonNullable<Contribution['guard']>
@@ -11,7 +11,7 @@ export type Guard = NonNullable<Contribution['guard']>
  */
 export async function passGuards(
   guards: readonly Guard[],
-  { request, path, id, address }: Pick<RequestContext, 'request' | 'path' | 'id' | 'address'>,
+  { request, path, id, address }: Pick<HandlerContext, 'request' | 'path' | 'id' | 'address'>,
 ): Promise<Partial<Visitor>> {
   const visit = { request, path, id, address: address() }
   let passed: Partial<Visitor> = {}

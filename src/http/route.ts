@@ -1,6 +1,6 @@
 import { WireError } from '../formats/error.ts'
 import type { Format } from '../formats/format.ts'
-import type { RequestContext } from './request-context.ts'
+import type { HandlerContext } from './handler-context.ts'
 
 /** One route of the service. Routes are data: the service answers no path beside their list. */
 export interface Route {
@@ -11,7 +11,7 @@ export interface Route {
   readonly isPublic: boolean
   /** Part of the API, in this format: errors have its shape, and pages of other websites may be allowed to ask. */
   readonly format?: Format
-  handle(context: RequestContext): Response | Promise<Response>
+  handle(context: HandlerContext): Response | Promise<Response>
 }
 
 /** Finds the route for a method and a normalised path. */

@@ -1,9 +1,9 @@
 import { WireError } from '../formats/error.ts'
 import { preflight, withCors } from './cors.ts'
 import { errorPage, wantsPage } from './error-page.ts'
+import { requestId, type HandlerContext } from './handler-context.ts'
 import type { OriginPolicy } from './origin-policy.ts'
 import { passGuards, type Guard } from './pass-guards.ts'
-import { requestId, type RequestContext } from './request-context.ts'
 import { requestPath } from './request-target.ts'
 import { errorResponse } from './responses.ts'
 import type { Router } from './route.ts'
@@ -47,13 +47,13 @@ export interface Server {
 
 /** Listens, and passes each request through the guards to its route. @throws {Error} when it cannot listen there */
 export function startServer({ host, port, isPortShared, routing, isClosing, onInternalError }: ServerOptions): Server {
-  async function guarded(context: RequestContext, { router, guards }: Routing): Promise<Response> {
+  async function guarded(context: HandlerContext, { router, guards }: Routing): Promise<Response> {
     const visitor = await passGuards(guards, context)
     const route = router.find(context.request.method, context.path)
     return route.handle(visitor.user === undefined ? context : { ...context, user: visitor.user, visitor })
   }
 
-  function answer(context: RequestContext, now: Routing): Response | Promise<Response> {
+  function answer(context: HandlerContext, now: Routing): Response | Promise<Response> {
     const {
       request: { method },
       path,

@@ -1,6 +1,6 @@
 import { WireError } from '../formats/error.ts'
+import type { HandlerContext } from './handler-context.ts'
 import { checkOwner, type OwnerCheck } from './page/owner-check.ts'
-import type { RequestContext } from './request-context.ts'
 import { errorResponse } from './responses.ts'
 import type { Route } from './route.ts'
 
@@ -13,7 +13,7 @@ export interface Status {
   /** Decides who may read the metrics. */
   readonly isOwner: OwnerCheck
   /** Answers `/`. */
-  readonly page: (context: RequestContext) => Promise<Response>
+  readonly page: (context: HandlerContext) => Promise<Response>
 }
 
 /** `/health`, `/ready` and `/metrics` (docs/api.md), and the page at `/`. */
@@ -54,13 +54,13 @@ function wantsText({ headers }: Request): boolean {
   )
 }
 
-function aboutText({ id }: RequestContext): Response {
+function aboutText({ id }: HandlerContext): Response {
   const response = text('svc is running. Its API is at /v1, its health at /health.\n', id)
   response.headers.set('vary', 'accept')
   return response
 }
 
-function ready({ id }: RequestContext, reason: string | undefined): Response {
+function ready({ id }: HandlerContext, reason: string | undefined): Response {
   if (reason === undefined) return text('ready\n', id)
   return errorResponse(
     new WireError(503, 'overloaded_error', 'not_ready', `Not ready: ${reason}`, { headers: { 'retry-after': '1' } }),

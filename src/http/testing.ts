@@ -3,7 +3,7 @@ import { finishPart, textPart, usagePart } from '../formats/chat/testing.ts'
 import type { WholeReply } from '../formats/reply.ts'
 import type { Gateway, ServedReply } from '../gateway/gateway.ts'
 import type { Call } from '../service/service.ts'
-import type { RequestContext } from './request-context.ts'
+import type { HandlerContext } from './handler-context.ts'
 
 const head = { id: 'chatcmpl-1', created: 1, model: 'm' }
 
@@ -35,7 +35,7 @@ export function rejectionOnAbort({ signal }: Call): Promise<never> {
 }
 
 /** The context of a request. For tests. */
-export function contextOf(request: Request): RequestContext {
+export function contextOf(request: Request): HandlerContext {
   return {
     request,
     path: new URL(request.url).pathname,

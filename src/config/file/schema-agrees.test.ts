@@ -201,7 +201,7 @@ function placesOf({ schema: given, path, fileWith }: Place): readonly Place[] {
 
 const places = placesOf({ schema: root, path: '', fileWith: (value) => value })
 
-/** What the parser allows at a place, by its fault for a value. */
+/** Values that the parser allows at a place, by its fault for a value. */
 function allowedAt({ path, fileWith }: Place, value: unknown, at = path): string | undefined {
   return faultsOf(JSON.stringify(fileWith(value))).find(({ field }) => field === at)?.allowed
 }

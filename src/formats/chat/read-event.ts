@@ -7,11 +7,7 @@ import type { AnsweredError } from '../format.ts'
 import type { Part } from '../part.ts'
 import type { ChunkReader } from './chunk.ts'
 
-/**
- * Reads an event of a stream: a chunk, an error or the end marker.
- *
- * @throws {MalformedAnswer} for an event that is none of them
- */
+/** Reads an event of a stream: a chunk, an error or the end marker. @throws {MalformedAnswer} for any other event */
 export function readEvent(read: ChunkReader, { event, data }: ServerSentEvent): Part | 'done' | AnsweredError {
   if (isDone(data)) return 'done'
   return event === 'error' ? { kind: 'error', error: readErrorBody(data) } : read(data)

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../base/json-value.ts'
 import type { AnswerFormat, Conversation, FunctionTool, ToolChoice, Tools } from '../conversation.ts'
 import { untranslatable } from '../untranslatable.ts'
 import type { Target } from '../upstream-format.ts'
-import { writeTurns } from './write-turns.ts'
+import { writeMessages } from './write-turns.ts'
 
 /**
  * Writes a request in the widely used fields, and all fields of a conversation that was read from chat completions.
@@ -17,7 +17,7 @@ export function writeChatRequest(conversation: Conversation, { model, isStream }
     ...(isStream ? { stream_options: { include_usage: true } } : {}),
     ...(isOwn ? ownFields(conversation) : {}),
     model,
-    messages: writeTurns(conversation.turns, isOwn),
+    messages: writeMessages(conversation.turns, isOwn),
     ...toolFields(conversation.tools, isOwn),
     response_format: writeAnswerFormat(conversation.answerFormat),
     modalities: modalities.length === 0 ? undefined : modalities,

@@ -17,7 +17,7 @@ const audioFormats: ReadonlyMap<string, string> = new Map([
  * @param isOwn the conversation was read from chat completions: members that only its dialects have are written
  * @throws {UpstreamFailure} for a conversation without content
  */
-export function writeTurns(turns: readonly Turn[], isOwn: boolean): readonly JsonObject[] {
+export function writeMessages(turns: readonly Turn[], isOwn: boolean): readonly JsonObject[] {
   if (turns.length === 0) throw untranslatable('A conversation without content')
   const messages: JsonObject[] = []
   /** Content of tool results that waits for the last result of the calls. */

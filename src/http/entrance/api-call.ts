@@ -8,7 +8,7 @@ import type { RequestRecord } from '../../observe/record.ts'
 import { callController } from '../../service/call-controller.ts'
 import { DeadlineExceeded } from '../../service/deadline-exceeded.ts'
 import { withinMs } from '../../service/within.ts'
-import type { RequestContext } from '../request-context.ts'
+import type { HandlerContext } from '../handler-context.ts'
 import { errorResponse } from '../responses.ts'
 import type { Route } from '../route.ts'
 import { refusalOf, type AdmissionOptions } from './admission.ts'
@@ -45,20 +45,20 @@ export function apiRoutes(options: EntranceOptions): readonly Route[] {
 export function apiRoute(format: Format, options: EntranceOptions): Route {
   return { method: 'POST', path: format.path, isPublic: false, format, handle }
 
-  function handle(context: RequestContext): Response | Promise<Response> {
+  function handle(context: HandlerContext): Response | Promise<Response> {
     const refusal = refusalOf(context.request, options)
     return refusal === undefined ? answer(context, format, options) : refuse(context, format, refusal, options)
   }
 }
 
 /** Refuses a request, and records it. */
-function refuse(context: RequestContext, format: Format, refusal: WireError, { record }: EntranceOptions): Response {
+function refuse(context: HandlerContext, format: Format, refusal: WireError, { record }: EntranceOptions): Response {
   const progress = begin(context, format)
   record(recordOf(progress, undefined, { status: refusal.status, error: refusal.code }))
   return errorResponse(refusal, context.id, { format, headers: attemptHeaders(progress) })
 }
 
-async function answer(context: RequestContext, format: Format, options: EntranceOptions): Promise<Response> {
+async function answer(context: HandlerContext, format: Format, options: EntranceOptions): Promise<Response> {
   const { request, started } = context
   const progress = begin(context, format)
   const controller = callController()

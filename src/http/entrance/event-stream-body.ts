@@ -26,7 +26,7 @@ export interface EventStreamOptions {
   readonly format: StreamFormat
   /** Milliseconds between keep-alives while there is no reply. */
   readonly heartbeatMs: number
-  /** Milliseconds in which a client must read what was written. */
+  /** Milliseconds in which a client must read the written bytes. */
   readonly stallMs: number
   /** Estimated tokens of the request. Absent: the usage of an answer that ends early is not estimated. */
   readonly promptTokens?: number
@@ -78,7 +78,7 @@ export function eventStreamBody({
   let quarters = 0
   let isFinished = false
   let isOver = false
-  /** The client has not read what was written. */
+  /** Written bytes are not read yet. */
   let isBlocked = false
   let forced: { readonly reason: unknown } | undefined
   let sink: EventStreamSink | undefined

@@ -5,7 +5,7 @@ import type { ServedReply } from '../../gateway/gateway.ts'
 import type { RequestRecord } from '../../observe/record.ts'
 import { DeadlineExceeded } from '../../service/deadline-exceeded.ts'
 import type { Trail } from '../../service/trail.ts'
-import type { RequestContext } from '../request-context.ts'
+import type { HandlerContext } from '../handler-context.ts'
 import { ClientLeft } from './read-body.ts'
 
 const modelLengthMax = 128
@@ -21,7 +21,7 @@ export interface Outcome {
 
 /** State of a request that is being answered. */
 export interface Progress {
-  readonly context: RequestContext
+  readonly context: HandlerContext
   readonly format: Format
   readonly trail: Trail
   readonly time: number
@@ -38,7 +38,7 @@ export interface Progress {
 }
 
 /** Returns the initial state. */
-export function begin(context: RequestContext, format: Format): Progress {
+export function begin(context: HandlerContext, format: Format): Progress {
   return {
     context,
     format,

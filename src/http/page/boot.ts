@@ -1,7 +1,7 @@
 import type { PartClaim, Profile, Visitor } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
+import type { HandlerContext } from '../handler-context.ts'
 import { passGuards, type Guard } from '../pass-guards.ts'
-import type { RequestContext } from '../request-context.ts'
 import { jsonResponse } from '../responses.ts'
 import type { Route } from '../route.ts'
 import type { Boot, PartEntry, User } from './page-api.ts'
@@ -29,7 +29,7 @@ export interface BootOptions {
 export function bootRoute(options: BootOptions): Route {
   const partsOf = builtParts(options)
 
-  async function boot(context: RequestContext): Promise<Response> {
+  async function boot(context: HandlerContext): Promise<Response> {
     const guards = options.guards()
     const [visitor, parts] = await Promise.all([findVisitor(guards, context), partsOf(options.parts())])
     return jsonResponse(bootOf(visitor, guards.length, parts), context.id)
@@ -59,7 +59,7 @@ type Passed = Partial<Visitor>
  * @returns `undefined` when a guard requires sign-in (401)
  * @throws other errors of the guards
  */
-async function findVisitor(guards: readonly Guard[], context: RequestContext): Promise<Passed | undefined> {
+async function findVisitor(guards: readonly Guard[], context: HandlerContext): Promise<Passed | undefined> {
   try {
     return await passGuards(guards, context)
   } catch (error) {

@@ -1,6 +1,6 @@
 import { firstChatModel, isChatModel } from '../../gateway/chat-model.ts'
 import type { ListedModel, ListedOffer } from '../../gateway/directory.ts'
-import type { RequestContext } from '../request-context.ts'
+import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../responses.ts'
 import type { Route } from '../route.ts'
 import type { ModelEntry, ModelOffer, ModelsAnswer, ReloadNotice } from './page-api.ts'
@@ -14,12 +14,12 @@ export interface ModelsApiOptions {
   readonly file: string
   /** Faults of a changed file that was not applied. */
   readonly notice: () => ReloadNotice | undefined
-  readonly isOwner: (context: RequestContext) => boolean
+  readonly isOwner: (context: HandlerContext) => boolean
 }
 
 /** `GET /api/models`: every model with the providers that offer it, for the page. */
 export function modelsApi({ models, isEchoOnly, file, notice, isOwner }: ModelsApiOptions): readonly Route[] {
-  function answer(context: RequestContext): ModelsAnswer {
+  function answer(context: HandlerContext): ModelsAnswer {
     const listed = models()
     const shown = new Set(listed.filter(isShown))
     const first = firstChatModel(listed)

@@ -1,9 +1,9 @@
 import type { Visitor } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
-import type { RequestContext } from '../request-context.ts'
+import type { HandlerContext } from '../handler-context.ts'
 
 /** Whether a request is from an owner, who may change providers, and see the metrics and the requests of all users. */
-export type OwnerCheck = (context: RequestContext) => boolean
+export type OwnerCheck = (context: HandlerContext) => boolean
 
 /**
  * Without guards, every request is from an owner.
@@ -18,7 +18,7 @@ export function ownerCheck(
 }
 
 /** @throws {WireError} 403 unless the request is from an owner */
-export function checkOwner(isOwner: OwnerCheck, context: RequestContext): void {
+export function checkOwner(isOwner: OwnerCheck, context: HandlerContext): void {
   if (isOwner(context)) return
   throw new WireError(403, 'permission_error', 'owners_only', 'Only owners of this service may do this')
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { RequestContext } from '../request-context.ts'
+import type { HandlerContext } from '../handler-context.ts'
 import { pageRoutes, type PageFile } from './page-files.ts'
 
 function fileOf(text: string, type: string): PageFile {
@@ -13,7 +13,7 @@ const files = {
   parts: new Map<string, string>(),
 }
 
-function context(path: string, headers: Readonly<Record<string, string>> = {}): RequestContext {
+function context(path: string, headers: Readonly<Record<string, string>> = {}): HandlerContext {
   return {
     request: new Request(`http://127.0.0.1${path}`, { headers }),
     path,

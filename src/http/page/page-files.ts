@@ -1,5 +1,5 @@
 import { WireError } from '../../formats/error.ts'
-import type { RequestContext } from '../request-context.ts'
+import type { HandlerContext } from '../handler-context.ts'
 import { errorResponse } from '../responses.ts'
 import { notFound, type Route } from '../route.ts'
 
@@ -34,10 +34,10 @@ const immutable = 'public, max-age=31536000, immutable'
 
 /** The handler of the page at `/` (docs/decisions/0008-the-page.md), and the route of its assets. */
 export function pageRoutes({ files, hasAvatars }: PageOptions): {
-  readonly front: (context: RequestContext) => Promise<Response>
+  readonly front: (context: HandlerContext) => Promise<Response>
   readonly routes: readonly Route[]
 } {
-  async function front({ request, id }: RequestContext): Promise<Response> {
+  async function front({ request, id }: HandlerContext): Promise<Response> {
     const page = await files()
     if (page === undefined) return errorResponse(notBuilt(), id)
     return fileResponse(page.index, request, {
@@ -52,7 +52,7 @@ export function pageRoutes({ files, hasAvatars }: PageOptions): {
     })
   }
 
-  async function asset({ request, path, id }: RequestContext): Promise<Response> {
+  async function asset({ request, path, id }: HandlerContext): Promise<Response> {
     const file = (await files())?.assets.get(path)
     if (file === undefined) throw notFound(path)
     return fileResponse(file, request, { 'cache-control': immutable, 'x-request-id': id })

@@ -1,5 +1,5 @@
 import { readControlBody, type BodyTimes } from '../entrance/read-body.ts'
-import type { RequestContext } from '../request-context.ts'
+import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../responses.ts'
 import type { Route } from '../route.ts'
 import { checkOwner, type OwnerCheck } from './owner-check.ts'
@@ -23,7 +23,7 @@ export interface ProvidersApiOptions {
 
 /** `GET /api/providers`, `POST /api/providers` and `POST /api/providers/test`: the owner's view of the providers. */
 export function providersApi({ state, change, test, isOwner, bodyTimes }: ProvidersApiOptions): readonly Route[] {
-  function bodyOf({ request }: RequestContext): Promise<Uint8Array> {
+  function bodyOf({ request }: HandlerContext): Promise<Uint8Array> {
     return readControlBody(request, { bytesMax: bodyBytesMax, ...bodyTimes })
   }
 

@@ -4,7 +4,7 @@ import { WireError } from '../../formats/error.ts'
 import { localObserver } from '../../observe/local-observer.ts'
 import type { RequestRecord } from '../../observe/record.ts'
 import { openRequests } from '../entrance/open-requests.ts'
-import type { RequestContext } from '../request-context.ts'
+import type { HandlerContext } from '../handler-context.ts'
 import { router } from '../route.ts'
 import { contextOf } from '../testing.ts'
 import { requestsApi } from './requests-api.ts'
@@ -61,7 +61,7 @@ function subject({
       ...(accept === undefined ? {} : { headers: { accept } }),
       ...(signal === undefined ? {} : { signal }),
     })
-    const context: RequestContext = {
+    const context: HandlerContext = {
       ...contextOf(request),
       path,
       currentVisitor: () => currentVisitor(user),

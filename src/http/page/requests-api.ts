@@ -5,7 +5,7 @@ import type { MinuteSums } from '../../observe/minute-sums.ts'
 import type { Observer } from '../../observe/observer.ts'
 import type { RecentRequest, Remembered, Scope } from '../../observe/recent-requests.ts'
 import type { OpenRequests } from '../entrance/open-requests.ts'
-import type { RequestContext } from '../request-context.ts'
+import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../responses.ts'
 import type { Route } from '../route.ts'
 import { liveEvents } from './live-events.ts'
@@ -26,7 +26,7 @@ const guardIntervalMs = 5_000
 export interface RequestsApiOptions {
   readonly observer: Pick<Observer, 'remembered' | 'find' | 'subscribe'>
   /** Owners see the requests of all users, others only their own. */
-  readonly isOwner: (context: RequestContext) => boolean
+  readonly isOwner: (context: HandlerContext) => boolean
   /** Open streams: at most 100, and 20 of one user. A shutdown ends them. */
   readonly followers: OpenRequests
   readonly isClosing: () => boolean
@@ -39,11 +39,11 @@ export function requestsApi(options: RequestsApiOptions): readonly Route[] {
   const { observer, isOwner } = options
   const follow = followRequests(options)
 
-  async function all(context: RequestContext): Promise<Response> {
+  async function all(context: HandlerContext): Promise<Response> {
     return jsonResponse(answerOf(await observer.remembered(scopeOf(context, isOwner), 0)), context.id)
   }
 
-  async function one(context: RequestContext): Promise<Response> {
+  async function one(context: HandlerContext): Promise<Response> {
     const found = await observer.find(scopeOf(context, isOwner), context.path.slice(requestPath.length))
     if (found === undefined)
       throw new WireError(404, 'invalid_request_error', 'not_found', 'No request with this id is remembered')
@@ -62,7 +62,7 @@ export function requestsApi(options: RequestsApiOptions): readonly Route[] {
 }
 
 /** A visitor without a name has no requests of their own. */
-function scopeOf(context: RequestContext, isOwner: RequestsApiOptions['isOwner']): Scope {
+function scopeOf(context: HandlerContext, isOwner: RequestsApiOptions['isOwner']): Scope {
   return isOwner(context) ? 'all users' : { user: context.user ?? '' }
 }
 
@@ -76,11 +76,11 @@ function followRequests({
   followers,
   isClosing,
   stallMs,
-}: RequestsApiOptions): (context: RequestContext) => Response {
+}: RequestsApiOptions): (context: HandlerContext) => Response {
   const eventAfter = requestEvents(observer, answerOf)
   const ofUser = new Map<string, number>()
 
-  function enter({ user = '' }: RequestContext, end: () => void): () => void {
+  function enter({ user = '' }: HandlerContext, end: () => void): () => void {
     const own = ofUser.get(user) ?? 0
     if (followers.count >= followersMax || (user !== '' && own >= followersPerUserMax))
       throw overloaded('Too many pages follow the requests')
@@ -94,7 +94,7 @@ function followRequests({
     }
   }
 
-  function changesFor(context: RequestContext) {
+  function changesFor(context: HandlerContext) {
     let mark = 0
     let announced = 0
     let isFirst = true
@@ -153,7 +153,7 @@ function followRequests({
 }
 
 /** Whether the guards still let the reader pass, as the same user. */
-async function mayStay({ user, currentVisitor }: RequestContext): Promise<boolean> {
+async function mayStay({ user, currentVisitor }: HandlerContext): Promise<boolean> {
   try {
     return (await currentVisitor()).user === user
   } catch {

@@ -1,8 +1,8 @@
 import { isFromOwnPages, isJson } from '../../base/same-site.ts'
 import { WireError } from '../../formats/error.ts'
+import type { HandlerContext } from '../handler-context.ts'
 import { hostNames, hostNotAllowed } from '../host-names.ts'
 import { crossSiteRequest, isOwnOrigin, type OriginFacts } from '../origin-policy.ts'
-import type { RequestContext } from '../request-context.ts'
 import type { Route } from '../route.ts'
 
 /** Routes below it are for the pages of this service. */
@@ -22,7 +22,7 @@ export function sameOriginOnly({
   // their preflights fail here.
   const origins = isGuarded ? ownOrigins : [...ownOrigins, ...corsOrigins]
 
-  function check({ request, user }: RequestContext, { isPublic }: Route): void {
+  function check({ request, user }: HandlerContext, { isPublic }: Route): void {
     // Cookies and tokens are not sent to another host name. A request with neither may be from a page whose host name
     // was pointed here (DNS rebinding).
     const mayBeRebound = user === undefined && !(isGuarded && isPublic)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { requestId } from './request-context.ts'
+import { requestId } from './handler-context.ts'
 
 const idOf = (given?: string) =>
   requestId(new Request('http://x/', given === undefined ? {} : { headers: { 'x-request-id': given } }))

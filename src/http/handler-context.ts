@@ -1,7 +1,7 @@
 import type { Visitor } from '../extensions/extension.ts'
 
 /** A client's request, with the state and the control of its connection that handlers need. */
-export interface RequestContext {
+export interface HandlerContext {
   readonly request: Request
   /** Normalised: dot segments resolved, no query. All decisions are made by it. */
   readonly path: string
