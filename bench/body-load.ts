@@ -1,12 +1,7 @@
-import { asRecord, numberIn } from './stream-load.ts'
+import { asRecord, numberIn, parseLoadAddress, type LoadAddress } from './load-address.ts'
 
 /** Parameters of the client for large bodies. */
-export interface BodyLoad {
-  /** Port of the proxy, on 127.0.0.1. */
-  readonly port: number
-  readonly headers: Readonly<Record<string, string>>
-  /** Default: {@link chatPath}. */
-  readonly path?: string
+export interface BodyLoad extends LoadAddress {
   /** Concurrent requests, each on its own connection. */
   readonly connections: number
   /** Approximate size of each body. */
@@ -34,11 +29,8 @@ export interface BodyOutcome {
 /** @throws Error with the name of the first invalid field */
 export function parseBodyLoad(value: unknown): BodyLoad {
   const fields = asRecord(value, 'the load')
-  const headers = asRecord(fields['headers'], 'headers')
   return {
-    port: numberIn(fields, 'port'),
-    headers: Object.fromEntries(Object.entries(headers).map(([name, header]) => [name, String(header)])),
-    ...(fields['path'] === undefined ? {} : { path: String(fields['path']) }),
+    ...parseLoadAddress(fields),
     connections: numberIn(fields, 'connections'),
     bodyBytes: numberIn(fields, 'bodyBytes'),
     holdUs: numberIn(fields, 'holdUs'),

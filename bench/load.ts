@@ -1,18 +1,14 @@
 import { join } from 'node:path'
 import { parseBodyOutcome, type BodyLoad, type BodyOutcome } from './body-load.ts'
+import { asRecord, numberIn, type LoadAddress } from './load-address.ts'
 import { ProgramError, runProgram } from './processes.ts'
 import { parseRateOutcome, type RateLoad, type RateOutcome } from './rate-load.ts'
-import { asRecord, numberIn, parseStreamOutcome, type StreamLoad, type StreamOutcome } from './stream-load.ts'
+import { parseStreamOutcome, type StreamLoad, type StreamOutcome } from './stream-load.ts'
 import { chatPath } from './upstream-protocol.ts'
 
 /** Target of a load: a proxy, or the upstream itself. */
-export interface LoadTarget {
+export interface LoadTarget extends LoadAddress {
   readonly name: string
-  /** Port on 127.0.0.1. */
-  readonly port: number
-  readonly headers: Readonly<Record<string, string>>
-  /** Default: the path of chat completions. */
-  readonly path?: string
 }
 
 /** Results of wrk. */
@@ -112,7 +108,7 @@ export function parsePlainOutcome(output: string, targetName: string): PlainOutc
 }
 
 /** Parameters of a stream load. */
-export type Streams = Omit<StreamLoad, 'port' | 'headers' | 'path'>
+export type Streams = Omit<StreamLoad, keyof LoadAddress>
 
 /**
  * Sends plain requests at a fixed rate over plain sockets from `core`, on schedule.
@@ -121,7 +117,7 @@ export type Streams = Omit<StreamLoad, 'port' | 'headers' | 'path'>
  */
 export async function rateLoad(
   target: LoadTarget,
-  rate: Omit<RateLoad, 'port' | 'headers' | 'path'>,
+  rate: Omit<RateLoad, keyof LoadAddress>,
   core: number,
 ): Promise<RateOutcome> {
   const load: RateLoad = { ...rate, ...addressOf(target) }
@@ -156,7 +152,7 @@ export async function streamLoad(target: LoadTarget, streams: Streams, core: num
  */
 export async function bodyLoad(
   target: LoadTarget,
-  bodies: Omit<BodyLoad, 'port' | 'headers' | 'path'>,
+  bodies: Omit<BodyLoad, keyof LoadAddress>,
   core: number,
 ): Promise<BodyOutcome> {
   const load: BodyLoad = { ...bodies, ...addressOf(target) }
@@ -165,6 +161,6 @@ export async function bodyLoad(
   return parseBodyOutcome(JSON.parse(output))
 }
 
-function addressOf({ port, headers, path }: LoadTarget): Omit<LoadTarget, 'name'> {
+function addressOf({ port, headers, path }: LoadTarget): LoadAddress {
   return { port, headers, ...(path === undefined ? {} : { path }) }
 }

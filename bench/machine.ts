@@ -24,6 +24,30 @@ export function thisMachine(): Machine {
   }
 }
 
+/** Time of all processors so far, in clock ticks. */
+export interface ProcessorTicks {
+  readonly total: number
+  /** Time in which the host gave a processor of this virtual machine to others. */
+  readonly stolen: number
+}
+
+/** Time of all processors of this machine so far. */
+export function processorTicks(): ProcessorTicks {
+  return parseProcessorTicks(readFileSync('/proc/stat', 'utf8'))
+}
+
+/** Parses the first line of `/proc/stat` (proc_stat(5)): user, nice, system, idle, iowait, irq, softirq, steal. */
+export function parseProcessorTicks(text: string): ProcessorTicks {
+  const fields = /^cpu +(.+)$/m.exec(text)?.[1]?.split(' ').slice(0, 8).map(Number) ?? []
+  return { total: fields.reduce((sum, ticks) => sum + ticks, 0), stolen: fields[7] ?? 0 }
+}
+
+/** Share of the time between two readings that the host took, in percent. */
+export function stealPercent(before: ProcessorTicks, after: ProcessorTicks): number {
+  const total = after.total - before.total
+  return total <= 0 ? 0 : ((after.stolen - before.stolen) / total) * 100
+}
+
 /**
  * Chooses cores among those of this process: the first for proxies, the second for the load and the upstream. With one
  * core both are the same.

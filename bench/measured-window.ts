@@ -1,5 +1,5 @@
 import { cpuBetween, cpuMeter, type CpuUse } from './cpu.ts'
-import { asRecord, numberIn } from './stream-load.ts'
+import { asRecord, numberIn } from './load-address.ts'
 import { clockUs } from './upstream-protocol.ts'
 
 /** The part of a load in which figures are taken: after its start and before its end. */

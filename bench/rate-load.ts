@@ -1,13 +1,8 @@
+import { asRecord, numberIn, parseLoadAddress, type LoadAddress } from './load-address.ts'
 import { parseMeasuredWindow, type MeasuredWindow } from './measured-window.ts'
-import { asRecord, numberIn } from './stream-load.ts'
 
 /** Parameters of the client that sends at a fixed rate. */
-export interface RateLoad {
-  /** Port of the proxy, on 127.0.0.1. */
-  readonly port: number
-  readonly headers: Readonly<Record<string, string>>
-  /** Default: {@link chatPath}. */
-  readonly path?: string
+export interface RateLoad extends LoadAddress {
   /** Requests a second. */
   readonly perSecond: number
   /** Duration at this rate before figures are taken. */
@@ -48,11 +43,8 @@ export interface RateOutcome {
 /** @throws Error with the name of the first invalid field */
 export function parseRateLoad(value: unknown): RateLoad {
   const fields = asRecord(value, 'the load')
-  const headers = asRecord(fields['headers'], 'headers')
   return {
-    port: numberIn(fields, 'port'),
-    headers: Object.fromEntries(Object.entries(headers).map(([name, header]) => [name, String(header)])),
-    ...(fields['path'] === undefined ? {} : { path: String(fields['path']) }),
+    ...parseLoadAddress(fields),
     perSecond: numberIn(fields, 'perSecond'),
     settleUs: numberIn(fields, 'settleUs'),
     lengthUs: numberIn(fields, 'lengthUs'),

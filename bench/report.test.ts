@@ -4,6 +4,7 @@ import { reportJson, reportMarkdown, type BenchRun } from './report.ts'
 const run: BenchRun = {
   date: '2026-01-02',
   machine: { processor: 'CPU', cores: 2, memoryGb: 8, kernel: '6.1.0', system: 'Debian', loadBefore: 0.25 },
+  stealPercent: 1.25,
   rounds: 1,
   seconds: 2,
   measures: ['plain'],
@@ -27,6 +28,10 @@ describe('reportMarkdown', () => {
 
   test('has no section for a measure that was not requested', () => {
     expect(text).not.toContain('Resident memory')
+  })
+
+  test('tells how quiet the machine was', () => {
+    expect(text).toContain('Load average before the run: 0.3; taken by the host during it (steal): 1.3 % of the time.')
   })
 
   test('lists what was left out', () => {

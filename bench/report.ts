@@ -10,6 +10,8 @@ export interface BenchRun {
   /** `2026-11-21`. */
   readonly date: string
   readonly machine: Machine
+  /** Share of the time during the run that the host of a virtual machine gave to others, in percent. */
+  readonly stealPercent: number
   readonly rounds: number
   readonly seconds: number
   readonly measures: readonly MeasureName[]
@@ -49,7 +51,7 @@ export function reportMarkdown(run: BenchRun, summary?: string): string {
     ...run.measures.map((measure) => measureSection(measure, names, run.measurements)),
     '## Compared',
     comparedTable(run),
-    machineSentence(run.machine),
+    machineSentence(run),
     ...(run.notes.length === 0 ? [] : ['## Left out', run.notes.map((note) => `- ${note}`).join('\n')]),
   ]
   return `${parts.join('\n\n')}\n`
@@ -63,12 +65,13 @@ export function comparedTable(run: BenchRun): string {
   )
 }
 
-/** Describes the machine in a sentence. */
-export function machineSentence(machine: Machine): string {
+/** Describes the machine, and how quiet it was, in a sentence. */
+export function machineSentence({ machine, stealPercent }: BenchRun): string {
   const { processor, cores, memoryGb, system, kernel, loadBefore } = machine
   return (
     `On ${processor}, ${cores} cores, ${memoryGb} GB, ${system}, kernel ${kernel}; each proxy pinned to one core, ` +
-    `the load and the upstream to another. Load average before the run: ${loadBefore.toFixed(1)}.`
+    `the load and the upstream to another. Load average before the run: ${loadBefore.toFixed(1)}; ` +
+    `taken by the host during it (steal): ${stealPercent.toFixed(1)} % of the time.`
   )
 }
 

@@ -6,7 +6,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { startField } from './field.ts'
 import { withGeneratedPart } from './generated-part.ts'
-import { thisMachine } from './machine.ts'
+import { processorTicks, stealPercent, thisMachine } from './machine.ts'
 import { measureByName } from './measures/known.ts'
 import { measureNames, type Measurement, type MeasureName, type MeasureSetting } from './measures/measure.ts'
 import { helpText, parseBenchOptions, UsageError, type BenchOptions, type ProxyNames } from './options.ts'
@@ -47,6 +47,7 @@ function settingOf(options: BenchOptions, proxies: readonly Proxy[], workshop: W
 
 async function bench(options: BenchOptions, workshop: Workshop, missing: ReadonlySet<ProgramName>): Promise<BenchRun> {
   const machine = thisMachine()
+  const ticksBefore = processorTicks()
   const proxies = allProxies.filter((proxy) => options.peers.includes(proxy.name))
   const measures = options.measures.filter((name) => !(withWrk.includes(name) && missing.has('wrk')))
   const skipped = options.measures.filter((name) => !measures.includes(name))
@@ -61,7 +62,8 @@ async function bench(options: BenchOptions, workshop: Workshop, missing: Readonl
   }
   const date = new Date().toISOString().slice(0, 10)
   const { rounds, seconds } = options
-  return { date, machine, rounds, seconds, measures, proxies: field.proxies, notes, measurements }
+  const steal = stealPercent(ticksBefore, processorTicks())
+  return { date, machine, stealPercent: steal, rounds, seconds, measures, proxies: field.proxies, notes, measurements }
 }
 
 async function writeReport(run: BenchRun, { isSideBySide, isPartial }: BenchOptions): Promise<void> {

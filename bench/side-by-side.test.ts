@@ -37,7 +37,17 @@ function runOf(measurements: readonly Measurement[], notes: readonly string[] = 
     note('litellm', 'gateway'),
   ]
   const machine = { processor: 'CPU', cores: 2, memoryGb: 8, kernel: '6.1.0', system: 'Debian', loadBefore: 0.25 }
-  return { date: '2026-01-02', machine, rounds: 1, seconds: 2, measures: ['plain'], proxies, notes, measurements }
+  return {
+    date: '2026-01-02',
+    machine,
+    stealPercent: 0,
+    rounds: 1,
+    seconds: 2,
+    measures: ['plain'],
+    proxies,
+    notes,
+    measurements,
+  }
 }
 
 const ratePerSecond: Figure = {

@@ -179,7 +179,7 @@ export function sideBySideMarkdown(run: BenchRun): string {
   const missing = run.notes.map((note) => `- ${note}`).join('\n')
   const rounds = `${run.rounds} round${run.rounds === 1 ? '' : 's'}`
   const parts = [
-    `${run.date}, medians of ${rounds} of ${run.seconds} s. ${machineSentence(run.machine)}`,
+    `${run.date}, medians of ${rounds} of ${run.seconds} s. ${machineSentence(run)}`,
     comparisonTable(comparisons, run.proxies),
     comparisonSentence(comparisons),
     comparedTable(run),

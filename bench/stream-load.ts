@@ -1,19 +1,15 @@
+import { asRecord, numberIn, parseLoadAddress, type LoadAddress } from './load-address.ts'
 import { parseMeasuredWindow, type MeasuredWindow } from './measured-window.ts'
 import type { StreamShape } from './upstream-protocol.ts'
 
 /** Parameters of the stream client. */
-export interface StreamLoad extends StreamShape {
-  /** Port of the proxy, on 127.0.0.1. */
-  readonly port: number
-  readonly headers: Readonly<Record<string, string>>
+export interface StreamLoad extends LoadAddress, StreamShape {
   /** Concurrent streams. */
   readonly connections: number
   /** Streams on each connection, one after the other. */
   readonly streamsPerConnection: number
   /** Time after which no stream begins, seconds. Default: no limit. */
   readonly secondsMax?: number
-  /** Default: {@link chatPath}. */
-  readonly path?: string
   /** Time between the starts of two streams. Default: 100 µs, so that no backlog overflows. */
   readonly spacingUs?: number
   /** Measures while all streams are open: begins so long after the last one has begun. Default: the whole run. */
@@ -53,19 +49,16 @@ export interface StreamOutcome {
 /** @throws Error with the name of the first invalid field */
 export function parseStreamLoad(value: unknown): StreamLoad {
   const fields = asRecord(value, 'the load')
-  const headers = asRecord(fields['headers'], 'headers')
   return {
-    port: numberIn(fields, 'port'),
+    ...parseLoadAddress(fields),
     connections: numberIn(fields, 'connections'),
     streamsPerConnection: numberIn(fields, 'streamsPerConnection'),
     chunks: numberIn(fields, 'chunks'),
     paceUs: numberIn(fields, 'paceUs'),
     ...(fields['secondsMax'] === undefined ? {} : { secondsMax: numberIn(fields, 'secondsMax') }),
-    ...(fields['path'] === undefined ? {} : { path: String(fields['path']) }),
     ...(fields['spacingUs'] === undefined ? {} : { spacingUs: numberIn(fields, 'spacingUs') }),
     ...(fields['pid'] === undefined ? {} : { pid: numberIn(fields, 'pid') }),
     ...(fields['window'] === undefined ? {} : { window: parseWindow(asRecord(fields['window'], 'window')) }),
-    headers: Object.fromEntries(Object.entries(headers).map(([name, header]) => [name, String(header)])),
   }
 }
 
@@ -92,17 +85,4 @@ export function parseStreamOutcome(value: unknown): StreamOutcome {
 
 function parseStreamWindow(fields: Readonly<Record<string, unknown>>): StreamWindow {
   return { ...parseMeasuredWindow(fields), contents: numberIn(fields, 'contents') }
-}
-
-/** @throws Error when the value is no object */
-export function asRecord(value: unknown, name: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null) throw new Error(`${name} is not an object`)
-  return Object.fromEntries(Object.entries(value))
-}
-
-/** @throws Error when the field is no number */
-export function numberIn(fields: Readonly<Record<string, unknown>>, name: string): number {
-  const value = fields[name]
-  if (typeof value !== 'number') throw new Error(`${name} is not a number`)
-  return value
 }

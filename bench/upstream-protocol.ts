@@ -1,18 +1,13 @@
+import type { LoadAddress } from './load-address.ts'
+
 /** Path of chat completions, at the upstream and by default at proxies. */
 export const chatPath = '/v1/chat/completions'
 
 /** Makes the head of a POST request with a JSON body, with its blank line. */
-export function requestHead({ port, headers, path = chatPath }: RequestTarget, bodyBytes: number): string {
+export function requestHead({ port, headers, path = chatPath }: LoadAddress, bodyBytes: number): string {
   const all = { ...headers, 'content-type': 'application/json', 'content-length': String(bodyBytes) }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
   return `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n${lines.join('')}\r\n`
-}
-
-/** Address of a proxy on 127.0.0.1. */
-interface RequestTarget {
-  readonly port: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly path?: string
 }
 
 /** The only model of the upstream. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { diskBytes, npmPackages, packageVersion, type Installed } from '../installed.ts'
+import { asRecord, numberIn } from '../load-address.ts'
 import { freePort, runProgram, startProgram } from '../processes.ts'
-import { asRecord, numberIn } from '../stream-load.ts'
 import { modelName } from '../upstream-protocol.ts'
 import type { Proxy } from './proxy.ts'
 
