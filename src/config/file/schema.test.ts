@@ -2,7 +2,6 @@ import { describe, expect, test } from 'bun:test'
 import { Glob } from 'bun'
 import { parse } from 'jsonc-parser'
 import schema from '../../../schema/providers.schema.json' with { type: 'json' }
-import { brandIds } from '../catalogue.ts'
 import { defaultFailover, defaultLimits, defaultTimeouts } from '../defaults.ts'
 import { reservedHeaders } from './rules.ts'
 import { faultsOf, validatorOf } from './testing.ts'
@@ -173,10 +172,6 @@ describe('providers.schema.json', () => {
       const value = provider({ headers: { [name]: 'a' } })
       expect([name, isValid(value), isAccepted(JSON.stringify(value))]).toEqual([name, false, false])
     }
-  })
-
-  test('knows the brands of the catalogue', () => {
-    expect(schema.$defs.provider.properties.brand.enum).toEqual([...brandIds])
   })
 
   test('states the actual defaults', () => {
