@@ -193,6 +193,11 @@ describe('formatEvents', () => {
     )
     expect(datas(decode(formatEvents([{ data: encode('1') }, { data: encode('é') }])))).toEqual(['1', 'é'])
     expect(decode(formatEvents([]))).toBe('')
+  })
+
+  test('writes the names of events that have one', () => {
+    const named = [{ event: 'a.b', data: encode('1') }, { event: 'omitted', data: encode('') }, { data: encode('2') }]
+    expect(decode(formatEvents(named))).toBe('event: a.b\ndata: 1\n\ndata: 2\n\n')
     expect([doneEvent, keepAliveEvent].map(decode)).toEqual(['data: [DONE]\n\n', ': keep-alive\n\n'])
   })
 })

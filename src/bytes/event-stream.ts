@@ -202,14 +202,24 @@ export function formatEvent(data: Uint8Array): Uint8Array {
   return formatEvents([{ data }])
 }
 
-/** Writes several events as one piece. No `data` may contain a line break; events with empty data are omitted. */
-export function formatEvents(chunks: readonly { readonly data: Uint8Array }[]): Uint8Array {
+/** An event to be written. */
+export interface WrittenEvent {
+  /** The `event:` field, without line breaks. Absent: the event has none. */
+  readonly event?: string | undefined
+  /** Without line breaks. Empty: the event is omitted. */
+  readonly data: Uint8Array
+}
+
+/** Writes several events as one piece. */
+export function formatEvents(events: readonly WrittenEvent[]): Uint8Array {
   let length = 0
-  for (const { data } of chunks) if (data.length > 0) length += data.length + 8
+  for (const { event, data } of events)
+    if (data.length > 0) length += data.length + 8 + (event === undefined ? 0 : Buffer.byteLength(event) + 8)
   const bytes = new Uint8Array(length)
   let position = 0
-  for (const { data } of chunks) {
+  for (const { event, data } of events) {
     if (data.length === 0) continue
+    if (event !== undefined) position += encoder.encodeInto(`event: ${event}\n`, bytes.subarray(position)).written
     bytes.set(prefix, position)
     bytes.set(data, position + 6)
     position += data.length + 8
@@ -219,6 +229,7 @@ export function formatEvents(chunks: readonly { readonly data: Uint8Array }[]): 
   return bytes
 }
 
+const encoder = new TextEncoder()
 const prefix = encode('data: ')
 const lineFeed = encode('\n')
 const dataName = encode('data')

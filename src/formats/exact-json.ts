@@ -78,6 +78,15 @@ export function numberOf(value: unknown): number | undefined {
   return JSON.isRawJSON(value) ? Number(value.rawJSON) : undefined
 }
 
+/** Reads the arguments of a call; an empty object when they are no JSON object, as models write at times. */
+export function readArguments(text: string): JsonObject {
+  try {
+    return objectOf(parseJson(text))
+  } catch {
+    return {}
+  }
+}
+
 /** The fields of an object that have these names, in the object's order. `null` counts as absent. */
 export function pick(source: JsonObject, names: ReadonlySet<string>): JsonObject {
   return Object.fromEntries(Object.entries(source).filter(([name, value]) => names.has(name) && value !== null))

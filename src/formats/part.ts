@@ -5,6 +5,8 @@ export interface Part {
   readonly kind: 'part'
   /** JSON without framing and without line breaks. Empty: a part for the record only, which is not sent. */
   readonly data: Uint8Array
+  /** The `event:` field, in formats that name their events. */
+  readonly event?: string | undefined
   /** Has content, a tool call, reasoning, a refusal, audio or an end in any choice: the stream commits here. */
   readonly isMeaningful: boolean
   /** New text of the first choice; may be empty. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts'
-import type { AssistantPart, CallPart, ContentPart, Detail, Opaque, ReasoningPart, Turn } from '../conversation.ts'
-import { isObject, objectOf, objectsOf, parseJson, textOf } from '../exact-json.ts'
+import type { AssistantPart, CallPart, ContentPart, Opaque, ReasoningPart, Turn } from '../conversation.ts'
+import { isObject, objectOf, objectsOf, readArguments, textOf } from '../exact-json.ts'
+import { readFileData, readUrl } from '../media-part.ts'
 import { readThinkingBlock } from '../thinking-block.ts'
 import { untranslatable } from '../untranslatable.ts'
 import { readCallSignature } from './call-signature.ts'
@@ -90,60 +91,12 @@ function readPart(part: JsonObject): ContentPart {
       const mediaType = `audio/${textOf(format) ?? 'wav'}`.toLowerCase()
       return { kind: 'media', mediaType, base64, filename: undefined, detail: undefined, cacheControl }
     }
-    case 'file':
-      return readFile(objectOf(part['file']), cacheControl)
+    case 'file': {
+      const { file_data, filename } = objectOf(part['file'])
+      return readFileData(textOf(file_data), textOf(filename), cacheControl)
+    }
     default:
       throw untranslatable('A content part of this type')
-  }
-}
-
-/** Facts about the content at a URL. */
-interface Linked {
-  readonly isFile?: boolean
-  readonly filename?: string | undefined
-  readonly detail?: Detail
-  readonly cacheControl: JsonObject | undefined
-}
-
-function readFile(file: JsonObject, cacheControl: JsonObject | undefined): ContentPart {
-  const data = textOf(file['file_data'])
-  if (data === undefined) throw untranslatable('A file that is named only by its id')
-  const filename = textOf(file['filename'])
-  if (/^[a-z]+:/i.test(data)) return readUrl(data, { isFile: true, filename, cacheControl })
-  if (filename?.toLowerCase().endsWith('.pdf') !== true) throw untranslatable('A file without a media type')
-  return { kind: 'media', mediaType: 'application/pdf', base64: data, filename, detail: undefined, cacheControl }
-}
-
-function readUrl(url: string, linked: Linked): ContentPart {
-  const scheme = /^([a-z]+):/i.exec(url)?.[1]?.toLowerCase()
-  if (scheme === 'data') return readDataUrl(url, linked)
-  if (scheme === 'http' || scheme === 'https' || scheme === 'gs') {
-    const { isFile = false, detail, cacheControl } = linked
-    return { kind: 'link', url, isFile, detail, cacheControl }
-  }
-  throw untranslatable('An address that is neither data: nor http(s):')
-}
-
-/** Media type, then parameters, then `base64`, up to the first comma (RFC 2397). */
-function readDataUrl(url: string, { filename, detail, cacheControl }: Linked): ContentPart {
-  const comma = url.indexOf(',')
-  if (comma === -1) throw untranslatable('A data: address without a comma')
-  const [type = '', ...parameters] = url
-    .slice('data:'.length, comma)
-    .split(';')
-    .map((field) => field.trim().toLowerCase())
-  const payload = url.slice(comma + 1)
-  const mediaType = type === '' ? 'text/plain' : type === 'image/jpg' ? 'image/jpeg' : type
-  const base64 = parameters.includes('base64') ? payload : percentToBase64(payload)
-  return { kind: 'media', mediaType, base64, filename, detail, cacheControl }
-}
-
-function percentToBase64(payload: string): string {
-  try {
-    return Buffer.from(decodeURIComponent(payload)).toString('base64')
-  } catch (error) {
-    if (error instanceof URIError) throw untranslatable('A data: address with broken percent signs')
-    throw error
   }
 }
 
@@ -159,13 +112,4 @@ function readCalls(message: JsonObject, index: number): readonly CallPart[] {
 function readCall(id: string, called: JsonObject, opaque: Opaque | undefined): CallPart {
   const input = readArguments(textOf(called['arguments']) ?? '')
   return { kind: 'call', id, name: textOf(called['name']) ?? '', input, opaque }
-}
-
-function readArguments(text: string): JsonObject {
-  try {
-    return objectOf(parseJson(text))
-  } catch {
-    // Models write broken arguments at times; the conversation continues without them.
-    return {}
-  }
 }
