@@ -19,7 +19,7 @@ export async function missingPrograms(needed: ReadonlySet<ProgramName>): Promise
     await install(toInstall)
   }
   const missing = [...needed].filter(isMissing)
-  if (missing.length > 0) console.error(`bench: not found: ${missing.join(', ')}; what needs it is left out`)
+  if (missing.length > 0) console.error(`bench: not found: ${missing.join(', ')}; its measures are left out`)
   return new Set(missing)
 }
 

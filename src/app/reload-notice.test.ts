@@ -16,6 +16,6 @@ test('a notice has a line a fault, harmless to show', () => {
 test('a notice of a mistake of ours tells nothing of it', () => {
   expect(reloadNotice(new TypeError('with a-key-for-tests in it'), 5)).toEqual({
     time: 5,
-    faults: ['the service could not take it over; its log tells more'],
+    faults: ['internal error; see the service log'],
   })
 })

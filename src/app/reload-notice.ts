@@ -11,6 +11,6 @@ export function reloadNotice(error: unknown, time: number): ReloadNotice {
   const faults =
     error instanceof ConfigError
       ? error.faults.map((fault) => harmless(formatFault(fault)))
-      : ['the service could not take it over; its log tells more']
+      : ['internal error; see the service log']
   return { time, faults }
 }

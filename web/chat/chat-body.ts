@@ -2,14 +2,14 @@ import type { ChatSettings, Message, Parameters, UserMessage } from '../history/
 import { parseParameters } from '../parameters/parameters.ts'
 
 /** A content part (docs/api.md). */
-type Part =
+type ContentPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image_url'; readonly image_url: { readonly url: string } }
 
 /** A message of the request. */
 export interface SentMessage {
   readonly role: 'system' | 'user' | 'assistant'
-  readonly content: string | readonly Part[]
+  readonly content: string | readonly ContentPart[]
 }
 
 /** The body of `POST /v1/chat/completions` (docs/api.md). */
@@ -49,7 +49,7 @@ function sentMessage(message: Message, isLast: boolean): readonly SentMessage[] 
   return [{ role: 'assistant', content: isLast ? message.text.trimEnd() : message.text }]
 }
 
-function contentOf({ text, images }: UserMessage): string | readonly Part[] {
+function contentOf({ text, images }: UserMessage): string | readonly ContentPart[] {
   if (images.length === 0) return text
   return [
     ...(text === '' ? [] : [{ type: 'text', text } as const]),

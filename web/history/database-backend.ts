@@ -7,7 +7,7 @@ import { byTime, headOf, inOrder } from './heads.ts'
 import type { HistoryBackend } from './history-backend.ts'
 import { ConversationRemoved } from './history-error.ts'
 import { parseConversation, parseDraft, parseHead, type Parsed } from './parse-conversation.ts'
-import { writePictures, withoutData, rangeOf, readPictures, withPictures } from './pictures.ts'
+import { writePictures, withoutData, keysOf, readPictures, withPictures } from './pictures.ts'
 import { hasAll, hitIn, wordFolder, type Searched } from './search.ts'
 
 type Bodies = IDBPTransaction<HistorySchema, ('bodies' | 'pictures')[]>
@@ -143,8 +143,8 @@ async function erase(database: HistoryDatabase, id: string): Promise<void> {
   const pictures = transaction.objectStore('pictures')
   await Promise.all([
     ...(['heads', 'bodies', 'words', 'drafts'] as const).map((name) => transaction.objectStore(name).delete(id)),
-    pictures.delete(rangeOf(id)),
-    pictures.delete(rangeOf(draftOwner(id))),
+    pictures.delete(keysOf(id)),
+    pictures.delete(keysOf(draftOwner(id))),
     transaction.done,
   ])
 }

@@ -15,7 +15,7 @@ export function withoutData({ id, name, width, height }: ImageAttachment): Store
 }
 
 /** Keys of the images of one owner. Arrays sort after strings. */
-export function rangeOf(owner: string): IDBKeyRange {
+export function keysOf(owner: string): IDBKeyRange {
   return IDBKeyRange.bound([owner], [owner, []])
 }
 
@@ -26,7 +26,7 @@ export async function writePictures(
   images: readonly ImageAttachment[],
 ): Promise<void> {
   const wanted = new Map(images.map(({ id, dataUrl }) => [id, dataUrl]))
-  const there = new Set((await store.getAllKeys(rangeOf(owner))).map(([, id]) => id))
+  const there = new Set((await store.getAllKeys(keysOf(owner))).map(([, id]) => id))
   await Promise.all([
     ...[...there].filter((id) => !wanted.has(id)).map((id) => store.delete([owner, id])),
     ...[...wanted].filter(([id]) => !there.has(id)).map(([id, dataUrl]) => store.put(dataUrl, [owner, id])),
@@ -35,7 +35,7 @@ export async function writePictures(
 
 /** Reads the data URLs of an owner's images by id. */
 export async function readPictures(store: Pictures<Mode>, owner: string): Promise<ReadonlyMap<string, unknown>> {
-  const [keys, urls] = await Promise.all([store.getAllKeys(rangeOf(owner)), store.getAll(rangeOf(owner))])
+  const [keys, urls] = await Promise.all([store.getAllKeys(keysOf(owner)), store.getAll(keysOf(owner))])
   return new Map(keys.map(([, id], index) => [id, urls[index]]))
 }
 

@@ -40,10 +40,10 @@ export const realImages = {
 } as const
 
 /** A text is Latin-1, a number is a byte. */
-export type Part = string | number | readonly number[] | Uint8Array
+export type ByteSource = string | number | readonly number[] | Uint8Array
 
 /** Concatenates parts. */
-export function bytesOf(...parts: readonly Part[]): Uint8Array<ArrayBuffer> {
+export function bytesOf(...parts: readonly ByteSource[]): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(
     parts.flatMap((part) => {
       if (typeof part === 'string') return Array.from(part, (sign) => sign.charCodeAt(0))
@@ -77,7 +77,7 @@ export function pngHead(width: number, height: number, ...chunks: readonly strin
 }
 
 /** A segment of a JPEG. */
-export function jpegSegment(marker: number, ...parts: readonly Part[]): Uint8Array<ArrayBuffer> {
+export function jpegSegment(marker: number, ...parts: readonly ByteSource[]): Uint8Array<ArrayBuffer> {
   const body = bytesOf(...parts)
   return bytesOf(0xff, marker, big(body.length + 2, 2), body)
 }
@@ -137,7 +137,7 @@ export function gifOf(
 }
 
 /** A box of an ISO base media file. */
-export function box(type: string, ...parts: readonly Part[]): Uint8Array<ArrayBuffer> {
+export function box(type: string, ...parts: readonly ByteSource[]): Uint8Array<ArrayBuffer> {
   const body = bytesOf(...parts)
   return bytesOf(big(body.length + 8, 4), type, body)
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseChatRequest } from '../../src/formats/chat/request.ts'
 import { countSet, parameters, parseParameters, withParameter, type NumberParameter } from './parameters.ts'
-import { rangeOf, readNumber } from './read-number.ts'
+import { describeRange, readNumber } from './read-number.ts'
 import { readStop, showStop } from './stop-text.ts'
 
 const numbers = Object.values(parameters).filter(
@@ -80,9 +80,9 @@ describe('readNumber', () => {
   })
 })
 
-describe('rangeOf', () => {
+describe('describeRange', () => {
   test('describes the range', () => {
-    expect([parameters.temperature, parameters.top_logprobs, parameters.seed].map(rangeOf)).toEqual([
+    expect([parameters.temperature, parameters.top_logprobs, parameters.seed].map(describeRange)).toEqual([
       '0 to 2',
       'a whole number, 0 to 20',
       'a whole number',

@@ -15,7 +15,7 @@ export function readNumber(parameter: NumberParameter, text: string): ReadNumber
 }
 
 /** Describes the allowed range: `0 to 2`, `a whole number`. */
-export function rangeOf({ isInteger, range }: NumberParameter): string {
+export function describeRange({ isInteger, range }: NumberParameter): string {
   if (range === undefined) return isInteger ? 'a whole number' : 'a number'
   return isInteger ? `a whole number, ${range.min} to ${range.max}` : `${range.min} to ${range.max}`
 }
@@ -25,5 +25,5 @@ function faultOf(parameter: NumberParameter, value: number): string {
   if (range === undefined && isInteger && Number.isInteger(value))
     return `This is not sent: it must lie between -${Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}.`
   const prefix = range === undefined || isInteger ? '' : 'a number, '
-  return `This is not sent: it must be ${prefix}${rangeOf(parameter)}.`
+  return `This is not sent: it must be ${prefix}${describeRange(parameter)}.`
 }

@@ -132,14 +132,14 @@ function ChoiceField({
   )
 }
 
-interface NumberFieldProps {
+interface FilterNumberProps {
   readonly label: string
   /** 0 if not set. */
   readonly value: number
   readonly onChange: (value: number) => void
 }
 
-function MinimumField({ label, value, onChange }: NumberFieldProps): ReactNode {
+function MinimumField({ label, value, onChange }: FilterNumberProps): ReactNode {
   const id = useId()
   const [typed, setTyped] = useState('')
   // Keeps the typed text, such as `0.0`, until the filter changes in another way.
@@ -171,7 +171,7 @@ function readNumber(text: string): number {
   return Number.isFinite(value) && value > 0 ? value : 0
 }
 
-function MinuteField({ label, value, onChange }: NumberFieldProps): ReactNode {
+function MinuteField({ label, value, onChange }: FilterNumberProps): ReactNode {
   const id = useId()
   return (
     <div className="col-span-2 min-w-0">

@@ -20,7 +20,7 @@ export function visibleRows(count: number, { top, height, rowHeight }: Viewport,
 }
 
 /** A piece of a partly rendered list. */
-export type Piece =
+export type RowPiece =
   | { readonly kind: 'row'; readonly index: number }
   /** Space of rows that are not rendered. */
   | { readonly kind: 'gap'; readonly rows: number }
@@ -30,11 +30,11 @@ export type Piece =
  *
  * @param kept a row that must stay rendered, since it has the focus
  */
-export function piecesOf(count: number, { first, last }: RenderedRows, kept: number | undefined): readonly Piece[] {
+export function piecesOf(count: number, { first, last }: RenderedRows, kept: number | undefined): readonly RowPiece[] {
   const indexes = Array.from({ length: last - first }, (_, offset) => first + offset)
   if (kept !== undefined && kept >= 0 && kept < first) indexes.unshift(kept)
   if (kept !== undefined && kept >= last && kept < count) indexes.push(kept)
-  const pieces: Piece[] = []
+  const pieces: RowPiece[] = []
   let next = 0
   for (const index of [...indexes, count]) {
     if (index > next) pieces.push({ kind: 'gap', rows: index - next })

@@ -24,7 +24,7 @@ export function TrailLine({ trail }: { readonly trail: readonly TrailEntry[] }):
             <span className="text-bad">
               <span aria-hidden="true">✗ </span>
               <span className="sr-only">failed: </span>
-              {outcomeOf(attempt)}
+              {attemptOutcome(attempt)}
             </span>
           )}
         </span>
@@ -34,7 +34,7 @@ export function TrailLine({ trail }: { readonly trail: readonly TrailEntry[] }):
 }
 
 /** Shortest reason of a failed attempt: its status, else its failure class in words. */
-export function outcomeOf({ status, failure }: TrailEntry): string {
+export function attemptOutcome({ status, failure }: TrailEntry): string {
   if (failure?.startsWith('skipped') === true) return inWords(failure)
   return status === undefined || status < 400 ? inWords(failure ?? 'failed') : String(status)
 }

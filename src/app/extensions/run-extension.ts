@@ -120,7 +120,8 @@ export async function runExtension({
 
   async function warnOfExposure(): Promise<void> {
     const exposure = await exposureOf(path)
-    if (exposure !== undefined) warn(`${path} may hold a secret, and ${exposure}: chmod 600 makes it its owner's alone`)
+    if (exposure !== undefined)
+      warn(`${path} may hold a secret, and ${exposure}: chmod 600 makes it readable by its owner only`)
   }
 
   async function replace(next: Contribution | undefined, isReporter: boolean): Promise<void> {
