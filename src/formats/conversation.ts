@@ -51,6 +51,8 @@ export interface ToolTurn {
   /** The function's name; undefined when its call is not in the conversation. */
   readonly name: string | undefined
   readonly parts: readonly ContentPart[]
+  /** The tool failed. */
+  readonly isError: boolean
   readonly cacheControl: JsonObject | undefined
 }
 

@@ -28,8 +28,10 @@ export interface Format {
   promptTokens(ask: Ask): number
   /** Answers of different models cannot be compared: failover stays among providers of the same model. */
   readonly needsSameModel: boolean
-  /** An error as the body of a response. */
-  errorBody(error: WireError): string
+  /** An error as the body of a response to the request of this id. */
+  errorBody(error: WireError, requestId: string): string
+  /** The status of an error. Absent: the error's own. */
+  errorStatus?(error: WireError): number
   readonly passThrough: PassThrough
   /** Absent: its requests are not translated. */
   readonly talk?: Talk

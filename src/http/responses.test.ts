@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { embeddings } from '../formats/embeddings/format.ts'
 import { WireError } from '../formats/error.ts'
 import { errorResponse, jsonResponse } from './responses.ts'
 
@@ -17,6 +18,12 @@ describe('an error as a response', () => {
       'x-request-id': 'id-1',
       'x-should-retry': 'false',
     })
+  })
+
+  test('has shape and status of the format', async () => {
+    const format = { ...embeddings, errorBody: (_: WireError, id: string) => id, errorStatus: () => 529 }
+    const response = errorResponse(new WireError(503, 'overloaded_error', 'c', 'm'), 'id-1', { format })
+    expect([response.status, await response.text()]).toEqual([529, 'id-1'])
   })
 
   test.each([

@@ -18,8 +18,8 @@ export interface ErrorOptions {
 
 /** An error as a response, in the shape of docs/errors.md on every path. */
 export function errorResponse(error: WireError, id: string, { format, headers }: ErrorOptions = {}): Response {
-  return new Response(format?.errorBody(error) ?? JSON.stringify(error), {
-    status: error.status,
+  return new Response(format?.errorBody(error, id) ?? JSON.stringify(error), {
+    status: statusOf(error, format),
     headers: {
       'content-type': 'application/json',
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -27,6 +27,11 @@ export function errorResponse(error: WireError, id: string, { format, headers }:
       ...headers,
     },
   })
+}
+
+/** The status of an error in a format. */
+export function statusOf(error: WireError, format: Format | undefined): number {
+  return format?.errorStatus?.(error) ?? error.status
 }
 
 /** Statuses after which a retry can help: too slow, too many requests, overloaded. */

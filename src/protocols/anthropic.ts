@@ -1,10 +1,9 @@
 import { readErrorBody } from '../formats/error-body.ts'
-import { messages } from '../formats/messages/format.ts'
+import { messages } from '../formats/messages/upstream.ts'
 import { classifyFailure } from '../upstream/classify.ts'
 import { modelPage } from '../upstream/model-page.ts'
-import { sameHeaders, lowerCaseNames } from './headers.ts'
 import type { Protocol } from './protocol.ts'
-import { translated, versionedPath } from './translation.ts'
+import { lowerCaseNames, translated, versionedPath } from './translation.ts'
 
 /** The Anthropic Messages API (docs/protocols.md). `rename` is not used: the translation names every field. */
 export const anthropic: Protocol = {
@@ -12,13 +11,13 @@ export const anthropic: Protocol = {
     ...translated(messages, (endpoint) => `${versionedPath(endpoint, 'v1')}/messages`),
   },
 
-  sign: sameHeaders(({ apiKey, headers }) => ({
+  headers: ({ apiKey, headers }) => ({
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
     'anthropic-version': '2023-06-01',
     ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }),
     ...lowerCaseNames(headers),
-  })),
+  }),
 
   failure: (status, headers, body) => classifyFailure(status, headers, readErrorBody(body)),
 

@@ -1,13 +1,20 @@
-import type { UpstreamModel } from '../protocols/protocol.ts'
-import { parseOrigin } from '../transport/header-block.ts'
-import type { UpstreamResponse, UpstreamSignal } from '../transport/transport.ts'
+import type { Endpoint, Protocol, UpstreamModel } from '../protocols/protocol.ts'
+import { headerBlock, parseOrigin } from '../transport/header-block.ts'
+import type { Transport, UpstreamResponse, UpstreamSignal } from '../transport/transport.ts'
 import { exchangeFailure } from './transport-failure.ts'
-import type { Upstream } from './upstream.ts'
 
 /** For all pages together. */
 const bytesMax = 16 * 1024 * 1024
 const pagesMax = 100
 const modelsMax = 10_000
+
+/** An upstream whose models are listed. */
+export interface ListingOptions {
+  readonly transport: Transport
+  readonly protocol: Protocol
+  readonly endpoint: Endpoint
+  readonly connectMs: number
+}
 
 /** A list of models could not be fetched. The message is safe to show. */
 export class ModelListError extends Error {
@@ -18,24 +25,23 @@ export class ModelListError extends Error {
  * Fetches the models that an upstream offers, page after page: up to 100 pages, 10,000 models and 16 MiB. The list has
  * each model once. A repeated cursor ends the list.
  *
- * @throws {ModelListError} for an answer that is not a page of models; {@link TransportError} without an answer;
- *   {@link UpstreamFailure} `credential` without credentials
+ * @throws {ModelListError} for an answer that is not a page of models; {@link TransportError} without an answer
  */
-export async function listModels(upstream: Upstream, signal: UpstreamSignal): Promise<readonly UpstreamModel[]> {
+export async function listModels(options: ListingOptions, signal: UpstreamSignal): Promise<readonly UpstreamModel[]> {
   const models = new Map<string, UpstreamModel>()
   const cursors = new Set<string | undefined>()
   let bytesLeft = bytesMax
   let cursor: string | undefined
   do {
     cursors.add(cursor)
-    const response = await getPage(upstream, signal, cursor, bytesLeft)
+    const response = await getPage(options, signal, cursor, bytesLeft)
     if (response.status !== 200) {
       response.body.cancel()
       throw new ModelListError(`GET /models answered ${response.status}`)
     }
     const body = await response.body.readAll()
     bytesLeft -= body.length
-    const page = upstream.protocol.models.read(body)
+    const page = options.protocol.models.read(body)
     if (page === undefined) throw new ModelListError('GET /models did not answer a list of models')
     for (const model of page.models) if (!models.has(model.name)) models.set(model.name, model)
     cursor = page.cursor
@@ -49,9 +55,9 @@ export async function listModels(upstream: Upstream, signal: UpstreamSignal): Pr
  *
  * @throws {UpstreamFailure} without an answer
  */
-export async function modelsStatus(upstream: Upstream, signal: UpstreamSignal): Promise<number> {
+export async function modelsStatus(options: ListingOptions, signal: UpstreamSignal): Promise<number> {
   try {
-    const response = await getPage(upstream, signal)
+    const response = await getPage(options, signal)
     response.body.cancel()
     return response.status
   } catch (error) {
@@ -59,14 +65,22 @@ export async function modelsStatus(upstream: Upstream, signal: UpstreamSignal): 
   }
 }
 
-async function getPage(
-  { transport, protocol, endpoint, connectMs, sign }: Upstream,
+function getPage(
+  { transport, protocol, endpoint, connectMs }: ListingOptions,
   signal: UpstreamSignal,
   cursor?: string,
   bodyBytesMax = bytesMax,
 ): Promise<UpstreamResponse> {
-  const request = { method: 'GET', path: protocol.models.page(endpoint, cursor), body: [] } as const
-  const { block: headers } = await sign(request, signal)
-  const origin = { ...parseOrigin(new URL(endpoint.baseUrl)), owner: endpoint.id }
-  return transport.request({ ...request, origin, headers, connectMs, bodyBytesMax }, signal)
+  return transport.request(
+    {
+      origin: { ...parseOrigin(new URL(endpoint.baseUrl)), owner: endpoint.id },
+      method: 'GET',
+      path: protocol.models.page(endpoint, cursor),
+      headers: headerBlock(protocol.headers(endpoint)),
+      body: [],
+      connectMs,
+      bodyBytesMax,
+    },
+    signal,
+  )
 }

@@ -33,7 +33,7 @@ export function readTurns(messages: unknown): readonly Turn[] {
       case 'function': {
         const callId = textOf(message['tool_call_id']) ?? lastCall
         const name = names.get(callId) ?? textOf(message['name'])
-        return { role: 'tool', callId, name, parts, cacheControl: cacheControlOf(message) }
+        return { role: 'tool', callId, name, parts, isError: false, cacheControl: cacheControlOf(message) }
       }
       default:
         throw untranslatable('A message of this role')

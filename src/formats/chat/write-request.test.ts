@@ -241,7 +241,14 @@ describe('a conversation of another format', () => {
             { kind: 'call', id: 'c', name: 'f', input: { a: 1 }, opaque: { maker: 'google', data: 's' } },
           ],
         },
-        { role: 'tool', callId: 'c', name: 'f', parts: [said('1')], cacheControl: { type: 'ephemeral' } },
+        {
+          role: 'tool',
+          callId: 'c',
+          name: 'f',
+          parts: [said('1')],
+          isError: false,
+          cacheControl: { type: 'ephemeral' },
+        },
       ],
       { own: { thinking: { type: 'enabled' } }, topK: 3, serviceTier: 'standard_only', user: 'u', maxTokens: 5 },
     )
@@ -266,6 +273,18 @@ describe('a conversation of another format', () => {
     expect(messagesOf([{ role: 'user', parts }])).toEqual([{ role: 'user', content: joinTexts(parts) }])
   })
 
+  test('says in words that a tool failed', () => {
+    const failed: Turn = {
+      role: 'tool',
+      callId: 'a',
+      name: 'f',
+      parts: [said('No file')],
+      isError: true,
+      cacheControl: undefined,
+    }
+    expect(messagesOf([failed])).toEqual([{ role: 'tool', tool_call_id: 'a', content: 'The tool failed:\nNo file' }])
+  })
+
   test('has the images of results in a user message behind all results of the calls', () => {
     const picture: ContentPart = {
       kind: 'media',
@@ -276,7 +295,7 @@ describe('a conversation of another format', () => {
       cacheControl: undefined,
     }
     const result = (callId: string, ...parts: readonly ContentPart[]): Turn => {
-      return { role: 'tool', callId, name: 'f', parts, cacheControl: undefined }
+      return { role: 'tool', callId, name: 'f', parts, isError: false, cacheControl: undefined }
     }
     expect(messagesOf([result('a', said('One'), picture), result('b', said('Two')), user])).toEqual([
       { role: 'tool', tool_call_id: 'a', content: 'One' },

@@ -10,6 +10,9 @@ const audioFormats: ReadonlyMap<string, string> = new Map([
   ['x-wav', 'wav'],
 ])
 
+/** The beginning of the result of a tool that failed. */
+const failedText: ContentPart = { kind: 'text', text: 'The tool failed:', cacheControl: undefined }
+
 /**
  * Writes `messages`. Content of texts alone is one string, since many providers take no list of texts, and none take
  * other content in a tool's result: that follows the results in a user message.
@@ -44,8 +47,9 @@ function writeTurn(turn: Turn, isOwn: boolean): JsonObject {
     case 'assistant':
       return writeAssistant(turn.parts, isOwn)
     case 'tool': {
-      const { callId, cacheControl, parts } = turn
-      const texts = parts.filter(({ kind }) => kind === 'text')
+      const { callId, cacheControl, parts, isError } = turn
+      const said = parts.filter(({ kind }) => kind === 'text')
+      const texts = isError ? [failedText, ...said] : said
       const message = { role: 'tool', tool_call_id: callId, content: writeContent(texts, isOwn) }
       return isOwn ? { ...message, cache_control: cacheControl } : message
     }

@@ -93,13 +93,16 @@ function functionCall({ id, name, input, opaque }: CallPart, signsCalls: boolean
   }
 }
 
-function functionResponse({ callId, name, parts }: ToolTurn, signsCalls: boolean): JsonObject {
+function functionResponse(turn: ToolTurn, signsCalls: boolean): JsonObject {
+  const { callId, name } = turn
   if (name === undefined) throw untranslatable('A result of a function call that is not in the conversation')
-  return { functionResponse: { ...(signsCalls ? { id: callId } : {}), name, response: responseOf(joinTexts(parts)) } }
+  return { functionResponse: { ...(signsCalls ? { id: callId } : {}), name, response: responseOf(turn) } }
 }
 
 /** Wraps a result in an object, as Gemini requires, unless it is one. */
-function responseOf(text: string): JsonObject {
+function responseOf({ parts, isError }: ToolTurn): JsonObject {
+  const text = joinTexts(parts)
+  if (isError) return { error: text }
   try {
     const value = parseJson(text)
     return isObject(value) ? value : { result: value }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { fixture, fixtureEvents } from '../../protocols/fixtures/load.ts'
 import { objectOf, parseJson, parseJsonBytes } from '../exact-json.ts'
 import { answerContract } from '../testing.ts'
-import { messages } from './format.ts'
+import { messages } from './upstream.ts'
 
 const name = fc.constantFrom('find', 'look')
 const text = fc.constantFrom('', 'Good ', 'morning 🌅', '{"city":', '"Paris"}')

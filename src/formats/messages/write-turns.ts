@@ -95,7 +95,8 @@ function toolResult(turn: ToolTurn): JsonObject {
   const blocks = turn.parts.flatMap(writePart)
   const isPlain = blocks.every((block) => block['type'] === 'text' && !('cache_control' in block))
   const content = blocks.length === 0 ? {} : { content: isPlain ? joinTexts(turn.parts) : blocks }
-  return withCacheControl({ type: 'tool_result', tool_use_id: toolId(turn.callId), ...content }, turn)
+  const failed = turn.isError ? { is_error: true } : {}
+  return withCacheControl({ type: 'tool_result', tool_use_id: toolId(turn.callId), ...content, ...failed }, turn)
 }
 
 /** Replaces characters in ids of other providers that Anthropic rejects. */

@@ -9,7 +9,7 @@ import { callController } from '../../service/call-controller.ts'
 import { DeadlineExceeded } from '../../service/deadline-exceeded.ts'
 import { withinMs } from '../../service/within.ts'
 import type { HandlerContext } from '../handler-context.ts'
-import { errorResponse } from '../responses.ts'
+import { errorResponse, statusOf } from '../responses.ts'
 import type { Route } from '../route.ts'
 import { refusalOf, type AdmissionOptions } from './admission.ts'
 import type { BodyBudget } from './body-budget.ts'
@@ -54,7 +54,7 @@ export function apiRoute(format: Format, options: EntranceOptions): Route {
 /** Refuses a request, and records it. */
 function refuse(context: HandlerContext, format: Format, refusal: WireError, { record }: EntranceOptions): Response {
   const progress = begin(context, format)
-  record(recordOf(progress, undefined, { status: refusal.status, error: refusal.code }))
+  record(recordOf(progress, undefined, { status: statusOf(refusal, format), error: refusal.code }))
   return errorResponse(refusal, context.id, { format, headers: attemptHeaders(progress) })
 }
 
@@ -105,7 +105,7 @@ async function answer(context: HandlerContext, format: Format, options: Entrance
     return streamResponse({ served, answering, progress, controller, settle, options })
   } catch (error) {
     const sent = describe(error, progress)
-    settle({ status: sent.status, ...outcomeOfError(sent, error) })
+    settle({ status: statusOf(sent, format), ...outcomeOfError(sent, error) })
     return errorResponse(sent, context.id, { format, headers: attemptHeaders(progress) })
   }
 }

@@ -3,7 +3,7 @@ import { overloaded } from '../../gateway/all-failed.ts'
 import type { ServedReply } from '../../gateway/gateway.ts'
 import type { AnswerBudget } from '../../service/answer-budget.ts'
 import type { CallController } from '../../service/call-controller.ts'
-import { errorResponse } from '../responses.ts'
+import { errorResponse, statusOf } from '../responses.ts'
 import { eventStreamBody } from './event-stream-body.ts'
 import { pacedBody } from './paced-body.ts'
 import { describe, outcomeOfError, type Outcome, type Progress } from './progress.ts'
@@ -56,7 +56,7 @@ export function wholeResponse(
   const reservation = options.answerBudget.reservation()
   if (!reservation.reserve(body.length)) {
     const error = overloaded('Response memory limit reached; try again shortly')
-    settle({ status: error.status, error: error.code, usage })
+    settle({ status: statusOf(error, progress.format), error: error.code, usage })
     return errorResponse(error, context.id, { format: progress.format, headers: attemptHeaders(progress) })
   }
   const { body: paced, cut } = pacedBody({
