@@ -107,7 +107,7 @@ function handlersOf(worker: () => Channel<FollowerHandlers>) {
 }
 
 describe('files that workers follow together', () => {
-  test('a change is taken over by all, and one worker reports it', async () => {
+  test('a change is loaded by all workers, and one worker reports it', async () => {
     const workers = [await startWorker(), await startWorker(), await startWorker()]
     writeFileSync(path, 'second')
     while (workers.some(({ inForce }) => inForce !== 'second')) await Bun.sleep(1)
@@ -115,7 +115,7 @@ describe('files that workers follow together', () => {
     expect(outcomes).toEqual(['true ok'])
   })
 
-  test('a faulty change is taken over by none, and one reports it', async () => {
+  test('a faulty change is loaded by no worker, and one reports it', async () => {
     const workers = [await startWorker(), await startWorker()]
     for (const worker of workers) worker.refuses = 'second'
     writeFileSync(path, 'second')
@@ -167,7 +167,7 @@ describe('files that workers follow together', () => {
     while (workers.some(({ inForce }) => inForce !== 'third')) await Bun.sleep(1)
   })
 
-  test('a change that was not noticed yet is taken over by all when a worker starts', async () => {
+  test('a change that was not noticed yet is loaded by all workers when a worker starts', async () => {
     files.close()
     files = sharedFiles({ timing: { restMs: 60_000, pollMs: 60_000 } })
     const worker = await startWorker()
