@@ -33,6 +33,7 @@ import { stack } from '../service/service.ts'
 import type { Transport } from '../transport/transport.ts'
 import { upstreamExchange } from '../upstream/exchange.ts'
 import { listModels, modelsStatus } from '../upstream/list-models.ts'
+import { upstreamAt, type Upstream } from '../upstream/upstream.ts'
 
 const listModelsMs = 15_000
 const now = (): number => performance.now()
@@ -136,23 +137,19 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
   }
   const { timeouts } = config
   const target = providerTarget(config)
-  const models = modelsOf({ config, endpoint, target }, dependencies)
+  const upstream =
+    config.protocol === 'echo'
+      ? undefined
+      : upstreamAt({ transport, protocol: protocols[config.protocol], endpoint, connectMs: timeouts.connectMs })
+  const models = modelsOf({ config, upstream, target }, dependencies)
   const limit = config.maxConcurrent === undefined ? undefined : bulkhead<Ask, Reply>(config.maxConcurrent, watchEnd)
   const candidates = new Map<string, ModelCandidate>()
-  const spoken: readonly string[] =
-    config.protocol === 'echo' ? echoFormats : Object.keys(protocols[config.protocol].dialects)
+  const spoken: readonly string[] = upstream === undefined ? echoFormats : Object.keys(upstream.protocol.dialects)
 
   function serviceOf(model: string): AnswerService {
-    if (config.protocol === 'echo') return echo()
-    return upstreamExchange({
-      transport,
-      endpoint,
-      model,
-      protocol: protocols[config.protocol],
-      connectMs: timeouts.connectMs,
-      idleMs: timeouts.idleMs,
-      answerBudget,
-    })
+    return upstream === undefined
+      ? echo()
+      : upstreamExchange({ upstream, model, idleMs: timeouts.idleMs, answerBudget })
   }
 
   function makeCandidate(model: string): ModelCandidate {
@@ -193,11 +190,7 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
         return made
       },
     },
-    probe: async (signal) => {
-      if (config.protocol === 'echo') return undefined
-      const protocol = protocols[config.protocol]
-      return modelsStatus({ transport, protocol, endpoint, connectMs: timeouts.connectMs }, signal)
-    },
+    probe: async (signal) => (upstream === undefined ? undefined : modelsStatus(upstream, signal)),
     close: () => {
       if ('close' in models) models.close()
     },
@@ -206,21 +199,21 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
 
 interface ListedProvider {
   readonly config: ProviderConfig
-  readonly endpoint: Endpoint
+  /** Undefined for the built-in echo. */
+  readonly upstream: Upstream | undefined
   readonly target: string
 }
 
 function modelsOf(
-  { config, endpoint, target }: ListedProvider,
-  { transport, modelsCache, log }: Pick<Dependencies, 'transport' | 'modelsCache' | 'log'>,
+  { config, upstream, target }: ListedProvider,
+  { modelsCache, log }: Pick<Dependencies, 'modelsCache' | 'log'>,
 ): ModelList | LearnedModels {
   if (config.models !== '*') return fixedModels(config.models)
-  if (config.protocol === 'echo') return fixedModels([offered('echo')])
-  const protocol = protocols[config.protocol]
+  if (upstream === undefined) return fixedModels([offered('echo')])
   return learnedModels({
     fetchModels: async (signal) => {
       const limited = AbortSignal.any([signal, AbortSignal.timeout(listModelsMs)])
-      const list = await listModels({ transport, protocol, endpoint, connectMs: config.timeouts.connectMs }, limited)
+      const list = await listModels(upstream, limited)
       return list.map(({ name, context }) => ({ ...learned(name), ...(context === undefined ? {} : { context }) }))
     },
     cache: modelsCache === undefined ? noCache : fileCache(join(modelsCache, `${config.id}.json`), target),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { anthropic } from './anthropic.ts'
-import { chatOf, chatRequest, endpointAt, fixture, jsonOf } from './fixtures/load.ts'
+import { chatOf, chatRequest, endpointAt, headersOf, fixture, jsonOf } from './fixtures/load.ts'
 
 const encoder = new TextEncoder()
 
@@ -24,7 +24,8 @@ describe('the anthropic protocol', () => {
 
   test('sends the key in its own header, and configured headers over its own', () => {
     expect(
-      anthropic.headers(
+      headersOf(
+        anthropic,
         endpointAt('https://x', { headers: { 'Anthropic-Version': '2099-01-01', 'anthropic-beta': 'b' } }),
       ),
     ).toEqual({
@@ -37,7 +38,7 @@ describe('the anthropic protocol', () => {
   })
 
   test('sends no key header without a key', () => {
-    expect(anthropic.headers(endpointAt('https://x', { apiKey: undefined }))).not.toHaveProperty('x-api-key')
+    expect(headersOf(anthropic, endpointAt('https://x', { apiKey: undefined }))).not.toHaveProperty('x-api-key')
   })
 
   test('translates a complete answer', () => {

@@ -2,8 +2,9 @@ import { readErrorBody } from '../formats/error-body.ts'
 import { messages } from '../formats/messages/upstream.ts'
 import { classifyFailure } from '../upstream/classify.ts'
 import { modelPage } from '../upstream/model-page.ts'
+import { sameHeaders, lowerCaseNames } from './headers.ts'
 import type { Protocol } from './protocol.ts'
-import { lowerCaseNames, translated, versionedPath } from './translation.ts'
+import { translated, versionedPath } from './translation.ts'
 
 /** The Anthropic Messages API (docs/protocols.md). `rename` is not used: the translation names every field. */
 export const anthropic: Protocol = {
@@ -11,13 +12,13 @@ export const anthropic: Protocol = {
     ...translated(messages, (endpoint) => `${versionedPath(endpoint, 'v1')}/messages`),
   },
 
-  headers: ({ apiKey, headers }) => ({
+  sign: sameHeaders(({ apiKey, headers }) => ({
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
     'anthropic-version': '2023-06-01',
     ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }),
     ...lowerCaseNames(headers),
-  }),
+  })),
 
   failure: (status, headers, body) => classifyFailure(status, headers, readErrorBody(body)),
 

@@ -1,6 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../base/json-value.ts'
-import { chatOf, chatRequest, endpointAt, decodeAll, deltas, fixture, fixtureEvents, jsonOf } from './fixtures/load.ts'
+import {
+  chatOf,
+  chatRequest,
+  endpointAt,
+  headersOf,
+  decodeAll,
+  deltas,
+  fixture,
+  fixtureEvents,
+  jsonOf,
+} from './fixtures/load.ts'
 import { gemini } from './gemini.ts'
 
 const anyone = endpointAt('https://upstream.test/v1')
@@ -50,13 +60,13 @@ describe('the gemini protocol', () => {
   })
 
   test('sends the key in its own header, never in the address', () => {
-    expect(gemini.headers(endpointAt(base, { headers: { 'X-Goog-User-Project': 'p' } }))).toEqual({
+    expect(headersOf(gemini, endpointAt(base, { headers: { 'X-Goog-User-Project': 'p' } }))).toEqual({
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
       'x-goog-api-key': 'key-for-tests',
       'x-goog-user-project': 'p',
     })
-    expect(gemini.headers(endpointAt(base, { apiKey: undefined }))).not.toHaveProperty('x-goog-api-key')
+    expect(headersOf(gemini, endpointAt(base, { apiKey: undefined }))).not.toHaveProperty('x-goog-api-key')
   })
 
   test('translates a complete answer', () => {

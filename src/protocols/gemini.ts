@@ -3,9 +3,10 @@ import { readEmbeddingsAnswer, writeEmbeddingsRequest } from '../formats/gemini/
 import { generateContent } from '../formats/gemini/format.ts'
 import { classifyFailure } from '../upstream/classify.ts'
 import { modelPage } from '../upstream/model-page.ts'
+import { sameHeaders, lowerCaseNames } from './headers.ts'
 import { understood } from './native.ts'
 import type { Endpoint, Protocol } from './protocol.ts'
-import { lowerCaseNames, translated, versionedPath } from './translation.ts'
+import { translated, versionedPath } from './translation.ts'
 
 /**
  * Google's generateContent and streamGenerateContent (docs/protocols.md). `rename` is not used: the translation names
@@ -21,12 +22,12 @@ export const gemini: Protocol = {
     },
   },
 
-  headers: ({ apiKey, headers }) => ({
+  sign: sameHeaders(({ apiKey, headers }) => ({
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
     ...(apiKey === undefined ? {} : { 'x-goog-api-key': apiKey }),
     ...lowerCaseNames(headers),
-  }),
+  })),
 
   failure: (status, headers, body) => classifyFailure(status, headers, readErrorBody(body)),
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { ChatRequest } from '../formats/chat/request.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import { UpstreamFailure, type FailureClass } from '../service/failure.ts'
-import { chatOf, chatRequest, endpointAt, decodeAll, encoded, jsonOf } from './fixtures/load.ts'
+import { chatOf, chatRequest, endpointAt, headersOf, decodeAll, encoded, jsonOf } from './fixtures/load.ts'
 import { openai } from './openai.ts'
 import { chunkJson, completionJson } from './testing.ts'
 
@@ -40,7 +40,7 @@ describe('the openai protocol', () => {
   })
 
   test('sends the key as a bearer', () => {
-    expect(openai.headers(endpointAt('https://x'))).toEqual({
+    expect(headersOf(openai, endpointAt('https://x'))).toEqual({
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
       authorization: 'Bearer key-for-tests',
@@ -48,12 +48,12 @@ describe('the openai protocol', () => {
   })
 
   test('sends no authorization without a key', () => {
-    expect(openai.headers(endpointAt('https://x', { apiKey: undefined }))).not.toHaveProperty('authorization')
+    expect(headersOf(openai, endpointAt('https://x', { apiKey: undefined }))).not.toHaveProperty('authorization')
   })
 
   test('prefers configured headers to its own', () => {
     expect(
-      openai.headers(endpointAt('https://x', { headers: { authorization: 'Token t', 'x-own': '1' } })),
+      headersOf(openai, endpointAt('https://x', { headers: { authorization: 'Token t', 'x-own': '1' } })),
     ).toMatchObject({ authorization: 'Token t', 'x-own': '1' })
   })
 

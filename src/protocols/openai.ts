@@ -4,6 +4,7 @@ import { embeddings } from '../formats/embeddings/format.ts'
 import { readErrorBody } from '../formats/error-body.ts'
 import { classifyFailure } from '../upstream/classify.ts'
 import { modelPage } from '../upstream/model-page.ts'
+import { sameHeaders } from './headers.ts'
 import { native } from './native.ts'
 import type { Endpoint, Protocol } from './protocol.ts'
 import { translated } from './translation.ts'
@@ -16,12 +17,12 @@ export const openai: Protocol = {
     embeddings: native(embeddings, (endpoint) => `${basePath(endpoint)}/embeddings`),
   },
 
-  headers: ({ apiKey, headers }) => ({
+  sign: sameHeaders(({ apiKey, headers }) => ({
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
     ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
     ...headers,
-  }),
+  })),
 
   failure: (status, headers, body) => classifyFailure(status, headers, readErrorBody(body)),
 

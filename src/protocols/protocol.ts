@@ -76,12 +76,31 @@ export interface Dialect {
   stream?(ask: Ask, endpoint: Endpoint): StreamDecoder
 }
 
-/** Reaches one family of upstreams. Pure: bytes in, bytes out, so that tests need only recorded bytes. */
+/** A request without its headers. */
+export interface UnsignedRequest {
+  readonly method: 'GET' | 'POST'
+  /** Path and query. */
+  readonly path: string
+  /** In pieces; empty for GET. */
+  readonly body: readonly Uint8Array[]
+}
+
+/** Names and values of request headers. */
+export type RequestHeaders = Readonly<Record<string, string>>
+
+/**
+ * Returns the headers of one request: credentials, content type, extra ones of the configuration. While they are the
+ * same it returns the same object, which makes a request cheaper. An error, or a promise that takes too long, is a
+ * failure of the provider's credentials; an {@link UpstreamFailure} says so in its own words.
+ */
+export type Signer = (request: UnsignedRequest) => RequestHeaders | Promise<RequestHeaders>
+
+/** Reaches one family of upstreams. Pure but for signing: bytes in, bytes out, so that tests need only recorded bytes. */
 export interface Protocol {
   /** The formats that it serves, natively or translated. */
   readonly dialects: { readonly [Name in FormatName]?: Dialect }
-  /** Returns request headers: credentials, content type, extra ones of the configuration. */
-  headers(endpoint: Endpoint): Readonly<Record<string, string>>
+  /** Starts signing the requests to an endpoint. */
+  sign(endpoint: Endpoint): Signer
   /** Reads an answer that is not 200. Names of `headers` are in lower case. */
   failure(status: number, headers: ReadonlyMap<string, string>, body: Uint8Array): UpstreamFailure
   readonly models: ModelListing

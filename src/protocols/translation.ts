@@ -48,8 +48,3 @@ export function versionedPath({ baseUrl }: Endpoint, version: string): string {
   const path = new URL(baseUrl).pathname.replace(/\/+$/, '')
   return /\/v\d+[a-z0-9]*(?:\/|$)/.test(path) ? path : `${path}/${version}`
 }
-
-/** The configured headers with names in lower case, so that they replace the protocol's own. */
-export function lowerCaseNames(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
-}

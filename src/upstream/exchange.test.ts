@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import type { Reply } from '../formats/reply.ts'
 import { chatRequest, endpointAt, jsonOf } from '../protocols/fixtures/load.ts'
 import { openai } from '../protocols/openai.ts'
+import type { Protocol } from '../protocols/protocol.ts'
 import {
   chunkJson,
   completionJson,
@@ -19,6 +20,7 @@ import { answerBudget, unlimitedAnswerBudget, type AnswerBudget } from '../servi
 import { UpstreamFailure, type FailureClass } from '../service/failure.ts'
 import type { Call } from '../service/service.ts'
 import { upstreamExchange } from './exchange.ts'
+import { upstreamAt } from './upstream.ts'
 
 const plain = chatRequest()
 const streaming = chatRequest({ stream: true })
@@ -30,13 +32,16 @@ function callOf(signal: AbortSignal = new AbortController().signal): Call {
   return { signal, trail: [] }
 }
 
-function exchangeOver(transport: FakeTransport, budget: AnswerBudget = unlimitedAnswerBudget) {
+const connectMs = 5_000
+
+function exchangeOver(
+  transport: FakeTransport,
+  budget: AnswerBudget = unlimitedAnswerBudget,
+  protocol: Protocol = openai,
+) {
   return upstreamExchange({
-    transport,
-    protocol: openai,
-    endpoint: endpointAt('https://upstream.example/v1'),
+    upstream: upstreamAt({ transport, protocol, endpoint: endpointAt('https://upstream.example/v1'), connectMs }),
     model: 'theirs',
-    connectMs: 5_000,
     idleMs: 60_000,
     answerBudget: budget,
   })
@@ -269,12 +274,10 @@ describe('a stream that falls silent after a finish_reason', () => {
   ])('%s', async (_name, fields, overrides, expected) => {
     const body = fakeBody([event(chunkJson({ content: 'Hello' })) + event(chunkJson({}, 'stop'))], { hangs: true })
     const endpoint = { ...endpointAt('https://upstream.example/v1'), overrides }
+    const transport = fakeTransport({ headers: eventStream, body })
     const reply = await upstreamExchange({
-      transport: fakeTransport({ headers: eventStream, body }),
-      protocol: openai,
-      endpoint,
+      upstream: upstreamAt({ transport, protocol: openai, endpoint, connectMs }),
       model: 'theirs',
-      connectMs: 5_000,
       idleMs: 20,
       answerBudget: unlimitedAnswerBudget,
     })(chatRequest({ stream: true, ...fields }), callOf())
@@ -283,6 +286,25 @@ describe('a stream that falls silent after a finish_reason', () => {
       (error: unknown) => (error instanceof UpstreamFailure ? error.failure : error),
     )
     expect(outcome).toBe(expected)
+  })
+})
+
+describe('an exchange whose request cannot be signed', () => {
+  test('sends nothing, and fails by its credentials', async () => {
+    const transport = fakeTransport({})
+    const protocol: Protocol = { ...openai, sign: () => () => Promise.reject(new Error('no token')) }
+    const failure = await failureOf(exchangeOver(transport, unlimitedAnswerBudget, protocol)(plain, callOf()))
+    expect(failure).toMatchObject({ failure: 'credential', message: 'the request could not be signed' })
+    expect(transport.requests).toEqual([])
+  })
+
+  test('hides the token that the request was signed with', async () => {
+    const protocol: Protocol = { ...openai, sign: () => async () => ({ authorization: 'Bearer fetched-token-1234' }) }
+    const body = [JSON.stringify({ error: { message: 'bad token fetched-token-1234' } })]
+    const transport = fakeTransport({ status: 401, body })
+    const failure = await failureOf(exchangeOver(transport, unlimitedAnswerBudget, protocol)(plain, callOf()))
+    expect(failure.message).toContain('[redacted]')
+    expect(failure.message).not.toContain('1234')
   })
 })
 

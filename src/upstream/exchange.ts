@@ -1,20 +1,19 @@
 import type { Ask } from '../formats/ask.ts'
 import type { Reply } from '../formats/reply.ts'
-import type { Endpoint, Dialect, Protocol } from '../protocols/protocol.ts'
+import type { Endpoint, Dialect } from '../protocols/protocol.ts'
 import type { AnswerBudget, AnswerReservation } from '../service/answer-budget.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call, Service } from '../service/service.ts'
-import { headerBlock, parseOrigin } from '../transport/header-block.ts'
+import { parseOrigin } from '../transport/header-block.ts'
 import {
   responseMemoryError,
   TransportError,
-  type Transport,
   type UpstreamBody,
   type UpstreamResponse,
 } from '../transport/transport.ts'
-import { hideSecrets } from './hide-secrets.ts'
 import { streamReply, type StreamBody, type StreamReplyOptions } from './stream-reply.ts'
 import { bodyFailure, exchangeFailure } from './transport-failure.ts'
+import type { Signed, Upstream } from './upstream.ts'
 
 const bodyBytesMax = 32 * 1024 * 1024
 /** Length of `event:`, the longest field name that can begin an event stream. */
@@ -26,12 +25,9 @@ const errorBodyMs = 1_000
 
 /** Options of {@link upstreamExchange}. */
 export interface ExchangeOptions {
-  readonly transport: Transport
-  readonly protocol: Protocol
-  readonly endpoint: Endpoint
+  readonly upstream: Upstream
   /** The upstream's name for the model. */
   readonly model: string
-  readonly connectMs: number
   /** Milliseconds between two reads of a stream that has begun. */
   readonly idleMs: number
   /** Memory budget of answers that are read as a whole. */
@@ -39,17 +35,9 @@ export interface ExchangeOptions {
 }
 
 /** A provider over HTTP: one request, one answer, classified failures (failover.md). */
-export function upstreamExchange({
-  transport,
-  protocol,
-  endpoint,
-  model,
-  connectMs,
-  idleMs,
-  answerBudget,
-}: ExchangeOptions): Service<Ask, Reply> {
+export function upstreamExchange({ upstream, model, idleMs, answerBudget }: ExchangeOptions): Service<Ask, Reply> {
+  const { transport, protocol, endpoint, connectMs } = upstream
   const origin = { ...parseOrigin(new URL(endpoint.baseUrl)), owner: endpoint.id }
-  const headers = headerBlock(protocol.headers(endpoint))
   const dialects = new Map<string, DialectPaths>()
   for (const [format, dialect] of Object.entries(protocol.dialects))
     dialects.set(format, {
@@ -57,7 +45,6 @@ export function upstreamExchange({
       wholePath: dialect.path(endpoint, model, false),
       streamPath: dialect.path(endpoint, model, true),
     })
-  const secrets = hideSecrets(endpoint)
 
   return async function askUpstream(request: Ask, call: Call): Promise<Reply> {
     const found = dialects.get(request.format)
@@ -65,14 +52,19 @@ export function upstreamExchange({
       throw new UpstreamFailure('bad_request', `the provider does not serve ${request.format}`, { status: 501 })
     const { dialect } = found
     let response: UpstreamResponse
+    let signed: Signed
     try {
+      const path = request.stream ? found.streamPath : found.wholePath
+      const body = dialect.encode(request, model, endpoint)
+      const signing = upstream.sign({ method: 'POST', path, body }, call.signal)
+      signed = signing instanceof Promise ? await signing : signing
       response = await transport.request(
         {
           origin,
           method: 'POST',
-          path: request.stream ? found.streamPath : found.wholePath,
-          headers,
-          body: dialect.encode(request, model, endpoint),
+          path,
+          headers: signed.block,
+          body,
           connectMs,
           bodyBytesMax: request.stream ? Number.POSITIVE_INFINITY : bodyBytesMax,
         },
@@ -81,6 +73,7 @@ export function upstreamExchange({
     } catch (error) {
       throw exchangeFailure(error)
     }
+    const { secrets } = signed
     if (response.status === 200)
       return readAnswer(response, request, {
         dialect,
@@ -106,9 +99,9 @@ interface DialectPaths {
   readonly streamPath: string
 }
 
-interface AnswerOptions
-  extends Pick<ExchangeOptions, 'endpoint' | 'idleMs' | 'answerBudget'>, Pick<StreamReplyOptions, 'hidden'> {
+interface AnswerOptions extends Pick<ExchangeOptions, 'idleMs' | 'answerBudget'>, Pick<StreamReplyOptions, 'hidden'> {
   readonly dialect: Dialect
+  readonly endpoint: Endpoint
 }
 
 async function readAnswer(

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../protocols/protocol.ts'
+import type { Endpoint, RequestHeaders } from '../protocols/protocol.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import { readings } from './encoded-text.ts'
 
@@ -15,6 +15,9 @@ const runLength = 12
 
 const hidden = '[redacted]'
 
+/** Names of headers with credentials, such as `x-api-key` and `x-amz-security-token`. */
+const credentialNames = /authorization|key|token|secret|signature/i
+
 /**
  * Redacts the API key and configured header values from a provider's error messages. Providers may repeat them, and no
  * pattern matches every key. Finds them whole, and any 12 adjacent bytes of them, also percent-encoded, HTML-escaped or
@@ -27,12 +30,18 @@ export interface HiddenSecrets {
   inFailure(error: unknown): unknown
 }
 
-export function hideSecrets({ apiKey, headers }: Pick<Endpoint, 'apiKey' | 'headers'>): HiddenSecrets {
-  const values = Object.values(headers)
+/** @param signed headers of a request: those that carry credentials are secrets too */
+export function hideSecrets(
+  { apiKey, headers }: Pick<Endpoint, 'apiKey' | 'headers'>,
+  signed: RequestHeaders = {},
+): HiddenSecrets {
+  const credentials = Object.entries(signed).filter(([name]) => credentialNames.test(name))
+  // Without the scheme, such as `Bearer`, which is no secret.
+  const values = new Set([...Object.values(headers), ...credentials.map(([, value]) => value.replace(/^[\w-]+ /, ''))])
   const secrets = [
     ...[apiKey ?? ''].filter(({ length }) => length >= keyLengthMin),
     // Providers repeat `Bearer` with the token, or the token alone.
-    ...[...values, ...values.flatMap((value) => value.split(/\s+/))].filter(({ length }) => length >= headerLengthMin),
+    ...[...values].flatMap((value) => [value, ...value.split(/\s+/)]).filter(({ length }) => length >= headerLengthMin),
   ].toSorted((one, other) => other.length - one.length)
   // Computed on first use: most providers never fail.
   let ofBody: readonly Runs[] | undefined, ofMessage: readonly Runs[] | undefined

@@ -7,6 +7,7 @@ import type { Protocol } from '../protocols/protocol.ts'
 import { fakeTransport, transportError, type FakeAnswer } from '../protocols/testing.ts'
 import { TransportError } from '../transport/transport.ts'
 import { listModels, modelsStatus, ModelListError } from './list-models.ts'
+import { upstreamAt } from './upstream.ts'
 
 const signal = new AbortController().signal
 
@@ -20,7 +21,7 @@ function list(answers: readonly (FakeAnswer | Error)[], options: ListOptions = {
   const transport = fakeTransport(...answers)
   return {
     transport,
-    listing: listModels({ transport, protocol, endpoint: endpointAt(baseUrl), connectMs: 5_000 }, signal),
+    listing: listModels(upstreamAt({ transport, protocol, endpoint: endpointAt(baseUrl), connectMs: 5_000 }), signal),
   }
 }
 
@@ -49,7 +50,7 @@ describe('the models of an upstream', () => {
   test.each(paths)('of %s are asked for and probed below the base URL', async (_, protocol, baseUrl, path) => {
     const { transport, listing } = list([json('{"data":[]}')], { baseUrl, protocol })
     await listing
-    await modelsStatus({ transport, protocol, endpoint: endpointAt(baseUrl), connectMs: 5_000 }, signal)
+    await modelsStatus(upstreamAt({ transport, protocol, endpoint: endpointAt(baseUrl), connectMs: 5_000 }), signal)
     expect(transport.requests).toMatchObject([
       { method: 'GET', path, body: [], connectMs: 5_000 },
       { method: 'GET', path, body: [], connectMs: 5_000 },

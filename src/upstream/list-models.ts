@@ -1,20 +1,13 @@
-import type { Endpoint, Protocol, UpstreamModel } from '../protocols/protocol.ts'
-import { headerBlock, parseOrigin } from '../transport/header-block.ts'
-import type { Transport, UpstreamResponse, UpstreamSignal } from '../transport/transport.ts'
+import type { UpstreamModel } from '../protocols/protocol.ts'
+import { parseOrigin } from '../transport/header-block.ts'
+import type { UpstreamResponse, UpstreamSignal } from '../transport/transport.ts'
 import { exchangeFailure } from './transport-failure.ts'
+import type { Upstream } from './upstream.ts'
 
 /** For all pages together. */
 const bytesMax = 16 * 1024 * 1024
 const pagesMax = 100
 const modelsMax = 10_000
-
-/** An upstream whose models are listed. */
-export interface ListingOptions {
-  readonly transport: Transport
-  readonly protocol: Protocol
-  readonly endpoint: Endpoint
-  readonly connectMs: number
-}
 
 /** A list of models could not be fetched. The message is safe to show. */
 export class ModelListError extends Error {
@@ -25,23 +18,24 @@ export class ModelListError extends Error {
  * Fetches the models that an upstream offers, page after page: up to 100 pages, 10,000 models and 16 MiB. The list has
  * each model once. A repeated cursor ends the list.
  *
- * @throws {ModelListError} for an answer that is not a page of models; {@link TransportError} without an answer
+ * @throws {ModelListError} for an answer that is not a page of models; {@link TransportError} without an answer;
+ *   {@link UpstreamFailure} `credential` without credentials
  */
-export async function listModels(options: ListingOptions, signal: UpstreamSignal): Promise<readonly UpstreamModel[]> {
+export async function listModels(upstream: Upstream, signal: UpstreamSignal): Promise<readonly UpstreamModel[]> {
   const models = new Map<string, UpstreamModel>()
   const cursors = new Set<string | undefined>()
   let bytesLeft = bytesMax
   let cursor: string | undefined
   do {
     cursors.add(cursor)
-    const response = await getPage(options, signal, cursor, bytesLeft)
+    const response = await getPage(upstream, signal, cursor, bytesLeft)
     if (response.status !== 200) {
       response.body.cancel()
       throw new ModelListError(`GET /models answered ${response.status}`)
     }
     const body = await response.body.readAll()
     bytesLeft -= body.length
-    const page = options.protocol.models.read(body)
+    const page = upstream.protocol.models.read(body)
     if (page === undefined) throw new ModelListError('GET /models did not answer a list of models')
     for (const model of page.models) if (!models.has(model.name)) models.set(model.name, model)
     cursor = page.cursor
@@ -55,9 +49,9 @@ export async function listModels(options: ListingOptions, signal: UpstreamSignal
  *
  * @throws {UpstreamFailure} without an answer
  */
-export async function modelsStatus(options: ListingOptions, signal: UpstreamSignal): Promise<number> {
+export async function modelsStatus(upstream: Upstream, signal: UpstreamSignal): Promise<number> {
   try {
-    const response = await getPage(options, signal)
+    const response = await getPage(upstream, signal)
     response.body.cancel()
     return response.status
   } catch (error) {
@@ -65,22 +59,14 @@ export async function modelsStatus(options: ListingOptions, signal: UpstreamSign
   }
 }
 
-function getPage(
-  { transport, protocol, endpoint, connectMs }: ListingOptions,
+async function getPage(
+  { transport, protocol, endpoint, connectMs, sign }: Upstream,
   signal: UpstreamSignal,
   cursor?: string,
   bodyBytesMax = bytesMax,
 ): Promise<UpstreamResponse> {
-  return transport.request(
-    {
-      origin: { ...parseOrigin(new URL(endpoint.baseUrl)), owner: endpoint.id },
-      method: 'GET',
-      path: protocol.models.page(endpoint, cursor),
-      headers: headerBlock(protocol.headers(endpoint)),
-      body: [],
-      connectMs,
-      bodyBytesMax,
-    },
-    signal,
-  )
+  const request = { method: 'GET', path: protocol.models.page(endpoint, cursor), body: [] } as const
+  const { block: headers } = await sign(request, signal)
+  const origin = { ...parseOrigin(new URL(endpoint.baseUrl)), owner: endpoint.id }
+  return transport.request({ ...request, origin, headers, connectMs, bodyBytesMax }, signal)
 }
