@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { serverSentEvents } from '../bytes/framing.ts'
 import type { Part } from '../formats/part.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import { streamReply } from '../upstream/stream-reply.ts'
@@ -33,7 +34,7 @@ const streams: readonly (readonly [string, Protocol, readonly string[]])[] = [
 async function readCut(protocol: Protocol, bytes: Uint8Array) {
   const hidden = (error: unknown) => error
   const decoder = chatOf(protocol).stream(request, endpoint)
-  const reply = streamReply(fakeBody([bytes]), decoder, { idleMs: 60_000, hidden })
+  const reply = streamReply(fakeBody([bytes]), decoder, { framing: serverSentEvents, idleMs: 60_000, hidden })
   const parts: Part[] = []
   try {
     for (let read = await reply.read(); read !== undefined; read = await reply.read()) parts.push(...read)

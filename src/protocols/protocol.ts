@@ -1,4 +1,5 @@
 import type { ServerSentEvent } from '../bytes/event-stream.ts'
+import type { Framing } from '../bytes/framing.ts'
 import type { Ask, FormatName } from '../formats/ask.ts'
 import type { PassThroughTarget } from '../formats/format.ts'
 import type { Part } from '../formats/part.ts'
@@ -99,6 +100,8 @@ export type Signer = (request: UnsignedRequest) => RequestHeaders | Promise<Requ
 export interface Protocol {
   /** The formats that it serves, natively or translated. */
   readonly dialects: { readonly [Name in FormatName]?: Dialect }
+  /** How streams are divided into events. Default: server-sent events. */
+  readonly framing?: Framing
   /** Starts signing the requests to an endpoint. */
   sign(endpoint: Endpoint): Signer
   /** Reads an answer that is not 200. Names of `headers` are in lower case. */

@@ -1,3 +1,5 @@
+import { EventTooLarge, type ServerSentEvent } from '../bytes/event-stream.ts'
+import { MalformedFrame, type Framing } from '../bytes/framing.ts'
 import {
   responseMemoryError,
   TransportError,
@@ -148,4 +150,49 @@ export function cutAt(bytes: Uint8Array, places: readonly number[]): Uint8Array[
     (one, other) => one - other,
   )
   return borders.map((from, index) => bytes.slice(from, borders[index + 1] ?? bytes.length))
+}
+
+/**
+ * A framing: each event is a zero, the length of its data in four bytes, and the data. A length above `eventBytesMax`
+ * is refused before the data arrives. For tests.
+ */
+export const lengthPrefixed: Framing = {
+  mediaType: 'application/x-frames',
+  looksLikeStream: ([first]) => first === 0,
+  reader({ eventBytesMax }) {
+    let rest = Buffer.alloc(0)
+    let failure: Error | undefined
+
+    function next(): ServerSentEvent | undefined {
+      if (rest.length < headBytes) return undefined
+      if (rest[0] !== 0) failure = new MalformedFrame('an event does not begin with zero')
+      const length = rest.readUInt32BE(1)
+      if (length > eventBytesMax) failure ??= new EventTooLarge(eventBytesMax)
+      if (failure !== undefined || rest.length < headBytes + length) return undefined
+      const data = rest.subarray(headBytes, headBytes + length)
+      rest = rest.subarray(headBytes + length)
+      return { event: '', data }
+    }
+
+    return {
+      push(bytes) {
+        if (failure !== undefined) throw failure
+        rest = Buffer.concat([rest, bytes])
+        const events: ServerSentEvent[] = []
+        for (let event = next(); event !== undefined; event = next()) events.push(event)
+        if (failure !== undefined && events.length === 0) throw failure
+        return events
+      },
+      end: () => [],
+    }
+  },
+}
+
+const headBytes = 5
+
+/** Data as an event of {@link lengthPrefixed}. For tests. */
+export function framed(data: Uint8Array): Uint8Array {
+  const head = Buffer.alloc(headBytes)
+  head.writeUInt32BE(data.length, 1)
+  return Buffer.concat([head, data])
 }

@@ -11,6 +11,8 @@ import {
   event,
   fakeBody,
   fakeTransport,
+  framed,
+  lengthPrefixed,
   transportError,
   type BodyStep,
   type FakeAnswer,
@@ -27,6 +29,10 @@ const streaming = chatRequest({ stream: true })
 const json = { 'content-type': 'application/json' }
 const eventStream = { 'content-type': 'text/event-stream; charset=utf-8' }
 const stream = event(chunkJson({ content: 'Hello' })) + event(chunkJson({}, 'stop')) + event('[DONE]')
+
+function encoded(value: unknown): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(value))
+}
 
 function callOf(signal: AbortSignal = new AbortController().signal): Call {
   return { signal, trail: [] }
@@ -286,6 +292,33 @@ describe('a stream that falls silent after a finish_reason', () => {
       (error: unknown) => (error instanceof UpstreamFailure ? error.failure : error),
     )
     expect(outcome).toBe(expected)
+  })
+})
+
+describe('an exchange whose streams have a framing of their own', () => {
+  const framing: Protocol = { ...openai, framing: lengthPrefixed }
+  const events = [chunkJson({ content: 'Hello' }), chunkJson({}, 'stop')].map((chunk) => framed(encoded(chunk)))
+  const frames = { 'content-type': 'application/X-Frames' }
+
+  test.each([
+    ['a stream, by its media type', frames, Buffer.concat(events), 'stream'],
+    ['a stream, by its bytes', {}, Buffer.concat(events), 'stream'],
+    ['a whole answer, by its media type', json, encoded(completionJson()), 'whole'],
+    ['a whole answer, by its bytes', frames, encoded(completionJson()), 'whole'],
+  ] as const)('reads %s', async (_name, headers, body, kind) => {
+    for (const request of [streaming, plain]) {
+      const transport = fakeTransport({ headers, body: [body] })
+      const reply = await exchangeOver(transport, unlimitedAnswerBudget, framing)(request, callOf())
+      expect(reply.kind).toBe(kind)
+      expect(await textOf(reply)).toBe('Hello')
+    }
+  })
+
+  test('does not take server-sent events for a stream', async () => {
+    const transport = fakeTransport({ headers: eventStream, body: [stream] })
+    expect(await failureOf(exchangeOver(transport, unlimitedAnswerBudget, framing)(streaming, callOf()))).toMatchObject(
+      { failure: 'malformed' },
+    )
   })
 })
 

@@ -1,3 +1,4 @@
+import { serverSentEvents, startsLikeJson, textStart, type Framing } from '../bytes/framing.ts'
 import type { Ask } from '../formats/ask.ts'
 import type { Reply } from '../formats/reply.ts'
 import type { Endpoint, Dialect } from '../protocols/protocol.ts'
@@ -37,6 +38,7 @@ export interface ExchangeOptions {
 /** A provider over HTTP: one request, one answer, classified failures (failover.md). */
 export function upstreamExchange({ upstream, model, idleMs, answerBudget }: ExchangeOptions): Service<Ask, Reply> {
   const { transport, protocol, endpoint, connectMs } = upstream
+  const { framing = serverSentEvents } = protocol
   const origin = { ...parseOrigin(new URL(endpoint.baseUrl)), owner: endpoint.id }
   const dialects = new Map<string, DialectPaths>()
   for (const [format, dialect] of Object.entries(protocol.dialects))
@@ -80,6 +82,7 @@ export function upstreamExchange({ upstream, model, idleMs, answerBudget }: Exch
         endpoint,
         idleMs,
         answerBudget,
+        framing,
         hidden: secrets.inFailure,
       })
     if (response.status === 204) {
@@ -102,31 +105,32 @@ interface DialectPaths {
 interface AnswerOptions extends Pick<ExchangeOptions, 'idleMs' | 'answerBudget'>, Pick<StreamReplyOptions, 'hidden'> {
   readonly dialect: Dialect
   readonly endpoint: Endpoint
+  readonly framing: Framing
 }
 
 async function readAnswer(
   response: UpstreamResponse,
   request: Ask,
-  { dialect, endpoint, idleMs, answerBudget, hidden }: AnswerOptions,
+  { dialect, endpoint, idleMs, answerBudget, framing, hidden }: AnswerOptions,
 ): Promise<Reply> {
   const { body } = response
   const reservation = answerBudget.reservation()
-  const saysStream = response.headers.get('content-type')?.toLowerCase().includes('text/event-stream') === true
+  const saysStream = response.headers.get('content-type')?.toLowerCase().includes(framing.mediaType) === true
 
   function asStream(bytes: StreamBody, first?: Uint8Array): Reply {
     const decoder = dialect.stream?.(request, endpoint)
     if (decoder === undefined) throw new UpstreamFailure('malformed', 'the answer is a stream', { status: 200 })
-    return streamReply(bytes, decoder, { idleMs, hidden, ...(first === undefined ? {} : { first }) })
+    return streamReply(bytes, decoder, { framing, idleMs, hidden, ...(first === undefined ? {} : { first }) })
   }
 
   try {
     if (!saysStream && !request.stream) {
       const bytes = await body.readAll(reservation.reserve)
-      return looksLikeEvents(bytes) ? asStream(bodyOf(bytes)) : decodeWhole(dialect, bytes, request)
+      return framing.looksLikeStream(bytes) ? asStream(bodyOf(bytes)) : decodeWhole(dialect, bytes, request)
     }
     const first = await readBeginning(body)
     if (first === undefined) throw new UpstreamFailure('empty', 'the answer is empty', { status: 200 })
-    if (saysStream ? startsLikeJson(first) : !looksLikeEvents(first))
+    if (saysStream ? startsLikeJson(first) : !framing.looksLikeStream(first))
       return decodeWhole(dialect, await collect(first, body, reservation), request)
     return asStream(body, first)
   } catch (error) {
@@ -209,26 +213,4 @@ function bodyOf(bytes: Uint8Array): StreamBody {
       remaining = undefined
     },
   }
-}
-
-const asciiSpace = new Set([0x20, 0x09, 0x0a, 0x0d])
-const byteOrderMark = [0xef, 0xbb, 0xbf]
-
-/** Offset of the text after a byte order mark and white space. */
-function textStart(bytes: Uint8Array): number {
-  let start = byteOrderMark.every((byte, position) => bytes[position] === byte) ? byteOrderMark.length : 0
-  while (start < bytes.length && asciiSpace.has(bytes[start] ?? 0)) start += 1
-  return start
-}
-
-function startsLikeJson(bytes: Uint8Array): boolean {
-  const first = bytes[textStart(bytes)]
-  return first === 0x7b || first === 0x5b // { [
-}
-
-/** Whether bytes begin like server-sent events: with a comment, or one of the four fields. */
-function looksLikeEvents(bytes: Uint8Array): boolean {
-  if (startsLikeJson(bytes)) return false
-  const start = textStart(bytes)
-  return /^(?::|(?:data|event|id|retry)(?::|\r|\n|$))/.test(new TextDecoder().decode(bytes.subarray(start, start + 16)))
 }

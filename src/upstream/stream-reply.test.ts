@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, jest, test } from 'bun:test'
 import fc from 'fast-check'
+import { serverSentEvents } from '../bytes/framing.ts'
 import { deltaPart } from '../formats/chat/testing.ts'
 import type { Part } from '../formats/part.ts'
 import type { StreamReply } from '../formats/reply.ts'
@@ -10,6 +11,8 @@ import {
   cutAt,
   event,
   fakeBody,
+  framed,
+  lengthPrefixed,
   transportError,
   type BodyStep,
   type FakeBody,
@@ -22,7 +25,7 @@ const anyone = endpointAt('https://upstream.test/v1')
 afterEach(() => void jest.useRealTimers())
 
 const idleMs = 60_000
-const options: StreamReplyOptions = { idleMs, hidden: (error) => error }
+const options: StreamReplyOptions = { framing: serverSentEvents, idleMs, hidden: (error) => error }
 
 function replyOf(body: FakeBody, first?: Uint8Array): StreamReply {
   return streamReply(body, chatOf(openai).stream(chatRequest({ stream: true }), anyone), {
@@ -217,6 +220,44 @@ describe('a stream', () => {
       options,
     )
     expect(await reply.read().catch((error: unknown) => error)).toBe(mistake)
+  })
+})
+
+describe('a stream in a framing of its own', () => {
+  const encode = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
+  const head = framed(encode(chunkJson({ content: 'Hel' })))
+  const whole = Buffer.concat([head, framed(encode(chunkJson({ content: 'lo' }, 'stop'))), framed(encode({}))])
+
+  function framedReply(steps: readonly BodyStep[]): { readonly reply: StreamReply; readonly body: FakeBody } {
+    const body = fakeBody(steps)
+    const decoder = chatOf(openai).stream(chatRequest({ stream: true }), anyone)
+    return { reply: streamReply(body, decoder, { ...options, framing: lengthPrefixed }), body }
+  }
+
+  test('is read by that, cut at any place', async () => {
+    for (let place = 0; place <= whole.length; place++) {
+      const { text, failure } = await readAll(framedReply(cutAt(whole, [place])).reply)
+      expect({ text, failure }).toEqual({ text: 'Hello', failure: undefined })
+    }
+  })
+
+  test('is a cut when its bytes end before', async () => {
+    const { text, failure } = await readAll(framedReply([whole.subarray(0, head.length + 5)]).reply)
+    expect({ text, failure: failure?.failure }).toEqual({ text: 'Hel', failure: 'cut' })
+  })
+
+  test('is malformed when its bytes are not of the framing', async () => {
+    const { reply, body } = framedReply([head, new Uint8Array([0xff, 0, 0, 0, 1])])
+    const { text, failure } = await readAll(reply)
+    expect({ text, failure: failure?.failure }).toEqual({ text: 'Hel', failure: 'malformed' })
+    expect(body.isCancelled).toBe(true)
+  })
+
+  test('has events of at most 1 MiB, and is not read on when one is announced as larger', async () => {
+    const { reply, body } = framedReply([head, new Uint8Array([0, 0x7f, 0, 0, 0]), whole])
+    const { text, failure } = await readAll(reply)
+    expect({ text, failure: failure?.failure }).toEqual({ text: 'Hel', failure: 'too_large' })
+    expect(body.reads).toBe(2)
   })
 })
 

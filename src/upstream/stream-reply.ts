@@ -1,4 +1,5 @@
-import { EventTooLarge, eventStreamReader, type ServerSentEvent } from '../bytes/event-stream.ts'
+import { EventTooLarge, type ServerSentEvent } from '../bytes/event-stream.ts'
+import { MalformedFrame, type Framing } from '../bytes/framing.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import type { Part } from '../formats/part.ts'
 import type { StreamReply } from '../formats/reply.ts'
@@ -19,6 +20,8 @@ export type StreamBody = Pick<UpstreamBody, 'read' | 'cancel' | 'hasPendingBytes
 
 /** Options of {@link streamReply}. */
 export interface StreamReplyOptions {
+  /** How the body is divided into events. */
+  readonly framing: Framing
   /** Milliseconds of silence that end a stream. */
   readonly idleMs: number
   /** The beginning of the body, if it was read already. */
@@ -35,9 +38,9 @@ export interface StreamReplyOptions {
 export function streamReply(
   body: StreamBody,
   decoder: StreamDecoder,
-  { idleMs, first, hidden }: StreamReplyOptions,
+  { framing, idleMs, first, hidden }: StreamReplyOptions,
 ): StreamReply {
-  const events = eventStreamReader({ eventBytesMax })
+  const events = framing.reader({ eventBytesMax })
   let pending = first
   let isOver = false
   let isCancelled = false
@@ -198,7 +201,7 @@ function isBlank(data: Uint8Array): boolean {
   return (data[0] ?? 0) <= 0x20 && data.every((byte) => byte <= 0x20)
 }
 
-function malformedEvent(cause: MalformedAnswer): UpstreamFailure {
+function malformedEvent(cause: MalformedAnswer | MalformedFrame): UpstreamFailure {
   return new UpstreamFailure('malformed', 'an event is malformed', { status: 200, cause })
 }
 
@@ -209,6 +212,7 @@ function emptyStream(): UpstreamFailure {
 function streamFailure(error: unknown, hasBegun: boolean): unknown {
   if (error instanceof EventTooLarge)
     return new UpstreamFailure('too_large', 'an event is too large', { status: 200, cause: error })
+  if (error instanceof MalformedFrame) return malformedEvent(error)
   if (hasBegun && error instanceof TransportError)
     return new UpstreamFailure('cut', 'the connection was lost during the stream', { status: 200, cause: error })
   return bodyFailure(error)
