@@ -29,6 +29,7 @@ function subject(during: (until: (count: number) => Promise<void>) => Promise<vo
   const path = join(folder, 'providers.json')
   writeFileSync(path, text('a'))
   const reloads: string[] = []
+  const activated: (string | undefined)[] = []
   const logged: string[] = []
   let loads = 0
   let wake = (): void => undefined
@@ -60,6 +61,7 @@ function subject(during: (until: (count: number) => Promise<void>) => Promise<vo
         log: { debug: log, warn: log },
       },
       log: { info: log, warn: log, error: log },
+      onActive: ({ providers: [first] }) => void activated.push(first?.id),
       onReload(result) {
         reloads.push(result)
         wake()
@@ -70,12 +72,12 @@ function subject(during: (until: (count: number) => Promise<void>) => Promise<vo
     return active
   }
 
-  return { path, start, reloads, logged, until, write: (content: string) => writeFileSync(path, content) }
+  return { path, start, reloads, activated, logged, until, write: (content: string) => writeFileSync(path, content) }
 }
 
 describe('the active configuration', () => {
   test('follows the file; a faulty one changes nothing, and is reported until it is repaired', async () => {
-    const { start, write, until, reloads } = subject()
+    const { start, write, until, reloads, activated } = subject()
     const active = await start()
     const seen = () => [
       active.config.providers.map(({ id }) => id),
@@ -92,7 +94,10 @@ describe('the active configuration', () => {
     write(text('c'))
     await until(3)
     expect(seen()).toEqual([['c'], ['c'], undefined])
-    expect(reloads).toEqual(['ok', 'failed', 'ok'])
+    expect([reloads, activated]).toEqual([
+      ['ok', 'failed', 'ok'],
+      ['a', 'b', 'c'],
+    ])
   })
 
   test('reports a faulty change during the first load', async () => {

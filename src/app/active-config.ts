@@ -13,6 +13,8 @@ export interface ActiveConfigOptions {
   readonly load: (text: string | undefined) => Promise<Config>
   readonly dependencies: Dependencies
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
+  /** Called with each configuration that becomes active, the first one included. */
+  readonly onActive: (config: Config) => void
   /** Called after every reload, in the reporting process. */
   readonly onReload: (result: 'ok' | 'failed') => void
   /** Follows the file. */
@@ -42,6 +44,7 @@ export async function activeConfig({
   load,
   dependencies,
   log,
+  onActive,
   onReload,
   follow,
 }: ActiveConfigOptions): Promise<ActiveConfig> {
@@ -57,6 +60,7 @@ export async function activeConfig({
     throw error
   }
   let gateway = assembleGateway(config, dependencies)
+  onActive(config)
   started.resolve()
 
   /** Without a file, `load` detects providers. Detected providers never replace those of a file. */
@@ -75,6 +79,7 @@ export async function activeConfig({
     gateway = assembleGateway(next, dependencies, before)
     config = next
     notice = undefined
+    onActive(config)
     before.close(gateway)
     if (!isReporter) return
     onReload('ok')

@@ -38,6 +38,7 @@ import { upstreamAt, type Upstream } from '../upstream/upstream.ts'
 const listModelsMs = 15_000
 const now = (): number => performance.now()
 const candidatesMax = 2_000
+const noCache: ModelListCache = { read: async () => undefined, write: async () => undefined }
 
 /** Shared by all gateways of a process; outlives reloads. */
 export interface Dependencies {
@@ -232,8 +233,6 @@ function offered(name: string): OfferedModel {
 function learned(name: string): OfferedModel {
   return { ...offered(name), isLearned: true }
 }
-
-const noCache: ModelListCache = { read: async () => undefined, write: async () => undefined }
 
 /**
  * A cache in a file. It may fail: the list is then requested again.

@@ -1,3 +1,5 @@
+import type { Limits } from '../config/config.ts'
+import { defaultLimits } from '../config/defaults.ts'
 import { configOf } from '../config/file/load-config.ts'
 import { configOfWorker } from '../config/file/share-of.ts'
 import { UnknownExtensionError } from '../extensions/load.ts'
@@ -42,8 +44,9 @@ export async function serveHere(
   const { health, observer, stores, follow, stopping } = runtime
   const warn: Logger['warn'] = runtime.isReporter ? log.warn : () => undefined
   const requests = openRequests()
+  let limits: Limits = defaultLimits
   const capacity = capacityOf({
-    limits: () => active.config.limits,
+    limits: () => limits,
     upstreams: transport,
     openRequests: requests,
     workers: runtime.workers,
@@ -71,11 +74,15 @@ export async function serveHere(
         }),
         runtime.workers,
       ),
+    onActive: (config) => {
+      limits = config.limits
+    },
     onReload: (result) => observer.reloaded(result),
   })
   const followers = openRequests()
   let isDraining = false
   const isClosing = () => isDraining
+  /** Made for the first request after the start, and after a change of an extension. */
   let routing: Routing | undefined
   const extensions = await startExtensions({
     names: given.auth,
@@ -94,8 +101,6 @@ export async function serveHere(
         reason: reasonOf(error),
       }),
   })
-  const routingInForce = (): Routing =>
-    (routing ??= extendedRouting(ownRoutes, extensions.contributions, { ...address, bodyTimes, isOwner: page.isOwner }))
   const listening = Promise.withResolvers<void>()
   const page = servePage({
     path,
@@ -105,7 +110,6 @@ export async function serveHere(
     observer,
     followers,
     extensions,
-    guards: () => routingInForce().guards,
     isClosing,
     timers,
     log,
@@ -128,6 +132,8 @@ export async function serveHere(
     }),
     ...page.routes,
   ]
+  const routingInForce = (): Routing =>
+    (routing ??= extendedRouting(ownRoutes, extensions.contributions, { ...address, bodyTimes, isOwner: page.isOwner }))
   const server = listen({
     host: given.host,
     port: runtime.port,

@@ -3,6 +3,7 @@ import { readControlBody, type BodyTimes } from './entrance/read-body.ts'
 import { originPolicy, type OriginFacts } from './origin-policy.ts'
 import { checkOwner, type OwnerCheck } from './page/owner-check.ts'
 import { sameOriginOnly } from './page/same-origin-only.ts'
+import { guardsOf } from './pass-guards.ts'
 import { router, type Route } from './route.ts'
 import type { Routing } from './server.ts'
 
@@ -24,7 +25,7 @@ export function extendedRouting(
   { bodyTimes, isOwner, ...address }: RoutingOptions,
 ): Routing {
   const routeOf = extensionRoute({ bodyTimes, isOwner })
-  const guards = contributions.flatMap(({ guard }) => guard ?? [])
+  const guards = guardsOf(contributions)
   const ownOrigins = contributions.flatMap(({ origin }) => origin ?? [])
   const facts: OriginFacts = { ...address, isGuarded: guards.length > 0, ownOrigins }
   const routes = contributions.reduce(

@@ -4,6 +4,11 @@ import type { HandlerContext } from './handler-context.ts'
 /** Identifies the visitor of a request. @throws {WireError} when the request may not pass */
 export type Guard = NonNullable<Contribution['guard']>
 
+/** The guards of extensions, in their order. */
+export function guardsOf(contributions: readonly Contribution[]): readonly Guard[] {
+  return contributions.flatMap(({ guard }) => guard ?? [])
+}
+
 /**
  * Asks the guards in turn. A request must pass all of them; the last guard that names a visitor decides.
  *

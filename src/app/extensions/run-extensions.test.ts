@@ -89,10 +89,7 @@ describe('several extensions', () => {
       ['one', true],
     ])
     const visit = { request: new Request('http://x/'), path: '/', address: '', id: '' }
-    expect(await Promise.all(running.contributions.map((each) => each.guard?.(visit)))).toEqual([
-      { user: 'two' },
-      { user: 'one' },
-    ])
+    expect(await Promise.all(running.guards.map((guard) => guard(visit)))).toEqual([{ user: 'two' }, { user: 'one' }])
     expect(running.parts).toEqual([
       { extension: 'two', slots: [], settings: { from: 'two' } },
       { extension: 'one', slots: ['SignIn'], settings: { from: 'one' } },

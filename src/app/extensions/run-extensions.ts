@@ -1,6 +1,7 @@
 import type { Contribution } from '../../extensions/extension.ts'
 import { checkClaim, type Claim } from '../../extensions/slots.ts'
 import type { NamedPart } from '../../http/page/boot.ts'
+import { guardsOf, type Guard } from '../../http/pass-guards.ts'
 import { runExtension, type ExtensionOptions, type RunningExtension } from './run-extension.ts'
 
 /** Options of {@link runExtensions}. */
@@ -17,6 +18,8 @@ export interface RunningExtensions {
   readonly all: readonly RunningExtension[]
   /** The contributions of those that are on, in that order. */
   readonly contributions: readonly Contribution[]
+  /** The guards of those. */
+  readonly guards: readonly Guard[]
   /** Their parts of the page. */
   readonly parts: readonly NamedPart[]
   /** Reloads their files, as SIGHUP asks for. Never rejects. */
@@ -56,10 +59,14 @@ export async function runExtensions({ names, onFault, ...options }: ExtensionsOp
     await close()
     throw error
   }
+  const contributions = (): readonly Contribution[] => all.flatMap(({ contribution }) => contribution ?? [])
   return {
     all,
     get contributions() {
-      return all.flatMap(({ contribution }) => contribution ?? [])
+      return contributions()
+    },
+    get guards() {
+      return guardsOf(contributions())
     },
     get parts() {
       return all.flatMap(({ name, contribution }) =>

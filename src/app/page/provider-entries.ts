@@ -10,6 +10,34 @@ import type { ModelHealth, ProviderHealth } from '../../service/health/health.ts
 /** Limit of offered models, and of cooling models. */
 const modelsShownMax = 1_000
 
+/** Failure classes in words (docs/failover.md). */
+const failureWords: Readonly<Record<FailureClass, string>> = {
+  dns: 'DNS lookups for it fail',
+  connect: 'it cannot be reached',
+  tls: 'TLS connections to it fail',
+  reset: 'it closes connections without an answer',
+  timeout: 'it does not answer in time',
+  informational: 'it sends too many interim responses',
+  redirect: 'it redirects to another address',
+  bad_request: 'it refused a request',
+  context_length: 'a request was too long for it',
+  content_policy: 'it rejected the content of a request',
+  credential: 'it refuses the key',
+  quota: 'the quota or credit of its key is used up',
+  model_gone: 'it no longer has the model',
+  conflict: 'it reported a conflict',
+  request_timeout: 'it reports request timeouts',
+  rate_limit: 'too many requests for its limit',
+  server_error: 'it has errors of its own',
+  overloaded: 'it is overloaded',
+  unknown_status: 'it answers with an unknown status',
+  malformed: 'its answers cannot be read',
+  empty: 'its answers are empty',
+  too_large: 'its answers are too large',
+  cut: 'its answers break off',
+  resources: 'this service was out of resources',
+}
+
 /** Facts about one provider. */
 export interface ProviderFacts {
   readonly config: ProviderConfig
@@ -115,32 +143,4 @@ function sumsOf({ count, ok, firstTokenP50, firstTokenP95 }: ProviderAttempts): 
     ...(firstTokenP50 === undefined ? {} : { firstTokenP50 }),
     ...(firstTokenP95 === undefined ? {} : { firstTokenP95 }),
   }
-}
-
-/** Failure classes in words (docs/failover.md). */
-const failureWords: Readonly<Record<FailureClass, string>> = {
-  dns: 'DNS lookups for it fail',
-  connect: 'it cannot be reached',
-  tls: 'TLS connections to it fail',
-  reset: 'it closes connections without an answer',
-  timeout: 'it does not answer in time',
-  informational: 'it sends too many interim responses',
-  redirect: 'it redirects to another address',
-  bad_request: 'it refused a request',
-  context_length: 'a request was too long for it',
-  content_policy: 'it rejected the content of a request',
-  credential: 'it refuses the key',
-  quota: 'the quota or credit of its key is used up',
-  model_gone: 'it no longer has the model',
-  conflict: 'it reported a conflict',
-  request_timeout: 'it reports request timeouts',
-  rate_limit: 'too many requests for its limit',
-  server_error: 'it has errors of its own',
-  overloaded: 'it is overloaded',
-  unknown_status: 'it answers with an unknown status',
-  malformed: 'its answers cannot be read',
-  empty: 'its answers are empty',
-  too_large: 'its answers are too large',
-  cut: 'its answers break off',
-  resources: 'this service was out of resources',
 }

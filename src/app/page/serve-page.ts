@@ -8,7 +8,6 @@ import { ownerCheck } from '../../http/page/owner-check.ts'
 import { pageRoutes } from '../../http/page/page-files.ts'
 import { providersApi } from '../../http/page/providers-api.ts'
 import { requestsApi } from '../../http/page/requests-api.ts'
-import type { Guard } from '../../http/pass-guards.ts'
 import type { Route } from '../../http/route.ts'
 import type { Logger } from '../../observe/log.ts'
 import type { Observer } from '../../observe/observer.ts'
@@ -31,8 +30,6 @@ export interface ServePageOptions {
   /** Streams of live requests to pages. */
   readonly followers: OpenRequests
   readonly extensions: RunningExtensions
-  /** The active guards. */
-  readonly guards: () => readonly Guard[]
   readonly isClosing: () => boolean
   /** Resolves when the service listens. The page is read then, so that it does not delay the start. */
   readonly listening: Promise<void>
@@ -51,7 +48,6 @@ export function servePage({
   observer,
   followers,
   extensions,
-  guards,
   isClosing,
   listening,
   buildPage,
@@ -59,6 +55,7 @@ export function servePage({
   log,
 }: ServePageOptions) {
   const file = resolve(path)
+  const guards = () => extensions.guards
   const mayOwn = (visitor: VisitorIdentity | undefined): boolean => isOwner(active.config.owners, visitor)
   const isAnOwner = ownerCheck(() => guards().length > 0, mayOwn)
   const notice = () => active.notice
