@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { searchPath } from './processes.ts'
 
 /** Programs of the system that the bench may need. */
-export type ProgramName = 'nginx' | 'haproxy' | 'wrk' | 'node' | 'npm' | 'python3' | 'go'
+export type ProgramName = 'nginx' | 'haproxy' | 'wrk' | 'node' | 'npm' | 'python3' | 'go' | 'cargo'
 
 /** Programs whose Debian package has the same name. */
 const installable: readonly ProgramName[] = ['nginx', 'haproxy', 'wrk']

@@ -1,4 +1,6 @@
+import { aisix } from './aisix.ts'
 import { bifrost } from './bifrost.ts'
+import { gomodel } from './gomodel.ts'
 import { haproxy } from './haproxy.ts'
 import { litellm } from './litellm.ts'
 import { llmsPy } from './llms-py.ts'
@@ -16,6 +18,8 @@ export const allProxies: readonly Proxy[] = [
   svc,
   svcBefore,
   portkey,
+  gomodel,
+  aisix,
   bifrost,
   litellm,
   llmsPy,
