@@ -1,0 +1,79 @@
+import { describe } from 'bun:test'
+import fc from 'fast-check'
+import type { FormatName } from './ask.ts'
+import { formatContract, type FormatSamples } from './format-testing.ts'
+import { formats } from './known.ts'
+
+const word = fc.constantFrom('a', 'Good morning 🌅', '{"city":', 'two\nlines')
+const call = fc.record({
+  id: fc.constantFrom('call_1', 'call_2'),
+  type: fc.constant('function'),
+  function: fc.record({ name: word, arguments: word }),
+})
+const message = fc.record(
+  {
+    role: fc.constant('assistant'),
+    content: word,
+    refusal: fc.constant(null),
+    reasoning_content: word,
+    tool_calls: fc.array(call, { minLength: 1, maxLength: 2 }),
+    dialect: word,
+  },
+  { requiredKeys: ['role', 'content', 'refusal'] },
+)
+const completion = fc
+  .tuple(fc.nat(3), fc.array(message, { minLength: 1, maxLength: 2 }), fc.constantFrom('stop', 'length'))
+  .map(([number, messages, finish_reason]) => ({
+    id: `c${number}`,
+    object: 'chat.completion',
+    created: number,
+    model: `m${number}`,
+    choices: messages.map((each, index) => ({ index, message: each, logprobs: null, finish_reason })),
+    usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
+    service_tier: 'default',
+  }))
+
+const chatRequest = {
+  model: 'asked',
+  messages: [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: [{ type: 'text', text: 'Hi 🌅' }] },
+    { role: 'assistant', content: null, reasoning_content: 'Hm.', tool_calls: [] },
+  ],
+  max_completion_tokens: 5,
+  temperature: 0.5,
+  stop: ['x'],
+  tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }],
+  seed: 12_345,
+  unknown: { deep: [null] },
+}
+
+const embedding = fc.array(fc.constantFrom(0.5, -1, 0), { minLength: 1, maxLength: 3 })
+
+/** Each format that callers speak has samples. */
+const samples: Readonly<Record<FormatName, FormatSamples>> = {
+  chat: {
+    request: chatRequest,
+    streamed: { ...chatRequest, stream: true, stream_options: { include_usage: true } },
+    answers: completion,
+    head: ['id', 'created', 'model'],
+  },
+  embeddings: {
+    request: { model: 'asked', input: 'Hi', dimensions: 3, unknown: [1] },
+    streamed: {},
+    answers: embedding.map((vector) => ({
+      object: 'list',
+      data: [{ object: 'embedding', index: 0, embedding: vector }],
+      model: 'm',
+      usage: { prompt_tokens: 1, total_tokens: 1 },
+    })),
+    head: [],
+  },
+}
+
+describe.each(Object.values(formats).map((format) => [format.name, format] as const))(
+  'the format %s',
+  (name, format) => {
+    formatContract(format, samples[name])
+  },
+)
