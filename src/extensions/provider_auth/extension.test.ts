@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { ExtensionConfigError, type ExtensionConfig } from '../extension.ts'
+import { extensionContract, fakeHost } from '../testing.ts'
 import { extension } from './extension.ts'
-import { fakeHost } from './testing.ts'
 
 const complete = {
   client_id: 'the-client',
@@ -20,11 +20,9 @@ function contextOf(path: string) {
   return { request, path, address: '203.0.113.9', id: 'request-1', body: async () => new Uint8Array() }
 }
 
-describe('provider_auth', () => {
-  test('has the name of its folder', () => {
-    expect(extension.name).toBe('provider_auth')
-  })
+extensionContract(extension, { folder: 'provider_auth', values: complete })
 
+describe('provider_auth', () => {
   test('adds routes, guard, page part and origin, and redirects to the configured identity provider', async () => {
     const host = hostOf(complete)
     const contribution = await extension.start(host)
@@ -44,8 +42,7 @@ describe('provider_auth', () => {
     expect(host.lines).toEqual([])
   })
 
-  test('is off without a file, and with "enabled": false', async () => {
-    expect(await extension.start(fakeHost())).toBeUndefined()
+  test('is off with "enabled": false', async () => {
     expect(await extension.start(hostOf({ ...complete, enabled: false }))).toBeUndefined()
   })
 
@@ -75,8 +72,5 @@ describe('provider_auth', () => {
     await expect(extension.start(hostOf({ ...complete, redirect_uri: 'https://svc.test/elsewhere' }))).rejects.toThrow(
       ExtensionConfigError,
     )
-    await expect(
-      extension.start({ ...fakeHost(), config: () => Promise.reject(new SyntaxError('no JSON')) }),
-    ).rejects.toThrow(SyntaxError)
   })
 })

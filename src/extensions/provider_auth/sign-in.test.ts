@@ -1,15 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { memoryStores } from '../../stores/memory.ts'
+import { fakeHost, type FakeHost } from '../testing.ts'
 import type { Endpoints } from './settings/settings.ts'
-import {
-  ada,
-  browserHeaders,
-  fakeHost,
-  settingsForTests,
-  settingsWithoutClient,
-  signInUnderTest,
-  type FakeHost,
-} from './testing.ts'
+import { ada, browserHeaders, settingsForTests, settingsWithoutClient, signInUnderTest } from './testing.ts'
 
 const known = settingsForTests.endpoints
 

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { WireError } from '../../../formats/error.ts'
 import { memoryStores } from '../../../stores/memory.ts'
+import { fakeStore } from '../../testing.ts'
 import { randomToken } from '../session/random-token.ts'
-import { fakeIdentityProvider, fakeStore } from '../testing.ts'
+import { fakeIdentityProvider } from '../testing.ts'
 import { flows, flowStoreOptions, StateError, type Flow, type FlowsOptions } from './flows.ts'
 
 const mozilla = { 'user-agent': 'Mozilla/5.0' }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { ada, fakeStore } from '../testing.ts'
+import { fakeStore } from '../../testing.ts'
+import { ada } from '../testing.ts'
 import { credentials } from './credentials.ts'
 import { randomToken } from './random-token.ts'
 import { sessions, type Session } from './sessions.ts'

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { fakeStore } from '../../testing.ts'
 import { parseAllowList } from '../settings/restrict-to.ts'
-import { ada, fakeStore, settingsForTests, signInUnderTest, type SignInUnderTest } from '../testing.ts'
+import { ada, settingsForTests, signInUnderTest, type SignInUnderTest } from '../testing.ts'
 import { sessionCache } from './session-cache.ts'
 import type { Session } from './sessions.ts'
 

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { memoryStores } from '../../../stores/memory.ts'
+import { fakeStore } from '../../testing.ts'
 import { parseAllowList } from '../settings/restrict-to.ts'
-import { ada, fakeStore } from '../testing.ts'
+import { ada } from '../testing.ts'
 import { expiryOf, sessions, sessionStoreOptions, type Session, type SessionsOptions } from './sessions.ts'
 
 const grace = { ...ada, userId: '1906', userName: 'grace' }
