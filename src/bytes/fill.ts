@@ -10,6 +10,20 @@ export function insertMembers(edits: Edit[], end: number, members: readonly stri
 }
 
 /**
+ * Inserts the members that an object lacks before its closing brace at `end`.
+ *
+ * @param seen has bit `1 << code` for each member of the object, by its code of {@link JsonCursor.nameCode}
+ * @param required members as JSON, such as `"index":0`, in the order of their codes, from 0 on
+ */
+export function insertMissing(edits: Edit[], end: number, seen: number, required: readonly string[]): void {
+  const missing: string[] = []
+  for (let code = 0; code < required.length; code++) {
+    if ((seen & (1 << code)) === 0) missing.push(required[code] ?? '')
+  }
+  insertMembers(edits, end, missing, seen !== 0)
+}
+
+/**
  * Removes a member together with one comma. Call it after the member's value was passed, for the members of an object
  * in order.
  *

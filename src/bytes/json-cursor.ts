@@ -177,7 +177,10 @@ export class JsonCursor {
     return this.fail(position)
   }
 
-  /** The index of the name last entered in the names of `table`, or -1. A name with escapes is decoded first. */
+  /**
+   * The index of the name last entered in the names of `table`, or -1. A name with escapes is decoded first. In a set
+   * of bits `1 << code`, all names that are not in the table share bit 31.
+   */
   nameCode(table: NameTable): number {
     const code = this.plainCode(table, this.nameStart, this.nameEnd)
     return code !== -1 || this.isNamePlain ? code : this.escapedCode(table, this.nameStart, this.nameEnd)

@@ -19,6 +19,13 @@ export function splice(bytes: Uint8Array, edits: readonly Edit[]): readonly Uint
   return pieces
 }
 
+/** Returns the bytes with the edits, which may be in any order; the same array when there are none. */
+export function applyEdits(bytes: Uint8Array, edits: Edit[]): Uint8Array {
+  if (edits.length === 0) return bytes
+  if (edits.length > 1) edits.sort((one, other) => one.start - other.start)
+  return join(splice(bytes, edits))
+}
+
 /** Joins pieces into one. A single piece is returned without copying it. */
 export function join(pieces: readonly Uint8Array[]): Uint8Array {
   const [first] = pieces

@@ -1,15 +1,22 @@
-import { flattenParts, insertMembers, isDigits, readIndex, readInteger, removeMember } from '../../bytes/fill.ts'
+import { insertMembers, isDigits, readIndex, readInteger, removeMember } from '../../bytes/fill.ts'
 import { isAt, JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
-import { join, splice, type Edit } from '../../bytes/splice.ts'
+import { applyEdits, type Edit } from '../../bytes/splice.ts'
 import { encode, utf8 } from '../../bytes/text.ts'
 import { errorWithin } from '../error-body.ts'
 import type { AnsweredError } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { Part } from '../part.ts'
-import { readUsage, type Usage } from '../usage.ts'
+import { readUsage } from '../usage.ts'
+import {
+  objectReader,
+  readContentParts,
+  readError,
+  readRefusal,
+  removeToolCalls,
+  type AnswerFacts,
+} from './answer-fields.ts'
 import { finishReasonOf } from './finish-reason.ts'
 import { readLogprobs } from './logprobs.ts'
-import { readRefusal, removeToolCalls } from './message-fields.ts'
 import { toolCallNumbers, type ToolCallNumbers } from './tool-call-numbers.ts'
 
 /** Reads the events of one stream, one after the other. */
@@ -41,11 +48,10 @@ export interface ChunkDefaults {
   readonly id?: string
 }
 
-const topNames = ['id', 'object', 'created', 'model', 'choices', 'usage', 'error'] as const
-const topTable = nameTable(topNames)
-const choiceNames = ['index', 'delta', 'finish_reason', 'error', 'logprobs'] as const
-const choiceTable = nameTable(choiceNames)
-const deltaNames = [
+const topTable = nameTable(['id', 'object', 'created', 'model', 'choices', 'usage', 'error'])
+const choicesCode = 4
+const choiceTable = nameTable(['index', 'delta', 'finish_reason', 'error', 'logprobs'])
+const deltaTable = nameTable([
   'content',
   'tool_calls',
   'refusal',
@@ -56,10 +62,9 @@ const deltaNames = [
   'reasoning',
   'reasoning_details',
   'thinking',
-] as const
-const deltaTable = nameTable(deltaNames)
+])
 const roleTable = nameTable(['assistant'])
-const objectTable = nameTable(['chat.completion.chunk', 'error'])
+const readObject = objectReader('chat.completion.chunk')
 
 /**
  * Creates a reader for one stream of an OpenAI-compatible upstream. It checks each event, and repairs it in the
@@ -84,11 +89,10 @@ export function chunkReader(defaults: ChunkDefaults = {}): ChunkReader {
 function finishingParts(stream: StreamState): readonly Part[] {
   return [...stream.open]
     .sort((one, other) => one - other)
-    .flatMap((index) => {
+    .map((index) => {
       const reason = stream.toolCalls.hasCall(index) ? 'tool_calls' : 'stop'
       const text = `{"choices":[{"index":${index},"delta":{},"finish_reason":"${reason}"}]}`
-      const chunk = readTop(new JsonCursor(encode(text)), stream)
-      return chunk.kind === 'part' ? [chunk] : []
+      return readTop(new JsonCursor(encode(text)), stream)
     })
 }
 
@@ -106,13 +110,11 @@ interface StreamState {
 }
 
 /** Facts of one chunk. */
-interface ChunkFacts {
-  readonly edits: Edit[]
+interface ChunkFacts extends AnswerFacts {
   isMeaningful: boolean
   isBeyondText: boolean
   text: string
   finishReason: string | undefined
-  hasError: boolean
   /** Facts of the last delta. */
   delta: DeltaFacts
 }
@@ -128,9 +130,17 @@ interface DeltaFacts {
   readonly hasRole: boolean
 }
 
-/** Whether the next chunk may skip its beginning if it is the same: it has no facts, and no other choices. */
-function isPlainOpening(cursor: JsonCursor, seen: number, facts: ChunkFacts): boolean {
-  return (seen & 0b1110000) === 0 && !facts.hasError && !cursor.hasHighBytes && !cursor.hasLineBreaks
+function newFacts(): ChunkFacts {
+  return {
+    edits: [],
+    isMeaningful: false,
+    isBeyondText: false,
+    text: '',
+    finishReason: undefined,
+    hasError: false,
+    usage: undefined,
+    delta: noDelta,
+  }
 }
 
 function streamState(defaults: ChunkDefaults): StreamState {
@@ -144,86 +154,21 @@ function streamState(defaults: ChunkDefaults): StreamState {
   }
 }
 
-function readTop(cursor: JsonCursor, stream: StreamState): Part | AnsweredError {
+function readTop(cursor: JsonCursor, stream: StreamState): Part {
   if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', 'an event is not a JSON object')
-  const facts: ChunkFacts = {
-    edits: [],
-    isMeaningful: false,
-    isBeyondText: false,
-    text: '',
-    finishReason: undefined,
-    hasError: false,
-    delta: noDelta,
-  }
-  const { edits } = facts
-  let usage: Usage | undefined
-  let seen = 0
-  let hasMembers = false
-  let more: boolean
-  const { opening } = stream
-  if (opening !== undefined && isAt(cursor.bytes, 0, opening.bytes)) {
-    // Chunks of a stream usually have the same beginning, which needs no second check.
-    cursor.resume(opening.bytes.length)
-    readChoices(cursor, stream, facts)
-    seen = opening.seen
-    hasMembers = true
-    more = cursor.nextMember()
-  } else {
-    stream.opening = undefined
-    more = cursor.firstMember()
-  }
-  for (; more; more = cursor.nextMember()) {
+  const facts = newFacts()
+  let seen = resumeAtOpening(cursor, stream, facts)
+  for (let more = seen === 0 ? cursor.firstMember() : cursor.nextMember(); more; more = cursor.nextMember()) {
     const code = cursor.nameCode(topTable)
-    hasMembers = true
-    if (code === 4 && edits.length === 0 && isPlainOpening(cursor, seen, facts)) {
-      stream.opening = { bytes: cursor.bytes.slice(0, cursor.position), seen: seen | 16 }
-    }
-    if (code !== -1) seen |= 1 << code
-    switch (code) {
-      case 0:
-        keepHead(cursor, stream, edits, 0)
-        break
-      case 1:
-        keepObject(cursor, facts)
-        break
-      case 2:
-        keepHead(cursor, stream, edits, 1)
-        break
-      case 3:
-        keepHead(cursor, stream, edits, 2)
-        break
-      case 4:
-        readChoices(cursor, stream, facts)
-        break
-      case 5: {
-        if (cursor.skipNull()) break
-        cursor.peek()
-        const start = cursor.position
-        usage = readUsage(cursor, edits)
-        if (usage === undefined) edits.push({ start, end: cursor.position, replacement: nullText })
-        break
-      }
-      case 6:
-        if (cursor.isFilled()) facts.hasError = true
-        break
-      default:
-        cursor.skip()
-    }
+    if (code === choicesCode) keepOpening(cursor, stream, facts, seen)
+    seen |= 1 << code
+    readMember(cursor, stream, facts, code)
   }
   const end = cursor.position - 1
   cursor.finish()
   if (facts.hasError) throw new MalformedAnswer('malformed', 'an event is an error')
-  if ((seen & 31) !== 31) {
-    const missing: string[] = []
-    if ((seen & 1) === 0) missing.push(`"id":${headText(stream, 0)}`)
-    if ((seen & 2) === 0) missing.push('"object":"chat.completion.chunk"')
-    if ((seen & 4) === 0) missing.push(`"created":${headText(stream, 1)}`)
-    if ((seen & 8) === 0) missing.push(`"model":${headText(stream, 2)}`)
-    if ((seen & 16) === 0) missing.push('"choices":[]')
-    insertMembers(edits, end, missing, hasMembers)
-  }
-  if (edits.length > 1) edits.sort((one, other) => one.start - other.start)
-  const data = edits.length === 0 ? cursor.bytes : join(splice(cursor.bytes, edits))
+  if ((seen & 31) !== 31) insertMembers(facts.edits, end, missingOfTop(seen, stream), seen !== 0)
+  const data = applyEdits(cursor.bytes, facts.edits)
   return {
     kind: 'part',
     data: cursor.hasLineBreaks ? withoutLineBreaks(data) : data,
@@ -232,8 +177,70 @@ function readTop(cursor: JsonCursor, stream: StreamState): Part | AnsweredError 
     isBeyondText: facts.isBeyondText,
     finishReason: facts.finishReason,
     hasOpenChoice: stream.open.size > 0,
-    usage,
+    usage: facts.usage,
   }
+}
+
+/**
+ * Chunks of a stream usually have the same beginning, which needs no second check: passes it and the choices after it,
+ * and returns the bits of these members. Returns 0, without moving, for another beginning.
+ */
+function resumeAtOpening(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts): number {
+  const { opening } = stream
+  if (opening === undefined || !isAt(cursor.bytes, 0, opening.bytes)) {
+    stream.opening = undefined
+    return 0
+  }
+  cursor.resume(opening.bytes.length)
+  readChoices(cursor, stream, facts)
+  return opening.seen
+}
+
+/** Keeps the beginning of a chunk, up to its choices, if it needs no edits, has no facts and no other choices. */
+function keepOpening(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts, seen: number): void {
+  if (facts.edits.length > 0 || (seen & 0b1110000) !== 0 || facts.hasError) return
+  if (cursor.hasHighBytes || cursor.hasLineBreaks) return
+  stream.opening = { bytes: cursor.bytes.slice(0, cursor.position), seen: seen | (1 << choicesCode) }
+}
+
+function readMember(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts, code: number): void {
+  switch (code) {
+    case 0:
+      return keepHead(cursor, stream, facts.edits, 0)
+    case 1:
+      return readObject(cursor, facts)
+    case 2:
+      return keepHead(cursor, stream, facts.edits, 1)
+    case 3:
+      return keepHead(cursor, stream, facts.edits, 2)
+    case choicesCode:
+      return readChoices(cursor, stream, facts)
+    case 5:
+      return keepUsage(cursor, facts)
+    case 6:
+      return readError(cursor, facts)
+    default:
+      cursor.skip()
+  }
+}
+
+/** Passes a `usage`; one without counts becomes null. */
+function keepUsage(cursor: JsonCursor, facts: ChunkFacts): void {
+  if (cursor.skipNull()) return
+  cursor.peek()
+  const start = cursor.position
+  facts.usage = readUsage(cursor, facts.edits)
+  if (facts.usage === undefined) facts.edits.push({ start, end: cursor.position, replacement: nullText })
+}
+
+function missingOfTop(seen: number, stream: StreamState): readonly string[] {
+  const missing: string[] = []
+  if ((seen & 1) === 0) missing.push(`"id":${headText(stream, 0)}`)
+  if ((seen & 2) === 0) missing.push('"object":"chat.completion.chunk"')
+  if ((seen & 4) === 0) missing.push(`"created":${headText(stream, 1)}`)
+  if ((seen & 8) === 0) missing.push(`"model":${headText(stream, 2)}`)
+  if ((seen & 16) === 0) missing.push('"choices":[]')
+  return missing
 }
 
 /** Keeps the first `id`, `created` or `model`. Empty ones pass until another one comes. */
@@ -279,16 +286,6 @@ function headOf(defaults: ChunkDefaults): ChunkHead {
   }
 }
 
-function keepObject(cursor: JsonCursor, facts: ChunkFacts): void {
-  const kind = cursor.peek()
-  const start = cursor.position
-  cursor.skip()
-  const end = cursor.position
-  const code = kind === 'string' ? cursor.stringCode(objectTable, start, end) : -1
-  if (code === 1) facts.hasError = true
-  else if (code !== 0) facts.edits.push({ start, end, replacement: chunkObject })
-}
-
 function readChoices(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts): void {
   const kind = cursor.peek()
   if (kind === 'null') {
@@ -308,14 +305,12 @@ function readChoices(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts)
 function readChoice(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts, position: number): void {
   const { edits } = facts
   let seen = 0
-  let hasMembers = false
   let index = position
   let isFinished = false
   const textBefore = facts.text
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const code = cursor.nameCode(choiceTable)
-    hasMembers = true
-    if (code !== -1) seen |= 1 << code
+    seen |= 1 << code
     switch (code) {
       case 0:
         index = readIndex(cursor, edits, position)
@@ -327,10 +322,10 @@ function readChoice(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts, 
         isFinished = readFinishReason(cursor, facts)
         break
       case 3:
-        if (cursor.isFilled()) facts.hasError = true
+        readError(cursor, facts)
         break
       case 4:
-        if (!cursor.skipNull()) readLogprobs(cursor, edits)
+        readLogprobs(cursor, edits)
         break
       default:
         cursor.skip()
@@ -338,18 +333,20 @@ function readChoice(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts, 
   }
   const isFirst = isNew(stream, index)
   if ((seen & 2) !== 0) completeDelta(facts, isFirst)
-  if ((seen & 7) !== 7) {
-    const missing: string[] = []
-    if ((seen & 1) === 0) missing.push(`"index":${position}`)
-    if ((seen & 2) === 0) missing.push(isFirst ? `"delta":{${roleMember}}` : '"delta":{}')
-    if ((seen & 4) === 0) missing.push('"finish_reason":null')
-    insertMembers(edits, cursor.position - 1, missing, hasMembers)
-  }
+  if ((seen & 7) !== 7) insertMembers(edits, cursor.position - 1, missingOfChoice(seen, position, isFirst), seen !== 0)
   if (isFinished) finish(stream, index)
   else if (isFirst) stream.open.add(index)
   if (index === 0) return
   facts.text = textBefore
   facts.isBeyondText = true
+}
+
+function missingOfChoice(seen: number, position: number, isFirst: boolean): readonly string[] {
+  const missing: string[] = []
+  if ((seen & 1) === 0) missing.push(`"index":${position}`)
+  if ((seen & 2) === 0) missing.push(isFirst ? `"delta":{${roleMember}}` : '"delta":{}')
+  if ((seen & 4) === 0) missing.push('"finish_reason":null')
+  return missing
 }
 
 function finish({ open, finished }: StreamState, index: number): void {
@@ -436,27 +433,17 @@ function beyondText(facts: ChunkFacts): void {
 }
 
 function readContent(cursor: JsonCursor, facts: ChunkFacts): void {
-  const kind = cursor.peek()
-  if (kind === 'string') {
-    const text = cursor.string()
-    if (text === '') return
-    facts.text = text
-    facts.isMeaningful = true
-    return
-  }
-  const start = cursor.position
-  cursor.skip()
-  if (kind === 'null') return
-  const parts: unknown = kind === 'array' ? JSON.parse(utf8(cursor.bytes, start, cursor.position)) : undefined
-  if (!Array.isArray(parts)) throw new MalformedAnswer('malformed', `'content' of an event is a ${kind}`)
-  const { text, reasoning } = flattenParts(parts)
-  const added = reasoning === '' ? '' : `,"reasoning_content":${JSON.stringify(reasoning)}`
-  facts.edits.push({ start, end: cursor.position, replacement: encode(JSON.stringify(text) + added) })
-  if (text !== '') {
-    facts.text = text
-    facts.isMeaningful = true
-  }
+  const { edits } = facts
+  if (cursor.peek() === 'string') return addText(facts, cursor.string())
+  const { text, reasoning } = readContentParts(cursor, edits, "'content' of an event")
+  addText(facts, text)
   if (reasoning !== '') beyondText(facts)
+}
+
+function addText(facts: ChunkFacts, text: string): void {
+  if (text === '') return
+  facts.text = text
+  facts.isMeaningful = true
 }
 
 /** Returns the error that the event contains; throws `malformed` without one. */
@@ -471,7 +458,6 @@ function withoutLineBreaks(data: Uint8Array): Uint8Array {
   return data.map((byte) => (byte === 0x0a || byte === 0x0d ? 0x20 : byte))
 }
 
-const chunkObject = encode('"chat.completion.chunk"')
 const assistantText = encode('"assistant"')
 const emptyArray = encode('[]')
 const noDelta: DeltaFacts = { start: 0, end: 0, isNull: false, hasMembers: false, hasRole: false }

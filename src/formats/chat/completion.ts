@@ -1,17 +1,24 @@
-import { flattenParts, insertMembers, readIndex, readInteger, removeMember, replaceValue } from '../../bytes/fill.ts'
+import { insertMembers, insertMissing, readIndex, readInteger, removeMember, replaceValue } from '../../bytes/fill.ts'
 import { JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
-import { join, splice, type Edit } from '../../bytes/splice.ts'
-import { encode, utf8 } from '../../bytes/text.ts'
+import { applyEdits, type Edit } from '../../bytes/splice.ts'
+import { encode } from '../../bytes/text.ts'
 import { errorWithin } from '../error-body.ts'
 import type { AnsweredError } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { WholeReply } from '../reply.ts'
-import { readUsage, type Usage } from '../usage.ts'
+import { readUsage } from '../usage.ts'
+import {
+  objectReader,
+  readContentParts,
+  readError,
+  readRefusal,
+  removeToolCalls,
+  type AnswerFacts,
+} from './answer-fields.ts'
 import type { ChunkDefaults } from './chunk.ts'
 import { finishReasonOf } from './finish-reason.ts'
 import { readLogprobs } from './logprobs.ts'
-import { readRefusal, removeToolCalls } from './message-fields.ts'
-import { madeUpId, readFunction, readId } from './tool-call-fields.ts'
+import { readToolCall } from './tool-call.ts'
 
 /**
  * Checks a complete answer of an OpenAI-compatible upstream, and repairs it in the upstream's own bytes: fills in
@@ -36,7 +43,7 @@ export function readCompletion(body: Uint8Array, defaults: ChunkDefaults = {}): 
 }
 
 const topTable = nameTable(['id', 'object', 'created', 'model', 'choices', 'usage', 'error'])
-const choiceTable = nameTable(['index', 'message', 'finish_reason', 'logprobs', 'error'])
+const choiceTable = nameTable(['index', 'logprobs', 'finish_reason', 'message', 'error'])
 const messageTable = nameTable([
   'role',
   'content',
@@ -49,19 +56,20 @@ const messageTable = nameTable([
   'reasoning_details',
   'thinking',
 ])
-const toolCallTable = nameTable(['id', 'type', 'function', 'custom'])
-const typeTable = nameTable(['function', 'custom'])
+const messageMembers = ['"role":"assistant"', '"content":null', '"refusal":null']
 const roleTable = nameTable(['assistant'])
-const objectTable = nameTable(['chat.completion', 'error'])
+const readObject = objectReader('chat.completion')
 
 /** Facts of an answer. */
-interface CompletionFacts {
-  readonly edits: Edit[]
-  hasError: boolean
+interface CompletionFacts extends AnswerFacts {
   choices: number
   /** The message of the current choice has content. */
   hasContent: boolean
   hasToolCalls: boolean
+  /** Of the current choice; empty without one. */
+  finishReason: string
+  /** Offsets of an empty `finish_reason` of the current choice. */
+  emptyReason: { readonly start: number; readonly end: number } | undefined
   /** The first choice has no content, and ended with `stop` or without a reason (failover.md row 27). */
   isEmpty: boolean
 }
@@ -76,80 +84,83 @@ function readTop(cursor: JsonCursor, defaults: ChunkDefaults): WholeReply {
   const facts: CompletionFacts = {
     edits,
     hasError: false,
+    usage: undefined,
     choices: 0,
     hasContent: false,
     hasToolCalls: false,
+    finishReason: '',
+    emptyReason: undefined,
     isEmpty: false,
   }
-  let usage: Usage | undefined
   let seen = 0
-  let hasMembers = false
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
-    hasMembers = true
     const code = cursor.nameCode(topTable)
-    const { nameStart } = cursor
-    if (code !== -1) seen |= 1 << code
-    switch (code) {
-      case 0:
-      case 3:
-        if (cursor.peek() === 'string') cursor.skip()
-        else replaceValue(cursor, edits, defaultText(defaults, code))
-        break
-      case 1:
-        readObject(cursor, facts)
-        break
-      case 2:
-        readCreated(cursor, edits, defaults)
-        break
-      case 4:
-        readChoices(cursor, facts)
-        break
-      case 5:
-        usage = readUsage(cursor, edits)
-        if (usage === undefined) removeMember(cursor, edits, nameStart)
-        break
-      case 6:
-        if (cursor.isFilled()) facts.hasError = true
-        break
-      default:
-        cursor.skip()
-    }
+    seen |= 1 << code
+    readMember(cursor, facts, defaults, code)
   }
   const end = cursor.position - 1
   cursor.finish()
   if (facts.hasError) throw new MalformedAnswer('malformed', 'the answer is an error')
   if (facts.choices === 0) throw new MalformedAnswer('no_choices', 'the answer has no choices')
-  const missing: string[] = []
-  if ((seen & 1) === 0) missing.push(`"id":${defaultText(defaults, 0)}`)
-  if ((seen & 2) === 0) missing.push('"object":"chat.completion"')
-  if ((seen & 4) === 0) missing.push(`"created":${defaultText(defaults, 2)}`)
-  if ((seen & 8) === 0) missing.push(`"model":${defaultText(defaults, 3)}`)
-  insertMembers(edits, end, missing, hasMembers)
-  if (edits.length > 1) edits.sort((one, other) => one.start - other.start)
-  const body = edits.length === 0 ? cursor.bytes : join(splice(cursor.bytes, edits))
-  return { kind: 'whole', body, usage, isEmpty: facts.isEmpty }
+  if ((seen & 15) !== 15) insertMembers(edits, end, missingOfTop(seen, defaults), seen !== 0)
+  return { kind: 'whole', body: applyEdits(cursor.bytes, edits), usage: facts.usage, isEmpty: facts.isEmpty }
 }
 
-function defaultText(defaults: ChunkDefaults, code: 0 | 2 | 3): string {
-  if (code === 0) return JSON.stringify(defaults.id ?? `chatcmpl-${crypto.randomUUID().replaceAll('-', '')}`)
-  if (code === 2) return String(defaults.created ?? Math.floor(Date.now() / 1000))
-  return JSON.stringify(defaults.model ?? '')
+function readMember(cursor: JsonCursor, facts: CompletionFacts, defaults: ChunkDefaults, code: number): void {
+  switch (code) {
+    case 0:
+    case 3:
+      if (cursor.peek() === 'string') cursor.skip()
+      else replaceValue(cursor, facts.edits, code === 0 ? idText(defaults) : modelText(defaults))
+      return
+    case 1:
+      return readObject(cursor, facts)
+    case 2:
+      return readCreated(cursor, facts.edits, defaults)
+    case 4:
+      return readChoices(cursor, facts)
+    case 5:
+      return keepUsage(cursor, facts)
+    case 6:
+      return readError(cursor, facts)
+    default:
+      cursor.skip()
+  }
+}
+
+/** Passes a `usage`, and removes one without counts. */
+function keepUsage(cursor: JsonCursor, facts: CompletionFacts): void {
+  const { nameStart } = cursor
+  facts.usage = readUsage(cursor, facts.edits)
+  if (facts.usage === undefined) removeMember(cursor, facts.edits, nameStart)
+}
+
+function missingOfTop(seen: number, defaults: ChunkDefaults): readonly string[] {
+  const missing: string[] = []
+  if ((seen & 1) === 0) missing.push(`"id":${idText(defaults)}`)
+  if ((seen & 2) === 0) missing.push('"object":"chat.completion"')
+  if ((seen & 4) === 0) missing.push(`"created":${createdText(defaults)}`)
+  if ((seen & 8) === 0) missing.push(`"model":${modelText(defaults)}`)
+  return missing
+}
+
+function idText({ id }: ChunkDefaults): string {
+  return JSON.stringify(id ?? `chatcmpl-${crypto.randomUUID().replaceAll('-', '')}`)
+}
+
+function createdText({ created }: ChunkDefaults): string {
+  return String(created ?? Math.floor(Date.now() / 1000))
+}
+
+function modelText({ model }: ChunkDefaults): string {
+  return JSON.stringify(model ?? '')
 }
 
 function readCreated(cursor: JsonCursor, edits: Edit[], defaults: ChunkDefaults): void {
   cursor.peek()
   const start = cursor.position
   if (readInteger(cursor, edits) !== undefined) return
-  edits.push({ start, end: cursor.position, replacement: encode(defaultText(defaults, 2)) })
-}
-
-function readObject(cursor: JsonCursor, facts: CompletionFacts): void {
-  const start = cursor.position
-  const kind = cursor.peek()
-  cursor.skip()
-  const code = kind === 'string' ? cursor.stringCode(objectTable, start, cursor.position) : -1
-  if (code === 1) facts.hasError = true
-  else if (code === -1) facts.edits.push({ start, end: cursor.position, replacement: encode('"chat.completion"') })
+  edits.push({ start, end: cursor.position, replacement: encode(createdText(defaults)) })
 }
 
 function readChoices(cursor: JsonCursor, facts: CompletionFacts): void {
@@ -172,50 +183,56 @@ function readChoice(cursor: JsonCursor, facts: CompletionFacts, position: number
   const { edits } = facts
   facts.hasContent = false
   facts.hasToolCalls = false
+  facts.finishReason = ''
+  facts.emptyReason = undefined
   let seen = 0
-  let finishReason = ''
-  /** Offsets of an empty `finish_reason`. */
-  let nothing: { readonly start: number; readonly end: number } | undefined
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const code = cursor.nameCode(choiceTable)
-    if (code !== -1) seen |= 1 << code
+    seen |= 1 << code
     switch (code) {
       case 0:
         readIndex(cursor, edits, position)
         break
       case 1:
+        readLogprobs(cursor, edits)
+        break
+      case 2:
+        readFinishReason(cursor, facts)
+        break
+      case 3:
         readMessage(cursor, facts)
         break
-      case 2: {
-        const isText = cursor.peek() === 'string'
-        const start = cursor.position
-        if (isText) finishReason = finishReasonOf(cursor, edits)
-        else cursor.skip()
-        if (!isText || finishReason === '') nothing = { start, end: cursor.position }
-        break
-      }
-      case 3:
-        if (!cursor.skipNull()) readLogprobs(cursor, edits)
-        break
       case 4:
-        if (cursor.isFilled()) facts.hasError = true
+        readError(cursor, facts)
         break
       default:
         cursor.skip()
     }
   }
-  if ((seen & 2) === 0 && !facts.hasError) throw new MalformedAnswer('malformed', 'a choice has no message')
-  if ((seen & 15) !== 15 || nothing !== undefined) {
-    const missing: string[] = []
-    const reason = facts.hasToolCalls ? '"tool_calls"' : '"stop"'
-    if ((seen & 1) === 0) missing.push(`"index":${position}`)
-    if ((seen & 8) === 0) missing.push('"logprobs":null')
-    if ((seen & 4) === 0) missing.push(`"finish_reason":${reason}`)
-    if (nothing !== undefined) edits.push({ ...nothing, replacement: encode(reason) })
-    insertMembers(edits, cursor.position - 1, missing, seen !== 0)
-  }
-  if (position > 0) return
-  facts.isEmpty = !facts.hasContent && ['', 'stop'].includes(finishReason)
+  if ((seen & 8) === 0 && !facts.hasError) throw new MalformedAnswer('malformed', 'a choice has no message')
+  if ((seen & 7) !== 7 || facts.emptyReason !== undefined) completeChoice(facts, seen, position, cursor.position - 1)
+  if (position === 0) facts.isEmpty = !facts.hasContent && ['', 'stop'].includes(facts.finishReason)
+}
+
+function readFinishReason(cursor: JsonCursor, facts: CompletionFacts): void {
+  const isText = cursor.peek() === 'string'
+  const start = cursor.position
+  const reason = isText ? finishReasonOf(cursor, facts.edits) : ''
+  if (!isText) cursor.skip()
+  else facts.finishReason = reason
+  if (reason === '') facts.emptyReason = { start, end: cursor.position }
+}
+
+/** Inserts missing members, and a reason for an empty one. */
+function completeChoice(facts: CompletionFacts, seen: number, position: number, end: number): void {
+  const { edits, emptyReason } = facts
+  const reason = facts.hasToolCalls ? '"tool_calls"' : '"stop"'
+  if (emptyReason !== undefined) edits.push({ ...emptyReason, replacement: encode(reason) })
+  const missing: string[] = []
+  if ((seen & 1) === 0) missing.push(`"index":${position}`)
+  if ((seen & 2) === 0) missing.push('"logprobs":null')
+  if ((seen & 4) === 0) missing.push(`"finish_reason":${reason}`)
+  insertMembers(edits, end, missing, seen !== 0)
 }
 
 function readMessage(cursor: JsonCursor, facts: CompletionFacts): void {
@@ -223,15 +240,13 @@ function readMessage(cursor: JsonCursor, facts: CompletionFacts): void {
   if (kind !== 'object') throw new MalformedAnswer('malformed', `a choice's message is a ${kind}`)
   const { edits } = facts
   let seen = 0
-  let hasMembers = false
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const code = cursor.nameCode(messageTable)
-    if (code !== -1) seen |= 1 << code
     if (code === 3 && cursor.peek() !== 'array') {
       removeToolCalls(cursor, edits)
       continue
     }
-    hasMembers = true
+    seen |= 1 << code
     switch (code) {
       case 0:
         readRole(cursor, edits)
@@ -252,12 +267,7 @@ function readMessage(cursor: JsonCursor, facts: CompletionFacts): void {
         if (cursor.isFilled()) facts.hasContent = true
     }
   }
-  if ((seen & 7) === 7) return
-  const missing: string[] = []
-  if ((seen & 1) === 0) missing.push('"role":"assistant"')
-  if ((seen & 2) === 0) missing.push('"content":null')
-  if ((seen & 4) === 0) missing.push('"refusal":null')
-  insertMembers(edits, cursor.position - 1, missing, hasMembers)
+  if ((seen & 7) !== 7) insertMissing(edits, cursor.position - 1, seen, messageMembers)
 }
 
 function readRole(cursor: JsonCursor, edits: Edit[]): void {
@@ -269,20 +279,13 @@ function readRole(cursor: JsonCursor, edits: Edit[]): void {
 }
 
 function readContent(cursor: JsonCursor, facts: CompletionFacts): void {
-  const kind = cursor.peek()
   const start = cursor.position
-  cursor.skip()
-  const end = cursor.position
-  if (kind === 'null') return
-  if (kind === 'string') {
-    if (end - start > 2) facts.hasContent = true
+  if (cursor.peek() === 'string') {
+    cursor.skip()
+    if (cursor.position - start > 2) facts.hasContent = true
     return
   }
-  const parts: unknown = kind === 'array' ? JSON.parse(utf8(cursor.bytes, start, end)) : undefined
-  if (!Array.isArray(parts)) throw new MalformedAnswer('malformed', `a message's content is a ${kind}`)
-  const { text, reasoning } = flattenParts(parts)
-  const added = reasoning === '' ? '' : `,"reasoning_content":${JSON.stringify(reasoning)}`
-  facts.edits.push({ start, end, replacement: encode(JSON.stringify(text) + added) })
+  const { text, reasoning } = readContentParts(cursor, facts.edits, "a message's content")
   if (text !== '' || reasoning !== '') facts.hasContent = true
 }
 
@@ -293,38 +296,6 @@ function readToolCalls(cursor: JsonCursor, facts: CompletionFacts): void {
     if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', 'a tool call is not an object')
     readToolCall(cursor, facts.edits)
   }
-}
-
-function readToolCall(cursor: JsonCursor, edits: Edit[]): void {
-  let seen = 0
-  /** The type's code. */
-  let type = -1
-  let typeAt: { readonly start: number; readonly end: number } | undefined
-  for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
-    const code = cursor.nameCode(toolCallTable)
-    const kind = cursor.peek()
-    const start = cursor.position
-    if (code === 0) {
-      const id = readId(cursor, edits) ?? ''
-      if (id === '') edits.push({ start, end: cursor.position, replacement: encode(`"${madeUpId()}"`) })
-    } else if (code === 2 && kind !== 'null') readFunction(cursor, edits, true)
-    else cursor.skip()
-    if (code === 1) {
-      typeAt = { start, end: cursor.position }
-      type = kind === 'string' ? cursor.stringCode(typeTable, start, cursor.position) : -1
-    }
-    if (code !== -1 && kind !== 'null') seen |= 1 << code
-    else if (code === 0) seen |= 1
-  }
-  if ((seen & 12) === 0) throw new MalformedAnswer('malformed', 'a tool call has no function')
-  // The type follows from the member that describes the call.
-  const isCustom = (seen & 4) === 0
-  const name = isCustom ? '"custom"' : '"function"'
-  if (typeAt !== undefined && type !== (isCustom ? 1 : 0)) edits.push({ ...typeAt, replacement: encode(name) })
-  const missing: string[] = []
-  if ((seen & 1) === 0) missing.push(`"id":"${madeUpId()}"`)
-  if (typeAt === undefined) missing.push(`"type":${name}`)
-  insertMembers(edits, cursor.position - 1, missing, true)
 }
 
 /** Returns the error for a body that is not JSON to its end: only valid JSON gets a more specific one. */

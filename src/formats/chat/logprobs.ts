@@ -1,13 +1,15 @@
-import { insertMembers, isDigits, numberIn, replaceValue } from '../../bytes/fill.ts'
+import { insertMissing, isDigits, numberIn, replaceValue } from '../../bytes/fill.ts'
 import { type JsonCursor, nameTable } from '../../bytes/json-cursor.ts'
 import type { Edit } from '../../bytes/splice.ts'
 import { encode, utf8 } from '../../bytes/text.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 
 const listNames = nameTable(['content', 'refusal'])
-const tokenNames = nameTable(['token', 'logprob', 'bytes', 'top_logprobs'])
+const tokenNames = nameTable(['logprob', 'bytes', 'top_logprobs', 'token'])
 /** The format's value for a very unlikely token. */
 const unlikely = '-9999.0'
+const alternativeMembers = [`"logprob":${unlikely}`, '"bytes":null']
+const tokenMembers = [...alternativeMembers, '"top_logprobs":[]']
 
 /**
  * Passes and repairs a choice's `logprobs`. Missing members, and those of a wrong type, get a default: null for lists
@@ -16,33 +18,22 @@ const unlikely = '-9999.0'
  * @throws {MalformedAnswer} when an entry is not an object or has no token
  */
 export function readLogprobs(cursor: JsonCursor, edits: Edit[]): void {
-  const kind = cursor.peek()
-  if (kind !== 'object') return nullUnless(cursor, edits, kind === 'null')
+  if (cursor.skipNull()) return
+  if (cursor.peek() !== 'object') return replaceValue(cursor, edits, 'null')
   let seen = 0
-  let hasMembers = false
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
-    hasMembers = true
     const code = cursor.nameCode(listNames)
-    if (code === -1) {
-      cursor.skip()
-      continue
-    }
     seen |= 1 << code
-    const list = cursor.peek()
-    if (list === 'array') readTokens(cursor, edits, true)
-    else nullUnless(cursor, edits, list === 'null')
+    if (code === -1) cursor.skip()
+    else readList(cursor, edits)
   }
-  if (seen === 3) return
-  const missing: string[] = []
-  if ((seen & 1) === 0) missing.push('"content":null')
-  if ((seen & 2) === 0) missing.push('"refusal":null')
-  insertMembers(edits, cursor.position - 1, missing, hasMembers)
+  if ((seen & 3) !== 3) insertMissing(edits, cursor.position - 1, seen, ['"content":null', '"refusal":null'])
 }
 
-function nullUnless(cursor: JsonCursor, edits: Edit[], isRight: boolean): void {
-  const start = cursor.position
-  cursor.skip()
-  if (!isRight) edits.push({ start, end: cursor.position, replacement: nullText })
+function readList(cursor: JsonCursor, edits: Edit[]): void {
+  if (cursor.skipNull()) return
+  if (cursor.peek() === 'array') readTokens(cursor, edits, true)
+  else replaceValue(cursor, edits, 'null')
 }
 
 function readTokens(cursor: JsonCursor, edits: Edit[], isTop: boolean): void {
@@ -54,28 +45,25 @@ function readTokens(cursor: JsonCursor, edits: Edit[], isTop: boolean): void {
 
 /** @param isTop the token has `top_logprobs` */
 function readToken(cursor: JsonCursor, edits: Edit[], isTop: boolean): void {
+  const required = isTop ? tokenMembers : alternativeMembers
   let seen = 0
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const code = cursor.nameCode(tokenNames)
-    if (code === -1) {
-      cursor.skip()
-      continue
-    }
     seen |= 1 << code
-    if (code === 0) readText(cursor, edits)
-    else if (code === 1) readLogprob(cursor, edits)
-    else if (code === 2) readBytes(cursor, edits)
-    else if (!isTop) cursor.skip()
-    else if (cursor.peek() === 'array') readTokens(cursor, edits, false)
-    else replaceValue(cursor, edits, '[]')
+    if (code === 0) readLogprob(cursor, edits)
+    else if (code === 1) readBytes(cursor, edits)
+    else if (code === 2 && isTop) readAlternatives(cursor, edits)
+    else if (code === 3) readText(cursor, edits)
+    else cursor.skip()
   }
-  if ((seen & 1) === 0) throw new MalformedAnswer('malformed', 'an entry of logprobs has no token')
-  if ((seen & 7) === 7 && (!isTop || (seen & 8) !== 0)) return
-  const missing: string[] = []
-  if ((seen & 2) === 0) missing.push(`"logprob":${unlikely}`)
-  if ((seen & 4) === 0) missing.push('"bytes":null')
-  if (isTop && (seen & 8) === 0) missing.push('"top_logprobs":[]')
-  insertMembers(edits, cursor.position - 1, missing, true)
+  if ((seen & 8) === 0) throw new MalformedAnswer('malformed', 'an entry of logprobs has no token')
+  const all = (1 << required.length) - 1
+  if ((seen & all) !== all) insertMissing(edits, cursor.position - 1, seen, required)
+}
+
+function readAlternatives(cursor: JsonCursor, edits: Edit[]): void {
+  if (cursor.peek() === 'array') readTokens(cursor, edits, false)
+  else replaceValue(cursor, edits, '[]')
 }
 
 /** Passes a token. A number is put into quotes. */

@@ -66,90 +66,93 @@ export function toolCallNumbers(): ToolCallNumbers {
   }
 }
 
-const toolCallTable = nameTable(['index', 'id', 'type', 'function'])
+const pieceTable = nameTable(['index', 'id', 'type', 'function'])
 const typeTable = nameTable(['function', 'custom'])
 
+/** A piece of a tool call. */
+interface Piece {
+  /** Bits of the members that stay. */
+  readonly seen: number
+  /** The upstream's index, also from a string, and the offsets of its value. */
+  readonly given: number | undefined
+  readonly givenStart: number
+  readonly givenEnd: number
+  readonly isNumber: boolean
+  /** Empty without an id. */
+  readonly id: string
+  /** Offsets of an empty id. */
+  readonly emptyId: Pick<Edit, 'start' | 'end'> | undefined
+  readonly hasName: boolean
+}
+
+/** Passes a piece, removes its members without a usable value, and numbers it. */
 function readToolCall(cursor: JsonCursor, state: ToolCallState, edits: Edit[]): void {
-  let hasMembers = false
+  let seen = 0
   let given: number | undefined
-  /** Offsets of the index. */
-  let start = 0
-  let end = 0
+  let givenStart = 0
+  let givenEnd = 0
   let isNumber = false
   let id = ''
-  let hasId = false
-  /** Where an empty id stands. */
-  let emptyId: Pick<Edit, 'start' | 'end'> | undefined
+  let emptyId: Piece['emptyId']
   let hasName = false
-  let isTyped = false
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const { nameStart } = cursor
-    const code = cursor.nameCode(toolCallTable)
+    const code = cursor.nameCode(pieceTable)
     const kind = cursor.peek()
-    const valueStart = cursor.position
+    const start = cursor.position
     let isKept = true
     if (code === 0) {
       given = readListIndex(cursor)
-      start = valueStart
-      end = cursor.position
+      givenStart = start
+      givenEnd = cursor.position
       isNumber = kind === 'number'
       isKept = given !== undefined
-    } else if (code === 1 && (kind === 'string' || kind === 'number')) {
-      id = readId(cursor, edits) ?? ''
-      hasId = true
-      if (id === '') emptyId = { start: valueStart, end: cursor.position }
-    } else if (code === 2 && kind === 'string') {
-      isKept = isTyped = readType(cursor, edits)
-    } else if (code === 3 && kind !== 'null') {
-      hasName = readFunction(cursor, edits, false)
-    } else {
+    } else if (code === 1) {
+      const found = readId(cursor, edits)
+      isKept = found !== undefined
+      if (found !== undefined) id = found
+      if (found === '') emptyId = { start, end: cursor.position }
+    } else if (code === 2) isKept = readType(cursor, edits)
+    else if (code === 3 && kind !== 'null') hasName = readFunction(cursor, edits, false)
+    else {
       cursor.skip()
       isKept = code === -1
     }
-    if (isKept) hasMembers = true
+    if (isKept) seen |= 1 << code
     else removeMember(cursor, edits, nameStart)
   }
   // The usual piece continues the call of the piece before it, with the upstream's own index.
   if (id === '' && isNumber && given === state.last && given === state.lastGiven) return
-  const index = callIndex(state, given, id, hasName)
+  const piece = { seen, given, givenStart, givenEnd, isNumber, id, emptyId, hasName }
+  numberPiece(piece, state, edits, cursor.position - 1)
+}
+
+/** Assigns a piece to a call. The first piece of a call gets an id and a type. */
+function numberPiece(piece: Piece, state: ToolCallState, edits: Edit[], end: number): void {
+  const { id, given } = piece
+  const index = callIndex(state, piece)
   const isNew = !state.idByIndex.has(index)
   if (isNew) state.idByIndex.set(index, id)
   if (id !== '') state.indexById.set(id, index)
   state.last = index
   state.lastGiven = given
   state.next = Math.max(state.next, index + 1)
-  if (given !== undefined && (given !== index || !isNumber)) {
-    edits.push({ start, end, replacement: encode(String(index)) })
-  }
-  if (isNew && emptyId !== undefined) edits.push({ ...emptyId, replacement: encode(`"${madeUpId()}"`) })
-  if (given !== undefined && !isNew && isTyped && hasId) return
-  const missing = missingMembers({
-    index: given === undefined ? index : undefined,
-    needsId: isNew && !hasId,
-    needsType: (isNew || id !== '') && !isTyped,
-  })
-  insertMembers(edits, cursor.position - 1, missing, hasMembers)
+  if (given !== undefined && (given !== index || !piece.isNumber))
+    edits.push({ start: piece.givenStart, end: piece.givenEnd, replacement: encode(String(index)) })
+  if (isNew && piece.emptyId !== undefined) edits.push({ ...piece.emptyId, replacement: encode(`"${madeUpId()}"`) })
+  insertMembers(edits, end, missingMembers(piece, index, isNew), piece.seen !== 0)
 }
 
-/** Missing members of a piece of a tool call. */
-function missingMembers({
-  index,
-  needsId,
-  needsType,
-}: {
-  readonly index: number | undefined
-  readonly needsId: boolean
-  readonly needsType: boolean
-}): readonly string[] {
+function missingMembers({ given, seen, id }: Piece, index: number, isNew: boolean): readonly string[] {
   const missing: string[] = []
-  if (index !== undefined) missing.push(`"index":${index}`)
-  if (needsId) missing.push(`"id":"${madeUpId()}"`)
-  if (needsType) missing.push('"type":"function"')
+  if (given === undefined) missing.push(`"index":${index}`)
+  if (isNew && (seen & 2) === 0) missing.push(`"id":"${madeUpId()}"`)
+  if ((isNew || id !== '') && (seen & 4) === 0) missing.push('"type":"function"')
   return missing
 }
 
 /** Returns the assigned index of a piece's call. */
-function callIndex(state: ToolCallState, given: number | undefined, id: string, hasName: boolean): number {
+function callIndex(state: ToolCallState, { given, id, hasName }: Piece): number {
   const { indexById, idByIndex, assigned, next } = state
   if (given === undefined) {
     const index = indexById.get(id) ?? (id !== '' || hasName ? next : state.last)
@@ -169,12 +172,13 @@ function callIndex(state: ToolCallState, given: number | undefined, id: string, 
   return index
 }
 
-/** Passes a type; replaces an unknown one. False, without an edit, for an empty one. */
+/** Passes a type and replaces an unknown one. False, without an edit, for an empty one and for other values. */
 function readType(cursor: JsonCursor, edits: Edit[]): boolean {
+  const kind = cursor.peek()
   const start = cursor.position
   cursor.skip()
   const end = cursor.position
-  if (end - start === 2) return false
+  if (kind !== 'string' || end - start === 2) return false
   if (cursor.stringCode(typeTable, start, end) === -1) edits.push({ start, end, replacement: encode('"function"') })
   return true
 }
