@@ -65,14 +65,6 @@ function skippedLine(skipped: number): readonly string[] {
 interface Repeated {
   /** Files that passed. */
   readonly passed: readonly string[]
-  readonly failed: number
-  /** The worst exit code. */
-  readonly code: number
-}
-
-interface Repeated {
-  /** Files that passed. */
-  readonly passed: readonly string[]
   /** Number of failed tests. */
   readonly failed: number
   /** The worst exit code. */

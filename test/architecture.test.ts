@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
+import manifest from '../package.json' with { type: 'json' }
 
 const root = join(import.meta.dir, '..')
 
@@ -61,6 +62,21 @@ test('every room imports only what ARCHITECTURE.md lets it', () => {
 
 test('every room stands in the table, and every row is a room', () => {
   expect([...new Set(files.map(roomOf))].toSorted()).toEqual([...table.keys()].toSorted())
+})
+
+test('the files of the published package import only its dependencies', () => {
+  const { files: patterns, dependencies } = manifest
+  const left = patterns.filter((pattern) => pattern.startsWith('!')).map((pattern) => new Bun.Glob(pattern.slice(1)))
+  const published = files.filter((file) => !left.some((glob) => glob.match(`src/${file}`)))
+  const packages = published.flatMap((file) =>
+    [
+      ...readFileSync(join(root, 'src', file), 'utf8').matchAll(/^(?:import|export)\s[^'"]*?from\s+'([^.'][^']*)'/gm),
+    ].map(([, name = '']) => ({ file, name })),
+  )
+  const isThere = (name: string) =>
+    (/^(?:node|bun):/.test(name) && name !== 'bun:test') || Object.hasOwn(dependencies, name)
+  expect(packages.filter(({ name }) => !isThere(name)).map(({ file, name }) => `${file}: ${name}`)).toEqual([])
+  expect(packages.length).toBeGreaterThan(50)
 })
 
 /** Paths from the root or from `src/`, or names of files and folders anywhere below; ends in `/` for a folder. */
