@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { startLines } from '../src/app/start-lines.ts'
 import { parseConfig } from '../src/config/file/parse-config.ts'
 import { startService, type ServiceUnderTest } from './harness.ts'
@@ -209,6 +209,41 @@ describe('links', () => {
     expect(
       cited.filter(({ page }) => !existsSync(join(root, page))).map(({ path, page }) => `${path}: ${page}`),
     ).toEqual([])
+  })
+})
+
+describe('docs/contributing/', () => {
+  const pages = ['CONTRIBUTING.md', ...documents.filter((path) => path.startsWith('docs/contributing/'))]
+
+  test.each(pages)('%s names files and folders that exist', (page) => {
+    const named = Array.from(
+      textOf(page).matchAll(
+        /(?<![\w./-])((?:src|web|test|docs|scripts|schema|bench|lab|bin)\/[\w./-]*[\w/]|[A-Z]+\.md)(?![\w{])/g,
+      ),
+      ([, path = '']) => path,
+    )
+    // A word in capitals, as in `src/stores/KIND.ts`, is the name of the new thing.
+    const existing = named.filter((path) => !/(?:^|\/)(?:NAME|KIND|FILE)\b/.test(path))
+    expect(existing.filter((path) => !existsSync(join(root, path)))).toEqual([])
+    expect(existing.length).toBeGreaterThan(2)
+  })
+
+  test('README.md lists all pages', () => {
+    const readme = textOf('docs/contributing/README.md')
+    expect(
+      pages.slice(1).filter((page) => !page.endsWith('README.md') && !readme.includes(`](${basename(page)})`)),
+    ).toEqual([])
+  })
+
+  test('the table of the page for brands names the fields of a brand', () => {
+    const fields = Array.from(
+      (/export interface Brand \{([^]*?)\n\}/.exec(textOf('src/config/brand.ts'))?.[1] ?? '').matchAll(
+        /readonly (\w+)\??:/g,
+      ),
+      ([, name = '']) => name,
+    )
+    expect(fields.length).toBeGreaterThan(8)
+    expect(fields.filter((name) => !textOf('docs/contributing/brand.md').includes(`\`${name}`))).toEqual([])
   })
 })
 
