@@ -36,6 +36,18 @@ describe('docs/configuration.md', () => {
     expect(fields.filter((field) => !docs.includes(`\`${field}\``))).toEqual([])
   })
 
+  test('names every word that a field may have', () => {
+    const { properties: top, $defs } = schema
+    const words = [
+      ...top.failover.properties.on_content_policy.enum,
+      ...top.failover.properties.on_cut.enum,
+      ...$defs.provider.properties.protocol.enum,
+      ...$defs.provider.properties.reasoning_history.enum,
+      ...$defs.model.properties.input.items.enum,
+    ]
+    expect(words.filter((word) => !docs.includes(`\`${word}\``) && !docs.includes(`\`"${word}"\``))).toEqual([])
+  })
+
   test.each(blocks('jsonc').map((text) => [text]))('shows valid files only: %s', (text) => {
     expect(errorOf(text)).toBe('')
   })
