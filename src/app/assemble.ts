@@ -171,6 +171,7 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
       price: config.models === '*' ? undefined : config.models.find(({ upstream }) => upstream === model)?.price,
       answer,
       speaks: (format) => spoken.includes(format),
+      passesThrough: (format) => upstream?.protocol.dialects[format]?.isNative === true,
       continues: config.quirks.continuation,
       unavailable: () => (limit?.isFull === true ? { reason: 'full', remainingMs: 1_000 } : modelHealth.unavailable()),
     }

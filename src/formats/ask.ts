@@ -1,5 +1,5 @@
 /** The formats that callers speak. Metrics and logs have their names as `api`. */
-export type FormatName = 'chat' | 'embeddings'
+export type FormatName = 'chat' | 'embeddings' | 'responses'
 
 /** A member of the request's top-level object, by its offsets in the body. Ends are exclusive. */
 export interface Member {
@@ -23,4 +23,6 @@ export interface Ask {
   readonly stream: boolean
   /** Top-level members in the order of the body. */
   readonly members: readonly Member[]
+  /** Names of its fields, and of parts of them, that only providers of the same format get. Absent: none. */
+  readonly untranslated?: readonly string[]
 }

@@ -1,4 +1,4 @@
-import type { ChatRequest } from './chat/request.ts'
+import type { Ask } from './ask.ts'
 import type { Part } from './part.ts'
 import type { Usage } from './usage.ts'
 
@@ -15,17 +15,18 @@ const partFrameBytes = 200
 const firstWide = 0x1100
 
 /**
- * Estimates the prompt tokens of a request from the length of its messages and tools; 800 for each picture sent as
- * data. Costs a subtraction, and a byte search above 8 KiB.
+ * Estimates the prompt tokens of a request from the length of its texts and tools; 800 for each picture sent as data.
+ * Costs a subtraction, and a byte search above 8 KiB.
  */
-export function promptTokensOf({ body, members }: ChatRequest): number {
+export function promptTokensOf({ body, members }: Ask): number {
   let bytes = 0
-  for (const { name, valueStart, end } of members)
-    if (name === 'messages' || name === 'tools') bytes += end - valueStart
+  for (const { name, valueStart, end } of members) if (promptNames.has(name)) bytes += end - valueStart
   const { count, bytes: pictureBytes } = body.length < searchedBytesMin ? noPictures : picturesIn(body)
   return Math.ceil(Math.max(0, bytes - pictureBytes) / bytesPerToken) + count * pictureTokens
 }
 
+/** Fields that models read, of all formats. */
+const promptNames: ReadonlySet<string> = new Set(['messages', 'tools', 'input', 'instructions'])
 const noPictures = { count: 0, bytes: 0 }
 
 function picturesIn(body: Uint8Array): typeof noPictures {

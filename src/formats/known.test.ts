@@ -50,6 +50,54 @@ const chatRequest = {
 
 const embedding = fc.array(fc.constantFrom(0.5, -1, 0), { minLength: 1, maxLength: 3 })
 
+const item = fc.oneof(
+  fc.record({
+    type: fc.constant('message'),
+    id: word,
+    role: fc.constant('assistant'),
+    content: fc.array(
+      word.map((text) => ({ type: 'output_text', text, annotations: [] })),
+      { minLength: 1, maxLength: 2 },
+    ),
+  }),
+  fc.record({ type: fc.constant('function_call'), id: word, call_id: word, name: word, arguments: word }),
+  fc.record({
+    type: fc.constant('reasoning'),
+    id: word,
+    summary: fc.array(word.map((text) => ({ type: 'summary_text', text }))),
+  }),
+)
+const response = fc.tuple(fc.nat(3), fc.array(item, { minLength: 1, maxLength: 3 })).map(([number, output]) => ({
+  id: `resp_${number}`,
+  object: 'response',
+  created_at: number,
+  completed_at: number,
+  status: 'completed',
+  model: `m${number}`,
+  output,
+  usage: { input_tokens: 1, output_tokens: 2, total_tokens: 3 },
+  store: false,
+}))
+
+const responsesRequest = {
+  model: 'asked',
+  instructions: 'Be brief.',
+  input: [
+    { role: 'user', content: [{ type: 'input_text', text: 'Hi 🌅' }] },
+    { type: 'function_call', call_id: 'c', name: 'go', namespace: 'n', arguments: '{}' },
+    { type: 'function_call_output', call_id: 'c', output: 'ok' },
+    { type: 'additional_tools', role: 'developer', tools: [{ type: 'custom', name: 'patch' }] },
+  ],
+  max_output_tokens: 5,
+  temperature: 0.5,
+  tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'function', name: 'go', parameters: { type: 'object' } }] }],
+  reasoning: { effort: 'low' },
+  text: { format: { type: 'json_schema', name: 's', schema: { type: 'object' } } },
+  include: ['reasoning.encrypted_content'],
+  metadata: { a: 'b' },
+  unknown: { deep: [null] },
+}
+
 /** Each format that callers speak has samples. */
 const samples: Readonly<Record<FormatName, FormatSamples>> = {
   chat: {
@@ -68,6 +116,12 @@ const samples: Readonly<Record<FormatName, FormatSamples>> = {
       usage: { prompt_tokens: 1, total_tokens: 1 },
     })),
     head: [],
+  },
+  responses: {
+    request: responsesRequest,
+    streamed: { ...responsesRequest, stream: true },
+    answers: response,
+    head: ['id', 'created_at', 'model'],
   },
 }
 

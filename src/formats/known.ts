@@ -2,6 +2,7 @@ import type { FormatName } from './ask.ts'
 import { chat } from './chat/format.ts'
 import { embeddings } from './embeddings/format.ts'
 import type { Format } from './format.ts'
+import { responses } from './responses/format.ts'
 
 /** Every format that callers speak. */
-export const formats: Readonly<Record<FormatName, Format>> = { chat, embeddings }
+export const formats: Readonly<Record<FormatName, Format>> = { chat, embeddings, responses }

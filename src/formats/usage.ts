@@ -2,6 +2,7 @@ import { insertMembers, readInteger, removeMember } from '../bytes/fill.ts'
 import { type JsonCursor, nameTable } from '../bytes/json-cursor.ts'
 import type { Edit } from '../bytes/splice.ts'
 import { encode } from '../bytes/text.ts'
+import type { TokenCounts } from './answer.ts'
 
 /** Token counts of docs/api.md. Counts that a provider left out are absent. */
 export interface Usage {
@@ -16,6 +17,18 @@ export interface Usage {
   readonly cacheWriteHourTokens?: number | undefined
   /** Estimated by svc: the answer ended before its provider counted it. */
   readonly isEstimated?: true
+}
+
+/** Converts token counts to the gateway's usage. */
+export function countedUsage({ prompt, completion, total, cached, cacheWrite, cacheWriteHour }: TokenCounts): Usage {
+  return {
+    promptTokens: prompt,
+    completionTokens: completion,
+    totalTokens: total ?? prompt + completion,
+    cachedTokens: cached,
+    cacheWriteTokens: cacheWrite,
+    cacheWriteHourTokens: cacheWriteHour,
+  }
 }
 
 const countNames = ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const

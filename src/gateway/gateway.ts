@@ -33,6 +33,8 @@ export interface ServedReply {
   readonly model: string
   /** The provider's price for the model; changes with the provider. */
   readonly price?: Price | undefined
+  /** The fields of the request that this provider was not sent: see `untranslated` of {@link Ask}. Absent: none. */
+  readonly dropped?: readonly string[] | undefined
 }
 
 /** All providers as one service. */
@@ -119,8 +121,10 @@ function servedBy(
   { candidate, reply }: CandidateReply<ModelCandidate, Reply>,
   options: Omit<ResumeOptions, 'first' | 'format' | 'onResumed'>,
 ): ServedReply {
-  const served = { reply, provider: candidate.name, model: candidate.model, price: candidate.price }
-  const { stream: format } = formats[options.request.format]
+  const { request } = options
+  const dropped = candidate.passesThrough(request.format) ? undefined : request.untranslated
+  const served = { reply, provider: candidate.name, model: candidate.model, price: candidate.price, dropped }
+  const { stream: format } = formats[request.format]
   if (reply.kind === 'stream' && format !== undefined) {
     served.reply = resumable({
       ...options,

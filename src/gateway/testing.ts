@@ -202,6 +202,7 @@ export function fakeProvider(
         model,
         answer: answerNext,
         speaks: () => true,
+        passesThrough: () => true,
         continues,
         unavailable: () => unavailable,
       }

@@ -10,6 +10,7 @@ const noHeaders: ReadonlyMap<string, string> = new Map()
 export function native({ passThrough }: Format, path: (endpoint: Endpoint) => string): Dialect {
   const { reader } = passThrough
   return {
+    isNative: true,
     path,
     encode: (ask, model, endpoint) => passThrough.write(ask, model, endpoint),
     decode: understood((body, ask) => answered(passThrough.readWhole(body, ask))),

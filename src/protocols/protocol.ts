@@ -59,6 +59,8 @@ export interface StreamDecoder {
 
 /** Writes requests of one format for the upstreams of a protocol, and reads their answers. */
 export interface Dialect {
+  /** The upstream gets requests as the caller wrote them. */
+  readonly isNative?: true
   /** Returns path and query. `model` is the upstream's name for the model. */
   path(endpoint: Endpoint, model: string, stream: boolean): string
   /**

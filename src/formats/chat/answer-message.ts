@@ -1,15 +1,6 @@
 import type { JsonObject } from '../../base/json-value.ts'
-import type {
-  AnswerEvent,
-  CallEndEvent,
-  FinishEvent,
-  OwnEvent,
-  StartEvent,
-  TokenCounts,
-  UsageEvent,
-} from '../answer.ts'
+import type { AnswerEvent, CallEndEvent, FinishEvent, OwnEvent, StartEvent, UsageEvent } from '../answer.ts'
 import { writeThinkingBlock } from '../thinking-block.ts'
-import type { Usage } from '../usage.ts'
 import { writeCallSignature } from './call-signature.ts'
 import type { ChunkHead } from './chunk.ts'
 import { madeUpId } from './tool-call-fields.ts'
@@ -170,18 +161,6 @@ export function writeMessageChoice(content: Content, finish: FinishEvent | undef
 /** The `finish_reason` of the chat-completions format. */
 export function writeFinishReason({ reason, raw }: FinishEvent): string {
   return reason === 'other' ? (raw ?? 'stop') : reason
-}
-
-/** Converts token counts to the gateway's usage. */
-export function countedUsage({ prompt, completion, total, cached, cacheWrite, cacheWriteHour }: TokenCounts): Usage {
-  return {
-    promptTokens: prompt,
-    completionTokens: completion,
-    totalTokens: total ?? prompt + completion,
-    cachedTokens: cached,
-    cacheWriteTokens: cacheWrite,
-    cacheWriteHourTokens: cacheWriteHour,
-  }
 }
 
 /** The `usage` member; as the upstream sent it if it speaks this format. */

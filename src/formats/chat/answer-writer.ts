@@ -2,11 +2,10 @@ import type { JsonObject } from '../../base/json-value.ts'
 import type { AnswerEvent, FinishEvent, StartEvent, UsageEvent } from '../answer.ts'
 import { encodeJson } from '../exact-json.ts'
 import type { Part } from '../part.ts'
-import type { Usage } from '../usage.ts'
+import { countedUsage, type Usage } from '../usage.ts'
 import {
   addEvent,
   carriesAnything,
-  countedUsage,
   carriesMore,
   carriesText,
   headOf,

@@ -13,7 +13,7 @@ export function replyHeaders(
   if (served === undefined)
     return { 'content-type': contentType, 'x-request-id': context.id, ...attemptHeaders(progress) }
   // One literal: an object that grows member by member costs a multiple of it.
-  return {
+  const headers = {
     'content-type': contentType,
     'x-request-id': context.id,
     'x-svc-provider': served.provider,
@@ -22,6 +22,8 @@ export function replyHeaders(
     'x-svc-trail': formatTrail(trail),
     'server-timing': ownTime(progress),
   }
+  const { dropped = [] } = served
+  return dropped.length === 0 ? headers : { ...headers, 'x-svc-dropped': dropped.join(', ') }
 }
 
 /** Headers about the attempts, of answers and errors. */

@@ -1,0 +1,103 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import type { AnswerEvent, FinishReason, TextEvent } from '../answer.ts'
+import { numberOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
+import { readUsage } from './response-object.ts'
+import { toolSearch, type ToolNames } from './tool-names.ts'
+
+const choice = 0
+
+/** The text that an event of a stream adds; undefined for other events. */
+export function readDelta({ type, delta }: JsonObject): TextEvent | undefined {
+  const kind = typeof type === 'string' ? deltaKinds[type] : undefined
+  return kind === undefined ? undefined : { kind, choice, text: textOf(delta) ?? '' }
+}
+
+const deltaKinds: Readonly<Record<string, TextEvent['kind']>> = {
+  'response.output_text.delta': 'text',
+  'response.refusal.delta': 'refusal',
+  'response.reasoning_summary_text.delta': 'reasoning',
+  'response.reasoning_text.delta': 'reasoning',
+  'response.reasoning.delta': 'reasoning',
+}
+
+/** Reads parts of a stream in this format, in order. Items other than texts and calls are left out. */
+export interface RestReader {
+  read(event: JsonObject): readonly AnswerEvent[]
+}
+
+/** Starts reading the rest of a stream. Calls have the names of other formats. */
+export function restReader(names: ToolNames): RestReader {
+  /** Calls by the index of their item. */
+  const calls = new Map<number, { readonly call: number; hasArguments: boolean }>()
+
+  function beginCall(index: number, item: JsonObject): readonly AnswerEvent[] {
+    if (!isCall(item) || calls.has(index)) return []
+    const call = calls.size
+    calls.set(index, { call, hasArguments: false })
+    const { type, call_id, name, namespace } = item
+    const wireName = type === 'tool_search_call' ? toolSearch : names.wireName(textOf(name) ?? '', textOf(namespace))
+    return [{ kind: 'call', choice, call, id: textOf(call_id), name: wireName, opaque: undefined }]
+  }
+
+  function addArguments(index: number, text: string): readonly AnswerEvent[] {
+    const known = calls.get(index)
+    if (known === undefined || text === '') return []
+    known.hasArguments = true
+    return [{ kind: 'arguments', choice, call: known.call, text }]
+  }
+
+  function endItem(index: number, item: JsonObject): readonly AnswerEvent[] {
+    const begun = beginCall(index, item)
+    const known = calls.get(index)
+    if (known === undefined) return []
+    const given = known.hasArguments ? [] : addArguments(index, argumentsOf(item))
+    return [...begun, ...given, { kind: 'callEnd', choice, call: known.call }]
+  }
+
+  return {
+    read(event) {
+      const delta = readDelta(event)
+      if (delta !== undefined) return [delta]
+      const { type, output_index, item, response } = event
+      const index = numberOf(output_index) ?? 0
+      switch (type) {
+        case 'response.output_item.added':
+          return beginCall(index, objectOf(item))
+        case 'response.output_item.done':
+          return endItem(index, objectOf(item))
+        case 'response.function_call_arguments.delta':
+          return addArguments(index, textOf(event['delta']) ?? '')
+        case 'response.completed':
+        case 'response.incomplete':
+          return readEnd(objectOf(response))
+        default:
+          return []
+      }
+    },
+  }
+}
+
+function argumentsOf({ type, arguments: given, input }: JsonObject): string {
+  if (type === 'custom_tool_call') return JSON.stringify({ input })
+  return textOf(given) ?? JSON.stringify(objectOf(given))
+}
+
+function readEnd(response: JsonObject): readonly AnswerEvent[] {
+  const counts = readUsage(response['usage'])
+  return [
+    { kind: 'finish', choice, reason: readFinish(response), raw: undefined },
+    ...(counts === undefined ? [] : [{ kind: 'usage', counts, own: undefined } as const]),
+  ]
+}
+
+/** Why a response ended. */
+export function readFinish({ status, incomplete_details, output }: JsonObject): FinishReason {
+  if (status === 'incomplete')
+    return objectOf(incomplete_details)['reason'] === 'content_filter' ? 'content_filter' : 'length'
+  return objectsOf(output).some(isCall) ? 'tool_calls' : 'stop'
+}
+
+/** Whether an item is a call that the client runs. */
+function isCall({ type }: JsonObject): boolean {
+  return type === 'function_call' || type === 'custom_tool_call' || type === 'tool_search_call'
+}

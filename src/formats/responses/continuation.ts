@@ -1,0 +1,68 @@
+import { numberOf, objectOf, parseJsonBytes, textOf } from '../exact-json.ts'
+import type { Continuation, Delivered } from '../format.ts'
+import type { Part } from '../part.ts'
+import { restReader } from './answer-reader.ts'
+import { echoOf } from './echo.ts'
+import type { ResponsesRequest } from './request.ts'
+import { readHead } from './response-object.ts'
+import { responseWriter, type ContinuedResponse } from './response-writer.ts'
+import { declaredTools, toolNames } from './tool-names.ts'
+
+/**
+ * Starts the rest of a stream of text. Ids, indexes and sequence numbers go on, and the last events have the text of
+ * both streams.
+ */
+export function continuation(request: ResponsesRequest, delivered: Delivered, text: string): Continuation {
+  const names = toolNames(declaredTools(request))
+  const reader = restReader(names)
+  const writer = responseWriter({
+    model: request.model,
+    echo: echoOf(request),
+    names,
+    isSealed: false,
+    continued: continuedAt(delivered, text),
+  })
+  let hasEnded = false
+  return {
+    write(part, newText) {
+      if (hasEnded || part.data.length === 0) return []
+      const event = objectOf(parseJsonBytes(part.data))
+      const events = reader.read(event)
+      const written = writer.write(
+        newText === undefined
+          ? events
+          : events.map((each) => (each.kind === 'text' ? { ...each, text: newText } : each)),
+      )
+      hasEnded = written.some(({ finishReason }) => finishReason !== undefined)
+      if (!hasEnded) return written
+      return [...written, ...writer.end()].map((each) =>
+        each.usage === undefined ? each : { ...each, usage: part.usage },
+      )
+    },
+  }
+}
+
+function continuedAt({ first, last }: Delivered, text: string): ContinuedResponse | undefined {
+  if (first === undefined || last === undefined) return undefined
+  const { response } = objectOf(parseJsonBytes(first.data))
+  return {
+    head: readHead(objectOf(response)),
+    nextSequenceNumber: nextSequenceNumber(last),
+    message: messageAt(last),
+    text,
+  }
+}
+
+/** The number of the event after this one. */
+export function nextSequenceNumber(last: Part): number {
+  return (numberOf(objectOf(parseJsonBytes(last.data))['sequence_number']) ?? -1) + 1
+}
+
+/** The message that the last part belongs to. */
+function messageAt(last: Part): ContinuedResponse['message'] {
+  const { item_id, item, output_index, content_index } = objectOf(parseJsonBytes(last.data))
+  const { id, type } = objectOf(item)
+  const itemId = textOf(item_id) ?? (type === 'message' ? textOf(id) : undefined)
+  if (itemId === undefined) return undefined
+  return { id: itemId, outputIndex: numberOf(output_index) ?? 0, contentIndex: numberOf(content_index) ?? 0 }
+}

@@ -1,0 +1,69 @@
+import { utf8 } from '../../bytes/text.ts'
+import { checkBody, checkLargeBody } from '../check-body.ts'
+import { promptTokensOf } from '../estimate-tokens.ts'
+import { listOf, objectOf, parseJson } from '../exact-json.ts'
+import type { Format, StreamFormat, Talk } from '../format.ts'
+import { spliceRequest } from '../splice-request.ts'
+import { countedUsage } from '../usage.ts'
+import { echoOf } from './echo.ts'
+import { partReader, readWhole } from './native.ts'
+import { readConversation } from './read-conversation.ts'
+import { readRequest, type ResponsesRequest } from './request.ts'
+import { responseWriter, type ResponseWriter } from './response-writer.ts'
+import { streamFormat } from './stream-format.ts'
+import { declaredTools, toolNames } from './tool-names.ts'
+
+/** OpenAI's Responses, without stored state (docs/api.md). */
+export const responses: Format & { readonly stream: StreamFormat; readonly talk: Talk } = {
+  name: 'responses',
+  path: '/v1/responses',
+  check: (body) => checkBody(body, readRequest),
+  checkLarge: (body, pause) => checkLargeBody(body, readRequest, pause),
+  promptTokens: promptTokensOf,
+  needsSameModel: false,
+  errorBody(error) {
+    const { error: members } = error.toJSON()
+    // An error about the length of the whole request names the field that has it in another format.
+    return JSON.stringify({ error: members.param === 'messages' ? { ...members, param: 'input' } : members })
+  },
+
+  passThrough: {
+    write: (ask, model, { overrides, rename, drop }) => spliceRequest(ask, { model, overrides, rename, drop }),
+    readWhole,
+    reader: partReader,
+  },
+
+  talk: {
+    read: readConversation,
+    writeWhole(events, request: ResponsesRequest) {
+      const writer = writerFor(request)
+      writer.write(events)
+      const usage = events.findLast((event) => event.kind === 'usage')
+      return {
+        kind: 'whole',
+        body: new TextEncoder().encode(writer.whole()),
+        usage: usage && countedUsage(usage.counts),
+        isEmpty: writer.isEmpty(),
+      }
+    },
+    writer: writerFor,
+  },
+
+  stream: streamFormat,
+}
+
+function writerFor(request: ResponsesRequest): ResponseWriter {
+  return responseWriter({
+    model: request.model,
+    echo: echoOf(request),
+    names: toolNames(request.renamesTools ? declaredTools(request) : []),
+    isSealed: includes(request).includes('reasoning.encrypted_content'),
+  })
+}
+
+function includes({ body, members }: ResponsesRequest): readonly unknown[] {
+  const include = members.findLast(({ name }) => name === 'include')
+  return include === undefined
+    ? []
+    : listOf(objectOf(parseJson(`{"include":${utf8(body, include.valueStart, include.end)}}`))['include'])
+}

@@ -1,0 +1,153 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import type { ServerSentEvent } from '../../bytes/event-stream.ts'
+import { isDone } from '../done.ts'
+import { errorOf } from '../error-body.ts'
+import { isObject, objectOf, objectsOf, parseJsonBytes, textOf } from '../exact-json.ts'
+import type { AnsweredError, PartReader } from '../format.ts'
+import { MalformedAnswer } from '../malformed-answer.ts'
+import type { Part } from '../part.ts'
+import type { WholeReply } from '../reply.ts'
+import { countedUsage } from '../usage.ts'
+import { readDelta, readFinish } from './answer-reader.ts'
+import { readUsage } from './response-object.ts'
+
+/** Events before the first content that are kept until it comes. */
+const heldMax = 64
+
+/**
+ * Inspects a whole response. Its bytes pass through.
+ *
+ * @throws {MalformedAnswer}
+ */
+export function readWhole(body: Uint8Array): WholeReply | AnsweredError {
+  const response = parseObject(body, 'the answer')
+  const { status, output, error } = response
+  if (status === 'failed' || (isObject(error) && !Array.isArray(output)))
+    return { kind: 'error', error: errorOf(response) }
+  if (!Array.isArray(output)) throw new MalformedAnswer('no_choices', 'the answer has no output')
+  const counts = readUsage(response['usage'])
+  return {
+    kind: 'whole',
+    body,
+    usage: counts && countedUsage(counts),
+    isEmpty: readFinish(response) === 'stop' && objectsOf(output).every(isEmptyMessage),
+  }
+}
+
+/**
+ * Reads a stream of a provider that speaks this format. Events pass through with their names. Those before the first
+ * content are held back, and released with it: they prove nothing.
+ */
+export function partReader(): PartReader {
+  let held: Part[] | undefined = []
+  let hasText = false
+  let isFinished = false
+
+  function read(event: ServerSentEvent): readonly Part[] | AnsweredError {
+    const parsed = parseObject(event.data, 'an event')
+    const { type, error, response } = parsed
+    if (type === 'response.failed') return { kind: 'error', error: errorOf(response) }
+    if (event.event === 'error' || type === 'error' || isObject(error)) return { kind: 'error', error: errorOf(parsed) }
+    const part: Part = { kind: 'part', data: oneLine(event.data), event: event.event || undefined, ...factsOf(parsed) }
+    return part.isMeaningful ? released(part) : kept(part)
+  }
+
+  function factsOf(event: JsonObject): Omit<Part, 'kind' | 'data' | 'event'> {
+    const delta = readDelta(event)
+    const text = delta?.kind === 'text' ? delta.text : ''
+    hasText ||= text !== ''
+    const response = endOf(event)
+    isFinished ||= response !== undefined
+    const counts = response && readUsage(response['usage'])
+    const isBeyondText = delta === undefined ? isMore(event, hasText) : delta.kind !== 'text' && delta.text !== ''
+    return {
+      isMeaningful: text !== '' || isBeyondText || response !== undefined,
+      text,
+      isBeyondText,
+      finishReason: response && readFinish(response),
+      hasOpenChoice: !isFinished,
+      usage: counts && countedUsage(counts),
+    }
+  }
+
+  function released(part: Part): readonly Part[] {
+    const all = held === undefined ? [part] : [...held, part]
+    held = undefined
+    return all
+  }
+
+  function kept(part: Part): readonly Part[] {
+    if (held === undefined) return [part]
+    if (held.length === heldMax) throw new MalformedAnswer('malformed', 'too many events without content')
+    held.push(part)
+    return []
+  }
+
+  return {
+    hasOneChoice: true,
+    read: (event) => (isDone(event.data) ? 'done' : read(event)),
+    finish: () => [],
+  }
+}
+
+/** The response of an event that ends the stream. */
+function endOf({ type, response }: JsonObject): JsonObject | undefined {
+  return type === 'response.completed' || type === 'response.incomplete' ? objectOf(response) : undefined
+}
+
+/** Events that carry no content: all others than these and deltas of text do. */
+const bare: ReadonlySet<unknown> = new Set([
+  'response.created',
+  'response.queued',
+  'response.in_progress',
+  'response.completed',
+  'response.incomplete',
+  'response.content_part.added',
+  'response.reasoning_summary_part.added',
+  'keepalive',
+])
+/** Events that end text: a stream that is cut after one cannot be continued. */
+const textEnds: ReadonlySet<unknown> = new Set([
+  'response.output_text.done',
+  'response.content_part.done',
+  'response.output_item.done',
+])
+
+/** Whether an event has content that a resumed stream cannot repeat. */
+function isMore({ type, item }: JsonObject, hasText: boolean): boolean {
+  if (bare.has(type)) return false
+  const kind = objectOf(item)['type']
+  if (type === 'response.output_item.added') return kind !== 'message' && kind !== 'reasoning'
+  return textEnds.has(type) ? hasText || (kind !== undefined && kind !== 'message') : true
+}
+
+function isEmptyMessage({ type, content }: JsonObject): boolean {
+  return (
+    type === 'message' &&
+    objectsOf(content).every((part) => (textOf(part['text']) ?? textOf(part['refusal']) ?? '') === '')
+  )
+}
+
+/**
+ * Parses an answer or an event.
+ *
+ * @throws {MalformedAnswer}
+ */
+export function parseObject(data: Uint8Array, subject: string): JsonObject {
+  let value: unknown
+  try {
+    value = parseJsonBytes(data)
+  } catch (cause) {
+    throw new MalformedAnswer('malformed', `${subject} is not JSON`, { cause })
+  }
+  if (!isObject(value)) throw new MalformedAnswer('malformed', `${subject} is not a JSON object`)
+  return value
+}
+
+const lineFeed = 0x0a
+
+/** Line breaks between tokens, which several data lines make, become spaces. */
+function oneLine(data: Uint8Array): Uint8Array {
+  if (!data.includes(lineFeed)) return data
+  return data.map((byte) => (byte === lineFeed ? 0x20 : byte))
+}

@@ -1,0 +1,164 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import type { AssistantPart, CallPart, ContentPart, Opaque, ReasoningPart, ToolTurn, Turn } from '../conversation.ts'
+import { isObject, objectOf, objectsOf, readArguments, textOf } from '../exact-json.ts'
+import { readFileData, readUrl } from '../media-part.ts'
+import { untranslatable } from '../untranslatable.ts'
+import { openReasoning } from './sealed-reasoning.ts'
+import { toolSearch, type ToolNames } from './tool-names.ts'
+
+/** The items of a request. */
+export interface ReadItems {
+  readonly turns: readonly Turn[]
+  /** The members of the last `configuration_update`. */
+  readonly reconfigured: JsonObject
+}
+
+/**
+ * Reads `input` (docs/api.md). Neighbours of one answer become one turn. Items of the vendor's own searches and
+ * pictures are left out, since only the text of the answer depends on them.
+ *
+ * @throws {UpstreamFailure} for other items that a conversation cannot carry
+ */
+export function readItems(input: unknown, names: ToolNames): ReadItems {
+  if (typeof input === 'string') return { turns: [{ role: 'user', parts: [textPart(input)] }], reconfigured: {} }
+  const turns: Turn[] = []
+  const called = new Map<string, string>()
+  let answer: AssistantPart[] = []
+  /** The signature of the next call. */
+  let signature: Opaque | undefined
+  let reconfigured: JsonObject = {}
+
+  function add(turn: Turn): void {
+    if (answer.length > 0) turns.push({ role: 'assistant', parts: answer })
+    answer = []
+    turns.push(turn)
+  }
+
+  function addCall(call: CallPart): void {
+    called.set(call.id, call.name)
+    answer.push({ ...call, opaque: signature })
+    signature = undefined
+  }
+
+  function addReasoning(item: JsonObject): void {
+    const part = readReasoning(item)
+    if (part?.opaque?.maker === 'google') signature = part.opaque
+    else if (part !== undefined) answer.push(part)
+  }
+
+  for (const item of objectsOf(input)) {
+    switch (item['type'] ?? 'message') {
+      case 'message':
+        if (item['role'] === 'assistant') answer.push(...readParts(item['content']))
+        else add({ role: item['role'] === 'user' ? 'user' : 'system', parts: readParts(item['content']) })
+        break
+      case 'function_call':
+      case 'custom_tool_call':
+      case 'tool_search_call': {
+        const call = readCall(item, names)
+        if (call !== undefined) addCall(call)
+        break
+      }
+      case 'function_call_output':
+      case 'custom_tool_call_output':
+        add(readOutput(item, called))
+        break
+      case 'tool_search_output': {
+        const output = readSearchOutput(item)
+        if (output !== undefined) add(output)
+        break
+      }
+      case 'reasoning':
+        addReasoning(item)
+        break
+      case 'configuration_update':
+        reconfigured = item
+        break
+      case 'additional_tools':
+      case 'web_search_call':
+      case 'image_generation_call':
+        break
+      default:
+        throw untranslatable(`An item of the type ${(textOf(item['type']) ?? '').slice(0, 64)}`)
+    }
+  }
+  if (answer.length > 0) turns.push({ role: 'assistant', parts: answer })
+  return { turns, reconfigured }
+}
+
+/** Undefined for a search at the vendor, whose tools are all declared. */
+function readCall(item: JsonObject, names: ToolNames): CallPart | undefined {
+  const { type, call_id, name, namespace, arguments: given, input } = item
+  const id = textOf(call_id)
+  if (id === undefined) return undefined
+  const wireName = type === 'tool_search_call' ? toolSearch : names.wireName(textOf(name) ?? '', textOf(namespace))
+  const call = { kind: 'call', id, name: wireName, opaque: undefined } as const
+  if (type === 'custom_tool_call') return { ...call, input: { input: textOf(input) ?? '' } }
+  return { ...call, input: typeof given === 'string' ? readArguments(given) : objectOf(given) }
+}
+
+function readOutput({ call_id, output }: JsonObject, called: ReadonlyMap<string, string>): ToolTurn {
+  const callId = textOf(call_id) ?? ''
+  return {
+    role: 'tool',
+    callId,
+    name: called.get(callId),
+    parts: readParts(output),
+    isError: false,
+    cacheControl: undefined,
+  }
+}
+
+function readSearchOutput({ call_id, tools }: JsonObject): ToolTurn | undefined {
+  const callId = textOf(call_id)
+  if (callId === undefined) return undefined
+  const found = objectsOf(tools).map(({ name }) => textOf(name) ?? '')
+  const parts = [
+    textPart(found.length === 0 ? 'No tools found.' : `These tools are now available: ${found.join(', ')}`),
+  ]
+  return { role: 'tool', callId, name: toolSearch, parts, isError: false, cacheControl: undefined }
+}
+
+/** Undefined for reasoning that only its maker can read, and for that without text. */
+function readReasoning({ summary, content, encrypted_content }: JsonObject): ReasoningPart | undefined {
+  const texts = [summary, content].map((list) => objectsOf(list).map(({ text }) => textOf(text) ?? ''))
+  const text = texts.map((each) => each.join('\n\n')).find((each) => each !== '') ?? ''
+  const encrypted = textOf(encrypted_content)
+  if (encrypted !== undefined && encrypted !== '') {
+    const sealed = openReasoning(encrypted, text)
+    return sealed && { kind: 'reasoning', ...sealed }
+  }
+  return text === '' ? undefined : { kind: 'reasoning', text, opaque: undefined }
+}
+
+function readParts(content: unknown): readonly ContentPart[] {
+  return typeof content === 'string' ? [textPart(content)] : objectsOf(content).map(readPart)
+}
+
+function readPart(part: JsonObject): ContentPart {
+  const { type, text, refusal, image_url, detail, file_data, file_url, filename, input_audio } = part
+  switch (type) {
+    case 'input_text':
+    case 'output_text':
+    case 'text':
+      return textPart(textOf(text) ?? '')
+    case 'refusal':
+      return textPart(textOf(refusal) ?? '')
+    case 'input_image':
+      return readUrl(textOf(image_url) ?? '', { detail: textOf(detail), cacheControl: undefined })
+    case 'input_file':
+      return readFileData(textOf(file_data) ?? textOf(file_url), textOf(filename), undefined)
+    case 'input_audio': {
+      const { data, format } = isObject(input_audio) ? input_audio : {}
+      const mediaType = `audio/${textOf(format) ?? 'wav'}`.toLowerCase()
+      const base64 = textOf(data) ?? ''
+      return { kind: 'media', mediaType, base64, filename: undefined, detail: undefined, cacheControl: undefined }
+    }
+    default:
+      throw untranslatable('A content part of this type')
+  }
+}
+
+function textPart(text: string): ContentPart {
+  return { kind: 'text', text, cacheControl: undefined }
+}

@@ -1,0 +1,121 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import type { FunctionTool, ToolChoice, Tools } from '../conversation.ts'
+import { isObject, listOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
+import { untranslatable } from '../untranslatable.ts'
+import { toolSearch, type ToolEntry, type ToolNames } from './tool-names.ts'
+
+/** Arguments of the function in place of a custom tool. */
+const customParameters = {
+  type: 'object',
+  properties: { input: { type: 'string' } },
+  required: ['input'],
+  additionalProperties: false,
+}
+
+/**
+ * Reads the declared tools, `tool_choice` and `parallel_tool_calls`. A custom tool is a function with one string. With
+ * `allowed_tools`, only allowed functions are kept. The vendor's search of the web is left out.
+ *
+ * @throws {UpstreamFailure} for other tools of a vendor
+ */
+export function readTools(declared: readonly ToolEntry[], names: ToolNames, fields: JsonObject): Tools {
+  const functions = new Map<string, FunctionTool>()
+  for (const { tool, namespace } of declared) {
+    const read = readTool(tool, namespace, names)
+    if (read !== undefined) functions.set(read.name, read)
+  }
+  const { choice, allowed } = readChoice(fields['tool_choice'], names)
+  return {
+    functions: [...functions.values()].filter(({ name }) => allowed?.has(name) ?? true),
+    own: [],
+    choice,
+    oneAtATime: fields['parallel_tool_calls'] === false,
+  }
+}
+
+function readTool(tool: JsonObject, namespace: string | undefined, names: ToolNames): FunctionTool | undefined {
+  const { type, description, parameters, strict, format, execution } = tool
+  const described = { description: textOf(description), cacheControl: undefined }
+  const name = names.wireName(textOf(tool['name']) ?? '', namespace)
+  switch (type) {
+    case 'function': {
+      const schema = isObject(parameters) ? parameters : undefined
+      // Where the field is absent, this format means "if the schema allows", and others mean no.
+      const isStrict = typeof strict === 'boolean' ? strict : schema !== undefined && allowsStrict(schema)
+      return { ...described, name, parameters: schema, isStrict }
+    }
+    case 'custom':
+      return {
+        ...described,
+        name,
+        description: describeCustom(textOf(description), objectOf(format)),
+        parameters: customParameters,
+        isStrict: false,
+      }
+    case 'tool_search':
+      if (execution !== 'client') return undefined
+      return {
+        ...described,
+        name: toolSearch,
+        parameters: isObject(parameters) ? parameters : undefined,
+        isStrict: false,
+      }
+    default:
+      if (typeof type === 'string' && type.startsWith('web_search')) return undefined
+      throw untranslatable(`The tool ${typeof type === 'string' ? type.slice(0, 64) : ''}`)
+  }
+}
+
+/** The description of a custom tool, with the grammar of its input. */
+function describeCustom(description: string | undefined, { type, syntax, definition }: JsonObject): string {
+  const texts = [description, "Call it with the whole input as the string 'input'."]
+  if (type === 'grammar')
+    texts.push(`The input must match this ${textOf(syntax) ?? ''} grammar:\n${textOf(definition) ?? ''}`)
+  return texts.filter((text) => text !== undefined && text !== '').join('\n\n')
+}
+
+const schemasMax = 1_000
+
+/** Whether each object in a schema has only required properties, and no others, as strict mode demands. */
+function allowsStrict(schema: JsonObject): boolean {
+  const open: JsonObject[] = [schema]
+  for (let checked = 0; checked < schemasMax; checked++) {
+    const next = open.pop()
+    if (next === undefined) return true
+    if (!isClosed(next)) return false
+    const { properties, items, anyOf, $defs, definitions } = next
+    for (const inner of [properties, $defs, definitions]) open.push(...Object.values(objectOf(inner)).filter(isObject))
+    open.push(...[items].filter(isObject), ...objectsOf(anyOf))
+  }
+  return false
+}
+
+function isClosed({ type, properties, required, additionalProperties }: JsonObject): boolean {
+  if (type !== 'object' && properties === undefined) return true
+  const names = listOf(required)
+  return additionalProperties === false && Object.keys(objectOf(properties)).every((name) => names.includes(name))
+}
+
+interface Choice {
+  readonly choice: ToolChoice | undefined
+  /** Names of the only functions that may be called. */
+  readonly allowed?: ReadonlySet<string>
+}
+
+function readChoice(choice: unknown, names: ToolNames): Choice {
+  if (choice === 'auto' || choice === 'none' || choice === 'required') return { choice: { kind: choice } }
+  if (!isObject(choice)) return { choice: undefined }
+  const nameOf = ({ name, namespace }: JsonObject) => names.wireName(textOf(name) ?? '', textOf(namespace))
+  switch (choice['type']) {
+    case 'function':
+    case 'custom':
+      return { choice: { kind: 'function', name: nameOf(choice) } }
+    case 'allowed_tools':
+      return {
+        choice: { kind: choice['mode'] === 'required' ? 'required' : 'auto' },
+        allowed: new Set(objectsOf(choice['tools']).map(nameOf)),
+      }
+    default:
+      throw untranslatable('The choice of this tool')
+  }
+}

@@ -1,0 +1,93 @@
+import type { JsonCursor } from '../../bytes/json-cursor.ts'
+import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
+import type { Ask, Member } from '../ask.ts'
+import { invalidRequest } from '../error.ts'
+import { readModel } from '../fields.ts'
+import { missing } from '../request-fault.ts'
+import { checkValue, type Found, type Span } from './check-shape.ts'
+import { requestShape } from './request-fields.ts'
+
+/** A checked request for a Response (docs/api.md). */
+export interface ResponsesRequest extends Ask {
+  readonly format: 'responses'
+  /** Offsets of the lists of tools that it declares: `tools`, and those of items. */
+  readonly toolLists: readonly Span[]
+  /** A tool that it declares has another name or kind at providers of other formats. */
+  readonly renamesTools: boolean
+}
+
+const membersMax = 10_000
+/** Names longer than this are not decoded. */
+const nameBytesMax = 1024
+const renamed = ['custom', 'namespace', 'tool_search'] as const
+
+/** Fields that only providers of the same format get: they tune the answer, or are for the vendor's own use. */
+const ownFields: ReadonlySet<string> = new Set([
+  'client_metadata',
+  'context_management',
+  'max_tool_calls',
+  'metadata',
+  'moderation',
+  'prompt_cache_key',
+  'prompt_cache_options',
+  'prompt_cache_retention',
+  'service_tier',
+  'stream_options',
+  'truncation',
+])
+/** Declared tools that only providers of the same format get. */
+const ownTools = ['web_search', 'web_search_preview', 'web_search_preview_2025_03_11', 'web_search_2025_08_26']
+
+/**
+ * Checks a request in place. Unknown members pass unread; 10,000 members at most. Of a repeated member the last counts,
+ * and all are checked. `model` must not be repeated.
+ */
+export function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ResponsesRequest> {
+  if (cursor.peek() !== 'object') throw invalidRequest('invalid_json', 'The request body must be a JSON object.')
+  const { names, table, rules } = requestShape
+  const members: Member[] = []
+  const found: Found = { types: new Set(), lists: [] }
+  let model: string | undefined
+  let hasInput = false
+  let stream = false
+  for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+    const start = cursor.nameStart
+    const code = cursor.nameCode(table)
+    const name = names[code] ?? (cursor.nameEnd - start <= nameBytesMax ? cursor.name() : '')
+    const kind = cursor.peek()
+    const valueStart = cursor.position
+    const rule = rules[code]
+    if (name === 'model') {
+      if (model !== undefined) throw invalidRequest('invalid_value', "The body has more than one 'model'.", 'model')
+      if (kind === 'string' && !cursor.skip(pace.limit)) yield* skip(cursor, pace)
+      model = readModel(cursor, valueStart)
+    } else if (rule === undefined) {
+      if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
+    } else yield* checkValue(cursor, pace, rule, name, found)
+    if (name === 'input') hasInput = kind !== 'null'
+    else if (name === 'stream') stream = cursor.bytes[valueStart] === letterT
+    if (members.length === membersMax) {
+      throw invalidRequest('invalid_value', `The request body has more than ${membersMax} members.`)
+    }
+    members.push({ name, start, valueStart, end: cursor.position })
+    if (cursor.position >= pace.limit) yield pace
+  }
+  cursor.end()
+  if (model === undefined) throw missing('model')
+  if (!hasInput) throw missing('input')
+  return {
+    format: 'responses',
+    body: cursor.bytes,
+    model,
+    stream,
+    members,
+    toolLists: found.lists,
+    renamesTools: renamed.some((type) => found.types.has(type)),
+    untranslated: [
+      ...new Set(members.map(({ name }) => name).filter((name) => ownFields.has(name))),
+      ...(ownTools.some((type) => found.types.has(type)) ? ['tools.web_search'] : []),
+    ],
+  }
+}
+
+const letterT = 0x74

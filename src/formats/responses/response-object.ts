@@ -1,0 +1,80 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import type { TokenCounts } from '../answer.ts'
+import { numberOf, objectOf, textOf } from '../exact-json.ts'
+
+/** The members of a response that stay the same from its first event to its last. */
+export interface ResponseHead {
+  readonly id: string
+  /** Unix time in seconds. */
+  readonly createdAt: number
+  readonly model: string
+}
+
+/** The state of a response. */
+export interface ResponseState {
+  readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed'
+  readonly error?: { readonly code: string; readonly message: string }
+  /** Why it is incomplete. */
+  readonly reason?: string
+  /** Its items as JSON. */
+  readonly output: readonly string[]
+  readonly usage?: TokenCounts | undefined
+}
+
+/** Makes up an id of this service: the prefix, and 32 hexadecimal digits. */
+export function madeUpId(prefix: string): string {
+  return `${prefix}_${crypto.randomUUID().replaceAll('-', '')}`
+}
+
+/** Writes a response as JSON. @param echo see `echoOf` */
+export function writeResponse(head: ResponseHead, state: ResponseState, echo: string): string {
+  const { id, createdAt, model } = head
+  const { status, error = null, reason, output, usage } = state
+  const own = JSON.stringify({
+    id,
+    object: 'response',
+    created_at: createdAt,
+    completed_at: status === 'completed' ? Math.floor(Date.now() / 1000) : null,
+    status,
+    error,
+    incomplete_details: reason === undefined ? null : { reason },
+    model,
+    usage: usage === undefined ? null : writeUsage(usage),
+  })
+  return `${own.slice(0, -1)},"output":[${output.join(',')}],${echo}}`
+}
+
+/** Reads the head of a response. */
+export function readHead({ id, created_at, model }: JsonObject): ResponseHead {
+  return { id: textOf(id) ?? '', createdAt: numberOf(created_at) ?? 0, model: textOf(model) ?? '' }
+}
+
+function writeUsage({ prompt, completion, total, cached, cacheWrite, reasoning }: TokenCounts): JsonObject {
+  return {
+    input_tokens: prompt,
+    input_tokens_details: {
+      cached_tokens: cached ?? 0,
+      ...(cacheWrite === undefined ? {} : { cache_write_tokens: cacheWrite }),
+    },
+    output_tokens: completion,
+    output_tokens_details: { reasoning_tokens: reasoning ?? 0 },
+    total_tokens: total ?? prompt + completion,
+  }
+}
+
+/** Reads the usage of a response; undefined without counts. */
+export function readUsage(usage: unknown): TokenCounts | undefined {
+  const { input_tokens, output_tokens, total_tokens, input_tokens_details, output_tokens_details } = objectOf(usage)
+  const prompt = numberOf(input_tokens)
+  const completion = numberOf(output_tokens)
+  if (prompt === undefined && completion === undefined) return undefined
+  const { cached_tokens, cache_write_tokens } = objectOf(input_tokens_details)
+  return {
+    prompt: prompt ?? 0,
+    completion: completion ?? 0,
+    total: numberOf(total_tokens),
+    cached: numberOf(cached_tokens),
+    cacheWrite: numberOf(cache_write_tokens),
+    reasoning: numberOf(objectOf(output_tokens_details)['reasoning_tokens']),
+  }
+}

@@ -1,0 +1,481 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import { UpstreamFailure } from '../../service/failure.ts'
+import type {
+  AnswerEvent,
+  ArgumentsEvent,
+  CallEndEvent,
+  CallEvent,
+  FinishEvent,
+  FinishReason,
+  SealedEvent,
+  StartEvent,
+  TextEvent,
+  UsageEvent,
+} from '../answer.ts'
+import { isObject, parseJson } from '../exact-json.ts'
+import type { PartWriter } from '../format.ts'
+import type { Part } from '../part.ts'
+import { countedUsage } from '../usage.ts'
+import { madeUpId, writeResponse, type ResponseHead, type ResponseState } from './response-object.ts'
+import { partOf } from './response-part.ts'
+import { sealReasoning } from './sealed-reasoning.ts'
+import { stringInput, type StringInput } from './string-input.ts'
+import type { DeclaredTool, ToolNames } from './tool-names.ts'
+
+/** The last event has the whole answer, so it is kept: more fails. */
+const charactersMax = 16 * 1024 * 1024
+
+/** Options of {@link responseWriter}. */
+export interface ResponseWriterOptions {
+  /** The model's name if the answer has none. */
+  readonly model: string
+  /** See `echoOf`. */
+  readonly echo: string
+  readonly names: ToolNames
+  /** The caller wants the data that only the maker of the answer can read. */
+  readonly isSealed: boolean
+  /** The stream whose beginning the client has. Default: a new stream. */
+  readonly continued?: ContinuedResponse | undefined
+}
+
+/** A stream of text that was cut. */
+export interface ContinuedResponse {
+  readonly head: ResponseHead
+  readonly nextSequenceNumber: number
+  /** The message that was being written. Undefined: none had begun. */
+  readonly message: { readonly id: string; readonly outputIndex: number; readonly contentIndex: number } | undefined
+  /** Its text so far. */
+  readonly text: string
+}
+
+/** Writes one response from answer events: as the parts of a stream, and as a whole. */
+export interface ResponseWriter extends PartWriter {
+  /** The response as JSON. */
+  whole(): string
+  /** It finished with `stop` and has no content (failover.md row 27). */
+  isEmpty(): boolean
+}
+
+interface OpenMessage {
+  readonly kind: 'message'
+  readonly id: string
+  readonly index: number
+  /** Finished parts as JSON. */
+  readonly parts: string[]
+  open: OpenText | undefined
+}
+
+interface OpenText {
+  readonly kind: 'text' | 'refusal'
+  readonly index: number
+  text: string
+  readonly logprobs: JsonObject[]
+}
+
+interface OpenReasoning {
+  readonly kind: 'reasoning'
+  readonly id: string
+  readonly index: number
+  text: string
+}
+
+interface OpenCall {
+  readonly id: string
+  readonly index: number
+  readonly callId: string
+  readonly tool: DeclaredTool
+  /** Of a custom tool. */
+  readonly decoder: StringInput | undefined
+  /** Arguments, or the input of a custom tool. */
+  text: string
+}
+
+/** Starts writing a response. */
+export function responseWriter(options: ResponseWriterOptions): ResponseWriter {
+  const { echo, names, isSealed, continued } = options
+  let head = continued?.head
+  let sequence = continued?.nextSequenceNumber ?? 0
+  /** Items by their index: as JSON once they are finished. */
+  const output: (string | undefined)[] = []
+  let open: OpenMessage | OpenReasoning | undefined = continued && openedBefore(continued)
+  if (open !== undefined) output[open.index] = undefined
+  const calls = new Map<number, OpenCall>()
+  let parts: Part[] = []
+  let characters = continued?.text.length ?? 0
+  let finish: FinishEvent | undefined
+  let usage: UsageEvent | undefined
+
+  function emit(type: string, members: string, facts?: Partial<Part>): void {
+    parts.push(partOf(type, `{"type":"${type}","sequence_number":${sequence++},${members}}`, facts))
+  }
+
+  function count(text: string): void {
+    characters += text.length
+    if (characters > charactersMax) throw new UpstreamFailure('too_large', 'the answer is too large', { status: 200 })
+  }
+
+  function begin(start?: StartEvent): ResponseHead {
+    if (head !== undefined) return head
+    head = {
+      id: madeUpId('resp'),
+      createdAt: start?.created ?? Math.floor(Date.now() / 1000),
+      model: start?.model ?? options.model,
+    }
+    const response = `"response":${writeResponse(head, { status: 'in_progress', output: [] }, echo)}`
+    emit('response.created', response)
+    emit('response.in_progress', response)
+    return head
+  }
+
+  /** Adds an item, in its first state. */
+  function addItem(prefix: string, item: (id: string) => JsonObject, facts?: Partial<Part>) {
+    begin()
+    const index = output.length
+    output.push(undefined)
+    const id = madeUpId(prefix)
+    emit('response.output_item.added', `"output_index":${index},"item":${JSON.stringify(item(id))}`, facts)
+    return { id, index }
+  }
+
+  function endItem(index: number, item: JsonObject, facts?: Partial<Part>): void {
+    const json = JSON.stringify(item)
+    output[index] = json
+    emit('response.output_item.done', `"output_index":${index},"item":${json}`, facts)
+  }
+
+  function messageOf(): OpenMessage {
+    if (open?.kind === 'message') return open
+    closeOpen()
+    const added = addItem('msg', (id) => ({
+      id,
+      type: 'message',
+      status: 'in_progress',
+      role: 'assistant',
+      content: [],
+    }))
+    const message: OpenMessage = { kind: 'message', ...added, parts: [], open: undefined }
+    open = message
+    return message
+  }
+
+  function textOf(kind: OpenText['kind']): { readonly message: OpenMessage; readonly part: OpenText } {
+    const message = messageOf()
+    if (message.open?.kind === kind) return { message, part: message.open }
+    closePart(message)
+    const part: OpenText = { kind, index: message.parts.length, text: '', logprobs: [] }
+    message.open = part
+    emit('response.content_part.added', `${placeOf(message, part)},"part":${writePart(part)}`)
+    return { message, part }
+  }
+
+  function addText({ kind, text }: TextEvent, tokens: readonly JsonObject[]): void {
+    if (text === '') return
+    count(text)
+    if (kind === 'reasoning') return addReasoning(text)
+    const { message, part } = textOf(kind)
+    part.text += text
+    const delta = `${placeOf(message, part)},"delta":${JSON.stringify(text)}`
+    if (kind === 'refusal') return emit('response.refusal.delta', delta, { isMeaningful: true, isBeyondText: true })
+    part.logprobs.push(...tokens)
+    emit('response.output_text.delta', `${delta},"logprobs":${JSON.stringify(tokens)}`, { isMeaningful: true, text })
+  }
+
+  function addReasoning(text: string): void {
+    let reasoning = open
+    if (reasoning?.kind !== 'reasoning') {
+      closeOpen()
+      reasoning = { kind: 'reasoning', ...addItem('rs', (id) => ({ id, type: 'reasoning', summary: [] })), text: '' }
+      open = reasoning
+      emit('response.reasoning_summary_part.added', `${summaryPlace(reasoning)},"part":${writeSummary('')}`)
+    }
+    reasoning.text += text
+    const members = `${summaryPlace(reasoning)},"delta":${JSON.stringify(text)}`
+    emit('response.reasoning_summary_text.delta', members, { isMeaningful: true, isBeyondText: true })
+  }
+
+  function closePart(message: OpenMessage): void {
+    const part = message.open
+    if (part === undefined) return
+    message.open = undefined
+    const json = writePart(part)
+    message.parts.push(json)
+    const text = JSON.stringify(part.text)
+    const place = placeOf(message, part)
+    if (part.kind === 'refusal') emit('response.refusal.done', `${place},"refusal":${text}`)
+    else emit('response.output_text.done', `${place},"text":${text},"logprobs":${JSON.stringify(part.logprobs)}`)
+    emit('response.content_part.done', `${place},"part":${json}`)
+  }
+
+  /** Ends the open message or reasoning. */
+  function closeOpen({ encrypted, isCut = false }: { encrypted?: string | undefined; isCut?: boolean } = {}): void {
+    const item = open
+    open = undefined
+    if (item === undefined) return
+    if (item.kind === 'message') {
+      closePart(item)
+      const status = isCut ? 'incomplete' : 'completed'
+      const json = `{"id":${JSON.stringify(item.id)},"type":"message","status":"${status}","role":"assistant","content":[${item.parts.join(',')}]}`
+      output[item.index] = json
+      return emit('response.output_item.done', `"output_index":${item.index},"item":${json}`)
+    }
+    const { id, index, text } = item
+    emit('response.reasoning_summary_text.done', `${summaryPlace(item)},"text":${JSON.stringify(text)}`)
+    emit('response.reasoning_summary_part.done', `${summaryPlace(item)},"part":${writeSummary(text)}`)
+    endItem(index, writeReasoning(id, text, encrypted))
+  }
+
+  function seal(event: SealedEvent): void {
+    const encrypted = isSealed ? sealReasoning(event) : undefined
+    if (open?.kind === 'reasoning' && event.text !== undefined) return closeOpen({ encrypted })
+    if (encrypted === undefined) return
+    closeOpen()
+    const { id, index } = addItem('rs', (given) => ({ id: given, type: 'reasoning', summary: [] }))
+    endItem(index, writeReasoning(id, event.text ?? '', encrypted), { isMeaningful: true, isBeyondText: true })
+  }
+
+  function addCall({ call, id, name, opaque, choice }: CallEvent): void {
+    closeOpen()
+    if (opaque !== undefined) seal({ kind: 'sealed', choice, text: undefined, opaque })
+    const tool = names.find(name)
+    const callId = id ?? madeUpId('call')
+    const added = addItem(
+      prefixes[tool.kind],
+      (given) => writeCall({ id: given, callId, tool, text: '' }, 'in_progress'),
+      { isMeaningful: true, isBeyondText: true },
+    )
+    const decoder = tool.kind === 'custom' ? stringInput() : undefined
+    calls.set(call, { ...added, callId, tool, decoder, text: '' })
+  }
+
+  function addArguments({ call, text }: Pick<ArgumentsEvent, 'call' | 'text'>): void {
+    const opened = calls.get(call)
+    if (opened === undefined) return
+    count(text)
+    addInput(opened, opened.decoder === undefined ? text : opened.decoder.push(text))
+  }
+
+  function addInput(call: OpenCall, text: string): void {
+    if (text === '') return
+    call.text += text
+    if (call.tool.kind === 'tool_search') return
+    emit(`response.${inputs[call.tool.kind].event}.delta`, `${callPlace(call)},"delta":${JSON.stringify(text)}`, {
+      isMeaningful: true,
+      isBeyondText: true,
+    })
+  }
+
+  /** @param isCut the answer ended at its limit, perhaps inside the arguments: a call that is not whole never ends */
+  function endCall({ call }: CallEndEvent, isCut: boolean): void {
+    const opened = calls.get(call)
+    if (opened === undefined) return
+    calls.delete(call)
+    if (isCut && (opened.decoder !== undefined || !isWhole(opened.text))) {
+      output[opened.index] = JSON.stringify(writeCall(opened, 'incomplete'))
+      return
+    }
+    addInput(opened, opened.decoder?.end() ?? (opened.text.trim() === '' ? '{}' : ''))
+    const { kind } = opened.tool
+    if (kind !== 'tool_search') {
+      const { event, member } = inputs[kind]
+      emit(`response.${event}.done`, `${callPlace(opened)},"${member}":${JSON.stringify(opened.text)}`)
+    }
+    endItem(opened.index, writeCall(opened, 'completed'))
+  }
+
+  function addImage(base64: string): void {
+    closeOpen()
+    count(base64)
+    const { id, index } = addItem(
+      'ig',
+      (given) => ({ id: given, type: 'image_generation_call', status: 'in_progress', result: null }),
+      { isMeaningful: true, isBeyondText: true },
+    )
+    endItem(index, { id, type: 'image_generation_call', status: 'completed', result: base64 })
+  }
+
+  function end(event: FinishEvent): void {
+    if (finish !== undefined) return
+    begin()
+    closeOpen({ isCut: event.reason === 'length' })
+    finish = event
+    const finishReason = event.reason === 'other' ? (event.raw ?? 'stop') : event.reason
+    parts.push(partOf(undefined, undefined, { isMeaningful: true, finishReason, hasOpenChoice: false }))
+  }
+
+  function write(event: AnswerEvent, piece: readonly AnswerEvent[]): void {
+    switch (event.kind) {
+      case 'start':
+        begin(event)
+        break
+      case 'text':
+      case 'reasoning':
+      case 'refusal':
+        addText(event, tokensOf(event, piece))
+        break
+      case 'sealed':
+        seal(event)
+        break
+      case 'call':
+        addCall(event)
+        break
+      case 'arguments':
+        addArguments(event)
+        break
+      case 'callEnd':
+        endCall(
+          event,
+          piece.some((each) => each.kind === 'finish' && cutting.has(each.reason)),
+        )
+        break
+      case 'image':
+        addImage(event.base64)
+        break
+      case 'finish':
+        end(event)
+        break
+      case 'usage':
+        usage = event
+        break
+      case 'logprobs':
+      case 'own':
+        break
+    }
+  }
+
+  function state(): ResponseState {
+    const items = output.filter((item) => item !== undefined)
+    const reason = finish && incompleteReasons.get(finish.reason)
+    const isRefusal = reason === 'content_filter' && items.some((item) => item.includes('{"type":"refusal"'))
+    if (reason === undefined || isRefusal) return { status: 'completed', output: items, usage: usage?.counts }
+    return { status: 'incomplete', reason, output: items, usage: usage?.counts }
+  }
+
+  function taken(): readonly Part[] {
+    const written = parts
+    parts = []
+    return written
+  }
+
+  return {
+    hasOneChoice: true,
+    write(events) {
+      for (const event of events) {
+        // This format has one answer.
+        if ('choice' in event && event.choice !== 0) continue
+        if (finish === undefined || event.kind === 'usage') write(event, events)
+      }
+      return taken()
+    },
+    end() {
+      const ended = state()
+      const response = `"response":${writeResponse(begin(), ended, echo)}`
+      const counted = usage && countedUsage(usage.counts)
+      emit(`response.${ended.status}`, response, { usage: counted, hasOpenChoice: false })
+      return taken()
+    },
+    whole: () => writeResponse(begin(), state(), echo),
+    isEmpty: () => finish?.reason === 'stop' && output.length === 0,
+  }
+}
+
+const prefixes: Readonly<Record<DeclaredTool['kind'], string>> = {
+  function: 'fc',
+  custom: 'ctc',
+  tool_search: 'tsc',
+}
+
+/** Names of the events about a call's input, and of the member that has it. */
+const inputs = {
+  function: { event: 'function_call_arguments', member: 'arguments' },
+  custom: { event: 'custom_tool_call_input', member: 'input' },
+} as const
+
+/** Finishes at which a call may be cut. */
+const cutting: ReadonlySet<FinishReason> = new Set<FinishReason>(['length', 'content_filter'])
+
+const incompleteReasons: ReadonlyMap<FinishReason, string> = new Map<FinishReason, string>([
+  ['length', 'max_output_tokens'],
+  ['content_filter', 'content_filter'],
+])
+
+function openedBefore({ message, text }: ContinuedResponse): OpenMessage | undefined {
+  if (message === undefined) return undefined
+  const { id, outputIndex, contentIndex } = message
+  return {
+    kind: 'message',
+    id,
+    index: outputIndex,
+    parts: [],
+    open: { kind: 'text', index: contentIndex, text, logprobs: [] },
+  }
+}
+
+/** The log probabilities that came with the first text of a piece. */
+function tokensOf(event: TextEvent, piece: readonly AnswerEvent[]): readonly JsonObject[] {
+  if (piece.length === 1 || event.kind !== 'text') return []
+  if (piece.find(({ kind }) => kind === 'text') !== event) return []
+  return piece.flatMap((each) => (each.kind === 'logprobs' && each.choice === event.choice ? (each.tokens ?? []) : []))
+}
+
+function placeOf(message: OpenMessage, { index }: OpenText): string {
+  return `"item_id":${JSON.stringify(message.id)},"output_index":${message.index},"content_index":${index}`
+}
+
+function summaryPlace({ id, index }: OpenReasoning): string {
+  return `"item_id":"${id}","output_index":${index},"summary_index":0`
+}
+
+function callPlace({ id, index }: OpenCall): string {
+  return `"item_id":"${id}","output_index":${index}`
+}
+
+function writePart({ kind, text, logprobs }: OpenText): string {
+  if (kind === 'refusal') return JSON.stringify({ type: 'refusal', refusal: text })
+  return JSON.stringify({ type: 'output_text', text, annotations: [], logprobs })
+}
+
+function writeSummary(text: string): string {
+  return JSON.stringify({ type: 'summary_text', text })
+}
+
+function writeReasoning(id: string, text: string, encrypted: string | undefined): JsonObject {
+  const summary = text === '' ? [] : [{ type: 'summary_text', text }]
+  return { id, type: 'reasoning', summary, ...(encrypted === undefined ? {} : { encrypted_content: encrypted }) }
+}
+
+function writeCall(
+  { id, callId, tool, text }: Pick<OpenCall, 'id' | 'callId' | 'tool' | 'text'>,
+  status: 'in_progress' | 'completed' | 'incomplete',
+): JsonObject {
+  const { kind, name, namespace } = tool
+  const named = { id, call_id: callId, status, name, ...(namespace === undefined ? {} : { namespace }) }
+  switch (kind) {
+    case 'function':
+      return { type: 'function_call', ...named, arguments: text }
+    case 'custom':
+      return { type: 'custom_tool_call', ...named, input: text }
+    case 'tool_search':
+      return {
+        type: 'tool_search_call',
+        id,
+        call_id: callId,
+        status,
+        execution: 'client',
+        arguments: objectIn(text) ?? {},
+      }
+  }
+}
+
+function isWhole(text: string): boolean {
+  return objectIn(text) !== undefined
+}
+
+function objectIn(text: string): JsonObject | undefined {
+  try {
+    const value = parseJson(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    // The arguments are not complete yet, or broken.
+    return undefined
+  }
+}

@@ -1,0 +1,199 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import { doneEvent, formatEvents, keepAliveEvent } from '../../bytes/event-stream.ts'
+import { join, splice } from '../../bytes/splice.ts'
+import { encode } from '../../bytes/text.ts'
+import type { WireError } from '../error.ts'
+import { encodeJson, isObject, objectOf, objectsOf, parseJsonBytes, textOf } from '../exact-json.ts'
+import type { Delivered, StreamFormat } from '../format.ts'
+import { MalformedAnswer } from '../malformed-answer.ts'
+import type { Part } from '../part.ts'
+import { continuation, nextSequenceNumber } from './continuation.ts'
+import { echoOf } from './echo.ts'
+import { parseObject, partReader } from './native.ts'
+import type { ResponsesRequest } from './request.ts'
+import { madeUpId, readHead, writeResponse, type ResponseHead } from './response-object.ts'
+import { partOf } from './response-part.ts'
+
+const itemsMax = 10_000
+
+/** Streams of this format. All end with the marker, which not all of its clients need. */
+export const streamFormat: StreamFormat = {
+  frame: formatEvents,
+  end: doneEvent,
+  keepAlive: keepAliveEvent,
+  error: writeError,
+  split,
+  gatherer,
+  continuation,
+  continued,
+}
+
+/** Names of the errors that clients know: of this format, by the codes of docs/errors.md. */
+const errorCodes: Readonly<Record<string, string>> = {
+  context_length_exceeded: 'context_length_exceeded',
+  content_policy_violation: 'invalid_prompt',
+}
+
+/** The events of a failed stream: a first event if there was none, the error, and the failed response. */
+function writeError(error: WireError, { first, last }: Delivered): Uint8Array {
+  let sequence = last === undefined ? 0 : nextSequenceNumber(last)
+  const head = first === undefined ? newHead() : readHead(objectOf(objectOf(parseJsonBytes(first.data))['response']))
+  const { message, type, param } = error
+  const isRefused = error.headers['x-should-retry'] === 'false'
+  const code = errorCodes[error.code] ?? failureCode(error.status, isRefused)
+  const events: Part[] = []
+  const add = (name: string, members: JsonObject | string) => {
+    const rest = typeof members === 'string' ? members : JSON.stringify(members).slice(1, -1)
+    events.push(partOf(name, `{"type":"${name}","sequence_number":${sequence++},${rest}}`))
+  }
+  if (first === undefined) {
+    add('response.created', `"response":${writeResponse(head, { status: 'in_progress', output: [] }, echoOf())}`)
+  }
+  // Some clients ask again after an error event, whatever its code: none where asking again is of no use.
+  if (first !== undefined || !isRefused) add('error', { code, message, param, error: { type, code, message, param } })
+  const failed = writeResponse(head, { status: 'failed', error: { code, message }, output: [] }, echoOf())
+  add('response.failed', `"response":${failed}`)
+  return formatEvents(events)
+}
+
+/** `server_is_overloaded` is final for clients that ask again after other codes. */
+function failureCode(status: number, isRefused: boolean): string {
+  if (isRefused) return 'server_is_overloaded'
+  return status === 429 ? 'rate_limit_exceeded' : 'server_error'
+}
+
+function newHead(): ResponseHead {
+  return { id: madeUpId('resp'), createdAt: Math.floor(Date.now() / 1000), model: '' }
+}
+
+/**
+ * Converts a whole response to the events of a stream: each item at once.
+ *
+ * @throws {MalformedAnswer}
+ */
+function split(body: Uint8Array): readonly Part[] {
+  const response = parseObject(body, 'the answer')
+  const { completed_at: _completed, output, ...rest } = response
+  if (!Array.isArray(output)) throw new MalformedAnswer('no_choices', 'the answer has no output')
+  const items = objectsOf(output)
+  if (items.length > itemsMax) throw new MalformedAnswer('malformed', `the answer has more than ${itemsMax} items`)
+  const reader = partReader()
+  const parts: Part[] = []
+  let sequence_number = 0
+  const add = (type: string, members: JsonObject) => {
+    const data = encodeJson({ type, sequence_number: sequence_number++, ...members })
+    const read = reader.read({ event: type, data })
+    if (read === 'done' || 'kind' in read) throw new MalformedAnswer('malformed', 'the answer is an error')
+    parts.push(...read)
+  }
+  const begun = { response: { ...rest, status: 'in_progress', incomplete_details: null, output: [], usage: null } }
+  add('response.created', begun)
+  add('response.in_progress', begun)
+  for (const [output_index, item] of items.entries()) addItem(item, output_index, add)
+  add(response['status'] === 'incomplete' ? 'response.incomplete' : 'response.completed', { response })
+  return parts
+}
+
+type Add = (type: string, members: JsonObject) => void
+
+function addItem(item: JsonObject, output_index: number, add: Add): void {
+  const { id: item_id, type, content, summary, input, arguments: given } = item
+  const isMessage = type === 'message'
+  const begun = isMessage ? { ...item, status: 'in_progress', content: [] } : { ...item, ...emptyInput(item) }
+  add('response.output_item.added', { output_index, item: begun })
+  if (isMessage)
+    for (const [content_index, part] of objectsOf(content).entries())
+      addPart(part, { item_id, output_index, content_index }, add)
+  if (type === 'reasoning')
+    for (const [summary_index, part] of objectsOf(summary).entries())
+      addSummary(part, { item_id, output_index, summary_index }, add)
+  if (type === 'function_call') addInput('function_call_arguments', 'arguments', given)
+  if (type === 'custom_tool_call') addInput('custom_tool_call_input', 'input', input)
+  add('response.output_item.done', { output_index, item })
+
+  function addInput(name: string, member: string, value: unknown): void {
+    add(`response.${name}.delta`, { item_id, output_index, delta: value })
+    add(`response.${name}.done`, { item_id, output_index, [member]: value })
+  }
+}
+
+function emptyInput({ type }: JsonObject): JsonObject {
+  if (type === 'reasoning') return { summary: [] }
+  if (type === 'function_call') return { arguments: '', status: 'in_progress' }
+  return type === 'custom_tool_call' ? { input: '', status: 'in_progress' } : {}
+}
+
+function addPart(part: JsonObject, place: JsonObject, add: Add): void {
+  const isText = part['type'] === 'output_text'
+  const text = textOf(isText ? part['text'] : part['refusal'])
+  const begun = isText ? { ...part, text: '', annotations: [], logprobs: [] } : { ...part, refusal: '' }
+  add('response.content_part.added', { ...place, part: text === undefined ? part : begun })
+  if (text !== undefined && isText) {
+    const { logprobs = [] } = part
+    add('response.output_text.delta', { ...place, delta: text, logprobs })
+    add('response.output_text.done', { ...place, text, logprobs })
+  } else if (text !== undefined) {
+    add('response.refusal.delta', { ...place, delta: text })
+    add('response.refusal.done', { ...place, refusal: text })
+  }
+  add('response.content_part.done', { ...place, part })
+}
+
+function addSummary(part: JsonObject, place: JsonObject, add: Add): void {
+  const { text } = part
+  add('response.reasoning_summary_part.added', { ...place, part: { ...part, text: '' } })
+  add('response.reasoning_summary_text.delta', { ...place, delta: text })
+  add('response.reasoning_summary_text.done', { ...place, text })
+  add('response.reasoning_summary_part.done', { ...place, part })
+}
+
+/** Gathers a stream: its last event has the whole answer, but for streams that have their items only one by one. */
+function gatherer(): ReturnType<StreamFormat['gatherer']> {
+  const items: JsonObject[] = []
+  let whole: JsonObject | undefined
+  return {
+    add({ data, event }) {
+      if (data.length === 0 || event?.endsWith('.delta') === true) return
+      const { type, item, response } = objectOf(parseJsonBytes(data))
+      if (type === 'response.output_item.done' && isObject(item)) {
+        if (items.length === itemsMax) throw new MalformedAnswer('malformed', `more than ${itemsMax} items`)
+        items.push(item)
+      } else if (type === 'response.completed' || type === 'response.incomplete') whole = objectOf(response)
+    },
+    finish() {
+      if (whole === undefined) throw new MalformedAnswer('no_choices', 'the stream had no end')
+      return encodeJson(objectsOf(whole['output']).length > 0 ? whole : { ...whole, output: items })
+    },
+  }
+}
+
+/** Adds a message of the assistant to the input. */
+function continued(request: ResponsesRequest, text: string): ResponsesRequest {
+  const last = request.members.findLast(({ name }) => name === 'input')
+  if (last === undefined) return request
+  const { valueStart, end } = last
+  const message = JSON.stringify({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] })
+  const isText = request.body[valueStart] === quote
+  const edits = isText
+    ? [
+        { start: valueStart, end: valueStart, replacement: encode('[{"role":"user","content":') },
+        { start: end, end, replacement: encode(`},${message}]`) },
+      ]
+    : [{ start: end - 1, end: end - 1, replacement: encode(`,${message}`) }]
+  const added = edits.reduce((sum, { replacement }) => sum + replacement.length, 0)
+  const moved = (offset: number) => (offset >= end ? offset + added : offset)
+  return {
+    ...request,
+    body: join(splice(request.body, edits)),
+    members: request.members.map((member) => ({
+      name: member.name,
+      start: moved(member.start),
+      valueStart: moved(member.valueStart),
+      end: moved(member.end),
+    })),
+    // Those in the input are not moved: they lie before its end.
+    toolLists: request.toolLists.map(({ start, end: listEnd }) => ({ start: moved(start), end: moved(listEnd) })),
+  }
+}
+
+const quote = 0x22
