@@ -15,4 +15,9 @@ export function encode(text: string): Uint8Array {
   return encoder.encode(text)
 }
 
+/** Replaces line breaks, which in JSON are always between tokens. */
+export function withoutLineBreaks(data: Uint8Array): Uint8Array {
+  return data.map((byte) => (byte === 0x0a || byte === 0x0d ? 0x20 : byte))
+}
+
 const encoder = new TextEncoder()

@@ -1,5 +1,5 @@
 /** The formats that callers speak. Metrics and logs have their names as `api`. */
-export type FormatName = 'chat' | 'embeddings' | 'responses'
+export type FormatName = 'chat' | 'messages' | 'count_tokens' | 'embeddings' | 'responses'
 
 /** A member of the request's top-level object, by its offsets in the body. Ends are exclusive. */
 export interface Member {
@@ -25,4 +25,6 @@ export interface Ask {
   readonly members: readonly Member[]
   /** Names of its fields, and of parts of them, that only providers of the same format get. Absent: none. */
   readonly untranslated?: readonly string[]
+  /** Headers of the caller, in lower case, that go to providers of the same format. Never credentials. */
+  readonly headers?: Readonly<Record<string, string>>
 }

@@ -399,6 +399,7 @@ function readParts({ passThrough }: Format, ask: Ask, bytes: readonly Uint8Array
   const parts: Part[] = []
   for (const event of eventsOf(bytes)) {
     const read = reader?.read(event) ?? 'done'
+    if (read === 'done') parts.push(...(reader?.finish() ?? []))
     if (read === 'done' || 'kind' in read) break
     parts.push(...read)
   }

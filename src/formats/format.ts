@@ -28,6 +28,8 @@ export interface Format {
   promptTokens(ask: Ask): number
   /** Answers of different models cannot be compared: failover stays among providers of the same model. */
   readonly needsSameModel: boolean
+  /** The error if providers offer a model but none serves this format. Default: the model is not found. */
+  unserved?(model: string): WireError
   /** An error as the body of a response to the request of this id. */
   errorBody(error: WireError, requestId: string): string
   /** The status of an error. Absent: the error's own. */

@@ -48,6 +48,54 @@ const chatRequest = {
   unknown: { deep: [null] },
 }
 
+const messagesRequest = {
+  model: 'asked',
+  max_tokens: 5,
+  system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }],
+  messages: [
+    { role: 'user', content: [{ type: 'text', text: 'Hi 🌅' }] },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'thinking', thinking: 'Hm.', signature: 's' },
+        { type: 'tool_use', id: 'a', name: 'f', input: {} },
+      ],
+    },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'x', is_error: true }] },
+  ],
+  temperature: 0.5,
+  stop_sequences: ['x'],
+  tools: [{ name: 'f', input_schema: { type: 'object' } }],
+  tool_choice: { type: 'auto', disable_parallel_tool_use: true },
+  thinking: { type: 'enabled', budget_tokens: 1_024 },
+  metadata: { user_id: 'u' },
+  unknown: { deep: [null] },
+}
+
+const messagesBlock = fc.oneof(
+  fc.record({ type: fc.constant('text'), text: word }),
+  fc.record({ type: fc.constant('thinking'), thinking: word, signature: word }),
+  fc.record({ type: fc.constant('redacted_thinking'), data: word }),
+  fc.record({ type: fc.constant('tool_use'), id: word, name: word, input: fc.record({ city: word }) }),
+)
+const messagesAnswer = fc
+  .tuple(
+    fc.nat(3),
+    fc.array(messagesBlock, { minLength: 1, maxLength: 3 }),
+    fc.constantFrom('end_turn', 'max_tokens', 'tool_use'),
+  )
+  .map(([number, content, stop_reason]) => ({
+    id: `msg_${number}`,
+    type: 'message',
+    role: 'assistant',
+    model: `m${number}`,
+    content,
+    stop_reason,
+    stop_sequence: null,
+    usage: { input_tokens: 1, cache_read_input_tokens: 2, output_tokens: 3 },
+    container: { id: 'c' },
+  }))
+
 const embedding = fc.array(fc.constantFrom(0.5, -1, 0), { minLength: 1, maxLength: 3 })
 
 const item = fc.oneof(
@@ -105,6 +153,18 @@ const samples: Readonly<Record<FormatName, FormatSamples>> = {
     streamed: { ...chatRequest, stream: true, stream_options: { include_usage: true } },
     answers: completion,
     head: ['id', 'created', 'model'],
+  },
+  messages: {
+    request: messagesRequest,
+    streamed: { ...messagesRequest, stream: true },
+    answers: messagesAnswer,
+    head: ['id', 'type', 'role', 'model'],
+  },
+  count_tokens: {
+    request: messagesRequest,
+    streamed: {},
+    answers: fc.nat().map((count) => ({ input_tokens: count })),
+    head: [],
   },
   embeddings: {
     request: { model: 'asked', input: 'Hi', dimensions: 3, unknown: [1] },

@@ -2,7 +2,15 @@ import type { FormatName } from './ask.ts'
 import { chat } from './chat/format.ts'
 import { embeddings } from './embeddings/format.ts'
 import type { Format } from './format.ts'
+import { countTokens } from './messages/count-tokens.ts'
+import { messagesOfCallers } from './messages/format.ts'
 import { responses } from './responses/format.ts'
 
 /** Every format that callers speak. */
-export const formats: Readonly<Record<FormatName, Format>> = { chat, embeddings, responses }
+export const formats: Readonly<Record<FormatName, Format>> = {
+  chat,
+  messages: messagesOfCallers,
+  count_tokens: countTokens,
+  embeddings,
+  responses,
+}

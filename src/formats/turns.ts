@@ -15,6 +15,19 @@ export function splitSystem(turns: readonly Turn[]): SplitTurns {
   return { system, spoken: turns.filter((turn) => turn.role !== 'system') }
 }
 
+/**
+ * Moves system messages behind the first other turn into user messages, in their place, with a mark around their text:
+ * moved to the top, they would change the beginning of the conversation, which caches depend on.
+ */
+export function keepSystemInPlace(turns: readonly Turn[]): readonly Turn[] {
+  const first = turns.findIndex(({ role }) => role !== 'system')
+  return turns.map((turn, position) => {
+    if (turn.role !== 'system' || first === -1 || position < first) return turn
+    const text = `<system>\n${joinTexts(turn.parts)}\n</system>`
+    return { role: 'user', parts: [{ kind: 'text', text, cacheControl: undefined }] }
+  })
+}
+
 /** Joins the texts of the parts with line breaks; other kinds of parts are left out. */
 export function joinTexts(parts: readonly ContentPart[]): string {
   return parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n')

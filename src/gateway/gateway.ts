@@ -90,8 +90,10 @@ export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayO
 
   async function answer(request: Ask, call: Call, releaseRequest?: () => void): Promise<ServedReply> {
     const found = areListsPending() ? await find(request.model, call) : models.find(request.model)
-    const candidates = speaking(formats[request.format].needsSameModel ? found.sameModel : found.candidates, request)
-    if (candidates.length === 0) throw modelNotFound(request.model)
+    const { needsSameModel, unserved = modelNotFound } = formats[request.format]
+    const offering = needsSameModel ? found.sameModel : found.candidates
+    const candidates = speaking(offering, request)
+    if (candidates.length === 0) throw (offering.length === 0 ? modelNotFound : unserved)(request.model)
     const walk: CandidateWalk<ModelCandidate, Reply> = failover(candidates, failoverOptions)
     try {
       const first = await walk.next((each) => ask(each, request, call), call)

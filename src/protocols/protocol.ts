@@ -59,7 +59,7 @@ export interface StreamDecoder {
 
 /** Writes requests of one format for the upstreams of a protocol, and reads their answers. */
 export interface Dialect {
-  /** The upstream gets requests as the caller wrote them. */
+  /** The upstream gets requests as the caller wrote them, with the headers of the {@link Ask}. */
   readonly isNative?: true
   /** Returns path and query. `model` is the upstream's name for the model. */
   path(endpoint: Endpoint, model: string, stream: boolean): string
@@ -86,6 +86,8 @@ export interface UnsignedRequest {
   readonly path: string
   /** In pieces; empty for GET. */
   readonly body: readonly Uint8Array[]
+  /** Headers of the caller that the provider gets. */
+  readonly headers?: RequestHeaders | undefined
 }
 
 /** Names and values of request headers. */

@@ -58,7 +58,10 @@ export function upstreamExchange({ upstream, model, idleMs, answerBudget }: Exch
     try {
       const path = request.stream ? found.streamPath : found.wholePath
       const body = dialect.encode(request, model, endpoint)
-      const signing = upstream.sign({ method: 'POST', path, body }, call.signal)
+      const signing = upstream.sign(
+        { method: 'POST', path, body, headers: dialect.isNative && request.headers },
+        call.signal,
+      )
       signed = signing instanceof Promise ? await signing : signing
       response = await transport.request(
         {

@@ -1,7 +1,7 @@
 import { insertMembers, isDigits, readIndex, readInteger, removeMember } from '../../bytes/fill.ts'
 import { isAt, JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
 import { applyEdits, type Edit } from '../../bytes/splice.ts'
-import { encode, utf8 } from '../../bytes/text.ts'
+import { encode, utf8, withoutLineBreaks } from '../../bytes/text.ts'
 import { errorWithin } from '../error-body.ts'
 import type { AnsweredError } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
@@ -451,11 +451,6 @@ function errorInstead(data: Uint8Array, malformed: MalformedAnswer): AnsweredErr
   const error = errorWithin(data)
   if (error === undefined) throw malformed
   return { kind: 'error', error }
-}
-
-/** Replaces line breaks, which in JSON are always between tokens. */
-function withoutLineBreaks(data: Uint8Array): Uint8Array {
-  return data.map((byte) => (byte === 0x0a || byte === 0x0d ? 0x20 : byte))
 }
 
 const assistantText = encode('"assistant"')

@@ -10,7 +10,7 @@ import { continuation } from './continuation.ts'
 import { readConversation } from './read-conversation.ts'
 import { readEvent } from './read-event.ts'
 import {
-  appendMessage,
+  appendAnswer,
   encodeChatRequest,
   parseChatRequest,
   parseLargeChatRequest,
@@ -58,7 +58,7 @@ export const chat: Format & { readonly stream: StreamFormat; readonly talk: Talk
     gatherer: partGatherer,
     continuation: (_ask, { first }) => continuation(first),
     continued: (request: ChatRequest, text) =>
-      appendMessage(request, encode(JSON.stringify({ role: 'assistant', content: text }))),
+      appendAnswer(request, encode(JSON.stringify({ role: 'assistant', content: text }))),
   },
 }
 

@@ -4,7 +4,7 @@ import { join } from '../../bytes/splice.ts'
 import { WireError } from '../error.ts'
 import type { ReasoningHistory } from './request-reasoning.ts'
 import {
-  appendMessage,
+  appendAnswer,
   encodeChatRequest,
   parseChatRequest,
   parseLargeChatRequest,
@@ -596,7 +596,7 @@ describe('the reasoning of earlier answers', () => {
         join(encodeChatRequest(from, { model: 'n', reasoning: 'drop', rename: { messages: 'input' }, drop: ['seed'] })),
       ),
     ).toBe('{"input":[{"role":"assistant"}],"model":"n","input":[{"role":"assistant"}]}')
-    const longer = appendMessage(from, encode('{"role":"assistant","content":"y"}'))
+    const longer = appendAnswer(from, encode('{"role":"assistant","content":"y"}'))
     expect(decode(join(encodeChatRequest(longer, { model: 'n', reasoning: 'drop' })))).toContain(
       '[{"role":"assistant"},{"role":"assistant","content":"y"}]',
     )
@@ -644,16 +644,16 @@ describe('the reasoning of earlier answers', () => {
   })
 })
 
-describe('appendMessage', () => {
+describe('appendAnswer', () => {
   test('adds a message after the last and keeps the offsets of the members', () => {
     const body = encode('{"a":1,"messages":[{"role":"user","content":"x"}\n],"model":"m","z":[2]}')
-    const longer = appendMessage(parseChatRequest(body), encode('{"role":"assistant","content":"y"}'))
+    const longer = appendAnswer(parseChatRequest(body), encode('{"role":"assistant","content":"y"}'))
     expect(decode(longer.body)).toBe(
       '{"a":1,"messages":[{"role":"user","content":"x"}\n,{"role":"assistant","content":"y"}],"model":"m","z":[2]}',
     )
     expect(longer).toEqual(parseChatRequest(longer.body))
-    expect(appendMessage(longer, encode('{"role":"assistant","content":"z"}'))).toEqual(
-      parseChatRequest(appendMessage(longer, encode('{"role":"assistant","content":"z"}')).body),
+    expect(appendAnswer(longer, encode('{"role":"assistant","content":"z"}'))).toEqual(
+      parseChatRequest(appendAnswer(longer, encode('{"role":"assistant","content":"z"}')).body),
     )
   })
 })

@@ -1,7 +1,6 @@
 import { JsonCursor } from '../../bytes/json-cursor.ts'
 import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
-import { join, splice } from '../../bytes/splice.ts'
-import { encode } from '../../bytes/text.ts'
+import { appendMessage } from '../append-message.ts'
 import type { Ask, Member } from '../ask.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
 import { invalidRequest } from '../error.ts'
@@ -57,28 +56,13 @@ export function encodeChatRequest(request: ChatRequest, changes: ChatRequestChan
 }
 
 /** Adds a message after the last one: an assistant message without reasoning, as JSON. */
-export function appendMessage(request: ChatRequest, message: Uint8Array): ChatRequest {
-  const last = request.members.findLast((member) => member.name === 'messages')
-  if (last === undefined) return request
-  const place = last.end - 1
-  const replacement = join([comma, message])
-  const added = replacement.length
-  const members = request.members.map((member) => {
-    if (member.end <= place) return member
-    if (member === last) return { ...member, end: member.end + added }
-    return {
-      name: member.name,
-      start: member.start + added,
-      valueStart: member.valueStart + added,
-      end: member.end + added,
-    }
-  })
-  const body = join(splice(request.body, [{ start: place, end: place, replacement }]))
+export function appendAnswer(request: ChatRequest, message: Uint8Array): ChatRequest {
+  const appended = appendMessage(request, message)
+  if (appended === undefined) return request
+  const { changed, start } = appended
   const { reasoning } = request
-  return { ...request, body, members, reasoning: { ...reasoning, bare: [...reasoning.bare, place + comma.length] } }
+  return { ...request, ...changed, reasoning: { ...reasoning, bare: [...reasoning.bare, start] } }
 }
-
-const comma = encode(',')
 
 /** Limit of top-level members, whose offsets are kept in memory. */
 const membersMax = 10_000

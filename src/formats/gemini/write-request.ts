@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { AnswerFormat, Conversation, Tools } from '../conversation.ts'
 import { objectOf, pick } from '../exact-json.ts'
-import { asksForAudio, splitSystem } from '../turns.ts'
+import { asksForAudio, keepSystemInPlace, splitSystem } from '../turns.ts'
 import { untranslatable } from '../untranslatable.ts'
 import type { Target } from '../upstream-format.ts'
 import { geminiModel, type GeminiModel } from './models.ts'
@@ -29,7 +29,8 @@ export function writeGeminiRequest(conversation: Conversation, { model: modelNam
   if (isStream && (conversation.choices ?? 1) > 1) throw untranslatable('A stream of several choices')
   if (asksForAudio(conversation)) throw untranslatable('A request for sound')
   const model = geminiModel(modelName)
-  const { systemInstruction, contents } = writeContents(splitSystem(conversation.turns), model.signsCalls)
+  const turns = conversation.format === 'chat' ? conversation.turns : keepSystemInPlace(conversation.turns)
+  const { systemInstruction, contents } = writeContents(splitSystem(turns), model.signsCalls)
   const instruction = systemInstruction ?? own['systemInstruction'] ?? own['system_instruction']
   const generationConfig = {
     ...generation(conversation, model),

@@ -1,17 +1,11 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import { UpstreamFailure } from '../../service/failure.ts'
-import type { AnswerEvent, FinishEvent, FinishReason, UsageEvent } from '../answer.ts'
-import { isObject, numberOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
+import type { AnswerEvent, FinishEvent, UsageEvent } from '../answer.ts'
+import { numberOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
 import type { JsonAnswerReader } from '../json-answers.ts'
 import { readThinkingBlock } from '../thinking-block.ts'
-
-/** All others, such as `end_turn`, `stop_sequence` and `pause_turn`, are `stop`. */
-const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map<unknown, FinishReason>([
-  ['max_tokens', 'length'],
-  ['model_context_window_exceeded', 'length'],
-  ['tool_use', 'tool_calls'],
-  ['refusal', 'content_filter'],
-])
+import { addUsage, countsOf } from './message-usage.ts'
+import { readStopReason } from './stop-reason.ts'
 
 const choice = 0
 
@@ -195,34 +189,9 @@ function readCall(call: number, block: JsonObject): AnswerEvent {
 }
 
 function readFinish(stopReason: string | undefined): FinishEvent {
-  return { kind: 'finish', choice, reason: finishReasons.get(stopReason) ?? 'stop', raw: stopReason }
+  return { kind: 'finish', choice, reason: readStopReason(stopReason), raw: stopReason }
 }
 
-/** Adds newer usage fields to the older ones. Counts of a stream are cumulative, so the last ones count. */
-function addUsage(known: JsonObject | undefined, usage: unknown): JsonObject | undefined {
-  if (!isObject(usage)) return known
-  return { ...known, ...Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null)) }
-}
-
-/** Reads usage. Anthropic counts cached tokens apart from `input_tokens`; other formats include them. */
 function readUsage(usage: JsonObject | undefined): readonly UsageEvent[] {
-  if (usage === undefined) return []
-  const cached = numberOf(usage['cache_read_input_tokens'])
-  const written = objectOf(usage['cache_creation'])
-  const cacheWriteHour = numberOf(written['ephemeral_1h_input_tokens'])
-  const cacheWriteMinutes = numberOf(written['ephemeral_5m_input_tokens'])
-  const cacheWrite = numberOf(usage['cache_creation_input_tokens']) ?? sumOf(cacheWriteMinutes, cacheWriteHour)
-  const counts = {
-    prompt: (numberOf(usage['input_tokens']) ?? 0) + (cached ?? 0) + (cacheWrite ?? 0),
-    completion: numberOf(usage['output_tokens']) ?? 0,
-    cached,
-    cacheWrite,
-    cacheWriteHour,
-    reasoning: numberOf(objectOf(usage['output_tokens_details'])['thinking_tokens']),
-  }
-  return [{ kind: 'usage', counts, own: undefined }]
-}
-
-function sumOf(one: number | undefined, other: number | undefined): number | undefined {
-  return one === undefined && other === undefined ? undefined : (one ?? 0) + (other ?? 0)
+  return usage === undefined ? [] : [{ kind: 'usage', counts: countsOf(usage), own: undefined }]
 }

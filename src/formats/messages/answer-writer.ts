@@ -1,0 +1,279 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import { UpstreamFailure } from '../../service/failure.ts'
+import type { AnswerEvent, FinishEvent, SealedEvent, StartEvent, TokenCounts } from '../answer.ts'
+import { encodeJson } from '../exact-json.ts'
+import type { PartWriter } from '../format.ts'
+import type { Part } from '../part.ts'
+import type { WholeReply } from '../reply.ts'
+import { writeThinkingBlock } from '../thinking-block.ts'
+import { countedUsage } from '../usage.ts'
+import { gatheredMessage } from './gathered-message.ts'
+import { jsonEnd, type JsonEnd } from './json-end.ts'
+import { partOf, recordPart } from './make-part.ts'
+import { writeUsage } from './message-usage.ts'
+import { writeStopReason } from './stop-reason.ts'
+
+/** Content that waits for the end of an open call. */
+const waitingCharactersMax = 1024 * 1024
+
+/** Facts of a request that its answer needs. */
+export interface WriterOptions {
+  /** The model's name if the answer has none. */
+  readonly model: string
+  /** Estimated tokens of the request, for an upstream that counts none. */
+  readonly promptTokens: () => number
+}
+
+/** Writes a whole answer. */
+export function writeMessage(events: readonly AnswerEvent[], options: WriterOptions): WholeReply {
+  const message = gatheredMessage()
+  const writer = eventWriter(options, message.add)
+  const written = [...writer.write(events), ...writer.end()]
+  return {
+    kind: 'whole',
+    body: encodeJson(message.finish()),
+    usage: written.findLast(({ usage }) => usage !== undefined)?.usage,
+    isEmpty:
+      written.every(({ text, isBeyondText }) => text === '' && !isBeyondText) &&
+      written.every(({ finishReason }) => finishReason === undefined || finishReason === 'stop'),
+  }
+}
+
+/** Starts writing a stream. */
+export function messageWriter(options: WriterOptions): PartWriter {
+  return eventWriter(options, () => undefined)
+}
+
+/** Content of one block, in the order of the answer. */
+interface Block {
+  readonly kind: 'text' | 'thinking' | 'call'
+  readonly start: JsonObject
+  /** Number of its call. */
+  readonly call?: number
+  /** What is not written yet. */
+  waiting: string
+  /** Of the arguments of a call. */
+  readonly json: JsonEnd | undefined
+  isComplete: boolean
+}
+
+/**
+ * Writes the events of Messages. One block is open at a time: content that comes while a call is incomplete waits
+ * behind it, up to 1 MiB of it.
+ *
+ * @param onEvent called with each event
+ */
+function eventWriter({ model, promptTokens }: WriterOptions, onEvent: (event: JsonObject) => void): PartWriter {
+  /** The first one is open. */
+  const blocks: Block[] = []
+  let parts: Part[] = []
+  let hasStarted = false
+  let isOpen = false
+  let index = -1
+  let callCount = 0
+  let waiting = 0
+  let characters = 0
+  let finish: FinishEvent | undefined
+  let counts: TokenCounts | undefined
+
+  function emit(event: JsonObject, facts: Partial<Part> = {}): void {
+    onEvent(event)
+    parts.push(partOf(event, { hasOpenChoice: finish === undefined, ...facts }))
+  }
+
+  function start({ id, model: named }: Partial<StartEvent> = {}): void {
+    if (hasStarted) return
+    hasStarted = true
+    emit({
+      type: 'message_start',
+      message: {
+        id: id ?? `msg_${crypto.randomUUID().replaceAll('-', '')}`,
+        type: 'message',
+        role: 'assistant',
+        model: named ?? model,
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        usage: { input_tokens: 0, output_tokens: 0 },
+      },
+    })
+  }
+
+  function openBlock(kind: Block['kind'], block: JsonObject, call?: number): Block {
+    for (const before of blocks)
+      if (before.kind !== 'call' || before.json?.isComplete === true) before.isComplete = true
+    const opened: Block = {
+      kind,
+      start: block,
+      waiting: '',
+      json: kind === 'call' ? jsonEnd() : undefined,
+      isComplete: false,
+      ...(call === undefined ? {} : { call }),
+    }
+    blocks.push(opened)
+    if (kind === 'call') callCount++
+    return opened
+  }
+
+  function add(block: Block, more: string): void {
+    characters += more.length
+    waiting += more.length
+    if (waiting > waitingCharactersMax)
+      throw new UpstreamFailure('too_large', 'calls that alternate are too large', { status: 200 })
+    block.waiting += more
+    block.json?.read(more)
+  }
+
+  /** Writes what can be written: the open block, and the ones behind complete ones. */
+  function flush(): void {
+    for (let block = blocks[0]; block !== undefined; block = blocks[0]) {
+      if (!isOpen) {
+        isOpen = true
+        index++
+        emit({ type: 'content_block_start', index, content_block: block.start }, factsOfStart(block))
+      }
+      if (block.waiting !== '') {
+        const content = block.waiting
+        waiting -= content.length
+        block.waiting = ''
+        emit({ type: 'content_block_delta', index, delta: deltaOf(block, content) }, factsOf(block, content))
+      }
+      if (!block.isComplete) return
+      emit({ type: 'content_block_stop', index })
+      isOpen = false
+      blocks.shift()
+    }
+  }
+
+  /** The last block if it is of this kind and not complete, else a new one. */
+  function current(kind: 'text' | 'thinking'): Block {
+    const last = blocks.at(-1)
+    if (last?.kind === kind && !last.isComplete) return last
+    return openBlock(kind, kind === 'text' ? { type: 'text', text: '' } : { type: 'thinking', thinking: '' })
+  }
+
+  /** Ends a block of reasoning with the data of its maker. Data of other makers than Anthropic has no place. */
+  function seal(event: SealedEvent): void {
+    const sealed = writeThinkingBlock(event)
+    if (sealed === undefined) return
+    const last = blocks.at(-1)
+    if (event.text !== undefined && last?.kind === 'thinking' && !last.isComplete) {
+      flush()
+      if (isOpen && blocks[0] === last)
+        emit(
+          {
+            type: 'content_block_delta',
+            index,
+            delta: { type: 'signature_delta', signature: event.opaque.data },
+          },
+          beyondText,
+        )
+      last.isComplete = true
+      return
+    }
+    openBlock('thinking', sealed).isComplete = true
+  }
+
+  function read(event: AnswerEvent): void {
+    if ('choice' in event && event.choice !== 0) return
+    switch (event.kind) {
+      case 'start':
+        return start(event)
+      case 'text':
+      case 'refusal':
+        return event.text === '' ? undefined : add(current('text'), event.text)
+      case 'reasoning':
+        return event.text === '' ? undefined : add(current('thinking'), event.text)
+      case 'sealed':
+        return seal(event)
+      case 'call': {
+        const id = event.id ?? `toolu_${crypto.randomUUID().replaceAll('-', '')}`
+        openBlock('call', { type: 'tool_use', id, name: event.name, input: {} }, event.call)
+        return
+      }
+      case 'arguments': {
+        const block = blocks.find(({ call }) => call === event.call)
+        return block === undefined || event.text === '' ? undefined : add(block, event.text)
+      }
+      case 'callEnd': {
+        const block = blocks.find(({ call }) => call === event.call)
+        if (block !== undefined) block.isComplete = true
+        return
+      }
+      case 'finish':
+        finish ??= event
+        for (const block of blocks) block.isComplete = true
+        return
+      case 'usage':
+        counts = event.counts
+        return
+      default:
+        // Images and log probabilities have no place in Messages; own members belong to other formats.
+        return
+    }
+  }
+
+  /** Takes the parts written so far. */
+  function take(): readonly Part[] {
+    const taken = parts
+    parts = []
+    return taken
+  }
+
+  return {
+    hasOneChoice: true,
+    write(events) {
+      const wasFinished = finish !== undefined
+      for (const event of events) {
+        if (event.kind !== 'start' && event.kind !== 'usage') start()
+        read(event)
+        flush()
+      }
+      // The event with the reason needs the usage, which comes last.
+      if (finish !== undefined && !wasFinished)
+        parts.push(recordPart({ finishReason: finish.reason, isMeaningful: true }))
+      return take()
+    },
+    end() {
+      start()
+      const counted = counts ?? { prompt: promptTokens(), completion: Math.ceil(characters / 4) }
+      const stopReason = writeStopReason(finish ?? { reason: 'stop', raw: undefined }, callCount > 0)
+      emit(
+        {
+          type: 'message_delta',
+          delta: { stop_reason: stopReason, stop_sequence: null },
+          usage: writeUsage(counted),
+        },
+        {
+          isMeaningful: true,
+          finishReason: finish === undefined ? 'stop' : undefined,
+          hasOpenChoice: false,
+          usage: counts && countedUsage(counts),
+        },
+      )
+      emit({ type: 'message_stop' }, { hasOpenChoice: false })
+      return take()
+    },
+  }
+}
+
+const beyondText = { isMeaningful: true, isBeyondText: true } as const
+
+function factsOfStart({ kind, start }: Block): Partial<Part> {
+  return kind === 'call' || start['type'] === 'redacted_thinking' || 'signature' in start ? beyondText : {}
+}
+
+function factsOf({ kind }: Block, content: string): Partial<Part> {
+  return kind === 'text' ? { isMeaningful: true, text: content } : beyondText
+}
+
+function deltaOf({ kind }: Block, content: string): JsonObject {
+  switch (kind) {
+    case 'text':
+      return { type: 'text_delta', text: content }
+    case 'thinking':
+      return { type: 'thinking_delta', thinking: content }
+    case 'call':
+      return { type: 'input_json_delta', partial_json: content }
+  }
+}

@@ -1,0 +1,41 @@
+import { checkBody, checkLargeBody } from '../check-body.ts'
+import { errorOf } from '../error-body.ts'
+import { WireError } from '../error.ts'
+import { numberOf } from '../exact-json.ts'
+import type { Envelope, Format } from '../format.ts'
+import { MalformedAnswer } from '../malformed-answer.ts'
+import { messagesOfCallers } from './format.ts'
+import { callerHeaders } from './headers.ts'
+import { messagesCheck } from './request.ts'
+import { parseMessage } from './whole-message.ts'
+
+const { talk: _talk, stream: _stream, ...shared } = messagesOfCallers
+
+/** Counts the tokens of a request for Messages. Only providers that speak Messages can. */
+export const countTokens: Format = {
+  ...shared,
+  name: 'count_tokens',
+  path: '/v1/messages/count_tokens',
+  check: (body, envelope) => checkBody(body, checkOf(envelope)),
+  checkLarge: (body, pause, envelope) => checkLargeBody(body, checkOf(envelope), pause),
+  // Models count differently.
+  needsSameModel: true,
+  unserved: (model) =>
+    new WireError(501, 'api_error', 'not_supported', `No provider of the model '${model}' counts tokens`, {
+      headers: { 'x-should-retry': 'false' },
+    }),
+  passThrough: {
+    write: messagesOfCallers.passThrough.write,
+    readWhole(body) {
+      const answer = parseMessage(body)
+      if (answer['type'] === 'error') return { kind: 'error', error: errorOf(answer) }
+      if (numberOf(answer['input_tokens']) === undefined)
+        throw new MalformedAnswer('malformed', 'the answer has no count')
+      return { kind: 'whole', body, usage: undefined, isEmpty: false }
+    },
+  },
+}
+
+function checkOf({ headers }: Envelope) {
+  return messagesCheck('count_tokens', ['messages'], callerHeaders(headers))
+}

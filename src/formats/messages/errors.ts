@@ -1,0 +1,35 @@
+import { encode } from '../../bytes/text.ts'
+import type { WireError } from '../error.ts'
+
+/** https://platform.claude.com/docs/en/api/errors */
+const types: ReadonlyMap<number, string> = new Map([
+  [401, 'authentication_error'],
+  [402, 'billing_error'],
+  [403, 'permission_error'],
+  [404, 'not_found_error'],
+  [413, 'request_too_large'],
+  [429, 'rate_limit_error'],
+  [504, 'timeout_error'],
+  [529, 'overloaded_error'],
+])
+
+/** The status of an error. Messages have a status of their own for an overload. */
+export function messagesStatus({ status }: WireError): number {
+  return status === 503 ? 529 : status
+}
+
+/** An error in the shape of Messages. */
+export function messagesError(error: WireError, requestId?: string): string {
+  const status = messagesStatus(error)
+  const type = types.get(status) ?? (status < 500 ? 'invalid_request_error' : 'api_error')
+  return JSON.stringify({
+    type: 'error',
+    error: { type, message: error.message },
+    ...(requestId === undefined ? {} : { request_id: requestId }),
+  })
+}
+
+/** An error as the last event of a stream. */
+export function messagesErrorEvent(error: WireError): Uint8Array {
+  return encode(`event: error\ndata: ${messagesError(error)}\n\n`)
+}

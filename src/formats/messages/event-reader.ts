@@ -1,0 +1,200 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import { JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
+import { withoutLineBreaks } from '../../bytes/text.ts'
+import { isDone } from '../done.ts'
+import { readErrorBody } from '../error-body.ts'
+import { encodeJson, isObject, objectOf, parseJsonBytes, textOf } from '../exact-json.ts'
+import type { AnsweredError, PartReader } from '../format.ts'
+import { MalformedAnswer } from '../malformed-answer.ts'
+import type { Part } from '../part.ts'
+import { countedUsage } from '../usage.ts'
+import { partOf, recordPart } from './make-part.ts'
+import { addUsage, countsOf } from './message-usage.ts'
+import { readStopReason, writeStopReason } from './stop-reason.ts'
+
+/** Starts of blocks that have no content yet. All others are content: calls, and results of tools that ran upstream. */
+const silentBlocks: ReadonlySet<unknown> = new Set(['text', 'thinking'])
+
+/**
+ * Starts reading a stream of Messages. Events pass in the upstream's bytes. Missing usage is filled in, and a second
+ * start is left out: clients refuse both.
+ */
+export function messageEventReader(): PartReader {
+  let hasStarted = false
+  let isFinished = false
+  let hasCalls = false
+  let blockCount = 0
+  let isOpen = false
+  let usage: JsonObject | undefined
+  /** The upstream's `message_stop`. */
+  let stop: Part | undefined
+
+  function passed(event: string, data: Uint8Array, facts: Partial<Part> = {}): Part {
+    return { ...recordPart(facts), data, event, hasOpenChoice: hasStarted && !isFinished }
+  }
+
+  function startMessage(data: Uint8Array): readonly Part[] {
+    const event = parseEvent(data)
+    const { message } = event
+    if (!isObject(message)) throw new MalformedAnswer('malformed', 'a start has no message')
+    usage = addUsage(usage, message['usage'])
+    if (hasStarted) return []
+    hasStarted = true
+    const isWhole = isObject(message['usage'])
+    const filled = isWhole ? data : encodeJson({ ...event, message: { ...message, usage: noUsage } })
+    return [passed('message_start', filled)]
+  }
+
+  function startBlock(data: Uint8Array): Part {
+    const { type, text, thinking } = objectOf(parseEvent(data)['content_block'])
+    isOpen = true
+    blockCount++
+    if (type === 'tool_use') hasCalls = true
+    const isMeaningful = !silentBlocks.has(type) || Boolean(text) || Boolean(thinking)
+    // Only the text of one block can be resumed.
+    return passed('content_block_start', data, { isMeaningful, isBeyondText: isMeaningful || blockCount > 1 })
+  }
+
+  function changeMessage(data: Uint8Array): Part {
+    const event = parseEvent(data)
+    const reason = textOf(objectOf(event['delta'])['stop_reason'])
+    usage = addUsage(usage, event['usage'])
+    isFinished ||= reason !== undefined
+    const filled = isObject(event['usage']) ? data : encodeJson({ ...event, usage: { output_tokens: 0 } })
+    return passed('message_delta', filled, {
+      usage: usage && countedUsage(countsOf(usage)),
+      ...(reason === undefined ? {} : { isMeaningful: true, finishReason: readStopReason(reason) }),
+    })
+  }
+
+  function readNamed(name: string, data: Uint8Array, delta: DeltaFacts): readonly Part[] | 'done' {
+    switch (name) {
+      case 'content_block_delta':
+        return [passed(name, data, { ...delta, isMeaningful: delta.isBeyondText || delta.text !== '' })]
+      case 'content_block_start':
+        return [startBlock(data)]
+      case 'content_block_stop':
+        isOpen = false
+        return [passed(name, data)]
+      case 'message_start':
+        return startMessage(data)
+      case 'message_delta':
+        return [changeMessage(data)]
+      case 'message_stop':
+        stop = passed(name, data)
+        return 'done'
+      case 'ping':
+        // A continuation takes a block before a ping to be open.
+        return [passed(name, data, { isBeyondText: blockCount > 0 && !isOpen && !isFinished })]
+      default:
+        return [passed(name, data)]
+    }
+  }
+
+  return {
+    hasOneChoice: true,
+    read({ event, data: given }): readonly Part[] | 'done' | AnsweredError {
+      if (isDone(given)) return 'done'
+      if (event === 'error') return { kind: 'error', error: readErrorBody(given) }
+      const { type, hasLineBreaks, delta } = readFacts(given)
+      const name = type === '' ? event : type
+      if (name === 'error') return { kind: 'error', error: readErrorBody(given) }
+      const read = readNamed(name, hasLineBreaks ? withoutLineBreaks(given) : given, delta)
+      return read === 'done' || event === '' || event === name ? read : read.map((part) => ({ ...part, event }))
+    },
+    finish() {
+      const end = stop ?? partOf({ type: 'message_stop' })
+      if (isFinished) return [end]
+      isFinished = true
+      const stopReason = writeStopReason({ reason: 'stop', raw: undefined }, hasCalls)
+      const delta = { stop_reason: stopReason, stop_sequence: null }
+      const counts = usage && countsOf(usage)
+      const event = { type: 'message_delta', delta, usage: { output_tokens: counts?.completion ?? 0 } }
+      return [partOf(event, { isMeaningful: true, finishReason: readStopReason(stopReason) }), end]
+    },
+  }
+}
+
+const noUsage = { input_tokens: 0, output_tokens: 0 }
+
+interface DeltaFacts {
+  readonly text: string
+  readonly isBeyondText: boolean
+}
+
+interface EventFacts {
+  readonly type: string
+  readonly hasLineBreaks: boolean
+  readonly delta: DeltaFacts
+}
+
+const topNames = nameTable(['type', 'delta'])
+const deltaNames = nameTable(['type', 'text'])
+const eventTypes = [
+  'content_block_delta',
+  'content_block_start',
+  'content_block_stop',
+  'message_start',
+  'message_delta',
+  'message_stop',
+  'ping',
+]
+const eventTable = nameTable(eventTypes)
+const typeBytesMax = 128
+const noDelta: DeltaFacts = { text: '', isBeyondText: false }
+
+/** Reads the facts of an event in place. @throws {MalformedAnswer} if it is not a JSON object */
+function readFacts(data: Uint8Array): EventFacts {
+  const cursor = new JsonCursor(data)
+  try {
+    if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', 'an event is not a JSON object')
+    let type = ''
+    let delta = noDelta
+    for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+      const code = cursor.nameCode(topNames)
+      const kind = cursor.peek()
+      if (code === 0 && kind === 'string') type = readType(cursor)
+      else if (code === 1 && kind === 'object') delta = readDelta(cursor)
+      else cursor.skip()
+    }
+    cursor.finish()
+    return { type, hasLineBreaks: cursor.hasLineBreaks, delta }
+  } catch (cause) {
+    if (!(cause instanceof JsonSyntaxError)) throw cause
+    throw new MalformedAnswer('malformed', 'an event is not JSON', { cause })
+  }
+}
+
+function readType(cursor: JsonCursor): string {
+  const start = cursor.position
+  cursor.skip()
+  const known = eventTypes[cursor.stringCode(eventTable, start, cursor.position)]
+  if (known !== undefined) return known
+  const name = cursor.position - start > typeBytesMax ? '' : cursor.stringAt(start, cursor.position)
+  // It becomes a line of its own.
+  return /^[\w.-]+$/.test(name) ? name : ''
+}
+
+/** New text, and whether there is other content. Numbers, such as counts of hidden tokens, are none. */
+function readDelta(cursor: JsonCursor): DeltaFacts {
+  let text = ''
+  let isBeyondText = false
+  for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+    const code = cursor.nameCode(deltaNames)
+    const kind = cursor.peek()
+    if (code === 1) {
+      if (kind !== 'string') throw new MalformedAnswer('malformed', `the text of an event is a ${kind}`)
+      text = cursor.string()
+    } else if (code === 0 || kind === 'number') cursor.skip()
+    else if (cursor.isFilled()) isBeyondText = true
+  }
+  return { text, isBeyondText }
+}
+
+function parseEvent(data: Uint8Array): JsonObject {
+  try {
+    return objectOf(parseJsonBytes(data))
+  } catch (cause) {
+    throw new MalformedAnswer('malformed', 'an event is not JSON', { cause })
+  }
+}

@@ -1,0 +1,74 @@
+import { formatEvents } from '../../bytes/event-stream.ts'
+import { encode } from '../../bytes/text.ts'
+import { appendMessage } from '../append-message.ts'
+import type { Ask } from '../ask.ts'
+import { parseChecked } from '../chat/read-event.ts'
+import { checkBody, checkLargeBody } from '../check-body.ts'
+import { promptTokensOf } from '../estimate-tokens.ts'
+import { encodeJson } from '../exact-json.ts'
+import type { Envelope, Format, StreamFormat, Talk } from '../format.ts'
+import { spliceRequest } from '../splice-request.ts'
+import { messageWriter, writeMessage, type WriterOptions } from './answer-writer.ts'
+import { messageContinuation } from './continuation.ts'
+import { messagesError, messagesErrorEvent, messagesStatus } from './errors.ts'
+import { messageEventReader } from './event-reader.ts'
+import { gatheredMessage } from './gathered-message.ts'
+import { callerHeaders } from './headers.ts'
+import { readMessagesRequest } from './read-conversation.ts'
+import { messagesCheck } from './request.ts'
+import { messageToParts, readMessage } from './whole-message.ts'
+
+const required = ['messages', 'max_tokens']
+
+/** Anthropic's Messages, as callers speak them (docs/api.md). */
+export const messagesOfCallers: Format & { readonly stream: StreamFormat; readonly talk: Talk } = {
+  name: 'messages',
+  path: '/v1/messages',
+  check: (body, envelope) => checkBody(body, checkOf(envelope)),
+  checkLarge: (body, pause, envelope) => checkLargeBody(body, checkOf(envelope), pause),
+  promptTokens: promptTokensOf,
+  needsSameModel: false,
+  errorBody: messagesError,
+  errorStatus: messagesStatus,
+
+  passThrough: {
+    write: (ask, model, { overrides, rename, drop }) => spliceRequest(ask, { model, overrides, rename, drop }),
+    readWhole: readMessage,
+    reader: messageEventReader,
+  },
+
+  talk: {
+    read: ({ body }, drop) => readMessagesRequest(body, drop),
+    writeWhole: (events, ask) => writeMessage(events, writerOptions(ask)),
+    writer: (ask) => messageWriter(writerOptions(ask)),
+  },
+
+  stream: {
+    frame: formatEvents,
+    // The last part is the end.
+    end: new Uint8Array(),
+    keepAlive: encode('event: ping\ndata: {"type": "ping"}\n\n'),
+    error: messagesErrorEvent,
+    split: messageToParts,
+    gatherer() {
+      const message = gatheredMessage()
+      return {
+        add: ({ data }) => message.add(parseChecked(data)),
+        finish: () => encodeJson(message.finish()),
+      }
+    },
+    continuation: (_ask, delivered) => messageContinuation(delivered),
+    continued: (ask, text) => ({
+      ...ask,
+      ...appendMessage(ask, encodeJson({ role: 'assistant', content: text }))?.changed,
+    }),
+  },
+}
+
+function checkOf({ headers }: Envelope) {
+  return messagesCheck('messages', required, callerHeaders(headers))
+}
+
+function writerOptions(ask: Ask): WriterOptions {
+  return { model: ask.model, promptTokens: () => promptTokensOf(ask) }
+}

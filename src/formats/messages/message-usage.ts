@@ -1,0 +1,41 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import type { TokenCounts } from '../answer.ts'
+import { isObject, numberOf, objectOf } from '../exact-json.ts'
+
+/** Adds newer usage fields to the older ones. Counts of a stream are cumulative, so the last ones count. */
+export function addUsage(known: JsonObject | undefined, usage: unknown): JsonObject | undefined {
+  if (!isObject(usage)) return known
+  return { ...known, ...Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null)) }
+}
+
+/** Reads usage. Anthropic counts cached tokens apart from `input_tokens`; other formats include them. */
+export function countsOf(usage: JsonObject): TokenCounts {
+  const cached = numberOf(usage['cache_read_input_tokens'])
+  const written = objectOf(usage['cache_creation'])
+  const cacheWriteHour = numberOf(written['ephemeral_1h_input_tokens'])
+  const cacheWriteMinutes = numberOf(written['ephemeral_5m_input_tokens'])
+  const cacheWrite = numberOf(usage['cache_creation_input_tokens']) ?? sumOf(cacheWriteMinutes, cacheWriteHour)
+  return {
+    prompt: (numberOf(usage['input_tokens']) ?? 0) + (cached ?? 0) + (cacheWrite ?? 0),
+    completion: numberOf(usage['output_tokens']) ?? 0,
+    cached,
+    cacheWrite,
+    cacheWriteHour,
+    reasoning: numberOf(objectOf(usage['output_tokens_details'])['thinking_tokens']),
+  }
+}
+
+/** Writes usage. */
+export function writeUsage({ prompt, completion, cached, cacheWrite, reasoning }: TokenCounts): JsonObject {
+  return {
+    input_tokens: Math.max(0, prompt - (cached ?? 0) - (cacheWrite ?? 0)),
+    ...(cacheWrite === undefined ? {} : { cache_creation_input_tokens: cacheWrite }),
+    ...(cached === undefined ? {} : { cache_read_input_tokens: cached }),
+    output_tokens: completion,
+    ...(reasoning === undefined ? {} : { output_tokens_details: { thinking_tokens: reasoning } }),
+  }
+}
+
+function sumOf(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined && other === undefined ? undefined : (one ?? 0) + (other ?? 0)
+}

@@ -1,0 +1,74 @@
+import { nameTable, type JsonCursor } from '../../bytes/json-cursor.ts'
+import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
+import type { Ask, Member } from '../ask.ts'
+import type { RequestWalk } from '../check-body.ts'
+import { invalidRequest } from '../error.ts'
+import { readBoolean, readModel } from '../fields.ts'
+import { missing } from '../request-fault.ts'
+import { checkValue } from '../request-shape.ts'
+import { requestShapes } from './request-shapes.ts'
+
+/** A checked request (docs/api.md). The caller's bytes pass through; only these facts are read from them. */
+export interface MessagesRequest extends Ask {
+  readonly format: 'messages' | 'count_tokens'
+}
+
+const ownNames = ['model', 'stream']
+const shapedNames = Object.keys(requestShapes)
+const shapes = Object.values(requestShapes)
+const names = [...ownNames, ...shapedNames]
+const table = nameTable(names)
+
+/** Limit of top-level members, whose offsets are kept in memory. */
+const membersMax = 10_000
+/** Names longer than this are not decoded. */
+const nameBytesMax = 1024
+
+/**
+ * Returns a check of requests in place. Unknown members pass unread; of a repeated member the last counts, and all are
+ * checked. `model` must not be repeated.
+ */
+export function messagesCheck(
+  format: MessagesRequest['format'],
+  required: readonly string[],
+  headers: Ask['headers'],
+): RequestWalk<MessagesRequest> {
+  return function* readRequest(cursor: JsonCursor, pace: Pace): Walk<MessagesRequest> {
+    if (cursor.peek() !== 'object') throw invalidRequest('invalid_json', 'The request body must be a JSON object.')
+    const members: Member[] = []
+    const found = new Set<string>()
+    let model: string | undefined
+    let stream = false
+    for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+      const start = cursor.nameStart
+      const code = cursor.nameCode(table)
+      const name = names[code] ?? (cursor.nameEnd - start <= nameBytesMax ? cursor.name() : '')
+      const shape = shapes[code - ownNames.length]
+      const valueStart = cursor.position
+      if (code === 0) {
+        if (model !== undefined) throw invalidRequest('invalid_value', "The body has more than one 'model'.", 'model')
+        if (cursor.peek() === 'string' && !cursor.skip(pace.limit)) yield* skip(cursor, pace)
+        model = readModel(cursor, valueStart)
+      } else if (code === 1) stream = readBoolean(cursor, name)
+      else if (shape !== undefined)
+        yield* checkValue(cursor, pace, shape, { name, within: undefined }, required.includes(name))
+      else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
+      if (members.length === membersMax)
+        throw invalidRequest('invalid_value', `The request body has more than ${membersMax} members.`)
+      members.push({ name, start, valueStart, end: cursor.position })
+      if (code !== -1) found.add(name)
+      if (cursor.position >= pace.limit) yield pace
+    }
+    cursor.end()
+    if (model === undefined) throw missing('model')
+    for (const name of required) if (!found.has(name)) throw missing(name)
+    return {
+      format,
+      body: cursor.bytes,
+      model,
+      stream: stream && format === 'messages',
+      members,
+      ...(headers === undefined ? {} : { headers }),
+    }
+  }
+}

@@ -1,0 +1,541 @@
+import { describe, expect, test } from 'bun:test'
+import Anthropic, { APIError } from '@anthropic-ai/sdk'
+import { parseJson, pick } from './client.ts'
+import { faultUpstream, type FaultUpstream, type Script } from './fakes/fault-upstream.ts'
+import { status } from './fakes/faults/status.ts'
+import { chunk, completion, done, event, framed, lastChunk, reply, streamHead, usageChunk } from './fakes/replies.ts'
+import { provider, startService, type ServiceUnderTest } from './harness.ts'
+
+/** What an upstream does, in its own format. */
+interface Upstream {
+  readonly protocol: 'openai' | 'anthropic' | 'gemini'
+  /** Answers with text. */
+  readonly says: (text: string) => Script
+  /** Answers with calls of `weather`, one for each city. */
+  readonly calls: (...cities: readonly string[]) => Script
+  /** Sends text, and loses the connection. */
+  readonly isCutAfter: (text: string) => Script
+  /** Sends a half of a call, and loses the connection. */
+  readonly isCutInCall: Script
+}
+
+/** A message stream's event. */
+function named(data: { readonly type: string; readonly [member: string]: unknown }): string {
+  return `event: ${data.type}\n${event(data)}`
+}
+
+function wantsStream(body: Uint8Array, path: string): boolean {
+  return path.includes('stream') || pick(parseJson(new TextDecoder().decode(body)), 'stream') === true
+}
+
+/** Answers with JSON or as a stream, as it was asked for. */
+function answers(whole: object, events: readonly string[]): Script {
+  return async ({ hit, write }) => {
+    if (!wantsStream(hit.body, hit.path)) return write(reply(200, JSON.stringify(whole)))
+    await write(streamHead)
+    for (const each of events) await write(framed(each))
+    await write(lastChunk)
+  }
+}
+
+function cutAfter(events: readonly string[]): Script {
+  return async ({ write, reset, pause }) => {
+    await write(streamHead)
+    for (const each of events) await write(framed(each))
+    await pause(50)
+    reset()
+  }
+}
+
+const chatCall = (index: number, city: string) => ({
+  index,
+  id: `call_${index}`,
+  type: 'function',
+  function: { name: 'weather', arguments: JSON.stringify({ city }) },
+})
+
+const chatOnly: Upstream = {
+  protocol: 'openai',
+  says: (text) =>
+    answers(completion(text), [
+      event(chunk({ role: 'assistant', content: '' })),
+      ...(text.match(/.{1,3}/gs) ?? []).map((piece) => event(chunk({ content: piece }))),
+      event(chunk({}, 'stop')),
+      event(usageChunk()),
+      done,
+    ]),
+  calls: (...cities) =>
+    answers(
+      completion(null, {
+        message: { tool_calls: cities.map((city, index) => chatCall(index, city)) },
+        choice: { finish_reason: 'tool_calls' },
+      }),
+      [
+        event(chunk({ role: 'assistant', content: null })),
+        // All calls begin first, then their arguments alternate.
+        ...cities.map((city, index) =>
+          event(
+            chunk({ tool_calls: [{ ...chatCall(index, city), function: { name: 'weather', arguments: '{"ci' } }] }),
+          ),
+        ),
+        ...cities.map((city, index) =>
+          event(chunk({ tool_calls: [{ index, function: { arguments: `ty":${JSON.stringify(city)}}` } }] })),
+        ),
+        event(chunk({}, 'stop')),
+        event(usageChunk()),
+        done,
+      ],
+    ),
+  isCutAfter: (text) => cutAfter([event(chunk({ role: 'assistant', content: text }))]),
+  isCutInCall: cutAfter([
+    event(chunk({ tool_calls: [{ ...chatCall(0, ''), function: { name: 'weather', arguments: '{"ci' } }] })),
+  ]),
+}
+
+const geminiUsage = { promptTokenCount: 3, candidatesTokenCount: 5, totalTokenCount: 8 }
+const geminiAnswer = (parts: readonly object[], finishReason?: string) => ({
+  candidates: [{ content: { role: 'model', parts }, ...(finishReason === undefined ? {} : { finishReason }) }],
+  usageMetadata: geminiUsage,
+  modelVersion: 'gemini',
+  responseId: 'r',
+})
+
+const gemini: Upstream = {
+  protocol: 'gemini',
+  says: (text) =>
+    answers(geminiAnswer([{ text }], 'STOP'), [
+      ...(text.match(/.{1,3}/gs) ?? []).map((piece) => event(geminiAnswer([{ text: piece }]))),
+      event(geminiAnswer([], 'STOP')),
+    ]),
+  calls(...cities) {
+    const parts = cities.map((city) => ({ functionCall: { name: 'weather', args: { city } } }))
+    return answers(geminiAnswer(parts, 'STOP'), [event(geminiAnswer(parts, 'STOP'))])
+  },
+  isCutAfter: (text) => cutAfter([event(geminiAnswer([{ text }]))]),
+  isCutInCall: cutAfter([event(geminiAnswer([{ functionCall: { name: 'weather', args: {} } }]))]),
+}
+
+const messageHead = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'upstream-model',
+  stop_reason: null,
+  stop_sequence: null,
+}
+const messageUsage = { input_tokens: 3, output_tokens: 5 }
+const started = named({
+  type: 'message_start',
+  message: { ...messageHead, content: [], usage: { input_tokens: 3, output_tokens: 1 } },
+})
+const ended = (stop_reason: string) => [
+  named({ type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 5 } }),
+  named({ type: 'message_stop' }),
+]
+const textEvents = (text: string) => [
+  named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+  ...(text.match(/.{1,3}/gs) ?? []).map((piece) =>
+    named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: piece } }),
+  ),
+]
+const callEvents = (index: number, json: string) => [
+  named({
+    type: 'content_block_start',
+    index,
+    content_block: { type: 'tool_use', id: `call_${index}`, name: 'weather', input: {} },
+  }),
+  named({ type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: json } }),
+]
+const stopped = (index: number) => named({ type: 'content_block_stop', index })
+
+const native: Upstream = {
+  protocol: 'anthropic',
+  says: (text) =>
+    answers({ ...messageHead, content: [{ type: 'text', text }], stop_reason: 'end_turn', usage: messageUsage }, [
+      started,
+      ...textEvents(text),
+      named({ type: 'ping' }),
+      stopped(0),
+      ...ended('end_turn'),
+    ]),
+  calls: (...cities) =>
+    answers(
+      {
+        ...messageHead,
+        content: cities.map((city, index) => ({
+          type: 'tool_use',
+          id: `call_${index}`,
+          name: 'weather',
+          input: { city },
+        })),
+        stop_reason: 'tool_use',
+        usage: messageUsage,
+      },
+      [
+        started,
+        ...cities.flatMap((city, index) => [...callEvents(index, JSON.stringify({ city })), stopped(index)]),
+        ...ended('tool_use'),
+      ],
+    ),
+  isCutAfter: (text) => cutAfter([started, ...textEvents(text)]),
+  isCutInCall: cutAfter([started, ...callEvents(0, '{"ci')]),
+}
+
+const upstreams: readonly (readonly [name: string, upstream: Upstream])[] = [
+  ['chat completions', chatOnly],
+  ['Gemini', gemini],
+  ['Messages', native],
+]
+
+/** A service with these providers in order, all for the model `m`, and a client for it. */
+async function serviceOf(...providers: readonly (readonly [FaultUpstream, Upstream])[]) {
+  const service = await startService({
+    providers: providers.map(([upstream, { protocol }], index) =>
+      provider(`p${index}`, upstream.url, ['m'], { protocol, api_key: 'k' }),
+    ),
+  })
+  return { service, client: clientOf(service) }
+}
+
+function clientOf({ url }: Pick<ServiceUnderTest, 'url'>): Anthropic {
+  return new Anthropic({ baseURL: url, apiKey: 'any', maxRetries: 0 })
+}
+
+function bodyOf(upstream: FaultUpstream, position = 0): unknown {
+  return parseJson(new TextDecoder().decode(upstream.hits[position]?.body))
+}
+
+const question = { model: 'm', max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hello' }] }
+const tools = [
+  {
+    name: 'weather',
+    description: 'Tells the weather.',
+    input_schema: { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'] },
+  },
+]
+
+describe.each(upstreams)('the Anthropic library, with a provider that speaks %s', (_name, kind) => {
+  test('gets text, whole and streamed, with usage', async () => {
+    const upstream = faultUpstream(kind.says('Hello, you.'))
+    const { service, client } = await serviceOf([upstream, kind])
+    await using _ = service
+    const whole = await client.messages.create(question)
+    expect(whole).toMatchObject({ type: 'message', role: 'assistant', stop_reason: 'end_turn', usage: messageUsage })
+    expect(whole.content).toMatchObject([{ type: 'text', text: 'Hello, you.' }])
+    const stream = client.messages.stream(question)
+    let text = ''
+    stream.on('text', (delta) => (text += delta))
+    const message = await stream.finalMessage()
+    expect(text).toBe('Hello, you.')
+    expect(message.content).toMatchObject([{ type: 'text', text: 'Hello, you.' }])
+    expect(message.stop_reason).toBe('end_turn')
+    expect(message.usage).toMatchObject(messageUsage)
+    upstream.stop()
+  })
+
+  test.each([[['Rome']], [['Rome', 'Oslo', 'Bonn']]])('runs tools for %j, and sends their results', async (cities) => {
+    const upstream = faultUpstream(kind.calls(...cities))
+    const { service, client } = await serviceOf([upstream, kind])
+    await using _ = service
+    const streamed = await client.messages.stream({ ...question, tools }).finalMessage()
+    const whole = await client.messages.create({ ...question, tools })
+    for (const message of [streamed, whole]) {
+      expect(message.stop_reason).toBe('tool_use')
+      const calls = message.content.filter((block) => block.type === 'tool_use')
+      expect(calls.map(({ name, input }) => ({ name, input }))).toEqual(
+        cities.map((city) => ({ name: 'weather', input: { city } })),
+      )
+    }
+    upstream.use(kind.says('Sunny.'))
+    const calls = streamed.content.filter((block) => block.type === 'tool_use')
+    const results = calls.map(({ id }) => ({ type: 'tool_result' as const, tool_use_id: id, content: '20 degrees' }))
+    const last = await client.messages.create({
+      ...question,
+      tools,
+      messages: [
+        ...question.messages,
+        { role: 'assistant', content: streamed.content },
+        { role: 'user', content: results },
+      ],
+    })
+    expect(last.content).toMatchObject([{ type: 'text', text: 'Sunny.' }])
+    const sent = JSON.stringify(bodyOf(upstream, 2))
+    expect(sent.split('20 degrees')).toHaveLength(cities.length + 1)
+    for (const city of cities) expect(sent).toContain(city)
+    upstream.stop()
+  })
+
+  test('gets an error in its own shape', async () => {
+    const upstream = faultUpstream(status(503))
+    const { service, client } = await serviceOf([upstream, kind])
+    await using _ = service
+    const failed: unknown = await client.messages.create(question).catch((error: unknown) => error)
+    if (!(failed instanceof APIError)) throw new Error('no error of the API')
+    expect(failed.status).toBe(529)
+    expect(failed.error).toMatchObject({ type: 'error', error: { type: 'overloaded_error' } })
+    expect(pick(failed.error, 'request_id')).toBe(failed.headers?.get('x-request-id'))
+    upstream.stop()
+  })
+
+  test('gets the next provider’s answer when the first fails', async () => {
+    const down = faultUpstream(status(500))
+    for (const [, other] of upstreams) {
+      const up = faultUpstream(other.says('Hi.'))
+      const { service, client } = await serviceOf([down, kind], [up, other])
+      await using _ = service
+      const message = await client.messages.stream(question).finalMessage()
+      expect(message.content).toMatchObject([{ type: 'text', text: 'Hi.' }])
+      expect(up.hits).toHaveLength(1)
+      up.stop()
+    }
+    expect(down.hits).toHaveLength(upstreams.length)
+    down.stop()
+  })
+
+  test('gets the rest of a cut answer from the next provider, in the same block', async () => {
+    for (const [, other] of upstreams) {
+      const first = faultUpstream(kind.isCutAfter('One two'))
+      const second = faultUpstream(other.says('One two three.'))
+      const { service, client } = await serviceOf([first, kind], [second, other])
+      await using _ = service
+      const stream = client.messages.stream(question)
+      const starts: string[] = []
+      stream.on('streamEvent', (each) => starts.push(each.type))
+      const message = await stream.finalMessage()
+      expect(message.content).toMatchObject([{ type: 'text', text: 'One two three.' }])
+      expect(starts.filter((type) => type !== 'content_block_delta' && type !== 'ping')).toEqual([
+        'message_start',
+        'content_block_start',
+        'content_block_stop',
+        'message_delta',
+        'message_stop',
+      ])
+      for (const each of [first, second]) each.stop()
+    }
+  })
+
+  test('gets an error, and no end of the block, when an answer is cut in a call', async () => {
+    const upstream = faultUpstream(kind.isCutInCall)
+    const { service } = await serviceOf([upstream, kind])
+    await using _ = service
+    const response = await fetch(`${service.url}/v1/messages`, {
+      method: 'POST',
+      body: JSON.stringify({ ...question, tools, stream: true }),
+    })
+    const text = await response.text()
+    expect(text).toContain('event: error\ndata: {"type":"error","error":{"type":"api_error"')
+    expect(text).not.toContain('message_delta')
+    expect(text).not.toContain('message_stop')
+    // A call of Gemini comes whole.
+    if (kind !== gemini) expect(text).not.toContain('content_block_stop')
+    upstream.stop()
+  })
+
+  test('leaves, and so does the request to the provider', async () => {
+    const upstream = faultUpstream(async ({ write, hang }) => {
+      await write(streamHead)
+      await hang()
+    })
+    const { service, client } = await serviceOf([upstream, kind])
+    await using _ = service
+    const stream = client.messages.stream(question)
+    const failed = stream.finalMessage().catch((error: unknown) => error)
+    const hit = await upstream.nextHit()
+    stream.abort()
+    expect(await failed).toBeInstanceOf(Error)
+    expect(await hit.left).toBeGreaterThan(0)
+    upstream.stop()
+  })
+
+  test('sends an image, alone and in the result of a tool', async () => {
+    const upstream = faultUpstream(kind.says('A dot.'))
+    const { service, client } = await serviceOf([upstream, kind])
+    await using _ = service
+    const image = {
+      type: 'image' as const,
+      source: { type: 'base64' as const, media_type: 'image/png' as const, data: 'aGVsbG8=' },
+    }
+    await client.messages.create({
+      ...question,
+      tools,
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'Look:' }, image] },
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'call_0', name: 'weather', input: { city: 'Rome' } }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_0', content: [image] }] },
+      ],
+    })
+    expect(JSON.stringify(bodyOf(upstream)).split('aGVsbG8=')).toHaveLength(3)
+    upstream.stop()
+  })
+})
+
+/** Sends a body as it is. */
+async function post(url: string, body: string, headers: Readonly<Record<string, string>> = {}, path = '') {
+  const response = await fetch(`${url}/v1/messages${path}`, { method: 'POST', body, headers })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, json: parseJson(text) }
+}
+
+describe('POST /v1/messages at a provider that speaks it', () => {
+  test('passes the request byte for byte but for the model, and the answer byte for byte', async () => {
+    const events = [
+      started.replace('"type":"message_start"', '"type": "message_start", "x":9007199254740993'),
+      ...textEvents('Hé!'),
+      named({ type: 'ping' }),
+      named({ type: 'content_block_delta', index: 0, delta: { type: 'citations_delta', citation: { a: 1 } } }),
+      stopped(0),
+      named({ type: 'news', payload: 1 }),
+      ...ended('end_turn').slice(0, 1),
+      'event: message_stop\ndata: {"type":"message_stop"      }\n\n',
+    ]
+    const whole = {
+      ...messageHead,
+      content: [{ type: 'text', text: 'Hi' }],
+      stop_reason: 'end_turn',
+      usage: messageUsage,
+    }
+    const upstream = faultUpstream(answers(whole, events))
+    await using service = await startService({
+      providers: [
+        provider('a', upstream.url, [], { protocol: 'anthropic', models: [{ name: 'm', upstream: 'vendor/m-1' }] }),
+      ],
+    })
+    const body = ` {"max_tokens":5, "messages":[{"content":"\\u0041","role":"user"}],"model":"m","x":9007199254740993, "stream":true}`
+    const streamed = await post(service.url, body, {}, '?beta=true')
+    expect(streamed.text).toBe(events.join(''))
+    expect(streamed.headers.get('content-type')).toStartWith('text/event-stream')
+    expect(new TextDecoder().decode(upstream.hits[0]?.body)).toBe(body.replace('"m"', '"vendor/m-1"'))
+    expect(upstream.hits[0]?.path).toBe('/v1/messages')
+    expect((await post(service.url, body.replace('true', 'false'))).text).toBe(JSON.stringify(whole))
+    const requests = await (await fetch(`${service.url}/api/requests`)).json()
+    expect(pick(requests, 'requests', 0)).toMatchObject({ api: 'messages', promptTokens: 3, completionTokens: 5 })
+    upstream.stop()
+  })
+
+  test('passes version and betas, and neither keys nor cookies', async () => {
+    const upstream = faultUpstream(native.says('Hi'))
+    await using service = await startService({
+      providers: [
+        provider('a', upstream.url, ['m'], {
+          protocol: 'anthropic',
+          api_key: 'k',
+          headers: { 'Anthropic-Beta': 'owner-1' },
+        }),
+      ],
+    })
+    const sent = {
+      'anthropic-version': '2026-10-21',
+      'anthropic-beta': 'one-1, two-2',
+      'x-api-key': 'callers',
+      authorization: 'Bearer callers',
+      cookie: 'a=callers',
+      'x-app': 'callers',
+    }
+    await post(service.url, JSON.stringify(question), sent)
+    await post(service.url, JSON.stringify(question))
+    const [first, second] = upstream.hits.map(({ headers }) => headers)
+    expect(first?.get('anthropic-version')).toBe('2026-10-21')
+    expect(first?.get('anthropic-beta')).toBe('owner-1,one-1, two-2')
+    expect(first?.get('x-api-key')).toBe('k')
+    expect([...(first?.values() ?? [])].join()).not.toContain('callers')
+    expect([second?.get('anthropic-version'), second?.get('anthropic-beta')]).toEqual(['2023-06-01', 'owner-1'])
+    const refused = await post(service.url, JSON.stringify(question), { 'anthropic-beta': 'a"b' })
+    expect([refused.status, pick(refused.json, 'error', 'type')]).toEqual([400, 'invalid_request_error'])
+    upstream.stop()
+  })
+
+  test('counts tokens there, and says elsewhere that nobody can', async () => {
+    const upstream = faultUpstream((exchange) => exchange.write(reply(200, '{"input_tokens":14}')))
+    const other = faultUpstream(chatOnly.says('Hi'))
+    await using service = await startService({
+      providers: [
+        provider('a', upstream.url, ['m'], { protocol: 'anthropic' }),
+        provider('b', other.url, ['chat-only']),
+      ],
+    })
+    const { max_tokens: _, ...countable } = question
+    const counted = await post(service.url, JSON.stringify(countable), {}, '/count_tokens?beta=true')
+    expect([counted.status, counted.text]).toEqual([200, '{"input_tokens":14}'])
+    expect(upstream.hits[0]?.path).toBe('/v1/messages/count_tokens')
+    const elsewhere = await post(service.url, JSON.stringify({ ...countable, model: 'chat-only' }), {}, '/count_tokens')
+    expect([elsewhere.status, elsewhere.headers.get('x-should-retry')]).toEqual([501, 'false'])
+    expect(elsewhere.json).toMatchObject({ type: 'error', error: { type: 'api_error' } })
+    const unknown = await post(service.url, JSON.stringify({ ...countable, model: 'x' }), {}, '/count_tokens')
+    expect([unknown.status, pick(unknown.json, 'error', 'type')]).toEqual([404, 'not_found_error'])
+    expect(other.hits).toBeEmpty()
+    for (const each of [upstream, other]) each.stop()
+  })
+
+  test('converts an answer of the other kind', async () => {
+    const upstream = faultUpstream()
+    const { service, client } = await serviceOf([upstream, native])
+    await using _ = service
+    const content = [
+      { type: 'thinking', thinking: 'Hm.', signature: 'sig' },
+      { type: 'text', text: 'Hi' },
+      { type: 'tool_use', id: 'call_0', name: 'weather', input: { city: 'Rome' } },
+    ]
+    const message = { ...messageHead, content, stop_reason: 'tool_use', usage: messageUsage }
+    upstream.use((exchange) => exchange.write(reply(200, JSON.stringify(message))))
+    expect((await client.messages.stream(question).finalMessage()).content).toMatchObject(content)
+    upstream.use(async ({ write }) => {
+      await write(streamHead)
+      for (const each of [started, ...textEvents('Hello'), stopped(0), ...ended('end_turn')]) await write(framed(each))
+      await write(lastChunk)
+    })
+    expect(await client.messages.create(question)).toMatchObject({
+      content: [{ type: 'text', text: 'Hello' }],
+      stop_reason: 'end_turn',
+      usage: messageUsage,
+    })
+    upstream.stop()
+  })
+
+  test('moves on after an error event before any content, and reports one after it', async () => {
+    const overloaded = named({ type: 'error', error: { type: 'overloaded_error', message: 'Busy' } })
+    const down = faultUpstream(answers({}, [started, overloaded]))
+    const up = faultUpstream(native.says('Hi'))
+    const { service, client } = await serviceOf([down, native], [up, native])
+    await using _ = service
+    expect((await client.messages.stream(question).finalMessage()).content).toMatchObject([{ text: 'Hi' }])
+    down.use(answers({}, [started, ...callEvents(0, '{'), overloaded]))
+    const text = (await post(service.url, JSON.stringify({ ...question, stream: true }))).text
+    expect(text).toContain('event: error\n')
+    expect(text).not.toContain('message_stop')
+    expect(up.hits).toHaveLength(1)
+    for (const each of [down, up]) each.stop()
+  })
+})
+
+describe('POST /v1/messages', () => {
+  test('refuses what is malformed before any provider is asked, in its own shape', async () => {
+    const upstream = faultUpstream(native.says('Hi'))
+    const { service } = await serviceOf([upstream, native])
+    await using _ = service
+    for (const body of ['{"model":', '{}', JSON.stringify({ ...question, max_tokens: -1 })]) {
+      const { status: found, json, headers } = await post(service.url, body)
+      expect(found).toBe(400)
+      expect(json).toEqual({
+        type: 'error',
+        error: { type: 'invalid_request_error', message: expect.any(String) },
+        request_id: headers.get('x-request-id'),
+      })
+    }
+    expect(upstream.hits).toBeEmpty()
+    upstream.stop()
+  })
+
+  test('sends pings while no provider has answered', async () => {
+    const upstream = faultUpstream(async (exchange) => {
+      await exchange.pause(200)
+      await native.says('Hi')(exchange)
+    })
+    await using service = await startService(
+      { providers: [provider('a', upstream.url, ['m'], { protocol: 'anthropic' })] },
+      { environment: { SVC_HEARTBEAT_MS: '60' } },
+    )
+    const { text } = await post(service.url, JSON.stringify({ ...question, stream: true }))
+    expect(text).toMatch(/^(?:event: ping\ndata: \{"type": "ping"\}\n\n){2,}event: message_start\n/)
+    upstream.stop()
+  })
+})
