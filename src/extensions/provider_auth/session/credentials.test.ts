@@ -55,6 +55,12 @@ describe('a credential', () => {
     [{ authorization: 'Bearer an-api-key', cookie: 'token=ADA' }, 'ada by cookie'],
     [{ authorization: 'Bearer DEAD', cookie: 'token=ADA' }, 'ada by cookie'],
     [{ authorization: 'Bearer DEAD' }, 'invalid'],
+    [{ 'x-api-key': 'ADA', cookie: 'token=GRACE' }, 'ada by header'],
+    [{ 'x-api-key': 'GRACE', authorization: 'Bearer ADA' }, 'ada by header'],
+    [{ 'x-api-key': 'ADA', authorization: 'Bearer an-api-key' }, 'ada by header'],
+    [{ 'x-api-key': 'ADA', authorization: 'Bearer DEAD' }, 'ada by header'],
+    [{ 'x-api-key': 'an-api-key', cookie: 'token=ADA' }, 'ada by cookie'],
+    [{ 'x-api-key': 'DEAD' }, 'invalid'],
     [{ authorization: 'Bearer an-api-key' }, 'absent'],
     [{ authorization: 'Bearer' }, 'absent'],
     [{ authorization: 'Bearer ' }, 'absent'],
@@ -80,7 +86,6 @@ describe('a credential', () => {
     // Nothing else counts.
     [
       {
-        'x-api-key': 'ADA',
         'proxy-authorization': 'Bearer ADA',
         'x-forwarded-user': 'ada',
         'x-auth-request-user': 'ada',

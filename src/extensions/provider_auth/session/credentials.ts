@@ -11,8 +11,8 @@ export type Credential =
   | { readonly kind: 'valid'; readonly by: 'header' | 'cookie'; readonly token: string; readonly session: Session }
 
 /**
- * Reads session tokens of requests: `X-Session-Token`, then `Authorization: Bearer`, then the cookie (docs/sign-in.md).
- * A token in the URL is ignored.
+ * Reads session tokens of requests: `X-Session-Token`, then `Authorization: Bearer`, then `X-Api-Key`, then the cookie
+ * (docs/sign-in.md). A token in the URL is ignored.
  */
 export interface Credentials {
   find(request: Request): Promise<Credential>
@@ -34,9 +34,11 @@ export function credentials(sessions: Sessions, cookieName: string): Credentials
   async function find(request: Request): Promise<Credential> {
     const header = request.headers.get('x-session-token')
     if (header !== null) return findSession('invalid', 'header', header)
-    const bearer = bearerToken(request)
-    const byBearer = await findSession('absent', 'header', bearer)
-    if (byBearer.kind === 'valid') return byBearer
+    const keys = apiKeyTokens(request)
+    for (const key of keys) {
+      const byKey = await findSession('absent', 'header', key)
+      if (byKey.kind === 'valid') return byKey
+    }
     // Of two different values, one may be forged by another subdomain.
     const byCookie = await findSession(
       'absent',
@@ -44,7 +46,7 @@ export function credentials(sessions: Sessions, cookieName: string): Credentials
       onlyValue(parseCookies(request.headers.get('cookie')), cookieName),
     )
     if (byCookie.kind === 'valid') return byCookie
-    return { kind: bearer === undefined && cookieValues(request).length === 0 ? 'absent' : 'invalid' }
+    return { kind: keys.length === 0 && cookieValues(request).length === 0 ? 'absent' : 'invalid' }
   }
 
   async function findSession(
@@ -70,9 +72,8 @@ export function credentials(sessions: Sessions, cookieName: string): Credentials
     },
 
     tokens(request) {
-      const byHeader = [request.headers.get('x-session-token') ?? undefined, bearerToken(request)].filter(
-        (token) => token !== undefined,
-      )
+      const token = request.headers.get('x-session-token')
+      const byHeader = [...(token === null ? [] : [token]), ...apiKeyTokens(request)]
       return { byHeader, byCookie: [...new Set(cookieValues(request))].slice(0, cookieTokensMax) }
     },
   }
@@ -90,10 +91,10 @@ export function invalidSession(): WireError {
 }
 
 /**
- * The token in `Authorization: Bearer`, if it has the form of a session token. Other values are API keys, which are
- * ignored (docs/sign-in.md).
+ * The tokens in `Authorization: Bearer` and `X-Api-Key`, where clients send API keys, if they have the form of a
+ * session token. Other values are API keys, which are ignored (docs/sign-in.md).
  */
-function bearerToken({ headers }: Request): string | undefined {
-  const token = /^bearer +(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1]
-  return token !== undefined && isToken(token) ? token : undefined
+function apiKeyTokens({ headers }: Request): readonly string[] {
+  const bearer = /^bearer +(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1]
+  return [bearer, headers.get('x-api-key')].filter((token) => typeof token === 'string').filter(isToken)
 }
