@@ -508,6 +508,18 @@ describe('POST /v1/messages at a provider that speaks it', () => {
 })
 
 describe('POST /v1/messages', () => {
+  test('has the provider’s own sentence whole when it refuses the request: clients repair themselves by it', async () => {
+    const sentence = `messages.1.role: Input should be 'user' or 'assistant' (${'or so, '.repeat(60)}as it stands)`
+    const refusal = { type: 'error', error: { type: 'invalid_request_error', message: sentence } }
+    const upstream = faultUpstream((exchange) => exchange.write(reply(400, JSON.stringify(refusal))))
+    const { service } = await serviceOf([upstream, native])
+    await using _ = service
+    const { status: found, json } = await post(service.url, JSON.stringify(question))
+    expect([found, pick(json, 'error', 'type')]).toEqual([400, 'invalid_request_error'])
+    expect(String(pick(json, 'error', 'message'))).toEndWith(sentence)
+    upstream.stop()
+  })
+
   test('refuses what is malformed before any provider is asked, in its own shape', async () => {
     const upstream = faultUpstream(native.says('Hi'))
     const { service } = await serviceOf([upstream, native])

@@ -196,10 +196,11 @@ const secrets: readonly (readonly [RegExp, string])[] = [
 
 /**
  * Redacts an upstream's text for clients: keys, bearer tokens, URLs, e-mail and IP addresses, header values, long hex
- * and base64 runs. Replaces control characters and invisible ones. Returns one line of at most 200 characters. Prefers
- * to redact too much.
+ * and base64 runs. Replaces control characters and invisible ones. Returns one line. Prefers to redact too much.
+ *
+ * @param charactersMax longest result; at most 2,048
  */
-export function redact(text: string): string {
+export function redact(text: string, charactersMax: number = shownCharactersMax): string {
   // Redacted before it is shortened, so that no half of a secret remains. The bound limits the cost of the patterns.
   const isCut = text.length > fieldCharactersMax
   let clean = (isCut ? text.slice(0, fieldCharactersMax) : text)
@@ -208,7 +209,7 @@ export function redact(text: string): string {
   for (const [pattern, replacement] of secrets) clean = clean.replace(pattern, replacement)
   clean = clean.replace(/[A-Za-z0-9+/_=*.-]{16,}/g, (run) => (isRandom(run) ? '[redacted]' : run))
   clean = clean.replace(/ {2,}/g, ' ').trim()
-  return clean.length > shownCharactersMax ? `${clean.slice(0, shownCharactersMax - 1).toWellFormed()}…` : clean
+  return clean.length > charactersMax ? `${clean.slice(0, charactersMax - 1).toWellFormed()}…` : clean
 }
 
 /**

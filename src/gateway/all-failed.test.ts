@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { AllFailed } from '../service/failover.ts'
-import type { FailureClass, FailureDetails, UpstreamFailure } from '../service/failure.ts'
+import { UpstreamFailure, type FailureClass, type FailureDetails } from '../service/failure.ts'
 import type { Unavailability } from '../service/health/health-state.ts'
 import { failureOf } from '../service/testing.ts'
 import { allFailed, cutOff, modelNotFound, overloaded, policyViolation } from './all-failed.ts'
@@ -172,5 +172,18 @@ describe('the other errors', () => {
       message: "The model 'x' was not found in any enabled provider",
       headers: { 'x-should-retry': 'false' },
     })
+  })
+})
+
+describe('when all have failed the message', () => {
+  test('has the whole sentence of the last, and short ones of the others', () => {
+    const long = (name: string) => `status 400: ${name} ${'x'.repeat(1_000)}`
+    const failures = ['one', 'two'].map((name) => ({
+      name,
+      failure: new UpstreamFailure('bad_request', long(name), { status: 400 }),
+    }))
+    const { message } = allFailed('m', new AllFailed(failures, []))
+    expect(message).toEndWith(`…; two: ${long('two')}`)
+    expect(message.length).toBeLessThan(1_400)
   })
 })

@@ -7,7 +7,10 @@ const retryAfterDefaultMs = 1_000
 /** The error of docs/errors.md when no provider answered; its status says why (failover.md, "When all fail"). */
 export function allFailed(model: string, error: AllFailed): WireError {
   const { failures, skipped } = error
-  const clauses = failures.map(({ name, failure }) => `${name}: ${failure.message}`).join('; ')
+  const last = failures.at(-1)
+  const clauses = failures
+    .map(({ name, failure }) => `${name}: ${failure === last?.failure ? failure.message : failure.summary}`)
+    .join('; ')
   if (failures.length === 0) {
     const waitMs = Math.min(...skipped.map(({ remainingMs }) => remainingMs), retryAfterDefaultMs)
     return new WireError(
@@ -64,7 +67,7 @@ export function overloaded(message: string, cause?: unknown, headers?: Readonly<
 
 /** A stream was cut, and no provider resumed it exactly. Sent to the client as an error event. */
 export function cutOff(failure: UpstreamFailure): WireError {
-  return new WireError(502, 'api_error', 'provider_error', `The answer was cut off: ${failure.message}`, {
+  return new WireError(502, 'api_error', 'provider_error', `The answer was cut off: ${failure.summary}`, {
     headers: { 'x-should-retry': 'true' },
     cause: failure,
   })

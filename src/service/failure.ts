@@ -89,9 +89,11 @@ export interface FailureDetails {
   readonly cause?: unknown
 }
 
+const summaryCharactersMax = 220
+
 /**
- * An attempt at an upstream failed. `message` may be shown to clients: no key, URL or header, and at most some 200
- * characters.
+ * An attempt at an upstream failed. `message` may be shown to clients: no key, URL or header. It has at most some 200
+ * characters, for the statuses 400 and 413 some 2,000: clients repair their requests by these sentences.
  */
 export class UpstreamFailure extends Error {
   override readonly name = 'UpstreamFailure'
@@ -110,6 +112,14 @@ export class UpstreamFailure extends Error {
     this.ambiguous = details.ambiguous ?? false
     this.isFinal = details.isFinal ?? false
     this.timedOut = details.timedOut ?? failure === 'timeout'
+  }
+
+  /** The message in at most some 200 characters. */
+  get summary(): string {
+    const { message } = this
+    return message.length <= summaryCharactersMax
+      ? message
+      : `${message.slice(0, summaryCharactersMax - 1).toWellFormed()}…`
   }
 
   /** The same failure, found in an answer with this status. */

@@ -111,7 +111,9 @@ export function classifyFailure(
 ): UpstreamFailure {
   const failure = classOfAmazon(headers) ?? classOf(status, error)
   const reason =
-    error === undefined || error.message === '' ? `status ${status}` : `status ${status}: ${redact(error.message)}`
+    error === undefined || error.message === ''
+      ? `status ${status}`
+      : `status ${status}: ${redact(error.message, wholeSentence.has(status) ? sentenceCharactersMax : undefined)}`
   const retryAfterMs =
     error?.retryDelayMs === undefined ? parseRetryAfter(headers, nowMs) : Math.min(error.retryDelayMs, retryAfterMaxMs)
   const details: FailureDetails = {
@@ -121,6 +123,10 @@ export function classifyFailure(
   }
   return new UpstreamFailure(failure, reason, details)
 }
+
+/** Statuses of requests that clients can repair by the upstream's sentence. */
+const wholeSentence: ReadonlySet<number> = new Set([400, 413])
+const sentenceCharactersMax = 2048
 
 /** Returns the status that an error inside a 200 answer or an event stands for; 500 when it names none. */
 export function statusOfError(error: ErrorBody): number {

@@ -135,3 +135,15 @@ describe('a request', () => {
     expect(refusal({ ...least, ...fields })).toBe(expected)
   })
 })
+
+describe('what only Anthropic gets', () => {
+  test('is named', () => {
+    const tools = [
+      { name: 'f', description: '"type":"web_fetch_1"' },
+      { type: 'web_search_20250305', name: 'w' },
+    ]
+    const body = encodeJson({ ...least, metadata: {}, context_management: { edits: [] }, tools })
+    const ask = messagesOfCallers.check(body, { path: '/v1/messages', headers: new Headers() })
+    expect(ask.untranslated).toEqual(['context_management', 'metadata', 'tools.web_search'])
+  })
+})

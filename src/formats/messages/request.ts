@@ -16,7 +16,18 @@ export interface MessagesRequest extends Ask {
 const ownNames = ['model', 'stream']
 const shapedNames = Object.keys(requestShapes)
 const shapes = Object.values(requestShapes)
-const names = [...ownNames, ...shapedNames]
+/** Fields that only tune the answer of Anthropic. */
+const untranslatedNames = [
+  'cache_control',
+  'context_management',
+  'diagnostics',
+  'inference_geo',
+  'metadata',
+  'service_tier',
+  'speed',
+]
+const unshapedNames = untranslatedNames.filter((name) => !shapedNames.includes(name))
+const names = [...ownNames, ...shapedNames, ...unshapedNames]
 const table = nameTable(names)
 
 /** Limit of top-level members, whose offsets are kept in memory. */
@@ -62,6 +73,7 @@ export function messagesCheck(
     cursor.end()
     if (model === undefined) throw missing('model')
     for (const name of required) if (!found.has(name)) throw missing(name)
+    const untranslated = [...untranslatedNames.filter((name) => found.has(name)), ...ownTools(cursor.bytes, members)]
     return {
       format,
       body: cursor.bytes,
@@ -69,6 +81,22 @@ export function messagesCheck(
       stream: stream && format === 'messages',
       members,
       ...(headers === undefined ? {} : { headers }),
+      ...(untranslated.length === 0 ? {} : { untranslated }),
     }
   }
+}
+
+/** Kinds of Anthropic's own tools that are left out for other providers. */
+const ownToolKinds = ['web_search', 'web_fetch', 'tool_search_tool'] as const
+/** The beginning of a type with a version. Inside of a string its quotes would be escaped. */
+const typeBeginnings = ownToolKinds.map((kind) => [`"type":"${kind}_`, `"type": "${kind}_`])
+
+/** The names in `tools` of Anthropic's own tools, for the header of the answer. */
+function ownTools(body: Uint8Array, members: readonly Member[]): readonly string[] {
+  const tools = members.findLast(({ name }) => name === 'tools')
+  if (tools === undefined) return []
+  const bytes = Buffer.from(body.buffer, body.byteOffset + tools.valueStart, tools.end - tools.valueStart)
+  return ownToolKinds
+    .filter((_, index) => typeBeginnings[index]?.some((beginning) => bytes.includes(beginning)) === true)
+    .map((kind) => `tools.${kind}`)
 }

@@ -37,7 +37,7 @@ export function observed<Request, Reply>({ health, watchEnd, now }: ObservedOpti
           name: answered.name,
           status: 200,
           failure: failure.failure,
-          reason: failure.message,
+          reason: failure.summary,
           ms,
           tokens,
         }

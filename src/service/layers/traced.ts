@@ -26,7 +26,7 @@ export function traced<Request, Reply>({ name, now }: TracedOptions): Layer<Requ
             name,
             ms,
             failure: error.failure,
-            reason: error.message,
+            reason: error.summary,
             ...(error.status === undefined ? {} : { status: error.status }),
             ...(error.ambiguous ? { ambiguous: true } : {}),
           })
