@@ -4,7 +4,7 @@ import { Agent, OpenAIProvider, Runner, tool as agentTool } from '@openai/agents
 import { generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai'
 import OpenAI from 'openai'
 import type { Response as Answer, ResponseInput, ResponseStreamEvent, Tool } from 'openai/resources/responses/responses'
-import { parseJson, pick } from './client.ts'
+import { parseJson, pick, rawConnection } from './client.ts'
 import { faultUpstream, type Exchange, type FaultUpstream, type Script } from './fakes/fault-upstream.ts'
 import { cuts } from './fakes/faults/cut.ts'
 import { status } from './fakes/faults/status.ts'
@@ -310,6 +310,80 @@ describe('POST /v1/responses', () => {
     }
     expect(up.hits).toBeEmpty()
     up.stop()
+  })
+
+  test('ends at once for clients that would ask again and again', async () => {
+    const up = faultUpstream(status(401))
+    await using service = await startService({ providers: [provider('up', up.url)] })
+    const stream = { model: 'm', input: 'hi', stream: true }
+    const refused = await post(service.url, stream)
+    expect(refused.status).toBe(200)
+    expect(refused.headers.get('x-svc-trail')).toStartWith('up;status=401')
+    const events = [...refused.text.matchAll(/^event: (.*)\ndata: (.*)$/gm)].map(([, name, data]) => [
+      name,
+      parseJson(data ?? ''),
+    ])
+    expect(events).toMatchObject([
+      ['response.created', { sequence_number: 0, response: { status: 'in_progress' } }],
+      [
+        'response.failed',
+        {
+          sequence_number: 1,
+          response: {
+            status: 'failed',
+            error: { code: 'invalid_prompt', message: expect.stringContaining('up: status 401') },
+          },
+        },
+      ],
+    ])
+    expect((await post(service.url, { ...stream, stream: false })).status).toBe(502)
+    const requests = await (await fetch(`${service.url}/api/requests`)).json()
+    expect(pick(requests, 'requests', 0)).toMatchObject({ status: 200, error: 'provider_error' })
+    up.stop()
+  })
+
+  test('has 429 with a wait where another attempt may help, and 400 where the request is at fault', async () => {
+    const up = faultUpstream(status(503))
+    await using service = await startService({ providers: [provider('up', up.url)] })
+    const stream = { model: 'm', input: 'hi', stream: true }
+    const busy = await post(service.url, stream)
+    expect([busy.status, busy.headers.get('retry-after'), pick(busy.json, 'error', 'code')]).toEqual([
+      429,
+      '1',
+      'provider_error',
+    ])
+    up.use(status(400))
+    expect((await post(service.url, stream)).status).toBe(400)
+    up.stop()
+  })
+
+  test('refuses WebSockets with 426, and says that nothing is stored', async () => {
+    await using service = await startService({ providers: [{ id: 'echo', protocol: 'echo' }] })
+    const ask = async (method: string, path: string, headers: Record<string, string> = {}) => {
+      const response = await fetch(`${service.url}/v1/responses${path}`, { method, headers })
+      return {
+        status: response.status,
+        allow: response.headers.get('allow'),
+        error: pick(await response.json(), 'error'),
+      }
+    }
+    const socket = rawConnection(
+      service.port,
+      'GET /v1/responses HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+    )
+    await socket.until('HTTP/1.1 426')
+    socket.socket.destroy()
+    expect(await ask('GET', '')).toMatchObject({ status: 405, allow: 'POST, OPTIONS' })
+    for (const [method, path] of [
+      ['GET', '/resp_1'],
+      ['DELETE', '/resp_1'],
+      ['POST', '/resp_1/cancel'],
+      ['GET', '/resp_1/input_items'],
+    ] as const)
+      expect(await ask(method, path)).toMatchObject({
+        status: 404,
+        error: { code: 'not_found', message: expect.stringContaining('stores no responses') },
+      })
   })
 
   test('tries the next provider when one breaks before its first token, and is recorded', async () => {

@@ -132,6 +132,11 @@ export interface StreamFormat {
   readonly end: Uint8Array
   /** Sent while no provider has answered, so that clients do not time out. */
   readonly keepAlive: Uint8Array
+  /**
+   * The answer to a stream request that failed before anything was sent, as an error with its own status, or as a
+   * stream. Absent: the error itself.
+   */
+  refusal?(error: WireError): WireError | Uint8Array
   /** The last event of a stream that failed. */
   error(error: WireError, delivered: Delivered): Uint8Array
   /**

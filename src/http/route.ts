@@ -4,13 +4,15 @@ import type { HandlerContext } from './handler-context.ts'
 
 /** One route of the service. Routes are data: the service answers no path beside their list. */
 export interface Route {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'DELETE'
   /** An exact path, or a prefix: a path that ends in `/` matches everything below it. */
   readonly path: string
   /** Answered without asking the guards. */
   readonly isPublic: boolean
   /** Part of the API, in this format: errors have its shape, and pages of other websites may be allowed to ask. */
   readonly format?: Format
+  /** Only refuses, with a reason. It is not among the methods and routes that the service names. */
+  readonly isRefusal?: true
   handle(context: HandlerContext): Response | Promise<Response>
 }
 
@@ -44,7 +46,8 @@ export function router(routes: readonly Route[]): Router {
   }
 
   function methods(path: string): readonly string[] {
-    const found = new Set(at(path).flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))
+    const answered = at(path).filter(({ isRefusal }) => isRefusal !== true)
+    const found = new Set(answered.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))
     return found.size === 0 ? [] : [...found, 'OPTIONS']
   }
 
@@ -72,7 +75,9 @@ export function router(routes: readonly Route[]): Router {
     if (near !== undefined) return `. Did you mean '${near}'? The API's base URL ends in ${rootOf(near)}`
     const root = rootOf(path)
     if (!roots.has(root)) return ''
-    const answered = [...exact.values()].flat().filter((route) => rootOf(route.path) === root)
+    const answered = [...exact.values()]
+      .flat()
+      .filter((route) => rootOf(route.path) === root && route.isRefusal !== true)
     return `. This service answers ${answered.map((route) => `${route.method} ${route.path}`).join(', ')}`
   }
 
@@ -88,17 +93,17 @@ export function router(routes: readonly Route[]): Router {
       const candidates = at(path)
       const route = withMethod(candidates, method)
       if (route !== undefined) return route
-      if (candidates.length === 0) throw notFound(path, hintFor(path))
       const allow = methods(path).join(', ')
-      throw new WireError(
-        405,
-        'invalid_request_error',
-        'method_not_allowed',
-        `${method} is not allowed here; allowed: ${allow}`,
-        { headers: { allow } },
-      )
+      if (allow === '') throw notFound(path, hintFor(path))
+      throw methodNotAllowed(method, allow)
     },
   }
+}
+
+/** 405. @param allow the methods that the path answers */
+export function methodNotAllowed(method: string, allow: string): WireError {
+  const message = `${method} is not allowed here; allowed: ${allow}`
+  return new WireError(405, 'invalid_request_error', 'method_not_allowed', message, { headers: { allow } })
 }
 
 /** The first segment of a path, such as `/v1`. */

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../base/json-value.ts'
 import { doneEvent, formatEvents, keepAliveEvent } from '../../bytes/event-stream.ts'
 import { join, splice } from '../../bytes/splice.ts'
 import { encode } from '../../bytes/text.ts'
-import type { WireError } from '../error.ts'
+import { WireError } from '../error.ts'
 import { encodeJson, isObject, objectOf, objectsOf, parseJsonBytes, textOf } from '../exact-json.ts'
 import type { Delivered, StreamFormat } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
@@ -21,6 +21,7 @@ export const streamFormat: StreamFormat = {
   frame: formatEvents,
   end: doneEvent,
   keepAlive: keepAliveEvent,
+  refusal,
   error: writeError,
   split,
   gatherer,
@@ -33,6 +34,23 @@ const errorCodes: Readonly<Record<string, string>> = {
   context_length_exceeded: 'context_length_exceeded',
   content_policy_violation: 'invalid_prompt',
 }
+
+/**
+ * Codex walks along all providers up to 30 times after a status of 500 or more, and six times after 429, and waits as
+ * long as that says. After a failed response whose code is final it ends.
+ */
+function refusal(error: WireError): WireError | Uint8Array {
+  const { status, code, message, headers } = error
+  if (status < 500 || !failuresOfProviders.has(code)) return error
+  if (headers['x-should-retry'] === 'false') return writeError(error, { first: undefined, last: undefined })
+  return new WireError(429, 'api_error', 'provider_error', message, {
+    headers: { 'retry-after': '1', ...headers },
+    cause: error,
+  })
+}
+
+/** Codes of docs/errors.md for failures of all providers. */
+const failuresOfProviders: ReadonlySet<string> = new Set(['provider_error', 'overloaded'])
 
 /** The events of a failed stream: a first event if there was none, the error, and the failed response. */
 function writeError(error: WireError, { first, last }: Delivered): Uint8Array {
@@ -56,9 +74,9 @@ function writeError(error: WireError, { first, last }: Delivered): Uint8Array {
   return formatEvents(events)
 }
 
-/** `server_is_overloaded` is final for clients that ask again after other codes. */
+/** `invalid_prompt` is final for Codex, which shows its message. `server_is_overloaded` is too, without the message. */
 function failureCode(status: number, isRefused: boolean): string {
-  if (isRefused) return 'server_is_overloaded'
+  if (isRefused) return 'invalid_prompt'
   return status === 429 ? 'rate_limit_exceeded' : 'server_error'
 }
 

@@ -17,7 +17,7 @@ import { streamResponse, wholeResponse, type DeliveryOptions } from './delivery.
 import type { OpenRequests } from './open-requests.ts'
 import { begin, describe, outcomeOfError, recordOf, type Outcome } from './progress.ts'
 import { ClientLeft, readBody, type BodyLimits } from './read-body.ts'
-import { attemptHeaders } from './reply-headers.ts'
+import { attemptHeaders, streamHeaders } from './reply-headers.ts'
 
 /** Bodies up to this size are checked in one go, larger ones in slices. */
 const sliceBytes = 1024 * 1024
@@ -104,7 +104,12 @@ async function answer(context: HandlerContext, format: Format, options: Entrance
     }
     return streamResponse({ served, answering, progress, controller, settle, options })
   } catch (error) {
-    const sent = describe(error, progress)
+    const described = describe(error, progress)
+    const sent = progress.stream ? (format.stream?.refusal?.(described) ?? described) : described
+    if (sent instanceof Uint8Array) {
+      settle({ status: 200, ...outcomeOfError(described, error) })
+      return new Response(sent, { headers: streamHeaders(progress, undefined) })
+    }
     settle({ status: statusOf(sent, format), ...outcomeOfError(sent, error) })
     return errorResponse(sent, context.id, { format, headers: attemptHeaders(progress) })
   }

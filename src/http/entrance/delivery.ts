@@ -8,7 +8,7 @@ import { eventStreamBody } from './event-stream-body.ts'
 import { pacedBody } from './paced-body.ts'
 import { describe, outcomeOfError, type Outcome, type Progress } from './progress.ts'
 import { ClientLeft } from './read-body.ts'
-import { attemptHeaders, replyHeaders } from './reply-headers.ts'
+import { attemptHeaders, replyHeaders, streamHeaders } from './reply-headers.ts'
 
 /** Answers up to this size are given to the server at once, larger ones at the pace of their clients. */
 const unpacedBytesMax = 256 * 1024
@@ -130,11 +130,7 @@ export function streamResponse({ served, answering, progress, controller, settle
   // A direct stream writes to the socket without a queue between, and shows when the client does not read.
   const body: Bun.DirectUnderlyingSource<Uint8Array> = { type: 'direct', pull: send, cancel: leave }
   return new Response(new ReadableStream(body), {
-    headers: {
-      ...replyHeaders(progress, 'text/event-stream; charset=utf-8', served),
-      'cache-control': 'no-cache, no-transform',
-      'x-accel-buffering': 'no',
-    },
+    headers: streamHeaders(progress, served),
   })
 }
 

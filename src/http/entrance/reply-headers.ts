@@ -26,6 +26,15 @@ export function replyHeaders(
   return dropped.length === 0 ? headers : { ...headers, 'x-svc-dropped': dropped.join(', ') }
 }
 
+/** Headers of a stream. */
+export function streamHeaders(progress: Progress, served: ServedReply | undefined): Record<string, string> {
+  return {
+    ...replyHeaders(progress, 'text/event-stream; charset=utf-8', served),
+    'cache-control': 'no-cache, no-transform',
+    'x-accel-buffering': 'no',
+  }
+}
+
 /** Headers about the attempts, of answers and errors. */
 export function attemptHeaders(progress: Progress): Record<string, string> {
   const { trail } = progress
