@@ -17,7 +17,7 @@ import { allProxies, sideBySideProxies, usualProxies } from './proxies/known.ts'
 import type { Proxy, RunningProxy } from './proxies/proxy.ts'
 import { reportJson, reportMarkdown, type BenchRun } from './report.ts'
 import { runMeasure } from './rounds.ts'
-import { sideBySideMarkdown } from './side-by-side.ts'
+import { sideBySideMarkdown, speedMarkdown } from './side-by-side.ts'
 import { warmUps } from './warm-up.ts'
 import { closeWorkshop, launchProxy, openWorkshop, startProxy, type Workshop } from './workshop.ts'
 
@@ -76,13 +76,15 @@ async function writeReport(run: BenchRun, { isSideBySide, isPartial }: BenchOpti
   await Bun.write(join(folder, `${name}.json`), reportJson(run))
   console.log(markdown)
   progress(`written to bench/results/${name}.md and .json`)
-  if (summary !== undefined && !isPartial) await writePage(summary)
+  if (isPartial) return
+  if (summary === undefined) await writePage('README.md', speedMarkdown(run))
+  else await writePage('docs/benchmarks.md', summary)
 }
 
-async function writePage(summary: string): Promise<void> {
-  const page = join(import.meta.dir, '..', 'docs/benchmarks.md')
-  await Bun.write(page, withGeneratedPart(await Bun.file(page).text(), summary))
-  progress('the table in docs/benchmarks.md is made')
+async function writePage(name: string, part: string): Promise<void> {
+  const page = join(import.meta.dir, '..', name)
+  await Bun.write(page, withGeneratedPart(await Bun.file(page).text(), part))
+  progress(`the table in ${name} is made`)
 }
 
 async function main(): Promise<number> {

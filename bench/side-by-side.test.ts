@@ -4,6 +4,7 @@ import type { BenchRun, ProxyNote } from './report.ts'
 import {
   figures,
   sideBySideMarkdown,
+  speedMarkdown,
   comparisonOf,
   comparisonSentence,
   comparisonTable,
@@ -116,6 +117,38 @@ describe('figures', () => {
   ])('include $title', ({ title, expected }) => {
     expect(named(title).value(runOf([]), 'portkey')).toBe(expected)
     expect(named(title).value(runOf([]), 'litellm')).toBeUndefined()
+  })
+})
+
+describe('figures at a fixed rate', () => {
+  const atRate = (proxy: string, keptPercent: number): readonly Measurement[] =>
+    Object.entries({ cpuUs: 300, keptPercent }).map(([metric, value]) => ({
+      measure: 'rate-1000',
+      round: 1,
+      proxy,
+      metric,
+      value,
+    }))
+
+  test('are left out for a proxy that did not keep it', () => {
+    const run = runOf([...atRate('svc', 99.8), ...atRate('litellm', 12)])
+    const cpu = figures.find((figure) => figure.title === 'plain, 1,000 a second: CPU µs a request')
+    expect(cpu?.value(run, 'svc')).toBe(300)
+    expect(cpu?.value(run, 'litellm')).toBeUndefined()
+  })
+})
+
+describe('speedMarkdown', () => {
+  const run = runOf(rates({ svc: 50, nginx: 200 }))
+  const text = speedMarkdown({ ...run, proxies: run.proxies.filter(({ kind }) => kind !== 'gateway') })
+
+  test('has ratios but no ranks without gateways', () => {
+    expect(text).toMatch(/\| +\| +\*\*svc\*\* +\| +nginx +\| +svc ÷ nginx +\|/)
+    expect(text).toMatch(/requests\/s +\| +50 +\| +200 +\| +0\.250 +\|/)
+  })
+
+  test('has the targets', () => {
+    expect(text).toContain('resident memory at rest')
   })
 })
 

@@ -3,8 +3,8 @@ import { directName, serviceName, type MeasureName } from './measures/measure.ts
 import type { ProxyKind } from './proxies/proxy.ts'
 import { comparedTable, machineSentence, type BenchRun, type ProxyNote } from './report.ts'
 import { median } from './statistics.ts'
-import { formatNumber, markdownTable } from './table.ts'
-import { added, perRound, type RoundLookup } from './targets.ts'
+import { formatNumber, markdownTable, verdictTable } from './table.ts'
+import { added, judge, perRound, targets, type RoundLookup } from './targets.ts'
 
 /** One figure of the side by side: a row of its table. */
 export interface Figure {
@@ -31,6 +31,9 @@ export interface Comparison {
   readonly best: string | undefined
 }
 
+/** Share of a fixed rate below which a figure is left out, in percent. */
+const keptPercentMin = 95
+
 function measured(
   title: string,
   better: Figure['better'],
@@ -51,8 +54,18 @@ function metric(title: string, better: Figure['better'], measure: MeasureName, n
 function addedMs(title: string, measure: MeasureName, name: string): Figure {
   return measured(title, 'less', measure, (of, proxy) => {
     const us = added(of, proxy, name)
-    return us === undefined ? undefined : us / 1000
+    return us === undefined || !keepsPace(of, proxy) ? undefined : us / 1000
   })
+}
+
+/** CPU time for each request at a fixed rate, or for each chunk at a fixed pace. */
+function cpuAtPace(title: string, measure: MeasureName): Figure {
+  return measured(title, 'less', measure, (of, proxy) => (keepsPace(of, proxy) ? of(proxy, 'cpuUs') : undefined))
+}
+
+/** Whether a proxy kept a fixed rate or pace, if there was one. Otherwise its figures belong to a lower one. */
+function keepsPace(of: RoundLookup, proxy: string): boolean {
+  return (of(proxy, 'keptPercent') ?? 100) >= keptPercentMin
 }
 
 function installed(title: string, figure: (facts: NonNullable<ProxyNote['installed']>) => number): Figure {
@@ -71,11 +84,11 @@ function installed(title: string, figure: (facts: NonNullable<ProxyNote['install
  * upstream in the same round.
  */
 export const figures: readonly Figure[] = [
-  metric('plain, 100 a second: CPU µs a request', 'less', 'rate-100', 'cpuUs'),
-  metric('plain, 1,000 a second: CPU µs a request', 'less', 'rate-1000', 'cpuUs'),
+  cpuAtPace('plain, 100 a second: CPU µs a request', 'rate-100'),
+  cpuAtPace('plain, 1,000 a second: CPU µs a request', 'rate-1000'),
   addedMs('plain, 1,000 a second: added ms p50', 'rate-1000', 'p50Us'),
   addedMs('plain, 1,000 a second: added ms p99', 'rate-1000', 'p99Us'),
-  metric('plain, 3,000 a second: CPU µs a request', 'less', 'rate-3000', 'cpuUs'),
+  cpuAtPace('plain, 3,000 a second: CPU µs a request', 'rate-3000'),
   metric('plain, 64 at once: CPU µs a request', 'less', 'plain', 'cpuUs'),
   metric('plain, 64 at once: requests/s', 'more', 'plain', 'perSecond'),
   addedMs('plain, 64 at once: added ms p50', 'plain', 'p50Us'),
@@ -84,11 +97,11 @@ export const figures: readonly Figure[] = [
   addedMs('plain, one at a time: added ms p99', 'latency', 'p99Us'),
   addedMs('first token, one at a time: added ms p50', 'first-token', 'p50Us'),
   addedMs('first token, one at a time: added ms p99', 'first-token', 'p99Us'),
-  metric('one stream at 20 ms a chunk: CPU µs a chunk', 'less', 'paced-1', 'cpuUs'),
-  metric('64 streams at 20 ms a chunk: CPU µs a chunk', 'less', 'paced-64', 'cpuUs'),
-  addedMs('64 streams at 20 ms a chunk: chunk late by ms p50', 'paced-64', 'delayP50Us'),
-  addedMs('64 streams at 20 ms a chunk: chunk late by ms p99', 'paced-64', 'delayP99Us'),
-  metric('1,000 streams at 20 ms a chunk: CPU µs a chunk', 'less', 'paced-1000', 'cpuUs'),
+  cpuAtPace('one stream at 20 ms a chunk: CPU µs a chunk', 'paced-1'),
+  cpuAtPace('64 streams at 20 ms a chunk: CPU µs a chunk', 'paced-64'),
+  addedMs('64 streams at 20 ms a chunk: chunk delayed ms p50', 'paced-64', 'delayP50Us'),
+  addedMs('64 streams at 20 ms a chunk: chunk delayed ms p99', 'paced-64', 'delayP99Us'),
+  cpuAtPace('1,000 streams at 20 ms a chunk: CPU µs a chunk', 'paced-1000'),
   metric('streams, as fast as they go: chunks/s', 'more', 'stream-throughput', 'perSecond'),
   metric('streams, as fast as they go: CPU µs a chunk', 'less', 'stream-throughput', 'cpuUs'),
   metric('memory at rest, MB', 'less', 'memory', 'startMb'),
@@ -126,28 +139,39 @@ export function comparisonOf(figure: Figure, run: BenchRun): Comparison {
   }
 }
 
-const relays = ['nginx', 'haproxy']
+/** Those whose figures ours are divided by. */
+const references = ['nginx', 'haproxy', 'serve-raw']
 
 /**
  * Formats the table: a row for each figure, a column for each proxy, then the rank of the service among the gateways,
- * the best proxy, and the ratio of the service to each relay.
+ * if there are any, with the best proxy, and the ratio of the service to each relay.
  */
 export function comparisonTable(comparisons: readonly Comparison[], proxies: readonly ProxyNote[]): string {
-  const order: readonly (ProxyKind | undefined)[] = ['service', 'gateway', 'relay']
+  const order: readonly (ProxyKind | undefined)[] = ['service', 'gateway', 'relay', 'floor']
   const names = order.flatMap((kind) => proxies.filter((proxy) => proxy.kind === kind).map(({ name }) => name))
-  const against = relays.filter((name) => names.includes(name))
+  const against = references.filter((name) => names.includes(name))
+  const hasRivals = proxies.some(({ kind }) => kind === 'gateway')
   const rows = comparisons.map(({ figure, values, rank, ranked, ahead, best }) => [
     figure.title,
     ...names.map((name) => formatValue(figure, values.get(name))),
-    rank === undefined ? '–' : `${rank} of ${ranked}${ahead.length === 0 ? '' : `, behind ${ahead.join(', ')}`}`,
-    best ?? '–',
+    ...(hasRivals ? [formatRank(rank, ranked, ahead), best ?? '–'] : []),
     ...against.map((name) => formatQuotient(values.get(serviceName), values.get(name))),
   ])
   const heads = names.map((name) => (name === serviceName ? `**${name}**` : name))
   return markdownTable(
-    ['', ...heads, 'svc among gateways', 'best of all', ...against.map((name) => `svc ÷ ${name}`)],
+    [
+      '',
+      ...heads,
+      ...(hasRivals ? ['svc among gateways', 'best of all'] : []),
+      ...against.map((name) => `svc ÷ ${name}`),
+    ],
     rows,
   )
+}
+
+function formatRank(rank: number | undefined, ranked: number, ahead: readonly string[]): string {
+  if (rank === undefined) return '–'
+  return `${rank} of ${ranked}${ahead.length === 0 ? '' : `, behind ${ahead.join(', ')}`}`
 }
 
 function formatValue({ most }: Figure, value: number | undefined): string {
@@ -175,15 +199,29 @@ export function comparisonSentence(comparisons: readonly Comparison[]): string {
  * proxies with the reason.
  */
 export function sideBySideMarkdown(run: BenchRun): string {
-  const comparisons = figures.map((figure) => comparisonOf(figure, run)).filter(({ values }) => values.size > 0)
+  const comparisons = comparisonsOf(run)
   const missing = run.notes.map((note) => `- ${note}`).join('\n')
-  const rounds = `${run.rounds} round${run.rounds === 1 ? '' : 's'}`
   const parts = [
-    `${run.date}, medians of ${rounds} of ${run.seconds} s. ${machineSentence(run)}`,
+    runSentence(run),
     comparisonTable(comparisons, run.proxies),
     comparisonSentence(comparisons),
     comparedTable(run),
     ...(missing === '' ? [] : [`Not measured, and why:\n\n${missing}`]),
   ]
   return parts.join('\n\n')
+}
+
+/** Formats a run without other gateways as Markdown without a heading: date and machine, table, targets. */
+export function speedMarkdown(run: BenchRun): string {
+  const verdicts = targets.map((target) => judge(target, run.measurements))
+  return [runSentence(run), comparisonTable(comparisonsOf(run), run.proxies), verdictTable(verdicts)].join('\n\n')
+}
+
+function comparisonsOf(run: BenchRun): readonly Comparison[] {
+  return figures.map((figure) => comparisonOf(figure, run)).filter(({ values }) => values.size > 0)
+}
+
+function runSentence(run: BenchRun): string {
+  const rounds = `${run.rounds} round${run.rounds === 1 ? '' : 's'}`
+  return `${run.date}, medians of ${rounds} of ${run.seconds} s. ${machineSentence(run)}`
 }

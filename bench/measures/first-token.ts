@@ -16,8 +16,8 @@ export const firstToken: Measure = {
   includesDirect: true,
   peersOnce: false,
   needsStreams: true,
-  async run(contender, round, { seconds, loadCore }) {
-    if (round === 1) await streamLoad(contender, { connections: 1, chunks, paceUs, streamsPerConnection: 50 }, loadCore)
+  warmUp: 'streams',
+  async run(contender, _round, { seconds, loadCore }) {
     const streamsPerConnection = Math.max(1, Math.round(streamsPerSecond * seconds))
     const outcome = await streamLoad(contender, { connections: 1, chunks, paceUs, streamsPerConnection }, loadCore)
     return { p50Us: outcome.firstContentP50Us, p99Us: outcome.firstContentP99Us }

@@ -10,6 +10,7 @@ export const latency: Measure = {
   includesDirect: true,
   peersOnce: false,
   needsStreams: false,
+  warmUp: 'requests',
   async run(contender, _round, { seconds, loadCore }) {
     // Half the time suffices: a median settles sooner than a CPU time.
     const { p50Us, p99Us } = await plainLoad(contender, 1, Math.max(1, Math.round(seconds / 2)), loadCore)
