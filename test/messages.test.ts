@@ -491,6 +491,39 @@ describe('POST /v1/messages at a provider that speaks it', () => {
     upstream.stop()
   })
 
+  test('waits for a model whose thinking is hidden longer than for others, and moves on when it fails', async () => {
+    const thinks: Script = async ({ write, pause, hit }) => {
+      await write(streamHead)
+      await write(framed(started))
+      const content_block = { type: 'thinking', thinking: '', signature: '' }
+      await write(framed(named({ type: 'content_block_start', index: 0, content_block })))
+      for (let waited = 0; waited < 3; waited++) {
+        await pause(200)
+        await write(framed(named({ type: 'ping' })))
+      }
+      if (hit.nth > 1) return write(framed(named({ type: 'error', error: { type: 'api_error', message: 'No' } })))
+      for (const each of [stopped(0), ...callEvents(1, '{}'), stopped(1), ...ended('tool_use')])
+        await write(framed(each))
+      await write(lastChunk)
+    }
+    const upstream = faultUpstream(thinks)
+    const up = faultUpstream(native.says('Hi'))
+    const timeouts = { first_token_ms: 400, idle_ms: 400 }
+    await using service = await startService({
+      providers: [
+        provider('a', upstream.url, ['m'], { protocol: 'anthropic', timeouts }),
+        provider('b', up.url, ['m'], { protocol: 'anthropic' }),
+      ],
+    })
+    const client = clientOf(service)
+    expect((await client.messages.stream(question).finalMessage()).content).toMatchObject([
+      { type: 'thinking' },
+      { type: 'tool_use' },
+    ])
+    expect((await client.messages.stream(question).finalMessage()).content).toMatchObject([{ text: 'Hi' }])
+    for (const each of [upstream, up]) each.stop()
+  })
+
   test('moves on after an error event before any content, and reports one after it', async () => {
     const overloaded = named({ type: 'error', error: { type: 'overloaded_error', message: 'Busy' } })
     const down = faultUpstream(answers({}, [started, overloaded]))

@@ -161,7 +161,7 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
       observed({ health: modelHealth, watchEnd, now }),
       ...(config.retries > 0 ? [retry<Ask, Reply>({ retries: config.retries, onRetry: modelHealth.retrying })] : []),
       traced({ name: config.id, now }),
-      deadline(({ stream }) => (stream ? timeouts.firstTokenMs : timeouts.attemptMs)),
+      deadline(({ stream }) => (stream ? timeouts.firstTokenMs : timeouts.attemptMs), timeouts.idleMs),
       firstEvent,
       conversion(answerBudget),
     )

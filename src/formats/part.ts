@@ -9,6 +9,8 @@ export interface Part {
   readonly event?: string | undefined
   /** Has content, a tool call, reasoning, a refusal, audio or an end in any choice: the stream commits here. */
   readonly isMeaningful: boolean
+  /** The upstream has begun to think, without content yet: it gets more time. */
+  readonly isProgress?: true | undefined
   /** New text of the first choice; may be empty. */
   readonly text: string
   /** Has content that a resumed stream cannot repeat: a tool call, reasoning, a refusal, audio, a second choice. */

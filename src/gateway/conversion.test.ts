@@ -123,7 +123,7 @@ describe('conversion', () => {
     const stream = begun()
     const service = stack<Ask, Reply>(
       async () => stream,
-      deadline(() => 10),
+      deadline(() => 10, 1_000),
       conversion(unlimitedAnswerBudget),
     )
     expect(await rejection(service(plain, callOf()))).toMatchObject({ failure: 'timeout' })

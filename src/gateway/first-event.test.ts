@@ -159,6 +159,18 @@ describe('a stream that was held back is empty', () => {
   })
 })
 
+describe('a stream that shows progress', () => {
+  const progress = { ...parts.role(), isProgress: true as const }
+
+  test('says so with each part from there on, and may have any number of them', async () => {
+    let count = 0
+    const steps = [parts.role(), progress, ...Array.from({ length: 100 }, parts.role), parts.text('Hi')]
+    const call = { ...callOf(), onProgress: () => void count++ }
+    await firstEvent(async () => fakeStream(...steps))(request, call)
+    expect(count).toBe(101)
+  })
+})
+
 describe('a whole answer', () => {
   test('passes at once', async () => {
     const whole = wholeReply('hello')

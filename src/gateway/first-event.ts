@@ -10,7 +10,8 @@ const heldBytesMax = 256 * 1024
 
 /**
  * Holds a stream back until its first meaningful part, so that failover before it is invisible (failover.md rule 3).
- * Requests for a whole answer pass unchanged.
+ * Requests for a whole answer pass unchanged. An upstream that has shown progress gets more time with each part, and
+ * may send any number of parts.
  *
  * @throws {UpstreamFailure} `empty` when the stream ends before, `malformed` when more than 64 parts or 256 KiB come
  *   before
@@ -22,7 +23,7 @@ export function firstEvent(inner: AnswerService): AnswerService {
     const cancel = () => reply.cancel()
     call.signal.addEventListener('abort', cancel, { once: true })
     try {
-      return replay(reply, await readUntilMeaningful(reply))
+      return replay(reply, await readUntilMeaningful(reply, call))
     } catch (error) {
       reply.cancel()
       throw error
@@ -33,7 +34,8 @@ export function firstEvent(inner: AnswerService): AnswerService {
   return (request, call) => (request.stream ? heldUntilFirstEvent(request, call) : inner(request, call))
 }
 
-async function readUntilMeaningful(reply: StreamReply): Promise<readonly Part[]> {
+async function readUntilMeaningful(reply: StreamReply, { onProgress }: Call): Promise<readonly Part[]> {
+  let hasProgress = false
   let held: readonly Part[] = []
   let bytes = 0
   for (;;) {
@@ -41,8 +43,10 @@ async function readUntilMeaningful(reply: StreamReply): Promise<readonly Part[]>
     if (parts === undefined) throw new UpstreamFailure('empty', 'the stream has no content', { status: 200 })
     held = held.length === 0 ? parts : [...held, ...parts]
     if (parts.some((part) => part.isMeaningful)) return held
+    hasProgress ||= parts.some(({ isProgress }) => isProgress)
+    if (hasProgress) onProgress?.()
     bytes = held.reduce((sum, part) => sum + part.data.length, 0)
-    if (held.length > heldPartsMax || bytes > heldBytesMax) {
+    if ((held.length > heldPartsMax && !hasProgress) || bytes > heldBytesMax) {
       throw new UpstreamFailure('malformed', 'too many events without content', { status: 200 })
     }
   }

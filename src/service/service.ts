@@ -10,6 +10,8 @@ export interface Call {
   readonly signal: CallSignal
   /** Every attempt of this request so far, in order. Layers append and never remove. */
   readonly trail: Trail
+  /** Called before the first content when the upstream shows that it works on the answer: its deadline is extended. */
+  readonly onProgress?: (() => void) | undefined
   /** The request probes an upstream with an open circuit breaker, with a single attempt (failover.md "Breaker"). */
   readonly isProbe?: boolean
 }

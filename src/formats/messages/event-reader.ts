@@ -52,7 +52,12 @@ export function messageEventReader(): PartReader {
     if (type === 'tool_use') hasCalls = true
     const isMeaningful = !silentBlocks.has(type) || Boolean(text) || Boolean(thinking)
     // Only the text of one block can be resumed.
-    return passed('content_block_start', data, { isMeaningful, isBeyondText: isMeaningful || blockCount > 1 })
+    const isProgress = type === 'thinking' || undefined
+    return passed('content_block_start', data, {
+      isMeaningful,
+      isProgress,
+      isBeyondText: isMeaningful || blockCount > 1,
+    })
   }
 
   function changeMessage(data: Uint8Array): Part {

@@ -18,14 +18,17 @@ function untilAborted(_request: string, { signal }: Call): Promise<string> {
 
 describe('a deadline', () => {
   test('passes an answer in time, and leaves no timer', async () => {
-    const service = deadline<string, string>(() => 1_000)(async (request) => `${request}!`)
+    const service = deadline<string, string>(() => 1_000, 60_000)(async (request) => `${request}!`)
     expect(await service('hello', callOf())).toBe('hello!')
     expect(jest.getTimerCount()).toBe(0)
   })
 
   test('passes a failure in time, and leaves no timer', async () => {
     const failure = failureOf('dns')
-    const service = deadline<string, string>(() => 1_000)(async () => {
+    const service = deadline<string, string>(
+      () => 1_000,
+      60_000,
+    )(async () => {
       throw failure
     })
     expect(await rejection(service('hello', callOf()))).toBe(failure)
@@ -37,7 +40,10 @@ describe('a deadline', () => {
     [1_500, '1500 ms'],
   ] as const)('of %p ms aborts the attempt and fails it as a timeout', async (ms, shown) => {
     let signal: Call['signal'] | undefined
-    const service = deadline<string, string>(() => ms)((request, call) => {
+    const service = deadline<string, string>(
+      () => ms,
+      60_000,
+    )((request, call) => {
       signal = call.signal
       return untilAborted(request, call)
     })
@@ -59,7 +65,7 @@ describe('a deadline', () => {
 
   test('passes an answer that has arrived when its timer is late', async () => {
     const answer = Promise.withResolvers<string>()
-    const answering = deadline<string, string>(() => 1_000)(() => answer.promise)('hello', callOf())
+    const answering = deadline<string, string>(() => 1_000, 60_000)(() => answer.promise)('hello', callOf())
     jest.advanceTimersByTime(1_000)
     answer.resolve('hello!')
     expect(await answering).toBe('hello!')
@@ -67,7 +73,7 @@ describe('a deadline', () => {
   })
 
   test('depends on the request', async () => {
-    const service = deadline<string, string>((request) => request.length * 100)(untilAborted)
+    const service = deadline<string, string>((request) => request.length * 100, 60_000)(untilAborted)
     const failing = rejection(service('four', callOf()))
     jest.advanceTimersByTime(401)
     expect(await failing).toMatchObject({ message: 'no answer within 400 ms' })
@@ -76,7 +82,9 @@ describe('a deadline', () => {
   test("aborts the attempt when the caller leaves, with the caller's reason", async () => {
     const controller = new AbortController()
     const gone = new Error('gone')
-    const failing = rejection(deadline<string, string>(() => 1_000)(untilAborted)('hello', callOf(controller.signal)))
+    const failing = rejection(
+      deadline<string, string>(() => 1_000, 60_000)(untilAborted)('hello', callOf(controller.signal)),
+    )
     controller.abort(gone)
     expect(await failing).toBe(gone)
     expect(jest.getTimerCount()).toBe(0)
@@ -84,7 +92,10 @@ describe('a deadline', () => {
 
   test('begins an attempt aborted when the caller has left already', async () => {
     let wasAborted: boolean | undefined
-    const service = deadline<string, string>(() => 1_000)(async (_request, { signal }) => {
+    const service = deadline<string, string>(
+      () => 1_000,
+      60_000,
+    )(async (_request, { signal }) => {
       wasAborted = signal.aborted
       throw new Error('dropped')
     })
@@ -95,7 +106,10 @@ describe('a deadline', () => {
 
   test('passes the same trail on', async () => {
     const call = callOf()
-    await deadline<string, string>(() => 1_000)(async (_request, { trail }) => {
+    await deadline<string, string>(
+      () => 1_000,
+      60_000,
+    )(async (_request, { trail }) => {
       trail.push({ name: 'a', ms: 1 })
       return ''
     })('hello', call)
@@ -104,12 +118,56 @@ describe('a deadline', () => {
 
   test('does not end a stream after its start', async () => {
     let signal: Call['signal'] | undefined
-    const service = deadline<string, string>(() => 1_000)(async (_request, call) => {
+    const service = deadline<string, string>(
+      () => 1_000,
+      60_000,
+    )(async (_request, call) => {
       signal = call.signal
       return ''
     })
     await service('hello', callOf())
     jest.advanceTimersByTime(10_000)
     expect(signal?.aborted).toBe(false)
+  })
+})
+
+describe('a deadline of an upstream that shows progress', () => {
+  test('begins anew with each, for 300 s in all', async () => {
+    let progress = (): void => undefined
+    const service = deadline<string, string>(
+      () => 30_000,
+      60_000,
+    )((request, call) => {
+      progress = () => call.onProgress?.()
+      return untilAborted(request, call)
+    })
+    let failed: unknown
+    const failing = rejection(service('hello', callOf())).then((error) => (failed = error))
+    jest.advanceTimersByTime(29_000)
+    for (let waited = 0; waited < 5; waited++) {
+      progress()
+      jest.advanceTimersByTime(59_000)
+      await Promise.resolve()
+      expect(failed).toBeUndefined()
+    }
+    progress()
+    jest.advanceTimersByTime(5_002)
+    await failing
+    expect(failed).toMatchObject({ failure: 'timeout' })
+    expect(jest.getTimerCount()).toBe(0)
+  })
+
+  test('ends when it shows none any more', async () => {
+    const service = deadline<string, string>(
+      () => 30_000,
+      60_000,
+    )((request, call) => {
+      call.onProgress?.()
+      return untilAborted(request, call)
+    })
+    const failing = rejection(service('hello', callOf()))
+    jest.advanceTimersByTime(60_002)
+    expect(await failing).toMatchObject({ message: 'no answer within 60 s' })
+    expect(jest.getTimerCount()).toBe(0)
   })
 })
