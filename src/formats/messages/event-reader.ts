@@ -33,6 +33,21 @@ export function messageEventReader(): PartReader {
     return { ...recordPart(facts), data, event, hasOpenChoice: hasStarted && !isFinished }
   }
 
+  /** One literal: this is the usual part, and copies cost a multiple of it. */
+  function deltaPart(data: Uint8Array, { text, isBeyondText }: DeltaFacts): Part {
+    return {
+      kind: 'part',
+      data,
+      event: 'content_block_delta',
+      isMeaningful: isBeyondText || text !== '',
+      text,
+      isBeyondText,
+      finishReason: undefined,
+      hasOpenChoice: hasStarted && !isFinished,
+      usage: undefined,
+    }
+  }
+
   function startMessage(data: Uint8Array): readonly Part[] {
     const event = parseEvent(data)
     const { message } = event
@@ -75,7 +90,7 @@ export function messageEventReader(): PartReader {
   function readNamed(name: string, data: Uint8Array, delta: DeltaFacts): readonly Part[] | 'done' {
     switch (name) {
       case 'content_block_delta':
-        return [passed(name, data, { ...delta, isMeaningful: delta.isBeyondText || delta.text !== '' })]
+        return [deltaPart(data, delta)]
       case 'content_block_start':
         return [startBlock(data)]
       case 'content_block_stop':
