@@ -444,6 +444,17 @@ describe('POST /v1/messages at a provider that speaks it', () => {
     upstream.stop()
   })
 
+  test('applies the owner’s overrides there, but not to system messages', async () => {
+    const upstream = faultUpstream(native.says('Hi'))
+    const overrides = { system: 'Be rude.', speed: 'fast', max_tokens: 7 }
+    await using service = await startService({
+      providers: [provider('a', upstream.url, ['m'], { protocol: 'anthropic', overrides })],
+    })
+    await post(service.url, JSON.stringify({ ...question, system: 'Be kind.' }))
+    expect(bodyOf(upstream)).toEqual({ ...question, system: 'Be kind.', speed: 'fast', max_tokens: 7 })
+    upstream.stop()
+  })
+
   test('counts tokens there, and says elsewhere that nobody can', async () => {
     const upstream = faultUpstream((exchange) => exchange.write(reply(200, '{"input_tokens":14}')))
     const other = faultUpstream(chatOnly.says('Hi'))
