@@ -52,6 +52,7 @@ function row({ id, name, protocol, baseUrl, keys, freeTier, models, quirks }: Br
     ...(quirks.streamUsage ? ['usage of streams is asked for'] : []),
     ...(quirks.reasoning === 'keep' ? [] : [`\`reasoning_history\` is \`${quirks.reasoning}\``]),
     ...(quirks.continuation ? ['continues a broken stream'] : []),
+    ...quirks.formats.map((format) => `\`formats\` has \`${format}\``),
   ]
   const cells = [
     `\`${id}\``,

@@ -536,3 +536,185 @@ describe('a stream of POST /v1/responses that is cut', () => {
     for (const each of [first, second]) each.stop()
   })
 })
+
+describe('POST /v1/responses at a provider that speaks it', () => {
+  const native = { formats: ['responses'] }
+  const head = { id: 'resp_1', object: 'response', created_at: 1, model: 'theirs' }
+  const item = { id: 'msg_1', type: 'message', role: 'assistant' }
+  const place = { item_id: 'msg_1', output_index: 0, content_index: 0 }
+  const named = (type: string, sequence_number: number, members: object) =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number, ...members })}\n\n`
+  const begun = [
+    named('response.created', 0, { response: { ...head, status: 'in_progress', output: [] } }),
+    named('response.in_progress', 1, { response: { ...head, status: 'in_progress', output: [] } }),
+  ]
+  const beginning = [
+    ...begun,
+    named('response.output_item.added', 2, { output_index: 0, item: { ...item, content: [] } }),
+    named('response.content_part.added', 3, { ...place, part: { type: 'output_text', text: '' } }),
+  ]
+  const deltas = (...texts: readonly string[]) =>
+    texts.map((delta, index) =>
+      named('response.output_text.delta', 4 + index, { ...place, delta, logprobs: [], obfuscation: 'x' }),
+    )
+  const ending = (text: string, at: number) => {
+    const output = [{ ...item, status: 'completed', content: [{ type: 'output_text', text, annotations: [] }] }]
+    return [
+      named('response.output_text.done', at, { ...place, text, logprobs: [] }),
+      named('response.content_part.done', at + 1, { ...place, part: output[0]?.content[0] }),
+      named('response.output_item.done', at + 2, { output_index: 0, item: output[0] }),
+      named('response.completed', at + 3, {
+        response: {
+          ...head,
+          status: 'completed',
+          output,
+          usage: { input_tokens: 3, output_tokens: 4, total_tokens: 7 },
+        },
+      }),
+    ]
+  }
+  const streams =
+    (events: readonly string[]): Script =>
+    async (exchange) => {
+      await exchange.write(Buffer.concat([Buffer.from(streamHead), ...events.map(framed), lastChunk]))
+    }
+
+  test('passes the request and the stream through, byte for byte, but for the model', async () => {
+    const events = [...beginning, ...deltas('Hel', 'lo'), ...ending('Hello', 6)]
+    const up = faultUpstream(streams(events))
+    const models = [{ name: 'm', upstream: 'vendor/m' }]
+    await using service = await startService({ providers: [provider('a', up.url, [], { ...native, models })] })
+    const text =
+      ' {"model":"m", "input":[{"role":"user","content":"hi"}],"stream":true,"store":true,"x":9007199254740993,"tools":[{"type":"web_search"}]}'
+    const answer = await fetch(`${service.url}/v1/responses`, { method: 'POST', body: text })
+    expect(await answer.text()).toBe([...events, done].join(''))
+    expect(answer.headers.get('x-svc-dropped')).toBeNull()
+    expect(new TextDecoder().decode(up.hits[0]?.body)).toBe(text.replace('"m"', '"vendor/m"'))
+    expect(up.hits[0]?.path).toBe('/v1/responses')
+    const requests = await (await fetch(`${service.url}/api/requests`)).json()
+    expect(pick(requests, 'requests', 0)).toMatchObject({ promptTokens: 3, completionTokens: 4 })
+    up.stop()
+  })
+
+  test('passes a whole answer through, and converts between both kinds', async () => {
+    const output = [
+      { ...item, status: 'completed', content: [{ type: 'output_text', text: 'Hello', annotations: [] }] },
+    ]
+    const whole = JSON.stringify({ ...head, status: 'completed', output, usage: null })
+    const up = faultUpstream((exchange) => exchange.write(reply(200, whole)))
+    await using service = await startService({ providers: [provider('a', up.url, ['m'], native)] })
+    expect((await post(service.url, { model: 'm', input: 'hi' })).text).toBe(whole)
+    expect((await clientOf(service).responses.stream({ model: 'm', input: 'hi' }).finalResponse()).output_text).toBe(
+      'Hello',
+    )
+    up.use(streams([...beginning, ...deltas('Hello'), ...ending('Hello', 5)]))
+    expect((await clientOf(service).responses.create({ model: 'm', input: 'hi' })).output_text).toBe('Hello')
+    up.stop()
+  })
+
+  const failed = { ...head, status: 'failed', error: { code: 'server_error', message: 'no' } }
+  test.each([
+    [
+      'an error event',
+      named('error', 2, { error: { type: 'insufficient_quota', code: 'insufficient_quota', message: 'no' } }),
+    ],
+    ['a flat error event', named('error', 2, { code: 'server_error', message: 'no', param: null })],
+    ['a failed response', named('response.failed', 2, { response: failed })],
+    ['nothing', ''],
+  ])('moves on after the first two events and %s', async (_, end) => {
+    const first = faultUpstream(streams([...begun, end]))
+    const second = faultUpstream(good())
+    await using service = await startService({
+      providers: [provider('a', first.url, ['m'], native), provider('b', second.url)],
+    })
+    const { text, headers } = await post(service.url, { model: 'm', input: 'hi', stream: true })
+    expect(headers.get('x-svc-provider')).toBe('b')
+    expect(text).not.toContain('"resp_1"')
+    expect(text).toContain('response.completed')
+    for (const each of [first, second]) each.stop()
+  })
+
+  test.each([
+    [
+      'that speaks it too',
+      streams([
+        ...beginning,
+        ...deltas('same-0 ', 'same-1 ', 'same-2 ', 'same-3 '),
+        ...ending('same-0 same-1 same-2 same-3 ', 8),
+      ]),
+      native,
+    ],
+    ['of chat completions', good({ name: 'same', tokens: 4 }), {}],
+  ])('resumes a cut stream at a provider %s, with its ids and numbers', async (_, script, more) => {
+    const first = faultUpstream(async (exchange) => {
+      await exchange.write(
+        Buffer.concat([Buffer.from(streamHead), ...[...beginning, ...deltas('same-0 ', 'same-1 ')].map(framed)]),
+      )
+      exchange.close()
+    })
+    const second = faultUpstream(script)
+    await using service = await startService({
+      providers: [provider('a', first.url, ['m'], native), provider('b', second.url, ['m'], more)],
+    })
+    const events = await collect(await clientOf(service).responses.create({ model: 'm', input: 'hi', stream: true }))
+    expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_event, index) => index))
+    expect(new Set(events.flatMap((each) => ('response' in each ? [each.response.id] : []))).size).toBe(1)
+    expect(new Set(events.flatMap((each) => ('item_id' in each ? [each.item_id] : []))).size).toBe(1)
+    const strict = await clientOf(service).responses.stream({ model: 'm', input: 'hi' }).finalResponse()
+    expect([strict.id, strict.output_text]).toEqual(['resp_1', 'same-0 same-1 same-2 same-3 '])
+    for (const each of [first, second]) each.stop()
+  })
+
+  test('never ends a call that was cut', async () => {
+    const call = named('response.output_item.added', 2, {
+      output_index: 0,
+      item: { id: 'fc_1', type: 'function_call', call_id: 'c', name: 'f', arguments: '' },
+    })
+    const up = faultUpstream(
+      streams([
+        ...begun,
+        call,
+        named('response.function_call_arguments.delta', 3, { item_id: 'fc_1', output_index: 0, delta: '{"a' }),
+      ]),
+    )
+    await using service = await startService({ providers: [provider('a', up.url, ['m'], native)] })
+    const { text } = await post(service.url, { model: 'm', input: 'hi', stream: true })
+    expect(text).not.toMatch(/(?:arguments|output_item)\.done/)
+    expect(text).toEndWith('\n\n')
+    expect(text).toMatch(/event: error\n.*\n\nevent: response\.failed\n/)
+    up.stop()
+  })
+
+  test('counts tokens and compacts there, and nowhere else', async () => {
+    const up = faultUpstream((exchange) =>
+      exchange.write(
+        reply(
+          200,
+          JSON.stringify(
+            exchange.hit.path.endsWith('/compact')
+              ? { object: 'response.compaction', output: [] }
+              : { object: 'response.input_tokens', input_tokens: 7 },
+          ),
+        ),
+      ),
+    )
+    await using service = await startService({
+      providers: [provider('a', up.url, ['m'], native), provider('b', up.url, ['chat'])],
+    })
+    const ask = async (path: string, model: string) => {
+      const response = await fetch(`${service.url}/v1/responses/${path}`, {
+        method: 'POST',
+        body: JSON.stringify({ model, input: 'hi' }),
+      })
+      return [response.status, response.headers.get('x-should-retry'), await response.json()]
+    }
+    expect(await ask('input_tokens', 'm')).toEqual([200, null, { object: 'response.input_tokens', input_tokens: 7 }])
+    expect(await ask('compact', 'm')).toEqual([200, null, { object: 'response.compaction', output: [] }])
+    expect(up.hits.map(({ path }) => path)).toEqual(['/v1/responses/input_tokens', '/v1/responses/compact'])
+    for (const path of ['input_tokens', 'compact']) {
+      expect(await ask(path, 'chat')).toMatchObject([501, 'false', { error: { code: 'not_supported' } }])
+      expect(await ask(path, 'unknown')).toMatchObject([404, 'false', { error: { code: 'model_not_found' } }])
+    }
+    up.stop()
+  })
+})

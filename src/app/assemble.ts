@@ -21,7 +21,7 @@ import { watchEnd } from '../gateway/watch-end.ts'
 import type { Logger } from '../observe/log.ts'
 import { echo } from '../protocols/echo.ts'
 import { echoFormats, protocols } from '../protocols/known.ts'
-import type { Endpoint } from '../protocols/protocol.ts'
+import type { Endpoint, Protocol } from '../protocols/protocol.ts'
 import type { AnswerBudget } from '../service/answer-budget.ts'
 import type { HealthBook } from '../service/health/health.ts'
 import { bulkhead } from '../service/layers/bulkhead.ts'
@@ -125,6 +125,14 @@ export interface AssembledProvider {
   readonly close: () => void
 }
 
+/** The protocol with the formats that this provider speaks itself. */
+function speaking(protocol: Protocol, { quirks }: ProviderConfig): Protocol {
+  const { further } = protocol
+  if (further === undefined || quirks.formats.length === 0) return protocol
+  const spoken = quirks.formats.map((name) => further[name])
+  return { ...protocol, dialects: spoken.reduce((all, each) => ({ ...all, ...each }), protocol.dialects) }
+}
+
 /** Builds a provider: its model list, and a service with layers per model. Only this function orders the layers. */
 export function assembleProvider(config: ProviderConfig, dependencies: Dependencies): AssembledProvider {
   const { transport, health, answerBudget } = dependencies
@@ -141,7 +149,12 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
   const upstream =
     config.protocol === 'echo'
       ? undefined
-      : upstreamAt({ transport, protocol: protocols[config.protocol], endpoint, connectMs: timeouts.connectMs })
+      : upstreamAt({
+          transport,
+          protocol: speaking(protocols[config.protocol], config),
+          endpoint,
+          connectMs: timeouts.connectMs,
+        })
   const models = modelsOf({ config, upstream, target }, dependencies)
   const limit = config.maxConcurrent === undefined ? undefined : bulkhead<Ask, Reply>(config.maxConcurrent, watchEnd)
   const candidates = new Map<string, ModelCandidate>()

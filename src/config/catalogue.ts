@@ -129,8 +129,11 @@ export const brands: readonly Brand[] = [
     baseUrl: 'https://api.openai.com/v1',
     keys: ['OPENAI_API_KEY'],
     modelsPage: 'https://platform.openai.com/docs/models',
-    quirks: { streamUsage: true },
-    sources: ['https://platform.openai.com/docs/api-reference/chat/create'],
+    quirks: { streamUsage: true, formats: ['responses'] },
+    sources: [
+      'https://platform.openai.com/docs/api-reference/chat/create',
+      'https://platform.openai.com/docs/api-reference/responses/create',
+    ],
   }),
   brand({
     id: 'anthropic',

@@ -1,3 +1,4 @@
+import type { FurtherFormat } from '../formats/ask.ts'
 import type { ReasoningHistory } from '../formats/chat/request-reasoning.ts'
 import type { OfferedModel } from '../formats/model.ts'
 
@@ -58,6 +59,8 @@ export interface Quirks {
   readonly streamUsage: boolean
   /** How the reasoning of earlier answers is sent to the provider. */
   readonly reasoning: ReasoningHistory
+  /** Formats that the provider speaks itself, beside that of its protocol. */
+  readonly formats: readonly FurtherFormat[]
 }
 
 /** One provider, completed from the catalogue and the environment. */

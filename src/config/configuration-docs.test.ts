@@ -43,6 +43,7 @@ describe('docs/configuration.md', () => {
       ...top.failover.properties.on_cut.enum,
       ...$defs.provider.properties.protocol.enum,
       ...$defs.provider.properties.reasoning_history.enum,
+      ...$defs.provider.properties.formats.items.enum,
       ...$defs.model.properties.input.items.enum,
     ]
     expect(words.filter((word) => !docs.includes(`\`${word}\``) && !docs.includes(`\`"${word}"\``))).toEqual([])

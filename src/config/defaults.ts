@@ -17,4 +17,5 @@ export const noQuirks: Quirks = {
   continuation: false,
   streamUsage: false,
   reasoning: 'keep',
+  formats: [],
 }

@@ -1,5 +1,9 @@
 /** The formats that callers speak. Metrics and logs have their names as `api`. */
-export type FormatName = 'chat' | 'messages' | 'count_tokens' | 'embeddings' | 'responses'
+export type FormatName = 'chat' | 'messages' | 'count_tokens' | 'embeddings' | 'responses' | 'input_tokens' | 'compact'
+
+/** Formats that some providers of a protocol speak themselves, and others do not: the configuration says which. */
+export const furtherFormats = ['responses'] as const
+export type FurtherFormat = (typeof furtherFormats)[number]
 
 /** A member of the request's top-level object, by its offsets in the body. Ends are exclusive. */
 export interface Member {

@@ -112,6 +112,8 @@ export interface AnsweredError {
 
 /** Reads the events of one stream, one after the other. */
 export interface PartReader {
+  /** Limit of an event in bytes. Absent: 1 MiB. */
+  readonly eventBytesMax?: number
   /** The answer has one choice, so its finish is the end. */
   readonly hasOneChoice: boolean
   /**

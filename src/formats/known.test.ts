@@ -183,6 +183,18 @@ const samples: Readonly<Record<FormatName, FormatSamples>> = {
     answers: response,
     head: ['id', 'created_at', 'model'],
   },
+  input_tokens: {
+    request: responsesRequest,
+    streamed: {},
+    answers: fc.nat().map((count) => ({ object: 'response.input_tokens', input_tokens: count })),
+    head: [],
+  },
+  compact: {
+    request: responsesRequest,
+    streamed: {},
+    answers: response.map(({ output }) => ({ object: 'response.compaction', output })),
+    head: [],
+  },
 }
 
 describe.each(Object.values(formats).map((format) => [format.name, format] as const))(

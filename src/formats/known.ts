@@ -5,6 +5,7 @@ import type { Format } from './format.ts'
 import { countTokens } from './messages/count-tokens.ts'
 import { messagesOfCallers } from './messages/format.ts'
 import { responses } from './responses/format.ts'
+import { compact, inputTokens } from './responses/native-only.ts'
 
 /** Every format that callers speak. */
 export const formats: Readonly<Record<FormatName, Format>> = {
@@ -13,4 +14,6 @@ export const formats: Readonly<Record<FormatName, Format>> = {
   count_tokens: countTokens,
   embeddings,
   responses,
+  input_tokens: inputTokens,
+  compact,
 }

@@ -20,6 +20,7 @@ export function native({ passThrough }: Format, path: (endpoint: Endpoint) => st
           stream(ask, endpoint) {
             const parts = reader(ask, endpoint)
             return {
+              eventBytesMax: parts.eventBytesMax,
               hasOneChoice: parts.hasOneChoice,
               decode: (event) => answered(parts.read(event)),
               finish: parts.finish,

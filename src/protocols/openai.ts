@@ -2,6 +2,8 @@ import { chat } from '../formats/chat/format.ts'
 import { chatCompletions } from '../formats/chat/upstream.ts'
 import { embeddings } from '../formats/embeddings/format.ts'
 import { readErrorBody } from '../formats/error-body.ts'
+import { responses } from '../formats/responses/format.ts'
+import { compact, inputTokens } from '../formats/responses/native-only.ts'
 import { classifyFailure } from '../upstream/classify.ts'
 import { modelPage } from '../upstream/model-page.ts'
 import { sameHeaders } from './headers.ts'
@@ -15,6 +17,14 @@ export const openai: Protocol = {
     ...translated(chatCompletions, chatPath),
     chat: native(chat, chatPath),
     embeddings: native(embeddings, (endpoint) => `${basePath(endpoint)}/embeddings`),
+  },
+
+  further: {
+    responses: {
+      responses: native(responses, responsesPath),
+      input_tokens: native(inputTokens, (endpoint) => `${responsesPath(endpoint)}/input_tokens`),
+      compact: native(compact, (endpoint) => `${responsesPath(endpoint)}/compact`),
+    },
   },
 
   sign: sameHeaders(({ apiKey, headers }) => ({
@@ -34,6 +44,10 @@ export const openai: Protocol = {
 
 function chatPath(endpoint: Endpoint): string {
   return `${basePath(endpoint)}/chat/completions`
+}
+
+function responsesPath(endpoint: Endpoint): string {
+  return `${basePath(endpoint)}/responses`
 }
 
 function basePath({ baseUrl }: Endpoint): string {

@@ -1,6 +1,6 @@
 import type { ServerSentEvent } from '../bytes/event-stream.ts'
 import type { Framing } from '../bytes/framing.ts'
-import type { Ask, FormatName } from '../formats/ask.ts'
+import type { Ask, FormatName, FurtherFormat } from '../formats/ask.ts'
 import type { PassThroughTarget } from '../formats/format.ts'
 import type { Part } from '../formats/part.ts'
 import type { WholeReply } from '../formats/reply.ts'
@@ -41,6 +41,8 @@ export interface ModelListing {
 
 /** Reads the events of one stream as parts in the caller's format. */
 export interface StreamDecoder {
+  /** Limit of an event in bytes. Absent: 1 MiB. */
+  readonly eventBytesMax?: number | undefined
   /** The answer has one choice, so its finish is the end. */
   readonly hasOneChoice: boolean
   /**
@@ -104,6 +106,8 @@ export type Signer = (request: UnsignedRequest) => RequestHeaders | Promise<Requ
 export interface Protocol {
   /** The formats that it serves, natively or translated. */
   readonly dialects: { readonly [Name in FormatName]?: Dialect }
+  /** Dialects of upstreams that also speak a format themselves, as their configuration says, by its name. */
+  readonly further?: Readonly<Record<FurtherFormat, Protocol['dialects']>>
   /** How streams are divided into events. Default: server-sent events. */
   readonly framing?: Framing
   /** Starts signing the requests to an endpoint. */

@@ -10,7 +10,7 @@ import { readBytesMax } from '../transport/read-scheduler.ts'
 import { TransportError, type UpstreamBody } from '../transport/transport.ts'
 import { bodyFailure } from './transport-failure.ts'
 
-const eventBytesMax = 1024 * 1024
+const eventBytesDefault = 1024 * 1024
 /** Time limit for the end of the body after `[DONE]`; only a connection whose body has ended can be reused. */
 const afterDoneMs = 250
 const barrenMs = 300_000
@@ -40,7 +40,7 @@ export function streamReply(
   decoder: StreamDecoder,
   { framing, idleMs, first, hidden }: StreamReplyOptions,
 ): StreamReply {
-  const events = framing.reader({ eventBytesMax })
+  const events = framing.reader({ eventBytesMax: decoder.eventBytesMax ?? eventBytesDefault })
   let pending = first
   let isOver = false
   let isCancelled = false

@@ -46,7 +46,7 @@ describe('parseConfig', () => {
           timeouts: { connectMs: 5_000, firstTokenMs: 30_000, idleMs: 60_000, attemptMs: 120_000 },
           retries: 0,
           overrides: {},
-          quirks: { rename: {}, drop: [], continuation: false, streamUsage: false, reasoning: 'keep' },
+          quirks: { rename: {}, drop: [], continuation: false, streamUsage: false, reasoning: 'keep', formats: [] },
         },
       ],
       limits: { bodyBytes: 33_554_432, deadlineMs: 600_000 },

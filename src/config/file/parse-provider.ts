@@ -1,5 +1,6 @@
 import { nearestName } from '../../base/nearest.ts'
 import { table } from '../../base/table.ts'
+import { furtherFormats, type FurtherFormat } from '../../formats/ask.ts'
 import { reasoningHistories } from '../../formats/chat/request-reasoning.ts'
 import type { OfferedModel, Price } from '../../formats/model.ts'
 import { brandIds, findBrand } from '../catalogue.ts'
@@ -53,6 +54,7 @@ const providerMembers: MemberNames = {
     'max_concurrent',
     'overrides',
     'reasoning_history',
+    'formats',
   ],
   required: ['id'],
   hints: {
@@ -114,6 +116,11 @@ const timeoutMembers: MemberNames = {
   },
 }
 
+function readFormats(field: Field | undefined, findings: Findings): readonly FurtherFormat[] | undefined {
+  if (field === undefined) return undefined
+  return (readItems(field, findings) ?? []).flatMap((item) => readWord(item, furtherFormats, findings) ?? [])
+}
+
 /** Parses one item of `providers`. `undefined` without a valid id. */
 export function parseProvider(field: Field, findings: Findings): ParsedProvider | undefined {
   const members = readKnownMembers(field, providerMembers, findings)
@@ -133,6 +140,7 @@ export function parseProvider(field: Field, findings: Findings): ParsedProvider 
     maxConcurrent: readIntegerField(members.get('max_concurrent'), 1, 1_000_000, findings),
     overrides: readOverrides(members.get('overrides'), findings),
     reasoningHistory: readWord(members.get('reasoning_history'), reasoningHistories, findings),
+    formats: readFormats(members.get('formats'), findings),
   }
   if (id === undefined) return undefined
   const isAddressKnown = members.has('base_url') || protocol === 'echo' || findBrand(brand ?? id) !== undefined

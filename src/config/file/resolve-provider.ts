@@ -1,4 +1,5 @@
 import { table } from '../../base/table.ts'
+import type { FurtherFormat } from '../../formats/ask.ts'
 import type { ReasoningHistory } from '../../formats/chat/request-reasoning.ts'
 import type { OfferedModel } from '../../formats/model.ts'
 import type { Brand } from '../brand.ts'
@@ -27,6 +28,7 @@ export interface ParsedProvider {
   readonly maxConcurrent?: number | undefined
   readonly overrides?: Readonly<Record<string, unknown>> | undefined
   readonly reasoningHistory?: ReasoningHistory | undefined
+  readonly formats?: readonly FurtherFormat[] | undefined
 }
 
 /** A value with `$NAME` resolved, or the reason why that is not possible. */
@@ -81,12 +83,16 @@ export function resolveProvider(entry: ParsedProvider, environment: Environment)
     retries: entry.retries ?? 0,
     ...(entry.maxConcurrent === undefined ? {} : { maxConcurrent: entry.maxConcurrent }),
     overrides: entry.overrides ?? table(),
-    quirks: withReasoning(brand?.quirks ?? noQuirks, entry.reasoningHistory),
+    quirks: resolveQuirks(entry, brand, baseUrl),
   }
 }
 
-function withReasoning(quirks: Quirks, reasoning: ReasoningHistory | undefined): Quirks {
-  return reasoning === undefined ? quirks : { ...quirks, reasoning }
+function resolveQuirks(entry: ParsedProvider, brand: Brand | undefined, baseUrl: string): Quirks {
+  const { quirks, baseUrl: brandUrl } = brand ?? { quirks: noQuirks, baseUrl: '' }
+  const { reasoningHistory: reasoning = quirks.reasoning } = entry
+  // A proxy of a brand need not serve all of its formats.
+  const formats = entry.formats ?? (isSameOrigin(baseUrl, brandUrl) ? quirks.formats : [])
+  return { ...quirks, reasoning, formats }
 }
 
 function resolveText(text: string, environment: Environment, pattern: RegExp): Resolved {
@@ -126,7 +132,7 @@ function resolveKey(
 }
 
 function isSameOrigin(one: string, other: string): boolean {
-  return URL.canParse(one) && new URL(one).origin === new URL(other).origin
+  return URL.canParse(one) && URL.canParse(other) && new URL(one).origin === new URL(other).origin
 }
 
 function resolveModels(

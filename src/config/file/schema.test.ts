@@ -45,6 +45,8 @@ const accepted: readonly unknown[] = [
   ...['keep', 'drop', 'reasoning', 'reasoning_content', 'required'].map((reasoning_history) =>
     provider({ reasoning_history }),
   ),
+  provider({ formats: [] }),
+  provider({ formats: ['responses'] }),
   provider({ base_url: 'http://[::1]:8080/v1/' }),
   provider({ base_url: 'https://a.test/a@b/v1' }),
   provider({ models: '*' }),
@@ -109,6 +111,9 @@ const refused: readonly unknown[] = [
   provider({ max_concurrent: 0 }),
   provider({ reasoning_history: 'all' }),
   provider({ reasoning_history: null }),
+  provider({ formats: 'responses' }),
+  provider({ formats: ['chat'] }),
+  provider({ formats: [null] }),
   provider({ timeouts: { connect: 5 } }),
   provider({ timeouts: { connect_ms: 0 } }),
   provider({ timeouts: { connect_ms: 86_400_001 } }),

@@ -8,17 +8,19 @@ import { countedUsage } from '../usage.ts'
 import { echoOf } from './echo.ts'
 import { partReader, readWhole } from './native.ts'
 import { readConversation } from './read-conversation.ts'
-import { readRequest, type ResponsesRequest } from './request.ts'
+import { requestReader, type ResponsesRequest } from './request.ts'
 import { responseWriter, type ResponseWriter } from './response-writer.ts'
 import { streamFormat } from './stream-format.ts'
 import { declaredTools, toolNames } from './tool-names.ts'
+
+const read = requestReader('responses')
 
 /** OpenAI's Responses, without stored state (docs/api.md). */
 export const responses: Format & { readonly stream: StreamFormat; readonly talk: Talk } = {
   name: 'responses',
   path: '/v1/responses',
-  check: (body) => checkBody(body, readRequest),
-  checkLarge: (body, pause) => checkLargeBody(body, readRequest, pause),
+  check: (body) => checkBody(body, read),
+  checkLarge: (body, pause) => checkLargeBody(body, read, pause),
   promptTokens: promptTokensOf,
   needsSameModel: false,
   errorBody(error) {

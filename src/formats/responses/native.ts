@@ -11,8 +11,11 @@ import { countedUsage } from '../usage.ts'
 import { readDelta, readFinish } from './answer-reader.ts'
 import { readUsage } from './response-object.ts'
 
-/** Events before the first content that are kept until it comes. */
+/** Events before the first content that are kept until it comes, and their bytes. */
 const heldMax = 64
+const heldBytesMax = 4 * 1024 * 1024
+/** The last event has the whole answer, and an event may have a picture. */
+const eventBytesMax = 16 * 1024 * 1024
 
 /**
  * Inspects a whole response. Its bytes pass through.
@@ -40,6 +43,7 @@ export function readWhole(body: Uint8Array): WholeReply | AnsweredError {
  */
 export function partReader(): PartReader {
   let held: Part[] | undefined = []
+  let heldBytes = 0
   let hasText = false
   let isFinished = false
 
@@ -78,12 +82,15 @@ export function partReader(): PartReader {
 
   function kept(part: Part): readonly Part[] {
     if (held === undefined) return [part]
-    if (held.length === heldMax) throw new MalformedAnswer('malformed', 'too many events without content')
+    heldBytes += part.data.length
+    if (held.length === heldMax || heldBytes > heldBytesMax)
+      throw new MalformedAnswer('malformed', 'too many events without content')
     held.push(part)
     return []
   }
 
   return {
+    eventBytesMax,
     hasOneChoice: true,
     read: (event) => (isDone(event.data) ? 'done' : read(event)),
     finish: () => [],

@@ -1,6 +1,7 @@
 import type { JsonCursor } from '../../bytes/json-cursor.ts'
 import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
 import type { Ask, Member } from '../ask.ts'
+import type { RequestWalk } from '../check-body.ts'
 import { invalidRequest } from '../error.ts'
 import { readModel } from '../fields.ts'
 import { missing } from '../request-fault.ts'
@@ -9,12 +10,15 @@ import { requestShape } from './request-fields.ts'
 
 /** A checked request for a Response (docs/api.md). */
 export interface ResponsesRequest extends Ask {
-  readonly format: 'responses'
+  readonly format: ResponsesFormatName
   /** Offsets of the lists of tools that it declares: `tools`, and those of items. */
   readonly toolLists: readonly Span[]
   /** A tool that it declares has another name or kind at providers of other formats. */
   readonly renamesTools: boolean
 }
+
+/** The formats with requests of this shape. */
+export type ResponsesFormatName = 'responses' | 'input_tokens' | 'compact'
 
 const membersMax = 10_000
 /** Names longer than this are not decoded. */
@@ -38,11 +42,19 @@ const ownFields: ReadonlySet<string> = new Set([
 /** Declared tools that only providers of the same format get. */
 const ownTools = ['web_search', 'web_search_preview', 'web_search_preview_2025_03_11', 'web_search_2025_08_26']
 
+/** Checks requests of a format; see {@link readRequest}. Only those for a response may ask for a stream. */
+export function requestReader(format: ResponsesFormatName): RequestWalk<ResponsesRequest> {
+  return function* read(cursor, pace) {
+    const request = yield* readRequest(cursor, pace)
+    return { ...request, format, stream: request.stream && format === 'responses' }
+  }
+}
+
 /**
  * Checks a request in place. Unknown members pass unread; 10,000 members at most. Of a repeated member the last counts,
  * and all are checked. `model` must not be repeated.
  */
-export function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ResponsesRequest> {
+function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ResponsesRequest> {
   if (cursor.peek() !== 'object') throw invalidRequest('invalid_json', 'The request body must be a JSON object.')
   const { names, table, rules } = requestShape
   const members: Member[] = []

@@ -3,11 +3,14 @@ import type { JsonObject } from '../../base/json-value.ts'
 import { checkBody } from '../check-body.ts'
 import { listOf, objectOf, parseJsonBytes } from '../exact-json.ts'
 import type { Part } from '../part.ts'
-import { readRequest, type ResponsesRequest } from './request.ts'
+import { requestReader, type ResponsesRequest } from './request.ts'
 
 /** A checked request for a response; `fields` adds and replaces fields. For tests. */
 export function checked(fields: Readonly<Record<string, unknown>> = {}): ResponsesRequest {
-  return checkBody(new TextEncoder().encode(JSON.stringify({ model: 'm', input: 'hi', ...fields })), readRequest)
+  return checkBody(
+    new TextEncoder().encode(JSON.stringify({ model: 'm', input: 'hi', ...fields })),
+    requestReader('responses'),
+  )
 }
 
 /** The events of these parts; without the end marker. For tests. */

@@ -1,0 +1,54 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import { checkBody, checkLargeBody } from '../check-body.ts'
+import { errorOf } from '../error-body.ts'
+import { WireError } from '../error.ts'
+import { isObject, numberOf } from '../exact-json.ts'
+import type { Format } from '../format.ts'
+import { MalformedAnswer } from '../malformed-answer.ts'
+import { countedUsage } from '../usage.ts'
+import { responses } from './format.ts'
+import { parseObject } from './native.ts'
+import { requestReader, type ResponsesFormatName } from './request.ts'
+import { readUsage } from './response-object.ts'
+
+/** Counts the tokens of a request for a response. */
+export const inputTokens: Format = nativeOnly(
+  'input_tokens',
+  'counts tokens',
+  ({ input_tokens }) => numberOf(input_tokens) !== undefined,
+)
+
+/** Makes a conversation shorter. Only its maker can read the result. */
+export const compact: Format = nativeOnly('compact', 'compacts responses', ({ output }) => Array.isArray(output))
+
+/**
+ * A format of requests for a response that only providers of the same format answer.
+ *
+ * @param isAnswer whether an object is an answer
+ */
+function nativeOnly(name: ResponsesFormatName, does: string, isAnswer: (answer: JsonObject) => boolean): Format {
+  const { talk: _talk, stream: _stream, ...shared } = responses
+  const read = requestReader(name)
+  return {
+    ...shared,
+    name,
+    path: `${responses.path}/${name}`,
+    check: (body) => checkBody(body, read),
+    checkLarge: (body, pause) => checkLargeBody(body, read, pause),
+    needsSameModel: true,
+    unserved: (model) =>
+      new WireError(501, 'api_error', 'not_supported', `No provider of the model '${model}' ${does}`, {
+        headers: { 'x-should-retry': 'false' },
+      }),
+    passThrough: {
+      write: responses.passThrough.write,
+      readWhole(body) {
+        const answer = parseObject(body, 'the answer')
+        if (isObject(answer['error'])) return { kind: 'error', error: errorOf(answer) }
+        if (!isAnswer(answer)) throw new MalformedAnswer('malformed', 'the answer is not of its format')
+        const counts = readUsage(answer['usage'])
+        return { kind: 'whole', body, usage: counts && countedUsage(counts), isEmpty: false }
+      },
+    },
+  }
+}
