@@ -21,7 +21,7 @@ export function documentedRoutes(): readonly KnownRoute[] {
 
 /** Paths of the code: the literals in its route tables. */
 export function codedPaths(): readonly string[] {
-  const sources = ['formats/*/format.ts', 'http/**/*.ts', 'extensions/**/*.ts']
+  const sources = ['formats/**/*.ts', 'http/**/*.ts', 'extensions/**/*.ts']
     .flatMap((glob) => [...new Bun.Glob(glob).scanSync(join(root, 'src'))])
     .filter((file) => !/\.test\.ts$|testing\.ts$/.test(file))
   const found = sources.flatMap((file) =>

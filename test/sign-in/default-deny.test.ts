@@ -61,6 +61,20 @@ test('without a session only public routes answer, and others do not reveal whet
   }
 })
 
+test('clients of Messages send the token as x-api-key, and get 401 without one in their own shape', async () => {
+  const { token } = await rig.signIn()
+  const ask = (key: string) =>
+    fetch(`${rig.service.url}/v1/messages`, { method: 'POST', body: '{}', headers: { 'x-api-key': key } })
+  const refused = await ask('none')
+  expect([refused.status, refused.headers.get('x-should-retry')]).toEqual([401, 'false'])
+  expect(await refused.json()).toEqual({
+    type: 'error',
+    error: { type: 'authentication_error', message: expect.any(String) },
+    request_id: refused.headers.get('x-request-id'),
+  })
+  expect((await ask(token)).status).toBe(400)
+})
+
 test.each([
   '/nothing',
   '/v1',
