@@ -86,6 +86,7 @@ function pacedSection(title: string): Section {
     title,
     columns: [
       ...cpuOf('chunk'),
+      metric('open together', 'together'),
       metric('pace kept %', 'keptPercent'),
       metric('busy %', 'busyPercent'),
       metric('chunk on its way p50 µs', 'delayP50Us'),

@@ -4,7 +4,7 @@ import { ProgramError } from '../processes.ts'
 import { freshRequests } from '../warm-up.ts'
 import { serviceName, type Measure } from './measure.ts'
 
-const rate = { perSecond: 1000, settleUs: 500_000, inFlightMax: 256 }
+const rate = { perSecond: 1000, settleUs: 300_000, inFlightMax: 256 }
 
 /**
  * CPU time for a plain request at 1,000 a second, of a new process with 50,000 requests behind it, and of an old one
@@ -15,7 +15,7 @@ export const aged: Measure = {
   includesDirect: false,
   only: [serviceName, 'svc-before', 'serve-raw'],
   roundsMax: 3,
-  peersOnce: false,
+  peersOnce: true,
   needsStreams: false,
   warmUp: 'age',
   async run(contender, _round, { seconds, loadCore, startFresh }) {

@@ -47,7 +47,6 @@ export const usualMeasures: readonly MeasureName[] = [
   ...rateNames,
   'plain',
   'aged',
-  'latency',
   ...pacedNames,
   'stream-throughput',
   'first-token',

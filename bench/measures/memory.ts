@@ -22,7 +22,7 @@ const tokens = 12
 export const memory: Measure = {
   name: 'memory',
   includesDirect: false,
-  roundsMax: 3,
+  roundsMax: 2,
   peersOnce: true,
   needsStreams: false,
   async run(contender, _round, { loadCore, startFresh }) {

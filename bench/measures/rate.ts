@@ -2,7 +2,7 @@ import { cpuFigures } from '../cpu.ts'
 import { rateLoad } from '../load.ts'
 import type { Measure, RateName } from './measure.ts'
 
-const settleUs = 500_000
+const settleUs = 300_000
 /** Connections beyond this are not opened: the proxy does not keep the rate. */
 const inFlightMax = 256
 
