@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'bun:test'
+import type { JsonObject } from '../../base/json-value.ts'
+import { parseChecked } from '../chat/read-event.ts'
+import { encodeJson } from '../exact-json.ts'
+import { MalformedAnswer } from '../malformed-answer.ts'
+import type { Part } from '../part.ts'
+import { messageEventReader } from './event-reader.ts'
+
+const usage = { input_tokens: 3, cache_read_input_tokens: 4, output_tokens: 1 }
+const start = { type: 'message_start', message: { id: 'a', usage } }
+const text = (said: string, index = 0) => ({
+  type: 'content_block_delta',
+  index,
+  delta: { type: 'text_delta', text: said },
+})
+const open = (type: string, index = 0) => ({ type: 'content_block_start', index, content_block: { type } })
+const close = { type: 'content_block_stop', index: 0 }
+const end = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 9 } }
+const stop = { type: 'message_stop' }
+
+/** All parts, of events without names. */
+function read(...events: readonly JsonObject[]): readonly Part[] {
+  const reader = messageEventReader()
+  const parts = events.flatMap((event) => {
+    const found = reader.read({ event: '', data: encodeJson(event) })
+    return found === 'done' || 'kind' in found ? [] : found
+  })
+  return [...parts, ...reader.finish()]
+}
+
+function types(parts: readonly Part[]): readonly unknown[] {
+  return parts.map(({ data }) => parseChecked(data)['type'])
+}
+
+describe('events that pass through', () => {
+  test('get their names, and facts for layers', () => {
+    const parts = read(start, open('text'), text('Hi'), close, end, stop)
+    expect(parts.map(({ event }) => event)).toEqual([...types(parts)].map(String))
+    expect(parts.map(({ isMeaningful }) => isMeaningful)).toEqual([false, false, true, false, true, false])
+    expect(parts[4]).toMatchObject({
+      finishReason: 'stop',
+      hasOpenChoice: false,
+      usage: { promptTokens: 7, completionTokens: 9, cachedTokens: 4 },
+    })
+  })
+
+  test('have one start', () => {
+    expect(types(read(start, start, end, stop))).toEqual(['message_start', 'message_delta', 'message_stop'])
+  })
+
+  test('have usage, which clients require', () => {
+    const parts = read({ type: 'message_start', message: { id: 'a' } }, { ...end, usage: undefined }, stop)
+    expect(parts.slice(0, 2).map(({ data }) => parseChecked(data))).toEqual([
+      { type: 'message_start', message: { id: 'a', usage: { input_tokens: 0, output_tokens: 0 } } },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 0 } },
+    ])
+  })
+
+  test('that lack their end get it', () => {
+    expect(types(read(start, open('text'), text('x'), close, end)).at(-1)).toBe('message_stop')
+    const [delta] = read(start, open('tool_use'), close, stop).slice(-2)
+    expect(delta && parseChecked(delta.data)['delta']).toEqual({ stop_reason: 'tool_use', stop_sequence: null })
+  })
+
+  test.each<readonly [string, JsonObject, Partial<Part>]>([
+    ['a call', open('tool_use'), { isMeaningful: true, isBeyondText: true }],
+    ['a tool that runs upstream', open('server_tool_use'), { isMeaningful: true, isBeyondText: true }],
+    ['thinking', open('thinking'), { isMeaningful: false, isProgress: true }],
+    [
+      'a count of hidden tokens',
+      { ...text(''), delta: { type: 'thinking_delta', thinking: '', n: 5 } },
+      { isMeaningful: false },
+    ],
+    ['a signature', { ...text(''), delta: { type: 'signature_delta', signature: 's' } }, { isBeyondText: true }],
+    ['empty text', text(''), { isMeaningful: false }],
+    ['an unknown event', { type: 'news' }, { isMeaningful: false, event: 'news' }],
+  ])('know %s', (_name, event, facts) => {
+    expect(read(start, event)[1]).toMatchObject(facts)
+  })
+
+  test.each([
+    ['[]'],
+    ['5'],
+    ['{"type":'],
+    ['{"type":"content_block_delta","delta":{"text":5}}'],
+    ['{"type":"message_start"}'],
+  ])('are malformed as %s', (data) => {
+    expect(() => messageEventReader().read({ event: '', data: new TextEncoder().encode(data) })).toThrow(
+      MalformedAnswer,
+    )
+  })
+})
