@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { ServerSentEvent } from '../../bytes/event-stream.ts'
+import { JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
 import { isDone } from '../done.ts'
 import { errorOf } from '../error-body.ts'
 import { isObject, objectOf, objectsOf, parseJsonBytes, textOf } from '../exact-json.ts'
@@ -10,10 +11,13 @@ import type { WholeReply } from '../reply.ts'
 import { countedUsage } from '../usage.ts'
 import { readDelta, readFinish } from './answer-reader.ts'
 import { readUsage } from './response-object.ts'
+import { partOf } from './response-part.ts'
 
-/** Events before the first content that are kept until it comes, and their bytes. */
+/** Events before the first content that are kept until it comes, their number once there is progress, and their bytes. */
 const heldMax = 64
+const heldWithProgressMax = 10_000
 const heldBytesMax = 4 * 1024 * 1024
+const textDelta = 'response.output_text.delta'
 /** The last event has the whole answer, and an event may have a picture. */
 const eventBytesMax = 16 * 1024 * 1024
 
@@ -44,15 +48,37 @@ export function readWhole(body: Uint8Array): WholeReply | AnsweredError {
 export function partReader(): PartReader {
   let held: Part[] | undefined = []
   let heldBytes = 0
+  let hasProgress = false
   let hasText = false
   let isFinished = false
 
   function read(event: ServerSentEvent): readonly Part[] | AnsweredError {
+    const text = event.event === textDelta ? readTextDelta(event.data) : undefined
+    if (text !== undefined) return passText(event.data, text)
     const parsed = parseObject(event.data, 'an event')
     const { type, error, response } = parsed
     if (type === 'response.failed') return { kind: 'error', error: errorOf(response) }
     if (event.event === 'error' || type === 'error' || isObject(error)) return { kind: 'error', error: errorOf(parsed) }
     const part: Part = { kind: 'part', data: oneLine(event.data), event: event.event || undefined, ...factsOf(parsed) }
+    if (type === 'response.output_item.added' && !part.isMeaningful)
+      hasProgress ||= objectOf(parsed['item'])['type'] === 'reasoning'
+    return part.isMeaningful ? released(part) : kept(part)
+  }
+
+  /** The usual case. */
+  function passText(data: Uint8Array, text: string): readonly Part[] {
+    hasText ||= text !== ''
+    const part: Part = {
+      kind: 'part',
+      data: oneLine(data),
+      event: textDelta,
+      isMeaningful: text !== '',
+      text,
+      isBeyondText: false,
+      finishReason: undefined,
+      hasOpenChoice: !isFinished,
+      usage: undefined,
+    }
     return part.isMeaningful ? released(part) : kept(part)
   }
 
@@ -83,10 +109,10 @@ export function partReader(): PartReader {
   function kept(part: Part): readonly Part[] {
     if (held === undefined) return [part]
     heldBytes += part.data.length
-    if (held.length === heldMax || heldBytes > heldBytesMax)
+    if (held.length === (hasProgress ? heldWithProgressMax : heldMax) || heldBytes > heldBytesMax)
       throw new MalformedAnswer('malformed', 'too many events without content')
     held.push(part)
-    return []
+    return hasProgress ? progress : []
   }
 
   return {
@@ -149,6 +175,37 @@ export function parseObject(data: Uint8Array, subject: string): JsonObject {
   }
   if (!isObject(value)) throw new MalformedAnswer('malformed', `${subject} is not a JSON object`)
   return value
+}
+
+/** An event was kept of an upstream that has begun to think. */
+const progress: readonly Part[] = [partOf(undefined, undefined, { isProgress: true })]
+
+const deltaNames = nameTable(['type', 'delta'])
+
+/**
+ * Reads the text of a delta of text in place. Undefined for other events.
+ *
+ * @throws {MalformedAnswer}
+ */
+function readTextDelta(data: Uint8Array): string | undefined {
+  const cursor = new JsonCursor(data)
+  let isTextDelta = false
+  let text: string | undefined
+  try {
+    if (cursor.peek() !== 'object') return undefined
+    for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+      const code = cursor.nameCode(deltaNames)
+      const isText = cursor.peek() === 'string'
+      if (code === 0 && isText) isTextDelta = cursor.string() === textDelta
+      else if (code === 1 && isText) text = cursor.string()
+      else cursor.skip()
+    }
+    cursor.finish()
+  } catch (cause) {
+    if (cause instanceof JsonSyntaxError) throw new MalformedAnswer('malformed', 'an event is not JSON', { cause })
+    throw cause
+  }
+  return isTextDelta ? text : undefined
 }
 
 const lineFeed = 0x0a

@@ -10,6 +10,7 @@ export function partOf(event: string | undefined, json: string | undefined, fact
     data: json === undefined ? nothing : encode(json),
     event,
     isMeaningful: facts.isMeaningful ?? false,
+    isProgress: facts.isProgress,
     text: facts.text ?? '',
     isBeyondText: facts.isBeyondText ?? false,
     finishReason: facts.finishReason,
