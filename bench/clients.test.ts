@@ -84,6 +84,7 @@ describe.skipIf(!isLinux)('the window of the client of streams', () => {
     const outcome = await streamLoad(target, { ...streams, window, pid: process.pid }, core)
     expect(outcome.window?.contents).toBeGreaterThan(0)
     expect(outcome.window?.contents).toBeLessThan(outcome.contents)
+    expect(outcome.window?.reads).toBeLessThan(outcome.reads)
     expect(outcome.window?.cpu?.totalUs).toBeGreaterThanOrEqual(0)
   })
 

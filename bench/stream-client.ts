@@ -30,6 +30,7 @@ let window: StreamWindow | undefined
 const firstContentUs: number[] = []
 const delaysUs: number[] = []
 let contents = 0
+let reads = 0
 let complete = 0
 let failed = 0
 let together = 0
@@ -65,10 +66,11 @@ async function measureWindow(): Promise<void> {
   await Bun.sleep(load.window.settleUs / 1000)
   isMeasuring = true
   const close = openWindow()
-  const before = contents
+  const before = { contents, reads }
   await Bun.sleep(load.window.lengthUs / 1000)
   isMeasuring = false
-  if (together === load.connections) window = { ...close(), contents: contents - before }
+  if (together === load.connections)
+    window = { ...close(), contents: contents - before.contents, reads: reads - before.reads }
 }
 
 function endStream(socket: Socket<Connection>, isComplete: boolean): void {
@@ -108,6 +110,7 @@ async function open(): Promise<void> {
         ask(socket)
       },
       data(socket, bytes) {
+        reads++
         socket.data.reader.take(bytes)
       },
       close(socket) {
@@ -131,6 +134,7 @@ await whenAllDone.promise
 
 const outcome: StreamOutcome = {
   contents,
+  reads,
   complete,
   failed,
   togetherMax,

@@ -22,12 +22,16 @@ export interface StreamLoad extends LoadAddress, StreamShape {
 export interface StreamWindow extends MeasuredWindow {
   /** Content chunks received meanwhile. */
   readonly contents: number
+  /** Reads from the sockets meanwhile. Fewer than chunks: chunks were joined on the way. */
+  readonly reads: number
 }
 
 /** Results of the stream client. */
 export interface StreamOutcome {
   /** Content chunks received. */
   readonly contents: number
+  /** Reads from the sockets. */
+  readonly reads: number
   /** Streams with every chunk and their end. */
   readonly complete: number
   /** Other streams. */
@@ -71,6 +75,7 @@ export function parseStreamOutcome(value: unknown): StreamOutcome {
   const fields = asRecord(value, 'the outcome')
   return {
     contents: numberIn(fields, 'contents'),
+    reads: numberIn(fields, 'reads'),
     complete: numberIn(fields, 'complete'),
     failed: numberIn(fields, 'failed'),
     togetherMax: numberIn(fields, 'togetherMax'),
@@ -84,5 +89,9 @@ export function parseStreamOutcome(value: unknown): StreamOutcome {
 }
 
 function parseStreamWindow(fields: Readonly<Record<string, unknown>>): StreamWindow {
-  return { ...parseMeasuredWindow(fields), contents: numberIn(fields, 'contents') }
+  return {
+    ...parseMeasuredWindow(fields),
+    contents: numberIn(fields, 'contents'),
+    reads: numberIn(fields, 'reads'),
+  }
 }

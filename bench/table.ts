@@ -88,6 +88,7 @@ function pacedSection(title: string): Section {
       ...cpuOf('chunk'),
       metric('open together', 'together'),
       metric('pace kept %', 'keptPercent'),
+      metric('chunks a read', 'chunksPerRead'),
       metric('busy %', 'busyPercent'),
       metric('chunk on its way p50 µs', 'delayP50Us'),
       metric('p99 µs', 'delayP99Us'),
@@ -131,7 +132,12 @@ const sections: Readonly<Record<MeasureName, Section>> = {
   'paced-1000': pacedSection('1,000 streams, a chunk every 20 ms'),
   'stream-throughput': {
     title: 'Streams, 64 at once, chunks as fast as they go',
-    columns: [...cpuOf('chunk'), metric('chunks/s', 'perSecond'), metric('busy %', 'busyPercent')],
+    columns: [
+      ...cpuOf('chunk'),
+      metric('chunks/s', 'perSecond'),
+      metric('chunks a read', 'chunksPerRead'),
+      metric('busy %', 'busyPercent'),
+    ],
   },
   'first-token': {
     title: 'First token of a stream, one at a time',

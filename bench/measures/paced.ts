@@ -6,8 +6,8 @@ const paceUs = 20_000
 /** Time between two starts. No divisor of the pace: the chunks of the streams are spread evenly over it. */
 const spacingUs = 618
 const settleUs = 300_000
-/** Additional duration of the streams, for a proxy that begins them late. */
-const slackUs = 400_000
+/** Additional duration of the streams, for a proxy or a machine that begins them late, and for each of them. */
+const slackUs = { all: 200_000, each: 1000 }
 
 const streamsOf: Readonly<Record<PacedName, number>> = { 'paced-1': 1, 'paced-64': 64, 'paced-1000': 1000 }
 
@@ -26,11 +26,11 @@ export function paced(name: PacedName): Measure {
     warmUp: 'streams',
     async run(contender, _round, { seconds, loadCore }) {
       const lengthUs = seconds * 1e6
-      const chunks = Math.ceil((connections * spacingUs + settleUs + lengthUs + slackUs) / paceUs)
+      const durationUs = settleUs + lengthUs + slackUs.all + connections * (spacingUs + slackUs.each)
       const streams = {
         connections,
         streamsPerConnection: 1,
-        chunks,
+        chunks: Math.ceil(durationUs / paceUs),
         paceUs,
         spacingUs,
         window: { settleUs, lengthUs },
@@ -44,6 +44,7 @@ export function paced(name: PacedName): Measure {
         together: togetherMax,
         ...cpuFigures(window, window.contents),
         keptPercent: (window.contents / expected) * 100,
+        chunksPerRead: window.contents / window.reads,
         delayP50Us,
         delayP99Us,
       }

@@ -24,6 +24,7 @@ export const streamThroughput: Measure = {
     )
     return {
       ...cpuFigures(close(), outcome.contents),
+      chunksPerRead: outcome.contents / outcome.reads,
       perSecond: (outcome.contents * 1e6) / outcome.elapsedUs,
     }
   },
