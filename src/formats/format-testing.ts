@@ -248,7 +248,9 @@ function streamContract(stream: StreamFormat, ask: () => Ask, format: Format, sa
           const reader = passThrough.reader?.(ask(), target)
           for (const each of events) {
             const read = attempt(() => reader?.read(each), MalformedAnswer)
-            if (read !== undefined && read !== 'done' && !('kind' in read)) expectParts(read)
+            // Nothing is read after an event that is malformed.
+            if (read === undefined) return
+            if (read !== 'done' && !('kind' in read)) expectParts(read)
           }
           expectParts(reader?.finish() ?? [])
         }),
@@ -399,11 +401,11 @@ function readParts({ passThrough }: Format, ask: Ask, bytes: readonly Uint8Array
   const parts: Part[] = []
   for (const event of eventsOf(bytes)) {
     const read = reader?.read(event) ?? 'done'
-    if (read === 'done') parts.push(...(reader?.finish() ?? []))
-    if (read === 'done' || 'kind' in read) break
-    parts.push(...read)
+    if (read !== 'done' && 'kind' in read) return parts
+    parts.push(...(read === 'done' ? (reader?.finish() ?? []) : read))
+    if (read === 'done') break
   }
-  return parts
+  return parts.some(({ finishReason }) => finishReason !== undefined) ? [...parts, ...(reader?.end?.() ?? [])] : parts
 }
 
 /** The parts with data have the same data and facts. */

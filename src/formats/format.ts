@@ -122,8 +122,10 @@ export interface PartReader {
    * @throws {MalformedAnswer} for an event that is not of the format (failover.md row 34)
    */
   read(event: ServerSentEvent): readonly Part[] | 'done' | AnsweredError
-  /** Call at the end of a complete stream. Returns last parts for choices without a finish (failover.md row 36). */
+  /** Call after `'done'`. Returns parts for choices without a finish (failover.md row 36). */
   finish(): readonly Part[]
+  /** Call at the end of a complete stream, in any way. Returns last parts. Absent: there are none. */
+  end?(): readonly Part[]
 }
 
 /** Streams answers of a format to callers. */

@@ -37,6 +37,6 @@ export interface AnswerReader {
    * @throws {UpstreamFailure} when the answer cannot be used
    */
   read(event: ServerSentEvent): readonly AnswerEvent[] | 'done' | AnsweredError
-  /** Call at the end of a complete stream. Returns a finish for each choice without one (failover.md row 36). */
+  /** Call after `'done'`. Returns a finish for each choice without one (failover.md row 36). */
   end(): readonly AnswerEvent[]
 }

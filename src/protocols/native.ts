@@ -18,13 +18,8 @@ export function native({ passThrough }: Format, path: (endpoint: Endpoint) => st
       ? {}
       : {
           stream(ask, endpoint) {
-            const parts = reader(ask, endpoint)
-            return {
-              eventBytesMax: parts.eventBytesMax,
-              hasOneChoice: parts.hasOneChoice,
-              decode: (event) => answered(parts.read(event)),
-              finish: parts.finish,
-            }
+            const { read, ...others } = reader(ask, endpoint)
+            return { ...others, decode: (event) => answered(read(event)) }
           },
         }),
   }

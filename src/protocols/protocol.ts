@@ -52,11 +52,10 @@ export interface StreamDecoder {
    * @throws {MalformedAnswer} for an event that is not of the upstream's format
    */
   decode(event: ServerSentEvent): readonly Part[] | 'done'
-  /**
-   * Call at the end of a complete stream. Returns its last parts: for choices without a finish (failover.md row 36),
-   * and for an end that the caller's format has.
-   */
+  /** Call after `'done'`. Returns parts for choices without a finish (failover.md row 36). */
   finish(): readonly Part[]
+  /** Call at the end of a complete stream, in any way. Returns last parts. Absent: there are none. */
+  end?(): readonly Part[]
 }
 
 /** Writes requests of one format for the upstreams of a protocol, and reads their answers. */

@@ -5,8 +5,7 @@ import { chat } from '../formats/chat/format.ts'
 import { parseChatRequest, type ChatRequest } from '../formats/chat/request.ts'
 import { chatCompletions } from '../formats/chat/upstream.ts'
 import { WireError } from '../formats/error.ts'
-import { isObject, objectOf, objectsOf } from '../formats/exact-json.ts'
-import { MalformedAnswer } from '../formats/malformed-answer.ts'
+import { objectsOf } from '../formats/exact-json.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import { anthropic } from './anthropic.ts'
 import { chatOf, chatRequest, endpointAt, jsonOf } from './fixtures/load.ts'
@@ -185,168 +184,6 @@ describe('any request that the gateway accepts', () => {
   })
 })
 
-const word = fc.constantFrom(
-  'message_start',
-  'content_block_start',
-  'content_block_delta',
-  'content_block_stop',
-  'message_delta',
-  'message_stop',
-  'ping',
-  'error',
-  'text',
-  'text_delta',
-  'thinking',
-  'thinking_delta',
-  'signature_delta',
-  'redacted_thinking',
-  'tool_use',
-  'input_json_delta',
-  'end_turn',
-)
-const loose = (arbitrary: fc.Arbitrary<unknown>) =>
-  fc.oneof({ weight: 4, arbitrary }, { weight: 1, arbitrary: anything })
-const block = loose(
-  fc.record(
-    {
-      type: word,
-      text,
-      thinking: text,
-      signature: text,
-      data: text,
-      id: text,
-      name: text,
-      input: anything,
-      partial_json: text,
-      stop_reason: word,
-    },
-    { requiredKeys: ['type'] },
-  ),
-)
-const anthropicAnswer = loose(
-  fc.record(
-    {
-      type: word,
-      index: fc.nat(2),
-      message: loose(
-        fc.record({ id: text, content: fc.array(block), usage: anything, stop_reason: word }, { requiredKeys: [] }),
-      ),
-      content: fc.array(block),
-      content_block: block,
-      delta: block,
-      usage: anything,
-      error: anything,
-      stop_reason: word,
-    },
-    { requiredKeys: ['type'] },
-  ),
-)
-const geminiPart = loose(
-  fc.record(
-    {
-      text,
-      thought: fc.boolean(),
-      thoughtSignature: text,
-      functionCall: loose(fc.record({ name: text, args: anything }, { requiredKeys: [] })),
-      inlineData: anything,
-    },
-    { requiredKeys: [] },
-  ),
-)
-const geminiAnswer = loose(
-  fc.record(
-    {
-      candidates: loose(
-        fc.array(
-          loose(
-            fc.record(
-              {
-                content: loose(fc.record({ parts: fc.array(geminiPart) })),
-                index: anything,
-                logprobsResult: anything,
-                finishReason: loose(fc.constantFrom('STOP', 'SAFETY', 'MALFORMED_FUNCTION_CALL')),
-              },
-              { requiredKeys: [] },
-            ),
-          ),
-        ),
-      ),
-      usageMetadata: loose(
-        fc.dictionary(fc.constantFrom('promptTokenCount', 'totalTokenCount', 'thoughtsTokenCount'), fc.nat()),
-      ),
-      promptFeedback: anything,
-      error: anything,
-    },
-    { requiredKeys: [] },
-  ),
-)
-
-const dialects: readonly (readonly [string, Protocol, fc.Arbitrary<unknown>])[] = [
-  ['anthropic', anthropic, anthropicAnswer],
-  ['gemini', gemini, geminiAnswer],
-]
-
-describe.each(dialects)('any answer of an %s upstream', (_name, protocol, answer) => {
-  const bytes = fc.oneof(
-    { weight: 5, arbitrary: answer.map((value) => encoder.encode(JSON.stringify(value))) },
-    { weight: 1, arbitrary: fc.uint8Array() },
-  )
-
-  test('is a completion or a failure of the upstream', () => {
-    fc.assert(
-      fc.property(bytes, (body) => {
-        try {
-          const { choices } = jsonOf(chatOf(protocol).decode(body, chatRequest()).body)
-          expect(objectsOf(choices).length).toBeGreaterThan(0)
-          for (const choice of objectsOf(choices)) {
-            expect(choice['finish_reason']).toBeString()
-            expect(objectOf(choice['message'])).toMatchObject({ role: 'assistant', refusal: null })
-          }
-        } catch (error) {
-          if (!(error instanceof UpstreamFailure)) throw error
-        }
-      }),
-      { numRuns: 150 },
-    )
-  })
-
-  test('is parts, each a JSON object of one line, or a failure of the upstream, or ignored', () => {
-    fc.assert(
-      fc.property(fc.array(bytes, { maxLength: 6 }), fc.boolean(), (events, includeUsage) => {
-        const decoder = chatOf(protocol).stream(
-          chatRequest({ stream: true, stream_options: { include_usage: includeUsage } }),
-          anyone,
-        )
-        let finishes = 0
-        for (const data of events) {
-          try {
-            const parts = decoder.decode({ event: '', data })
-            if (parts === 'done') return
-            for (const part of parts) {
-              expect(isObject(jsonOf(part.data))).toBe(true)
-              expect(part.data.includes(0x0a)).toBe(false)
-              if (part.finishReason !== undefined) finishes++
-            }
-          } catch (error) {
-            if (!(error instanceof UpstreamFailure || error instanceof MalformedAnswer)) throw error
-          }
-        }
-        expect(finishes).toBeLessThanOrEqual(1)
-      }),
-      { numRuns: 150 },
-    )
-  })
-
-  test('with an error status is a failure', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 300, max: 999 }), bytes, (status, body) => {
-        expect(protocol.failure(status, new Map(), body)).toBeInstanceOf(UpstreamFailure)
-      }),
-      { numRuns: 100 },
-    )
-  })
-})
-
 const delta = fc.record(
   {
     role: fc.constant('assistant'),
@@ -405,16 +242,4 @@ describe('chat completions of callers to a provider of chat completions, transla
       { numRuns: 150 },
     )
   })
-})
-
-test("a model's name never leaves its place in the path", () => {
-  fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (model, stream) => {
-      const { pathname, search } = new URL(chatOf(gemini).path(endpoint, model, stream), 'https://api.example.com')
-      expect(pathname.startsWith('/v1/models/')).toBe(true)
-      expect(pathname.split('/')).toHaveLength(4)
-      expect(pathname.endsWith(stream ? ':streamGenerateContent' : ':generateContent')).toBe(true)
-      expect(search).toBe(stream ? '?alt=sse' : '')
-    }),
-  )
 })

@@ -34,7 +34,8 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
           const events = answered(reader.read(event))
           return events === 'done' ? 'done' : writer.write(events)
         },
-        finish: () => [...writer.write(reader.end()), ...writer.end()],
+        finish: () => writer.write(reader.end()),
+        end: () => writer.end(),
       }
     },
   }

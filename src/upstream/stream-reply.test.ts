@@ -169,6 +169,12 @@ describe('a stream', () => {
     expect(body.isCancelled).toBe(true)
   })
 
+  test('is finished for no choice that begins in an event that is cut off', async () => {
+    const { parts, failure } = await readSteps(hel, stop, 'data: {"choices":[{"index":1,"delta":{"content":"x"}}')
+    expect(parts.map(({ finishReason }) => finishReason)).toEqual([undefined, 'stop'])
+    expect(failure).toBeUndefined()
+  })
+
   test('begins with the bytes that were already read', async () => {
     const { text, failure } = await readAll(replyOf(fakeBody([lo, stop, done]), new TextEncoder().encode(hel)))
     expect({ text, failure }).toEqual({ text: 'Hello', failure: undefined })
@@ -266,7 +272,7 @@ describe('the last parts of the decoder', () => {
 
   function endingReply(body: FakeBody): StreamReply {
     const decoder = chatOf(openai).stream(chatRequest({ stream: true }), anyone)
-    return streamReply(body, { ...decoder, finish: () => [...decoder.finish(), end] }, options)
+    return streamReply(body, { ...decoder, end: () => [end] }, options)
   }
 
   test.each([

@@ -49,8 +49,8 @@ export function streamReply(
   let hasOpenChoice = false
   /** The whole body was read. */
   let hasEnded = false
-  /** The decoder has no more parts. */
-  let isDrained = false
+  /** The decoder was asked for its last parts. */
+  let hasAskedForEnd = false
   /** The failure that ended the stream; every later read throws it too. */
   let failure: { readonly error: unknown } | undefined
   let idle: Watchdog | undefined
@@ -111,9 +111,7 @@ export function streamReply(
     if (event.event !== 'error' && isBlank(event.data)) return []
     try {
       const decoded = decoder.decode(event)
-      if (decoded !== 'done') return noted(decoded)
-      finish()
-      return []
+      return decoded === 'done' ? finish() : noted(decoded)
     } catch (error) {
       // The answer is complete; the event that was cut off is an end marker or the usage.
       if (hasEnded && isComplete() && error instanceof MalformedAnswer) return []
@@ -133,17 +131,19 @@ export function streamReply(
   }
 
   /** Ends the stream after the upstream's end marker. */
-  function finish(): void {
+  function finish(): readonly Part[] {
     if (!hasBegun) throw emptyStream()
+    const parts = isComplete() ? [] : noted(decoder.finish())
     end()
     drain(body)
+    return parts
   }
 
   /** The last parts of a complete stream, once. */
   function lastParts(): readonly Part[] | undefined {
-    if (isDrained) return undefined
-    isDrained = true
-    const parts = decoder.finish()
+    if (hasAskedForEnd || decoder.end === undefined) return undefined
+    hasAskedForEnd = true
+    const parts = decoder.end()
     return parts.length === 0 ? undefined : parts
   }
 

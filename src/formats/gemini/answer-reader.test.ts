@@ -1,7 +1,9 @@
+import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { fixture, fixtureEvents } from '../../protocols/fixtures/load.ts'
 import { objectOf, parseJson, parseJsonBytes } from '../exact-json.ts'
 import { answerContract } from '../testing.ts'
+import { readGeminiAnswer } from './answer-reader.ts'
 import { generateContent } from './format.ts'
 
 const name = fc.constantFrom('find', 'look')
@@ -43,4 +45,10 @@ answerContract(generateContent, {
   streams: names.map((name) => fixtureEvents(`${name}.jsonl`).map((line) => objectOf(parseJson(line)))),
   wholes: [objectOf(parseJsonBytes(fixture('gemini-response.json')))],
   events,
+})
+
+test.each([5e-324, -1, '0', null])('a candidate whose index is %j is counted', (odd) => {
+  const candidates = [odd, odd].map((index) => ({ index, content: { parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }))
+  const choices = readGeminiAnswer({ candidates }).flatMap((event) => (event.kind === 'text' ? [event.choice] : []))
+  expect(choices).toEqual([0, 1])
 })

@@ -31,7 +31,7 @@ const broken: ReadonlySet<string> = new Set([
 export function readGeminiAnswer(response: JsonObject): readonly AnswerEvent[] {
   const usage = readUsage(addUsage(undefined, response['usageMetadata']))
   const candidates = objectsOf(response['candidates']).flatMap((candidate, position) => {
-    const reader = candidateReader(numberOf(candidate['index']) ?? position)
+    const reader = candidateReader(indexOf(candidate) ?? position)
     return [...reader.read(candidate), ...readLogprobs(reader.choice, candidate), reader.finish(finishOf(candidate))]
   })
   if (candidates.length > 0) return [readStart(response), ...candidates, ...usage]
@@ -69,6 +69,11 @@ export function geminiAnswerReader(): JsonAnswerReader {
         : [...opening, ...reader.read(candidate), ...finish(finishOf(candidate))]
     },
   }
+}
+
+function indexOf({ index }: JsonObject): number | undefined {
+  const number = numberOf(index)
+  return number !== undefined && Number.isSafeInteger(number) && number >= 0 ? number : undefined
 }
 
 /** Reads one candidate, whole or piece by piece. */

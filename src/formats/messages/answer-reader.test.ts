@@ -1,7 +1,9 @@
+import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { fixture, fixtureEvents } from '../../protocols/fixtures/load.ts'
 import { objectOf, parseJson, parseJsonBytes } from '../exact-json.ts'
 import { answerContract } from '../testing.ts'
+import { readMessagesAnswer } from './answer-reader.ts'
 import { messages } from './upstream.ts'
 
 const name = fc.constantFrom('find', 'look')
@@ -38,4 +40,9 @@ answerContract(messages, {
   streams: names.map((name) => fixtureEvents(`${name}.jsonl`).map((line) => objectOf(parseJson(line)))),
   wholes: [objectOf(parseJsonBytes(fixture('anthropic-message.json')))],
   events,
+})
+
+test('an empty id of a call counts as none', () => {
+  const content = [{ type: 'tool_use', id: '', name: 'find', input: {} }]
+  expect(readMessagesAnswer({ content })).toContainEqual(expect.objectContaining({ kind: 'call', id: undefined }))
 })

@@ -185,7 +185,14 @@ function readSeal(block: JsonObject): readonly AnswerEvent[] {
 }
 
 function readCall(call: number, block: JsonObject): AnswerEvent {
-  return { kind: 'call', choice, call, id: textOf(block['id']), name: textOf(block['name']) ?? '', opaque: undefined }
+  return {
+    kind: 'call',
+    choice,
+    call,
+    id: textOf(block['id']) || undefined,
+    name: textOf(block['name']) ?? '',
+    opaque: undefined,
+  }
 }
 
 function readFinish(stopReason: string | undefined): FinishEvent {

@@ -25,7 +25,7 @@ function read(...events: readonly JsonObject[]): readonly Part[] {
     const found = reader.read({ event: '', data: encodeJson(event) })
     return found === 'done' || 'kind' in found ? [] : found
   })
-  return [...parts, ...reader.finish()]
+  return [...parts, ...reader.finish(), ...(reader.end?.() ?? [])]
 }
 
 function types(parts: readonly Part[]): readonly unknown[] {
@@ -54,6 +54,13 @@ describe('events that pass through', () => {
       { type: 'message_start', message: { id: 'a', usage: { input_tokens: 0, output_tokens: 0 } } },
       { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 0 } },
     ])
+  })
+
+  test('may have whole blocks and the finish in the start', () => {
+    const message = { ...start.message, content: [{ type: 'tool_use', name: 'f' }], stop_reason: 'tool_use' }
+    const parts = read({ type: 'message_start', message }, stop)
+    expect(types(parts)).toEqual(['message_start', 'message_stop'])
+    expect(parts[0]).toMatchObject({ isMeaningful: true, isBeyondText: true, finishReason: 'tool_calls' })
   })
 
   test('that lack their end get it', () => {

@@ -3,11 +3,11 @@ import { JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.
 import { withoutLineBreaks } from '../../bytes/text.ts'
 import { isDone } from '../done.ts'
 import { readErrorBody } from '../error-body.ts'
-import { encodeJson, isObject, objectOf, parseJsonBytes, textOf } from '../exact-json.ts'
+import { encodeJson, isObject, objectOf, objectsOf, parseJsonBytes, textOf } from '../exact-json.ts'
 import type { AnsweredError, PartReader } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { Part } from '../part.ts'
-import { countedUsage } from '../usage.ts'
+import { countedUsage, type Usage } from '../usage.ts'
 import { partOf, recordPart } from './make-part.ts'
 import { addUsage, countsOf } from './message-usage.ts'
 import { readStopReason, writeStopReason } from './stop-reason.ts'
@@ -57,7 +57,22 @@ export function messageEventReader(): PartReader {
     hasStarted = true
     const isWhole = isObject(message['usage'])
     const filled = isWhole ? data : encodeJson({ ...event, message: { ...message, usage: noUsage } })
-    return [passed('message_start', filled)]
+    return [passed('message_start', filled, startFacts(message))]
+  }
+
+  /** After tools that ran at Anthropic, the start may have whole blocks, and even the end. */
+  function startFacts({ content, stop_reason }: JsonObject): Partial<Part> {
+    const blocks = objectsOf(content)
+    const reason = textOf(stop_reason)
+    if (blocks.length === 0 && reason === undefined) return {}
+    hasCalls = blocks.some(({ type }) => type === 'tool_use')
+    isFinished = reason !== undefined
+    const finish = reason === undefined ? {} : { finishReason: readStopReason(reason), usage: usageSoFar() }
+    return { isMeaningful: true, isBeyondText: true, ...finish }
+  }
+
+  function usageSoFar(): Usage | undefined {
+    return usage && countedUsage(countsOf(usage))
   }
 
   function startBlock(data: Uint8Array): Part {
@@ -82,7 +97,7 @@ export function messageEventReader(): PartReader {
     isFinished ||= reason !== undefined
     const filled = isObject(event['usage']) ? data : encodeJson({ ...event, usage: { output_tokens: 0 } })
     return passed('message_delta', filled, {
-      usage: usage && countedUsage(countsOf(usage)),
+      usage: usageSoFar(),
       ...(reason === undefined ? {} : { isMeaningful: true, finishReason: readStopReason(reason) }),
     })
   }
@@ -123,15 +138,15 @@ export function messageEventReader(): PartReader {
       return read === 'done' || event === '' || event === name ? read : read.map((part) => ({ ...part, event }))
     },
     finish() {
-      const end = stop ?? partOf({ type: 'message_stop' })
-      if (isFinished) return [end]
+      if (isFinished) return []
       isFinished = true
       const stopReason = writeStopReason({ reason: 'stop', raw: undefined }, hasCalls)
       const delta = { stop_reason: stopReason, stop_sequence: null }
       const counts = usage && countsOf(usage)
       const event = { type: 'message_delta', delta, usage: { output_tokens: counts?.completion ?? 0 } }
-      return [partOf(event, { isMeaningful: true, finishReason: readStopReason(stopReason) }), end]
+      return [partOf(event, { isMeaningful: true, finishReason: readStopReason(stopReason) })]
     },
+    end: () => [stop ?? partOf({ type: 'message_stop' })],
   }
 }
 

@@ -53,7 +53,7 @@ export function messageToParts(body: Uint8Array): readonly Part[] {
     const read = reader.read({ event: String(event['type']), data: encodeJson(event) })
     return read === 'done' || 'kind' in read ? [] : read
   })
-  return [...parts, ...reader.finish()]
+  return [...parts, ...(reader.end?.() ?? [])]
 }
 
 function blockEvents(block: JsonObject, index: number): readonly JsonObject[] {

@@ -1,0 +1,196 @@
+import fc from 'fast-check'
+import type { FormatName } from './ask.ts'
+import type { FormatSamples } from './format-testing.ts'
+
+const word = fc.constantFrom('a', 'Good morning 🌅', '{"city":', 'two\nlines')
+const call = fc.record({
+  id: fc.constantFrom('call_1', 'call_2'),
+  type: fc.constant('function'),
+  function: fc.record({ name: word, arguments: word }),
+})
+const message = fc.record(
+  {
+    role: fc.constant('assistant'),
+    content: word,
+    refusal: fc.constant(null),
+    reasoning_content: word,
+    tool_calls: fc.array(call, { minLength: 1, maxLength: 2 }),
+    dialect: word,
+  },
+  { requiredKeys: ['role', 'content', 'refusal'] },
+)
+const completion = fc
+  .tuple(fc.nat(3), fc.array(message, { minLength: 1, maxLength: 2 }), fc.constantFrom('stop', 'length'))
+  .map(([number, messages, finish_reason]) => ({
+    id: `c${number}`,
+    object: 'chat.completion',
+    created: number,
+    model: `m${number}`,
+    choices: messages.map((each, index) => ({ index, message: each, logprobs: null, finish_reason })),
+    usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
+    service_tier: 'default',
+  }))
+
+const chatRequest = {
+  model: 'asked',
+  messages: [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: [{ type: 'text', text: 'Hi 🌅' }] },
+    { role: 'assistant', content: null, reasoning_content: 'Hm.', tool_calls: [] },
+  ],
+  max_completion_tokens: 5,
+  temperature: 0.5,
+  stop: ['x'],
+  tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }],
+  seed: 12_345,
+  unknown: { deep: [null] },
+}
+
+const messagesRequest = {
+  model: 'asked',
+  max_tokens: 5,
+  system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }],
+  messages: [
+    { role: 'user', content: [{ type: 'text', text: 'Hi 🌅' }] },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'thinking', thinking: 'Hm.', signature: 's' },
+        { type: 'tool_use', id: 'a', name: 'f', input: {} },
+      ],
+    },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'x', is_error: true }] },
+  ],
+  temperature: 0.5,
+  stop_sequences: ['x'],
+  tools: [{ name: 'f', input_schema: { type: 'object' } }],
+  tool_choice: { type: 'auto', disable_parallel_tool_use: true },
+  thinking: { type: 'enabled', budget_tokens: 1_024 },
+  metadata: { user_id: 'u' },
+  unknown: { deep: [null] },
+}
+
+const messagesBlock = fc.oneof(
+  fc.record({ type: fc.constant('text'), text: word }),
+  fc.record({ type: fc.constant('thinking'), thinking: word, signature: word }),
+  fc.record({ type: fc.constant('redacted_thinking'), data: word }),
+  fc.record({ type: fc.constant('tool_use'), id: word, name: word, input: fc.record({ city: word }) }),
+)
+const messagesAnswer = fc
+  .tuple(
+    fc.nat(3),
+    fc.array(messagesBlock, { minLength: 1, maxLength: 3 }),
+    fc.constantFrom('end_turn', 'max_tokens', 'tool_use'),
+  )
+  .map(([number, content, stop_reason]) => ({
+    id: `msg_${number}`,
+    type: 'message',
+    role: 'assistant',
+    model: `m${number}`,
+    content,
+    stop_reason,
+    stop_sequence: null,
+    usage: { input_tokens: 1, cache_read_input_tokens: 2, output_tokens: 3 },
+    container: { id: 'c' },
+  }))
+
+const embedding = fc.array(fc.constantFrom(0.5, -1, 0), { minLength: 1, maxLength: 3 })
+
+const item = fc.oneof(
+  fc.record({
+    type: fc.constant('message'),
+    id: word,
+    role: fc.constant('assistant'),
+    content: fc.array(
+      word.map((text) => ({ type: 'output_text', text, annotations: [] })),
+      { minLength: 1, maxLength: 2 },
+    ),
+  }),
+  fc.record({ type: fc.constant('function_call'), id: word, call_id: word, name: word, arguments: word }),
+  fc.record({
+    type: fc.constant('reasoning'),
+    id: word,
+    summary: fc.array(word.map((text) => ({ type: 'summary_text', text }))),
+  }),
+)
+const response = fc.tuple(fc.nat(3), fc.array(item, { minLength: 1, maxLength: 3 })).map(([number, output]) => ({
+  id: `resp_${number}`,
+  object: 'response',
+  created_at: number,
+  completed_at: number,
+  status: 'completed',
+  model: `m${number}`,
+  output,
+  usage: { input_tokens: 1, output_tokens: 2, total_tokens: 3 },
+  store: false,
+}))
+
+const responsesRequest = {
+  model: 'asked',
+  instructions: 'Be brief.',
+  input: [
+    { role: 'user', content: [{ type: 'input_text', text: 'Hi 🌅' }] },
+    { type: 'function_call', call_id: 'c', name: 'go', namespace: 'n', arguments: '{}' },
+    { type: 'function_call_output', call_id: 'c', output: 'ok' },
+    { type: 'additional_tools', role: 'developer', tools: [{ type: 'custom', name: 'patch' }] },
+  ],
+  max_output_tokens: 5,
+  temperature: 0.5,
+  tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'function', name: 'go', parameters: { type: 'object' } }] }],
+  reasoning: { effort: 'low' },
+  text: { format: { type: 'json_schema', name: 's', schema: { type: 'object' } } },
+  include: ['reasoning.encrypted_content'],
+  metadata: { a: 'b' },
+  unknown: { deep: [null] },
+}
+
+/** Sample requests and answers of every format that callers speak. For tests. */
+export const formatSamples: Readonly<Record<FormatName, FormatSamples>> = {
+  chat: {
+    request: chatRequest,
+    streamed: { ...chatRequest, stream: true, stream_options: { include_usage: true } },
+    answers: completion,
+    head: ['id', 'created', 'model'],
+  },
+  messages: {
+    request: messagesRequest,
+    streamed: { ...messagesRequest, stream: true },
+    answers: messagesAnswer,
+    head: ['id', 'type', 'role', 'model'],
+  },
+  count_tokens: {
+    request: messagesRequest,
+    streamed: {},
+    answers: fc.nat().map((count) => ({ input_tokens: count })),
+    head: [],
+  },
+  embeddings: {
+    request: { model: 'asked', input: 'Hi', dimensions: 3, unknown: [1] },
+    streamed: {},
+    answers: embedding.map((vector) => ({
+      object: 'list',
+      data: [{ object: 'embedding', index: 0, embedding: vector }],
+      model: 'm',
+      usage: { prompt_tokens: 1, total_tokens: 1 },
+    })),
+    head: [],
+  },
+  responses: {
+    request: responsesRequest,
+    streamed: { ...responsesRequest, stream: true },
+    answers: response,
+    head: ['id', 'created_at', 'model'],
+  },
+  input_tokens: {
+    request: responsesRequest,
+    streamed: {},
+    answers: fc.nat().map((count) => ({ object: 'response.input_tokens', input_tokens: count })),
+    head: [],
+  },
+  compact: {
+    request: responsesRequest,
+    streamed: {},
+    answers: response.map(({ output }) => ({ object: 'response.compaction', output })),
+    head: [],
+  },
+}
