@@ -12,8 +12,13 @@ export interface NumberRule {
 
 const modelCharactersMax = 256
 
-/** Returns the model at `start`. Call it after passing a string, and before passing any other value. */
-export function readModel(cursor: JsonCursor, start: number): string {
+/**
+ * Returns the model at `start`. Call it after passing a string, and before passing any other value.
+ *
+ * @param earlier the model of an earlier member, which is an error: readers could take different ones
+ */
+export function readModel(cursor: JsonCursor, start: number, earlier: string | undefined): string {
+  if (earlier !== undefined) throw invalidRequest('invalid_value', "The body has more than one 'model'.", 'model')
   if (cursor.position === start) throw wrongType('model', 'a string', cursor.peek())
   // An escaped character takes six bytes, or twelve as a surrogate pair.
   const isTooLong = cursor.position - start - 2 > modelCharactersMax * 12

@@ -1,44 +1,75 @@
 import { nameTable, type JsonCursor } from '../../bytes/json-cursor.ts'
 import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
-import { readBoolean, type NumberRule } from '../fields.ts'
+import { checkChoice, checkNumber, readBoolean, readModel, type NumberRule } from '../fields.ts'
 import { wrongType } from '../request-fault.ts'
+import { checkMessages, type MessageFacts } from './request-messages.ts'
 
-/** The rule of docs/api.md for a member. */
-type Rule =
-  | NumberRule
-  | { readonly kind: 'boolean' }
-  | { readonly kind: 'choice'; readonly values: readonly string[] }
-  | { readonly kind: 'model' | 'messages' | 'stop' | 'stream_options' }
-
-const anyInteger: Rule = { kind: 'integer', min: -Infinity, max: Infinity }
-
-/** Rules by member. Token counts have no range: some upstreams take -1 for no limit. */
-const rules: Readonly<Record<string, Rule>> = {
-  model: { kind: 'model' },
-  messages: { kind: 'messages' },
-  temperature: { kind: 'number', min: 0, max: 2 },
-  max_tokens: anyInteger,
-  max_completion_tokens: anyInteger,
-  top_p: { kind: 'number', min: 0, max: 1 },
-  frequency_penalty: { kind: 'number', min: -2, max: 2 },
-  presence_penalty: { kind: 'number', min: -2, max: 2 },
-  stop: { kind: 'stop' },
-  seed: anyInteger,
-  stream: { kind: 'boolean' },
-  stream_options: { kind: 'stream_options' },
-  logprobs: { kind: 'boolean' },
-  top_logprobs: { kind: 'integer', min: 0, max: 20 },
-  reasoning_effort: { kind: 'choice', values: ['low', 'medium', 'high', 'none', 'minimal', 'default', 'xhigh', 'max'] },
-  enable_thinking: { kind: 'boolean' },
+/** Facts of a request, as far as its members were read. */
+export interface RequestFacts extends MessageFacts {
+  model: string | undefined
+  stream: boolean
+  includeUsage: boolean
 }
 
-/** Names of the checked members. `fieldNames`, `fieldRules` and `fields` have the same order. */
-export const fieldNames = Object.keys(rules)
-export const fieldRules = Object.values(rules)
-export const fields = nameTable(fieldNames)
+/** Reads and checks the value at `start`. */
+type ReadValue = (cursor: JsonCursor, name: string, start: number, facts: RequestFacts) => void
+
+/**
+ * A checked member (docs/api.md). A string of the kind `text` may be long: it is passed at the pace of the walk before
+ * `read` is called.
+ */
+type RequestField =
+  | { readonly kind: 'value' | 'text'; readonly read: ReadValue }
+  | { readonly kind: 'walk'; readonly read: (cursor: JsonCursor, pace: Pace, facts: RequestFacts) => Walk<void> }
+
+const anyInteger = number({ kind: 'integer', min: -Infinity, max: Infinity })
+const boolean: RequestField = { kind: 'value', read: (cursor, name) => void readBoolean(cursor, name) }
+
+/** Checked members by name. Token counts have no range: some upstreams take -1 for no limit. */
+const fieldsByName: Readonly<Record<string, RequestField>> = {
+  model: {
+    kind: 'text',
+    read(cursor, _name, start, facts) {
+      facts.model = readModel(cursor, start, facts.model)
+    },
+  },
+  messages: { kind: 'walk', read: checkMessages },
+  temperature: number({ kind: 'number', min: 0, max: 2 }),
+  max_tokens: anyInteger,
+  max_completion_tokens: anyInteger,
+  top_p: number({ kind: 'number', min: 0, max: 1 }),
+  frequency_penalty: number({ kind: 'number', min: -2, max: 2 }),
+  presence_penalty: number({ kind: 'number', min: -2, max: 2 }),
+  stop: { kind: 'walk', read: checkStop },
+  seed: anyInteger,
+  stream: {
+    kind: 'value',
+    read(cursor, name, _start, facts) {
+      facts.stream = readBoolean(cursor, name)
+    },
+  },
+  stream_options: { kind: 'walk', read: readStreamOptions },
+  logprobs: boolean,
+  top_logprobs: number({ kind: 'integer', min: 0, max: 20 }),
+  reasoning_effort: choice(['low', 'medium', 'high', 'none', 'minimal', 'default', 'xhigh', 'max']),
+  enable_thinking: boolean,
+}
+
+/** Checked members; `fieldNames` and `fieldTable` have the same order. */
+export const fields = Object.values(fieldsByName)
+export const fieldNames = Object.keys(fieldsByName)
+export const fieldTable = nameTable(fieldNames)
+
+function number(rule: NumberRule): RequestField {
+  return { kind: 'value', read: (cursor, name) => checkNumber(cursor, name, rule) }
+}
+
+function choice(values: readonly string[]): RequestField {
+  return { kind: 'text', read: (cursor, name, start) => checkChoice(cursor, start, name, values) }
+}
 
 /** Passes `stop`: a string, an array of strings, or null. */
-export function* checkStop(cursor: JsonCursor, pace: Pace): Walk<void> {
+function* checkStop(cursor: JsonCursor, pace: Pace): Walk<void> {
   const kind = cursor.peek()
   if (kind !== 'array') {
     if (kind !== 'string' && kind !== 'null') throw wrongType('stop', 'a string or an array of strings', kind)
@@ -57,19 +88,18 @@ export function* checkStop(cursor: JsonCursor, pace: Pace): Walk<void> {
 
 const streamOptions = nameTable(['include_usage'])
 
-/** Passes `stream_options`, an object or null, and returns its `include_usage`. */
-export function* readStreamOptions(cursor: JsonCursor, pace: Pace): Walk<boolean> {
+/** Passes `stream_options`, an object or null, and reads its `include_usage`. */
+function* readStreamOptions(cursor: JsonCursor, pace: Pace, facts: RequestFacts): Walk<void> {
+  facts.includeUsage = false
   const kind = cursor.peek()
   if (kind === 'null') {
     cursor.skip()
-    return false
+    return
   }
   if (kind !== 'object') throw wrongType('stream_options', 'an object', kind)
-  let includeUsage = false
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
-    if (cursor.nameCode(streamOptions) === 0) includeUsage = readBoolean(cursor, 'stream_options.include_usage')
+    if (cursor.nameCode(streamOptions) === 0) facts.includeUsage = readBoolean(cursor, 'stream_options.include_usage')
     else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
     if (cursor.position >= pace.limit) yield pace
   }
-  return includeUsage
 }

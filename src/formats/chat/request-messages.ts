@@ -9,20 +9,21 @@ const messageNames = nameTable(['role', 'content', ...reasoningNames])
 const roles = ['user', 'assistant', 'system', 'developer', 'tool', 'function']
 const roleTable = nameTable(roles)
 
-/** Offsets of the reasoning found so far. */
-export interface FoundReasoning {
-  readonly members: ReasoningMember[]
-  readonly bare: number[]
+/** Facts of the messages that were read. */
+export interface MessageFacts {
+  hasMessages: boolean
+  /** Offsets of their reasoning. */
+  readonly reasoning: { readonly members: ReasoningMember[]; readonly bare: number[] }
 }
 
-/** Passes `messages` and checks them (docs/api.md). Their reasoning is added to `reasoning`. */
-export function* checkMessages(cursor: JsonCursor, pace: Pace, reasoning: FoundReasoning): Walk<void> {
-  const kind = cursor.peek()
-  if (kind !== 'array') throw wrongType('messages', 'an array of objects', kind)
+/** Passes `messages` and checks them (docs/api.md). */
+export function* checkMessages(cursor: JsonCursor, pace: Pace, facts: MessageFacts): Walk<void> {
+  const { reasoning } = facts
+  const list = cursor.peek()
+  if (list !== 'array') throw wrongType('messages', 'an array of objects', list)
   let index = 0
   for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
-    const element = cursor.peek()
-    if (element !== 'object') throw wrongType(`messages[${index}]`, 'an object', element)
+    checkMessageKind(cursor.peek(), index)
     const message = cursor.position
     let role: string | undefined
     let content: JsonKind | undefined
@@ -32,46 +33,55 @@ export function* checkMessages(cursor: JsonCursor, pace: Pace, reasoning: FoundR
       const code = cursor.nameCode(messageNames)
       const start = cursor.nameStart
       const valueStart = cursor.position
-      if (code === 0) {
-        if (cursor.peek() === 'string' && !cursor.skip(pace.limit)) yield* skip(cursor, pace)
-        role = readRole(cursor, valueStart, index)
-      } else {
-        if (code === 1) {
-          content = cursor.peek()
-          if (content === 'array') yield* checkParts(cursor, pace, index)
-          else if (content !== 'string' && content !== 'null') {
-            throw wrongType(`messages[${index}].content`, 'a string or an array of parts', content)
-          }
-        }
-        if ((code !== 1 || content !== 'array') && !cursor.skip(pace.limit)) yield* skip(cursor, pace)
-        const name = code < 2 ? undefined : reasoningNames[code - 2]
-        if (name !== undefined) {
-          reasoning.members.push({ name, message, start, valueStart, end: cursor.position, previousEnd })
-          if (isReasoningText(name)) isBare = false
-        }
+      const kind = cursor.peek()
+      if (code === 1 && kind === 'array') yield* checkParts(cursor, pace, index)
+      else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
+      if (code === 0) role = readRole(cursor, valueStart, kind, index)
+      else if (code === 1) content = checkContentKind(kind, index)
+      else if (code > 1) {
+        const name = reasoningName(code)
+        reasoning.members.push({ name, message, start, valueStart, end: cursor.position, previousEnd })
+        if (isReasoningText(name)) isBare = false
       }
       previousEnd = cursor.position
       if (previousEnd >= pace.limit) yield pace
     }
-    if (role === undefined) throw missing(`messages[${index}].role`)
-    if (role !== 'assistant' && role !== 'function') {
-      if (content === undefined) throw missing(`messages[${index}].content`)
-      if (content === 'null' && role !== 'tool')
-        throw wrongType(`messages[${index}].content`, 'a string or an array of parts', content)
-    }
+    checkPresence(role, content, index)
     if (isBare && role === 'assistant') reasoning.bare.push(message)
     index++
   }
   if (index === 0) throw invalidRequest('invalid_value', "'messages' must have at least one message.", 'messages')
+  facts.hasMessages = true
 }
 
-/** Returns the role at `start`. Call it after passing a string, and before passing any other value. */
-function readRole(cursor: JsonCursor, start: number, index: number): string {
+function checkMessageKind(kind: JsonKind, index: number): void {
+  if (kind !== 'object') throw wrongType(`messages[${index}]`, 'an object', kind)
+}
+
+/** Returns the role, a passed value at `start`. */
+function readRole(cursor: JsonCursor, start: number, kind: JsonKind, index: number): string {
+  if (kind !== 'string') throw wrongType(`messages[${index}].role`, 'a string', kind)
   const role = roles[cursor.stringCode(roleTable, start, cursor.position)]
-  if (role !== undefined) return role
-  const param = `messages[${index}].role`
-  if (cursor.position === start) throw wrongType(param, 'a string', cursor.peek())
-  throw notAmong(cursor, start, param, roles)
+  if (role === undefined) throw notAmong(cursor, start, `messages[${index}].role`, roles)
+  return role
+}
+
+function checkContentKind(kind: JsonKind, index: number): JsonKind {
+  if (kind === 'string' || kind === 'array' || kind === 'null') return kind
+  throw wrongType(`messages[${index}].content`, 'a string or an array of parts', kind)
+}
+
+function reasoningName(code: number): string {
+  return reasoningNames[code - 2] ?? ''
+}
+
+/** Checks that a message has a role, and content if its role requires one. */
+function checkPresence(role: string | undefined, content: JsonKind | undefined, index: number): void {
+  if (role === undefined) throw missing(`messages[${index}].role`)
+  if (role === 'assistant' || role === 'function') return
+  if (content === undefined) throw missing(`messages[${index}].content`)
+  if (content === 'null' && role !== 'tool')
+    throw wrongType(`messages[${index}].content`, 'a string or an array of parts', content)
 }
 
 const partNames = nameTable(['type', 'text', 'image_url'])
@@ -83,8 +93,8 @@ const partTypeTable = nameTable(partTypes)
 function* checkParts(cursor: JsonCursor, pace: Pace, message: number): Walk<void> {
   let index = 0
   for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
-    const kind = cursor.peek()
-    if (kind !== 'object') throw wrongType(partPath(message, index), 'an object', kind)
+    const element = cursor.peek()
+    if (element !== 'object') throw wrongType(partPath(message, index), 'an object', element)
     let type: string | undefined
     let text: JsonKind | undefined
     let image: JsonKind | undefined
@@ -92,25 +102,35 @@ function* checkParts(cursor: JsonCursor, pace: Pace, message: number): Walk<void
     for (let inside = cursor.firstMember(); inside; inside = cursor.nextMember()) {
       const code = cursor.nameCode(partNames)
       const start = cursor.position
-      const member = cursor.peek()
-      if (code === 1) text = member
-      else if (code === 2) image = member
-      if (code === 2 && member === 'object') url = yield* readUrlKind(cursor, pace)
-      else if ((code !== 0 || member === 'string') && !cursor.skip(pace.limit)) yield* skip(cursor, pace)
-      if (code === 0) {
-        if (member !== 'string') throw wrongType(`${partPath(message, index)}.type`, 'a string', member)
-        type = partTypes[cursor.stringCode(partTypeTable, start, cursor.position)] ?? 'other'
-      }
+      const kind = cursor.peek()
+      if (code === 2 && kind === 'object') url = yield* readUrlKind(cursor, pace)
+      else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
+      if (code === 0) type = readPartType(cursor, start, kind, message, index)
+      else if (code === 1) text = kind
+      else if (code === 2) image = kind
       if (cursor.position >= pace.limit) yield pace
     }
     if (type === undefined) throw missing(`${partPath(message, index)}.type`)
-    if (type === 'text' && text !== 'string') throw wrongKind(text, 'a string', `${partPath(message, index)}.text`)
-    if (type === 'image_url' && image !== 'string') {
-      if (image !== 'object') throw wrongKind(image, 'an object or a string', `${partPath(message, index)}.image_url`)
-      if (url !== 'string') throw wrongKind(url, 'a string', `${partPath(message, index)}.image_url.url`)
-    }
+    if (type === 'text') checkText(text, message, index)
+    else if (type === 'image_url') checkImage(image, url, message, index)
     index++
   }
+}
+
+/** Returns the type, a passed value at `start`; `other` for a type that is not checked. */
+function readPartType(cursor: JsonCursor, start: number, kind: JsonKind, message: number, index: number): string {
+  if (kind !== 'string') throw wrongType(`${partPath(message, index)}.type`, 'a string', kind)
+  return partTypes[cursor.stringCode(partTypeTable, start, cursor.position)] ?? 'other'
+}
+
+function checkText(text: JsonKind | undefined, message: number, index: number): void {
+  if (text !== 'string') throw wrongKind(text, 'a string', `${partPath(message, index)}.text`)
+}
+
+function checkImage(image: JsonKind | undefined, url: JsonKind | undefined, message: number, index: number): void {
+  if (image === 'string' || (image === 'object' && url === 'string')) return
+  const path = `${partPath(message, index)}.image_url`
+  throw image === 'object' ? wrongKind(url, 'a string', `${path}.url`) : wrongKind(image, 'an object or a string', path)
 }
 
 /** Passes the object of an image part, and returns the kind of its `url`. */

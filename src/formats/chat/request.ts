@@ -4,11 +4,10 @@ import { appendMessage } from '../append-message.ts'
 import type { Ask, Member } from '../ask.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
 import { invalidRequest } from '../error.ts'
-import { checkChoice, checkNumber, readBoolean, readModel } from '../fields.ts'
 import { missing } from '../request-fault.ts'
+import { addMember, memberName } from '../request-members.ts'
 import { spliceRequest, type RequestChanges } from '../splice-request.ts'
-import { checkStop, fieldNames, fieldRules, fields, readStreamOptions } from './request-fields.ts'
-import { checkMessages } from './request-messages.ts'
+import { fieldNames, fields, fieldTable, type RequestFacts } from './request-fields.ts'
 import { reasoningEdits, type MessageReasoning, type ReasoningHistory } from './request-reasoning.ts'
 
 /** A checked request (docs/api.md). The caller's bytes pass through; only these facts are read from them. */
@@ -64,67 +63,44 @@ export function appendAnswer(request: ChatRequest, message: Uint8Array): ChatReq
   return { ...request, ...changed, reasoning: { ...reasoning, bare: [...reasoning.bare, start] } }
 }
 
-/** Limit of top-level members, whose offsets are kept in memory. */
+/** Limit of top-level members. */
 const membersMax = 10_000
-/** Names longer than this are not decoded. */
-const nameBytesMax = 1024
 
 function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ChatRequest> {
   if (cursor.peek() !== 'object') throw invalidRequest('invalid_json', 'The request body must be a JSON object.')
   const members: Member[] = []
-  const reasoning = { members: [], bare: [] }
-  let model: string | undefined
-  let hasMessages = false
-  let stream = false
-  let includeUsage = false
+  const facts: RequestFacts = {
+    model: undefined,
+    stream: false,
+    includeUsage: false,
+    hasMessages: false,
+    reasoning: { members: [], bare: [] },
+  }
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const start = cursor.nameStart
-    const code = cursor.nameCode(fields)
-    const rule = fieldRules[code]
-    const name = fieldNames[code] ?? (cursor.nameEnd - start <= nameBytesMax ? cursor.name() : '')
+    const code = cursor.nameCode(fieldTable)
+    const field = fields[code]
+    const name = fieldNames[code] ?? memberName(cursor)
     const valueStart = cursor.position
-    switch (rule?.kind) {
+    switch (field?.kind) {
       case undefined:
         if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
         break
-      case 'model':
-        if (model !== undefined) throw invalidRequest('invalid_value', "The body has more than one 'model'.", 'model')
+      case 'value':
+        field.read(cursor, name, valueStart, facts)
+        break
+      case 'text':
         if (cursor.peek() === 'string' && !cursor.skip(pace.limit)) yield* skip(cursor, pace)
-        model = readModel(cursor, valueStart)
+        field.read(cursor, name, valueStart, facts)
         break
-      case 'messages':
-        yield* checkMessages(cursor, pace, reasoning)
-        hasMessages = true
-        break
-      case 'stop':
-        yield* checkStop(cursor, pace)
-        break
-      case 'stream_options':
-        includeUsage = yield* readStreamOptions(cursor, pace)
-        break
-      case 'boolean': {
-        const value = readBoolean(cursor, name)
-        if (name === 'stream') stream = value
-        break
-      }
-      case 'choice':
-        if (cursor.peek() === 'string' && !cursor.skip(pace.limit)) yield* skip(cursor, pace)
-        checkChoice(cursor, valueStart, name, rule.values)
-        break
-      case 'number':
-      case 'integer':
-        checkNumber(cursor, name, rule)
-        break
-      default:
-        rule satisfies never
+      case 'walk':
+        yield* field.read(cursor, pace, facts)
     }
-    if (members.length === membersMax) {
-      throw invalidRequest('invalid_value', `The request body has more than ${membersMax} members.`)
-    }
-    members.push({ name, start, valueStart, end: cursor.position })
+    addMember(members, { name, start, valueStart, end: cursor.position }, membersMax)
     if (cursor.position >= pace.limit) yield pace
   }
   cursor.end()
+  const { model, stream, includeUsage, hasMessages, reasoning } = facts
   if (model === undefined) throw missing('model')
   if (!hasMessages) throw missing('messages')
   return { format: 'chat', body: cursor.bytes, model, stream, includeUsage, members, reasoning }

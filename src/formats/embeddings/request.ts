@@ -4,6 +4,7 @@ import type { Ask, Member } from '../ask.ts'
 import { invalidRequest } from '../error.ts'
 import { checkChoice, checkNumber, readModel } from '../fields.ts'
 import { missing, wrongType } from '../request-fault.ts'
+import { addMember, memberName } from '../request-members.ts'
 
 /** A checked request for embeddings (docs/api.md). */
 export interface EmbeddingsRequest extends Ask {
@@ -17,7 +18,6 @@ export interface EmbeddingsRequest extends Ask {
 
 const fields = nameTable(['model', 'input', 'encoding_format', 'dimensions', 'user'])
 const membersMax = 1_000
-const nameBytesMax = 1024
 const encodings = ['float', 'base64']
 
 /** Checks a request in place. Members that docs/api.md does not name pass unread. */
@@ -30,13 +30,12 @@ export function* readRequest(cursor: JsonCursor, pace: Pace): Walk<EmbeddingsReq
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const start = cursor.nameStart
     const code = cursor.nameCode(fields)
-    const name = cursor.nameEnd - start <= nameBytesMax ? cursor.name() : ''
+    const name = memberName(cursor)
     const valueStart = cursor.position
     switch (code) {
       case 0:
-        if (model !== undefined) throw invalidRequest('invalid_value', "The body has more than one 'model'.", 'model')
         if (cursor.peek() === 'string' && !cursor.skip(pace.limit)) yield* skip(cursor, pace)
-        model = readModel(cursor, valueStart)
+        model = readModel(cursor, valueStart, model)
         break
       case 1:
         inputs = yield* readInput(cursor, pace)
@@ -53,9 +52,7 @@ export function* readRequest(cursor: JsonCursor, pace: Pace): Walk<EmbeddingsReq
       default:
         if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
     }
-    if (members.length === membersMax)
-      throw invalidRequest('invalid_value', `The request body has more than ${membersMax} members.`)
-    members.push({ name, start, valueStart, end: cursor.position })
+    addMember(members, { name, start, valueStart, end: cursor.position }, membersMax)
     if (cursor.position >= pace.limit) yield pace
   }
   cursor.end()
