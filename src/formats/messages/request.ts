@@ -5,6 +5,7 @@ import type { RequestWalk } from '../check-body.ts'
 import { invalidRequest } from '../error.ts'
 import { readBoolean, readModel } from '../fields.ts'
 import { missing } from '../request-fault.ts'
+import { addMember, memberName } from '../request-members.ts'
 import { checkValue } from '../request-shape.ts'
 import { requestShapes } from './request-shapes.ts'
 
@@ -30,10 +31,8 @@ const unshapedNames = untranslatedNames.filter((name) => !shapedNames.includes(n
 const names = [...ownNames, ...shapedNames, ...unshapedNames]
 const table = nameTable(names)
 
-/** Limit of top-level members, whose offsets are kept in memory. */
+/** Limit of top-level members. */
 const membersMax = 10_000
-/** Names longer than this are not decoded. */
-const nameBytesMax = 1024
 
 /**
  * Returns a check of requests in place. Unknown members pass unread; of a repeated member the last counts, and all are
@@ -53,20 +52,17 @@ export function messagesCheck(
     for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
       const start = cursor.nameStart
       const code = cursor.nameCode(table)
-      const name = names[code] ?? (cursor.nameEnd - start <= nameBytesMax ? cursor.name() : '')
+      const name = names[code] ?? memberName(cursor)
       const shape = shapes[code - ownNames.length]
       const valueStart = cursor.position
       if (code === 0) {
-        if (model !== undefined) throw invalidRequest('invalid_value', "The body has more than one 'model'.", 'model')
         if (cursor.peek() === 'string' && !cursor.skip(pace.limit)) yield* skip(cursor, pace)
-        model = readModel(cursor, valueStart)
+        model = readModel(cursor, valueStart, model)
       } else if (code === 1) stream = readBoolean(cursor, name)
       else if (shape !== undefined)
         yield* checkValue(cursor, pace, shape, { name, within: undefined }, required.includes(name))
       else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
-      if (members.length === membersMax)
-        throw invalidRequest('invalid_value', `The request body has more than ${membersMax} members.`)
-      members.push({ name, start, valueStart, end: cursor.position })
+      addMember(members, { name, start, valueStart, end: cursor.position }, membersMax)
       if (code !== -1) found.add(name)
       if (cursor.position >= pace.limit) yield pace
     }

@@ -5,6 +5,7 @@ import type { RequestWalk } from '../check-body.ts'
 import { invalidRequest } from '../error.ts'
 import { readModel } from '../fields.ts'
 import { missing } from '../request-fault.ts'
+import { addMember, memberName } from '../request-members.ts'
 import { checkValue, type Found, type Span } from './check-shape.ts'
 import { requestShape } from './request-fields.ts'
 
@@ -21,8 +22,6 @@ export interface ResponsesRequest extends Ask {
 export type ResponsesFormatName = 'responses' | 'input_tokens' | 'compact'
 
 const membersMax = 10_000
-/** Names longer than this are not decoded. */
-const nameBytesMax = 1024
 const renamed = ['custom', 'namespace', 'tool_search'] as const
 
 /** Fields that only providers of the same format get: they tune the answer, or are for the vendor's own use. */
@@ -65,23 +64,19 @@ function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ResponsesRequest> {
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const start = cursor.nameStart
     const code = cursor.nameCode(table)
-    const name = names[code] ?? (cursor.nameEnd - start <= nameBytesMax ? cursor.name() : '')
+    const name = names[code] ?? memberName(cursor)
     const kind = cursor.peek()
     const valueStart = cursor.position
     const rule = rules[code]
     if (name === 'model') {
-      if (model !== undefined) throw invalidRequest('invalid_value', "The body has more than one 'model'.", 'model')
       if (kind === 'string' && !cursor.skip(pace.limit)) yield* skip(cursor, pace)
-      model = readModel(cursor, valueStart)
+      model = readModel(cursor, valueStart, model)
     } else if (rule === undefined) {
       if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
     } else yield* checkValue(cursor, pace, rule, name, found)
     if (name === 'input') hasInput = kind !== 'null'
     else if (name === 'stream') stream = cursor.bytes[valueStart] === letterT
-    if (members.length === membersMax) {
-      throw invalidRequest('invalid_value', `The request body has more than ${membersMax} members.`)
-    }
-    members.push({ name, start, valueStart, end: cursor.position })
+    addMember(members, { name, start, valueStart, end: cursor.position }, membersMax)
     if (cursor.position >= pace.limit) yield pace
   }
   cursor.end()
