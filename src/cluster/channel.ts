@@ -26,7 +26,7 @@ export interface Channel<Theirs extends Handlers> {
   ): Promise<ResultOf<Theirs, Name>>
   /** Calls a function without waiting. The message is lost when the channel is closed. */
   notify<Name extends keyof Theirs & string>(name: Name, argument: ArgumentOf<Theirs, Name>): void
-  /** Takes a message from the other process. */
+  /** Takes a message from the other process. Anything else is ignored. */
   receive(message: unknown): void
   /** Closes this end. Pending calls reject. */
   close(): void

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { channel, type ArgumentOf, type Channel, type Handlers, type ResultOf } from '../../cluster/channel.ts'
+import { noAttempts } from '../../observe/provider-attempts.ts'
+import type { HealthEvent } from '../../service/health/health-event.ts'
+import type { PrimaryHandlers, WorkerHandlers } from './worker-messages.ts'
+
+/** An argument and a result for every function of one side; without one of them it does not compile. */
+type Samples<Of extends Handlers> = {
+  readonly [Name in keyof Of]: readonly [argument: ArgumentOf<Of, Name>, result: ResultOf<Of, Name>]
+}
+
+const event: HealthEvent = {
+  kind: 'failed',
+  provider: 'a',
+  target: 'openai https://a',
+  model: 'm',
+  failure: 'rate_limit',
+  retryAfterMs: 5_000,
+  restrictions: { coolDownMs: 1_000, breaker: { remainingMs: 0, stepMs: 1_000 } },
+}
+const request = {
+  time: 1,
+  id: 'r',
+  api: 'chat',
+  model: 'm 🌅',
+  stream: true,
+  status: 200,
+  error: undefined,
+  trail: [{ name: 'a', status: 503, failure: 'server_error', ms: 1.5 }],
+  totalMs: 2.25,
+}
+const minute = {
+  time: 60_000,
+  requests: 1,
+  errors: 0,
+  promptTokens: 3,
+  completionTokens: 4,
+  isEstimated: true,
+  firstTokenP50: 5,
+  firstTokenP95: undefined,
+}
+const gauges = { streamsOpen: 1, logLinesDropped: 2, recordsDropped: 3, residentBytes: 1e9 }
+const bounds = { ttlMs: 1_000, valuesMax: 10, valuesPerOwnerMax: 5 }
+
+const toPrimary: Samples<PrimaryHandlers> = {
+  welcome: [undefined, { port: 4000, workers: 2, isReplacement: true, healthEvents: [event] }],
+  listening: [{ port: 4000, lines: 'svc listens\n' }, undefined],
+  leftPort: [undefined, undefined],
+  follow: ['/etc/providers.json', { text: '{"providers":[]}' }],
+  unfollow: ['/etc/providers.json', undefined],
+  reload: ['/etc/providers.json', undefined],
+  reloadAll: [undefined, undefined],
+  roll: [undefined, undefined],
+  takeRecords: [{ records: JSON.stringify([request]), gauges }, undefined],
+  metricsText: [undefined, '# HELP svc_requests_total\n'],
+  rememberedRequests: [
+    { scope: { user: 'u' }, after: 1 },
+    { mark: 2, requests: [request], minutes: [minute] },
+  ],
+  findRequest: [{ scope: 'all users', id: 'r' }, request],
+  attemptsAt: [['a', 'b'], new Map([['a', noAttempts]])],
+  followRequests: [true, undefined],
+  store: [{ kind: 'set', store: 's', bounds, key: 'k', value: { a: [null] }, owner: 'o' }, { value: { a: [null] } }],
+  healthEvent: [event, undefined],
+  targets: [new Map([['a', 'openai https://a']]), undefined],
+  socketPosition: [undefined, { index: 0, count: 2 }],
+  probe: [11434, ['llama']],
+  buildPage: [undefined, undefined],
+}
+
+const toWorker: Samples<WorkerHandlers> = {
+  drain: ['SIGTERM', undefined],
+  ping: [undefined, undefined],
+  takeFile: [{ path: '/etc/providers.json', content: {}, isReporter: true }, true],
+  flushRecords: [undefined, undefined],
+  requestsRecorded: [7, undefined],
+  spread: [undefined, undefined],
+  healthEvent: [event, undefined],
+}
+
+const samples = [...Object.entries(toPrimary), ...Object.entries(toWorker)]
+
+/** A process whose functions return their arguments. */
+const echo = `
+  const { channel } = await import(${JSON.stringify(new URL('../../cluster/channel.ts', import.meta.url).pathname)})
+  const functions = Object.fromEntries(process.env.NAMES.split(' ').map((name) => [name, (argument) => argument]))
+  const end = channel((message) => void process.send(message), functions, () => undefined)
+  process.on('message', (message) => end.receive(message))
+  process.send('ready')
+`
+
+type Echo = Readonly<Record<string, (argument: unknown) => unknown>>
+
+let end: Channel<Echo>
+let child: ReturnType<typeof Bun.spawn>
+
+beforeAll(async () => {
+  const ready = Promise.withResolvers<void>()
+  child = Bun.spawn([process.execPath, '-e', echo], {
+    env: { ...process.env, NAMES: samples.map(([name]) => name).join(' ') },
+    stdio: ['ignore', 'inherit', 'inherit'],
+    serialization: 'advanced',
+    ipc(message: unknown) {
+      if (message === 'ready') ready.resolve()
+      else end.receive(message)
+    },
+  })
+  end = channel<Echo>(
+    (message) => child.send(message),
+    {},
+    () => undefined,
+  )
+  await ready.promise
+})
+
+afterAll(async () => {
+  child.kill()
+  await child.exited
+})
+
+describe('a message between primary and workers', () => {
+  test.each(samples)('is the same in the other process: %s', async (name, [argument, result]) => {
+    expect(await end.call(name, argument)).toEqual(argument)
+    expect(await end.call(name, result)).toEqual(result)
+  })
+
+  test('that is not of the channel, or of no known function, changes nothing', async () => {
+    const odd = fc.record(
+      {
+        kind: fc.constantFrom('call', 'notify', 'result', 'error', 'else'),
+        id: fc.oneof(fc.nat(), fc.anything()),
+        name: fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', 'toString')),
+        argument: fc.jsonValue(),
+        value: fc.jsonValue(),
+        message: fc.jsonValue(),
+      },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(fc.oneof(odd, fc.anything()), (message) => {
+        const own = channel(
+          () => undefined,
+          { known: () => 'result' },
+          () => undefined,
+        )
+        expect(() => own.receive(message)).not.toThrow()
+      }),
+      { numRuns: 200 },
+    )
+    for (const message of fc.sample(
+      odd.map((each) => ({ ...each, id: -1 })),
+      50,
+    ))
+      child.send(message)
+    expect(await end.call('ping', 'still there')).toBe('still there')
+  })
+})
