@@ -196,33 +196,40 @@ interface Collected {
 function collect(known: ReadonlyMap<string, Flag<unknown>>, argv: readonly string[]): Collected {
   const texts = new Map<Flag<unknown>, string[]>()
   const positionals: string[] = []
-  for (let index = 0; index < argv.length; index++) {
-    const argument = argv[index] ?? ''
-    if (argument === '--') {
-      positionals.push(...argv.slice(index + 1))
-      break
+  const rest = argv.values()
+  for (const argument of rest) {
+    if (argument === '--') positionals.push(...rest)
+    else if (argument === '-' || !argument.startsWith('-')) positionals.push(argument)
+    else {
+      const { flag, text } = readFlag(known, argument, rest)
+      const earlier = texts.get(flag)
+      if (earlier === undefined) texts.set(flag, [text])
+      else earlier.push(text)
     }
-    if (argument === '-' || !argument.startsWith('-')) {
-      positionals.push(argument)
-      continue
-    }
-    const equals = argument.indexOf('=')
-    const written = equals === -1 ? argument : argument.slice(0, equals)
-    const { flag, isNegated } = find(known, written)
-    let text = equals === -1 ? undefined : argument.slice(equals + 1)
-    if (flag.placeholder === undefined) {
-      if (isNegated && text !== undefined) throw new UsageError(`${written} takes no value`)
-      text = isNegated ? 'false' : (text ?? 'true')
-    } else if (text === undefined) {
-      text = argv[++index]
-      if (text === undefined || looksLikeFlag(text))
-        throw new UsageError(`${written} needs a value: ${written} ${flag.placeholder}`)
-    }
-    const list = texts.get(flag)
-    if (list === undefined) texts.set(flag, [text])
-    else list.push(text)
   }
   return { texts, positionals }
+}
+
+/** Reads a flag with its text. @param rest the arguments after it; the first is taken for a flag that needs it */
+function readFlag(
+  known: ReadonlyMap<string, Flag<unknown>>,
+  argument: string,
+  rest: Iterator<string>,
+): { readonly flag: Flag<unknown>; readonly text: string } {
+  const equals = argument.indexOf('=')
+  const written = equals === -1 ? argument : argument.slice(0, equals)
+  const attached = equals === -1 ? undefined : argument.slice(equals + 1)
+  const { flag, isNegated } = find(known, written)
+  if (isNegated) {
+    if (attached !== undefined) throw new UsageError(`${written} takes no value`)
+    return { flag, text: 'false' }
+  }
+  if (attached !== undefined) return { flag, text: attached }
+  if (flag.placeholder === undefined) return { flag, text: 'true' }
+  const next = rest.next()
+  if (next.done === true || looksLikeFlag(next.value))
+    throw new UsageError(`${written} needs a value: ${written} ${flag.placeholder}`)
+  return { flag, text: next.value }
 }
 
 function looksLikeFlag(text: string): boolean {

@@ -36,19 +36,17 @@ async function run(
   version: string,
   processContext: ProcessContext,
 ): Promise<number> {
-  const [first, second] = argv
-  const isBare = first === undefined || first.startsWith('-')
+  const [first] = argv
   if (first === '--version' || first === '-v' || first === 'version') return print(`svc ${version}\n`, processContext)
-  if ((isBare && asksForHelp(argv)) || (first === 'help' && second === undefined)) {
+  const { name, rest, isHelp } = splitCommandLine(argv)
+  if (name === undefined && isHelp) {
     const { programHelp } = await import('./help.ts')
     return print(programHelp(await Promise.all(commands.map((entry) => entry.load()))), processContext)
   }
-  const named = first === 'help' ? second : first
-  const entry = isBare ? commands[0] : commands.find(({ name }) => name === named)
-  if (entry === undefined) throw unknownCommand(named ?? '', commands)
+  const entry = name === undefined ? commands[0] : commands.find((each) => each.name === name)
+  if (entry === undefined) throw unknownCommand(name ?? '', commands)
   const command = await entry.load()
-  const rest = isBare ? argv : argv.slice(1)
-  if (first === 'help' || asksForHelp(rest)) {
+  if (isHelp) {
     const { commandHelp } = await import('./help.ts')
     return print(commandHelp(command), processContext)
   }
@@ -56,6 +54,22 @@ async function run(
   const { starting, ...context } = processContext
   starting?.(command)
   return command.run({ ...context, flags, positionals })
+}
+
+interface CommandLine {
+  /** The command; absent when none is named. */
+  readonly name: string | undefined
+  readonly rest: readonly string[]
+  /** Help is asked for: `svc help NAME`, or `--help` among the flags. */
+  readonly isHelp: boolean
+}
+
+function splitCommandLine(argv: readonly string[]): CommandLine {
+  const [first, second] = argv
+  if (first === 'help') return { name: second, rest: [], isHelp: true }
+  if (first === undefined || first.startsWith('-')) return { name: undefined, rest: argv, isHelp: asksForHelp(argv) }
+  const rest = argv.slice(1)
+  return { name: first, rest, isHelp: asksForHelp(rest) }
 }
 
 function print(text: string, { stdout }: ProcessContext): number {

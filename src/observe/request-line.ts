@@ -1,3 +1,4 @@
+import type { Usage } from '../formats/usage.ts'
 import { clock, type LineLevel, type Logger } from './log.ts'
 import type { RecordedAttempt, RequestRecord } from './record.ts'
 import { formatDuration, harmless, jsonString, type Paint } from './text.ts'
@@ -26,6 +27,12 @@ export function levelOf(record: Pick<RequestRecord, 'status' | 'error'>): LineLe
   return record.status >= 400 ? 'warn' : 'info'
 }
 
+const colours: Readonly<Record<LineLevel, Parameters<Paint>[0]>> = {
+  error: 'red',
+  warn: 'yellow',
+  info: 'green',
+  debug: 'green',
+}
 const modelMax = 128
 const wordMax = 64
 const trailMax = 32
@@ -72,30 +79,33 @@ function milliseconds(value: number): string {
 
 /** `12:03:04 200 gpt-4o-mini openai 340 ms (first 120 ms) 12+34 tokens groq ✗ 429 → openai ✓` */
 function humanRequestLine(record: RequestRecord, paint: Paint): string {
-  const { status, usage } = record
   const level = levelOf(record)
   const words = [
     paint('dim', clock(record.time)),
-    paint(level === 'error' ? 'red' : level === 'warn' ? 'yellow' : 'green', String(status)),
+    paint(colours[level], String(record.status)),
     record.model === '' ? '–' : harmless(record.model.slice(0, modelMax)),
     record.provider === undefined ? '–' : harmless(record.provider),
     formatDuration(record.totalMs),
   ]
   if (record.firstTokenMs !== undefined) words.push(paint('dim', `(first ${formatDuration(record.firstTokenMs)})`))
-  if (usage?.promptTokens !== undefined || usage?.completionTokens !== undefined)
-    words.push(
-      `${usage.isEstimated === true ? '≈' : ''}${usage.promptTokens ?? '?'}+${usage.completionTokens ?? '?'} tokens`,
-    )
+  words.push(...humanTokens(record.usage))
   if (record.user !== undefined) words.push(paint('dim', harmless(record.user.slice(0, modelMax))))
   if (record.error !== undefined) words.push(paint(level === 'error' ? 'red' : 'yellow', harmless(record.error)))
-  const line = words.join(' ')
-  const isPlain = record.trail.length === 0 || (record.trail.length === 1 && record.trail[0]?.failure === undefined)
-  return isPlain
-    ? line
-    : `${line}  ${record.trail
-        .slice(0, trailMax)
-        .map((attempt) => humanAttempt(attempt, paint))
-        .join(' → ')}`
+  return words.join(' ') + humanTrail(record.trail, paint)
+}
+
+/** `12+34 tokens`; `≈` before estimated counts, `?` for an unknown one. */
+function humanTokens(usage: Usage | undefined): readonly string[] {
+  const { promptTokens = '?', completionTokens = '?', isEstimated = false } = usage ?? {}
+  if (promptTokens === '?' && completionTokens === '?') return []
+  return [`${isEstimated ? '≈' : ''}${promptTokens}+${completionTokens} tokens`]
+}
+
+/** ` groq ✗ 429 → openai ✓`; empty when the first attempt succeeded. */
+function humanTrail(trail: readonly RecordedAttempt[], paint: Paint): string {
+  if (trail.length < 2 && trail[0]?.failure === undefined) return ''
+  const attempts = trail.slice(0, trailMax).map((attempt) => humanAttempt(attempt, paint))
+  return `  ${attempts.join(' → ')}`
 }
 
 function humanAttempt({ name, status, failure }: RecordedAttempt, paint: Paint): string {

@@ -42,14 +42,25 @@ function parseHttpDate(text: string | undefined): number | undefined {
   if (groups === undefined) return undefined
   const month = months.indexOf(groups['month'] ?? '')
   if (month === -1) return undefined
-  const year = Number(groups['year'])
-  // RFC 9110 section 5.6.7: a two-digit year more than 50 years ahead is in the past.
-  const fullYear = groups['year']?.length === 2 ? (year >= 70 ? 1900 + year : 2000 + year) : year
   const day = Number(groups['day'])
-  const [hour = 0, minute = 0, second = 0] = (groups['time'] ?? '').split(':').map(Number)
+  const midnight = Date.UTC(fullYear(groups['year'] ?? ''), month, day)
+  const time = parseTime(groups['time'] ?? '')
+  if (time === undefined || new Date(midnight).getUTCDate() !== day) return undefined
+  return midnight + time
+}
+
+/** RFC 9110 section 5.6.7: a two-digit year more than 50 years ahead is in the past. */
+function fullYear(digits: string): number {
+  const year = Number(digits)
+  if (digits.length > 2) return year
+  return year >= 70 ? 1900 + year : 2000 + year
+}
+
+/** Milliseconds since midnight. The second may be 60, a leap second. */
+function parseTime(text: string): number | undefined {
+  const [hour = 0, minute = 0, second = 0] = text.split(':').map(Number)
   if (hour > 23 || minute > 59 || second > 60) return undefined
-  const date = Date.UTC(fullYear, month, day, hour, minute, second)
-  return new Date(Date.UTC(fullYear, month, day)).getUTCDate() === day && day > 0 ? date : undefined
+  return ((hour * 60 + minute) * 60 + second) * 1000
 }
 
 function clamp(milliseconds: number): number {

@@ -98,36 +98,25 @@ function describeToken(text: string, error: ParseError): string {
   return /^[-\d]/.test(token) ? 'a number' : 'an unquoted word'
 }
 
+/** The allowed text, by the parser's name of the error. */
+const expectedByError: Readonly<Record<string, string>> = {
+  InvalidSymbol: 'a string in double quotes, a number, true, false, null, an object or an array',
+  InvalidNumberFormat: 'a number such as 5 or 0.5',
+  UnexpectedEndOfNumber: 'a number such as 5 or 0.5',
+  PropertyNameExpected: 'the name of a field in double quotes',
+  ValueExpected: 'a value',
+  ColonExpected: '":" after the name of a field',
+  CommaExpected: '"," between two values',
+  CloseBraceExpected: '"}" at the end of an object',
+  CloseBracketExpected: '"]" at the end of an array',
+  EndOfFileExpected: 'nothing after the end of the object',
+  UnexpectedEndOfComment: 'a comment such as // … or /* … */',
+  InvalidCommentToken: 'a comment such as // … or /* … */',
+  UnexpectedEndOfString: 'a string that ends with a double quote on the same line',
+  InvalidUnicode: 'only the escapes \\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX',
+  InvalidEscapeCharacter: 'only the escapes \\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX',
+}
+
 function describeExpected(error: ParseError): string {
-  switch (printParseErrorCode(error.error)) {
-    case 'InvalidSymbol':
-      return 'a string in double quotes, a number, true, false, null, an object or an array'
-    case 'InvalidNumberFormat':
-    case 'UnexpectedEndOfNumber':
-      return 'a number such as 5 or 0.5'
-    case 'PropertyNameExpected':
-      return 'the name of a field in double quotes'
-    case 'ValueExpected':
-      return 'a value'
-    case 'ColonExpected':
-      return '":" after the name of a field'
-    case 'CommaExpected':
-      return '"," between two values'
-    case 'CloseBraceExpected':
-      return '"}" at the end of an object'
-    case 'CloseBracketExpected':
-      return '"]" at the end of an array'
-    case 'EndOfFileExpected':
-      return 'nothing after the end of the object'
-    case 'UnexpectedEndOfComment':
-    case 'InvalidCommentToken':
-      return 'a comment such as // … or /* … */'
-    case 'UnexpectedEndOfString':
-      return 'a string that ends with a double quote on the same line'
-    case 'InvalidUnicode':
-    case 'InvalidEscapeCharacter':
-      return 'only the escapes \\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX'
-    default:
-      return 'no control characters within a string'
-  }
+  return expectedByError[printParseErrorCode(error.error)] ?? 'no control characters within a string'
 }

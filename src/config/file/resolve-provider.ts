@@ -61,13 +61,18 @@ export function resolveProvider(entry: ParsedProvider, environment: Environment)
     return resolved?.value
   }
 
+  function settleHeaders(): Readonly<Record<string, string>> {
+    const headers = table<string>()
+    for (const [name, text] of Object.entries(entry.headers ?? {})) {
+      const value = settle(resolveText(text, environment, headerValueRule.pattern))
+      if (value !== undefined) headers[name.toLowerCase()] = value
+    }
+    return headers
+  }
+
   const baseUrl = protocol === 'echo' ? '' : (settle(resolveBaseUrl(entry, brand, environment)) ?? '')
   const apiKey = protocol === 'echo' ? undefined : settle(resolveKey(entry, brand, baseUrl, environment))
-  const headers = table<string>()
-  for (const [name, text] of Object.entries(entry.headers ?? {})) {
-    const value = settle(resolveText(text, environment, headerValueRule.pattern))
-    if (value !== undefined) headers[name.toLowerCase()] = value
-  }
+  const headers = settleHeaders()
   const enabled = entry.enabled ?? true
   return {
     id: entry.id,
