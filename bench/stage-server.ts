@@ -9,7 +9,7 @@ import { serverSentEvents } from '../src/bytes/framing.ts'
 import { parseConfig } from '../src/config/file/parse-config.ts'
 import type { Ask } from '../src/formats/ask.ts'
 import { formats } from '../src/formats/known.ts'
-import type { Reply, StreamReply } from '../src/formats/reply.ts'
+import type { PartStream, WholeReply } from '../src/formats/reply.ts'
 import { apiRoutes } from '../src/http/entrance/api-call.ts'
 import { openRequests } from '../src/http/entrance/open-requests.ts'
 import { originPolicy } from '../src/http/origin-policy.ts'
@@ -98,12 +98,12 @@ function events(read: UpstreamBody['read']): Response {
   return new Response(new ReadableStream(body), { headers: { 'content-type': 'text/event-stream' } })
 }
 
-function responseOf(reply: Reply): Response {
+function responseOf(reply: WholeReply | PartStream): Response {
   return reply.kind === 'whole' ? json(reply.body) : events(framed(reply))
 }
 
 /** The bytes of a stream's parts, then its end marker. */
-function framed(reply: StreamReply): UpstreamBody['read'] {
+function framed(reply: PartStream): UpstreamBody['read'] {
   const format = chat.stream
   if (format === undefined) throw new Error('chat completions without streams')
   let isOver = false

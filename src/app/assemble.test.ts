@@ -7,7 +7,7 @@ import type { Config, ProviderConfig } from '../config/config.ts'
 import { defaultFailover, defaultLimits } from '../config/defaults.ts'
 import { resolveProvider } from '../config/file/resolve-provider.ts'
 import type { ChatRequest } from '../formats/chat/request.ts'
-import type { Reply } from '../formats/reply.ts'
+import type { ServedReply } from '../gateway/gateway.ts'
 import { readAll, requestOf, partsText } from '../gateway/testing.ts'
 import {
   chunkJson,
@@ -406,7 +406,7 @@ describe('a stream that goes on', () => {
     const upstreams = Object.fromEntries(ids.map((id) => [id, [good]]))
     const { gateway, transports } = assemble(upstreams)
     const requests: WeakRef<ChatRequest>[] = []
-    const replies: Reply[] = []
+    const replies: ServedReply['reply'][] = []
     for (const transport of Object.values(transports)) {
       transport.request = async () => ({
         status: 200,

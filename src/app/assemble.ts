@@ -6,6 +6,7 @@ import { providerTarget } from '../config/file/provider-target.ts'
 import type { Ask } from '../formats/ask.ts'
 import type { OfferedModel } from '../formats/model.ts'
 import type { Reply } from '../formats/reply.ts'
+import { onEnd } from '../formats/stream-end.ts'
 import { conversion } from '../gateway/conversion.ts'
 import { firstEvent } from '../gateway/first-event.ts'
 import { gateway, type Gateway } from '../gateway/gateway.ts'
@@ -17,7 +18,6 @@ import {
   type ModelList,
   type Provider,
 } from '../gateway/provider.ts'
-import { watchEnd } from '../gateway/watch-end.ts'
 import type { Logger } from '../observe/log.ts'
 import { echo } from '../protocols/echo.ts'
 import { echoFormats, protocols } from '../protocols/known.ts'
@@ -156,7 +156,7 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
           connectMs: timeouts.connectMs,
         })
   const models = modelsOf({ config, upstream, target }, dependencies)
-  const limit = config.maxConcurrent === undefined ? undefined : bulkhead<Ask, Reply>(config.maxConcurrent, watchEnd)
+  const limit = config.maxConcurrent === undefined ? undefined : bulkhead<Ask, Reply>(config.maxConcurrent, onEnd)
   const candidates = new Map<string, ModelCandidate>()
   const spoken: readonly string[] = upstream === undefined ? echoFormats : Object.keys(upstream.protocol.dialects)
 
@@ -171,7 +171,7 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
     const answer = stack<Ask, Reply>(
       serviceOf(model),
       ...(limit === undefined ? [] : [limit.layer]),
-      observed({ health: modelHealth, watchEnd, now }),
+      observed({ health: modelHealth, onEnd, now }),
       ...(config.retries > 0 ? [retry<Ask, Reply>({ retries: config.retries, onRetry: modelHealth.retrying })] : []),
       traced({ name: config.id, now }),
       deadline(({ stream }) => (stream ? timeouts.firstTokenMs : timeouts.attemptMs), timeouts.idleMs),

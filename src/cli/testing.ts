@@ -5,6 +5,7 @@ import { resolveProvider } from '../config/file/resolve-provider.ts'
 import { textPart } from '../formats/chat/testing.ts'
 import type { OfferedModel } from '../formats/model.ts'
 import type { Reply } from '../formats/reply.ts'
+import { watchable } from '../formats/stream-end.ts'
 import { gateway } from '../gateway/gateway.ts'
 import { fixedModels, type ModelList, type AnswerService } from '../gateway/provider.ts'
 import { parseArguments, type Flags } from './arguments.ts'
@@ -81,7 +82,7 @@ export function namedModel(name: string, rest: Partial<OfferedModel> = {}): Offe
 /** An answer that streams these texts, then ends or fails. */
 export function streamed(texts: readonly string[], failure?: Error): Reply {
   const left = [...texts]
-  return {
+  return watchable({
     kind: 'stream',
     isEmpty: false,
     async read() {
@@ -91,7 +92,7 @@ export function streamed(texts: readonly string[], failure?: Error): Reply {
       return undefined
     },
     cancel: () => {},
-  }
+  })
 }
 
 /** Access to a real gateway over fake providers. */

@@ -7,6 +7,7 @@ import type { ErrorBody } from './error-body.ts'
 import type { WireError } from './error.ts'
 import type { Part } from './part.ts'
 import type { StreamReply, WholeReply } from './reply.ts'
+import { watchable } from './stream-end.ts'
 
 /**
  * A language of requests and answers that callers speak (docs/decisions/0011-formats.md). Methods that take an
@@ -181,7 +182,7 @@ export interface Continuation {
 /** A stream reply that gives all these parts at once. */
 export function streamOf(parts: readonly Part[]): StreamReply {
   let pending: readonly Part[] | undefined = parts
-  return {
+  return watchable({
     kind: 'stream',
     isEmpty: false,
     async read() {
@@ -192,5 +193,5 @@ export function streamOf(parts: readonly Part[]): StreamReply {
     cancel() {
       pending = undefined
     },
-  }
+  })
 }

@@ -11,8 +11,8 @@ export interface WholeReply {
   readonly isEmpty: boolean
 }
 
-/** A streamed answer. */
-export interface StreamReply {
+/** The parts of a stream. */
+export interface PartStream {
   readonly kind: 'stream'
   /** As for a whole reply; `false` until it is known. */
   readonly isEmpty: boolean
@@ -25,6 +25,18 @@ export interface StreamReply {
   /** Aborts the upstream's work. May be called at any time, more than once. */
   cancel(): void
 }
+
+/** A streamed answer. */
+export interface StreamReply extends PartStream {
+  /**
+   * Calls `listener` once, at the end of the stream: when it was read to its end (`undefined`), failed (its error) or
+   * was cancelled ({@link Cancelled}). Call it before that.
+   */
+  onEnd(listener: EndListener): void
+}
+
+/** @param usage the last one of its parts */
+export type EndListener = (failure: unknown, usage: Usage | undefined) => void
 
 /** The answer of a provider. Its kind may differ from the request; the gateway converts it. */
 export type Reply = WholeReply | StreamReply

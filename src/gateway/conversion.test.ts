@@ -40,14 +40,12 @@ function begun(): FakeStream {
   const rest = silentStream()
   let isFirst = true
   return {
-    kind: 'stream',
-    isEmpty: false,
+    ...rest,
     read() {
       if (!isFirst) return rest.read()
       isFirst = false
       return Promise.resolve([parts.text('Hel')])
     },
-    cancel: () => rest.cancel(),
     get reads() {
       return rest.reads
     },

@@ -58,6 +58,7 @@ function replay(reply: StreamReply, held: readonly Part[]): Reply {
     kind: 'stream',
     isEmpty:
       held.every((part) => part.text === '' && !part.isBeyondText) && held.some((part) => part.finishReason === 'stop'),
+    onEnd: reply.onEnd,
     read() {
       if (pending === undefined) return reply.read()
       const parts = pending

@@ -1,7 +1,7 @@
 import type { Ask } from '../formats/ask.ts'
 import { formats } from '../formats/known.ts'
 import type { Price } from '../formats/model.ts'
-import type { Reply } from '../formats/reply.ts'
+import type { PartStream, Reply, WholeReply } from '../formats/reply.ts'
 import type { CallSignal } from '../service/call-controller.ts'
 import { AllFailed, failover, type CandidateReply, type CandidateWalk } from '../service/failover.ts'
 import { UpstreamFailure } from '../service/failure.ts'
@@ -26,7 +26,7 @@ export interface GatewayOptions {
 
 /** An answer, and the provider that serves it. */
 export interface ServedReply {
-  readonly reply: Reply
+  readonly reply: WholeReply | PartStream
   /** Changes when another provider resumes a stream. */
   readonly provider: string
   /** The upstream's name for the model; changes with the provider. */
@@ -125,7 +125,8 @@ function servedBy(
 ): ServedReply {
   const { request } = options
   const dropped = candidate.passesThrough(request.format) ? undefined : request.untranslated
-  const served = { reply, provider: candidate.name, model: candidate.model, price: candidate.price, dropped }
+  const { name: provider, model, price } = candidate
+  const served: Mutable<ServedReply> = { reply, provider, model, price, dropped }
   const { stream: format } = formats[request.format]
   if (reply.kind === 'stream' && format !== undefined) {
     served.reply = resumable({
@@ -141,6 +142,8 @@ function servedBy(
   }
   return served
 }
+
+type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] }
 
 /** The candidates that serve the request's format; usually all of them. */
 function speaking(candidates: readonly ModelCandidate[], { format }: Ask): readonly ModelCandidate[] {

@@ -1,7 +1,7 @@
 import type { Ask } from '../formats/ask.ts'
 import type { Continuation, StreamFormat } from '../formats/format.ts'
 import type { Part } from '../formats/part.ts'
-import type { Reply, StreamReply } from '../formats/reply.ts'
+import type { Reply, PartStream } from '../formats/reply.ts'
 import type { CandidateReply, CandidateWalk } from '../service/failover.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call } from '../service/service.ts'
@@ -12,7 +12,7 @@ const textLengthMax = 1024 * 1024
 
 /** Options of {@link resumable}. */
 export interface ResumeOptions {
-  readonly first: StreamReply
+  readonly first: PartStream
   /** How the format of the request is streamed. */
   readonly format: StreamFormat
   readonly request: Ask
@@ -34,7 +34,7 @@ export interface ResumeOptions {
  *
  * @throws {WireError} when no candidate resumes it exactly
  */
-export function resumable(options: ResumeOptions): StreamReply {
+export function resumable(options: ResumeOptions): PartStream {
   const { first, format, call, walk, onResumed, releaseRequest } = options
   let current = first
   /** The first part with data: its id, time and model stay the same to the end. */
@@ -124,7 +124,7 @@ export function resumable(options: ResumeOptions): StreamReply {
   async function nextStream(
     asked: Ask,
     cut: UpstreamFailure,
-  ): Promise<{ readonly stream: StreamReply; readonly candidate: ModelCandidate; readonly continues: boolean }> {
+  ): Promise<{ readonly stream: PartStream; readonly candidate: ModelCandidate; readonly continues: boolean }> {
     let continues = false
     let answer: CandidateReply<ModelCandidate, Reply>
     try {
@@ -167,7 +167,7 @@ interface Beginning {
 }
 
 /** Reads a stream past the text that the client has. `undefined`: its text differs, or ends before. */
-async function readBeyond(stream: StreamReply, sent: string): Promise<Beginning | undefined> {
+async function readBeyond(stream: PartStream, sent: string): Promise<Beginning | undefined> {
   let replayed = 0
   for (;;) {
     const parts = await stream.read()
@@ -188,7 +188,7 @@ async function readBeyond(stream: StreamReply, sent: string): Promise<Beginning 
   }
 }
 
-async function readMeaningful(stream: StreamReply): Promise<Beginning | undefined> {
+async function readMeaningful(stream: PartStream): Promise<Beginning | undefined> {
   for (;;) {
     const parts = await stream.read()
     if (parts === undefined) return undefined

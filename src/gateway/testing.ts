@@ -3,7 +3,8 @@ import { parseChatRequest, type ChatRequest } from '../formats/chat/request.ts'
 import { deltaPart, finishPart, rolePart, textPart, usagePart } from '../formats/chat/testing.ts'
 import type { OfferedModel } from '../formats/model.ts'
 import type { Part } from '../formats/part.ts'
-import type { Reply, StreamReply, WholeReply } from '../formats/reply.ts'
+import type { PartStream, Reply, StreamReply, WholeReply } from '../formats/reply.ts'
+import { watchable } from '../formats/stream-end.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Unavailability } from '../service/health/health-state.ts'
 import { type AnswerService, fixedModels, type ModelCandidate, type ModelList, type Provider } from './provider.ts'
@@ -46,7 +47,7 @@ export function writtenStream(
   let reads = 0
   let isCancelled = false
   let wake = (): void => undefined
-  return {
+  const stream = watchable({
     kind: 'stream',
     isEmpty: false,
     async read() {
@@ -64,6 +65,9 @@ export function writtenStream(
       isCancelled = true
       wake()
     },
+  })
+  return {
+    ...stream,
     get reads() {
       return reads
     },
@@ -128,7 +132,7 @@ export function requestOf(fields: Readonly<Record<string, unknown>> = {}): ChatR
 
 /** Reads a stream to its end: all its parts, and the error that ended it. For tests. */
 export async function readAll(
-  reply: StreamReply,
+  reply: PartStream,
 ): Promise<{ readonly parts: readonly Part[]; readonly error?: unknown }> {
   const all: Part[] = []
   try {

@@ -4,6 +4,7 @@ import { chat } from '../formats/chat/format.ts'
 import { objectOf, objectsOf } from '../formats/exact-json.ts'
 import type { Part } from '../formats/part.ts'
 import type { Reply } from '../formats/reply.ts'
+import { watchable } from '../formats/stream-end.ts'
 import type { Service } from '../service/service.ts'
 
 /**
@@ -51,7 +52,7 @@ export function echo(now: () => number = Date.now): Service<Ask, Reply> {
 function streamOf(parts: readonly Part[]): Reply {
   const remaining = parts.values()
   let isCancelled = false
-  return {
+  return watchable({
     kind: 'stream',
     isEmpty: false,
     async read() {
@@ -61,7 +62,7 @@ function streamOf(parts: readonly Part[]): Reply {
     cancel() {
       isCancelled = true
     },
-  }
+  })
 }
 
 /** One part per word, with the white space that follows it. */

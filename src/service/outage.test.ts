@@ -37,10 +37,7 @@ async function usedAgainMs({ retries, failure, outageMs, requestMs, random }: Ou
       observed({
         health,
         now: clock.now,
-        watchEnd(reply, onEnd) {
-          onEnd(undefined)
-          return reply
-        },
+        onEnd: (_reply, listener) => listener(undefined),
       }),
       retry({ retries, onRetry: health.retrying, sleep: async () => undefined }),
     ),

@@ -4,6 +4,7 @@ import { serverSentEvents } from '../bytes/framing.ts'
 import { deltaPart } from '../formats/chat/testing.ts'
 import type { Part } from '../formats/part.ts'
 import type { StreamReply } from '../formats/reply.ts'
+import { Cancelled } from '../formats/stream-end.ts'
 import { chatOf, chatRequest, endpointAt } from '../protocols/fixtures/load.ts'
 import { openai } from '../protocols/openai.ts'
 import {
@@ -264,6 +265,52 @@ describe('a stream in a framing of its own', () => {
     const { text, failure } = await readAll(reply)
     expect({ text, failure: failure?.failure }).toEqual({ text: 'Hel', failure: 'too_large' })
     expect(body.reads).toBe(2)
+  })
+})
+
+describe('the end of a stream', () => {
+  function ended(...steps: readonly BodyStep[]) {
+    const reply = replyOf(fakeBody(steps))
+    const ends: unknown[] = []
+    reply.onEnd((failure, counted) => ends.push([failure, counted?.totalTokens]))
+    return { reply, ends }
+  }
+
+  test('is reported once it was read, with the usage', async () => {
+    const { reply, ends } = ended(hel, stop, usage, done)
+    for (let read = 0; read < 3; read += 1) await reply.read()
+    expect(ends).toEqual([])
+    await readAll(reply)
+    reply.cancel()
+    expect(ends).toEqual([[undefined, 3]])
+  })
+
+  test('is reported with its failure', async () => {
+    const { reply, ends } = ended(hel)
+    const { failure } = await readAll(reply)
+    await readAll(reply)
+    expect(ends).toEqual([[failure, undefined]])
+  })
+
+  test('is reported as cancelled, also after all parts were read', async () => {
+    for (const steps of [[hel, lo], [hel + stop + done]]) {
+      const { reply, ends } = ended(...steps)
+      await reply.read()
+      reply.cancel()
+      await readAll(reply)
+      expect(ends).toEqual([[new Cancelled(), undefined]])
+    }
+  })
+
+  test('has the usage of the last parts', async () => {
+    const decoder = chatOf(openai).stream(chatRequest({ stream: true }), anyone)
+    const counted = { promptTokens: 2, completionTokens: 3, totalTokens: 5 }
+    const last = { ...deltaPart({ id: 'c1', created: 1, model: 'm' }, {}), usage: counted }
+    const reply = streamReply(fakeBody([hel, stop, done]), { ...decoder, end: () => [last] }, options)
+    const ends: unknown[] = []
+    reply.onEnd((failure, total) => ends.push([failure, total]))
+    await readAll(reply)
+    expect(ends).toEqual([[undefined, counted]])
   })
 })
 

@@ -3,6 +3,8 @@ import { MalformedFrame, type Framing } from '../bytes/framing.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import type { Part } from '../formats/part.ts'
 import type { StreamReply } from '../formats/reply.ts'
+import { Cancelled, streamEnd } from '../formats/stream-end.ts'
+import type { Usage } from '../formats/usage.ts'
 import type { StreamDecoder } from '../protocols/protocol.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import { watchdog, type Watchdog } from '../service/watchdog.ts'
@@ -53,6 +55,8 @@ export function streamReply(
   let hasAskedForEnd = false
   /** The failure that ended the stream; every later read throws it too. */
   let failure: { readonly error: unknown } | undefined
+  const streamEnded = streamEnd()
+  let usage: Usage | undefined
   let idle: Watchdog | undefined
   let barren: Watchdog | undefined
 
@@ -125,6 +129,7 @@ export function streamReply(
     for (const part of parts) {
       if (part.finishReason !== undefined) hasFinished = true
       hasOpenChoice = part.hasOpenChoice
+      usage = part.usage ?? usage
       if (part.isMeaningful) markMeaningful()
     }
     return parts
@@ -144,6 +149,7 @@ export function streamReply(
     if (hasAskedForEnd || decoder.end === undefined) return undefined
     hasAskedForEnd = true
     const parts = decoder.end()
+    for (const part of parts) usage = part.usage ?? usage
     return parts.length === 0 ? undefined : parts
   }
 
@@ -173,8 +179,13 @@ export function streamReply(
       }
     }
     if (isCancelled) return undefined
-    if (failure !== undefined) throw failure.error
-    return lastParts()
+    if (failure !== undefined) {
+      streamEnded.settle(failure.error, usage)
+      throw failure.error
+    }
+    const parts = lastParts()
+    if (parts === undefined) streamEnded.settle(undefined, usage)
+    return parts
   }
 
   /** Ends the stream at the end of its body: well if complete, else as a cut. */
@@ -186,12 +197,15 @@ export function streamReply(
   return {
     kind: 'stream',
     isEmpty: false,
+    onEnd: streamEnded.onEnd,
     read,
     cancel() {
       isCancelled = true
-      if (isOver) return
-      end()
-      body.cancel()
+      if (!isOver) {
+        end()
+        body.cancel()
+      }
+      streamEnded.settle(new Cancelled(), usage)
     },
   }
 }

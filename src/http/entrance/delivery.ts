@@ -1,4 +1,4 @@
-import type { StreamReply, WholeReply } from '../../formats/reply.ts'
+import type { PartStream, WholeReply } from '../../formats/reply.ts'
 import { overloaded } from '../../gateway/all-failed.ts'
 import type { ServedReply } from '../../gateway/gateway.ts'
 import type { AnswerBudget } from '../../service/answer-budget.ts'
@@ -91,8 +91,8 @@ export interface Streaming extends Delivery {
 export function streamResponse({ served, answering, progress, controller, settle, options }: Streaming): Response {
   const { stream: format } = progress.format
   if (format === undefined) throw new Error('a stream in a format without streams')
-  let reply: StreamReply | undefined
-  const accept = (answer: ServedReply): StreamReply => {
+  let reply: PartStream | undefined
+  const accept = (answer: ServedReply): PartStream => {
     const { reply: decided } = answer
     progress.served = answer
     if (decided.kind !== 'stream') throw new Error('a whole reply to a stream request')

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, jest, test } from 'bun:test'
 import { chat } from '../../formats/chat/format.ts'
 import { WireError } from '../../formats/error.ts'
 import type { StreamFormat } from '../../formats/format.ts'
-import type { StreamReply } from '../../formats/reply.ts'
+import type { PartStream } from '../../formats/reply.ts'
 import { writtenStream, type StreamStep } from '../../gateway/testing.ts'
 import { answerParts } from '../testing.ts'
 import { eventStreamBody, type EventStreamBody, type StreamOutcome } from './event-stream-body.ts'
@@ -14,7 +14,7 @@ const stallMs = 30_000
 const keepAlive = ': keep-alive\n\n'
 const done = 'data: [DONE]\n\n'
 
-function subject(reply: StreamReply | Promise<StreamReply>, format: StreamFormat = chat.stream) {
+function subject(reply: PartStream | Promise<PartStream>, format: StreamFormat = chat.stream) {
   const outcomes: StreamOutcome[] = []
   let aborts = 0
   const stream = eventStreamBody({
@@ -163,7 +163,7 @@ describe('a stream to a client', () => {
 
 describe('a stream without a reply yet', () => {
   function undecided() {
-    const { promise, resolve: decide, reject: refuse } = Promise.withResolvers<StreamReply>()
+    const { promise, resolve: decide, reject: refuse } = Promise.withResolvers<PartStream>()
     return { ...subject(promise), decide, refuse }
   }
 
@@ -358,7 +358,7 @@ describe('a client that', () => {
 
   test('does not read the keep-alives is taken to have left', async () => {
     jest.useFakeTimers()
-    const { send, outcomes } = subject(new Promise<StreamReply>(() => undefined))
+    const { send, outcomes } = subject(new Promise<PartStream>(() => undefined))
     const sink = fakeSink()
     sink.isBlocked = true
     void send(sink)

@@ -2,7 +2,7 @@ import type { WireError } from '../../formats/error.ts'
 import { answerQuarters, estimatedUsage } from '../../formats/estimate-tokens.ts'
 import type { StreamFormat } from '../../formats/format.ts'
 import type { Part } from '../../formats/part.ts'
-import type { StreamReply } from '../../formats/reply.ts'
+import type { PartStream } from '../../formats/reply.ts'
 import type { Usage } from '../../formats/usage.ts'
 import { watchdog, type Watchdog } from '../../service/watchdog.ts'
 import { withinMs } from '../../service/within.ts'
@@ -21,7 +21,7 @@ export interface StreamOutcome {
 /** Options of {@link eventStreamBody}. */
 export interface EventStreamOptions {
   /** The reply; a promise if the headers were sent before there was one. */
-  readonly reply: StreamReply | Promise<StreamReply>
+  readonly reply: PartStream | Promise<PartStream>
   /** Writes parts, keep-alives and the end. */
   readonly format: StreamFormat
   /** Milliseconds between keep-alives while there is no reply. */
@@ -136,7 +136,7 @@ export function eventStreamBody({
   }
 
   /** Sends keep-alives until there is a reply. The first is sent at once: the headers go with it. */
-  async function decide(to: EventStreamSink): Promise<StreamReply | undefined> {
+  async function decide(to: EventStreamSink): Promise<PartStream | undefined> {
     for (let waitMs = 0; !isOver && forced === undefined; waitMs = heartbeatMs) {
       decided = await withinMs(Promise.resolve(reply), waitMs)
       if (decided !== undefined) return decided

@@ -4,10 +4,7 @@ import { bulkhead } from './bulkhead.ts'
 
 function subject(most: number) {
   const ends: ((failure: unknown) => void)[] = []
-  const limit = bulkhead<string, string>(most, (reply, onEnd) => {
-    ends.push(onEnd)
-    return reply
-  })
+  const limit = bulkhead<string, string>(most, (_reply, listener) => void ends.push(listener))
   return { limit, ends }
 }
 

@@ -1,11 +1,8 @@
 import type { Layer } from '../service.ts'
 import type { Tokens } from '../trail.ts'
 
-/**
- * Calls `onEnd` once, when the reply has ended: at once for a whole reply, later for a stream. Returns the reply to
- * pass on.
- */
-export type WatchEnd<Reply> = (reply: Reply, onEnd: (failure: unknown, tokens?: Tokens) => void) => Reply
+/** Calls `listener` once, when the reply has ended: at once for a whole reply, later for a stream. */
+export type OnEnd<Reply> = (reply: Reply, listener: (failure: unknown, tokens?: Tokens) => void) => void
 
 /** A concurrency limit of one upstream. */
 export interface Bulkhead<Request, Reply> {
@@ -17,7 +14,7 @@ export interface Bulkhead<Request, Reply> {
  * Counts concurrent requests, streams until their last byte. It refuses no request itself: failover skips a candidate
  * that is full (failover.md, `max_concurrent`).
  */
-export function bulkhead<Request, Reply>(requestsMax: number, watchEnd: WatchEnd<Reply>): Bulkhead<Request, Reply> {
+export function bulkhead<Request, Reply>(requestsMax: number, onEnd: OnEnd<Reply>): Bulkhead<Request, Reply> {
   let active = 0
   const leave = () => {
     active -= 1
@@ -30,7 +27,9 @@ export function bulkhead<Request, Reply>(requestsMax: number, watchEnd: WatchEnd
       async function counted(request, call) {
         active += 1
         try {
-          return watchEnd(await inner(request, call), leave)
+          const reply = await inner(request, call)
+          onEnd(reply, leave)
+          return reply
         } catch (error) {
           leave()
           throw error

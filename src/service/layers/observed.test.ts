@@ -37,10 +37,7 @@ function subject({ isProbe = false } = {}) {
   const outer = observed<string, Reply>({
     health,
     now: clock.now,
-    watchEnd(reply, onEnd) {
-      ends.push(onEnd)
-      return { text: `${reply.text}, watched` }
-    },
+    onEnd: (_reply, listener) => void ends.push(listener),
   })
   const layer: Layer<string, Reply> = (inner) => stack(inner, outer, traced({ name: 'groq', now: clock.now }))
   return {
@@ -54,14 +51,14 @@ function subject({ isProbe = false } = {}) {
 }
 
 describe('an observed attempt', () => {
-  test('that is answered is in the trail with its time, and returns the watched reply', async () => {
+  test('that is answered is in the trail with its time, and returns the reply', async () => {
     const { layer, clock, settled } = subject()
     const call = callOf()
     const reply = await layer(async () => {
       clock.pass(340)
       return { text: 'hello' }
     })('', call)
-    expect(reply).toEqual({ text: 'hello, watched' })
+    expect(reply).toEqual({ text: 'hello' })
     expect(call.trail).toEqual([{ name: 'groq', status: 200, ms: 340 }])
     expect(settled).toEqual(['answered'])
   })
@@ -195,7 +192,7 @@ describe('an observed attempt', () => {
         async () => {
           throw failures[call.trail.length]
         },
-        observed({ health, now: clock.now, watchEnd: (reply) => reply }),
+        observed({ health, now: clock.now, onEnd: () => undefined }),
         retry({ retries: 5, sleep: async () => undefined, onRetry: health.retrying }),
         traced({ name: 'groq', now: clock.now }),
       )('', call),
@@ -210,7 +207,7 @@ describe('an observed attempt', () => {
   test('opens a real breaker at the fifth failure', async () => {
     const clock = fakeClock()
     const book = healthBook(clock.now, () => 0.5)
-    const layer = observed<string, Reply>({ health: book.of('groq', 'm'), now: clock.now, watchEnd: (reply) => reply })
+    const layer = observed<string, Reply>({ health: book.of('groq', 'm'), now: clock.now, onEnd: () => undefined })
     const service = layer(async () => {
       throw failureOf('timeout')
     })

@@ -3,12 +3,12 @@ import type { AttemptHealth } from '../health/attempt-health.ts'
 import type { Health } from '../health/health.ts'
 import type { Call, Layer } from '../service.ts'
 import type { Tokens, Trail } from '../trail.ts'
-import type { WatchEnd } from './bulkhead.ts'
+import type { OnEnd } from './bulkhead.ts'
 
 /** Options of {@link observed}. */
 export interface ObservedOptions<Reply> {
   readonly health: Health
-  readonly watchEnd: WatchEnd<Reply>
+  readonly onEnd: OnEnd<Reply>
   /** Milliseconds on a monotonic clock. */
   readonly now: () => number
 }
@@ -18,7 +18,7 @@ export interface ObservedOptions<Reply> {
  * completed stream is a success, a cut stream a failure; a caller who left is neither. A cut also replaces the
  * attempt's entry in the trail.
  */
-export function observed<Request, Reply>({ health, watchEnd, now }: ObservedOptions<Reply>): Layer<Request, Reply> {
+export function observed<Request, Reply>({ health, onEnd, now }: ObservedOptions<Reply>): Layer<Request, Reply> {
   /**
    * Records how a reply ends. Outside `observedRequest`, since a closure inside it would keep the request in memory
    * until the stream ends.
@@ -51,7 +51,8 @@ export function observed<Request, Reply>({ health, watchEnd, now }: ObservedOpti
       try {
         const reply = await inner(request, attempt.isProbe ? asProbe(call) : call)
         attempt.answered()
-        return watchEnd(reply, settling(attempt, call.trail))
+        onEnd(reply, settling(attempt, call.trail))
+        return reply
       } catch (error) {
         if (error instanceof UpstreamFailure && error.failure !== 'resources' && !call.signal.aborted)
           attempt.failed(error)

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import type { StreamReply } from '../formats/reply.ts'
-import { parts, cutFailure, fakeStream, readAll, wholeReply, type FakeStream } from './testing.ts'
-import { Cancelled, watchEnd } from './watch-end.ts'
+import { parts, cutFailure, fakeStream, readAll, wholeReply } from '../gateway/testing.ts'
+import type { PartStream, StreamReply } from './reply.ts'
+import { Cancelled, onEnd, watchable } from './stream-end.ts'
 
-function watched(stream: FakeStream): { readonly reply: StreamReply; readonly ends: readonly unknown[] } {
+function watched(stream: PartStream): { readonly reply: StreamReply; readonly ends: readonly unknown[] } {
   const ends: unknown[] = []
-  const reply = watchEnd(stream, (failure) => ends.push(failure))
-  if (reply.kind !== 'stream') throw new Error('not a stream')
+  const reply = watchable(stream)
+  onEnd(reply, (failure) => ends.push(failure))
   return { reply, ends }
 }
 
@@ -14,7 +14,7 @@ describe('the end of a reply', () => {
   test('of a whole one is reported at once', () => {
     const ends: unknown[] = []
     const whole = wholeReply('hello')
-    expect(watchEnd(whole, (failure) => ends.push(failure))).toBe(whole)
+    onEnd(whole, (failure) => ends.push(failure))
     expect(ends).toEqual([undefined])
   })
 
@@ -53,6 +53,6 @@ describe('the end of a reply', () => {
   })
 
   test('keeps the facts of the stream', () => {
-    expect(watchEnd({ ...fakeStream(), isEmpty: true }, () => undefined).isEmpty).toBe(true)
+    expect(watchable({ ...fakeStream(), isEmpty: true }).isEmpty).toBe(true)
   })
 })
