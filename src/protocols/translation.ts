@@ -1,4 +1,5 @@
 import type { FormatName } from '../formats/ask.ts'
+import { completeCalls } from '../formats/complete-calls.ts'
 import type { Talk } from '../formats/format.ts'
 import { formats } from '../formats/known.ts'
 import type { UpstreamFormat } from '../formats/upstream-format.ts'
@@ -23,18 +24,19 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
     path,
     encode: (ask, model, endpoint) =>
       format.write(talk.read(ask, endpoint.drop), { ...endpoint, model, isStream: ask.stream }),
-    decode: understood((body, ask) => talk.writeWhole(answered(format.readAnswer(body)), ask)),
+    decode: understood((body, ask) => talk.writeWhole(completeCalls()(answered(format.readAnswer(body))), ask)),
     stream(ask, { overrides }) {
       const reader = format.answerReader()
       const writer = talk.writer(ask)
+      const checked = completeCalls()
       return {
         // Only chat completions stream several choices; `n` is their field.
         hasOneChoice: writer.hasOneChoice && !Object.hasOwn(overrides, 'n'),
         decode(event) {
           const events = answered(reader.read(event))
-          return events === 'done' ? 'done' : writer.write(events)
+          return events === 'done' ? 'done' : writer.write(checked(events))
         },
-        finish: () => writer.write(reader.end()),
+        finish: () => writer.write(checked(reader.end())),
         end: () => writer.end(),
       }
     },

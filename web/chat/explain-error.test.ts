@@ -18,6 +18,9 @@ const elsewhere = new Set([
   'client_left',
   'unsupported_media_type',
   'page_not_built',
+  'unsupported_parameter',
+  'websocket_not_supported',
+  'not_supported',
 ])
 const sections = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8').split(/^## /m)
 const chatSections = sections.filter((section) => /^The (request|providers|service)\n/.test(section)).join('')

@@ -3,12 +3,12 @@ import { UpstreamFailure } from '../../service/failure.ts'
 import type { AnswerEvent, FinishEvent, SealedEvent, StartEvent, TokenCounts } from '../answer.ts'
 import { encodeJson } from '../exact-json.ts'
 import type { PartWriter } from '../format.ts'
+import { jsonEnd, type JsonEnd } from '../json-end.ts'
 import type { Part } from '../part.ts'
 import type { WholeReply } from '../reply.ts'
 import { writeThinkingBlock } from '../thinking-block.ts'
 import { countedUsage } from '../usage.ts'
 import { gatheredMessage } from './gathered-message.ts'
-import { jsonEnd, type JsonEnd } from './json-end.ts'
 import { partOf, recordPart } from './make-part.ts'
 import { writeUsage } from './message-usage.ts'
 import { writeStopReason } from './stop-reason.ts'
@@ -175,7 +175,7 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent: (event: Js
   }
 
   function read(event: AnswerEvent): void {
-    if ('choice' in event && event.choice !== 0) return
+    if ('choice' in event && (event.choice !== 0 || finish !== undefined)) return
     switch (event.kind) {
       case 'start':
         return start(event)

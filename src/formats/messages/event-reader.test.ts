@@ -82,7 +82,12 @@ describe('events that pass through', () => {
     ['empty text', text(''), { isMeaningful: false }],
     ['an unknown event', { type: 'news' }, { isMeaningful: false, event: 'news' }],
   ])('know %s', (_name, event, facts) => {
-    expect(read(start, event)[1]).toMatchObject(facts)
+    expect(read(start, event, close)[1]).toMatchObject(facts)
+  })
+
+  test('do not get an end while a call has none', () => {
+    expect(() => read(start, open('tool_use'))).toThrow(MalformedAnswer)
+    expect(types(read(start, open('tool_use'), close)).slice(-2)).toEqual(['message_delta', 'message_stop'])
   })
 
   test.each([

@@ -25,6 +25,7 @@ export function messageEventReader(): PartReader {
   let hasCalls = false
   let blockCount = 0
   let isOpen = false
+  let isCallOpen = false
   let usage: JsonObject | undefined
   /** The upstream's `message_stop`. */
   let stop: Part | undefined
@@ -79,7 +80,8 @@ export function messageEventReader(): PartReader {
     const { type, text, thinking } = objectOf(parseEvent(data)['content_block'])
     isOpen = true
     blockCount++
-    if (type === 'tool_use') hasCalls = true
+    isCallOpen = type === 'tool_use'
+    hasCalls ||= isCallOpen
     const isMeaningful = !silentBlocks.has(type) || Boolean(text) || Boolean(thinking)
     // Only the text of one block can be resumed.
     const isProgress = type === 'thinking' || undefined
@@ -109,7 +111,7 @@ export function messageEventReader(): PartReader {
       case 'content_block_start':
         return [startBlock(data)]
       case 'content_block_stop':
-        isOpen = false
+        isOpen = isCallOpen = false
         return [passed(name, data)]
       case 'message_start':
         return startMessage(data)
@@ -139,6 +141,7 @@ export function messageEventReader(): PartReader {
     },
     finish() {
       if (isFinished) return []
+      if (isCallOpen) throw new MalformedAnswer('malformed', 'a tool call has no end')
       isFinished = true
       const stopReason = writeStopReason({ reason: 'stop', raw: undefined }, hasCalls)
       const delta = { stop_reason: stopReason, stop_sequence: null }
