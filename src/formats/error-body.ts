@@ -44,15 +44,25 @@ export function errorOf(value: unknown): ErrorBody | undefined {
   if (Array.isArray(value)) return errorOf(value[0])
   if (typeof value === 'string') return textError(value)
   if (!isRecord(value)) return undefined
+  return errorOfMember(value) ?? errorOfList(value['errors']) ?? errorOfFields(value)
+}
+
+/** The error in `error`, which may be an object, a list of objects, or text. */
+function errorOfMember(value: JsonObject): ErrorBody | undefined {
   const error: unknown = Array.isArray(value['error']) ? value['error'][0] : value['error']
-  if (typeof error === 'string' && error !== '') {
-    const { message, code } = { message: value['message'], code: value['code'] }
-    return errorFields(typeof message === 'string' ? { message, code, type: error } : { message: error, code })
-  }
   if (isRecord(error)) return errorFields({ ...outerFields(value), ...error })
-  const errors = value['errors']
-  if (Array.isArray(errors) && errors.length > 0)
-    return errorFields(isRecord(errors[0]) ? errors[0] : { message: errors[0] })
+  if (typeof error !== 'string' || error === '') return undefined
+  const { message, code } = { message: value['message'], code: value['code'] }
+  return errorFields(typeof message === 'string' ? { message, code, type: error } : { message: error, code })
+}
+
+function errorOfList(errors: unknown): ErrorBody | undefined {
+  if (!Array.isArray(errors) || errors.length === 0) return undefined
+  return errorFields(isRecord(errors[0]) ? errors[0] : { message: errors[0] })
+}
+
+/** The error of an object that is the error itself, or has it in `detail`. */
+function errorOfFields(value: JsonObject): ErrorBody | undefined {
   const { message, detail } = { message: value['message'] ?? value['Message'], detail: value['detail'] }
   if (typeof message === 'string' || typeof value['code'] === 'string') return errorFields(value)
   if (typeof detail === 'string') return errorFields({ ...value, message: detail })
@@ -219,16 +229,21 @@ export function redact(text: string, charactersMax: number = shownCharactersMax)
 function isRandom(run: string): boolean {
   if (run.length >= 24 && /\+|=$/.test(run)) return true
   if (run.includes('**') || /[0-9a-f]{8}-[0-9a-f]{4}-/i.test(run)) return true
-  let pairs = 0
-  let changes = 0
-  for (const piece of run.split(/[^A-Za-z0-9]+/)) {
-    const hasBoth = /\d/.test(piece) && /[A-Za-z]/.test(piece)
-    if (piece.length >= 16 && (hasBoth || !/[A-Za-z]/.test(piece))) return true
-    if ((piece.length >= 24 && /[a-z][A-Z]/.test(piece)) || piece.length >= 40) return true
-    pairs += Math.max(piece.length - 1, 0)
-    changes += piece.match(/(?:[a-z](?=[A-Z\d])|[A-Z](?=[a-z\d])|\d(?=[A-Za-z]))/g)?.length ?? 0
-  }
+  const pieces = run.split(/[^A-Za-z0-9]+/)
+  if (pieces.some(isRandomPiece)) return true
+  const pairs = pieces.reduce((sum, piece) => sum + Math.max(piece.length - 1, 0), 0)
+  const changes = pieces.reduce((sum, piece) => sum + (piece.match(kindChanges)?.length ?? 0), 0)
   // Random text changes between small letters, capitals and digits at three of five characters. Names do at one of
   // three at most, short names at more.
   return pairs >= 12 && changes / pairs >= (pairs >= 24 ? 0.38 : 0.45)
+}
+
+/** Changes between small letters, capitals and digits. */
+const kindChanges = /(?:[a-z](?=[A-Z\d])|[A-Z](?=[a-z\d])|\d(?=[A-Za-z]))/g
+
+function isRandomPiece(piece: string): boolean {
+  if (piece.length < 16) return false
+  const hasDigits = /\d/.test(piece)
+  const hasLetters = /[A-Za-z]/.test(piece)
+  return hasDigits || !hasLetters || piece.length >= 40 || (piece.length >= 24 && /[a-z][A-Z]/.test(piece))
 }

@@ -5,7 +5,15 @@ import { checkChoice, checkNumber, readBoolean, type NumberRule } from './fields
 import { missing, wrongType } from './request-fault.ts'
 
 /** The shape of a value of a request. `null` counts as absent. */
-export type Shape = { readonly kind: 'any' | 'text' | 'boolean' } | NumberRule | ChoiceShape | ContainerShape
+export type Shape = AnyShape | TextShape | { readonly kind: 'boolean' } | NumberRule | ChoiceShape | ContainerShape
+
+interface AnyShape {
+  readonly kind: 'any'
+}
+
+interface TextShape {
+  readonly kind: 'text'
+}
 
 interface ChoiceShape {
   readonly kind: 'choice'
@@ -104,21 +112,19 @@ export function* checkValue(
   isRequired = false,
 ): Walk<void> {
   const kind = cursor.peek()
-  if (kind === 'null') {
-    if (isRequired && shape.kind !== 'any') throw wrongType(pathOf(place), described(shape), kind)
-    cursor.skip()
-    return
-  }
+  if (kind === 'null') return passNull(cursor, shape, place, isRequired)
   switch (shape.kind) {
     case 'any':
-      if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
-      break
     case 'text':
-      if (kind !== 'string') throw wrongType(pathOf(place), 'a string', kind)
+      checkPlain(shape, kind, place)
       if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
       break
     case 'boolean':
       readBoolean(cursor, pathOf(place))
+      break
+    case 'number':
+    case 'integer':
+      checkNumber(cursor, pathOf(place), shape)
       break
     case 'choice': {
       const start = cursor.position
@@ -126,28 +132,41 @@ export function* checkValue(
       checkChoice(cursor, start, pathOf(place), shape.values)
       break
     }
-    case 'number':
-    case 'integer':
-      checkNumber(cursor, pathOf(place), shape)
-      break
-    case 'text or':
-      if (kind === 'string') {
-        if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
-      } else if (kind === shapeKinds[shape.other.kind]) yield* checkContainer(cursor, pace, shape.other, place)
-      else throw wrongType(pathOf(place), described(shape), kind)
-      break
-    default:
-      if (kind !== shapeKinds[shape.kind]) throw wrongType(pathOf(place), described(shape), kind)
-      yield* checkContainer(cursor, pace, shape, place)
+    default: {
+      const container = containerOf(shape, kind, place)
+      if (container !== undefined) yield* checkContainer(cursor, pace, container, place)
+      else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
+    }
   }
   if (cursor.position >= pace.limit) yield pace
+}
+
+function passNull(cursor: JsonCursor, shape: Shape, place: Place, isRequired: boolean): void {
+  if (isRequired && shape.kind !== 'any') throw wrongType(pathOf(place), described(shape), 'null')
+  cursor.skip()
+}
+
+function checkPlain(shape: AnyShape | TextShape, kind: JsonKind, place: Place): void {
+  if (shape.kind === 'text' && kind !== 'string') throw wrongType(pathOf(place), 'a string', kind)
+}
+
+/** The shape of a value with members or elements; undefined for a string that needs no more checks. */
+function containerOf(
+  shape: ContainerShape,
+  kind: JsonKind,
+  place: Place,
+): Exclude<ContainerShape, TextOrShape> | undefined {
+  if (shape.kind === 'text or' && kind === 'string') return undefined
+  const container = shape.kind === 'text or' ? shape.other : shape
+  if (kind !== shapeKinds[container.kind]) throw wrongType(pathOf(place), described(shape), kind)
+  return container
 }
 
 /** The members of an object, or the elements of an array, that `peek` saw. */
 function* checkContainer(
   cursor: JsonCursor,
   pace: Pace,
-  shape: ListShape | ObjectShape | TaggedShape,
+  shape: Exclude<ContainerShape, TextOrShape>,
   place: Place,
 ): Walk<void> {
   if (shape.kind === 'list') yield* checkList(cursor, pace, shape, place)

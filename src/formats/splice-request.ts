@@ -34,9 +34,7 @@ export function spliceRequest(ask: Ask, changes: RequestChanges, inner?: InnerEd
     const { start, valueStart, end } = member
     const name = names[index]
     if (name === undefined) {
-      // Removed with the comma before it, or with the one after it if no member before it stays. `model` always stays.
-      if (isFirst) edits.push({ start, end: members[index + 1]?.start ?? end, replacement: nothing })
-      else edits.push({ start: members[index - 1]?.end ?? start, end, replacement: nothing })
+      edits.push(removal(member, isFirst ? undefined : members[index - 1], members[index + 1]))
       return
     }
     isFirst = false
@@ -49,10 +47,19 @@ export function spliceRequest(ask: Ask, changes: RequestChanges, inner?: InnerEd
     if (name !== member.name) edits.push({ start, end: nameEnd(body, start), replacement: encodeJson(name) })
     const override = forced.find(([forcedName]) => forcedName === name)
     if (override !== undefined) edits.push({ start: valueStart, end, replacement: encodeJson(override[1]) })
-    else if (member.name === inner?.member)
-      for (const edit of inner.edits) if (edit.start >= valueStart && edit.end <= end) edits.push(edit)
+    else if (member.name === inner?.member) for (const edit of inner.edits) if (isWithin(member, edit)) edits.push(edit)
   })
   return splice(body, edits)
+}
+
+/** Removes a member with the comma before it, or with the one after it if no member before it stays. */
+function removal({ start, end }: Member, before: Member | undefined, after: Member | undefined): Edit {
+  if (before === undefined) return { start, end: after?.start ?? end, replacement: nothing }
+  return { start: before.end, end, replacement: nothing }
+}
+
+function isWithin({ valueStart, end }: Member, edit: Edit): boolean {
+  return edit.start >= valueStart && edit.end <= end
 }
 
 /** The upstream's name of each member; undefined for removed ones. */

@@ -57,6 +57,9 @@ interface WrongCount {
   readonly end: number
 }
 
+/** Counts by their place in {@link countNames}. */
+type Counts = (number | undefined)[]
+
 /**
  * Passes and repairs the value of a `usage` member. A number in a string, a negative number and a fraction become
  * integers of 0 or more; a missing count is derived from the others; details that are not numbers are removed.
@@ -68,30 +71,27 @@ export function readUsage(cursor: JsonCursor, edits: Edit[]): Usage | undefined 
     return undefined
   }
   const editsBefore = edits.length
-  const counts: (number | undefined)[] = [undefined, undefined, undefined]
+  const counts: Counts = [undefined, undefined, undefined]
+  const wrong: WrongCount[] = []
   let cachedTokens: number | undefined
   let cacheHits: number | undefined
-  let wrong: WrongCount[] | undefined
-  let hasMembers = false
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const code = cursor.nameCode(usageNames)
-    const { nameStart } = cursor
-    const kind = cursor.peek()
-    const start = cursor.position
-    if ((code === 3 || code === 4) && kind !== 'object') {
-      cursor.skip()
-      removeMember(cursor, edits, nameStart)
-      continue
-    }
-    hasMembers = true
-    if (code === -1) cursor.skip()
-    else if (code === 3) cachedTokens = readDetails(cursor, edits) ?? cachedTokens
-    else if (code === 4) readDetails(cursor, edits)
-    else if (code === 5) cacheHits = readOtherCount(cursor) ?? cacheHits
-    else {
-      const count = readInteger(cursor, edits)
-      if (count === undefined) (wrong ??= []).push({ code, start, end: cursor.position })
-      else counts[code] = count
+    switch (code) {
+      case 3:
+        cachedTokens = readDetails(cursor, edits) ?? cachedTokens
+        break
+      case 4:
+        readDetails(cursor, edits)
+        break
+      case 5:
+        cacheHits = readOtherCount(cursor) ?? cacheHits
+        break
+      case -1:
+        cursor.skip()
+        break
+      default:
+        readCount(cursor, edits, code, counts, wrong)
     }
   }
   const [promptTokens, completionTokens, totalTokens] = counts
@@ -99,24 +99,46 @@ export function readUsage(cursor: JsonCursor, edits: Edit[]): Usage | undefined 
     edits.length = editsBefore
     return undefined
   }
-  if (wrong !== undefined || counts.includes(undefined)) {
-    const prompt = promptTokens ?? Math.max(0, (totalTokens ?? 0) - (completionTokens ?? 0))
-    const completion = completionTokens ?? Math.max(0, (totalTokens ?? 0) - prompt)
-    const filled = [prompt, completion, totalTokens ?? prompt + completion]
-    const written = new Set(wrong?.map(({ code }) => code))
-    for (const { code, start, end } of wrong ?? []) {
-      edits.push({ start, end, replacement: encode(String(filled[code])) })
-    }
-    const missing = countNames.flatMap((name, code) =>
-      counts[code] !== undefined || written.has(code) ? [] : [`"${name}":${filled[code]}`],
-    )
-    insertMembers(edits, cursor.position - 1, missing, hasMembers)
-  }
+  if (wrong.length > 0 || counts.includes(undefined)) completeCounts(edits, cursor.position - 1, counts, wrong)
   return { promptTokens, completionTokens, totalTokens, cachedTokens: cachedTokens ?? cacheHits }
 }
 
-/** Passes `prompt_tokens_details` or `completion_tokens_details`, repairs its counts, and returns `cached_tokens`. */
+function readCount(cursor: JsonCursor, edits: Edit[], code: number, counts: Counts, wrong: WrongCount[]): void {
+  cursor.peek()
+  const start = cursor.position
+  const count = readInteger(cursor, edits)
+  if (count === undefined) wrong.push({ code, start, end: cursor.position })
+  else counts[code] = count
+}
+
+/** Replaces wrong counts, and inserts missing ones before the closing brace at `end`. */
+function completeCounts(edits: Edit[], end: number, counts: Counts, wrong: readonly WrongCount[]): void {
+  const filled = derivedCounts(counts)
+  for (const { code, ...place } of wrong) edits.push({ ...place, replacement: encode(String(filled[code])) })
+  const written = new Set(wrong.map(({ code }) => code))
+  const missing = countNames.flatMap((name, code) =>
+    counts[code] !== undefined || written.has(code) ? [] : [`"${name}":${filled[code]}`],
+  )
+  insertMembers(edits, end, missing, true)
+}
+
+function derivedCounts([promptTokens, completionTokens, totalTokens]: Counts): readonly number[] {
+  const prompt = promptTokens ?? Math.max(0, (totalTokens ?? 0) - (completionTokens ?? 0))
+  const completion = completionTokens ?? Math.max(0, (totalTokens ?? 0) - prompt)
+  return [prompt, completion, totalTokens ?? prompt + completion]
+}
+
+/**
+ * Passes `prompt_tokens_details` or `completion_tokens_details`, repairs its counts, and returns `cached_tokens`.
+ * Removes a value that is not an object.
+ */
 function readDetails(cursor: JsonCursor, edits: Edit[]): number | undefined {
+  if (cursor.peek() !== 'object') {
+    const { nameStart } = cursor
+    cursor.skip()
+    removeMember(cursor, edits, nameStart)
+    return undefined
+  }
   let cached: number | undefined
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const { nameStart } = cursor

@@ -88,17 +88,19 @@ function humanRequestLine(record: RequestRecord, paint: Paint): string {
     formatDuration(record.totalMs),
   ]
   if (record.firstTokenMs !== undefined) words.push(paint('dim', `(first ${formatDuration(record.firstTokenMs)})`))
-  words.push(...humanTokens(record.usage))
+  const tokens = humanTokens(record.usage)
+  if (tokens !== '') words.push(tokens)
   if (record.user !== undefined) words.push(paint('dim', harmless(record.user.slice(0, modelMax))))
   if (record.error !== undefined) words.push(paint(level === 'error' ? 'red' : 'yellow', harmless(record.error)))
   return words.join(' ') + humanTrail(record.trail, paint)
 }
 
-/** `12+34 tokens`; `≈` before estimated counts, `?` for an unknown one. */
-function humanTokens(usage: Usage | undefined): readonly string[] {
-  const { promptTokens = '?', completionTokens = '?', isEstimated = false } = usage ?? {}
-  if (promptTokens === '?' && completionTokens === '?') return []
-  return [`${isEstimated ? '≈' : ''}${promptTokens}+${completionTokens} tokens`]
+/** `12+34 tokens`; `≈` before estimated counts, `?` for an unknown one. Empty when both are unknown. */
+function humanTokens(usage: Usage | undefined): string {
+  if (usage === undefined) return ''
+  const { promptTokens, completionTokens, isEstimated } = usage
+  if (promptTokens === undefined && completionTokens === undefined) return ''
+  return `${isEstimated === true ? '≈' : ''}${promptTokens ?? '?'}+${completionTokens ?? '?'} tokens`
 }
 
 /** ` groq ✗ 429 → openai ✓`; empty when the first attempt succeeded. */

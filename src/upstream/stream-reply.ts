@@ -178,6 +178,11 @@ export function streamReply(
         fail(error)
       }
     }
+    return outcome()
+  }
+
+  /** The last parts of a stream that is over, or its failure. */
+  function outcome(): readonly Part[] | undefined {
     if (isCancelled) return undefined
     if (failure !== undefined) {
       streamEnded.settle(failure.error, usage)

@@ -1,5 +1,14 @@
 import type { JsonObject } from '../../base/json-value.ts'
-import type { AnswerEvent, CallEndEvent, FinishEvent, OwnEvent, StartEvent, UsageEvent } from '../answer.ts'
+import type {
+  AnswerEvent,
+  ArgumentsEvent,
+  CallEndEvent,
+  FinishEvent,
+  OwnEvent,
+  SealedEvent,
+  StartEvent,
+  UsageEvent,
+} from '../answer.ts'
 import { writeThinkingBlock } from '../thinking-block.ts'
 import { writeCallSignature } from './call-signature.ts'
 import type { ChunkHead } from './chunk.ts'
@@ -42,18 +51,12 @@ export function addEvent(content: Content, event: ContentEvent): void {
       callsOf(content).set(event.call, { head, text: '' })
       break
     }
-    case 'arguments': {
-      const calls = callsOf(content)
-      const call = calls.get(event.call)
-      if (call === undefined) calls.set(event.call, { text: event.text })
-      else call.text += event.text
+    case 'arguments':
+      addArguments(callsOf(content), event)
       break
-    }
-    case 'sealed': {
-      const block = writeThinkingBlock(event)
-      if (block !== undefined) (content.thinkingBlocks ??= []).push(block)
+    case 'sealed':
+      addSealed(content, event)
       break
-    }
     case 'image': {
       const url = `data:${event.mediaType};base64,${event.base64}`
       ;(content.images ??= []).push({ type: 'image_url', image_url: { url } })
@@ -65,6 +68,17 @@ export function addEvent(content: Content, event: ContentEvent): void {
     case 'own':
       addOwn(content, event)
   }
+}
+
+function addArguments(calls: Map<number, GatheredCall>, { call, text }: ArgumentsEvent): void {
+  const known = calls.get(call)
+  if (known === undefined) calls.set(call, { text })
+  else known.text += text
+}
+
+function addSealed(content: Content, event: SealedEvent): void {
+  const block = writeThinkingBlock(event)
+  if (block !== undefined) (content.thinkingBlocks ??= []).push(block)
 }
 
 function addOwn(content: Content, { at, fields }: OwnEvent): void {

@@ -148,19 +148,24 @@ function readCall(choice: number, entry: JsonObject, position: number, { calls, 
   if (!isFunction || isFinished) return { events: [], isAllSaid: false }
   const called = objectOf(entry['function'])
   const name = textOf(called['name']) ?? ''
-  const opaque = readCallSignature(entry)
-  const isSigned = opaque !== undefined && known !== 'begun'
-  const isAllSaid =
-    // A call without a name has its events later.
-    (known === 'begun' || (known === undefined && name !== '')) &&
-    hasOnly(entry, 'index', 'id', 'type', 'function', ...(isSigned ? ['extra_content'] : [])) &&
-    hasOnly(called, 'name', 'arguments')
   const text = textOf(called['arguments']) ?? ''
-  if (known === 'begun') return { events: argumentEvents(choice, call, text), isAllSaid }
-  const first = known ?? { id: textOf(entry['id']), opaque: undefined, text: '' }
+  if (known === 'begun') return { events: argumentEvents(choice, call, text), isAllSaid: isPlainCall(entry) }
+  const opaque = readCallSignature(entry)
+  const first = known ?? { id: textOf(entry['id']), opaque, text: '' }
   const held = { ...first, opaque: opaque ?? first.opaque, text: first.text + text }
   calls.set(call, name === '' ? held : 'begun')
-  return { events: name === '' ? [] : beginCall(choice, call, name, held), isAllSaid }
+  // A call without a name has its events later.
+  if (name === '') return { events: [], isAllSaid: false }
+  const isAllSaid = known === undefined && isPlainCall(entry, ...(opaque === undefined ? [] : ['extra_content']))
+  return { events: beginCall(choice, call, name, held), isAllSaid }
+}
+
+/** Whether a call has no members but the usual ones and these. */
+function isPlainCall(entry: JsonObject, ...others: readonly string[]): boolean {
+  return (
+    hasOnly(entry, 'index', 'id', 'type', 'function', ...others) &&
+    hasOnly(objectOf(entry['function']), 'name', 'arguments')
+  )
 }
 
 function beginCall(choice: number, call: number, name: string, { id, opaque, text }: HeldCall): readonly AnswerEvent[] {

@@ -64,17 +64,15 @@ function choiceToDeltas(choice: JsonObject, position: number): readonly JsonObje
   if (isFilled(reasoning)) add({ reasoning })
   if (isFilled(content)) add({ content }, { logprobs })
   if (isFilled(refusal)) add({ refusal }, isFilled(content) ? {} : { logprobs })
-  if (Array.isArray(calls) && calls.length > 0) {
-    add({ tool_calls: calls.filter(isRecord).map((call, place) => ({ ...call, index: place })) })
-  }
-  const finishReason =
-    typeof reason === 'string' && reason !== ''
-      ? reason
-      : Array.isArray(calls) && calls.length > 0
-        ? 'tool_calls'
-        : 'stop'
-  add({}, { finish_reason: finishReason, ...others })
+  const hasCalls = Array.isArray(calls) && calls.length > 0
+  if (hasCalls) add({ tool_calls: calls.filter(isRecord).map((call, place) => ({ ...call, index: place })) })
+  add({}, { finish_reason: finishReasonOf(reason, hasCalls), ...others })
   return deltas
+}
+
+function finishReasonOf(reason: unknown, hasCalls: boolean): string {
+  if (typeof reason === 'string' && reason !== '') return reason
+  return hasCalls ? 'tool_calls' : 'stop'
 }
 
 /** Gathers a stream into a whole answer. */

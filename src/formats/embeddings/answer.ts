@@ -1,6 +1,6 @@
-import { insertMembers, replaceValue } from '../../bytes/fill.ts'
+import { insertMissing, replaceValue } from '../../bytes/fill.ts'
 import { JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
-import { join, splice, type Edit } from '../../bytes/splice.ts'
+import { applyEdits, type Edit } from '../../bytes/splice.ts'
 import { encode, latin1 } from '../../bytes/text.ts'
 import { errorWithin } from '../error-body.ts'
 import type { AnsweredError } from '../format.ts'
@@ -9,7 +9,7 @@ import type { WholeReply } from '../reply.ts'
 import { readUsage, type Usage } from '../usage.ts'
 import type { EmbeddingsRequest } from './request.ts'
 
-const topNames = nameTable(['object', 'data', 'model', 'usage', 'error'])
+const topNames = nameTable(['object', 'model', 'data', 'usage', 'error'])
 const dataNames = nameTable(['object', 'index', 'embedding'])
 
 /**
@@ -34,28 +34,35 @@ function readTop(cursor: JsonCursor, request: EmbeddingsRequest): WholeReply {
   const edits: Edit[] = []
   let usage: Usage | undefined
   let count = 0
-  const seen = new Set<number>()
+  let seen = 0
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const code = cursor.nameCode(topNames)
-    const kind = cursor.peek()
-    if (code === 0 || code === 2) {
-      if (kind === 'string') cursor.skip()
-      else replaceValue(cursor, edits, code === 0 ? '"list"' : JSON.stringify(request.model))
-    } else if (code === 1) count = readData(cursor, edits, request)
-    else if (code === 3) usage = readUsage(cursor, [])
-    else if (code === 4) {
-      if (cursor.isFilled()) throw new MalformedAnswer('malformed', 'the answer is an error')
-    } else cursor.skip()
-    if (code !== -1) seen.add(code)
+    seen |= 1 << code
+    switch (code) {
+      case 0:
+      case 1:
+        if (cursor.peek() === 'string') cursor.skip()
+        else replaceValue(cursor, edits, code === 0 ? '"list"' : JSON.stringify(request.model))
+        break
+      case 2:
+        count = readData(cursor, edits, request)
+        break
+      case 3:
+        usage = readUsage(cursor, [])
+        break
+      case 4:
+        if (cursor.isFilled()) throw new MalformedAnswer('malformed', 'the answer is an error')
+        break
+      default:
+        cursor.skip()
+    }
   }
   const end = cursor.position - 1
   cursor.finish()
   if (count !== request.inputs)
     throw new MalformedAnswer('malformed', `the answer has ${count} embeddings for ${request.inputs} inputs`)
-  const absent = seen.has(0) ? [] : ['"object":"list"']
-  if (!seen.has(2)) absent.push(`"model":${JSON.stringify(request.model)}`)
-  insertMembers(edits, end, absent, true)
-  const body = edits.length === 0 ? cursor.bytes : join(splice(cursor.bytes, edits))
+  if ((seen & 3) !== 3) insertMissing(edits, end, seen, ['"object":"list"', `"model":${JSON.stringify(request.model)}`])
+  const body = applyEdits(cursor.bytes, edits)
   return { kind: 'whole', body, usage: usage && { ...usage, completionTokens: 0 }, isEmpty: false }
 }
 
@@ -67,20 +74,16 @@ function readData(cursor: JsonCursor, edits: Edit[], { isBase64 }: EmbeddingsReq
   for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
     if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', `data[${count}] is no object`)
     let hasEmbedding = false
-    let hasIndex = false
-    let hasObject = false
+    let seen = 0
     for (let member = cursor.firstMember(); member; member = cursor.nextMember()) {
       const code = cursor.nameCode(dataNames)
       if (code === 2) hasEmbedding = readEmbedding(cursor, edits, isBase64)
       else if (code === 1 && cursor.peek() !== 'number') replaceValue(cursor, edits, String(count))
       else cursor.skip()
-      hasIndex ||= code === 1
-      hasObject ||= code === 0
+      seen |= 1 << code
     }
     if (!hasEmbedding) throw new MalformedAnswer('malformed', `data[${count}] has no embedding`)
-    const absent = hasObject ? [] : ['"object":"embedding"']
-    if (!hasIndex) absent.push(`"index":${count}`)
-    insertMembers(edits, cursor.position - 1, absent, true)
+    if ((seen & 3) !== 3) insertMissing(edits, cursor.position - 1, seen, ['"object":"embedding"', `"index":${count}`])
     count++
   }
   return count

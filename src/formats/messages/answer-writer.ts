@@ -1,6 +1,15 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import { UpstreamFailure } from '../../service/failure.ts'
-import type { AnswerEvent, FinishEvent, SealedEvent, StartEvent, TokenCounts } from '../answer.ts'
+import type {
+  AnswerEvent,
+  ArgumentsEvent,
+  CallEndEvent,
+  CallEvent,
+  FinishEvent,
+  SealedEvent,
+  StartEvent,
+  TokenCounts,
+} from '../answer.ts'
 import { encodeJson } from '../exact-json.ts'
 import type { PartWriter } from '../format.ts'
 import { jsonEnd, type JsonEnd } from '../json-end.ts'
@@ -174,6 +183,31 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent: (event: Js
     openBlock('thinking', sealed).isComplete = true
   }
 
+  function addText(kind: 'text' | 'thinking', text: string): void {
+    if (text !== '') add(current(kind), text)
+  }
+
+  function addCall({ call, id = `toolu_${crypto.randomUUID().replaceAll('-', '')}`, name }: CallEvent): void {
+    openBlock('call', { type: 'tool_use', id, name, input: {} }, call)
+  }
+
+  function addArguments({ call, text }: ArgumentsEvent): void {
+    const block = blocks.find((each) => each.call === call)
+    if (block !== undefined && text !== '') add(block, text)
+  }
+
+  /** Completes the block of a call. */
+  function completeCall({ call }: CallEndEvent): void {
+    const block = blocks.find((each) => each.call === call)
+    if (block !== undefined) block.isComplete = true
+  }
+
+  /** Keeps the first reason, and completes all blocks. */
+  function finishWith(event: FinishEvent): void {
+    finish ??= event
+    for (const block of blocks) block.isComplete = true
+  }
+
   function read(event: AnswerEvent): void {
     if ('choice' in event && (event.choice !== 0 || finish !== undefined)) return
     switch (event.kind) {
@@ -181,29 +215,19 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent: (event: Js
         return start(event)
       case 'text':
       case 'refusal':
-        return event.text === '' ? undefined : add(current('text'), event.text)
+        return addText('text', event.text)
       case 'reasoning':
-        return event.text === '' ? undefined : add(current('thinking'), event.text)
+        return addText('thinking', event.text)
       case 'sealed':
         return seal(event)
-      case 'call': {
-        const id = event.id ?? `toolu_${crypto.randomUUID().replaceAll('-', '')}`
-        openBlock('call', { type: 'tool_use', id, name: event.name, input: {} }, event.call)
-        return
-      }
-      case 'arguments': {
-        const block = blocks.find(({ call }) => call === event.call)
-        return block === undefined || event.text === '' ? undefined : add(block, event.text)
-      }
-      case 'callEnd': {
-        const block = blocks.find(({ call }) => call === event.call)
-        if (block !== undefined) block.isComplete = true
-        return
-      }
+      case 'call':
+        return addCall(event)
+      case 'arguments':
+        return addArguments(event)
+      case 'callEnd':
+        return completeCall(event)
       case 'finish':
-        finish ??= event
-        for (const block of blocks) block.isComplete = true
-        return
+        return finishWith(event)
       case 'usage':
         counts = event.counts
         return

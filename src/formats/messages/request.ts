@@ -46,7 +46,6 @@ export function messagesCheck(
   return function* readRequest(cursor: JsonCursor, pace: Pace): Walk<MessagesRequest> {
     if (cursor.peek() !== 'object') throw invalidRequest('invalid_json', 'The request body must be a JSON object.')
     const members: Member[] = []
-    const found = new Set<string>()
     let model: string | undefined
     let stream = false
     for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
@@ -63,13 +62,13 @@ export function messagesCheck(
         yield* checkValue(cursor, pace, shape, { name, within: undefined }, required.includes(name))
       else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
       addMember(members, { name, start, valueStart, end: cursor.position }, membersMax)
-      if (code !== -1) found.add(name)
       if (cursor.position >= pace.limit) yield pace
     }
     cursor.end()
     if (model === undefined) throw missing('model')
-    for (const name of required) if (!found.has(name)) throw missing(name)
-    const untranslated = [...untranslatedNames.filter((name) => found.has(name)), ...ownTools(cursor.bytes, members)]
+    const found = new Set(members.map(({ name }) => name))
+    const absent = required.find((name) => !found.has(name))
+    if (absent !== undefined) throw missing(absent)
     return {
       format,
       body: cursor.bytes,
@@ -77,9 +76,19 @@ export function messagesCheck(
       stream: stream && format === 'messages',
       members,
       ...(headers === undefined ? {} : { headers }),
-      ...(untranslated.length === 0 ? {} : { untranslated }),
+      ...untranslatedIn(cursor.bytes, members, found),
     }
   }
+}
+
+/** The fields and tools that other providers do not get, if there are any. */
+function untranslatedIn(
+  body: Uint8Array,
+  members: readonly Member[],
+  found: ReadonlySet<string>,
+): Pick<Ask, 'untranslated'> {
+  const untranslated = [...untranslatedNames.filter((name) => found.has(name)), ...ownTools(body, members)]
+  return untranslated.length === 0 ? {} : { untranslated }
 }
 
 /** Kinds of Anthropic's own tools that are left out for other providers. */

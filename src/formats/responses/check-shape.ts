@@ -6,13 +6,23 @@ import { missing, shown, wrongType } from '../request-fault.ts'
 
 /** The rule for a value. `null` counts as absent, except in lists. */
 export type Rule =
-  | NumberRule
-  | { readonly kind: 'any' | 'boolean' | 'string' }
+  | ShortRule
+  | { readonly kind: 'any' }
+  | { readonly kind: 'string' }
   | { readonly kind: 'choice'; readonly values: readonly string[] }
   | { readonly kind: 'object'; readonly shape: () => Shape }
   | ListRule
-  | { readonly kind: 'either'; readonly expected: string; readonly rules: Readonly<{ [Kind in JsonKind]?: Rule }> }
-  | Refusal
+  | EitherRule
+
+type ShortRule = NumberRule | { readonly kind: 'boolean' } | Refusal
+
+/** A rule for each kind of value. */
+interface EitherRule {
+  readonly kind: 'either'
+  /** The allowed values, for the error. */
+  readonly expected: string
+  readonly rules: Readonly<{ [Kind in JsonKind]?: Rule }>
+}
 
 /** A list of values of one rule. */
 export interface ListRule {
@@ -95,40 +105,49 @@ export function refused(param: string, { because }: Refusal): WireError {
 export function* checkValue(cursor: JsonCursor, pace: Pace, rule: Rule, path: string, found: Found): Walk<void> {
   const kind = cursor.peek()
   if (kind === 'null') return cursor.skip() ? undefined : yield* skip(cursor, pace)
-  const start = cursor.position
   switch (rule.kind) {
     case 'any':
-      break
+      if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
+      return
     case 'string':
       if (kind !== 'string') throw wrongType(path, 'a string', kind)
-      break
-    case 'boolean':
-      readBoolean(cursor, path)
+      if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
       return
-    case 'integer':
-    case 'number':
-      checkNumber(cursor, path, rule)
-      return
-    case 'choice':
+    case 'choice': {
+      const start = cursor.position
       if (kind === 'string' && !cursor.skip(pace.limit)) yield* skip(cursor, pace)
-      checkChoice(cursor, start, path, rule.values)
-      return
+      return checkChoice(cursor, start, path, rule.values)
+    }
     case 'object':
       if (kind !== 'object') throw wrongType(path, 'an object', kind)
       return yield* checkObject(cursor, pace, rule.shape(), path, found)
     case 'list':
       return yield* checkList(cursor, pace, rule, path, found)
-    case 'either': {
-      const chosen = rule.rules[kind]
-      if (chosen === undefined) throw wrongType(path, rule.expected, kind)
-      return yield* checkValue(cursor, pace, chosen, path, found)
-    }
-    case 'refused':
-      if (rule.onlyTrue !== true) throw refused(path, rule)
-      if (readBoolean(cursor, path)) throw refused(path, rule)
-      return
+    case 'either':
+      return yield* checkValue(cursor, pace, ruleFor(rule, kind, path), path, found)
+    default:
+      checkShort(cursor, rule, path)
   }
-  if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
+}
+
+function ruleFor({ rules, expected }: EitherRule, kind: JsonKind, path: string): Rule {
+  const rule = rules[kind]
+  if (rule === undefined) throw wrongType(path, expected, kind)
+  return rule
+}
+
+/** Passes a short value and checks it. */
+function checkShort(cursor: JsonCursor, rule: ShortRule, path: string): void {
+  switch (rule.kind) {
+    case 'boolean':
+      readBoolean(cursor, path)
+      return
+    case 'integer':
+    case 'number':
+      return checkNumber(cursor, path, rule)
+    case 'refused':
+      if (rule.onlyTrue !== true || readBoolean(cursor, path)) throw refused(path, rule)
+  }
 }
 
 function* checkList(cursor: JsonCursor, pace: Pace, rule: ListRule, path: string, found: Found): Walk<void> {

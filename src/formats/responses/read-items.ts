@@ -1,10 +1,14 @@
 import type { JsonObject } from '../../base/json-value.ts'
+import type { UpstreamFailure } from '../../service/failure.ts'
 import type { AssistantPart, CallPart, ContentPart, Opaque, ReasoningPart, ToolTurn, Turn } from '../conversation.ts'
 import { isObject, objectOf, objectsOf, readArguments, textOf } from '../exact-json.ts'
 import { readFileData, readUrl } from '../media-part.ts'
 import { untranslatable } from '../untranslatable.ts'
 import { openReasoning } from './sealed-reasoning.ts'
 import { toolSearch, type ToolNames } from './tool-names.ts'
+
+/** Types of items that do not become turns. Tools are read elsewhere. */
+const ignoredTypes: ReadonlySet<unknown> = new Set(['additional_tools', 'web_search_call', 'image_generation_call'])
 
 /** The items of a request. */
 export interface ReadItems {
@@ -34,10 +38,23 @@ export function readItems(input: unknown, names: ToolNames): ReadItems {
     turns.push(turn)
   }
 
-  function addCall(call: CallPart): void {
+  function addMessage({ role, content }: JsonObject): void {
+    const parts = readParts(content)
+    if (role === 'assistant') answer.push(...parts)
+    else add({ role: role === 'user' ? 'user' : 'system', parts })
+  }
+
+  function addCall(item: JsonObject): void {
+    const call = readCall(item, names)
+    if (call === undefined) return
     called.set(call.id, call.name)
     answer.push({ ...call, opaque: signature })
     signature = undefined
+  }
+
+  function addFoundTools(item: JsonObject): void {
+    const output = readSearchOutput(item)
+    if (output !== undefined) add(output)
   }
 
   function addReasoning(item: JsonObject): void {
@@ -47,43 +64,39 @@ export function readItems(input: unknown, names: ToolNames): ReadItems {
   }
 
   for (const item of objectsOf(input)) {
-    switch (item['type'] ?? 'message') {
+    const type = item['type'] ?? 'message'
+    switch (type) {
       case 'message':
-        if (item['role'] === 'assistant') answer.push(...readParts(item['content']))
-        else add({ role: item['role'] === 'user' ? 'user' : 'system', parts: readParts(item['content']) })
+        addMessage(item)
         break
       case 'function_call':
       case 'custom_tool_call':
-      case 'tool_search_call': {
-        const call = readCall(item, names)
-        if (call !== undefined) addCall(call)
+      case 'tool_search_call':
+        addCall(item)
         break
-      }
       case 'function_call_output':
       case 'custom_tool_call_output':
         add(readOutput(item, called))
         break
-      case 'tool_search_output': {
-        const output = readSearchOutput(item)
-        if (output !== undefined) add(output)
+      case 'tool_search_output':
+        addFoundTools(item)
         break
-      }
       case 'reasoning':
         addReasoning(item)
         break
       case 'configuration_update':
         reconfigured = item
         break
-      case 'additional_tools':
-      case 'web_search_call':
-      case 'image_generation_call':
-        break
       default:
-        throw untranslatable(`An item of the type ${(textOf(item['type']) ?? '').slice(0, 64)}`)
+        if (!ignoredTypes.has(type)) throw unknownItem(type)
     }
   }
   if (answer.length > 0) turns.push({ role: 'assistant', parts: answer })
   return { turns, reconfigured }
+}
+
+function unknownItem(type: unknown): UpstreamFailure {
+  return untranslatable(`An item of the type ${(textOf(type) ?? '').slice(0, 64)}`)
 }
 
 /** Undefined for a search at the vendor, whose tools are all declared. */
