@@ -455,7 +455,7 @@ describe('POST /v1/messages at a provider that speaks it', () => {
     upstream.stop()
   })
 
-  test('counts tokens there, and says elsewhere that nobody can', async () => {
+  test('counts tokens there, and refuses it elsewhere', async () => {
     const upstream = faultUpstream((exchange) => exchange.write(reply(200, '{"input_tokens":14}')))
     const other = faultUpstream(chatOnly.says('Hi'))
     await using service = await startService({

@@ -13,7 +13,7 @@ export function readStopReason(stopReason: string | undefined): FinishReason {
   return finishReasons.get(stopReason) ?? 'stop'
 }
 
-/** The `stop_reason` of an answer. An answer with a call asks for its result, whatever the upstream says. */
+/** The `stop_reason` of an answer. An answer with a call asks for its result, also if the upstream says otherwise. */
 export function writeStopReason({ reason, raw }: Pick<FinishEvent, 'reason' | 'raw'>, hasCalls: boolean): string {
   if (reason === 'length') return raw === 'model_context_window_exceeded' ? raw : 'max_tokens'
   if (reason === 'content_filter') return 'refusal'

@@ -25,7 +25,7 @@ const repeated: Readonly<Record<string, string>> = {
   user: 'null',
 }
 
-/** Fields that are the same in every response. `store`: nothing is kept, whatever the caller asked for. */
+/** Fields that are the same in every response. `store`: nothing is kept, also if the caller asked for it. */
 const constant =
   '"background":false,"frequency_penalty":0,"presence_penalty":0,"previous_response_id":null,"service_tier":"default","store":false'
 

@@ -67,7 +67,7 @@ function writeError(error: WireError, { first, last }: Delivered): Uint8Array {
   if (first === undefined) {
     add('response.created', `"response":${writeResponse(head, { status: 'in_progress', output: [] }, echoOf())}`)
   }
-  // Some clients ask again after an error event, whatever its code: none where asking again is of no use.
+  // Some clients ask again after any error event: there is none if another request cannot help.
   if (first !== undefined || !isRefused) add('error', { code, message, param, error: { type, code, message, param } })
   const failed = writeResponse(head, { status: 'failed', error: { code, message }, output: [] }, echoOf())
   add('response.failed', `"response":${failed}`)
