@@ -325,7 +325,7 @@ function readChoice(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts, 
         readError(cursor, facts)
         break
       case 4:
-        readLogprobs(cursor, edits)
+        if (!cursor.skipNull()) readLogprobs(cursor, edits)
         break
       default:
         cursor.skip()

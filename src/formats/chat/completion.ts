@@ -194,7 +194,7 @@ function readChoice(cursor: JsonCursor, facts: CompletionFacts, position: number
         readIndex(cursor, edits, position)
         break
       case 1:
-        readLogprobs(cursor, edits)
+        if (!cursor.skipNull()) readLogprobs(cursor, edits)
         break
       case 2:
         readFinishReason(cursor, facts)
