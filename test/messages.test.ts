@@ -444,9 +444,9 @@ describe('POST /v1/messages at a provider that speaks it', () => {
     upstream.stop()
   })
 
-  test('applies the owner’s overrides there, but not to system messages', async () => {
+  test('applies the owner’s overrides there', async () => {
     const upstream = faultUpstream(native.says('Hi'))
-    const overrides = { system: 'Be rude.', speed: 'fast', max_tokens: 7 }
+    const overrides = { speed: 'fast', max_tokens: 7 }
     await using service = await startService({
       providers: [provider('a', upstream.url, ['m'], { protocol: 'anthropic', overrides })],
     })

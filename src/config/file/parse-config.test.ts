@@ -185,6 +185,17 @@ describe('parseConfig', () => {
     ['"overrides":{"model":"x"}', 'providers[0].overrides.model', 'a field that cannot be overridden'],
     ['"overrides":{"messages":[]}', 'providers[0].overrides.messages', 'a field that cannot be overridden'],
     ['"overrides":{"stream":true}', 'providers[0].overrides.stream', 'a field that cannot be overridden'],
+    [
+      '"protocol":"anthropic","overrides":{"a":1,"system":"x"}',
+      'providers[0].overrides.system',
+      'a system text that would replace that of callers',
+    ],
+    [
+      '"brand":"anthropic","overrides":{"system":"x"}',
+      'providers[0].overrides.system',
+      'a system text that would replace that of callers',
+    ],
+    ['"protocol":"gemini","formats":["responses"]', 'providers[0].formats', 'formats with the protocol "gemini"'],
     ['"overrides":{"a":{"__proto__":1}}', 'providers[0].overrides.a.__proto__', 'the name "__proto__"'],
     [
       '"overrides":{"seed":12345678901234567890}',

@@ -142,10 +142,27 @@ export function parseProvider(field: Field, findings: Findings): ParsedProvider 
     reasoningHistory: readWord(members.get('reasoning_history'), reasoningHistories, findings),
     formats: readFormats(members.get('formats'), findings),
   }
+  checkWithProtocol(protocol ?? findBrand(brand ?? id ?? '')?.protocol ?? 'openai', members, findings)
   if (id === undefined) return undefined
   const isAddressKnown = members.has('base_url') || protocol === 'echo' || findBrand(brand ?? id) !== undefined
   if (!isAddressKnown && !members.has('brand')) addMissingAddress(field, id, findings)
   return { id, ...entry }
+}
+
+/** Finds fields that providers of this protocol cannot have. */
+function checkWithProtocol(protocol: ProtocolName, members: ReadonlyMap<string, Field>, findings: Findings): void {
+  const formats = members.get('formats')
+  if (formats !== undefined && protocol !== 'openai')
+    findings.add(formats, `formats with the protocol "${protocol}"`, 'formats only with the protocol "openai"')
+  const overrides = members.get('overrides')
+  if (overrides === undefined || protocol !== 'anthropic') return
+  const system = overrides.node.children?.find(({ children = [] }) => children[0]?.value === 'system')
+  if (system !== undefined)
+    findings.add(
+      { offset: system.offset, path: joinPath(overrides.path, 'system') },
+      'a system text that would replace that of callers',
+      'any request field except "system" with the protocol "anthropic"',
+    )
 }
 
 function addMissingAddress(field: Field, id: string, findings: Findings): void {

@@ -38,6 +38,8 @@ const comparing = [
   /^a unique id for each provider/,
   /^each header once/,
   /^a name without a cycle of aliases/,
+  /^formats only with the protocol/,
+  /^any request field except "system" with/,
 ]
 
 function isAccepted(value: unknown): boolean {

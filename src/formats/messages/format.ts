@@ -32,11 +32,7 @@ export const messagesOfCallers: Format & { readonly stream: StreamFormat; readon
   errorStatus: messagesStatus,
 
   passThrough: {
-    write(ask, model, { overrides, rename, drop }) {
-      // Signed thinking belongs to the exact text before it, and caches do too.
-      const { system: _system, ...applied } = overrides
-      return spliceRequest(ask, { model, overrides: applied, rename, drop })
-    },
+    write: (ask, model, { overrides, rename, drop }) => spliceRequest(ask, { model, overrides, rename, drop }),
     readWhole: readMessage,
     reader: messageEventReader,
   },
