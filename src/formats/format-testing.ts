@@ -6,12 +6,12 @@ import { encode } from '../bytes/text.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { AnswerEvent, FinishReason } from './answer.ts'
 import type { Ask } from './ask.ts'
-import { readErrorBody } from './error-body.ts'
 import { WireError } from './error.ts'
 import { encodeJson, isObject, objectOf, parseJsonBytes } from './exact-json.ts'
 import type { Format, PassThroughTarget, StreamFormat, Talk } from './format.ts'
 import { MalformedAnswer } from './malformed-answer.ts'
 import type { Part } from './part.ts'
+import { readUpstreamError } from './upstream-error.ts'
 
 /** Sample requests and answers of a format. */
 export interface FormatSamples {
@@ -132,7 +132,7 @@ export function formatContract(format: Format, samples: FormatSamples): void {
 
   describe('a failure', () => {
     test('is an error body that clients can read', () => {
-      expect(readErrorBody(encode(format.errorBody(error, 'request-1')))).toMatchObject({ message: error.message })
+      expect(readUpstreamError(encode(format.errorBody(error, 'request-1')))).toMatchObject({ message: error.message })
     })
   })
 
@@ -201,7 +201,7 @@ function streamContract(stream: StreamFormat, ask: () => Ask, format: Format, sa
       const parts = split(fc.sample(samples.answers, 1)[0] ?? {})
       for (const delivered of [nothing, { first: parts[0], last: parts.at(-1) }]) {
         const events = eventsOf([stream.error(error, delivered)])
-        expect(events.map(({ data }) => readErrorBody(data)?.message)).toContain(error.message)
+        expect(events.map(({ data }) => readUpstreamError(data)?.message)).toContain(error.message)
         expect(readParts(format, ask(), [stream.error(error, delivered)])).toEqual([])
       }
     })

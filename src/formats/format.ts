@@ -3,11 +3,11 @@ import type { AnswerEvent } from './answer.ts'
 import type { Ask, FormatName } from './ask.ts'
 import type { ReasoningHistory } from './chat/request-reasoning.ts'
 import type { Conversation } from './conversation.ts'
-import type { ErrorBody } from './error-body.ts'
 import type { WireError } from './error.ts'
 import type { Part } from './part.ts'
 import type { StreamReply, WholeReply } from './reply.ts'
 import { watchable } from './stream-end.ts'
+import type { UpstreamError } from './upstream-error.ts'
 
 /**
  * A language of requests and answers that callers speak (docs/decisions/0011-formats.md). Methods that take an
@@ -108,7 +108,7 @@ export interface PassThroughTarget {
 export interface AnsweredError {
   readonly kind: 'error'
   /** `undefined`: it has no description. */
-  readonly error: ErrorBody | undefined
+  readonly error: UpstreamError | undefined
 }
 
 /** Reads the events of one stream, one after the other. */

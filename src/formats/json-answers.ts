@@ -3,10 +3,10 @@ import type { ServerSentEvent } from '../bytes/event-stream.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { AnswerEvent } from './answer.ts'
 import { isDone } from './done.ts'
-import { errorOf, type ErrorBody } from './error-body.ts'
 import { isObject, listOf, parseJsonBytes } from './exact-json.ts'
 import type { AnsweredError } from './format.ts'
 import { MalformedAnswer } from './malformed-answer.ts'
+import { errorOf, type UpstreamError } from './upstream-error.ts'
 import type { AnswerReader, UpstreamFormat } from './upstream-format.ts'
 
 /** Readers of a format whose answers, and the events of whose streams, are JSON objects. */
@@ -52,7 +52,7 @@ export function jsonAnswers(format: JsonAnswers): Pick<UpstreamFormat, 'readAnsw
   }
 }
 
-const unknownError: ErrorBody = {
+const unknownError: UpstreamError = {
   message: 'error without a message',
   type: undefined,
   code: undefined,

@@ -1,7 +1,7 @@
-import { readErrorBody } from '../formats/error-body.ts'
 import { countTokens } from '../formats/messages/count-tokens.ts'
 import { messagesOfCallers } from '../formats/messages/format.ts'
 import { messages } from '../formats/messages/upstream.ts'
+import { readUpstreamError } from '../formats/upstream-error.ts'
 import { classifyFailure } from '../upstream/classify.ts'
 import { modelPage } from '../upstream/model-page.ts'
 import { lowerCaseNames } from './headers.ts'
@@ -49,7 +49,7 @@ export const anthropic: Protocol = {
     return callersHeaders(own)
   },
 
-  failure: (status, headers, body) => classifyFailure(status, headers, readErrorBody(body)),
+  failure: (status, headers, body) => classifyFailure(status, headers, readUpstreamError(body)),
 
   models: {
     page(endpoint, cursor) {

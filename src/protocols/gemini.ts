@@ -1,6 +1,6 @@
-import { readErrorBody } from '../formats/error-body.ts'
 import { readEmbeddingsAnswer, writeEmbeddingsRequest } from '../formats/gemini/embeddings.ts'
 import { generateContent } from '../formats/gemini/format.ts'
+import { readUpstreamError } from '../formats/upstream-error.ts'
 import { classifyFailure } from '../upstream/classify.ts'
 import { modelPage } from '../upstream/model-page.ts'
 import { sameHeaders, lowerCaseNames } from './headers.ts'
@@ -29,7 +29,7 @@ export const gemini: Protocol = {
     ...lowerCaseNames(headers),
   })),
 
-  failure: (status, headers, body) => classifyFailure(status, headers, readErrorBody(body)),
+  failure: (status, headers, body) => classifyFailure(status, headers, readUpstreamError(body)),
 
   models: {
     page(endpoint, cursor) {

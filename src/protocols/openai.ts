@@ -1,9 +1,9 @@
 import { chat } from '../formats/chat/format.ts'
 import { chatCompletions } from '../formats/chat/upstream.ts'
 import { embeddings } from '../formats/embeddings/format.ts'
-import { readErrorBody } from '../formats/error-body.ts'
 import { responses } from '../formats/responses/format.ts'
 import { compact, inputTokens } from '../formats/responses/native-only.ts'
+import { readUpstreamError } from '../formats/upstream-error.ts'
 import { classifyFailure } from '../upstream/classify.ts'
 import { modelPage } from '../upstream/model-page.ts'
 import { sameHeaders } from './headers.ts'
@@ -34,7 +34,7 @@ export const openai: Protocol = {
     ...headers,
   })),
 
-  failure: (status, headers, body) => classifyFailure(status, headers, readErrorBody(body)),
+  failure: (status, headers, body) => classifyFailure(status, headers, readUpstreamError(body)),
 
   models: {
     page: (endpoint) => `${basePath(endpoint)}/models`,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { readErrorBody } from '../formats/error-body.ts'
+import { readUpstreamError } from '../formats/upstream-error.ts'
 import type { FailureClass } from '../service/failure.ts'
 import { classifyFailure, statusOfError } from './classify.ts'
 
@@ -11,7 +11,7 @@ function classify(status: number, body: unknown, headers: Readonly<Record<string
   return classifyFailure(
     status,
     new Map(Object.entries(headers)),
-    readErrorBody(new TextEncoder().encode(text)),
+    readUpstreamError(new TextEncoder().encode(text)),
     Date.parse('2026-01-01T00:00:00Z'),
   )
 }
@@ -757,7 +757,7 @@ describe('a refusal', () => {
     const headers = fc.dictionary(fc.constantFrom('retry-after', 'retry-after-ms', 'date', 'x'), fc.string())
     fc.assert(
       fc.property(fc.integer({ min: 100, max: 999 }), anyBody, headers, (status, body, given) => {
-        const failure = classifyFailure(status, new Map(Object.entries(given)), readErrorBody(body))
+        const failure = classifyFailure(status, new Map(Object.entries(given)), readUpstreamError(body))
         expect(failure.status).toBe(status)
         expect(failure.message.length).toBeLessThan(230)
         expect(failure.retryAfterMs ?? 0).toBeWithin(0, 600_001)
@@ -1073,13 +1073,13 @@ describe('an error inside a 200 answer stands for status', () => {
     [500, { error: { message: 'x', code: 12 } }],
   ]
   test.each(cases)('%p: %j', (expected, body) => {
-    const error = readErrorBody(new TextEncoder().encode(JSON.stringify(body)))
+    const error = readUpstreamError(new TextEncoder().encode(JSON.stringify(body)))
     if (error === undefined) throw new Error('no error')
     expect(statusOfError(error)).toBe(expected)
   })
 
   test('and so decides its class', () => {
-    const error = readErrorBody(
+    const error = readUpstreamError(
       new TextEncoder().encode(JSON.stringify(openai('You are out', 'insufficient_quota', 'insufficient_quota'))),
     )
     if (error === undefined) throw new Error('no error')

@@ -1,5 +1,6 @@
-import { redact, type ErrorBody } from '../formats/error-body.ts'
+import type { UpstreamError } from '../formats/upstream-error.ts'
 import { UpstreamFailure, type FailureClass, type FailureDetails } from '../service/failure.ts'
+import { redact } from './redact.ts'
 import {
   contextPhrases,
   credentialPhrases,
@@ -106,7 +107,7 @@ const classByAmazonType: Readonly<Record<string, FailureClass>> = {
 export function classifyFailure(
   status: number,
   headers: ReadonlyMap<string, string>,
-  error: ErrorBody | undefined,
+  error: UpstreamError | undefined,
   nowMs: number = Date.now(),
 ): UpstreamFailure {
   const failure = classOfAmazon(headers) ?? classOf(status, error)
@@ -129,7 +130,7 @@ const wholeSentence: ReadonlySet<number> = new Set([400, 413])
 const sentenceCharactersMax = 2048
 
 /** Returns the status that an error inside a 200 answer or an event stands for; 500 when it names none. */
-export function statusOfError(error: ErrorBody): number {
+export function statusOfError(error: UpstreamError): number {
   if (error.status !== undefined && error.status >= 400 && error.status <= 599) return error.status
   for (const word of [error.code, error.type]) {
     if (word === undefined) continue
@@ -163,7 +164,7 @@ const classByStatus: ReadonlyMap<number, FailureClass> = new Map([
 ])
 
 /** Classifies by text first, then by status: providers disagree on statuses. */
-function classOf(status: number, error: ErrorBody | undefined): FailureClass {
+function classOf(status: number, error: UpstreamError | undefined): FailureClass {
   if (status >= 300 && status < 400) return 'redirect'
   const words = error === undefined ? '' : plainWords(`${error.code ?? ''} ${error.type ?? ''} ${error.message}`)
   if ((status === 400 || status === 403 || status === 422) && isPolicy(words, error)) return 'content_policy'
@@ -171,7 +172,7 @@ function classOf(status: number, error: ErrorBody | undefined): FailureClass {
   return classByStatus.get(status) ?? classByText(status, words, error)
 }
 
-function classByText(status: number, words: string, error: ErrorBody | undefined): FailureClass {
+function classByText(status: number, words: string, error: UpstreamError | undefined): FailureClass {
   switch (status) {
     case 400:
     case 422:
@@ -191,7 +192,7 @@ function classByText(status: number, words: string, error: ErrorBody | undefined
 }
 
 /** Some providers answer 400 for a key, credit or model problem. */
-function classOfBadRequest(words: string, error: ErrorBody | undefined): FailureClass {
+function classOfBadRequest(words: string, error: UpstreamError | undefined): FailureClass {
   if (isTooLong(words)) return 'context_length'
   if (says(words, quotaPhrases)) return 'quota'
   if (says(words, credentialPhrases)) return 'credential'
@@ -199,7 +200,7 @@ function classOfBadRequest(words: string, error: ErrorBody | undefined): Failure
 }
 
 /** By a code or type, or by a text that is not about a parameter or an account. */
-function isPolicy(words: string, error: ErrorBody | undefined): boolean {
+function isPolicy(words: string, error: UpstreamError | undefined): boolean {
   if ([error?.code, error?.type].some((code) => policyCodes.has(code?.toLowerCase() ?? ''))) return true
   if (parameterFault.test(words) || callerFlagged.test(words)) return false
   return says(words, policyPhrases) || contentFlagged.test(words)

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { redact } from '../formats/error-body.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import { hideSecrets } from './hide-secrets.ts'
+import { redact } from './redact.ts'
 
 const apiKey = 'correct-horse-battery-staple'
 

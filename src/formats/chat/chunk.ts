@@ -2,10 +2,10 @@ import { insertMembers, isDigits, readIndex, readInteger, removeMember } from '.
 import { isAt, JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
 import { applyEdits, type Edit } from '../../bytes/splice.ts'
 import { encode, utf8, withoutLineBreaks } from '../../bytes/text.ts'
-import { errorWithin } from '../error-body.ts'
 import type { AnsweredError } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { Part } from '../part.ts'
+import { errorWithin } from '../upstream-error.ts'
 import { readUsage } from '../usage.ts'
 import {
   objectReader,

@@ -2,10 +2,10 @@ import { insertMembers, insertMissing, readIndex, readInteger, removeMember, rep
 import { JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
 import { applyEdits, type Edit } from '../../bytes/splice.ts'
 import { encode } from '../../bytes/text.ts'
-import { errorWithin } from '../error-body.ts'
 import type { AnsweredError } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { WholeReply } from '../reply.ts'
+import { errorWithin } from '../upstream-error.ts'
 import { readUsage } from '../usage.ts'
 import {
   objectReader,

@@ -1,16 +1,16 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { ServerSentEvent } from '../../bytes/event-stream.ts'
 import { isDone } from '../done.ts'
-import { readErrorBody } from '../error-body.ts'
 import { objectOf, parseJson } from '../exact-json.ts'
 import type { AnsweredError } from '../format.ts'
 import type { Part } from '../part.ts'
+import { readUpstreamError } from '../upstream-error.ts'
 import type { ChunkReader } from './chunk.ts'
 
 /** Reads an event of a stream: a chunk, an error or the end marker. @throws {MalformedAnswer} for any other event */
 export function readEvent(read: ChunkReader, { event, data }: ServerSentEvent): Part | 'done' | AnsweredError {
   if (isDone(data)) return 'done'
-  return event === 'error' ? { kind: 'error', error: readErrorBody(data) } : read(data)
+  return event === 'error' ? { kind: 'error', error: readUpstreamError(data) } : read(data)
 }
 
 /** Parses the bytes of a checked chunk or completion. */

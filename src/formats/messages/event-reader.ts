@@ -2,11 +2,11 @@ import type { JsonObject } from '../../base/json-value.ts'
 import { JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
 import { withoutLineBreaks } from '../../bytes/text.ts'
 import { isDone } from '../done.ts'
-import { readErrorBody } from '../error-body.ts'
 import { encodeJson, isObject, objectOf, objectsOf, parseJsonBytes, textOf } from '../exact-json.ts'
 import type { AnsweredError, PartReader } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { Part } from '../part.ts'
+import { readUpstreamError } from '../upstream-error.ts'
 import { countedUsage, type Usage } from '../usage.ts'
 import { partOf, recordPart } from './make-part.ts'
 import { addUsage, countsOf } from './message-usage.ts'
@@ -132,10 +132,10 @@ export function messageEventReader(): PartReader {
     hasOneChoice: true,
     read({ event, data: given }): readonly Part[] | 'done' | AnsweredError {
       if (isDone(given)) return 'done'
-      if (event === 'error') return { kind: 'error', error: readErrorBody(given) }
+      if (event === 'error') return { kind: 'error', error: readUpstreamError(given) }
       const { type, hasLineBreaks, delta } = readFacts(given)
       const name = type === '' ? event : type
-      if (name === 'error') return { kind: 'error', error: readErrorBody(given) }
+      if (name === 'error') return { kind: 'error', error: readUpstreamError(given) }
       const read = readNamed(name, hasLineBreaks ? withoutLineBreaks(given) : given, delta)
       return read === 'done' || event === '' || event === name ? read : read.map((part) => ({ ...part, event }))
     },
