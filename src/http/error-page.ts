@@ -1,5 +1,5 @@
 import type { WireError } from '../formats/error.ts'
-import { errorHeaders } from './responses.ts'
+import { errorHeaders } from './error-response.ts'
 
 const style = `
   :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif }

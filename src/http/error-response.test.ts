@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { embeddings } from '../formats/embeddings/format.ts'
 import { WireError } from '../formats/error.ts'
-import { errorResponse, jsonResponse } from './responses.ts'
+import { errorResponse } from './error-response.ts'
 
 describe('an error as a response', () => {
   test('has the shape of docs/errors.md', async () => {
@@ -54,15 +54,5 @@ describe('an error as a response', () => {
     )
     expect(response.headers.get('allow')).toBe('GET')
     expect(response.headers.get('x-svc-attempts')).toBe('0')
-  })
-})
-
-describe('JSON as a response', () => {
-  test("has its type and the request's id", async () => {
-    const response = jsonResponse({ a: 1 }, 'id-1', 201)
-    expect(response.status).toBe(201)
-    expect(await response.json()).toEqual({ a: 1 })
-    expect(response.headers.get('content-type')).toBe('application/json')
-    expect(response.headers.get('x-request-id')).toBe('id-1')
   })
 })

@@ -46,11 +46,3 @@ export function errorHeaders(error: WireError, id: string): Readonly<Record<stri
     ...error.headers,
   }
 }
-
-/** JSON as a response. */
-export function jsonResponse(value: unknown, id: string, status = 200): Response {
-  return new Response(JSON.stringify(value), {
-    status,
-    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', 'x-request-id': id },
-  })
-}

@@ -1,11 +1,11 @@
 import { WireError } from '../formats/error.ts'
 import { preflight, withCors } from './cors.ts'
 import { errorPage, wantsPage } from './error-page.ts'
+import { errorResponse } from './error-response.ts'
 import { requestId, type HandlerContext } from './handler-context.ts'
 import type { OriginPolicy } from './origin-policy.ts'
 import { passGuards, type Guard } from './pass-guards.ts'
 import { requestPath } from './request-target.ts'
-import { errorResponse } from './responses.ts'
 import type { Router } from './route.ts'
 
 /** Seconds a connection may be idle between requests. */

@@ -1,7 +1,7 @@
 import { WireError } from '../formats/error.ts'
+import { errorResponse } from './error-response.ts'
 import type { HandlerContext } from './handler-context.ts'
 import { checkOwner, type OwnerCheck } from './page/owner-check.ts'
-import { errorResponse } from './responses.ts'
 import type { Route } from './route.ts'
 
 /** Sources of {@link statusRoutes}, read at every request. */

@@ -3,7 +3,7 @@ import { formats } from '../../formats/known.ts'
 import { modelFacts } from '../../formats/model.ts'
 import type { ListedModel } from '../../gateway/directory.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
-import { jsonResponse } from '../responses.ts'
+import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
 
 const modelPath = '/v1/models/'

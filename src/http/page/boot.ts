@@ -1,8 +1,8 @@
 import type { PartClaim, Profile, Visitor } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
 import type { HandlerContext } from '../handler-context.ts'
+import { jsonResponse } from '../json-response.ts'
 import { passGuards, type Guard } from '../pass-guards.ts'
-import { jsonResponse } from '../responses.ts'
 import type { Route } from '../route.ts'
 import type { Boot, PartEntry, User } from './page-api.ts'
 

@@ -1,7 +1,7 @@
 import { firstChatModel, isChatModel } from '../../gateway/chat-model.ts'
 import type { ListedModel, ListedOffer } from '../../gateway/directory.ts'
 import type { HandlerContext } from '../handler-context.ts'
-import { jsonResponse } from '../responses.ts'
+import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
 import type { ModelEntry, ModelOffer, ModelsAnswer, ReloadNotice } from './page-api.ts'
 

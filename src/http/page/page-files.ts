@@ -1,6 +1,6 @@
 import { WireError } from '../../formats/error.ts'
+import { errorResponse } from '../error-response.ts'
 import type { HandlerContext } from '../handler-context.ts'
-import { errorResponse } from '../responses.ts'
 import { notFound, type Route } from '../route.ts'
 
 /** One file of the page, in each content coding. */

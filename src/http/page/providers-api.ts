@@ -1,6 +1,6 @@
 import { readControlBody, type BodyTimes } from '../entrance/read-body.ts'
 import type { HandlerContext } from '../handler-context.ts'
-import { jsonResponse } from '../responses.ts'
+import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
 import { checkOwner, type OwnerCheck } from './owner-check.ts'
 import type { ProviderChange, ProviderEntry, ProvidersAnswer, ProviderTest, ProviderTestRequest } from './page-api.ts'
