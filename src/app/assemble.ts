@@ -7,8 +7,8 @@ import type { Ask } from '../formats/ask.ts'
 import type { OfferedModel } from '../formats/model.ts'
 import type { Reply } from '../formats/reply.ts'
 import { onEnd } from '../formats/stream-end.ts'
+import { commit } from '../gateway/commit.ts'
 import { conversion } from '../gateway/conversion.ts'
-import { firstEvent } from '../gateway/first-event.ts'
 import { gateway, type Gateway } from '../gateway/gateway.ts'
 import { learnedModels, type LearnedModels, type ModelListCache } from '../gateway/model-list.ts'
 import {
@@ -175,7 +175,7 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
       ...(config.retries > 0 ? [retry<Ask, Reply>({ retries: config.retries, onRetry: modelHealth.retrying })] : []),
       traced({ name: config.id, now }),
       deadline(({ stream }) => (stream ? timeouts.firstTokenMs : timeouts.attemptMs), timeouts.idleMs),
-      firstEvent,
+      commit,
       conversion(answerBudget),
     )
     return {

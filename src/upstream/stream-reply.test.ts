@@ -459,7 +459,7 @@ describe('a stream that falls silent', () => {
     expect((await reading).failure).toMatchObject({ failure: 'cut', timedOut: true })
   })
 
-  test('before text has no timer: the first-event layer has one', async () => {
+  test('before text has no timer: the commit layer has one', async () => {
     jest.useFakeTimers()
     void replyOf(fakeBody([role], { hangs: true })).read()
     expect(jest.getTimerCount()).toBe(0)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Reply } from '../formats/reply.ts'
 import { callOf, failureOf, rejection } from '../service/testing.ts'
-import { firstEvent } from './first-event.ts'
+import { commit } from './commit.ts'
 import {
   parts,
   cutFailure,
@@ -17,7 +17,7 @@ import {
 const request = requestOf({ stream: true })
 
 async function hold(reply: Reply) {
-  return firstEvent(async () => reply)(request, callOf())
+  return commit(async () => reply)(request, callOf())
 }
 
 async function held(stream: FakeStream) {
@@ -35,7 +35,7 @@ const meaningful: readonly (readonly [string, StreamStep])[] = [
   ['a finish_reason', parts.finish('length')],
 ]
 
-describe('a stream is held back until its first event', () => {
+describe('a stream is held back until it commits', () => {
   test.each(meaningful)('that is %s, and not read any further', async (_name, step) => {
     const stream = fakeStream(parts.role(), step, parts.text('more'))
     await held(stream)
@@ -109,7 +109,7 @@ describe('a stream is held back until its first event', () => {
   test('and no longer when the call is aborted', async () => {
     const controller = new AbortController()
     const stream = silentStream()
-    const failing = rejection(firstEvent(async () => stream)(request, callOf(controller.signal)))
+    const failing = rejection(commit(async () => stream)(request, callOf(controller.signal)))
     await Promise.resolve()
     controller.abort(new Error('gone'))
     expect(await failing).toBeInstanceOf(Error)
@@ -119,7 +119,7 @@ describe('a stream is held back until its first event', () => {
   test("and is then independent of its call: an abort of the call's first phase does not end it", async () => {
     const controller = new AbortController()
     const stream = fakeStream(parts.text('Hel'), parts.text('lo'))
-    await firstEvent(async () => stream)(request, callOf(controller.signal))
+    await commit(async () => stream)(request, callOf(controller.signal))
     controller.abort(new Error('over'))
     expect(stream.isCancelled).toBe(false)
   })
@@ -166,7 +166,7 @@ describe('a stream that shows progress', () => {
     let count = 0
     const steps = [parts.role(), progress, ...Array.from({ length: 100 }, parts.role), parts.text('Hi')]
     const call = { ...callOf(), onProgress: () => void count++ }
-    await firstEvent(async () => fakeStream(...steps))(request, call)
+    await commit(async () => fakeStream(...steps))(request, call)
     expect(count).toBe(101)
   })
 })

@@ -9,15 +9,15 @@ const heldPartsMax = 64
 const heldBytesMax = 256 * 1024
 
 /**
- * Holds a stream back until its first meaningful part, so that failover before it is invisible (failover.md rule 3).
- * Requests for a whole answer pass unchanged. An upstream that has shown progress gets more time with each part, and
- * may send any number of parts.
+ * Holds a stream back until it commits: until its first meaningful part, so that failover before it is invisible
+ * (failover.md rule 3). Requests for a whole answer pass unchanged. An upstream that has shown progress gets more time
+ * with each part, and may send any number of parts.
  *
  * @throws {UpstreamFailure} `empty` when the stream ends before, `malformed` when more than 64 parts or 256 KiB come
  *   before
  */
-export function firstEvent(inner: AnswerService): AnswerService {
-  async function heldUntilFirstEvent(request: Ask, call: Call): Promise<Reply> {
+export function commit(inner: AnswerService): AnswerService {
+  async function heldUntilCommit(request: Ask, call: Call): Promise<Reply> {
     const reply = await inner(request, call)
     if (reply.kind === 'whole') return reply
     const cancel = () => reply.cancel()
@@ -31,7 +31,7 @@ export function firstEvent(inner: AnswerService): AnswerService {
       call.signal.removeEventListener('abort', cancel)
     }
   }
-  return (request, call) => (request.stream ? heldUntilFirstEvent(request, call) : inner(request, call))
+  return (request, call) => (request.stream ? heldUntilCommit(request, call) : inner(request, call))
 }
 
 async function readUntilMeaningful(reply: StreamReply, { onProgress }: Call): Promise<readonly Part[]> {
