@@ -1,5 +1,5 @@
 import { readEmbeddingsAnswer, writeEmbeddingsRequest } from '../formats/gemini/embeddings.ts'
-import { generateContent } from '../formats/gemini/format.ts'
+import { generateContent } from '../formats/gemini/upstream.ts'
 import { readUpstreamError } from '../formats/upstream-error.ts'
 import { classifyFailure } from '../upstream/classify.ts'
 import { modelPage } from '../upstream/model-page.ts'

@@ -4,7 +4,7 @@ import { fixture, fixtureEvents } from '../../protocols/fixtures/load.ts'
 import { objectOf, parseJson, parseJsonBytes } from '../exact-json.ts'
 import { answerContract } from '../testing.ts'
 import { readGeminiAnswer } from './answer-reader.ts'
-import { generateContent } from './format.ts'
+import { generateContent } from './upstream.ts'
 
 const name = fc.constantFrom('find', 'look')
 const text = fc.constantFrom('', 'Good ', 'morning 🌅')
