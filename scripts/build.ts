@@ -1,7 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { readPage } from '../src/app/page/page-build.ts'
-import { names } from '../src/extensions/known.ts'
+import { names } from '../src/extensions/extension-list.ts'
 import type { PageFile } from '../src/http/page/page-files.ts'
 
 /** `npm run build`: builds `svc` as one executable. Argument: its path (default: dist/svc). */
@@ -51,7 +51,10 @@ const built = await Bun.build({
     {
       name: 'built in',
       setup(build) {
-        build.onLoad({ filter: /[/\\]extensions[/\\]known\.ts$/ }, () => ({ contents: knownExtensions, loader: 'js' }))
+        build.onLoad({ filter: /[/\\]extensions[/\\]extension-list\.ts$/ }, () => ({
+          contents: knownExtensions,
+          loader: 'js',
+        }))
         build.onLoad({ filter: /[/\\]app[/\\]page[/\\]embedded-page\.ts$/ }, () => ({ contents: page, loader: 'js' }))
       },
     },

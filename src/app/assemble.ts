@@ -20,7 +20,7 @@ import {
 } from '../gateway/provider.ts'
 import type { Logger } from '../observe/log.ts'
 import { echo } from '../protocols/echo.ts'
-import { echoFormats, protocols } from '../protocols/known.ts'
+import { echoFormats, protocols } from '../protocols/protocol-list.ts'
 import type { Endpoint, Protocol } from '../protocols/protocol.ts'
 import type { AnswerBudget } from '../service/answer-budget.ts'
 import type { HealthBook } from '../service/health/health.ts'

@@ -1,6 +1,6 @@
 import type { Ask } from '../formats/ask.ts'
+import { formats } from '../formats/format-list.ts'
 import { streamOf, type StreamFormat } from '../formats/format.ts'
-import { formats } from '../formats/known.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import type { Reply, StreamReply } from '../formats/reply.ts'
 import type { AnswerBudget, AnswerReservation } from '../service/answer-budget.ts'

@@ -1,5 +1,5 @@
 import type { Ask } from '../formats/ask.ts'
-import { formats } from '../formats/known.ts'
+import { formats } from '../formats/format-list.ts'
 import type { Price } from '../formats/model.ts'
 import type { PartStream, Reply, WholeReply } from '../formats/reply.ts'
 import type { CallSignal } from '../service/call-controller.ts'

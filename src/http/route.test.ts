@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { WireError } from '../formats/error.ts'
-import { formats } from '../formats/known.ts'
+import { formats } from '../formats/format-list.ts'
 import { router, type Route } from './route.ts'
 
 function route(method: Route['method'], path: string): Route {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { WireError } from '../formats/error.ts'
-import { formats } from '../formats/known.ts'
+import { formats } from '../formats/format-list.ts'
 import { jsonResponse } from './json-response.ts'
 import type { Guard } from './pass-guards.ts'
 import { router, type Route } from './route.ts'

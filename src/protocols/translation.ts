@@ -1,7 +1,7 @@
 import type { FormatName } from '../formats/ask.ts'
 import { completeCalls } from '../formats/complete-calls.ts'
+import { formats } from '../formats/format-list.ts'
 import type { Talk } from '../formats/format.ts'
-import { formats } from '../formats/known.ts'
 import type { UpstreamFormat } from '../formats/upstream-format.ts'
 import { answered, understood } from './native.ts'
 import type { Endpoint, Dialect, Protocol } from './protocol.ts'

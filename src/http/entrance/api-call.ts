@@ -1,7 +1,7 @@
 import { nextTurn } from '../../base/next-turn.ts'
 import type { WireError } from '../../formats/error.ts'
+import { formats } from '../../formats/format-list.ts'
 import type { Format } from '../../formats/format.ts'
-import { formats } from '../../formats/known.ts'
 import { overloaded } from '../../gateway/all-failed.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
 import type { RequestRecord } from '../../observe/record.ts'

@@ -1,5 +1,5 @@
 import { WireError } from '../../formats/error.ts'
-import { formats } from '../../formats/known.ts'
+import { formats } from '../../formats/format-list.ts'
 import { modelFacts } from '../../formats/model.ts'
 import type { ListedModel } from '../../gateway/directory.ts'
 import type { Gateway } from '../../gateway/gateway.ts'

@@ -1,7 +1,7 @@
 import { describe } from 'bun:test'
 import fc from 'fast-check'
 import { fixtureEvents } from './fixtures/load.ts'
-import { protocols } from './known.ts'
+import { protocols } from './protocol-list.ts'
 import { protocolContract, type SamplesOf } from './protocol-testing.ts'
 import { chunkJson } from './testing.ts'
 

@@ -1,6 +1,6 @@
 import { describe } from 'bun:test'
+import { formats } from './format-list.ts'
 import { formatContract } from './format-testing.ts'
-import { formats } from './known.ts'
 import { formatSamples } from './sample-testing.ts'
 
 describe.each(Object.values(formats).map((format) => [format.name, format] as const))(
