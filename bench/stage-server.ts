@@ -64,7 +64,7 @@ function newCall(): Call {
 }
 
 function check(body: Uint8Array, request: Request): Ask {
-  return chat.check(body, { path: chatPath, headers: request.headers })
+  return chat.check(body, { path: chatPath, headers: request.headers, parameter: () => null })
 }
 
 /** Sends a body and answers with what comes back, unread but for `note`. */

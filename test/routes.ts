@@ -19,6 +19,11 @@ export function documentedRoutes(): readonly KnownRoute[] {
   }))
 }
 
+/** A path without the names of its open places: `/v1/models/{id}` is `/v1/models/`. */
+export function openPathOf(path: string): string {
+  return path.replace(/\{\w+\}$/, '').replace(/\{\w+\}/, '{}')
+}
+
 /** Paths of the code: the literals in its route tables. */
 export function codedPaths(): readonly string[] {
   const sources = ['formats/**/*.ts', 'http/**/*.ts', 'extensions/**/*.ts']

@@ -7,7 +7,6 @@ import { SlotError } from '../extensions/slots.ts'
 import { apiRoutes, type EntranceOptions } from '../http/entrance/api-call.ts'
 import { modelRoutes } from '../http/entrance/models.ts'
 import { openRequests, type OpenRequests } from '../http/entrance/open-requests.ts'
-import { storedResponses } from '../http/entrance/stored-responses.ts'
 import { extendedRouting } from '../http/extended-routing.ts'
 import { isLoopbackAddress } from '../http/host-names.ts'
 import type { Routing } from '../http/server.ts'
@@ -118,7 +117,6 @@ export async function serveHere(
     buildPage: runtime.buildPage,
   })
   const ownRoutes = [
-    ...storedResponses,
     ...apiRoutes(entranceOptions({ active, capacity, timers, requests, observer, log })),
     ...modelRoutes(() => active.gateway, Date.now()),
     ...statusRoutes({

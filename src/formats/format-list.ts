@@ -17,3 +17,8 @@ export const formats: Readonly<Record<FormatName, Format>> = {
   input_tokens: inputTokens,
   compact,
 }
+
+/** Headers, in lower case, in which clients send API keys, beside `authorization`. */
+export const keyHeaders: readonly string[] = [
+  ...new Set(Object.values(formats).flatMap(({ keyHeader }) => keyHeader ?? [])),
+]

@@ -8,7 +8,7 @@ import type { AnswerEvent, FinishReason } from './answer.ts'
 import type { Ask } from './ask.ts'
 import { WireError } from './error.ts'
 import { encodeJson, isObject, objectOf, parseJsonBytes } from './exact-json.ts'
-import type { Format, PassThroughTarget, StreamFormat, Talk } from './format.ts'
+import type { Envelope, Format, PassThroughTarget, StreamFormat, Talk } from './format.ts'
 import { MalformedAnswer } from './malformed-answer.ts'
 import type { Part } from './part.ts'
 import { readUpstreamError } from './upstream-error.ts'
@@ -19,8 +19,10 @@ export interface FormatSamples {
   readonly request: JsonObject
   /** A request for a stream that has all facts of an answer. */
   readonly streamed: JsonObject
-  /** Path of both. Default: the path of the format. */
+  /** Path of both, with a query. Default: the path of the format. */
   readonly path?: string
+  /** Path of the request for a stream, where it differs. */
+  readonly streamPath?: string
   /** Whole answers, of which a stream can say everything. */
   readonly answers: fc.Arbitrary<JsonObject>
   /** The members of an answer that stay the same to the end of a stream. */
@@ -33,14 +35,27 @@ const error = new WireError(502, 'api_error', 'provider_error', 'All providers f
 const nothing = { first: undefined, last: undefined }
 const deep = 100_000
 
+/** An envelope at a path with a query, without headers. For tests. */
+export function envelopeAt(address: string): Envelope {
+  const [path = '', query] = address.split('?')
+  return { path, headers: new Headers(), parameter: (name) => new URLSearchParams(query).get(name) }
+}
+
+/** The envelopes of the sample requests for a whole answer and for a stream. For tests. */
+export function envelopesOf({ path }: Format, samples: Pick<FormatSamples, 'path' | 'streamPath'>) {
+  const whole = samples.path ?? path
+  return { whole: envelopeAt(whole), streamed: envelopeAt(samples.streamPath ?? whole) }
+}
+
 /** The contract of every format that callers speak. For tests. */
 export function formatContract(format: Format, samples: FormatSamples): void {
-  const { request, streamed, path = format.path } = samples
-  const envelope = { path, headers: new Headers() }
+  const { request, streamed } = samples
+  const envelopes = envelopesOf(format, samples)
+  const envelope = envelopes.whole
   const body = encodeJson(request)
 
   const check = (bytes: Uint8Array): Ask => format.check(bytes, envelope)
-  const asked = (fields: JsonObject): Ask => check(encodeJson(fields))
+  const checkStreamed = (bytes: Uint8Array): Ask => format.check(bytes, envelopes.streamed)
 
   /** The checked request; undefined for one that is refused, the same way by both checks. */
   async function admitted(bytes: Uint8Array): Promise<Ask | undefined> {
@@ -161,13 +176,19 @@ export function formatContract(format: Format, samples: FormatSamples): void {
   })
 
   const { stream, talk } = format
-  if (stream !== undefined) streamContract(stream, () => asked(streamed), format, samples)
-  if (talk !== undefined) talkContract(talk, asked, format, samples)
+  if (stream !== undefined) streamContract(stream, checkStreamed, format, samples)
+  if (talk !== undefined) talkContract(talk, check, checkStreamed(encodeJson(streamed)), format, samples)
 }
 
 /** The contract of a format that is streamed. */
-function streamContract(stream: StreamFormat, ask: () => Ask, format: Format, samples: FormatSamples): void {
+function streamContract(
+  stream: StreamFormat,
+  check: (body: Uint8Array) => Ask,
+  format: Format,
+  samples: FormatSamples,
+): void {
   const { passThrough } = format
+  const ask = () => check(encodeJson(samples.streamed))
   const split = (answer: JsonObject) => stream.split(encodeJson(answer), ask())
 
   function gather(parts: readonly Part[]): JsonObject {
@@ -178,7 +199,7 @@ function streamContract(stream: StreamFormat, ask: () => Ask, format: Format, sa
 
   describe('a stream', () => {
     test('is read back from its bytes, after keep-alives', () => {
-      const before = [stream.keepAlive, stream.keepAlive]
+      const before = stream.keepAlive === undefined ? [] : [stream.keepAlive, stream.keepAlive]
       const idle = readParts(format, ask(), before)
       expect(idle.filter(({ isMeaningful }) => isMeaningful)).toEqual([])
       fc.assert(
@@ -234,9 +255,7 @@ function streamContract(stream: StreamFormat, ask: () => Ask, format: Format, sa
 
     test('is asked for again with the text that the client has', () => {
       const again = stream.continued(ask(), 'said "so" 🌅')
-      expect(attempt(() => format.check(again.body, { path: format.path, headers: new Headers() }), WireError)).toEqual(
-        again,
-      )
+      expect(attempt(() => check(again.body), WireError)).toEqual(again)
       expect(text(again.body)).toContain(JSON.stringify('said "so" 🌅'))
     })
 
@@ -261,16 +280,24 @@ function streamContract(stream: StreamFormat, ask: () => Ask, format: Format, sa
 }
 
 /** The contract of a format that is translated. */
-function talkContract(talk: Talk, asked: (fields: JsonObject) => Ask, format: Format, samples: FormatSamples): void {
+function talkContract(
+  talk: Talk,
+  check: (body: Uint8Array) => Ask,
+  ask: Ask,
+  format: Format,
+  samples: FormatSamples,
+): void {
+  const request = encodeJson(samples.request)
+
   describe('a translated request', () => {
     test('is a conversation of the format, without dropped fields', () => {
-      const conversation = talk.read(asked(samples.request), [])
+      const conversation = talk.read(check(request), [])
       expect(conversation.format).toBe(format.name)
       expect(conversation.turns.length).toBeGreaterThan(0)
       const dropped = Object.keys(samples.request).filter(
         (name) => !JSON.stringify(samples.request[name]).includes('role'),
       )
-      const bare = talk.read(asked(samples.request), dropped)
+      const bare = talk.read(check(request), dropped)
       expect(bare).toMatchObject({ maxTokens: undefined, temperature: undefined, stops: [], own: {} })
     })
   })
@@ -281,7 +308,6 @@ function talkContract(talk: Talk, asked: (fields: JsonObject) => Ask, format: Fo
         fc.property(saidEvents, fc.boolean(), (pieces, isCut) => {
           const written = isCut ? pieces.slice(0, -1) : pieces
           const said = written.flat()
-          const ask = asked(samples.streamed)
           const writer = talk.writer(ask)
           const parts = written.flatMap((events) => writer.write(events))
           if (!isCut) parts.push(...writer.end())
@@ -293,8 +319,8 @@ function talkContract(talk: Talk, asked: (fields: JsonObject) => Ask, format: Fo
             expect(again.some(({ finishReason }) => finishReason !== undefined)).toBe(!isCut)
           }
           if (isCut) return
-          const reply = talk.writeWhole(said, asked(samples.request))
-          const whole = format.passThrough.readWhole(reply.body, asked(samples.request))
+          const reply = talk.writeWhole(said, check(request))
+          const whole = format.passThrough.readWhole(reply.body, check(request))
           expect(whole).toEqual(reply)
         }),
         { numRuns: 100 },

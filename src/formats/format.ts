@@ -15,8 +15,17 @@ import type { UpstreamError } from './upstream-error.ts'
  */
 export interface Format {
   readonly name: FormatName
-  /** Path of its requests, which are POST. One that ends in `/` is a prefix: the rest is in the {@link Envelope}. */
+  /**
+   * Path of its requests, which are POST. `{model}` in it stands for any text, which `check` finds in the
+   * {@link Envelope}.
+   */
   readonly path: string
+  /** More paths of its requests. */
+  readonly otherPaths?: readonly string[]
+  /** What else clients of the format ask for, and do not get. */
+  readonly refusals?: readonly Refusal[]
+  /** Header, in lower case, in which clients of the format send their API key, beside `authorization`. */
+  readonly keyHeader?: string
   /**
    * Checks a body of up to 1 MiB.
    *
@@ -46,6 +55,17 @@ export interface Envelope {
   /** Normalised, without the query. */
   readonly path: string
   readonly headers: Headers
+  /** A parameter of the query; `null` without it. */
+  parameter(name: string): string | null
+}
+
+/** A path that a format has elsewhere, and that only refuses here. */
+export interface Refusal {
+  /** An exact path, or one that ends in `/`, for all paths below it that have no other route. */
+  readonly path: string
+  readonly methods: readonly ('GET' | 'POST' | 'DELETE')[]
+  /** The error; `undefined`: the method is not allowed. */
+  error(headers: Headers): WireError | undefined
 }
 
 /** For providers that speak another format: requests become conversations, and answers are written from events. */
@@ -135,8 +155,8 @@ export interface StreamFormat {
   frame(parts: readonly Part[]): Uint8Array
   /** The end marker of a complete stream; empty if the format has none. */
   readonly end: Uint8Array
-  /** Sent while no provider has answered, so that clients do not time out. */
-  readonly keepAlive: Uint8Array
+  /** Sent while no provider has answered, so that clients do not time out. Absent: clients wait for the status. */
+  readonly keepAlive?: Uint8Array
   /**
    * The answer to a stream request that failed before anything was sent, as an error with its own status, or as a
    * stream. Absent: the error itself.

@@ -28,6 +28,9 @@ export function spliceRequest(ask: Ask, changes: RequestChanges, inner?: InnerEd
   const hasNewNames = drop.length > 0 || Object.keys(rename).length > 0
   const names = hasNewNames ? upstreamNames(members, rename, drop) : members.map(({ name }) => name)
   const forced = Object.entries(overrides).filter(([name, value]) => name !== 'model' && value !== undefined)
+  const added = forced.filter(([name]) => !names.includes(name))
+  // Behind the model's name; requests that have it elsewhere get them behind their last member that stays.
+  const last = names.includes('model') ? names.indexOf('model') : names.findLastIndex((name) => name !== undefined)
   const edits: Edit[] = []
   let isFirst = true
   members.forEach((member, index) => {
@@ -38,16 +41,13 @@ export function spliceRequest(ask: Ask, changes: RequestChanges, inner?: InnerEd
       return
     }
     isFirst = false
-    if (name === 'model') {
-      if (model !== ask.model) edits.push({ start: valueStart, end, replacement: encodeJson(model) })
-      const added = forced.filter(([forcedName]) => !names.includes(forcedName))
-      if (added.length > 0) edits.push({ start: end, end, replacement: encodeMembers(added) })
-      return
-    }
     if (name !== member.name) edits.push({ start, end: nameEnd(body, start), replacement: encodeJson(name) })
     const override = forced.find(([forcedName]) => forcedName === name)
-    if (override !== undefined) edits.push({ start: valueStart, end, replacement: encodeJson(override[1]) })
+    if (name === 'model') {
+      if (model !== ask.model) edits.push({ start: valueStart, end, replacement: encodeJson(model) })
+    } else if (override !== undefined) edits.push({ start: valueStart, end, replacement: encodeJson(override[1]) })
     else if (member.name === inner?.member) for (const edit of inner.edits) if (isWithin(member, edit)) edits.push(edit)
+    if (index === last && added.length > 0) edits.push({ start: end, end, replacement: encodeMembers(added) })
   })
   return splice(body, edits)
 }

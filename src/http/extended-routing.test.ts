@@ -81,10 +81,12 @@ describe('an extension', () => {
       routes: [{ method: 'GET', path, isPublic: true, handle: async () => new Response(word) }],
     })
     const assets: Route = { method: 'GET', path: '/assets/', isPublic: false, handle: () => new Response('own') }
+    const open: Route = { ...assets, path: '/open/{name}:read' }
     const { router } = extendedRouting(
-      [assets],
+      [assets, open],
       [
         below('/assets/main.js', 'taken'),
+        below('/open/a:read', 'taken'),
         below('/its/', 'first'),
         below('/its/page', 'taken'),
         below('/its/', 'taken'),
@@ -93,11 +95,11 @@ describe('an extension', () => {
       options,
     )
     const answers = await Promise.all(
-      ['/assets/main.js', '/its/page', '/'].map(async (path) =>
+      ['/assets/main.js', '/open/a:read', '/its/page', '/'].map(async (path) =>
         (await router.find('GET', path).handle(contextOf(new Request(`http://x${path}`)))).text(),
       ),
     )
-    expect(answers).toEqual(['own', 'first', 'root'])
+    expect(answers).toEqual(['own', 'own', 'first', 'root'])
     expect(router.isPublic('GET', '/assets/main.js')).toBe(false)
   })
 

@@ -4,7 +4,7 @@ import { originPolicy, type OriginFacts } from './origin-policy.ts'
 import { checkOwner, type OwnerCheck } from './page/owner-check.ts'
 import { sameOriginOnly } from './page/same-origin-only.ts'
 import { guardsOf } from './pass-guards.ts'
-import { router, type Route } from './route.ts'
+import { openPath, router, type Route } from './route.ts'
 import type { Routing } from './server.ts'
 
 /** Options of {@link extendedRouting}. */
@@ -39,11 +39,9 @@ export function extendedRouting(
   }
 }
 
-/** Whether a path lies below a prefix route: an exact route would win against that one. */
+/** Whether a path is among those of a route of many: an exact route would win against that one. */
 function isTaken(path: string, routes: readonly Route[]): boolean {
-  return routes.some(
-    (route) => route.path.length > 1 && route.path.endsWith('/') && path.startsWith(route.path) && path !== route.path,
-  )
+  return routes.some((route) => openPath(route.path)?.(path))
 }
 
 function extensionRoute({

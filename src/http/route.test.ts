@@ -11,7 +11,9 @@ function route(method: Route['method'], path: string): Route {
 const routes = router([
   route('POST', '/v1/chat/completions'),
   route('GET', '/v1/models'),
+  route('POST', '/v1/models/{model}:count'),
   route('GET', '/v1/models/'),
+  route('POST', '/v2/models/{model}:count'),
   route('GET', '/both'),
   route('POST', '/both'),
   route('GET', '/'),
@@ -45,6 +47,9 @@ describe('a router', () => {
     ['GET', '/v1/models', 'GET /v1/models'],
     ['GET', '/v1/models/gpt-4o', 'GET /v1/models/'],
     ['GET', '/v1/models/openai/gpt-4o', 'GET /v1/models/'],
+    ['POST', '/v1/models/gpt-4o:count', 'POST /v1/models/{model}:count'],
+    ['POST', '/v1/models/local/llama3:8b:count', 'POST /v1/models/{model}:count'],
+    ['GET', '/v1/models/gpt-4o:count', 'GET /v1/models/'],
     ['HEAD', '/v1/models', 'GET /v1/models'],
     ['HEAD', '/v1/models/a', 'GET /v1/models/'],
     ['POST', '/both', 'POST /both'],
@@ -62,6 +67,8 @@ describe('a router', () => {
     '/v1/chat/completions/',
     '/V1/models',
     '/v1/models/',
+    '/v2/models/:count',
+    '/v2/models/a:counts',
     '/models/',
     '/nowhere',
     '/v1//models',
@@ -89,7 +96,7 @@ describe('a router', () => {
   })
 
   test('names the paths of the API where none of them is near', () => {
-    const answered = 'This service answers POST /v1/chat/completions, GET /v1/models'
+    const answered = 'This service answers POST /v1/chat/completions, GET /v1/models, POST /v1/models/{model}:count'
     expect(failure('POST', '/v1/responses').message).toBe(`There is nothing at '/v1/responses'. ${answered}`)
     expect(failure('GET', '/nowhere').message).toBe("There is nothing at '/nowhere'")
   })
@@ -111,6 +118,8 @@ describe('a router', () => {
     ['HEAD', '/v1/chat/completions', 'POST, OPTIONS'],
     ['DELETE', '/v1/models', 'GET, HEAD, OPTIONS'],
     ['PUT', '/v1/models/a', 'GET, HEAD, OPTIONS'],
+    ['PUT', '/v1/models/a:count', 'POST, GET, HEAD, OPTIONS'],
+    ['POST', '/v1/models/a:counts', 'GET, HEAD, OPTIONS'],
     ['PATCH', '/both', 'GET, HEAD, POST, OPTIONS'],
   ]
   test.each(wrong)('answers %s %s with 405 and what is allowed: %s', (method, path, allow) => {

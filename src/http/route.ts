@@ -5,7 +5,10 @@ import type { HandlerContext } from './handler-context.ts'
 /** One route of the service. Routes are data: the service answers no path beside their list. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** An exact path, or a prefix: a path that ends in `/` matches everything below it. */
+  /**
+   * An exact path, or one of many: a path that ends in `/` matches everything below it, and `{name}` in a path any
+   * text, with `/` too. There is one such place at most.
+   */
   readonly path: string
   /** Answered without asking the guards. */
   readonly isPublic: boolean
@@ -28,21 +31,22 @@ export interface Router {
   formatOf(path: string): Format | undefined
 }
 
-/** Makes a router over these routes. HEAD is answered where GET is. */
+/** Makes a router over these routes. HEAD is answered where GET is. Of routes of many paths the first one counts. */
 export function router(routes: readonly Route[]): Router {
   const exact = new Map<string, Route[]>()
-  const below: Route[] = []
+  const open: { readonly route: Route; readonly matches: (path: string) => boolean }[] = []
   /** Where the API begins, such as `/v1`, and the first format there. */
   const roots = new Map<string, Format>()
   for (const route of routes) {
-    if (route.path.length > 1 && route.path.endsWith('/')) below.push(route)
+    const matches = openPath(route.path)
+    if (matches !== undefined) open.push({ route, matches })
     else exact.set(route.path, [...(exact.get(route.path) ?? []), route])
     const root = rootOf(route.path)
     if (route.format !== undefined && !roots.has(root)) roots.set(root, route.format)
   }
 
   function at(path: string): readonly Route[] {
-    return exact.get(path) ?? below.filter((route) => path.startsWith(route.path) && path.length > route.path.length)
+    return exact.get(path) ?? open.filter(({ matches }) => matches(path)).map(({ route }) => route)
   }
 
   function methods(path: string): readonly string[] {
@@ -75,9 +79,9 @@ export function router(routes: readonly Route[]): Router {
     if (near !== undefined) return `. Did you mean '${near}'? The API's base URL ends in ${rootOf(near)}`
     const root = rootOf(path)
     if (!roots.has(root)) return ''
-    const answered = [...exact.values()]
-      .flat()
-      .filter((route) => rootOf(route.path) === root && route.isRefusal !== true)
+    const answered = routes.filter(
+      (route) => rootOf(route.path) === root && !route.path.endsWith('/') && route.isRefusal !== true,
+    )
     return `. This service answers ${answered.map((route) => `${route.method} ${route.path}`).join(', ')}`
   }
 
@@ -104,6 +108,14 @@ export function router(routes: readonly Route[]): Router {
 export function methodNotAllowed(method: string, allow: string): WireError {
   const message = `${method} is not allowed here; allowed: ${allow}`
   return new WireError(405, 'invalid_request_error', 'method_not_allowed', message, { headers: { allow } })
+}
+
+/** Returns whether paths are among those of a route of many; `undefined` for an exact path. */
+export function openPath(path: string): ((asked: string) => boolean) | undefined {
+  const [beginning = '', end = ''] = path.split(/\{\w+\}/)
+  if (beginning === path && (path.length === 1 || !path.endsWith('/'))) return undefined
+  const around = beginning.length + end.length
+  return (asked) => asked.length > around && asked.startsWith(beginning) && asked.endsWith(end)
 }
 
 /** The first segment of a path, such as `/v1`. */

@@ -5,6 +5,7 @@ import { encode } from '../bytes/text.ts'
 import type { Ask, FormatName } from '../formats/ask.ts'
 import { encodeJson, isObject, parseJsonBytes } from '../formats/exact-json.ts'
 import { formats } from '../formats/format-list.ts'
+import { envelopesOf } from '../formats/format-testing.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import type { Part } from '../formats/part.ts'
 import { formatSamples } from '../formats/sample-testing.ts'
@@ -114,9 +115,9 @@ export function protocolContract(protocol: Protocol, samplesOf: SamplesOf): void
 
   function dialectContract(name: FormatName, dialect: Dialect, { framing }: Protocol, samples: UpstreamSamples): void {
     const format = formats[name]
-    const { request, streamed, path = format.path } = formatSamples[name]
-    const check = (fields: object) => format.check(encode(JSON.stringify(fields)), { path, headers: new Headers() })
-    const whole = check(request)
+    const { request, streamed } = formatSamples[name]
+    const envelopes = envelopesOf(format, formatSamples[name])
+    const whole = format.check(encode(JSON.stringify(request)), envelopes.whole)
 
     test('the path stays below the base URL, for any name of a model', () => {
       const segments = dialect.path(endpoint, 'm', false).split('/').length
@@ -150,7 +151,7 @@ export function protocolContract(protocol: Protocol, samplesOf: SamplesOf): void
 
     const { stream } = dialect
     if (stream === undefined) return
-    const streaming = (): Ask => check(streamed)
+    const streaming = (): Ask => format.check(encode(JSON.stringify(streamed)), envelopes.streamed)
 
     async function read(bytes: readonly Uint8Array[]): Promise<ReadStream> {
       const decoder = stream?.(streaming(), endpoint)
@@ -250,7 +251,8 @@ function nativeSamples(name: FormatName): UpstreamSamples {
   const { answers, streamed } = formatSamples[name]
   const { stream, ...format } = formats[name]
   const [answer = {}] = fc.sample(answers, 1)
-  const ask = () => format.check(encode(JSON.stringify(streamed)), { path: format.path, headers: new Headers() })
+  const envelope = envelopesOf(formats[name], formatSamples[name]).streamed
+  const ask = () => format.check(encode(JSON.stringify(streamed)), envelope)
   const parts = stream?.split(encodeJson(answer), ask()).filter(({ data }) => data.length > 0)
   return {
     answers: fc.oneof(answers, anything),

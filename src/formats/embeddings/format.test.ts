@@ -2,12 +2,13 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { encode } from '../../bytes/text.ts'
 import { WireError } from '../error.ts'
+import { envelopeAt } from '../format-testing.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import { readEmbeddings } from './answer.ts'
 import { embeddings } from './format.ts'
 import type { EmbeddingsRequest } from './request.ts'
 
-const envelope = { path: embeddings.path, headers: new Headers() }
+const envelope = envelopeAt(embeddings.path)
 
 function requestOf(fields: Readonly<Record<string, unknown>> = {}): EmbeddingsRequest {
   const ask = embeddings.check(encode(JSON.stringify({ model: 'e', input: 'x', ...fields })), envelope)

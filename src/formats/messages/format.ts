@@ -24,6 +24,7 @@ const required = ['messages', 'max_tokens']
 export const messagesOfCallers: Format & { readonly stream: StreamFormat; readonly talk: Talk } = {
   name: 'messages',
   path: '/v1/messages',
+  keyHeader: 'x-api-key',
   check: (body, envelope) => checkBody(body, checkOf(envelope)),
   checkLarge: (body, pause, envelope) => checkLargeBody(body, checkOf(envelope), pause),
   promptTokens: promptTokensOf,

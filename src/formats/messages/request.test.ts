@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../base/json-value.ts'
 import { WireError } from '../error.ts'
 import { encodeJson } from '../exact-json.ts'
+import { envelopeAt } from '../format-testing.ts'
 import { messagesOfCallers } from './format.ts'
 
 const least = { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }] }
@@ -9,7 +10,7 @@ const least = { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: '
 /** `param` and code of the refusal of a request; undefined if it is admitted. */
 function refusal(body: JsonObject): string | undefined {
   try {
-    messagesOfCallers.check(encodeJson(body), { path: '/v1/messages', headers: new Headers() })
+    messagesOfCallers.check(encodeJson(body), envelopeAt('/v1/messages'))
     return undefined
   } catch (error) {
     if (!(error instanceof WireError)) throw error
@@ -143,7 +144,7 @@ describe('what only Anthropic gets', () => {
       { type: 'web_search_20250305', name: 'w' },
     ]
     const body = encodeJson({ ...least, metadata: {}, context_management: { edits: [] }, tools })
-    const ask = messagesOfCallers.check(body, { path: '/v1/messages', headers: new Headers() })
+    const ask = messagesOfCallers.check(body, envelopeAt('/v1/messages'))
     expect(ask.untranslated).toEqual(['context_management', 'metadata', 'tools.web_search'])
   })
 })

@@ -10,6 +10,7 @@ import { partReader, readWhole } from './native.ts'
 import { readConversation } from './read-conversation.ts'
 import { requestReader, type ResponsesRequest } from './request.ts'
 import { responseWriter, type ResponseWriter } from './response-writer.ts'
+import { storedResponses } from './stored-responses.ts'
 import { streamFormat } from './stream-format.ts'
 import { declaredTools, toolNames } from './tool-names.ts'
 
@@ -19,6 +20,7 @@ const read = requestReader('responses')
 export const responses: Format & { readonly stream: StreamFormat; readonly talk: Talk } = {
   name: 'responses',
   path: '/v1/responses',
+  refusals: storedResponses,
   check: (body) => checkBody(body, read),
   checkLarge: (body, pause) => checkLargeBody(body, read, pause),
   promptTokens: promptTokensOf,

@@ -27,7 +27,7 @@ export const compact: Format = nativeOnly('compact', 'compacts responses', ({ ou
  * @param isAnswer whether an object is an answer
  */
 function nativeOnly(name: ResponsesFormatName, does: string, isAnswer: (answer: JsonObject) => boolean): Format {
-  const { talk: _talk, stream: _stream, ...shared } = responses
+  const { talk: _talk, stream: _stream, refusals: _refusals, ...shared } = responses
   const read = requestReader(name)
   return {
     ...shared,

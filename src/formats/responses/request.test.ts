@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { sliceBytes } from '../../bytes/pace.ts'
 import { WireError } from '../error.ts'
+import { envelopeAt } from '../format-testing.ts'
 import { responses } from './format.ts'
 import { checked } from './testing.ts'
 
@@ -132,8 +133,7 @@ describe('a request for a response', () => {
   })
 
   test('is refused with a repeated model, and as text', () => {
-    const check = (text: string) => () =>
-      responses.check(new TextEncoder().encode(text), { path: '', headers: new Headers() })
+    const check = (text: string) => () => responses.check(new TextEncoder().encode(text), envelopeAt(''))
     expect(check('{"model":"a","model":"b","input":"x"}')).toThrow("more than one 'model'")
     expect(check('[]')).toThrow('must be a JSON object')
     expect(check('{"model":"a","input":"x"')).toThrow('not valid JSON')
@@ -146,7 +146,7 @@ describe('a request for a response', () => {
     expect(body.length).toBeGreaterThan(4 * sliceBytes)
     let pauses = 0
     const pause = async () => void pauses++
-    const envelope = { path: '', headers: new Headers() }
+    const envelope = envelopeAt('')
     expect(await responses.checkLarge(body, pause, envelope)).toEqual(responses.check(body, envelope))
     expect(pauses).toBeGreaterThan(3)
   })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Ask } from '../../formats/ask.ts'
 import { chat } from '../../formats/chat/format.ts'
 import { WireError } from '../../formats/error.ts'
+import type { Format } from '../../formats/format.ts'
 import type { Reply } from '../../formats/reply.ts'
 import type { ServedReply } from '../../gateway/gateway.ts'
 import { writtenStream } from '../../gateway/testing.ts'
@@ -16,12 +17,12 @@ import { openRequests } from './open-requests.ts'
 type Answering = (request: Ask, call: Call) => Promise<ServedReply>
 
 /** The route over a gateway, with its records and counters. */
-function subject(answering: Answering, changes: Partial<EntranceOptions> = {}) {
+function subject(answering: Answering, changes: Partial<EntranceOptions> = {}, format: Format = chat) {
   const records: (RequestRecord & { readonly cause?: unknown })[] = []
   const requests = openRequests()
   const limits: string[] = []
   let open = 0
-  const route = apiRoute(chat, {
+  const route = apiRoute(format, {
     gateway: () => fakeGateway(answering),
     bodyLimits: () => ({ bytesMax: 4 * 1024 * 1024, totalMs: 1_000, idleMs: 1_000 }),
     deadlineMs: () => 5_000,
@@ -404,6 +405,16 @@ describe('a stream', () => {
       `data: ${new TextDecoder().decode(answerParts.text('Hi').data)}\n\n`,
       'data: [DONE]\n\n',
     ])
+  })
+
+  test('with a slow start has its own status, in a format without keep-alives', async () => {
+    const { keepAlive: _, ...stream } = chat.stream
+    const answering: Answering = async () => {
+      await Bun.sleep(15)
+      throw new WireError(502, 'api_error', 'provider_error', 'All providers failed')
+    }
+    const { post } = subject(answering, { timers: { heartbeatMs: 2, stallMs: 1_000 } }, { ...chat, stream })
+    expect((await post({ stream: true })).status).toBe(502)
   })
 
   test('releases its reservation when the gateway does, otherwise at its end', async () => {

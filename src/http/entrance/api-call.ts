@@ -1,7 +1,7 @@
 import { nextTurn } from '../../base/next-turn.ts'
 import type { WireError } from '../../formats/error.ts'
 import { formats } from '../../formats/format-list.ts'
-import type { Format } from '../../formats/format.ts'
+import type { Envelope, Format, Refusal } from '../../formats/format.ts'
 import { overloaded } from '../../gateway/all-failed.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
 import type { RequestRecord } from '../../observe/record.ts'
@@ -10,7 +10,7 @@ import { DeadlineExceeded } from '../../service/deadline-exceeded.ts'
 import { withinMs } from '../../service/within.ts'
 import { errorResponse, statusOf } from '../error-response.ts'
 import type { HandlerContext } from '../handler-context.ts'
-import type { Route } from '../route.ts'
+import { methodNotAllowed, type Route } from '../route.ts'
 import { refusalOf, type AdmissionOptions } from './admission.ts'
 import type { BodyBudget } from './body-budget.ts'
 import { streamResponse, wholeResponse, type DeliveryOptions } from './delivery.ts'
@@ -36,19 +36,36 @@ export interface EntranceOptions extends AdmissionOptions, DeliveryOptions {
   readonly record: (record: RequestRecord, cause?: unknown) => void
 }
 
-/** The routes of all formats. */
+/** The routes of all formats, and what they refuse. */
 export function apiRoutes(options: EntranceOptions): readonly Route[] {
-  return Object.values(formats).map((format) => apiRoute(format, options))
+  const all = Object.values(formats)
+  const answering = all.flatMap((format) =>
+    [format.path, ...(format.otherPaths ?? [])].map((path) => apiRoute(format, options, path)),
+  )
+  return [...answering, ...all.flatMap((format) => (format.refusals ?? []).flatMap((each) => refusing(format, each)))]
 }
 
 /** The route of a format, such as `POST /v1/chat/completions` (docs/api.md). */
-export function apiRoute(format: Format, options: EntranceOptions): Route {
-  return { method: 'POST', path: format.path, isPublic: false, format, handle }
+export function apiRoute(format: Format, options: EntranceOptions, path = format.path): Route {
+  return { method: 'POST', path, isPublic: false, format, handle }
 
   function handle(context: HandlerContext): Response | Promise<Response> {
     const refusal = refusalOf(context.request, options)
     return refusal === undefined ? answer(context, format, options) : refuse(context, format, refusal, options)
   }
+}
+
+function refusing(format: Format, { path, methods, error }: Refusal): readonly Route[] {
+  return methods.map((method) => ({
+    method,
+    path,
+    isPublic: false,
+    isRefusal: true,
+    format,
+    handle({ request }) {
+      throw error(request.headers) ?? methodNotAllowed(request.method, 'POST, OPTIONS')
+    },
+  }))
 }
 
 /** Refuses a request, and records it. */
@@ -84,7 +101,7 @@ async function answer(context: HandlerContext, format: Format, options: Entrance
     request.signal.addEventListener('abort', leave, { once: true })
     context.keepOpen()
     const body = await readBody(request, options.bodyLimits(), reservation)
-    const envelope = { path: context.path, headers: request.headers }
+    const envelope = envelopeOf(context)
     const ask =
       body.length > sliceBytes ? await format.checkLarge(body, nextTurn, envelope) : format.check(body, envelope)
     progress.model = ask.model
@@ -95,7 +112,8 @@ async function answer(context: HandlerContext, format: Format, options: Entrance
     if (request.signal.aborted) leave()
     gateway = options.gateway()
     const answering = gateway.answer(ask, { signal: controller.signal, trail: progress.trail }, reservation.release)
-    const served = ask.stream ? await withinMs(answering, options.timers.heartbeatMs) : await answering
+    const isKeptAlive = ask.stream && format.stream?.keepAlive !== undefined
+    const served = isKeptAlive ? await withinMs(answering, options.timers.heartbeatMs) : await answering
     if (served?.reply.kind === 'whole') {
       reservation.release()
       // The deadline ends with the answer. Reading it has its own limit.
@@ -112,6 +130,14 @@ async function answer(context: HandlerContext, format: Format, options: Entrance
     }
     settle({ status: statusOf(sent, format), ...outcomeOfError(sent, error) })
     return errorResponse(sent, context.id, { format, headers: attemptHeaders(progress) })
+  }
+}
+
+function envelopeOf({ path, request }: HandlerContext): Envelope {
+  return {
+    path,
+    headers: request.headers,
+    parameter: (name) => new URL(request.url).searchParams.get(name),
   }
 }
 

@@ -141,7 +141,7 @@ export function eventStreamBody({
       decided = await withinMs(Promise.resolve(reply), waitMs)
       if (decided !== undefined) return decided
       if (isOver || forced !== undefined) break
-      const written = to.write(format.keepAlive)
+      const written = format.keepAlive && to.write(format.keepAlive)
       if (written instanceof Promise) await untilRead(written)
     }
     return undefined

@@ -1,4 +1,5 @@
 import { WireError } from '../../../formats/error.ts'
+import { keyHeaders } from '../../../formats/format-list.ts'
 import { onlyValue, parseCookies } from './cookies.ts'
 import { isToken } from './random-token.ts'
 import type { Session, Sessions } from './sessions.ts'
@@ -11,8 +12,8 @@ export type Credential =
   | { readonly kind: 'valid'; readonly by: 'header' | 'cookie'; readonly token: string; readonly session: Session }
 
 /**
- * Reads session tokens of requests: `X-Session-Token`, then `Authorization: Bearer`, then `X-Api-Key`, then the cookie
- * (docs/sign-in.md). A token in the URL is ignored.
+ * Reads session tokens of requests: `X-Session-Token`, then `Authorization: Bearer`, then the headers of API keys, then
+ * the cookie (docs/sign-in.md). A token in the URL is ignored.
  */
 export interface Credentials {
   find(request: Request): Promise<Credential>
@@ -91,10 +92,12 @@ export function invalidSession(): WireError {
 }
 
 /**
- * The tokens in `Authorization: Bearer` and `X-Api-Key`, where clients send API keys, if they have the form of a
- * session token. Other values are API keys, which are ignored (docs/sign-in.md).
+ * The tokens in `Authorization: Bearer` and the {@link keyHeaders}, where clients send API keys, if they have the form
+ * of a session token. Other values are API keys, which are ignored (docs/sign-in.md).
  */
 function apiKeyTokens({ headers }: Request): readonly string[] {
   const bearer = /^bearer +(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1]
-  return [bearer, headers.get('x-api-key')].filter((token) => typeof token === 'string').filter(isToken)
+  return [bearer, ...keyHeaders.map((name) => headers.get(name))]
+    .filter((token) => typeof token === 'string')
+    .filter(isToken)
 }
