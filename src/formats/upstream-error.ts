@@ -74,7 +74,15 @@ function errorOfFields(value: JsonObject): UpstreamError | undefined {
   return undefined
 }
 
-/** The error in an answer or event that is JSON: at its top, or in a choice (OpenRouter). */
+/** Finish reasons by which an upstream says that it failed: it was not the model that ended the answer. */
+const failedReason = /^(?:.{0,64}[_ -])?error$|^(?:abort|aborted|cancelled|canceled|insufficient_system_resource)$/i
+
+/** Whether a finish reason says that the upstream failed. */
+export function isFailedReason(reason: string): boolean {
+  return failedReason.test(reason)
+}
+
+/** The error in an answer or event that is JSON: at its top, or in a choice (OpenRouter), also as its finish reason. */
 export function errorWithin(data: Uint8Array): UpstreamError | undefined {
   let value: unknown
   try {
@@ -86,7 +94,13 @@ export function errorWithin(data: Uint8Array): UpstreamError | undefined {
   if (value['object'] === 'error' || isError(value['error'])) return errorOf(value)
   const choices: readonly unknown[] = Array.isArray(value['choices']) ? value['choices'] : []
   const failed = choices.find((choice) => isRecord(choice) && isError(choice['error']))
-  return failed === undefined ? undefined : errorOf(failed)
+  return failed === undefined ? errorOfReason(choices) : errorOf(failed)
+}
+
+function errorOfReason(choices: readonly unknown[]): UpstreamError | undefined {
+  const reasons = choices.map((choice) => textOf(isRecord(choice) ? choice['finish_reason'] : undefined) ?? '')
+  const code = reasons.find(isFailedReason)
+  return code === undefined ? undefined : errorFields({ message: `the answer ended with '${code}'`, code })
 }
 
 function isError(value: unknown): boolean {

@@ -168,10 +168,11 @@ describe('an anthropic stream', () => {
     ['model_context_window_exceeded', 'length'],
     ['tool_use', 'tool_calls'],
     ['refusal', 'content_filter'],
-    ['not_known_yet', 'stop'],
+    ['not_known_yet', 'not_known_yet'],
   ]
   test.each(reasons)('that stops with %s finishes with %s', (stopReason, finishReason) => {
-    const { parts } = read(events({ type: 'message_delta', delta: { stop_reason: stopReason } }))
+    const said = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi' } }
+    const { parts } = read(events(said, { type: 'message_delta', delta: { stop_reason: stopReason } }))
     expect(parts.at(-1)?.finishReason).toBe(finishReason)
   })
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { JsonObject } from '../base/json-value.ts'
 import { chat } from '../formats/chat/format.ts'
 import { parseChatRequest, type ChatRequest } from '../formats/chat/request.ts'
-import { chatCompletions } from '../formats/chat/upstream.ts'
+import { chatUpstream } from '../formats/chat/upstream.ts'
 import { WireError } from '../formats/error.ts'
 import { objectsOf } from '../formats/exact-json.ts'
 import { UpstreamFailure } from '../service/failure.ts'
@@ -194,7 +194,7 @@ const delta = fc.record(
         {
           index: fc.nat(1),
           id: fc.constant('call'),
-          function: fc.record({ name: fc.constant('f'), arguments: fc.constantFrom('{}', '') }),
+          function: fc.record({ name: fc.constant('f'), arguments: fc.constantFrom('x', '') }),
           dialect: fc.nat(3),
         },
         { requiredKeys: ['index', 'id', 'function'] },
@@ -218,7 +218,7 @@ const chunk = fc.record(
 )
 
 describe('chat completions of callers to a provider of chat completions, translated', () => {
-  const translatedChat = { ...openai, dialects: { chat: translation(chat.talk, chatCompletions, () => '/') } }
+  const translatedChat = { ...openai, dialects: { chat: translation(chat.talk, chatUpstream('chat'), () => '/') } }
 
   const opening = { index: 0, delta: { role: 'assistant', content: '' } }
 

@@ -1,5 +1,5 @@
 import type { FormatName } from '../formats/ask.ts'
-import { completeCalls } from '../formats/complete-calls.ts'
+import { completeAnswer } from '../formats/complete-answer.ts'
 import { formats } from '../formats/format-list.ts'
 import type { Talk } from '../formats/format.ts'
 import type { UpstreamFormat } from '../formats/upstream-format.ts'
@@ -24,11 +24,11 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
     path,
     encode: (ask, model, endpoint) =>
       format.write(talk.read(ask, endpoint.drop), { ...endpoint, model, isStream: ask.stream }),
-    decode: understood((body, ask) => talk.writeWhole(completeCalls()(answered(format.readAnswer(body))), ask)),
+    decode: understood((body, ask) => talk.writeWhole(completeAnswer()(answered(format.readAnswer(body))), ask)),
     stream(ask, { overrides }) {
       const reader = format.answerReader()
       const writer = talk.writer(ask)
-      const checked = completeCalls()
+      const checked = completeAnswer()
       return {
         // Only chat completions stream several choices; `n` is their field.
         hasOneChoice: writer.hasOneChoice && !Object.hasOwn(overrides, 'n'),

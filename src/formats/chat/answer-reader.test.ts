@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonObject } from '../../base/json-value.ts'
+import type { AnswerEvent } from '../answer.ts'
 import { jsonAnswers } from '../json-answers.ts'
+import { MalformedAnswer } from '../malformed-answer.ts'
 import { answerContract } from '../testing.ts'
 import { chatAnswerReader, readChatAnswer } from './answer-reader.ts'
 import { chatCompletions } from './upstream.ts'
@@ -145,6 +147,38 @@ describe('the reader of chunks', () => {
     expect(read(chunk({ tool_calls: [custom] }))).toEqual([
       { kind: 'own', at: 'message', choice: 0, format: 'chat', fields: { tool_calls: [custom] } },
     ])
+  })
+
+  test('reads the deprecated function_call for other formats', () => {
+    const reader = chatAnswerReader('other')
+    const pieces = [{ name: 'find', arguments: '' }, { arguments: '{"a"' }, { arguments: ':1}' }]
+    const events = [
+      ...pieces.map((function_call) => chunk({ content: null, function_call })),
+      chunk({}, 'function_call'),
+    ].flatMap(reader.read)
+    const expected: AnswerEvent[] = [
+      { kind: 'call', choice: 0, call: 0, id: undefined, name: 'find', opaque: undefined },
+      { kind: 'arguments', choice: 0, call: 0, text: '{"a"' },
+      { kind: 'arguments', choice: 0, call: 0, text: ':1}' },
+      { kind: 'callEnd', choice: 0, call: 0 },
+      { kind: 'finish', choice: 0, reason: 'tool_calls', raw: 'function_call' },
+    ]
+    expect(events.slice(1)).toEqual(expected)
+    const empty = { role: 'assistant', content: 'Hi', function_call: { name: '', arguments: '' } }
+    expect(chatAnswerReader('other').read(chunk(empty)).slice(1)).toEqual([{ kind: 'text', choice: 0, text: 'Hi' }])
+  })
+
+  test.each<readonly [string, readonly JsonObject[]]>([
+    [
+      'without a name',
+      [chunk({ tool_calls: [{ index: 0, id: 'a', function: { arguments: '{}' } }] }), chunk({}, 'stop')],
+    ],
+    ['of a custom tool', [chunk({ tool_calls: [{ index: 0, type: 'custom', custom: { name: 'run', input: 'ls' } }] })]],
+    ['after the finish', [chunk({}, 'stop'), chunk({ tool_calls: [called(0, 'find')] })]],
+  ])('refuses a call %s that other formats would lose', (_name, chunks) => {
+    const reader = chatAnswerReader('other')
+    expect(() => chunks.flatMap(reader.read)).toThrow(MalformedAnswer)
+    expect(() => read(...chunks)).not.toThrow()
   })
 
   test('ignores a second finish_reason', () => {

@@ -3,22 +3,34 @@ import type { AnswerEvent, FinishReason, OwnEvent, TextEvent } from '../answer.t
 import type { Opaque } from '../conversation.ts'
 import { isObject, numberOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
 import type { JsonAnswerReader } from '../json-answers.ts'
+import { MalformedAnswer } from '../malformed-answer.ts'
 import { readThinkingBlock } from '../thinking-block.ts'
 import { readCallSignature } from './call-signature.ts'
 
 const finishReasons: ReadonlySet<unknown> = new Set<FinishReason>(['stop', 'length', 'tool_calls', 'content_filter'])
 
-/** Reads a whole, checked and repaired chat completion (docs/api.md). */
-export function readChatAnswer(completion: JsonObject): readonly AnswerEvent[] {
+/**
+ * The writer of the events. `chat`: one of the same format, which also gets members that the formats do not have in
+ * common. `other`: one that would lose them, so a call that cannot be translated is malformed.
+ */
+export type ChatReaderTarget = 'chat' | 'other'
+
+/**
+ * Reads a whole, checked and repaired chat completion (docs/api.md).
+ *
+ * @throws {MalformedAnswer} for `other`: a call without a name, or of a custom tool
+ */
+export function readChatAnswer(completion: JsonObject, target: ChatReaderTarget = 'chat'): readonly AnswerEvent[] {
   const states = new Map<number, ChoiceState>()
-  const events = readTop(completion, false)
-  for (const choice of objectsOf(completion['choices'])) readChoice(events, choice, choice['message'], states)
+  const events = readTop(completion, target, false)
+  for (const choice of objectsOf(completion['choices'])) readChoice(events, choice, choice['message'], target, states)
   readUsage(events, completion['usage'])
   return events
 }
 
 /** Reads chunks. `[DONE]` must not be passed to it. */
 export interface ChunkAnswerReader extends JsonAnswerReader {
+  /** @throws {MalformedAnswer} as {@link readChatAnswer} */
   read(chunk: JsonObject): readonly AnswerEvent[]
 }
 
@@ -26,16 +38,16 @@ export interface ChunkAnswerReader extends JsonAnswerReader {
  * Starts reading a stream of checked and repaired chunks. Calls end with the finish of their choice: chunks do not mark
  * the end of a call.
  */
-export function chatAnswerReader(): ChunkAnswerReader {
+export function chatAnswerReader(target: ChatReaderTarget = 'chat'): ChunkAnswerReader {
   const states = new Map<number, ChoiceState>()
   let hasStarted = false
   return {
     // Choices without a finish_reason got one when the stream was checked.
     end: () => [],
     read(chunk) {
-      const events = readTop(chunk, hasStarted)
+      const events = readTop(chunk, target, hasStarted)
       hasStarted = true
-      for (const choice of objectsOf(chunk['choices'])) readChoice(events, choice, choice['delta'], states)
+      for (const choice of objectsOf(chunk['choices'])) readChoice(events, choice, choice['delta'], target, states)
       readUsage(events, chunk['usage'])
       return events
     },
@@ -43,19 +55,20 @@ export function chatAnswerReader(): ChunkAnswerReader {
 }
 
 /** The start, and the members that belong to no choice. */
-function readTop(answer: JsonObject, hasStarted: boolean): AnswerEvent[] {
+function readTop(answer: JsonObject, target: ChatReaderTarget, hasStarted: boolean): AnswerEvent[] {
   const { id, model, created, object: _object, choices: _choices, usage, ...fields } = answer
   const events: AnswerEvent[] = []
   if (!hasStarted) {
     events.push({ kind: 'start', id: textOf(id), model: textOf(model) || undefined, created: numberOf(created) })
   }
-  addOwn(events, 'answer', 0, usage === null ? { ...fields, usage } : fields)
+  if (target === 'chat') addOwn(events, 'answer', 0, usage === null ? { ...fields, usage } : fields)
   return events
 }
 
 /** State of a choice between chunks. */
 interface ChoiceState {
-  /** Its calls by index: begun, or held until they have a name. A call that never gets a name is dropped. */
+  readonly target: ChatReaderTarget
+  /** Its calls by index: begun, or held until they have a name. */
   readonly calls: Map<number, 'begun' | HeldCall>
   isFinished: boolean
 }
@@ -71,14 +84,15 @@ function readChoice(
   events: AnswerEvent[],
   given: JsonObject,
   message: unknown,
+  target: ChatReaderTarget,
   states: Map<number, ChoiceState>,
 ): void {
   const { index, message: _message, delta: _delta, logprobs, finish_reason: reason, ...own } = given
   const choice = numberOf(index) ?? 0
   let state = states.get(choice)
-  if (state === undefined) states.set(choice, (state = { calls: new Map(), isFinished: false }))
+  if (state === undefined) states.set(choice, (state = { target, calls: new Map(), isFinished: false }))
   readMessage(events, choice, objectOf(message), state)
-  addOwn(events, 'choice', choice, own)
+  if (target === 'chat') addOwn(events, 'choice', choice, own)
   readLogprobs(events, choice, logprobs)
   if (typeof reason === 'string') finish(events, choice, reason, state)
 }
@@ -96,10 +110,18 @@ function readMessage(events: AnswerEvent[], choice: number, message: JsonObject,
   addText(events, 'refusal', choice, refusal)
   const pictures = objectsOf(images).map((image) => readImage(choice, image))
   if (!pictures.every(isAllSaid)) own['images'] = images
-  const called = objectsOf(tool_calls).map((entry, position) => readCall(choice, entry, position, state))
+  const listed = objectsOf(tool_calls)
+  const entries = state.target === 'other' && listed.length === 0 ? legacyCall(fields['function_call']) : listed
+  const called = entries.map((entry, position) => readCall(choice, entry, position, state))
   if (!called.every(isAllSaid)) own['tool_calls'] = tool_calls
   events.push(...eventsOf(pictures), ...eventsOf(called))
-  addOwn(events, 'message', choice, own)
+  if (state.target === 'chat') addOwn(events, 'message', choice, own)
+}
+
+/** The deprecated `function_call`, or a piece of it, as an entry of `tool_calls`. Some upstreams send empty ones. */
+function legacyCall(called: unknown): readonly JsonObject[] {
+  const { name, arguments: text } = objectOf(called)
+  return name || text ? [{ index: 0, function: called }] : []
 }
 
 /** Adds each block of reasoning before its seal if the blocks make up the reasoning, else all reasoning first. */
@@ -140,12 +162,11 @@ function hasOnly(object: JsonObject, ...names: readonly string[]): boolean {
   return Object.keys(object).every((name) => names.includes(name))
 }
 
-function readCall(choice: number, entry: JsonObject, position: number, { calls, isFinished }: ChoiceState): ReadItem {
+function readCall(choice: number, entry: JsonObject, position: number, state: ChoiceState): ReadItem {
+  const { calls } = state
   const call = numberOf(entry['index']) ?? position
   const known = calls.get(call)
-  // Only functions have JSON as input.
-  const isFunction = entry['type'] !== 'custom' && (known !== undefined || isObject(entry['function']))
-  if (!isFunction || isFinished) return { events: [], isAllSaid: false }
+  if (!isReadable(entry, state)) return { events: [], isAllSaid: false }
   const called = objectOf(entry['function'])
   const name = textOf(called['name']) ?? ''
   const text = textOf(called['arguments']) ?? ''
@@ -158,6 +179,17 @@ function readCall(choice: number, entry: JsonObject, position: number, { calls, 
   if (name === '') return { events: [], isAllSaid: false }
   const isAllSaid = known === undefined && isPlainCall(entry, ...(opaque === undefined ? [] : ['extra_content']))
   return { events: beginCall(choice, call, name, held), isAllSaid }
+}
+
+/**
+ * Whether a call can become events: it is of a function, whose input is JSON, and comes before the finish.
+ *
+ * @throws {MalformedAnswer} if it cannot, and would be lost
+ */
+function isReadable({ type, custom }: JsonObject, { target, isFinished }: ChoiceState): boolean {
+  const isFunction = type !== 'custom' && !isObject(custom)
+  if (target === 'chat' || (isFunction && !isFinished)) return isFunction && !isFinished
+  throw new MalformedAnswer('malformed', isFinished ? 'a tool call after the finish' : 'a call of a custom tool')
 }
 
 /** Whether a call has no members but the usual ones and these. */
@@ -197,8 +229,12 @@ function readImage(choice: number, image: JsonObject): ReadItem {
 function finish(events: AnswerEvent[], choice: number, raw: string, state: ChoiceState): void {
   if (state.isFinished) return
   state.isFinished = true
-  for (const [call, begun] of state.calls) if (begun === 'begun') events.push({ kind: 'callEnd', choice, call })
-  events.push({ kind: 'finish', choice, reason: isFinishReason(raw) ? raw : 'other', raw })
+  for (const [call, begun] of state.calls) {
+    if (begun === 'begun') events.push({ kind: 'callEnd', choice, call })
+    else if (state.target === 'other') throw new MalformedAnswer('malformed', 'a tool call has no name')
+  }
+  const known = raw === 'function_call' && state.target === 'other' ? 'tool_calls' : raw
+  events.push({ kind: 'finish', choice, reason: isFinishReason(known) ? known : 'other', raw })
 }
 
 function isFinishReason(reason: unknown): reason is FinishReason {

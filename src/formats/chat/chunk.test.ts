@@ -492,6 +492,11 @@ describe('chunkReader', () => {
       { message: 'too long', status: 400 },
     ],
     [{ choices: 42, error: { message: 'no' } }, { message: 'no' }],
+    [{ ...head, choices: [{ index: 0, delta: {}, finish_reason: 'error' }] }, { code: 'error' }],
+    [
+      { choices: [{ delta: { content: 'x' } }, { delta: {}, finish_reason: 'network_error' }] },
+      { message: "the answer ended with 'network_error'", code: 'network_error' },
+    ],
   ])('reads %j as an error', (value, error) => {
     expect(chunkReaderOf()(value)).toMatchObject({ kind: 'error', error })
   })

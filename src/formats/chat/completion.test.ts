@@ -119,8 +119,8 @@ describe('readCompletion', () => {
     ],
     [
       'an unknown finish_reason, which stays',
-      answer({}, { finish_reason: 'error' }),
-      answer({}, { finish_reason: 'error' }),
+      answer({}, { finish_reason: 'recitation' }),
+      answer({}, { finish_reason: 'recitation' }),
     ],
     [
       'a custom tool call',
@@ -270,6 +270,8 @@ describe('readCompletion', () => {
       { message: 'within', status: 502 },
     ],
     [{ choices: [null], error: { message: 'no' } }, { message: 'no' }],
+    [answer({}, { finish_reason: 'error' }), { message: "the answer ended with 'error'", code: 'error' }],
+    [answer({}, { finish_reason: 'overloaded_error' }), { code: 'overloaded_error' }],
   ])('reads %j as an error (failover.md row 22)', (value, error) => {
     expect(readCompletion(encode(JSON.stringify(value)))).toMatchObject({ kind: 'error', error })
   })

@@ -1,6 +1,8 @@
 import { type JsonCursor, nameTable } from '../../bytes/json-cursor.ts'
 import type { Edit } from '../../bytes/splice.ts'
 import { encode } from '../../bytes/text.ts'
+import { MalformedAnswer } from '../malformed-answer.ts'
+import { isFailedReason } from '../upstream-error.ts'
 
 const reasons = nameTable(['stop', 'length', 'tool_calls', 'content_filter', 'function_call'])
 
@@ -17,6 +19,8 @@ const otherNames: ReadonlyMap<string, string> = new Map([
  * Passes a `finish_reason` that is a string, and replaces another format's name for it. Unknown reasons are kept: they
  * may mean that the answer is incomplete, which `stop` would hide. Returns an empty string, without an edit, for blanks
  * and `null` in quotes.
+ *
+ * @throws {MalformedAnswer} for a reason that says that the upstream failed
  */
 export function finishReasonOf(cursor: JsonCursor, edits: Edit[]): string {
   const start = cursor.position
@@ -25,7 +29,10 @@ export function finishReasonOf(cursor: JsonCursor, edits: Edit[]): string {
   if (cursor.stringCode(reasons, start, end) !== -1) return given
   if (/^(?:\s*|null)$/.test(given)) return ''
   const known = otherNames.get(given.toLowerCase())
-  if (known === undefined) return given
+  if (known === undefined) {
+    if (isFailedReason(given)) throw new MalformedAnswer('malformed', 'the answer ended with an error')
+    return given
+  }
   edits.push({ start, end, replacement: encode(`"${known}"`) })
   return known
 }

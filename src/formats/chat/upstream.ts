@@ -4,7 +4,7 @@ import { encodeJson } from '../exact-json.ts'
 import type { Part } from '../part.ts'
 import { untranslatable } from '../untranslatable.ts'
 import type { UpstreamFormat } from '../upstream-format.ts'
-import { chatAnswerReader, readChatAnswer } from './answer-reader.ts'
+import { chatAnswerReader, readChatAnswer, type ChatReaderTarget } from './answer-reader.ts'
 import { chunkReader } from './chunk.ts'
 import { readCompletion } from './completion.ts'
 import { chat } from './format.ts'
@@ -16,27 +16,32 @@ import { writeChatRequest } from './write-request.ts'
  * Chat completions as a format of providers, for callers of other formats. Requests get the changes of a provider, and
  * answers their repairs, as those that pass through.
  */
-export const chatCompletions: UpstreamFormat = {
-  write: (conversation, target) =>
-    chat.passThrough.write(checked(encodeJson(writeChatRequest(conversation, target))), target.model, target),
+export const chatCompletions: UpstreamFormat = chatUpstream('other')
 
-  readAnswer(body) {
-    const whole = readCompletion(body)
-    return whole.kind === 'error' ? whole : readChatAnswer(parseChecked(whole.body))
-  },
+/** Chat completions as a format of providers, with readers for this target. */
+export function chatUpstream(readFor: ChatReaderTarget): UpstreamFormat {
+  return {
+    write: (conversation, target) =>
+      chat.passThrough.write(checked(encodeJson(writeChatRequest(conversation, target))), target.model, target),
 
-  answerReader() {
-    const chunks = chunkReader()
-    const reader = chatAnswerReader()
-    const eventsOf = ({ data }: Part): readonly AnswerEvent[] => reader.read(parseChecked(data))
-    return {
-      read(event) {
-        const read = readEvent(chunks, event)
-        return read === 'done' || read.kind === 'error' ? read : eventsOf(read)
-      },
-      end: () => chunks.finish().flatMap(eventsOf),
-    }
-  },
+    readAnswer(body) {
+      const whole = readCompletion(body)
+      return whole.kind === 'error' ? whole : readChatAnswer(parseChecked(whole.body), readFor)
+    },
+
+    answerReader() {
+      const chunks = chunkReader()
+      const reader = chatAnswerReader(readFor)
+      const eventsOf = ({ data }: Part): readonly AnswerEvent[] => reader.read(parseChecked(data))
+      return {
+        read(event) {
+          const read = readEvent(chunks, event)
+          return read === 'done' || read.kind === 'error' ? read : eventsOf(read)
+        },
+        end: () => chunks.finish().flatMap(eventsOf),
+      }
+    },
+  }
 }
 
 function checked(body: Uint8Array): ChatRequest {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { UpstreamFailure } from '../../service/failure.ts'
-import type { AnswerEvent } from '../answer.ts'
+import type { AnswerEvent, FinishReason } from '../answer.ts'
 import { parseChecked } from '../chat/read-event.ts'
 import { messageWriter, writeMessage } from './answer-writer.ts'
 
@@ -18,8 +18,8 @@ const call = (number: number): AnswerEvent => ({
 })
 const input = (number: number, json: string): AnswerEvent => ({ kind: 'arguments', choice, call: number, text: json })
 const callEnd = (number: number): AnswerEvent => ({ kind: 'callEnd', choice, call: number })
-const finish = (reason: 'stop' | 'length' | 'content_filter' = 'stop'): AnswerEvent => {
-  return { kind: 'finish', choice, reason, raw: reason }
+const finish = (reason: FinishReason = 'stop', raw: string = reason): AnswerEvent => {
+  return { kind: 'finish', choice, reason, raw }
 }
 
 /** The stream in short: `+0 text`, `0 content`, `-0`, and the rest by type. */
@@ -94,6 +94,20 @@ describe('a written stream', () => {
     expect(written([start, text('x'), call(0), input(0, '{"a')], false).at(-1)).toBe('1 {"a')
   })
 
+  test('never ends a call that was cut at a limit, for clients run a call when its block ends', () => {
+    const events = [start, call(0), input(0, '{}'), callEnd(0), call(1), input(1, '{"a'), finish('length')]
+    expect(written(events)).toEqual([
+      'message_start',
+      '+0 tool_use',
+      '0 {}',
+      '-0',
+      '+1 tool_use',
+      '1 {"a',
+      'message_delta',
+      'message_stop',
+    ])
+  })
+
   test('holds up to 1 MiB behind a call', () => {
     const writer = messageWriter(options)
     writer.write([start, call(0), call(1), input(1, 'x'.repeat(1024 * 1024))])
@@ -119,6 +133,8 @@ describe('the end of an answer', () => {
     ['max_tokens', [text('x'), finish('length')]],
     ['refusal', [text('x'), finish('content_filter')]],
     ['end_turn', [text('x'), finish()]],
+    ['recitation', [text('x'), finish('other', 'recitation')]],
+    ['tool_use', [call(0), input(0, '{}'), callEnd(0), finish('other', 'recitation')]],
   ])('is %s', (expected, events) => {
     const { body } = writeMessage([start, ...events], options)
     expect(parseChecked(body)).toMatchObject({ id: 'a1', model: 'theirs', stop_reason: expected })

@@ -202,10 +202,10 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent: (event: Js
     if (block !== undefined) block.isComplete = true
   }
 
-  /** Keeps the first reason, and completes all blocks. */
+  /** Keeps the first reason, and completes all blocks but calls that were cut: clients run a call when its block ends. */
   function finishWith(event: FinishEvent): void {
     finish ??= event
-    for (const block of blocks) block.isComplete = true
+    for (const block of blocks) if (block.kind !== 'call') block.isComplete = true
   }
 
   function read(event: AnswerEvent): void {

@@ -1,7 +1,9 @@
 import type { FinishEvent, FinishReason } from '../answer.ts'
 
-/** All others, such as `end_turn`, `stop_sequence` and `pause_turn`, are `stop`. */
 const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map<unknown, FinishReason>([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['pause_turn', 'stop'],
   ['max_tokens', 'length'],
   ['model_context_window_exceeded', 'length'],
   ['tool_use', 'tool_calls'],
@@ -10,13 +12,17 @@ const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map<unknown, Finis
 
 /** The reason that a `stop_reason` stands for. */
 export function readStopReason(stopReason: string | undefined): FinishReason {
-  return finishReasons.get(stopReason) ?? 'stop'
+  return stopReason === undefined ? 'stop' : (finishReasons.get(stopReason) ?? 'other')
 }
 
-/** The `stop_reason` of an answer. An answer with a call asks for its result, also if the upstream says otherwise. */
+/**
+ * The `stop_reason` of an answer. An answer with a call asks for its result, also if the upstream says otherwise. A
+ * reason that only the upstream knows is kept: the answer may be incomplete, which `end_turn` would hide.
+ */
 export function writeStopReason({ reason, raw }: Pick<FinishEvent, 'reason' | 'raw'>, hasCalls: boolean): string {
   if (reason === 'length') return raw === 'model_context_window_exceeded' ? raw : 'max_tokens'
   if (reason === 'content_filter') return 'refusal'
   if (hasCalls) return 'tool_use'
+  if (reason === 'other') return raw ?? 'end_turn'
   return raw === 'stop_sequence' || raw === 'pause_turn' ? raw : 'end_turn'
 }

@@ -85,16 +85,22 @@ function argumentsOf({ type, arguments: given, input }: JsonObject): string {
 function readEnd(response: JsonObject): readonly AnswerEvent[] {
   const counts = readUsage(response['usage'])
   return [
-    { kind: 'finish', choice, reason: readFinish(response), raw: undefined },
+    { kind: 'finish', choice, reason: readFinish(response), raw: incompleteReason(response) },
     ...(counts === undefined ? [] : [{ kind: 'usage', counts, own: undefined } as const]),
   ]
 }
 
 /** Why a response ended. */
-export function readFinish({ status, incomplete_details, output }: JsonObject): FinishReason {
-  if (status === 'incomplete')
-    return objectOf(incomplete_details)['reason'] === 'content_filter' ? 'content_filter' : 'length'
-  return objectsOf(output).some(isCall) ? 'tool_calls' : 'stop'
+export function readFinish(response: JsonObject): FinishReason {
+  if (response['status'] === 'incomplete') {
+    const reason = incompleteReason(response) ?? 'max_output_tokens'
+    return reason === 'content_filter' ? reason : reason.startsWith('max_') ? 'length' : 'other'
+  }
+  return objectsOf(response['output']).some(isCall) ? 'tool_calls' : 'stop'
+}
+
+function incompleteReason({ incomplete_details }: JsonObject): string | undefined {
+  return textOf(objectOf(incomplete_details)['reason'])
 }
 
 /** Whether an item is a call that the client runs. */

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonObject } from '../../base/json-value.ts'
+import type { ServerSentEvent } from '../../bytes/event-stream.ts'
 import type { AnswerEvent } from '../answer.ts'
 import { objectOf, objectsOf, parseJsonBytes } from '../exact-json.ts'
+import type { PassThroughTarget } from '../format.ts'
 import type { Part } from '../part.ts'
 import { responses } from './format.ts'
 import { checked, eventsOf, gatherStrictly } from './testing.ts'
@@ -32,6 +34,12 @@ const called = (number: number): AnswerEvent => ({ kind: 'callEnd', choice, call
 function write(pieces: readonly (readonly AnswerEvent[])[], fields: JsonObject = {}): readonly Part[] {
   const writer = responses.talk.writer(checked(fields))
   return [...pieces.flatMap((events) => writer.write(events)), ...writer.end()]
+}
+
+const target: PassThroughTarget = { overrides: {}, rename: {}, drop: [], streamUsage: false, reasoning: 'keep' }
+
+function eventOf(part: Part | undefined): ServerSentEvent {
+  return { event: part?.event ?? '', data: part?.data ?? new Uint8Array() }
 }
 
 function typesOf(parts: readonly Part[]): readonly unknown[] {
@@ -208,6 +216,20 @@ describe('a stream of a response', () => {
       output: [{ type: 'message' }, { type: 'function_call', status: 'incomplete', arguments: '{"a":' }],
     })
     expect(responseOf(write([[start, text('a')], [length]]))['output']).toMatchObject([{ status: 'incomplete' }])
+  })
+
+  test('that ended for a reason of the upstream alone is incomplete, unless it is calls', () => {
+    const odd: AnswerEvent = { kind: 'finish', choice, reason: 'other', raw: 'recitation' }
+    const parts = write([[start], [text('x')], [odd]])
+    expect(responseOf(parts)).toMatchObject({
+      status: 'incomplete',
+      incomplete_details: { reason: 'recitation' },
+      output: [{ status: 'incomplete' }],
+    })
+    expect(responses.passThrough.reader?.(checked(), target).read(eventOf(parts.at(-1)))).toMatchObject([
+      { finishReason: 'other' },
+    ])
+    expect(responseOf(write([[start], [call(0), given(0, '{}'), called(0), odd]]))['status']).toBe('completed')
   })
 
   test('that was filtered is incomplete, unless the model refused in words', () => {

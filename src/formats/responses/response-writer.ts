@@ -100,6 +100,7 @@ export function responseWriter(options: ResponseWriterOptions): ResponseWriter {
   let open: OpenMessage | OpenReasoning | undefined = continued && openedBefore(continued)
   if (open !== undefined) output[open.index] = undefined
   const calls = new Map<number, OpenCall>()
+  let hasCalls = false
   let parts: Part[] = []
   let characters = continued?.text.length ?? 0
   let finish: FinishEvent | undefined
@@ -234,6 +235,7 @@ export function responseWriter(options: ResponseWriterOptions): ResponseWriter {
   }
 
   function addCall({ call, id, name, opaque, choice }: CallEvent): void {
+    hasCalls = true
     closeOpen()
     if (opaque !== undefined) seal({ kind: 'sealed', choice, text: undefined, opaque })
     const tool = names.find(name)
@@ -296,7 +298,7 @@ export function responseWriter(options: ResponseWriterOptions): ResponseWriter {
   function end(event: FinishEvent): void {
     if (finish !== undefined) return
     begin()
-    closeOpen({ isCut: event.reason === 'length' })
+    closeOpen({ isCut: event.reason === 'length' || event.reason === 'other' })
     finish = event
     const finishReason = event.reason === 'other' ? (event.raw ?? 'stop') : event.reason
     parts.push(partOf(undefined, undefined, { isMeaningful: true, finishReason, hasOpenChoice: false }))
@@ -344,7 +346,7 @@ export function responseWriter(options: ResponseWriterOptions): ResponseWriter {
 
   function state(): ResponseState {
     const items = output.filter((item) => item !== undefined)
-    const reason = finish && incompleteReasons.get(finish.reason)
+    const reason = finish && incompleteReason(finish, hasCalls)
     const isRefusal = reason === 'content_filter' && items.some((item) => item.includes('{"type":"refusal"'))
     if (reason === undefined || isRefusal) return { status: 'completed', output: items, usage: usage?.counts }
     return { status: 'incomplete', reason, output: items, usage: usage?.counts }
@@ -397,6 +399,11 @@ const incompleteReasons: ReadonlyMap<FinishReason, string> = new Map<FinishReaso
   ['length', 'max_output_tokens'],
   ['content_filter', 'content_filter'],
 ])
+
+/** Why a response is incomplete. A reason that only the upstream knows is one, unless the answer is its calls. */
+function incompleteReason({ reason, raw }: FinishEvent, hasCalls: boolean): string | undefined {
+  return reason === 'other' && !hasCalls ? raw : incompleteReasons.get(reason)
+}
 
 function openedBefore({ message, text }: ContinuedResponse): OpenMessage | undefined {
   if (message === undefined) return undefined

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { AnswerEvent, FinishReason } from './answer.ts'
-import { completeCalls } from './complete-calls.ts'
+import { completeAnswer } from './complete-answer.ts'
 import { MalformedAnswer } from './malformed-answer.ts'
 
 function called(call: number, ...pieces: readonly string[]): readonly AnswerEvent[] {
@@ -14,8 +14,8 @@ function ended(call: number): AnswerEvent {
   return { kind: 'callEnd', choice: 0, call }
 }
 
-function finished(reason: FinishReason | 'other', choice = 0): AnswerEvent {
-  return { kind: 'finish', choice, reason, raw: reason }
+function finished(reason: FinishReason, choice = 0, raw: string = reason): AnswerEvent {
+  return { kind: 'finish', choice, reason, raw }
 }
 
 describe('the calls of a translated answer', () => {
@@ -27,12 +27,13 @@ describe('the calls of a translated answer', () => {
     ['text that is no JSON, for a custom tool', ['*** Begin Patch {']],
   ])('with complete arguments (%s) pass unchanged', (_name, pieces) => {
     const events = [...called(0, ...pieces), ended(0), finished('tool_calls')]
-    expect(events.flatMap((event) => completeCalls()([event]))).toEqual(events)
-    expect(completeCalls()(events)).toEqual(events)
+    const check = completeAnswer()
+    expect(events.flatMap((event) => check([event]))).toEqual(events)
+    expect(completeAnswer()(events)).toEqual(events)
   })
 
   test.each(['tool_calls', 'stop', 'other'] as const)('with incomplete ones do not finish with %s', (reason) => {
-    const check = completeCalls()
+    const check = completeAnswer()
     check([...called(0, '{}'), ...called(1, '{"a":')])
     expect(() => check([ended(0), ended(1), finished(reason)])).toThrow(MalformedAnswer)
   })
@@ -40,15 +41,46 @@ describe('the calls of a translated answer', () => {
   test.each(['length', 'content_filter'] as const)(
     'with incomplete ones have no end before the finish %s',
     (reason) => {
-      const check = completeCalls()
+      const check = completeAnswer()
       check([...called(0, '{}'), ...called(1, '{"a":')])
       expect(check([ended(0), ended(1)])).toEqual([ended(0)])
       expect(check([finished(reason)])).toEqual([finished(reason)])
     },
   )
 
+  test.each([
+    ['a second object', ['{}', '{"a":1}']],
+    ['the same object again', ['{"a":1}{"a":1}']],
+    ['text', ['{"a":"}"} ', ' then']],
+  ])('have nothing behind the end of their arguments but blanks: %s', (_name, pieces) => {
+    expect(() => completeAnswer()(called(0, ...pieces))).toThrow(MalformedAnswer)
+    expect(completeAnswer()(called(0, '{}', ' \n'))).toHaveLength(3)
+  })
+
+  test('are there if the answer finishes with them and has no text', () => {
+    const thought: AnswerEvent = { kind: 'reasoning', choice: 0, text: 'I call it.' }
+    expect(() => completeAnswer()([thought, finished('tool_calls')])).toThrow(MalformedAnswer)
+    const said: AnswerEvent = { kind: 'text', choice: 0, text: 'No.' }
+    const check = completeAnswer()
+    expect([...check([said]), ...check([finished('tool_calls')])]).toHaveLength(2)
+  })
+
+  test.each([
+    ['error', true],
+    ['overloaded_error', true],
+    ['Network error', true],
+    ['aborted', true],
+    ['cancelled', true],
+    ['recitation', false],
+    ['terror', false],
+  ])('whose finish is %s have failed: %j', (raw, hasFailed) => {
+    const check = () => completeAnswer()([finished('other', 0, raw)])
+    if (hasFailed) expect(check).toThrow(MalformedAnswer)
+    else expect(check()).toHaveLength(1)
+  })
+
   test('of another choice do not matter', () => {
-    const check = completeCalls()
+    const check = completeAnswer()
     check(called(0, '{"a":'))
     expect(check([finished('stop', 1)])).toEqual([finished('stop', 1)])
   })
