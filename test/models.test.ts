@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
 import { chat, metric, question, type Answer } from './client.ts'
 import { faultUpstream, type FaultUpstream, type Script } from './fakes/fault-upstream.ts'
 import { status } from './fakes/faults/status.ts'
@@ -146,6 +148,46 @@ describe('max_concurrent across a reload', () => {
     expect(served([await chat(service.url, question())])).toEqual(['200 b'])
     expect(served([await stream])).toEqual(['200 a'])
     expect(served([await chat(service.url, question())])).toEqual(['200 a'])
+    for (const upstream of [a, b]) upstream.stop()
+  })
+})
+
+describe('the list of models', () => {
+  test('is read by the libraries of OpenAI and Anthropic, and their pages too', async () => {
+    const a = faultUpstream(good()),
+      b = faultUpstream(good())
+    await using service = await startService({
+      providers: [provider('a', a.url, ['one', 'vendor/two']), provider('b', b.url, ['three', 'one'])],
+    })
+    const openai = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: 'any', maxRetries: 0 })
+    const anthropic = new Anthropic({ baseURL: service.url, apiKey: 'any', maxRetries: 0 })
+    const names = ['one', 'vendor/two', 'three']
+
+    const listed = []
+    for await (const { id, object, owned_by } of openai.models.list()) listed.push([id, object, owned_by])
+    expect(listed).toEqual([
+      ['one', 'model', 'a'],
+      ['vendor/two', 'model', 'a'],
+      ['three', 'model', 'b'],
+    ])
+    expect(await openai.models.retrieve('vendor/two')).toMatchObject({ id: 'vendor/two', owned_by: 'a' })
+
+    for (const limit of [1, 2, 1000]) {
+      const paged = []
+      for await (const { id, type, display_name } of anthropic.models.list({ limit }))
+        paged.push([id, type, display_name])
+      expect(paged).toEqual(names.map((name) => [name, 'model', name]))
+    }
+    const backward = []
+    for await (const { id } of anthropic.models.list({ limit: 1, before_id: 'three' })) backward.push(id)
+    expect(backward).toEqual(['vendor/two', 'one'])
+    const { id, created_at } = await anthropic.models.retrieve('vendor/two')
+    expect([id, Number.isNaN(Date.parse(created_at))]).toEqual(['vendor/two', false])
+
+    const unknown = await anthropic.models.retrieve('none').catch((error: unknown) => error)
+    expect(unknown).toBeInstanceOf(Anthropic.NotFoundError)
+    expect(unknown).toMatchObject({ error: { type: 'error', error: { type: 'not_found_error' } } })
+    expect([...a.hits, ...b.hits]).toEqual([])
     for (const upstream of [a, b]) upstream.stop()
   })
 })

@@ -40,6 +40,8 @@ export interface Format {
   readonly needsSameModel: boolean
   /** The error if providers offer a model but none serves this format. Default: the model is not found. */
   unserved?(model: string): WireError
+  /** A header that its clients send on every path. On paths that formats share it selects the shape of errors. */
+  readonly clientHeader?: string
   /** An error as the body of a response to the request of this id. */
   errorBody(error: WireError, requestId: string): string
   /** The status of an error. Absent: the error's own. */

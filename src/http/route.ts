@@ -14,6 +14,8 @@ export interface Route {
   readonly isPublic: boolean
   /** Part of the API, in this format: errors have its shape, and pages of other websites may be allowed to ask. */
   readonly format?: Format
+  /** The format of a request to a path that formats share. Undefined: `format`. */
+  formatBy?(headers: Headers): Format | undefined
   /** Only refuses, with a reason. It is not among the methods and routes that the service names. */
   readonly isRefusal?: true
   handle(context: HandlerContext): Response | Promise<Response>
@@ -27,8 +29,12 @@ export interface Router {
   isPublic(method: string, path: string): boolean
   /** Methods that a path answers, for Allow; empty for an unknown path. */
   methods(path: string): readonly string[]
-  /** The format of the API at a path, also at an unknown one below `/v1`; `undefined`: it is no path of the API. */
-  formatOf(path: string): Format | undefined
+  /**
+   * The format of the API at a path, also at an unknown one below `/v1`; `undefined`: it is no path of the API.
+   *
+   * @param headers of the request, for paths that formats share
+   */
+  formatOf(path: string, headers?: Headers): Format | undefined
 }
 
 /** Makes a router over these routes. HEAD is answered where GET is. Of routes of many paths the first one counts. */
@@ -87,7 +93,11 @@ export function router(routes: readonly Route[]): Router {
 
   return {
     methods,
-    formatOf: (path) => at(path)[0]?.format ?? roots.get(rootOf(path)),
+    formatOf(path, headers) {
+      const [route] = at(path)
+      const asked = headers === undefined ? undefined : route?.formatBy?.(headers)
+      return asked ?? route?.format ?? roots.get(rootOf(path))
+    },
     isPublic(method, path) {
       const candidates = at(path)
       const route = withMethod(candidates, method)

@@ -112,7 +112,7 @@ export function startServer({ host, port, isPortShared, routing, isClosing, onIn
         )
       } catch (error) {
         const wireError = asWireError(error, id)
-        const format = now.router.formatOf(path)
+        const format = now.router.formatOf(path, request.headers)
         response =
           format === undefined && wantsPage(request)
             ? errorPage(wireError, id)

@@ -29,6 +29,7 @@ export const messagesOfCallers: Format & { readonly stream: StreamFormat; readon
   checkLarge: (body, pause, envelope) => checkLargeBody(body, checkOf(envelope), pause),
   promptTokens: promptTokensOf,
   needsSameModel: false,
+  clientHeader: 'anthropic-version',
   errorBody: messagesError,
   errorStatus: messagesStatus,
 

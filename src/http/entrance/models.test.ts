@@ -41,9 +41,9 @@ const gateway = {
 }
 const routes = router(modelRoutes(() => gateway, 1_700_000_000_999))
 
-async function get(path: string): Promise<unknown> {
+async function get(path: string, query = ''): Promise<unknown> {
   // As the server does: the path goes unescaped.
-  const response = await routes.find('GET', path).handle({ ...contextOf(new Request('http://x/')), path })
+  const response = await routes.find('GET', path).handle({ ...contextOf(new Request(`http://x/${query}`)), path })
   expect(response.headers.get('x-request-id')).toBe('request-1')
   return response.json()
 }
@@ -55,7 +55,10 @@ function failure(path: string): Promise<unknown> {
 const first = {
   id: 'gpt-4o',
   object: 'model',
+  type: 'model',
+  display_name: 'gpt-4o',
   created: 1_700_000_000,
+  created_at: '2023-11-14T22:13:20.000Z',
   owned_by: 'openai',
   providers: ['openai', 'azure'],
   context: 128_000,
@@ -66,7 +69,10 @@ const first = {
 const second = {
   id: 'openai/gpt-4o',
   object: 'model',
+  type: 'model',
+  display_name: 'openai/gpt-4o',
   created: 1_700_000_000,
+  created_at: '2023-11-14T22:13:20.000Z',
   owned_by: 'openrouter',
   providers: ['openrouter'],
   price: { input: 1, output: 2 },
@@ -74,7 +80,36 @@ const second = {
 
 describe('the models', () => {
   test('are listed with who serves them', async () => {
-    expect(await get('/v1/models')).toEqual({ object: 'list', data: [first, second] })
+    expect(await get('/v1/models')).toEqual({
+      object: 'list',
+      data: [first, second],
+      has_more: false,
+      first_id: 'gpt-4o',
+      last_id: 'openai/gpt-4o',
+    })
+  })
+
+  test('are listed in pages where the query asks for them', async () => {
+    expect(await get('/v1/models', '?limit=1')).toMatchObject({
+      data: [first],
+      has_more: true,
+      first_id: 'gpt-4o',
+      last_id: 'gpt-4o',
+    })
+    expect(await get('/v1/models', '?limit=1&after_id=openai%2Fgpt-4o')).toEqual({
+      object: 'list',
+      data: [],
+      has_more: false,
+      first_id: null,
+      last_id: null,
+    })
+  })
+
+  test.each(['/v1/models', '/v1/models/none'])('%s has errors in the shape of the client', (path) => {
+    const names = [{}, { 'anthropic-version': '2023-06-01' }].map(
+      (headers) => routes.formatOf(path, new Headers(headers))?.name,
+    )
+    expect(names).toEqual(['chat', 'messages'])
   })
 
   test.each(['/v1/models/openai/gpt-4o', '/v1/models/openai%2Fgpt-4o', '/v1/models/openai%2fgpt%2D4o'])(

@@ -1,55 +1,71 @@
 import { WireError } from '../../formats/error.ts'
 import { formats } from '../../formats/format-list.ts'
+import type { Format } from '../../formats/format.ts'
 import { modelFacts } from '../../formats/model.ts'
 import type { ListedModel } from '../../gateway/directory.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
+import { listPage } from './list-page.ts'
 
 const modelPath = '/v1/models/'
 
 /** `GET /v1/models` and `GET /v1/models/{id}`; an id may contain `/`, as it is or as `%2F`. */
 export function modelRoutes(gateway: () => Gateway, startedAt: number): readonly Route[] {
-  const created = Math.floor(startedAt / 1000)
   return [
     {
       method: 'GET',
       path: '/v1/models',
       isPublic: false,
       format: formats.chat,
-      handle: ({ id }) =>
-        jsonResponse(
+      formatBy: formatOfClient,
+      handle({ request, id }) {
+        const query = new URL(request.url).searchParams
+        const { models, hasMore } = listPage(gateway().models(), query)
+        return jsonResponse(
           {
             object: 'list',
-            data: gateway()
-              .models()
-              .map((model) => wireModel(model, created)),
+            data: models.map((model) => wireModel(model, startedAt)),
+            has_more: hasMore,
+            first_id: models[0]?.name ?? null,
+            last_id: models.at(-1)?.name ?? null,
           },
           id,
-        ),
+        )
+      },
     },
     {
       method: 'GET',
       path: modelPath,
       isPublic: false,
       format: formats.chat,
+      formatBy: formatOfClient,
       handle: ({ path, id }) => {
         const name = decode(path.slice(modelPath.length))
         const model = name === undefined ? undefined : gateway().model(name)
         if (model === undefined) throw notFound(name)
-        return jsonResponse(wireModel(model, created), id)
+        return jsonResponse(wireModel(model, startedAt), id)
       },
     },
   ]
 }
 
-/** A model as its first provider describes it. */
-function wireModel({ name, offers }: ListedModel, created: number): Record<string, unknown> {
+/** The format whose clients send a header of this request. */
+function formatOfClient(headers: Headers): Format | undefined {
+  return Object.values(formats).find(({ clientHeader }) => clientHeader !== undefined && headers.has(clientHeader))
+}
+
+/** A model as its first provider describes it, with the members that OpenAI's and Anthropic's clients read. */
+function wireModel({ name, offers }: ListedModel, startedAt: number): Record<string, unknown> {
   const [{ provider, model }] = offers
+  const created = Math.floor(startedAt / 1000)
   return {
     id: name,
     object: 'model',
+    type: 'model',
+    display_name: name,
     created,
+    created_at: new Date(created * 1000).toISOString(),
     owned_by: provider,
     providers: offers.map((offer) => offer.provider),
     ...(model.input === undefined ? {} : { input: model.input }),
