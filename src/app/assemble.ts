@@ -7,8 +7,6 @@ import type { Ask } from '../formats/ask.ts'
 import type { OfferedModel } from '../formats/model.ts'
 import type { Reply } from '../formats/reply.ts'
 import { onEnd } from '../formats/stream-end.ts'
-import { commit } from '../gateway/commit.ts'
-import { conversion } from '../gateway/conversion.ts'
 import { gateway, type Gateway } from '../gateway/gateway.ts'
 import { learnedModels, type LearnedModels, type ModelListCache } from '../gateway/model-list.ts'
 import {
@@ -25,15 +23,11 @@ import type { Endpoint, Protocol } from '../protocols/protocol.ts'
 import type { AnswerBudget } from '../service/answer-budget.ts'
 import type { HealthBook } from '../service/health/health.ts'
 import { bulkhead } from '../service/layers/bulkhead.ts'
-import { deadline } from '../service/layers/deadline.ts'
-import { observed } from '../service/layers/observed.ts'
-import { retry } from '../service/layers/retry.ts'
-import { traced } from '../service/layers/traced.ts'
-import { stack } from '../service/service.ts'
 import type { Transport } from '../transport/transport.ts'
 import { upstreamExchange } from '../upstream/exchange.ts'
 import { listModels, modelsStatus } from '../upstream/list-models.ts'
 import { upstreamAt, type Upstream } from '../upstream/upstream.ts'
+import { providerLayers } from './provider-layers.ts'
 
 const listModelsMs = 15_000
 const now = (): number => performance.now()
@@ -133,7 +127,7 @@ function speaking(protocol: Protocol, { quirks }: ProviderConfig): Protocol {
   return { ...protocol, dialects: spoken.reduce((all, each) => ({ ...all, ...each }), protocol.dialects) }
 }
 
-/** Builds a provider: its model list, and a service with layers per model. Only this function orders the layers. */
+/** Builds a provider: its model list, and an exchange within layers for each model ({@link providerLayers}). */
 export function assembleProvider(config: ProviderConfig, dependencies: Dependencies): AssembledProvider {
   const { transport, health, answerBudget } = dependencies
   const endpoint: Endpoint = {
@@ -160,7 +154,7 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
   const candidates = new Map<string, ModelCandidate>()
   const spoken: readonly string[] = upstream === undefined ? echoFormats : Object.keys(upstream.protocol.dialects)
 
-  function serviceOf(model: string): AnswerService {
+  function exchangeOf(model: string): AnswerService {
     return upstream === undefined
       ? echo()
       : upstreamExchange({ upstream, model, idleMs: timeouts.idleMs, answerBudget })
@@ -168,16 +162,7 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
 
   function makeCandidate(model: string): ModelCandidate {
     const modelHealth = health.of(config.id, model, target)
-    const answer = stack<Ask, Reply>(
-      serviceOf(model),
-      ...(limit === undefined ? [] : [limit.layer]),
-      observed({ health: modelHealth, onEnd, now }),
-      ...(config.retries > 0 ? [retry<Ask, Reply>({ retries: config.retries, onRetry: modelHealth.retrying })] : []),
-      traced({ name: config.id, now }),
-      deadline(({ stream }) => (stream ? timeouts.firstTokenMs : timeouts.attemptMs), timeouts.idleMs),
-      commit,
-      conversion(answerBudget),
-    )
+    const answer = providerLayers(exchangeOf(model), { config, limit, health: modelHealth, answerBudget, now })
     return {
       name: config.id,
       model,

@@ -1,0 +1,43 @@
+import type { ProviderConfig } from '../config/config.ts'
+import type { Ask } from '../formats/ask.ts'
+import type { Reply } from '../formats/reply.ts'
+import { onEnd } from '../formats/stream-end.ts'
+import { commit } from '../gateway/commit.ts'
+import { conversion } from '../gateway/conversion.ts'
+import type { AnswerService } from '../gateway/provider.ts'
+import type { AnswerBudget } from '../service/answer-budget.ts'
+import type { Health } from '../service/health/health.ts'
+import type { Bulkhead } from '../service/layers/bulkhead.ts'
+import { deadline } from '../service/layers/deadline.ts'
+import { observed } from '../service/layers/observed.ts'
+import { retry } from '../service/layers/retry.ts'
+import { traced } from '../service/layers/traced.ts'
+import { stack } from '../service/service.ts'
+
+/** Options of {@link providerLayers}. */
+export interface LayerOptions {
+  readonly config: Pick<ProviderConfig, 'id' | 'retries' | 'timeouts'>
+  /** The concurrency limit of the provider, over all its models. Absent: unlimited. */
+  readonly limit: Bulkhead<Ask, Reply> | undefined
+  readonly health: Health
+  readonly answerBudget: AnswerBudget
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number
+}
+
+/** Puts the layers around an exchange with a provider, the outermost first (decision 4). Nothing else orders them. */
+export function providerLayers(
+  exchange: AnswerService,
+  { config: { id, retries, timeouts }, limit, health, answerBudget, now }: LayerOptions,
+): AnswerService {
+  return stack<Ask, Reply>(
+    exchange,
+    ...(limit === undefined ? [] : [limit.layer]),
+    observed({ health, onEnd, now }),
+    ...(retries > 0 ? [retry<Ask, Reply>({ retries, onRetry: health.retrying })] : []),
+    traced({ name: id, now }),
+    deadline(({ stream }) => (stream ? timeouts.firstTokenMs : timeouts.attemptMs), timeouts.idleMs),
+    commit,
+    conversion(answerBudget),
+  )
+}
