@@ -41,7 +41,7 @@ function withoutCode(text: string): string {
 /** Replaces all that differs from run to run. */
 function stable(text: string): string {
   return text
-    .replace(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, 'UUID')
+    .replace(/[\da-f]{8}(?:-?[\da-f]{4}){3}-?[\da-f]{12}/g, 'UUID')
     .replace(/"created":\d+/g, '"created":TIME')
     .replace(/"created_at":"[^"]+"/g, '"created_at":TIME')
     .replace(/\b(ms|dur)=[\d.]+/g, '$1=TIME')

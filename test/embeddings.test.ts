@@ -146,9 +146,14 @@ describe('POST /v1/embeddings', () => {
   })
 
   test('says that the model is not found where no provider embeds', async () => {
-    await using service = await startService({ providers: [{ id: 'echo', protocol: 'echo' }] })
-    const answer = await embed(service.url, { model: 'echo', input: 'x' })
+    const upstream = faultUpstream()
+    await using service = await startService({
+      providers: [provider('a', upstream.url, ['m'], { protocol: 'anthropic' })],
+    })
+    const answer = await embed(service.url, { model: 'm', input: 'x' })
     expect(answer.status).toBe(404)
     expect(pick(answer.json, 'error', 'code')).toBe('model_not_found')
+    expect(upstream.hits).toBeEmpty()
+    upstream.stop()
   })
 })

@@ -17,8 +17,8 @@ import {
   type Provider,
 } from '../gateway/provider.ts'
 import type { Logger } from '../observe/log.ts'
-import { echo } from '../protocols/echo.ts'
-import { echoFormats, protocols } from '../protocols/protocol-list.ts'
+import { echo, echoFormats } from '../protocols/echo/echo.ts'
+import { protocols } from '../protocols/protocol-list.ts'
 import type { Endpoint, Protocol } from '../protocols/protocol.ts'
 import type { AnswerBudget } from '../service/answer-budget.ts'
 import type { HealthBook } from '../service/health/health.ts'

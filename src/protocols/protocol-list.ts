@@ -1,4 +1,3 @@
-import type { FormatName } from '../formats/ask.ts'
 import { anthropic } from './anthropic.ts'
 import { gemini } from './gemini.ts'
 import { openai } from './openai.ts'
@@ -6,6 +5,3 @@ import type { Protocol } from './protocol.ts'
 
 /** Every protocol of upstreams, by its name in the configuration. */
 export const protocols: Readonly<Record<'openai' | 'anthropic' | 'gemini', Protocol>> = { openai, anthropic, gemini }
-
-/** The formats that the built-in echo answers. */
-export const echoFormats: readonly FormatName[] = ['chat']

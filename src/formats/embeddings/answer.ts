@@ -2,6 +2,7 @@ import { insertMissing, replaceValue } from '../../bytes/fill.ts'
 import { JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
 import { applyEdits, type Edit } from '../../bytes/splice.ts'
 import { encode, latin1 } from '../../bytes/text.ts'
+import { encodeJson } from '../exact-json.ts'
 import type { AnsweredError } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { WholeReply } from '../reply.ts'
@@ -107,8 +108,23 @@ function isNumbers(value: unknown): value is readonly number[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'number')
 }
 
+/** Writes an answer with one vector for each input. */
+export function embeddingsReply(
+  vectors: readonly (readonly number[])[],
+  { model, isBase64 }: EmbeddingsRequest,
+  usage: Usage,
+): WholeReply {
+  const data = vectors.map((vector, index) => ({
+    object: 'embedding',
+    index,
+    embedding: isBase64 ? base64Of(vector) : vector,
+  }))
+  const counted = { prompt_tokens: usage.promptTokens, total_tokens: usage.promptTokens }
+  return { kind: 'whole', body: encodeJson({ object: 'list', data, model, usage: counted }), usage, isEmpty: false }
+}
+
 /** Encodes numbers as base64 of little-endian 32-bit floats, for `encoding_format: base64`. */
-export function base64Of(numbers: readonly number[]): string {
+function base64Of(numbers: readonly number[]): string {
   const bytes = new DataView(new ArrayBuffer(numbers.length * 4))
   for (const [index, number] of numbers.entries()) bytes.setFloat32(index * 4, number, true)
   return Buffer.from(bytes.buffer).toString('base64')

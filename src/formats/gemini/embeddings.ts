@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { Ask } from '../ask.ts'
-import { base64Of } from '../embeddings/answer.ts'
+import { embeddingsReply } from '../embeddings/answer.ts'
 import type { EmbeddingsRequest } from '../embeddings/request.ts'
 import { encodeJson, isObject, listOf, objectOf, parseJsonBytes } from '../exact-json.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
@@ -32,31 +32,15 @@ export function writeEmbeddingsRequest({ body }: Ask, model: string, overrides: 
  *
  * @throws {MalformedAnswer} without one embedding per input
  */
-export function readEmbeddingsAnswer(
-  body: Uint8Array,
-  { body: asked, model, inputs, isBase64 }: EmbeddingsRequest,
-): WholeReply {
+export function readEmbeddingsAnswer(body: Uint8Array, request: EmbeddingsRequest): WholeReply {
+  const { body: asked, inputs } = request
   const answer = parsed(body)
   const vectors = listOf(answer['embeddings']).map((each) => listOf(objectOf(each)['values']))
   if (vectors.length !== inputs || !vectors.every(isVector))
     throw new MalformedAnswer('malformed', `the answer has ${vectors.length} embeddings for ${inputs} inputs`)
   const promptTokens = textsOf(asked).reduce((sum, text) => sum + Math.ceil(text.length / bytesPerToken), 0)
-  const data = vectors.map((vector, index) => ({
-    object: 'embedding',
-    index,
-    embedding: isBase64 ? base64Of(vector) : vector,
-  }))
-  return {
-    kind: 'whole',
-    body: encodeJson({
-      object: 'list',
-      data,
-      model,
-      usage: { prompt_tokens: promptTokens, total_tokens: promptTokens },
-    }),
-    usage: { promptTokens, completionTokens: 0, totalTokens: promptTokens, isEstimated: true },
-    isEmpty: false,
-  }
+  const usage = { promptTokens, completionTokens: 0, totalTokens: promptTokens, isEstimated: true } as const
+  return embeddingsReply(vectors, request, usage)
 }
 
 function textsOf(body: Uint8Array): readonly string[] {
