@@ -535,6 +535,37 @@ describe('POST /v1/messages at a provider that speaks it', () => {
     for (const each of [upstream, up]) each.stop()
   })
 
+  test.each<readonly [string, readonly string[]]>([
+    ['a delta of a block that never began', [started, ...textEvents('Hi').slice(1), ...ended('end_turn')]],
+    ['a block before the start', [...textEvents('Hi'), stopped(0), ...ended('end_turn')]],
+    ['a block with a gap before it', [started, ...callEvents(1, '{}'), stopped(1), ...ended('tool_use')]],
+  ])('moves on after %s, which clients would lose', async (_, events) => {
+    const odd = faultUpstream(answers({}, events))
+    const up = faultUpstream(native.says('Whole.'))
+    const { service, client } = await serviceOf([odd, native], [up, native])
+    await using _service = service
+    expect((await client.messages.stream(question).finalMessage()).content).toMatchObject([{ text: 'Whole.' }])
+    expect([odd.hits.length, up.hits.length]).toEqual([1, 1])
+    for (const each of [odd, up]) each.stop()
+  })
+
+  test.each<readonly [string, readonly string[]]>([
+    ['a call that never ends, and a finish', [...callEvents(0, '{"a"'), ...ended('tool_use')]],
+    ['text that never ends, and no finish', [...textEvents('Hi'), named({ type: 'message_stop' })]],
+    [
+      'another block behind the finish',
+      [...textEvents('Hi'), stopped(0), ...ended('end_turn').slice(0, 1), ...textEvents('Ho')],
+    ],
+  ])('reports an error after %s', async (_, events) => {
+    const upstream = faultUpstream(answers({}, [started, ...events]))
+    const { service } = await serviceOf([upstream, native])
+    await using _service = service
+    const { text } = await post(service.url, JSON.stringify({ ...question, stream: true }))
+    expect(text).toContain('event: error\n')
+    expect(text).not.toContain('message_stop')
+    upstream.stop()
+  })
+
   test('moves on after an error event before any content, and reports one after it', async () => {
     const overloaded = named({ type: 'error', error: { type: 'overloaded_error', message: 'Busy' } })
     const down = faultUpstream(answers({}, [started, overloaded]))

@@ -685,6 +685,27 @@ describe('POST /v1/responses at a provider that speaks it', () => {
     up.stop()
   })
 
+  test('never completes an answer with an open call, nor takes events of another format for content', async () => {
+    const item = { id: 'fc_1', type: 'function_call', call_id: 'c', name: 'f', arguments: '' }
+    const call = named('response.output_item.added', 2, { output_index: 0, item })
+    const open = faultUpstream(streams([...begun, call, ...ending('', 3).slice(-1)]))
+    const foreign = faultUpstream(streams([event(chunk({ content: 'never' })), event(chunk({}, 'stop')), done]))
+    const whole = faultUpstream(streams([...beginning, ...deltas('Hello'), ...ending('Hello', 5)]))
+    await using service = await startService({
+      providers: [
+        provider('a', open.url, ['open'], native),
+        provider('b', foreign.url, ['foreign'], native),
+        provider('c', whole.url, ['foreign'], native),
+      ],
+    })
+    const { text } = await post(service.url, { model: 'open', input: 'hi', stream: true })
+    expect(text).toContain('event: response.failed')
+    expect(text).not.toContain('response.completed')
+    const answer = await clientOf(service).responses.stream({ model: 'foreign', input: 'hi' }).finalResponse()
+    expect([answer.output_text, foreign.hits.length, whole.hits.length]).toEqual(['Hello', 1, 1])
+    for (const each of [open, foreign, whole]) each.stop()
+  })
+
   test('counts tokens and compacts there, and nowhere else', async () => {
     const up = faultUpstream((exchange) =>
       exchange.write(

@@ -155,6 +155,12 @@ describe('an anthropic stream', () => {
     expect(deltas(parts).slice(2)).toEqual([{ tool_calls: [{ index: 0, function: { arguments: '{"x":1}' } }] }, {}])
   })
 
+  test('is malformed where a piece of arguments belongs to no block', () => {
+    const lost = { type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: '{"x":1}' } }
+    const call = { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'a', name: 'f' } }
+    expect(() => read(events(call, lost))).toThrow(MalformedAnswer)
+  })
+
   test('finishes once', () => {
     const end = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } }
     expect(read(events(end, end)).parts.filter(({ finishReason }) => finishReason !== undefined)).toHaveLength(1)

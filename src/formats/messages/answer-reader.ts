@@ -3,6 +3,7 @@ import { UpstreamFailure } from '../../service/failure.ts'
 import type { AnswerEvent, FinishEvent, UsageEvent } from '../answer.ts'
 import { numberOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
 import type { JsonAnswerReader } from '../json-answers.ts'
+import { MalformedAnswer } from '../malformed-answer.ts'
 import { readThinkingBlock } from '../thinking-block.ts'
 import { addUsage, countsOf } from './message-usage.ts'
 import { readStopReason } from './stop-reason.ts'
@@ -28,6 +29,7 @@ export function readMessagesAnswer(message: JsonObject): readonly AnswerEvent[] 
 
 /** A content block that has not ended. */
 type OpenBlock =
+  | { readonly kind: 'other' }
   | { readonly kind: 'call'; readonly call: number; readonly input: JsonObject; hasArguments: boolean }
   | { readonly kind: 'reasoning'; readonly begun: JsonObject; thinking: string; signature: string }
 
@@ -63,6 +65,7 @@ export function messagesAnswerReader(): JsonAnswerReader {
   /** Starts a block. An open block with the same index ends. */
   function startBlock(key: unknown, block: JsonObject): readonly AnswerEvent[] {
     const before = endBlock(key)
+    open.set(key, { kind: 'other' })
     switch (block['type']) {
       case 'text':
         return begun([...before, ...readText('text', block['text'])])
@@ -99,7 +102,8 @@ export function messagesAnswerReader(): JsonAnswerReader {
       case 'input_json_delta': {
         const block = open.get(key)
         const text = textOf(delta['partial_json']) ?? ''
-        if (block?.kind !== 'call' || text === '') return begun([])
+        if (block === undefined) throw new MalformedAnswer('malformed', 'a delta belongs to no block')
+        if (block.kind !== 'call' || text === '') return begun([])
         block.hasArguments = true
         return begun([{ kind: 'arguments', choice, call: block.call, text }])
       }
@@ -111,7 +115,7 @@ export function messagesAnswerReader(): JsonAnswerReader {
   function endBlock(key: unknown): readonly AnswerEvent[] {
     const block = open.get(key)
     open.delete(key)
-    if (block === undefined) return []
+    if (block === undefined || block.kind === 'other') return []
     if (block.kind === 'reasoning') {
       return readSeal({ ...block.begun, thinking: block.thinking, signature: block.signature })
     }

@@ -82,11 +82,45 @@ describe('events that pass through', () => {
     ['empty text', text(''), { isMeaningful: false }],
     ['an unknown event', { type: 'news' }, { isMeaningful: false, event: 'news' }],
   ])('know %s', (_name, event, facts) => {
-    expect(read(start, event, close)[1]).toMatchObject(facts)
+    const before = 'delta' in event ? [start, open('text')] : [start]
+    expect(read(...before, event, ...('index' in event ? [close] : []))[before.length]).toMatchObject(facts)
   })
 
-  test('do not get an end while a call has none', () => {
-    expect(() => read(start, open('tool_use'))).toThrow(MalformedAnswer)
+  test('get the end of a block that is no call', () => {
+    expect(types(read(start, open('thinking'), open('text', 1), text('x', 1), end, stop))).toEqual([
+      'message_start',
+      'content_block_start',
+      'content_block_stop',
+      'content_block_start',
+      'content_block_delta',
+      'content_block_stop',
+      'message_delta',
+      'message_stop',
+    ])
+  })
+
+  test.each<readonly [string, readonly JsonObject[]]>([
+    ['a block before the start', [open('text')]],
+    ['a finish before the start', [end]],
+    ['a block with a gap before it', [start, open('text', 1)]],
+    ['a block whose index was used', [start, open('text'), close, open('text')]],
+    ['a block without an index', [start, { ...open('text'), index: null }]],
+    ['a block behind the finish', [start, open('text'), close, end, open('text', 1)]],
+    ['a delta of no block', [start, text('x')]],
+    ['a delta of another block', [start, open('text'), text('x', 1)]],
+    ['a delta of a block that has ended', [start, open('text'), close, text('x')]],
+    ['text in a call', [start, open('tool_use'), text('x')]],
+    ['an end of no block', [start, close]],
+    ['an end of another block', [start, open('text'), { ...close, index: 1 }]],
+    ['a call that never ends', [start, open('tool_use'), end]],
+    ['a call that never ends before another block', [start, open('tool_use'), open('text', 1)]],
+    ['neither an end of the block nor a finish', [start, open('text'), text('x'), stop]],
+    ['neither an end of a call nor a finish', [start, open('tool_use'), stop]],
+  ])('are malformed with %s', (_name, events) => {
+    expect(() => read(...events)).toThrow(MalformedAnswer)
+  })
+
+  test('end for callers that wait, where only the finish is missing', () => {
     expect(types(read(start, open('tool_use'), close)).slice(-2)).toEqual(['message_delta', 'message_stop'])
   })
 

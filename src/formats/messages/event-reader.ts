@@ -16,16 +16,18 @@ import { readStopReason, writeStopReason } from './stop-reason.ts'
 const silentBlocks: ReadonlySet<unknown> = new Set(['text', 'thinking'])
 
 /**
- * Starts reading a stream of Messages. Events pass in the upstream's bytes. Missing usage is filled in, and a second
- * start is left out: clients refuse both.
+ * Starts reading a stream of Messages. Events pass in the upstream's bytes. Missing usage and ends of blocks are filled
+ * in, and a second start is left out: clients refuse such streams. Content that clients would lose without a word is
+ * malformed: before the start, in a block that is not open, or behind the finish. So is a call without its end.
  */
 export function messageEventReader(): PartReader {
   let hasStarted = false
   let isFinished = false
   let hasCalls = false
   let blockCount = 0
-  let isOpen = false
-  let isCallOpen = false
+  /** Index and type of the open block. -1: none is open. */
+  let openIndex = -1
+  let openType: unknown
   let usage: JsonObject | undefined
   /** The upstream's `message_stop`. */
   let stop: Part | undefined
@@ -67,6 +69,7 @@ export function messageEventReader(): PartReader {
     const reason = textOf(stop_reason)
     if (blocks.length === 0 && reason === undefined) return {}
     hasCalls = blocks.some(({ type }) => type === 'tool_use')
+    blockCount = blocks.length
     isFinished = reason !== undefined
     const finish = reason === undefined ? {} : { finishReason: readStopReason(reason), usage: usageSoFar() }
     return { isMeaningful: true, isBeyondText: true, ...finish }
@@ -76,53 +79,77 @@ export function messageEventReader(): PartReader {
     return usage && countedUsage(countsOf(usage))
   }
 
-  function startBlock(data: Uint8Array): Part {
+  function startBlock(data: Uint8Array, index: number): readonly Part[] {
     const { type, text, thinking } = objectOf(parseEvent(data)['content_block'])
-    isOpen = true
-    blockCount++
-    isCallOpen = type === 'tool_use'
-    hasCalls ||= isCallOpen
+    if (!hasStarted || isFinished || index !== blockCount) throw misplaced('the start of a block')
+    const before = endBlock()
+    openIndex = blockCount++
+    openType = type
+    hasCalls ||= type === 'tool_use'
     const isMeaningful = !silentBlocks.has(type) || Boolean(text) || Boolean(thinking)
-    // Only the text of one block can be resumed.
-    const isProgress = type === 'thinking' || undefined
-    return passed('content_block_start', data, {
+    const part = passed('content_block_start', data, {
       isMeaningful,
-      isProgress,
+      isProgress: type === 'thinking' || undefined,
+      // Only the text of one block can be resumed.
       isBeyondText: isMeaningful || blockCount > 1,
     })
+    return [...before, part]
   }
 
-  function changeMessage(data: Uint8Array): Part {
+  /** Ends the open block if the upstream did not. */
+  function endBlock(): readonly Part[] {
+    if (openIndex === -1) return []
+    if (openType === 'tool_use') throw new MalformedAnswer('malformed', 'a tool call has no end')
+    const part = partOf({ type: 'content_block_stop', index: openIndex }, { hasOpenChoice: true })
+    openIndex = -1
+    return [part]
+  }
+
+  function passBlockStop(data: Uint8Array, index: number): Part {
+    if (openIndex === -1 || index !== openIndex) throw misplaced('the end of a block')
+    openIndex = -1
+    return passed('content_block_stop', data)
+  }
+
+  function passDelta(data: Uint8Array, index: number, delta: DeltaFacts): Part {
+    if (openIndex === -1 || index !== openIndex) throw misplaced('a delta')
+    if (delta.text !== '' && openType !== 'text') throw misplaced('text')
+    return deltaPart(data, delta)
+  }
+
+  function changeMessage(data: Uint8Array): readonly Part[] {
+    if (!hasStarted) throw misplaced('the finish')
     const event = parseEvent(data)
     const reason = textOf(objectOf(event['delta'])['stop_reason'])
+    const before = reason === undefined ? [] : endBlock()
     usage = addUsage(usage, event['usage'])
     isFinished ||= reason !== undefined
     const filled = isObject(event['usage']) ? data : encodeJson({ ...event, usage: { output_tokens: 0 } })
-    return passed('message_delta', filled, {
+    const part = passed('message_delta', filled, {
       usage: usageSoFar(),
       ...(reason === undefined ? {} : { isMeaningful: true, finishReason: readStopReason(reason) }),
     })
+    return [...before, part]
   }
 
-  function readNamed(name: string, data: Uint8Array, delta: DeltaFacts): readonly Part[] | 'done' {
+  function readNamed(name: string, data: Uint8Array, { index, delta }: EventFacts): readonly Part[] | 'done' {
     switch (name) {
       case 'content_block_delta':
-        return [deltaPart(data, delta)]
+        return [passDelta(data, index, delta)]
       case 'content_block_start':
-        return [startBlock(data)]
+        return startBlock(data, index)
       case 'content_block_stop':
-        isOpen = isCallOpen = false
-        return [passed(name, data)]
+        return [passBlockStop(data, index)]
       case 'message_start':
         return startMessage(data)
       case 'message_delta':
-        return [changeMessage(data)]
+        return changeMessage(data)
       case 'message_stop':
         stop = passed(name, data)
         return 'done'
       case 'ping':
         // A continuation takes a block before a ping to be open.
-        return [passed(name, data, { isBeyondText: blockCount > 0 && !isOpen && !isFinished })]
+        return [passed(name, data, { isBeyondText: blockCount > 0 && openIndex === -1 && !isFinished })]
       default:
         return [passed(name, data)]
     }
@@ -133,15 +160,16 @@ export function messageEventReader(): PartReader {
     read({ event, data: given }): readonly Part[] | 'done' | AnsweredError {
       if (isDone(given)) return 'done'
       if (event === 'error') return { kind: 'error', error: readUpstreamError(given) }
-      const { type, hasLineBreaks, delta } = readFacts(given)
+      const facts = readFacts(given)
+      const { type, hasLineBreaks } = facts
       const name = type === '' ? event : type
       if (name === 'error') return { kind: 'error', error: readUpstreamError(given) }
-      const read = readNamed(name, hasLineBreaks ? withoutLineBreaks(given) : given, delta)
+      const read = readNamed(name, hasLineBreaks ? withoutLineBreaks(given) : given, facts)
       return read === 'done' || event === '' || event === name ? read : read.map((part) => ({ ...part, event }))
     },
     finish() {
       if (isFinished) return []
-      if (isCallOpen) throw new MalformedAnswer('malformed', 'a tool call has no end')
+      if (openIndex !== -1) throw new MalformedAnswer('malformed', 'a block has no end')
       isFinished = true
       const stopReason = writeStopReason({ reason: 'stop', raw: undefined }, hasCalls)
       const delta = { stop_reason: stopReason, stop_sequence: null }
@@ -151,6 +179,10 @@ export function messageEventReader(): PartReader {
     },
     end: () => [stop ?? partOf({ type: 'message_stop' })],
   }
+}
+
+function misplaced(what: string): MalformedAnswer {
+  return new MalformedAnswer('malformed', `${what} is out of place`)
 }
 
 const noUsage = { input_tokens: 0, output_tokens: 0 }
@@ -163,10 +195,12 @@ interface DeltaFacts {
 interface EventFacts {
   readonly type: string
   readonly hasLineBreaks: boolean
+  /** Of a block. -1: the event has none. */
+  readonly index: number
   readonly delta: DeltaFacts
 }
 
-const topNames = nameTable(['type', 'delta'])
+const topNames = nameTable(['type', 'delta', 'index'])
 const deltaNames = nameTable(['type', 'text'])
 const eventTypes = [
   'content_block_delta',
@@ -187,16 +221,18 @@ function readFacts(data: Uint8Array): EventFacts {
   try {
     if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', 'an event is not a JSON object')
     let type = ''
+    let index = -1
     let delta = noDelta
     for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
       const code = cursor.nameCode(topNames)
       const kind = cursor.peek()
       if (code === 0 && kind === 'string') type = readType(cursor)
       else if (code === 1 && kind === 'object') delta = readDelta(cursor)
+      else if (code === 2 && kind === 'number') index = cursor.number()
       else cursor.skip()
     }
     cursor.finish()
-    return { type, hasLineBreaks: cursor.hasLineBreaks, delta }
+    return { type, hasLineBreaks: cursor.hasLineBreaks, index, delta }
   } catch (cause) {
     if (!(cause instanceof JsonSyntaxError)) throw cause
     throw new MalformedAnswer('malformed', 'an event is not JSON', { cause })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../base/json-value.ts'
 import { encode } from '../../bytes/text.ts'
 import { encodeJson } from '../exact-json.ts'
+import { MalformedAnswer } from '../malformed-answer.ts'
 import { partReader } from './native.ts'
 
 const created = { type: 'response.created', response: { id: 'r' } }
@@ -9,8 +10,9 @@ const thinking = { type: 'response.output_item.added', output_index: 0, item: { 
 const keepalive = { type: 'keepalive' }
 const delta = { type: 'response.output_text.delta', item_id: 'm', delta: 'é\n"x"', logprobs: [] }
 
-function reader() {
+function reader(...before: readonly JsonObject[]) {
   const parts = partReader()
+  for (const event of before) parts.read({ event: '', data: encodeJson(event) })
   return (event: JsonObject, name = String(event['type'])) => parts.read({ event: name, data: encodeJson(event) })
 }
 
@@ -37,7 +39,7 @@ describe('a stream of responses that passes through', () => {
 
   test('without content is bounded', () => {
     const many = (first: JsonObject, count: number) => () => {
-      const read = reader()
+      const read = reader(...(first === thinking ? [created] : []))
       read(first)
       for (let event = 0; event < count; event++) read(keepalive)
     }
@@ -53,7 +55,7 @@ describe('a stream of responses that passes through', () => {
       { ...delta, delta: 5 },
       { ...delta, type: 'response.refusal.delta' },
     ]) {
-      const [named, bare] = [reader()(event, delta.type), reader()(event, '')]
+      const [named, bare] = [reader(created)(event, delta.type), reader(created)(event, '')]
       const facts = (read: unknown) =>
         Array.isArray(read) ? read.map((part: object) => ({ ...part, event: '' })) : read
       expect(facts(named)).toEqual(facts(bare))
@@ -67,9 +69,50 @@ describe('a stream of responses that passes through', () => {
       )
   })
 
+  const call = { type: 'response.output_item.added', output_index: 0, item: { type: 'function_call', id: 'f' } }
+  const piece = { type: 'response.function_call_arguments.delta', output_index: 0, delta: '{' }
+  const done = { type: 'response.output_item.done', output_index: 0, item: call.item }
+  const completed = { type: 'response.completed', response: { status: 'completed', output: [] } }
+
+  test.each<readonly [string, readonly JsonObject[]]>([
+    ['text before the start', [delta]],
+    ['an item before the start', [call]],
+    ['an end before the start', [completed]],
+    ['a second start', [created, created]],
+    ['no types', [{ choices: [] }]],
+    ['a second item at an index', [created, call, call]],
+    ['an item at the index of one that has ended', [created, call, done, thinking]],
+    ['a piece of a call that has not begun', [created, piece]],
+    ['a piece of a call that has ended', [created, call, done, piece]],
+    ['a call that is open at the end', [created, call, piece, completed]],
+    ['no response at the end', [created, { type: 'response.completed' }]],
+  ])('is malformed with %s', (_name, events) => {
+    const read = reader()
+    expect(() => events.map((event) => read(event))).toThrow(MalformedAnswer)
+  })
+
+  test('may end at its limit inside a call, and begin without its first event', () => {
+    const begun = { type: 'response.in_progress', response: { id: 'r' } }
+    const incomplete = { type: 'response.incomplete', response: { status: 'incomplete' } }
+    expect(reader(begun, call, piece)(incomplete)).toMatchObject([{ finishReason: 'length' }])
+    expect(reader(created, call, piece, done)(completed)).toMatchObject([{ finishReason: 'stop' }])
+  })
+
+  test('drops what comes behind its end', () => {
+    expect(reader(created, delta, completed)(delta)).toBe('done')
+  })
+
+  test('takes events of other formats for no content', () => {
+    const read = reader()
+    for (const type of ['message_start', 'content_block_delta', 'vendor:news']) expect(read({ type })).toEqual([])
+  })
+
   test('is one line an event', () => {
     const data = encode('{"type":"response.output_text.delta",\n"delta":"x"}')
-    expect(partReader().read({ event: delta.type, data })).toMatchObject([
+    const parts = partReader()
+    parts.read({ event: '', data: encodeJson(created) })
+    expect(parts.read({ event: delta.type, data })).toMatchObject([
+      { isMeaningful: false },
       { data: encode('{"type":"response.output_text.delta", "delta":"x"}') },
     ])
   })

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../base/json-value.ts'
 import type { ServerSentEvent } from '../../bytes/event-stream.ts'
 import { JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
 import { isDone } from '../done.ts'
-import { isObject, objectOf, objectsOf, parseJsonBytes, textOf } from '../exact-json.ts'
+import { isObject, numberOf, objectOf, objectsOf, parseJsonBytes, textOf } from '../exact-json.ts'
 import type { AnsweredError, PartReader } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { Part } from '../part.ts'
@@ -43,9 +43,13 @@ export function readWhole(body: Uint8Array): WholeReply | AnsweredError {
 
 /**
  * Reads a stream of a provider that speaks this format. Events pass through with their names. Those before the first
- * content are held back, and released with it: they prove nothing.
+ * content are held back, and released with it: they prove nothing. Content that clients would lose or refuse is
+ * malformed: before the start, of an item that is not open, or a completed answer with an open call. Events behind the
+ * end are dropped.
  */
 export function partReader(): PartReader {
+  const items = itemOrder()
+  let hasBegun = false
   let held: Part[] | undefined = []
   let heldBytes = 0
   let hasProgress = false
@@ -59,14 +63,29 @@ export function partReader(): PartReader {
     const { type, error, response } = parsed
     if (type === 'response.failed') return { kind: 'error', error: errorOf(response) }
     if (event.event === 'error' || type === 'error' || isObject(error)) return { kind: 'error', error: errorOf(parsed) }
+    checkPlace(parsed)
     const part: Part = { kind: 'part', data: oneLine(event.data), event: event.event || undefined, ...factsOf(parsed) }
     if (type === 'response.output_item.added' && !part.isMeaningful)
       hasProgress ||= objectOf(parsed['item'])['type'] === 'reasoning'
     return part.isMeaningful ? released(part) : kept(part)
   }
 
+  /** @throws {MalformedAnswer} */
+  function checkPlace(event: JsonObject): void {
+    const { type, response } = event
+    if (typeof type !== 'string') throw new MalformedAnswer('malformed', 'an event has no type')
+    if (type === 'response.created' && hasBegun) throw misplaced('a second start')
+    hasBegun ||= beginnings.has(type)
+    if (!hasBegun && type.startsWith('response.')) throw misplaced('content before the start')
+    items.read(type, event)
+    if (!ends.has(type)) return
+    if (!isObject(response)) throw new MalformedAnswer('malformed', 'the end has no response')
+    if (type === 'response.completed' && items.hasOpenCall()) throw misplaced('the end')
+  }
+
   /** The usual case. */
   function passText(data: Uint8Array, text: string): readonly Part[] {
+    if (!hasBegun) throw misplaced('content before the start')
     hasText ||= text !== ''
     const part: Part = {
       kind: 'part',
@@ -118,14 +137,49 @@ export function partReader(): PartReader {
   return {
     eventBytesMax,
     hasOneChoice: true,
-    read: (event) => (isDone(event.data) ? 'done' : read(event)),
+    read: (event) => (isFinished || isDone(event.data) ? 'done' : read(event)),
     finish: () => [],
   }
 }
 
+/** Events that clients expect before all others; some providers leave out the first. */
+const beginnings: ReadonlySet<unknown> = new Set(['response.created', 'response.queued', 'response.in_progress'])
+const ends: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete'])
+
 /** The response of an event that ends the stream. */
 function endOf({ type, response }: JsonObject): JsonObject | undefined {
-  return type === 'response.completed' || type === 'response.incomplete' ? objectOf(response) : undefined
+  return ends.has(type) ? objectOf(response) : undefined
+}
+
+/** Checks that pieces of calls belong to open items, and that each item begins once. */
+function itemOrder() {
+  const open = new Map<number, unknown>()
+  const added = new Set<number>()
+
+  return {
+    hasOpenCall: () => open.values().some((type) => typeof type === 'string' && type.endsWith('_call')),
+    /** @throws {MalformedAnswer} */
+    read(type: string, { output_index, item }: JsonObject): void {
+      const index = numberOf(output_index) ?? -1
+      if (type === 'response.output_item.added') {
+        if (added.has(index)) throw misplaced('a second item at an index')
+        added.add(index)
+        open.set(index, objectOf(item)['type'])
+      } else if (type === 'response.output_item.done') open.delete(index)
+      else if (callPieces.has(type) && !open.has(index)) throw misplaced('a piece of a call')
+    },
+  }
+}
+
+const callPieces: ReadonlySet<string> = new Set([
+  'response.function_call_arguments.delta',
+  'response.function_call_arguments.done',
+  'response.custom_tool_call_input.delta',
+  'response.custom_tool_call_input.done',
+])
+
+function misplaced(what: string): MalformedAnswer {
+  return new MalformedAnswer('malformed', `${what} is out of place`)
 }
 
 /** Events that carry no content: all others than these and deltas of text do. */
@@ -148,7 +202,7 @@ const textEnds: ReadonlySet<unknown> = new Set([
 
 /** Whether an event has content that a resumed stream cannot repeat. */
 function isMore({ type, item }: JsonObject, hasText: boolean): boolean {
-  if (bare.has(type)) return false
+  if (bare.has(type) || (typeof type === 'string' && !type.startsWith('response.'))) return false
   const kind = objectOf(item)['type']
   if (type === 'response.output_item.added') return kind !== 'message' && kind !== 'reasoning'
   return textEnds.has(type) ? hasText || (kind !== undefined && kind !== 'message') : true
