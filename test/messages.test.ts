@@ -612,6 +612,16 @@ describe('POST /v1/messages', () => {
     upstream.stop()
   })
 
+  test('has its shape of errors below its path too, and Responses theirs', async () => {
+    await using service = await startService({ providers: [{ id: 'echo', protocol: 'echo' }] })
+    for (const path of ['/batches', '/msgbatch_1/results', '/count_tokens/x']) {
+      const { status: found, json } = await post(service.url, '{}', {}, path)
+      expect([found, json]).toMatchObject([404, { type: 'error', error: { type: 'not_found_error' } }])
+    }
+    for (const path of ['/v1/responses/x', '/v1/files'])
+      expect(await (await fetch(`${service.url}${path}`)).json()).toMatchObject({ error: { code: 'not_found' } })
+  })
+
   test('sends pings while no provider has answered', async () => {
     const upstream = faultUpstream(async (exchange) => {
       await exchange.pause(200)

@@ -101,6 +101,17 @@ describe('a router', () => {
     expect(failure('GET', '/nowhere').message).toBe("There is nothing at '/nowhere'")
   })
 
+  test('knows the format of an unknown path below a path of the API', () => {
+    const { formatOf } = router([
+      route('POST', '/v1/chat/completions'),
+      { ...route('POST', '/v1/messages'), format: formats.messages },
+    ])
+    expect(formatOf('/v1/messages/batches/1')).toBe(formats.messages)
+    expect(formatOf('/v1/messages/')).toBe(formats.messages)
+    for (const path of ['/v1/messagesx', '/v1/files', `/v1/files/${'a/'.repeat(9_000)}`])
+      expect(formatOf(path)).toBe(formats.chat)
+  })
+
   test('shows at most 100 printable characters of a path', () => {
     expect(failure('GET', '/a\u{1F600}\n\u202e\xe9b').message).toBe("There is nothing at '/a?????b'")
     expect(failure('GET', '/models/\u202e').message).toContain("'/v1/models/?'")

@@ -30,7 +30,8 @@ export interface Router {
   /** Methods that a path answers, for Allow; empty for an unknown path. */
   methods(path: string): readonly string[]
   /**
-   * The format of the API at a path, also at an unknown one below `/v1`; `undefined`: it is no path of the API.
+   * The format of the API at a path, also at an unknown one below `/v1` or below a path of the API; `undefined`: it is
+   * no path of the API.
    *
    * @param headers of the request, for paths that formats share
    */
@@ -66,6 +67,15 @@ export function router(routes: readonly Route[]): Router {
     return candidates.find((each) => each.method === wanted)
   }
 
+  /** The format of the closest path above an unknown one, such as `/v1/messages`, else the first of its root. */
+  function formatAbove(path: string): Format | undefined {
+    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+      const format = exact.get(path.slice(0, end))?.[0]?.format
+      if (format !== undefined) return format
+    }
+    return roots.get(rootOf(path))
+  }
+
   /** An existing path of the API for a path without `/v1`, with a prefix, or with other slashes or case. */
   function nearest(path: string): string | undefined {
     if (path.length > comparedLength) return undefined
@@ -96,7 +106,7 @@ export function router(routes: readonly Route[]): Router {
     formatOf(path, headers) {
       const [route] = at(path)
       const asked = headers === undefined ? undefined : route?.formatBy?.(headers)
-      return asked ?? route?.format ?? roots.get(rootOf(path))
+      return asked ?? route?.format ?? formatAbove(path.slice(0, comparedLength))
     },
     isPublic(method, path) {
       const candidates = at(path)

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, jest, test } from 'bun:test'
 import fc from 'fast-check'
 import { serverSentEvents } from '../bytes/framing.ts'
+import { encode } from '../bytes/text.ts'
 import { deltaPart } from '../formats/chat/testing.ts'
 import type { Part } from '../formats/part.ts'
 import type { StreamReply } from '../formats/reply.ts'
@@ -421,12 +422,33 @@ describe('a stream that falls silent', () => {
     expect(jest.getTimerCount()).toBe(0)
   })
 
-  test('after its finish_reason ends well after its idle time (failover.md row 36)', async () => {
+  test('after its finish_reason ends well after 5 s (failover.md row 36)', async () => {
     const { body, reading } = await hanging(hel, stop)
-    jest.advanceTimersByTime(idleMs + 1)
+    jest.advanceTimersByTime(4_999)
+    expect(body.isCancelled).toBe(false)
+    jest.advanceTimersByTime(2)
     expect(await reading).toMatchObject({ failure: undefined })
     expect(body.isCancelled).toBe(true)
     expect(jest.getTimerCount()).toBe(0)
+  })
+
+  test('but for pings after its finish_reason ends well after 5 s, with the usage that came', async () => {
+    jest.useFakeTimers()
+    let pings = 0
+    const pinging = () =>
+      new Promise<Uint8Array>((resolve) =>
+        setTimeout(() => resolve(encode(pings++ === 2 ? usage : ': ping\n\n')), 1_000),
+      )
+    const steps = [hel, stop]
+    const body = { ...fakeBody([]), read: async () => encode(steps.shift() ?? '') }
+    const reply = replyOf({ ...body, read: () => (steps.length > 0 ? body.read() : pinging()) })
+    const reading = readAll(reply)
+    for (let second = 0; second < 6; second++) {
+      for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+      jest.advanceTimersByTime(1_000)
+    }
+    const { parts, failure } = await reading
+    expect([parts.length, parts.at(-1)?.usage?.totalTokens, failure]).toEqual([3, 3, undefined])
   })
 
   test('after a finish_reason is a cut where another choice may follow', async () => {

@@ -16,6 +16,8 @@ const eventBytesDefault = 1024 * 1024
 /** Time limit for the end of the body after `[DONE]`; only a connection whose body has ended can be reused. */
 const afterDoneMs = 250
 const barrenMs = 300_000
+/** Time limit for what follows the finish of the only choice: usage, and the end of the stream. */
+const afterFinishMs = 5_000
 
 /** A body that is read as a stream. */
 export type StreamBody = Pick<UpstreamBody, 'read' | 'cancel' | 'hasPendingBytes'>
@@ -34,8 +36,9 @@ export interface StreamReplyOptions {
 
 /**
  * Reads a stream: bytes → events → parts, with the rules of failover.md rows 29 and 32 to 38. After its first
- * meaningful part, silence of `idleMs`, or 300 s without a meaningful part, is a cut. Time without a reader does not
- * count.
+ * meaningful part, silence of `idleMs`, or 300 s without a meaningful part, is a cut. After the finish of its only
+ * choice the stream ends within 5 s, also if the upstream goes on with comments or pings. Time without a reader does
+ * not count.
  */
 export function streamReply(
   body: StreamBody,
@@ -59,6 +62,8 @@ export function streamReply(
   let usage: Usage | undefined
   let idle: Watchdog | undefined
   let barren: Watchdog | undefined
+  /** Milliseconds of waiting for bytes after the finish. */
+  let waitedMs = 0
 
   function end(): void {
     isOver = true
@@ -84,6 +89,18 @@ export function streamReply(
   /** Every choice that has started has its finish_reason. */
   function isComplete(): boolean {
     return hasFinished && !hasOpenChoice
+  }
+
+  /** Reads more of the body of a complete answer: usage, the end marker. */
+  async function readRest(): Promise<Uint8Array | undefined> {
+    const started = performance.now()
+    const limit = watchdog(Math.max(0, afterFinishMs - waitedMs), () => giveUp('no end'), body.hasPendingBytes)
+    try {
+      return await body.read()
+    } finally {
+      limit.stop()
+      waitedMs += performance.now() - started
+    }
   }
 
   function markMeaningful(): void {
@@ -160,7 +177,7 @@ export function streamReply(
         pending = undefined
         if (bytes === undefined) {
           idle?.touch()
-          bytes = await body.read()
+          bytes = await (isComplete() && decoder.hasOneChoice ? readRest() : body.read())
           idle?.pause()
         }
         if (bytes !== undefined && bytes.length > readBytesMax) {
