@@ -1,5 +1,16 @@
 /** The formats that callers speak. Metrics and logs have their names as `api`. */
-export type FormatName = 'chat' | 'messages' | 'count_tokens' | 'embeddings' | 'responses' | 'input_tokens' | 'compact'
+export type FormatName =
+  | 'chat'
+  | 'messages'
+  | 'count_tokens'
+  | 'embeddings'
+  | 'responses'
+  | 'input_tokens'
+  | 'compact'
+  | RelayName
+
+/** The formats of endpoints that are relayed (`relay/table.ts`). */
+export type RelayName = 'completions' | 'moderations' | 'rerank'
 
 /** Formats that some providers of a protocol speak themselves, and others do not: the configuration says which. */
 export const furtherFormats = ['responses'] as const

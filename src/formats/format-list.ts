@@ -4,6 +4,7 @@ import { embeddings } from './embeddings/format.ts'
 import type { Format } from './format.ts'
 import { countTokens } from './messages/count-tokens.ts'
 import { messagesOfCallers } from './messages/format.ts'
+import { relays } from './relay/relay.ts'
 import { responses } from './responses/format.ts'
 import { compact, inputTokens } from './responses/native-only.ts'
 
@@ -16,6 +17,7 @@ export const formats: Readonly<Record<FormatName, Format>> = {
   responses,
   input_tokens: inputTokens,
   compact,
+  ...relays,
 }
 
 /** Headers, in lower case, in which clients send API keys, beside `authorization`. */

@@ -25,6 +25,8 @@ export interface FormatSamples {
   readonly streamPath?: string
   /** Whole answers, of which a stream can say everything. */
   readonly answers: fc.Arbitrary<JsonObject>
+  /** No change of a provider applies but the model's name. */
+  readonly isVerbatim?: true
   /** The members of an answer that stay the same to the end of a stream. */
   readonly head: readonly string[]
 }
@@ -75,7 +77,7 @@ export function formatContract(format: Format, samples: FormatSamples): void {
         expect(member).toEqual([name, request[name]])
         expect(parseJsonBytes(body.subarray(valueStart, end))).toEqual(request[name])
       }
-      expect(ask && format.promptTokens(ask)).toBeGreaterThanOrEqual(0)
+      expect((ask && format.promptTokens?.(ask)) ?? 0).toBeGreaterThanOrEqual(0)
     })
 
     test('that is damaged is admitted or refused with 400', async () => {
@@ -135,6 +137,10 @@ export function formatContract(format: Format, samples: FormatSamples): void {
       const [field = ''] = Object.keys(request).filter((name) => name !== 'model')
       const { [field]: value, ...rest } = own
       expect(written({})).toEqual(own)
+      if (samples.isVerbatim) {
+        expect(written({ overrides: { [field]: 1 }, rename: { [field]: 'renamed' }, drop: [field] })).toEqual(own)
+        return
+      }
       expect(written({ overrides: { added: [1], [field]: 'theirs' } })).toEqual({
         ...own,
         added: [1],
@@ -176,28 +182,32 @@ export function formatContract(format: Format, samples: FormatSamples): void {
   })
 
   const { stream, talk } = format
-  if (stream !== undefined) streamContract(stream, checkStreamed, format, samples)
+  if (stream !== undefined) outputContract(stream, checkStreamed, format, samples)
+  if (isFull(stream)) streamContract(stream, checkStreamed, samples)
   if (talk !== undefined) talkContract(talk, check, checkStreamed(encodeJson(streamed)), format, samples)
 }
 
+/** Whether streams are converted and resumed. */
+function isFull(stream: Format['stream']): stream is StreamFormat {
+  return stream?.split !== undefined && stream.gatherer !== undefined && stream.continuation !== undefined
+}
+
 /** The contract of a format that is streamed. */
-function streamContract(
-  stream: StreamFormat,
+function outputContract(
+  stream: NonNullable<Format['stream']>,
   check: (body: Uint8Array) => Ask,
   format: Format,
   samples: FormatSamples,
 ): void {
   const { passThrough } = format
   const ask = () => check(encodeJson(samples.streamed))
-  const split = (answer: JsonObject) => stream.split(encodeJson(answer), ask())
-
-  function gather(parts: readonly Part[]): JsonObject {
-    const gatherer = stream.gatherer(ask())
-    for (const part of parts) gatherer.add(part)
-    return objectOf(parseJsonBytes(gatherer.finish()))
-  }
+  const split = (answer: JsonObject) => stream.split?.(encodeJson(answer), ask()) ?? []
 
   describe('a stream', () => {
+    test('has keep-alives only if any answer can become one', () => {
+      expect(stream.keepAlive === undefined || stream.split !== undefined).toBe(true)
+    })
+
     test('is read back from its bytes, after keep-alives', () => {
       const before = stream.keepAlive === undefined ? [] : [stream.keepAlive, stream.keepAlive]
       const idle = readParts(format, ask(), before)
@@ -227,6 +237,37 @@ function streamContract(
       }
     })
 
+    test('of any content is parts of one line, errors or malformed', () => {
+      const event = fc.record({ event: fc.constantFrom('', 'error', 'x'), data: answerBytes(samples.answers) })
+      fc.assert(
+        fc.property(fc.array(event, { maxLength: 4 }), (events) => {
+          const reader = passThrough.reader?.(ask(), target)
+          for (const each of events) {
+            const read = attempt(() => reader?.read(each), MalformedAnswer)
+            // Nothing is read after an event that is malformed.
+            if (read === undefined) return
+            if (read !== 'done' && !('kind' in read)) expectParts(read)
+          }
+          expectParts(reader?.finish() ?? [])
+        }),
+        { numRuns: 100 },
+      )
+    })
+  })
+}
+
+/** The contract of a format whose streams are converted and resumed. */
+function streamContract(stream: StreamFormat, check: (body: Uint8Array) => Ask, samples: FormatSamples): void {
+  const ask = () => check(encodeJson(samples.streamed))
+  const split = (answer: JsonObject) => stream.split(encodeJson(answer), ask())
+
+  function gather(parts: readonly Part[]): JsonObject {
+    const gatherer = stream.gatherer(ask())
+    for (const part of parts) gatherer.add(part)
+    return objectOf(parseJsonBytes(gatherer.finish()))
+  }
+
+  describe('a stream', () => {
     test('that is split from an answer, and gathered, is the answer again', () => {
       fc.assert(
         fc.property(samples.answers, (answer) => {
@@ -259,19 +300,10 @@ function streamContract(
       expect(text(again.body)).toContain(JSON.stringify('said "so" 🌅'))
     })
 
-    test('of any content is parts of one line, errors or malformed', () => {
-      const event = fc.record({ event: fc.constantFrom('', 'error', 'x'), data: answerBytes(samples.answers) })
+    test('that is split from anything, and gathered, is an answer or malformed', () => {
       fc.assert(
-        fc.property(fc.array(event, { maxLength: 4 }), answerBytes(samples.answers), (events, body) => {
+        fc.property(answerBytes(samples.answers), (body) => {
           attempt(() => gather(stream.split(body, ask())), MalformedAnswer)
-          const reader = passThrough.reader?.(ask(), target)
-          for (const each of events) {
-            const read = attempt(() => reader?.read(each), MalformedAnswer)
-            // Nothing is read after an event that is malformed.
-            if (read === undefined) return
-            if (read !== 'done' && !('kind' in read)) expectParts(read)
-          }
-          expectParts(reader?.finish() ?? [])
         }),
         { numRuns: 100 },
       )

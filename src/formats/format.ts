@@ -34,10 +34,14 @@ export interface Format {
   check(body: Uint8Array, envelope: Envelope): Ask
   /** As `check`, awaiting `pause` between pieces of work of a few milliseconds. */
   checkLarge(body: Uint8Array, pause: () => Promise<void>, envelope: Envelope): Promise<Ask>
-  /** Estimated prompt tokens, for a stream that ends before its provider counts them. */
-  promptTokens(ask: Ask): number
+  /** Estimated prompt tokens, for a stream that ends before its provider counts them. Absent: they are not estimated. */
+  promptTokens?(ask: Ask): number
   /** Answers of different models cannot be compared: failover stays among providers of the same model. */
   readonly needsSameModel: boolean
+  /** Providers may lack the endpoint: the statuses 404 and 501 say nothing about the model. */
+  readonly isOptional?: true
+  /** Each attempt is billed: none follows one that ended without an answer, but may have done the work. */
+  readonly stopsInDoubt?: true
   /** The error if providers offer a model but none serves this format. Default: the model is not found. */
   unserved?(model: string): WireError
   /** A header that its clients send on every path. On paths that formats share it selects the shape of errors. */
@@ -49,7 +53,7 @@ export interface Format {
   readonly passThrough: PassThrough
   /** Absent: its requests are not translated. */
   readonly talk?: Talk
-  readonly stream?: StreamFormat
+  readonly stream?: StreamOutput & Partial<StreamFormat>
 }
 
 /** A request around its body. */
@@ -151,8 +155,8 @@ export interface PartReader {
   end?(): readonly Part[]
 }
 
-/** Streams answers of a format to callers. */
-export interface StreamFormat {
+/** Writes streams of a format to callers. */
+export interface StreamOutput {
   /** Returns the bytes of these parts; empty if all of them are for the record only. */
   frame(parts: readonly Part[]): Uint8Array
   /** The end marker of a complete stream; empty if the format has none. */
@@ -166,6 +170,10 @@ export interface StreamFormat {
   refusal?(error: WireError): WireError | Uint8Array
   /** The last event of a stream that failed. */
   error(error: WireError, delivered: Delivered): Uint8Array
+}
+
+/** As {@link StreamOutput}, with conversion and resume. */
+export interface StreamFormat extends StreamOutput {
   /**
    * Converts a whole answer to the parts of a stream (failover.md row 30).
    *

@@ -144,6 +144,18 @@ const responsesRequest = {
   unknown: { deep: [null] },
 }
 
+const textCompletion = fc
+  .tuple(fc.nat(3), fc.array(word, { minLength: 1, maxLength: 2 }), fc.constantFrom('stop', 'length'))
+  .map(([number, texts, finish_reason]) => ({
+    id: `cmpl-${number}`,
+    object: 'text_completion',
+    created: number,
+    model: `m${number}`,
+    choices: texts.map((text, index) => ({ index, text, logprobs: null, finish_reason })),
+    usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
+  }))
+const completionRequest = { model: 'asked', prompt: ['Hi 🌅'], suffix: 'x', max_tokens: 5, unknown: { deep: [null] } }
+
 /** Sample requests and answers of every format that callers speak. For tests. */
 export const formatSamples: Readonly<Record<FormatName, FormatSamples>> = {
   chat: {
@@ -185,6 +197,31 @@ export const formatSamples: Readonly<Record<FormatName, FormatSamples>> = {
     request: responsesRequest,
     streamed: {},
     answers: fc.nat().map((count) => ({ object: 'response.input_tokens', input_tokens: count })),
+    head: [],
+  },
+  completions: {
+    request: completionRequest,
+    streamed: { ...completionRequest, stream: true },
+    answers: textCompletion,
+    isVerbatim: true,
+    head: ['id', 'created', 'model'],
+  },
+  moderations: {
+    request: { model: 'asked', input: [{ type: 'text', text: 'Hi 🌅' }], unknown: [1] },
+    streamed: {},
+    answers: fc.boolean().map((flagged) => ({ id: 'modr-1', model: 'm', results: [{ flagged, categories: {} }] })),
+    isVerbatim: true,
+    head: [],
+  },
+  rerank: {
+    request: { model: 'asked', query: 'Hi 🌅', documents: ['a', { text: 'b' }], top_n: 1, unknown: [1] },
+    streamed: {},
+    answers: fc.double({ min: 0, max: 1, noNaN: true }).map((relevance_score) => ({
+      id: 'r1',
+      results: [{ index: 0, relevance_score }],
+      meta: { billed_units: { search_units: 1 } },
+    })),
+    isVerbatim: true,
     head: [],
   },
   compact: {

@@ -11,7 +11,7 @@ const bytesMax = 32 * 1024 * 1024
 
 /**
  * Converts an answer to the kind that the caller asked for: a whole answer into a stream, a stream into a whole answer
- * (failover.md rows 30 and 31).
+ * (failover.md rows 30 and 31). A whole answer stays whole in a format that cannot split it.
  *
  * @param budget memory budget of streams while they are gathered
  */
@@ -20,14 +20,18 @@ export function conversion(budget: AnswerBudget): Layer<Ask, Reply> {
     async function converted(request, call) {
       const reply = await inner(request, call)
       if (request.stream === (reply.kind === 'stream')) return reply
-      const { stream } = formats[request.format]
-      if (stream === undefined) throw inconvertible()
-      if (reply.kind === 'whole') return streamOf(understood(() => stream.split(reply.body, request)))
+      const { split, gatherer } = formats[request.format].stream ?? {}
+      if (reply.kind === 'whole')
+        return split === undefined ? reply : streamOf(understood(() => split(reply.body, request)))
+      if (gatherer === undefined) {
+        reply.cancel()
+        throw inconvertible()
+      }
       const reservation = budget.reservation()
       const cancel = () => reply.cancel()
       call.signal.addEventListener('abort', cancel, { once: true })
       try {
-        const whole = await gather(reply, stream.gatherer(request), reservation)
+        const whole = await gather(reply, gatherer(request), reservation)
         // An aborted stream ends like a complete one, but its parts are not a complete answer.
         if (call.signal.aborted) throw call.signal.reason
         return whole

@@ -13,8 +13,8 @@ const textLengthMax = 1024 * 1024
 /** Options of {@link resumable}. */
 export interface ResumeOptions {
   readonly first: PartStream
-  /** How the format of the request is streamed. */
-  readonly format: StreamFormat
+  /** The format of the request. Without these, its streams are not resumed. */
+  readonly format: Partial<Pick<StreamFormat, 'continued' | 'continuation'>>
   readonly request: Ask
   readonly call: Call
   /** Continues with the candidates that were not asked yet. */
@@ -35,14 +35,15 @@ export interface ResumeOptions {
  * @throws {WireError} when no candidate resumes it exactly
  */
 export function resumable(options: ResumeOptions): PartStream {
-  const { first, format, call, walk, onResumed, releaseRequest } = options
+  const { first, call, walk, onResumed, releaseRequest } = options
+  const { continued, continuation } = options.format
   let current = first
   /** The first part with data: its id, time and model stay the same to the end. */
   let beginning: Part | undefined
   /** The last part with data. */
   let latest: Part | undefined
   let sent = ''
-  let isResumable = options.isResumable
+  let isResumable = options.isResumable && continuation !== undefined
   /** After the first resume: writes the parts of the new stream as the rest of the first one. */
   let rest: Continuation | undefined
   let isFinished = false
@@ -109,7 +110,8 @@ export function resumable(options: ResumeOptions): PartStream {
         const found = next.continues ? await readMeaningful(next.stream) : await readBeyond(next.stream, sent)
         if (found !== undefined) {
           const { part, text, more } = found
-          const written = format.continuation(asked, { first: beginning, last: latest }, sent)
+          const written = continuation?.(asked, { first: beginning, last: latest }, sent)
+          if (written === undefined) throw cutOff(cut)
           rest = written
           onResumed?.(next.candidate)
           return [...written.write(part, text), ...more.flatMap((each) => written.write(each))]
@@ -130,9 +132,9 @@ export function resumable(options: ResumeOptions): PartStream {
     try {
       answer = await walk.next(async (candidate) => {
         continues = candidate.continues
-        if (!continues) return candidate.answer(asked, call)
+        if (!continues || continued === undefined) return candidate.answer(asked, call)
         try {
-          return await candidate.answer(format.continued(asked, sent), call)
+          return await candidate.answer(continued(asked, sent), call)
         } catch (error) {
           if (call.signal.aborted || !(error instanceof UpstreamFailure) || error.failure !== 'bad_request') throw error
           continues = false

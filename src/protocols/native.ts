@@ -7,10 +7,11 @@ import type { Endpoint, Dialect } from './protocol.ts'
 const noHeaders: ReadonlyMap<string, string> = new Map()
 
 /** For upstreams that speak the caller's format: bytes pass through, inspected but not rebuilt. */
-export function native({ passThrough }: Format, path: (endpoint: Endpoint) => string): Dialect {
+export function native({ passThrough, isOptional }: Format, path: (endpoint: Endpoint) => string): Dialect {
   const { reader } = passThrough
   return {
     isNative: true,
+    ...(isOptional === undefined ? {} : { isOptional }),
     path,
     encode: (ask, model, endpoint) => passThrough.write(ask, model, endpoint),
     decode: understood((body, ask) => answered(passThrough.readWhole(body, ask))),

@@ -1,6 +1,8 @@
+import type { FormatName } from '../formats/ask.ts'
 import { chat } from '../formats/chat/format.ts'
 import { chatCompletions } from '../formats/chat/upstream.ts'
 import { embeddings } from '../formats/embeddings/format.ts'
+import { relays } from '../formats/relay/relay.ts'
 import { responses } from '../formats/responses/format.ts'
 import { compact, inputTokens } from '../formats/responses/native-only.ts'
 import { readUpstreamError } from '../formats/upstream-error.ts'
@@ -8,7 +10,7 @@ import { classifyFailure } from '../upstream/classify.ts'
 import { modelPage } from '../upstream/model-page.ts'
 import { sameHeaders } from './headers.ts'
 import { native } from './native.ts'
-import type { Endpoint, Protocol } from './protocol.ts'
+import type { Dialect, Endpoint, Protocol } from './protocol.ts'
 import { translated } from './translation.ts'
 
 /** Upstreams that speak the widely used chat-completions format itself. */
@@ -17,6 +19,7 @@ export const openai: Protocol = {
     ...translated(chatCompletions, chatPath),
     chat: native(chat, chatPath),
     embeddings: native(embeddings, (endpoint) => `${basePath(endpoint)}/embeddings`),
+    ...relayed(),
   },
 
   further: {
@@ -40,6 +43,14 @@ export const openai: Protocol = {
     page: (endpoint) => `${basePath(endpoint)}/models`,
     read: (body) => modelPage(body),
   },
+}
+
+/** The relayed endpoints, each at its own path. */
+function relayed(): Protocol['dialects'] {
+  const dialects: { [Name in FormatName]?: Dialect } = {}
+  for (const format of Object.values(relays))
+    dialects[format.name] = native(format, (endpoint) => `${basePath(endpoint)}${format.path.replace(/^\/v1/, '')}`)
+  return dialects
 }
 
 function chatPath(endpoint: Endpoint): string {

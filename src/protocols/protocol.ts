@@ -62,6 +62,8 @@ export interface StreamDecoder {
 export interface Dialect {
   /** The upstream gets requests as the caller wrote them, with the headers of the {@link Ask}. */
   readonly isNative?: true
+  /** Upstreams may lack the endpoint: the statuses 404 and 501 say nothing about the model. */
+  readonly isOptional?: true
   /** Returns path and query. `model` is the upstream's name for the model. */
   path(endpoint: Endpoint, model: string, stream: boolean): string
   /**

@@ -92,10 +92,16 @@ export function upstreamExchange({ upstream, model, idleMs, answerBudget }: Exch
       response.body.cancel()
       throw new UpstreamFailure('empty', 'status 204: no content', { status: 204 })
     }
-    throw secrets.inFailure(
-      protocol.failure(response.status, response.headers, secrets.inBody(await readError(response.body))),
-    )
+    const body = secrets.inBody(await readError(response.body))
+    const failure = protocol.failure(response.status, response.headers, body)
+    throw secrets.inFailure(dialect.isOptional === true ? ofOptional(failure) : failure)
   }
+}
+
+/** The failure of an endpoint that the upstream may lack. Its health, which is that of the model, stays as it was. */
+function ofOptional(failure: UpstreamFailure): UpstreamFailure {
+  const { status, message, cause } = failure
+  return status === 404 || status === 501 ? new UpstreamFailure('bad_request', message, { status, cause }) : failure
 }
 
 /** A dialect, with its paths for one model. */

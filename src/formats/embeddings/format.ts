@@ -10,7 +10,6 @@ export const embeddings: Format = {
   path: '/v1/embeddings',
   check: (body) => checkBody(body, readRequest),
   checkLarge: (body, pause) => checkLargeBody(body, readRequest, pause),
-  promptTokens: ({ body }) => Math.ceil(body.length / bytesPerToken),
   // Vectors of different models cannot be compared.
   needsSameModel: true,
   errorBody: (error) => JSON.stringify(error),
@@ -20,5 +19,3 @@ export const embeddings: Format = {
     readWhole: (body, request: EmbeddingsRequest) => readEmbeddings(body, request),
   },
 }
-
-const bytesPerToken = 4

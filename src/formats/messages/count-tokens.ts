@@ -20,6 +20,7 @@ export const countTokens: Format = {
   checkLarge: (body, pause, envelope) => checkLargeBody(body, checkOf(envelope), pause),
   // Models count differently.
   needsSameModel: true,
+  isOptional: true,
   unserved: (model) =>
     new WireError(501, 'api_error', 'not_supported', `No provider of the model '${model}' counts tokens`, {
       headers: { 'x-should-retry': 'false' },

@@ -36,6 +36,7 @@ function nativeOnly(name: ResponsesFormatName, does: string, isAnswer: (answer: 
     check: (body) => checkBody(body, read),
     checkLarge: (body, pause) => checkLargeBody(body, read, pause),
     needsSameModel: true,
+    isOptional: true,
     unserved: (model) =>
       new WireError(501, 'api_error', 'not_supported', `No provider of the model '${model}' ${does}`, {
         headers: { 'x-should-retry': 'false' },

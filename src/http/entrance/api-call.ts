@@ -15,7 +15,7 @@ import { refusalOf, type AdmissionOptions } from './admission.ts'
 import type { BodyBudget } from './body-budget.ts'
 import { streamResponse, wholeResponse, type DeliveryOptions } from './delivery.ts'
 import type { OpenRequests } from './open-requests.ts'
-import { begin, describe, outcomeOfError, recordOf, type Outcome } from './progress.ts'
+import { begin, describe, noteAsk, outcomeOfError, recordOf, type Outcome } from './progress.ts'
 import { ClientLeft, readBody, type BodyLimits } from './read-body.ts'
 import { attemptHeaders, streamHeaders } from './reply-headers.ts'
 
@@ -104,9 +104,7 @@ async function answer(context: HandlerContext, format: Format, options: Entrance
     const envelope = envelopeOf(context)
     const ask =
       body.length > sliceBytes ? await format.checkLarge(body, nextTurn, envelope) : format.check(body, envelope)
-    progress.model = ask.model
-    progress.stream = ask.stream
-    if (ask.stream) progress.promptTokens = format.promptTokens(ask)
+    noteAsk(progress, ask)
     const ms = Math.min(options.deadlineMs(), requestedTimeoutMs(request)) - (performance.now() - started)
     timer = setTimeout(() => controller.abort(new DeadlineExceeded('the whole request took too long')), Math.max(1, ms))
     if (request.signal.aborted) leave()

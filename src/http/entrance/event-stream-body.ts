@@ -1,6 +1,6 @@
 import type { WireError } from '../../formats/error.ts'
 import { answerQuarters, estimatedUsage } from '../../formats/estimate-tokens.ts'
-import type { StreamFormat } from '../../formats/format.ts'
+import type { StreamOutput } from '../../formats/format.ts'
 import type { Part } from '../../formats/part.ts'
 import type { PartStream } from '../../formats/reply.ts'
 import type { Usage } from '../../formats/usage.ts'
@@ -23,13 +23,13 @@ export interface EventStreamOptions {
   /** The reply; a promise if the headers were sent before there was one. */
   readonly reply: PartStream | Promise<PartStream>
   /** Writes parts, keep-alives and the end. */
-  readonly format: StreamFormat
+  readonly format: StreamOutput
   /** Milliseconds between keep-alives while there is no reply. */
   readonly heartbeatMs: number
   /** Milliseconds in which a client must read the written bytes. */
   readonly stallMs: number
   /** Estimated tokens of the request. Absent: the usage of an answer that ends early is not estimated. */
-  readonly promptTokens?: number
+  readonly promptTokens?: number | undefined
   /** Maps an error to the error event of the client. */
   readonly describe: (error: unknown) => WireError
   /** Ends the work for this request, in every phase. */

@@ -1,3 +1,4 @@
+import type { Ask } from '../../formats/ask.ts'
 import { WireError } from '../../formats/error.ts'
 import type { Format } from '../../formats/format.ts'
 import type { Usage } from '../../formats/usage.ts'
@@ -31,8 +32,8 @@ export interface Progress {
    */
   model: string
   stream: boolean
-  /** Estimated; for a stream that ends before its provider reports usage. */
-  promptTokens: number
+  /** Estimated, for a stream that ends before its provider reports usage. Undefined: usage is not estimated. */
+  promptTokens: number | undefined
   served: ServedReply | undefined
   firstTokenMs: number | undefined
 }
@@ -46,10 +47,17 @@ export function begin(context: HandlerContext, format: Format): Progress {
     time: Date.now(),
     model: '',
     stream: false,
-    promptTokens: 0,
+    promptTokens: undefined,
     served: undefined,
     firstTokenMs: undefined,
   }
+}
+
+/** Keeps the facts of a checked request. */
+export function noteAsk(progress: Progress, ask: Ask): void {
+  progress.model = ask.model
+  progress.stream = ask.stream
+  if (ask.stream) progress.promptTokens = progress.format.promptTokens?.(ask)
 }
 
 /** Maps any error to the client's error. Internal errors become a generic 500. */

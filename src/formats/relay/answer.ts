@@ -1,0 +1,121 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import { JsonCursor, JsonSyntaxError, nameTable, type JsonKind } from '../../bytes/json-cursor.ts'
+import { utf8 } from '../../bytes/text.ts'
+import { numberOf, objectOf, parseJson } from '../exact-json.ts'
+import type { AnsweredError } from '../format.ts'
+import { MalformedAnswer } from '../malformed-answer.ts'
+import type { WholeReply } from '../reply.ts'
+import { errorWithin } from '../upstream-error.ts'
+import { countedUsage, type Usage } from '../usage.ts'
+
+/** What every whole answer of an endpoint has. */
+export interface AnswerShape {
+  /** A member: a list that is not empty, or text. */
+  readonly member: string
+  /** Members of which each entry of the list has one, and their kind. Absent: the member is text. */
+  readonly entries?: Readonly<Record<string, JsonKind>>
+}
+
+/** Larger members and bodies are not parsed: usage and errors are short. */
+const parsedBytesMax = 64 * 1024
+
+/** Returns a reader of whole answers. Their bytes pass through. @throws {MalformedAnswer} */
+export function answerReader({ member, entries }: AnswerShape): (body: Uint8Array) => WholeReply | AnsweredError {
+  const topNames = nameTable([member, 'usage', 'meta', 'error'])
+  const entryNames = nameTable(Object.keys(entries ?? {}))
+  const entryKinds = Object.values(entries ?? {})
+
+  function read(cursor: JsonCursor): WholeReply {
+    if (cursor.peek() !== 'object') throw malformed('the answer is not a JSON object')
+    let isFound = false
+    let usage: Usage | undefined
+    for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+      switch (cursor.nameCode(topNames)) {
+        case 0:
+          readContent(cursor)
+          isFound = true
+          break
+        case 1:
+        case 2:
+          usage = usageOf(smallObject(cursor)) ?? usage
+          break
+        case 3:
+          if (cursor.isFilled()) throw malformed('the answer is an error')
+          break
+        default:
+          cursor.skip()
+      }
+    }
+    cursor.finish()
+    if (!isFound) throw malformed(`the answer has no ${member}`)
+    return { kind: 'whole', body: cursor.bytes, usage, isEmpty: false }
+  }
+
+  function readContent(cursor: JsonCursor): void {
+    const kind = cursor.peek()
+    if (kind !== (entries === undefined ? 'string' : 'array')) throw malformed(`${member} is a ${kind}`)
+    if (entries === undefined) return void cursor.skip()
+    let count = 0
+    for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
+      if (cursor.peek() !== 'object' || !hasOne(cursor)) throw malformed(`${member}[${count}] is not of its format`)
+      count++
+    }
+    if (count === 0) throw malformed(`${member} is empty`)
+  }
+
+  /** Passes an entry of the list; whether it has one of the members. */
+  function hasOne(cursor: JsonCursor): boolean {
+    let isFound = false
+    for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+      const code = cursor.nameCode(entryNames)
+      if (code !== -1 && cursor.peek() === entryKinds[code]) isFound = true
+      cursor.skip()
+    }
+    return isFound
+  }
+
+  return (body) => {
+    try {
+      return read(new JsonCursor(body))
+    } catch (error) {
+      const answered = body.length > parsedBytesMax ? undefined : errorWithin(body)
+      if (answered !== undefined) return { kind: 'error', error: answered }
+      if (!(error instanceof JsonSyntaxError)) throw error
+      throw new MalformedAnswer('malformed', `the answer is not JSON: ${error.message}`, { cause: error })
+    }
+  }
+}
+
+/** Passes a value; an empty object unless it is a short object. */
+function smallObject(cursor: JsonCursor): JsonObject {
+  cursor.peek()
+  const start = cursor.position
+  cursor.skip()
+  if (cursor.position - start > parsedBytesMax) return {}
+  return objectOf(parseJson(utf8(cursor.bytes, start, cursor.position)))
+}
+
+/** Token counts under the names that the endpoints have for them: those of chat, of Responses, and Cohere's. */
+export function usageOf(usage: JsonObject): Usage | undefined {
+  const { tokens, prompt_tokens_details, input_tokens_details } = usage
+  const counts = { ...objectOf(tokens), ...usage }
+  const total = count(counts['total_tokens'])
+  const completion = count(counts['completion_tokens'] ?? counts['output_tokens'])
+  const prompt = count(counts['prompt_tokens'] ?? counts['input_tokens']) ?? rest(total, completion)
+  if (prompt === undefined && completion === undefined) return undefined
+  const cached = count(objectOf(prompt_tokens_details ?? input_tokens_details)['cached_tokens'])
+  return countedUsage({ prompt: prompt ?? 0, completion: completion ?? 0, total, cached })
+}
+
+function rest(total: number | undefined, completion = 0): number | undefined {
+  return total === undefined ? undefined : Math.max(0, total - completion)
+}
+
+function count(value: unknown): number | undefined {
+  const number = numberOf(value)
+  return number !== undefined && Number.isSafeInteger(number) && number >= 0 ? number : undefined
+}
+
+function malformed(message: string): MalformedAnswer {
+  return new MalformedAnswer('malformed', message)
+}
