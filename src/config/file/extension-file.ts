@@ -1,7 +1,7 @@
 import { lstat, stat } from 'node:fs/promises'
 import type { Node } from 'jsonc-parser'
 import { ConfigError } from '../config.ts'
-import { readItems, readMembers, refuse, rootField, type Field } from './fields.ts'
+import { readElements, readMembers, refuse, rootField, type Field } from './fields.ts'
 import { collectFindings, type Findings } from './findings.ts'
 import { parseJsonTree } from './json-tree.ts'
 import { readJsonField } from './read-json-field.ts'
@@ -65,7 +65,7 @@ interface Resolving {
 function readResolved(field: Field, resolving: Resolving): unknown {
   const { node } = field
   if (node.type === 'array')
-    return (readItems(field, resolving.findings) ?? [])
+    return (readElements(field, resolving.findings) ?? [])
       .map((item) => readResolved(item, resolving))
       .filter((item) => item !== undefined)
   if (node.type === 'object') {

@@ -87,7 +87,7 @@ export function readKnownMembers(field: Field, known: MemberNames, findings: Fin
 }
 
 /** Reads the items of an array; `undefined` for other values. */
-export function readItems(field: Field, findings: Findings): readonly Field[] | undefined {
+export function readElements(field: Field, findings: Findings): readonly Field[] | undefined {
   if (field.node.type !== 'array') return refuse(field, 'an array', findings)
   return (field.node.children ?? []).map((node, index) => ({
     node,

@@ -1,6 +1,6 @@
 import type { TextRule } from '../../base/text-rule.ts'
 import type { Owners } from '../config.ts'
-import { readItems, readTextField, refuse, type Field } from './fields.ts'
+import { readElements, readTextField, refuse, type Field } from './fields.ts'
 import type { Findings } from './findings.ts'
 import { readVariable, type Environment } from './resolve-provider.ts'
 import { variablePattern } from './rules.ts'
@@ -36,7 +36,7 @@ export function parseOwners(
   findings: Findings,
 ): Owners | undefined {
   if (field === undefined) return undefined
-  const items = readItems(field, findings) ?? []
+  const items = readElements(field, findings) ?? []
   if (items.length > ownersMax) return refuse(field, `at most ${ownersMax} user names`, findings)
   const texts = items.flatMap((item) => readTextField(item, ownerRule, findings) ?? [])
   const entries = texts.flatMap((text) => entriesIn(text, environment))

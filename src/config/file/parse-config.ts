@@ -3,7 +3,7 @@ import { ConfigError, type Config, type ConfigFault, type FailoverConfig, type L
 import { defaultFailover, defaultLimits } from '../defaults.ts'
 import {
   readIntegerField,
-  readItems,
+  readElements,
   readKnownMembers,
   readMembers,
   readTextField,
@@ -98,7 +98,7 @@ function parseProviders(field: Field | undefined, findings: Findings): readonly 
   if (field === undefined) return []
   const lines = new Map<string, number>()
   const entries: ParsedProvider[] = []
-  for (const item of readItems(field, findings) ?? []) {
+  for (const item of readElements(field, findings) ?? []) {
     const entry = parseProvider(item, findings)
     if (entry === undefined) continue
     const line = lines.get(entry.id)

@@ -9,7 +9,7 @@ import {
   describeFound,
   readBooleanField,
   readIntegerField,
-  readItems,
+  readElements,
   readKnownMembers,
   readMembers,
   readNumber,
@@ -118,7 +118,7 @@ const timeoutMembers: MemberNames = {
 
 function readFormats(field: Field | undefined, findings: Findings): readonly FurtherFormat[] | undefined {
   if (field === undefined) return undefined
-  return (readItems(field, findings) ?? []).flatMap((item) => readWord(item, furtherFormats, findings) ?? [])
+  return (readElements(field, findings) ?? []).flatMap((item) => readWord(item, furtherFormats, findings) ?? [])
 }
 
 /** Parses one item of `providers`. `undefined` without a valid id. */
@@ -229,7 +229,7 @@ function readModels(field: Field | undefined, findings: Findings): '*' | readonl
   if (field === undefined) return undefined
   if (field.node.value === '*') return '*'
   if (field.node.type !== 'array') return refuse(field, '"*", or an array of model names and objects', findings)
-  const items = readItems(field, findings) ?? []
+  const items = readElements(field, findings) ?? []
   if (items.length === 0) findings.add(field, 'an empty array', '"*", or at least one model')
   const seen = new Map<string, number>()
   return items.flatMap((item) => readModel(item, seen, findings) ?? [])
@@ -253,7 +253,7 @@ function readModel(field: Field, seen: Map<string, number>, findings: Findings):
   const input =
     inputField === undefined
       ? undefined
-      : (readItems(inputField, findings) ?? []).flatMap((item) => readWord(item, modalities, findings) ?? [])
+      : (readElements(inputField, findings) ?? []).flatMap((item) => readWord(item, modalities, findings) ?? [])
   const price = readPrice(members.get('price'), findings)
   if (name === undefined) return undefined
   return {
@@ -276,7 +276,7 @@ interface Alias {
 /** Names, or objects that say whether the embeddings are those of the model with that name. */
 function readAliases(field: Field | undefined, seen: Map<string, number>, findings: Findings): readonly Alias[] {
   if (field === undefined) return []
-  return (readItems(field, findings) ?? []).flatMap((item) => {
+  return (readElements(field, findings) ?? []).flatMap((item) => {
     const members = item.node.type === 'object' ? readKnownMembers(item, aliasMembers, findings) : undefined
     const nameField = members === undefined ? item : members.get('name')
     const name = nameField === undefined ? undefined : readUniqueName(nameField, seen, findings)

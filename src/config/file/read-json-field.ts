@@ -1,4 +1,4 @@
-import { readItems, readMembers, type Field } from './fields.ts'
+import { readElements, readMembers, type Field } from './fields.ts'
 import type { Findings } from './findings.ts'
 
 /**
@@ -12,7 +12,7 @@ export function readJsonField(field: Field, findings: Findings): unknown {
         Array.from(readMembers(field, findings) ?? [], ([name, value]) => [name, readJsonField(value, findings)]),
       )
     case 'array':
-      return (readItems(field, findings) ?? []).map((item) => readJsonField(item, findings))
+      return (readElements(field, findings) ?? []).map((item) => readJsonField(item, findings))
     case 'number':
       return readSendableNumber(field, findings)
     default: {

@@ -9,10 +9,10 @@ import type {
   StartEvent,
   UsageEvent,
 } from '../answer.ts'
+import { madeUpId } from '../made-up-id.ts'
 import { writeThinkingBlock } from '../thinking-block.ts'
 import { writeCallSignature } from './call-signature.ts'
 import type { ChunkHead } from './chunk.ts'
-import { madeUpId } from './tool-call-fields.ts'
 
 /** An event that adds to the message of a choice. */
 export type ContentEvent = Exclude<AnswerEvent, StartEvent | FinishEvent | UsageEvent | CallEndEvent>
@@ -47,7 +47,7 @@ export function addEvent(content: Content, event: ContentEvent): void {
       content[event.kind] = (content[event.kind] ?? '') + event.text
       break
     case 'call': {
-      const head = { id: event.id ?? madeUpId(), name: event.name, signature: writeCallSignature(event.opaque) }
+      const head = { id: event.id ?? madeUpId('call_'), name: event.name, signature: writeCallSignature(event.opaque) }
       callsOf(content).set(event.call, { head, text: '' })
       break
     }
@@ -178,7 +178,7 @@ export function writeFinishReason({ reason, raw }: FinishEvent): string {
 }
 
 /** The `usage` member; as the upstream sent it if it speaks this format. */
-export function writeUsage({ counts, own }: UsageEvent): JsonObject {
+export function writeChatUsage({ counts, own }: UsageEvent): JsonObject {
   if (own?.format === 'chat') return own.fields
   const { prompt, completion, total, cached, cacheWrite, reasoning } = counts
   const hasPromptDetails = cached !== undefined || cacheWrite !== undefined
@@ -194,7 +194,7 @@ export function writeUsage({ counts, own }: UsageEvent): JsonObject {
 /** The head of an answer. Fields that the upstream left out are filled in. */
 export function headOf(start: StartEvent | undefined, modelAsked: string): ChunkHead {
   return {
-    id: start?.id ?? `chatcmpl-${crypto.randomUUID().replaceAll('-', '')}`,
+    id: start?.id ?? madeUpId('chatcmpl-'),
     created: start?.created ?? Math.floor(Date.now() / 1000),
     model: start?.model ?? modelAsked,
   }

@@ -12,7 +12,7 @@ import {
   writeChunkChoice,
   writeMessageChoice,
   writeFinishReason,
-  writeUsage,
+  writeChatUsage,
   type Content,
   type ContentEvent,
 } from './answer-message.ts'
@@ -185,7 +185,7 @@ function begin(drafts: Draft[], choice: number): Draft {
 }
 
 function withUsage(more: JsonObject | undefined, usage: UsageEvent | undefined): JsonObject | undefined {
-  return usage === undefined ? more : { ...more, usage: writeUsage(usage) }
+  return usage === undefined ? more : { ...more, usage: writeChatUsage(usage) }
 }
 
 interface Envelope {

@@ -3,6 +3,7 @@ import { isAt, JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-c
 import { applyEdits, type Edit } from '../../bytes/splice.ts'
 import { encode, utf8, withoutLineBreaks } from '../../bytes/text.ts'
 import type { AnsweredError } from '../format.ts'
+import { madeUpId } from '../made-up-id.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { Part } from '../part.ts'
 import { errorWithin } from '../upstream-error.ts'
@@ -280,7 +281,7 @@ function headText(stream: StreamState, slot: 0 | 1 | 2): string {
 
 function headOf(defaults: ChunkDefaults): ChunkHead {
   return {
-    id: defaults.id ?? `chatcmpl-${crypto.randomUUID().replaceAll('-', '')}`,
+    id: defaults.id ?? madeUpId('chatcmpl-'),
     created: defaults.created ?? Math.floor(Date.now() / 1000),
     model: defaults.model ?? '',
   }

@@ -3,6 +3,7 @@ import { JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.
 import { applyEdits, type Edit } from '../../bytes/splice.ts'
 import { encode } from '../../bytes/text.ts'
 import type { AnsweredError } from '../format.ts'
+import { madeUpId } from '../made-up-id.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { WholeReply } from '../reply.ts'
 import { errorWithin } from '../upstream-error.ts'
@@ -145,7 +146,7 @@ function missingOfTop(seen: number, defaults: ChunkDefaults): readonly string[] 
 }
 
 function idText({ id }: ChunkDefaults): string {
-  return JSON.stringify(id ?? `chatcmpl-${crypto.randomUUID().replaceAll('-', '')}`)
+  return JSON.stringify(id ?? madeUpId('chatcmpl-'))
 }
 
 function createdText({ created }: ChunkDefaults): string {

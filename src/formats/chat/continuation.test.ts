@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { headFrom, partJson } from '../../gateway/testing.ts'
-import { continuation } from './continuation.ts'
-import { partOf, headMembers } from './make-part.ts'
+import { chatContinuation } from './continuation.ts'
+import { chunkPart, headMembers } from './make-part.ts'
 import { choicePart, textPart, usagePart } from './testing.ts'
 
 const other = headFrom('second')
-const rest = () => continuation(textPart(headFrom('first'), ''))
+const rest = () => chatContinuation(textPart(headFrom('first'), ''))
 
 describe('the rest of a stream', () => {
   test('has the head of its beginning, and no second start', () => {
@@ -36,7 +36,7 @@ describe('the rest of a stream', () => {
     ]
     const more = { service_tier: 'flex', usage: null }
     const [content, finish] = rest()
-      .write(partOf({ ...headMembers(other), ...more, choices }))
+      .write(chunkPart({ ...headMembers(other), ...more, choices }))
       .map(partJson)
     expect(content).toEqual({
       ...headMembers(headFrom('first')),
@@ -49,7 +49,7 @@ describe('the rest of a stream', () => {
   test('has usage at its place: beside the finish, or without a choice', () => {
     const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7, cost: 0.5 }
     const choices = [{ index: 0, delta: {}, logprobs: null, finish_reason: 'stop' }]
-    const beside = rest().write(partOf({ ...headMembers(other), choices, usage }))
+    const beside = rest().write(chunkPart({ ...headMembers(other), choices, usage }))
     expect(beside.map(partJson)).toMatchObject([{ choices, usage }])
     expect(beside[0]).toMatchObject({ finishReason: 'stop', usage: { totalTokens: 7 } })
     expect(

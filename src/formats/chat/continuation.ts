@@ -14,7 +14,7 @@ function headOf(part: Part): ChunkHead {
 }
 
 /** Starts the rest of a stream. All its parts have the head of `first` (failover.md row 39). */
-export function continuation(first: Part | undefined): Continuation {
+export function chatContinuation(first: Part | undefined): Continuation {
   const head = first === undefined ? undefined : headOf(first)
   const reader = chatAnswerReader()
   const writer = answerWriter({ model: head?.model ?? '', usage: 'beside', continued: head })

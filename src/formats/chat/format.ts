@@ -6,8 +6,8 @@ import type { Part } from '../part.ts'
 import { answerWriter, writeAnswer } from './answer-writer.ts'
 import { chunkReader } from './chunk.ts'
 import { readCompletion } from './completion.ts'
-import { continuation } from './continuation.ts'
-import { readConversation } from './read-conversation.ts'
+import { chatContinuation } from './continuation.ts'
+import { readChatRequest } from './read-conversation.ts'
 import { readEvent } from './read-event.ts'
 import {
   appendAnswer,
@@ -40,7 +40,7 @@ export const chat: Format & { readonly stream: StreamFormat; readonly talk: Talk
   },
 
   talk: {
-    read: ({ body }, drop) => readConversation(body, drop),
+    read: ({ body }, drop) => readChatRequest(body, drop),
     writeWhole: (events, { model }) => ({ kind: 'whole', ...writeAnswer(events, { model }) }),
     writer(request: ChatRequest) {
       const { model, includeUsage } = request
@@ -56,7 +56,7 @@ export const chat: Format & { readonly stream: StreamFormat; readonly talk: Talk
     error: (error) => formatEvent(encode(JSON.stringify(error))),
     split: (body, { includeUsage }: ChatRequest) => completionToParts(body, { includeUsage }),
     gatherer: partGatherer,
-    continuation: (_ask, { first }) => continuation(first),
+    continuation: (_ask, { first }) => chatContinuation(first),
     continued: (request: ChatRequest, text) =>
       appendAnswer(request, encode(JSON.stringify({ role: 'assistant', content: text }))),
   },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { MalformedAnswer } from '../malformed-answer.ts'
-import { partOf, headMembers } from './make-part.ts'
+import { chunkPart, headMembers } from './make-part.ts'
 
 const head = headMembers({ id: 'i', created: 1, model: 'm' })
 
@@ -10,12 +10,12 @@ describe('partOf', () => {
       ...head,
       choices: [{ index: 0, delta: { role: 'assistant', content: 'a\nb' }, finish_reason: null }],
     }
-    const part = partOf(value)
+    const part = chunkPart(value)
     expect(part).toMatchObject({ kind: 'part', text: 'a\nb', isMeaningful: true, hasOpenChoice: true })
     expect(new TextDecoder().decode(part.data)).toBe(JSON.stringify(value))
   })
 
   test('rejects an error', () => {
-    expect(() => partOf({ error: { message: 'no' } })).toThrow(MalformedAnswer)
+    expect(() => chunkPart({ error: { message: 'no' } })).toThrow(MalformedAnswer)
   })
 })

@@ -9,7 +9,7 @@ import { chunkReader, type ChunkHead, type ChunkReader } from './chunk.ts'
  * @param read the reader of a stream; default: one for a new stream
  * @throws {MalformedAnswer} for a malformed chunk, and for an error
  */
-export function partOf(value: Readonly<Record<string, unknown>>, read: ChunkReader = chunkReader()): Part {
+export function chunkPart(value: Readonly<Record<string, unknown>>, read: ChunkReader = chunkReader()): Part {
   const part = read(encode(JSON.stringify(value)))
   if (part.kind === 'error') throw new MalformedAnswer('malformed', 'a part cannot be made of an error')
   return part

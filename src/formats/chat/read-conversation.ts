@@ -2,8 +2,8 @@ import type { JsonObject } from '../../base/json-value.ts'
 import type { AnswerFormat, Conversation, Effort } from '../conversation.ts'
 import { isObject, listOf, numberOf, objectOf, parseJsonBytes, textOf } from '../exact-json.ts'
 import { untranslatable } from '../untranslatable.ts'
-import { readTools } from './read-tools.ts'
-import { readTurns } from './read-turns.ts'
+import { readChatTools } from './read-tools.ts'
+import { readChatTurns } from './read-turns.ts'
 
 const efforts: ReadonlySet<unknown> = new Set<Effort>(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
 
@@ -13,7 +13,7 @@ const efforts: ReadonlySet<unknown> = new Set<Effort>(['none', 'minimal', 'low',
  * @param drop names of top-level fields that the provider refuses: they count as absent
  * @throws {UpstreamFailure} `bad_request` for content that a conversation cannot carry
  */
-export function readConversation(body: Uint8Array, drop: readonly string[]): Conversation {
+export function readChatRequest(body: Uint8Array, drop: readonly string[]): Conversation {
   const fields = readFields(body, drop)
   const {
     messages,
@@ -44,8 +44,8 @@ export function readConversation(body: Uint8Array, drop: readonly string[]): Con
   const { metadata, user } = own
   return {
     format: 'chat',
-    turns: readTurns(messages),
-    tools: readTools(fields),
+    turns: readChatTurns(messages),
+    tools: readChatTools(fields),
     answerFormat: readAnswerFormat(objectOf(response_format)),
     modalities: listOf(modalities).filter((modality) => typeof modality === 'string'),
     effort: readEffort(reasoning_effort, enable_thinking),

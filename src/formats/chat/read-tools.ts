@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../base/json-value.ts'
+import { cacheControlOf } from '../cache-control.ts'
 import type { FunctionTool, ToolChoice, Tools } from '../conversation.ts'
 import { isObject, objectOf, objectsOf, textOf } from '../exact-json.ts'
 import { untranslatable } from '../untranslatable.ts'
-import { cacheControlOf } from './read-turns.ts'
 
 /**
  * Reads `tools`, `tool_choice` and `parallel_tool_calls`, and their deprecated forms `functions` and `function_call`.
@@ -10,7 +10,7 @@ import { cacheControlOf } from './read-turns.ts'
  *
  * @throws {UpstreamFailure} for custom tools
  */
-export function readTools(body: JsonObject): Tools {
+export function readChatTools(body: JsonObject): Tools {
   const tools = objectsOf(body['tools'])
   if (tools.some((tool) => tool['type'] === 'custom')) throw untranslatable('A custom tool')
   const functions = [

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../base/json-value.ts'
+import { cacheControlOf } from '../cache-control.ts'
 import type { AssistantPart, CallPart, ContentPart, Opaque, ReasoningPart, Turn } from '../conversation.ts'
 import { isObject, objectOf, objectsOf, readArguments, textOf } from '../exact-json.ts'
 import { readFileData, readUrl } from '../media-part.ts'
@@ -12,7 +13,7 @@ import { readCallSignature } from './call-signature.ts'
  * @throws {UpstreamFailure} for content that a conversation cannot carry: an unknown role or part, a custom tool call,
  *   a file by id
  */
-export function readTurns(messages: unknown): readonly Turn[] {
+export function readChatTurns(messages: unknown): readonly Turn[] {
   const names = new Map<string, string>()
   let lastCall = ''
   return objectsOf(messages).map((message, index): Turn => {
@@ -39,11 +40,6 @@ export function readTurns(messages: unknown): readonly Turn[] {
         throw untranslatable('A message of this role')
     }
   })
-}
-
-/** Anthropic's `cache_control` of a message, part or tool. */
-export function cacheControlOf({ cache_control }: JsonObject): JsonObject | undefined {
-  return isObject(cache_control) ? cache_control : undefined
 }
 
 function readAssistantParts(

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { Part } from '../part.ts'
 import type { ChunkHead } from './chunk.ts'
-import { partOf, headMembers } from './make-part.ts'
+import { chunkPart, headMembers } from './make-part.ts'
 
 /** A part with one choice that has this delta. For tests. */
 export function deltaPart(head: ChunkHead, delta: JsonObject, index = 0): Part {
@@ -30,10 +30,10 @@ export function usagePart(head: ChunkHead, promptTokens: number, completionToken
     completion_tokens: completionTokens,
     total_tokens: promptTokens + completionTokens,
   }
-  return partOf({ ...headMembers(head), choices: [], usage })
+  return chunkPart({ ...headMembers(head), choices: [], usage })
 }
 
 /** A part with this choice. For tests. */
 export function choicePart(head: ChunkHead, choice: JsonObject): Part {
-  return partOf({ ...headMembers(head), choices: [choice] })
+  return chunkPart({ ...headMembers(head), choices: [choice] })
 }

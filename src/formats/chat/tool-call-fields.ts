@@ -64,8 +64,3 @@ export function readId(cursor: JsonCursor, edits: Edit[]): string | undefined {
   edits.push({ start, end: cursor.position, replacement: encode(`"${id}"`) })
   return id
 }
-
-/** Makes an id for a call without one. */
-export function madeUpId(): string {
-  return `call_${crypto.randomUUID().replaceAll('-', '')}`
-}

@@ -2,8 +2,9 @@ import { insertMembers, readListIndex, removeMember } from '../../bytes/fill.ts'
 import { nameTable, type JsonCursor } from '../../bytes/json-cursor.ts'
 import type { Edit } from '../../bytes/splice.ts'
 import { encode } from '../../bytes/text.ts'
+import { madeUpId } from '../made-up-id.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
-import { madeUpId, readFunction, readId } from './tool-call-fields.ts'
+import { readFunction, readId } from './tool-call-fields.ts'
 
 /** Numbers the tool calls of one stream. */
 export interface ToolCallNumbers {
@@ -139,14 +140,15 @@ function numberPiece(piece: Piece, state: ToolCallState, edits: Edit[], end: num
   state.next = Math.max(state.next, index + 1)
   if (given !== undefined && (given !== index || !piece.isNumber))
     edits.push({ start: piece.givenStart, end: piece.givenEnd, replacement: encode(String(index)) })
-  if (isNew && piece.emptyId !== undefined) edits.push({ ...piece.emptyId, replacement: encode(`"${madeUpId()}"`) })
+  if (isNew && piece.emptyId !== undefined)
+    edits.push({ ...piece.emptyId, replacement: encode(`"${madeUpId('call_')}"`) })
   insertMembers(edits, end, missingMembers(piece, index, isNew), piece.seen !== 0)
 }
 
 function missingMembers({ given, seen, id }: Piece, index: number, isNew: boolean): readonly string[] {
   const missing: string[] = []
   if (given === undefined) missing.push(`"index":${index}`)
-  if (isNew && (seen & 2) === 0) missing.push(`"id":"${madeUpId()}"`)
+  if (isNew && (seen & 2) === 0) missing.push(`"id":"${madeUpId('call_')}"`)
   if ((isNew || id !== '') && (seen & 4) === 0) missing.push('"type":"function"')
   return missing
 }

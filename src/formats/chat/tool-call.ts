@@ -2,8 +2,9 @@ import { insertMissing } from '../../bytes/fill.ts'
 import { type JsonCursor, nameTable } from '../../bytes/json-cursor.ts'
 import type { Edit } from '../../bytes/splice.ts'
 import { encode } from '../../bytes/text.ts'
+import { madeUpId } from '../made-up-id.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
-import { madeUpId, readFunction, readId } from './tool-call-fields.ts'
+import { readFunction, readId } from './tool-call-fields.ts'
 
 const callTable = nameTable(['id', 'type', 'function', 'custom'])
 const typeTable = nameTable(['function', 'custom'])
@@ -42,7 +43,7 @@ function readCallId(cursor: JsonCursor, edits: Edit[]): void {
   cursor.peek()
   const start = cursor.position
   const id = readId(cursor, edits) ?? ''
-  if (id === '') edits.push({ start, end: cursor.position, replacement: encode(`"${madeUpId()}"`) })
+  if (id === '') edits.push({ start, end: cursor.position, replacement: encode(`"${madeUpId('call_')}"`) })
 }
 
 function passType(cursor: JsonCursor): FoundType {
@@ -58,5 +59,5 @@ function completeCall(edits: Edit[], end: number, seen: number, type: FoundType 
   const name = isCustom ? '"custom"' : '"function"'
   if (type !== undefined && type.code !== (isCustom ? 1 : 0))
     edits.push({ start: type.start, end: type.end, replacement: encode(name) })
-  if ((seen & 3) !== 3) insertMissing(edits, end, seen, [`"id":"${madeUpId()}"`, `"type":${name}`])
+  if ((seen & 3) !== 3) insertMissing(edits, end, seen, [`"id":"${madeUpId('call_')}"`, `"type":${name}`])
 }

@@ -3,7 +3,7 @@ import { encode } from '../../bytes/text.ts'
 import { UpstreamFailure } from '../../service/failure.ts'
 import { encodeJson, objectOf, objectsOf, parseJsonBytes } from '../exact-json.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
-import { readConversation } from './read-conversation.ts'
+import { readChatRequest } from './read-conversation.ts'
 import { chatCompletions } from './upstream.ts'
 
 const target = {
@@ -18,7 +18,7 @@ const target = {
 
 function sent(fields: object, changes: Partial<Parameters<typeof chatCompletions.write>[1]> = {}) {
   const asked = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields }
-  const conversation = readConversation(encode(JSON.stringify(asked)), [])
+  const conversation = readChatRequest(encode(JSON.stringify(asked)), [])
   return objectOf(parseJsonBytes(Buffer.concat(chatCompletions.write(conversation, { ...target, ...changes }))))
 }
 

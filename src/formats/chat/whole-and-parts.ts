@@ -3,7 +3,7 @@ import { MalformedAnswer } from '../malformed-answer.ts'
 import type { Part } from '../part.ts'
 import { chunkReader, type ChunkHead } from './chunk.ts'
 import { readCompletion } from './completion.ts'
-import { partOf, headMembers } from './make-part.ts'
+import { chunkPart, headMembers } from './make-part.ts'
 
 /** The highest `n` of a request. */
 const choicesMax = 128
@@ -29,9 +29,9 @@ export function completionToParts(body: Uint8Array, options: { readonly includeU
     .filter(isRecord)
     .flatMap((choice, position) => choiceToDeltas(choice, position))
     .map((choice, position) =>
-      partOf({ ...head, ...(position === 0 ? others : {}), choices: [choice], ...nulls }, read),
+      chunkPart({ ...head, ...(position === 0 ? others : {}), choices: [choice], ...nulls }, read),
     )
-  if (options.includeUsage && isRecord(usage)) parts.push(partOf({ ...head, choices: [], usage }, read))
+  if (options.includeUsage && isRecord(usage)) parts.push(chunkPart({ ...head, choices: [], usage }, read))
   return parts
 }
 

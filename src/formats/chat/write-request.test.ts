@@ -6,7 +6,7 @@ import { UpstreamFailure } from '../../service/failure.ts'
 import type { ContentPart, Conversation, Turn } from '../conversation.ts'
 import { encodeJson, listOf, objectOf, objectsOf, parseJsonBytes } from '../exact-json.ts'
 import { joinTexts } from '../turns.ts'
-import { readConversation } from './read-conversation.ts'
+import { readChatRequest } from './read-conversation.ts'
 import { writeChatRequest } from './write-request.ts'
 
 /** The written request as JSON. */
@@ -15,7 +15,7 @@ function written(conversation: Conversation, isStream = false): JsonObject {
 }
 
 function read(fields: JsonObject): Conversation {
-  return readConversation(encode(JSON.stringify(fields)), [])
+  return readChatRequest(encode(JSON.stringify(fields)), [])
 }
 
 const word = fc.constantFrom('a', 'Good morning 🌅', '{"city":"Paris"}', 'two\nlines', ' ')

@@ -13,13 +13,14 @@ import type {
 import { encodeJson } from '../exact-json.ts'
 import type { PartWriter } from '../format.ts'
 import { jsonEnd, type JsonEnd } from '../json-end.ts'
+import { madeUpId } from '../made-up-id.ts'
 import type { Part } from '../part.ts'
 import type { WholeReply } from '../reply.ts'
 import { writeThinkingBlock } from '../thinking-block.ts'
 import { countedUsage } from '../usage.ts'
 import { gatheredMessage } from './gathered-message.ts'
-import { partOf, recordPart } from './make-part.ts'
-import { writeUsage } from './message-usage.ts'
+import { messagePart, recordPart } from './make-part.ts'
+import { writeMessagesUsage } from './message-usage.ts'
 import { writeStopReason } from './stop-reason.ts'
 
 /** Content that waits for the end of an open call. */
@@ -87,7 +88,7 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent: (event: Js
 
   function emit(event: JsonObject, facts: Partial<Part> = {}): void {
     onEvent(event)
-    parts.push(partOf(event, { hasOpenChoice: finish === undefined, ...facts }))
+    parts.push(messagePart(event, { hasOpenChoice: finish === undefined, ...facts }))
   }
 
   function start({ id, model: named }: Partial<StartEvent> = {}): void {
@@ -96,7 +97,7 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent: (event: Js
     emit({
       type: 'message_start',
       message: {
-        id: id ?? `msg_${crypto.randomUUID().replaceAll('-', '')}`,
+        id: id ?? madeUpId('msg_'),
         type: 'message',
         role: 'assistant',
         model: named ?? model,
@@ -187,7 +188,7 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent: (event: Js
     if (text !== '') add(current(kind), text)
   }
 
-  function addCall({ call, id = `toolu_${crypto.randomUUID().replaceAll('-', '')}`, name }: CallEvent): void {
+  function addCall({ call, id = madeUpId('toolu_'), name }: CallEvent): void {
     openBlock('call', { type: 'tool_use', id, name, input: {} }, call)
   }
 
@@ -266,7 +267,7 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent: (event: Js
         {
           type: 'message_delta',
           delta: { stop_reason: stopReason, stop_sequence: null },
-          usage: writeUsage(counted),
+          usage: writeMessagesUsage(counted),
         },
         {
           isMeaningful: true,

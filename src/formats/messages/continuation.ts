@@ -3,7 +3,7 @@ import { parseChecked } from '../chat/read-event.ts'
 import { encodeJson, numberOf, objectOf } from '../exact-json.ts'
 import type { Continuation, Delivered } from '../format.ts'
 import type { Part } from '../part.ts'
-import { partOf } from './make-part.ts'
+import { messagePart } from './make-part.ts'
 
 /**
  * Starts the rest of a stream whose beginning is one block of text. The start of the other stream is left out, and so
@@ -18,14 +18,14 @@ export function messageContinuation({ last }: Delivered): Continuation {
   function close(): readonly Part[] {
     if (!isOpen) return []
     isOpen = false
-    return [partOf({ type: 'content_block_stop', index }, { hasOpenChoice: true })]
+    return [messagePart({ type: 'content_block_stop', index }, { hasOpenChoice: true })]
   }
 
   function open(block: JsonObject, facts: Partial<Part> = { hasOpenChoice: true }): readonly Part[] {
     const before = close()
     index++
     isOpen = true
-    return [...before, partOf({ type: 'content_block_start', index, content_block: block }, facts)]
+    return [...before, messagePart({ type: 'content_block_start', index, content_block: block }, facts)]
   }
 
   function moved(part: Part, event: JsonObject): Part {

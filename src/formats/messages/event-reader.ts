@@ -8,7 +8,7 @@ import { MalformedAnswer } from '../malformed-answer.ts'
 import type { Part } from '../part.ts'
 import { readUpstreamError } from '../upstream-error.ts'
 import { countedUsage, type Usage } from '../usage.ts'
-import { partOf, recordPart } from './make-part.ts'
+import { messagePart, recordPart } from './make-part.ts'
 import { addUsage, countsOf } from './message-usage.ts'
 import { readStopReason, writeStopReason } from './stop-reason.ts'
 
@@ -100,7 +100,7 @@ export function messageEventReader(): PartReader {
   function endBlock(): readonly Part[] {
     if (openIndex === -1) return []
     if (openType === 'tool_use') throw new MalformedAnswer('malformed', 'a tool call has no end')
-    const part = partOf({ type: 'content_block_stop', index: openIndex }, { hasOpenChoice: true })
+    const part = messagePart({ type: 'content_block_stop', index: openIndex }, { hasOpenChoice: true })
     openIndex = -1
     return [part]
   }
@@ -175,9 +175,9 @@ export function messageEventReader(): PartReader {
       const delta = { stop_reason: stopReason, stop_sequence: null }
       const counts = usage && countsOf(usage)
       const event = { type: 'message_delta', delta, usage: { output_tokens: counts?.completion ?? 0 } }
-      return [partOf(event, { isMeaningful: true, finishReason: readStopReason(stopReason) })]
+      return [messagePart(event, { isMeaningful: true, finishReason: readStopReason(stopReason) })]
     },
-    end: () => [stop ?? partOf({ type: 'message_stop' })],
+    end: () => [stop ?? messagePart({ type: 'message_stop' })],
   }
 }
 

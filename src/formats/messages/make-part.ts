@@ -3,7 +3,7 @@ import { encodeJson } from '../exact-json.ts'
 import type { Part } from '../part.ts'
 
 /** An event as a part. */
-export function partOf(event: JsonObject, facts: Partial<Part> = {}): Part {
+export function messagePart(event: JsonObject, facts: Partial<Part> = {}): Part {
   return { ...recordPart(facts), data: encodeJson(event), event: String(event['type']) }
 }
 

@@ -26,7 +26,7 @@ export function countsOf(usage: JsonObject): TokenCounts {
 }
 
 /** Writes usage. */
-export function writeUsage({ prompt, completion, cached, cacheWrite, reasoning }: TokenCounts): JsonObject {
+export function writeMessagesUsage({ prompt, completion, cached, cacheWrite, reasoning }: TokenCounts): JsonObject {
   return {
     input_tokens: Math.max(0, prompt - (cached ?? 0) - (cacheWrite ?? 0)),
     ...(cacheWrite === undefined ? {} : { cache_creation_input_tokens: cacheWrite }),

@@ -2,8 +2,8 @@ import type { JsonObject } from '../../base/json-value.ts'
 import type { AnswerFormat, Conversation, Effort, Turn } from '../conversation.ts'
 import { isObject, listOf, numberOf, objectOf, parseJsonBytes, textOf } from '../exact-json.ts'
 import { untranslatable } from '../untranslatable.ts'
-import { readTools } from './read-tools.ts'
-import { readContent, readTurns } from './read-turns.ts'
+import { readMessagesTools } from './read-tools.ts'
+import { readContent, readMessagesTurns } from './read-turns.ts'
 
 const efforts: ReadonlySet<unknown> = new Set<Effort>(['low', 'medium', 'high', 'xhigh', 'max'])
 
@@ -41,8 +41,8 @@ export function readMessagesRequest(body: Uint8Array, drop: readonly string[]): 
   } = own
   return {
     format: 'messages',
-    turns: [...readSystem(system), ...readTurns(messages)],
-    tools: readTools(fields),
+    turns: [...readSystem(system), ...readMessagesTurns(messages)],
+    tools: readMessagesTools(fields),
     answerFormat: readAnswerFormat(objectOf(output_config)),
     modalities: [],
     effort: readEffort(objectOf(thinking), objectOf(output_config)['effort']),

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../base/json-value.ts'
+import { cacheControlOf } from '../cache-control.ts'
 import type { FunctionTool, ToolChoice, Tools } from '../conversation.ts'
 import { isObject, objectOf, objectsOf, textOf } from '../exact-json.ts'
 import { untranslatable } from '../untranslatable.ts'
-import { cacheControlOf } from './read-turns.ts'
 
 /** Tools that only help: an answer is possible without them. */
 const dispensable = /^(?:web_search|web_fetch|tool_search_tool)_/
@@ -12,7 +12,7 @@ const dispensable = /^(?:web_search|web_fetch|tool_search_tool)_/
  *
  * @throws {UpstreamFailure} for other tools of Anthropic's own kinds, and for the choice of one that was left out
  */
-export function readTools({ tools, tool_choice }: JsonObject): Tools {
+export function readMessagesTools({ tools, tool_choice }: JsonObject): Tools {
   const declared = objectsOf(tools)
   const foreign = declared.find((tool) => !isFunction(tool) && !dispensable.test(typeOf(tool)))
   if (foreign !== undefined) throw untranslatable(`A tool of type '${typeOf(foreign).slice(0, 64)}'`)

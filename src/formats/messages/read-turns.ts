@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts'
+import { cacheControlOf } from '../cache-control.ts'
 import type { AssistantPart, ContentPart, Turn } from '../conversation.ts'
-import { isObject, objectOf, objectsOf, textOf } from '../exact-json.ts'
+import { objectOf, objectsOf, textOf } from '../exact-json.ts'
 import { readUrl } from '../media-part.ts'
 import { readThinkingBlock } from '../thinking-block.ts'
 import { untranslatable } from '../untranslatable.ts'
@@ -11,7 +12,7 @@ import { untranslatable } from '../untranslatable.ts'
  *
  * @throws {UpstreamFailure} for content that a conversation cannot carry: an unknown block, a file by its id
  */
-export function readTurns(messages: unknown): readonly Turn[] {
+export function readMessagesTurns(messages: unknown): readonly Turn[] {
   const names = new Map<string, string>()
   return objectsOf(messages).flatMap(({ role, content }): readonly Turn[] => {
     if (role === 'system') return turnOf('system', readContent(content))
@@ -140,9 +141,4 @@ function readSearchResult(block: JsonObject, cacheControl: JsonObject | undefine
 
 function titled(title: string | undefined, text: string): string {
   return title === undefined || title === '' ? text : `${title}\n\n${text}`
-}
-
-/** Anthropic's `cache_control` of a block or tool. */
-export function cacheControlOf({ cache_control }: JsonObject): JsonObject | undefined {
-  return isObject(cache_control) ? cache_control : undefined
 }

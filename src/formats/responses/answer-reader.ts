@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { AnswerEvent, FinishReason, TextEvent } from '../answer.ts'
 import { numberOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
-import { readUsage } from './response-object.ts'
+import { readResponseUsage } from './response-object.ts'
 import { toolSearch, type ToolNames } from './tool-names.ts'
 
 const choice = 0
@@ -83,7 +83,7 @@ function argumentsOf({ type, arguments: given, input }: JsonObject): string {
 }
 
 function readEnd(response: JsonObject): readonly AnswerEvent[] {
-  const counts = readUsage(response['usage'])
+  const counts = readResponseUsage(response['usage'])
   return [
     { kind: 'finish', choice, reason: readFinish(response), raw: incompleteReason(response) },
     ...(counts === undefined ? [] : [{ kind: 'usage', counts, own: undefined } as const]),

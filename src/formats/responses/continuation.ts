@@ -12,7 +12,7 @@ import { declaredTools, toolNames } from './tool-names.ts'
  * Starts the rest of a stream of text. Ids, indexes and sequence numbers go on, and the last events have the text of
  * both streams.
  */
-export function continuation(request: ResponsesRequest, delivered: Delivered, text: string): Continuation {
+export function responseContinuation(request: ResponsesRequest, delivered: Delivered, text: string): Continuation {
   const names = toolNames(declaredTools(request))
   const reader = restReader(names)
   const writer = responseWriter({

@@ -7,7 +7,7 @@ import { spliceRequest } from '../splice-request.ts'
 import { countedUsage } from '../usage.ts'
 import { echoOf } from './echo.ts'
 import { partReader, readWhole } from './native.ts'
-import { readConversation } from './read-conversation.ts'
+import { readResponsesRequest } from './read-conversation.ts'
 import { requestReader, type ResponsesRequest } from './request.ts'
 import { responseWriter, type ResponseWriter } from './response-writer.ts'
 import { storedResponses } from './stored-responses.ts'
@@ -38,7 +38,7 @@ export const responses: Format & { readonly stream: StreamFormat; readonly talk:
   },
 
   talk: {
-    read: readConversation,
+    read: readResponsesRequest,
     writeWhole(events, request: ResponsesRequest) {
       const writer = writerFor(request)
       writer.write(events)

@@ -9,7 +9,7 @@ import { countedUsage } from '../usage.ts'
 import { responses } from './format.ts'
 import { parseObject } from './native.ts'
 import { requestReader, type ResponsesFormatName } from './request.ts'
-import { readUsage } from './response-object.ts'
+import { readResponseUsage } from './response-object.ts'
 
 /** Counts the tokens of a request for a response. */
 export const inputTokens: Format = nativeOnly(
@@ -47,7 +47,7 @@ function nativeOnly(name: ResponsesFormatName, does: string, isAnswer: (answer: 
         const answer = parseObject(body, 'the answer')
         if (isObject(answer['error'])) return { kind: 'error', error: errorOf(answer) }
         if (!isAnswer(answer)) throw new MalformedAnswer('malformed', 'the answer is not of its format')
-        const counts = readUsage(answer['usage'])
+        const counts = readResponseUsage(answer['usage'])
         return { kind: 'whole', body, usage: counts && countedUsage(counts), isEmpty: false }
       },
     },

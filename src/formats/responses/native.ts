@@ -10,8 +10,8 @@ import type { WholeReply } from '../reply.ts'
 import { errorOf } from '../upstream-error.ts'
 import { countedUsage } from '../usage.ts'
 import { readDelta, readFinish } from './answer-reader.ts'
-import { readUsage } from './response-object.ts'
-import { partOf } from './response-part.ts'
+import { readResponseUsage } from './response-object.ts'
+import { responsePart } from './response-part.ts'
 
 /** Events before the first content that are kept until it comes, their number once there is progress, and their bytes. */
 const heldMax = 64
@@ -32,7 +32,7 @@ export function readWhole(body: Uint8Array): WholeReply | AnsweredError {
   if (status === 'failed' || (isObject(error) && !Array.isArray(output)))
     return { kind: 'error', error: errorOf(response) }
   if (!Array.isArray(output)) throw new MalformedAnswer('no_choices', 'the answer has no output')
-  const counts = readUsage(response['usage'])
+  const counts = readResponseUsage(response['usage'])
   return {
     kind: 'whole',
     body,
@@ -107,7 +107,7 @@ export function partReader(): PartReader {
     hasText ||= text !== ''
     const response = endOf(event)
     isFinished ||= response !== undefined
-    const counts = response && readUsage(response['usage'])
+    const counts = response && readResponseUsage(response['usage'])
     const isBeyondText = delta === undefined ? isMore(event, hasText) : delta.kind !== 'text' && delta.text !== ''
     return {
       isMeaningful: text !== '' || isBeyondText || response !== undefined,
@@ -232,7 +232,7 @@ export function parseObject(data: Uint8Array, subject: string): JsonObject {
 }
 
 /** An event was kept of an upstream that has begun to think. */
-const progress: readonly Part[] = [partOf(undefined, undefined, { isProgress: true })]
+const progress: readonly Part[] = [responsePart(undefined, undefined, { isProgress: true })]
 
 const deltaNames = nameTable(['type', 'delta'])
 

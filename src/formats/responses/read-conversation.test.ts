@@ -5,7 +5,7 @@ import { writeChatRequest } from '../chat/write-request.ts'
 import { parseJsonBytes } from '../exact-json.ts'
 import { writeGeminiRequest } from '../gemini/write-request.ts'
 import { writeMessagesRequest } from '../messages/write-request.ts'
-import { readConversation } from './read-conversation.ts'
+import { readResponsesRequest } from './read-conversation.ts'
 import { sealReasoning } from './sealed-reasoning.ts'
 import { checked } from './testing.ts'
 
@@ -14,7 +14,7 @@ const user = { role: 'user', content: 'hi' }
 const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
 
 function read(fields: JsonObject, drop: readonly string[] = []) {
-  return readConversation(checked(fields), drop)
+  return readResponsesRequest(checked(fields), drop)
 }
 
 /** The request for a provider of chat completions, as it is sent. */

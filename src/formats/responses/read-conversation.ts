@@ -3,7 +3,7 @@ import type { AnswerFormat, Conversation, Effort } from '../conversation.ts'
 import { isObject, listOf, numberOf, objectOf, parseJsonBytes, textOf } from '../exact-json.ts'
 import { untranslatable } from '../untranslatable.ts'
 import { readItems } from './read-items.ts'
-import { readTools } from './read-tools.ts'
+import { readResponsesTools } from './read-tools.ts'
 import type { ResponsesRequest } from './request.ts'
 import { declaredTools, toolNames } from './tool-names.ts'
 
@@ -15,7 +15,7 @@ const efforts: ReadonlySet<unknown> = new Set<Effort>(['none', 'minimal', 'low',
  * @param drop names of top-level fields that the provider refuses: they count as absent
  * @throws {UpstreamFailure} `bad_request` for content that a conversation cannot carry
  */
-export function readConversation(request: ResponsesRequest, drop: readonly string[]): Conversation {
+export function readResponsesRequest(request: ResponsesRequest, drop: readonly string[]): Conversation {
   const fields = readFields(request.body, drop)
   const { input, instructions, text, reasoning, max_output_tokens, temperature, top_p, top_logprobs, include } = fields
   const { safety_identifier, user } = fields
@@ -30,7 +30,7 @@ export function readConversation(request: ResponsesRequest, drop: readonly strin
       system === ''
         ? turns
         : [{ role: 'system', parts: [{ kind: 'text', text: system, cacheControl: undefined }] }, ...turns],
-    tools: readTools(declared, names, fields),
+    tools: readResponsesTools(declared, names, fields),
     answerFormat: readAnswerFormat(objectOf(objectOf(reconfigured['text'] ?? text)['format'])),
     modalities: [],
     effort: isEffort(effort) ? effort : undefined,

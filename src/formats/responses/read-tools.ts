@@ -18,7 +18,7 @@ const customParameters = {
  *
  * @throws {UpstreamFailure} for other tools of a vendor
  */
-export function readTools(declared: readonly ToolEntry[], names: ToolNames, fields: JsonObject): Tools {
+export function readResponsesTools(declared: readonly ToolEntry[], names: ToolNames, fields: JsonObject): Tools {
   const functions = new Map<string, FunctionTool>()
   for (const { tool, namespace } of declared) {
     const read = readTool(tool, namespace, names)

@@ -3,7 +3,7 @@ import type { TokenCounts } from '../answer.ts'
 import { numberOf, objectOf, textOf } from '../exact-json.ts'
 
 /** The members of a response that stay the same from its first event to its last. */
-export interface ResponseHead {
+export interface ResponseObjectHead {
   readonly id: string
   /** Unix time in seconds. */
   readonly createdAt: number
@@ -21,13 +21,8 @@ export interface ResponseState {
   readonly usage?: TokenCounts | undefined
 }
 
-/** Makes up an id of this service: the prefix, and 32 hexadecimal digits. */
-export function madeUpId(prefix: string): string {
-  return `${prefix}_${crypto.randomUUID().replaceAll('-', '')}`
-}
-
 /** Writes a response as JSON. @param echo see `echoOf` */
-export function writeResponse(head: ResponseHead, state: ResponseState, echo: string): string {
+export function writeResponse(head: ResponseObjectHead, state: ResponseState, echo: string): string {
   const { id, createdAt, model } = head
   const { status, error = null, reason, output, usage } = state
   const own = JSON.stringify({
@@ -45,7 +40,7 @@ export function writeResponse(head: ResponseHead, state: ResponseState, echo: st
 }
 
 /** Reads the head of a response. */
-export function readHead({ id, created_at, model }: JsonObject): ResponseHead {
+export function readHead({ id, created_at, model }: JsonObject): ResponseObjectHead {
   return { id: textOf(id) ?? '', createdAt: numberOf(created_at) ?? 0, model: textOf(model) ?? '' }
 }
 
@@ -63,7 +58,7 @@ function writeUsage({ prompt, completion, total, cached, cacheWrite, reasoning }
 }
 
 /** Reads the usage of a response; undefined without counts. */
-export function readUsage(usage: unknown): TokenCounts | undefined {
+export function readResponseUsage(usage: unknown): TokenCounts | undefined {
   const { input_tokens, output_tokens, total_tokens, input_tokens_details, output_tokens_details } = objectOf(usage)
   const prompt = numberOf(input_tokens)
   const completion = numberOf(output_tokens)

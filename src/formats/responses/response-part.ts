@@ -4,7 +4,7 @@ import type { Part } from '../part.ts'
 const nothing = new Uint8Array()
 
 /** A part that is one event, or for the record only. */
-export function partOf(event: string | undefined, json: string | undefined, facts: Partial<Part> = {}): Part {
+export function responsePart(event: string | undefined, json: string | undefined, facts: Partial<Part> = {}): Part {
   return {
     kind: 'part',
     data: json === undefined ? nothing : encode(json),

@@ -14,10 +14,11 @@ import type {
 } from '../answer.ts'
 import { isObject, parseJson } from '../exact-json.ts'
 import type { PartWriter } from '../format.ts'
+import { madeUpId } from '../made-up-id.ts'
 import type { Part } from '../part.ts'
 import { countedUsage } from '../usage.ts'
-import { madeUpId, writeResponse, type ResponseHead, type ResponseState } from './response-object.ts'
-import { partOf } from './response-part.ts'
+import { writeResponse, type ResponseObjectHead, type ResponseState } from './response-object.ts'
+import { responsePart } from './response-part.ts'
 import { sealReasoning } from './sealed-reasoning.ts'
 import { stringInput, type StringInput } from './string-input.ts'
 import type { DeclaredTool, ToolNames } from './tool-names.ts'
@@ -40,7 +41,7 @@ export interface ResponseWriterOptions {
 
 /** A stream of text that was cut. */
 export interface ContinuedResponse {
-  readonly head: ResponseHead
+  readonly head: ResponseObjectHead
   readonly nextSequenceNumber: number
   /** The message that was being written. Undefined: none had begun. */
   readonly message: { readonly id: string; readonly outputIndex: number; readonly contentIndex: number } | undefined
@@ -107,7 +108,7 @@ export function responseWriter(options: ResponseWriterOptions): ResponseWriter {
   let usage: UsageEvent | undefined
 
   function emit(type: string, members: string, facts?: Partial<Part>): void {
-    parts.push(partOf(type, `{"type":"${type}","sequence_number":${sequence++},${members}}`, facts))
+    parts.push(responsePart(type, `{"type":"${type}","sequence_number":${sequence++},${members}}`, facts))
   }
 
   function count(text: string): void {
@@ -115,10 +116,10 @@ export function responseWriter(options: ResponseWriterOptions): ResponseWriter {
     if (characters > charactersMax) throw new UpstreamFailure('too_large', 'the answer is too large', { status: 200 })
   }
 
-  function begin(start?: StartEvent): ResponseHead {
+  function begin(start?: StartEvent): ResponseObjectHead {
     if (head !== undefined) return head
     head = {
-      id: madeUpId('resp'),
+      id: madeUpId('resp_'),
       createdAt: start?.created ?? Math.floor(Date.now() / 1000),
       model: start?.model ?? options.model,
     }
@@ -133,7 +134,7 @@ export function responseWriter(options: ResponseWriterOptions): ResponseWriter {
     begin()
     const index = output.length
     output.push(undefined)
-    const id = madeUpId(prefix)
+    const id = madeUpId(`${prefix}_`)
     emit('response.output_item.added', `"output_index":${index},"item":${JSON.stringify(item(id))}`, facts)
     return { id, index }
   }
@@ -239,7 +240,7 @@ export function responseWriter(options: ResponseWriterOptions): ResponseWriter {
     closeOpen()
     if (opaque !== undefined) seal({ kind: 'sealed', choice, text: undefined, opaque })
     const tool = names.find(name)
-    const callId = id ?? madeUpId('call')
+    const callId = id ?? madeUpId('call_')
     const added = addItem(
       prefixes[tool.kind],
       (given) => writeCall({ id: given, callId, tool, text: '' }, 'in_progress'),
@@ -301,7 +302,7 @@ export function responseWriter(options: ResponseWriterOptions): ResponseWriter {
     closeOpen({ isCut: event.reason === 'length' || event.reason === 'other' })
     finish = event
     const finishReason = event.reason === 'other' ? (event.raw ?? 'stop') : event.reason
-    parts.push(partOf(undefined, undefined, { isMeaningful: true, finishReason, hasOpenChoice: false }))
+    parts.push(responsePart(undefined, undefined, { isMeaningful: true, finishReason, hasOpenChoice: false }))
   }
 
   function write(event: AnswerEvent, piece: readonly AnswerEvent[]): void {

@@ -5,14 +5,15 @@ import { encode } from '../../bytes/text.ts'
 import { WireError } from '../error.ts'
 import { encodeJson, isObject, objectOf, objectsOf, parseJsonBytes, textOf } from '../exact-json.ts'
 import type { Delivered, StreamFormat } from '../format.ts'
+import { madeUpId } from '../made-up-id.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { Part } from '../part.ts'
-import { continuation, nextSequenceNumber } from './continuation.ts'
+import { responseContinuation, nextSequenceNumber } from './continuation.ts'
 import { echoOf } from './echo.ts'
 import { parseObject, partReader } from './native.ts'
 import type { ResponsesRequest } from './request.ts'
-import { madeUpId, readHead, writeResponse, type ResponseHead } from './response-object.ts'
-import { partOf } from './response-part.ts'
+import { readHead, writeResponse, type ResponseObjectHead } from './response-object.ts'
+import { responsePart } from './response-part.ts'
 
 const itemsMax = 10_000
 
@@ -25,7 +26,7 @@ export const streamFormat: StreamFormat = {
   error: writeError,
   split,
   gatherer,
-  continuation,
+  continuation: responseContinuation,
   continued,
 }
 
@@ -62,7 +63,7 @@ function writeError(error: WireError, { first, last }: Delivered): Uint8Array {
   const events: Part[] = []
   const add = (name: string, members: JsonObject | string) => {
     const rest = typeof members === 'string' ? members : JSON.stringify(members).slice(1, -1)
-    events.push(partOf(name, `{"type":"${name}","sequence_number":${sequence++},${rest}}`))
+    events.push(responsePart(name, `{"type":"${name}","sequence_number":${sequence++},${rest}}`))
   }
   if (first === undefined) {
     add('response.created', `"response":${writeResponse(head, { status: 'in_progress', output: [] }, echoOf())}`)
@@ -80,8 +81,8 @@ function failureCode(status: number, isRefused: boolean): string {
   return status === 429 ? 'rate_limit_exceeded' : 'server_error'
 }
 
-function newHead(): ResponseHead {
-  return { id: madeUpId('resp'), createdAt: Math.floor(Date.now() / 1000), model: '' }
+function newHead(): ResponseObjectHead {
+  return { id: madeUpId('resp_'), createdAt: Math.floor(Date.now() / 1000), model: '' }
 }
 
 /**
