@@ -31,8 +31,10 @@ export function codedPaths(): readonly string[] {
     .filter((file) => !/\.test\.ts$|testing\.ts$/.test(file))
   const found = sources.flatMap((file) =>
     Array.from(
-      readFileSync(join(root, 'src', file), 'utf8').matchAll(/\b(?:path:|\w*Path =) '(\/[^']*)'/g),
-      ([, path = '']) => path,
+      readFileSync(join(root, 'src', file), 'utf8').matchAll(
+        /\b(?:path:|\w*Path(?: =|:)) '(\/[^']*)'|'(\/[^']*\{model\}[^']*)'/g,
+      ),
+      ([, path, open = '']) => openPathOf(path ?? open),
     ),
   )
   return [...new Set(found)].toSorted()

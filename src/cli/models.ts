@@ -1,5 +1,4 @@
-import { modelFacts } from '../formats/model.ts'
-import type { ListedModel } from '../gateway/directory.ts'
+import { modelFacts, type ListedModel } from '../formats/model.ts'
 import { modelsListed } from '../gateway/models-listed.ts'
 import { paintFor } from '../observe/text.ts'
 import type { Command, CommandContext } from './command.ts'

@@ -1,9 +1,11 @@
+import type { JsonObject } from '../base/json-value.ts'
 import type { ServerSentEvent } from '../bytes/event-stream.ts'
 import type { AnswerEvent } from './answer.ts'
 import type { Ask, FormatName } from './ask.ts'
 import type { ReasoningHistory } from './chat/request-reasoning.ts'
 import type { Conversation } from './conversation.ts'
 import type { WireError } from './error.ts'
+import type { ListedModel } from './model.ts'
 import type { Part } from './part.ts'
 import type { StreamReply, WholeReply } from './reply.ts'
 import { watchable } from './stream-end.ts'
@@ -46,6 +48,8 @@ export interface Format {
   unserved?(model: string): WireError
   /** A header that its clients send on every path. On paths that formats share it selects the shape of errors. */
   readonly clientHeader?: string
+  /** Absent: models are listed as for chat completions. */
+  readonly modelWriter?: ModelWriter
   /** An error as the body of a response to the request of this id. */
   errorBody(error: WireError, requestId: string): string
   /** The status of an error. Absent: the error's own. */
@@ -72,6 +76,16 @@ export interface Refusal {
   readonly methods: readonly ('GET' | 'POST' | 'DELETE')[]
   /** The error; `undefined`: the method is not allowed. */
   error(headers: Headers): WireError | undefined
+}
+
+/** Writes models in a format's own shape: at its own path, and where its clients ask at the path of all formats. */
+export interface ModelWriter {
+  /** Path of the list. */
+  readonly path: string
+  /** Paths of single models are below it. */
+  readonly modelPath: string
+  list(models: readonly ListedModel[], query: URLSearchParams): JsonObject
+  one(model: ListedModel): JsonObject
 }
 
 /** For providers that speak another format: requests become conversations, and answers are written from events. */

@@ -18,6 +18,19 @@ export interface OfferedModel {
   readonly isLearned?: true
 }
 
+/** One model and the providers that offer it, in try-order. */
+export interface ListedModel {
+  readonly name: string
+  readonly offers: readonly [ListedOffer, ...ListedOffer[]]
+}
+
+/** A model as one provider describes it. */
+export interface ListedOffer {
+  /** Id of the provider. */
+  readonly provider: string
+  readonly model: OfferedModel
+}
+
 /** The facts of a model that its owner or its provider states, named as in the API. Unknown ones are left out. */
 export function modelFacts({ context, maxOutput, price }: OfferedModel): Readonly<Record<string, unknown>> {
   return {

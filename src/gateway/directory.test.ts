@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import type { OfferedModel } from '../formats/model.ts'
-import { directory, type ModelCandidates, type ListedModel } from './directory.ts'
+import type { ListedModel, OfferedModel } from '../formats/model.ts'
+import { directory, type ModelCandidates } from './directory.ts'
 import type { ModelList } from './provider.ts'
 import { fakeProvider, offered, unknownModels } from './testing.ts'
 

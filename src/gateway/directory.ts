@@ -1,20 +1,7 @@
-import type { OfferedModel } from '../formats/model.ts'
+import type { ListedModel, ListedOffer, OfferedModel } from '../formats/model.ts'
 import type { ModelCandidate, Provider } from './provider.ts'
 
 const findingsMax = 1_000
-
-/** One model and the providers that offer it, in try-order. */
-export interface ListedModel {
-  readonly name: string
-  readonly offers: readonly [ListedOffer, ...ListedOffer[]]
-}
-
-/** A model as one provider describes it. */
-export interface ListedOffer {
-  /** Id of the provider. */
-  readonly provider: string
-  readonly model: OfferedModel
-}
 
 /** The candidates for a model. */
 export interface ModelCandidates {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { WireError } from '../../formats/error.ts'
-import type { ListedModel } from '../../gateway/directory.ts'
+import type { ListedModel } from '../../formats/model.ts'
 import { router } from '../route.ts'
 import { contextOf, fakeGateway } from '../testing.ts'
 import { modelRoutes } from './models.ts'

@@ -1,53 +1,71 @@
 import { WireError } from '../../formats/error.ts'
 import { formats } from '../../formats/format-list.ts'
-import type { Format } from '../../formats/format.ts'
-import { modelFacts } from '../../formats/model.ts'
-import type { ListedModel } from '../../gateway/directory.ts'
+import type { Format, ModelWriter } from '../../formats/format.ts'
+import { modelFacts, type ListedModel } from '../../formats/model.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
 import { listPage } from './list-page.ts'
 
-const modelPath = '/v1/models/'
-
-/** `GET /v1/models` and `GET /v1/models/{id}`; an id may contain `/`, as it is or as `%2F`. */
+/** `GET` of all models and of one, whose name may contain `/`, as it is or as `%2F`. Formats may have their own shape. */
 export function modelRoutes(gateway: () => Gateway, startedAt: number): readonly Route[] {
-  return [
-    {
-      method: 'GET',
-      path: '/v1/models',
-      isPublic: false,
-      format: formats.chat,
-      formatBy: formatOfClient,
-      handle({ request, id }) {
-        const query = new URL(request.url).searchParams
-        const { models, hasMore } = listPage(gateway().models(), query)
-        return jsonResponse(
-          {
-            object: 'list',
-            data: models.map((model) => wireModel(model, startedAt)),
-            has_more: hasMore,
-            first_id: models[0]?.name ?? null,
-            last_id: models.at(-1)?.name ?? null,
-          },
-          id,
-        )
+  const common = commonModels(startedAt)
+  const own = Object.values(formats).flatMap((format): readonly Route[] => {
+    const { modelWriter } = format
+    return modelWriter === undefined ? [] : routesOf(modelWriter, { format }, () => modelWriter)
+  })
+  const shape = { format: formats.chat, formatBy: formatOfClient }
+  return [...routesOf(common, shape, (headers) => formatOfClient(headers)?.modelWriter ?? common), ...own]
+
+  function routesOf(
+    { path, modelPath }: ModelWriter,
+    errors: Pick<Route, 'format' | 'formatBy'>,
+    writerFor: (headers: Headers) => ModelWriter,
+  ): readonly Route[] {
+    return [
+      {
+        method: 'GET',
+        path,
+        isPublic: false,
+        ...errors,
+        handle({ request, id }) {
+          const query = new URL(request.url).searchParams
+          return jsonResponse(writerFor(request.headers).list(gateway().models(), query), id)
+        },
       },
-    },
-    {
-      method: 'GET',
-      path: modelPath,
-      isPublic: false,
-      format: formats.chat,
-      formatBy: formatOfClient,
-      handle: ({ path, id }) => {
-        const name = decode(path.slice(modelPath.length))
-        const model = name === undefined ? undefined : gateway().model(name)
-        if (model === undefined) throw notFound(name)
-        return jsonResponse(wireModel(model, startedAt), id)
+      {
+        method: 'GET',
+        path: modelPath,
+        isPublic: false,
+        ...errors,
+        handle({ request, path: asked, id }) {
+          const name = decode(asked.slice(modelPath.length))
+          const model = name === undefined ? undefined : gateway().model(name)
+          if (model === undefined) throw notFound(name)
+          return jsonResponse(writerFor(request.headers).one(model), id)
+        },
       },
+    ]
+  }
+}
+
+/** Models as the clients of OpenAI and Anthropic read them. */
+function commonModels(startedAt: number): ModelWriter {
+  return {
+    path: '/v1/models',
+    modelPath: '/v1/models/',
+    list(all, query) {
+      const { models, hasMore } = listPage(all, query)
+      return {
+        object: 'list',
+        data: models.map((model) => wireModel(model, startedAt)),
+        has_more: hasMore,
+        first_id: models[0]?.name ?? null,
+        last_id: models.at(-1)?.name ?? null,
+      }
     },
-  ]
+    one: (model) => wireModel(model, startedAt),
+  }
 }
 
 /** The format whose clients send a header of this request. */

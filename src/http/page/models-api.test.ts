@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { isRecord } from '../../base/json-value.ts'
-import type { ListedModel } from '../../gateway/directory.ts'
+import type { ListedModel } from '../../formats/model.ts'
 import { router } from '../route.ts'
 import { contextOf } from '../testing.ts'
 import { modelsApi, type ModelsApiOptions } from './models-api.ts'
