@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonObject } from '../base/json-value.ts'
+import type { FormatName } from '../formats/ask.ts'
 import { chat } from '../formats/chat/format.ts'
 import { parseChatRequest, type ChatRequest } from '../formats/chat/request.ts'
 import { chatUpstream } from '../formats/chat/upstream.ts'
 import { WireError } from '../formats/error.ts'
 import { objectsOf } from '../formats/exact-json.ts'
+import { formats } from '../formats/format-list.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import { anthropic } from './anthropic.ts'
 import { chatOf, chatRequest, endpointAt, jsonOf } from './fixtures/load.ts'
@@ -241,5 +243,28 @@ describe('chat completions of callers to a provider of chat completions, transla
       }),
       { numRuns: 150 },
     )
+  })
+})
+
+describe('a request of very many values', () => {
+  const text = { type: 'text', text: 'a' }
+  const many = (value: unknown) => Array.from({ length: 40_000 }, () => value)
+  const requests: readonly (readonly [FormatName, JsonObject])[] = [
+    ['chat', { messages: [{ role: 'user', content: many(text) }] }],
+    ['chat', { messages: [{ role: 'assistant', tool_calls: many({ id: 'a', function: { name: 'f' } }) }] }],
+    ['messages', { max_tokens: 5, messages: many({ role: 'user', content: 'a' }) }],
+    ['responses', { input: many({ role: 'user', content: 'a' }) }],
+    ['chat', { messages: [{ role: 'user', content: 'a' }], stop: many('a"{,'), x: many(1), y: many(1) }],
+  ]
+
+  test.each(requests)('of %s is not translated, since that would block the service', async (name, fields) => {
+    const format = formats[name]
+    const envelope = { path: format.path, parameter: undefined, headers: new Headers() }
+    const ask = format.check(encoder.encode(JSON.stringify({ model: 'm', ...fields })), envelope)
+    for (const { dialects } of [anthropic, gemini, openai]) {
+      const dialect = dialects[name]
+      if (dialect?.isNative === true) expect(dialect.encode(ask, 'm', endpoint).length).toBeGreaterThan(0)
+      else expect(() => dialect?.encode(ask, 'm', endpoint)).toThrow('A request of more than 100,000 values')
+    }
   })
 })

@@ -1,7 +1,10 @@
-import type { FormatName } from '../formats/ask.ts'
+import { hasMoreValues } from '../bytes/value-count.ts'
+import type { Ask, FormatName } from '../formats/ask.ts'
 import { completeAnswer } from '../formats/complete-answer.ts'
 import { formats } from '../formats/format-list.ts'
 import type { Talk } from '../formats/format.ts'
+import { MalformedAnswer } from '../formats/malformed-answer.ts'
+import { untranslatable } from '../formats/untranslatable.ts'
 import type { UpstreamFormat } from '../formats/upstream-format.ts'
 import { answered, understood } from './native.ts'
 import type { Endpoint, Dialect, Protocol } from './protocol.ts'
@@ -18,13 +21,21 @@ export function translated(format: UpstreamFormat, path: Dialect['path']): Proto
   return dialects
 }
 
-/** Writes requests from the caller's conversation, and answers in the caller's format. */
+/** Translation blocks the event loop: one of this many values for some 0.1 s. */
+const valuesMax = 100_000
+
+/**
+ * Writes requests from the caller's conversation, and answers in the caller's format. Both have at most 100,000 values.
+ */
 export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['path']): Dialect {
   return {
     path,
     encode: (ask, model, endpoint) =>
-      format.write(talk.read(ask, endpoint.drop), { ...endpoint, model, isStream: ask.stream }),
-    decode: understood((body, ask) => talk.writeWhole(completeAnswer()(answered(format.readAnswer(body))), ask)),
+      format.write(talk.read(limited(ask), endpoint.drop), { ...endpoint, model, isStream: ask.stream }),
+    decode: understood((body, ask) => {
+      if (hasMoreValues(body, valuesMax)) throw new MalformedAnswer('malformed', 'the answer has too many values')
+      return talk.writeWhole(completeAnswer()(answered(format.readAnswer(body))), ask)
+    }),
     stream(ask, { overrides }) {
       const reader = format.answerReader()
       const writer = talk.writer(ask)
@@ -41,6 +52,12 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
       }
     },
   }
+}
+
+/** @throws {UpstreamFailure} for a request with too many values */
+function limited(ask: Ask): Ask {
+  if (hasMoreValues(ask.body, valuesMax)) throw untranslatable('A request of more than 100,000 values')
+  return ask
 }
 
 /**
