@@ -259,7 +259,7 @@ describe('a request of very many values', () => {
 
   test.each(requests)('of %s is not translated, since that would block the service', async (name, fields) => {
     const format = formats[name]
-    const envelope = { path: format.path, parameter: undefined, headers: new Headers() }
+    const envelope = { path: format.path, parameter: () => null, headers: new Headers() }
     const ask = format.check(encoder.encode(JSON.stringify({ model: 'm', ...fields })), envelope)
     for (const { dialects } of [anthropic, gemini, openai]) {
       const dialect = dialects[name]
