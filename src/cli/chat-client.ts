@@ -6,7 +6,7 @@ import { firstChatModel, isChatModel } from '../gateway/chat-model.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import { modelsListed } from '../gateway/models-listed.ts'
 import type { Transport, UpstreamResponse } from '../transport/transport.ts'
-import { askService, errorMessage, member, tryParseJson } from './running-service.ts'
+import { askService, errorMessage, member, serviceRoot, tryParseJson } from './running-service.ts'
 
 /** An answer that arrives in pieces. */
 export interface StreamedAnswer {
@@ -80,7 +80,7 @@ async function* streamText(reply: {
  * @param url with or without `/v1`
  */
 export function serviceChat(url: string, transport: Transport): ChatClient {
-  const base = new URL(`${url.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1`)
+  const base = new URL(`${serviceRoot(url)}/v1`)
 
   function request(path: string, body: string | undefined, signal: AbortSignal): Promise<UpstreamResponse> {
     return askService(base, body === undefined ? { path } : { path, body }, transport, signal)

@@ -7,6 +7,7 @@ export const commands: readonly CommandEntry[] = [
   { name: 'providers', load: async () => (await import('./providers.ts')).providersCommand },
   { name: 'models', load: async () => (await import('./models.ts')).modelsCommand },
   { name: 'init', load: async () => (await import('./init.ts')).initCommand },
+  { name: 'connect', load: async () => (await import('./connect.ts')).connectCommand },
   { name: 'sessions', load: async () => (await import('./sessions.ts')).sessionsCommand },
   { name: 'chat', load: async () => (await import('./chat.ts')).chatCommand },
 ]

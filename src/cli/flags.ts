@@ -7,6 +7,12 @@ export const configFlag = textFlag('provider file to use', 'FILE', {
   otherwise: '~/.svc/providers.json, or the providers detected on this machine',
 })
 
+/** `--url URL` of commands for a running service. */
+export const runningUrlFlag = textFlag('running service, such as https://svc.example.org', 'URL', {
+  environment: 'SVC_URL',
+  fallback: 'http://127.0.0.1:8000',
+})
+
 /** `--host ADDRESS` (docs/commands.md). */
 export const hostFlag = textFlag('address to listen on; 0.0.0.0 for all', 'ADDRESS', {
   environment: 'SVC_HOST',

@@ -2,6 +2,7 @@ import { UsageError } from '../app/start-errors.ts'
 import { headerBlock, parseOrigin } from '../transport/header-block.ts'
 import type { Transport, UpstreamResponse } from '../transport/transport.ts'
 import { show } from './arguments.ts'
+import type { CommandContext } from './command.ts'
 
 /** One request to a running service. */
 export interface ServiceRequest {
@@ -65,6 +66,24 @@ export async function askService(
   if (status === 200) return response
   const message = errorMessage(tryParseJson(await response.body.readAll()))
   throw new ServiceRefusal(status, message ?? `${base.href} answered with status ${status}`)
+}
+
+/** The address of a running service, which may be written with `/v1`, without it and without a slash at the end. */
+export function serviceRoot(url: string): string {
+  return url.replace(/\/+$/, '').replace(/\/v1$/, '')
+}
+
+/**
+ * Reads a session token from `SVC_TOKEN`: other users of the machine can see flags.
+ *
+ * @returns undefined if the variable is not set
+ * @throws {UsageError} for a text that is no token
+ */
+export function sessionToken(environment: CommandContext['environment'], advice: string): string | undefined {
+  const token = environment['SVC_TOKEN']?.trim() ?? ''
+  if (token === '') return undefined
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new UsageError(`SVC_TOKEN is not a valid token: ${advice}`)
+  return token
 }
 
 /** Checks the value of `--url`. @throws {UsageError} */

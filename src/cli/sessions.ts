@@ -1,13 +1,11 @@
 import { UsageError } from '../app/start-errors.ts'
-import { show, textFlag } from './arguments.ts'
+import { show } from './arguments.ts'
 import type { Command, CommandContext } from './command.ts'
-import { askService, member, tryParseJson, ServiceRefusal, serviceUrl } from './running-service.ts'
+import { runningUrlFlag } from './flags.ts'
+import { askService, member, tryParseJson, ServiceRefusal, serviceUrl, sessionToken } from './running-service.ts'
 
 const flags = {
-  url: textFlag('running service, such as https://svc.example.org', 'URL', {
-    environment: 'SVC_URL',
-    fallback: 'http://127.0.0.1:8000',
-  }),
+  url: runningUrlFlag,
 }
 
 type Context = CommandContext<typeof flags>
@@ -39,7 +37,7 @@ async function run(context: Context): Promise<number> {
   const { flags, environment, stdout, signal } = context
   const person = personOf(context)
   const base = new URL(serviceUrl(flags.url))
-  const token = tokenOf(environment['SVC_TOKEN'])
+  const token = tokenOf(environment)
   const { httpClient } = await import('../transport/http-client.ts')
   const transport = httpClient()
   try {
@@ -70,12 +68,10 @@ function personOf({ positionals: [word, person] }: Context): string {
   return person
 }
 
-/** Reads the token from the environment, since other users of the machine can see flags. */
-function tokenOf(text = ''): string {
-  const token = text.trim()
+function tokenOf(environment: Context['environment']): string {
   const advice = `set it to an owner's session token, which GET /auth/session shows in the owner's browser`
-  if (token === '') throw new UsageError(`SVC_TOKEN is not set: ${advice}`)
-  if (!/^[\x21-\x7e]+$/.test(token)) throw new UsageError(`SVC_TOKEN is not a valid token: ${advice}`)
+  const token = sessionToken(environment, advice)
+  if (token === undefined) throw new UsageError(`SVC_TOKEN is not set: ${advice}`)
   return token
 }
 

@@ -37,8 +37,13 @@ function expandTilde(path: string, environment: Environment): string {
   return join(userHome(environment, `SVC_HOME is "${path}", write an absolute path`), path.slice(1))
 }
 
-/** The user's home directory. Windows sets USERPROFILE instead of HOME; containers may set neither. */
-function userHome(environment: Environment, advice: string): string {
+/**
+ * The user's home directory. Windows sets USERPROFILE instead of HOME; containers may set neither.
+ *
+ * @param advice the end of the error's message
+ * @throws {HomeError} when it is not known
+ */
+export function userHome(environment: Environment, advice: string): string {
   const home = environment['HOME'] || environment['USERPROFILE']
   if (home === undefined || home === '') throw new HomeError(`HOME is not set: ${advice}`)
   if (!isAbsolute(home)) throw new HomeError(`HOME is not an absolute path: ${advice}`)

@@ -1,0 +1,177 @@
+import { isAbsolute, join } from 'node:path'
+import { userHome } from '../../config/home.ts'
+import type { CommandContext } from '../command.ts'
+import type { Setting, SettingsLanguage } from './edit-settings.ts'
+
+/** The running service and the model that a client shall use. */
+export interface Connection {
+  /** Without a trailing slash, such as `http://127.0.0.1:8000`. */
+  readonly root: string
+  readonly model: string
+  /** Tokens of the model's context, where known. */
+  readonly context: number | undefined
+  /** Stands for the session token; undefined without sign-in. */
+  readonly token: string | undefined
+  readonly environment: CommandContext['environment']
+}
+
+/** A settings file of a client: values in a file that has others, or a whole file for svc alone. */
+export type SettingsFile =
+  | { readonly path: string; readonly language: SettingsLanguage; readonly settings: readonly Setting[] }
+  | { readonly path: string; readonly text: string }
+
+/** How a client program is set up. Each was tried (docs/clients.md). */
+export interface ClientGuide {
+  /** Its name on the command line. */
+  readonly name: string
+  readonly title: string
+  /** Its settings files. Absent: it is set up by commands, or by variables of the shell. */
+  readonly files?: (connection: Connection) => readonly SettingsFile[]
+  /** Commands to enter, after the files are written. `$SVC_TOKEN` stands for the session token. */
+  readonly commands: (connection: Connection) => readonly string[]
+}
+
+/** The client programs that `svc connect` knows. */
+export const clientGuides: readonly ClientGuide[] = [
+  {
+    name: 'claude-code',
+    title: 'Claude Code',
+    files: (connection) => {
+      const { root, model, context } = connection
+      const variables = {
+        ANTHROPIC_BASE_URL: root,
+        ANTHROPIC_AUTH_TOKEN: keyOf(connection),
+        ANTHROPIC_MODEL: model,
+        ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
+        ...(context === undefined ? {} : { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(context) }),
+      }
+      const settings = Object.entries(variables).map(([name, value]): Setting => ({ path: ['env', name], value }))
+      const path = join(folderOf(connection, 'CLAUDE_CONFIG_DIR', '.claude'), 'settings.json')
+      return [{ path, language: 'json', settings }]
+    },
+    commands: () => ['claude'],
+  },
+  {
+    name: 'codex',
+    title: 'Codex',
+    files: (connection) => {
+      const { root, model, context, token } = connection
+      const table = ['model_providers', 'svc'] as const
+      const path = join(folderOf(connection, 'CODEX_HOME', '.codex'), 'config.toml')
+      const settings: readonly Setting[] = [
+        { path: ['model'], value: model },
+        { path: ['model_provider'], value: 'svc' },
+        ...(context === undefined ? [] : [{ path: ['model_context_window'], value: context } as const]),
+        { path: [...table, 'name'], value: 'svc' },
+        { path: [...table, 'base_url'], value: `${root}/v1` },
+        { path: [...table, 'wire_api'], value: 'responses' },
+        ...(token === undefined ? [] : [{ path: [...table, 'env_key'], value: 'SVC_TOKEN' } as const]),
+      ]
+      return [{ path, language: 'toml', settings }]
+    },
+    commands: ({ token }) => (token === undefined ? ['codex'] : ['export SVC_TOKEN', 'codex']),
+  },
+  {
+    name: 'opencode',
+    title: 'opencode',
+    files: (connection) => {
+      const { root, model, token } = connection
+      const provider = ['provider', 'svc'] as const
+      const path = join(folderOf(connection, 'XDG_CONFIG_HOME', '.config'), 'opencode', 'opencode.json')
+      const settings: readonly Setting[] = [
+        { path: ['model'], value: `svc/${model}` },
+        { path: ['small_model'], value: `svc/${model}` },
+        { path: [...provider, 'npm'], value: '@ai-sdk/openai-compatible' },
+        { path: [...provider, 'name'], value: 'svc' },
+        { path: [...provider, 'options', 'baseURL'], value: `${root}/v1` },
+        { path: [...provider, 'options', 'apiKey'], value: token === undefined ? noKey : '{env:SVC_TOKEN}' },
+        { path: [...provider, 'models', model, 'name'], value: model },
+      ]
+      return [{ path, language: 'json', settings }]
+    },
+    commands: ({ token }) => (token === undefined ? ['opencode'] : ['export SVC_TOKEN', 'opencode']),
+  },
+  {
+    name: 'cline',
+    title: 'Cline',
+    commands: ({ root, model, token }) => [
+      `cline auth openai --baseurl ${quoted(`${root}/v1`)} --apikey ${shellKey(token)} --modelid ${quoted(model)}`,
+      'cline',
+    ],
+  },
+  {
+    name: 'continue',
+    title: 'Continue',
+    files: (connection) => [{ path: continueFile(connection), text: continueText(connection) }],
+    commands: (connection) => [`cn --config ${quoted(continueFile(connection))}`],
+  },
+  {
+    name: 'aider',
+    title: 'aider',
+    files: (connection) => {
+      const { root, model } = connection
+      const settings: readonly Setting[] = [
+        { path: ['model'], value: `openai/${model}` },
+        { path: ['openai-api-base'], value: `${root}/v1` },
+        { path: ['openai-api-key'], value: keyOf(connection) },
+      ]
+      return [{ path: join(homeOf(connection), '.aider.conf.yml'), language: 'yaml', settings }]
+    },
+    commands: () => ['aider'],
+  },
+  {
+    name: 'libraries',
+    title: 'Libraries of OpenAI and Anthropic',
+    commands: ({ root, token }) => [
+      `export OPENAI_BASE_URL=${quoted(`${root}/v1`)} OPENAI_API_KEY=${shellKey(token)}`,
+      `export ANTHROPIC_BASE_URL=${quoted(root)} ANTHROPIC_AUTH_TOKEN=${shellKey(token)}`,
+    ],
+  },
+]
+
+/** Clients send a key always; without sign-in svc ignores it. */
+const noKey = 'any'
+
+function keyOf({ token }: Connection): string {
+  return token ?? noKey
+}
+
+/** The key on a command line, which other users of the machine can see: by the name of its variable. */
+function shellKey(token: string | undefined): string {
+  return token === undefined ? noKey : '"$SVC_TOKEN"'
+}
+
+/** Quoted for a shell, if it needs to be. */
+function quoted(text: string): string {
+  return /^[\w./:@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+}
+
+function homeOf({ environment }: Connection): string {
+  return userHome(environment, 'the settings of clients are there')
+}
+
+/** The folder that a variable names, else one in the home directory. */
+function folderOf(connection: Connection, variable: string, name: string): string {
+  const folder = connection.environment[variable]
+  return folder !== undefined && isAbsolute(folder) ? folder : join(homeOf(connection), name)
+}
+
+/** A file of its own: the extension for editors has a list of models, in which svc would have to find its own. */
+function continueFile(connection: Connection): string {
+  return join(folderOf(connection, 'CONTINUE_GLOBAL_DIR', '.continue'), 'svc.yaml')
+}
+
+function continueText(connection: Connection): string {
+  const { root, model } = connection
+  const written = JSON.stringify
+  return `name: svc
+version: 1.0.0
+schema: v1
+models:
+  - name: ${written(model)}
+    provider: openai
+    model: ${written(model)}
+    apiBase: ${written(`${root}/v1`)}
+    apiKey: ${written(keyOf(connection))}
+`
+}

@@ -1,0 +1,217 @@
+import { readFile } from 'node:fs/promises'
+import { UsageError } from '../app/start-errors.ts'
+import { isMissing } from '../base/error-code.ts'
+import { nearestName } from '../base/nearest.ts'
+import { writeConfig } from '../config/edit/write-config.ts'
+import { fingerprint } from '../config/watch/fingerprint.ts'
+import { firstChatModel } from '../gateway/chat-model.ts'
+import { harmless } from '../observe/text.ts'
+import type { Transport } from '../transport/transport.ts'
+import { booleanFlag, show, textFlag } from './arguments.ts'
+import { clientGuides, type ClientGuide, type Connection, type SettingsFile } from './clients/client-guides.ts'
+import { editSettings, SettingsError } from './clients/edit-settings.ts'
+import type { Command, CommandContext } from './command.ts'
+import { runningUrlFlag } from './flags.ts'
+import {
+  askService,
+  member,
+  ServiceRefusal,
+  serviceRoot,
+  serviceUrl,
+  sessionToken,
+  tryParseJson,
+} from './running-service.ts'
+
+const flags = {
+  url: runningUrlFlag,
+  model: textFlag('model that the client asks for', 'MODEL', {
+    short: 'm',
+    environment: 'SVC_MODEL',
+    otherwise: 'the first chat model',
+  }),
+  write: booleanFlag("write the settings into the client's file, and keep a copy of the file as it was"),
+}
+
+type Context = CommandContext<typeof flags>
+
+const names = clientGuides.map(({ name }) => name)
+const answerMs = 30_000
+const interrupted = 130
+const listedMax = 10
+/** Printed in place of the token. */
+const tokenMark = '$SVC_TOKEN'
+
+/** `svc connect` (docs/commands.md). */
+export const connectCommand: Command<typeof flags> = {
+  name: 'connect',
+  summary: 'print or write the settings of a client program for a running service',
+  flags,
+  arguments: { usage: 'CLIENT', summary: names.join(', '), maximum: 1 },
+  examples: [
+    { command: 'svc connect codex', does: 'prints what to set in Codex' },
+    { command: 'svc connect claude-code --model my-model --write', does: 'sets up Claude Code' },
+    {
+      command: 'SVC_TOKEN=… svc connect opencode --url https://svc.example.org',
+      does: 'for a service with sign-in; the token is a session token',
+    },
+  ],
+  exitCodes: { 130: 'stopped by Ctrl-C' },
+  run,
+}
+
+async function run(context: Context): Promise<number> {
+  const { flags, environment, stdout, stderr, signal } = context
+  const guide = guideOf(context)
+  const root = serviceRoot(serviceUrl(flags.url))
+  const token = sessionToken(environment, 'set it to a session token, which GET /auth/session shows in the browser')
+  const { httpClient } = await import('../transport/http-client.ts')
+  const transport = httpClient()
+  try {
+    const service = { root, token, transport, signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]) }
+    const models = await listModels(service)
+    const chosen = flags.model === undefined ? firstOf(models, root) : findModel(flags.model, models)
+    const connection: Connection = { root, model: chosen.name, context: chosen.context, token, environment }
+    if (flags.model === undefined && models.length > 1) stderr.write(`${describeOthers(chosen, models)}\n`)
+    if (flags.write) await writeFiles(guide, connection, context)
+    else stdout.write(printed(guide, { ...connection, token: token && tokenMark }))
+    return 0
+  } catch (error) {
+    if (signal.aborted) return interrupted
+    throw error
+  } finally {
+    transport.close()
+  }
+}
+
+function guideOf({ positionals: [name] }: Context): ClientGuide {
+  const guide = clientGuides.find((each) => each.name === name)
+  if (guide !== undefined) return guide
+  if (name === undefined) throw new UsageError(`the client is missing: svc connect ${names.join('|')}`)
+  const near = nearestName(name, names)
+  const advice = near === undefined ? `allowed: ${names.join(', ')}` : `did you mean ${near}?`
+  throw new UsageError(`unknown client ${show(name)}: ${advice}`)
+}
+
+interface RunningService {
+  readonly root: string
+  readonly token: string | undefined
+  readonly transport: Transport
+  readonly signal: AbortSignal
+}
+
+interface ListedModel {
+  readonly name: string
+  readonly context: number | undefined
+}
+
+/** Asks the service whether it runs, and for its models. */
+async function listModels({ root, token, transport, signal }: RunningService): Promise<readonly ListedModel[]> {
+  const base = new URL(root)
+  const ask = async (path: string) => {
+    const response = await askService(base, { path, ...(token === undefined ? {} : { token }) }, transport, signal)
+    return response.body.readAll()
+  }
+  await ask('/health')
+  const list = tryParseJson(
+    await ask('/v1/models').catch((error: unknown) => {
+      throw explained(error, root)
+    }),
+  )
+  const data = member(list, 'data')
+  if (!Array.isArray(data)) throw new Error(`${root} does not list models as svc does`)
+  return data.flatMap((each: unknown) => {
+    const [name, context] = [member(each, 'id'), member(each, 'context')]
+    if (typeof name !== 'string' || harmless(name) !== name) return []
+    return [{ name, context: typeof context === 'number' ? context : undefined }]
+  })
+}
+
+function explained(error: unknown, root: string): unknown {
+  if (!(error instanceof ServiceRefusal) || error.status !== 401) return error
+  return new Error(
+    `${error.message}: set SVC_TOKEN to a session token, which ${root}/auth/session shows in the browser`,
+  )
+}
+
+function firstOf(models: readonly ListedModel[], root: string): ListedModel {
+  const model = firstChatModel(models)
+  if (model === undefined) throw new Error(`${root} offers no model`)
+  return model
+}
+
+/** A listed model; `provider/model` asks one provider only. */
+function findModel(name: string, models: readonly ListedModel[]): ListedModel {
+  const found = models.find((model) => model.name === name || name.endsWith(`/${model.name}`))
+  if (found !== undefined) return { ...found, name }
+  const listed = models.map((model) => model.name)
+  const near = nearestName(name, listed)
+  const advice = near === undefined ? `its models are ${shortList(listed)}` : `did you mean ${near}?`
+  throw new UsageError(`--model: the service does not offer ${show(name)}: ${advice}`)
+}
+
+function describeOthers(chosen: ListedModel, models: readonly ListedModel[]): string {
+  const others = models.map(({ name }) => name).filter((name) => name !== chosen.name)
+  return `svc: model ${chosen.name}; others with --model: ${shortList(others)}`
+}
+
+function shortList(names: readonly string[]): string {
+  const more = names.length - listedMax
+  return names.slice(0, listedMax).join(', ') + (more > 0 ? ` and ${more} more` : '')
+}
+
+function printed({ title, files, commands }: ClientGuide, connection: Connection): string {
+  const sections = (files?.(connection) ?? []).map(
+    (file) => `${file.path}:\n\n${'text' in file ? file.text : editSettings(file.language, '', file.settings)}`,
+  )
+  const heading = `${title} with ${connection.model} at ${connection.root}`
+  return [heading, ...sections, commands(connection).join('\n')].join('\n\n').replace(/\n{3,}/g, '\n\n') + '\n'
+}
+
+async function writeFiles(
+  { title, files, commands }: ClientGuide,
+  connection: Connection,
+  { stdout }: Context,
+): Promise<void> {
+  if (files === undefined)
+    throw new UsageError(`${title} is not set up by a file; without --write, the command prints what to enter`)
+  for (const file of files(connection)) stdout.write(`${await writeFile(file)}\n`)
+  stdout.write(`${commands(connection).join('\n')}\n`)
+}
+
+/** Writes one file, if that changes it, and keeps a copy of the one before. @returns what was done */
+async function writeFile(file: SettingsFile): Promise<string> {
+  const { path } = file
+  const before = await readIfThere(path)
+  const text = 'text' in file ? file.text : edited(file, before ?? '')
+  if (text === before) return `${path} has these settings already`
+  if (before === undefined) {
+    await writeConfig(path, text, fingerprint(undefined))
+    return `${path} written`
+  }
+  const copy = `${path}.${new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')}.bak`
+  await writeConfig(copy, before)
+  await writeConfig(path, text, fingerprint(before))
+  return `${path} changed; as it was: ${copy}`
+}
+
+function edited(
+  { path, language, settings }: Exclude<SettingsFile, { readonly text: string }>,
+  before: string,
+): string {
+  try {
+    return editSettings(language, before, settings)
+  } catch (error) {
+    if (error instanceof SettingsError)
+      throw new Error(`${path} ${error.message}: without --write, the command prints what to add`, { cause: error })
+    throw error
+  }
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
