@@ -38,6 +38,10 @@ export interface Format {
   checkLarge(body: Uint8Array, pause: () => Promise<void>, envelope: Envelope): Promise<Ask>
   /** Estimated prompt tokens, for a stream that ends before its provider counts them. Absent: they are not estimated. */
   promptTokens?(ask: Ask): number
+  /** Limit of a request in bytes, if it is lower than that of the configuration. */
+  readonly requestBytesMax?: number
+  /** Limit of a whole answer of a provider in bytes. Absent: {@link answerBytesDefault}. */
+  readonly answerBytesMax?: number
   /** Answers of different models cannot be compared: failover stays among providers of the same model. */
   readonly needsSameModel: boolean
   /** Providers may lack the endpoint: the statuses 404 and 501 say nothing about the model. */
@@ -59,6 +63,9 @@ export interface Format {
   readonly talk?: Talk
   readonly stream?: StreamOutput & Partial<StreamFormat>
 }
+
+/** Limit of a whole answer in bytes. */
+export const answerBytesDefault: number = 32 * 1024 * 1024
 
 /** A request around its body. */
 export interface Envelope {

@@ -24,6 +24,8 @@ export interface UpstreamFormat {
    * @throws {MalformedAnswer} or {UpstreamFailure} `malformed`
    */
   readAnswer(body: Uint8Array): readonly AnswerEvent[] | AnsweredError
+  /** Limit of an event of a stream in bytes. Absent: 1 MiB. */
+  readonly eventBytesMax?: number
   /** Starts reading a stream. */
   answerReader(): AnswerReader
 }

@@ -1,13 +1,11 @@
 import type { Ask } from '../formats/ask.ts'
 import { formats } from '../formats/format-list.ts'
-import { streamOf, type StreamFormat } from '../formats/format.ts'
+import { answerBytesDefault, streamOf, type StreamFormat } from '../formats/format.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import type { Reply, StreamReply } from '../formats/reply.ts'
 import type { AnswerBudget, AnswerReservation } from '../service/answer-budget.ts'
 import { outOfResources, UpstreamFailure } from '../service/failure.ts'
 import type { Layer } from '../service/service.ts'
-
-const bytesMax = 32 * 1024 * 1024
 
 /**
  * Converts an answer to the kind that the caller asked for: a whole answer into a stream, a stream into a whole answer
@@ -54,7 +52,7 @@ async function gather(
   for (let parts = await reply.read(); parts !== undefined; parts = await reply.read()) {
     for (const part of parts) {
       bytes += part.data.length
-      if (bytes > bytesMax) throw new UpstreamFailure('too_large', 'the answer is too large', { status: 200 })
+      if (bytes > answerBytesDefault) throw new UpstreamFailure('too_large', 'the answer is too large', { status: 200 })
       if (!reservation.reserve(part.data.length)) throw outOfResources()
       usage = part.usage ?? usage
       if (part.text !== '' || part.isBeyondText || (part.finishReason !== undefined && part.finishReason !== 'stop'))

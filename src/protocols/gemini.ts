@@ -1,3 +1,4 @@
+import { embeddings } from '../formats/embeddings/format.ts'
 import { readEmbeddingsAnswer, writeEmbeddingsRequest } from '../formats/gemini/embeddings.ts'
 import { generateContent } from '../formats/gemini/upstream.ts'
 import { readUpstreamError } from '../formats/upstream-error.ts'
@@ -16,6 +17,7 @@ export const gemini: Protocol = {
   dialects: {
     ...translated(generateContent, contentPath),
     embeddings: {
+      answerBytesMax: embeddings.answerBytesMax,
       path: (endpoint, model) => `${modelPath(endpoint, model)}:batchEmbedContents`,
       encode: (ask, model, { overrides }) => writeEmbeddingsRequest(ask, model, overrides),
       decode: understood(readEmbeddingsAnswer),

@@ -7,10 +7,14 @@ import type { Endpoint, Dialect } from './protocol.ts'
 const noHeaders: ReadonlyMap<string, string> = new Map()
 
 /** For upstreams that speak the caller's format: bytes pass through, inspected but not rebuilt. */
-export function native({ passThrough, isOptional }: Format, path: (endpoint: Endpoint) => string): Dialect {
+export function native(
+  { passThrough, isOptional, answerBytesMax }: Format,
+  path: (endpoint: Endpoint) => string,
+): Dialect {
   const { reader } = passThrough
   return {
     isNative: true,
+    answerBytesMax,
     ...(isOptional === undefined ? {} : { isOptional }),
     path,
     encode: (ask, model, endpoint) => passThrough.write(ask, model, endpoint),

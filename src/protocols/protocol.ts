@@ -64,6 +64,8 @@ export interface Dialect {
   readonly isNative?: true
   /** Upstreams may lack the endpoint: the statuses 404 and 501 say nothing about the model. */
   readonly isOptional?: true
+  /** Limit of a whole answer in bytes. Absent: 32 MiB. */
+  readonly answerBytesMax?: number | undefined
   /** Returns path and query. `model` is the upstream's name for the model. */
   path(endpoint: Endpoint, model: string, stream: boolean): string
   /**

@@ -42,6 +42,7 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
       const checked = completeAnswer()
       return {
         // Only chat completions stream several choices; `n` is their field.
+        eventBytesMax: format.eventBytesMax,
         hasOneChoice: writer.hasOneChoice && !Object.hasOwn(overrides, 'n'),
         decode(event) {
           const events = answered(reader.read(event))

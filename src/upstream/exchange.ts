@@ -1,5 +1,6 @@
 import { serverSentEvents, startsLikeJson, textStart, type Framing } from '../bytes/framing.ts'
 import type { Ask } from '../formats/ask.ts'
+import { answerBytesDefault } from '../formats/format.ts'
 import type { Reply } from '../formats/reply.ts'
 import type { Endpoint, Dialect } from '../protocols/protocol.ts'
 import type { AnswerBudget, AnswerReservation } from '../service/answer-budget.ts'
@@ -16,7 +17,6 @@ import { streamReply, type StreamBody, type StreamReplyOptions } from './stream-
 import { bodyFailure, exchangeFailure } from './transport-failure.ts'
 import type { Signed, Upstream } from './upstream.ts'
 
-const bodyBytesMax = 32 * 1024 * 1024
 /** Length of `event:`, the longest field name that can begin an event stream. */
 const fieldNameBytes = 6
 const beginningBytesMax = 4 * 1024
@@ -44,6 +44,7 @@ export function upstreamExchange({ upstream, model, idleMs, answerBudget }: Exch
   for (const [format, dialect] of Object.entries(protocol.dialects))
     dialects.set(format, {
       dialect,
+      bytesMax: dialect.answerBytesMax ?? answerBytesDefault,
       wholePath: dialect.path(endpoint, model, false),
       streamPath: dialect.path(endpoint, model, true),
     })
@@ -52,7 +53,7 @@ export function upstreamExchange({ upstream, model, idleMs, answerBudget }: Exch
     const found = dialects.get(request.format)
     if (found === undefined)
       throw new UpstreamFailure('bad_request', `the provider does not serve ${request.format}`, { status: 501 })
-    const { dialect } = found
+    const { dialect, bytesMax } = found
     let response: UpstreamResponse
     let signed: Signed
     try {
@@ -71,7 +72,7 @@ export function upstreamExchange({ upstream, model, idleMs, answerBudget }: Exch
           headers: signed.block,
           body,
           connectMs,
-          bodyBytesMax: request.stream ? Number.POSITIVE_INFINITY : bodyBytesMax,
+          bodyBytesMax: request.stream ? Number.POSITIVE_INFINITY : bytesMax,
         },
         call.signal,
       )
@@ -82,6 +83,7 @@ export function upstreamExchange({ upstream, model, idleMs, answerBudget }: Exch
     if (response.status === 200)
       return readAnswer(response, request, {
         dialect,
+        bytesMax,
         endpoint,
         idleMs,
         answerBudget,
@@ -107,12 +109,15 @@ function ofOptional(failure: UpstreamFailure): UpstreamFailure {
 /** A dialect, with its paths for one model. */
 interface DialectPaths {
   readonly dialect: Dialect
+  /** Limit of a whole answer. */
+  readonly bytesMax: number
   readonly wholePath: string
   readonly streamPath: string
 }
 
 interface AnswerOptions extends Pick<ExchangeOptions, 'idleMs' | 'answerBudget'>, Pick<StreamReplyOptions, 'hidden'> {
   readonly dialect: Dialect
+  readonly bytesMax: number
   readonly endpoint: Endpoint
   readonly framing: Framing
 }
@@ -120,7 +125,7 @@ interface AnswerOptions extends Pick<ExchangeOptions, 'idleMs' | 'answerBudget'>
 async function readAnswer(
   response: UpstreamResponse,
   request: Ask,
-  { dialect, endpoint, idleMs, answerBudget, framing, hidden }: AnswerOptions,
+  { dialect, bytesMax, endpoint, idleMs, answerBudget, framing, hidden }: AnswerOptions,
 ): Promise<Reply> {
   const { body } = response
   const reservation = answerBudget.reservation()
@@ -129,7 +134,13 @@ async function readAnswer(
   function asStream(bytes: StreamBody, first?: Uint8Array): Reply {
     const decoder = dialect.stream?.(request, endpoint)
     if (decoder === undefined) throw new UpstreamFailure('malformed', 'the answer is a stream', { status: 200 })
-    return streamReply(bytes, decoder, { framing, idleMs, hidden, ...(first === undefined ? {} : { first }) })
+    return streamReply(bytes, decoder, {
+      framing,
+      idleMs,
+      answerBudget,
+      hidden,
+      ...(first === undefined ? {} : { first }),
+    })
   }
 
   try {
@@ -140,7 +151,7 @@ async function readAnswer(
     const first = await readBeginning(body)
     if (first === undefined) throw new UpstreamFailure('empty', 'the answer is empty', { status: 200 })
     if (saysStream ? startsLikeJson(first) : !framing.looksLikeStream(first))
-      return decodeWhole(dialect, await collect(first, body, reservation), request)
+      return decodeWhole(dialect, await collect(first, body, bytesMax, reservation), request)
     return asStream(body, first)
   } catch (error) {
     throw hidden(bodyFailure(error))
@@ -175,14 +186,19 @@ function isSufficient(bytes: Uint8Array): boolean {
   )
 }
 
-async function collect(first: Uint8Array, body: UpstreamBody, reservation: AnswerReservation): Promise<Uint8Array> {
+async function collect(
+  first: Uint8Array,
+  body: UpstreamBody,
+  bytesMax: number,
+  reservation: AnswerReservation,
+): Promise<Uint8Array> {
   const pieces = [first]
   let length = first.length
   for (let piece = await body.read(); piece !== undefined; piece = await body.read()) {
     pieces.push(piece)
     length += piece.length
     const isReserved = reservation.reserve(piece.length)
-    if (isReserved && length <= bodyBytesMax) continue
+    if (isReserved && length <= bytesMax) continue
     body.cancel()
     throw isReserved ? new TransportError('too_large', 'the answer is too large') : responseMemoryError()
   }

@@ -19,6 +19,7 @@ import {
   type BodyStep,
   type FakeBody,
 } from '../protocols/testing.ts'
+import type { AnswerBudget, AnswerReservation } from '../service/answer-budget.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import { streamReply, type StreamReplyOptions } from './stream-reply.ts'
 
@@ -228,6 +229,64 @@ describe('a stream', () => {
       options,
     )
     expect(await reply.read().catch((error: unknown) => error)).toBe(mistake)
+  })
+})
+
+describe('a stream with large events', () => {
+  const large = encode(`data: ${'x'.repeat(3 * 1024 * 1024)}\n\n`)
+  const decoded: Part = {
+    ...deltaPart({ id: 'a', created: 1, model: 'm' }, { content: 'x' }),
+    finishReason: 'stop',
+    hasOpenChoice: false,
+  }
+
+  function counted(budget: AnswerBudget, steps: readonly BodyStep[], eventBytesMax?: number): StreamReply {
+    const decoder = { eventBytesMax, hasOneChoice: true, decode: () => [decoded], finish: () => [] }
+    return streamReply(fakeBody(steps), decoder, { ...options, answerBudget: budget })
+  }
+
+  /** A budget whose reservations can hold this number of bytes. */
+  function budgetOf(bytesMax: number) {
+    const state = { held: 0, highest: 0 }
+    const reservation: AnswerReservation = {
+      reserve(bytes) {
+        state.held += bytes
+        state.highest = Math.max(state.highest, state.held)
+        return state.held <= bytesMax
+      },
+      release: () => void (state.held = 0),
+    }
+    return { state, budget: { reservation: () => reservation } satisfies AnswerBudget }
+  }
+
+  const pieces = cutAt(
+    large,
+    Array.from({ length: 12 }, (_, index) => (index + 1) * 250_000),
+  )
+
+  test('counts their bytes, until they were taken', async () => {
+    const { state, budget } = budgetOf(Infinity)
+    const reply = counted(budget, [...pieces, ...pieces], 4 * 1024 * 1024)
+    await reply.read()
+    expect(state.highest).toBeGreaterThan(2_900_000)
+    expect(state.highest).toBeLessThan(3_300_000)
+    await reply.read()
+    expect(state.highest).toBeLessThan(3_300_000)
+    await reply.read()
+    expect(state.held).toBe(0)
+  })
+
+  test('fails for lack of resources above the budget (row 42)', async () => {
+    const { state, budget } = budgetOf(1_000_000)
+    const { failure } = await readAll(counted(budget, pieces, 4 * 1024 * 1024))
+    expect(failure).toMatchObject({ failure: 'resources', isFinal: true })
+    expect([state.highest < 1_400_000, state.held]).toEqual([true, 0])
+  })
+
+  test('counts none where events are small', async () => {
+    const { state, budget } = budgetOf(0)
+    expect((await readAll(counted(budget, [encode('data: x\n\n')]))).failure).toBeUndefined()
+    expect(state.highest).toBe(0)
   })
 })
 

@@ -6,7 +6,8 @@ import type { StreamReply } from '../formats/reply.ts'
 import { Cancelled, streamEnd } from '../formats/stream-end.ts'
 import type { Usage } from '../formats/usage.ts'
 import type { StreamDecoder } from '../protocols/protocol.ts'
-import { UpstreamFailure } from '../service/failure.ts'
+import { unlimitedAnswerBudget, type AnswerBudget } from '../service/answer-budget.ts'
+import { outOfResources, UpstreamFailure } from '../service/failure.ts'
 import { watchdog, type Watchdog } from '../service/watchdog.ts'
 import { readBytesMax } from '../transport/read-scheduler.ts'
 import { TransportError, type UpstreamBody } from '../transport/transport.ts'
@@ -30,6 +31,8 @@ export interface StreamReplyOptions {
   readonly idleMs: number
   /** The beginning of the body, if it was read already. */
   readonly first?: Uint8Array
+  /** Memory budget of answers, for events that may be larger than 1 MiB. Default: no limit. */
+  readonly answerBudget?: AnswerBudget
   /** Redacts a failure. */
   readonly hidden: (error: unknown) => unknown
 }
@@ -43,9 +46,11 @@ export interface StreamReplyOptions {
 export function streamReply(
   body: StreamBody,
   decoder: StreamDecoder,
-  { framing, idleMs, first, hidden }: StreamReplyOptions,
+  { framing, idleMs, first, answerBudget = unlimitedAnswerBudget, hidden }: StreamReplyOptions,
 ): StreamReply {
   const events = framing.reader({ eventBytesMax: decoder.eventBytesMax ?? eventBytesDefault })
+  /** The bytes of an event, until it was taken. Its first MiB does not count, so small events need none. */
+  const reservation = decoder.eventBytesMax === undefined ? undefined : answerBudget.reservation()
   let pending = first
   let isOver = false
   let isCancelled = false
@@ -67,6 +72,7 @@ export function streamReply(
 
   function end(): void {
     isOver = true
+    reservation?.release()
     idle?.stop()
     barren?.stop()
   }
@@ -170,7 +176,16 @@ export function streamReply(
     return parts.length === 0 ? undefined : parts
   }
 
+  /** The events that these bytes complete; undefined: the body has ended. Counts the bytes of an event that goes on. */
+  function eventsWith(bytes: Uint8Array | undefined): readonly ServerSentEvent[] {
+    if (bytes === undefined) return events.end()
+    const complete = events.push(bytes)
+    if (complete.length === 0 && reservation?.reserve(bytes.length) === false) throw outOfResources()
+    return complete
+  }
+
   async function read(): Promise<readonly Part[] | undefined> {
+    reservation?.release()
     while (!isOver) {
       try {
         let bytes = pending
@@ -188,7 +203,7 @@ export function streamReply(
           if (isOver) break
         }
         hasEnded = bytes === undefined
-        const parts = decode(bytes === undefined ? events.end() : events.push(bytes))
+        const parts = decode(eventsWith(bytes))
         if (bytes === undefined && !isOver) atEndOfBody()
         if (parts.length > 0) return parts
       } catch (error) {

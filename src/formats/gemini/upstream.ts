@@ -7,6 +7,8 @@ import { writeGeminiRequest } from './write-request.ts'
 
 /** Google's generateContent and streamGenerateContent. */
 export const generateContent: UpstreamFormat = {
+  // An event may have a picture.
+  eventBytesMax: 16 * 1024 * 1024,
   write: (conversation, target) => [encodeJson(override(writeGeminiRequest(conversation, target), target.overrides))],
   ...jsonAnswers({ readAnswer: readGeminiAnswer, answerReader: geminiAnswerReader }),
 }

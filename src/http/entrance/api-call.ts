@@ -100,7 +100,7 @@ async function answer(context: HandlerContext, format: Format, options: Entrance
   try {
     request.signal.addEventListener('abort', leave, { once: true })
     context.keepOpen()
-    const body = await readBody(request, options.bodyLimits(), reservation)
+    const body = await readBody(request, limitsOf(format, options.bodyLimits()), reservation)
     const envelope = envelopeOf(context)
     const ask =
       body.length > sliceBytes ? await format.checkLarge(body, nextTurn, envelope) : format.check(body, envelope)
@@ -129,6 +129,12 @@ async function answer(context: HandlerContext, format: Format, options: Entrance
     settle({ status: statusOf(sent, format), ...outcomeOfError(sent, error) })
     return errorResponse(sent, context.id, { format, headers: attemptHeaders(progress) })
   }
+}
+
+/** The limits of bodies in a format: the lower number of bytes counts. */
+function limitsOf({ path, requestBytesMax }: Format, limits: BodyLimits): BodyLimits {
+  if (requestBytesMax === undefined || requestBytesMax >= limits.bytesMax) return limits
+  return { ...limits, bytesMax: requestBytesMax, setting: `the limit of ${path}` }
 }
 
 function envelopeOf({ path, request }: HandlerContext): Envelope {

@@ -26,7 +26,7 @@ export interface BodyTimes {
 /** Limits of a request body. */
 export interface BodyLimits extends BodyTimes {
   readonly bytesMax: number
-  /** The setting of `bytesMax`, for the error message. Absent: it is fixed. */
+  /** The origin of `bytesMax`, such as its setting, for the error message. */
   readonly setting?: string
 }
 
