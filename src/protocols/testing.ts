@@ -41,10 +41,10 @@ export function fakeBody(steps: readonly BodyStep[], { hangs = false }: { readon
 
   return {
     read,
-    async readAll(mayHold) {
+    async readAll(reservation) {
       const pieces: Uint8Array[] = []
       for (let piece = await read(); piece !== undefined; piece = await read()) {
-        if (mayHold?.(piece.length) === false) throw responseMemoryError()
+        if (reservation?.reserve(piece.length) === false) throw responseMemoryError()
         pieces.push(piece)
       }
       return Buffer.concat(pieces)

@@ -25,31 +25,49 @@ export interface AnswerReservation {
 
 /** A budget of `bytesMax()` bytes, read at every reservation, so that a reload changes it. */
 export function answerBudget(bytesMax: () => number): AnswerBudget {
-  let reserved = 0
-  return {
-    reservation() {
-      let length = 0
-      let own = 0
-      function release(): void {
-        reserved -= own
-        length = own = 0
-      }
-      return {
-        release,
-        reserve(bytes) {
-          const more = Math.max(0, length + bytes - freeBytes) - own
-          const others = reserved - own
-          if (more > 0 && others > 0 && reserved + more > bytesMax()) {
-            release()
-            return false
-          }
-          length += bytes
-          own += more
-          reserved += more
-          return true
-        },
-      }
-    },
+  return new Budget(bytesMax)
+}
+
+class Budget implements AnswerBudget {
+  readonly bytesMax: () => number
+  reserved = 0
+
+  constructor(bytesMax: () => number) {
+    this.bytesMax = bytesMax
+  }
+
+  reservation(): AnswerReservation {
+    return new Reservation(this)
+  }
+}
+
+/** A class, since every answer has one. */
+class Reservation implements AnswerReservation {
+  readonly #budget: Budget
+  #length = 0
+  #own = 0
+
+  constructor(budget: Budget) {
+    this.#budget = budget
+  }
+
+  reserve(bytes: number): boolean {
+    const budget = this.#budget
+    const more = Math.max(0, this.#length + bytes - freeBytes) - this.#own
+    const others = budget.reserved - this.#own
+    if (more > 0 && others > 0 && budget.reserved + more > budget.bytesMax()) {
+      this.release()
+      return false
+    }
+    this.#length += bytes
+    this.#own += more
+    budget.reserved += more
+    return true
+  }
+
+  release(): void {
+    this.#budget.reserved -= this.#own
+    this.#length = this.#own = 0
   }
 }
 

@@ -15,14 +15,14 @@ function decode(framing: BodyFraming, contentLength: number, pieces: readonly Bu
   let taken = 0
   try {
     for (const piece of pieces) {
-      if (decoder.isComplete()) break
+      if (decoder.isComplete) break
       taken += decoder.push(piece, 0, (part) => void body.push(part))
     }
   } catch (error) {
     if (!(error instanceof TransportError)) throw error
     return error.kind
   }
-  return { body: Buffer.concat(body).toString('latin1'), isComplete: decoder.isComplete(), taken }
+  return { body: Buffer.concat(body).toString('latin1'), isComplete: decoder.isComplete, taken }
 }
 
 const chunks = (text: string): unknown => decode('chunked', 0, [Buffer.from(text, 'latin1')])

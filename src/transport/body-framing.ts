@@ -18,13 +18,13 @@ export interface BodyDecoder {
    */
   push(bytes: Uint8Array, from: number, deliver: (piece: Uint8Array) => void): number
   /** Whether the body has ended. Never true for a body that ends with the connection. */
-  isComplete(): boolean
+  readonly isComplete: boolean
 }
 
 /** The decoder for a framing (RFC 9112 section 6.3). @param contentLength bytes, for the framing `length` */
 export function bodyDecoder(framing: BodyFraming, contentLength: number): BodyDecoder {
-  if (framing === 'chunked') return chunkedBody()
-  return framing === 'length' ? measuredBody(contentLength) : untilClose
+  if (framing === 'chunked') return new ChunkedBody()
+  return framing === 'length' ? new MeasuredBody(contentLength) : untilClose
 }
 
 const untilClose: BodyDecoder = {
@@ -32,19 +32,26 @@ const untilClose: BodyDecoder = {
     if (from < bytes.length) deliver(view(bytes, from, bytes.length))
     return bytes.length
   },
-  isComplete: () => false,
+  isComplete: false,
 }
 
-function measuredBody(contentLength: number): BodyDecoder {
-  let left = contentLength
-  return {
-    push(bytes, from, deliver) {
-      const taken = Math.min(left, bytes.length - from)
-      left -= taken
-      if (taken > 0) deliver(view(bytes, from, from + taken))
-      return from + taken
-    },
-    isComplete: () => left === 0,
+// Classes, since every request has one of them.
+class MeasuredBody implements BodyDecoder {
+  #left: number
+
+  constructor(contentLength: number) {
+    this.#left = contentLength
+  }
+
+  get isComplete(): boolean {
+    return this.#left === 0
+  }
+
+  push(bytes: Uint8Array, from: number, deliver: (piece: Uint8Array) => void): number {
+    const taken = Math.min(this.#left, bytes.length - from)
+    this.#left -= taken
+    if (taken > 0) deliver(view(bytes, from, from + taken))
+    return from + taken
   }
 }
 
@@ -67,96 +74,97 @@ const At = {
 } as const
 
 /** Decodes chunks (RFC 9112 section 7.1). */
-function chunkedBody(): BodyDecoder {
-  let at: number = At.size
-  let size = 0
-  let digits = 0
-  let lineBytes = 0
-  let trailerBytes = 0
+class ChunkedBody implements BodyDecoder {
+  #at: number = At.size
+  #size = 0
+  #digits = 0
+  #lineBytes = 0
+  #trailerBytes = 0
+
+  get isComplete(): boolean {
+    return this.#at === At.end
+  }
+
+  push(bytes: Uint8Array, from: number, deliver: (piece: Uint8Array) => void): number {
+    let index = from
+    let start = from
+    let end = from
+    try {
+      while (index < bytes.length && this.#at !== At.end) {
+        if (this.#at === At.data) {
+          const taken = Math.min(this.#size, bytes.length - index)
+          this.#size -= taken
+          if (this.#size === 0) this.#at = At.returnAfterData
+          if (start === end) start = end = index
+          else move(bytes, index, taken, end)
+          end += taken
+          index += taken
+        } else {
+          this.#step(bytes[index] ?? 0)
+          index++
+        }
+      }
+    } finally {
+      if (end > start) deliver(view(bytes, start, end))
+    }
+    return index
+  }
 
   /** Reads one byte outside of chunk data. */
-  function step(byte: number): void {
-    switch (at) {
+  #step(byte: number): void {
+    switch (this.#at) {
       case At.size: {
         const digit = hexDigit(byte)
         if (digit >= 0) {
-          size = size * 16 + digit
-          if (++digits > 16 || size > Number.MAX_SAFE_INTEGER) throw malformed('chunk size too large')
+          this.#size = this.#size * 16 + digit
+          if (++this.#digits > 16 || this.#size > Number.MAX_SAFE_INTEGER) throw malformed('chunk size too large')
           return
         }
-        if (digits === 0) throw malformed('chunk without size')
-        if (byte === CR) at = At.lineFeedAfterSize
-        else if (byte === 59 || byte === 32 || byte === 9) at = At.extension
+        if (this.#digits === 0) throw malformed('chunk without size')
+        if (byte === CR) this.#at = At.lineFeedAfterSize
+        else if (byte === 59 || byte === 32 || byte === 9) this.#at = At.extension
         else throw malformed('invalid chunk size')
         return
       }
       case At.extension:
-        if (byte === CR) at = At.lineFeedAfterSize
-        else if (byte === LF || byte === 0 || ++lineBytes > chunkLineBytesMax)
+        if (byte === CR) this.#at = At.lineFeedAfterSize
+        else if (byte === LF || byte === 0 || ++this.#lineBytes > chunkLineBytesMax)
           throw malformed('invalid chunk extension')
         return
       case At.lineFeedAfterSize:
         if (byte !== LF) throw malformed('chunk line without line break')
-        at = size === 0 ? At.trailerStart : At.data
+        this.#at = this.#size === 0 ? At.trailerStart : At.data
         return
       case At.returnAfterData:
         if (byte !== CR) throw malformed('chunk longer than its size')
-        at = At.lineFeedAfterData
+        this.#at = At.lineFeedAfterData
         return
       case At.lineFeedAfterData:
         if (byte !== LF) throw malformed('chunk longer than its size')
-        at = At.size
-        size = digits = lineBytes = 0
+        this.#at = At.size
+        this.#size = this.#digits = this.#lineBytes = 0
         return
       case At.trailerStart:
-        countTrailer(byte)
-        at = byte === CR ? At.lastLineFeed : At.trailer
+        this.#countTrailer(byte)
+        this.#at = byte === CR ? At.lastLineFeed : At.trailer
         return
       case At.trailer:
-        countTrailer(byte)
-        if (byte === CR) at = At.lineFeedAfterTrailer
+        this.#countTrailer(byte)
+        if (byte === CR) this.#at = At.lineFeedAfterTrailer
         return
       case At.lineFeedAfterTrailer:
         if (byte !== LF) throw malformed('trailer without line break')
-        at = At.trailerStart
+        this.#at = At.trailerStart
         return
       case At.lastLineFeed:
         if (byte !== LF) throw malformed('last chunk without line break')
-        at = At.end
+        this.#at = At.end
         return
     }
   }
 
-  function countTrailer(byte: number): void {
-    if (byte === LF || byte === 0 || ++trailerBytes > trailerBytesMax) throw malformed('invalid trailer')
-  }
-
-  return {
-    push(bytes, from, deliver) {
-      let index = from
-      let start = from
-      let end = from
-      try {
-        while (index < bytes.length && at !== At.end) {
-          if (at === At.data) {
-            const taken = Math.min(size, bytes.length - index)
-            size -= taken
-            if (size === 0) at = At.returnAfterData
-            if (start === end) start = end = index
-            else move(bytes, index, taken, end)
-            end += taken
-            index += taken
-          } else {
-            step(bytes[index] ?? 0)
-            index++
-          }
-        }
-      } finally {
-        if (end > start) deliver(view(bytes, start, end))
-      }
-      return index
-    },
-    isComplete: () => at === At.end,
+  #countTrailer(byte: number): void {
+    if (byte === LF || byte === 0 || ++this.#trailerBytes > trailerBytesMax) throw malformed('invalid trailer')
   }
 }
 

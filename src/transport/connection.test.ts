@@ -105,7 +105,7 @@ describe('a connection', () => {
     subject.start({ ...outgoingRequest([], (response) => answers.push(response)), bodyBytesMax: 10 * mebibyte }, false)
     subject.received(Buffer.from(`HTTP/1.1 200 OK\r\ncontent-length: ${2 * mebibyte}\r\n\r\n`))
     let held = 0
-    const whole = answers[0]?.body.readAll((bytes) => (held += bytes) > 0)
+    const whole = answers[0]?.body.readAll({ reserve: (bytes) => (held += bytes) > 0 })
     subject.received(Buffer.alloc(mebibyte))
     expect([held, granted.length]).toEqual([mebibyte, 0])
     subject.received(Buffer.alloc(mebibyte))

@@ -177,7 +177,7 @@ export function connection(
   /** Heads, and the beginning of a body that is read as a whole, cause little work. */
   function bytesWithoutTurn(): number {
     if (active?.incoming === undefined) return tokenBytes
-    return active.incoming.isReadWhole() && active.bodyBytes < bodyBytesWithoutTurn ? readBytesMax : 0
+    return active.incoming.isReadWhole && active.bodyBytes < bodyBytesWithoutTurn ? readBytesMax : 0
   }
 
   function receive(bytes: Buffer): void {
@@ -219,7 +219,7 @@ export function connection(
     const { decoder, head, incoming } = current
     if (decoder === undefined || head === undefined || incoming === undefined) return
     const end = decoder.push(bytes, from, deliver)
-    if (!decoder.isComplete() || active !== current) return
+    if (!decoder.isComplete || active !== current) return
     const isReusable = head.isReusable && !current.isCutShort && end === bytes.length && queue.isIdle()
     finish()
     if (!isReusable) destroy()

@@ -127,7 +127,7 @@ describe('a compressed body', () => {
     let held = 0
     expect(
       await body
-        .readAll((bytes) => (held += bytes) < 100_000)
+        .readAll({ reserve: (bytes) => (held += bytes) < 100_000 })
         .catch((error: unknown) => (error instanceof TransportError ? error.kind : error)),
     ).toBe('resources')
     expect(drops).toBe(1)

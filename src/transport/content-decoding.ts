@@ -103,10 +103,10 @@ function decompressedBody(body: UpstreamBody, encoding: ContentCoding, bytesMax:
     endsWithConnection: body.endsWithConnection,
     hasPendingBytes: () => body.hasPendingBytes(),
     read,
-    async readAll(reserve) {
+    async readAll(reservation) {
       const pieces: Uint8Array[] = []
       for (let piece = await read(); piece !== undefined; piece = await read()) {
-        if (reserve?.(piece.length) === false) {
+        if (reservation?.reserve(piece.length) === false) {
           const refusal = responseMemoryError()
           stop(refusal)
           throw refusal

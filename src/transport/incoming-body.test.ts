@@ -71,7 +71,7 @@ describe('a body', () => {
   test('throws for a piece that readAll cannot reserve memory for', async () => {
     const { incoming, body } = watched()
     const asked: number[] = []
-    const all = body.readAll((bytes) => asked.push(bytes) < 2)
+    const all = body.readAll({ reserve: (bytes) => asked.push(bytes) < 2 })
     incoming.push(half)
     expect(() => incoming.push(half)).toThrow(expect.objectContaining({ kind: 'resources' }))
     incoming.fail(cut, false)

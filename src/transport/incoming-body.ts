@@ -1,5 +1,5 @@
 import { readBytesMax } from './read-scheduler.ts'
-import { responseMemoryError, TransportError, type UpstreamBody } from './transport.ts'
+import { responseMemoryError, TransportError, type MemoryReservation, type UpstreamBody } from './transport.ts'
 
 /** Most pieces buffered for a slow reader; of larger pieces, {@link readBytesMax} bytes. */
 const piecesMax = 64
@@ -19,7 +19,7 @@ export interface BodySource {
 export interface IncomingBody {
   readonly body: UpstreamBody
   /** The reader has called `readAll`. */
-  isReadWhole(): boolean
+  readonly isReadWhole: boolean
   /** Adds a piece. @throws {TransportError} `resources` when the reader has no memory for it */
   push(piece: Uint8Array): void
   /** Ends the body. Buffered pieces can still be read. */
@@ -28,8 +28,8 @@ export interface IncomingBody {
   fail(error: TransportError, keepsPieces: boolean): void
 }
 
-interface Waiter {
-  resolve(piece: Uint8Array | undefined): void
+interface Waiter<Value> {
+  resolve(value: Value): void
   reject(error: TransportError): void
 }
 
@@ -38,104 +38,130 @@ interface Waiter {
  * joined, except by `readAll`.
  */
 export function incomingBody(source: BodySource, endsWithConnection: boolean): IncomingBody {
-  let pieces: Uint8Array[] = []
-  let buffered = 0
-  let isPaused = false
-  let isOpen = true
-  let error: TransportError | undefined
-  let waiter: Waiter | undefined
-  /** The reader has called `readAll`: no back-pressure, and `waiter` is resolved at the end only. */
-  let readsAll = false
-  let reserve = (_bytes: number): boolean => true
+  return new PieceQueue(source, endsWithConnection)
+}
 
-  function close(): Waiter | undefined {
-    isOpen = false
-    const waiting = waiter
-    waiter = undefined
-    return waiting
+/** A class, since every request has one: closures would take five times its memory. */
+class PieceQueue implements IncomingBody, UpstreamBody {
+  readonly endsWithConnection: boolean
+  readonly #source: BodySource
+  #pieces: Uint8Array[] = []
+  #buffered = 0
+  #isPaused = false
+  #isOpen = true
+  #error: TransportError | undefined
+  /** The reader waits for a piece. */
+  #next: Waiter<Uint8Array | undefined> | undefined
+  /** The reader waits for the whole body: there is no back-pressure. */
+  #whole: Waiter<Uint8Array> | undefined
+  #reservation: MemoryReservation | undefined
+
+  constructor(source: BodySource, endsWithConnection: boolean) {
+    this.#source = source
+    this.endsWithConnection = endsWithConnection
   }
 
-  function takeAll(): Uint8Array {
-    const all = pieces.length === 1 ? (pieces[0] ?? new Uint8Array(0)) : new Uint8Array(Buffer.concat(pieces))
-    drop()
-    return all
+  get body(): UpstreamBody {
+    return this
   }
 
-  function drop(): void {
-    pieces = []
-    buffered = 0
+  get isReadWhole(): boolean {
+    return this.#whole !== undefined
   }
 
-  function takeOne(): Uint8Array | undefined {
-    const piece = pieces.shift()
+  read(): Promise<Uint8Array | undefined> {
+    const piece = this.#takeOne()
+    if (piece !== undefined) return Promise.resolve(piece)
+    if (this.#error !== undefined) return Promise.reject(this.#error)
+    if (!this.#isOpen) return Promise.resolve(undefined)
+    return new Promise((resolve, reject) => {
+      this.#next = { resolve, reject }
+    })
+  }
+
+  readAll(reservation?: MemoryReservation): Promise<Uint8Array> {
+    if (this.#error !== undefined) return Promise.reject(this.#error)
+    if (!this.#isOpen) return Promise.resolve(this.#takeAll())
+    this.#reservation = reservation
+    return new Promise((resolve, reject) => {
+      this.#whole = { resolve, reject }
+      this.#resume()
+    })
+  }
+
+  hasPendingBytes(): boolean {
+    return this.#isOpen && this.#source.hasPendingBytes()
+  }
+
+  cancel(): void {
+    if (this.#isOpen) return this.#source.drop()
+    if (this.#buffered > 0) this.#error ??= new TransportError('aborted', 'Reading the response was cancelled')
+    this.#drop()
+  }
+
+  push(piece: Uint8Array): void {
+    if (!this.#isOpen) return
+    const waiting = this.#next
+    if (waiting !== undefined) {
+      this.#next = undefined
+      return waiting.resolve(piece)
+    }
+    if (this.#reservation?.reserve(piece.length) === false) throw responseMemoryError()
+    this.#pieces.push(piece)
+    this.#buffered += piece.length
+    if (this.#isPaused || this.#whole !== undefined) return
+    if (this.#buffered < readBytesMax && this.#pieces.length < piecesMax) return
+    this.#isPaused = true
+    this.#source.pause()
+  }
+
+  end(): void {
+    if (!this.#isOpen) return
+    // Otherwise the connection's next body would wait for the reader of this one.
+    if (this.#isPaused) this.#resume()
+    this.#isOpen = false
+    this.#next?.resolve(undefined)
+    this.#whole?.resolve(this.#takeAll())
+    this.#forgetReader()
+  }
+
+  fail(error: TransportError, keepsPieces: boolean): void {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    this.#error = error
+    if (!keepsPieces) this.#drop()
+    this.#next?.reject(error)
+    this.#whole?.reject(error)
+    this.#forgetReader()
+  }
+
+  #forgetReader(): void {
+    this.#next = undefined
+    this.#whole = undefined
+  }
+
+  #takeOne(): Uint8Array | undefined {
+    const piece = this.#pieces.shift()
     if (piece === undefined) return undefined
-    buffered -= piece.length
-    if (isPaused && pieces.length === 0) resume()
+    this.#buffered -= piece.length
+    if (this.#isPaused && this.#pieces.length === 0) this.#resume()
     return piece
   }
 
-  function resume(): void {
-    isPaused = false
-    if (isOpen) source.resume()
+  #takeAll(): Uint8Array {
+    const [first] = this.#pieces
+    const all = first !== undefined && this.#pieces.length === 1 ? first : new Uint8Array(Buffer.concat(this.#pieces))
+    this.#drop()
+    return all
   }
 
-  const body: UpstreamBody = {
-    endsWithConnection,
-    read() {
-      const piece = takeOne()
-      if (piece !== undefined) return Promise.resolve(piece)
-      if (error !== undefined) return Promise.reject(error)
-      if (!isOpen) return Promise.resolve(undefined)
-      return new Promise((resolve, reject) => {
-        waiter = { resolve, reject }
-      })
-    },
-    readAll(reservePiece = reserve) {
-      if (error !== undefined) return Promise.reject(error)
-      if (!isOpen) return Promise.resolve(takeAll())
-      return new Promise((resolve, reject) => {
-        readsAll = true
-        reserve = reservePiece
-        waiter = { resolve: () => resolve(takeAll()), reject }
-        resume()
-      })
-    },
-    hasPendingBytes: () => isOpen && source.hasPendingBytes(),
-    cancel() {
-      if (isOpen) return source.drop()
-      if (buffered > 0) error ??= new TransportError('aborted', 'Reading the response was cancelled')
-      drop()
-    },
+  #drop(): void {
+    this.#pieces = []
+    this.#buffered = 0
   }
 
-  return {
-    body,
-    isReadWhole: () => readsAll,
-    push(piece) {
-      if (!isOpen) return
-      if (waiter !== undefined && !readsAll) {
-        const waiting = waiter
-        waiter = undefined
-        return waiting.resolve(piece)
-      }
-      if (readsAll && !reserve(piece.length)) throw responseMemoryError()
-      pieces.push(piece)
-      buffered += piece.length
-      if (isPaused || readsAll || (buffered < readBytesMax && pieces.length < piecesMax)) return
-      isPaused = true
-      source.pause()
-    },
-    end() {
-      if (!isOpen) return
-      // Otherwise the connection's next body would wait for the reader of this one.
-      if (isPaused) resume()
-      close()?.resolve(undefined)
-    },
-    fail(reason, keepsPieces) {
-      if (!isOpen) return
-      error = reason
-      if (!keepsPieces) drop()
-      close()?.reject(reason)
-    },
+  #resume(): void {
+    this.#isPaused = false
+    if (this.#isOpen) this.#source.resume()
   }
 }

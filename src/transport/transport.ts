@@ -41,6 +41,12 @@ export interface UpstreamResponse {
   readonly body: UpstreamBody
 }
 
+/** Memory that the reader of a body reserves. */
+export interface MemoryReservation {
+  /** @returns false when the limit is reached */
+  reserve(bytes: number): boolean
+}
+
 /** A response body with one reader: call `read` until the end, `readAll`, or `cancel`. */
 export interface UpstreamBody {
   /**
@@ -53,11 +59,10 @@ export interface UpstreamBody {
   /**
    * Reads the whole body as one piece.
    *
-   * @param reserve reserves memory for the bytes of each piece that arrives from now on; false: the limit is reached.
-   *   Default: no limit
-   * @throws as `read`; `resources` when `reserve` returns false
+   * @param reservation for the bytes of each piece that arrives from now on. Default: no limit
+   * @throws as `read`; `resources` when the limit of the reservation is reached
    */
-  readAll(reserve?: (bytes: number) => boolean): Promise<Uint8Array>
+  readAll(reservation?: MemoryReservation): Promise<Uint8Array>
   /** Received bytes wait to be processed: the upstream is not silent, this process is behind. */
   hasPendingBytes(): boolean
   /** Closes the connection at once unless the body has ended. May be called at any time, more than once. */

@@ -145,7 +145,7 @@ async function readAnswer(
 
   try {
     if (!saysStream && !request.stream) {
-      const bytes = await body.readAll(reservation.reserve)
+      const bytes = await body.readAll(reservation)
       return framing.looksLikeStream(bytes) ? asStream(bodyOf(bytes)) : decodeWhole(dialect, bytes, request)
     }
     const first = await readBeginning(body)

@@ -70,6 +70,10 @@ export function streamReply(
   /** Milliseconds of waiting for bytes after the finish. */
   let waitedMs = 0
 
+  function isBehind(): boolean {
+    return body.hasPendingBytes()
+  }
+
   function end(): void {
     isOver = true
     reservation?.release()
@@ -100,7 +104,7 @@ export function streamReply(
   /** Reads more of the body of a complete answer: usage, the end marker. */
   async function readRest(): Promise<Uint8Array | undefined> {
     const started = performance.now()
-    const limit = watchdog(Math.max(0, afterFinishMs - waitedMs), () => giveUp('no end'), body.hasPendingBytes)
+    const limit = watchdog(Math.max(0, afterFinishMs - waitedMs), () => giveUp('no end'), isBehind)
     try {
       return await body.read()
     } finally {
@@ -115,7 +119,7 @@ export function streamReply(
       return
     }
     hasBegun = true
-    idle = watchdog(idleMs, () => giveUp(`silent for ${idleMs / 1000} s`), body.hasPendingBytes)
+    idle = watchdog(idleMs, () => giveUp(`silent for ${idleMs / 1000} s`), isBehind)
     idle.pause()
     barren = watchdog(barrenMs, () => giveUp(`no content for ${barrenMs / 1000} s`))
   }
