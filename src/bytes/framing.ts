@@ -26,14 +26,15 @@ export const serverSentEvents: Framing = {
   reader: eventStreamReader,
 }
 
-const asciiSpace = new Set([0x20, 0x09, 0x0a, 0x0d])
-const byteOrderMark = [0xef, 0xbb, 0xbf]
-
 /** Offset of the text after a byte order mark and white space. */
 export function textStart(bytes: Uint8Array): number {
-  let start = byteOrderMark.every((byte, position) => bytes[position] === byte) ? byteOrderMark.length : 0
-  while (start < bytes.length && asciiSpace.has(bytes[start] ?? 0)) start += 1
+  let start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
+  while (isSpace(bytes[start])) start += 1
   return start
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }
 
 /** Whether bytes begin like a JSON object or array. */
@@ -42,8 +43,11 @@ export function startsLikeJson(bytes: Uint8Array): boolean {
   return first === 0x7b || first === 0x5b // { [
 }
 
+const eventBeginning = /^(?::|(?:data|event|id|retry)(?::|\r|\n|$))/
+
 /** Whether bytes begin like server-sent events: with a comment, or one of the four fields. */
 function looksLikeEvents(bytes: Uint8Array): boolean {
+  if (startsLikeJson(bytes)) return false
   const start = textStart(bytes)
-  return /^(?::|(?:data|event|id|retry)(?::|\r|\n|$))/.test(new TextDecoder().decode(bytes.subarray(start, start + 16)))
+  return eventBeginning.test(new TextDecoder().decode(bytes.subarray(start, start + 16)))
 }

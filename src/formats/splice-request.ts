@@ -24,6 +24,7 @@ export interface InnerEdits {
 /** Returns the body of a request for one upstream, in pieces: the caller's bytes with the changes. */
 export function spliceRequest(ask: Ask, changes: RequestChanges, inner?: InnerEdits): readonly Uint8Array[] {
   const { body, members } = ask
+  if (!hasChanges(ask, changes, inner)) return [body]
   const { model, overrides = {}, rename = {}, drop = [] } = changes
   const hasNewNames = drop.length > 0 || Object.keys(rename).length > 0
   const names = hasNewNames ? upstreamNames(members, rename, drop) : members.map(({ name }) => name)
@@ -50,6 +51,14 @@ export function spliceRequest(ask: Ask, changes: RequestChanges, inner?: InnerEd
     if (index === last && added.length > 0) edits.push({ start: end, end, replacement: encodeMembers(added) })
   })
   return splice(body, edits)
+}
+
+function hasChanges(ask: Ask, { model, overrides, rename, drop }: RequestChanges, inner?: InnerEdits): boolean {
+  return model !== ask.model || hasMembers(overrides) || hasMembers(rename) || hasMembers(drop) || hasMembers(inner?.edits)
+}
+
+function hasMembers(table: object | undefined): boolean {
+  return table !== undefined && Object.keys(table).length > 0
 }
 
 /** Removes a member with the comma before it, or with the one after it if no member before it stays. */

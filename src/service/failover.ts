@@ -71,59 +71,71 @@ export function failover<Tried extends Candidate, Reply>(
   candidates: readonly Tried[],
   options?: FailoverOptions<Reply>,
 ): CandidateWalk<Tried, Reply> {
-  const failures: FailedCandidate[] = []
-  /** Skipped candidates that were not tried later. */
-  const skipped = new Map<Tried, Unavailability>()
-  let queue = candidates
-  let position = 0
-  let hasTried = false
-  let isLastResort = false
+  return new Walk(candidates, options)
+}
 
-  function nextCandidate(): Tried | undefined {
-    for (let candidate = queue[position]; candidate !== undefined; candidate = queue[position]) {
-      position += 1
-      const unavailability = candidate.unavailable()
-      if (unavailability === undefined || (isLastResort && unavailability.reason !== 'full')) {
-        skipped.delete(candidate)
-        return candidate
-      }
-      skipped.set(candidate, unavailability)
-    }
-    if (isLastResort) return undefined
-    isLastResort = true
-    queue = lastResort()
-    position = 0
-    return nextCandidate()
+/** A class, since every request has one. */
+class Walk<Tried extends Candidate, Reply> implements CandidateWalk<Tried, Reply> {
+  readonly #options: FailoverOptions<Reply> | undefined
+  readonly #failures: FailedCandidate[] = []
+  /** Skipped candidates that were not tried later; absent: none was skipped. */
+  #skipped: Map<Tried, Unavailability> | undefined
+  #queue: readonly Tried[]
+  #position = 0
+  #hasTried = false
+  #isLastResort = false
+
+  constructor(candidates: readonly Tried[], options: FailoverOptions<Reply> | undefined) {
+    this.#queue = candidates
+    this.#options = options
   }
 
-  function lastResort(): readonly Tried[] {
-    const except = hasTried ? ['full', 'retry_after'] : ['full']
-    if (failures.length > 0 && failures.every(({ failure }) => requestFailures.has(failure.failure))) return []
-    return [...skipped].filter(([, { reason }]) => !except.includes(reason)).map(([candidate]) => candidate)
-  }
-
-  async function next(ask: (candidate: Tried) => Promise<Reply>, call: Call): Promise<CandidateReply<Tried, Reply>> {
+  async next(ask: (candidate: Tried) => Promise<Reply>, call: Call): Promise<CandidateReply<Tried, Reply>> {
+    const options = this.#options
     let empty: CandidateReply<Tried, Reply> | undefined
-    for (let candidate = nextCandidate(); candidate !== undefined; candidate = nextCandidate()) {
-      hasTried = true
+    for (let candidate = this.#nextCandidate(); candidate !== undefined; candidate = this.#nextCandidate()) {
+      this.#hasTried = true
       try {
         const reply = await ask(candidate)
         if (options?.isEmpty(reply) !== true) return { candidate, reply }
-        if (empty === undefined && position === queue.length) return { candidate, reply }
+        if (empty === undefined && this.#position === this.#queue.length) return { candidate, reply }
         empty ??= { candidate, reply }
         options.release(reply)
         markEmpty(call.trail, candidate.name)
       } catch (error) {
         if (call.signal.aborted) throw call.signal.reason
         if (!(error instanceof UpstreamFailure) || error.isFinal) throw error
-        failures.push({ name: candidate.name, failure: error })
+        this.#failures.push({ name: candidate.name, failure: error })
       }
     }
     if (empty !== undefined) return empty
-    throw new AllFailed(failures, [...skipped.values()])
+    throw new AllFailed(this.#failures, [...(this.#skipped?.values() ?? [])])
   }
 
-  return { next }
+  #nextCandidate(): Tried | undefined {
+    for (let candidate = this.#queue[this.#position]; candidate !== undefined; candidate = this.#queue[this.#position]) {
+      this.#position += 1
+      const unavailability = candidate.unavailable()
+      if (unavailability === undefined || (this.#isLastResort && unavailability.reason !== 'full')) {
+        this.#skipped?.delete(candidate)
+        return candidate
+      }
+      this.#skipped ??= new Map()
+      this.#skipped.set(candidate, unavailability)
+    }
+    if (this.#isLastResort) return undefined
+    this.#isLastResort = true
+    this.#queue = this.#lastResort()
+    this.#position = 0
+    return this.#nextCandidate()
+  }
+
+  #lastResort(): readonly Tried[] {
+    const except = this.#hasTried ? ['full', 'retry_after'] : ['full']
+    const hasOnlyRequestFailures = this.#failures.every(({ failure }) => requestFailures.has(failure.failure))
+    if (this.#skipped === undefined || (this.#failures.length > 0 && hasOnlyRequestFailures)) return []
+    return [...this.#skipped].filter(([, { reason }]) => !except.includes(reason)).map(([candidate]) => candidate)
+  }
 }
 
 /** Marks the last attempt at `name` as empty in the trail. */

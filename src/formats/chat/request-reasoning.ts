@@ -58,6 +58,7 @@ export interface MessageReasoning {
 const blankMember = encode('"reasoning_content":" "')
 const blankMemberFirst = encode('"reasoning_content":" ",')
 const nothing = new Uint8Array(0)
+const noEdits: readonly Edit[] = []
 const quote = 0x22
 
 /** Returns the edits that apply `history` to the reasoning in `body`, sorted by `start`. */
@@ -66,7 +67,7 @@ export function reasoningEdits(
   { members, bare }: MessageReasoning,
   history: ReasoningHistory,
 ): readonly Edit[] {
-  if (history === 'keep') return []
+  if (history === 'keep') return noEdits
   const added = history === 'required' ? bare.map((brace) => insertion(brace + 1)) : []
   if (members.length === 0) return added
   const changed = Map.groupBy(members, ({ message }) => message)
