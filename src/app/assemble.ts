@@ -23,6 +23,7 @@ import type { Endpoint, Protocol } from '../protocols/protocol.ts'
 import type { AnswerBudget } from '../service/answer-budget.ts'
 import type { HealthBook } from '../service/health/health.ts'
 import { bulkhead } from '../service/layers/bulkhead.ts'
+import { sharedTimers } from '../service/shared-timers.ts'
 import type { Transport } from '../transport/transport.ts'
 import { upstreamExchange } from '../upstream/exchange.ts'
 import { listModels, modelsStatus } from '../upstream/list-models.ts'
@@ -151,6 +152,7 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
         })
   const models = modelsOf({ config, upstream, target }, dependencies)
   const limit = config.maxConcurrent === undefined ? undefined : bulkhead<Ask, Reply>(config.maxConcurrent, onEnd)
+  const timers = sharedTimers()
   const candidates = new Map<string, ModelCandidate>()
   const spoken: readonly string[] = upstream === undefined ? echoFormats : Object.keys(upstream.protocol.dialects)
 
@@ -162,7 +164,7 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
 
   function makeCandidate(model: string): ModelCandidate {
     const modelHealth = health.of(config.id, model, target)
-    const answer = providerLayers(exchangeOf(model), { config, limit, health: modelHealth, answerBudget, now })
+    const answer = providerLayers(exchangeOf(model), { config, limit, health: modelHealth, answerBudget, timers, now })
     return {
       name: config.id,
       model,

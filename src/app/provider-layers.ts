@@ -13,6 +13,7 @@ import { observed } from '../service/layers/observed.ts'
 import { retry } from '../service/layers/retry.ts'
 import { traced } from '../service/layers/traced.ts'
 import { stack } from '../service/service.ts'
+import type { SharedTimers } from '../service/shared-timers.ts'
 
 /** Options of {@link providerLayers}. */
 export interface LayerOptions {
@@ -21,6 +22,7 @@ export interface LayerOptions {
   readonly limit: Bulkhead<Ask, Reply> | undefined
   readonly health: Health
   readonly answerBudget: AnswerBudget
+  readonly timers: SharedTimers
   /** A monotonic clock in milliseconds. */
   readonly now: () => number
 }
@@ -28,7 +30,7 @@ export interface LayerOptions {
 /** Puts the layers around an exchange with a provider, the outermost first (decision 4). Nothing else orders them. */
 export function providerLayers(
   exchange: AnswerService,
-  { config: { id, retries, timeouts }, limit, health, answerBudget, now }: LayerOptions,
+  { config: { id, retries, timeouts }, limit, health, answerBudget, timers, now }: LayerOptions,
 ): AnswerService {
   return stack<Ask, Reply>(
     exchange,
@@ -36,7 +38,11 @@ export function providerLayers(
     observed({ health, onEnd, now }),
     ...(retries > 0 ? [retry<Ask, Reply>({ retries, onRetry: health.retrying })] : []),
     traced({ name: id, now }),
-    deadline(({ stream }) => (stream ? timeouts.firstTokenMs : timeouts.attemptMs), timeouts.idleMs),
+    deadline({
+      msOf: ({ stream }) => (stream ? timeouts.firstTokenMs : timeouts.attemptMs),
+      idleMs: timeouts.idleMs,
+      timers,
+    }),
     commit,
     conversion(answerBudget),
   )

@@ -54,7 +54,9 @@ export function spliceRequest(ask: Ask, changes: RequestChanges, inner?: InnerEd
 }
 
 function hasChanges(ask: Ask, { model, overrides, rename, drop }: RequestChanges, inner?: InnerEdits): boolean {
-  return model !== ask.model || hasMembers(overrides) || hasMembers(rename) || hasMembers(drop) || hasMembers(inner?.edits)
+  return (
+    model !== ask.model || hasMembers(overrides) || hasMembers(rename) || hasMembers(drop) || hasMembers(inner?.edits)
+  )
 }
 
 function hasMembers(table: object | undefined): boolean {

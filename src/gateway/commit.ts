@@ -34,7 +34,7 @@ export function commit(inner: AnswerService): AnswerService {
   return (request, call) => (request.stream ? heldUntilCommit(request, call) : inner(request, call))
 }
 
-async function readUntilMeaningful(reply: StreamReply, { onProgress }: Call): Promise<readonly Part[]> {
+async function readUntilMeaningful(reply: StreamReply, call: Call): Promise<readonly Part[]> {
   let hasProgress = false
   let held: readonly Part[] = []
   let bytes = 0
@@ -44,7 +44,7 @@ async function readUntilMeaningful(reply: StreamReply, { onProgress }: Call): Pr
     held = held.length === 0 ? parts : [...held, ...parts]
     if (parts.some((part) => part.isMeaningful)) return held
     hasProgress ||= parts.some(({ isProgress }) => isProgress)
-    if (hasProgress) onProgress?.()
+    if (hasProgress) call.onProgress?.()
     bytes = held.reduce((sum, part) => sum + part.data.length, 0)
     if ((held.length > heldPartsMax && !hasProgress) || bytes > heldBytesMax) {
       throw new UpstreamFailure('malformed', 'too many events without content', { status: 200 })

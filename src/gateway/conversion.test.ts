@@ -5,6 +5,7 @@ import type { Reply } from '../formats/reply.ts'
 import { answerBudget, unlimitedAnswerBudget, type AnswerBudget } from '../service/answer-budget.ts'
 import { deadline } from '../service/layers/deadline.ts'
 import { stack } from '../service/service.ts'
+import { sharedTimers } from '../service/shared-timers.ts'
 import { callOf, failureOf, rejection } from '../service/testing.ts'
 import { conversion } from './conversion.ts'
 import type { AnswerService } from './provider.ts'
@@ -121,7 +122,7 @@ describe('conversion', () => {
     const stream = begun()
     const service = stack<Ask, Reply>(
       async () => stream,
-      deadline(() => 10, 1_000),
+      deadline({ msOf: () => 10, idleMs: 1_000, timers: sharedTimers() }),
       conversion(unlimitedAnswerBudget),
     )
     expect(await rejection(service(plain, callOf()))).toMatchObject({ failure: 'timeout' })

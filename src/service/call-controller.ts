@@ -43,7 +43,10 @@ class LightController implements CallController, CallSignal {
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
-    const position = this.#listeners.indexOf(listener)
-    if (position >= 0) this.#listeners.splice(position, 1)
+    const listeners = this.#listeners
+    const position = listeners.lastIndexOf(listener)
+    // Most listeners are removed in the reverse of their order, without a splice, which makes an array.
+    if (position === listeners.length - 1) listeners.pop()
+    else if (position >= 0) listeners.splice(position, 1)
   }
 }

@@ -113,7 +113,11 @@ class Walk<Tried extends Candidate, Reply> implements CandidateWalk<Tried, Reply
   }
 
   #nextCandidate(): Tried | undefined {
-    for (let candidate = this.#queue[this.#position]; candidate !== undefined; candidate = this.#queue[this.#position]) {
+    for (
+      let candidate = this.#queue[this.#position];
+      candidate !== undefined;
+      candidate = this.#queue[this.#position]
+    ) {
       this.#position += 1
       const unavailability = candidate.unavailable()
       if (unavailability === undefined || (this.#isLastResort && unavailability.reason !== 'full')) {

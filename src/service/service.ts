@@ -11,7 +11,7 @@ export interface Call {
   /** Every attempt of this request so far, in order. Layers append and never remove. */
   readonly trail: Trail
   /** Called before the first content when the upstream shows that it works on the answer: its deadline is extended. */
-  readonly onProgress?: (() => void) | undefined
+  onProgress?(): void
   /** The request probes an upstream with an open circuit breaker, with a single attempt (failover.md "Breaker"). */
   readonly isProbe?: boolean
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
 import { UpstreamFailure } from '../failure.ts'
-import type { Call } from '../service.ts'
+import type { Call, Layer } from '../service.ts'
+import { sharedTimers } from '../shared-timers.ts'
 import { callOf, failureOf, rejection } from '../testing.ts'
 import { deadline } from './deadline.ts'
 
@@ -16,23 +17,30 @@ function untilAborted(_request: string, { signal }: Call): Promise<string> {
   })
 }
 
+function limited(msOf: (request: string) => number): Layer<string, string> {
+  return deadline({ msOf, idleMs: 60_000, timers: sharedTimers() })
+}
+
+/** Checks that no timer starts again. */
+function expectNoTimer(): void {
+  jest.advanceTimersByTime(300_000)
+  expect(jest.getTimerCount()).toBe(0)
+}
+
 describe('a deadline', () => {
   test('passes an answer in time, and leaves no timer', async () => {
-    const service = deadline<string, string>(() => 1_000, 60_000)(async (request) => `${request}!`)
+    const service = limited(() => 1_000)(async (request) => `${request}!`)
     expect(await service('hello', callOf())).toBe('hello!')
-    expect(jest.getTimerCount()).toBe(0)
+    expectNoTimer()
   })
 
   test('passes a failure in time, and leaves no timer', async () => {
     const failure = failureOf('dns')
-    const service = deadline<string, string>(
-      () => 1_000,
-      60_000,
-    )(async () => {
+    const service = limited(() => 1_000)(async () => {
       throw failure
     })
     expect(await rejection(service('hello', callOf()))).toBe(failure)
-    expect(jest.getTimerCount()).toBe(0)
+    expectNoTimer()
   })
 
   test.each([
@@ -40,10 +48,7 @@ describe('a deadline', () => {
     [1_500, '1500 ms'],
   ] as const)('of %p ms aborts the attempt and fails it as a timeout', async (ms, shown) => {
     let signal: Call['signal'] | undefined
-    const service = deadline<string, string>(
-      () => ms,
-      60_000,
-    )((request, call) => {
+    const service = limited(() => ms)((request, call) => {
       signal = call.signal
       return untilAborted(request, call)
     })
@@ -65,15 +70,15 @@ describe('a deadline', () => {
 
   test('passes an answer that has arrived when its timer is late', async () => {
     const answer = Promise.withResolvers<string>()
-    const answering = deadline<string, string>(() => 1_000, 60_000)(() => answer.promise)('hello', callOf())
+    const answering = limited(() => 1_000)(() => answer.promise)('hello', callOf())
     jest.advanceTimersByTime(1_000)
     answer.resolve('hello!')
     expect(await answering).toBe('hello!')
-    expect(jest.getTimerCount()).toBe(0)
+    expectNoTimer()
   })
 
   test('depends on the request', async () => {
-    const service = deadline<string, string>((request) => request.length * 100, 60_000)(untilAborted)
+    const service = limited((request) => request.length * 100)(untilAborted)
     const failing = rejection(service('four', callOf()))
     jest.advanceTimersByTime(401)
     expect(await failing).toMatchObject({ message: 'no answer within 400 ms' })
@@ -82,20 +87,15 @@ describe('a deadline', () => {
   test("aborts the attempt when the caller leaves, with the caller's reason", async () => {
     const controller = new AbortController()
     const gone = new Error('gone')
-    const failing = rejection(
-      deadline<string, string>(() => 1_000, 60_000)(untilAborted)('hello', callOf(controller.signal)),
-    )
+    const failing = rejection(limited(() => 1_000)(untilAborted)('hello', callOf(controller.signal)))
     controller.abort(gone)
     expect(await failing).toBe(gone)
-    expect(jest.getTimerCount()).toBe(0)
+    expectNoTimer()
   })
 
   test('begins an attempt aborted when the caller has left already', async () => {
     let wasAborted: boolean | undefined
-    const service = deadline<string, string>(
-      () => 1_000,
-      60_000,
-    )(async (_request, { signal }) => {
+    const service = limited(() => 1_000)(async (_request, { signal }) => {
       wasAborted = signal.aborted
       throw new Error('dropped')
     })
@@ -106,10 +106,7 @@ describe('a deadline', () => {
 
   test('passes the same trail on', async () => {
     const call = callOf()
-    await deadline<string, string>(
-      () => 1_000,
-      60_000,
-    )(async (_request, { trail }) => {
+    await limited(() => 1_000)(async (_request, { trail }) => {
       trail.push({ name: 'a', ms: 1 })
       return ''
     })('hello', call)
@@ -118,10 +115,7 @@ describe('a deadline', () => {
 
   test('does not end a stream after its start', async () => {
     let signal: Call['signal'] | undefined
-    const service = deadline<string, string>(
-      () => 1_000,
-      60_000,
-    )(async (_request, call) => {
+    const service = limited(() => 1_000)(async (_request, call) => {
       signal = call.signal
       return ''
     })
@@ -134,10 +128,7 @@ describe('a deadline', () => {
 describe('a deadline of an upstream that shows progress', () => {
   test('begins anew with each, for 300 s in all', async () => {
     let progress = (): void => undefined
-    const service = deadline<string, string>(
-      () => 30_000,
-      60_000,
-    )((request, call) => {
+    const service = limited(() => 30_000)((request, call) => {
       progress = () => call.onProgress?.()
       return untilAborted(request, call)
     })
@@ -154,20 +145,17 @@ describe('a deadline of an upstream that shows progress', () => {
     jest.advanceTimersByTime(5_002)
     await failing
     expect(failed).toMatchObject({ failure: 'timeout' })
-    expect(jest.getTimerCount()).toBe(0)
+    expectNoTimer()
   })
 
   test('ends when it shows none any more', async () => {
-    const service = deadline<string, string>(
-      () => 30_000,
-      60_000,
-    )((request, call) => {
+    const service = limited(() => 30_000)((request, call) => {
       call.onProgress?.()
       return untilAborted(request, call)
     })
     const failing = rejection(service('hello', callOf()))
     jest.advanceTimersByTime(60_002)
     expect(await failing).toMatchObject({ message: 'no answer within 60 s' })
-    expect(jest.getTimerCount()).toBe(0)
+    expectNoTimer()
   })
 })

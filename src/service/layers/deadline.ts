@@ -1,56 +1,91 @@
-import { callController } from '../call-controller.ts'
+import { callController, type CallSignal } from '../call-controller.ts'
 import { UpstreamFailure } from '../failure.ts'
-import type { Layer } from '../service.ts'
+import type { Call, Layer } from '../service.ts'
+import type { SharedTimer, SharedTimers } from '../shared-timers.ts'
+import type { Trail } from '../trail.ts'
 
 /** Longest time of an upstream that shows progress, in milliseconds. */
 const progressMs = 300_000
 
+/** Options of {@link deadline}. */
+export interface DeadlineOptions<Request> {
+  /** Milliseconds for a request. */
+  readonly msOf: (request: Request) => number
+  /** Milliseconds from each progress that the upstream shows, up to 300 s from the first one. */
+  readonly idleMs: number
+  readonly timers: SharedTimers
+}
+
 /**
  * Aborts an attempt that has not replied in time. Once a stream is returned, only its own timers apply.
  *
- * @param msOf milliseconds for a request
- * @param idleMs milliseconds from each progress that the upstream shows, up to 300 s from the first one
  * @throws {UpstreamFailure} `timeout`, ambiguous: the upstream may have done the work
  */
-export function deadline<Request, Reply>(msOf: (request: Request) => number, idleMs: number): Layer<Request, Reply> {
+export function deadline<Request, Reply>({ msOf, ...limits }: DeadlineOptions<Request>): Layer<Request, Reply> {
   return (inner) =>
     async function withinDeadline(request, call) {
-      const controller = callController()
-      const leave = () => controller.abort(call.signal.reason)
-      let timer: Timer | undefined
-      let total: Timer | undefined
-      startTimer(msOf(request))
-
-      function startTimer(ms: number): void {
-        const expire = () => {
-          const reason = `no answer within ${formatSeconds(ms)}`
-          controller.abort(new UpstreamFailure('timeout', reason, { ambiguous: true }))
-        }
-        clearTimeout(timer)
-        // Sockets are read once more: after the process was suspended, timers run before sockets.
-        timer = setTimeout(() => {
-          timer = setTimeout(expire, 0)
-        }, ms)
-      }
-
-      function onProgress(): void {
-        if (controller.signal.aborted) return
-        total ??= setTimeout(() => startTimer(0), progressMs)
-        startTimer(idleMs)
-      }
-
-      call.signal.addEventListener('abort', leave, { once: true })
-      if (call.signal.aborted) leave()
+      const attempt = new LimitedAttempt(call, limits)
+      attempt.limit(msOf(request))
       try {
-        return await inner(request, { signal: controller.signal, trail: call.trail, onProgress })
+        return await inner(request, attempt)
       } catch (error) {
-        throw controller.signal.aborted ? controller.signal.reason : error
+        throw attempt.signal.aborted ? attempt.signal.reason : error
       } finally {
-        clearTimeout(timer)
-        clearTimeout(total)
-        call.signal.removeEventListener('abort', leave)
+        attempt.end()
       }
     }
+}
+
+type Limits = Omit<DeadlineOptions<unknown>, 'msOf'>
+
+/** The call of an attempt, with its timers. */
+class LimitedAttempt implements Call {
+  readonly trail: Trail
+  readonly #controller = callController()
+  readonly #outer: CallSignal
+  readonly #limits: Limits
+  #timer: SharedTimer | undefined
+  /** Ends an attempt that shows progress for too long. */
+  #total: SharedTimer | undefined
+
+  constructor({ signal, trail }: Call, limits: Limits) {
+    this.trail = trail
+    this.#outer = signal
+    this.#limits = limits
+    signal.addEventListener('abort', this.#leave, { once: true })
+    if (signal.aborted) this.#leave()
+  }
+
+  get signal(): CallSignal {
+    return this.#controller.signal
+  }
+
+  onProgress(): void {
+    if (this.signal.aborted) return
+    this.#total ??= this.#start(progressMs)
+    this.limit(this.#limits.idleMs)
+  }
+
+  /** Limits the time from now on. */
+  limit(ms: number): void {
+    this.#timer?.stop()
+    this.#timer = this.#start(ms)
+  }
+
+  end(): void {
+    this.#timer?.stop()
+    this.#total?.stop()
+    this.#outer.removeEventListener('abort', this.#leave)
+  }
+
+  #start(ms: number): SharedTimer {
+    return this.#limits.timers.start(ms, () => {
+      const reason = `no answer within ${formatSeconds(ms)}`
+      this.#controller.abort(new UpstreamFailure('timeout', reason, { ambiguous: true }))
+    })
+  }
+
+  readonly #leave = (): void => this.#controller.abort(this.#outer.reason)
 }
 
 function formatSeconds(ms: number): string {
