@@ -1,38 +1,48 @@
 import { JsonCursor, nameTable, type JsonKind, type NameTable } from '../bytes/json-cursor.ts'
 import { skip, type Pace, type Walk } from '../bytes/pace.ts'
-import { invalidRequest } from './error.ts'
+import { invalidRequest, WireError } from './error.ts'
 import { checkChoice, checkNumber, readBoolean, type NumberRule } from './fields.ts'
-import { missing, wrongType } from './request-fault.ts'
+import { missing, shown, wrongType } from './request-fault.ts'
 
 /** The shape of a value of a request. `null` counts as absent. */
-export type Shape = AnyShape | TextShape | { readonly kind: 'boolean' } | NumberRule | ChoiceShape | ContainerShape
+export type Shape = EitherShape | OneShape
 
-interface AnyShape {
-  readonly kind: 'any'
+type OneShape =
+  | PlainShape
+  | { readonly kind: 'boolean' }
+  | NumberRule
+  | { readonly kind: 'choice'; readonly values: readonly string[] }
+  | RefusedShape
+  | ContainerShape
+
+type PlainShape = { readonly kind: 'any' | 'text' }
+
+type ContainerShape = ListShape | ObjectShape | TaggedShape
+
+/** A shape for each kind of value. */
+interface EitherShape {
+  readonly kind: 'either'
+  /** The allowed values, for the error. */
+  readonly expected: string
+  readonly shapes: Readonly<{ [Kind in JsonKind]?: OneShape }>
 }
 
-interface TextShape {
-  readonly kind: 'text'
+/** A value that this service refuses. */
+interface RefusedShape {
+  readonly kind: 'refused'
+  /** Completes the sentence about the field. */
+  readonly because: string
+  /** It is a boolean, and only `true` is refused. */
+  readonly onlyTrue: boolean
 }
-
-interface ChoiceShape {
-  readonly kind: 'choice'
-  readonly values: readonly string[]
-}
-
-type ContainerShape = ListShape | TextOrShape | ObjectShape | TaggedShape
 
 interface ListShape {
   readonly kind: 'list'
   readonly of: Shape
   /** Fewest elements. */
   readonly min: number
-}
-
-/** A string, or the other shape. */
-interface TextOrShape {
-  readonly kind: 'text or'
-  readonly other: ListShape | ObjectShape
+  /** Its offsets are kept in {@link Found.lists}. */
+  readonly isKept: boolean
 }
 
 /** An object. Members that are not named pass unread. */
@@ -42,7 +52,18 @@ export interface ObjectShape {
   readonly table: NameTable
   readonly shapes: readonly Shape[]
   readonly required: readonly string[]
+  readonly byType: ByType | undefined
 }
+
+/** What an object needs further by its `type`, which is its first name. */
+interface ByType {
+  readonly types: Readonly<Record<string, TypeRule>>
+  /** The type of an object without one. Absent: a type is required. */
+  readonly defaultType: string | undefined
+}
+
+/** The members that objects of one type must have, with the kinds of value they may have; or why it is refused. */
+export type TypeRule = { readonly needs: Readonly<Record<string, readonly JsonKind[]>> } | { readonly because: string }
 
 /** An object whose `type` names its shape. Objects of other types need nothing more. */
 interface TaggedShape {
@@ -52,43 +73,73 @@ interface TaggedShape {
   readonly isOpen: boolean
 }
 
-export const any: Shape = { kind: 'any' }
-export const text: Shape = { kind: 'text' }
-export const flag: Shape = { kind: 'boolean' }
+export const any: OneShape = { kind: 'any' }
+export const text: OneShape = { kind: 'text' }
+export const flag: OneShape = { kind: 'boolean' }
 
 /** A string of these values. */
-export function oneOf(...values: readonly string[]): Shape {
+export function oneOf(...values: readonly string[]): OneShape {
   return { kind: 'choice', values }
 }
 
 /** A number. @param min smallest value @param max largest value */
-export function numberIn(min: number, max: number): Shape {
+export function numberFrom(min: number, max: number): OneShape {
   return { kind: 'number', min, max }
 }
 
 /** An integer. @param min smallest value @param max largest value */
-export function integerFrom(min: number, max: number = Number.MAX_SAFE_INTEGER): Shape {
+export function integerFrom(min: number, max: number = Number.MAX_SAFE_INTEGER): OneShape {
   return { kind: 'integer', min, max }
 }
 
-/** A list. @param min fewest elements */
-export function listOf(of: Shape, min = 0): ListShape {
-  return { kind: 'list', of, min }
+/** A value that this service refuses. @param because completes the sentence about the field */
+export function refused(because: string, onlyTrue = false): OneShape {
+  return { kind: 'refused', because, onlyTrue }
+}
+
+/** A list. @param min fewest elements @param isKept its offsets are kept in {@link Found.lists} */
+export function list(of: Shape, min = 0, isKept = false): ListShape {
+  return { kind: 'list', of, min, isKept }
+}
+
+/** A shape for each kind of value. @param expected the allowed values, for the error */
+export function either(expected: string, shapes: EitherShape['shapes']): EitherShape {
+  return { kind: 'either', expected, shapes }
 }
 
 /** A string, or the other shape. */
-export function textOr(other: ListShape | ObjectShape): Shape {
-  return { kind: 'text or', other }
+export function textOr(other: ListShape | ObjectShape): EitherShape {
+  return either(`a string or ${described(other)}`, { string: text, [kindOf[other.kind]]: other })
 }
 
 /** An object with these members. @param required names of members that must be there, and not null */
 export function object(members: Readonly<Record<string, Shape>>, required: readonly string[] = []): ObjectShape {
   const names = Object.keys(members)
-  return { kind: 'object', names, table: nameTable(names), shapes: Object.values(members), required }
+  return {
+    kind: 'object',
+    names,
+    table: nameTable(names),
+    shapes: Object.values(members),
+    required,
+    byType: undefined,
+  }
+}
+
+/**
+ * An object whose members have these shapes whatever its `type` is. What the type needs is checked after the members.
+ *
+ * @param defaultType the type of an object without one. Absent: a type is required
+ */
+export function typed(
+  members: Readonly<Record<string, Shape>>,
+  types: Readonly<Record<string, TypeRule>>,
+  defaultType?: string,
+): ObjectShape {
+  return { ...object({ type: any, ...members }), byType: { types, defaultType } }
 }
 
 /** An object whose `type` names its shape, as {@link object}. @param isOpen whether other types are allowed */
-export function tagged(types: Readonly<Record<string, ObjectShape>>, isOpen: boolean): Shape {
+export function tagged(types: Readonly<Record<string, ObjectShape>>, isOpen: boolean): OneShape {
   return { kind: 'tagged', types: new Map(Object.entries(types)), isOpen }
 }
 
@@ -98,33 +149,49 @@ export interface Place {
   readonly within: Place | undefined
 }
 
+/** A walk through a request, with the facts that it has found. */
+export interface ShapeWalk {
+  readonly cursor: JsonCursor
+  readonly pace: Pace
+  readonly found: Found
+}
+
+/** Facts that a walk finds. */
+export interface Found {
+  /** Types of objects that are {@link typed}, if their shape has them. */
+  readonly types: Set<string>
+  /** Offsets of lists that are kept. At most 1,000: more are refused. */
+  readonly lists: Span[]
+}
+
+/** A value, by its offsets in the body. */
+export interface Span {
+  readonly start: number
+  /** Exclusive. */
+  readonly end: number
+}
+
+/** Starts a walk that has found nothing yet. */
+export function shapeWalk(cursor: JsonCursor, pace: Pace): ShapeWalk {
+  return { cursor, pace, found: { types: new Set(), lists: [] } }
+}
+
 /**
  * Passes a value and checks it.
  *
  * @param isRequired null is a fault
  * @throws {WireError} 400
  */
-export function* checkValue(
-  cursor: JsonCursor,
-  pace: Pace,
-  shape: Shape,
-  place: Place,
-  isRequired = false,
-): Walk<void> {
+export function* checkValue(walk: ShapeWalk, given: Shape, place: Place, isRequired = false): Walk<void> {
+  const { cursor, pace } = walk
   const kind = cursor.peek()
-  if (kind === 'null') return passNull(cursor, shape, place, isRequired)
+  if (kind === 'null') return passNull(cursor, given, place, isRequired)
+  const shape = given.kind === 'either' ? shapeFor(given, kind, place) : given
   switch (shape.kind) {
-    case 'any':
     case 'text':
+    case 'any':
       checkPlain(shape, kind, place)
       if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
-      break
-    case 'boolean':
-      readBoolean(cursor, pathOf(place))
-      break
-    case 'number':
-    case 'integer':
-      checkNumber(cursor, pathOf(place), shape)
       break
     case 'choice': {
       const start = cursor.position
@@ -132,11 +199,14 @@ export function* checkValue(
       checkChoice(cursor, start, pathOf(place), shape.values)
       break
     }
-    default: {
-      const container = containerOf(shape, kind, place)
-      if (container !== undefined) yield* checkContainer(cursor, pace, container, place)
-      else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
-    }
+    case 'list':
+    case 'object':
+    case 'tagged':
+      checkKind(shape, kind, place)
+      yield* checkContainer(walk, shape, place)
+      break
+    default:
+      checkShort(cursor, shape, place)
   }
   if (cursor.position >= pace.limit) yield pace
 }
@@ -146,51 +216,77 @@ function passNull(cursor: JsonCursor, shape: Shape, place: Place, isRequired: bo
   cursor.skip()
 }
 
-function checkPlain(shape: AnyShape | TextShape, kind: JsonKind, place: Place): void {
+function shapeFor({ shapes, expected }: EitherShape, kind: JsonKind, place: Place): OneShape {
+  const shape = shapes[kind]
+  if (shape === undefined) throw wrongType(pathOf(place), expected, kind)
+  return shape
+}
+
+function checkPlain(shape: PlainShape, kind: JsonKind, place: Place): void {
   if (shape.kind === 'text' && kind !== 'string') throw wrongType(pathOf(place), 'a string', kind)
 }
 
-/** The shape of a value with members or elements; undefined for a string that needs no more checks. */
-function containerOf(
-  shape: ContainerShape,
-  kind: JsonKind,
+function checkKind(shape: ContainerShape, kind: JsonKind, place: Place): void {
+  if (kind !== kindOf[shape.kind]) throw wrongType(pathOf(place), described(shape), kind)
+}
+
+/** Passes a short value and checks it. */
+function checkShort(
+  cursor: JsonCursor,
+  shape: NumberRule | RefusedShape | { readonly kind: 'boolean' },
   place: Place,
-): Exclude<ContainerShape, TextOrShape> | undefined {
-  if (shape.kind === 'text or' && kind === 'string') return undefined
-  const container = shape.kind === 'text or' ? shape.other : shape
-  if (kind !== shapeKinds[container.kind]) throw wrongType(pathOf(place), described(shape), kind)
-  return container
+): void {
+  switch (shape.kind) {
+    case 'boolean':
+      readBoolean(cursor, pathOf(place))
+      return
+    case 'refused':
+      if (!shape.onlyTrue || readBoolean(cursor, pathOf(place))) throw unsupported(place, shape.because)
+      return
+    default:
+      checkNumber(cursor, pathOf(place), shape)
+  }
 }
 
 /** The members of an object, or the elements of an array, that `peek` saw. */
-function* checkContainer(
-  cursor: JsonCursor,
-  pace: Pace,
-  shape: Exclude<ContainerShape, TextOrShape>,
-  place: Place,
-): Walk<void> {
-  if (shape.kind === 'list') yield* checkList(cursor, pace, shape, place)
-  else
-    yield* checkMembers(
-      cursor,
-      pace,
-      shape.kind === 'object' ? shape : yield* shapeByType(cursor, pace, shape, place),
-      place,
-    )
+function* checkContainer(walk: ShapeWalk, shape: ContainerShape, place: Place): Walk<void> {
+  switch (shape.kind) {
+    case 'list':
+      return yield* checkList(walk, shape, place)
+    case 'object':
+      return shape.byType === undefined
+        ? yield* checkMembers(walk, shape, place)
+        : yield* checkTyped(walk, shape, shape.byType, place)
+    case 'tagged':
+      return yield* checkMembers(walk, yield* shapeByType(walk, shape, place), place)
+  }
 }
 
-function* checkList(cursor: JsonCursor, pace: Pace, { of, min }: ListShape, place: Place): Walk<void> {
+function* checkList(walk: ShapeWalk, { of, min, isKept }: ListShape, place: Place): Walk<void> {
+  const { cursor, found } = walk
+  const start = cursor.position
   let count = 0
   for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
-    yield* checkValue(cursor, pace, of, { name: count, within: place }, true)
+    yield* checkValue(walk, of, { name: count, within: place }, true)
     count++
   }
-  if (count < min) throw invalidRequest('invalid_value', `'${pathOf(place)}' must not be empty.`, pathOf(place))
+  if (count < min)
+    throw invalidRequest('invalid_value', `'${pathOf(place)}' must not be an empty array.`, pathOf(place))
+  if (isKept) keep(found, { start, end: cursor.position }, place)
 }
 
-function* checkMembers(cursor: JsonCursor, pace: Pace, shape: ObjectShape, place: Place): Walk<void> {
+const listsMax = 1_000
+
+function keep({ lists }: Found, span: Span, place: Place): void {
+  if (lists.length === listsMax)
+    throw invalidRequest('invalid_value', `The request has more than ${listsMax} lists of tools.`, pathOf(place))
+  lists.push(span)
+}
+
+function* checkMembers(walk: ShapeWalk, shape: ObjectShape, place: Place): Walk<void> {
+  const { cursor, pace } = walk
   const { names, table, shapes, required } = shape
-  let found = 0
+  let seen = 0
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const code = cursor.nameCode(table)
     const name = names[code]
@@ -200,44 +296,89 @@ function* checkMembers(cursor: JsonCursor, pace: Pace, shape: ObjectShape, place
       if (cursor.position >= pace.limit) yield pace
       continue
     }
-    found |= 1 << code
-    yield* checkValue(cursor, pace, member, { name, within: place }, required.includes(name))
+    seen |= 1 << code
+    yield* checkValue(walk, member, { name, within: place }, required.includes(name))
   }
   for (const name of required)
-    if ((found & (1 << names.indexOf(name))) === 0) throw missing(pathOf({ name, within: place }))
+    if ((seen & (1 << names.indexOf(name))) === 0) throw missing(pathOf({ name, within: place }))
+}
+
+/** As {@link checkMembers}, with the type that may stand behind the members. */
+function* checkTyped(walk: ShapeWalk, shape: ObjectShape, byType: ByType, place: Place): Walk<void> {
+  const { cursor, pace, found } = walk
+  const { names, table, shapes } = shape
+  const kinds: (JsonKind | undefined)[] = []
+  let type = byType.defaultType
+  for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+    const code = cursor.nameCode(table)
+    const name = names[code]
+    const member = shapes[code]
+    const kind = cursor.peek()
+    const start = cursor.position
+    if (name === undefined || member === undefined) {
+      if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
+      if (cursor.position >= pace.limit) yield pace
+      continue
+    }
+    kinds[code] = kind
+    yield* checkValue(walk, member, { name, within: place })
+    if (code === 0 && kind !== 'null') type = readType(cursor, start, kind, place)
+  }
+  if (type === undefined) throw missing(pathOf({ name: 'type', within: place }))
+  const rule = Object.hasOwn(byType.types, type) ? byType.types[type] : undefined
+  if (rule === undefined) return
+  if ('because' in rule) throw unsupported({ name: 'type', within: place }, `${shown(type)} ${rule.because}`)
+  found.types.add(type)
+  for (const [name, allowed] of Object.entries(rule.needs))
+    checkNeeded(kinds[names.indexOf(name)], allowed, { name, within: place })
+}
+
+function checkNeeded(kind: JsonKind | undefined, allowed: readonly JsonKind[], place: Place): void {
+  if (kind === undefined || (kind === 'null' && !allowed.includes(kind))) throw missing(pathOf(place))
+  if (allowed.includes(kind)) return
+  const expected = allowed.map((each) => (/^[ao]/.test(each) ? `an ${each}` : `a ${each}`)).join(' or ')
+  throw wrongType(pathOf(place), expected, kind)
+}
+
+const typeBytesMax = 128
+
+/** The type from `start` to the cursor; empty if it is longer than any type that is known. */
+function readType(cursor: JsonCursor, start: number, kind: JsonKind, within: Place): string {
+  if (kind !== 'string') throw wrongType(pathOf({ name: 'type', within }), 'a string', kind)
+  return cursor.position - start > typeBytesMax ? '' : cursor.stringAt(start, cursor.position)
 }
 
 const typeTable = nameTable(['type'])
-const typeBytesMax = 128
 
 /** The shape of the object at the cursor, by its `type`, which is usually its first member. */
-function* shapeByType(cursor: JsonCursor, pace: Pace, { types, isOpen }: TaggedShape, place: Place): Walk<ObjectShape> {
+function* shapeByType({ cursor, pace }: ShapeWalk, { types, isOpen }: TaggedShape, place: Place): Walk<ObjectShape> {
   const ahead = new JsonCursor(cursor.bytes)
   ahead.position = cursor.position
-  const typePlace = { name: 'type', within: place }
   for (let more = ahead.firstMember(); more; more = ahead.nextMember()) {
     const isType = ahead.nameCode(typeTable) === 0
     const kind: JsonKind = ahead.peek()
     const start = ahead.position
     if (!ahead.skip(pace.limit)) yield* skip(ahead, pace)
     if (!isType) continue
-    if (kind !== 'string') throw wrongType(pathOf(typePlace), 'a string', kind)
-    const type = ahead.position - start > typeBytesMax ? '' : ahead.stringAt(start, ahead.position)
-    const shape = types.get(type)
+    const shape = types.get(readType(ahead, start, kind, place))
     if (shape !== undefined) return shape
     if (isOpen) return anyObject
-    throw invalidRequest(
-      'invalid_value',
-      `'${pathOf(typePlace)}' must be one of ${[...types.keys()].join(', ')}.`,
-      pathOf(typePlace),
-    )
+    const path = pathOf({ name: 'type', within: place })
+    throw invalidRequest('invalid_value', `'${path}' must be one of ${[...types.keys()].join(', ')}.`, path)
   }
-  throw missing(pathOf(typePlace))
+  throw missing(pathOf({ name: 'type', within: place }))
 }
 
 const anyObject = object({})
 
-const shapeKinds = { list: 'array', object: 'object', tagged: 'object' } as const
+/** The error for a value that this service refuses. */
+function unsupported(place: Place, because: string): WireError {
+  const param = pathOf(place)
+  const message = `'${param}' is not supported: ${because}.`
+  return new WireError(400, 'invalid_request_error', 'unsupported_parameter', message, { param })
+}
+
+const kindOf = { list: 'array', object: 'object', tagged: 'object' } as const
 
 function described(shape: Shape): string {
   switch (shape.kind) {
@@ -246,8 +387,8 @@ function described(shape: Shape): string {
       return 'a string'
     case 'list':
       return 'an array'
-    case 'text or':
-      return `a string or ${described(shape.other)}`
+    case 'either':
+      return shape.expected
     case 'object':
     case 'tagged':
       return 'an object'

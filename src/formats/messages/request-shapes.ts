@@ -2,8 +2,8 @@ import {
   any,
   flag,
   integerFrom,
-  listOf,
-  numberIn,
+  list,
+  numberFrom,
   object,
   oneOf,
   tagged,
@@ -26,7 +26,7 @@ const source = tagged(
     base64: object({ media_type: text, data: text }, ['media_type', 'data']),
     url: object({ url: text }, ['url']),
     text: object({ media_type: text, data: text }, ['data']),
-    content: object({ content: textOr(listOf(any)) }, ['content']),
+    content: object({ content: textOr(list(any)) }, ['content']),
     file: object({ file_id: text }, ['file_id']),
   },
   true,
@@ -34,10 +34,10 @@ const source = tagged(
 const mediaBlocks = {
   image: block({ source }),
   document: block({ source }, { title: text, context: text }),
-  search_result: block({ source: text, title: text, content: listOf(tagged({ text: textBlock }, true)) }),
+  search_result: block({ source: text, title: text, content: list(tagged({ text: textBlock }, true)) }),
 }
 
-/** Contents of messages. Blocks of other types only need their type: those of tools that ran at Anthropic, and new ones. */
+/** Contents of messages. Blocks of other types (of tools that ran at Anthropic, and new ones) only need their type. */
 const contentBlock = tagged(
   {
     text: textBlock,
@@ -47,13 +47,13 @@ const contentBlock = tagged(
     tool_use: block({ id: text, name: text, input: object({}) }),
     tool_result: block(
       { tool_use_id: text },
-      { content: textOr(listOf(tagged({ text: textBlock, ...mediaBlocks }, true))), is_error: flag },
+      { content: textOr(list(tagged({ text: textBlock, ...mediaBlocks }, true))), is_error: flag },
     ),
   },
   true,
 )
 
-const message = object({ role: oneOf('user', 'assistant', 'system'), content: textOr(listOf(contentBlock)) }, [
+const message = object({ role: oneOf('user', 'assistant', 'system'), content: textOr(list(contentBlock)) }, [
   'role',
   'content',
 ])
@@ -72,16 +72,16 @@ const once = { disable_parallel_tool_use: flag }
 
 /** The shapes of top-level fields but `model` and `stream` (https://platform.claude.com/docs/en/api/messages). */
 export const requestShapes: Readonly<Record<string, Shape>> = {
-  messages: listOf(message, 1),
+  messages: list(message, 1),
   // 0 fills the cache without an answer.
   max_tokens: integerFrom(0),
-  system: textOr(listOf(tagged({ text: textBlock }, false))),
-  stop_sequences: listOf(text),
+  system: textOr(list(tagged({ text: textBlock }, false))),
+  stop_sequences: list(text),
   metadata: object({ user_id: text }),
-  temperature: numberIn(0, 1),
-  top_p: numberIn(0, 1),
+  temperature: numberFrom(0, 1),
+  top_p: numberFrom(0, 1),
   top_k: integerFrom(0),
-  tools: listOf(tool),
+  tools: list(tool),
   tool_choice: tagged(
     { auto: object(once), any: object(once), none: object({}), tool: object({ name: text, ...once }, ['name']) },
     false,

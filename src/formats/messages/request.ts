@@ -6,7 +6,7 @@ import { invalidRequest } from '../error.ts'
 import { readBoolean, readModel } from '../fields.ts'
 import { missing } from '../request-fault.ts'
 import { addMember, memberName } from '../request-members.ts'
-import { checkValue } from '../request-shape.ts'
+import { checkValue, shapeWalk } from '../request-shape.ts'
 import { requestShapes } from './request-shapes.ts'
 
 /** A checked request (docs/api.md). The caller's bytes pass through; only these facts are read from them. */
@@ -45,6 +45,7 @@ export function messagesCheck(
 ): RequestWalk<MessagesRequest> {
   return function* readRequest(cursor: JsonCursor, pace: Pace): Walk<MessagesRequest> {
     if (cursor.peek() !== 'object') throw invalidRequest('invalid_json', 'The request body must be a JSON object.')
+    const walk = shapeWalk(cursor, pace)
     const members: Member[] = []
     let model: string | undefined
     let stream = false
@@ -58,8 +59,7 @@ export function messagesCheck(
         if (cursor.peek() === 'string' && !cursor.skip(pace.limit)) yield* skip(cursor, pace)
         model = readModel(cursor, valueStart, model)
       } else if (code === 1) stream = readBoolean(cursor, name)
-      else if (shape !== undefined)
-        yield* checkValue(cursor, pace, shape, { name, within: undefined }, required.includes(name))
+      else if (shape !== undefined) yield* checkValue(walk, shape, { name, within: undefined }, required.includes(name))
       else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
       addMember(members, { name, start, valueStart, end: cursor.position }, membersMax)
       if (cursor.position >= pace.limit) yield pace

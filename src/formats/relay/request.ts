@@ -7,7 +7,7 @@ import { invalidRequest } from '../error.ts'
 import { readModel } from '../fields.ts'
 import { missing } from '../request-fault.ts'
 import { addMember, memberName } from '../request-members.ts'
-import { checkValue } from '../request-shape.ts'
+import { checkValue, shapeWalk } from '../request-shape.ts'
 import type { RelayEndpoint } from './endpoint.ts'
 
 /** A checked request of a relayed endpoint. */
@@ -40,6 +40,7 @@ export function jsonCheck(format: RelayName, endpoint: RelayEndpoint): RequestWa
 
   return function* readRequest(cursor: JsonCursor, pace: Pace): Walk<RelayRequest> {
     if (cursor.peek() !== 'object') throw invalidRequest('invalid_json', 'The request body must be a JSON object.')
+    const walk = shapeWalk(cursor, pace)
     const members: Member[] = []
     let model: string | undefined
     for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
@@ -52,7 +53,7 @@ export function jsonCheck(format: RelayName, endpoint: RelayEndpoint): RequestWa
         if (cursor.peek() === 'string' && !cursor.skip(pace.limit)) yield* skip(cursor, pace)
         model = readModel(cursor, valueStart, model)
       } else if (shape !== undefined)
-        yield* checkValue(cursor, pace, shape, { name, within: undefined }, required.includes(name))
+        yield* checkValue(walk, shape, { name, within: undefined }, required.includes(name))
       else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
       addMember(members, { name, start, valueStart, end: cursor.position }, membersMax)
       if (cursor.position >= pace.limit) yield pace

@@ -1,17 +1,28 @@
-import { shape, type Refusal, type Rule, type Shape, type TypeRule } from './check-shape.ts'
+import {
+  any,
+  either,
+  flag,
+  integerFrom,
+  list,
+  numberFrom,
+  object,
+  oneOf,
+  refused,
+  text,
+  typed,
+  type ObjectShape,
+  type TypeRule,
+} from '../request-shape.ts'
 
-const any: Rule = { kind: 'any' }
-const text: Rule = { kind: 'string' }
-const flag: Rule = { kind: 'boolean' }
 const sendItems = 'this service keeps no state; send all items of the conversation as input'
 const elsewhere = 'is state or a tool of one vendor, which this service does not keep'
-const fileId: Refusal = { kind: 'refused', because: 'this service keeps no files; send the data or a URL' }
-const vendors: TypeRule = { kind: 'refused', because: elsewhere }
+const fileId = refused('this service keeps no files; send the data or a URL')
+const vendors: TypeRule = { because: elsewhere }
 const none: TypeRule = { needs: {} }
 
 const textOrList = ['string', 'array'] as const
 
-const part: Shape = shape(
+const part = typed(
   {
     text,
     refusal: text,
@@ -21,7 +32,7 @@ const part: Shape = shape(
     file_url: text,
     filename: text,
     detail: text,
-    input_audio: { kind: 'object', shape: () => shape({ data: text, format: text }) },
+    input_audio: object({ data: text, format: text }),
   },
   {
     input_text: { needs: { text: ['string'] } },
@@ -33,26 +44,25 @@ const part: Shape = shape(
   },
 )
 
-const parts: Rule = {
-  kind: 'either',
-  expected: 'a string or an array of parts',
-  rules: { string: text, array: { kind: 'list', of: { kind: 'object', shape: () => part } } },
-}
+const parts = either('a string or an array of parts', { string: text, array: list(part) })
 
 /** Text of reasoning: of a summary, or of the reasoning itself. */
-const reasoningTexts: Rule = { kind: 'list', of: { kind: 'object', shape: () => shape({ text }) } }
+const reasoningTexts = list(object({ text }))
 
-const tools: Rule = { kind: 'list', of: { kind: 'object', shape: () => tool }, isKept: true }
-
-const tool: Shape = shape(
+const tool: ObjectShape = typed(
   {
     name: text,
     description: text,
-    parameters: { kind: 'object', shape: () => shape({}) },
+    parameters: object({}),
     strict: flag,
-    format: { kind: 'object', shape: () => shape({ syntax: text, definition: text }) },
-    execution: { kind: 'choice', values: ['server', 'client'] },
-    tools: { kind: 'list', of: { kind: 'object', shape: () => tool } },
+    format: object({ syntax: text, definition: text }),
+    execution: oneOf('server', 'client'),
+    tools: {
+      ...list(any),
+      get of() {
+        return tool
+      },
+    },
   },
   {
     function: { needs: { name: ['string'] } },
@@ -71,9 +81,11 @@ const tool: Shape = shape(
   },
 )
 
-const item: Shape = shape(
+const tools = list(tool, 0, true)
+
+const item = typed(
   {
-    role: { kind: 'choice', values: ['user', 'assistant', 'system', 'developer'] },
+    role: oneOf('user', 'assistant', 'system', 'developer'),
     content: parts,
     call_id: text,
     name: text,
@@ -95,7 +107,7 @@ const item: Shape = shape(
     additional_tools: { needs: { tools: ['array'] } },
     tool_search_call: none,
     tool_search_output: { needs: { tools: ['array'] } },
-    item_reference: { kind: 'refused', because: `names an item that is stored elsewhere: ${sendItems}` },
+    item_reference: { because: `names an item that is stored elsewhere: ${sendItems}` },
     compaction: vendors,
     compaction_trigger: vendors,
     program: vendors,
@@ -104,14 +116,14 @@ const item: Shape = shape(
   'message',
 )
 
-const forced: TypeRule = { kind: 'refused', because: 'is a tool of one vendor and cannot be forced' }
+const forced: TypeRule = { because: 'is a tool of one vendor and cannot be forced' }
 
-const toolChoice: Shape = shape(
+const toolChoice = typed(
   {
     name: text,
     namespace: text,
-    mode: { kind: 'choice', values: ['auto', 'required'] },
-    tools: { kind: 'list', of: { kind: 'object', shape: () => shape({ name: text, namespace: text }) } },
+    mode: oneOf('auto', 'required'),
+    tools: list(object({ name: text, namespace: text })),
   },
   {
     function: { needs: { name: ['string'] } },
@@ -131,72 +143,49 @@ const toolChoice: Shape = shape(
   },
 )
 
-const answerFormat: Shape = shape(
-  { name: text, description: text, schema: { kind: 'object', shape: () => shape({}) }, strict: flag },
+const answerFormat = typed(
+  { name: text, description: text, schema: object({}), strict: flag },
   { text: none, json_object: none, json_schema: { needs: { name: ['string'], schema: ['object'] } } },
 )
 
-const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+const textShape = object({
+  format: answerFormat,
+  verbosity: oneOf('low', 'medium', 'high'),
+})
 
-/** Rules by member (docs/api.md). `model` is read apart. */
-const rules: Readonly<Record<string, Rule>> = {
-  input: {
-    kind: 'either',
-    expected: 'a string or an array of items',
-    rules: { string: text, array: { kind: 'list', of: { kind: 'object', shape: () => item }, min: 1 } },
-  },
+const reasoningShape = object({
+  effort: oneOf('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
+  summary: oneOf('auto', 'concise', 'detailed', 'none'),
+})
+
+/** The shape of a request (docs/api.md). `model` is read apart. */
+export const requestShape = object({
+  input: either('a string or an array of items', { string: text, array: list(item, 1) }),
   instructions: text,
   tools,
-  tool_choice: {
-    kind: 'either',
-    expected: 'a string or an object',
-    rules: {
-      string: { kind: 'choice', values: ['none', 'auto', 'required'] },
-      object: { kind: 'object', shape: () => toolChoice },
-    },
-  },
+  tool_choice: either('a string or an object', {
+    string: oneOf('none', 'auto', 'required'),
+    object: toolChoice,
+  }),
   parallel_tool_calls: flag,
-  text: {
-    kind: 'object',
-    shape: () => textShape,
-  },
-  reasoning: {
-    kind: 'object',
-    shape: () => reasoningShape,
-  },
-  max_output_tokens: { kind: 'integer', min: 1, max: Number.MAX_SAFE_INTEGER },
-  max_tool_calls: { kind: 'integer', min: 1, max: Number.MAX_SAFE_INTEGER },
-  temperature: { kind: 'number', min: 0, max: 2 },
-  top_p: { kind: 'number', min: 0, max: 1 },
-  top_logprobs: { kind: 'integer', min: 0, max: 20 },
+  text: textShape,
+  reasoning: reasoningShape,
+  max_output_tokens: integerFrom(1),
+  max_tool_calls: integerFrom(1),
+  temperature: numberFrom(0, 2),
+  top_p: numberFrom(0, 1),
+  top_logprobs: integerFrom(0, 20),
   stream: flag,
   store: flag,
-  include: { kind: 'list', of: text },
-  metadata: { kind: 'object', shape: () => shape({}) },
-  truncation: { kind: 'choice', values: ['auto', 'disabled'] },
+  include: list(text),
+  metadata: object({}),
+  truncation: oneOf('auto', 'disabled'),
   service_tier: text,
   user: text,
   safety_identifier: text,
   prompt_cache_key: text,
-  background: {
-    kind: 'refused',
-    because: 'this service keeps no answers; wait for the answer, or stream it',
-    onlyTrue: true,
-  },
-  previous_response_id: { kind: 'refused', because: sendItems },
-  conversation: { kind: 'refused', because: sendItems },
-  prompt: { kind: 'refused', because: 'this service keeps no prompts; send the text as instructions and input' },
-}
-
-const textShape = shape({
-  format: { kind: 'object', shape: () => answerFormat },
-  verbosity: { kind: 'choice', values: ['low', 'medium', 'high'] },
+  background: refused('this service keeps no answers; wait for the answer, or stream it', true),
+  previous_response_id: refused(sendItems),
+  conversation: refused(sendItems),
+  prompt: refused('this service keeps no prompts; send the text as instructions and input'),
 })
-
-const reasoningShape = shape({
-  effort: { kind: 'choice', values: efforts },
-  summary: { kind: 'choice', values: ['auto', 'concise', 'detailed', 'none'] },
-})
-
-/** The shape of a request. */
-export const requestShape: Shape = shape(rules)

@@ -6,7 +6,7 @@ import { invalidRequest } from '../error.ts'
 import { readModel } from '../fields.ts'
 import { missing } from '../request-fault.ts'
 import { addMember, memberName } from '../request-members.ts'
-import { checkValue, type Found, type Span } from './check-shape.ts'
+import { checkValue, shapeWalk, type Span } from '../request-shape.ts'
 import { requestShape } from './request-fields.ts'
 
 /** A checked request for a Response (docs/api.md). */
@@ -55,9 +55,10 @@ export function requestReader(format: ResponsesFormatName): RequestWalk<Response
  */
 function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ResponsesRequest> {
   if (cursor.peek() !== 'object') throw invalidRequest('invalid_json', 'The request body must be a JSON object.')
-  const { names, table, rules } = requestShape
+  const { names, table, shapes } = requestShape
   const members: Member[] = []
-  const found: Found = { types: new Set(), lists: [] }
+  const walk = shapeWalk(cursor, pace)
+  const { found } = walk
   let model: string | undefined
   let hasInput = false
   let stream = false
@@ -67,13 +68,13 @@ function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ResponsesRequest> {
     const name = names[code] ?? memberName(cursor)
     const kind = cursor.peek()
     const valueStart = cursor.position
-    const rule = rules[code]
+    const shape = shapes[code]
     if (name === 'model') {
       if (kind === 'string' && !cursor.skip(pace.limit)) yield* skip(cursor, pace)
       model = readModel(cursor, valueStart, model)
-    } else if (rule === undefined) {
+    } else if (shape === undefined) {
       if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
-    } else yield* checkValue(cursor, pace, rule, name, found)
+    } else yield* checkValue(walk, shape, { name, within: undefined })
     if (name === 'input') hasInput = kind !== 'null'
     else if (name === 'stream') stream = cursor.bytes[valueStart] === letterT
     addMember(members, { name, start, valueStart, end: cursor.position }, membersMax)
