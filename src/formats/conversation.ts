@@ -115,9 +115,12 @@ export interface CallPart {
   readonly opaque: Opaque | undefined
 }
 
-/** Data that only its maker can read, such as the signature of reasoning. Sent back to its maker only, unchanged. */
+/**
+ * Data that only its maker can read, such as the signature of reasoning. Sent back to its maker only, unchanged.
+ * `sealed`: data of either, wrapped by this service (`opaque-seal.ts`).
+ */
 export interface Opaque {
-  readonly maker: 'anthropic' | 'google'
+  readonly maker: 'anthropic' | 'google' | 'sealed'
   readonly data: string
 }
 

@@ -98,6 +98,11 @@ export interface ModelWriter {
 /** For providers that speak another format: requests become conversations, and answers are written from events. */
 export interface Talk {
   /**
+   * Its dialects carry data that only its maker can read as the maker sent it. Otherwise such data is wrapped, and data
+   * in requests is of providers of the same format.
+   */
+  readonly keepsOpaque?: true
+  /**
    * Reads a request.
    *
    * @param drop names of top-level fields that the provider refuses: they count as absent

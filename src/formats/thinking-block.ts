@@ -1,6 +1,7 @@
 import type { JsonObject } from '../base/json-value.ts'
 import type { ReasoningPart, Sealed } from './conversation.ts'
 import { textOf } from './exact-json.ts'
+import { isSealed } from './opaque-seal.ts'
 
 /**
  * Reads a block of Anthropic's thinking. Chat completions carry it unchanged in `thinking_blocks` (docs/protocols.md).
@@ -10,12 +11,12 @@ export function readThinkingBlock({ type, thinking, signature, data }: JsonObjec
   const opaque = textOf(type === 'redacted_thinking' ? data : type === 'thinking' ? signature : undefined)
   if (opaque === undefined || opaque === '') return undefined
   const text = type === 'thinking' ? (textOf(thinking) ?? '') : undefined
-  return { text, opaque: { maker: 'anthropic', data: opaque } }
+  return { text, opaque: { maker: isSealed(opaque) ? 'sealed' : 'anthropic', data: opaque } }
 }
 
-/** Writes a block of Anthropic's thinking. Undefined for plain reasoning, and for that of another maker. */
+/** Writes a block of Anthropic's thinking, or of data wrapped by this service. Undefined for other reasoning. */
 export function writeThinkingBlock({ text, opaque }: Pick<ReasoningPart, 'text' | 'opaque'>): JsonObject | undefined {
-  if (opaque?.maker !== 'anthropic') return undefined
+  if (opaque === undefined || opaque.maker === 'google') return undefined
   const { data } = opaque
   return text === undefined
     ? { type: 'redacted_thinking', data }

@@ -32,9 +32,9 @@ export function native(
 
 /** Wraps a reader of answers so that it throws UpstreamFailure for a malformed answer. */
 export function understood(read: Dialect['decode']): Dialect['decode'] {
-  return (body, ask) => {
+  return (body, ask, seal) => {
     try {
-      return read(body, ask)
+      return read(body, ask, seal)
     } catch (error) {
       throw error instanceof MalformedAnswer ? malformed(error) : error
     }

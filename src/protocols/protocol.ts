@@ -2,6 +2,7 @@ import type { ServerSentEvent } from '../bytes/event-stream.ts'
 import type { Framing } from '../bytes/framing.ts'
 import type { Ask, FormatName, FurtherFormat } from '../formats/ask.ts'
 import type { PassThroughTarget } from '../formats/format.ts'
+import type { OpaqueSeal } from '../formats/opaque-seal.ts'
 import type { Part } from '../formats/part.ts'
 import type { WholeReply } from '../formats/reply.ts'
 import type { UpstreamFailure } from '../service/failure.ts'
@@ -71,17 +72,19 @@ export interface Dialect {
   /**
    * Returns the request body in pieces. `model` is the upstream's name for the model.
    *
+   * @param seal of the upstream and the model. Absent: data that only its maker can read is left out
    * @throws {UpstreamFailure} `bad_request` for a request that the upstream's format cannot express
    */
-  encode(ask: Ask, model: string, endpoint: Endpoint): readonly Uint8Array[]
+  encode(ask: Ask, model: string, endpoint: Endpoint, seal?: OpaqueSeal): readonly Uint8Array[]
   /**
    * Reads a complete 200 answer.
    *
+   * @param seal as for `encode`
    * @throws {UpstreamFailure} when it is an error, malformed, or without content
    */
-  decode(body: Uint8Array, ask: Ask): WholeReply
-  /** Starts reading a stream. Absent: answers are never streamed. */
-  stream?(ask: Ask, endpoint: Endpoint): StreamDecoder
+  decode(body: Uint8Array, ask: Ask, seal?: OpaqueSeal): WholeReply
+  /** Starts reading a stream. Absent: answers are never streamed. @param seal as for `encode` */
+  stream?(ask: Ask, endpoint: Endpoint, seal?: OpaqueSeal): StreamDecoder
 }
 
 /** A request without its headers. */

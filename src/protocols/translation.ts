@@ -1,9 +1,11 @@
 import { hasMoreValues } from '../bytes/value-count.ts'
+import type { AnswerEvent } from '../formats/answer.ts'
 import type { Ask, FormatName } from '../formats/ask.ts'
 import { completeAnswer } from '../formats/complete-answer.ts'
 import { formats } from '../formats/format-list.ts'
 import type { Talk } from '../formats/format.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
+import { openConversation, sealEvents, type OpaqueSeal } from '../formats/opaque-seal.ts'
 import { untranslatable } from '../formats/untranslatable.ts'
 import type { UpstreamFormat } from '../formats/upstream-format.ts'
 import { answered, understood } from './native.ts'
@@ -28,18 +30,29 @@ const valuesMax = 100_000
  * Writes requests from the caller's conversation, and answers in the caller's format. Both have at most 100,000 values.
  */
 export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['path']): Dialect {
+  const keepsOpaque = talk.keepsOpaque === true
+
+  /** Starts checking the events of an answer, and wraps what only the upstream can read. */
+  function checking(seal: OpaqueSeal | undefined) {
+    const check = completeAnswer()
+    if (keepsOpaque) return check
+    return (events: readonly AnswerEvent[]) => sealEvents(check(events), seal)
+  }
+
   return {
     path,
-    encode: (ask, model, endpoint) =>
-      format.write(talk.read(limited(ask), endpoint.drop), { ...endpoint, model, isStream: ask.stream }),
-    decode: understood((body, ask) => {
+    encode(ask, model, endpoint, seal) {
+      const conversation = openConversation(talk.read(limited(ask), endpoint.drop), { seal, keepsOpaque })
+      return format.write(conversation, { ...endpoint, model, isStream: ask.stream })
+    },
+    decode: understood((body, ask, seal) => {
       if (hasMoreValues(body, valuesMax)) throw new MalformedAnswer('malformed', 'the answer has too many values')
-      return talk.writeWhole(completeAnswer()(answered(format.readAnswer(body))), ask)
+      return talk.writeWhole(checking(seal)(answered(format.readAnswer(body))), ask)
     }),
-    stream(ask, { overrides }) {
+    stream(ask, { overrides }, seal) {
       const reader = format.answerReader()
       const writer = talk.writer(ask)
-      const checked = completeAnswer()
+      const checked = checking(seal)
       return {
         // Only chat completions stream several choices; `n` is their field.
         eventBytesMax: format.eventBytesMax,

@@ -1,6 +1,7 @@
 import { serverSentEvents, startsLikeJson, textStart, type Framing } from '../bytes/framing.ts'
 import type { Ask } from '../formats/ask.ts'
 import { answerBytesDefault } from '../formats/format.ts'
+import type { OpaqueSeal } from '../formats/opaque-seal.ts'
 import type { Reply } from '../formats/reply.ts'
 import type { Endpoint, Dialect } from '../protocols/protocol.ts'
 import type { AnswerBudget, AnswerReservation } from '../service/answer-budget.ts'
@@ -39,6 +40,7 @@ export interface ExchangeOptions {
 export function upstreamExchange({ upstream, model, idleMs, answerBudget }: ExchangeOptions): Service<Ask, Reply> {
   const { transport, protocol, endpoint, connectMs } = upstream
   const { framing = serverSentEvents } = protocol
+  const seal = upstream.sealOf(model)
   const origin = { ...parseOrigin(new URL(endpoint.baseUrl)), owner: endpoint.id }
   const dialects = new Map<string, DialectPaths>()
   for (const [format, dialect] of Object.entries(protocol.dialects))
@@ -58,7 +60,7 @@ export function upstreamExchange({ upstream, model, idleMs, answerBudget }: Exch
     let signed: Signed
     try {
       const path = request.stream ? found.streamPath : found.wholePath
-      const body = dialect.encode(request, model, endpoint)
+      const body = dialect.encode(request, model, endpoint, seal)
       const signing = upstream.sign(
         { method: 'POST', path, body, headers: dialect.isNative && request.headers },
         call.signal,
@@ -85,6 +87,7 @@ export function upstreamExchange({ upstream, model, idleMs, answerBudget }: Exch
         dialect,
         bytesMax,
         endpoint,
+        seal,
         idleMs,
         answerBudget,
         framing,
@@ -119,20 +122,21 @@ interface AnswerOptions extends Pick<ExchangeOptions, 'idleMs' | 'answerBudget'>
   readonly dialect: Dialect
   readonly bytesMax: number
   readonly endpoint: Endpoint
+  readonly seal: OpaqueSeal
   readonly framing: Framing
 }
 
 async function readAnswer(
   response: UpstreamResponse,
   request: Ask,
-  { dialect, bytesMax, endpoint, idleMs, answerBudget, framing, hidden }: AnswerOptions,
+  { dialect, bytesMax, endpoint, seal, idleMs, answerBudget, framing, hidden }: AnswerOptions,
 ): Promise<Reply> {
   const { body } = response
   const reservation = answerBudget.reservation()
   const saysStream = response.headers.get('content-type')?.toLowerCase().includes(framing.mediaType) === true
 
   function asStream(bytes: StreamBody, first?: Uint8Array): Reply {
-    const decoder = dialect.stream?.(request, endpoint)
+    const decoder = dialect.stream?.(request, endpoint, seal)
     if (decoder === undefined) throw new UpstreamFailure('malformed', 'the answer is a stream', { status: 200 })
     return streamReply(bytes, decoder, {
       framing,
@@ -143,26 +147,26 @@ async function readAnswer(
     })
   }
 
+  function asWhole(bytes: Uint8Array): Reply {
+    if (bytes.length === 0) throw new UpstreamFailure('empty', 'the answer is empty', { status: 200 })
+    return dialect.decode(bytes, request, seal)
+  }
+
   try {
     if (!saysStream && !request.stream) {
       const bytes = await body.readAll(reservation)
-      return framing.looksLikeStream(bytes) ? asStream(bodyOf(bytes)) : decodeWhole(dialect, bytes, request)
+      return framing.looksLikeStream(bytes) ? asStream(bodyOf(bytes)) : asWhole(bytes)
     }
     const first = await readBeginning(body)
     if (first === undefined) throw new UpstreamFailure('empty', 'the answer is empty', { status: 200 })
     if (saysStream ? startsLikeJson(first) : !framing.looksLikeStream(first))
-      return decodeWhole(dialect, await collect(first, body, bytesMax, reservation), request)
+      return asWhole(await collect(first, body, bytesMax, reservation))
     return asStream(body, first)
   } catch (error) {
     throw hidden(bodyFailure(error))
   } finally {
     reservation.release()
   }
-}
-
-function decodeWhole(dialect: Dialect, bytes: Uint8Array, request: Ask): Reply {
-  if (bytes.length === 0) throw new UpstreamFailure('empty', 'the answer is empty', { status: 200 })
-  return dialect.decode(bytes, request)
 }
 
 /** Reads enough of a body to tell events from JSON: six bytes of text, or a line. `undefined`: it is empty. */

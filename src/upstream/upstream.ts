@@ -1,9 +1,11 @@
+import type { OpaqueSeal } from '../formats/opaque-seal.ts'
 import type { Endpoint, Protocol, RequestHeaders, UnsignedRequest } from '../protocols/protocol.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import { withinMs } from '../service/within.ts'
 import { headerBlock } from '../transport/header-block.ts'
 import { TransportError, type HeaderBlock, type Transport, type UpstreamSignal } from '../transport/transport.ts'
 import { hideSecrets, type HiddenSecrets } from './hide-secrets.ts'
+import { originSeal } from './origin-seal.ts'
 
 /** One provider over HTTP. */
 export interface Upstream extends UpstreamOptions {
@@ -13,6 +15,8 @@ export interface Upstream extends UpstreamOptions {
    * @throws {UpstreamFailure} `credential` when the protocol throws, or takes longer than `connectMs`
    */
   readonly sign: (request: UnsignedRequest, signal: UpstreamSignal) => Signed | Promise<Signed>
+  /** The seal for data that only a model of this upstream can read. */
+  readonly sealOf: (model: string) => OpaqueSeal
 }
 
 /** Options of {@link upstreamAt}. */
@@ -54,6 +58,7 @@ export function upstreamAt(options: UpstreamOptions): Upstream {
 
   return {
     ...options,
+    sealOf: originSeal(endpoint),
     sign(request, signal) {
       try {
         const headers = sign(request)

@@ -40,6 +40,7 @@ export const chat: Format & { readonly stream: StreamFormat; readonly talk: Talk
   },
 
   talk: {
+    keepsOpaque: true,
     read: ({ body }, drop) => readChatRequest(body, drop),
     writeWhole: (events, { model }) => ({ kind: 'whole', ...writeAnswer(events, { model }) }),
     writer(request: ChatRequest) {

@@ -236,9 +236,9 @@ describe('a conversation of another format', () => {
         {
           role: 'assistant',
           parts: [
-            { kind: 'reasoning', text: 'Hm.', opaque: { maker: 'anthropic', data: 's' } },
+            { kind: 'reasoning', text: 'Hm.', opaque: undefined },
             said('Let me look.'),
-            { kind: 'call', id: 'c', name: 'f', input: { a: 1 }, opaque: { maker: 'google', data: 's' } },
+            { kind: 'call', id: 'c', name: 'f', input: { a: 1 }, opaque: undefined },
           ],
         },
         {

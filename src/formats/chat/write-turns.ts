@@ -60,12 +60,12 @@ function writeAssistant(parts: readonly AssistantPart[], isOwn: boolean): JsonOb
   const reasoning = parts.filter((part) => part.kind === 'reasoning')
   const called = parts.filter((part) => part.kind === 'call')
   const said = parts.filter((part) => part.kind !== 'reasoning' && part.kind !== 'call')
-  const blocks = isOwn ? reasoning.flatMap((part) => writeThinkingBlock(part) ?? []) : []
+  const blocks = reasoning.flatMap((part) => writeThinkingBlock(part) ?? [])
   const calls = called.map(({ id, name, input, opaque }) => ({
     id,
     type: 'function',
     function: { name, arguments: JSON.stringify(input) },
-    ...(isOwn ? writeCallSignature(opaque) : {}),
+    ...writeCallSignature(opaque),
   }))
   return {
     role: 'assistant',

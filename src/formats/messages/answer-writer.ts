@@ -6,10 +6,10 @@ import type {
   CallEndEvent,
   CallEvent,
   FinishEvent,
-  SealedEvent,
   StartEvent,
   TokenCounts,
 } from '../answer.ts'
+import type { Sealed } from '../conversation.ts'
 import { encodeJson } from '../exact-json.ts'
 import type { PartWriter } from '../format.ts'
 import { jsonEnd, type JsonEnd } from '../json-end.ts'
@@ -162,8 +162,8 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent: (event: Js
     return openBlock(kind, kind === 'text' ? { type: 'text', text: '' } : { type: 'thinking', thinking: '' })
   }
 
-  /** Ends a block of reasoning with the data of its maker. Data of other makers than Anthropic has no place. */
-  function seal(event: SealedEvent): void {
+  /** Ends a block of reasoning with the data of its maker. Without an open block, the data gets one of its own. */
+  function seal(event: Sealed): void {
     const sealed = writeThinkingBlock(event)
     if (sealed === undefined) return
     const last = blocks.at(-1)
@@ -188,7 +188,10 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent: (event: Js
     if (text !== '') add(current(kind), text)
   }
 
-  function addCall({ call, id = madeUpId('toolu_'), name }: CallEvent): void {
+  function addCall({ call, id = madeUpId('toolu_'), name, opaque }: CallEvent): void {
+    const last = blocks.at(-1)
+    const isThinking = last?.kind === 'thinking' && !last.isComplete
+    if (opaque !== undefined) seal({ text: isThinking ? '' : undefined, opaque })
     openBlock('call', { type: 'tool_use', id, name, input: {} }, call)
   }
 

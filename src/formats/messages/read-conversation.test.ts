@@ -4,6 +4,7 @@ import { UpstreamFailure } from '../../service/failure.ts'
 import { writeChatRequest } from '../chat/write-request.ts'
 import { encodeJson } from '../exact-json.ts'
 import { writeGeminiRequest } from '../gemini/write-request.ts'
+import { openConversation } from '../opaque-seal.ts'
 import { readMessagesRequest } from './read-conversation.ts'
 import { writeMessagesRequest } from './write-request.ts'
 
@@ -220,7 +221,8 @@ describe('a request for other providers', () => {
       {},
       { content: [...thinking, called] },
     ])
-    for (const write of [writeGeminiRequest, writeChatRequest])
-      expect(JSON.stringify(write(conversation, target))).not.toMatch(/sealed|hidden/)
+    const elsewhere = openConversation(conversation, { seal: undefined, keepsOpaque: false })
+    for (const write of [writeGeminiRequest, writeChatRequest, writeMessagesRequest])
+      expect(JSON.stringify(write(elsewhere, target))).not.toMatch(/sealed|hidden/)
   })
 })

@@ -6,7 +6,6 @@ import { parseJsonBytes } from '../exact-json.ts'
 import { writeGeminiRequest } from '../gemini/write-request.ts'
 import { writeMessagesRequest } from '../messages/write-request.ts'
 import { readResponsesRequest } from './read-conversation.ts'
-import { sealReasoning } from './sealed-reasoning.ts'
 import { checked } from './testing.ts'
 
 const target = { model: 'up', isStream: false }
@@ -205,9 +204,7 @@ describe('a request for a response', () => {
     expect(read_.choice).toEqual({ kind: 'required' })
   })
 
-  test('gives reasoning back to its maker alone', () => {
-    const sealed = (maker: 'anthropic' | 'google', data: string, text?: string) =>
-      sealReasoning({ text, opaque: { maker, data } })
+  test('has reasoning that this service sealed, and plain reasoning, but not that of other services', () => {
     const item = (encrypted_content: string | undefined, text: string) => ({
       type: 'reasoning',
       summary: text === '' ? [] : [{ type: 'summary_text', text }],
@@ -215,12 +212,10 @@ describe('a request for a response', () => {
     })
     const { turns } = read({
       input: [
-        item(sealed('anthropic', 'signature', 'thought'), 'thought'),
-        item(sealed('anthropic', 'redacted'), ''),
+        item('svc1:signature', 'thought'),
         item('not of this service', 'foreign'),
-        item('svc1.%%%', 'broken'),
         item(undefined, 'plain'),
-        item(sealed('google', 'of the call'), ''),
+        item('svc1:of the call', ''),
         { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
       ],
     })
@@ -228,10 +223,10 @@ describe('a request for a response', () => {
       {
         role: 'assistant',
         parts: [
-          { kind: 'reasoning', text: 'thought', opaque: { maker: 'anthropic', data: 'signature' } },
-          { kind: 'reasoning', text: undefined, opaque: { maker: 'anthropic', data: 'redacted' } },
+          { kind: 'reasoning', text: 'thought', opaque: { maker: 'sealed', data: 'svc1:signature' } },
           { kind: 'reasoning', text: 'plain', opaque: undefined },
-          { kind: 'call', opaque: { maker: 'google', data: 'of the call' } },
+          { kind: 'reasoning', text: '', opaque: { maker: 'sealed', data: 'svc1:of the call' } },
+          { kind: 'call', opaque: undefined },
         ],
       },
     ])

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { UpstreamFailure } from '../../service/failure.ts'
-import type { AssistantPart, CallPart, ContentPart, Opaque, ReasoningPart, ToolTurn, Turn } from '../conversation.ts'
+import type { AssistantPart, CallPart, ContentPart, ReasoningPart, ToolTurn, Turn } from '../conversation.ts'
 import { isObject, objectOf, objectsOf, readArguments, textOf } from '../exact-json.ts'
 import { readFileData, readUrl } from '../media-part.ts'
+import { isSealed } from '../opaque-seal.ts'
 import { untranslatable } from '../untranslatable.ts'
-import { openReasoning } from './sealed-reasoning.ts'
 import { toolSearch, type ToolNames } from './tool-names.ts'
 
 /** Types of items that do not become turns. Tools are read elsewhere. */
@@ -28,8 +28,6 @@ export function readItems(input: unknown, names: ToolNames): ReadItems {
   const turns: Turn[] = []
   const called = new Map<string, string>()
   let answer: AssistantPart[] = []
-  /** The signature of the next call. */
-  let signature: Opaque | undefined
   let reconfigured: JsonObject = {}
 
   function add(turn: Turn): void {
@@ -48,8 +46,7 @@ export function readItems(input: unknown, names: ToolNames): ReadItems {
     const call = readCall(item, names)
     if (call === undefined) return
     called.set(call.id, call.name)
-    answer.push({ ...call, opaque: signature })
-    signature = undefined
+    answer.push(call)
   }
 
   function addFoundTools(item: JsonObject): void {
@@ -59,8 +56,7 @@ export function readItems(input: unknown, names: ToolNames): ReadItems {
 
   function addReasoning(item: JsonObject): void {
     const part = readReasoning(item)
-    if (part?.opaque?.maker === 'google') signature = part.opaque
-    else if (part !== undefined) answer.push(part)
+    if (part !== undefined) answer.push(part)
   }
 
   for (const item of objectsOf(input)) {
@@ -132,14 +128,13 @@ function readSearchOutput({ call_id, tools }: JsonObject): ToolTurn | undefined 
   return { role: 'tool', callId, name: toolSearch, parts, isError: false, cacheControl: undefined }
 }
 
-/** Undefined for reasoning that only its maker can read, and for that without text. */
+/** Undefined for reasoning that only another service can read, and for that without text. */
 function readReasoning({ summary, content, encrypted_content }: JsonObject): ReasoningPart | undefined {
   const texts = [summary, content].map((list) => objectsOf(list).map(({ text }) => textOf(text) ?? ''))
   const text = texts.map((each) => each.join('\n\n')).find((each) => each !== '') ?? ''
   const encrypted = textOf(encrypted_content)
   if (encrypted !== undefined && encrypted !== '') {
-    const sealed = openReasoning(encrypted, text)
-    return sealed && { kind: 'reasoning', ...sealed }
+    return isSealed(encrypted) ? { kind: 'reasoning', text, opaque: { maker: 'sealed', data: encrypted } } : undefined
   }
   return text === '' ? undefined : { kind: 'reasoning', text, opaque: undefined }
 }

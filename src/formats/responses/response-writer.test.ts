@@ -182,7 +182,7 @@ describe('a stream of a response', () => {
   })
 
   test('seals reasoning for its maker when the caller asks for it', () => {
-    const opaque = { maker: 'anthropic', data: 'signature' } as const
+    const opaque = { maker: 'sealed', data: 'svc1:signature' } as const
     const sealed: AnswerEvent = { kind: 'sealed', choice, text: 'why', opaque }
     const hidden: AnswerEvent = { kind: 'sealed', choice, text: undefined, opaque }
     const signed: AnswerEvent = {
@@ -191,15 +191,20 @@ describe('a stream of a response', () => {
       call: 0,
       id: 'c',
       name: 'f',
-      opaque: { maker: 'google', data: 's' },
+      opaque: { maker: 'sealed', data: 'svc1:call' },
     }
     const pieces = [[start, reasoning('why'), sealed], [hidden], [signed, called(0), stop]]
     const output = (fields: JsonObject) => objectsOf(responseOf(write(pieces, fields))['output'])
     expect(output({}).map(({ type }) => type)).toEqual(['reasoning', 'function_call'])
     const asked = { include: ['reasoning.encrypted_content'] }
     expect(output(asked).map(({ type }) => type)).toEqual(['reasoning', 'reasoning', 'reasoning', 'function_call'])
-    for (const item of output(asked).slice(0, 3)) expect(item['encrypted_content']).toStartWith('svc1.')
+    for (const item of output(asked).slice(0, 3)) expect(item['encrypted_content']).toStartWith('svc1:')
     expect(gatherStrictly(write(pieces, asked))).toHaveLength(4)
+    const inOne = write([[start, reasoning('why'), signed, called(0), stop]], asked)
+    expect(gatherStrictly(inOne)).toMatchObject([
+      { summary: [{ text: 'why' }], encrypted_content: 'svc1:call' },
+      { type: 'function_call' },
+    ])
   })
 
   test('ends incomplete at its limit, and never ends a call that was cut', () => {

@@ -7,11 +7,11 @@ import type {
   CallEvent,
   FinishEvent,
   FinishReason,
-  SealedEvent,
   StartEvent,
   TextEvent,
   UsageEvent,
 } from '../answer.ts'
+import type { Sealed } from '../conversation.ts'
 import { isObject, parseJson } from '../exact-json.ts'
 import type { PartWriter } from '../format.ts'
 import { madeUpId } from '../made-up-id.ts'
@@ -19,7 +19,6 @@ import type { Part } from '../part.ts'
 import { countedUsage } from '../usage.ts'
 import { writeResponse, type ResponseObjectHead, type ResponseState } from './response-object.ts'
 import { responsePart } from './response-part.ts'
-import { sealReasoning } from './sealed-reasoning.ts'
 import { stringInput, type StringInput } from './string-input.ts'
 import type { DeclaredTool, ToolNames } from './tool-names.ts'
 
@@ -226,8 +225,8 @@ export function responseWriter(options: ResponseWriterOptions): ResponseWriter {
     endItem(index, writeReasoning(id, text, encrypted))
   }
 
-  function seal(event: SealedEvent): void {
-    const encrypted = isSealed ? sealReasoning(event) : undefined
+  function seal(event: Sealed): void {
+    const encrypted = isSealed ? event.opaque.data : undefined
     if (open?.kind === 'reasoning' && event.text !== undefined) return closeOpen({ encrypted })
     if (encrypted === undefined) return
     closeOpen()
@@ -235,10 +234,11 @@ export function responseWriter(options: ResponseWriterOptions): ResponseWriter {
     endItem(index, writeReasoning(id, event.text ?? '', encrypted), { isMeaningful: true, isBeyondText: true })
   }
 
-  function addCall({ call, id, name, opaque, choice }: CallEvent): void {
+  function addCall({ call, id, name, opaque }: CallEvent): void {
     hasCalls = true
+    // Data of the call goes with the reasoning before it.
+    if (opaque !== undefined) seal({ text: open?.kind === 'reasoning' ? '' : undefined, opaque })
     closeOpen()
-    if (opaque !== undefined) seal({ kind: 'sealed', choice, text: undefined, opaque })
     const tool = names.find(name)
     const callId = id ?? madeUpId('call_')
     const added = addItem(

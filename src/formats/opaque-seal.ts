@@ -1,0 +1,116 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { AnswerEvent } from './answer.ts'
+import type { AssistantPart, Conversation, Opaque, Sealed, Turn } from './conversation.ts'
+
+const mark = 'svc1:'
+
+/**
+ * Wraps data that only its maker can read, for callers of other formats: they send it back unchanged, in a field of
+ * their own format. It is unwrapped for its origin alone (docs/decisions/0014-reasoning.md).
+ */
+export interface OpaqueSeal {
+  /** Wraps data of the origin. @param sealed its text is part of the checksum */
+  seal(sealed: Sealed): Opaque
+  /** Unwraps data. Undefined: it is of another origin, or it or its text was changed. */
+  open(sealed: Sealed): Sealed | undefined
+}
+
+/** Whether data was wrapped by this service. */
+export function isSealed(data: string): boolean {
+  return data.startsWith(mark)
+}
+
+/** What the data belongs to: reasoning with text, hidden reasoning, or a call. */
+const kinds = { t: 'anthropic', h: 'anthropic', g: 'google' } as const
+
+/** @param checksum of a text, with the key of the origin: 22 letters, digits, `_` and `-` */
+export function opaqueSeal(checksum: (text: string) => string): OpaqueSeal {
+  function checksumOf(kind: string, text: string | undefined, data: string): string {
+    return checksum(JSON.stringify([kind, kind === 't' ? (text ?? '') : '', data]))
+  }
+
+  return {
+    seal({ text, opaque: { maker, data } }) {
+      const kind = maker === 'google' ? 'g' : text === undefined ? 'h' : 't'
+      return { maker: 'sealed', data: `${mark}${checksumOf(kind, text, data)}:${kind}${data}` }
+    },
+    open({ text, opaque }) {
+      const [, given = '', kind = '', data = ''] = /^svc1:([\w-]{22}):([thg])(.+)$/s.exec(opaque.data) ?? []
+      if (!isKind(kind) || !isSame(given, checksumOf(kind, text, data))) return undefined
+      return { text: kind === 'h' ? undefined : text, opaque: { maker: kinds[kind], data } }
+    },
+  }
+}
+
+function isKind(kind: string): kind is keyof typeof kinds {
+  return Object.hasOwn(kinds, kind)
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
+}
+
+/** Wraps the data in events of an answer. @param seal absent: it is left out */
+export function sealEvents(events: readonly AnswerEvent[], seal: OpaqueSeal | undefined): readonly AnswerEvent[] {
+  if (!events.some(hasOpaque)) return events
+  return events.flatMap((event): readonly AnswerEvent[] => {
+    if (event.kind === 'sealed') return seal === undefined ? [] : [{ ...event, opaque: seal.seal(event) }]
+    if (event.kind !== 'call' || event.opaque === undefined) return [event]
+    return [{ ...event, opaque: seal?.seal({ text: undefined, opaque: event.opaque }) }]
+  })
+}
+
+function hasOpaque(event: AnswerEvent): boolean {
+  return event.kind === 'sealed' || (event.kind === 'call' && event.opaque !== undefined)
+}
+
+/** Options of {@link openConversation}. */
+export interface OpenOptions {
+  /** Of the provider. Absent: no data is of its origin. */
+  readonly seal: OpaqueSeal | undefined
+  /** The caller's format carries data as its maker sent it. Otherwise such data is of providers of that format. */
+  readonly keepsOpaque: boolean
+}
+
+/**
+ * Unwraps the data that a conversation has of this provider, and leaves out all other data. The text of reasoning
+ * stays. Data of a call is that of the reasoning before it.
+ */
+export function openConversation<Given extends Pick<Conversation, 'turns'>>(
+  conversation: Given,
+  options: OpenOptions,
+): Given {
+  if (!conversation.turns.some((turn) => turn.role === 'assistant' && turn.parts.some(isOpaque))) return conversation
+  return { ...conversation, turns: conversation.turns.map((turn) => openTurn(turn, options)) }
+}
+
+function isOpaque(part: AssistantPart): boolean {
+  return 'opaque' in part && part.opaque !== undefined
+}
+
+function openTurn(turn: Turn, { seal, keepsOpaque }: OpenOptions): Turn {
+  if (turn.role !== 'assistant') return turn
+  /** Data of the next call. */
+  let next: Opaque | undefined
+
+  function opened({ text, opaque }: Sealed): Sealed | undefined {
+    if (opaque.maker !== 'sealed') return keepsOpaque ? { text, opaque } : undefined
+    return seal?.open({ text, opaque })
+  }
+
+  const parts = turn.parts.flatMap((part): readonly AssistantPart[] => {
+    if (part.kind === 'call') {
+      const opaque = keepsOpaque && part.opaque?.maker !== 'sealed' ? (part.opaque ?? next) : next
+      next = undefined
+      return [{ ...part, opaque }]
+    }
+    if (part.kind !== 'reasoning' || part.opaque === undefined) return [part]
+    const own = opened({ text: part.text, opaque: part.opaque })
+    if (own !== undefined && own.opaque.maker !== 'google') return [{ kind: 'reasoning', ...own }]
+    next = own?.opaque ?? next
+    return part.text === undefined || part.text === ''
+      ? []
+      : [{ kind: 'reasoning', text: part.text, opaque: undefined }]
+  })
+  return { role: 'assistant', parts }
+}

@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'bun:test'
+import Anthropic from '@anthropic-ai/sdk'
+import { parseJson, pick } from './client.ts'
+import { faultUpstream, type FaultUpstream, type Script } from './fakes/fault-upstream.ts'
+import { completion, event, framed, lastChunk, reply, streamHead } from './fakes/replies.ts'
+import { provider, startService, type ServiceConfig } from './harness.ts'
+
+/** The last body that an upstream received. */
+function sent(upstream: FaultUpstream): unknown {
+  return parseJson(new TextDecoder().decode(upstream.hits.at(-1)?.body))
+}
+
+function answers(whole: object): Script {
+  return ({ write }) => write(reply(200, JSON.stringify(whole)))
+}
+
+const signature = 'CqQBthought+/='
+const geminiParts = [
+  { text: 'I look it up.', thought: true },
+  { functionCall: { name: 'weather', args: { city: 'Rome' } }, thoughtSignature: signature },
+]
+const geminiAnswer = { candidates: [{ content: { role: 'model', parts: geminiParts }, finishReason: 'STOP' }] }
+
+/** Streams Gemini's answer, or gives it whole. */
+const gemini: Script = async (exchange) => {
+  if (!exchange.hit.path.includes('stream')) return await answers(geminiAnswer)(exchange)
+  const pieces = geminiParts.map((part, index) => ({
+    candidates: [{ content: { role: 'model', parts: [part] }, ...(index === 1 ? { finishReason: 'STOP' } : {}) }],
+  }))
+  await exchange.write(Buffer.concat([Buffer.from(streamHead), ...pieces.map(event).map(framed), lastChunk]))
+}
+
+const weather = { name: 'weather', input_schema: { type: 'object' as const } }
+const question = { role: 'user' as const, content: 'hi' }
+
+/** Asks as Claude Code does: the assistant's blocks go back unchanged, with the results of its calls. */
+async function twoTurns(client: Anthropic, model: string, isStream: boolean, next: Anthropic = client): Promise<void> {
+  const request = { model, max_tokens: 100, tools: [weather] }
+  const { content } = isStream
+    ? await client.messages.stream({ ...request, messages: [question] }).finalMessage()
+    : await client.messages.create({ ...request, messages: [question] })
+  const results = content.flatMap((block) =>
+    block.type === 'tool_use' ? [{ type: 'tool_result' as const, tool_use_id: block.id, content: 'hot' }] : [],
+  )
+  await next.messages.create({
+    ...request,
+    messages: [question, { role: 'assistant', content }, { role: 'user', content: results }],
+  })
+}
+
+function clientOf({ url }: { readonly url: string }): Anthropic {
+  return new Anthropic({ baseURL: url, apiKey: 'any', maxRetries: 0 })
+}
+
+function geminiAt({ url }: FaultUpstream, api_key: string): ServiceConfig {
+  const models = ['gemini-3-pro']
+  return { providers: [provider('g', url.replace(/\/v1$/, ''), models, { protocol: 'gemini', api_key })] }
+}
+
+describe('the signature of a call of Gemini, for callers of Messages', () => {
+  const part = (upstream: FaultUpstream) => pick(sent(upstream), 'contents', 1, 'parts', 0)
+
+  test.each([false, true])('goes back to it, streamed: %j', async (isStream) => {
+    const upstream = faultUpstream(gemini)
+    await using service = await startService(geminiAt(upstream, 'k'))
+    await twoTurns(clientOf(service), 'gemini-3-pro', isStream)
+    expect(part(upstream)).toMatchObject({ functionCall: { name: 'weather' }, thoughtSignature: signature })
+    upstream.stop()
+  })
+
+  test('goes back after a restart, but not to another account', async () => {
+    const upstream = faultUpstream(gemini)
+    await using first = await startService(geminiAt(upstream, 'k'))
+    await using same = await startService(geminiAt(upstream, 'k'))
+    await using other = await startService(geminiAt(upstream, 'l'))
+    await twoTurns(clientOf(first), 'gemini-3-pro', true, clientOf(same))
+    expect(pick(part(upstream), 'thoughtSignature')).toBe(signature)
+    await twoTurns(clientOf(first), 'gemini-3-pro', true, clientOf(other))
+    expect(JSON.stringify(sent(upstream))).not.toMatch(/CqQB|svc1:/)
+    upstream.stop()
+  })
+})
+
+describe('the members of a dialect of chat completions', () => {
+  test('go back to their provider through Messages', async () => {
+    const thinking_blocks = [{ type: 'thinking', thinking: 'Hm.', signature: 'EqQB' }]
+    const tool_calls = [
+      {
+        id: 'call_0',
+        type: 'function',
+        function: { name: 'weather', arguments: '{}' },
+        extra_content: { google: { thought_signature: signature } },
+      },
+    ]
+    const message = { reasoning_content: 'Hm.', thinking_blocks, tool_calls }
+    const upstream = faultUpstream(answers(completion(null, { message, choice: { finish_reason: 'tool_calls' } })))
+    await using service = await startService({ providers: [provider('c', upstream.url)] })
+    await twoTurns(clientOf(service), 'm', false)
+    expect(pick(sent(upstream), 'messages', 1)).toMatchObject({ role: 'assistant', thinking_blocks, tool_calls })
+    upstream.stop()
+  })
+})
+
+describe('signed thinking, for callers of Responses', () => {
+  const thinking = { type: 'thinking', thinking: 'Hm.', signature: 'EqQB' }
+  const called = { type: 'tool_use', id: 'toolu_1', name: 'weather', input: {} }
+  const message = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'claude',
+    content: [thinking, { type: 'redacted_thinking', data: 'hidden' }, called],
+    stop_reason: 'tool_use',
+    usage: { input_tokens: 1, output_tokens: 2 },
+  }
+
+  test('goes back to its account and model alone', async () => {
+    const upstream = faultUpstream(answers(message))
+    const base = upstream.url.replace(/\/v1$/, '')
+    const anthropic = (id: string, model: string, api_key: string) =>
+      provider(id, base, [model], { protocol: 'anthropic', api_key })
+    await using service = await startService({
+      providers: [
+        anthropic('a', 'claude-sonnet-4-5', 'k'),
+        anthropic('b', 'claude-opus-4-6', 'k'),
+        anthropic('c', 'glm-5', 'l'),
+      ],
+    })
+    const ask = async (model: string, input: readonly unknown[]) => {
+      const response = await fetch(`${service.url}/v1/responses`, {
+        method: 'POST',
+        body: JSON.stringify({ model, input, include: ['reasoning.encrypted_content'] }),
+      })
+      return pick(await response.json(), 'output')
+    }
+    const output = await ask('claude-sonnet-4-5', [question])
+    const history = [question, ...(Array.isArray(output) ? output : [])]
+    const result = { type: 'function_call_output', call_id: 'toolu_1', output: 'hot' }
+    await ask('claude-sonnet-4-5', [...history, result])
+    expect(pick(sent(upstream), 'messages', 1, 'content')).toMatchObject([
+      thinking,
+      { type: 'redacted_thinking', data: 'hidden' },
+      called,
+    ])
+    for (const model of ['claude-opus-4-6', 'glm-5']) {
+      await ask(model, [...history, result])
+      expect(pick(sent(upstream), 'messages', 1, 'content')).toMatchObject([called])
+    }
+    const changed = JSON.stringify([...history, result]).replace('"Hm."', '"Hm!"')
+    const given: unknown = JSON.parse(changed)
+    await ask('claude-sonnet-4-5', Array.isArray(given) ? given : [])
+    expect(JSON.stringify(sent(upstream))).not.toMatch(/EqQB|Hm|svc1:/)
+    upstream.stop()
+  })
+})
