@@ -36,6 +36,7 @@ const rows = addRequests(
     }),
     requestEntry({
       id: 'third',
+      api: 'messages',
       time: 185_000,
       user: 'bob',
       status: 502,
@@ -58,6 +59,9 @@ describe('filters', () => {
     [{ user: 'ada' }, ['first']],
     [{ status: 'failed' }, ['third']],
     [{ error: 'provider_error' }, ['third']],
+    [{ api: 'messages' }, ['third']],
+    [{ api: 'responses' }, []],
+    [{ text: 'messages' }, ['third']],
     [{ totalMsMin: 900 }, ['second']],
     [{ totalMsMin: 901 }, []],
     [{ firstTokenMsMin: 300 }, ['second']],
@@ -99,6 +103,7 @@ const anyFilters = fc.record({
   user: fc.constantFrom('', 'ada', 'bob'),
   status: fc.constantFrom('', ...outcomes),
   error: fc.constantFrom('', 'provider_error'),
+  api: fc.constantFrom('', 'chat', 'messages'),
   text: fc.constantFrom('', 'a', 'first', 'ö'),
   from: fc.constantFrom(0, 120_000),
   to: fc.constantFrom(0, 120_000),
@@ -121,7 +126,7 @@ describe('the values of a choice', () => {
     fc.assert(
       fc.property(
         anyFilters,
-        fc.constantFrom<Choice>('model', 'provider', 'user', 'status', 'error'),
+        fc.constantFrom<Choice>('model', 'provider', 'user', 'status', 'error', 'api'),
         (filters, choice) => {
           const options = choiceOptions(rows, filters, choice)
           for (const { value, count } of options)
@@ -143,6 +148,7 @@ describe('filters in an address', () => {
       user: text,
       status: fc.constantFrom('', ...outcomes),
       error: text,
+      api: text,
       text,
       from: number,
       to: number,

@@ -32,6 +32,8 @@ export interface RequestFilters {
   readonly user: string
   readonly status: string
   readonly error: string
+  /** Format of the request, such as `messages`. */
+  readonly api: string
   /** Start of the first and the last minute, in Unix milliseconds; both are included. */
   readonly from: number
   readonly to: number
@@ -41,12 +43,12 @@ export interface RequestFilters {
   readonly tokensMin: number
   /** USD. */
   readonly costMin: number
-  /** Text in id, user, model, providers or errors. Ignores case. */
+  /** Text in id, format, user, model, providers or errors. Ignores case. */
   readonly text: string
 }
 
 /** Filters that are a choice of values. */
-export type Choice = 'model' | 'provider' | 'user' | 'status' | 'error'
+export type Choice = 'model' | 'provider' | 'user' | 'status' | 'error' | 'api'
 
 /** Filters that are a minimum. Requests without the measurement do not match. */
 export type Minimum = 'firstTokenMsMin' | 'totalMsMin' | 'tokensMin' | 'costMin'
@@ -61,6 +63,7 @@ export const noFilters: RequestFilters = {
   user: '',
   status: '',
   error: '',
+  api: '',
   from: 0,
   to: 0,
   firstTokenMsMin: 0,
@@ -70,7 +73,7 @@ export const noFilters: RequestFilters = {
   text: '',
 }
 
-const choices: readonly Choice[] = ['status', 'model', 'provider', 'user', 'error']
+const choices: readonly Choice[] = ['status', 'model', 'provider', 'user', 'error', 'api']
 const minimums: readonly Minimum[] = ['firstTokenMsMin', 'totalMsMin', 'tokensMin', 'costMin']
 const numbers: readonly (TimeBound | Minimum)[] = ['from', 'to', ...minimums]
 const minuteMs = 60_000
@@ -88,6 +91,8 @@ function valuesOf(request: RequestEntry, choice: Choice): readonly string[] {
       return [outcomeOf(request)]
     case 'error':
       return request.error === undefined ? [] : [request.error]
+    case 'api':
+      return [request.api]
   }
 }
 
@@ -163,6 +168,7 @@ const names = {
   user: 'user',
   status: 'status',
   error: 'error',
+  api: 'api',
   from: 'from',
   to: 'to',
   firstTokenMsMin: 'waited',
@@ -189,6 +195,7 @@ export function readFilters(query: string): RequestFilters {
     provider: text(names.provider),
     user: text(names.user),
     error: text(names.error),
+    api: text(names.api),
     text: text(names.text),
     status: outcomes.find((outcome) => outcome === text(names.status)) ?? '',
     from: number(names.from),

@@ -24,6 +24,7 @@ export function RequestDetails({
 function Details({ request }: { readonly request: RequestEntry }): ReactNode {
   const {
     id,
+    api,
     time,
     user,
     model,
@@ -53,6 +54,7 @@ function Details({ request }: { readonly request: RequestEntry }): ReactNode {
           {model === '' ? 'unreadable' : model}
           {stream ? ', as a stream' : ''}
         </Fact>
+        <Fact name="Format">{api}</Fact>
         <Fact name="Status">
           <StatusWord request={request} />
         </Fact>

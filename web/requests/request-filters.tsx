@@ -34,6 +34,7 @@ const labels: Readonly<Record<Choice, string>> = {
   provider: 'Provider tried',
   user: 'User',
   error: 'Error',
+  api: 'Format',
 }
 const minimumLabels: Readonly<Record<Minimum, string>> = {
   firstTokenMsMin: 'First token after, ms',
@@ -50,6 +51,7 @@ const all: Readonly<Record<Choice, string>> = {
   provider: 'All providers',
   user: 'All users',
   error: 'Any or none',
+  api: 'All formats',
 }
 const field =
   'min-h-9 w-full min-w-0 rounded-lg border border-muted bg-page px-2 text-base @2xl:text-sm ' +
@@ -62,8 +64,8 @@ export function RequestFilterBar({ rows, filters, onChange, onClear }: RequestFi
   const [isOpen, setOpen] = useState(() => matchMedia(wide).matches || count > 0)
   const hasUsers = filters.user !== '' || rows.some(({ request }) => request.user !== undefined)
   const choices: readonly Choice[] = hasUsers
-    ? ['status', 'model', 'provider', 'user', 'error']
-    : ['status', 'model', 'provider', 'error']
+    ? ['status', 'model', 'provider', 'user', 'error', 'api']
+    : ['status', 'model', 'provider', 'error', 'api']
   return (
     <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
       <details className="min-w-0 flex-1" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>

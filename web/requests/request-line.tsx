@@ -43,7 +43,7 @@ export const RequestLine = memo(function RequestLine({
   onFocus,
 }: RequestLineProps): ReactNode {
   const { request } = row
-  const { time, user, model, trail, firstTokenMs, totalMs, cost, isEstimated } = request
+  const { time, api, user, model, trail, firstTokenMs, totalMs, cost, isEstimated } = request
   return (
     <tr
       role="row"
@@ -79,6 +79,7 @@ export const RequestLine = memo(function RequestLine({
       ) : null}
       <td role="cell" className="truncate font-medium [grid-area:2/1/3/4] @5xl:font-normal @5xl:[grid-area:auto]">
         {model === '' ? <span className="text-muted">unreadable</span> : model}
+        {api === 'chat' ? null : <span className="text-muted"> · {api}</span>}
       </td>
       <td
         role="cell"

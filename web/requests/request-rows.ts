@@ -36,7 +36,7 @@ function freeKey(taken: ReadonlySet<string>, wanted: string): string {
   return key
 }
 
-function searchText({ id, user, model, provider, error, trail }: RequestEntry): string {
+function searchText({ id, api, user, model, provider, error, trail }: RequestEntry): string {
   const tried = trail.map((attempt) => `${attempt.provider} ${attempt.status ?? ''} ${attempt.failure ?? ''}`)
-  return [id, user, model, provider, error, ...tried].join(' ').toLowerCase()
+  return [id, api, user, model, provider, error, ...tried].join(' ').toLowerCase()
 }
