@@ -111,7 +111,10 @@ async function listModels({ root, token, transport, signal }: RunningService): P
     const response = await askService(base, { path, ...(token === undefined ? {} : { token }) }, transport, signal)
     return response.body.readAll()
   }
-  await ask('/health')
+  await ask('/health').catch((cause: unknown) => {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`${reason}: start the service, or name its address with --url`, { cause })
+  })
   const list = tryParseJson(
     await ask('/v1/models').catch((error: unknown) => {
       throw explained(error, root)
