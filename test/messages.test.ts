@@ -3,192 +3,27 @@ import Anthropic, { APIError } from '@anthropic-ai/sdk'
 import { parseJson, pick } from './client.ts'
 import { faultUpstream, type FaultUpstream, type Script } from './fakes/fault-upstream.ts'
 import { status } from './fakes/faults/status.ts'
-import { chunk, completion, done, event, framed, lastChunk, reply, streamHead, usageChunk } from './fakes/replies.ts'
+import {
+  answers,
+  anthropic as native,
+  callEvents,
+  chatOnly,
+  ended,
+  formatFakes,
+  gemini,
+  messageHead,
+  messageUsage,
+  named,
+  started,
+  stopped,
+  textEvents,
+  type FormatFake,
+} from './fakes/format-fakes.ts'
+import { framed, lastChunk, reply, streamHead } from './fakes/replies.ts'
 import { provider, startService, type ServiceUnderTest } from './harness.ts'
 
-/** What an upstream does, in its own format. */
-interface Upstream {
-  readonly protocol: 'openai' | 'anthropic' | 'gemini'
-  /** Answers with text. */
-  readonly says: (text: string) => Script
-  /** Answers with calls of `weather`, one for each city. */
-  readonly calls: (...cities: readonly string[]) => Script
-  /** Sends text, and loses the connection. */
-  readonly isCutAfter: (text: string) => Script
-  /** Sends a half of a call, and loses the connection. */
-  readonly isCutInCall: Script
-}
-
-/** A message stream's event. */
-function named(data: { readonly type: string; readonly [member: string]: unknown }): string {
-  return `event: ${data.type}\n${event(data)}`
-}
-
-function wantsStream(body: Uint8Array, path: string): boolean {
-  return path.includes('stream') || pick(parseJson(new TextDecoder().decode(body)), 'stream') === true
-}
-
-/** Answers with JSON or as a stream, as it was asked for. */
-function answers(whole: object, events: readonly string[]): Script {
-  return async ({ hit, write }) => {
-    if (!wantsStream(hit.body, hit.path)) return write(reply(200, JSON.stringify(whole)))
-    await write(streamHead)
-    for (const each of events) await write(framed(each))
-    await write(lastChunk)
-  }
-}
-
-function cutAfter(events: readonly string[]): Script {
-  return async ({ write, reset, pause }) => {
-    await write(streamHead)
-    for (const each of events) await write(framed(each))
-    await pause(50)
-    reset()
-  }
-}
-
-const chatCall = (index: number, city: string) => ({
-  index,
-  id: `call_${index}`,
-  type: 'function',
-  function: { name: 'weather', arguments: JSON.stringify({ city }) },
-})
-
-const chatOnly: Upstream = {
-  protocol: 'openai',
-  says: (text) =>
-    answers(completion(text), [
-      event(chunk({ role: 'assistant', content: '' })),
-      ...(text.match(/.{1,3}/gs) ?? []).map((piece) => event(chunk({ content: piece }))),
-      event(chunk({}, 'stop')),
-      event(usageChunk()),
-      done,
-    ]),
-  calls: (...cities) =>
-    answers(
-      completion(null, {
-        message: { tool_calls: cities.map((city, index) => chatCall(index, city)) },
-        choice: { finish_reason: 'tool_calls' },
-      }),
-      [
-        event(chunk({ role: 'assistant', content: null })),
-        // All calls begin first, then their arguments alternate.
-        ...cities.map((city, index) =>
-          event(
-            chunk({ tool_calls: [{ ...chatCall(index, city), function: { name: 'weather', arguments: '{"ci' } }] }),
-          ),
-        ),
-        ...cities.map((city, index) =>
-          event(chunk({ tool_calls: [{ index, function: { arguments: `ty":${JSON.stringify(city)}}` } }] })),
-        ),
-        event(chunk({}, 'stop')),
-        event(usageChunk()),
-        done,
-      ],
-    ),
-  isCutAfter: (text) => cutAfter([event(chunk({ role: 'assistant', content: text }))]),
-  isCutInCall: cutAfter([
-    event(chunk({ tool_calls: [{ ...chatCall(0, ''), function: { name: 'weather', arguments: '{"ci' } }] })),
-  ]),
-}
-
-const geminiUsage = { promptTokenCount: 3, candidatesTokenCount: 5, totalTokenCount: 8 }
-const geminiAnswer = (parts: readonly object[], finishReason?: string) => ({
-  candidates: [{ content: { role: 'model', parts }, ...(finishReason === undefined ? {} : { finishReason }) }],
-  usageMetadata: geminiUsage,
-  modelVersion: 'gemini',
-  responseId: 'r',
-})
-
-const gemini: Upstream = {
-  protocol: 'gemini',
-  says: (text) =>
-    answers(geminiAnswer([{ text }], 'STOP'), [
-      ...(text.match(/.{1,3}/gs) ?? []).map((piece) => event(geminiAnswer([{ text: piece }]))),
-      event(geminiAnswer([], 'STOP')),
-    ]),
-  calls(...cities) {
-    const parts = cities.map((city) => ({ functionCall: { name: 'weather', args: { city } } }))
-    return answers(geminiAnswer(parts, 'STOP'), [event(geminiAnswer(parts, 'STOP'))])
-  },
-  isCutAfter: (text) => cutAfter([event(geminiAnswer([{ text }]))]),
-  isCutInCall: cutAfter([event(geminiAnswer([{ functionCall: { name: 'weather', args: {} } }]))]),
-}
-
-const messageHead = {
-  id: 'msg_1',
-  type: 'message',
-  role: 'assistant',
-  model: 'upstream-model',
-  stop_reason: null,
-  stop_sequence: null,
-}
-const messageUsage = { input_tokens: 3, output_tokens: 5 }
-const started = named({
-  type: 'message_start',
-  message: { ...messageHead, content: [], usage: { input_tokens: 3, output_tokens: 1 } },
-})
-const ended = (stop_reason: string) => [
-  named({ type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 5 } }),
-  named({ type: 'message_stop' }),
-]
-const textEvents = (text: string) => [
-  named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
-  ...(text.match(/.{1,3}/gs) ?? []).map((piece) =>
-    named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: piece } }),
-  ),
-]
-const callEvents = (index: number, json: string) => [
-  named({
-    type: 'content_block_start',
-    index,
-    content_block: { type: 'tool_use', id: `call_${index}`, name: 'weather', input: {} },
-  }),
-  named({ type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: json } }),
-]
-const stopped = (index: number) => named({ type: 'content_block_stop', index })
-
-const native: Upstream = {
-  protocol: 'anthropic',
-  says: (text) =>
-    answers({ ...messageHead, content: [{ type: 'text', text }], stop_reason: 'end_turn', usage: messageUsage }, [
-      started,
-      ...textEvents(text),
-      named({ type: 'ping' }),
-      stopped(0),
-      ...ended('end_turn'),
-    ]),
-  calls: (...cities) =>
-    answers(
-      {
-        ...messageHead,
-        content: cities.map((city, index) => ({
-          type: 'tool_use',
-          id: `call_${index}`,
-          name: 'weather',
-          input: { city },
-        })),
-        stop_reason: 'tool_use',
-        usage: messageUsage,
-      },
-      [
-        started,
-        ...cities.flatMap((city, index) => [...callEvents(index, JSON.stringify({ city })), stopped(index)]),
-        ...ended('tool_use'),
-      ],
-    ),
-  isCutAfter: (text) => cutAfter([started, ...textEvents(text)]),
-  isCutInCall: cutAfter([started, ...callEvents(0, '{"ci')]),
-}
-
-const upstreams: readonly (readonly [name: string, upstream: Upstream])[] = [
-  ['chat completions', chatOnly],
-  ['Gemini', gemini],
-  ['Messages', native],
-]
-
 /** A service with these providers in order, all for the model `m`, and a client for it. */
-async function serviceOf(...providers: readonly (readonly [FaultUpstream, Upstream])[]) {
+async function serviceOf(...providers: readonly (readonly [FaultUpstream, FormatFake])[]) {
   const service = await startService({
     providers: providers.map(([upstream, { protocol }], index) =>
       provider(`p${index}`, upstream.url, ['m'], { protocol, api_key: 'k' }),
@@ -214,7 +49,7 @@ const tools = [
   },
 ]
 
-describe.each(upstreams)('the Anthropic library, with a provider that speaks %s', (_name, kind) => {
+describe.each(formatFakes)('the Anthropic library, with a provider that speaks %s', (_name, kind) => {
   test('gets text, whole and streamed, with usage', async () => {
     const upstream = faultUpstream(kind.says('Hello, you.'))
     const { service, client } = await serviceOf([upstream, kind])
@@ -279,7 +114,7 @@ describe.each(upstreams)('the Anthropic library, with a provider that speaks %s'
 
   test('gets the next provider’s answer when the first fails', async () => {
     const down = faultUpstream(status(500))
-    for (const [, other] of upstreams) {
+    for (const [, other] of formatFakes) {
       const up = faultUpstream(other.says('Hi.'))
       const { service, client } = await serviceOf([down, kind], [up, other])
       await using _ = service
@@ -288,12 +123,12 @@ describe.each(upstreams)('the Anthropic library, with a provider that speaks %s'
       expect(up.hits).toHaveLength(1)
       up.stop()
     }
-    expect(down.hits).toHaveLength(upstreams.length)
+    expect(down.hits).toHaveLength(formatFakes.length)
     down.stop()
   })
 
   test('gets the rest of a cut answer from the next provider, in the same block', async () => {
-    for (const [, other] of upstreams) {
+    for (const [, other] of formatFakes) {
       const first = faultUpstream(kind.isCutAfter('One two'))
       const second = faultUpstream(other.says('One two three.'))
       const { service, client } = await serviceOf([first, kind], [second, other])
