@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { formats } from '../src/formats/format-list.ts'
 
 const root = join(import.meta.dir, '..')
 
@@ -13,10 +14,10 @@ export interface KnownRoute {
 /** Routes that the documents list: `POST /v1/chat/completions`. */
 export function documentedRoutes(): readonly KnownRoute[] {
   const text = ['api.md', 'sign-in.md'].map((page) => readFileSync(join(root, 'docs', page), 'utf8')).join('\n')
-  return Array.from(text.matchAll(/^\| `(GET|POST) (\/[^` ]*)` \|/gm), ([, method = '', path = '']) => ({
-    method,
-    path,
-  }))
+  const cells = Array.from(text.matchAll(/^\| ((?:`(?:GET|POST) [^`]*`(?:, )?)+) \|/gm), ([, cell = '']) => cell)
+  return cells.flatMap((cell) =>
+    Array.from(cell.matchAll(/`(GET|POST) (\/[^` ]*)`/g), ([, method = '', path = '']) => ({ method, path })),
+  )
 }
 
 /** A path without the names of its open places: `/v1/models/{id}` is `/v1/models/`. */
@@ -24,18 +25,17 @@ export function openPathOf(path: string): string {
   return path.replace(/\{\w+\}$/, '').replace(/\{\w+\}/, '{}')
 }
 
-/** Paths of the code: the literals in its route tables. */
+/** Paths of the code: those of formats, and the literals in other route tables. */
 export function codedPaths(): readonly string[] {
   const sources = ['formats/**/*.ts', 'http/**/*.ts', 'extensions/**/*.ts']
     .flatMap((glob) => [...new Bun.Glob(glob).scanSync(join(root, 'src'))])
     .filter((file) => !/\.test\.ts$|testing\.ts$/.test(file))
-  const found = sources.flatMap((file) =>
+  const literals = sources.flatMap((file) =>
     Array.from(
-      readFileSync(join(root, 'src', file), 'utf8').matchAll(
-        /\b(?:path:|\w*Path(?: =|:)) '(\/[^']*)'|'(\/[^']*\{model\}[^']*)'/g,
-      ),
-      ([, path, open = '']) => openPathOf(path ?? open),
+      readFileSync(join(root, 'src', file), 'utf8').matchAll(/\b(?:path:|\w*Path(?: =|:)) '(\/[^']*)'/g),
+      ([, path = '']) => path,
     ),
   )
-  return [...new Set(found)].toSorted()
+  const ofFormats = Object.values(formats).flatMap(({ path, otherPaths = [] }) => [path, ...otherPaths])
+  return [...new Set([...literals, ...ofFormats].map(openPathOf))].toSorted()
 }

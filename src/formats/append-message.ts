@@ -9,9 +9,9 @@ export interface Appended {
   readonly start: number
 }
 
-/** Adds a message, as JSON, at the end of `messages`. Undefined without `messages`. */
-export function appendMessage({ body, members }: Ask, message: Uint8Array): Appended | undefined {
-  const last = members.findLast(({ name }) => name === 'messages')
+/** Adds a message, as JSON, at the end of a list, such as `messages`. Undefined without it. */
+export function appendMessage({ body, members }: Ask, list: string, message: Uint8Array): Appended | undefined {
+  const last = members.findLast(({ name }) => name === list)
   if (last === undefined) return undefined
   const place = last.end - 1
   const replacement = join([comma, message])

@@ -7,6 +7,10 @@ export type FormatName =
   | 'responses'
   | 'input_tokens'
   | 'compact'
+  | 'gemini'
+  | 'gemini_count_tokens'
+  | 'gemini_embed'
+  | 'gemini_batch_embed'
   | RelayName
 
 /** The formats of endpoints that are relayed (`relay/table.ts`). */

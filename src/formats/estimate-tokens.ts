@@ -26,7 +26,16 @@ export function promptTokensOf({ body, members }: Ask): number {
 }
 
 /** Fields that models read, of all formats. */
-const promptNames: ReadonlySet<string> = new Set(['messages', 'system', 'tools', 'input', 'instructions'])
+const promptNames: ReadonlySet<string> = new Set([
+  'messages',
+  'system',
+  'tools',
+  'input',
+  'instructions',
+  'contents',
+  'systemInstruction',
+  'system_instruction',
+])
 const noPictures = { count: 0, bytes: 0 }
 
 function picturesIn(body: Uint8Array): typeof noPictures {

@@ -21,11 +21,13 @@ export function readModel(cursor: JsonCursor, start: number, earlier: string | u
   if (earlier !== undefined) throw invalidRequest('invalid_value', "The body has more than one 'model'.", 'model')
   if (cursor.position === start) throw wrongType('model', 'a string', cursor.peek())
   // An escaped character takes six bytes, or twelve as a surrogate pair.
-  const isTooLong = cursor.position - start - 2 > modelCharactersMax * 12
-  const model = isTooLong ? '' : cursor.stringAt(start, cursor.position)
-  if (isTooLong || (model.length > modelCharactersMax && Array.from(model).length > modelCharactersMax)) {
-    throw invalidRequest('invalid_value', `'model' must be at most ${modelCharactersMax} characters long.`, 'model')
-  }
+  if (cursor.position - start - 2 > modelCharactersMax * 12) throw modelTooLong()
+  return checkedModel(cursor.stringAt(start, cursor.position))
+}
+
+/** Returns the name of a model. @throws {WireError} 400 for one that is no name */
+export function checkedModel(model: string): string {
+  if (model.length > modelCharactersMax && Array.from(model).length > modelCharactersMax) throw modelTooLong()
   if (model === '') throw invalidRequest('invalid_value', "'model' must not be empty.", 'model')
   if (controlCharacters.test(model) || !model.isWellFormed()) {
     throw invalidRequest(
@@ -35,6 +37,10 @@ export function readModel(cursor: JsonCursor, start: number, earlier: string | u
     )
   }
   return model
+}
+
+function modelTooLong(): WireError {
+  return invalidRequest('invalid_value', `'model' must be at most ${modelCharactersMax} characters long.`, 'model')
 }
 
 const controlCharacters = /[\u0000-\u001f\u007f-\u009f]/

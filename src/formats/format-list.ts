@@ -2,6 +2,8 @@ import type { FormatName } from './ask.ts'
 import { chat } from './chat/format.ts'
 import { embeddings } from './embeddings/format.ts'
 import type { Format } from './format.ts'
+import { geminiOfCallers } from './gemini/format.ts'
+import { batchEmbedContents, countGeminiTokens, embedContent } from './gemini/native-only.ts'
 import { countTokens } from './messages/count-tokens.ts'
 import { messagesOfCallers } from './messages/format.ts'
 import { relays } from './relay/relay.ts'
@@ -17,6 +19,10 @@ export const formats: Readonly<Record<FormatName, Format>> = {
   responses,
   input_tokens: inputTokens,
   compact,
+  gemini: geminiOfCallers,
+  gemini_count_tokens: countGeminiTokens,
+  gemini_embed: embedContent,
+  gemini_batch_embed: batchEmbedContents,
   ...relays,
 }
 

@@ -15,7 +15,13 @@ type OneShape =
   | RefusedShape
   | ContainerShape
 
-type PlainShape = { readonly kind: 'any' | 'text' }
+type PlainShape = { readonly kind: 'any' | 'text' } | NotedShape
+
+/** Any value; see {@link noted}. */
+interface NotedShape {
+  readonly kind: 'noted'
+  readonly note: string
+}
 
 type ContainerShape = ListShape | ObjectShape | TaggedShape
 
@@ -76,6 +82,11 @@ interface TaggedShape {
 export const any: OneShape = { kind: 'any' }
 export const text: OneShape = { kind: 'text' }
 export const flag: OneShape = { kind: 'boolean' }
+
+/** Any value. The note is kept in {@link Found.notes}. */
+export function noted(note: string): OneShape {
+  return { kind: 'noted', note }
+}
 
 /** A string of these values. */
 export function oneOf(...values: readonly string[]): OneShape {
@@ -162,6 +173,13 @@ export interface Found {
   readonly types: Set<string>
   /** Offsets of lists that are kept. At most 1,000: more are refused. */
   readonly lists: Span[]
+  /** Values that are {@link noted}. At most 10,000: more are refused. */
+  readonly notes: Note[]
+}
+
+/** A value that is {@link noted}. */
+export interface Note extends Span {
+  readonly note: string
 }
 
 /** A value, by its offsets in the body. */
@@ -173,7 +191,7 @@ export interface Span {
 
 /** Starts a walk that has found nothing yet. */
 export function shapeWalk(cursor: JsonCursor, pace: Pace): ShapeWalk {
-  return { cursor, pace, found: { types: new Set(), lists: [] } }
+  return { cursor, pace, found: { types: new Set(), lists: [], notes: [] } }
 }
 
 /**
@@ -190,8 +208,8 @@ export function* checkValue(walk: ShapeWalk, given: Shape, place: Place, isRequi
   switch (shape.kind) {
     case 'text':
     case 'any':
-      checkPlain(shape, kind, place)
-      if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
+    case 'noted':
+      yield* checkPlain(walk, shape, place)
       break
     case 'choice': {
       const start = cursor.position
@@ -222,8 +240,20 @@ function shapeFor({ shapes, expected }: EitherShape, kind: JsonKind, place: Plac
   return shape
 }
 
-function checkPlain(shape: PlainShape, kind: JsonKind, place: Place): void {
+function* checkPlain({ cursor, pace, found }: ShapeWalk, shape: PlainShape, place: Place): Walk<void> {
+  const kind = cursor.peek()
+  const start = cursor.position
   if (shape.kind === 'text' && kind !== 'string') throw wrongType(pathOf(place), 'a string', kind)
+  if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
+  if (shape.kind === 'noted') addNote(found, { note: shape.note, start, end: cursor.position }, place)
+}
+
+const notesMax = 10_000
+
+function addNote({ notes }: Found, note: Note, place: Place): void {
+  if (notes.length === notesMax)
+    throw invalidRequest('invalid_value', `The request has more than ${notesMax} such values.`, pathOf(place))
+  notes.push(note)
 }
 
 function checkKind(shape: ContainerShape, kind: JsonKind, place: Place): void {

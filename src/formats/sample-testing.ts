@@ -155,6 +155,51 @@ const textCompletion = fc
     usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
   }))
 const completionRequest = { model: 'asked', prompt: ['Hi 🌅'], suffix: 'x', max_tokens: 5, unknown: { deep: [null] } }
+const geminiRequest = {
+  contents: [
+    { role: 'user', parts: [{ text: 'Hi 🌅' }, { inlineData: { mimeType: 'image/png', data: 'aGk=' } }] },
+    {
+      role: 'model',
+      parts: [
+        { text: 'Hm.', thought: true },
+        { functionCall: { id: 'a', name: 'f', args: {} }, thoughtSignature: 'c2ln' },
+      ],
+    },
+    { role: 'user', parts: [{ functionResponse: { id: 'a', name: 'f', response: { output: 'x' } } }] },
+  ],
+  systemInstruction: { parts: [{ text: 'Be brief.' }] },
+  generationConfig: {
+    maxOutputTokens: 5,
+    temperature: 0.5,
+    stopSequences: ['x'],
+    thinkingConfig: { includeThoughts: true, thinkingBudget: 1_024 },
+  },
+  tools: [{ functionDeclarations: [{ name: 'f', parameters: { type: 'OBJECT' } }] }],
+  toolConfig: { functionCallingConfig: { mode: 'AUTO' } },
+  safetySettings: [{ category: 'c', threshold: 't' }],
+  unknown: { deep: [null] },
+}
+
+const geminiPart = fc.oneof(
+  fc.record({ text: word }),
+  fc.record({ text: word, thought: fc.constant(true) }),
+  fc.record({ functionCall: fc.record({ id: word, name: word, args: fc.record({ city: word }) }) }),
+  fc.record({ inlineData: fc.record({ mimeType: fc.constant('image/png'), data: fc.constant('aGk=') }) }),
+)
+const geminiAnswer = fc
+  .tuple(
+    fc.nat(3),
+    fc.array(fc.array(geminiPart, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 }),
+    fc.constantFrom('STOP', 'MAX_TOKENS', 'SAFETY'),
+  )
+  .map(([number, candidates, finishReason]) => ({
+    candidates: candidates.map((parts, index) => ({ content: { role: 'model', parts }, finishReason, index })),
+    usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 2, thoughtsTokenCount: 3, totalTokenCount: 6 },
+    modelVersion: `m${number}`,
+    responseId: `r${number}`,
+  }))
+
+const geminiAction = (action: string): string => `/v1beta/models/asked:${action}`
 
 /** Sample requests and answers of every format that callers speak. For tests. */
 export const formatSamples: Readonly<Record<FormatName, FormatSamples>> = {
@@ -228,6 +273,35 @@ export const formatSamples: Readonly<Record<FormatName, FormatSamples>> = {
     request: responsesRequest,
     streamed: {},
     answers: response.map(({ output }) => ({ object: 'response.compaction', output })),
+    head: [],
+  },
+  gemini: {
+    request: geminiRequest,
+    streamed: geminiRequest,
+    path: geminiAction('generateContent'),
+    streamPath: geminiAction('streamGenerateContent?alt=sse'),
+    answers: geminiAnswer,
+    head: ['modelVersion', 'responseId'],
+  },
+  gemini_count_tokens: {
+    request: { contents: geminiRequest.contents, unknown: [1] },
+    streamed: {},
+    path: geminiAction('countTokens'),
+    answers: fc.nat().map((count) => ({ totalTokens: count })),
+    head: [],
+  },
+  gemini_embed: {
+    request: { content: { parts: [{ text: 'Hi' }] }, outputDimensionality: 3, unknown: [1] },
+    streamed: {},
+    path: geminiAction('embedContent'),
+    answers: embedding.map((values) => ({ embedding: { values } })),
+    head: [],
+  },
+  gemini_batch_embed: {
+    request: { requests: [{ content: { parts: [{ text: 'Hi' }] }, outputDimensionality: 3 }], unknown: [1] },
+    streamed: {},
+    path: geminiAction('batchEmbedContents'),
+    answers: embedding.map((values) => ({ embeddings: [{ values }] })),
     head: [],
   },
 }

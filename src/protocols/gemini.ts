@@ -1,11 +1,13 @@
 import { embeddings } from '../formats/embeddings/format.ts'
 import { readEmbeddingsAnswer, writeEmbeddingsRequest } from '../formats/gemini/embeddings.ts'
+import { geminiOfCallers } from '../formats/gemini/format.ts'
+import { batchEmbedContents, countGeminiTokens, embedContent } from '../formats/gemini/native-only.ts'
 import { generateContent } from '../formats/gemini/upstream.ts'
 import { readUpstreamError } from '../formats/upstream-error.ts'
 import { classifyFailure } from '../upstream/classify.ts'
 import { modelPage } from '../upstream/model-page.ts'
 import { sameHeaders, lowerCaseNames } from './headers.ts'
-import { understood } from './native.ts'
+import { native, understood } from './native.ts'
 import type { Endpoint, Protocol } from './protocol.ts'
 import { translated, versionedPath } from './translation.ts'
 
@@ -16,9 +18,13 @@ import { translated, versionedPath } from './translation.ts'
 export const gemini: Protocol = {
   dialects: {
     ...translated(generateContent, contentPath),
+    gemini: native(geminiOfCallers, contentPath),
+    gemini_count_tokens: native(countGeminiTokens, actionPath('countTokens')),
+    gemini_embed: native(embedContent, actionPath('embedContent')),
+    gemini_batch_embed: native(batchEmbedContents, actionPath('batchEmbedContents')),
     embeddings: {
       answerBytesMax: embeddings.answerBytesMax,
-      path: (endpoint, model) => `${modelPath(endpoint, model)}:batchEmbedContents`,
+      path: actionPath('batchEmbedContents'),
       encode: (ask, model, { overrides }) => writeEmbeddingsRequest(ask, model, overrides),
       decode: understood(readEmbeddingsAnswer),
     },
@@ -44,6 +50,10 @@ export const gemini: Protocol = {
 
 function contentPath(endpoint: Endpoint, model: string, stream: boolean): string {
   return `${modelPath(endpoint, model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
+}
+
+function actionPath(action: string): (endpoint: Endpoint, model: string) => string {
+  return (endpoint, model) => `${modelPath(endpoint, model)}:${action}`
 }
 
 function modelPath(endpoint: Endpoint, model: string): string {

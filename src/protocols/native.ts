@@ -2,15 +2,12 @@ import type { AnsweredError, Format } from '../formats/format.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import { classifyFailure, statusOfError } from '../upstream/classify.ts'
-import type { Endpoint, Dialect } from './protocol.ts'
+import type { Dialect } from './protocol.ts'
 
 const noHeaders: ReadonlyMap<string, string> = new Map()
 
 /** For upstreams that speak the caller's format: bytes pass through, inspected but not rebuilt. */
-export function native(
-  { passThrough, isOptional, answerBytesMax }: Format,
-  path: (endpoint: Endpoint) => string,
-): Dialect {
+export function native({ passThrough, isOptional, answerBytesMax }: Format, path: Dialect['path']): Dialect {
   const { reader } = passThrough
   return {
     isNative: true,

@@ -2,6 +2,7 @@ import type { FormatName } from '../formats/ask.ts'
 import { chat } from '../formats/chat/format.ts'
 import { chatCompletions } from '../formats/chat/upstream.ts'
 import { embeddings } from '../formats/embeddings/format.ts'
+import { readEmbeddingsElsewhere, writeEmbeddings } from '../formats/gemini/embed-elsewhere.ts'
 import { relays } from '../formats/relay/relay.ts'
 import { responses } from '../formats/responses/format.ts'
 import { compact, inputTokens } from '../formats/responses/native-only.ts'
@@ -9,16 +10,26 @@ import { readUpstreamError } from '../formats/upstream-error.ts'
 import { classifyFailure } from '../upstream/classify.ts'
 import { modelPage } from '../upstream/model-page.ts'
 import { sameHeaders } from './headers.ts'
-import { native } from './native.ts'
+import { answered, native, understood } from './native.ts'
 import type { Dialect, Endpoint, Protocol } from './protocol.ts'
 import { translated } from './translation.ts'
+
+/** Gemini's requests for embeddings, in the widely used format. */
+const embeddingsElsewhere: Dialect = {
+  answerBytesMax: embeddings.answerBytesMax,
+  path: embeddingsPath,
+  encode: writeEmbeddings,
+  decode: understood((body, ask) => answered(readEmbeddingsElsewhere(body, ask))),
+}
 
 /** Upstreams that speak the widely used chat-completions format itself. */
 export const openai: Protocol = {
   dialects: {
     ...translated(chatCompletions, chatPath),
     chat: native(chat, chatPath),
-    embeddings: native(embeddings, (endpoint) => `${basePath(endpoint)}/embeddings`),
+    embeddings: native(embeddings, embeddingsPath),
+    gemini_embed: embeddingsElsewhere,
+    gemini_batch_embed: embeddingsElsewhere,
     ...relayed(),
   },
 
@@ -55,6 +66,10 @@ function relayed(): Protocol['dialects'] {
 
 function chatPath(endpoint: Endpoint): string {
   return `${basePath(endpoint)}/chat/completions`
+}
+
+function embeddingsPath(endpoint: Endpoint): string {
+  return `${basePath(endpoint)}/embeddings`
 }
 
 function responsesPath(endpoint: Endpoint): string {

@@ -77,6 +77,19 @@ test('clients of Messages send the token as x-api-key, and get 401 without one i
   expect((await ask(token)).status).toBe(400)
 })
 
+test('clients of Gemini send the token as x-goog-api-key, and never in the address', async () => {
+  const { token } = await rig.signIn()
+  const path = '/v1beta/models/m:generateContent'
+  const ask = (query: string, headers: Record<string, string>) =>
+    fetch(`${rig.service.url}${path}${query}`, { method: 'POST', body: '{}', headers })
+  for (const refused of [await ask('', { 'x-goog-api-key': 'none' }), await ask(`?key=${token}`, {})]) {
+    expect([refused.status, refused.headers.get('x-should-retry')]).toEqual([401, 'false'])
+    expect(await refused.json()).toMatchObject({ error: { code: 401, status: 'UNAUTHENTICATED' } })
+  }
+  expect((await ask('', { 'x-goog-api-key': token })).status).toBe(400)
+  expect(rig.service.output).not.toContain(token)
+})
+
 test.each([
   '/nothing',
   '/v1',

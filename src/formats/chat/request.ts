@@ -56,7 +56,7 @@ export function encodeChatRequest(request: ChatRequest, changes: ChatRequestChan
 
 /** Adds a message after the last one: an assistant message without reasoning, as JSON. */
 export function appendAnswer(request: ChatRequest, message: Uint8Array): ChatRequest {
-  const appended = appendMessage(request, message)
+  const appended = appendMessage(request, 'messages', message)
   if (appended === undefined) return request
   const { changed, start } = appended
   const { reasoning } = request

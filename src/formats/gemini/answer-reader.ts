@@ -1,26 +1,10 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import { UpstreamFailure } from '../../service/failure.ts'
-import type { AnswerEvent, FinishReason, UsageEvent } from '../answer.ts'
+import type { AnswerEvent, UsageEvent } from '../answer.ts'
 import { isObject, numberOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
 import type { JsonAnswerReader } from '../json-answers.ts'
-
-const filtered: ReadonlySet<string> = new Set([
-  'SAFETY',
-  'RECITATION',
-  'LANGUAGE',
-  'BLOCKLIST',
-  'PROHIBITED_CONTENT',
-  'SPII',
-  'MODEL_ARMOR',
-])
-/** Gemini discarded the model's output. */
-const broken: ReadonlySet<string> = new Set([
-  'MALFORMED_FUNCTION_CALL',
-  'UNEXPECTED_TOOL_CALL',
-  'TOO_MANY_TOOL_CALLS',
-  'MISSING_THOUGHT_SIGNATURE',
-  'MALFORMED_RESPONSE',
-])
+import { isDiscarded, readFinishReason } from './finish-reason.ts'
+import { addUsageMetadata, readUsageMetadata } from './usage-metadata.ts'
 
 /**
  * Reads a whole GenerateContentResponse (https://ai.google.dev/api/generate-content). A blocked prompt is an empty
@@ -29,7 +13,7 @@ const broken: ReadonlySet<string> = new Set([
  * @throws {UpstreamFailure} `malformed` without candidates, and for a function call that Gemini discarded
  */
 export function readGeminiAnswer(response: JsonObject): readonly AnswerEvent[] {
-  const usage = readUsage(addUsage(undefined, response['usageMetadata']))
+  const usage = readUsage(addUsageMetadata(undefined, response['usageMetadata']))
   const candidates = objectsOf(response['candidates']).flatMap((candidate, position) => {
     const reader = candidateReader(indexOf(candidate) ?? position)
     return [...reader.read(candidate), ...readLogprobs(reader.choice, candidate), reader.finish(finishOf(candidate))]
@@ -59,7 +43,7 @@ export function geminiAnswerReader(): JsonAnswerReader {
   return {
     end: () => [],
     read(response) {
-      usage = addUsage(usage, response['usageMetadata'])
+      usage = addUsageMetadata(usage, response['usageMetadata'])
       const [candidate] = objectsOf(response['candidates'])
       if (candidate === undefined && !isBlocked(response)) return []
       const opening = hasStarted ? [] : [readStart(response)]
@@ -109,15 +93,6 @@ function candidateReader(choice: number): CandidateReader {
     return events
   }
 
-  function finishReasonOf(reason: string | undefined): FinishReason {
-    if (reason === 'MAX_TOKENS') return 'length'
-    if (reason !== undefined && (filtered.has(reason) || reason.startsWith('IMAGE_'))) return 'content_filter'
-    if (reason !== undefined && broken.has(reason) && !hasOutput) {
-      throw new UpstreamFailure('malformed', `the answer ended with ${reason}`, { status: 200 })
-    }
-    return callCount > 0 ? 'tool_calls' : 'stop'
-  }
-
   return {
     choice,
     read(candidate) {
@@ -125,7 +100,11 @@ function candidateReader(choice: number): CandidateReader {
       hasOutput ||= events.some(({ kind }) => kind !== 'reasoning')
       return events
     },
-    finish: (reason) => ({ kind: 'finish', choice, reason: finishReasonOf(reason), raw: reason }),
+    finish(reason) {
+      if (isDiscarded(reason) && !hasOutput)
+        throw new UpstreamFailure('malformed', `the answer ended with ${reason}`, { status: 200 })
+      return { kind: 'finish', choice, reason: readFinishReason(reason, callCount > 0), raw: reason }
+    },
   }
 }
 
@@ -167,24 +146,8 @@ function finishOf(candidate: JsonObject): string | undefined {
   return textOf(candidate['finishReason'])
 }
 
-/** Adds newer usage fields to the older ones. Counts of a stream are cumulative, so the last ones count. */
-function addUsage(known: JsonObject | undefined, usage: unknown): JsonObject | undefined {
-  if (!isObject(usage) || numberOf(usage['promptTokenCount'] ?? usage['totalTokenCount']) === undefined) return known
-  return { ...known, ...usage }
-}
-
-/** Reads usage. Gemini counts thoughts apart from the candidates; other formats include them. */
 function readUsage(usage: JsonObject | undefined): readonly UsageEvent[] {
-  if (usage === undefined) return []
-  const reasoning = numberOf(usage['thoughtsTokenCount'])
-  const counts = {
-    prompt: numberOf(usage['promptTokenCount']) ?? 0,
-    completion: (numberOf(usage['candidatesTokenCount']) ?? 0) + (reasoning ?? 0),
-    total: numberOf(usage['totalTokenCount']),
-    cached: numberOf(usage['cachedContentTokenCount']),
-    reasoning,
-  }
-  return [{ kind: 'usage', counts, own: undefined }]
+  return usage === undefined ? [] : [{ kind: 'usage', counts: readUsageMetadata(usage), own: undefined }]
 }
 
 function readLogprobs(choice: number, candidate: JsonObject): readonly AnswerEvent[] {

@@ -6,6 +6,7 @@ import { encodeJson, isObject, listOf, objectOf, parseJsonBytes } from '../exact
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { WholeReply } from '../reply.ts'
 import { untranslatable } from '../untranslatable.ts'
+import { resourceName } from './models.ts'
 
 /** For an estimate: Gemini does not count the tokens of embeddings. */
 const bytesPerToken = 4
@@ -17,7 +18,7 @@ const bytesPerToken = 4
  */
 export function writeEmbeddingsRequest({ body }: Ask, model: string, overrides: JsonObject): readonly Uint8Array[] {
   const { dimensions } = objectOf(parseJsonBytes(body))
-  const name = `models/${model.replace(/^models\//, '')}`
+  const name = resourceName(model)
   const requests = textsOf(body).map((text) => ({
     model: name,
     content: { parts: [{ text }] },

@@ -59,3 +59,8 @@ function levelConfig(effort: Effort, isPro: boolean, isFirst: boolean): JsonObje
       return { thinkingLevel: 'HIGH', includeThoughts: true }
   }
 }
+
+/** The name of a model as Google writes it: `models/gemini-3.5-pro`. */
+export function resourceName(model: string): string {
+  return `models/${model.replace(/^models\//, '')}`
+}

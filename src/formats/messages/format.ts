@@ -62,7 +62,7 @@ export const messagesOfCallers: Format & { readonly stream: StreamFormat; readon
     continuation: (_ask, delivered) => messageContinuation(delivered),
     continued: (ask, text) => ({
       ...ask,
-      ...appendMessage(ask, encodeJson({ role: 'assistant', content: text }))?.changed,
+      ...appendMessage(ask, 'messages', encodeJson({ role: 'assistant', content: text }))?.changed,
     }),
   },
 }

@@ -142,7 +142,9 @@ const fitting = '{"city":"Bern","days":3}'
 describe('the echo speaks', () => {
   test('every format with conversations, and embeddings', () => {
     const conversing = Object.values(formats).flatMap(({ name, talk }) => (talk === undefined ? [] : [name]))
-    expect(echoFormats.toSorted()).toEqual([...conversing, 'embeddings'].toSorted())
+    expect(echoFormats.toSorted()).toEqual(
+      [...conversing, 'embeddings', 'gemini_embed', 'gemini_batch_embed'].toSorted(),
+    )
   })
 
   test('chat completions', async () => {

@@ -2,10 +2,12 @@ import type { AnswerEvent } from '../../formats/answer.ts'
 import type { Ask, FormatName } from '../../formats/ask.ts'
 import { formats } from '../../formats/format-list.ts'
 import type { PartWriter, Talk } from '../../formats/format.ts'
+import { embeddingsOf, readEmbeddingsElsewhere } from '../../formats/gemini/embed-elsewhere.ts'
 import type { Part } from '../../formats/part.ts'
 import type { Reply } from '../../formats/reply.ts'
 import { watchable } from '../../formats/stream-end.ts'
 import type { Service } from '../../service/service.ts'
+import { answered } from '../native.ts'
 import { echoAnswer } from './answer.ts'
 import { echoEmbeddings } from './embeddings.ts'
 
@@ -20,6 +22,8 @@ const dialects: { readonly [Name in FormatName]?: EchoDialect } = {
     Object.values(formats).flatMap(({ name, talk }) => (talk === undefined ? [] : [[name, conversing(talk)]])),
   ),
   embeddings: { answer: echoEmbeddings },
+  gemini_embed: { answer: echoElsewhere },
+  gemini_batch_embed: { answer: echoElsewhere },
 }
 
 /** The formats that the echo answers. */
@@ -47,6 +51,11 @@ function conversing(talk: Talk): EchoDialect {
       return ask.stream ? streamed(pieces, talk.writer(ask)) : talk.writeWhole(pieces.flat(), ask)
     },
   }
+}
+
+/** Embeddings in Gemini's format. */
+function echoElsewhere(ask: Ask): Reply {
+  return answered(readEmbeddingsElsewhere(echoEmbeddings(embeddingsOf(ask)).body, ask))
 }
 
 function streamed(pieces: readonly (readonly AnswerEvent[])[], writer: PartWriter): Reply {

@@ -1,7 +1,7 @@
 import { embeddingsReply } from '../../formats/embeddings/answer.ts'
 import type { EmbeddingsRequest } from '../../formats/embeddings/request.ts'
 import { listOf, numberOf, objectOf, parseJsonBytes } from '../../formats/exact-json.ts'
-import type { Reply } from '../../formats/reply.ts'
+import type { WholeReply } from '../../formats/reply.ts'
 import { UpstreamFailure } from '../../service/failure.ts'
 
 const dimensionsDefault = 1_536
@@ -16,7 +16,7 @@ const coordinates = 4
  *
  * @throws {UpstreamFailure} `bad_request` for more than 4,096 dimensions, or 4 Mi numbers in all
  */
-export function echoEmbeddings(request: EmbeddingsRequest): Reply {
+export function echoEmbeddings(request: EmbeddingsRequest): WholeReply {
   const { input, dimensions } = objectOf(parseJsonBytes(request.body))
   const size = numberOf(dimensions) ?? dimensionsDefault
   if (size > dimensionsMax) throw new UpstreamFailure('bad_request', `the echo has at most ${dimensionsMax} dimensions`)

@@ -1,0 +1,88 @@
+import { withoutLineBreaks } from '../../bytes/text.ts'
+import type { TokenCounts } from '../answer.ts'
+import { isDone } from '../done.ts'
+import { encodeJson } from '../exact-json.ts'
+import type { AnsweredError, PartReader } from '../format.ts'
+import { MalformedAnswer } from '../malformed-answer.ts'
+import type { Part } from '../part.ts'
+import { readUpstreamError } from '../upstream-error.ts'
+import { countedUsage } from '../usage.ts'
+import { responseFacts, type CandidateFacts, type ResponseFacts } from './event-facts.ts'
+import { isDiscarded, readFinishReason } from './finish-reason.ts'
+
+/** Events have whole images. */
+const eventBytesMax = 16 * 1024 * 1024
+
+/**
+ * Starts reading a stream of GenerateContentResponses. Events pass in the upstream's bytes. A prompt that was refused
+ * is an answer that finished with `content_filter`.
+ *
+ * @param choices number of candidates that were asked for
+ */
+export function responseReader(choices: number): PartReader {
+  /** Candidates that have begun; whether they have calls. */
+  const open = new Map<number, boolean>()
+  let isFinished = false
+  let hasContent = false
+  let usage: TokenCounts | undefined
+
+  function add({ index, hasCalls, finishReason, text, isBeyondText }: CandidateFacts): string | undefined {
+    const called = hasCalls || open.get(index) === true
+    hasContent ||= text !== '' || isBeyondText
+    if (finishReason === undefined) {
+      open.set(index, called)
+      return undefined
+    }
+    if (isDiscarded(finishReason) && !hasContent)
+      throw new MalformedAnswer('malformed', `the answer ended with ${finishReason.slice(0, 64)}`)
+    open.delete(index)
+    isFinished = true
+    return readFinishReason(finishReason, called)
+  }
+
+  function partOf(data: Uint8Array, { candidates, isBlocked, usage: counted }: ResponseFacts): Part {
+    const reasons = candidates.map(add)
+    const [first] = candidates
+    const text = first?.index === 0 ? first.text : ''
+    const isBeyondText = candidates.some((each) => each.isBeyondText || (each.index > 0 && each.text !== ''))
+    const reason = reasons.findLast((each) => each !== undefined)
+    const isRefused = isBlocked && candidates.length === 0
+    if (isRefused) isFinished = true
+    usage = counted ?? usage
+    return {
+      kind: 'part',
+      data,
+      isMeaningful: text !== '' || isBeyondText || reason !== undefined || isRefused,
+      text,
+      isBeyondText,
+      finishReason: isRefused ? 'content_filter' : reason,
+      hasOpenChoice: open.size > 0,
+      usage: counted && countedUsage(counted),
+    }
+  }
+
+  return {
+    eventBytesMax,
+    hasOneChoice: choices === 1,
+    read({ event, data: given }): readonly Part[] | 'done' | AnsweredError {
+      if (isDone(given)) return 'done'
+      if (event === 'error') return { kind: 'error', error: readUpstreamError(given) }
+      const facts = responseFacts(given)
+      if (facts.hasError) return { kind: 'error', error: readUpstreamError(given) }
+      return [partOf(facts.hasLineBreaks ? withoutLineBreaks(given) : given, facts)]
+    },
+    finish() {
+      if (isFinished && open.size === 0) return []
+      const indexes = open.size === 0 ? [0] : [...open.keys()]
+      const response = {
+        candidates: indexes.map((index) => ({
+          content: { role: 'model', parts: [{ text: '' }] },
+          finishReason: 'STOP',
+          index,
+        })),
+      }
+      const data = encodeJson(response)
+      return [partOf(data, responseFacts(data))]
+    },
+  }
+}

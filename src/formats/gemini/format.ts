@@ -1,0 +1,100 @@
+import { formatEvents } from '../../bytes/event-stream.ts'
+import { appendMessage } from '../append-message.ts'
+import type { Ask } from '../ask.ts'
+import { parseChecked } from '../chat/read-event.ts'
+import { checkBody, checkLargeBody } from '../check-body.ts'
+import { WireError } from '../error.ts'
+import { promptTokensOf } from '../estimate-tokens.ts'
+import { encodeJson, numberOf, objectOf, parseJsonBytes } from '../exact-json.ts'
+import type { Format, StreamFormat, Talk } from '../format.ts'
+import { responseStreamWriter, writeResponse, type ResponseOptions } from './answer-writer.ts'
+import { responseContinuation } from './continuation.ts'
+import { googleError, googleErrorEvent } from './errors.ts'
+import { responseReader } from './event-reader.ts'
+import { geminiModels } from './model-writer.ts'
+import { readGeminiRequest } from './read-conversation.ts'
+import { contentShapes } from './request-shapes.ts'
+import { geminiCheck, type GeminiRequest } from './request.ts'
+import { memberOf, snakeCase } from './spelling.ts'
+import { gatheredResponse, readResponse, responseToParts } from './whole-response.ts'
+import { writeNative } from './write-native.ts'
+
+const check = geminiCheck('gemini', contentShapes, ['contents'])
+
+/** Google's generateContent and streamGenerateContent, as callers speak them (docs/api.md). */
+export const geminiOfCallers: Format & { readonly stream: StreamFormat; readonly talk: Talk } = {
+  name: 'gemini',
+  path: '/v1beta/models/{model}:generateContent',
+  otherPaths: [
+    '/v1beta/models/{model}:streamGenerateContent',
+    '/v1/models/{model}:generateContent',
+    '/v1/models/{model}:streamGenerateContent',
+  ],
+  keyHeader: 'x-goog-api-key',
+  clientHeader: 'x-goog-api-key',
+  modelWriter: geminiModels,
+  refusals: [{ path: '/v1beta/models/', methods: ['POST'], error: unknownAction }],
+  check: (body, envelope) => checkBody(body, check(envelope)),
+  checkLarge: (body, pause, envelope) => checkLargeBody(body, check(envelope), pause),
+  promptTokens: promptTokensOf,
+  needsSameModel: false,
+  errorBody: googleError,
+
+  passThrough: {
+    write: (request: GeminiRequest, model, target) => writeNative(request, model, target),
+    readWhole: readResponse,
+    reader: (ask) => responseReader(configOf(ask).choices),
+  },
+
+  talk: {
+    read: readGeminiRequest,
+    writeWhole: (events, ask) => writeResponse(events, writerOptions(ask)),
+    writer: (ask) => responseStreamWriter(writerOptions(ask)),
+  },
+
+  stream: {
+    frame: formatEvents,
+    // A stream has no end marker, and clients know no comments.
+    end: new Uint8Array(),
+    error: googleErrorEvent,
+    split: responseToParts,
+    gatherer() {
+      const response = gatheredResponse()
+      return {
+        add: ({ data }) => response.add(parseChecked(data)),
+        finish: () => encodeJson(response.finish()),
+      }
+    },
+    continuation: (_ask, delivered) => responseContinuation(delivered),
+    continued: (ask, text) => ({
+      ...ask,
+      ...appendMessage(ask, 'contents', encodeJson({ role: 'model', parts: [{ text }] }))?.changed,
+    }),
+  },
+}
+
+function unknownAction(): WireError {
+  return new WireError(
+    404,
+    'invalid_request_error',
+    'not_found',
+    'Models have the actions generateContent, streamGenerateContent, countTokens, embedContent and batchEmbedContents',
+  )
+}
+
+function writerOptions(ask: Ask): ResponseOptions {
+  return { model: ask.model, promptTokens: () => promptTokensOf(ask), ...configOf(ask) }
+}
+
+/** What an answer needs of `generationConfig`. */
+function configOf({ body, members }: Ask): Pick<ResponseOptions, 'includesThoughts' | 'choices'> {
+  const member = members.findLast(({ name }) => name === configName || name === snakeCase(configName))
+  const config = member === undefined ? {} : objectOf(parseJsonBytes(body.subarray(member.valueStart, member.end)))
+  const thinking = objectOf(memberOf(config, 'thinkingConfig'))
+  return {
+    includesThoughts: memberOf(thinking, 'includeThoughts') === true,
+    choices: numberOf(memberOf(config, 'candidateCount')) ?? 1,
+  }
+}
+
+const configName = 'generationConfig'

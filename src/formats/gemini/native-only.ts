@@ -1,0 +1,101 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import type { FormatName } from '../ask.ts'
+import { checkBody, checkLargeBody } from '../check-body.ts'
+import { embeddings } from '../embeddings/format.ts'
+import { WireError } from '../error.ts'
+import { isObject, listOf, numberOf, objectsOf } from '../exact-json.ts'
+import type { Format } from '../format.ts'
+import { MalformedAnswer } from '../malformed-answer.ts'
+import type { Shape } from '../request-shape.ts'
+import { errorOf } from '../upstream-error.ts'
+import { geminiOfCallers } from './format.ts'
+import { batchEmbedShapes, countShapes, embedShapes } from './request-shapes.ts'
+import { geminiCheck } from './request.ts'
+import { parsedJson } from './whole-response.ts'
+
+/** Of embeddings: as in the widely used format. */
+const { answerBytesMax = 0 } = embeddings
+
+/** Counts the tokens of a request. Only Google counts them. */
+export const countGeminiTokens: Format = {
+  ...actionOf({
+    name: 'gemini_count_tokens',
+    shapes: countShapes,
+    required: [],
+    isAnswer: ({ totalTokens = 0 }) => numberOf(totalTokens) !== undefined,
+  }),
+  path: '/v1beta/models/{model}:countTokens',
+  otherPaths: ['/v1/models/{model}:countTokens'],
+  unserved: (model) => notSupported(`No provider of the model '${model}' counts tokens`),
+}
+
+/** Makes the embedding of one content. */
+export const embedContent: Format = {
+  ...actionOf({
+    name: 'gemini_embed',
+    shapes: embedShapes,
+    required: ['content'],
+    isAnswer: ({ embedding }) => isObject(embedding),
+  }),
+  path: '/v1beta/models/{model}:embedContent',
+  otherPaths: ['/v1/models/{model}:embedContent'],
+  answerBytesMax,
+  unserved: withoutEmbeddings,
+}
+
+/** Makes the embeddings of several contents. */
+export const batchEmbedContents: Format = {
+  ...actionOf({
+    name: 'gemini_batch_embed',
+    shapes: batchEmbedShapes,
+    required: ['requests'],
+    isAnswer: ({ embeddings }) => listOf(embeddings).length > 0,
+  }),
+  path: '/v1beta/models/{model}:batchEmbedContents',
+  otherPaths: ['/v1/models/{model}:batchEmbedContents'],
+  answerBytesMax,
+  unserved: withoutEmbeddings,
+}
+
+interface ActionOptions {
+  readonly name: FormatName
+  readonly shapes: Readonly<Record<string, Shape>>
+  readonly required: readonly string[]
+  /** Whether an object is an answer. */
+  readonly isAnswer: (answer: JsonObject) => boolean
+}
+
+/** A format of requests beside generateContent, whose answers depend on the model. */
+function actionOf({ name, shapes, required, isAnswer }: ActionOptions): Omit<Format, 'path'> {
+  const check = geminiCheck(name, shapes, required)
+  const { errorBody, keyHeader = '', passThrough } = geminiOfCallers
+  return {
+    name,
+    keyHeader,
+    check: (body, envelope) => checkBody(body, check(envelope)),
+    checkLarge: (body, pause, envelope) => checkLargeBody(body, check(envelope), pause),
+    needsSameModel: true,
+    isOptional: true,
+    errorBody,
+    passThrough: {
+      write: passThrough.write,
+      readWhole(body) {
+        const answer = parsedJson(body)
+        // Google has lists around some errors.
+        const [failed] = objectsOf(Array.isArray(answer) ? answer : [answer])
+        if (isObject(failed?.['error'])) return { kind: 'error', error: errorOf(failed) }
+        if (!isObject(answer) || !isAnswer(answer))
+          throw new MalformedAnswer('malformed', 'the answer is not of its format')
+        return { kind: 'whole', body, usage: undefined, isEmpty: false }
+      },
+    },
+  }
+}
+
+function withoutEmbeddings(model: string): WireError {
+  return notSupported(`No provider of the model '${model}' makes embeddings`)
+}
+
+function notSupported(message: string): WireError {
+  return new WireError(501, 'api_error', 'not_supported', message, { headers: { 'x-should-retry': 'false' } })
+}

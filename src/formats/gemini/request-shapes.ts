@@ -1,0 +1,96 @@
+import {
+  any,
+  flag,
+  integerFrom,
+  list,
+  noted,
+  numberFrom,
+  object,
+  oneOf,
+  text,
+  textOr,
+  type Shape,
+} from '../request-shape.ts'
+import { bothSpellings, spelled } from './spelling.ts'
+
+/** The note of a name of the model. Others are names of fields that only providers of the same format get. */
+export const modelNote = 'model'
+
+const seedMax = 2 ** 31 - 1
+
+const blob = spelled({ mimeType: text, data: text }, ['data'])
+const part = spelled({
+  text,
+  thought: flag,
+  thoughtSignature: text,
+  inlineData: blob,
+  fileData: spelled({ mimeType: text, fileUri: text }),
+  functionCall: object({ id: text, name: text, args: object({}) }, ['name']),
+  functionResponse: object({ id: text, name: text, response: object({}), parts: list(object({})) }, ['name']),
+})
+const content = object({ role: oneOf('user', 'model', 'function'), parts: list(part) })
+
+/** Only providers of the same format get these: they tune the answer, or are for Google's own use. */
+function ownNames(names: readonly string[], within = ''): Readonly<Record<string, Shape>> {
+  return Object.fromEntries(names.map((name) => [name, noted(`${within}${name}`)]))
+}
+
+const tool = spelled({
+  functionDeclarations: list(
+    spelled({ name: text, description: text, parameters: object({}), parametersJsonSchema: any }, ['name']),
+  ),
+  ...ownNames(['googleSearch', 'googleSearchRetrieval', 'googleMaps', 'urlContext'], 'tools.'),
+})
+
+const generationConfig = spelled({
+  maxOutputTokens: integerFrom(0),
+  temperature: numberFrom(0, 2),
+  topP: numberFrom(0, 1),
+  topK: integerFrom(0),
+  stopSequences: list(text),
+  candidateCount: integerFrom(1),
+  presencePenalty: numberFrom(-2, 2),
+  frequencyPenalty: numberFrom(-2, 2),
+  seed: integerFrom(-seedMax - 1, seedMax),
+  responseMimeType: text,
+  responseSchema: object({}),
+  responseModalities: list(text),
+  thinkingConfig: spelled({ includeThoughts: flag, thinkingBudget: integerFrom(-1), thinkingLevel: text }),
+  ...ownNames(['mediaResolution', 'speechConfig', 'imageConfig'], 'generationConfig.'),
+})
+
+/** The shapes of top-level fields (https://ai.google.dev/api/generate-content). */
+export const contentShapes: Readonly<Record<string, Shape>> = bothSpellings({
+  contents: list(content, 1),
+  systemInstruction: textOr(object({ parts: list(part) })),
+  tools: list(tool),
+  toolConfig: spelled({
+    functionCallingConfig: spelled({
+      mode: oneOf('MODE_UNSPECIFIED', 'AUTO', 'ANY', 'NONE', 'VALIDATED'),
+      allowedFunctionNames: list(text),
+    }),
+    ...ownNames(['retrievalConfig'], 'toolConfig.'),
+  }),
+  generationConfig,
+  ...ownNames(['safetySettings', 'labels', 'serviceTier', 'store']),
+})
+
+/** The shapes of a request that counts tokens: contents, or a whole request. */
+export const countShapes: Readonly<Record<string, Shape>> = bothSpellings({
+  contents: list(content),
+  generateContentRequest: object({ ...contentShapes, model: noted(modelNote) }),
+})
+
+const embedding: Readonly<Record<string, Shape>> = {
+  content: object({ parts: list(part) }),
+  outputDimensionality: integerFrom(1),
+  ...ownNames(['taskType', 'title', 'embedContentConfig']),
+}
+
+/** The shapes of a request for one embedding. */
+export const embedShapes: Readonly<Record<string, Shape>> = bothSpellings(embedding)
+
+/** The shapes of a request for several embeddings. */
+export const batchEmbedShapes: Readonly<Record<string, Shape>> = {
+  requests: list(spelled({ ...embedding, model: noted(modelNote) }, ['content']), 1),
+}

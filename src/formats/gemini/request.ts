@@ -1,0 +1,95 @@
+import { nameTable, type JsonCursor } from '../../bytes/json-cursor.ts'
+import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
+import type { Ask, FormatName, Member } from '../ask.ts'
+import type { RequestWalk } from '../check-body.ts'
+import { invalidRequest } from '../error.ts'
+import { checkedModel } from '../fields.ts'
+import type { Envelope } from '../format.ts'
+import { missing } from '../request-fault.ts'
+import { addMember, memberName } from '../request-members.ts'
+import { checkValue, shapeWalk, type Shape, type Span } from '../request-shape.ts'
+import { modelNote } from './request-shapes.ts'
+
+/** A checked request (docs/api.md). The caller's bytes pass through; only these facts are read from them. */
+export interface GeminiRequest extends Ask {
+  /** Offsets of the names of the model inside of members. */
+  readonly modelNames: readonly Span[]
+}
+
+/** Limit of top-level members. */
+const membersMax = 10_000
+
+/**
+ * Returns a check of requests in place. The model and the kind of answer are in the path. Unknown members pass unread;
+ * of a repeated member the last counts, and all are checked.
+ *
+ * @param shapes shapes of top-level members
+ * @throws {WireError} 400 for the path and the query
+ */
+export function geminiCheck(
+  format: FormatName,
+  shapes: Readonly<Record<string, Shape>>,
+  required: readonly string[],
+): (envelope: Envelope) => RequestWalk<GeminiRequest> {
+  const names = Object.keys(shapes)
+  const table = nameTable(names)
+
+  return (envelope) => {
+    const model = modelIn(envelope.path)
+    const stream = isStream(envelope)
+    return function* readRequest(cursor: JsonCursor, pace: Pace): Walk<GeminiRequest> {
+      if (cursor.peek() !== 'object') throw invalidRequest('invalid_json', 'The request body must be a JSON object.')
+      const walk = shapeWalk(cursor, pace)
+      const members: Member[] = []
+      for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+        const start = cursor.nameStart
+        const code = cursor.nameCode(table)
+        const name = names[code] ?? memberName(cursor)
+        const shape = code === -1 ? undefined : shapes[name]
+        const valueStart = cursor.position
+        if (shape !== undefined) yield* checkValue(walk, shape, { name, within: undefined }, required.includes(name))
+        else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
+        addMember(members, { name, start, valueStart, end: cursor.position }, membersMax)
+        if (cursor.position >= pace.limit) yield pace
+      }
+      cursor.end()
+      const absent = required.find((name) => members.every((member) => member.name !== name))
+      if (absent !== undefined) throw missing(absent)
+      const { notes } = walk.found
+      const untranslated = new Set(notes.map(({ note }) => note).filter((note) => note !== modelNote))
+      return {
+        format,
+        body: cursor.bytes,
+        model,
+        stream,
+        members,
+        modelNames: notes.filter(({ note }) => note === modelNote),
+        ...(untranslated.size === 0 ? {} : { untranslated: [...untranslated] }),
+      }
+    }
+  }
+}
+
+/** The model in a path: between `/models/` and the action, with or without `models/` before it. */
+function modelIn(path: string): string {
+  const start = path.indexOf('/models/') + '/models/'.length
+  const name = path.slice(start, path.lastIndexOf(':'))
+  let decoded: string
+  try {
+    decoded = decodeURIComponent(name)
+  } catch {
+    throw invalidRequest('invalid_value', 'The model in the path has malformed escapes.', 'model')
+  }
+  return checkedModel(decoded.replace(/^models\//, ''))
+}
+
+/** @throws {WireError} for a stream in another form than events */
+function isStream({ path, parameter }: Envelope): boolean {
+  if (!path.endsWith(':streamGenerateContent')) return false
+  if (parameter('alt') === 'sse') return true
+  throw invalidRequest(
+    'invalid_value',
+    'Streams are server-sent events here, not a JSON array: add ?alt=sse to the address.',
+    'alt',
+  )
+}

@@ -1,0 +1,43 @@
+import { encode } from '../../bytes/text.ts'
+import type { Ask } from '../ask.ts'
+import { isObject, objectOf, parseJsonBytes } from '../exact-json.ts'
+import type { PassThroughTarget } from '../format.ts'
+import { spliceRequest } from '../splice-request.ts'
+import { resourceName } from './models.ts'
+import type { GeminiRequest } from './request.ts'
+import { snakeCase } from './spelling.ts'
+
+/**
+ * Returns the caller's bytes with the changes of a provider. Overrides replace whole fields, in either spelling; those
+ * of `generationConfig` are replaced one by one.
+ */
+export function writeNative(
+  request: GeminiRequest,
+  model: string,
+  { overrides, rename, drop }: PassThroughTarget,
+): readonly Uint8Array[] {
+  const names = new Set(request.members.map(({ name }) => name))
+  const spelled = Object.entries(overrides).map(([name, value]): readonly [string, unknown] => {
+    const given = names.has(name) || !names.has(snakeCase(name)) ? name : snakeCase(name)
+    return [given, name === 'generationConfig' ? merged(request, given, value) : value]
+  })
+  const edits = request.modelNames.map(({ start, end }) => ({
+    start,
+    end,
+    replacement: encode(JSON.stringify(resourceName(model))),
+  }))
+  const inner = request.members.find(({ valueStart, end }) =>
+    edits.some(({ start }) => start > valueStart && start < end),
+  )
+  return spliceRequest(
+    request,
+    { model: resourceName(model), overrides: Object.fromEntries(spelled), rename, drop },
+    inner && { member: inner.name, edits },
+  )
+}
+
+function merged({ body, members }: Ask, name: string, overrides: unknown): unknown {
+  const own = members.findLast((member) => member.name === name)
+  if (own === undefined || !isObject(overrides)) return overrides
+  return { ...objectOf(parseJsonBytes(body.subarray(own.valueStart, own.end))), ...overrides }
+}

@@ -1,0 +1,638 @@
+import { describe, expect, test } from 'bun:test'
+import { answerOf, parseJson, pick, type Answer } from './client.ts'
+import { faultUpstream, type FaultUpstream } from './fakes/fault-upstream.ts'
+import { status } from './fakes/faults/status.ts'
+import {
+  anthropic,
+  chatOnly,
+  callEvents,
+  ended,
+  formatFakes,
+  gemini,
+  named,
+  answers,
+  started,
+  stopped,
+  type FormatFake,
+} from './fakes/format-fakes.ts'
+import { chunk, done, event, framed, lastChunk, reply, streamHead, usageChunk } from './fakes/replies.ts'
+import { provider, startService, type ServiceUnderTest } from './harness.ts'
+
+const question = { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] }
+const usage = { promptTokenCount: 3, candidatesTokenCount: 5, totalTokenCount: 8 }
+const tools = [
+  {
+    functionDeclarations: [
+      {
+        name: 'weather',
+        description: 'Tells the weather.',
+        parametersJsonSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+      },
+    ],
+  },
+]
+
+/** A service with these providers in order, all for the model `m`. */
+function serviceOf(...providers: readonly (readonly [FaultUpstream, FormatFake])[]): Promise<ServiceUnderTest> {
+  return startService({
+    providers: providers.map(([upstream, { protocol }], index) =>
+      provider(`p${index}`, upstream.url, ['m'], { protocol, api_key: 'k' }),
+    ),
+  })
+}
+
+interface Asked {
+  readonly action?: string
+  readonly path?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+}
+
+async function ask({ url }: Pick<ServiceUnderTest, 'url'>, body: unknown, asked: Asked = {}): Promise<Answer> {
+  const { action = 'generateContent', path = `/v1beta/models/m:${action}`, headers = {}, signal } = asked
+  const response = await fetch(url + path, {
+    method: 'POST',
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    headers: { 'x-goog-api-key': 'any', ...headers },
+    ...(signal === undefined ? {} : { signal }),
+  })
+  return answerOf(response, await response.text())
+}
+
+const streaming = 'streamGenerateContent?alt=sse'
+
+/** The joined parts of a stream's events, with the last reason. */
+function gathered({ events }: Pick<Answer, 'events'>): {
+  readonly parts: readonly unknown[]
+  readonly finish: unknown
+} {
+  const candidates = events.map(({ json }) => pick(json, 'candidates', 0))
+  const parts = candidates.flatMap((candidate) => listOf(pick(candidate, 'content', 'parts')))
+  return { parts, finish: candidates.map((each) => pick(each, 'finishReason')).findLast((each) => each !== undefined) }
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function textOf(answer: Answer): string {
+  const parts =
+    answer.events.length > 0 ? gathered(answer).parts : listOf(pick(answer.json, 'candidates', 0, 'content', 'parts'))
+  return parts.map((part) => (pick(part, 'thought') === true ? '' : (pick(part, 'text') ?? ''))).join('')
+}
+
+function bodyOf(upstream: FaultUpstream, position = -1): unknown {
+  return parseJson(new TextDecoder().decode(upstream.hits.at(position)?.body))
+}
+
+describe.each(formatFakes)('a caller of Gemini, with a provider that speaks %s', (_name, kind) => {
+  test('gets text, whole and streamed, with usage', async () => {
+    const upstream = faultUpstream(kind.says('Hello, you.'))
+    await using service = await serviceOf([upstream, kind])
+    const whole = await ask(service, question)
+    expect(whole.json).toMatchObject({
+      candidates: [{ content: { role: 'model', parts: [{ text: 'Hello, you.' }] }, finishReason: 'STOP' }],
+      usageMetadata: usage,
+    })
+    const stream = await ask(service, question, { action: streaming })
+    expect(textOf(stream)).toBe('Hello, you.')
+    expect(gathered(stream).finish).toBe('STOP')
+    expect(stream.events.at(-1)?.json).toMatchObject({ candidates: [{ finishReason: 'STOP' }], usageMetadata: usage })
+    expect(stream.text).not.toContain('[DONE]')
+    const ids = new Set(stream.events.map(({ json }) => pick(json, 'responseId')))
+    expect([ids.size, typeof [...ids][0]]).toEqual([1, 'string'])
+    upstream.stop()
+  })
+
+  test.each([[['Rome']], [['Rome', 'Oslo', 'Bonn']]])('runs tools for %j, and sends their results', async (cities) => {
+    const upstream = faultUpstream(kind.calls(...cities))
+    await using service = await serviceOf([upstream, kind])
+    const streamed = gathered(await ask(service, { ...question, tools }, { action: streaming }))
+    const whole = await ask(service, { ...question, tools })
+    const parts = listOf(pick(whole.json, 'candidates', 0, 'content', 'parts'))
+    for (const each of [streamed.parts, parts]) {
+      const calls = each.map((part) => pick(part, 'functionCall')).filter((call) => call !== undefined)
+      expect(calls).toMatchObject(cities.map((city) => ({ name: 'weather', args: { city } })))
+    }
+    expect([streamed.finish, pick(whole.json, 'candidates', 0, 'finishReason')]).toEqual(['STOP', 'STOP'])
+    upstream.use(kind.says('Sunny.'))
+    const results = parts.map((part) => ({
+      functionResponse: {
+        ...(pick(part, 'functionCall', 'id') === undefined ? {} : { id: pick(part, 'functionCall', 'id') }),
+        name: 'weather',
+        response: { output: '20 degrees' },
+      },
+    }))
+    const contents = [...question.contents, { role: 'model', parts }, { role: 'user', parts: results }]
+    expect(textOf(await ask(service, { contents, tools }))).toBe('Sunny.')
+    const sent = JSON.stringify(bodyOf(upstream))
+    expect(sent.split('20 degrees')).toHaveLength(cities.length + 1)
+    for (const city of cities) expect(sent).toContain(city)
+    upstream.stop()
+  })
+
+  test('gets JSON of a schema, and sends an image', async () => {
+    const upstream = faultUpstream(kind.says('{"city":"Rome"}'))
+    await using service = await serviceOf([upstream, kind])
+    const parts = [{ text: 'Where?' }, { inlineData: { mimeType: 'image/png', data: 'aGVsbG8=' } }]
+    const generationConfig = {
+      responseMimeType: 'application/json',
+      responseSchema: { type: 'OBJECT', properties: { city: { type: 'STRING', nullable: true } } },
+    }
+    const answer = await ask(service, { contents: [{ parts }], generationConfig })
+    expect(parseJson(textOf(answer))).toEqual({ city: 'Rome' })
+    // Without quotes and backslashes: some models get the schema as an instruction.
+    const sent = JSON.stringify(bodyOf(upstream)).replaceAll(/["\\]/g, '')
+    expect(sent).toContain('aGVsbG8=')
+    if (kind !== gemini) expect(sent).toContain('properties:{city:{type:[string,null]}}')
+    upstream.stop()
+  })
+
+  test('gets an error in its own shape', async () => {
+    const upstream = faultUpstream(status(503))
+    await using service = await serviceOf([upstream, kind])
+    for (const action of ['generateContent', streaming]) {
+      const failed = await ask(service, question, { action })
+      expect([failed.status, failed.headers.get('content-type')]).toEqual([503, 'application/json'])
+      expect(failed.json).toEqual({
+        error: {
+          code: 503,
+          message: expect.stringContaining("All providers failed for model 'm'"),
+          status: 'UNAVAILABLE',
+          details: expect.arrayContaining([
+            {
+              '@type': 'type.googleapis.com/google.rpc.RequestInfo',
+              requestId: failed.headers.get('x-request-id'),
+            },
+          ]),
+        },
+      })
+    }
+    upstream.stop()
+  })
+
+  test('gets the next provider’s answer when the first fails, also after text', async () => {
+    const first = faultUpstream(status(500))
+    const others = formatFakes.map(([, other]) => faultUpstream(other.says('One two three.')))
+    await using service = await startService({
+      providers: [
+        provider('first', first.url, ['m0', 'm1', 'm2'], { protocol: kind.protocol }),
+        ...formatFakes.map(([, { protocol }], index) =>
+          provider(`p${index}`, others[index]?.url ?? '', [`m${index}`], { protocol }),
+        ),
+      ],
+    })
+    for (const script of [status(500), kind.isCutAfter('One two')]) {
+      first.use(script)
+      for (const index of others.keys()) {
+        const path = `/v1beta/models/m${index}:${streaming}`
+        const answer = await ask(service, question, { path })
+        expect([textOf(answer), gathered(answer).finish]).toEqual(['One two three.', 'STOP'])
+        expect(new Set(answer.events.map(({ json }) => pick(json, 'responseId'))).size).toBe(1)
+      }
+    }
+    expect(first.hits).toHaveLength(6)
+    for (const each of [first, ...others]) {
+      if (each !== first) expect(each.hits).toHaveLength(2)
+      each.stop()
+    }
+  })
+
+  test('gets an error event, and no finish, when an answer is cut', async () => {
+    const upstream = faultUpstream()
+    await using service = await serviceOf([upstream, kind])
+    for (const script of [kind.isCutAfter('One two'), kind.isCutInCall]) {
+      upstream.use(script)
+      const answer = await ask(service, { ...question, tools }, { action: streaming })
+      const last = answer.events.at(-1)?.json ?? answer.json
+      expect(last).toMatchObject({ error: { code: 502, status: 'UNAVAILABLE' } })
+      expect(gathered(answer).finish).toBeUndefined()
+    }
+    upstream.stop()
+  })
+
+  test('leaves, and so does the request to the provider', async () => {
+    const upstream = faultUpstream(async ({ write, hang }) => {
+      await write(streamHead)
+      await hang()
+    })
+    await using service = await serviceOf([upstream, kind])
+    const client = new AbortController()
+    const failed = ask(service, question, { action: streaming, signal: client.signal }).catch((error: unknown) => error)
+    const hit = await upstream.nextHit()
+    client.abort()
+    expect(await failed).toBeInstanceOf(Error)
+    expect(await hit.left).toBeGreaterThan(0)
+    upstream.stop()
+  })
+})
+
+describe('POST /v1beta/models/{model}:… at a provider that speaks it', () => {
+  test('passes the request and the answer byte for byte', async () => {
+    const whole = `{ "candidates": [\n{"content":{"parts":[{"text":"Hé!"}]},"finishReason":"STOP","x":9007199254740993}] }`
+    const events = [
+      'data: {"candidates": [{"content": {"parts": [{"text": "H","thought":true}]}}],"x":9007199254740993}\n\n',
+      'data: {"candidates": [{"content": {"parts": [{"text": "\\u0041"}]},"groundingMetadata":{"a":[1]}}]}\n\n',
+      `data: {"candidates":[{"finishReason":"STOP"}],"usageMetadata":${JSON.stringify(usage)}      }\n\n`,
+    ]
+    const upstream = faultUpstream(async ({ hit, write }) => {
+      if (!hit.path.includes('stream')) return write(reply(200, whole))
+      await write(streamHead)
+      for (const each of events) await write(framed(each))
+      await write(lastChunk)
+    })
+    await using service = await startService({
+      providers: [
+        provider('a', upstream.url, [], {
+          protocol: 'gemini',
+          api_key: 'k',
+          models: [{ name: 'm', upstream: 'gemini-3.5-pro', aliases: ['local/m:1'] }],
+        }),
+      ],
+    })
+    const body = ` {"generation_config":{"temperature":1.0}, "contents":[{"parts":[{"text":"\\u0041"}],"x":9007199254740993}]}`
+    const streamed = await ask(service, body, { action: streaming })
+    expect(streamed.text).toBe(events.join(''))
+    expect((await ask(service, body)).text).toBe(whole)
+    expect(upstream.hits.map(({ path }) => path)).toEqual([
+      '/v1/models/gemini-3.5-pro:streamGenerateContent?alt=sse',
+      '/v1/models/gemini-3.5-pro:generateContent',
+    ])
+    for (const { body: sent } of upstream.hits) expect(new TextDecoder().decode(sent)).toBe(body)
+    const requests = await (await fetch(`${service.url}/api/requests`)).json()
+    expect(pick(requests, 'requests', 0)).toMatchObject({ api: 'gemini', promptTokens: 3, completionTokens: 5 })
+    const paths = [
+      'v1/models/m',
+      'v1beta/models/models/m',
+      'v1beta/models/local/m:1',
+      'v1beta/models/a%2Flocal%2Fm%3A1',
+    ]
+    for (const path of paths)
+      expect([path, (await ask(service, body, { path: `/${path}:generateContent` })).text]).toEqual([path, whole])
+    upstream.stop()
+  })
+
+  test('passes neither keys nor cookies, and does not log the query', async () => {
+    const upstream = faultUpstream(gemini.says('Hi'))
+    await using service = await serviceOf([upstream, gemini])
+    const path = '/v1beta/models/m:streamGenerateContent?alt=sse&key=callers'
+    const headers = {
+      'x-goog-api-key': 'callers',
+      authorization: 'Bearer callers',
+      cookie: 'a=callers',
+      'x-app': 'callers',
+    }
+    expect((await ask(service, question, { path, headers })).status).toBe(200)
+    const [hit] = upstream.hits
+    expect(hit?.headers.get('x-goog-api-key')).toBe('k')
+    expect([hit?.path, ...(hit?.headers.values() ?? [])].join()).not.toContain('callers')
+    expect((await ask(service, question, { path: path.replace('/m:', '/none:'), headers })).text).not.toContain(
+      'callers',
+    )
+    expect(service.output).not.toContain('callers')
+    upstream.stop()
+  })
+
+  test('applies the owner’s overrides, one by one in generationConfig', async () => {
+    const upstream = faultUpstream(gemini.says('Hi'))
+    const overrides = { generationConfig: { topK: 3 }, safetySettings: [], labels: { a: 'b' } }
+    await using service = await startService({
+      providers: [provider('a', upstream.url, ['m'], { protocol: 'gemini', overrides })],
+    })
+    await ask(service, { ...question, generation_config: { topK: 1, topP: 1 }, safety_settings: [{}] })
+    expect(bodyOf(upstream)).toEqual({
+      ...question,
+      generation_config: { topK: 3, topP: 1 },
+      safety_settings: [],
+      labels: { a: 'b' },
+    })
+    upstream.stop()
+  })
+
+  test('delivers a refused prompt as it is, and a list with an error as the failure it is', async () => {
+    const blocked = { promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: { promptTokenCount: 3 } }
+    const upstream = faultUpstream(answers(blocked, [event(blocked)]))
+    const up = faultUpstream(gemini.says('Hi'))
+    await using service = await serviceOf([upstream, gemini], [up, gemini])
+    expect((await ask(service, question)).json).toEqual(blocked)
+    expect((await ask(service, question, { action: streaming })).events.map(({ json }) => json)).toEqual([blocked])
+    upstream.use((exchange) =>
+      exchange.write(reply(200, '[{"error":{"code":503,"message":"Busy","status":"UNAVAILABLE"}}]')),
+    )
+    expect(textOf(await ask(service, question))).toBe('Hi')
+    for (const each of [upstream, up]) each.stop()
+  })
+
+  test('converts an answer of the other kind', async () => {
+    const parts = [{ text: 'Hm.', thought: true }, { text: 'Hi' }, { functionCall: { name: 'weather', args: {} } }]
+    const whole = {
+      candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }],
+      usageMetadata: usage,
+      responseId: 'r',
+    }
+    const upstream = faultUpstream((exchange) => exchange.write(reply(200, JSON.stringify(whole))))
+    await using service = await serviceOf([upstream, gemini])
+    expect((await ask(service, question, { action: streaming })).events.map(({ json }) => json)).toEqual([whole])
+    upstream.use(async ({ write }) => {
+      await write(streamHead)
+      for (const part of ['H', 'i', '']) {
+        const finish = part === '' ? { finishReason: 'STOP' } : {}
+        await write(
+          framed(event({ ...whole, candidates: [{ content: { role: 'model', parts: [{ text: part }] }, ...finish }] })),
+        )
+      }
+      await write(lastChunk)
+    })
+    expect((await ask(service, question)).json).toEqual({
+      ...whole,
+      candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }],
+    })
+    upstream.stop()
+  })
+
+  test('moves on after an error before any content, and reports one after it', async () => {
+    const failure = event({ error: { code: 503, message: 'Busy', status: 'UNAVAILABLE' } })
+    const piece = (part: object) => event({ candidates: [{ content: { parts: [part] } }] })
+    const down = faultUpstream(answers({}, [event({ candidates: [{ content: { role: 'model' } }] }), failure]))
+    const up = faultUpstream(gemini.says('Hi'))
+    await using service = await serviceOf([down, gemini], [up, gemini])
+    expect(textOf(await ask(service, question, { action: streaming }))).toBe('Hi')
+    down.use(answers({}, [piece({ functionCall: { name: 'f', args: {} } }), failure]))
+    const { events, text } = await ask(service, question, { action: streaming })
+    expect(events.at(-1)?.json).toMatchObject({ error: { code: 502, status: 'UNAVAILABLE' } })
+    expect(text).toEndWith('\n\n: the answer is incomplete\n\n')
+    expect(up.hits).toHaveLength(1)
+    for (const each of [down, up]) each.stop()
+  })
+
+  test('counts tokens, and refuses it elsewhere', async () => {
+    const upstream = faultUpstream((exchange) => exchange.write(reply(200, '{"totalTokens":14}')))
+    const other = faultUpstream(chatOnly.says('Hi'))
+    await using service = await startService({
+      providers: [
+        provider('a', upstream.url, [], { protocol: 'gemini', models: [{ name: 'm', upstream: 'theirs' }] }),
+        provider('b', other.url, ['chat-only']),
+      ],
+    })
+    const counted = await ask(service, question, { action: 'countTokens' })
+    expect([counted.status, counted.text]).toEqual([200, '{"totalTokens":14}'])
+    expect(upstream.hits[0]?.path).toBe('/v1/models/theirs:countTokens')
+    await ask(service, { generateContentRequest: { model: 'models/m', ...question } }, { action: 'countTokens' })
+    expect(bodyOf(upstream)).toEqual({ generateContentRequest: { model: 'models/theirs', ...question } })
+    const elsewhere = await ask(service, question, { path: '/v1/models/chat-only:countTokens' })
+    expect([elsewhere.status, elsewhere.headers.get('x-should-retry')]).toEqual([501, 'false'])
+    expect(pick(elsewhere.json, 'error', 'status')).toBe('UNIMPLEMENTED')
+    const unknown = await ask(service, question, { path: '/v1/models/x:countTokens' })
+    expect([unknown.status, pick(unknown.json, 'error', 'status')]).toEqual([404, 'NOT_FOUND'])
+    expect(other.hits).toBeEmpty()
+    for (const each of [upstream, other]) each.stop()
+  })
+
+  test('makes embeddings there and in the widely used format, and moves on', async () => {
+    const asked = (text: string) => ({ model: 'models/m', content: { parts: [{ text }] }, outputDimensionality: 2 })
+    const down = faultUpstream(status(500))
+    const own = faultUpstream(({ hit, write }) =>
+      write(
+        reply(
+          200,
+          hit.path.endsWith('batchEmbedContents')
+            ? '{"embeddings":[{"values":[1,2]}]}'
+            : '{"embedding":{"values":[1,2]}}',
+        ),
+      ),
+    )
+    const data = [
+      { object: 'embedding', index: 1, embedding: [3, 4] },
+      { object: 'embedding', index: 0, embedding: [1, 2] },
+    ]
+    const widely = faultUpstream(({ hit, write }) => {
+      const { length } = listOf(pick(parseJson(new TextDecoder().decode(hit.body)), 'input'))
+      return write(
+        reply(200, JSON.stringify({ object: 'list', data: data.slice(2 - length), usage: { prompt_tokens: 3 } })),
+      )
+    })
+    await using service = await startService({
+      providers: [
+        provider('down', down.url, ['m', 'w']),
+        provider('own', own.url, [], { protocol: 'gemini', models: [{ name: 'm', upstream: 'theirs' }] }),
+        provider('widely', widely.url, ['w']),
+        provider('none', down.url, ['c'], { protocol: 'anthropic' }),
+      ],
+    })
+    const batch = { requests: [asked('a'), asked('b')] }
+    const single = await ask(service, asked('a'), { action: 'embedContent' })
+    expect([single.status, single.json]).toEqual([200, { embedding: { values: [1, 2] } }])
+    expect((await ask(service, batch, { action: 'batchEmbedContents' })).status).toBe(200)
+    expect(bodyOf(own, 0)).toEqual({ ...asked('a'), model: 'models/theirs' })
+    expect(pick(bodyOf(own), 'requests', 1)).toEqual({ ...asked('b'), model: 'models/theirs' })
+    const elsewhere = await ask(
+      service,
+      { ...batch, requests: batch.requests.map((each) => ({ ...each, taskType: 'T' })) },
+      { path: '/v1/models/w:batchEmbedContents' },
+    )
+    expect(elsewhere.json).toEqual({ embeddings: [{ values: [1, 2] }, { values: [3, 4] }] })
+    expect(elsewhere.headers.get('x-svc-dropped')).toBe('taskType')
+    expect(bodyOf(widely)).toEqual({ model: 'w', input: ['a', 'b'], dimensions: 2, encoding_format: 'float' })
+    const one = await ask(service, { content: { parts: [{ text: 'a' }] } }, { path: '/v1/models/w:embedContent' })
+    expect(one.json).toEqual({ embedding: { values: [1, 2] } })
+    const none = await ask(service, asked('a'), { path: '/v1/models/c:embedContent' })
+    expect([none.status, pick(none.json, 'error', 'status')]).toEqual([501, 'UNIMPLEMENTED'])
+    for (const each of [down, own, widely]) each.stop()
+  })
+})
+
+describe('thinking', () => {
+  const thought = { type: 'thinking', thinking: 'Rome is sunny.', signature: 'signed' }
+  const thinking = [
+    named({ type: 'content_block_start', index: 0, content_block: { ...thought, thinking: '', signature: '' } }),
+    named({ type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: thought.thinking } }),
+    named({ type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'signed' } }),
+    stopped(0),
+  ]
+  const script = answers({}, [
+    started,
+    ...thinking,
+    ...callEvents(1, '{"city":"Rome"}'),
+    stopped(1),
+    ...ended('tool_use'),
+  ])
+
+  test.each([true, false])('of Anthropic goes back to it with the call, shown or not: %p', async (includeThoughts) => {
+    const upstream = faultUpstream(script)
+    await using service = await serviceOf([upstream, anthropic])
+    const generationConfig = { maxOutputTokens: 9_000, thinkingConfig: { includeThoughts, thinkingBudget: 2_000 } }
+    const { parts } = gathered(await ask(service, { ...question, tools, generationConfig }, { action: streaming }))
+    const thoughts = parts.filter((part) => pick(part, 'thought') === true)
+    expect(thoughts.map((part) => pick(part, 'text'))).toEqual(includeThoughts ? [thought.thinking] : [])
+    // Clients leave thoughts out.
+    const kept = parts.filter((part) => pick(part, 'thought') !== true && pick(part, 'text') !== '')
+    const signature = pick(kept[0], 'thoughtSignature')
+    expect(signature).toMatch(/^[A-Za-z0-9+/]+=*$/)
+    upstream.use(anthropic.says('Sunny.'))
+    const results = [{ functionResponse: { name: 'weather', response: { result: 'sun' } } }]
+    for (const sent of [kept, parts]) {
+      const contents = [...question.contents, { role: 'model', parts: sent }, { role: 'user', parts: results }]
+      expect(textOf(await ask(service, { contents, tools, generationConfig }))).toBe('Sunny.')
+      expect(pick(bodyOf(upstream), 'messages', 1, 'content')).toEqual([
+        thought,
+        { type: 'tool_use', id: 'call_1', name: 'weather', input: { city: 'Rome' } },
+      ])
+    }
+    upstream.stop()
+  })
+
+  test('of chat completions is shown where it was asked for', async () => {
+    const events = [
+      event(chunk({ role: 'assistant', reasoning_content: 'Hm.' })),
+      event(chunk({ content: 'Hi' })),
+      event(chunk({}, 'stop')),
+      event(usageChunk()),
+      done,
+    ]
+    const upstream = faultUpstream(answers({}, events))
+    await using service = await serviceOf([upstream, chatOnly])
+    const shown = { thinkingConfig: { includeThoughts: true, thinkingLevel: 'LOW' } }
+    const { parts } = gathered(await ask(service, { ...question, generationConfig: shown }, { action: streaming }))
+    expect(parts).toEqual([{ text: 'Hm.', thought: true }, { text: 'Hi' }, { text: '' }])
+    expect(bodyOf(upstream)).toMatchObject({ reasoning_effort: 'low' })
+    expect(gathered(await ask(service, question, { action: streaming })).parts).toEqual([{ text: 'Hi' }, { text: '' }])
+    upstream.stop()
+  })
+})
+
+describe('below /v1beta', () => {
+  test('what is malformed is refused before any provider is asked, in its own shape', async () => {
+    const upstream = faultUpstream(gemini.says('Hi'))
+    await using service = await serviceOf([upstream, gemini])
+    const refused: readonly (readonly [string, unknown, string | undefined])[] = [
+      ['m:generateContent', '{"contents":', undefined],
+      ['m:generateContent', {}, 'contents'],
+      ['m:generateContent', { contents: [] }, 'contents'],
+      ['m:generateContent', { contents: [{ role: 'robot' }] }, 'contents[0].role'],
+      ['m:generateContent', { ...question, generation_config: { top_p: 2 } }, 'generation_config.top_p'],
+      ['m:streamGenerateContent', question, 'alt'],
+      ['%ff:generateContent', question, 'model'],
+      ['a%00:generateContent', question, 'model'],
+      [`${'x'.repeat(300)}:generateContent`, question, 'model'],
+      ['m:batchEmbedContents', { requests: [] }, 'requests'],
+    ]
+    for (const [path, body, field] of refused) {
+      const { status: found, json } = await ask(service, body, { path: `/v1beta/models/${path}` })
+      expect([path, found, pick(json, 'error', 'code'), pick(json, 'error', 'status')]).toEqual([
+        path,
+        400,
+        400,
+        'INVALID_ARGUMENT',
+      ])
+      const details = listOf(pick(json, 'error', 'details'))
+      const fields = details.map((each) => pick(each, 'fieldViolations', 0, 'field'))
+      expect(fields.find((each) => each !== undefined)).toBe(field)
+    }
+    for (const path of [
+      '/v1beta/models/none:generateContent',
+      '/v1beta/models/m:predict',
+      '/v1beta/files',
+      '/v1beta/models/none',
+    ])
+      for (const method of ['POST', 'GET']) {
+        const response = await fetch(service.url + path, {
+          method,
+          ...(method === 'POST' ? { body: JSON.stringify(question) } : {}),
+        })
+        expect([path, method, response.status, pick(await response.json(), 'error', 'status')]).toEqual([
+          path,
+          method,
+          404,
+          'NOT_FOUND',
+        ])
+      }
+    expect(upstream.hits).toBeEmpty()
+    upstream.stop()
+  })
+
+  test('models are listed as Google lists them, and at /v1 for its clients', async () => {
+    const names = Array.from({ length: 60 }, (_, index) => ({ name: `m${index}`, context: 1_000, max_output: 10 }))
+    await using service = await startService({
+      providers: [provider('a', 'http://127.0.0.1:9', [], { models: [...names, 'org/big'] })],
+    })
+    const get = async (path: string, headers: Record<string, string> = {}) =>
+      (await fetch(service.url + path, { headers })).json()
+    const page = await get('/v1beta/models')
+    expect(pick(page, 'models', 0)).toEqual({
+      name: 'models/m0',
+      displayName: 'm0',
+      supportedGenerationMethods: ['generateContent', 'embedContent'],
+      inputTokenLimit: 1_000,
+      outputTokenLimit: 10,
+    })
+    const rest = await get(`/v1beta/models?pageSize=100&pageToken=${pick(page, 'nextPageToken')}&key=k`)
+    expect([listOf(pick(page, 'models')).length, listOf(pick(rest, 'models')).length]).toEqual([50, 11])
+    expect(pick(rest, 'nextPageToken')).toBeUndefined()
+    expect(await get('/v1beta/models/org/big')).toMatchObject({ name: 'models/org/big' })
+    const headers = { 'x-goog-api-key': 'k' }
+    expect(pick(await get('/v1/models', headers), 'models', 0, 'name')).toBe('models/m0')
+    expect(pick(await get('/v1/models/m1', headers), 'name')).toBe('models/m1')
+    expect(pick(await get('/v1/models'), 'data', 0, 'id')).toBe('m0')
+  })
+
+  test('the echo answers, so that clients can be tried without a key', async () => {
+    await using service = await startService({ providers: [{ id: 'echo', protocol: 'echo' }] })
+    const asked = (action: string) => ({ path: `/v1/models/echo:${action}` })
+    expect(textOf(await ask(service, question, asked('generateContent')))).toBe('Hello')
+    expect(textOf(await ask(service, question, asked(streaming)))).toBe('Hello')
+    const forced = { tools, toolConfig: { functionCallingConfig: { mode: 'ANY' } } }
+    const { parts } = gathered(await ask(service, { ...question, ...forced }, asked(streaming)))
+    expect(pick(parts[0], 'functionCall')).toMatchObject({ name: 'weather', args: { city: expect.any(String) } })
+    const content = { parts: [{ text: 'a' }] }
+    const { json } = await ask(
+      service,
+      { requests: [{ content, outputDimensionality: 2 }] },
+      asked('batchEmbedContents'),
+    )
+    expect(listOf(pick(json, 'embeddings', 0, 'values'))).toHaveLength(2)
+  })
+
+  test('a slow start has its own status: clients know no comments', async () => {
+    const upstream = faultUpstream(async (exchange) => {
+      await exchange.pause(150)
+      await status(500)(exchange)
+    })
+    await using service = await startService(
+      { providers: [provider('a', upstream.url, ['m'])] },
+      { environment: { SVC_HEARTBEAT_MS: '50' } },
+    )
+    expect((await ask(service, question, { action: streaming })).status).toBe(502)
+    upstream.stop()
+  })
+
+  test('what a provider is not sent is named, and what no provider can say is refused', async () => {
+    const upstream = faultUpstream(chatOnly.says('Hi'))
+    await using service = await serviceOf([upstream, chatOnly])
+    const answer = await ask(service, {
+      ...question,
+      safetySettings: [],
+      tools: [...tools, { google_search: {} }],
+      generationConfig: { mediaResolution: 'LOW' },
+    })
+    expect(answer.headers.get('x-svc-dropped')).toBe(
+      'safetySettings, tools.googleSearch, generationConfig.mediaResolution',
+    )
+    for (const [fields, name] of [
+      [{ cachedContent: 'cachedContents/1' }, 'cachedContent'],
+      [{ tools: [{ codeExecution: {} }] }, 'codeExecution'],
+      [
+        {
+          contents: [
+            { parts: [{ fileData: { fileUri: 'https://generativelanguage.googleapis.com/v1beta/files/1' } }] },
+          ],
+        },
+        'stored at Google',
+      ],
+    ] as const) {
+      const refused = await ask(service, { ...question, ...fields })
+      expect([refused.status, pick(refused.json, 'error', 'message')]).toEqual([400, expect.stringContaining(name)])
+    }
+    expect(upstream.hits).toHaveLength(1)
+    upstream.stop()
+  })
+})
