@@ -340,7 +340,7 @@ describe('a path or method', () => {
     '/v1',
     '/v1/',
     '/v1/chat',
-    '/v1/completions',
+    '/v1/completions/x',
     '/v1/images/generations',
     '/v1/chat/completions/',
     '/v1/chat/completions/x',
