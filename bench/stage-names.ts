@@ -1,4 +1,4 @@
-/** Stages between a raw relay and svc, each with what it adds to the one before. */
+/** Stages between a raw relay and svc, each with its additions to the stage before. */
 export const stages = {
   raw: '`Bun.serve`, minimal client on `Bun.connect`',
   transport: 'the client of `src/transport/`',

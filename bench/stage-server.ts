@@ -67,7 +67,7 @@ function check(body: Uint8Array, request: Request): Ask {
   return chat.check(body, { path: chatPath, headers: request.headers, parameter: () => null })
 }
 
-/** Sends a body and answers with what comes back, unread but for `note`. */
+/** Sends a body, and answers with the upstream's answer. `note` gets the bytes of a stream. */
 async function relay(body: readonly Uint8Array[], note: (bytes: Uint8Array) => void): Promise<Response> {
   const limits = { connectMs, bodyBytesMax: Number.POSITIVE_INFINITY }
   const sent = { origin, method: 'POST', path: chatPath, headers, body, ...limits } as const

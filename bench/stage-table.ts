@@ -4,7 +4,7 @@ import { summarize } from './statistics.ts'
 import { formatSummary, markdownTable } from './table.ts'
 import { perRound, ratio, type RoundLookup } from './targets.ts'
 
-/** Formats the table of one measure: a row for each stage, with its CPU time and what it adds to the stage before. */
+/** Formats the table of one measure: a row for each stage, with its CPU time and the cost it adds. */
 export function stageTable(measure: MeasureName, each: string, measurements: readonly Measurement[]): string {
   const cell = (figure: (of: RoundLookup) => number | undefined): string =>
     formatSummary(summarize(perRound(measure, measurements, figure)))

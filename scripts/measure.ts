@@ -1,13 +1,10 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { codeFolders, columnsMax, filesOf, longLines, namesExportedTwice, textOf } from './source-figures.ts'
 
 /**
  * `npm run measure` prints figures about the rules of CONTRIBUTING.md. `npm run measure -- words [FOLDER]` lists
  * comments that break its plain words, and lines over 120 columns.
  */
 
-const root = join(import.meta.dir, '..')
-const columnsMax = 120
 const wordsMax = 45
 
 /** Phrases that break the plain words of CONTRIBUTING.md. */
@@ -28,19 +25,8 @@ interface Comment {
   readonly text: string
 }
 
-function filesOf(folders: readonly string[], isWanted: (file: string) => boolean = () => true): readonly string[] {
-  return folders
-    .flatMap((folder) => [...new Bun.Glob(`${folder}/**/*.{ts,tsx}`).scanSync(root)])
-    .filter((file) => !file.includes('node_modules') && !file.startsWith('bench/peers') && isWanted(file))
-    .toSorted()
-}
-
-function textOf(file: string): string {
-  return readFileSync(join(root, file), 'utf8')
-}
-
 function isTest(file: string): boolean {
-  return /\.test\.tsx?$|\/testing[^/]*$/.test(file)
+  return /\.test\.tsx?$|testing[^/]*$|\/fixtures\//.test(file)
 }
 
 /** Reads block comments, and runs of line comments as one comment each. */
@@ -65,32 +51,14 @@ function breaksPlainWords({ text }: Comment): boolean {
   )
 }
 
-function longLines(files: readonly string[]): readonly string[] {
-  return files.flatMap((file) =>
-    textOf(file)
-      .split('\n')
-      .flatMap((line, index) => (line.length > columnsMax ? [`${file}:${index + 1}`] : [])),
-  )
-}
-
 /** Counts the comments that exempt code from a rule of the linter. */
 function exceptions(files: readonly string[], rule: string): number {
   const exemption = new RegExp(`^\\s*// oxlint-disable[^\\n]*\\b${rule}\\b`, 'gm')
   return files.reduce((sum, file) => sum + (textOf(file).match(exemption)?.length ?? 0), 0)
 }
 
-/** Names that several modules export. Each name has one meaning in the project, so there should be none. */
-function namesExportedTwice(files: readonly string[]): readonly string[] {
-  const declaration = /^export (?:async )?(?:abstract )?(?:class|const|function\*?|interface|type) (\w+)/gm
-  const names = files.flatMap((file) => [
-    ...new Set(Array.from(textOf(file).matchAll(declaration), ([, name = '']) => name)),
-  ])
-  return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))]
-}
-
-const folders = ['src', 'web', 'test', 'lab', 'bench', 'scripts']
 if (process.argv[2] === 'words') {
-  const files = filesOf(process.argv.length > 3 ? process.argv.slice(3) : folders)
+  const files = filesOf(process.argv.length > 3 ? process.argv.slice(3) : codeFolders)
   for (const comment of files.flatMap(commentsOf).filter(breaksPlainWords))
     console.log(`${comment.file}:${comment.line}: ${comment.text}`)
   for (const place of longLines(files)) console.log(`${place}: over ${columnsMax} columns`)
@@ -99,10 +67,10 @@ if (process.argv[2] === 'words') {
   const rows: readonly (readonly [string, string | number])[] = [
     ['lines of src without tests', source.reduce((sum, file) => sum + textOf(file).split('\n').length - 1, 0)],
     ['characters of src without tests', source.reduce((sum, file) => sum + textOf(file).length, 0)],
-    ...folders.map(
+    ...codeFolders.map(
       (folder) => [`lines over ${columnsMax} columns in ${folder}`, longLines(filesOf([folder])).length] as const,
     ),
-    ...folders.map((folder) => {
+    ...codeFolders.map((folder) => {
       const comments = filesOf([folder]).flatMap(commentsOf)
       const broken = comments.filter(breaksPlainWords).length
       return [

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import manifest from '../package.json' with { type: 'json' }
+import { codeFolders, filesOf, longLines, namesExportedTwice } from '../scripts/source-figures.ts'
 
 const root = join(import.meta.dir, '..')
 
@@ -159,4 +160,12 @@ test('no file imports itself, however far round', () => {
   for (const file of [...files, ...pageFiles]) walk(file, [])
   expect(cycles).toEqual([])
   expect(imports.length).toBeGreaterThan(files.length)
+})
+
+test('no line is longer than 120 columns', () => {
+  expect(longLines(filesOf(codeFolders))).toEqual([])
+})
+
+test('no two modules of src export the same name', () => {
+  expect(namesExportedTwice(filesOf(['src']))).toEqual([])
 })

@@ -235,7 +235,8 @@ describe('POST /v1/messages at a provider that speaks it', () => {
         provider('a', upstream.url, [], { protocol: 'anthropic', models: [{ name: 'm', upstream: 'vendor/m-1' }] }),
       ],
     })
-    const body = ` {"max_tokens":5, "messages":[{"content":"\\u0041","role":"user"}],"model":"m","x":9007199254740993, "stream":true}`
+    const message = '{"content":"\\u0041","role":"user"}'
+    const body = ` {"max_tokens":5, "messages":[${message}],"model":"m","x":9007199254740993, "stream":true}`
     const streamed = await post(service.url, body, {}, '?beta=true')
     expect(streamed.text).toBe(events.join(''))
     expect(streamed.headers.get('content-type')).toStartWith('text/event-stream')
@@ -418,7 +419,7 @@ describe('POST /v1/messages at a provider that speaks it', () => {
 })
 
 describe('POST /v1/messages', () => {
-  test('has the provider’s own sentence whole when it refuses the request: clients repair themselves by it', async () => {
+  test('has the provider’s own sentence whole when it refuses the request, for clients that repair it', async () => {
     const sentence = `messages.1.role: Input should be 'user' or 'assistant' (${'or so, '.repeat(60)}as it stands)`
     const refusal = { type: 'error', error: { type: 'invalid_request_error', message: sentence } }
     const upstream = faultUpstream((exchange) => exchange.write(reply(400, JSON.stringify(refusal))))

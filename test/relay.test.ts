@@ -118,7 +118,7 @@ function codeOf(answer: { readonly text: string }): unknown {
   return pick(parseJson(answer.text), 'error', 'code')
 }
 
-/** What the service remembers of a request. */
+/** The record that the service keeps of a request. */
 async function recordOf({ headers }: { readonly headers: Headers }): Promise<unknown> {
   return (await fetch(`${service.url}/api/requests/${headers.get('x-request-id')}`)).json()
 }

@@ -369,7 +369,8 @@ describe('POST /v1/responses', () => {
     }
     const socket = rawConnection(
       service.port,
-      'GET /v1/responses HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+      'GET /v1/responses HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: upgrade\r\nupgrade: websocket\r\n' +
+        'sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
     )
     await socket.until('HTTP/1.1 426')
     socket.socket.destroy()
@@ -585,7 +586,8 @@ describe('POST /v1/responses at a provider that speaks it', () => {
     const models = [{ name: 'm', upstream: 'vendor/m' }]
     await using service = await startService({ providers: [provider('a', up.url, [], { ...native, models })] })
     const text =
-      ' {"model":"m", "input":[{"role":"user","content":"hi"}],"stream":true,"store":true,"x":9007199254740993,"tools":[{"type":"web_search"}]}'
+      ' {"model":"m", "input":[{"role":"user","content":"hi"}],"stream":true,"store":true,' +
+      '"x":9007199254740993,"tools":[{"type":"web_search"}]}'
     const answer = await fetch(`${service.url}/v1/responses`, { method: 'POST', body: text })
     expect(await answer.text()).toBe([...events, done].join(''))
     expect(answer.headers.get('x-svc-dropped')).toBeNull()

@@ -16,7 +16,8 @@ export const gomodel: Proxy = {
   kind: 'gateway',
   setup:
     'built from source (`GOMODEL_SRC`), provider `openai` with its own base URL and a list of models, ' +
-    'no usage store, no audit log, no administration, no retries, a breaker that stays closed, `GOMAXPROCS=1` as it has one core',
+    'no usage store, no audit log, no administration, no retries, a breaker that stays closed, ' +
+    '`GOMAXPROCS=1` as it has one core',
   needs: ['go'],
   async prepare() {
     const { folder, commit } = await checkoutOf('GOMODEL_SRC')

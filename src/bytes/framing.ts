@@ -8,8 +8,8 @@ export interface Framing {
   looksLikeStream(bytes: Uint8Array): boolean
   /**
    * Starts reading a stream. The reader keeps at most about `eventBytesMax` bytes: it throws {@link EventTooLarge} as
-   * soon as an event is known to have more, and {@link MalformedFrame} for other bytes. Events before those are returned
-   * first, and the next call throws.
+   * soon as an event is known to have more, and {@link MalformedFrame} for bytes that are not of the framing. Earlier
+   * events of the same bytes are returned first; then the next call throws.
    */
   reader(options: { readonly eventBytesMax: number }): EventStreamReader
 }

@@ -19,7 +19,7 @@ export function splice(bytes: Uint8Array, edits: readonly Edit[]): readonly Uint
   return pieces
 }
 
-/** Returns the bytes with the edits, which may be in any order; the same array when there are none. */
+/** Applies edits, which may be in any order. Returns the same array when there are no edits. */
 export function applyEdits(bytes: Uint8Array, edits: Edit[]): Uint8Array {
   if (edits.length === 0) return bytes
   if (edits.length > 1) edits.sort((one, other) => one.start - other.start)

@@ -8,7 +8,7 @@ import { firstChatModel } from '../gateway/chat-model.ts'
 import { harmless } from '../observe/text.ts'
 import type { Transport } from '../transport/transport.ts'
 import { booleanFlag, show, textFlag } from './arguments.ts'
-import { clientGuides, type ClientGuide, type Connection, type SettingsFile } from './clients/client-guides.ts'
+import { clientGuides, type ClientGuide, type ClientTarget, type SettingsFile } from './clients/client-guides.ts'
 import { editSettings, SettingsError } from './clients/edit-settings.ts'
 import type { Command, CommandContext } from './command.ts'
 import { runningUrlFlag } from './flags.ts'
@@ -70,7 +70,7 @@ async function run(context: Context): Promise<number> {
     const service = { root, token, transport, signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]) }
     const models = await listModels(service)
     const chosen = flags.model === undefined ? firstOf(models, root) : findModel(flags.model, models)
-    const connection: Connection = { root, model: chosen.name, context: chosen.context, token, environment }
+    const connection: ClientTarget = { root, model: chosen.name, context: chosen.context, token, environment }
     if (flags.model === undefined && models.length > 1) stderr.write(`${describeOthers(chosen, models)}\n`)
     if (flags.write) await writeFiles(guide, connection, context)
     else stdout.write(printed(guide, { ...connection, token: token && tokenMark }))
@@ -162,7 +162,7 @@ function shortList(names: readonly string[]): string {
   return names.slice(0, listedMax).join(', ') + (more > 0 ? ` and ${more} more` : '')
 }
 
-function printed({ title, files, commands }: ClientGuide, connection: Connection): string {
+function printed({ title, files, commands }: ClientGuide, connection: ClientTarget): string {
   const sections = (files?.(connection) ?? []).map(
     (file) => `${file.path}:\n\n${'text' in file ? file.text : editSettings(file.language, '', file.settings)}`,
   )
@@ -172,7 +172,7 @@ function printed({ title, files, commands }: ClientGuide, connection: Connection
 
 async function writeFiles(
   { title, files, commands }: ClientGuide,
-  connection: Connection,
+  connection: ClientTarget,
   { stdout }: Context,
 ): Promise<void> {
   if (files === undefined)
@@ -181,7 +181,7 @@ async function writeFiles(
   stdout.write(`${commands(connection).join('\n')}\n`)
 }
 
-/** Writes one file, if that changes it, and keeps a copy of the one before. @returns what was done */
+/** Writes one file if that changes it, and keeps a copy of the old one. @returns a line about it, for the terminal */
 async function writeFile(file: SettingsFile): Promise<string> {
   const { path } = file
   const before = await readIfThere(path)

@@ -74,10 +74,10 @@ export function serviceRoot(url: string): string {
 }
 
 /**
- * Reads a session token from `SVC_TOKEN`: other users of the machine can see flags.
+ * Reads a session token from `SVC_TOKEN`. It is no flag, since other users of the machine can see flags.
  *
  * @returns undefined if the variable is not set
- * @throws {UsageError} for a text that is no token
+ * @throws {UsageError} if the text cannot be a token
  */
 export function sessionToken(environment: CommandContext['environment'], advice: string): string | undefined {
   const token = environment['SVC_TOKEN']?.trim() ?? ''

@@ -11,10 +11,10 @@ interface CallState {
 }
 
 /**
- * Checks one translated answer, so that one that is not whole never looks like it:
+ * Checks one translated answer, so that an incomplete answer never looks complete:
  *
- * - A call whose JSON does not end gets no `callEnd`, and its choice may only finish with a reason that says so: `length`
- *   or `content_filter`. Otherwise the caller would run it.
+ * - A call whose JSON does not end gets no `callEnd`: the caller would run it. Its choice may only finish with `length`
+ *   or `content_filter`, which say that the answer was cut.
  * - Text behind the end of the JSON is malformed, and so is the finish `tool_calls` without a call or text.
  * - A finish that says that the upstream failed is malformed.
  *

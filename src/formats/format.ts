@@ -36,7 +36,7 @@ export interface Format {
   check(body: Uint8Array, envelope: Envelope): Ask
   /** As `check`, awaiting `pause` between pieces of work of a few milliseconds. */
   checkLarge(body: Uint8Array, pause: () => Promise<void>, envelope: Envelope): Promise<Ask>
-  /** Estimated prompt tokens, for a stream that ends before its provider counts them. Absent: they are not estimated. */
+  /** Estimates prompt tokens, for a stream that ends before its provider counts them. Absent: there is no estimate. */
   promptTokens?(ask: Ask): number
   /** Limit of a request in bytes, if it is lower than that of the configuration. */
   readonly requestBytesMax?: number
@@ -177,7 +177,7 @@ export interface PartReader {
   read(event: ServerSentEvent): readonly Part[] | 'done' | AnsweredError
   /** Call after `'done'`. Returns parts for choices without a finish (failover.md row 36). */
   finish(): readonly Part[]
-  /** Call at the end of a complete stream, in any way. Returns last parts. Absent: there are none. */
+  /** Call at the end of a complete stream, also without `'done'`. Returns its last parts. Absent: none follow. */
   end?(): readonly Part[]
 }
 

@@ -4,7 +4,7 @@ import type { AnswerEvent } from './answer.ts'
 import type { AssistantPart, Conversation, Opaque, Sealed } from './conversation.ts'
 import { isSealed, openConversation, opaqueSeal, sealEvents, type OpenOptions } from './opaque-seal.ts'
 
-/** Seals with a checksum that everybody can compute. */
+/** Seals with a checksum without a key. */
 function sealOf(origin: string) {
   return opaqueSeal((text) =>
     Bun.hash(origin + text)

@@ -20,7 +20,7 @@ export function isSealed(data: string): boolean {
   return data.startsWith(mark)
 }
 
-/** What the data belongs to: reasoning with text, hidden reasoning, or a call. */
+/** Makers by the kind of the data: of reasoning with text, of hidden reasoning, of a call. */
 const kinds = { t: 'anthropic', h: 'anthropic', g: 'google' } as const
 
 /** @param checksum of a text, with the key of the origin: 22 letters, digits, `_` and `-` */

@@ -61,7 +61,7 @@ export interface ObjectShape {
   readonly byType: ByType | undefined
 }
 
-/** What an object needs further by its `type`, which is its first name. */
+/** Further rules for an object by its `type`, which is its first name. */
 interface ByType {
   readonly types: Readonly<Record<string, TypeRule>>
   /** The type of an object without one. Absent: a type is required. */
@@ -137,7 +137,7 @@ export function object(members: Readonly<Record<string, Shape>>, required: reado
 }
 
 /**
- * An object whose members have these shapes whatever its `type` is. What the type needs is checked after the members.
+ * An object whose members have these shapes for every `type`. The rules of its type are checked after its members.
  *
  * @param defaultType the type of an object without one. Absent: a type is required
  */

@@ -1,5 +1,6 @@
 const exposed =
-  'x-request-id, x-svc-provider, x-svc-model, x-svc-attempts, x-svc-trail, x-svc-dropped, server-timing, x-should-retry, retry-after'
+  'x-request-id, x-svc-provider, x-svc-model, x-svc-attempts, x-svc-trail, x-svc-dropped, server-timing, ' +
+  'x-should-retry, retry-after'
 
 /**
  * Answers a preflight of an allowed origin. It echoes the requested headers, since a fixed list would break clients

@@ -55,7 +55,7 @@ export interface StreamDecoder {
   decode(event: ServerSentEvent): readonly Part[] | 'done'
   /** Call after `'done'`. Returns parts for choices without a finish (failover.md row 36). */
   finish(): readonly Part[]
-  /** Call at the end of a complete stream, in any way. Returns last parts. Absent: there are none. */
+  /** Call at the end of a complete stream, also without `'done'`. Returns its last parts. Absent: none follow. */
   end?(): readonly Part[]
 }
 
@@ -108,7 +108,7 @@ export type RequestHeaders = Readonly<Record<string, string>>
  */
 export type Signer = (request: UnsignedRequest) => RequestHeaders | Promise<RequestHeaders>
 
-/** Reaches one family of upstreams. Pure but for signing: bytes in, bytes out, so that tests need only recorded bytes. */
+/** Reaches one family of upstreams. Pure, except for signing: bytes in, bytes out, so that tests need only bytes. */
 export interface Protocol {
   /** The formats that it serves, natively or translated. */
   readonly dialects: { readonly [Name in FormatName]?: Dialect }

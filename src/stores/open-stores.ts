@@ -11,7 +11,7 @@ const form =
   'allowed: memory, redis://USER:PASSWORD@HOST:PORT/DATABASE, or rediss:// with TLS; all but the host may be left out'
 
 /** Options of {@link openStores}. */
-export interface OpenOptions extends Omit<RedisOptions, 'url'> {
+export interface OpenStoresOptions extends Omit<RedisOptions, 'url'> {
   /** Do not check that the server answers. Default: false. */
   readonly mayBeUnavailable?: boolean
 }
@@ -25,7 +25,7 @@ export interface OpenOptions extends Omit<RedisOptions, 'url'> {
  */
 export async function openStores(
   url: string | undefined,
-  { now, onChange, timeoutMs, mayBeUnavailable = false }: OpenOptions,
+  { now, onChange, timeoutMs, mayBeUnavailable = false }: OpenStoresOptions,
 ): Promise<Stores> {
   if (url === undefined || url === 'memory') return memoryStores(now)
   const stores = redisStores({

@@ -20,7 +20,7 @@ function signing(signer: Signer, signal = new AbortController().signal): Signed 
   return upstream.sign(request, signal)
 }
 
-/** What the signing of a request fails with. */
+/** The error of signing a request. */
 async function failureOf(signer: Signer, signal?: AbortSignal): Promise<unknown> {
   try {
     return await signing(signer, signal)
@@ -97,7 +97,7 @@ describe('a request that cannot be signed', () => {
     })
   })
 
-  test('because of a header that must not be sent is a failure of the credentials, which does not show it', async () => {
+  test('because of a header that must not be sent is a failure of the credentials, without its value', async () => {
     for (const signer of [() => ({ host: 'other' }), async () => ({ authorization: 'a\nb' })])
       expect(await failureOf(signer)).toMatchObject({
         failure: 'credential',

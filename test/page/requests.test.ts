@@ -96,9 +96,8 @@ describeInChromium('the requests', () => {
     await tab.press('Enter')
     await tab.waitFor('dialog >> text=first-id')
     const text = (await tab.textOf('dialog')).replaceAll(/\s+/g, ' ')
-    expect(text).toMatch(
-      /Request id first-id .*Model m Format chat Status OK 200 Served by b Total .* Tokens 3 in, 5 out Cost \$0\.0053 2 attempts/,
-    )
+    expect(text).toMatch(/Request id first-id .*Model m Format chat Status OK 200 Served by b Total /)
+    expect(text).toMatch(/ Tokens 3 in, 5 out Cost \$0\.0053 2 attempts/)
     expect(text).toMatch(
       /2 attempts Provider Outcome Status Time a ✗ rate limit 429 [\d.]+ ms b ✓ answered 200 [\d.]+ m?s Questions and/,
     )

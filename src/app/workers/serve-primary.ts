@@ -89,8 +89,8 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
     },
     onOutcome(file, outcome) {
       if (isOurs(file)) observer.reloaded(outcome)
-      // A worker that ended while the file was faulty could not be restarted.
-      // oxlint-disable-next-line no-use-before-define -- files and workers need each other; files are loaded for workers only
+      // A worker that ended while the file was faulty could not be restarted. Files are loaded for workers only.
+      // oxlint-disable-next-line no-use-before-define -- files and workers need each other
       if (outcome === 'ok') workers.retryNow()
     },
     onDifference(worker) {

@@ -4,7 +4,7 @@ import type { CommandContext } from '../command.ts'
 import type { Setting, SettingsLanguage } from './edit-settings.ts'
 
 /** The running service and the model that a client shall use. */
-export interface Connection {
+export interface ClientTarget {
   /** Without a trailing slash, such as `http://127.0.0.1:8000`. */
   readonly root: string
   readonly model: string
@@ -26,9 +26,9 @@ export interface ClientGuide {
   readonly name: string
   readonly title: string
   /** Its settings files. Absent: it is set up by commands, or by variables of the shell. */
-  readonly files?: (connection: Connection) => readonly SettingsFile[]
+  readonly files?: (connection: ClientTarget) => readonly SettingsFile[]
   /** Commands to enter, after the files are written. `$SVC_TOKEN` stands for the session token. */
-  readonly commands: (connection: Connection) => readonly string[]
+  readonly commands: (connection: ClientTarget) => readonly string[]
 }
 
 /** The client programs that `svc connect` knows. */
@@ -132,7 +132,7 @@ export const clientGuides: readonly ClientGuide[] = [
 /** Clients send a key always; without sign-in svc ignores it. */
 const noKey = 'any'
 
-function keyOf({ token }: Connection): string {
+function keyOf({ token }: ClientTarget): string {
   return token ?? noKey
 }
 
@@ -146,22 +146,22 @@ function quoted(text: string): string {
   return /^[\w./:@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
-function homeOf({ environment }: Connection): string {
+function homeOf({ environment }: ClientTarget): string {
   return userHome(environment, 'the settings of clients are there')
 }
 
 /** The folder that a variable names, else one in the home directory. */
-function folderOf(connection: Connection, variable: string, name: string): string {
+function folderOf(connection: ClientTarget, variable: string, name: string): string {
   const folder = connection.environment[variable]
   return folder !== undefined && isAbsolute(folder) ? folder : join(homeOf(connection), name)
 }
 
 /** A file of its own: the extension for editors has a list of models, in which svc would have to find its own. */
-function continueFile(connection: Connection): string {
+function continueFile(connection: ClientTarget): string {
   return join(folderOf(connection, 'CONTINUE_GLOBAL_DIR', '.continue'), 'svc.yaml')
 }
 
-function continueText(connection: Connection): string {
+function continueText(connection: ClientTarget): string {
   const { root, model } = connection
   const written = JSON.stringify
   return `name: svc

@@ -16,7 +16,8 @@ describe('a settings file', () => {
       'json',
       '{\n  // mine\n  "model": "old", /* why */\n  "a": { "other": 1 },\n}\n',
       two,
-      '{\n  // mine\n  "model": "m \\"1\\"", /* why */\n  "a": {\n    "other": 1,\n    "svc": {\n      "url": "http://127.0.0.1:8000"\n    }\n  },\n}\n',
+      '{\n  // mine\n  "model": "m \\"1\\"", /* why */\n' +
+        '  "a": {\n    "other": 1,\n    "svc": {\n      "url": "http://127.0.0.1:8000"\n    }\n  },\n}\n',
     ],
     ['new', 'toml', '', two, 'model = "m \\"1\\""\n\n[a.svc]\nurl = "http://127.0.0.1:8000"\n'],
     [
@@ -24,7 +25,8 @@ describe('a settings file', () => {
       'toml',
       '# mine\nmodel = "old"\nx = [1]\n\n[a."svc"] # here\nname = "n"\nurl="u"\n\n[b]\nmodel = "stays"\n',
       two,
-      '# mine\nmodel = "m \\"1\\""\nx = [1]\n\n[a."svc"] # here\nname = "n"\nurl = "http://127.0.0.1:8000"\n\n[b]\nmodel = "stays"\n',
+      '# mine\nmodel = "m \\"1\\""\nx = [1]\n\n' +
+        '[a."svc"] # here\nname = "n"\nurl = "http://127.0.0.1:8000"\n\n[b]\nmodel = "stays"\n',
     ],
     ['that begins with a table', 'toml', '[b]\nc = 1', one, 'model = "m1"\n[b]\nc = 1\n'],
     [

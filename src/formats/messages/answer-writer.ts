@@ -60,7 +60,7 @@ interface Block {
   readonly start: JsonObject
   /** Number of its call. */
   readonly call?: number
-  /** What is not written yet. */
+  /** Text or arguments that are not written yet. */
   waiting: string
   /** Of the arguments of a call. */
   readonly json: JsonEnd | undefined
@@ -206,7 +206,7 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent: (event: Js
     if (block !== undefined) block.isComplete = true
   }
 
-  /** Keeps the first reason, and completes all blocks but calls that were cut: clients run a call when its block ends. */
+  /** Keeps the first reason, and completes all blocks except calls, since clients run a call when its block ends. */
   function finishWith(event: FinishEvent): void {
     finish ??= event
     for (const block of blocks) if (block.kind !== 'call') block.isComplete = true

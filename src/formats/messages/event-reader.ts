@@ -249,7 +249,7 @@ function readType(cursor: JsonCursor): string {
   return /^[\w.-]+$/.test(name) ? name : ''
 }
 
-/** New text, and whether there is other content. Numbers, such as counts of hidden tokens, are none. */
+/** Reads new text, and whether there is other content. Numbers, such as counts of hidden tokens, do not count. */
 function readDelta(cursor: JsonCursor): DeltaFacts {
   let text = ''
   let isBeyondText = false

@@ -5,7 +5,7 @@ import { invalidRequest } from '../error.ts'
 const names = ['anthropic-version', 'anthropic-beta']
 const acceptable = /^[\w.,:; -]{1,2048}$/
 
-/** @throws {WireError} 400 for values that are no lists of names */
+/** Returns the caller's headers for the provider. @throws {WireError} 400 for a value that is not a list of names */
 export function callerHeaders(headers: Headers): Ask['headers'] {
   const found = names.flatMap((name): readonly (readonly [string, string])[] => {
     const value = headers.get(name)

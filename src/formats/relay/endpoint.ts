@@ -17,7 +17,7 @@ export interface RelayEndpoint {
   readonly stream?: RelayStream
   /** Answers of different models cannot be compared: failover stays among providers of the same model. */
   readonly needsSameModel: boolean
-  /** Each attempt is billed: none follows one that ended without an answer, but may have done the work. */
+  /** Each attempt is billed, so no other follows an attempt that may have done the work but gave no answer. */
   readonly stopsInDoubt?: true
 }
 
@@ -27,7 +27,7 @@ export interface RelayStream {
   readonly member: string
   readonly value: 'true' | '"sse"'
   reader(): PartReader
-  /** The end marker of a complete stream; empty if there is none. */
+  /** The end marker of a complete stream; empty if the format has none. */
   readonly end: Uint8Array
   /** Sent while no provider has answered. Absent: the head of the answer is sent with its first event. */
   readonly keepAlive?: Uint8Array

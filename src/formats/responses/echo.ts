@@ -27,7 +27,8 @@ const repeated: Readonly<Record<string, string>> = {
 
 /** Fields that are the same in every response. `store`: nothing is kept, also if the caller asked for it. */
 const constant =
-  '"background":false,"frequency_penalty":0,"presence_penalty":0,"previous_response_id":null,"service_tier":"default","store":false'
+  '"background":false,"frequency_penalty":0,"presence_penalty":0,"previous_response_id":null,' +
+  '"service_tier":"default","store":false'
 
 /** The members of a response that do not depend on the answer, as JSON without braces. */
 export function echoOf(request?: ResponsesRequest): string {

@@ -13,9 +13,11 @@ import { readDelta, readFinish } from './answer-reader.ts'
 import { readResponseUsage } from './response-object.ts'
 import { responsePart } from './response-part.ts'
 
-/** Events before the first content that are kept until it comes, their number once there is progress, and their bytes. */
+/** Limit of the events before the first content, which are kept until it arrives. */
 const heldMax = 64
+/** As {@link heldMax}, once there was progress. */
 const heldWithProgressMax = 10_000
+/** Limit of the bytes of these events. */
 const heldBytesMax = 4 * 1024 * 1024
 const textDelta = 'response.output_text.delta'
 /** The last event has the whole answer, and an event may have a picture. */

@@ -22,7 +22,7 @@ import { responsePart } from './response-part.ts'
 import { stringInput, type StringInput } from './string-input.ts'
 import type { DeclaredTool, ToolNames } from './tool-names.ts'
 
-/** The last event has the whole answer, so it is kept: more fails. */
+/** Limit of a streamed answer, which is kept because its last event has all of it. A longer one fails. */
 const charactersMax = 16 * 1024 * 1024
 
 /** Options of {@link responseWriter}. */
@@ -215,7 +215,8 @@ export function responseWriter(options: ResponseWriterOptions): ResponseWriter {
     if (item.kind === 'message') {
       closePart(item)
       const status = isCut ? 'incomplete' : 'completed'
-      const json = `{"id":${JSON.stringify(item.id)},"type":"message","status":"${status}","role":"assistant","content":[${item.parts.join(',')}]}`
+      const head = `"id":${JSON.stringify(item.id)},"type":"message","status":"${status}","role":"assistant"`
+      const json = `{${head},"content":[${item.parts.join(',')}]}`
       output[item.index] = json
       return emit('response.output_item.done', `"output_index":${item.index},"item":${json}`)
     }

@@ -37,8 +37,9 @@ const errorCodes: Readonly<Record<string, string>> = {
 }
 
 /**
- * Codex walks along all providers up to 30 times after a status of 500 or more, and six times after 429, and waits as
- * long as that says. After a failed response whose code is final it ends.
+ * The answer that makes Codex repeat a failed request least. It repeats one up to 30 times after a status of 500 or
+ * more, but up to six times after 429, and waits for its `retry-after`. It ends after a failed response whose code is
+ * final.
  */
 function refusal(error: WireError): WireError | Uint8Array {
   const { status, code, message, headers } = error
@@ -68,7 +69,7 @@ function writeError(error: WireError, { first, last }: Delivered): Uint8Array {
   if (first === undefined) {
     add('response.created', `"response":${writeResponse(head, { status: 'in_progress', output: [] }, echoOf())}`)
   }
-  // Some clients ask again after any error event: there is none if another request cannot help.
+  // Some clients repeat the request after any error event, so it is left out if another request cannot help.
   if (first !== undefined || !isRefused) add('error', { code, message, param, error: { type, code, message, param } })
   const failed = writeResponse(head, { status: 'failed', error: { code, message }, output: [] }, echoOf())
   add('response.failed', `"response":${failed}`)

@@ -18,8 +18,8 @@ const openingMax = 256
 const escapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 
 /**
- * Decodes `{"input":"…"}` while it arrives. Other objects with one string are decoded at their end. Text that is no
- * object is the input itself: models leave out the object at times.
+ * Decodes `{"input":"…"}` while it arrives. Other objects with one string are decoded at their end. Text without an
+ * object around it is the input itself, since models sometimes leave out the object.
  */
 export function stringInput(): StringInput {
   let mode: 'opening' | 'string' | 'held' | 'raw' | 'over' = 'opening'

@@ -11,7 +11,7 @@ export interface DeclaredTool {
 
 /** The names of a request's tools at providers of other formats, and back. */
 export interface ToolNames {
-  /** The name at the provider: `namespace__name`, shortened where that is no name of a function. */
+  /** The name at the provider: `namespace__name`. A name that is not valid gets a hash. */
   wireName(name: string, namespace: string | undefined): string
   /** The tool with a name at the provider. A function with that name if none was declared. */
   find(wireName: string): DeclaredTool

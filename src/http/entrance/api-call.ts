@@ -36,7 +36,7 @@ export interface EntranceOptions extends AdmissionOptions, DeliveryOptions {
   readonly record: (record: RequestRecord, cause?: unknown) => void
 }
 
-/** The routes of all formats, and what they refuse. */
+/** The routes of all formats, and of the paths that they refuse. */
 export function apiRoutes(options: EntranceOptions): readonly Route[] {
   const all = Object.values(formats)
   const answering = all.flatMap((format) =>

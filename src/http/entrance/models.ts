@@ -7,7 +7,7 @@ import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
 import { listPage } from './list-page.ts'
 
-/** `GET` of all models and of one, whose name may contain `/`, as it is or as `%2F`. Formats may have their own shape. */
+/** `GET` of all models and of one. Its name may contain `/`, also as `%2F`. Formats may have their own shape. */
 export function modelRoutes(gateway: () => Gateway, startedAt: number): readonly Route[] {
   const common = commonModels(startedAt)
   const own = Object.values(formats).flatMap((format): readonly Route[] => {

@@ -32,7 +32,7 @@ export function echoAnswer(conversation: Conversation, created: number): readonl
   ]
 }
 
-/** What the echo has to say: text, or the arguments of a call. */
+/** The content of an echo's answer: text, or the arguments of a call. */
 interface Answer {
   readonly text: string
   /** The function to call. */

@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import { isObject, listOf, numberOf, objectOf, objectsOf } from '../../formats/exact-json.ts'
 
-/** Work for one value: steps, and characters of what is written. Ends schemas that branch without end. */
+/** Limit of the work for one value, in written characters and steps. It stops at schemas that branch endlessly. */
 const workMax = 256 * 1024
 const stepWork = 16
 const depthMax = 64
 
-/** Returned instead of a value: there is none, or none was found. */
+/** Returned instead of a value if none fits, or if none was found within the limits. */
 const none = undefined
 
 /**
@@ -133,7 +133,7 @@ function firstOf<Each>(all: readonly Each[], sample: (each: Each) => unknown): u
   return none
 }
 
-/** The members of both schemas: required names are joined, properties of both must fit both, else the second applies. */
+/** Merges two schemas: required names are joined, properties of both must fit both, else the second applies. */
 function merge(one: JsonObject, other: JsonObject): JsonObject {
   const given = Object.entries(other).filter(([, value]) => value !== undefined)
   const required = [...new Set([...listOf(one['required']), ...listOf(other['required'])])]
