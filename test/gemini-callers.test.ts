@@ -229,7 +229,8 @@ describe.each(formatFakes)('a caller of Gemini, with a provider that speaks %s',
 
 describe('POST /v1beta/models/{model}:… at a provider that speaks it', () => {
   test('passes the request and the answer byte for byte', async () => {
-    const whole = `{ "candidates": [\n{"content":{"parts":[{"text":"Hé!"}]},"finishReason":"STOP","x":9007199254740993}] }`
+    const said = '"content":{"parts":[{"text":"Hé!"}]}'
+    const whole = `{ "candidates": [\n{${said},"finishReason":"STOP","x":9007199254740993}] }`
     const events = [
       'data: {"candidates": [{"content": {"parts": [{"text": "H","thought":true}]}}],"x":9007199254740993}\n\n',
       'data: {"candidates": [{"content": {"parts": [{"text": "\\u0041"}]},"groundingMetadata":{"a":[1]}}]}\n\n',
@@ -250,7 +251,8 @@ describe('POST /v1beta/models/{model}:… at a provider that speaks it', () => {
         }),
       ],
     })
-    const body = ` {"generation_config":{"temperature":1.0}, "contents":[{"parts":[{"text":"\\u0041"}],"x":9007199254740993}]}`
+    const contents = '[{"parts":[{"text":"\\u0041"}],"x":9007199254740993}]'
+    const body = ` {"generation_config":{"temperature":1.0}, "contents":${contents}}`
     const streamed = await ask(service, body, { action: streaming })
     expect(streamed.text).toBe(events.join(''))
     expect((await ask(service, body)).text).toBe(whole)

@@ -19,8 +19,8 @@ import { responsesLanguage } from './fakes/languages/responses.ts'
 import { startService, type ServiceUnderTest } from './harness.ts'
 
 /**
- * The matrix of docs/protocols.md: what callers of each format get from providers of each format. Its cells are what
- * was seen here. `UPDATE_DOCS=1` writes the table instead of comparing it.
+ * Runs each feature for callers of each format at providers of each format, and compares the outcomes with the matrix
+ * of docs/protocols.md. `UPDATE_DOCS=1` writes the table instead of comparing it.
  */
 
 const callers: readonly Language[] = [chatLanguage, messagesLanguage, responsesLanguage]

@@ -25,7 +25,7 @@ export function readModel(cursor: JsonCursor, start: number, earlier: string | u
   return checkedModel(cursor.stringAt(start, cursor.position))
 }
 
-/** Returns the name of a model. @throws {WireError} 400 for one that is no name */
+/** Returns the name of a model. @throws {WireError} 400 for a name that is empty, too long or has control characters */
 export function checkedModel(model: string): string {
   if (model.length > modelCharactersMax && Array.from(model).length > modelCharactersMax) throw modelTooLong()
   if (model === '') throw invalidRequest('invalid_value', "'model' must not be empty.", 'model')

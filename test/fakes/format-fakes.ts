@@ -2,7 +2,7 @@ import { parseJson, pick } from '../client.ts'
 import type { Script } from './fault-upstream.ts'
 import { chunk, completion, done, event, framed, lastChunk, reply, streamHead, usageChunk } from './replies.ts'
 
-/** What an upstream does, in its own format. */
+/** The behaviour of an upstream, in its own format. */
 export interface FormatFake {
   readonly protocol: 'openai' | 'anthropic' | 'gemini'
   /** Answers with text. */

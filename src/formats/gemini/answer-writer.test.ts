@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { UpstreamFailure } from '../../service/failure.ts'
 import type { AnswerEvent } from '../answer.ts'
 import { parseJsonBytes } from '../exact-json.ts'
-import { responseStreamWriter, writeResponse, type ResponseOptions } from './answer-writer.ts'
+import { responseStreamWriter, writeGeminiResponse, type ResponseOptions } from './answer-writer.ts'
 import { openThoughts } from './sealed-thoughts.ts'
 
 const options: ResponseOptions = { model: 'asked', promptTokens: () => 7, includesThoughts: true, choices: 1 }
@@ -140,7 +140,7 @@ describe('a stream', () => {
 describe('a whole answer', () => {
   test('has text, images, log probabilities, usage and its reason', () => {
     const token = { token: 'a', logprob: -0.5, bytes: [97], top_logprobs: [{ token: 'b', logprob: -1, bytes: null }] }
-    const { body } = writeResponse(
+    const { body } = writeGeminiResponse(
       [
         { kind: 'reasoning', choice, text: 'Hm' },
         { kind: 'text', choice, text: 'a' },
@@ -179,7 +179,7 @@ describe('a whole answer', () => {
   })
 
   test('without content is empty, and has an empty text', () => {
-    const reply = writeResponse([finish], options)
+    const reply = writeGeminiResponse([finish], options)
     expect(reply.isEmpty).toBe(true)
     expect(parseJsonBytes(reply.body)).toMatchObject(content({ text: '' }))
   })

@@ -19,7 +19,7 @@ import { recordPart } from '../messages/make-part.ts'
 import type { Part } from '../part.ts'
 import type { WholeReply } from '../reply.ts'
 import { countedUsage } from '../usage.ts'
-import { writeFinishReason } from './finish-reason.ts'
+import { writeGeminiFinishReason } from './finish-reason.ts'
 import { sealThoughts } from './sealed-thoughts.ts'
 import { writeUsageMetadata } from './usage-metadata.ts'
 import { gatheredResponse } from './whole-response.ts'
@@ -40,7 +40,7 @@ export interface ResponseOptions {
 }
 
 /** Writes a whole answer. */
-export function writeResponse(events: readonly AnswerEvent[], options: ResponseOptions): WholeReply {
+export function writeGeminiResponse(events: readonly AnswerEvent[], options: ResponseOptions): WholeReply {
   const response = gatheredResponse()
   const writer = eventWriter(options, response.add)
   const written = [...writer.write(events), ...writer.end()]
@@ -72,7 +72,7 @@ interface Candidate {
   /** Reasoning with data of its maker, for the signature of the next call. */
   sealed: Sealed[]
   finish: FinishEvent | undefined
-  /** What is not written yet. */
+  /** Parts that are not written yet. */
   parts: JsonObject[]
   logprobs: JsonObject | undefined
 }
@@ -174,7 +174,7 @@ function eventWriter(
     }
   }
 
-  /** Takes what the candidates have to write. */
+  /** Takes the unwritten parts of the candidates. */
   function take(): readonly JsonObject[] {
     return [...candidates].flatMap(([index, candidate]) => {
       const { parts, logprobs } = candidate
@@ -219,7 +219,7 @@ function eventWriter(
       const response = {
         candidates: [...candidates].map(([index, { finish }]) => ({
           ...writeCandidate([{ text: '' }], index),
-          finishReason: writeFinishReason(finish ?? { reason: 'stop' }),
+          finishReason: writeGeminiFinishReason(finish ?? { reason: 'stop' }),
         })),
         usageMetadata: writeUsageMetadata(counted),
         ...start(),

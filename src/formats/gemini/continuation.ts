@@ -4,7 +4,7 @@ import { encodeJson, objectOf, objectsOf, textOf } from '../exact-json.ts'
 import type { Continuation, Delivered } from '../format.ts'
 
 /** Starts the rest of a stream. Each response has the id and the model of the first one. */
-export function responseContinuation({ first }: Delivered): Continuation {
+export function geminiContinuation({ first }: Delivered): Continuation {
   const { responseId, modelVersion } = first === undefined ? {} : parseChecked(first.data)
   const head = {
     ...(responseId === undefined ? {} : { responseId }),

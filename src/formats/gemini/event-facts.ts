@@ -15,7 +15,7 @@ export interface ResponseFacts {
 /** Facts of one candidate. */
 export interface CandidateFacts {
   readonly index: number
-  /** Text that is no thought; may be empty. */
+  /** Text without thoughts; may be empty. */
   readonly text: string
   /** It has thoughts, calls, media or signatures. */
   readonly isBeyondText: boolean
@@ -37,7 +37,7 @@ const usageNames = [
 ]
 const usageTable = nameTable(usageNames)
 
-/** Reads the facts of a response in place. @throws {MalformedAnswer} if it is not a JSON object, or not of the format */
+/** Reads the facts of a response in place. @throws {MalformedAnswer} if it is no JSON object of the format */
 export function responseFacts(data: Uint8Array): ResponseFacts {
   const cursor = new JsonCursor(data)
   try {

@@ -18,7 +18,7 @@ const broken: ReadonlySet<string> = new Set([
   'MALFORMED_RESPONSE',
 ])
 
-/** The reason that a `finishReason` stands for. A `STOP` after function calls is `tool_calls`; an unknown one `stop`. */
+/** Reads a `finishReason`. A `STOP` after function calls is `tool_calls`; an unknown reason is `stop`. */
 export function readFinishReason(reason: string | undefined, hasCalls: boolean): FinishReason {
   if (reason === 'MAX_TOKENS') return 'length'
   if (reason !== undefined && (filtered.has(reason) || reason.startsWith('IMAGE_'))) return 'content_filter'
@@ -31,7 +31,7 @@ export function isDiscarded(reason: string | undefined): boolean {
 }
 
 /** The `finishReason` of an answer. A reason that only the upstream knows is `OTHER`: the answer may be incomplete. */
-export function writeFinishReason({ reason }: Pick<FinishEvent, 'reason'>): string {
+export function writeGeminiFinishReason({ reason }: Pick<FinishEvent, 'reason'>): string {
   switch (reason) {
     case 'stop':
     case 'tool_calls':

@@ -7,8 +7,8 @@ import { WireError } from '../error.ts'
 import { promptTokensOf } from '../estimate-tokens.ts'
 import { encodeJson, numberOf, objectOf, parseJsonBytes } from '../exact-json.ts'
 import type { Format, StreamFormat, Talk } from '../format.ts'
-import { responseStreamWriter, writeResponse, type ResponseOptions } from './answer-writer.ts'
-import { responseContinuation } from './continuation.ts'
+import { responseStreamWriter, writeGeminiResponse, type ResponseOptions } from './answer-writer.ts'
+import { geminiContinuation } from './continuation.ts'
 import { googleError, googleErrorEvent } from './errors.ts'
 import { responseReader } from './event-reader.ts'
 import { geminiModels } from './model-writer.ts'
@@ -48,7 +48,7 @@ export const geminiOfCallers: Format & { readonly stream: StreamFormat; readonly
 
   talk: {
     read: readGeminiRequest,
-    writeWhole: (events, ask) => writeResponse(events, writerOptions(ask)),
+    writeWhole: (events, ask) => writeGeminiResponse(events, writerOptions(ask)),
     writer: (ask) => responseStreamWriter(writerOptions(ask)),
   },
 
@@ -65,7 +65,7 @@ export const geminiOfCallers: Format & { readonly stream: StreamFormat; readonly
         finish: () => encodeJson(response.finish()),
       }
     },
-    continuation: (_ask, delivered) => responseContinuation(delivered),
+    continuation: (_ask, delivered) => geminiContinuation(delivered),
     continued: (ask, text) => ({
       ...ask,
       ...appendMessage(ask, 'contents', encodeJson({ role: 'model', parts: [{ text }] }))?.changed,
@@ -86,7 +86,7 @@ function writerOptions(ask: Ask): ResponseOptions {
   return { model: ask.model, promptTokens: () => promptTokensOf(ask), ...configOf(ask) }
 }
 
-/** What an answer needs of `generationConfig`. */
+/** The fields of `generationConfig` that change how an answer is written. */
 function configOf({ body, members }: Ask): Pick<ResponseOptions, 'includesThoughts' | 'choices'> {
   const member = members.findLast(({ name }) => name === configName || name === snakeCase(configName))
   const config = member === undefined ? {} : objectOf(parseJsonBytes(body.subarray(member.valueStart, member.end)))

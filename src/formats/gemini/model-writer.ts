@@ -6,7 +6,7 @@ import { resourceName } from './models.ts'
 const pageSizeDefault = 50
 const pageSizeMax = 1_000
 
-/** Models as Google lists them (https://ai.google.dev/api/models). `pageToken` is the number of models before a page. */
+/** Models as Google lists them (https://ai.google.dev/api/models). `pageToken` counts the models before a page. */
 export const geminiModels: ModelWriter = {
   path: '/v1beta/models',
   modelPath: '/v1beta/models/',
