@@ -7,14 +7,18 @@ import { closeWorkshop, openWorkshop } from './workshop.ts'
 
 const isLinux = process.platform === 'linux' && Bun.which('taskset') !== null
 
-test.skipIf(!isLinux)('every stage answers requests and passes on streams', async () => {
-  const programs: RunningProgram[] = []
-  const workshop = await openWorkshop(programs)
-  try {
-    const { contenders, notes } = await startField(stageNames.map(stageProxy), new Set(), workshop, false)
-    expect(notes).toEqual([])
-    expect(contenders.map(({ name }) => name)).toEqual(['direct', ...stageNames])
-  } finally {
-    await closeWorkshop(workshop.directory, programs)
-  }
-})
+test.skipIf(!isLinux)(
+  'every stage answers requests and passes on streams',
+  async () => {
+    const programs: RunningProgram[] = []
+    const workshop = await openWorkshop(programs)
+    try {
+      const { contenders, notes } = await startField(stageNames.map(stageProxy), new Set(), workshop, false)
+      expect(notes).toEqual([])
+      expect(contenders.map(({ name }) => name)).toEqual(['direct', ...stageNames])
+    } finally {
+      await closeWorkshop(workshop.directory, programs)
+    }
+  },
+  30_000,
+)
