@@ -23,8 +23,8 @@ import { startService, type ServiceUnderTest } from './harness.ts'
  * of docs/protocols.md. `UPDATE_DOCS=1` writes the table instead of comparing it.
  */
 
-const callers: readonly Language[] = [chatLanguage, messagesLanguage, responsesLanguage]
-const providers: readonly Language[] = [chatLanguage, messagesLanguage, responsesLanguage, geminiLanguage]
+const callers: readonly Language[] = [chatLanguage, messagesLanguage, responsesLanguage, geminiLanguage]
+const providers = callers
 const columns = ['plain', 'stream', 'tools', 'image', 'structured', 'reasoning', 'cut', 'error'] as const
 type Column = (typeof columns)[number]
 

@@ -72,6 +72,18 @@ export const clientGuides: readonly ClientGuide[] = [
     commands: ({ token }) => (token === undefined ? ['codex'] : ['export SVC_TOKEN', 'codex']),
   },
   {
+    name: 'gemini-cli',
+    title: 'Gemini CLI',
+    files: (connection) => {
+      const settings: readonly Setting[] = [
+        { path: ['security', 'auth', 'selectedType'], value: 'gemini-api-key' },
+        { path: ['model', 'name'], value: connection.model },
+      ]
+      return [{ path: join(homeOf(connection), '.gemini', 'settings.json'), language: 'json', settings }]
+    },
+    commands: (connection) => [googleVariables(connection), 'gemini'],
+  },
+  {
     name: 'opencode',
     title: 'opencode',
     files: (connection) => {
@@ -121,11 +133,15 @@ export const clientGuides: readonly ClientGuide[] = [
   },
   {
     name: 'libraries',
-    title: 'Libraries of OpenAI and Anthropic',
-    commands: ({ root, token }) => [
-      `export OPENAI_BASE_URL=${quoted(`${root}/v1`)} OPENAI_API_KEY=${shellKey(token)}`,
-      `export ANTHROPIC_BASE_URL=${quoted(root)} ANTHROPIC_AUTH_TOKEN=${shellKey(token)}`,
-    ],
+    title: 'Libraries of OpenAI, Anthropic and Google',
+    commands: (connection) => {
+      const { root, token } = connection
+      return [
+        `export OPENAI_BASE_URL=${quoted(`${root}/v1`)} OPENAI_API_KEY=${shellKey(token)}`,
+        `export ANTHROPIC_BASE_URL=${quoted(root)} ANTHROPIC_AUTH_TOKEN=${shellKey(token)}`,
+        googleVariables(connection),
+      ]
+    },
   },
 ]
 
@@ -134,6 +150,11 @@ const noKey = 'any'
 
 function keyOf({ token }: ClientTarget): string {
   return token ?? noKey
+}
+
+/** The variables of Gemini CLI and of Google's libraries. */
+function googleVariables({ root, token }: ClientTarget): string {
+  return `export GOOGLE_GEMINI_BASE_URL=${quoted(root)} GEMINI_API_KEY=${shellKey(token)}`
 }
 
 /** The key on a command line, which other users of the machine can see: by the name of its variable. */
