@@ -36,16 +36,20 @@ export function commit(inner: AnswerService): AnswerService {
 
 async function readUntilMeaningful(reply: StreamReply, call: Call): Promise<readonly Part[]> {
   let hasProgress = false
-  let held: readonly Part[] = []
+  const held: Part[] = []
   let bytes = 0
   for (;;) {
     const parts = await reply.read()
     if (parts === undefined) throw new UpstreamFailure('empty', 'the stream has no content', { status: 200 })
-    held = held.length === 0 ? parts : [...held, ...parts]
-    if (parts.some((part) => part.isMeaningful)) return held
-    hasProgress ||= parts.some(({ isProgress }) => isProgress)
+    const isMeaningful = parts.some((part) => part.isMeaningful)
+    if (isMeaningful && held.length === 0) return parts
+    for (const part of parts) {
+      held.push(part)
+      bytes += part.data.length
+      hasProgress ||= part.isProgress === true
+    }
+    if (isMeaningful) return held
     if (hasProgress) call.onProgress?.()
-    bytes = held.reduce((sum, part) => sum + part.data.length, 0)
     if ((held.length > heldPartsMax && !hasProgress) || bytes > heldBytesMax) {
       throw new UpstreamFailure('malformed', 'too many events without content', { status: 200 })
     }
