@@ -101,7 +101,7 @@ function readMessage(events: AnswerEvent[], choice: number, message: JsonObject,
   const { role: _role, content, refusal, reasoning_content, tool_calls, thinking_blocks, images, ...fields } = message
   const own: Record<string, unknown> = fields
   const otherName = textOf(fields['reasoning']) ?? textOf(fields['thinking'])
-  // Other names of reasoning are kept as they came, and so are lists with more content than the events have.
+  // Reasoning under another name stays a member of its own. So do lists with content that events cannot carry.
   if (otherName !== undefined) own['reasoning_content'] = reasoning_content
   const seals = objectsOf(thinking_blocks).map((block) => readSeal(choice, block))
   if (!seals.every(isAllSaid)) own['thinking_blocks'] = thinking_blocks
@@ -114,7 +114,7 @@ function readMessage(events: AnswerEvent[], choice: number, message: JsonObject,
   const entries = state.target === 'other' && listed.length === 0 ? legacyCall(fields['function_call']) : listed
   const called = entries.map((entry, position) => readCall(choice, entry, position, state))
   if (!called.every(isAllSaid)) own['tool_calls'] = tool_calls
-  events.push(...eventsOf(pictures), ...eventsOf(called))
+  for (const list of [pictures, called]) for (const event of eventsOf(list)) events.push(event)
   if (state.target === 'chat') addOwn(events, 'message', choice, own)
 }
 
@@ -134,7 +134,7 @@ function addReasoning(
   const texts = seals.map((event) => (event.kind === 'sealed' ? (event.text ?? '') : ''))
   if (texts.join('') !== reasoning) {
     addText(events, 'reasoning', choice, reasoning)
-    events.push(...seals)
+    for (const seal of seals) events.push(seal)
     return
   }
   for (const [position, seal] of seals.entries()) {

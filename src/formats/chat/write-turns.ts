@@ -28,7 +28,7 @@ export function writeMessages(turns: readonly Turn[], isOwn: boolean): readonly 
   for (const turn of turns) {
     if (turn.role !== 'tool') addFiles()
     messages.push(writeTurn(turn, isOwn))
-    if (turn.role === 'tool') files.push(...filesOf(turn.callId, turn.parts))
+    if (turn.role === 'tool') for (const file of filesOf(turn.callId, turn.parts)) files.push(file)
   }
   addFiles()
   return messages

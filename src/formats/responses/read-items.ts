@@ -38,7 +38,7 @@ export function readItems(input: unknown, names: ToolNames): ReadItems {
 
   function addMessage({ role, content }: JsonObject): void {
     const parts = readParts(content)
-    if (role === 'assistant') answer.push(...parts)
+    if (role === 'assistant') for (const part of parts) answer.push(part)
     else add({ role: role === 'user' ? 'user' : 'system', parts })
   }
 

@@ -84,8 +84,9 @@ function allowsStrict(schema: JsonObject): boolean {
     if (next === undefined) return true
     if (!isClosed(next)) return false
     const { properties, items, anyOf, $defs, definitions } = next
-    for (const inner of [properties, $defs, definitions]) open.push(...Object.values(objectOf(inner)).filter(isObject))
-    open.push(...[items].filter(isObject), ...objectsOf(anyOf))
+    for (const inner of [properties, $defs, definitions].map((each) => Object.values(objectOf(each))))
+      for (const schema of inner) if (isObject(schema)) open.push(schema)
+    for (const schema of objectsOf([items, ...listOf(anyOf)])) open.push(schema)
   }
   return false
 }

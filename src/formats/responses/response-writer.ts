@@ -177,7 +177,7 @@ export function responseWriter(options: ResponseWriterOptions): ResponseWriter {
     part.text += text
     const delta = `${placeOf(message, part)},"delta":${JSON.stringify(text)}`
     if (kind === 'refusal') return emit('response.refusal.delta', delta, { isMeaningful: true, isBeyondText: true })
-    part.logprobs.push(...tokens)
+    for (const token of tokens) part.logprobs.push(token)
     emit('response.output_text.delta', `${delta},"logprobs":${JSON.stringify(tokens)}`, { isMeaningful: true, text })
   }
 

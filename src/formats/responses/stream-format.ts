@@ -104,7 +104,7 @@ function split(body: Uint8Array): readonly Part[] {
     const data = encodeJson({ type, sequence_number: sequence_number++, ...members })
     const read = reader.read({ event: type, data })
     if (read === 'done' || 'kind' in read) throw new MalformedAnswer('malformed', 'the answer is an error')
-    parts.push(...read.filter((part) => part.data.length > 0))
+    for (const part of read) if (part.data.length > 0) parts.push(part)
   }
   const begun = { response: { ...rest, status: 'in_progress', incomplete_details: null, output: [], usage: null } }
   add('response.created', begun)
