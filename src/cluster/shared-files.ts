@@ -62,7 +62,7 @@ export interface SharedFilesOptions<Worker extends FileWorker> {
 interface SharedFile<Worker> {
   readonly watch: FileWatch
   readonly workers: Set<Worker>
-  /** Workers have found the file, sound or not, and have not been sent its absence since. */
+  /** A worker has read the file, and since then none has accepted that the file is gone. */
   isNeeded: boolean
 }
 

@@ -54,7 +54,10 @@ export function readBoolean(cursor: JsonCursor, param: string): boolean {
   return false
 }
 
-/** Checks the value at `start`. Call it after passing a string, and before passing any other value. */
+/**
+ * Checks that the value at `start` is one of `values`. The cursor must be behind the value if that is a string, else at
+ * `start`.
+ */
 export function checkChoice(cursor: JsonCursor, start: number, param: string, values: readonly string[]): void {
   if (cursor.position === start) {
     const kind = cursor.peek()

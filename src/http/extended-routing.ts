@@ -39,7 +39,7 @@ export function extendedRouting(
   }
 }
 
-/** Whether a path is among those of a route of many: an exact route would win against that one. */
+/** Whether a path belongs to a route of many paths already. A new exact route would take the path from that route. */
 function isTaken(path: string, routes: readonly Route[]): boolean {
   return routes.some((route) => openPath(route.path)?.(path))
 }

@@ -95,7 +95,7 @@ function tripleAt(text: string, start: number): number {
   return (text.charCodeAt(start) << 16) | (text.charCodeAt(start + 1) << 8) | text.charCodeAt(start + 2)
 }
 
-/** Redacts secrets that any reading of a text shows. */
+/** Redacts the pieces of secrets in a text: as it is, and in each encoding that {@link readings} decodes. */
 function withoutRuns(text: string, all: readonly Runs[]): string {
   const marks = new Uint8Array(text.length)
   let isClean = true

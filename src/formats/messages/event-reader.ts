@@ -90,7 +90,7 @@ export function messageEventReader(): PartReader {
     const part = passed('content_block_start', data, {
       isMeaningful,
       isProgress: type === 'thinking' || undefined,
-      // Only the text of one block can be resumed.
+      // After a cut, only a stream with text in its first block can be resumed.
       isBeyondText: isMeaningful || blockCount > 1,
     })
     return [...before, part]

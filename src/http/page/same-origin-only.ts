@@ -18,8 +18,8 @@ export function sameOriginOnly({
   corsOrigins,
 }: Omit<OriginFacts, 'isLoopback'>): (route: Route) => Route {
   const isKnownHost = hostNames(corsOrigins)
-  // Without a guard, listed origins include the addresses of this service. Pages of the others cannot send JSON, since
-  // their preflights fail here.
+  // Without sign-in, SVC_CORS_ORIGINS may list addresses of this service itself, so its origins count as own. Pages of
+  // other sites in the list still cannot send JSON: the preflight that this needs is refused here.
   const origins = isGuarded ? ownOrigins : [...ownOrigins, ...corsOrigins]
 
   function check({ request, user }: HandlerContext, { isPublic }: Route): void {

@@ -95,7 +95,8 @@ export class CircuitBreaker {
   /** An attempt failed in another process. */
   failedElsewhere(): void {
     this.#consecutiveFailures += 1
-    // The sender had not received all failures yet. Without jitter: all processes get here by counting.
+    // The failures of all processes together open the breaker. Without jitter, since each process counts them itself
+    // and all breakers shall end at the same time.
     if (!this.#isOpen && this.#consecutiveFailures >= consecutiveMax) this.#open(1)
   }
 

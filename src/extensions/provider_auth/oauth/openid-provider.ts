@@ -24,7 +24,7 @@ import { readIdentity } from './user-info.ts'
 /** An OpenID Connect provider (Core 1.0), whose endpoints are discovered from its issuer. */
 export function openidProvider(settings: Settings, issuer: string, host: Host, limits: TimeLimits): IdentityProvider {
   const { client, redirectUri, displayName, userFields, allowsInsecureHttp } = settings
-  // A remote provider cannot direct requests to servers on this machine.
+  // The discovery document of a remote provider must not make svc send requests to servers on this machine.
   const isLocal = isLoopbackUrl(new URL(issuer))
   const isPlainHttp = new URL(issuer).protocol === 'http:'
   const isAllowed = (url: URL): boolean =>
