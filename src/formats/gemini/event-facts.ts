@@ -15,7 +15,7 @@ export interface ResponseFacts {
 /** Facts of one candidate. */
 export interface CandidateFacts {
   readonly index: number
-  /** Text without thoughts; may be empty. */
+  /** Text that is no thought; may be empty. */
   readonly text: string
   /** It has thoughts, calls, media or signatures. */
   readonly isBeyondText: boolean
@@ -23,19 +23,21 @@ export interface CandidateFacts {
   readonly finishReason: string | undefined
 }
 
+type Mutable<Facts> = { -readonly [Name in keyof Facts]: Facts[Name] }
+
 const topNames = nameTable(['candidates', 'usageMetadata', 'promptFeedback', 'error'])
 const candidateNames = nameTable(['content', 'finishReason', 'index'])
 const contentNames = nameTable(['parts'])
 const partNames = nameTable(['text', 'thought', 'functionCall'])
 const feedbackNames = nameTable(['blockReason'])
-const usageNames = [
+const usageNames = nameTable([
   'promptTokenCount',
   'candidatesTokenCount',
   'thoughtsTokenCount',
   'totalTokenCount',
   'cachedContentTokenCount',
-]
-const usageTable = nameTable(usageNames)
+])
+const noCandidates: readonly CandidateFacts[] = []
 
 /** Reads the facts of a response in place. @throws {MalformedAnswer} if it is no JSON object of the format */
 export function responseFacts(data: Uint8Array): ResponseFacts {
@@ -44,124 +46,123 @@ export function responseFacts(data: Uint8Array): ResponseFacts {
     if (cursor.peek() !== 'object') throw malformed('an event is not a JSON object')
     const facts = readTop(cursor)
     cursor.finish()
-    return { ...facts, hasLineBreaks: cursor.hasLineBreaks }
+    facts.hasLineBreaks = cursor.hasLineBreaks
+    return facts
   } catch (cause) {
     if (!(cause instanceof JsonSyntaxError)) throw cause
     throw new MalformedAnswer('malformed', 'an event is not JSON', { cause })
   }
 }
 
-function readTop(cursor: JsonCursor): Omit<ResponseFacts, 'hasLineBreaks'> {
-  let candidates: readonly CandidateFacts[] = []
-  let usage: TokenCounts | undefined
-  let isBlocked = false
-  let hasError = false
+function readTop(cursor: JsonCursor): Mutable<ResponseFacts> {
+  const facts: Mutable<ResponseFacts> = {
+    candidates: noCandidates,
+    isBlocked: false,
+    hasError: false,
+    usage: undefined,
+    hasLineBreaks: false,
+  }
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     switch (cursor.nameCode(topNames)) {
       case 0:
-        candidates = readList(cursor, 'the candidates of an event', readCandidate)
+        facts.candidates = readCandidates(cursor)
         break
       case 1:
-        usage = readUsage(cursor) ?? usage
+        facts.usage = readUsage(cursor) ?? facts.usage
         break
       case 2:
-        isBlocked = readBlockReason(cursor)
+        facts.isBlocked = readBlockReason(cursor)
         break
       case 3:
-        hasError = cursor.isFilled()
+        facts.hasError = cursor.isFilled()
         break
       default:
         cursor.skip()
     }
   }
-  return { candidates, isBlocked, hasError, usage }
+  return facts
 }
 
-/** Passes an array of objects; null counts as an empty one. */
-function readList<Read>(
-  cursor: JsonCursor,
-  what: string,
-  read: (cursor: JsonCursor, position: number) => Read,
-): readonly Read[] {
-  if (cursor.skipNull()) return []
-  if (cursor.peek() !== 'array') throw malformed(`${what} are no array`)
-  const found: Read[] = []
-  for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
-    if (cursor.peek() !== 'object') throw malformed(`${what} are no objects`)
-    found.push(read(cursor, found.length))
-  }
-  return found
+function readCandidates(cursor: JsonCursor): readonly CandidateFacts[] {
+  const candidates: CandidateFacts[] = []
+  for (let more = isFilledList(cursor, 'candidates'); more; more = cursor.nextElement())
+    candidates.push(readCandidate(cursor, candidates.length))
+  return candidates
+}
+
+/** Enters an array of objects, at its first element; false for an empty one and for null. */
+function isFilledList(cursor: JsonCursor, what: string): boolean {
+  if (cursor.skipNull()) return false
+  if (cursor.peek() !== 'array') throw malformed(`the ${what} of an event are no array`)
+  return cursor.firstElement()
 }
 
 function readCandidate(cursor: JsonCursor, position: number): CandidateFacts {
-  let index = position
-  let finishReason: string | undefined
-  let parts: readonly PartFacts[] = []
+  if (cursor.peek() !== 'object') throw malformed('a candidate of an event is no object')
+  const facts: Mutable<CandidateFacts> = {
+    index: position,
+    text: '',
+    isBeyondText: false,
+    hasCalls: false,
+    finishReason: undefined,
+  }
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     switch (cursor.nameCode(candidateNames)) {
       case 0:
-        parts = readContent(cursor)
+        readContent(cursor, facts)
         break
       case 1:
-        finishReason = readReason(cursor)
+        facts.finishReason = readReason(cursor)
         break
       case 2:
-        index = readCount(cursor) ?? position
+        facts.index = readCount(cursor) ?? position
         break
       default:
         cursor.skip()
     }
   }
-  return {
-    index,
-    text: parts.length === 1 ? (parts[0]?.text ?? '') : parts.map(({ text }) => text).join(''),
-    isBeyondText: parts.some(({ isBeyondText }) => isBeyondText),
-    hasCalls: parts.some(({ isCall }) => isCall),
-    finishReason,
-  }
+  return facts
 }
 
-function readContent(cursor: JsonCursor): readonly PartFacts[] {
-  if (cursor.skipNull()) return []
+function readContent(cursor: JsonCursor, facts: Mutable<CandidateFacts>): void {
+  if (cursor.skipNull()) return
   if (cursor.peek() !== 'object') throw malformed('the content of an event is no object')
-  let parts: readonly PartFacts[] = []
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
-    if (cursor.nameCode(contentNames) === 0) parts = readList(cursor, 'the parts of an event', readPart)
+    if (cursor.nameCode(contentNames) === 0)
+      for (let next = isFilledList(cursor, 'parts'); next; next = cursor.nextElement()) readPart(cursor, facts)
     else cursor.skip()
   }
-  return parts
 }
 
-interface PartFacts {
-  readonly text: string
-  readonly isBeyondText: boolean
-  readonly isCall: boolean
-}
-
-function readPart(cursor: JsonCursor): PartFacts {
+/** Adds the facts of a part. */
+function readPart(cursor: JsonCursor, facts: Mutable<CandidateFacts>): void {
+  if (cursor.peek() !== 'object') throw malformed('a part of an event is no object')
   let text = ''
   let isThought = false
-  let isBeyondText = false
-  let isCall = false
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     switch (cursor.nameCode(partNames)) {
       case 0:
-        if (cursor.skipNull()) break
-        if (cursor.peek() !== 'string') throw malformed('the text of an event is no string')
-        text = cursor.string()
+        text = readText(cursor)
         break
       case 1:
         isThought = cursor.isFilled()
         break
       case 2:
-        isCall = cursor.isFilled()
-        isBeyondText ||= isCall
+        facts.hasCalls = cursor.isFilled() || facts.hasCalls
+        facts.isBeyondText ||= facts.hasCalls
         break
       default:
-        isBeyondText = cursor.isFilled() || isBeyondText
+        facts.isBeyondText = cursor.isFilled() || facts.isBeyondText
     }
   }
-  return isThought ? { text: '', isBeyondText: isBeyondText || text !== '', isCall } : { text, isBeyondText, isCall }
+  if (!isThought) facts.text = facts.text === '' ? text : facts.text + text
+  else if (text !== '') facts.isBeyondText = true
+}
+
+function readText(cursor: JsonCursor): string {
+  if (cursor.skipNull()) return ''
+  if (cursor.peek() !== 'string') throw malformed('the text of an event is no string')
+  return cursor.string()
 }
 
 function readReason(cursor: JsonCursor): string | undefined {
@@ -192,15 +193,34 @@ function readUsage(cursor: JsonCursor): TokenCounts | undefined {
     cursor.skip()
     return undefined
   }
-  const counts: (number | undefined)[] = []
+  let prompt: number | undefined
+  let answer: number | undefined
+  let reasoning: number | undefined
+  let total: number | undefined
+  let cached: number | undefined
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
-    const code = cursor.nameCode(usageTable)
-    if (code === -1) cursor.skip()
-    else counts[code] = readCount(cursor)
+    switch (cursor.nameCode(usageNames)) {
+      case 0:
+        prompt = readCount(cursor)
+        break
+      case 1:
+        answer = readCount(cursor)
+        break
+      case 2:
+        reasoning = readCount(cursor)
+        break
+      case 3:
+        total = readCount(cursor)
+        break
+      case 4:
+        cached = readCount(cursor)
+        break
+      default:
+        cursor.skip()
+    }
   }
-  const [prompt, completion = 0, reasoning, total, cached] = counts
   if (prompt === undefined && total === undefined) return undefined
-  return { prompt: prompt ?? 0, completion: completion + (reasoning ?? 0), total, cached, reasoning }
+  return { prompt: prompt ?? 0, completion: (answer ?? 0) + (reasoning ?? 0), total, cached, reasoning }
 }
 
 /** Passes any value; undefined unless it is an integer of 0 or more. */

@@ -1,5 +1,4 @@
 import { withoutLineBreaks } from '../../bytes/text.ts'
-import type { TokenCounts } from '../answer.ts'
 import { isDone } from '../done.ts'
 import { encodeJson } from '../exact-json.ts'
 import type { AnsweredError, PartReader } from '../format.ts'
@@ -24,40 +23,40 @@ export function responseReader(choices: number): PartReader {
   const open = new Map<number, boolean>()
   let isFinished = false
   let hasContent = false
-  let usage: TokenCounts | undefined
 
   function add({ index, hasCalls, finishReason, text, isBeyondText }: CandidateFacts): string | undefined {
-    const called = hasCalls || open.get(index) === true
+    const before = open.get(index)
+    const called = hasCalls || before === true
     hasContent ||= text !== '' || isBeyondText
     if (finishReason === undefined) {
-      open.set(index, called)
+      if (before !== called) open.set(index, called)
       return undefined
     }
     if (isDiscarded(finishReason) && !hasContent)
       throw new MalformedAnswer('malformed', `the answer ended with ${finishReason.slice(0, 64)}`)
     open.delete(index)
-    isFinished = true
     return readFinishReason(finishReason, called)
   }
 
-  function partOf(data: Uint8Array, { candidates, isBlocked, usage: counted }: ResponseFacts): Part {
-    const reasons = candidates.map(add)
+  function partOf(data: Uint8Array, { candidates, isBlocked, usage }: ResponseFacts): Part {
+    let reason = isBlocked && candidates.length === 0 ? 'content_filter' : undefined
+    let isBeyondText = false
+    for (const each of candidates) {
+      reason = add(each) ?? reason
+      isBeyondText ||= each.isBeyondText || (each.index > 0 && each.text !== '')
+    }
+    if (reason !== undefined) isFinished = true
     const [first] = candidates
     const text = first?.index === 0 ? first.text : ''
-    const isBeyondText = candidates.some((each) => each.isBeyondText || (each.index > 0 && each.text !== ''))
-    const reason = reasons.findLast((each) => each !== undefined)
-    const isRefused = isBlocked && candidates.length === 0
-    if (isRefused) isFinished = true
-    usage = counted ?? usage
     return {
       kind: 'part',
       data,
-      isMeaningful: text !== '' || isBeyondText || reason !== undefined || isRefused,
+      isMeaningful: text !== '' || isBeyondText || reason !== undefined,
       text,
       isBeyondText,
-      finishReason: isRefused ? 'content_filter' : reason,
+      finishReason: reason,
       hasOpenChoice: open.size > 0,
-      usage: counted && countedUsage(counted),
+      usage: usage && countedUsage(usage),
     }
   }
 
