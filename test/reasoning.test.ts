@@ -153,3 +153,99 @@ describe('signed thinking, for callers of Responses', () => {
     upstream.stop()
   })
 })
+
+describe('reasoning that a provider of the caller’s own format cannot read', () => {
+  const said = (thinking: object) => ({ role: 'assistant', content: [thinking, { type: 'text', text: 'So.' }] })
+  const message = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'claude',
+    content: [{ type: 'text', text: 'Hi.' }],
+    stop_reason: 'end_turn',
+    usage: { input_tokens: 1, output_tokens: 2 },
+  }
+
+  async function ask(url: string, path: string, body: object) {
+    const response = await fetch(`${url}${path}`, { method: 'POST', body: JSON.stringify(body) })
+    return { status: response.status, trail: response.headers.get('x-svc-trail'), json: await response.json() }
+  }
+
+  test('never reaches Anthropic, after a provider of chat completions thought without a signature', async () => {
+    const chat = faultUpstream(answers(completion('So.', { message: { reasoning_content: 'Hm.' } })))
+    const anthropic = faultUpstream(answers(message))
+    await using service = await startService({
+      providers: [provider('c', chat.url, ['chat']), provider('a', anthropic.url, ['m'], { protocol: 'anthropic' })],
+    })
+    const { messages } = clientOf(service)
+    const { content } = await messages.create({ model: 'chat', max_tokens: 9, messages: [question] })
+    expect(content).toMatchObject([{ type: 'thinking', thinking: 'Hm.' }, { type: 'text' }])
+    const history = [question, { role: 'assistant' as const, content }, question]
+    await messages.create({ model: 'm', max_tokens: 9, messages: history })
+    expect(pick(sent(anthropic), 'messages', 1)).toEqual({
+      role: 'assistant',
+      content: [{ type: 'text', text: 'So.' }],
+    })
+    for (const each of [chat, anthropic]) each.stop()
+  })
+
+  test('of another account of Anthropic is left out once it is refused, and the trail says so', async () => {
+    const signed = { type: 'thinking', thinking: 'Hm.', signature: 'EqQB' }
+    const refusal = {
+      message: 'messages.1.content.0: Invalid `signature` in `thinking` block',
+      type: 'invalid_request_error',
+    }
+    const upstream = faultUpstream(({ hit, write }) =>
+      write(
+        new TextDecoder().decode(hit.body).includes('EqQB')
+          ? reply(400, JSON.stringify({ type: 'error', error: refusal }))
+          : reply(200, JSON.stringify(message)),
+      ),
+    )
+    await using service = await startService({
+      providers: [provider('a', upstream.url, ['m'], { protocol: 'anthropic' })],
+    })
+    const request = { model: 'm', max_tokens: 9, messages: [question, said(signed), question] }
+    const { status, trail } = await ask(service.url, '/v1/messages', request)
+    expect([status, upstream.hits.length]).toEqual([200, 2])
+    expect(trail).toMatch(/^a;status=400;class=bad_request;ms=\d+, a;status=200;ms=\d+$/)
+    expect(pick(sent(upstream), 'messages', 1)).toEqual({ role: 'assistant', content: [{ type: 'text', text: 'So.' }] })
+    upstream.stop()
+  })
+
+  test('of another organisation of OpenAI is left out once it is refused; that of svc is never sent', async () => {
+    const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', output: [] }
+    const error = { message: 'The encrypted content could not be verified.', code: 'invalid_encrypted_content' }
+    const upstream = faultUpstream(({ hit, write }) =>
+      write(
+        new TextDecoder().decode(hit.body).includes('gAAA')
+          ? reply(400, JSON.stringify({ error }))
+          : reply(
+              200,
+              JSON.stringify({
+                ...response,
+                output: [
+                  { type: 'message', id: 'm', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] },
+                ],
+              }),
+            ),
+      ),
+    )
+    await using service = await startService({
+      providers: [provider('a', upstream.url, ['m'], { formats: ['responses'] })],
+    })
+    const input = [
+      { type: 'reasoning', id: 'rs_svc1_0', summary: [{ type: 'summary_text', text: 'plain' }] },
+      { type: 'reasoning', summary: [], encrypted_content: 'svc1:x' },
+      { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' },
+      { role: 'assistant', content: 'So.' },
+      question,
+    ]
+    expect((await ask(service.url, '/v1/responses', { model: 'm', input })).status).toBe(200)
+    expect(upstream.hits.map(({ body }) => pick(parseJson(new TextDecoder().decode(body)), 'input'))).toEqual([
+      input.slice(2),
+      input.slice(3),
+    ])
+    upstream.stop()
+  })
+})

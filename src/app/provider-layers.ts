@@ -5,6 +5,7 @@ import { onEnd } from '../formats/stream-end.ts'
 import { commit } from '../gateway/commit.ts'
 import { conversion } from '../gateway/conversion.ts'
 import type { AnswerService } from '../gateway/provider.ts'
+import { repeatWithoutReasoning } from '../gateway/repeat-without-reasoning.ts'
 import type { AnswerBudget } from '../service/answer-budget.ts'
 import type { Health } from '../service/health/health.ts'
 import type { Bulkhead } from '../service/layers/bulkhead.ts'
@@ -37,6 +38,7 @@ export function providerLayers(
     ...(limit === undefined ? [] : [limit.layer]),
     observed({ health, onEnd, now }),
     ...(retries > 0 ? [retry<Ask, Reply>({ retries, onRetry: health.retrying })] : []),
+    repeatWithoutReasoning,
     traced({ name: id, now }),
     deadline({
       msOf: ({ stream }) => (stream ? timeouts.firstTokenMs : timeouts.attemptMs),

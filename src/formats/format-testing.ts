@@ -128,6 +128,16 @@ export function formatContract(format: Format, samples: FormatSamples): void {
       expect(pauses).toBeGreaterThan(3)
     })
 
+    test('loses the reasoning of earlier answers where a provider refuses it', () => {
+      for (const fields of [request, { ...request, unknown: 'x'.repeat(100) }]) {
+        const bare = format.withoutReasoning?.(check(encodeJson(fields)))
+        if (bare === undefined) continue
+        expect(check(bare.body)).toEqual(bare)
+        expect(format.withoutReasoning?.(bare)).toBeUndefined()
+        expect(text(bare.body)).not.toContain('Hm.')
+      }
+    })
+
     test('passes through with the changes of a provider', () => {
       const written = (changes: Partial<PassThroughTarget>) =>
         objectOf(

@@ -42,6 +42,11 @@ export interface Format {
   readonly requestBytesMax?: number
   /** Limit of a whole answer of a provider in bytes. Absent: {@link answerBytesDefault}. */
   readonly answerBytesMax?: number
+  /**
+   * Removes the reasoning of earlier answers, for a provider that refuses it. Undefined: there is nothing to change.
+   * Absent: requests have none.
+   */
+  withoutReasoning?(ask: Ask): Ask | undefined
   /** Answers of different models cannot be compared: failover stays among providers of the same model. */
   readonly needsSameModel: boolean
   /** Providers may lack the endpoint: the statuses 404 and 501 say nothing about the model. */

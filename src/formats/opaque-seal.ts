@@ -2,7 +2,8 @@ import { timingSafeEqual } from 'node:crypto'
 import type { AnswerEvent } from './answer.ts'
 import type { AssistantPart, Conversation, Opaque, Sealed, Turn } from './conversation.ts'
 
-const mark = 'svc1:'
+/** The beginning of data that this service has wrapped. */
+export const sealMark = 'svc1:'
 
 /**
  * Wraps data that only its maker can read, for callers of other formats: they send it back unchanged, in a field of
@@ -17,7 +18,7 @@ export interface OpaqueSeal {
 
 /** Whether data was wrapped by this service. */
 export function isSealed(data: string): boolean {
-  return data.startsWith(mark)
+  return data.startsWith(sealMark)
 }
 
 /** Makers by the kind of the data: of reasoning with text, of hidden reasoning, of a call. */
@@ -32,7 +33,7 @@ export function opaqueSeal(checksum: (text: string) => string): OpaqueSeal {
   return {
     seal({ text, opaque: { maker, data } }) {
       const kind = maker === 'google' ? 'g' : text === undefined ? 'h' : 't'
-      return { maker: 'sealed', data: `${mark}${checksumOf(kind, text, data)}:${kind}${data}` }
+      return { maker: 'sealed', data: `${sealMark}${checksumOf(kind, text, data)}:${kind}${data}` }
     },
     open({ text, opaque }) {
       const [, given = '', kind = '', data = ''] = /^svc1:([\w-]{22}):([thg])(.+)$/s.exec(opaque.data) ?? []

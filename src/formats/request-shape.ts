@@ -59,6 +59,15 @@ export interface ObjectShape {
   readonly shapes: readonly Shape[]
   readonly required: readonly string[]
   readonly byType: ByType | undefined
+  readonly keeps: Keeps | undefined
+}
+
+/** Objects of a shape whose offsets are kept in {@link Found.objects}. */
+interface Keeps {
+  /** Names of members whose offsets are kept too. */
+  readonly members: readonly string[]
+  /** Only objects of this type. Absent: all. */
+  readonly type?: string
 }
 
 /** Further rules for an object by its `type`, which is its first name. */
@@ -133,7 +142,13 @@ export function object(members: Readonly<Record<string, Shape>>, required: reado
     shapes: Object.values(members),
     required,
     byType: undefined,
+    keeps: undefined,
   }
+}
+
+/** Keeps the offsets of objects of a shape, and of these members. @param type only of objects of this `type` */
+export function kept(shape: ObjectShape, members: readonly string[], type?: string): ObjectShape {
+  return { ...shape, keeps: type === undefined ? { members } : { members, type } }
 }
 
 /**
@@ -175,11 +190,19 @@ export interface Found {
   readonly lists: Span[]
   /** Values that are {@link noted}. At most 10,000: more are refused. */
   readonly notes: Note[]
+  /** Offsets of objects that are kept. At most 10,000: more are refused. */
+  readonly objects: KeptObject[]
 }
 
 /** A value that is {@link noted}. */
 export interface Note extends Span {
   readonly note: string
+}
+
+/** An object, and its members that are kept, by their names. */
+export interface KeptObject extends Span {
+  /** Their values. Of a repeated member the last one. */
+  readonly members: Readonly<Record<string, Span>>
 }
 
 /** A value, by its offsets in the body. */
@@ -191,7 +214,7 @@ export interface Span {
 
 /** Starts a walk that has found nothing yet. */
 export function shapeWalk(cursor: JsonCursor, pace: Pace): ShapeWalk {
-  return { cursor, pace, found: { types: new Set(), lists: [], notes: [] } }
+  return { cursor, pace, found: { types: new Set(), lists: [], notes: [], objects: [] } }
 }
 
 /**
@@ -313,9 +336,32 @@ function keep({ lists }: Found, span: Span, place: Place): void {
   lists.push(span)
 }
 
+const objectsMax = 10_000
+
+/** Keeps the offsets of an object that starts here. */
+function keeperOf({ members: names, type }: Keeps, start: number) {
+  const members: Record<string, Span> = {}
+  return {
+    note(name: string, value: Span): void {
+      if (names.includes(name)) members[name] = value
+    },
+    keep({ objects }: Found, end: number, found: string | undefined, place: Place): void {
+      if (type !== found) return
+      if (objects.length === objectsMax)
+        throw invalidRequest(
+          'invalid_value',
+          `The request has more than ${objectsMax} pieces of reasoning.`,
+          pathOf(place),
+        )
+      objects.push({ start, end, members })
+    },
+  }
+}
+
 function* checkMembers(walk: ShapeWalk, shape: ObjectShape, place: Place): Walk<void> {
-  const { cursor, pace } = walk
-  const { names, table, shapes, required } = shape
+  const { cursor, pace, found } = walk
+  const { names, table, shapes, required, keeps } = shape
+  const keeper = keeps && keeperOf(keeps, cursor.position)
   let seen = 0
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const code = cursor.nameCode(table)
@@ -327,16 +373,21 @@ function* checkMembers(walk: ShapeWalk, shape: ObjectShape, place: Place): Walk<
       continue
     }
     seen |= 1 << code
+    if (keeper !== undefined) cursor.peek()
+    const start = cursor.position
     yield* checkValue(walk, member, { name, within: place }, required.includes(name))
+    keeper?.note(name, { start, end: cursor.position })
   }
   for (const name of required)
     if ((seen & (1 << names.indexOf(name))) === 0) throw missing(pathOf({ name, within: place }))
+  keeper?.keep(found, cursor.position, undefined, place)
 }
 
 /** As {@link checkMembers}, with the type that may stand behind the members. */
 function* checkTyped(walk: ShapeWalk, shape: ObjectShape, byType: ByType, place: Place): Walk<void> {
   const { cursor, pace, found } = walk
-  const { names, table, shapes } = shape
+  const { names, table, shapes, keeps } = shape
+  const keeper = keeps && keeperOf(keeps, cursor.position)
   const kinds: (JsonKind | undefined)[] = []
   let type = byType.defaultType
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
@@ -352,15 +403,27 @@ function* checkTyped(walk: ShapeWalk, shape: ObjectShape, byType: ByType, place:
     }
     kinds[code] = kind
     yield* checkValue(walk, member, { name, within: place })
+    keeper?.note(name, { start, end: cursor.position })
     if (code === 0 && kind !== 'null') type = readType(cursor, start, kind, place)
   }
   if (type === undefined) throw missing(pathOf({ name: 'type', within: place }))
+  keeper?.keep(found, cursor.position, type, place)
   const rule = Object.hasOwn(byType.types, type) ? byType.types[type] : undefined
   if (rule === undefined) return
-  if ('because' in rule) throw unsupported({ name: 'type', within: place }, `${shown(type)} ${rule.because}`)
   found.types.add(type)
+  checkType(type, rule, (name) => kinds[names.indexOf(name)], place)
+}
+
+/** Checks what an object of this type needs. @param kindOfMember the kind of a member's value */
+function checkType(
+  type: string,
+  rule: TypeRule,
+  kindOfMember: (name: string) => JsonKind | undefined,
+  place: Place,
+): void {
+  if ('because' in rule) throw unsupported({ name: 'type', within: place }, `${shown(type)} ${rule.because}`)
   for (const [name, allowed] of Object.entries(rule.needs))
-    checkNeeded(kinds[names.indexOf(name)], allowed, { name, within: place })
+    checkNeeded(kindOfMember(name), allowed, { name, within: place })
 }
 
 function checkNeeded(kind: JsonKind | undefined, allowed: readonly JsonKind[], place: Place): void {

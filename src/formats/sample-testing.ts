@@ -130,6 +130,7 @@ const responsesRequest = {
   instructions: 'Be brief.',
   input: [
     { role: 'user', content: [{ type: 'input_text', text: 'Hi 🌅' }] },
+    { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }], encrypted_content: 'e' },
     { type: 'function_call', call_id: 'c', name: 'go', namespace: 'n', arguments: '{}' },
     { type: 'function_call_output', call_id: 'c', output: 'ok' },
     { type: 'additional_tools', role: 'developer', tools: [{ type: 'custom', name: 'patch' }] },

@@ -86,6 +86,8 @@ export interface FailureDetails {
   readonly isFinal?: boolean
   /** A timer ran out, in any class. */
   readonly timedOut?: boolean
+  /** The upstream refuses the reasoning of earlier answers in the request. */
+  readonly refusesReasoning?: boolean
   readonly cause?: unknown
 }
 
@@ -103,6 +105,7 @@ export class UpstreamFailure extends Error {
   readonly ambiguous: boolean
   readonly isFinal: boolean
   readonly timedOut: boolean
+  readonly refusesReasoning: boolean
 
   constructor(failure: FailureClass, message: string, details: FailureDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
@@ -112,6 +115,7 @@ export class UpstreamFailure extends Error {
     this.ambiguous = details.ambiguous ?? false
     this.isFinal = details.isFinal ?? false
     this.timedOut = details.timedOut ?? failure === 'timeout'
+    this.refusesReasoning = details.refusesReasoning ?? false
   }
 
   /** The message in at most some 200 characters. */

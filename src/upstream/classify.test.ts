@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { readUpstreamError } from '../formats/upstream-error.ts'
+import { readUpstreamError, type UpstreamError } from '../formats/upstream-error.ts'
 import type { FailureClass } from '../service/failure.ts'
 import { classifyFailure, statusOfError } from './classify.ts'
 
@@ -1031,6 +1031,33 @@ const amazon: readonly (readonly [type: string, status: number, body: unknown, e
   ['InternalServerException', 500, { message: 'oops' }, 'server_error'],
   ['ServiceUnavailableException', 503, { message: 'busy' }, 'overloaded'],
 ]
+
+describe('a refusal of the reasoning of earlier answers', () => {
+  const refusals: readonly (readonly [string, UpstreamError])[] = [
+    ['Anthropic', { message: 'messages.1.content.0: Invalid `signature` in `thinking` block' }],
+    ['Anthropic', { message: 'messages.1.content.0.thinking.signature: Field required' }],
+    [
+      'Anthropic',
+      { message: 'messages.3.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.' },
+    ],
+    ['OpenAI', { message: 'The encrypted content gAAA could not be verified.', code: 'invalid_encrypted_content' }],
+    ['OpenAI', { message: 'No', code: 'invalid_encrypted_content' }],
+    ['OpenAI', { message: "Item 'rs_1' of type 'reasoning' was provided without its required following item." }],
+    ['Gemini', { message: 'Function call is missing a thought_signature in functionCall parts.' }],
+  ]
+  test.each(refusals)('of %s is known: %j', (_provider, error) => {
+    expect(classifyFailure(400, new Map(), error)).toMatchObject({ failure: 'bad_request', refusesReasoning: true })
+  })
+
+  test.each<readonly [number, UpstreamError]>([
+    [400, { message: 'adaptive thinking is not supported on this model' }],
+    [400, { message: "'max_tokens' must be greater than 'thinking.budget_tokens'" }],
+    [403, { message: 'The request signature we calculated does not match the signature you provided.' }],
+    [500, { message: 'reasoning item' }],
+  ])('is none with %p: %j', (status, error) => {
+    expect(classifyFailure(status, new Map(), error).refusesReasoning).toBe(false)
+  })
+})
 
 describe('a refusal of Amazon', () => {
   test.each(amazon)('of type %s with %p and %j is %s', (type, status, body, expected) => {

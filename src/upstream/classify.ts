@@ -9,6 +9,7 @@ import {
   plainWords,
   policyPhrases,
   quotaPhrases,
+  reasoningPhrases,
   refusesModality,
   requestPhrases,
   says,
@@ -49,6 +50,7 @@ const statusByCode: Readonly<Record<string, number>> = {
   invalid_value: 400,
   unsupported_parameter: 400,
   unknown_parameter: 400,
+  invalid_encrypted_content: 400,
   content_policy_violation: 400,
   content_policy: 400,
   content_filter: 400,
@@ -121,6 +123,7 @@ export function classifyFailure(
     status,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(failure === 'content_policy' ? { isFinal: true } : {}),
+    ...(failure === 'bad_request' && says(wordsOf(error), reasoningPhrases) ? { refusesReasoning: true } : {}),
   }
   return new UpstreamFailure(failure, reason, details)
 }
@@ -163,10 +166,14 @@ const classByStatus: ReadonlyMap<number, FailureClass> = new Map([
   [425, 'conflict'],
 ])
 
+function wordsOf(error: UpstreamError | undefined): string {
+  return error === undefined ? '' : plainWords(`${error.code ?? ''} ${error.type ?? ''} ${error.message}`)
+}
+
 /** Classifies by text first, then by status: providers disagree on statuses. */
 function classOf(status: number, error: UpstreamError | undefined): FailureClass {
   if (status >= 300 && status < 400) return 'redirect'
-  const words = error === undefined ? '' : plainWords(`${error.code ?? ''} ${error.type ?? ''} ${error.message}`)
+  const words = wordsOf(error)
   if ((status === 400 || status === 403 || status === 422) && isPolicy(words, error)) return 'content_policy'
   if (refusesModality(words)) return 'bad_request'
   return classByStatus.get(status) ?? classByText(status, words, error)

@@ -153,6 +153,19 @@ const refusalPhrases: readonly string[] = [
   'at most 0',
 ]
 
+/** The reasoning of earlier answers is missing, changed, or another account's. */
+export const reasoningPhrases: readonly string[] = [
+  '`thinking` block',
+  'thinking block',
+  'expected `thinking`',
+  'thinking.signature',
+  'thought signature',
+  'encrypted content',
+  'reasoning item',
+  "type 'reasoning'",
+  "'reasoning' item",
+]
+
 /** Normalizes a text: lower case, single spaces also for `_`, `-` and inside `CamelCase`, `is not` for `isn't`. */
 export function plainWords(text: string): string {
   return text

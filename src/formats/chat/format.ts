@@ -14,6 +14,7 @@ import {
   encodeChatRequest,
   parseChatRequest,
   parseLargeChatRequest,
+  chatWithoutReasoning,
   type ChatRequest,
 } from './request.ts'
 import { partGatherer, completionToParts } from './whole-and-parts.ts'
@@ -25,6 +26,7 @@ export const chat: Format & { readonly stream: StreamFormat; readonly talk: Talk
   check: parseChatRequest,
   checkLarge: parseLargeChatRequest,
   promptTokens: promptTokensOf,
+  withoutReasoning: chatWithoutReasoning,
   needsSameModel: false,
   errorBody: (error) => JSON.stringify(error),
 

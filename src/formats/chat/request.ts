@@ -3,6 +3,7 @@ import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
 import { appendMessage } from '../append-message.ts'
 import type { Ask, Member } from '../ask.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
+import { editAsk } from '../edit-ask.ts'
 import { invalidRequest } from '../error.ts'
 import { missing } from '../request-fault.ts'
 import { addMember, memberName } from '../request-members.ts'
@@ -52,6 +53,16 @@ export function parseLargeChatRequest(body: Uint8Array, pause: () => Promise<voi
 export function encodeChatRequest(request: ChatRequest, changes: ChatRequestChanges): readonly Uint8Array[] {
   const edits = reasoningEdits(request.body, request.reasoning, changes.reasoning ?? 'keep')
   return spliceRequest(request, changes, { member: 'messages', edits })
+}
+
+/** Removes all reasoning of earlier answers. Undefined: there is none. */
+export function chatWithoutReasoning(request: ChatRequest): ChatRequest | undefined {
+  const { members, bare } = request.reasoning
+  if (members.length === 0) return undefined
+  const { changed, moved } = editAsk(request, reasoningEdits(request.body, request.reasoning, 'drop'))
+  const braces = new Set([...bare, ...members.map(({ message }) => message)])
+  const sorted = [...braces].sort((one, other) => one - other)
+  return { ...request, ...changed, reasoning: { members: [], bare: sorted.map(moved) } }
 }
 
 /** Adds a message after the last one: an assistant message without reasoning, as JSON. */

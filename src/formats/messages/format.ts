@@ -15,8 +15,9 @@ import { messageEventReader } from './event-reader.ts'
 import { gatheredMessage } from './gathered-message.ts'
 import { callerHeaders } from './headers.ts'
 import { readMessagesRequest } from './read-conversation.ts'
-import { messagesCheck } from './request.ts'
+import { messagesCheck, type MessagesRequest } from './request.ts'
 import { messageToParts, readMessage } from './whole-message.ts'
+import { messagesWithoutReasoning } from './without-reasoning.ts'
 
 const required = ['messages', 'max_tokens']
 
@@ -28,13 +29,18 @@ export const messagesOfCallers: Format & { readonly stream: StreamFormat; readon
   check: (body, envelope) => checkBody(body, checkOf(envelope)),
   checkLarge: (body, pause, envelope) => checkLargeBody(body, checkOf(envelope), pause),
   promptTokens: promptTokensOf,
+  withoutReasoning: (request: MessagesRequest) => messagesWithoutReasoning(request, 'all'),
   needsSameModel: false,
   clientHeader: 'anthropic-version',
   errorBody: messagesError,
   errorStatus: messagesStatus,
 
   passThrough: {
-    write: (ask, model, { overrides, rename, drop }) => spliceRequest(ask, { model, overrides, rename, drop }),
+    write(request: MessagesRequest, model, { overrides, rename, drop }) {
+      const hasForeign = request.reasoning.some(({ isForeign }) => isForeign)
+      const ask = hasForeign ? messagesWithoutReasoning(request, 'foreign') : request
+      return spliceRequest(ask ?? request, { model, overrides, rename, drop })
+    },
     readWhole: readMessage,
     reader: messageEventReader,
   },

@@ -2,6 +2,7 @@ import {
   any,
   flag,
   integerFrom,
+  kept,
   list,
   numberFrom,
   object,
@@ -42,8 +43,8 @@ const contentBlock = tagged(
   {
     text: textBlock,
     ...mediaBlocks,
-    thinking: block({ thinking: text }, { signature: text }),
-    redacted_thinking: block({ data: text }),
+    thinking: kept(block({ thinking: text }, { signature: text }), ['signature']),
+    redacted_thinking: kept(block({ data: text }), ['data']),
     tool_use: block({ id: text, name: text, input: object({}) }),
     tool_result: block(
       { tool_use_id: text },

@@ -4,14 +4,18 @@ import type { Ask, Member } from '../ask.ts'
 import type { RequestWalk } from '../check-body.ts'
 import { invalidRequest } from '../error.ts'
 import { readBoolean, readModel } from '../fields.ts'
+import { sealMark } from '../opaque-seal.ts'
+import { beginsWith, isBlank, reasoningOf, type ReasoningSpan } from '../reasoning-spans.ts'
 import { missing } from '../request-fault.ts'
 import { addMember, memberName } from '../request-members.ts'
-import { checkValue, shapeWalk } from '../request-shape.ts'
+import { checkValue, shapeWalk, type KeptObject } from '../request-shape.ts'
 import { requestShapes } from './request-shapes.ts'
 
 /** A checked request (docs/api.md). The caller's bytes pass through; only these facts are read from them. */
 export interface MessagesRequest extends Ask {
   readonly format: 'messages' | 'count_tokens'
+  /** Thinking of earlier answers, in the order of the bytes. */
+  readonly reasoning: readonly ReasoningSpan[]
 }
 
 const ownNames = ['model', 'stream']
@@ -75,10 +79,17 @@ export function messagesCheck(
       model,
       stream: stream && format === 'messages',
       members,
+      reasoning: reasoningOf(walk.found.objects, (block) => isForeign(cursor.bytes, block)),
       ...(headers === undefined ? {} : { headers }),
       ...untranslatedIn(cursor.bytes, members, found),
     }
   }
+}
+
+/** Anthropic refuses thinking without a signature, and cannot read what this service has wrapped. */
+function isForeign(body: Uint8Array, { members: { signature, data } }: KeptObject): boolean {
+  const opaque = signature ?? data
+  return isBlank(body, opaque) || beginsWith(body, opaque, sealMark)
 }
 
 /** The fields and tools that other providers do not get, if there are any. */

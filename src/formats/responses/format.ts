@@ -8,7 +8,7 @@ import { countedUsage } from '../usage.ts'
 import { echoOf } from './echo.ts'
 import { partReader, readWhole } from './native.ts'
 import { readResponsesRequest } from './read-conversation.ts'
-import { requestReader, type ResponsesRequest } from './request.ts'
+import { requestReader, responsesWithoutReasoning, type ResponsesRequest } from './request.ts'
 import { responseWriter, type ResponseWriter } from './response-writer.ts'
 import { storedResponses } from './stored-responses.ts'
 import { streamFormat } from './stream-format.ts'
@@ -24,6 +24,7 @@ export const responses: Format & { readonly stream: StreamFormat; readonly talk:
   check: (body) => checkBody(body, read),
   checkLarge: (body, pause) => checkLargeBody(body, read, pause),
   promptTokens: promptTokensOf,
+  withoutReasoning: (request: ResponsesRequest) => responsesWithoutReasoning(request, 'all'),
   needsSameModel: false,
   errorBody(error) {
     const { error: members } = error.toJSON()
@@ -32,7 +33,10 @@ export const responses: Format & { readonly stream: StreamFormat; readonly talk:
   },
 
   passThrough: {
-    write: (ask, model, { overrides, rename, drop }) => spliceRequest(ask, { model, overrides, rename, drop }),
+    write(request: ResponsesRequest, model, { overrides, rename, drop }) {
+      const ask = responsesWithoutReasoning(request, 'foreign') ?? request
+      return spliceRequest(ask, { model, overrides, rename, drop })
+    },
     readWhole,
     reader: partReader,
   },

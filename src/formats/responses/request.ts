@@ -2,11 +2,14 @@ import type { JsonCursor } from '../../bytes/json-cursor.ts'
 import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
 import type { Ask, Member } from '../ask.ts'
 import type { RequestWalk } from '../check-body.ts'
+import { editAsk, type EditedAsk } from '../edit-ask.ts'
 import { invalidRequest } from '../error.ts'
 import { readModel } from '../fields.ts'
+import { sealMark } from '../opaque-seal.ts'
+import { beginsWith, isBlank, movedSpans, reasoningOf, removeElements, type ReasoningSpan } from '../reasoning-spans.ts'
 import { missing } from '../request-fault.ts'
 import { addMember, memberName } from '../request-members.ts'
-import { checkValue, shapeWalk, type Span } from '../request-shape.ts'
+import { checkValue, shapeWalk, type KeptObject, type Span } from '../request-shape.ts'
 import { requestShape } from './request-fields.ts'
 
 /** A checked request for a Response (docs/api.md). */
@@ -16,6 +19,8 @@ export interface ResponsesRequest extends Ask {
   readonly toolLists: readonly Span[]
   /** A tool that it declares has another name or kind at providers of other formats. */
   readonly renamesTools: boolean
+  /** Reasoning of earlier answers, in the order of the bytes. */
+  readonly reasoning: readonly ReasoningSpan[]
 }
 
 /** The formats with requests of this shape. */
@@ -91,11 +96,56 @@ function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ResponsesRequest> {
     members,
     toolLists: found.lists,
     renamesTools: renamed.some((type) => found.types.has(type)),
+    reasoning: reasoningOf(found.objects, (object) => isForeign(cursor.bytes, object)),
     untranslated: [
       ...new Set(members.map(({ name }) => name).filter((name) => ownFields.has(name))),
       ...(ownTools.some((type) => found.types.has(type)) ? ['tools.web_search'] : []),
     ],
   }
 }
+
+/** No other service can read what this one has wrapped, nor knows the ids that it has made up. */
+function isForeign(body: Uint8Array, { members: { encrypted_content: encrypted, id } }: KeptObject): boolean {
+  return beginsWith(body, encrypted, sealMark) || (isBlank(body, encrypted) && beginsWith(body, id, ownReasoningId))
+}
+
+/** A request whose bytes were edited, with its offsets. */
+export function movedRequest(
+  request: ResponsesRequest,
+  { changed, moved }: EditedAsk,
+  reasoning = request.reasoning,
+): ResponsesRequest {
+  return {
+    ...request,
+    ...changed,
+    toolLists: movedSpans(request.toolLists, moved),
+    reasoning: movedSpans(reasoning, moved),
+  }
+}
+
+/**
+ * Removes reasoning of earlier answers: all, or only that of providers of other formats.
+ *
+ * @returns undefined if there is none
+ */
+export function responsesWithoutReasoning(
+  request: ResponsesRequest,
+  which: 'all' | 'foreign',
+): ResponsesRequest | undefined {
+  const { body, reasoning } = request
+  const removed = which === 'all' ? reasoning : reasoning.filter(({ isForeign: isOther }) => isOther)
+  if (removed.length === 0) return undefined
+  const edited = editAsk(request, removeElements(body, removed, noItems))
+  return movedRequest(
+    request,
+    edited,
+    reasoning.filter((span) => !removed.includes(span)),
+  )
+}
+
+const noItems = new Uint8Array()
+
+/** The beginning of ids that this service makes up for reasoning. */
+export const ownReasoningId = 'rs_svc1_'
 
 const letterT = 0x74

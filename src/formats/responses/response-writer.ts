@@ -17,6 +17,7 @@ import type { PartWriter } from '../format.ts'
 import { madeUpId } from '../made-up-id.ts'
 import type { Part } from '../part.ts'
 import { countedUsage } from '../usage.ts'
+import { ownReasoningId } from './request.ts'
 import { writeResponse, type ResponseObjectHead, type ResponseState } from './response-object.ts'
 import { responsePart } from './response-part.ts'
 import { stringInput, type StringInput } from './string-input.ts'
@@ -133,7 +134,7 @@ export function responseWriter(options: ResponseWriterOptions): ResponseWriter {
     begin()
     const index = output.length
     output.push(undefined)
-    const id = madeUpId(`${prefix}_`)
+    const id = madeUpId(prefix)
     emit('response.output_item.added', `"output_index":${index},"item":${JSON.stringify(item(id))}`, facts)
     return { id, index }
   }
@@ -147,7 +148,7 @@ export function responseWriter(options: ResponseWriterOptions): ResponseWriter {
   function messageOf(): OpenMessage {
     if (open?.kind === 'message') return open
     closeOpen()
-    const added = addItem('msg', (id) => ({
+    const added = addItem('msg_', (id) => ({
       id,
       type: 'message',
       status: 'in_progress',
@@ -185,7 +186,11 @@ export function responseWriter(options: ResponseWriterOptions): ResponseWriter {
     let reasoning = open
     if (reasoning?.kind !== 'reasoning') {
       closeOpen()
-      reasoning = { kind: 'reasoning', ...addItem('rs', (id) => ({ id, type: 'reasoning', summary: [] })), text: '' }
+      reasoning = {
+        kind: 'reasoning',
+        ...addItem(ownReasoningId, (id) => ({ id, type: 'reasoning', summary: [] })),
+        text: '',
+      }
       open = reasoning
       emit('response.reasoning_summary_part.added', `${summaryPlace(reasoning)},"part":${writeSummary('')}`)
     }
@@ -231,7 +236,7 @@ export function responseWriter(options: ResponseWriterOptions): ResponseWriter {
     if (open?.kind === 'reasoning' && event.text !== undefined) return closeOpen({ encrypted })
     if (encrypted === undefined) return
     closeOpen()
-    const { id, index } = addItem('rs', (given) => ({ id: given, type: 'reasoning', summary: [] }))
+    const { id, index } = addItem(ownReasoningId, (given) => ({ id: given, type: 'reasoning', summary: [] }))
     endItem(index, writeReasoning(id, event.text ?? '', encrypted), { isMeaningful: true, isBeyondText: true })
   }
 
@@ -290,7 +295,7 @@ export function responseWriter(options: ResponseWriterOptions): ResponseWriter {
     closeOpen()
     count(base64)
     const { id, index } = addItem(
-      'ig',
+      'ig_',
       (given) => ({ id: given, type: 'image_generation_call', status: 'in_progress', result: null }),
       { isMeaningful: true, isBeyondText: true },
     )
@@ -383,9 +388,9 @@ export function responseWriter(options: ResponseWriterOptions): ResponseWriter {
 }
 
 const prefixes: Readonly<Record<DeclaredTool['kind'], string>> = {
-  function: 'fc',
-  custom: 'ctc',
-  tool_search: 'tsc',
+  function: 'fc_',
+  custom: 'ctc_',
+  tool_search: 'tsc_',
 }
 
 /** Names of the events about a call's input, and of the member that has it. */

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import { doneEvent, formatEvents, keepAliveEvent } from '../../bytes/event-stream.ts'
-import { join, splice } from '../../bytes/splice.ts'
+import { join } from '../../bytes/splice.ts'
 import { encode } from '../../bytes/text.ts'
+import { editAsk } from '../edit-ask.ts'
 import { WireError } from '../error.ts'
 import { encodeJson, isObject, objectOf, objectsOf, parseJsonBytes, textOf } from '../exact-json.ts'
 import type { Delivered, StreamFormat } from '../format.ts'
@@ -11,7 +12,7 @@ import type { Part } from '../part.ts'
 import { responseContinuation, nextSequenceNumber } from './continuation.ts'
 import { echoOf } from './echo.ts'
 import { parseObject, partReader } from './native.ts'
-import type { ResponsesRequest } from './request.ts'
+import { movedRequest, type ResponsesRequest } from './request.ts'
 import { readHead, writeResponse, type ResponseObjectHead } from './response-object.ts'
 import { responsePart } from './response-part.ts'
 
@@ -192,28 +193,16 @@ function continued(request: ResponsesRequest, text: string): ResponsesRequest {
   const last = request.members.findLast(({ name }) => name === 'input')
   if (last === undefined) return request
   const { valueStart, end } = last
+  const { body } = request
   const message = JSON.stringify({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] })
-  const isText = request.body[valueStart] === quote
-  const edits = isText
-    ? [
-        { start: valueStart, end: valueStart, replacement: encode('[{"role":"user","content":') },
-        { start: end, end, replacement: encode(`},${message}]`) },
-      ]
-    : [{ start: end - 1, end: end - 1, replacement: encode(`,${message}`) }]
-  const added = edits.reduce((sum, { replacement }) => sum + replacement.length, 0)
-  const moved = (offset: number) => (offset >= end ? offset + added : offset)
-  return {
-    ...request,
-    body: join(splice(request.body, edits)),
-    members: request.members.map((member) => ({
-      name: member.name,
-      start: moved(member.start),
-      valueStart: moved(member.valueStart),
-      end: moved(member.end),
-    })),
-    // Those in the input are not moved: they lie before its end.
-    toolLists: request.toolLists.map(({ start, end: listEnd }) => ({ start: moved(start), end: moved(listEnd) })),
-  }
+  const isText = body[valueStart] === quote
+  const asList = join([encode('[{"role":"user","content":'), body.subarray(valueStart, end), encode(`},${message}]`)])
+  const edited = editAsk(request, [
+    isText
+      ? { start: valueStart, end, replacement: asList }
+      : { start: end - 1, end: end - 1, replacement: encode(`,${message}`) },
+  ])
+  return movedRequest(request, edited)
 }
 
 const quote = 0x22
