@@ -11,7 +11,7 @@ async function startDraining() {
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, development: false, fetch: () => new Response('hello') })
   const port = server.port ?? 0,
     requests = openRequests(),
-    end = requests.begin(() => undefined)
+    open = requests.begin({ stop() {}, peerPort: () => undefined })
   const idle = connect(port, '127.0.0.1', () => idle.write('GET / HTTP/1.1\r\nhost: test\r\n\r\n'))
   await once(idle, 'data')
   const busy = idle.localPort ?? 0
@@ -36,7 +36,7 @@ async function startDraining() {
     leavePort: async () => false,
     leftPort() {},
   })
-  return { state, end, ended: once(idle.resume(), 'end'), drained }
+  return { state, end: () => open.end(), ended: once(idle.resume(), 'end'), drained }
 }
 
 test.skipIf(process.platform !== 'linux')(

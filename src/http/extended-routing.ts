@@ -53,13 +53,13 @@ function extensionRoute({
     path,
     isPublic: isPublic && !isForOwners,
     async handle(context) {
-      const { request, path: asked, address, id, user } = context
+      const { request, path: asked, id, user } = context
       if (isForOwners) checkOwner(isOwner, context)
       const body = (bytesMax: number): Promise<Uint8Array> => readControlBody(request, { bytesMax, ...bodyTimes })
       const response = await handle({
         request,
         path: asked,
-        address: address(),
+        address: context.address(),
         id,
         body,
         ...(user === undefined ? {} : { user }),

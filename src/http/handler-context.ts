@@ -10,29 +10,29 @@ export interface HandlerContext {
   /** `performance.now()` at its arrival. */
   readonly started: number
   /** Remote address of the connection; empty once it is closed. */
-  readonly address: () => string
+  address(): string
   /** Remote port of the connection; `undefined` once it is closed. */
-  readonly peerPort: () => number | undefined
+  peerPort(): number | undefined
   /** Name of the user, if a guard gave one. */
-  readonly user?: string
+  readonly user?: string | undefined
   /** All that the guards know of the user. */
-  readonly visitor?: Partial<Visitor>
+  readonly visitor?: Partial<Visitor> | undefined
   /** Asks the current guards again. @throws errors of the guards */
-  readonly currentVisitor: () => Promise<Partial<Visitor>>
+  currentVisitor(): Promise<Partial<Visitor>>
   /** Suspends the server's idle limit: the timers of the handler apply instead. */
-  readonly keepOpen: () => void
+  keepOpen(): void
   /** Restarts the server's idle limit. After it, bytes that have not left this process are lost. */
-  readonly resetIdleLimit: () => void
+  resetIdleLimit(): void
   /**
    * Sets the longest idle limit, some four minutes, after a large answer: the system still buffers megabytes of it for
    * a client that may read slowly.
    */
-  readonly extendIdleLimit: () => void
+  extendIdleLimit(): void
   /**
    * Closes the connection within seconds, even if the client has not read its answer. Without it, a body aborted after
    * {@link keepOpen} would wait for the client for ever.
    */
-  readonly drop: () => void
+  drop(): void
 }
 
 const acceptableId = /^[A-Za-z0-9._-]{1,128}$/

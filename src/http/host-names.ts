@@ -10,14 +10,19 @@ export function hostNames(origins: readonly string[]): (request: Request) => boo
   const listed = new Set(
     origins.filter((origin) => /^https?:/.test(origin)).map((origin) => withoutDot(new URL(origin).hostname)),
   )
+  /** The last one that was known: most requests have the same. */
+  let known: string | undefined
   return function isKnown({ headers }) {
-    const name = withoutDot((headers.get('host') ?? '').replace(/:\d+$/, '').toLowerCase())
-    return (
+    const host = headers.get('host') ?? ''
+    if (host === known) return true
+    const name = withoutDot(host.replace(/:\d+$/, '').toLowerCase())
+    const isKnownName =
       isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0 ||
       name === 'localhost' ||
       name.endsWith('.localhost') ||
       listed.has(name)
-    )
+    if (isKnownName) known = host
+    return isKnownName
   }
 }
 

@@ -16,9 +16,10 @@ export function guardsOf(contributions: readonly Contribution[]): readonly Guard
  */
 export async function passGuards(
   guards: readonly Guard[],
-  { request, path, id, address }: Pick<HandlerContext, 'request' | 'path' | 'id' | 'address'>,
+  context: Pick<HandlerContext, 'request' | 'path' | 'id' | 'address'>,
 ): Promise<Partial<Visitor>> {
-  const visit = { request, path, id, address: address() }
+  const { request, path, id } = context
+  const visit = { request, path, id, address: context.address() }
   let passed: Partial<Visitor> = {}
   for (const guard of guards) passed = (await guard(visit)) ?? passed
   return passed

@@ -223,11 +223,11 @@ describe('a guard', () => {
       method: 'GET',
       path: '/whoami',
       isPublic: false,
-      async handle({ currentVisitor, id }) {
-        asked.push(await currentVisitor())
+      async handle(context) {
+        asked.push(await context.currentVisitor())
         guards.push(() => Promise.reject(new WireError(401, 'authentication_error', 'invalid_session', 'over')))
-        asked.push(await currentVisitor().catch((error: unknown) => error))
-        return jsonResponse({}, id)
+        asked.push(await context.currentVisitor().catch((error: unknown) => error))
+        return jsonResponse({}, context.id)
       },
     }
     await fetch(`${start({ routes: [route], guards })}/whoami`)

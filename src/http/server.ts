@@ -2,16 +2,11 @@ import { WireError } from '../formats/error.ts'
 import { preflight, withCors } from './cors.ts'
 import { errorPage, wantsPage } from './error-page.ts'
 import { errorResponse } from './error-response.ts'
-import { requestId, type HandlerContext } from './handler-context.ts'
 import type { OriginPolicy } from './origin-policy.ts'
 import { passGuards, type Guard } from './pass-guards.ts'
 import { requestPath } from './request-target.ts'
 import type { Router } from './route.ts'
-
-/** Seconds a connection may be idle between requests. */
-const idleSeconds = 75
-/** The same after a large answer, which a slow client may still be reading. The longest that Bun allows. */
-const readSeconds = 255
+import { idleSeconds, ServedContext } from './served-context.ts'
 
 /** Routes, guards and origins. They change with the extensions; a request keeps those of its start. */
 export interface Routing {
@@ -47,13 +42,18 @@ export interface Server {
 
 /** Listens, and passes each request through the guards to its route. @throws {Error} when it cannot listen there */
 export function startServer({ host, port, isPortShared, routing, isClosing, onInternalError }: ServerOptions): Server {
-  async function guarded(context: HandlerContext, { router, guards }: Routing): Promise<Response> {
+  const currentGuards = () => routing().guards
+
+  async function guarded(context: ServedContext, { router, guards }: Routing): Promise<Response> {
     const visitor = await passGuards(guards, context)
-    const route = router.find(context.request.method, context.path)
-    return route.handle(visitor.user === undefined ? context : { ...context, user: visitor.user, visitor })
+    if (visitor.user !== undefined) {
+      context.user = visitor.user
+      context.visitor = visitor
+    }
+    return router.find(context.request.method, context.path).handle(context)
   }
 
-  function answer(context: HandlerContext, now: Routing): Response | Promise<Response> {
+  function answer(context: ServedContext, now: Routing): Response | Promise<Response> {
     const {
       request: { method },
       path,
@@ -85,34 +85,17 @@ export function startServer({ host, port, isPortShared, routing, isClosing, onIn
     // Always set: with `development` off, Bun's default lets a second process silently take half of the connections.
     reusePort: isPortShared,
     async fetch(request, server) {
-      const started = performance.now()
-      const id = requestId(request)
+      const context = new ServedContext(request, server, currentGuards)
       const now = routing()
-      let path = ''
       let response: Response
       try {
-        path = requestPath(request)
-        now.origins.check(request, path)
-        const address = (): string => server.requestIP(request)?.address ?? ''
-        response = await answer(
-          {
-            request,
-            path,
-            id,
-            started,
-            address,
-            currentVisitor: () => passGuards(routing().guards, { request, path, id, address }),
-            peerPort: () => server.requestIP(request)?.port,
-            keepOpen: () => server.timeout(request, 0),
-            resetIdleLimit: () => server.timeout(request, idleSeconds),
-            extendIdleLimit: () => server.timeout(request, readSeconds),
-            drop: () => server.timeout(request, 1),
-          },
-          now,
-        )
+        context.path = requestPath(request)
+        now.origins.check(request, context.path)
+        response = await answer(context, now)
       } catch (error) {
+        const { id } = context
         const wireError = asWireError(error, id)
-        const format = now.router.formatOf(path, request.headers)
+        const format = now.router.formatOf(context.path, request.headers)
         response =
           format === undefined && wantsPage(request)
             ? errorPage(wireError, id)
@@ -120,7 +103,8 @@ export function startServer({ host, port, isPortShared, routing, isClosing, onIn
       }
       if (isClosing()) response.headers.set('connection', 'close')
       const origin = request.headers.get('origin')
-      if (origin === null || !now.origins.allows(request) || now.router.formatOf(path) === undefined) return response
+      if (origin === null || !now.origins.allows(request) || now.router.formatOf(context.path) === undefined)
+        return response
       return withCors(origin, response)
     },
     error: () =>

@@ -1,3 +1,5 @@
+import { RingPlace } from './ring.ts'
+
 /** A timer of {@link SharedTimers}. */
 export interface SharedTimer {
   /** It never expires. May be called more than once, and after it has expired. */
@@ -33,13 +35,24 @@ export function sharedTimers(): SharedTimers {
   }
 }
 
-/** A place in a ring of timers, which is also the ring's own place between its last timer and its first. */
-class Link {
-  previous: Link = this
-  next: Link = this
+/** Timers of the same kind that share nothing: for rare requests, and for durations that callers choose. */
+export const ownTimers: SharedTimers = { start: (ms, expire) => new OwnTimer(ms, expire) }
+
+class OwnTimer implements SharedTimer {
+  #timer: Timer
+
+  constructor(ms: number, expire: () => void) {
+    this.#timer = setTimeout(() => {
+      this.#timer = setTimeout(expire, 0)
+    }, ms)
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+  }
 }
 
-class ListedTimer extends Link implements SharedTimer {
+class ListedTimer extends RingPlace implements SharedTimer {
   readonly dueMs: number
   readonly expire: () => void
 
@@ -50,16 +63,15 @@ class ListedTimer extends Link implements SharedTimer {
   }
 
   stop(): void {
-    this.previous.next = this.next
-    this.next.previous = this.previous
-    this.previous = this.next = this
+    this.leave()
   }
 }
 
 /** The timers of one duration, in the order of their starts and so of their ends. */
 class TimerList {
   readonly #ms: number
-  readonly #ring = new Link()
+  /** The place between the last timer and the first one. */
+  readonly #end = new RingPlace()
   #timer: Timer | undefined
 
   constructor(ms: number) {
@@ -68,15 +80,13 @@ class TimerList {
 
   start(expire: () => void): SharedTimer {
     const started = new ListedTimer(performance.now() + this.#ms, expire)
-    started.previous = this.#ring.previous
-    started.next = this.#ring
-    started.previous.next = this.#ring.previous = started
+    started.joinBefore(this.#end)
     if (this.#timer === undefined) this.#wake(this.#ms, this.#look)
     return started
   }
 
   get #first(): ListedTimer | undefined {
-    return this.#ring.next instanceof ListedTimer ? this.#ring.next : undefined
+    return this.#end.next instanceof ListedTimer ? this.#end.next : undefined
   }
 
   #wake(ms: number, call: () => void): void {

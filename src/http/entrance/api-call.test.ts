@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, jest, test } from 'bun:test'
 import type { Ask } from '../../formats/ask.ts'
 import { chat } from '../../formats/chat/format.ts'
 import { WireError } from '../../formats/error.ts'
@@ -10,9 +10,12 @@ import type { RequestRecord } from '../../observe/record.ts'
 import { answerBudget, unlimitedAnswerBudget } from '../../service/answer-budget.ts'
 import type { Call } from '../../service/service.ts'
 import { answerParts, contextOf, fakeGateway, readEvents, rejectionOnAbort, bareReply } from '../testing.ts'
-import { apiRoute, type EntranceOptions } from './api-call.ts'
+import { apiRoute } from './api-call.ts'
 import { bodyBudget } from './body-budget.ts'
+import type { EntranceOptions } from './entrance-options.ts'
 import { openRequests } from './open-requests.ts'
+
+afterEach(() => void jest.useRealTimers())
 
 type Answering = (request: Ask, call: Call) => Promise<ServedReply>
 
@@ -521,9 +524,32 @@ describe('the connection of a chat request', () => {
     ['refused', { model: '' }, serving(bareReply())],
     ['streamed', { stream: true }, serving(writtenStream([[answerParts.text('Hi')], [answerParts.finish()]]))],
     ['cut', { stream: true }, serving(writtenStream([[answerParts.text('Hi')], new Error('cut')]))],
-  ])('may be idle as long as any other once the request was %s', async (_, fields, chat) => {
+  ])('keeps its idle limit for a request that is %s soon', async (_, fields, chat) => {
     const { post, limits } = subject(chat)
     await (await post(fields)).text()
+    expect(limits).toEqual([])
+  })
+
+  test('is kept open while a request lasts, and may be idle afterwards as long as any other', async () => {
+    jest.useFakeTimers()
+    const asked = Promise.withResolvers<void>()
+    const answered = Promise.withResolvers<void>()
+    const { post, limits } = subject(
+      async (request, call) => {
+        asked.resolve()
+        await answered.promise
+        return serving(bareReply())(request, call)
+      },
+      { deadlineMs: () => 600_000 },
+    )
+    const posted = post()
+    await asked.promise
+    jest.advanceTimersByTime(19_000)
+    expect(limits).toEqual([])
+    jest.advanceTimersByTime(2_000)
+    expect(limits).toEqual(['keep open'])
+    answered.resolve()
+    expect((await posted).status).toBe(200)
     expect(limits).toEqual(['keep open', 'let close'])
   })
 
@@ -548,7 +574,7 @@ describe('the connection of a chat request', () => {
   test('is closed when the client leaves a stream', async () => {
     const { post, limits } = subject(serving(writtenStream([[answerParts.text('Hi')]], { hangs: true })))
     await (await post({ stream: true })).body?.cancel()
-    expect(limits).toEqual(['keep open', 'let close', 'drop'])
+    expect(limits).toEqual(['drop'])
   })
 })
 

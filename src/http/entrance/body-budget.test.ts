@@ -108,12 +108,14 @@ describe('the body budget', () => {
     const { budget, state } = hoarded(5, 10)
     const whole = budget.reservation()
     whole.reserve(50)
-    whole.begin({
-      arrived: () => 50,
-      end() {
-        throw new Error('ended')
-      },
-    })()
+    whole
+      .begin({
+        arrived: () => 50,
+        end() {
+          throw new Error('ended')
+        },
+      })
+      .over()
     expect(state.ended).toBe(0)
     expect(() => budget.reservation().reserve(60)).toThrow()
     expect([state.ended, budget.reserved]).toEqual([0, 100])

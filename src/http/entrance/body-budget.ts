@@ -1,5 +1,5 @@
 import { overloaded } from '../../gateway/all-failed.ts'
-import { uploadsUnderWay, type Upload, type Uploads } from './uploads.ts'
+import { uploadsUnderWay, type BegunUpload, type Upload, type Uploads } from './uploads.ts'
 
 /** Memory budget for request bodies, over all requests. */
 export interface BodyBudget {
@@ -21,52 +21,85 @@ export interface BodyReservation {
   /** Returns some of the bytes to the budget. */
   reduce(bytes: number): void
   /**
-   * Marks the start of the upload. If it is slow, it may be ended for others.
-   *
-   * @returns marks the end of the upload; to be called however it ends
+   * Marks the start of the upload. If it is slow, it may be ended for others. Called once at most.
    */
-  begin(upload: Pick<Upload, 'arrived' | 'end'>): () => void
+  begin(upload: Pick<Upload, 'arrived' | 'end'>): BegunUpload
   /** Returns all bytes to the budget. Later reservations do nothing. May be called more than once. */
   release(): void
 }
 
 /** A budget of `bytesMax()` bytes, read at every reservation, so that a reload changes it. */
 export function bodyBudget(bytesMax: () => number, uploads: Uploads = uploadsUnderWay()): BodyBudget {
-  let reserved = 0
-  return {
-    reservation() {
-      let own = 0
-      let isReleased = false
-      let ownUpload: Upload | undefined
-      /** Bytes that others would have to return first. */
-      const lacking = (bytes: number): number => Math.min(reserved - own, reserved + bytes - bytesMax())
-      return {
-        reserve(bytes) {
-          if (isReleased) return
-          const lack = lacking(bytes)
-          if (lack > 0 && !uploads.endSlow(lack, ownUpload))
-            throw overloaded('Request memory limit reached; try again shortly')
-          own += bytes
-          reserved += bytes
-        },
-        reduce(bytes) {
-          if (isReleased) return
-          own -= bytes
-          reserved -= bytes
-        },
-        begin({ arrived, end }) {
-          ownUpload = { arrived, reserved: () => own, end }
-          return uploads.begin(ownUpload)
-        },
-        release() {
-          reserved -= own
-          own = 0
-          isReleased = true
-        },
-      }
-    },
-    get reserved() {
-      return reserved
-    },
+  return new Budget(bytesMax, uploads)
+}
+
+class Budget implements BodyBudget {
+  readonly bytesMax: () => number
+  readonly uploads: Uploads
+  reserved = 0
+
+  constructor(bytesMax: () => number, uploads: Uploads) {
+    this.bytesMax = bytesMax
+    this.uploads = uploads
+  }
+
+  reservation(): BodyReservation {
+    return new Reservation(this)
+  }
+}
+
+/** A class, since every request has one. */
+class Reservation implements BodyReservation, Upload {
+  readonly #budget: Budget
+  #own = 0
+  #isReleased = false
+  #upload: Pick<Upload, 'arrived' | 'end'> | undefined
+
+  constructor(budget: Budget) {
+    this.#budget = budget
+  }
+
+  reserve(bytes: number): void {
+    if (this.#isReleased) return
+    const lack = this.#lacking(bytes)
+    if (lack > 0 && !this.#budget.uploads.endSlow(lack, this))
+      throw overloaded('Request memory limit reached; try again shortly')
+    this.#own += bytes
+    this.#budget.reserved += bytes
+  }
+
+  reduce(bytes: number): void {
+    if (this.#isReleased) return
+    this.#own -= bytes
+    this.#budget.reserved -= bytes
+  }
+
+  begin(upload: Pick<Upload, 'arrived' | 'end'>): BegunUpload {
+    this.#upload = upload
+    return this.#budget.uploads.begin(this)
+  }
+
+  arrived(): number {
+    return this.#upload?.arrived() ?? 0
+  }
+
+  reserved(): number {
+    return this.#own
+  }
+
+  end(): void {
+    this.#upload?.end()
+  }
+
+  release(): void {
+    this.#budget.reserved -= this.#own
+    this.#own = 0
+    this.#isReleased = true
+  }
+
+  /** Bytes that others would have to return first. */
+  #lacking(bytes: number): number {
+    const { reserved, bytesMax } = this.#budget
+    return Math.min(reserved - this.#own, reserved + bytes - bytesMax())
   }
 }

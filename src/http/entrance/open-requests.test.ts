@@ -1,29 +1,35 @@
 import { describe, expect, test } from 'bun:test'
-import { openRequests } from './open-requests.ts'
+import fc from 'fast-check'
+import { openRequests, type OpenRequest, type Stoppable } from './open-requests.ts'
+
+function request(stop = () => {}, peerPort?: number): Stoppable {
+  return { stop, peerPort: () => peerPort }
+}
 
 describe('open requests', () => {
   test('are counted until they end', () => {
     const requests = openRequests()
-    const ends = [requests.begin(() => undefined), requests.begin(() => undefined)]
+    const [one, other] = [requests.begin(request()), requests.begin(request())]
     expect(requests.count).toBe(2)
-    ends[0]?.()
+    one.end()
     expect(requests.count).toBe(1)
-    ends[0]?.()
+    one.end()
     expect(requests.count).toBe(1)
-    ends[1]?.()
+    other.end()
+    expect(requests.count).toBe(0)
+    other.end()
     expect(requests.count).toBe(0)
   })
 
   test('are awaited by every caller, until the last has ended', async () => {
     const requests = openRequests()
-    const end = requests.begin(() => undefined)
-    const other = requests.begin(() => undefined)
+    const [one, other] = [requests.begin(request()), requests.begin(request())]
     const idle: string[] = []
     const waits = ['a', 'b'].map((name) => requests.idle().then(() => idle.push(name)))
-    end()
+    one.end()
     await Promise.resolve()
     expect(idle).toEqual([])
-    other()
+    other.end()
     await Promise.all(waits)
     expect(idle).toEqual(['a', 'b'])
   })
@@ -31,14 +37,27 @@ describe('open requests', () => {
   test('are known by the remote ports of open connections', () => {
     const requests = openRequests()
     let port: number | undefined = 4_000
-    requests.begin(
-      () => undefined,
-      () => port,
-    )
-    requests.begin(() => undefined)
+    requests.begin({ stop() {}, peerPort: () => port })
+    requests.begin(request())
     expect(requests.peers()).toEqual(new Set([4_000]))
     port = undefined
     expect(requests.peers()).toEqual(new Set())
+  })
+
+  test('are those that began and did not end, in any order', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 9 }), { maxLength: 60 }), (steps) => {
+        const requests = openRequests()
+        const open = new Map<number, OpenRequest>()
+        for (const port of steps) {
+          const known = open.get(port)
+          known?.end()
+          if (known === undefined) open.set(port, requests.begin(request(undefined, port)))
+          else open.delete(port)
+          expect(requests.peers()).toEqual(new Set(open.keys()))
+        }
+      }),
+    )
   })
 
   test('resolve idle at once when none is open', async () => {
@@ -48,13 +67,13 @@ describe('open requests', () => {
   test('are all stopped, also when stopping ends them', () => {
     const requests = openRequests()
     const stopped: string[] = []
-    const ends: (() => void)[] = []
     for (const name of ['a', 'b', 'c']) {
-      const end = requests.begin(() => {
-        stopped.push(name)
-        end()
-      })
-      ends.push(end)
+      const entry = requests.begin(
+        request(() => {
+          stopped.push(name)
+          entry.end()
+        }),
+      )
     }
     requests.stopAll()
     expect(stopped).toEqual(['a', 'b', 'c'])
@@ -64,9 +83,13 @@ describe('open requests', () => {
   test('are not stopped after their end', () => {
     const requests = openRequests()
     let stops = 0
-    requests.begin(() => {
-      stops += 1
-    })()
+    requests
+      .begin(
+        request(() => {
+          stops += 1
+        }),
+      )
+      .end()
     requests.stopAll()
     expect(stops).toBe(0)
   })

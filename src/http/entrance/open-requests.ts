@@ -1,13 +1,20 @@
+/** A request, as {@link OpenRequests} sees it. */
+export interface Stoppable {
+  /** Ends the request with an error that the client can read. */
+  stop(): void
+  /** Remote port of its connection; `undefined` once it is closed. */
+  peerPort(): number | undefined
+}
+
+/** A request that has begun. */
+export interface OpenRequest {
+  /** Removes the request. May be called more than once. */
+  end(): void
+}
+
 /** Requests from their acceptance to the last byte of their answer. */
 export interface OpenRequests {
-  /**
-   * Adds a request.
-   *
-   * @param stop ends the request with an error that the client can read
-   * @param peerPort remote port of its connection; `undefined` once it is closed
-   * @returns removes the request; to be called once, at its end
-   */
-  begin(stop: () => void, peerPort?: () => number | undefined): () => void
+  begin(request: Stoppable): OpenRequest
   readonly count: number
   /** Known remote ports of all requests. Expensive: it asks the server for each. */
   peers(): ReadonlySet<number>
@@ -19,34 +26,46 @@ export interface OpenRequests {
 
 /** Tracks open requests, so that a shutdown can wait for them. */
 export function openRequests(): OpenRequests {
-  const stops = new Map<() => void, () => number | undefined>()
+  /** In no order: the last one takes the place of one that ends. */
+  const entries: Entry[] = []
   let waiting: (() => void)[] = []
-  return {
-    begin(stop, peerPort = unknown) {
-      stops.set(stop, peerPort)
-      return () => {
-        stops.delete(stop)
-        if (stops.size > 0) return
-        for (const resolve of waiting) resolve()
-        waiting = []
+
+  class Entry implements OpenRequest {
+    readonly request: Stoppable
+    #position = entries.length
+
+    constructor(request: Stoppable) {
+      this.request = request
+      entries.push(this)
+    }
+
+    end(): void {
+      if (entries[this.#position] !== this) return
+      const last = entries.pop()
+      if (last !== undefined && last !== this) {
+        entries[this.#position] = last
+        last.#position = this.#position
       }
-    },
+      if (entries.length > 0) return
+      for (const resolve of waiting) resolve()
+      waiting = []
+    }
+  }
+
+  return {
+    begin: (request) => new Entry(request),
     get count() {
-      return stops.size
+      return entries.length
     },
-    peers: () => new Set([...stops.values()].flatMap((peerPort) => peerPort() ?? [])),
+    peers: () => new Set(entries.flatMap(({ request }) => request.peerPort() ?? [])),
     idle: () =>
-      stops.size === 0
+      entries.length === 0
         ? Promise.resolve()
         : new Promise((resolve) => {
             waiting.push(resolve)
           }),
     stopAll() {
-      for (const stop of [...stops.keys()]) stop()
+      for (const { request } of [...entries]) request.stop()
     },
   }
-}
-
-function unknown(): undefined {
-  return undefined
 }

@@ -1,4 +1,3 @@
-import type { Ask } from '../../formats/ask.ts'
 import { WireError } from '../../formats/error.ts'
 import type { Format } from '../../formats/format.ts'
 import type { Usage } from '../../formats/usage.ts'
@@ -36,28 +35,6 @@ export interface Progress {
   promptTokens: number | undefined
   served: ServedReply | undefined
   firstTokenMs: number | undefined
-}
-
-/** Returns the initial state. */
-export function begin(context: HandlerContext, format: Format): Progress {
-  return {
-    context,
-    format,
-    trail: [],
-    time: Date.now(),
-    model: '',
-    stream: false,
-    promptTokens: undefined,
-    served: undefined,
-    firstTokenMs: undefined,
-  }
-}
-
-/** Keeps the facts of a checked request. */
-export function noteAsk(progress: Progress, ask: Ask): void {
-  progress.model = ask.model
-  progress.stream = ask.stream
-  if (ask.stream) progress.promptTokens = progress.format.promptTokens?.(ask)
 }
 
 /** Maps any error to the client's error. Internal errors become a generic 500. */

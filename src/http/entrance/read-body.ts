@@ -1,7 +1,9 @@
 import { nextTurn } from '../../base/next-turn.ts'
 import { freeBytes, growingBytes } from '../../bytes/growing-bytes.ts'
 import { WireError } from '../../formats/error.ts'
+import { ownTimers, type SharedTimers } from '../../service/shared-timers.ts'
 import type { BodyReservation } from './body-budget.ts'
+import type { BegunUpload, Upload } from './uploads.ts'
 
 /** Bodies up to this size are read at once. The idle limit applies to the whole of them. */
 const smallBytesMax = 16 * 1024
@@ -49,6 +51,7 @@ export function readBody(
   request: Request,
   limits: BodyLimits,
   reservation: BodyReservation = unbounded,
+  timers: SharedTimers = ownTimers,
 ): Promise<Uint8Array> {
   const declared = request.headers.get('content-length')
   const length = declared === null ? undefined : Number(declared)
@@ -61,7 +64,7 @@ export function readBody(
   } catch (error) {
     return Promise.reject(error)
   }
-  if (isSmall) return readSmall(request, limits, reservation)
+  if (isSmall) return readSmall(request, limits, reservation, timers)
   // Only for large bodies: `request.body` creates a stream, which costs more than reading a small body.
   return request.body === null
     ? Promise.resolve(new Uint8Array())
@@ -80,7 +83,7 @@ export async function readControlBody(request: Request, limits: BodyLimits): Pro
 }
 
 /** Reservation of an unlimited budget. */
-const unbounded: BodyReservation = { reserve() {}, reduce() {}, begin: () => () => {}, release() {} }
+const unbounded: BodyReservation = { reserve() {}, reduce() {}, begin: () => ({ over() {} }), release() {} }
 
 function refusalOf(headers: Headers, length: number | undefined, limits: BodyLimits): WireError | undefined {
   const encoding = headers.get('content-encoding')
@@ -97,31 +100,59 @@ function refusalOf(headers: Headers, length: number | undefined, limits: BodyLim
   return length > limits.bytesMax ? tooLarge(limits) : undefined
 }
 
-function readSmall(request: Request, { idleMs }: BodyLimits, reservation: BodyReservation): Promise<Uint8Array> {
+function readSmall(
+  request: Request,
+  { idleMs }: BodyLimits,
+  reservation: BodyReservation,
+  timers: SharedTimers,
+): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const cancel = after(idleMs, () => giveUp(tooSlow()))
-    const arrived = reservation.begin({
-      // Unknown until the end. A body of this size arrives with its head, or a moment later.
-      arrived: () => 0,
-      end() {
-        reservation.release()
-        giveUp(endedForOthers())
-      },
-    })
-    function giveUp(error: WireError | ClientLeft): void {
-      arrived()
-      cancel()
-      reject(error)
-    }
+    const upload = new SmallUpload(reservation, reject)
+    const timer = timers.start(idleMs, () => upload.giveUp(tooSlow()))
     request.bytes().then(
       (bytes) => {
-        arrived()
-        cancel()
+        timer.stop()
+        upload.over()
         resolve(bytes)
       },
-      (cause: unknown) => giveUp(new ClientLeft('the client left while it was sending', { cause })),
+      (cause: unknown) => {
+        timer.stop()
+        upload.giveUp(new ClientLeft('the client left while it was sending', { cause }))
+      },
     )
   })
+}
+
+/** A small body that is being received. */
+class SmallUpload implements Pick<Upload, 'arrived' | 'end'> {
+  readonly #reservation: BodyReservation
+  readonly #reject: (error: unknown) => void
+  readonly #begun: BegunUpload
+
+  constructor(reservation: BodyReservation, reject: (error: unknown) => void) {
+    this.#reservation = reservation
+    this.#reject = reject
+    this.#begun = reservation.begin(this)
+  }
+
+  /** Unknown until the end. A body of this size arrives with its head, or a moment later. */
+  arrived(): number {
+    return 0
+  }
+
+  end(): void {
+    this.#reservation.release()
+    this.giveUp(endedForOthers())
+  }
+
+  over(): void {
+    this.#begun.over()
+  }
+
+  giveUp(error: unknown): void {
+    this.over()
+    this.#reject(error)
+  }
 }
 
 interface LargeBody {
@@ -143,7 +174,7 @@ async function readLarge(
   let reserved = ahead
   let wasEnded = false
   let piece: Uint8Array<ArrayBuffer> | undefined
-  const arrived = reservation.begin({
+  const upload = reservation.begin({
     arrived: () => bytes.length,
     end() {
       wasEnded = true
@@ -173,7 +204,7 @@ async function readLarge(
     reader.cancel().catch(() => undefined) // The upload has ended in any case.
     throw error instanceof WireError ? error : new ClientLeft('the client left while it was sending', { cause: error })
   } finally {
-    arrived()
+    upload.over()
   }
   bytes.trim()
   reservation.reduce(reserved - bytes.length)
@@ -195,21 +226,9 @@ function timeLeft({ totalMs, idleMs }: BodyLimits): () => number {
 
 function inTime<Value>(promise: Promise<Value>, ms: number): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const cancel = after(Math.max(0, ms), () => reject(tooSlow()))
-    promise.then(resolve, reject).finally(cancel)
+    const timer = ownTimers.start(Math.max(0, ms), () => reject(tooSlow()))
+    promise.then(resolve, reject).finally(() => timer.stop())
   })
-}
-
-/**
- * A timer that expires after sockets were read once more: after the process was suspended, timers run before sockets.
- *
- * @returns cancels it
- */
-function after(ms: number, expire: () => void): () => void {
-  let timer = setTimeout(() => {
-    timer = setTimeout(expire, 0)
-  }, ms)
-  return () => clearTimeout(timer)
 }
 
 function tooLarge({ bytesMax, setting }: BodyLimits): WireError {

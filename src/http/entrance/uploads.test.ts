@@ -33,7 +33,7 @@ describe('an upload', () => {
 
   test('is not ended when it is complete', () => {
     const { state, ended, uploads, begin } = subject()
-    begin('a', 0)()
+    begin('a', 0).over()
     state.time = 60_000
     expect([uploads.endSlow(), ended]).toEqual([false, []])
   })

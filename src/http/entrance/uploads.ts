@@ -1,3 +1,5 @@
+import { RingPlace } from '../../service/ring.ts'
+
 /** A request body being received. */
 export interface Upload {
   /** Bytes received so far. */
@@ -8,10 +10,15 @@ export interface Upload {
   end(): void
 }
 
+/** An upload that has begun. */
+export interface BegunUpload {
+  /** Removes the upload. To be called however it ends; more than once is no fault. */
+  over(): void
+}
+
 /** Request bodies being received. */
 export interface Uploads {
-  /** Adds an upload. @returns removes it; to be called however it ends */
-  begin(upload: Upload): () => void
+  begin(upload: Upload): BegunUpload
   /**
    * Ends slow uploads, the oldest first, until they have returned `bytes`: at least one, or none if all of them do not
    * suffice.
@@ -36,31 +43,57 @@ const checksMax = 256
  * @param now milliseconds on a monotonic clock
  */
 export function uploadsUnderWay(now: () => number = () => performance.now()): Uploads {
-  /** Start of each upload, in the order of checking: the oldest first, those already checked last. */
-  const beginnings = new Map<Upload, number>()
+  /** The place behind all uploads, in the order of checking: the oldest first, those already checked last. */
+  const end = new RingPlace()
+  let count = 0
+
+  class Begun extends RingPlace implements BegunUpload {
+    readonly upload: Upload
+    readonly #began = now()
+    #isOver = false
+
+    constructor(upload: Upload) {
+      super()
+      this.upload = upload
+      this.joinBefore(end)
+      count += 1
+    }
+
+    isSlow(time: number): boolean {
+      return this.upload.arrived() < (time - this.#began - graceMs) * bytesEachMs
+    }
+
+    /** The next check starts behind this upload. */
+    checked(): void {
+      this.leave()
+      this.joinBefore(end)
+    }
+
+    over(): void {
+      if (this.#isOver) return
+      this.#isOver = true
+      this.leave()
+      count -= 1
+    }
+  }
+
   return {
-    begin(upload) {
-      beginnings.set(upload, now())
-      return () => void beginnings.delete(upload)
-    },
+    begin: (upload) => new Begun(upload),
     endSlow(bytes = 0, spared) {
       const time = now()
-      const slow: Upload[] = []
+      const slow: Begun[] = []
       let freed = 0
-      let checks = Math.min(beginnings.size, checksMax)
-      for (const [upload, began] of beginnings) {
-        if (checks === 0) return false
-        checks -= 1
-        // The next call starts behind this upload.
-        beginnings.delete(upload)
-        beginnings.set(upload, began)
-        if (upload === spared || upload.arrived() >= (time - began - graceMs) * bytesEachMs) continue
-        slow.push(upload)
-        freed += upload.reserved()
+      for (let checks = Math.min(count, checksMax); checks > 0; checks -= 1) {
+        const begun = end.next
+        if (!(begun instanceof Begun)) return false
+        begun.checked()
+        if (begun.upload === spared || !begun.isSlow(time)) continue
+        slow.push(begun)
+        freed += begun.upload.reserved()
         if (freed < bytes) continue
         for (const each of slow) {
-          beginnings.delete(each)
-          each.end()
+          each.over()
+          each.upload.end()
         }
         return true
       }

@@ -80,14 +80,15 @@ function followRequests({
   const eventAfter = requestEvents(observer, answerOf)
   const ofUser = new Map<string, number>()
 
-  function enter({ user = '' }: HandlerContext, end: () => void): () => void {
+  function enter(context: HandlerContext, stop: () => void): () => void {
+    const { user = '' } = context
     const own = ofUser.get(user) ?? 0
     if (followers.count >= followersMax || (user !== '' && own >= followersPerUserMax))
       throw overloaded('Too many pages follow the requests')
-    const forget = followers.begin(end)
+    const open = followers.begin({ stop, peerPort: () => context.peerPort() })
     ofUser.set(user, own + 1)
     return () => {
-      forget()
+      open.end()
       const left = (ofUser.get(user) ?? 1) - 1
       if (left === 0) ofUser.delete(user)
       else ofUser.set(user, left)
@@ -153,9 +154,9 @@ function followRequests({
 }
 
 /** Whether the guards still let the reader pass, as the same user. */
-async function mayStay({ user, currentVisitor }: HandlerContext): Promise<boolean> {
+async function mayStay(context: HandlerContext): Promise<boolean> {
   try {
-    return (await currentVisitor()).user === user
+    return (await context.currentVisitor()).user === context.user
   } catch {
     return false // The client learns the reason at its next request.
   }

@@ -1,0 +1,134 @@
+import type { Ask } from '../../formats/ask.ts'
+import type { Envelope, Format } from '../../formats/format.ts'
+import { overloaded } from '../../gateway/all-failed.ts'
+import type { Gateway, ServedReply } from '../../gateway/gateway.ts'
+import { callController } from '../../service/call-controller.ts'
+import { DeadlineExceeded } from '../../service/deadline-exceeded.ts'
+import { ownTimers, type SharedTimer, type SharedTimers } from '../../service/shared-timers.ts'
+import type { Trail } from '../../service/trail.ts'
+import type { HandlerContext } from '../handler-context.ts'
+import type { BodyReservation } from './body-budget.ts'
+import type { EntranceOptions } from './entrance-options.ts'
+import type { OpenRequest, Stoppable } from './open-requests.ts'
+import { recordOf, type Outcome, type Progress } from './progress.ts'
+import { ClientLeft } from './read-body.ts'
+
+/**
+ * Milliseconds after which the server's idle limit is suspended. Most requests end before, and never touch it. Less
+ * than that limit.
+ */
+const lastingMs = 20_000
+
+/** An API request, from its acceptance to the last byte of its answer. A class: one object instead of many closures. */
+export class ApiRequest implements Progress, Envelope, Stoppable {
+  readonly context: HandlerContext
+  readonly format: Format
+  readonly options: EntranceOptions
+  readonly trail: Trail = []
+  readonly time = Date.now()
+  model = ''
+  stream = false
+  promptTokens: number | undefined
+  served: ServedReply | undefined
+  firstTokenMs: number | undefined
+  /** Aborts the work for this request. */
+  readonly controller = callController()
+  #reservation: BodyReservation | undefined
+  #gateway: Gateway | undefined
+  #open: OpenRequest | undefined
+  #timer: SharedTimer | undefined
+  #isKeptOpen = false
+
+  constructor(context: HandlerContext, format: Format, options: EntranceOptions) {
+    this.context = context
+    this.format = format
+    this.options = options
+  }
+
+  /** Begins the work for an admitted request. @returns its reservation for the body */
+  begin(timers: SharedTimers): BodyReservation {
+    const { context, options } = this
+    this.#open = options.openRequests.begin(this)
+    this.#reservation = options.bodyBudget.reservation()
+    context.request.signal.addEventListener('abort', this.#leave)
+    this.#startDeadline(timers)
+    return this.#reservation
+  }
+
+  get path(): string {
+    return this.context.path
+  }
+
+  get headers(): Headers {
+    return this.context.request.headers
+  }
+
+  parameter(name: string): string | null {
+    return new URL(this.context.request.url).searchParams.get(name)
+  }
+
+  peerPort(): number | undefined {
+    return this.context.peerPort()
+  }
+
+  stop(): void {
+    this.controller.abort(overloaded('The service is shutting down'))
+  }
+
+  /** Asks the active gateway. */
+  ask(ask: Ask): Promise<ServedReply> {
+    this.model = ask.model
+    this.stream = ask.stream
+    if (ask.stream) this.promptTokens = this.format.promptTokens?.(ask)
+    const { signal } = this.controller
+    if (this.context.request.signal.aborted) this.#leave()
+    if (signal.aborted) return Promise.reject(signal.reason)
+    this.#gateway = this.options.gateway()
+    return this.#gateway.answer(ask, { signal, trail: this.trail }, () => this.#reservation?.release())
+  }
+
+  /** Ends the deadline: the answer is complete, and its delivery has a limit of its own. */
+  endDeadline(): void {
+    this.#timer?.stop()
+  }
+
+  /** Suspends the idle limit of the connection. */
+  keepOpen(): void {
+    if (this.#isKeptOpen) return
+    this.#isKeptOpen = true
+    this.context.keepOpen()
+  }
+
+  /** Ends the request and records it. */
+  settle(outcome: Outcome): void {
+    this.#timer?.stop()
+    if (this.#open !== undefined) this.context.request.signal.removeEventListener('abort', this.#leave)
+    this.#open?.end()
+    this.#reservation?.release()
+    if (this.#isKeptOpen) this.context.resetIdleLimit()
+    this.options.record(recordOf(this, this.#gateway?.listedName(this.model), outcome), outcome.cause)
+  }
+
+  readonly #leave = (): void => this.controller.abort(new ClientLeft('the client left'))
+
+  #startDeadline(timers: SharedTimers): void {
+    const ms = Math.min(this.options.deadlineMs(), requestedTimeoutMs(this.headers))
+    if (ms <= lastingMs) return this.#expireAfter(ms)
+    this.#timer = timers.start(lastingMs, () => {
+      this.keepOpen()
+      this.#expireAfter(ms)
+    })
+  }
+
+  /** @param ms from the start of the request */
+  #expireAfter(ms: number): void {
+    const expire = () => this.controller.abort(new DeadlineExceeded('the whole request took too long'))
+    this.#timer = ownTimers.start(Math.max(1, ms - (performance.now() - this.context.started)), expire)
+  }
+}
+
+/** `x-svc-timeout-ms` can only lower the deadline; invalid values are ignored. */
+function requestedTimeoutMs(headers: Headers): number {
+  const given = headers.get('x-svc-timeout-ms')
+  return given !== null && /^[1-9]\d{0,8}$/.test(given) ? Number(given) : Number.POSITIVE_INFINITY
+}

@@ -1,0 +1,33 @@
+import type { Gateway } from '../../gateway/gateway.ts'
+import type { RequestRecord } from '../../observe/record.ts'
+import type { AnswerBudget } from '../../service/answer-budget.ts'
+import type { AdmissionOptions } from './admission.ts'
+import type { BodyBudget } from './body-budget.ts'
+import type { OpenRequests } from './open-requests.ts'
+import type { BodyLimits } from './read-body.ts'
+
+/** Times of a request, in milliseconds. */
+export interface AnswerTimers {
+  /** Before the first keep-alive comment, and between two of them. */
+  readonly heartbeatMs: number
+  /** Limit for a client to read available bytes. */
+  readonly stallMs: number
+}
+
+/** Everything that API requests share. */
+export interface EntranceOptions extends AdmissionOptions {
+  /** The active gateway. A request keeps the gateway it began with. */
+  readonly gateway: () => Gateway
+  readonly bodyLimits: () => BodyLimits
+  /** Limit of a request over all attempts, in milliseconds. */
+  readonly deadlineMs: () => number
+  /** Memory budget of bodies, over all requests; 503 above it. */
+  readonly bodyBudget: BodyBudget
+  /** Memory budget of large answers until they are read, shared with answers being buffered; 503 above it. */
+  readonly answerBudget: AnswerBudget
+  readonly openRequests: OpenRequests
+  readonly streamsOpen: { add(difference: number): void }
+  readonly timers: AnswerTimers
+  /** Records an ended request. `cause`: the cause of an internal error, for the log. */
+  readonly record: (record: RequestRecord, cause?: unknown) => void
+}

@@ -1,0 +1,60 @@
+import type { Server } from 'bun'
+import type { Visitor } from '../extensions/extension.ts'
+import { requestId, type HandlerContext } from './handler-context.ts'
+import { passGuards, type Guard } from './pass-guards.ts'
+
+/** Seconds a connection may be idle between requests. */
+export const idleSeconds = 75
+/** The same after a large answer, which a slow client may still be reading. The longest that Bun allows. */
+const readSeconds = 255
+
+/** The part of `Bun.serve`'s server that a context uses. */
+export type ContextServer = Pick<Server<unknown>, 'requestIP' | 'timeout'>
+
+/** The context of a request to a server of Bun. A class, since every request has one. */
+export class ServedContext implements HandlerContext {
+  readonly request: Request
+  readonly started = performance.now()
+  readonly id: string
+  path = ''
+  user: string | undefined
+  visitor: Partial<Visitor> | undefined
+  readonly #server: ContextServer
+  readonly #guards: () => readonly Guard[]
+
+  /** @param guards the current guards */
+  constructor(request: Request, server: ContextServer, guards: () => readonly Guard[]) {
+    this.request = request
+    this.id = requestId(request)
+    this.#server = server
+    this.#guards = guards
+  }
+
+  address(): string {
+    return this.#server.requestIP(this.request)?.address ?? ''
+  }
+
+  peerPort(): number | undefined {
+    return this.#server.requestIP(this.request)?.port
+  }
+
+  currentVisitor(): Promise<Partial<Visitor>> {
+    return passGuards(this.#guards(), this)
+  }
+
+  keepOpen(): void {
+    this.#server.timeout(this.request, 0)
+  }
+
+  resetIdleLimit(): void {
+    this.#server.timeout(this.request, idleSeconds)
+  }
+
+  extendIdleLimit(): void {
+    this.#server.timeout(this.request, readSeconds)
+  }
+
+  drop(): void {
+    this.#server.timeout(this.request, 1)
+  }
+}
