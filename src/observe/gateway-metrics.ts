@@ -51,14 +51,22 @@ const labelsMax = 200
 /** Seconds, from a fast local model to the longest allowed request, 600 s. */
 const secondsBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600]
 
+/** The series of requests to one model that ended alike. */
 interface RequestSeries {
+  readonly api: string
+  readonly status: number
+  readonly kind: string
+  readonly provider: string | undefined
   readonly requests: Counter
   readonly firstToken: Histogram | undefined
   readonly promptTokens: Counter | undefined
   readonly completionTokens: Counter | undefined
 }
 
+/** The series of attempts for one model that ended alike. */
 interface AttemptSeries {
+  readonly provider: string
+  readonly outcome: string
   readonly attempts: Counter
   readonly seconds: Histogram
 }
@@ -148,13 +156,17 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
   const boundModel = boundedLabel(modelsMax)
   const boundProvider = boundedLabel(labelsMax)
   const boundClass = boundedLabel(labelsMax)
-  const requestSeries = new Map<string, RequestSeries>()
-  const attemptSeries = new Map<string, AttemptSeries>()
+  // By model. Each has few series, so searching them costs less than making a key of their labels.
+  const requestSeries = new Map<string, RequestSeries[]>()
+  const attemptSeries = new Map<string, AttemptSeries[]>()
 
   /** The label of a model. Its names become known as labels of breakers, too. */
   function modelOf(listedAs: string | undefined, upstream: string | undefined): string {
     if (listedAs === undefined) return 'other'
-    for (const name of [listedAs, upstream]) if (name !== undefined && upstreams.size < modelsMax) upstreams.add(name)
+    if (upstreams.size < modelsMax) {
+      upstreams.add(listedAs)
+      if (upstream !== undefined) upstreams.add(upstream)
+    }
     return boundModel(listedAs)
   }
 
@@ -164,27 +176,34 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
     provider: string | undefined,
   ): RequestSeries {
     const kind = error === undefined ? 'ok' : boundClass(error)
-    const key = `${api}\n${status}\n${kind}\n${provider ?? ''}\n${model}`
-    const known = requestSeries.get(key)
+    const ofModel = listOf(requestSeries, model)
+    const known = ofModel.find(
+      (each) => each.provider === provider && each.status === status && each.kind === kind && each.api === api,
+    )
     if (known !== undefined) return known
     const made: RequestSeries = {
+      api,
+      status,
+      kind,
+      provider,
       requests: requests.with(model, provider ?? 'none', String(status), kind, api),
       firstToken: provider === undefined ? undefined : firstTokens.with(provider),
       promptTokens: provider === undefined ? undefined : tokens.with(provider, model, 'prompt'),
       completionTokens: provider === undefined ? undefined : tokens.with(provider, model, 'completion'),
     }
-    requestSeries.set(key, made)
+    ofModel.push(made)
     return made
   }
 
   function recordAttempt(attempt: RecordedAttempt, model: string): void {
     const provider = boundProvider(attempt.name)
     const outcome = attempt.failure === undefined ? 'ok' : boundClass(attempt.failure)
-    const key = `${outcome}\n${provider}\n${model}`
-    let series = attemptSeries.get(key)
+    const ofModel = listOf(attemptSeries, model)
+    let series = ofModel.find((each) => each.provider === provider && each.outcome === outcome)
     if (series === undefined) {
-      series = { attempts: attempts.with(provider, model, outcome), seconds: attemptSeconds.with(provider) }
-      attemptSeries.set(key, series)
+      const counter = attempts.with(provider, model, outcome)
+      series = { provider, outcome, attempts: counter, seconds: attemptSeconds.with(provider) }
+      ofModel.push(series)
     }
     series.attempts.add()
     series.seconds.observe(attempt.ms / 1000)
@@ -214,6 +233,15 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
     text: all.text,
     metrics: all.metrics,
   }
+}
+
+/** The list at a key, which is made at the first call. */
+function listOf<Item>(lists: Map<string, Item[]>, key: string): Item[] {
+  const known = lists.get(key)
+  if (known !== undefined) return known
+  const made: Item[] = []
+  lists.set(key, made)
+  return made
 }
 
 /** Samples of breakers. Models without a known name share one sample for each provider. */

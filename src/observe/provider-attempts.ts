@@ -44,13 +44,13 @@ export interface AttemptBook {
 }
 
 interface KeptAttempt {
-  readonly time: number
-  readonly isOk: boolean
-  readonly firstTokenMs: number | undefined
+  time: number
+  isOk: boolean
+  firstTokenMs: number | undefined
 }
 
 interface History {
-  /** The last 500 attempts, in a ring. */
+  /** The last 500 attempts, in a ring. Its objects are used again: new ones would become old ones of the collector. */
   readonly kept: KeptAttempt[]
   next: number
   lastError: AttemptError | undefined
@@ -102,8 +102,10 @@ export function attemptBook(): AttemptBook {
 
 /** The duration of a successful attempt at a stream is the time to its first token. */
 function keep(history: History, { failure, ms }: RecordedAttempt, time: number, stream: boolean): void {
-  const isOk = failure === undefined
-  history.kept[history.next] = { time, isOk, firstTokenMs: isOk && stream ? ms : undefined }
+  const kept = (history.kept[history.next] ??= { time, isOk: true, firstTokenMs: undefined })
+  kept.time = time
+  kept.isOk = failure === undefined
+  kept.firstTokenMs = kept.isOk && stream ? ms : undefined
   history.next = (history.next + 1) % attemptsMax
 }
 

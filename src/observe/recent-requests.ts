@@ -59,7 +59,7 @@ export interface RecentRequests {
  * @param now Unix milliseconds
  */
 export function recentRequests(now: () => number): RecentRequests {
-  const ring: RecentRequest[] = []
+  const ring: RequestRecord[] = []
   const minutes = minuteBook()
   const attempts = attemptBook()
   let count = 0
@@ -69,7 +69,7 @@ export function recentRequests(now: () => number): RecentRequests {
   function* marked(scope: Scope, after: number): Generator<readonly [RecentRequest, number]> {
     for (let position = Math.max(after, count - requestsMax); position < count; position += 1) {
       const request = ring[position % requestsMax]
-      if (request !== undefined && isOf(request, scope)) yield [request, position + 1]
+      if (request !== undefined && isOf(request, scope)) yield [remembered(request), position + 1]
     }
   }
 
@@ -85,7 +85,7 @@ export function recentRequests(now: () => number): RecentRequests {
 
   return {
     record(record) {
-      ring[count % requestsMax] = remembered(record)
+      ring[count % requestsMax] = bare(record)
       count += 1
       minutes.add(record, count)
       attempts.add(record)
@@ -106,11 +106,20 @@ export function recentRequests(now: () => number): RecentRequests {
   }
 }
 
-function isOf({ user }: RecentRequest, scope: Scope): boolean {
+function isOf({ user }: RequestRecord, scope: Scope): boolean {
   return scope === 'all users' || user === scope.user
 }
 
-/** Copies the remembered members, so that no error, body or stack stays in memory. */
+/**
+ * The record without reasons, which may keep the body of an error in memory. A record without failures is kept itself:
+ * a copy of each would cost more than all other observation.
+ */
+function bare(record: RequestRecord): RequestRecord {
+  const { trail } = record
+  const isBare = trail.length <= trailMax && trail.every(({ reason }) => reason === undefined)
+  return isBare ? record : { ...record, trail: trail.slice(0, trailMax).map(bareAttempt) }
+}
+
 function remembered({
   time,
   id,
@@ -136,7 +145,7 @@ function remembered({
     status,
     error,
     provider,
-    trail: trail.slice(0, trailMax).map(bareAttempt),
+    trail: trail.map(bareAttempt),
     firstTokenMs,
     totalMs,
     usage,
