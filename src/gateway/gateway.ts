@@ -97,13 +97,10 @@ export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayO
     const walk: CandidateWalk<ModelCandidate, Reply> = failover(candidates, failoverOptions)
     try {
       const first = await walk.next((each) => ask(each, request, call), call)
-      return servedBy(first, {
-        request,
-        call,
-        walk,
-        isResumable: onCut === 'resume' && candidates.length > 1,
-        releaseRequest,
-      })
+      const served = servedBy(first, request)
+      if (first.reply.kind === 'whole') return served
+      const isResumable = onCut === 'resume' && candidates.length > 1
+      return resumed(served, { first: first.reply, request, call, walk, isResumable, releaseRequest })
     } catch (error) {
       throw wireErrorOf(error, request.model)
     }
@@ -118,28 +115,24 @@ export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayO
   }
 }
 
-/** Makes streams resumable. (Closures of the async `answer` would keep the request in memory until the stream ends.) */
-function servedBy(
-  { candidate, reply }: CandidateReply<ModelCandidate, Reply>,
-  options: Omit<ResumeOptions, 'first' | 'format' | 'onResumed'>,
-): ServedReply {
-  const { request } = options
+function servedBy({ candidate, reply }: CandidateReply<ModelCandidate, Reply>, request: Ask): Mutable<ServedReply> {
   const dropped = candidate.passesThrough(request.format) ? undefined : request.untranslated
-  const { name: provider, model, price } = candidate
-  const served: Mutable<ServedReply> = { reply, provider, model, price, dropped }
-  const { stream: format } = formats[request.format]
-  if (reply.kind === 'stream' && format !== undefined) {
-    served.reply = resumable({
-      ...options,
-      format,
-      first: reply,
-      onResumed(other) {
-        served.provider = other.name
-        served.model = other.model
-        served.price = other.price
-      },
-    })
-  }
+  return { reply, provider: candidate.name, model: candidate.model, price: candidate.price, dropped }
+}
+
+/** Makes a stream resumable. (Closures of the async `answer` would keep the request in memory until its end.) */
+function resumed(served: Mutable<ServedReply>, options: Omit<ResumeOptions, 'format' | 'onResumed'>): ServedReply {
+  const { stream: format } = formats[options.request.format]
+  if (format === undefined) return served
+  served.reply = resumable({
+    ...options,
+    format,
+    onResumed(other) {
+      served.provider = other.name
+      served.model = other.model
+      served.price = other.price
+    },
+  })
   return served
 }
 

@@ -6,6 +6,7 @@ import type { OpaqueSeal } from '../formats/opaque-seal.ts'
 import type { Part } from '../formats/part.ts'
 import type { WholeReply } from '../formats/reply.ts'
 import type { UpstreamFailure } from '../service/failure.ts'
+import type { ResponseHeaders } from '../transport/transport.ts'
 
 /** The settings of one provider that a protocol needs. */
 export interface Endpoint extends PassThroughTarget {
@@ -119,6 +120,6 @@ export interface Protocol {
   /** Starts signing the requests to an endpoint. */
   sign(endpoint: Endpoint): Signer
   /** Reads an answer that is not 200. Names of `headers` are in lower case. */
-  failure(status: number, headers: ReadonlyMap<string, string>, body: Uint8Array): UpstreamFailure
+  failure(status: number, headers: Pick<ResponseHeaders, 'get'>, body: Uint8Array): UpstreamFailure
   readonly models: ModelListing
 }

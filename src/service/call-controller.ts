@@ -24,8 +24,9 @@ export function callController(): CallController {
 class LightController implements CallController, CallSignal {
   aborted = false
   reason: unknown = undefined
-  /** A few at most, so an array is enough: of the attempt, of the transport. */
-  readonly #listeners: (() => void)[] = []
+  /** Nearly all signals have one listener: of the attempt, or of the transport. */
+  #listener: (() => void) | undefined
+  #others: (() => void)[] | undefined
 
   get signal(): CallSignal {
     return this
@@ -35,18 +36,19 @@ class LightController implements CallController, CallSignal {
     if (this.aborted) return
     this.aborted = true
     this.reason = reason
-    for (const listener of this.#listeners.splice(0)) listener()
+    const listeners = [this.#listener, ...(this.#others ?? [])]
+    this.#listener = this.#others = undefined
+    for (const listener of listeners) listener?.()
   }
 
   addEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners.push(listener)
+    if (this.#listener === undefined) this.#listener = listener
+    else (this.#others ??= []).push(listener)
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
-    const listeners = this.#listeners
-    const position = listeners.lastIndexOf(listener)
-    // Most listeners are removed in the reverse of their order, without a splice, which makes an array.
-    if (position === listeners.length - 1) listeners.pop()
-    else if (position >= 0) listeners.splice(position, 1)
+    const others = this.#others
+    if (this.#listener === listener) this.#listener = others?.shift()
+    else if (others !== undefined && others.includes(listener)) others.splice(others.indexOf(listener), 1)
   }
 }

@@ -29,7 +29,9 @@ export type Trail = Attempt[]
 
 /** Writes a trail as the header `x-svc-trail`: `groq;status=429;class=rate_limit;ms=12, openai;status=200;ms=340`. */
 export function formatTrail(trail: readonly Attempt[]): string {
-  return trail.map(formatAttempt).join(', ')
+  let text = ''
+  for (const attempt of trail) text += text === '' ? formatAttempt(attempt) : `, ${formatAttempt(attempt)}`
+  return text
 }
 
 function formatAttempt({ name, status, failure, ms, ambiguous }: Attempt): string {

@@ -69,7 +69,54 @@ function parse(text: string): ResponseHead {
   return parseResponseHead(Buffer.from(`${text}\r\n\r\n`, 'latin1'), 0, text.length)
 }
 
+/** The headers by a reading that keeps all of them. */
+function headersOf(text: string): ReadonlyMap<string, string> {
+  const all = new Map<string, string>()
+  for (const line of text.split('\r\n').slice(1)) {
+    const [, name = '', value = ''] = /^([^:]*):[\t ]*(.*?)[\t ]*$/s.exec(line) ?? []
+    const before = all.get(name.toLowerCase())
+    all.set(name.toLowerCase(), before === undefined ? value : `${before}, ${value}`)
+  }
+  return all
+}
+
 describe('the head of a response', () => {
+  test('has its headers by their names in lower case, whatever their order and case', () => {
+    const name = fc.constantFrom(
+      'Content-Type',
+      'content-encoding',
+      'CONNECTION',
+      'Keep-Alive',
+      'keep_alive',
+      'x-request-id',
+      'Retry-After',
+      'connectioN',
+      'Content-Typed',
+      'Content_Type',
+    )
+    const value = fc.constantFrom(
+      '',
+      ' ',
+      'a',
+      ' a, b ',
+      '\tclose\t ',
+      'x:y',
+      'text/event-stream; charset=utf-8',
+      '\xe9',
+    )
+    fc.assert(
+      fc.property(fc.array(fc.tuple(name, value), { maxLength: 12 }), (fields) => {
+        const text = ['HTTP/1.1 200 OK', ...fields.map(([field, is]) => `${field}:${is}`)].join('\r\n')
+        const { headers } = parse(text)
+        const expected = headersOf(text)
+        for (const [field] of fields) expect(headers.get(field.toLowerCase())).toBe(expected.get(field.toLowerCase()))
+        expect(headers.get('date')).toBeUndefined()
+        expect(headers.get('transfer-encoding')).toBeUndefined()
+        expect([...headers]).toEqual([...expected])
+      }),
+    )
+  })
+
   test('is the same wherever its bytes are split', () => {
     fc.assert(
       fc.property(heads, pieceLengths, (text, lengths) => {

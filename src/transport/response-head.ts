@@ -1,4 +1,4 @@
-import { TransportError } from './transport.ts'
+import { TransportError, type ResponseHeaders } from './transport.ts'
 
 /** Most bytes of one response head, its blank line included. */
 export const headBytesMax = 64 * 1024
@@ -12,8 +12,7 @@ export type BodyFraming = 'length' | 'chunked' | 'connection'
 /** A parsed response head. */
 export interface ResponseHead {
   readonly status: number
-  /** Lower-case name → value; repeated headers are joined with `, `. */
-  readonly headers: ReadonlyMap<string, string>
+  readonly headers: ResponseHeaders
   readonly framing: BodyFraming
   /** Bytes of the body; 0 unless the framing is `length`. */
   readonly contentLength: number
@@ -111,10 +110,10 @@ function beginsLikeHttp(bytes: Uint8Array, from: number): boolean {
   return true
 }
 
-/** 1 for bytes of a header name in lower case, 2 for upper case, 0 for other bytes (RFC 9110 section 5.6.2). */
+/** 1 for bytes of a header name, 0 for other bytes (RFC 9110 section 5.6.2). */
 const nameBytes = new Uint8Array(256)
-for (const character of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz") nameBytes[character.charCodeAt(0)] = 1
-for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') nameBytes[character.charCodeAt(0)] = 2
+for (const character of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+  nameBytes[character.charCodeAt(0)] = 1
 
 /** 1 for bytes of a header value: the tab, and all bytes that are not control characters (RFC 9110 section 5.5). */
 const valueBytes = new Uint8Array(256).fill(1, 32)
@@ -137,27 +136,116 @@ const colon = 58
  */
 export function parseResponseHead(bytes: Buffer, from: number, end: number): ResponseHead {
   const status = statusOf(bytes, from)
-  const headers = new Map<string, string>()
-  const text = bytes.toString('latin1', from, end)
+  const headers = new HeadHeaders(bytes.toString('latin1', from, end))
   let index = nextLine(bytes, from, end)
   for (let count = 0; index < end; count++) {
     if (count === headersMax) throw malformed('too many headers')
     const nameStart = index
-    let seen = 0
-    for (let kind = nameBytes[bytes[index] ?? 0] ?? 0; kind !== 0; kind = nameBytes[bytes[++index] ?? 0] ?? 0)
-      seen |= kind
+    while (nameBytes[bytes[index] ?? 0] === 1) index++
     if (bytes[index] !== colon || index === nameStart) throw malformed('invalid header line')
-    const spelled = text.substring(nameStart - from, index - from)
-    const name = (seen & 2) === 0 ? spelled : spelled.toLowerCase()
-    do index++
-    while (bytes[index] === space || bytes[index] === tab)
-    const valueStart = index
-    index = nextLine(bytes, index, end)
-    const value = text.substring(valueStart - from, valueEnd(bytes, valueStart, index - 2) - from)
-    const before = headers.get(name)
-    headers.set(name, before === undefined ? value : `${before}, ${value}`)
+    const name = readNameAt(bytes, nameStart, index)
+    const valueStart = index + 1
+    index = nextLine(bytes, valueStart, end)
+    if (name !== undefined) headers.add(name, valueStart - from, index - 2 - from)
   }
   return framed(status, headers, bytes[from + start.length] === 48)
+}
+
+/** The headers that are read of every response. */
+type ReadName = (typeof readHeaders)[number]
+const readHeaders = [
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+] as const
+
+/** The same by their lengths. */
+const readNames = Array.from({ length: 20 }, (_, length) =>
+  readHeaders.filter((name) => name.length === length).map((is) => ({ is, bytes: Buffer.from(is) })),
+)
+
+function readNameAt(bytes: Uint8Array, from: number, to: number): ReadName | undefined {
+  const candidates = readNames[to - from]
+  if (candidates !== undefined) for (const { is, bytes: name } of candidates) if (isNameAt(bytes, from, name)) return is
+  return undefined
+}
+
+/** Whether there is the name, in upper or lower case. */
+function isNameAt(bytes: Uint8Array, from: number, name: Uint8Array): boolean {
+  // In ASCII, this bit is set in lower-case letters and in `-`.
+  for (let index = 0; index < name.length; index++)
+    if (((bytes[from + index] ?? 0) | 0x20) !== name[index]) return false
+  return true
+}
+
+/**
+ * The headers of a head that was checked. Providers send dozens of headers, of which a good answer needs two or three:
+ * only these are read at once.
+ */
+class HeadHeaders implements ResponseHeaders, Record<ReadName, string | undefined> {
+  'content-type': string | undefined
+  'content-length': string | undefined
+  'content-encoding': string | undefined
+  'transfer-encoding': string | undefined
+  'connection': string | undefined
+  'keep-alive': string | undefined
+  readonly #text: string
+  #all: ReadonlyMap<string, string> | undefined
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  /** Adds a value, by the offsets of its line behind the colon. */
+  add(name: ReadName, start: number, end: number): void {
+    this[name] = joined(this[name], trimmed(this.#text, start, end))
+  }
+
+  get(name: string): string | undefined {
+    return isRead(name) ? this[name] : this.#map().get(name)
+  }
+
+  [Symbol.iterator](): Iterator<[string, string]> {
+    return this.#map()[Symbol.iterator]()
+  }
+
+  #map(): ReadonlyMap<string, string> {
+    return (this.#all ??= allHeaders(this.#text))
+  }
+}
+
+function isRead(name: string): name is ReadName {
+  return readNames[name.length]?.some(({ is }) => is === name) === true
+}
+
+function allHeaders(text: string): ReadonlyMap<string, string> {
+  const all = new Map<string, string>()
+  for (const line of text.split('\r\n').slice(1)) {
+    const nameEnd = line.indexOf(':')
+    const name = line.slice(0, nameEnd).toLowerCase()
+    all.set(name, joined(all.get(name), trimmed(line, nameEnd + 1, line.length)))
+  }
+  return all
+}
+
+function joined(before: string | undefined, value: string): string {
+  return before === undefined ? value : `${before}, ${value}`
+}
+
+/** A part of a text without spaces and tabs around it. */
+function trimmed(text: string, from: number, to: number): string {
+  let start = from
+  let end = to
+  while (start < end && isBlank(text.charCodeAt(start))) start++
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end--
+  return text.slice(start, end)
+}
+
+function isBlank(code: number): boolean {
+  return code === space || code === tab
 }
 
 /** Parses the status of a line such as `HTTP/1.1 200 OK`; the reason is optional. */
@@ -188,18 +276,11 @@ function nextLine(bytes: Buffer, from: number, end: number): number {
   return index + 2
 }
 
-/** The index after the value's last byte, without trailing white space. */
-function valueEnd(bytes: Buffer, from: number, to: number): number {
-  let index = to
-  while (index > from && (bytes[index - 1] === space || bytes[index - 1] === tab)) index--
-  return index
-}
-
-function framed(status: number, headers: ReadonlyMap<string, string>, isHttp10: boolean): ResponseHead {
-  const transferEncoding = headers.get('transfer-encoding')
-  const lengthText = headers.get('content-length')
+function framed(status: number, headers: HeadHeaders, isHttp10: boolean): ResponseHead {
+  const transferEncoding = headers['transfer-encoding']
+  const lengthText = headers['content-length']
   const contentLength = lengthText === undefined ? 0 : parseContentLength(lengthText)
-  const connection = headers.get('connection')
+  const { connection } = headers
   const isReusable =
     !isHttp10 && (connection === undefined || connection === 'keep-alive' || !lists(connection, 'close'))
   if (status < 200 || status === 204 || status === 304)
@@ -234,7 +315,7 @@ function lists(value: string, word: string): boolean {
 /**
  * Milliseconds an upstream keeps an idle connection, from `Keep-Alive: timeout=N`; `undefined` when not announced.
  */
-export function keepAliveMs(headers: ReadonlyMap<string, string>): number | undefined {
+export function keepAliveMs(headers: ResponseHeaders): number | undefined {
   const value = headers.get('keep-alive')
   if (value === undefined) return undefined
   const seconds = /(?:^|[\s,;])timeout\s*=\s*"?(\d{1,9})/i.exec(value)?.[1]

@@ -33,11 +33,16 @@ export interface UpstreamRequest {
 /** Header lines ready to send, `name: value\r\n` each; made by `headerBlock`. */
 export type HeaderBlock = string & { readonly __brand: 'HeaderBlock' }
 
+/** The headers of a response, at most 64 KiB in all: names in lower case, and values. */
+export interface ResponseHeaders extends Iterable<[string, string]> {
+  /** Returns the value of a header; of a repeated one all values, joined with `, `. */
+  get(name: string): string | undefined
+}
+
 /** The head of a response, and its unread body. */
 export interface UpstreamResponse {
   readonly status: number
-  /** Lower-case name → value; repeated headers are joined with `, `. At most 64 KiB in all. */
-  readonly headers: ReadonlyMap<string, string>
+  readonly headers: ResponseHeaders
   readonly body: UpstreamBody
 }
 

@@ -1,5 +1,6 @@
 import type { UpstreamError } from '../formats/upstream-error.ts'
 import { UpstreamFailure, type FailureClass, type FailureDetails } from '../service/failure.ts'
+import type { ResponseHeaders } from '../transport/transport.ts'
 import { redact } from './redact.ts'
 import {
   contextPhrases,
@@ -108,7 +109,7 @@ const classByAmazonType: Readonly<Record<string, FailureClass>> = {
  */
 export function classifyFailure(
   status: number,
-  headers: ReadonlyMap<string, string>,
+  headers: Pick<ResponseHeaders, 'get'>,
   error: UpstreamError | undefined,
   nowMs: number = Date.now(),
 ): UpstreamFailure {
@@ -146,7 +147,7 @@ export function statusOfError(error: UpstreamError): number {
 }
 
 /** By the header `x-amzn-errortype`, such as `ModelErrorException:http://…`. */
-function classOfAmazon(headers: ReadonlyMap<string, string>): FailureClass | undefined {
+function classOfAmazon(headers: Pick<ResponseHeaders, 'get'>): FailureClass | undefined {
   const type = headers.get('x-amzn-errortype')?.split(':', 1)[0] ?? ''
   return Object.hasOwn(classByAmazonType, type) ? classByAmazonType[type] : undefined
 }

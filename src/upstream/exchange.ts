@@ -14,6 +14,7 @@ import {
   type UpstreamBody,
   type UpstreamResponse,
 } from '../transport/transport.ts'
+import type { HiddenSecrets } from './hide-secrets.ts'
 import { streamReply, type StreamBody, type StreamReplyOptions } from './stream-reply.ts'
 import { bodyFailure, exchangeFailure } from './transport-failure.ts'
 import type { Signed, Upstream } from './upstream.ts'
@@ -42,24 +43,29 @@ export function upstreamExchange({ upstream, model, idleMs, answerBudget }: Exch
   const { framing = serverSentEvents } = protocol
   const seal = upstream.sealOf(model)
   const origin = { ...parseOrigin(new URL(endpoint.baseUrl)), owner: endpoint.id }
-  const dialects = new Map<string, DialectPaths>()
+  const dialects = new Map<string, SpokenDialect>()
   for (const [format, dialect] of Object.entries(protocol.dialects))
     dialects.set(format, {
       dialect,
       bytesMax: dialect.answerBytesMax ?? answerBytesDefault,
       wholePath: dialect.path(endpoint, model, false),
       streamPath: dialect.path(endpoint, model, true),
+      endpoint,
+      seal,
+      idleMs,
+      answerBudget,
+      framing,
     })
 
   return async function askUpstream(request: Ask, call: Call): Promise<Reply> {
-    const found = dialects.get(request.format)
-    if (found === undefined)
+    const spoken = dialects.get(request.format)
+    if (spoken === undefined)
       throw new UpstreamFailure('bad_request', `the provider does not serve ${request.format}`, { status: 501 })
-    const { dialect, bytesMax } = found
+    const { dialect, bytesMax } = spoken
     let response: UpstreamResponse
     let signed: Signed
     try {
-      const path = request.stream ? found.streamPath : found.wholePath
+      const path = request.stream ? spoken.streamPath : spoken.wholePath
       const body = dialect.encode(request, model, endpoint, seal)
       const signing = upstream.sign(
         { method: 'POST', path, body, headers: dialect.isNative && request.headers },
@@ -82,17 +88,7 @@ export function upstreamExchange({ upstream, model, idleMs, answerBudget }: Exch
       throw exchangeFailure(error)
     }
     const { secrets } = signed
-    if (response.status === 200)
-      return readAnswer(response, request, {
-        dialect,
-        bytesMax,
-        endpoint,
-        seal,
-        idleMs,
-        answerBudget,
-        framing,
-        hidden: secrets.inFailure,
-      })
+    if (response.status === 200) return readAnswer(response, request, spoken, secrets)
     if (response.status === 204) {
       response.body.cancel()
       throw new UpstreamFailure('empty', 'status 204: no content', { status: 204 })
@@ -109,64 +105,59 @@ function ofOptional(failure: UpstreamFailure): UpstreamFailure {
   return status === 404 || status === 501 ? new UpstreamFailure('bad_request', message, { status, cause }) : failure
 }
 
-/** A dialect, with its paths for one model. */
-interface DialectPaths {
+/** A dialect for one model, with everything that its exchanges share. */
+interface SpokenDialect extends Pick<ExchangeOptions, 'idleMs' | 'answerBudget'> {
   readonly dialect: Dialect
   /** Limit of a whole answer. */
   readonly bytesMax: number
   readonly wholePath: string
   readonly streamPath: string
-}
-
-interface AnswerOptions extends Pick<ExchangeOptions, 'idleMs' | 'answerBudget'>, Pick<StreamReplyOptions, 'hidden'> {
-  readonly dialect: Dialect
-  readonly bytesMax: number
   readonly endpoint: Endpoint
   readonly seal: OpaqueSeal
   readonly framing: Framing
 }
 
 async function readAnswer(
-  response: UpstreamResponse,
+  { headers, body }: UpstreamResponse,
   request: Ask,
-  { dialect, bytesMax, endpoint, seal, idleMs, answerBudget, framing, hidden }: AnswerOptions,
+  spoken: SpokenDialect,
+  { inFailure: hidden }: HiddenSecrets,
 ): Promise<Reply> {
-  const { body } = response
+  const { framing, answerBudget, bytesMax } = spoken
   const reservation = answerBudget.reservation()
-  const saysStream = response.headers.get('content-type')?.toLowerCase().includes(framing.mediaType) === true
-
-  function asStream(bytes: StreamBody, first?: Uint8Array): Reply {
-    const decoder = dialect.stream?.(request, endpoint, seal)
-    if (decoder === undefined) throw new UpstreamFailure('malformed', 'the answer is a stream', { status: 200 })
-    return streamReply(bytes, decoder, {
-      framing,
-      idleMs,
-      answerBudget,
-      hidden,
-      ...(first === undefined ? {} : { first }),
-    })
-  }
-
-  function asWhole(bytes: Uint8Array): Reply {
-    if (bytes.length === 0) throw new UpstreamFailure('empty', 'the answer is empty', { status: 200 })
-    return dialect.decode(bytes, request, seal)
-  }
-
+  const saysStream = headers.get('content-type')?.toLowerCase().includes(framing.mediaType) === true
   try {
     if (!saysStream && !request.stream) {
       const bytes = await body.readAll(reservation)
-      return framing.looksLikeStream(bytes) ? asStream(bodyOf(bytes)) : asWhole(bytes)
+      if (framing.looksLikeStream(bytes)) return asStream(bodyOf(bytes), request, spoken, { hidden })
+      return asWhole(bytes, request, spoken)
     }
     const first = await readBeginning(body)
     if (first === undefined) throw new UpstreamFailure('empty', 'the answer is empty', { status: 200 })
     if (saysStream ? startsLikeJson(first) : !framing.looksLikeStream(first))
-      return asWhole(await collect(first, body, bytesMax, reservation))
-    return asStream(body, first)
+      return asWhole(await collect(first, body, bytesMax, reservation), request, spoken)
+    return asStream(body, request, spoken, { hidden, first })
   } catch (error) {
     throw hidden(bodyFailure(error))
   } finally {
     reservation.release()
   }
+}
+
+function asStream(
+  body: StreamBody,
+  request: Ask,
+  { dialect, endpoint, seal, framing, idleMs, answerBudget }: SpokenDialect,
+  options: Pick<StreamReplyOptions, 'hidden' | 'first'>,
+): Reply {
+  const decoder = dialect.stream?.(request, endpoint, seal)
+  if (decoder === undefined) throw new UpstreamFailure('malformed', 'the answer is a stream', { status: 200 })
+  return streamReply(body, decoder, { framing, idleMs, answerBudget, ...options })
+}
+
+function asWhole(bytes: Uint8Array, request: Ask, { dialect, seal }: SpokenDialect): Reply {
+  if (bytes.length === 0) throw new UpstreamFailure('empty', 'the answer is empty', { status: 200 })
+  return dialect.decode(bytes, request, seal)
 }
 
 /** Reads enough of a body to tell events from JSON: six bytes of text, or a line. `undefined`: it is empty. */

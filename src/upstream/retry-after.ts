@@ -1,3 +1,5 @@
+import type { ResponseHeaders } from '../transport/transport.ts'
+
 /** Longer waits are shortened to this (failover.md "Retry-After"). */
 export const retryAfterMaxMs = 600_000
 
@@ -10,7 +12,7 @@ export const retryAfterMaxMs = 600_000
  * @param headers names in lower case
  * @param nowMs Unix time
  */
-export function parseRetryAfter(headers: ReadonlyMap<string, string>, nowMs: number): number | undefined {
+export function parseRetryAfter(headers: Pick<ResponseHeaders, 'get'>, nowMs: number): number | undefined {
   const milliseconds = parseDecimal(headers.get('retry-after-ms') ?? headers.get('x-ms-retry-after-ms'))
   if (milliseconds !== undefined) return clamp(milliseconds)
   const text = headers.get('retry-after')

@@ -81,6 +81,8 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
    * providers whose models are unknown.
    */
   const models = new Map<string, TrackedHealth>()
+  /** The last of them. */
+  let lastUsed: TrackedHealth | undefined
   const listeners: ((event: HealthEvent) => void)[] = []
   let targets: ReadonlyMap<string, string> | undefined
 
@@ -109,10 +111,17 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
   ): { readonly state: HealthState; readonly use: () => void } {
     const key = keyOf(provider, target, model)
     const entry = models.get(key) ?? entryOf(target === undefined ? { provider, model } : { provider, target, model })
-    touch(models, key, entry)
+    touch(key, entry)
     const [oldest] = models.keys()
     if (models.size > modelsMax && oldest !== undefined) models.delete(oldest)
-    return { state: entry.state, use: () => touch(models, key, entry) }
+    return { state: entry.state, use: () => touch(key, entry) }
+  }
+
+  function touch(key: string, entry: TrackedHealth): void {
+    if (entry === lastUsed) return
+    lastUsed = entry
+    models.delete(key)
+    models.set(key, entry)
   }
 
   /** The state that an event concerns. Only failures and restrictions create one. */
@@ -142,6 +151,7 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
       for (const entries of [providers, models])
         for (const [key, { subject }] of entries) if (next.get(subject.provider) !== subject.target) entries.delete(key)
       targets = next
+      lastUsed = undefined
     },
     openBreakers() {
       return [...providers.values(), ...models.values()]
@@ -174,11 +184,6 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
 
 function eventsOf({ subject, state: known }: TrackedHealth): readonly HealthEvent[] {
   return known.snapshot().map((event) => ({ ...subject, ...event }))
-}
-
-function touch(entries: Map<string, TrackedHealth>, key: string, entry: TrackedHealth): void {
-  entries.delete(key)
-  entries.set(key, entry)
 }
 
 function keyOf(provider: string, target = '', model = ''): string {
