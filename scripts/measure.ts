@@ -80,7 +80,7 @@ if (process.argv[2] === 'words') {
     }),
     ['files in src/cli without tests', filesOf(['src/cli'], (file) => !isTest(file)).length],
     ['names exported more than once in src', namesExportedTwice(filesOf(['src'])).join(', ') || 0],
-    // Lint refuses both, so each one has a comment that lets it pass.
+    // Lint refuses these, so each one has a comment that lets it pass.
     ['casts (`as`, not const or satisfies) in src', exceptions(source, 'consistent-type-assertions')],
     ['`any` in src', exceptions(source, 'no-explicit-any')],
   ]
