@@ -30,7 +30,10 @@ function versionOf(headers: RequestHeaders): string | undefined {
   return headers['anthropic-version']
 }
 
-/** The Anthropic Messages API (docs/protocols.md). `rename` is not used: the translation names every field. */
+/**
+ * The Anthropic Messages API (docs/protocols.md). Its requests and answers, with their tool calls, are written and read
+ * in `formats/messages/`. `rename` is not used: the translation names every field.
+ */
 export const anthropic: Protocol = {
   dialects: {
     ...translated(messages, messagesPath),

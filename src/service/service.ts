@@ -22,7 +22,7 @@ export type Service<Request, Reply> = (request: Request, call: Call) => Promise<
 /** Wraps a service with one concern. It does not know its neighbours. */
 export type Layer<Request, Reply> = (inner: Service<Request, Reply>) => Service<Request, Reply>
 
-/** Wraps `inner` in `layers`, the first one outermost. */
+/** Wraps `inner` in `layers`, the first one outermost. The order around a provider is in `app/provider-layers.ts`. */
 export function stack<Request, Reply>(
   inner: Service<Request, Reply>,
   ...layers: readonly Layer<Request, Reply>[]

@@ -16,9 +16,10 @@ import { readStopReason, writeStopReason } from './stop-reason.ts'
 const silentBlocks: ReadonlySet<unknown> = new Set(['text', 'thinking'])
 
 /**
- * Starts reading a stream of Messages. Events pass in the upstream's bytes. Missing usage and ends of blocks are filled
- * in, and a second start is left out: clients refuse such streams. Content that clients would lose without a word is
- * malformed: before the start, in a block that is not open, or behind the finish. So is a call without its end.
+ * Starts reading a stream of Messages for a caller of the same format (others: `answer-reader.ts`). Events pass in the
+ * upstream's bytes. Missing usage and ends of blocks are filled in, and a second start is left out: clients refuse such
+ * streams. Content that clients would lose without a word is malformed: before the start, in a block that is not open,
+ * or behind the finish. So is a call without its end.
  */
 export function messageEventReader(): PartReader {
   let hasStarted = false
