@@ -24,7 +24,7 @@ export interface Format {
   readonly path: string
   /** More paths of its requests. */
   readonly otherPaths?: readonly string[]
-  /** What else clients of the format ask for, and do not get. */
+  /** Paths that clients of the format ask for, and that this service refuses. */
   readonly refusals?: readonly Refusal[]
   /** Header, in lower case, in which clients of the format send their API key, beside `authorization`. */
   readonly keyHeader?: string

@@ -134,7 +134,7 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent: (event: Js
     block.json?.read(more)
   }
 
-  /** Writes what can be written: the open block, and the ones behind complete ones. */
+  /** Writes the open block, and the blocks behind complete ones. */
   function flush(): void {
     for (let block = blocks[0]; block !== undefined; block = blocks[0]) {
       if (!isOpen) {

@@ -8,7 +8,7 @@ import type { WholeReply } from '../reply.ts'
 import { errorWithin } from '../upstream-error.ts'
 import { countedUsage, type Usage } from '../usage.ts'
 
-/** What every whole answer of an endpoint has. */
+/** The member that every whole answer of an endpoint has. */
 export interface AnswerShape {
   /** A member: a list that is not empty, or text. */
   readonly member: string
