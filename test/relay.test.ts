@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import OpenAI from 'openai'
-import { parseEvents, parseJson, pick, question } from './client.ts'
-import { faultUpstream, type FaultUpstream, type Script } from './fakes/fault-upstream.ts'
+import { describe, expect, test } from 'bun:test'
+import { parseEvents, pick, question } from './client.ts'
+import { faultUpstream, type Script } from './fakes/fault-upstream.ts'
 import { status } from './fakes/faults/status.ts'
 import { good } from './fakes/good.ts'
-import { done, event, framed, lastChunk, reply, streamHead } from './fakes/replies.ts'
-import { provider, startService, type ServiceUnderTest } from './harness.ts'
+import { done, event, framed, streamHead } from './fakes/replies.ts'
+import { provider, startService } from './harness.ts'
+import { answers, codeOf, headerNames, postTo, relayRig, streams } from './relay-rig.ts'
 
 const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes)
 
@@ -29,104 +29,8 @@ const ranking = {
   meta: { tokens: { input_tokens: 7, output_tokens: 0 } },
 }
 
-/** Answers with JSON, in a whole. */
-function answers(value: unknown): Script {
-  return (exchange) => exchange.write(reply(200, typeof value === 'string' ? value : JSON.stringify(value)))
-}
-
-/** Answers with these pieces of an event stream. */
-function streams(...pieces: readonly string[]): Script {
-  return (exchange) =>
-    exchange.write(Buffer.concat([Buffer.from(streamHead), ...pieces.map((each) => framed(each)), lastChunk]))
-}
-
-/** One model with its own providers: health of one row cannot change another. */
-interface Row {
-  readonly model: string
-  /** Its first and second provider. The second has another name for the model, a price, and overrides. */
-  readonly upstreams: readonly [FaultUpstream, FaultUpstream]
-  /** Number of requests at each. */
-  hits(): readonly number[]
-}
-
-const rowCount = 60
-let service: ServiceUnderTest
-let client: OpenAI
-let left: Row[]
-const upstreams: FaultUpstream[] = []
-
-beforeAll(async () => {
-  left = Array.from({ length: rowCount }, (_, index) => {
-    const pair = [faultUpstream(), faultUpstream()] as const
-    upstreams.push(...pair)
-    return { model: `m${index}`, upstreams: pair, hits: () => pair.map(({ hits }) => hits.length) }
-  })
-  service = await startService({
-    providers: [
-      ...left.flatMap(({ model, upstreams: [first, second] }) => [
-        provider(`a-${model}`, first.url, [model]),
-        provider(`b-${model}`, `${second.url}/deep`, [], {
-          models: [{ name: model, upstream: `vendor/${model}`, price: { input: 1, output: 2 } }],
-          overrides: { temperature: 0.5, user: 'svc' },
-        }),
-      ]),
-      { id: 'echo', protocol: 'echo', models: ['echo'] },
-    ],
-  })
-  client = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: 'any', maxRetries: 0 })
-})
-
-afterAll(async () => {
-  for (const upstream of upstreams) upstream.stop()
-  await service.stop()
-})
-
-/** The next unused row, with these scripts. */
-function row(first: Script, second: Script = status(500)): Row {
-  const next = left.pop()
-  if (next === undefined) throw new Error('no row is left')
-  next.upstreams[0].use(first)
-  next.upstreams[1].use(second)
-  return next
-}
-
-interface Answered {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
-  /** The provider that answered: `a` or `b`. */
-  readonly by: string | undefined
-}
-
-async function post(
-  path: string,
-  body: string | object,
-  headers: Record<string, string> = {},
-  url = service.url,
-): Promise<Answered> {
-  const response = await fetch(`${url}${path}`, {
-    method: 'POST',
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-    headers,
-  })
-  const by = response.headers.get('x-svc-provider')?.charAt(0)
-  return { status: response.status, headers: response.headers, text: await response.text(), by }
-}
-
-/** The code of an error. */
-function codeOf(answer: { readonly text: string }): unknown {
-  return pick(parseJson(answer.text), 'error', 'code')
-}
-
-/** The record that the service keeps of a request. */
-async function recordOf({ headers }: { readonly headers: Headers }): Promise<unknown> {
-  return (await fetch(`${service.url}/api/requests/${headers.get('x-request-id')}`)).json()
-}
-
-/** Header names of the last request at an upstream. */
-function headerNames({ hits }: FaultUpstream): readonly string[] {
-  return [...(hits.at(-1)?.headers.keys() ?? [])].toSorted()
-}
+const rig = relayRig(60)
+const { row, post, recordOf } = rig
 
 describe.each([
   ['/v1/completions', '{ "prompt":"Hello", "model" :"$","suffix":"!","x":9007199254740993 }', completion],
@@ -202,7 +106,7 @@ test('providers of other protocols are no candidates', async () => {
   await using only = await startService({
     providers: ['anthropic', 'gemini'].map((protocol) => provider(protocol, other.url, ['m'], { protocol })),
   })
-  const response = await post('/v1/completions', { model: 'm', prompt: 'x' }, {}, only.url)
+  const response = await postTo(`${only.url}/v1/completions`, { model: 'm', prompt: 'x' })
   expect([response.status, codeOf(response)]).toEqual([501, 'not_supported'])
   expect(other.hits).toEqual([])
   other.stop()
@@ -217,7 +121,7 @@ describe('a request without a model', () => {
       ],
     })
     for (const body of ['{"input":"x"}', ' { "input" : "x" } '])
-      expect((await post('/v1/moderations', body, {}, own.url)).status).toBe(200)
+      expect((await postTo(`${own.url}/v1/moderations`, body)).status).toBe(200)
     expect(upstream.hits.map(({ body }) => text(body))).toEqual([
       '{"model":"vendor/omni","input":"x"}',
       ' { "model":"vendor/omni","input" : "x" } ',
@@ -248,7 +152,7 @@ test('only completions fail over to another model that has the name as an alias'
     ['/v1/rerank', { model: 'm', query: 'q', documents: ['a'] }, 502],
   ] as const
   for (const [path, body, expected] of cases)
-    expect([path, (await post(path, body, {}, own.url)).status]).toEqual([path, expected])
+    expect([path, (await postTo(`${own.url}${path}`, body)).status]).toEqual([path, expected])
   expect(other.hits).toHaveLength(1)
   for (const each of [down, other]) each.stop()
 })
@@ -256,12 +160,12 @@ test('only completions fail over to another model that has the name as an alias'
 describe('the openai library', () => {
   test('moderates', async () => {
     const { model } = row(status(503), answers(moderation))
-    expect((await client.moderations.create({ model, input: 'x' })).results[0]?.flagged).toBe(true)
+    expect((await rig.client.moderations.create({ model, input: 'x' })).results[0]?.flagged).toBe(true)
   })
 
   test('completes, with usage and price in the record', async () => {
     const { model } = row(status(503), answers(completion))
-    const { data, response } = await client.completions.create({ model, prompt: 'Hello' }).withResponse()
+    const { data, response } = await rig.client.completions.create({ model, prompt: 'Hello' }).withResponse()
     expect(data.choices[0]?.text).toBe(' world')
     const record = await recordOf(response)
     expect(record).toMatchObject({ api: 'completions', promptTokens: 2, completionTokens: 3 })
@@ -273,7 +177,7 @@ describe('the openai library', () => {
     const usage = event({ ...completion, choices: [] })
     const { model } = row(status(500), streams(...events, usage, done))
     let said = ''
-    for await (const { choices } of await client.completions.create({ model, prompt: 'Hello', stream: true }))
+    for await (const { choices } of await rig.client.completions.create({ model, prompt: 'Hello', stream: true }))
       said += choices[0]?.text ?? ''
     expect(said).toBe(' world')
     const raw = await post('/v1/completions', { model, prompt: 'x', stream: true })

@@ -1,5 +1,6 @@
 import type { ProviderConfig } from '../config/config.ts'
 import type { Ask } from '../formats/ask.ts'
+import { formats } from '../formats/format-list.ts'
 import type { Reply } from '../formats/reply.ts'
 import { onEnd } from '../formats/stream-end.ts'
 import { commit } from '../gateway/commit.ts'
@@ -41,11 +42,16 @@ export function providerLayers(
     repeatWithoutReasoning,
     traced({ name: id, now }),
     deadline({
-      msOf: ({ stream }) => (stream ? timeouts.firstTokenMs : timeouts.attemptMs),
+      msOf: (ask) => (startsSoon(ask) ? timeouts.firstTokenMs : timeouts.attemptMs),
       idleMs: timeouts.idleMs,
       timers,
     }),
     commit,
     conversion(answerBudget),
   )
+}
+
+/** Whether the first event of the answer must come in the time for one. */
+function startsSoon({ stream, format }: Ask): boolean {
+  return stream && formats[format].startsLate !== true
 }

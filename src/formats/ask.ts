@@ -14,7 +14,16 @@ export type FormatName =
   | RelayName
 
 /** The formats of endpoints that are relayed (`relay/table.ts`). */
-export type RelayName = 'completions' | 'moderations' | 'rerank'
+export type RelayName =
+  | 'completions'
+  | 'moderations'
+  | 'rerank'
+  | 'image_generations'
+  | 'image_edits'
+  | 'image_variations'
+  | 'speech'
+  | 'transcriptions'
+  | 'translations'
 
 /** Formats that some providers of a protocol speak themselves, and others do not: the configuration says which. */
 export const furtherFormats = ['responses'] as const

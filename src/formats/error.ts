@@ -48,7 +48,7 @@ export class WireError extends Error {
 
 /** 400: the request itself is at fault. `param` names the field, as in `messages[0].content`. */
 export function invalidRequest(
-  code: 'invalid_json' | 'invalid_value' | 'invalid_type' | 'missing_required_parameter',
+  code: 'invalid_json' | 'invalid_form' | 'invalid_value' | 'invalid_type' | 'missing_required_parameter',
   message: string,
   param?: string,
 ): WireError {

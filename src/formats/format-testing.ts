@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonObject } from '../base/json-value.ts'
-import { eventStreamReader, type ServerSentEvent } from '../bytes/event-stream.ts'
+import { eventStreamReader, formatEvents, type ServerSentEvent } from '../bytes/event-stream.ts'
 import { encode } from '../bytes/text.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { AnswerEvent, FinishReason } from './answer.ts'
@@ -23,10 +23,14 @@ export interface FormatSamples {
   readonly path?: string
   /** Path of the request for a stream, where it differs. */
   readonly streamPath?: string
-  /** Whole answers, of which a stream can say everything. */
-  readonly answers: fc.Arbitrary<JsonObject>
+  /** Whole answers, of which a stream can say everything. None: the format has no answers in JSON. */
+  readonly answers: fc.Arbitrary<JsonObject> | 'none'
+  /** The events of a complete stream, where whole answers do not become one. */
+  readonly events?: readonly JsonObject[]
   /** No change of a provider applies but the model's name. */
   readonly isVerbatim?: true
+  /** Requests are forms: their members are parts. */
+  readonly isForm?: true
   /** The members of an answer that stay the same to the end of a stream. */
   readonly head: readonly string[]
 }
@@ -37,16 +41,35 @@ const error = new WireError(502, 'api_error', 'provider_error', 'All providers f
 const nothing = { first: undefined, last: undefined }
 const deep = 100_000
 
-/** An envelope at a path with a query, without headers. For tests. */
-export function envelopeAt(address: string): Envelope {
+/** An envelope at a path with a query. For tests. */
+export function envelopeAt(address: string, headers: Readonly<Record<string, string>> = {}): Envelope {
   const [path = '', query] = address.split('?')
-  return { path, headers: new Headers(), parameter: (name) => new URLSearchParams(query).get(name) }
+  return { path, headers: new Headers(headers), parameter: (name) => new URLSearchParams(query).get(name) }
 }
 
 /** The envelopes of the sample requests for a whole answer and for a stream. For tests. */
-export function envelopesOf({ path }: Format, samples: Pick<FormatSamples, 'path' | 'streamPath'>) {
+export function envelopesOf({ path }: Format, samples: Pick<FormatSamples, 'path' | 'streamPath' | 'isForm'>) {
   const whole = samples.path ?? path
-  return { whole: envelopeAt(whole), streamed: envelopeAt(samples.streamPath ?? whole) }
+  const headers = samples.isForm ? { 'content-type': `multipart/form-data; boundary=${boundary}` } : {}
+  return { whole: envelopeAt(whole, headers), streamed: envelopeAt(samples.streamPath ?? whole, headers) }
+}
+
+const boundary = 'boundary-1'
+
+/** Whole answers of a format; for one without any, objects. For tests. */
+export function answersOf({ answers }: Pick<FormatSamples, 'answers'>): fc.Arbitrary<JsonObject> {
+  return answers === 'none' ? fc.constant({ unknown: 1 }) : answers
+}
+
+/** Writes a sample request. For tests. */
+export function encodeSample({ isForm }: Pick<FormatSamples, 'isForm'>, fields: JsonObject): Uint8Array {
+  if (!isForm) return encodeJson(fields)
+  const parts = Object.entries(fields).map(([name, value]) => {
+    const file = name === 'file' || name === 'image' ? '; filename="f"\r\nContent-Type: application/octet-stream' : ''
+    const content = typeof value === 'string' ? value : JSON.stringify(value)
+    return `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${file}\r\n\r\n${content}\r\n`
+  })
+  return encode(`${parts.join('')}--${boundary}--\r\n`)
 }
 
 /** The contract of every format that callers speak. For tests. */
@@ -54,7 +77,7 @@ export function formatContract(format: Format, samples: FormatSamples): void {
   const { request, streamed } = samples
   const envelopes = envelopesOf(format, samples)
   const envelope = envelopes.whole
-  const body = encodeJson(request)
+  const body = encodeSample(samples, request)
 
   const check = (bytes: Uint8Array): Ask => format.check(bytes, envelope)
   const checkStreamed = (bytes: Uint8Array): Ask => format.check(bytes, envelopes.streamed)
@@ -71,8 +94,13 @@ export function formatContract(format: Format, samples: FormatSamples): void {
   describe('a request', () => {
     test('is checked in place', async () => {
       const ask = await admitted(body)
-      expect(ask).toMatchObject({ format: format.name, body, stream: false })
+      // Answers that are not JSON are sent as they arrive.
+      expect(ask).toMatchObject({ format: format.name, body, stream: samples.answers === 'none' })
       for (const { name, start, valueStart, end } of ask?.members ?? []) {
+        if (samples.isForm) {
+          expect(text(body.subarray(start, end))).toBe(String(request[name]))
+          continue
+        }
         const [member] = Object.entries(objectOf(parseJsonBytes(encode(`{${text(body.subarray(start, end))}}`))))
         expect(member).toEqual([name, request[name]])
         expect(parseJsonBytes(body.subarray(valueStart, end))).toEqual(request[name])
@@ -100,7 +128,7 @@ export function formatContract(format: Format, samples: FormatSamples): void {
       }))
       await fc.assert(
         fc.asyncProperty(fc.oneof(changed, anything), async (value) => {
-          const ask = await admitted(encode(JSON.stringify(value)))
+          const ask = await admitted(isObject(value) ? encodeSample(samples, value) : encode(JSON.stringify(value)))
           if (ask !== undefined) attempt(() => format.talk?.read(ask, []), UpstreamFailure)
         }),
         { numRuns: 200 },
@@ -118,12 +146,12 @@ export function formatContract(format: Format, samples: FormatSamples): void {
 
     test('with very many members is refused with 400', async () => {
       const many = Object.fromEntries(Array.from({ length: deep }, (_, index) => [`m${index}`, 0]))
-      expect(await admitted(encodeJson({ ...request, ...many }))).toBeUndefined()
+      expect(await admitted(encodeSample(samples, { ...request, ...many }))).toBeUndefined()
     })
 
     test('that is large is checked in slices', async () => {
       let pauses = 0
-      const large = encodeJson({ ...request, unknown: 'x'.repeat(4 * 1024 * 1024) })
+      const large = encodeSample(samples, { ...request, unknown: 'x'.repeat(4 * 1024 * 1024) })
       await format.checkLarge(large, async () => void pauses++, envelope)
       expect(pauses).toBeGreaterThan(3)
     })
@@ -137,6 +165,17 @@ export function formatContract(format: Format, samples: FormatSamples): void {
         expect(text(bare.body)).not.toContain('Hm.')
       }
     })
+
+    if (samples.isForm) {
+      test('passes through with the name of the model at a provider', () => {
+        const ask = check(body)
+        const changes = { ...target, overrides: { file: 1 }, drop: ['file'] }
+        const written = (name: string) => text(Buffer.concat(format.passThrough.write(ask, name, changes)))
+        expect(written('asked')).toBe(text(body))
+        expect(written('theirs')).toBe(text(encodeSample(samples, { ...request, model: 'theirs' })))
+      })
+      return
+    }
 
     test('passes through with the changes of a provider', () => {
       const written = (changes: Partial<PassThroughTarget>) =>
@@ -171,8 +210,9 @@ export function formatContract(format: Format, samples: FormatSamples): void {
     const read = (bytes: Uint8Array) => format.passThrough.readWhole(bytes, check(body))
 
     test('is read, unchanged when it is well-formed', () => {
+      if (samples.answers === 'none') return
       fc.assert(
-        fc.property(samples.answers, (answer) => {
+        fc.property(answersOf(samples), (answer) => {
           const whole = read(encodeJson(answer))
           expect(whole.kind === 'whole' && parseJsonBytes(whole.body)).toEqual(parsed(answer))
         }),
@@ -182,7 +222,7 @@ export function formatContract(format: Format, samples: FormatSamples): void {
 
     test('of any content is read, an error or malformed', () => {
       fc.assert(
-        fc.property(answerBytes(samples.answers), (bytes) => {
+        fc.property(answerBytes(answersOf(samples)), (bytes) => {
           const whole = attempt(() => read(bytes), MalformedAnswer)
           if (whole?.kind === 'whole') expect(isObject(parseJsonBytes(whole.body))).toBe(true)
         }),
@@ -194,7 +234,7 @@ export function formatContract(format: Format, samples: FormatSamples): void {
   const { stream, talk } = format
   if (stream !== undefined) outputContract(stream, checkStreamed, format, samples)
   if (isFull(stream)) streamContract(stream, checkStreamed, samples)
-  if (talk !== undefined) talkContract(talk, check, checkStreamed(encodeJson(streamed)), format, samples)
+  if (talk !== undefined) talkContract(talk, check, checkStreamed(encodeSample(samples, streamed)), format, samples)
 }
 
 /** Whether streams are converted and resumed. */
@@ -210,8 +250,10 @@ function outputContract(
   samples: FormatSamples,
 ): void {
   const { passThrough } = format
-  const ask = () => check(encodeJson(samples.streamed))
-  const split = (answer: JsonObject) => stream.split?.(encodeJson(answer), ask()) ?? []
+  const ask = () => check(encodeSample(samples, samples.streamed))
+  const own = formatEvents((samples.events ?? []).map((event) => ({ data: encodeJson(event) })))
+  const split = (answer: JsonObject) =>
+    stream.split === undefined ? readParts(format, ask(), [own]) : stream.split(encodeJson(answer), ask())
 
   describe('a stream', () => {
     test('has keep-alives only if any answer can become one', () => {
@@ -223,7 +265,7 @@ function outputContract(
       const idle = readParts(format, ask(), before)
       expect(idle.filter(({ isMeaningful }) => isMeaningful)).toEqual([])
       fc.assert(
-        fc.property(samples.answers, (answer) => {
+        fc.property(answersOf(samples), (answer) => {
           const parts = split(answer)
           const bytes = [...before, ...parts.map((part) => stream.frame([part])), stream.end]
           expectSame(readParts(format, ask(), bytes).slice(idle.length), parts)
@@ -233,13 +275,19 @@ function outputContract(
       )
     })
 
+    test('commits, and ends', () => {
+      const parts = split(fc.sample(answersOf(samples), 1)[0] ?? {})
+      expect(parts.some(({ isMeaningful }) => isMeaningful)).toBe(true)
+      expect(parts.at(-1)?.hasOpenChoice).toBe(false)
+    })
+
     test('does not send parts for the record only', () => {
-      const [part] = split(fc.sample(samples.answers, 1)[0] ?? {})
+      const [part] = split(fc.sample(answersOf(samples), 1)[0] ?? {})
       expect(part && stream.frame([{ ...part, data: new Uint8Array() }])).toHaveLength(0)
     })
 
     test('that failed ends with an error event that clients can read', () => {
-      const parts = split(fc.sample(samples.answers, 1)[0] ?? {})
+      const parts = split(fc.sample(answersOf(samples), 1)[0] ?? {})
       for (const delivered of [nothing, { first: parts[0], last: parts.at(-1) }]) {
         const events = eventsOf([stream.error(error, delivered)])
         expect(events.map(({ data }) => readUpstreamError(data)?.message)).toContain(error.message)
@@ -248,7 +296,7 @@ function outputContract(
     })
 
     test('of any content is parts of one line, errors or malformed', () => {
-      const event = fc.record({ event: fc.constantFrom('', 'error', 'x'), data: answerBytes(samples.answers) })
+      const event = fc.record({ event: fc.constantFrom('', 'error', 'x'), data: answerBytes(answersOf(samples)) })
       fc.assert(
         fc.property(fc.array(event, { maxLength: 4 }), (events) => {
           const reader = passThrough.reader?.(ask(), target)
@@ -268,7 +316,7 @@ function outputContract(
 
 /** The contract of a format whose streams are converted and resumed. */
 function streamContract(stream: StreamFormat, check: (body: Uint8Array) => Ask, samples: FormatSamples): void {
-  const ask = () => check(encodeJson(samples.streamed))
+  const ask = () => check(encodeSample(samples, samples.streamed))
   const split = (answer: JsonObject) => stream.split(encodeJson(answer), ask())
 
   function gather(parts: readonly Part[]): JsonObject {
@@ -280,7 +328,7 @@ function streamContract(stream: StreamFormat, check: (body: Uint8Array) => Ask, 
   describe('a stream', () => {
     test('that is split from an answer, and gathered, is the answer again', () => {
       fc.assert(
-        fc.property(samples.answers, (answer) => {
+        fc.property(answersOf(samples), (answer) => {
           const parts = split(answer)
           expect(gather(parts)).toEqual(parsed(answer))
           expect(parts.at(-1)?.hasOpenChoice).toBe(false)
@@ -292,7 +340,7 @@ function streamContract(stream: StreamFormat, check: (body: Uint8Array) => Ask, 
 
     test('that is continued keeps the head of its beginning', () => {
       fc.assert(
-        fc.property(samples.answers, samples.answers, fc.nat(), (answer, other, cut) => {
+        fc.property(answersOf(samples), answersOf(samples), fc.nat(), (answer, other, cut) => {
           const parts = split(answer)
           const beginning = parts.slice(0, 1 + (cut % parts.length))
           const said = beginning.map((part) => part.text).join('')
@@ -312,7 +360,7 @@ function streamContract(stream: StreamFormat, check: (body: Uint8Array) => Ask, 
 
     test('that is split from anything, and gathered, is an answer or malformed', () => {
       fc.assert(
-        fc.property(answerBytes(samples.answers), (body) => {
+        fc.property(answerBytes(answersOf(samples)), (body) => {
           attempt(() => gather(stream.split(body, ask())), MalformedAnswer)
         }),
         { numRuns: 100 },

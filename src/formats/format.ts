@@ -53,6 +53,8 @@ export interface Format {
   readonly isOptional?: true
   /** Each attempt is billed: none follows one that ended without an answer, but may have done the work. */
   readonly stopsInDoubt?: true
+  /** Even the first event of a stream may take as long as a whole answer. */
+  readonly startsLate?: true
   /** The error if providers offer a model but none serves this format. Default: the model is not found. */
   unserved?(model: string): WireError
   /** A header that its clients send on every path. On paths that formats share it selects the shape of errors. */
@@ -145,6 +147,16 @@ export interface PassThrough {
   readWhole(body: Uint8Array, ask: Ask): WholeReply | AnsweredError
   /** Starts reading a stream. Absent: the format has none. */
   reader?(ask: Ask, target: PassThroughTarget): PartReader
+  /** The answer to this request, if it is neither JSON nor a stream of events. */
+  media?(ask: Ask): MediaAnswer | undefined
+}
+
+/** Bytes of a media type, such as audio. They pass through unread. */
+export interface MediaAnswer {
+  /** Returns the `content-type` for the caller; undefined for one that is not of these media. */
+  contentType(given: string): string | undefined
+  /** It is sent as it arrives. Otherwise it is gathered. */
+  readonly isStreamed: boolean
 }
 
 /** Changes of a request that passes through, for one provider. */

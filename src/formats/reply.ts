@@ -4,8 +4,9 @@ import type { Usage } from './usage.ts'
 /** A complete answer in the caller's format. */
 export interface WholeReply {
   readonly kind: 'whole'
-  /** JSON: the upstream's own bytes if it speaks the same format, repaired. */
+  /** JSON: the upstream's own bytes if it speaks the same format, repaired. With a `contentType`: other bytes. */
   readonly body: Uint8Array
+  readonly contentType?: string
   readonly usage: Usage | undefined
   /** Well-formed but without content, finish `stop`: another candidate is tried first (failover.md row 27). */
   readonly isEmpty: boolean
@@ -14,6 +15,8 @@ export interface WholeReply {
 /** The parts of a stream. */
 export interface PartStream {
   readonly kind: 'stream'
+  /** The data of its parts is bytes of this type, not events. */
+  readonly contentType?: string | undefined
   /** As for a whole reply; `false` until it is known. */
   readonly isEmpty: boolean
   /**

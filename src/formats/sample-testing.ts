@@ -155,6 +155,10 @@ const textCompletion = fc
     choices: texts.map((text, index) => ({ index, text, logprobs: null, finish_reason })),
     usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
   }))
+const pictures = fc
+  .array(fc.constantFrom({ url: 'https://x.test/1.png' }, { b64_json: 'AAAA' }), { minLength: 1, maxLength: 2 })
+  .map((data) => ({ created: 1, data, usage: { input_tokens: 1, output_tokens: 2, total_tokens: 3 } }))
+const transcript = word.map((text) => ({ text, usage: { type: 'duration', seconds: 3 } }))
 const completionRequest = { model: 'asked', prompt: ['Hi 🌅'], suffix: 'x', max_tokens: 5, unknown: { deep: [null] } }
 const geminiRequest = {
   contents: [
@@ -303,6 +307,68 @@ export const formatSamples: Readonly<Record<FormatName, FormatSamples>> = {
     streamed: {},
     path: geminiAction('batchEmbedContents'),
     answers: embedding.map((values) => ({ embeddings: [{ values }] })),
+    head: [],
+  },
+  image_generations: {
+    request: { model: 'asked', prompt: 'A cat 🌅', size: '256x256', unknown: [1] },
+    streamed: { model: 'asked', prompt: 'A cat', stream: true, partial_images: 1 },
+    answers: pictures,
+    events: [
+      { type: 'image_generation.partial_image', partial_image_index: 0, b64_json: 'AAAA' },
+      { type: 'image_generation.completed', b64_json: 'AAAAAAAA', usage: { input_tokens: 1, output_tokens: 2 } },
+    ],
+    isVerbatim: true,
+    head: [],
+  },
+  image_edits: {
+    request: { model: 'asked', image: 'png \r\n--', prompt: 'A cat 🌅' },
+    streamed: { model: 'asked', image: 'png', prompt: 'A cat', stream: 'true' },
+    answers: pictures,
+    events: [
+      { type: 'image_edit.partial_image', partial_image_index: 0, b64_json: 'AAAA' },
+      { type: 'image_edit.completed', b64_json: 'AAAAAAAA' },
+    ],
+    isForm: true,
+    isVerbatim: true,
+    head: [],
+  },
+  image_variations: {
+    request: { image: 'png', model: 'asked', n: '2' },
+    streamed: {},
+    answers: pictures,
+    isForm: true,
+    isVerbatim: true,
+    head: [],
+  },
+  speech: {
+    request: { model: 'asked', input: 'Hi 🌅', voice: { id: 'v' }, unknown: [1] },
+    streamed: { model: 'asked', input: 'Hi', voice: 'alloy', stream_format: 'sse' },
+    answers: 'none',
+    events: [
+      { type: 'speech.audio.delta', audio: 'AAAA' },
+      { type: 'speech.audio.done', usage: { input_tokens: 1, output_tokens: 2, total_tokens: 3 } },
+    ],
+    isVerbatim: true,
+    head: [],
+  },
+  transcriptions: {
+    request: { model: 'asked', file: 'RIFF \r\n--', language: 'en' },
+    streamed: { file: 'RIFF', model: 'asked', stream: 'True' },
+    answers: transcript,
+    events: [
+      { type: 'transcript.text.delta', delta: 'Good' },
+      { type: 'transcript.text.done', text: 'Good', usage: { type: 'tokens', input_tokens: 1, output_tokens: 2 } },
+    ],
+    isForm: true,
+    isVerbatim: true,
+    head: [],
+  },
+  translations: {
+    request: { file: 'RIFF', model: 'asked' },
+    streamed: {},
+    answers: transcript,
+    isForm: true,
+    isVerbatim: true,
     head: [],
   },
 }

@@ -79,6 +79,15 @@ describe('when all have failed x-should-retry', () => {
   })
 })
 
+describe('when the work may have been done', () => {
+  test('the error says so, and that a retry cannot help', () => {
+    const failure = failureOf('timeout')
+    const error = allFailed('m', new AllFailed([{ name: 'a', failure }], [], true))
+    expect(error).toMatchObject({ status: 504, headers: { 'x-should-retry': 'false' } })
+    expect(error.message).toEndWith('; no other provider was asked, since this one may have done the work')
+  })
+})
+
 describe('when all asked providers failed, and others were skipped', () => {
   const skipped: readonly Unavailability[] = [{ reason: 'open', remainingMs: 4_000 }]
   const cases: readonly (readonly [number, readonly Failed[]])[] = [

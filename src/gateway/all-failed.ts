@@ -6,7 +6,7 @@ const retryAfterDefaultMs = 1_000
 
 /** The error of docs/errors.md when no provider answered; its status says why (failover.md, "When all fail"). */
 export function allFailed(model: string, error: AllFailed): WireError {
-  const { failures, skipped } = error
+  const { failures, skipped, isInDoubt } = error
   const last = failures.at(-1)
   const clauses = failures
     .map(({ name, failure }) => `${name}: ${failure === last?.failure ? failure.message : failure.summary}`)
@@ -24,13 +24,15 @@ export function allFailed(model: string, error: AllFailed): WireError {
       },
     )
   }
-  const message = `All providers failed for model '${model}': ${clauses}`
+  const doubt = isInDoubt ? '; no other provider was asked, since this one may have done the work' : ''
+  const message = `All providers failed for model '${model}': ${clauses}${doubt}`
   const status = statusOf(error)
   const waitMs = smallest([
     ...failures.flatMap(({ failure }) => failure.retryAfterMs ?? []),
     ...skipped.map(({ remainingMs }) => remainingMs),
   ])
-  const isPermanent = skipped.length === 0 && failures.every(({ failure }) => failureEffects[failure.failure].permanent)
+  const isPermanent =
+    isInDoubt || (skipped.length === 0 && failures.every(({ failure }) => failureEffects[failure.failure].permanent))
   const headers: Record<string, string> = { 'x-should-retry': isPermanent ? 'false' : 'true' }
   if (status === 429 || status === 503) headers['retry-after'] = seconds(waitMs ?? retryAfterDefaultMs)
   if (failures.every(({ failure }) => failure.failure === 'context_length')) {

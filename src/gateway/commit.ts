@@ -60,6 +60,7 @@ function replay(reply: StreamReply, held: readonly Part[]): Reply {
   let pending: readonly Part[] | undefined = held
   return {
     kind: 'stream',
+    contentType: reply.contentType,
     isEmpty:
       held.every((part) => part.text === '' && !part.isBeyondText) && held.some((part) => part.finishReason === 'stop'),
     onEnd: reply.onEnd,

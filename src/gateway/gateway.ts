@@ -59,6 +59,7 @@ export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayO
   const models = directory(providers, aliases)
   const ask = onContentPolicy === 'next' ? askPastPolicy : askCandidate
   const failoverOptions = { isEmpty, release }
+  const cautious = { ...failoverOptions, stopsInDoubt: true }
 
   function areListsPending(): boolean {
     return providers.some(({ models: { pending } }) => pending !== undefined)
@@ -90,11 +91,11 @@ export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayO
 
   async function answer(request: Ask, call: Call, releaseRequest?: () => void): Promise<ServedReply> {
     const found = areListsPending() ? await find(request.model, call) : models.find(request.model)
-    const { needsSameModel, unserved = modelNotFound } = formats[request.format]
+    const { needsSameModel, stopsInDoubt = false, unserved = modelNotFound } = formats[request.format]
     const offering = needsSameModel ? found.sameModel : found.candidates
     const candidates = speaking(offering, request)
     if (candidates.length === 0) throw (offering.length === 0 ? modelNotFound : unserved)(request.model)
-    const walk: CandidateWalk<ModelCandidate, Reply> = failover(candidates, failoverOptions)
+    const walk: CandidateWalk<ModelCandidate, Reply> = failover(candidates, stopsInDoubt ? cautious : failoverOptions)
     try {
       const first = await walk.next((each) => ask(each, request, call), call)
       const served = servedBy(first, request)

@@ -150,6 +150,7 @@ export function resumable(options: ResumeOptions): PartStream {
 
   return {
     kind: 'stream',
+    contentType: first.contentType,
     isEmpty: first.isEmpty,
     read,
     cancel() {

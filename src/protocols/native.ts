@@ -8,12 +8,13 @@ const noHeaders: ReadonlyMap<string, string> = new Map()
 
 /** For upstreams that speak the caller's format: bytes pass through, inspected but not rebuilt. */
 export function native({ passThrough, isOptional, answerBytesMax }: Format, path: Dialect['path']): Dialect {
-  const { reader } = passThrough
+  const { reader, media } = passThrough
   return {
     isNative: true,
     answerBytesMax,
     ...(isOptional === undefined ? {} : { isOptional }),
     path,
+    ...(media === undefined ? {} : { media }),
     encode: (ask, model, endpoint) => passThrough.write(ask, model, endpoint),
     decode: understood((body, ask) => answered(passThrough.readWhole(body, ask))),
     ...(reader === undefined

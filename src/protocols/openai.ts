@@ -9,7 +9,6 @@ import { compact, inputTokens } from '../formats/responses/native-only.ts'
 import { readUpstreamError } from '../formats/upstream-error.ts'
 import { classifyFailure } from '../upstream/classify.ts'
 import { modelPage } from '../upstream/model-page.ts'
-import { sameHeaders } from './headers.ts'
 import { answered, native, understood } from './native.ts'
 import type { Dialect, Endpoint, Protocol } from './protocol.ts'
 import { translated } from './translation.ts'
@@ -41,12 +40,12 @@ export const openai: Protocol = {
     },
   },
 
-  sign: sameHeaders(({ apiKey, headers }) => ({
-    'content-type': 'application/json',
-    accept: 'application/json, text/event-stream',
-    ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
-    ...headers,
-  })),
+  sign({ apiKey, headers }) {
+    const own = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+    const added = { ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }), ...headers }
+    const usual = { ...own, ...added }
+    return ({ headers: asked }) => (asked === undefined ? usual : { ...own, ...asked, ...added })
+  },
 
   failure: (status, headers, body) => classifyFailure(status, headers, readUpstreamError(body)),
 

@@ -1,8 +1,9 @@
 import { describe } from 'bun:test'
 import fc from 'fast-check'
+import { relays } from '../formats/relay/relay.ts'
 import { fixtureEvents } from './fixtures/load.ts'
 import { protocols } from './protocol-list.ts'
-import { protocolContract, type SamplesOf } from './protocol-testing.ts'
+import { nativeSamples, protocolContract, type SamplesOf } from './protocol-testing.ts'
 import { chunkJson } from './testing.ts'
 
 const anything = fc.jsonValue({ maxDepth: 2 })
@@ -144,8 +145,11 @@ const recorded = (...names: readonly string[]) => names.map((name) => fixtureEve
 
 /** Each protocol has samples. */
 const samples: Readonly<Record<keyof typeof protocols, SamplesOf>> = {
-  openai: (format) =>
-    format === 'embeddings' ? embeddings : { answers: chatAnswer, streams: [chat, [...chat, '[DONE]']] },
+  openai(format) {
+    if (format === 'embeddings') return embeddings
+    if (Object.hasOwn(relays, format)) return nativeSamples(format)
+    return { answers: chatAnswer, streams: [chat, [...chat, '[DONE]']] }
+  },
   anthropic: () => ({
     answers: anthropicAnswer,
     streams: recorded('anthropic-text', 'anthropic-tools', 'anthropic-repeated-start', 'anthropic-prefilled-start'),

@@ -5,7 +5,7 @@ import { encode } from '../bytes/text.ts'
 import type { Ask, FormatName } from '../formats/ask.ts'
 import { encodeJson, isObject, parseJsonBytes } from '../formats/exact-json.ts'
 import { formats } from '../formats/format-list.ts'
-import { envelopesOf } from '../formats/format-testing.ts'
+import { answersOf, encodeSample, envelopesOf } from '../formats/format-testing.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import type { Part } from '../formats/part.ts'
 import { formatSamples } from '../formats/sample-testing.ts'
@@ -117,7 +117,7 @@ export function protocolContract(protocol: Protocol, samplesOf: SamplesOf): void
     const format = formats[name]
     const { request, streamed } = formatSamples[name]
     const envelopes = envelopesOf(format, formatSamples[name])
-    const whole = format.check(encode(JSON.stringify(request)), envelopes.whole)
+    const whole = format.check(encodeSample(formatSamples[name], request), envelopes.whole)
 
     test('the path stays below the base URL, for any name of a model', () => {
       const segments = dialect.path(endpoint, 'm', false).split('/').length
@@ -151,7 +151,7 @@ export function protocolContract(protocol: Protocol, samplesOf: SamplesOf): void
 
     const { stream } = dialect
     if (stream === undefined) return
-    const streaming = (): Ask => format.check(encode(JSON.stringify(streamed)), envelopes.streamed)
+    const streaming = (): Ask => format.check(encodeSample(formatSamples[name], streamed), envelopes.streamed)
 
     async function read(bytes: readonly Uint8Array[]): Promise<ReadStream> {
       const decoder = stream?.(streaming(), endpoint)
@@ -246,18 +246,18 @@ export function protocolContract(protocol: Protocol, samplesOf: SamplesOf): void
   }
 }
 
-/** Sample answers of an upstream that speaks the format itself. */
-function nativeSamples(name: FormatName): UpstreamSamples {
-  const { answers, streamed } = formatSamples[name]
+/** Sample answers of an upstream that speaks the format itself. For tests. */
+export function nativeSamples(name: FormatName): UpstreamSamples {
+  const samples = formatSamples[name]
   const { stream, ...format } = formats[name]
+  const answers = answersOf(samples)
   const [answer = {}] = fc.sample(answers, 1)
-  const envelope = envelopesOf(formats[name], formatSamples[name]).streamed
-  const ask = () => format.check(encode(JSON.stringify(streamed)), envelope)
+  const envelope = envelopesOf(formats[name], samples).streamed
+  const ask = () => format.check(encodeSample(samples, samples.streamed), envelope)
   const parts = stream?.split?.(encodeJson(answer), ask()).filter(({ data }) => data.length > 0)
-  return {
-    answers: fc.oneof(answers, anything),
-    streams: parts === undefined ? [] : [parts.map(({ data }) => new TextDecoder().decode(data))],
-  }
+  const own = samples.events?.map((each) => JSON.stringify(each))
+  const streams = own ?? parts?.map(({ data }) => new TextDecoder().decode(data))
+  return { answers: fc.oneof(answers, anything), streams: streams === undefined ? [] : [streams] }
 }
 
 interface ReadStream {

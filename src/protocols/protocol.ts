@@ -1,7 +1,7 @@
 import type { ServerSentEvent } from '../bytes/event-stream.ts'
 import type { Framing } from '../bytes/framing.ts'
 import type { Ask, FormatName, FurtherFormat } from '../formats/ask.ts'
-import type { PassThroughTarget } from '../formats/format.ts'
+import type { MediaAnswer, PassThroughTarget } from '../formats/format.ts'
 import type { OpaqueSeal } from '../formats/opaque-seal.ts'
 import type { Part } from '../formats/part.ts'
 import type { WholeReply } from '../formats/reply.ts'
@@ -84,6 +84,8 @@ export interface Dialect {
    * @throws {UpstreamFailure} when it is an error, malformed, or without content
    */
   decode(body: Uint8Array, ask: Ask, seal?: OpaqueSeal): WholeReply
+  /** The answer to this request, if it is neither JSON nor a stream of events. */
+  media?(ask: Ask): MediaAnswer | undefined
   /** Starts reading a stream. Absent: answers are never streamed. @param seal as for `encode` */
   stream?(ask: Ask, endpoint: Endpoint, seal?: OpaqueSeal): StreamDecoder
 }

@@ -164,6 +164,24 @@ describe('failover', () => {
   })
 })
 
+describe('failover that stops in doubt', () => {
+  const walk = (failure: UpstreamFailure) => {
+    const fakes = [candidate('a', failure), candidate('b', 'hello'), candidate('c', 'never', openFor(9))]
+    const cautious = failover<Fake, string>(fakes, { isEmpty: () => false, release() {}, stopsInDoubt: true })
+    return cautious.next(walkOver().ask, callOf())
+  }
+
+  test('tries no candidate after an ambiguous failure', async () => {
+    const error = await rejection(walk(new UpstreamFailure('timeout', 'late', { ambiguous: true })))
+    expect(error).toBeInstanceOf(AllFailed)
+    expect(error).toMatchObject({ isInDoubt: true, skipped: [], failures: [{ name: 'a' }] })
+  })
+
+  test('goes on after any other', async () => {
+    expect(await walk(new UpstreamFailure('server_error', 'down'))).toMatchObject({ reply: 'hello' })
+  })
+})
+
 describe('failover past unavailable candidates', () => {
   test.each([openFor(1), coolingFor(1), retryAfterIn(1), full])(
     'skips one that is %j while another is available',

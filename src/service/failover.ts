@@ -21,10 +21,13 @@ export class AllFailed extends Error {
   override readonly name = 'AllFailed'
   readonly failures: readonly FailedCandidate[]
   readonly skipped: readonly Unavailability[]
-  constructor(failures: readonly FailedCandidate[], skipped: readonly Unavailability[]) {
+  /** The last failure is ambiguous, and no candidate was tried after it. */
+  readonly isInDoubt: boolean
+  constructor(failures: readonly FailedCandidate[], skipped: readonly Unavailability[], isInDoubt = false) {
     super(`all ${failures.length} failed`, { cause: failures.map(({ failure }) => failure) })
     this.failures = failures
     this.skipped = skipped
+    this.isInDoubt = isInDoubt
   }
 }
 
@@ -34,6 +37,8 @@ export interface FailoverOptions<Reply> {
   readonly isEmpty: (reply: Reply) => boolean
   /** Releases the resources of an empty reply before the next candidate is tried. The reply may still be delivered. */
   readonly release: (reply: Reply) => void
+  /** No candidate is tried after an ambiguous failure: the work may have been done, and may be billed. */
+  readonly stopsInDoubt?: boolean
 }
 
 /** A reply and the candidate that gave it. */
@@ -103,13 +108,19 @@ class Walk<Tried extends Candidate, Reply> implements CandidateWalk<Tried, Reply
         options.release(reply)
         markEmpty(call.trail, candidate.name)
       } catch (error) {
-        if (call.signal.aborted) throw call.signal.reason
-        if (!(error instanceof UpstreamFailure) || error.isFinal) throw error
-        this.#failures.push({ name: candidate.name, failure: error })
+        this.#keep(candidate, error, call)
       }
     }
     if (empty !== undefined) return empty
     throw new AllFailed(this.#failures, [...(this.#skipped?.values() ?? [])])
+  }
+
+  /** Keeps the failure of a candidate. Throws when no other is to be tried. */
+  #keep({ name }: Tried, error: unknown, { signal }: Call): void {
+    if (signal.aborted) throw signal.reason
+    if (!(error instanceof UpstreamFailure) || error.isFinal) throw error
+    this.#failures.push({ name, failure: error })
+    if (this.#options?.stopsInDoubt === true && error.ambiguous) throw new AllFailed(this.#failures, [], true)
   }
 
   #nextCandidate(): Tried | undefined {

@@ -14,6 +14,7 @@ import {
   type UpstreamBody,
   type UpstreamResponse,
 } from '../transport/transport.ts'
+import { byteStreamReply, type ByteStreamOptions } from './byte-stream-reply.ts'
 import type { HiddenSecrets } from './hide-secrets.ts'
 import { streamReply, type StreamBody, type StreamReplyOptions } from './stream-reply.ts'
 import { bodyFailure, exchangeFailure } from './transport-failure.ts'
@@ -125,8 +126,19 @@ async function readAnswer(
 ): Promise<Reply> {
   const { framing, answerBudget, bytesMax } = spoken
   const reservation = answerBudget.reservation()
-  const saysStream = headers.get('content-type')?.toLowerCase().includes(framing.mediaType) === true
+  const given = headers.get('content-type') ?? ''
+  const saysStream = given.toLowerCase().includes(framing.mediaType)
+  const media = spoken.dialect.media?.(request)
+  const contentType = media?.contentType(given)
   try {
+    if (contentType !== undefined)
+      return await readMedia(body, contentType, {
+        isStreamed: media?.isStreamed === true,
+        bytesMax,
+        idleMs: spoken.idleMs,
+        hidden,
+        reservation,
+      })
     if (!saysStream && !request.stream) {
       const bytes = await body.readAll(reservation)
       if (framing.looksLikeStream(bytes)) return asStream(bodyOf(bytes), request, spoken, { hidden })
@@ -150,7 +162,8 @@ function asStream(
   { dialect, endpoint, seal, framing, idleMs, answerBudget }: SpokenDialect,
   options: Pick<StreamReplyOptions, 'hidden' | 'first'>,
 ): Reply {
-  const decoder = dialect.stream?.(request, endpoint, seal)
+  const isMedia = dialect.media?.(request) !== undefined
+  const decoder = isMedia ? undefined : dialect.stream?.(request, endpoint, seal)
   if (decoder === undefined) throw new UpstreamFailure('malformed', 'the answer is a stream', { status: 200 })
   return streamReply(body, decoder, { framing, idleMs, answerBudget, ...options })
 }
@@ -158,6 +171,26 @@ function asStream(
 function asWhole(bytes: Uint8Array, request: Ask, { dialect, seal }: SpokenDialect): Reply {
   if (bytes.length === 0) throw new UpstreamFailure('empty', 'the answer is empty', { status: 200 })
   return dialect.decode(bytes, request, seal)
+}
+
+interface MediaOptions extends Omit<ByteStreamOptions, 'contentType'> {
+  readonly isStreamed: boolean
+  readonly reservation: AnswerReservation
+}
+
+/** Bytes of this type. Their end must be known, since nothing in them shows a cut. */
+async function readMedia(
+  body: UpstreamBody,
+  contentType: string,
+  { isStreamed, reservation, ...options }: MediaOptions,
+): Promise<Reply> {
+  if (body.endsWithConnection) {
+    body.cancel()
+    throw new UpstreamFailure('malformed', 'the answer has no length', { status: 200 })
+  }
+  if (isStreamed) return byteStreamReply(body, { contentType, ...options })
+  const bytes = await body.readAll(reservation)
+  return { kind: 'whole', body: bytes, contentType, usage: undefined, isEmpty: bytes.length === 0 }
 }
 
 /** Reads enough of a body to tell events from JSON: six bytes of text, or a line. `undefined`: it is empty. */

@@ -51,8 +51,9 @@ test('without a session only public routes answer, and others do not reveal whet
   for (const { method, path: pattern } of documentedRoutes()) {
     const path = pattern.replace(/\{\w+\}/, 'm')
     const isPublic = publicPaths.includes(path)
-    for (const each of [method, 'HEAD', 'PUT', 'DELETE', 'PATCH', method === 'GET' ? 'POST' : 'GET']) {
-      const status = await statusOf(each, path)
+    const methods = [method, 'HEAD', 'PUT', 'DELETE', 'PATCH', method === 'GET' ? 'POST' : 'GET']
+    const statuses = await Promise.all(methods.map(async (each) => [each, await statusOf(each, path)] as const))
+    for (const [each, status] of statuses) {
       // GET /auth and GET /auth/session are public; without a session their own answer is 401.
       if (!isPublic) expect([each, path, status]).toEqual([each, path, 401])
       else if (!['/auth', '/auth/session'].includes(path))

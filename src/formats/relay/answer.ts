@@ -19,13 +19,20 @@ export interface AnswerShape {
 /** Larger members and bodies are not parsed: usage and errors are short. */
 const parsedBytesMax = 64 * 1024
 
-/** Returns a reader of whole answers. Their bytes pass through. @throws {MalformedAnswer} */
-export function answerReader({ member, entries }: AnswerShape): (body: Uint8Array) => WholeReply | AnsweredError {
+/**
+ * Returns a reader of whole answers. Their bytes pass through.
+ *
+ * @param shape absent: none is in JSON
+ * @throws {MalformedAnswer}
+ */
+export function answerReader(shape: AnswerShape | undefined): (body: Uint8Array) => WholeReply | AnsweredError {
+  const { member = '', entries } = shape ?? {}
   const topNames = nameTable([member, 'usage', 'meta', 'error'])
   const entryNames = nameTable(Object.keys(entries ?? {}))
   const entryKinds = Object.values(entries ?? {})
 
   function read(cursor: JsonCursor): WholeReply {
+    if (shape === undefined) throw malformed('the answer is of another type')
     if (cursor.peek() !== 'object') throw malformed('the answer is not a JSON object')
     let isFound = false
     let usage: Usage | undefined

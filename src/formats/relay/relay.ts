@@ -1,13 +1,16 @@
 import { formatEvent, formatEvents } from '../../bytes/event-stream.ts'
+import { runInSlices, runThrough, sliceBytes } from '../../bytes/pace.ts'
 import { encode } from '../../bytes/text.ts'
 import type { RelayName } from '../ask.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
 import { WireError } from '../error.ts'
-import type { Format, StreamFormat, StreamOutput } from '../format.ts'
+import type { Format, PassThrough, StreamFormat, StreamOutput } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import { answerReader } from './answer.ts'
-import type { RelayStream } from './endpoint.ts'
-import { jsonCheck, withModel, type RelayRequest } from './request.ts'
+import type { RelayEndpoint, RelayStream } from './endpoint.ts'
+import { formCheck } from './form-request.ts'
+import { jsonCheck } from './json-request.ts'
+import { withModel, type RelayRequest } from './request.ts'
 import { relayEndpoints } from './table.ts'
 
 /** The formats of the relayed endpoints. */
@@ -15,6 +18,12 @@ export const relays: Readonly<Record<RelayName, Format>> = {
   completions: relay('completions'),
   moderations: relay('moderations'),
   rerank: relay('rerank'),
+  image_generations: relay('image_generations'),
+  image_edits: relay('image_edits'),
+  image_variations: relay('image_variations'),
+  speech: relay('speech'),
+  transcriptions: relay('transcriptions'),
+  translations: relay('translations'),
 }
 
 /**
@@ -23,41 +32,67 @@ export const relays: Readonly<Record<RelayName, Format>> = {
  */
 function relay(name: RelayName): Format {
   const endpoint = relayEndpoints[name]
-  const { path, needsSameModel, stopsInDoubt, answer, stream } = endpoint
-  const read = jsonCheck(name, endpoint)
+  const { path, stream } = endpoint
   return {
+    ...factsOf(endpoint),
     name,
-    path,
-    check: (body) => checkBody(body, read),
-    checkLarge: (body, pause) => checkLargeBody(body, read, pause),
-    needsSameModel,
+    ...checksOf(name, endpoint),
     isOptional: true,
-    ...(stopsInDoubt === undefined ? {} : { stopsInDoubt }),
     unserved: (model) =>
       new WireError(501, 'api_error', 'not_supported', `No provider of the model '${model}' serves ${path}`, {
         headers: { 'x-should-retry': 'false' },
       }),
     errorBody: (error) => JSON.stringify(error),
-    passThrough: {
-      write: (request: RelayRequest, model) => withModel(request, model),
-      readWhole: answerReader(answer),
-      ...(stream === undefined ? {} : { reader: stream.reader }),
-    },
+    passThrough: passThroughOf(endpoint),
     ...(stream === undefined ? {} : { stream: streamOf(stream) }),
+  }
+}
+
+type Facts = 'path' | 'needsSameModel' | 'requestBytesMax' | 'answerBytesMax' | 'stopsInDoubt' | 'startsLate'
+
+/** The facts that a format has as its endpoint has them. */
+function factsOf(endpoint: RelayEndpoint): Pick<Format, Facts> {
+  const { request: _request, defaultModel: _defaultModel, answer: _answer, media: _media, ...others } = endpoint
+  const { stream: _stream, ...facts } = others
+  return facts
+}
+
+function checksOf(name: RelayName, endpoint: RelayEndpoint): Pick<Format, 'check' | 'checkLarge'> {
+  const { request } = endpoint
+  if (request.kind === 'json') {
+    const read = jsonCheck(name, endpoint, request)
+    return {
+      check: (body) => checkBody(body, read),
+      checkLarge: (body, pause) => checkLargeBody(body, read, pause),
+    }
+  }
+  const read = formCheck(name, endpoint, request)
+  return {
+    check: (body, envelope) => runThrough(read(body, envelope, { limit: Infinity })),
+    checkLarge: (body, pause, envelope) => runInSlices(read(body, envelope, { limit: sliceBytes }), pause),
+  }
+}
+
+function passThroughOf({ answer, media, stream }: RelayEndpoint): PassThrough {
+  return {
+    write: (request: RelayRequest, model) => withModel(request, model),
+    readWhole: answerReader(answer),
+    ...(media === undefined ? {} : { media: ({ isMedia }: RelayRequest) => (isMedia ? media.answer : undefined) }),
+    ...(stream === undefined ? {} : { reader: stream.reader }),
   }
 }
 
 function streamOf({ reader, end, keepAlive, isWholeAnEvent }: RelayStream): StreamOutput & Partial<StreamFormat> {
   return {
     frame: formatEvents,
-    end,
+    end: end ?? new Uint8Array(),
     ...(keepAlive === undefined ? {} : { keepAlive }),
     error: (error) => formatEvent(encode(JSON.stringify(error))),
     ...(isWholeAnEvent === undefined
       ? {}
       : {
-          split(body) {
-            const parts = reader().read({ event: '', data: body })
+          split(body, ask) {
+            const parts = reader(ask).read({ event: '', data: body })
             if (parts === 'done' || 'kind' in parts) throw new MalformedAnswer('malformed', 'the answer is an error')
             return parts
           },

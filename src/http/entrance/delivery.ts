@@ -4,11 +4,12 @@ import type { ServedReply } from '../../gateway/gateway.ts'
 import type { CallController } from '../../service/call-controller.ts'
 import { errorResponse, statusOf } from '../error-response.ts'
 import type { ApiRequest } from './api-request.ts'
+import { byteBody } from './byte-body.ts'
 import { eventStreamBody } from './event-stream-body.ts'
 import { pacedBody } from './paced-body.ts'
 import { describe, outcomeOfError, type Outcome } from './progress.ts'
 import { ClientLeft } from './read-body.ts'
-import { attemptHeaders, replyHeaders, streamHeaders } from './reply-headers.ts'
+import { attemptHeaders, mediaHeaders, replyHeaders, streamHeaders, unbuffered } from './reply-headers.ts'
 
 /** Answers up to this size are given to the server at once, larger ones at the pace of their clients. */
 const unpacedBytesMax = 256 * 1024
@@ -19,12 +20,20 @@ const unpacedBytesMax = 256 * 1024
 const largeAnswerFactor = 4
 
 /** Sends a whole answer. 503 if the memory budget has no space for a large one. */
-export function wholeResponse(request: ApiRequest, served: ServedReply, { body, usage }: WholeReply): Response {
+export function wholeResponse(
+  request: ApiRequest,
+  served: ServedReply,
+  { body, contentType, usage }: WholeReply,
+): Response {
   const { context, format, controller, options } = request
   request.served = served
+  const headers = () =>
+    contentType === undefined
+      ? replyHeaders(request, 'application/json', served)
+      : mediaHeaders(request, contentType, served)
   if (body.length <= unpacedBytesMax) {
     request.settle({ status: 200, usage })
-    return new Response(body, { headers: replyHeaders(request, 'application/json', served) })
+    return new Response(body, { headers: headers() })
   }
   const reservation = options.answerBudget.reservation()
   if (!reservation.reserve(body.length)) {
@@ -51,7 +60,7 @@ export function wholeResponse(request: ApiRequest, served: ServedReply, { body, 
     if (!aborted || reason instanceof ClientLeft) return { status: 499, error: 'client_left' }
     return { status: 200, ...outcomeOfError(describe(reason, request), reason) }
   }
-  return new Response(paced, { headers: replyHeaders(request, 'application/json', served) })
+  return new Response(paced, { headers: headers() })
 }
 
 /** An answer to a request for a stream. */
@@ -61,8 +70,35 @@ export interface AnsweringStream {
   readonly answering: Promise<ServedReply>
 }
 
+/** Sends the bytes of a stream that has no events, such as audio. */
+function byteResponse(request: ApiRequest, served: ServedReply, reply: PartStream, contentType: string): Response {
+  const { context, controller, options } = request
+  request.served = served
+  request.firstTokenMs = performance.now() - context.started
+  const { body, fail, leave } = byteBody({
+    reply,
+    stallMs: largeAnswerFactor * options.timers.stallMs,
+    onEnd(end) {
+      options.streamsOpen.add(-1)
+      if (end === undefined) request.settle({ status: 200 })
+      else if (end.kind === 'left') request.settle({ status: 499, error: 'client_left' })
+      else request.settle({ status: 200, ...outcomeOfError(describe(end.error, request), end.error) })
+      if (end !== undefined) context.drop()
+    },
+  })
+  options.streamsOpen.add(1)
+  onAbort(controller, () => {
+    const reason: unknown = controller.signal.reason
+    if (reason instanceof ClientLeft) leave()
+    else fail(reason)
+  })
+  return new Response(body, { headers: { ...mediaHeaders(request, contentType, served), ...unbuffered } })
+}
+
 /** Sends a stream, whether its reply is known or not. */
 export function streamResponse(request: ApiRequest, { served, answering }: AnsweringStream): Response {
+  if (served?.reply.kind === 'stream' && served.reply.contentType !== undefined)
+    return byteResponse(request, served, served.reply, served.reply.contentType)
   const { context, controller, options } = request
   const { stream: format } = request.format
   if (format === undefined) throw new Error('a stream in a format without streams')

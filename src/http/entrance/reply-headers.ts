@@ -26,13 +26,20 @@ export function replyHeaders(
   return dropped.length === 0 ? headers : { ...headers, 'x-svc-dropped': dropped.join(', ') }
 }
 
-/** Headers of a stream. */
+/** Headers of an answer with bytes of a provider's type, which browsers must not take for another. */
+export function mediaHeaders(progress: Progress, contentType: string, served: ServedReply): Record<string, string> {
+  return { ...replyHeaders(progress, contentType, served), 'x-content-type-options': 'nosniff' }
+}
+
+/** Headers of a stream of events. */
 export function streamHeaders(progress: Progress, served: ServedReply | undefined): Record<string, string> {
-  return {
-    ...replyHeaders(progress, 'text/event-stream; charset=utf-8', served),
-    'cache-control': 'no-cache, no-transform',
-    'x-accel-buffering': 'no',
-  }
+  return { ...replyHeaders(progress, 'text/event-stream; charset=utf-8', served), ...unbuffered }
+}
+
+/** Tells proxies to pass a stream on as it arrives. */
+export const unbuffered: Readonly<Record<string, string>> = {
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
 }
 
 /** Headers about the attempts, of answers and errors. */

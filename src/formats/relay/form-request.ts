@@ -1,0 +1,89 @@
+import { isUtf8 } from 'node:buffer'
+import { boundaryOf, FormSyntaxError, readForm, type FormPart } from '../../bytes/multipart.ts'
+import type { Pace, Walk } from '../../bytes/pace.ts'
+import { utf8 } from '../../bytes/text.ts'
+import type { RelayName } from '../ask.ts'
+import { invalidRequest } from '../error.ts'
+import { checkedModel } from '../fields.ts'
+import type { Envelope } from '../format.ts'
+import { missing } from '../request-fault.ts'
+import type { FormRequests, RelayEndpoint } from './endpoint.ts'
+import { relayRequest, type ModelPlace, type RelayRequest } from './request.ts'
+
+/** Longer parts are none of those that select the kind of an answer. */
+const selectorBytesMax = 64
+/** More than the longest name has. */
+const modelBytesMax = 2_048
+/** Boundaries of these characters need no quotes in a header. */
+const plainBoundary = /^[\w'+.-]+$/
+/** Types of a part whose bytes are its text. */
+const textType = /^(?:|text\/plain(?:[ \t]*;[ \t]*charset="?(?:utf-8|us-ascii)"?)?)[ \t]*$/i
+
+/** Returns a check of forms. Their parts pass unread, except the model and what selects the kind of answer. */
+export function formCheck(format: RelayName, endpoint: RelayEndpoint, { required }: FormRequests) {
+  const { stream, media } = endpoint
+  const selectors = ['model', stream?.member, media?.asked?.member].filter((name) => name !== undefined)
+
+  return function* readRequest(body: Uint8Array, { headers }: Envelope, pace: Pace): Walk<RelayRequest> {
+    const boundary = boundaryOf(headers.get('content-type') ?? '')
+    if (boundary === undefined)
+      throw invalidRequest('invalid_form', 'The content-type must be multipart/form-data with a boundary.')
+    const parts = yield* partsOf(body, boundary, pace)
+    for (const name of selectors) checkSelector(parts, name)
+    const own = parts.find(({ name }) => name === 'model')
+    const model = own === undefined ? endpoint.defaultModel : modelIn(body, own)
+    if (model === undefined) throw missing('model')
+    for (const names of required) if (!parts.some(({ name }) => names.includes(name))) throw missing(names[0] ?? '')
+    return relayRequest(format, endpoint, {
+      body,
+      model,
+      members: parts.map(({ name, start, end }) => ({ name, start, valueStart: start, end })),
+      modelAt: placeOf(own, boundary),
+      headers: {
+        'content-type': `multipart/form-data; boundary=${plainBoundary.test(boundary) ? boundary : `"${boundary}"`}`,
+      },
+      textOf: (name) =>
+        shortText(
+          body,
+          parts.find((part) => part.name === name),
+        ),
+    })
+  }
+}
+
+function* partsOf(body: Uint8Array, boundary: string, pace: Pace): Walk<readonly FormPart[]> {
+  try {
+    return yield* readForm(body, boundary, pace)
+  } catch (error) {
+    if (!(error instanceof FormSyntaxError)) throw error
+    throw invalidRequest('invalid_form', `The request body is not a valid form: ${error.message}.`)
+  }
+}
+
+/** Readers could take different ones of several parts, and read other text in parts that are files. */
+function checkSelector(parts: readonly FormPart[], name: string): void {
+  const [part, second] = parts.filter((each) => each.name === name)
+  if (second !== undefined) throw invalidRequest('invalid_value', `The form has more than one '${name}'.`, name)
+  if (part !== undefined && (part.isFile || !textType.test(part.contentType)))
+    throw invalidRequest('invalid_type', `'${name}' must be plain text, without a file name.`, name)
+}
+
+function modelIn(body: Uint8Array, { start, end }: FormPart): string {
+  const bytes = body.subarray(start, Math.min(end, start + modelBytesMax))
+  if (!isUtf8(bytes)) throw invalidRequest('invalid_value', "'model' must be UTF-8.", 'model')
+  return checkedModel(utf8(bytes))
+}
+
+/** A model that is added is the first part. */
+function placeOf(part: FormPart | undefined, boundary: string): ModelPlace {
+  if (part !== undefined) return { start: part.start, end: part.end, before: '', after: '', isJson: false }
+  const before = `--${boundary}\r\nContent-Disposition: form-data; name="model"\r\n\r\n`
+  return { start: 0, end: 0, before, after: '\r\n', isJson: false }
+}
+
+/** The text of a short part. Libraries write booleans in different ways. */
+function shortText(body: Uint8Array, part: FormPart | undefined): string | undefined {
+  if (part === undefined || part.end - part.start > selectorBytesMax) return undefined
+  const text = utf8(body, part.start, part.end)
+  return /^(?:true|1)$/i.test(text) ? 'true' : text
+}
