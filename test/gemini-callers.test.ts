@@ -359,7 +359,7 @@ describe('POST /v1beta/models/{model}:… at a provider that speaks it', () => {
     const up = faultUpstream(gemini.says('Hi'))
     await using service = await serviceOf([down, gemini], [up, gemini])
     expect(textOf(await ask(service, question, { action: streaming }))).toBe('Hi')
-    down.use(answers({}, [piece({ functionCall: { name: 'f', args: {} } }), failure]))
+    down.use(answers({}, [piece({ text: 'Hm.', thought: true }), failure]))
     const { events, text } = await ask(service, question, { action: streaming })
     expect(events.at(-1)?.json).toMatchObject({ error: { code: 502, status: 'UNAVAILABLE' } })
     expect(text).toEndWith('\n\n: the answer is incomplete\n\n')

@@ -33,7 +33,6 @@ describe('an event', () => {
     ],
     ['usage alone', { usageMetadata: { promptTokenCount: 3 } }, { isMeaningful: false, hasOpenChoice: false }],
     ['a thought', said([{ thought: true, text: 'a' }]), { isMeaningful: true, text: '', isBeyondText: true }],
-    ['a call', said([{ functionCall: { name: 'f' } }]), { isMeaningful: true, text: '', isBeyondText: true }],
     ['a signature', said([{ text: '', thoughtSignature: 'x' }]), { isMeaningful: true, isBeyondText: true }],
     [
       'a second candidate',
@@ -62,6 +61,19 @@ describe('an event', () => {
   ]
   test.each(facts)('with %s has its facts', (_name, event, expected) => {
     expect(read([event])).toMatchObject([expected])
+  })
+
+  test('with a call waits for the finish, and others behind it do', () => {
+    const call = said([{ functionCall: { name: 'f' } }])
+    const text = said([{ text: 'a' }])
+    const end = said([], { finishReason: 'STOP' })
+    expect(read([text, call, text])).toMatchObject([{ text: 'a', isBeyondText: false }])
+    const parts = read([text, call, text, end, text])
+    expect(parts.map(({ data }) => JSON.parse(new TextDecoder().decode(data)))).toEqual([text, call, text, end, text])
+    expect(parts[1]).toMatchObject({ isMeaningful: true, text: '', isBeyondText: true })
+    const large = said([{ functionCall: { name: 'f', args: { text: 'x'.repeat(600 * 1024) } } }])
+    expect(read([large])).toBeEmpty()
+    expect(read([large, large, call])).toHaveLength(2)
   })
 
   test('with a finish after calls says so', () => {
@@ -157,9 +169,11 @@ test('the facts of any event are those of its JSON', () => {
   fc.assert(
     fc.property(fc.array(candidate, { maxLength: 2 }), fc.constantFrom(0, 2), (candidates, indent) => {
       const data = encode(JSON.stringify({ candidates, x: 1 }, undefined, indent))
-      const parts = responseReader(1).read({ event: '', data })
+      const reader = responseReader(1)
+      const parts = reader.read({ event: '', data })
       if (parts === 'done' || 'kind' in parts) throw new Error('no parts')
-      const [found] = parts
+      // A call without a finish waits for it.
+      const [found] = [...parts, ...reader.finish()]
       expect(JSON.parse(new TextDecoder().decode(found?.data))).toEqual({ candidates, x: 1 })
       expect(found?.data.includes(0x0a)).toBe(false)
       const partsOf = (each: JsonObject | undefined) => objectsOf(objectOf(each?.['content'])['parts'])

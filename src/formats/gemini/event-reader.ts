@@ -12,9 +12,16 @@ import { isDiscarded, readFinishReason } from './finish-reason.ts'
 /** Events have whole images. */
 const eventBytesMax = 16 * 1024 * 1024
 
+const isCalling = ({ hasCalls }: CandidateFacts) => hasCalls
+
+/** Calls are passed on at once if more than this waits for the end. */
+const heldBytesMax = 1024 * 1024
+
 /**
  * Starts reading a stream of GenerateContentResponses. Events pass in the upstream's bytes. A prompt that was refused
  * is an answer that finished with `content_filter`.
+ *
+ * Calls wait for the finish: Gemini CLI runs those of an answer that was cut, repeats the request, and runs them again.
  *
  * @param choices number of candidates that were asked for
  */
@@ -60,6 +67,24 @@ export function responseReader(choices: number): PartReader {
     }
   }
 
+  let held: Part[] = []
+  let heldBytes = 0
+
+  /** The parts to pass on now. */
+  function afterHeld(part: Part, hasCalls: boolean): readonly Part[] {
+    if (held.length === 0 && !hasCalls) return [part]
+    held.push(part)
+    heldBytes += part.data.length
+    return isFinished || heldBytes > heldBytesMax ? release() : []
+  }
+
+  function release(): readonly Part[] {
+    const all = held
+    held = []
+    heldBytes = 0
+    return all
+  }
+
   return {
     eventBytesMax,
     hasOneChoice: choices === 1,
@@ -68,7 +93,8 @@ export function responseReader(choices: number): PartReader {
       if (event === 'error') return { kind: 'error', error: readUpstreamError(given) }
       const facts = responseFacts(given)
       if (facts.hasError) return { kind: 'error', error: readUpstreamError(given) }
-      return [partOf(facts.hasLineBreaks ? withoutLineBreaks(given) : given, facts)]
+      const part = partOf(facts.hasLineBreaks ? withoutLineBreaks(given) : given, facts)
+      return afterHeld(part, facts.candidates.some(isCalling))
     },
     finish() {
       if (isFinished && open.size === 0) return []
@@ -81,7 +107,7 @@ export function responseReader(choices: number): PartReader {
         })),
       }
       const data = encodeJson(response)
-      return [partOf(data, responseFacts(data))]
+      return [...release(), partOf(data, responseFacts(data))]
     },
   }
 }
