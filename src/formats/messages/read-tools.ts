@@ -43,9 +43,18 @@ function readFunction(tool: JsonObject): FunctionTool {
   }
 }
 
-/** A schema without members that are null, such as `required`: other vendors refuse them. */
+/** Members of a schema whose values are data. */
+const dataNames = new Set(['const', 'default', 'enum', 'examples'])
+
+/** A schema without members that are null, such as `required`, at any depth: other vendors refuse them. */
 function withoutNulls(schema: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== null))
+  const kept = Object.entries(schema).filter(([name, value]) => value !== null || dataNames.has(name))
+  return Object.fromEntries(kept.map(([name, value]) => [name, dataNames.has(name) ? value : innerWithoutNulls(value)]))
+}
+
+function innerWithoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(innerWithoutNulls)
+  return isObject(value) ? withoutNulls(value) : value
 }
 
 function readChoice({ type, name }: JsonObject): ToolChoice | undefined {

@@ -104,18 +104,30 @@ export function answering({ provider }: Language, pieces: readonly Piece[]): Scr
   }
 }
 
-/** Answers with the first pieces and a half of the last, and then loses the connection or sends an error. */
-export function breaking({ provider }: Language, pieces: readonly Piece[], way: 'cut' | 'error'): Script {
+/**
+ * Answers with these pieces, of the last only a half unless it is `late`, and then loses the connection or sends an
+ * error.
+ */
+export function breaking({ provider }: Language, pieces: readonly Piece[], way: 'cut' | 'error' | 'late'): Script {
   return async (exchange) => {
     const last = pieces.length - 1
     const events = pieces.flatMap((piece, index) =>
-      index === last ? provider.half(piece, index) : provider.piece(piece, index),
+      index === last && way !== 'late' ? provider.half(piece, index) : provider.piece(piece, index),
     )
     const failure = way === 'error' ? [provider.failure] : []
     const bytes = chunked(provider, [...provider.begin(), ...events, ...failure])
-    await exchange.write(way === 'cut' ? bytes.subarray(0, bytes.length - lastChunk.length) : bytes)
+    await exchange.write(way === 'error' ? bytes : bytes.subarray(0, bytes.length - lastChunk.length))
     // The end of the connection is the end of the answer, which is in chunks.
     exchange.close()
+  }
+}
+
+/** Begins a text, and then sends nothing more. */
+export function stalling({ provider }: Language, text: Piece): Script {
+  return async (exchange) => {
+    const bytes = chunked(provider, [...provider.begin(), ...provider.half(text, 0)])
+    await exchange.write(bytes.subarray(0, bytes.length - lastChunk.length))
+    await exchange.hang()
   }
 }
 
