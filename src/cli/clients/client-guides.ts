@@ -75,13 +75,22 @@ export const clientGuides: readonly ClientGuide[] = [
     name: 'gemini-cli',
     title: 'Gemini CLI',
     files: (connection) => {
+      const { root, model } = connection
+      const folder = join(homeOf(connection), '.gemini')
       const settings: readonly Setting[] = [
         { path: ['security', 'auth', 'selectedType'], value: 'gemini-api-key' },
-        { path: ['model', 'name'], value: connection.model },
+        { path: ['model', 'name'], value: model },
       ]
-      return [{ path: join(homeOf(connection), '.gemini', 'settings.json'), language: 'json', settings }]
+      const variables: readonly Setting[] = [
+        { path: ['GOOGLE_GEMINI_BASE_URL'], value: root },
+        { path: ['GEMINI_API_KEY'], value: keyOf(connection) },
+      ]
+      return [
+        { path: join(folder, 'settings.json'), language: 'json', settings },
+        { path: join(folder, '.env'), language: 'env', settings: variables },
+      ]
     },
-    commands: (connection) => [googleVariables(connection), 'gemini'],
+    commands: () => ['gemini'],
   },
   {
     name: 'opencode',
@@ -134,14 +143,11 @@ export const clientGuides: readonly ClientGuide[] = [
   {
     name: 'libraries',
     title: 'Libraries of OpenAI, Anthropic and Google',
-    commands: (connection) => {
-      const { root, token } = connection
-      return [
-        `export OPENAI_BASE_URL=${quoted(`${root}/v1`)} OPENAI_API_KEY=${shellKey(token)}`,
-        `export ANTHROPIC_BASE_URL=${quoted(root)} ANTHROPIC_AUTH_TOKEN=${shellKey(token)}`,
-        googleVariables(connection),
-      ]
-    },
+    commands: ({ root, token }) => [
+      `export OPENAI_BASE_URL=${quoted(`${root}/v1`)} OPENAI_API_KEY=${shellKey(token)}`,
+      `export ANTHROPIC_BASE_URL=${quoted(root)} ANTHROPIC_AUTH_TOKEN=${shellKey(token)}`,
+      `export GOOGLE_GEMINI_BASE_URL=${quoted(root)} GEMINI_API_KEY=${shellKey(token)}`,
+    ],
   },
 ]
 
@@ -150,11 +156,6 @@ const noKey = 'any'
 
 function keyOf({ token }: ClientTarget): string {
   return token ?? noKey
-}
-
-/** The variables of Gemini CLI and of Google's libraries. */
-function googleVariables({ root, token }: ClientTarget): string {
-  return `export GOOGLE_GEMINI_BASE_URL=${quoted(root)} GEMINI_API_KEY=${shellKey(token)}`
 }
 
 /** The key on a command line, which other users of the machine can see: by the name of its variable. */
