@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { formats } from '../../src/formats/format-list.ts'
+import { coders, runCoder } from './coders.ts'
+import { libraries, runLibrary } from './libraries.ts'
+import { mocksOf } from './mocks.ts'
+import { reportOf, type Verdict } from './report.ts'
+
+/**
+ * `npm run clients [-- NAME…]`: runs real client programs over providers of each format, of which the first fails, and
+ * prints what worked (lab/clients/README.md). Names choose programs that contain one of them.
+ */
+const wanted = process.argv.slice(2)
+/** Of the steps at which a provider fails. */
+const seed = Number(process.env['SVC_CLIENTS_SEED'] ?? Date.now() % 1_000_000)
+
+/** Installs the programs of package.json, in a folder that git ignores. */
+function install(): void {
+  if (existsSync(join(import.meta.dir, 'node_modules', '.package-lock.json'))) return
+  const command = ['npm', 'install', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error']
+  const { exitCode } = Bun.spawnSync(command, { cwd: import.meta.dir, stdout: 'inherit', stderr: 'inherit' })
+  if (exitCode !== 0) throw new Error('npm could not install the client programs')
+}
+
+install()
+const verdicts: Verdict[] = []
+const isWanted = ({ name }: { readonly name: string }) =>
+  wanted.length === 0 || wanted.some((word) => name.toLowerCase().includes(word.toLowerCase()))
+function report(verdict: Verdict): void {
+  verdicts.push(verdict)
+  const { program, provider, scenario, reason } = verdict
+  if (reason !== undefined) console.error(`${program} × ${provider} × ${scenario}: ${reason}`)
+}
+const spoken = Object.keys(formats)
+for (const program of [...libraries, ...coders].filter(isWanted)) {
+  if (!spoken.includes(program.speaks)) {
+    console.error(`${program.name}: not run, since svc does not speak ${program.speaks} to callers`)
+    continue
+  }
+  console.error(program.name)
+  if ('command' in program) await runLibrary(program, report)
+  else await runCoder(program, seed, report)
+}
+for (const mock of mocksOf(process.env['SVC_CLIENTS_OPENAPI']).filter(isWanted)) {
+  console.error(mock.name)
+  await mock.run(report)
+}
+console.log(`${reportOf(verdicts)}SVC_CLIENTS_SEED=${seed}`)
+process.exit(verdicts.some(({ reason }) => reason !== undefined) ? 1 : 0)
