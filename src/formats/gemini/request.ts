@@ -84,9 +84,9 @@ function modelIn(path: string): string {
 }
 
 /** @throws {WireError} for a stream in another form than events */
-function isStream({ path, parameter }: Envelope): boolean {
-  if (!path.endsWith(':streamGenerateContent')) return false
-  if (parameter('alt') === 'sse') return true
+function isStream(envelope: Envelope): boolean {
+  if (!envelope.path.endsWith(':streamGenerateContent')) return false
+  if (envelope.parameter('alt') === 'sse') return true
   throw invalidRequest(
     'invalid_value',
     'Streams are server-sent events here, not a JSON array: add ?alt=sse to the address.',
