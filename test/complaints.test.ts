@@ -115,7 +115,7 @@ describe('complaint', () => {
     })
   })
 
-  test.todo('2 › invalid thinking signature after a switch: asked again without it', async () => {
+  test('2 › invalid thinking signature after a switch: asked again without it', async () => {
     const thinking: Piece = { kind: 'thinking', text: 'Hm.', seal: 'theirs' }
     await using rig = await serve([
       {
@@ -384,7 +384,7 @@ describe('complaint', () => {
     expect(JSON.stringify(bodyOf(rig.upstreams[1]))).not.toContain('seal-of-gemini')
   })
 
-  test.todo('19 › invalid_encrypted_content after a switch: asked again without it', async () => {
+  test('19 › invalid_encrypted_content after a switch: asked again without it', async () => {
     const error = {
       message: 'The encrypted content gAAA could not be verified.',
       type: 'invalid_request_error',

@@ -174,7 +174,9 @@ test('the facts of any event are those of its JSON', () => {
       if (parts === 'done' || 'kind' in parts) throw new Error('no parts')
       // A call without a finish waits for it.
       const [found] = [...parts, ...reader.finish()]
-      expect(JSON.parse(new TextDecoder().decode(found?.data))).toEqual({ candidates, x: 1 })
+      expect(JSON.parse(new TextDecoder().decode(found?.data))).toEqual(
+        JSON.parse(JSON.stringify({ candidates, x: 1 })),
+      )
       expect(found?.data.includes(0x0a)).toBe(false)
       const partsOf = (each: JsonObject | undefined) => objectsOf(objectOf(each?.['content'])['parts'])
       const plain = partsOf(candidates[0]).filter(({ thought }) => thought !== true)
