@@ -167,7 +167,7 @@ export function eventStreamReader(options: { readonly eventBytesMax?: number } =
     keepView()
   }
 
-  function given(): readonly ServerSentEvent[] {
+  function takeEvents(): readonly ServerSentEvent[] {
     const complete = events ?? noEvents
     events = undefined
     if (failure !== undefined && complete.length === 0) throw failure
@@ -182,7 +182,7 @@ export function eventStreamReader(options: { readonly eventBytesMax?: number } =
       } catch (error) {
         if (!(error instanceof EventTooLarge)) throw error
       }
-      return given()
+      return takeEvents()
     },
     end() {
       if (failure !== undefined) throw failure
@@ -192,7 +192,7 @@ export function eventStreamReader(options: { readonly eventBytesMax?: number } =
       } catch (error) {
         if (!(error instanceof EventTooLarge)) throw error
       }
-      return given()
+      return takeEvents()
     },
   }
 }

@@ -155,7 +155,7 @@ export function flagName(name: string): string {
 }
 
 /** Whether a flag can be repeated, with all its values. */
-export function isRepeated(flag: Flag<unknown>): boolean {
+export function isRepeatable(flag: Flag<unknown>): boolean {
   return Array.isArray(flag.fallback)
 }
 
@@ -263,13 +263,13 @@ function valueOf(
   if (texts !== undefined) return readValue(name, flag, texts)
   const text = flag.environment === undefined ? undefined : environment[flag.environment]
   if (flag.environment === undefined || text === undefined || text === '') return flag.fallback
-  return readValue(flag.environment, flag, isRepeated(flag) ? text.split(',').map((part) => part.trim()) : [text])
+  return readValue(flag.environment, flag, isRepeatable(flag) ? text.split(',').map((part) => part.trim()) : [text])
 }
 
 function readValue(name: string, flag: Flag<unknown>, texts: readonly string[]): unknown {
   const read = flag.read(texts)
   if (read !== undefined) return read.value
-  const found = isRepeated(flag) ? texts.join(',') : (texts.at(-1) ?? '')
+  const found = isRepeatable(flag) ? texts.join(',') : (texts.at(-1) ?? '')
   const near = nearestName(found, flag.choices)
   throw new UsageError(
     `${name}: found ${show(found)}, allowed: ${flag.allowed}${near === undefined ? '' : `: did you mean ${near}?`}`,

@@ -1,4 +1,4 @@
-import { flagName, isRepeated, type Flag } from './arguments.ts'
+import { flagName, isRepeatable, type Flag } from './arguments.ts'
 import type { Command } from './command.ts'
 
 const helpWidth = 80
@@ -56,7 +56,7 @@ function flagText(flag: Flag<unknown>): string {
   const { summary, fallback, environment, otherwise, placeholder, choices } = flag
   const facts: string[] = []
   if (placeholder !== undefined && choices.length > 0) facts.push(choices.join(', '))
-  if (isRepeated(flag)) facts.push('may be repeated')
+  if (isRepeatable(flag)) facts.push('may be repeated')
   if (otherwise !== undefined) facts.push(`default: ${otherwise}`)
   else if (typeof fallback === 'string' || typeof fallback === 'number') facts.push(`default: ${fallback}`)
   if (environment !== undefined) facts.push(`environment: ${environment}`)

@@ -6,8 +6,9 @@ import type { Call } from '../service/service.ts'
 import type { AnswerService } from './provider.ts'
 
 /**
- * Asks once more without the reasoning of earlier answers, where the upstream refuses it: after a failover it may be
- * that of another account, which this one cannot read (docs/decisions/0014-reasoning.md). A probe is not repeated.
+ * Asks once more without the reasoning of earlier answers, where the upstream refuses it: after a failover the
+ * reasoning may come from another account, and cannot be read (docs/decisions/0014-reasoning.md). A probe is not
+ * repeated.
  */
 export function repeatWithoutReasoning(inner: AnswerService): AnswerService {
   return async function repeated(request: Ask, call: Call): Promise<Reply> {

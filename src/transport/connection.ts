@@ -174,7 +174,10 @@ export function connection(
     else queue.push(bytes)
   }
 
-  /** Heads, and the beginning of a body that is read as a whole, cause little work. */
+  /**
+   * Bytes that may be received now without a turn of the scheduler. Heads, and the beginning of a body that is read as
+   * a whole, cause little work.
+   */
   function bytesWithoutTurn(): number {
     if (active?.incoming === undefined) return tokenBytes
     return active.incoming.isReadWhole && active.bodyBytes < bodyBytesWithoutTurn ? readBytesMax : 0
@@ -238,7 +241,11 @@ export function connection(
     fail(new TransportError('aborted', 'The request was aborted'), false)
   }
 
-  /** Ends the connection, and the exchange with an error. */
+  /**
+   * Ends the connection, and the exchange with an error.
+   *
+   * @param keepsPieces the reader still gets what has arrived before the error
+   */
   function fail(error: TransportError, keepsPieces: boolean): void {
     const failed = finish()
     destroy()

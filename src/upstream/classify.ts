@@ -37,10 +37,10 @@ const tooManyTokens = new RegExp(
     /(?!.{0,40}(?:output|completion))[^.]{0,40}tokens/.source,
 )
 const namedModel = /model:? ?[`'"]?[\w./:@-]{0,120}[`'"]?/.source
-const isUnknown = /does not exist|doesn't exist|not exist|(?:(?:was|is|could) )?not (?:be )?found/.source
-const isWithdrawn =
+const unknownPattern = /does not exist|doesn't exist|not exist|(?:(?:was|is|could) )?not (?:be )?found/.source
+const withdrawnPattern =
   /(?:has been|is|was) (?:decommissioned|deprecated|no longer|not available|not supported|not a valid)/.source
-const namedModelGone = new RegExp(`${namedModel} ?(?:${isUnknown}|${isWithdrawn})`, 'i')
+const namedModelGone = new RegExp(`${namedModel} ?(?:${unknownPattern}|${withdrawnPattern})`, 'i')
 
 /** Codes and types of error bodies → the status they stand for (failover.md row 22). */
 const statusByCode: Readonly<Record<string, number>> = {
@@ -129,7 +129,7 @@ export function classifyFailure(
   return new UpstreamFailure(failure, reason, details)
 }
 
-/** Statuses of requests that clients can repair by the upstream's sentence. */
+/** Statuses whose message is passed on whole: it tells the client what to change. */
 const wholeSentence: ReadonlySet<number> = new Set([400, 413])
 const sentenceCharactersMax = 2048
 
@@ -171,7 +171,7 @@ function wordsOf(error: UpstreamError | undefined): string {
   return error === undefined ? '' : plainWords(`${error.code ?? ''} ${error.type ?? ''} ${error.message}`)
 }
 
-/** Classifies by text first, then by status: providers disagree on statuses. */
+/** Redirects first, then texts about content and media, then statuses of one meaning, then status and text. */
 function classOf(status: number, error: UpstreamError | undefined): FailureClass {
   if (status >= 300 && status < 400) return 'redirect'
   const words = wordsOf(error)

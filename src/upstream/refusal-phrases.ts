@@ -89,7 +89,7 @@ export const modelPhrases: readonly string[] = [
 /** The account may use the provider, but not this model. */
 export const modelAccessPhrases: readonly string[] = ['access to the model', 'access to model', 'invoke model']
 
-/** The request does not suit the model or the server, which would answer another request. */
+/** The request does not suit the model or the server. Both work: other requests are answered. */
 export const requestPhrases: readonly string[] = [
   'alternate user/assistant',
   'alternate roles',

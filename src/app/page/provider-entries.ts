@@ -108,10 +108,10 @@ function stateOf(
 /** If all models of a provider cool down, so does the provider, until its first model is available again. */
 function soonestOfAll(
   models: readonly OfferedModel[] | undefined,
-  left: readonly ModelHealth[],
+  healths: readonly ModelHealth[],
 ): ModelHealth | undefined {
   if (models === undefined || models.length === 0) return undefined
-  const ofModel = new Map(left.map((each) => [each.model, each]))
+  const ofModel = new Map(healths.map((each) => [each.model, each]))
   const found = models.flatMap(({ upstream }) => ofModel.get(upstream) ?? [])
   if (found.length < models.length) return undefined
   return found.reduce((one, other) => (other.unavailable.remainingMs < one.unavailable.remainingMs ? other : one))
@@ -130,10 +130,10 @@ function cooling(
   }
 }
 
-/** The clients' names of models. Where the list is unknown, the names come from callers. */
-function namesOf(left: readonly ModelHealth[], models: readonly OfferedModel[] = []): readonly string[] {
-  const names = new Map(left.length === 0 ? [] : models.toReversed().map(({ name, upstream }) => [upstream, name]))
-  return left.slice(0, modelsShownMax).map(({ model }) => names.get(model) ?? model)
+/** The clients' names of models. A model on no list is shown by the name that a caller asked for. */
+function namesOf(healths: readonly ModelHealth[], models: readonly OfferedModel[] = []): readonly string[] {
+  const names = new Map(healths.length === 0 ? [] : models.toReversed().map(({ name, upstream }) => [upstream, name]))
+  return healths.slice(0, modelsShownMax).map(({ model }) => names.get(model) ?? model)
 }
 
 function sumsOf({ count, ok, firstTokenP50, firstTokenP95 }: ProviderAttempts): AttemptSums {

@@ -18,7 +18,7 @@ import { sharedProbe } from './shared-probe.ts'
 import { startWorker } from './start-worker.ts'
 import type { WorkerHandlers } from './worker-messages.ts'
 
-/** A worker has its own drain timeout; it is killed this long after it. */
+/** The primary kills a worker this long after the worker's own drain timeout. */
 const graceMs = 10_000
 
 /**
@@ -34,7 +34,7 @@ export async function servePrimary(
   const releasePort = reservePort(context.given.host, context.given.port)
   const { workers, files, state, roll, close } = await primaryOf(context)
   const unhandle = onSignals({ SIGUSR2: roll, SIGHUP: () => void files.reloadAll() })
-  // A second signal ends this process at once, and its workers with it.
+  // A second signal ends this process at once; here it ends its workers, too.
   process.on('exit', () => workers.kill())
   try {
     const started = workers.start().then(({ lines }) => {

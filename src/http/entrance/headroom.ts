@@ -69,6 +69,7 @@ export function headroom({ count, upstreams, openRequests, now }: HeadroomOption
       upstreams.dropIdle()
       free += idle
     }
+    // Of the request that asks, the client's connection is open already: one descriptor is enough for it.
     remaining = free < descriptorsEach ? free : Math.floor(free / descriptorsEach)
     isShort = remaining < 1
   }

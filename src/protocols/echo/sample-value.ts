@@ -18,7 +18,7 @@ const none = undefined
  * @returns undefined if no value was found
  */
 export function sampleValue(root: JsonObject): unknown {
-  /** References that are being resolved: the smallest value of a reference never contains another of it. */
+  /** References that are being resolved. One inside itself has no value, so that recursion ends. */
   const open = new Set(['#'])
   let work = workMax
 
@@ -59,11 +59,11 @@ export function sampleValue(root: JsonObject): unknown {
   }
 
   function sampleTyped(schema: JsonObject, depth: number): unknown {
-    if ('const' in schema) return copied(schema['const'])
+    if ('const' in schema) return chargedValue(schema['const'])
     const types = typesOf(schema)
     if (Array.isArray(schema['enum'])) {
       const fitting = listOf(schema['enum']).filter((value) => schema['type'] === undefined || types.some(isOf(value)))
-      return fitting.length === 0 ? none : copied(fitting[0])
+      return fitting.length === 0 ? none : chargedValue(fitting[0])
     }
     return firstOf(types, (type) => sampleOfType(type, schema, depth))
   }
@@ -117,8 +117,8 @@ export function sampleValue(root: JsonObject): unknown {
     return value === undefined || !spend(value.length) ? none : value
   }
 
-  /** A value of the schema itself, which may be large and used often. */
-  function copied(value: unknown): unknown {
+  /** Counts a value of the schema, which may be large and used often, as work, and returns it. */
+  function chargedValue(value: unknown): unknown {
     return spend(JSON.stringify(value).length) ? value : none
   }
 

@@ -19,8 +19,8 @@ export interface RetryOptions {
 
 /**
  * Retries at the same upstream (failover.md rows 18 to 20): after a 429 with a Retry-After of at most 3 s, and after a
- * server error without a longer one. The first wait is 250 ms and doubles each time, ±25 % without a Retry-After. With
- * one it lasts at least as long. A probe is not retried.
+ * server error unless its Retry-After is longer than that. The first wait is 250 ms and doubles each time, ±25 %. With
+ * a Retry-After it is not random, and at least that long. A probe is not retried.
  */
 export function retry<Request, Reply>({
   retries,
