@@ -341,7 +341,7 @@ describe('a path or method', () => {
     '/v1/',
     '/v1/chat',
     '/v1/completions/x',
-    '/v1/images/generations',
+    '/v1/images/upscale',
     '/v1/chat/completions/',
     '/v1/chat/completions/x',
     '/v2/chat/completions',
