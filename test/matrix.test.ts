@@ -132,7 +132,7 @@ interface Pair {
   readonly main: FaultUpstream
 }
 
-/** A request of the pair that is answered by its main provider: the answer, and the body that the provider received. */
+/** Asks in the caller's format: the answer, and the body of the request. */
 async function ask(
   { caller, provider }: Pair,
   question: Partial<Question>,
@@ -166,6 +166,20 @@ function way(pair: Pair, mark: string, body: string): string {
   return '='
 }
 
+/** Sends the results of all calls of an answer, and returns that request as the main provider received it. */
+async function sendResults(pair: Pair, mark: string, { answer, asked }: { answer: Answer; asked: Question }) {
+  const results = answer.calls.map(({ id, name }, index) => ({ id, name, text: `${20 + index} degrees` }))
+  const back = `${mark} [[back]]`
+  const turns = [
+    { role: 'user', text: back },
+    { role: 'assistant', answer },
+    { role: 'results', results },
+  ] as const
+  const second = await ask(pair, { ...asked, stream: false, turns }, back)
+  expect(second.answer).toMatchObject({ status: 200, text: 'Sunny.', isComplete: true })
+  return received(pair, back)
+}
+
 const runs: Readonly<Record<Column, (pair: Pair, mark: string) => Promise<string>>> = {
   async plain(pair, mark) {
     const { answer, body } = await ask(pair, {}, mark)
@@ -188,16 +202,7 @@ const runs: Readonly<Record<Column, (pair: Pair, mark: string) => Promise<string
       ['weather', { city: 'Oslo' }],
     ])
     const seen = way(pair, asks, body)
-    const results = answer.calls.map(({ id, name }, index) => ({ id, name, text: `${20 + index} degrees` }))
-    const back = `${mark} [[back]]`
-    const turns = [
-      { role: 'user', text: back },
-      { role: 'assistant', answer },
-      { role: 'results', results },
-    ] as const
-    const second = await ask(pair, { ...asked, stream: false, turns }, back)
-    expect(second.answer).toMatchObject({ status: 200, text: 'Sunny.', isComplete: true })
-    const { body: sent, language } = received(pair, back)
+    const { body: sent, language } = await sendResults(pair, mark, { answer, asked })
     expect(sent.match(language.provider.resultMark)).toHaveLength(2)
     for (const each of ['Rome', 'Oslo', '20 degrees', '21 degrees']) expect(sent).toContain(each)
     return seen
@@ -224,16 +229,7 @@ const runs: Readonly<Record<Column, (pair: Pair, mark: string) => Promise<string
     const { answer, asked, body } = await ask(pair, { stream: true, tools: [weather], thinks: true }, asks)
     expect(answer).toMatchObject({ status: 200, thinking: thought, isComplete: true })
     const seen = way(pair, asks, body)
-    const results = answer.calls.map(({ id, name }) => ({ id, name, text: '20 degrees' }))
-    const back = `${mark} [[back]]`
-    const turns = [
-      { role: 'user', text: back },
-      { role: 'assistant', answer },
-      { role: 'results', results },
-    ] as const
-    const second = await ask(pair, { ...asked, stream: false, turns }, back)
-    expect(second.answer).toMatchObject({ status: 200, text: 'Sunny.', isComplete: true })
-    const { body: sent, language } = received(pair, back)
+    const { body: sent, language } = await sendResults(pair, mark, { answer, asked })
     if (sent.includes(`seal-of-${language.name}`)) return `${seen} signed`
     return sent.includes(thought) ? `${seen} text` : `${seen} shown`
   },

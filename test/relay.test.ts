@@ -113,7 +113,7 @@ test('providers of other protocols are no candidates', async () => {
 })
 
 describe('a request without a model', () => {
-  test('is for the default one of its endpoint, and the provider is told its name', async () => {
+  test('is sent with the name of the endpoint’s default model', async () => {
     const upstream = faultUpstream(answers(moderation))
     await using own = await startService({
       providers: [

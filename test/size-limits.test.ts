@@ -10,7 +10,10 @@ let service: ServiceUnderTest
 
 beforeAll(async () => {
   service = await startService({
-    providers: [provider('a', upstream.url, ['m'], { formats: ['responses'] })],
+    providers: [
+      provider('a', upstream.url, ['m'], { formats: ['responses'] }),
+      provider('b', upstream.url, ['claude'], { protocol: 'anthropic' }),
+    ],
     limits: { body_bytes: 4 * mib },
   })
 })
@@ -59,21 +62,43 @@ describe('an event', () => {
     },
   })
   const created = { type: 'response.created', response: { id: 'resp_1', object: 'response', status: 'in_progress' } }
+  const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude', content: [], stop_reason: null }
+  const block = (kind: string, rest: object) => ({ type: `content_block_${kind}`, index: 0, ...rest })
+  const messageEvents = (text: string) => [
+    { type: 'message_start', message: { ...message, usage: { input_tokens: 1, output_tokens: 1 } } },
+    block('start', { content_block: { type: 'text', text: '' } }),
+    block('delta', { delta: { type: 'text_delta', text } }),
+    block('stop', {}),
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } },
+    { type: 'message_stop' },
+  ]
   const streams =
-    (text: string): Script =>
+    (...events: readonly object[]): Script =>
     async (exchange) => {
       await exchange.write(
-        Buffer.concat([Buffer.from(streamHead), framed(event(created) + event(response(text))), lastChunk]),
+        Buffer.concat([Buffer.from(streamHead), framed(events.map((each) => event(each)).join('')), lastChunk]),
       )
     }
 
   test('of Responses may have 16 MiB, since the last one has the whole output', async () => {
     const ask = () => post('/v1/responses', { model: 'm', input: 'x', stream: true })
-    upstream.use(streams('x'.repeat(15 * mib)))
+    upstream.use(streams(created, response('x'.repeat(15 * mib))))
     const answer = await ask()
     expect([answer.status, answer.text.length > 15 * mib]).toEqual([200, true])
-    upstream.use(streams('x'.repeat(16 * mib)))
+    upstream.use(streams(created, response('x'.repeat(16 * mib))))
     expect((await ask()).trail + (await ask()).trail).toContain('class=too_large')
+  })
+
+  test.each([
+    ['/v1/messages', { max_tokens: 9 }],
+    ['/v1/chat/completions', {}],
+  ])('of Messages may have 8 MiB, for callers of %s', async (path, rest) => {
+    const ask = () => post(path, { model: 'claude', messages: [{ role: 'user', content: 'x' }], stream: true, ...rest })
+    upstream.use(streams(...messageEvents('x'.repeat(7 * mib))))
+    const answer = await ask()
+    expect([answer.status, answer.text.length > 7 * mib]).toEqual([200, true])
+    upstream.use(streams(...messageEvents('x'.repeat(8 * mib))))
+    expect((await ask()).trail).toContain('class=too_large')
   })
 })
 

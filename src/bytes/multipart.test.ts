@@ -40,7 +40,7 @@ describe('a boundary', () => {
 })
 
 describe('a form', () => {
-  test('has its parts, whatever is in them', () => {
+  test('has its parts, with any bytes in them', () => {
     const text = `${named('a', '1')}${named('b', '')}${named('a', '-b\r\n--\r\n\r\nb--')}--b--`
     expect(shown(text)).toEqual([
       ['a', '1'],

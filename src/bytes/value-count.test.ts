@@ -12,7 +12,7 @@ function countOf(value: unknown): number {
 }
 
 describe('the number of values in JSON', () => {
-  test('is compared with a limit, whatever its strings contain', () => {
+  test('is compared with a limit, with any characters in its strings', () => {
     const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('{,"', '\\', '\\"', '\\\\"{', '", "'))
     const { value } = fc.letrec((tie) => ({
       value: fc.oneof({ maxDepth: 4 }, text, fc.integer(), tie('list'), tie('object')),

@@ -21,3 +21,20 @@ export interface Part {
   readonly hasOpenChoice: boolean
   readonly usage: Usage | undefined
 }
+
+const noData = new Uint8Array()
+
+/** A part without content, but for these facts: for the record only, unless it has data. */
+export function emptyPart(facts: Partial<Part>): Part {
+  return {
+    kind: 'part',
+    data: noData,
+    isMeaningful: false,
+    text: '',
+    isBeyondText: false,
+    finishReason: undefined,
+    hasOpenChoice: false,
+    usage: undefined,
+    ...facts,
+  }
+}

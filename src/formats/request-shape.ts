@@ -88,7 +88,7 @@ interface TaggedShape {
   readonly isOpen: boolean
 }
 
-export const any: OneShape = { kind: 'any' }
+export const anyValue: OneShape = { kind: 'any' }
 export const text: OneShape = { kind: 'text' }
 export const flag: OneShape = { kind: 'boolean' }
 
@@ -161,7 +161,7 @@ export function typed(
   types: Readonly<Record<string, TypeRule>>,
   defaultType?: string,
 ): ObjectShape {
-  return { ...object({ type: any, ...members }), byType: { types, defaultType } }
+  return { ...object({ type: anyValue, ...members }), byType: { types, defaultType } }
 }
 
 /** An object whose `type` names its shape, as {@link object}. @param isOpen whether other types are allowed */

@@ -81,7 +81,7 @@ function headersOf(text: string): ReadonlyMap<string, string> {
 }
 
 describe('the head of a response', () => {
-  test('has its headers by their names in lower case, whatever their order and case', () => {
+  test('finds headers in any order and case by their names in lower case', () => {
     const name = fc.constantFrom(
       'Content-Type',
       'content-encoding',

@@ -12,7 +12,7 @@ function opens(other: Partial<Endpoint>, model = 'model'): boolean {
 }
 
 describe('the seal of an origin', () => {
-  test('is the same in every process, whatever the provider is called', () => {
+  test('is the same in every process, and for every id of the provider', () => {
     expect(opens({})).toBe(true)
     expect(opens({ id: 'renamed', headers: { 'x-team': 'a' } })).toBe(true)
     expect(sealed.data).toStartWith('svc1:')

@@ -15,8 +15,7 @@ import type {
 import type { Sealed } from '../conversation.ts'
 import { encodeJson, numberOf, objectsOf, readArguments, textOf } from '../exact-json.ts'
 import type { PartWriter } from '../format.ts'
-import { recordPart } from '../messages/make-part.ts'
-import type { Part } from '../part.ts'
+import { emptyPart, type Part } from '../part.ts'
 import type { WholeReply } from '../reply.ts'
 import { countedUsage } from '../usage.ts'
 import { writeGeminiFinishReason } from './finish-reason.ts'
@@ -208,9 +207,9 @@ function eventWriter(
       if (written.length > 0) {
         const response = { candidates: written, ...start() }
         onResponse(response)
-        return [{ ...recordPart({ ...facts, text, hasOpenChoice: hasOpenChoice() }), data: encodeJson(response) }]
+        return [{ ...emptyPart({ ...facts, text, hasOpenChoice: hasOpenChoice() }), data: encodeJson(response) }]
       }
-      return Object.keys(facts).length === 0 ? [] : [recordPart({ ...facts, hasOpenChoice: hasOpenChoice() })]
+      return Object.keys(facts).length === 0 ? [] : [emptyPart({ ...facts, hasOpenChoice: hasOpenChoice() })]
     },
     end() {
       const counted = counts ?? { prompt: promptTokens(), completion: Math.ceil(characters / 4) }
@@ -227,7 +226,7 @@ function eventWriter(
       onResponse(response)
       return [
         {
-          ...recordPart({
+          ...emptyPart({
             isMeaningful: true,
             finishReason: isUnfinished ? 'stop' : undefined,
             usage: counts && countedUsage(counts),

@@ -8,9 +8,7 @@ import { readUpstreamError } from '../upstream-error.ts'
 import { countedUsage } from '../usage.ts'
 import { responseFacts, type CandidateFacts, type ResponseFacts } from './event-facts.ts'
 import { isDiscarded, readFinishReason } from './finish-reason.ts'
-
-/** Events have whole images. */
-const eventBytesMax = 16 * 1024 * 1024
+import { geminiEventBytesMax } from './upstream.ts'
 
 const isCalling = ({ hasCalls }: CandidateFacts) => hasCalls
 
@@ -86,7 +84,7 @@ export function responseReader(choices: number): PartReader {
   }
 
   return {
-    eventBytesMax,
+    eventBytesMax: geminiEventBytesMax,
     hasOneChoice: choices === 1,
     read({ event, data: given }): readonly Part[] | 'done' | AnsweredError {
       if (isDone(given)) return 'done'

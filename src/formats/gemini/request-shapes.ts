@@ -1,5 +1,5 @@
 import {
-  any,
+  anyValue,
   flag,
   integerFrom,
   list,
@@ -37,7 +37,7 @@ function ownNames(names: readonly string[], within = ''): Readonly<Record<string
 
 const tool = spelled({
   functionDeclarations: list(
-    spelled({ name: text, description: text, parameters: object({}), parametersJsonSchema: any }, ['name']),
+    spelled({ name: text, description: text, parameters: object({}), parametersJsonSchema: anyValue }, ['name']),
   ),
   ...ownNames(['googleSearch', 'googleSearchRetrieval', 'googleMaps', 'urlContext'], 'tools.'),
 })

@@ -5,10 +5,12 @@ import type { UpstreamFormat } from '../upstream-format.ts'
 import { geminiAnswerReader, readGeminiAnswer } from './answer-reader.ts'
 import { writeGeminiRequest } from './write-request.ts'
 
+/** An event may have a picture. */
+export const geminiEventBytesMax = 16 * 1024 * 1024
+
 /** Google's generateContent and streamGenerateContent. */
 export const generateContent: UpstreamFormat = {
-  // An event may have a picture.
-  eventBytesMax: 16 * 1024 * 1024,
+  eventBytesMax: geminiEventBytesMax,
   write: (conversation, target) => [encodeJson(override(writeGeminiRequest(conversation, target), target.overrides))],
   ...jsonAnswers({ readAnswer: readGeminiAnswer, answerReader: geminiAnswerReader }),
 }

@@ -14,12 +14,12 @@ import { encodeJson } from '../exact-json.ts'
 import type { PartWriter } from '../format.ts'
 import { jsonEnd, type JsonEnd } from '../json-end.ts'
 import { madeUpId } from '../made-up-id.ts'
-import type { Part } from '../part.ts'
+import { emptyPart, type Part } from '../part.ts'
 import type { WholeReply } from '../reply.ts'
 import { writeThinkingBlock } from '../thinking-block.ts'
 import { countedUsage } from '../usage.ts'
 import { gatheredMessage } from './gathered-message.ts'
-import { messagePart, recordPart } from './make-part.ts'
+import { messagePart } from './make-part.ts'
 import { writeMessagesUsage } from './message-usage.ts'
 import { writeStopReason } from './stop-reason.ts'
 
@@ -259,7 +259,7 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent: (event: Js
       }
       // The event with the reason needs the usage, which comes last.
       if (finish !== undefined && !wasFinished)
-        parts.push(recordPart({ finishReason: finish.reason, isMeaningful: true }))
+        parts.push(emptyPart({ finishReason: finish.reason, isMeaningful: true }))
       return take()
     },
     end() {

@@ -5,12 +5,13 @@ import { isDone } from '../done.ts'
 import { encodeJson, isObject, objectOf, objectsOf, parseJsonBytes, textOf } from '../exact-json.ts'
 import type { AnsweredError, PartReader } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
-import type { Part } from '../part.ts'
+import { emptyPart, type Part } from '../part.ts'
 import { readUpstreamError } from '../upstream-error.ts'
 import { countedUsage, type Usage } from '../usage.ts'
-import { messagePart, recordPart } from './make-part.ts'
+import { messagePart } from './make-part.ts'
 import { addUsage, countsOf } from './message-usage.ts'
 import { readStopReason, writeStopReason } from './stop-reason.ts'
+import { messagesEventBytesMax } from './upstream.ts'
 
 /** Starts of blocks that have no content yet. All others are content: calls, and results of tools that ran upstream. */
 const silentBlocks: ReadonlySet<unknown> = new Set(['text', 'thinking'])
@@ -34,7 +35,7 @@ export function messageEventReader(): PartReader {
   let stop: Part | undefined
 
   function passed(event: string, data: Uint8Array, facts: Partial<Part> = {}): Part {
-    return { ...recordPart(facts), data, event, hasOpenChoice: hasStarted && !isFinished }
+    return { ...emptyPart(facts), data, event, hasOpenChoice: hasStarted && !isFinished }
   }
 
   /** One literal: this is the usual part, and copies cost a multiple of it. */
@@ -157,6 +158,7 @@ export function messageEventReader(): PartReader {
   }
 
   return {
+    eventBytesMax: messagesEventBytesMax,
     hasOneChoice: true,
     read({ event, data: given }): readonly Part[] | 'done' | AnsweredError {
       if (isDone(given)) return 'done'

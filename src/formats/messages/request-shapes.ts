@@ -1,5 +1,5 @@
 import {
-  any,
+  anyValue,
   flag,
   integerFrom,
   kept,
@@ -27,7 +27,7 @@ const source = tagged(
     base64: object({ media_type: text, data: text }, ['media_type', 'data']),
     url: object({ url: text }, ['url']),
     text: object({ media_type: text, data: text }, ['data']),
-    content: object({ content: textOr(list(any)) }, ['content']),
+    content: object({ content: textOr(list(anyValue)) }, ['content']),
     file: object({ file_id: text }, ['file_id']),
   },
   true,

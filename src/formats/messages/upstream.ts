@@ -4,8 +4,12 @@ import type { UpstreamFormat } from '../upstream-format.ts'
 import { messagesAnswerReader, readMessagesAnswer } from './answer-reader.ts'
 import { writeMessagesRequest } from './write-request.ts'
 
+/** An event may have the whole input or result of a tool that ran upstream. */
+export const messagesEventBytesMax = 8 * 1024 * 1024
+
 /** Anthropic's Messages. `overrides` replace whole top-level fields. */
 export const messages: UpstreamFormat = {
+  eventBytesMax: messagesEventBytesMax,
   write: (conversation, target) => [encodeJson({ ...writeMessagesRequest(conversation, target), ...target.overrides })],
   ...jsonAnswers({ readAnswer: readMessagesAnswer, answerReader: messagesAnswerReader }),
 }

@@ -7,7 +7,7 @@ import { isDone } from '../done.ts'
 import { numberOf, objectOf, objectsOf, parseJson, textOf } from '../exact-json.ts'
 import type { AnsweredError, PartReader } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
-import type { Part } from '../part.ts'
+import { emptyPart, type Part } from '../part.ts'
 import { errorWithin, isFailedReason, readUpstreamError } from '../upstream-error.ts'
 import { usageOf } from './answer.ts'
 
@@ -75,7 +75,7 @@ export function typedReader({ members }: Pick<Ask, 'members'>, events: TypedEven
       return read(event)
     },
     finish,
-    end: () => (end === undefined ? [] : [endPart(end)]),
+    end: () => (end === undefined ? [] : [emptyPart({ data: end })]),
   }
 }
 
@@ -130,20 +130,6 @@ function readMembers(data: Uint8Array): EventMembers & { readonly isError: boole
     throw cause
   }
   return { ...found, isError: isError || found.type === 'error' }
-}
-
-/** The end marker of the provider, as it came. */
-function endPart(data: Uint8Array): Part {
-  return {
-    kind: 'part',
-    data,
-    isMeaningful: false,
-    text: '',
-    isBeyondText: false,
-    finishReason: undefined,
-    hasOpenChoice: false,
-    usage: undefined,
-  }
 }
 
 /** The data of an event; several data lines, and answers that became events, have line breaks. */

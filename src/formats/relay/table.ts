@@ -1,6 +1,6 @@
 import { doneEvent, keepAliveEvent } from '../../bytes/event-stream.ts'
 import type { RelayName } from '../ask.ts'
-import { any, flag, integerFrom, list, object, oneOf, text, textOr } from '../request-shape.ts'
+import { anyValue, flag, integerFrom, list, object, oneOf, text, textOr } from '../request-shape.ts'
 import type { AnswerShape } from './answer.ts'
 import type { RelayEndpoint, RelayStream } from './endpoint.ts'
 import { completionReader, typedReader } from './events.ts'
@@ -32,7 +32,7 @@ export const relayEndpoints: Readonly<Record<RelayName, RelayEndpoint>> = {
     request: {
       kind: 'json',
       // Token ids, and lists of them, are prompts too.
-      fields: { prompt: textOr(list(any, 1)), stream: flag, n: integerFrom(1), max_tokens: integerFrom(0) },
+      fields: { prompt: textOr(list(anyValue, 1)), stream: flag, n: integerFrom(1), max_tokens: integerFrom(0) },
       required: ['prompt'],
     },
     answer: { member: 'choices', entries: { text: 'string' } },
@@ -48,7 +48,7 @@ export const relayEndpoints: Readonly<Record<RelayName, RelayEndpoint>> = {
   },
   moderations: {
     path: '/v1/moderations',
-    request: { kind: 'json', fields: { input: textOr(list(any, 1)) }, required: ['input'] },
+    request: { kind: 'json', fields: { input: textOr(list(anyValue, 1)) }, required: ['input'] },
     defaultModel: 'omni-moderation-latest',
     // An answer without a verdict must never read as a good one.
     answer: { member: 'results', entries: { flagged: 'boolean' } },
@@ -58,7 +58,7 @@ export const relayEndpoints: Readonly<Record<RelayName, RelayEndpoint>> = {
     path: '/v1/rerank',
     request: {
       kind: 'json',
-      fields: { query: textOr(object({})), documents: list(any, 1), top_n: integerFrom(1) },
+      fields: { query: textOr(object({})), documents: list(anyValue, 1), top_n: integerFrom(1) },
       required: ['query', 'documents'],
     },
     answer: { member: 'results', entries: { relevance_score: 'number' } },

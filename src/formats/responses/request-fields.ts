@@ -1,5 +1,5 @@
 import {
-  any,
+  anyValue,
   either,
   flag,
   integerFrom,
@@ -59,7 +59,7 @@ const tool: ObjectShape = typed(
     format: object({ syntax: text, definition: text }),
     execution: oneOf('server', 'client'),
     tools: {
-      ...list(any),
+      ...list(anyValue),
       get of() {
         return tool
       },
@@ -92,12 +92,12 @@ const item = kept(
       call_id: text,
       name: text,
       namespace: text,
-      arguments: any,
-      input: any,
+      arguments: anyValue,
+      input: anyValue,
       output: parts,
       summary: reasoningTexts,
       encrypted_content: text,
-      id: any,
+      id: anyValue,
       tools,
     },
     {
