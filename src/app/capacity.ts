@@ -1,17 +1,17 @@
 import { totalmem } from 'node:os'
 import type { Limits } from '../config/config.ts'
-import { shareOf } from '../config/file/share-of.ts'
+import { shareOf } from '../config/file/worker-config.ts'
 import { bodyBudget } from '../http/entrance/body-budget.ts'
 import type { EntranceOptions } from '../http/entrance/entrance-options.ts'
-import { headroom, requestsWithin, type HeadroomOptions } from '../http/entrance/headroom.ts'
-import { uploadsUnderWay } from '../http/entrance/uploads.ts'
+import { freeDescriptors, requestsWithin, type FreeDescriptorsOptions } from '../http/entrance/free-descriptors.ts'
+import { uploadsUnderWay } from '../http/entrance/slow-uploads.ts'
 import { answerBudget } from '../service/answer-budget.ts'
 import { descriptorsMax, descriptorUse } from './descriptors.ts'
 
 const bodyBudgetBytesMax = 512 * 1024 * 1024
 
 /** Options of {@link capacityOf}. */
-export interface CapacityOptions extends Pick<HeadroomOptions, 'upstreams' | 'openRequests'> {
+export interface CapacityOptions extends Pick<FreeDescriptorsOptions, 'upstreams' | 'openRequests'> {
   /** This process's share of the configured limits. */
   readonly limits: () => Limits
   /** Processes that share the memory of this machine. Each has its own descriptors. */
@@ -36,7 +36,12 @@ export function capacityOf({ limits, upstreams, openRequests, workers }: Capacit
   const uploads = uploadsUnderWay()
   return {
     requestsMax: () => limits().maxConcurrent ?? requestsMax,
-    ...headroom({ count: () => descriptorUse(descriptors), upstreams, openRequests, now: () => performance.now() }),
+    ...freeDescriptors({
+      count: () => descriptorUse(descriptors),
+      upstreams,
+      openRequests,
+      now: () => performance.now(),
+    }),
     bodyBudget: bodyBudget(bodyBytesMax, uploads),
     answerBudget: answerBudget(bodyBytesMax),
     uploads,

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import type { DescriptorUse } from '../http/entrance/headroom.ts'
+import type { DescriptorUse } from '../http/entrance/free-descriptors.ts'
 
 const open = '/proc/self/fd'
 

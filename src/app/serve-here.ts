@@ -1,7 +1,7 @@
 import type { Limits } from '../config/config.ts'
 import { defaultLimits } from '../config/defaults.ts'
 import { configOf } from '../config/file/load-config.ts'
-import { configOfWorker } from '../config/file/share-of.ts'
+import { configOfWorker } from '../config/file/worker-config.ts'
 import { UnknownExtensionError } from '../extensions/load.ts'
 import { SlotError } from '../extensions/slots.ts'
 import { apiRoutes } from '../http/entrance/api-call.ts'

@@ -15,7 +15,7 @@ export async function singleRuntime(
 ): Promise<Runtime> {
   const health = healthBook(() => performance.now())
   const observer = localObserver(
-    { version: packageVersion(), breakers: () => breakersOf(health), logLinesDropped: () => log.dropped },
+    { version: packageVersion(), breakers: () => breakerStates(health), logLinesDropped: () => log.dropped },
     Date.now,
   )
   const stores = await findStores(given.store, log)
@@ -64,7 +64,7 @@ export async function singleRuntime(
 }
 
 /** The open circuit breakers, for metrics. */
-export function breakersOf(
+export function breakerStates(
   health: HealthBook,
 ): readonly { readonly provider: string; readonly model: string; readonly isOpen: true }[] {
   return health.openBreakers().map(({ provider, model = '' }) => ({ provider, model, isOpen: true }))

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile, mkdir } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UsageError } from '../app/start-errors.ts'
-import { clientGuides } from './clients/client-guides.ts'
+import { clientGuides } from './clients/client-settings.ts'
 import { connectCommand } from './connect.ts'
 import { runCommand, type CapturedOptions } from './testing.ts'
 

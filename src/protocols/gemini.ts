@@ -7,7 +7,7 @@ import { readUpstreamError } from '../formats/upstream-error.ts'
 import { classifyFailure } from '../upstream/classify.ts'
 import { modelPage } from '../upstream/model-page.ts'
 import { sameHeaders, lowerCaseNames } from './headers.ts'
-import { native, understood } from './native.ts'
+import { native, withUpstreamFailures } from './native.ts'
 import type { Endpoint, Protocol } from './protocol.ts'
 import { translated, versionedPath } from './translation.ts'
 
@@ -26,7 +26,7 @@ export const gemini: Protocol = {
       answerBytesMax: embeddings.answerBytesMax,
       path: actionPath('batchEmbedContents'),
       encode: (ask, model, { overrides }) => writeEmbeddingsRequest(ask, model, overrides),
-      decode: understood(readEmbeddingsAnswer),
+      decode: withUpstreamFailures(readEmbeddingsAnswer),
     },
   },
 

@@ -16,20 +16,20 @@ export function native({ passThrough, isOptional, answerBytesMax }: Format, path
     path,
     ...(media === undefined ? {} : { media }),
     encode: (ask, model, endpoint) => passThrough.write(ask, model, endpoint),
-    decode: understood((body, ask) => answered(passThrough.readWhole(body, ask))),
+    decode: withUpstreamFailures((body, ask) => throwIfError(passThrough.readWhole(body, ask))),
     ...(reader === undefined
       ? {}
       : {
           stream(ask, endpoint) {
             const { read, ...others } = reader(ask, endpoint)
-            return { ...others, decode: (event) => answered(read(event)) }
+            return { ...others, decode: (event) => throwIfError(read(event)) }
           },
         }),
   }
 }
 
 /** Wraps a reader of answers so that it throws UpstreamFailure for a malformed answer. */
-export function understood(read: Dialect['decode']): Dialect['decode'] {
+export function withUpstreamFailures(read: Dialect['decode']): Dialect['decode'] {
   return (body, ask, seal) => {
     try {
       return read(body, ask, seal)
@@ -40,7 +40,7 @@ export function understood(read: Dialect['decode']): Dialect['decode'] {
 }
 
 /** Throws for an error inside a 200 answer, by the status that its code means (failover.md rows 22 and 33). */
-export function answered<Read extends object | 'done'>(read: Read | AnsweredError): Read {
+export function throwIfError<Read extends object | 'done'>(read: Read | AnsweredError): Read {
   if (isError(read)) throw failureOf(read)
   return read
 }

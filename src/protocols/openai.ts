@@ -9,7 +9,7 @@ import { compact, inputTokens } from '../formats/responses/native-only.ts'
 import { readUpstreamError } from '../formats/upstream-error.ts'
 import { classifyFailure } from '../upstream/classify.ts'
 import { modelPage } from '../upstream/model-page.ts'
-import { answered, native, understood } from './native.ts'
+import { throwIfError, native, withUpstreamFailures } from './native.ts'
 import type { Dialect, Endpoint, Protocol } from './protocol.ts'
 import { translated } from './translation.ts'
 
@@ -18,7 +18,7 @@ const embeddingsElsewhere: Dialect = {
   answerBytesMax: embeddings.answerBytesMax,
   path: embeddingsPath,
   encode: writeEmbeddings,
-  decode: understood((body, ask) => answered(readEmbeddingsElsewhere(body, ask))),
+  decode: withUpstreamFailures((body, ask) => throwIfError(readEmbeddingsElsewhere(body, ask))),
 }
 
 /** Upstreams that speak the widely used chat-completions format itself. */

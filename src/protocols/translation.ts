@@ -8,7 +8,7 @@ import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import { openConversation, sealEvents, type OpaqueSeal } from '../formats/opaque-seal.ts'
 import { untranslatable } from '../formats/untranslatable.ts'
 import type { UpstreamFormat } from '../formats/upstream-format.ts'
-import { answered, understood } from './native.ts'
+import { throwIfError, withUpstreamFailures } from './native.ts'
 import type { Endpoint, Dialect, Protocol } from './protocol.ts'
 
 /**
@@ -45,9 +45,9 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
       const conversation = openConversation(talk.read(limited(ask), endpoint.drop), { seal, keepsOpaque })
       return format.write(conversation, { ...endpoint, model, isStream: ask.stream })
     },
-    decode: understood((body, ask, seal) => {
+    decode: withUpstreamFailures((body, ask, seal) => {
       if (hasMoreValues(body, valuesMax)) throw new MalformedAnswer('malformed', 'the answer has too many values')
-      return talk.writeWhole(checking(seal)(answered(format.readAnswer(body))), ask)
+      return talk.writeWhole(checking(seal)(throwIfError(format.readAnswer(body))), ask)
     }),
     stream(ask, { overrides }, seal) {
       const reader = format.answerReader()
@@ -58,7 +58,7 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
         eventBytesMax: format.eventBytesMax,
         hasOneChoice: writer.hasOneChoice && !Object.hasOwn(overrides, 'n'),
         decode(event) {
-          const events = answered(reader.read(event))
+          const events = throwIfError(reader.read(event))
           return events === 'done' ? 'done' : writer.write(checked(events))
         },
         finish: () => writer.write(checked(reader.end())),

@@ -10,7 +10,7 @@ import { findStores } from '../find-stores.ts'
 import { reservePort } from '../listen.ts'
 import { packageVersion } from '../package.ts'
 import type { ServeContext, ServeProcess } from '../serve-context.ts'
-import { breakersOf } from '../single-runtime.ts'
+import { breakerStates } from '../single-runtime.ts'
 import { readTimers } from '../timers.ts'
 import { untilAborted } from '../until-aborted.ts'
 import { primaryHandlers, type WorkersState } from './primary-handlers.ts'
@@ -77,7 +77,7 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
   const health = healthBook(() => performance.now())
   const observer = primaryObserver({
     version: packageVersion(),
-    breakers: () => breakersOf(health),
+    breakers: () => breakerStates(health),
     logLinesDropped: () => log.dropped,
     now: Date.now,
   })

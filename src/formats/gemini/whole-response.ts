@@ -7,8 +7,8 @@ import type { WholeReply } from '../reply.ts'
 import { errorOf, readUpstreamError } from '../upstream-error.ts'
 import { countedUsage } from '../usage.ts'
 import { responseFacts } from './event-facts.ts'
-import { responseReader } from './event-reader.ts'
 import { isDiscarded, readFinishReason } from './finish-reason.ts'
+import { responseReader } from './native.ts'
 
 /**
  * Inspects a whole GenerateContentResponse. Its bytes stay as they are.

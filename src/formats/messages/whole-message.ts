@@ -6,8 +6,8 @@ import type { Part } from '../part.ts'
 import type { WholeReply } from '../reply.ts'
 import { errorOf } from '../upstream-error.ts'
 import { countedUsage } from '../usage.ts'
-import { messageEventReader } from './event-reader.ts'
 import { addUsage, countsOf } from './message-usage.ts'
+import { messageEventReader } from './native.ts'
 import { readStopReason } from './stop-reason.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { WireError } from '../../formats/error.ts'
 import { overloaded } from '../../gateway/all-failed.ts'
-import type { Uploads } from './uploads.ts'
+import type { Uploads } from './slow-uploads.ts'
 
 /** Limits that decide whether a request may start. */
 export interface AdmissionOptions {

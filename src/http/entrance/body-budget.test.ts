@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { bodyBudget } from './body-budget.ts'
-import { uploadsUnderWay } from './uploads.ts'
+import { uploadsUnderWay } from './slow-uploads.ts'
 
 describe('the body budget', () => {
   test('is reserved until it is released, once', () => {

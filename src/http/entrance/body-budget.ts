@@ -1,5 +1,5 @@
 import { overloaded } from '../../gateway/all-failed.ts'
-import { uploadsUnderWay, type BegunUpload, type Upload, type Uploads } from './uploads.ts'
+import { uploadsUnderWay, type BegunUpload, type Upload, type Uploads } from './slow-uploads.ts'
 
 /** Memory budget for request bodies, over all requests. */
 export interface BodyBudget {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { WireError } from '../../formats/error.ts'
 import { bodyBudget } from './body-budget.ts'
 import { ClientLeft, readBody, type BodyLimits } from './read-body.ts'
-import { uploadsUnderWay } from './uploads.ts'
+import { uploadsUnderWay } from './slow-uploads.ts'
 
 const limits: BodyLimits = { bytesMax: 200_000, totalMs: 30_000, idleMs: 10_000 }
 

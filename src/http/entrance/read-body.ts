@@ -3,7 +3,7 @@ import { freeBytes, growingBytes } from '../../bytes/growing-bytes.ts'
 import { WireError } from '../../formats/error.ts'
 import { ownTimers, type SharedTimers } from '../../service/shared-timers.ts'
 import type { BodyReservation } from './body-budget.ts'
-import type { BegunUpload, Upload } from './uploads.ts'
+import type { BegunUpload, Upload } from './slow-uploads.ts'
 
 /** Bodies up to this size are read at once. The idle limit applies to the whole of them. */
 const smallBytesMax = 16 * 1024

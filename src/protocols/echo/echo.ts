@@ -7,7 +7,7 @@ import type { Part } from '../../formats/part.ts'
 import type { Reply } from '../../formats/reply.ts'
 import { watchable } from '../../formats/stream-end.ts'
 import type { Service } from '../../service/service.ts'
-import { answered } from '../native.ts'
+import { throwIfError } from '../native.ts'
 import { echoAnswer } from './answer.ts'
 import { echoEmbeddings } from './embeddings.ts'
 
@@ -55,7 +55,7 @@ function conversing(talk: Talk): EchoDialect {
 
 /** Embeddings in Gemini's format. */
 function echoElsewhere(ask: Ask): Reply {
-  return answered(readEmbeddingsElsewhere(echoEmbeddings(embeddingsOf(ask)).body, ask))
+  return throwIfError(readEmbeddingsElsewhere(echoEmbeddings(embeddingsOf(ask)).body, ask))
 }
 
 function streamed(pieces: readonly (readonly AnswerEvent[])[], writer: PartWriter): Reply {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseConfig } from './parse-config.ts'
-import { configOfWorker, shareOf } from './share-of.ts'
+import { configOfWorker, shareOf } from './worker-config.ts'
 
 describe('the share of a worker', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { headroom, requestsWithin, reservedDescriptors, type DescriptorUse } from './headroom.ts'
+import { freeDescriptors, requestsWithin, reservedDescriptors, type DescriptorUse } from './free-descriptors.ts'
 
 /** A process whose descriptors and clock the test sets. A count takes `countMs`. */
 function subject(use: DescriptorUse | undefined, countMs = 0) {
@@ -7,7 +7,7 @@ function subject(use: DescriptorUse | undefined, countMs = 0) {
   const connections = { active: 0, idle: 0 }
   let drops = 0
   const openRequests = { count: 0 }
-  const { hasDescriptors, lacksDescriptors } = headroom({
+  const { hasDescriptors, lacksDescriptors } = freeDescriptors({
     count() {
       state.counts += 1
       state.time += countMs
@@ -30,7 +30,7 @@ function admitted(hasDescriptors: () => boolean, calls: number): number {
   return Array.from({ length: calls }, hasDescriptors).filter(Boolean).length
 }
 
-describe('headroom', () => {
+describe('freeDescriptors', () => {
   test('is counted once for many requests at a time: two descriptors each, beside the reserve', () => {
     const { hasDescriptors, state } = subject({ max: 1_000, open: 900 })
     expect(reservedDescriptors(1_000)).toBe(62)

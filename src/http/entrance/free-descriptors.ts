@@ -6,8 +6,8 @@ export interface DescriptorUse {
   readonly open: number
 }
 
-/** Options of {@link headroom}. */
-export interface HeadroomOptions {
+/** Options of {@link freeDescriptors}. */
+export interface FreeDescriptorsOptions {
   /** Counts the descriptors; `undefined` on systems without a count. */
   readonly count: () => DescriptorUse | undefined
   /** Connections to upstreams. Idle ones are closed when descriptors run out. */
@@ -19,7 +19,7 @@ export interface HeadroomOptions {
 }
 
 /** Checks that there are file descriptors for more requests. */
-export interface Headroom {
+export interface FreeDescriptors {
   /** Whether one more request leaves the reserve untouched. To be called once for each request. */
   hasDescriptors(): boolean
   /** Whether the last count found too few. `hasDescriptors` may also be false because a new count costs too much. */
@@ -44,7 +44,7 @@ export function requestsWithin(max: number): number {
 }
 
 /** Counts the descriptors at most five times a second; when they run out, at every request. */
-export function headroom({ count, upstreams, openRequests, now }: HeadroomOptions): Headroom {
+export function freeDescriptors({ count, upstreams, openRequests, now }: FreeDescriptorsOptions): FreeDescriptors {
   /** Requests that may still start by the last count. */
   let remaining = 0
   let isShort = false

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { uploadsUnderWay, type Upload } from './uploads.ts'
+import { uploadsUnderWay, type Upload } from './slow-uploads.ts'
 
 /** Uploads on a clock that a test sets; `ended` names those that were ended, in order. */
 function subject() {

@@ -4,7 +4,7 @@ import { parseChecked } from '../chat/read-event.ts'
 import { encodeJson } from '../exact-json.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { Part } from '../part.ts'
-import { messageEventReader } from './event-reader.ts'
+import { messageEventReader } from './native.ts'
 
 const usage = { input_tokens: 3, cache_read_input_tokens: 4, output_tokens: 1 }
 const start = { type: 'message_start', message: { id: 'a', usage } }

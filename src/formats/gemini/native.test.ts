@@ -5,7 +5,7 @@ import { encode } from '../../bytes/text.ts'
 import { encodeJson, objectOf, objectsOf, textOf } from '../exact-json.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { Part } from '../part.ts'
-import { responseReader } from './event-reader.ts'
+import { responseReader } from './native.ts'
 
 function read(events: readonly unknown[], choices = 1): readonly Part[] {
   const reader = responseReader(choices)
