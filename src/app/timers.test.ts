@@ -3,7 +3,7 @@ import { UsageError } from './start-errors.ts'
 import { readTimers } from './timers.ts'
 
 const defaults = {
-  heartbeatMs: 10_000,
+  heartbeatMs: undefined,
   stallMs: 30_000,
   bodyMs: 30_000,
   bodyIdleMs: 10_000,

@@ -5,8 +5,8 @@ import { UsageError } from './start-errors.ts'
  * service").
  */
 export interface ServeTimers {
-  /** Between keep-alive comments of a waiting stream. */
-  readonly heartbeatMs: number
+  /** Between keep-alives of a waiting stream. Undefined: each format has its own time. */
+  readonly heartbeatMs: number | undefined
   /** Limit for a client to read available bytes. */
   readonly stallMs: number
   /** Limit for receiving a request body. */
@@ -21,10 +21,15 @@ export interface ServeTimers {
   readonly livenessMs: number
 }
 
-const variables: Readonly<
-  Record<keyof ServeTimers, { readonly name: string; readonly fallback: number; readonly min: number }>
-> = {
-  heartbeatMs: { name: 'SVC_HEARTBEAT_MS', fallback: 10_000, min: 10 },
+/** A timer's variable, its value without it, and the least value. */
+interface TimerVariable<Fallback> {
+  readonly name: string
+  readonly fallback: Fallback
+  readonly min: number
+}
+
+const heartbeat: TimerVariable<undefined> = { name: 'SVC_HEARTBEAT_MS', fallback: undefined, min: 10 }
+const variables: Readonly<Record<Exclude<keyof ServeTimers, 'heartbeatMs'>, TimerVariable<number>>> = {
   stallMs: { name: 'SVC_STALL_MS', fallback: 30_000, min: 100 },
   bodyMs: { name: 'SVC_BODY_TIMEOUT_MS', fallback: 30_000, min: 100 },
   bodyIdleMs: { name: 'SVC_BODY_IDLE_MS', fallback: 10_000, min: 100 },
@@ -35,8 +40,7 @@ const variables: Readonly<
 
 /** @throws {UsageError} for a value that is not a whole number between its minimum and 3,600,000 */
 export function readTimers(environment: Readonly<Record<string, string | undefined>>): ServeTimers {
-  const read = (timer: keyof ServeTimers): number => {
-    const { name, fallback, min } = variables[timer]
+  const read = <Fallback>({ name, fallback, min }: TimerVariable<Fallback>): number | Fallback => {
     const text = environment[name]
     if (text === undefined || text === '') return fallback
     const value = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN
@@ -45,12 +49,12 @@ export function readTimers(environment: Readonly<Record<string, string | undefin
     return value
   }
   return {
-    heartbeatMs: read('heartbeatMs'),
-    stallMs: read('stallMs'),
-    bodyMs: read('bodyMs'),
-    bodyIdleMs: read('bodyIdleMs'),
-    drainMs: read('drainMs'),
-    drainWindowMs: read('drainWindowMs'),
-    livenessMs: read('livenessMs'),
+    heartbeatMs: read(heartbeat),
+    stallMs: read(variables.stallMs),
+    bodyMs: read(variables.bodyMs),
+    bodyIdleMs: read(variables.bodyIdleMs),
+    drainMs: read(variables.drainMs),
+    drainWindowMs: read(variables.drainWindowMs),
+    livenessMs: read(variables.livenessMs),
   }
 }

@@ -261,7 +261,7 @@ function outputContract(
     })
 
     test('is read back from its bytes, after keep-alives', () => {
-      const before = stream.keepAlive === undefined ? [] : [stream.keepAlive, stream.keepAlive]
+      const before = stream.keepAlive === undefined ? [] : [stream.keepAlive.bytes, stream.keepAlive.bytes]
       const idle = readParts(format, ask(), before)
       expect(idle.filter(({ isMeaningful }) => isMeaningful)).toEqual([])
       fc.assert(

@@ -5,6 +5,7 @@ import type { Ask, FormatName } from './ask.ts'
 import type { ReasoningHistory } from './chat/request-reasoning.ts'
 import type { Conversation } from './conversation.ts'
 import type { WireError } from './error.ts'
+import type { KeepAlive } from './keep-alive.ts'
 import type { ListedModel } from './model.ts'
 import type { Part } from './part.ts'
 import type { StreamReply, WholeReply } from './reply.ts'
@@ -205,7 +206,7 @@ export interface StreamOutput {
   /** The end marker of a complete stream; empty if the format has none. */
   readonly end: Uint8Array
   /** Sent while no provider has answered, so that clients do not time out. Absent: clients wait for the status. */
-  readonly keepAlive?: Uint8Array
+  readonly keepAlive?: KeepAlive
   /**
    * The answer to a stream request that failed before anything was sent, as an error with its own status, or as a
    * stream. Absent: the error itself.

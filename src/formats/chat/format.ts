@@ -1,7 +1,8 @@
-import { doneEvent, formatEvent, formatEvents, keepAliveEvent, type ServerSentEvent } from '../../bytes/event-stream.ts'
+import { doneEvent, formatEvent, formatEvents, type ServerSentEvent } from '../../bytes/event-stream.ts'
 import { encode } from '../../bytes/text.ts'
 import { promptTokensOf } from '../estimate-tokens.ts'
 import type { AnsweredError, Format, PartReader, PassThroughTarget, StreamFormat, Talk } from '../format.ts'
+import { commentKeepAlive } from '../keep-alive.ts'
 import type { Part } from '../part.ts'
 import { answerWriter, writeAnswer } from './answer-writer.ts'
 import { chunkReader } from './chunk.ts'
@@ -55,7 +56,7 @@ export const chat: Format & { readonly stream: StreamFormat; readonly talk: Talk
   stream: {
     frame: formatEvents,
     end: doneEvent,
-    keepAlive: keepAliveEvent,
+    keepAlive: commentKeepAlive,
     error: (error) => formatEvent(encode(JSON.stringify(error))),
     split: (body, { includeUsage }: ChatRequest) => completionToParts(body, { includeUsage }),
     gatherer: partGatherer,

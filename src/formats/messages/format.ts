@@ -55,7 +55,7 @@ export const messagesOfCallers: Format & { readonly stream: StreamFormat; readon
     frame: formatEvents,
     // The last part is the end.
     end: new Uint8Array(),
-    keepAlive: encode('event: ping\ndata: {"type": "ping"}\n\n'),
+    keepAlive: { bytes: encode('event: ping\ndata: {"type": "ping"}\n\n'), everyMs: 15_000 },
     error: messagesErrorEvent,
     split: messageToParts,
     gatherer() {

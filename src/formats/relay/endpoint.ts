@@ -1,5 +1,6 @@
 import type { Ask } from '../ask.ts'
 import type { MediaAnswer, PartReader } from '../format.ts'
+import type { KeepAlive } from '../keep-alive.ts'
 import type { Shape } from '../request-shape.ts'
 import type { AnswerShape } from './answer.ts'
 
@@ -59,7 +60,7 @@ export interface RelayStream {
   /** The end marker of a complete stream. Absent: the provider's. */
   readonly end?: Uint8Array
   /** Sent while no provider has answered. Absent: the head of the answer is sent with its first event. */
-  readonly keepAlive?: Uint8Array
+  readonly keepAlive?: KeepAlive
   /** A whole answer is also an event of a stream. Otherwise a whole answer to a request for a stream stays whole. */
   readonly isWholeAnEvent?: true
 }

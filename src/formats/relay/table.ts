@@ -1,5 +1,6 @@
-import { doneEvent, keepAliveEvent } from '../../bytes/event-stream.ts'
+import { doneEvent } from '../../bytes/event-stream.ts'
 import type { RelayName } from '../ask.ts'
+import { commentKeepAlive } from '../keep-alive.ts'
 import { anyValue, flag, integerFrom, list, object, oneOf, text, textOr } from '../request-shape.ts'
 import type { AnswerShape } from './answer.ts'
 import type { RelayEndpoint, RelayStream } from './endpoint.ts'
@@ -41,7 +42,7 @@ export const relayEndpoints: Readonly<Record<RelayName, RelayEndpoint>> = {
       value: true,
       reader: completionReader,
       end: doneEvent,
-      keepAlive: keepAliveEvent,
+      keepAlive: commentKeepAlive,
       isWholeAnEvent: true,
     },
     needsSameModel: false,

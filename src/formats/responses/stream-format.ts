@@ -1,11 +1,12 @@
 import type { JsonObject } from '../../base/json-value.ts'
-import { doneEvent, formatEvents, keepAliveEvent } from '../../bytes/event-stream.ts'
+import { doneEvent, formatEvents } from '../../bytes/event-stream.ts'
 import { join } from '../../bytes/splice.ts'
 import { encode } from '../../bytes/text.ts'
 import { editAsk } from '../edit-ask.ts'
 import { WireError } from '../error.ts'
 import { encodeJson, isObject, objectOf, objectsOf, parseJsonBytes, textOf } from '../exact-json.ts'
 import type { Delivered, StreamFormat } from '../format.ts'
+import { commentKeepAlive } from '../keep-alive.ts'
 import { madeUpId } from '../made-up-id.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { Part } from '../part.ts'
@@ -22,7 +23,7 @@ const itemsMax = 10_000
 export const streamFormat: StreamFormat = {
   frame: formatEvents,
   end: doneEvent,
-  keepAlive: keepAliveEvent,
+  keepAlive: commentKeepAlive,
   refusal,
   error: writeError,
   split,

@@ -410,6 +410,21 @@ describe('a stream', () => {
     ])
   })
 
+  test('with a slow start has keep-alives at the times of its format, unless the service has one', async () => {
+    const answering: Answering = async (request, call) => {
+      await Bun.sleep(60)
+      return serving(writtenStream([[answerParts.text('Hi')]]))(request, call)
+    }
+    const keepAlive = { bytes: new TextEncoder().encode(': p\n\n'), everyMs: 8 }
+    const format = { ...chat, stream: { ...chat.stream, keepAlive } }
+    const count = async (heartbeatMs: number | undefined) => {
+      const { post } = subject(answering, { timers: { heartbeatMs, stallMs: 1_000 } }, format)
+      return (await (await post({ stream: true })).text()).split(': p\n\n').length - 1
+    }
+    expect(await count(undefined)).toBeGreaterThanOrEqual(2)
+    expect(await count(1_000)).toBe(0)
+  })
+
   test('with a slow start has its own status, in a format without keep-alives', async () => {
     const { keepAlive: _, ...stream } = chat.stream
     const answering: Answering = async () => {

@@ -61,8 +61,11 @@ async function answer(request: ApiRequest, timers: SharedTimers): Promise<Respon
     const ask =
       body.length > sliceBytes ? await format.checkLarge(body, nextTurn, request) : format.check(body, request)
     const answering = request.ask(ask)
-    const isKeptAlive = ask.stream && format.stream?.keepAlive !== undefined
-    const served = isKeptAlive ? await withinMs(answering, options.timers.heartbeatMs) : await answering
+    const keepAlive = ask.stream ? format.stream?.keepAlive : undefined
+    const served =
+      keepAlive === undefined
+        ? await answering
+        : await withinMs(answering, options.timers.heartbeatMs ?? keepAlive.everyMs)
     if (served?.reply.kind !== 'whole') return streamResponse(request, { served, answering })
     reservation.release()
     request.endDeadline()

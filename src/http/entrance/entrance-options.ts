@@ -8,8 +8,8 @@ import type { BodyLimits } from './read-body.ts'
 
 /** Times of a request, in milliseconds. */
 export interface AnswerTimers {
-  /** Before the first keep-alive comment, and between two of them. */
-  readonly heartbeatMs: number
+  /** Before the first keep-alive of a waiting stream, and between two. Undefined: each format has its own. */
+  readonly heartbeatMs: number | undefined
   /** Limit for a client to read available bytes. */
   readonly stallMs: number
 }

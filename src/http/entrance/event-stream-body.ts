@@ -24,8 +24,8 @@ export interface EventStreamOptions {
   readonly reply: PartStream | Promise<PartStream>
   /** Writes parts, keep-alives and the end. */
   readonly format: StreamOutput
-  /** Milliseconds between keep-alives while there is no reply. */
-  readonly heartbeatMs: number
+  /** Milliseconds between keep-alives while there is no reply. Absent: the format's. */
+  readonly heartbeatMs?: number | undefined
   /** Milliseconds in which a client must read the written bytes. */
   readonly stallMs: number
   /** Estimated tokens of the request. Absent: the usage of an answer that ends early is not estimated. */
@@ -62,7 +62,7 @@ export interface EventStreamBody {
 export function eventStreamBody({
   reply,
   format,
-  heartbeatMs,
+  heartbeatMs = format.keepAlive?.everyMs ?? 0,
   stallMs,
   promptTokens,
   describe,
@@ -141,7 +141,7 @@ export function eventStreamBody({
       decided = await withinMs(Promise.resolve(reply), waitMs)
       if (decided !== undefined) return decided
       if (isOver || forced !== undefined) break
-      const written = format.keepAlive && to.write(format.keepAlive)
+      const written = format.keepAlive && to.write(format.keepAlive.bytes)
       if (written instanceof Promise) await untilRead(written)
     }
     return undefined
