@@ -80,12 +80,12 @@ describe('an event', () => {
       )
     }
 
-  test('of Responses may have 16 MiB, since the last one has the whole output', async () => {
+  test('of Responses may have 8 MiB, since the last one has the whole output', async () => {
     const ask = () => post('/v1/responses', { model: 'm', input: 'x', stream: true })
-    upstream.use(streams(created, response('x'.repeat(15 * mib))))
+    upstream.use(streams(created, response('x'.repeat(7 * mib))))
     const answer = await ask()
-    expect([answer.status, answer.text.length > 15 * mib]).toEqual([200, true])
-    upstream.use(streams(created, response('x'.repeat(16 * mib))))
+    expect([answer.status, answer.text.length > 7 * mib]).toEqual([200, true])
+    upstream.use(streams(created, response('x'.repeat(8 * mib))))
     expect((await ask()).trail + (await ask()).trail).toContain('class=too_large')
   })
 

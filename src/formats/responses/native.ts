@@ -21,7 +21,7 @@ const heldWithProgressMax = 10_000
 const heldBytesMax = 4 * 1024 * 1024
 const textDelta = 'response.output_text.delta'
 /** The last event has the whole answer, and an event may have a picture. */
-const eventBytesMax = 16 * 1024 * 1024
+const eventBytesMax = 8 * 1024 * 1024
 
 /**
  * Inspects a whole response. Its bytes pass through.
