@@ -65,6 +65,27 @@ const callers: readonly (readonly [FormatName, (turns: number) => JsonObject])[]
       ]),
     }),
   ],
+  [
+    'gemini',
+    (turns) => ({
+      systemInstruction: { parts: [{ text: 'Be brief.' }] },
+      contents: repeated(turns, (turn) => [
+        { role: 'user', parts: [{ text: `question ${turn}` }] },
+        {
+          role: 'model',
+          parts: [
+            { text: 'Hm.', thought: true },
+            // Half of the calls have no id, as those of older models.
+            { functionCall: { name: 'f', args: { turn }, ...(turn % 2 === 0 ? {} : { id: `c${turn}` }) } },
+          ],
+        },
+        { role: 'user', parts: [{ functionResponse: { name: 'f', response: { output: 'result' } } }] },
+        // Clients keep the pieces of a stream.
+        { role: 'model', parts: [{ text: 'ans' }] },
+        { role: 'model', parts: [{ text: 'wer' }] },
+      ]),
+    }),
+  ],
 ]
 
 function repeated(turns: number, turnOf: (turn: number) => readonly JsonObject[]): readonly JsonObject[] {
@@ -80,7 +101,7 @@ const upstreams: readonly (readonly [string, Protocol, string])[] = [
 describe.each(upstreams)('the prompt at %s', (_upstream, { dialects }, member) => {
   test.each(callers)('of callers of %s begins with the same bytes in each turn, as caches need', (name, requestOf) => {
     const format = formats[name]
-    const envelope = { path: format.path, headers: new Headers(), parameter: () => null }
+    const envelope = { path: format.path.replace('{model}', 'm'), headers: new Headers(), parameter: () => null }
     let before: readonly string[] = []
     let head = ''
     for (let turns = 1; turns <= turnCount; turns++) {
