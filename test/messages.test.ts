@@ -460,7 +460,7 @@ describe('POST /v1/messages', () => {
 
   test('sends pings while no provider has answered', async () => {
     const upstream = faultUpstream(async (exchange) => {
-      await exchange.pause(200)
+      await exchange.pause(600)
       await native.says('Hi')(exchange)
     })
     await using service = await startService(
