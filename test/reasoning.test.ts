@@ -168,7 +168,8 @@ describe('reasoning that a provider of the caller’s own format cannot read', (
 
   async function ask(url: string, path: string, body: object) {
     const response = await fetch(`${url}${path}`, { method: 'POST', body: JSON.stringify(body) })
-    return { status: response.status, trail: response.headers.get('x-svc-trail'), json: await response.json() }
+    const header = (name: string) => response.headers.get(`x-svc-${name}`)
+    return { status: response.status, trail: header('trail'), dropped: header('dropped'), json: await response.json() }
   }
 
   test('never reaches Anthropic, after a provider of chat completions thought without a signature', async () => {
@@ -206,8 +207,8 @@ describe('reasoning that a provider of the caller’s own format cannot read', (
       providers: [provider('a', upstream.url, ['m'], { protocol: 'anthropic' })],
     })
     const request = { model: 'm', max_tokens: 9, messages: [question, said(signed), question] }
-    const { status, trail } = await ask(service.url, '/v1/messages', request)
-    expect([status, upstream.hits.length]).toEqual([200, 2])
+    const { status, trail, dropped } = await ask(service.url, '/v1/messages', request)
+    expect([status, upstream.hits.length, dropped]).toEqual([200, 2, 'reasoning'])
     expect(trail).toMatch(/^a;status=400;class=bad_request;ms=\d+, a;status=200;ms=\d+$/)
     expect(pick(sent(upstream), 'messages', 1)).toEqual({ role: 'assistant', content: [{ type: 'text', text: 'So.' }] })
     upstream.stop()
@@ -241,11 +242,63 @@ describe('reasoning that a provider of the caller’s own format cannot read', (
       { role: 'assistant', content: 'So.' },
       question,
     ]
-    expect((await ask(service.url, '/v1/responses', { model: 'm', input })).status).toBe(200)
+    expect(await ask(service.url, '/v1/responses', { model: 'm', input })).toMatchObject({
+      status: 200,
+      dropped: 'reasoning',
+    })
     expect(upstream.hits.map(({ body }) => pick(parseJson(new TextDecoder().decode(body)), 'input'))).toEqual([
       input.slice(2),
       input.slice(3),
     ])
     upstream.stop()
+  })
+
+  test('of another account of Google is left out once it is refused', async () => {
+    const refusal = { error: { code: 400, message: 'Corrupted thought signature.', status: 'INVALID_ARGUMENT' } }
+    const upstream = faultUpstream(({ hit, write }) =>
+      write(
+        new TextDecoder().decode(hit.body).includes('CqQB')
+          ? reply(400, JSON.stringify(refusal))
+          : reply(200, JSON.stringify(geminiAnswer)),
+      ),
+    )
+    await using service = await startService(geminiAt(upstream, 'k'))
+    const functionCall = { name: 'weather', args: {} }
+    const request = {
+      contents: [
+        { role: 'user', parts: [{ text: 'hi' }] },
+        { role: 'model', parts: [{ functionCall, thoughtSignature: 'CqQB' }] },
+        { role: 'user', parts: [{ functionResponse: { name: 'weather', response: { output: 'hot' } } }] },
+      ],
+    }
+    const { status, trail, dropped } = await ask(service.url, '/v1beta/models/gemini-3-pro:generateContent', request)
+    expect([status, dropped, upstream.hits.length]).toEqual([200, 'reasoning', 2])
+    expect(trail).toMatch(/^g;status=400;class=bad_request;ms=\d+, g;status=200;ms=\d+$/)
+    expect(pick(sent(upstream), 'contents', 1, 'parts', 0)).toEqual({
+      functionCall,
+      thoughtSignature: 'skip_thought_signature_validator',
+    })
+    upstream.stop()
+  })
+
+  test('is named only where the provider that answers is not sent it', async () => {
+    const failing = faultUpstream(({ write }) => write(reply(500, '{}')))
+    const anthropic = faultUpstream(answers(message))
+    await using service = await startService({
+      providers: [provider('c', failing.url, ['m']), provider('a', anthropic.url, ['m'], { protocol: 'anthropic' })],
+    })
+    const request = (thinking: object) => ({
+      model: 'm',
+      max_tokens: 9,
+      messages: [question, said(thinking), question],
+    })
+    const signed = { type: 'thinking', thinking: 'Hm.', signature: 'EqQB' }
+    expect(await ask(service.url, '/v1/messages', request(signed))).toMatchObject({ status: 200, dropped: null })
+    expect(pick(sent(anthropic), 'messages', 1, 'content', 0)).toEqual(signed)
+    const wrapped = { ...signed, signature: 'svc1:x:tEqQB' }
+    expect(await ask(service.url, '/v1/messages', request(wrapped))).toMatchObject({ dropped: 'reasoning' })
+    failing.use(answers(completion('Hi.')))
+    expect(await ask(service.url, '/v1/messages', request(signed))).toMatchObject({ dropped: 'reasoning' })
+    for (const each of [failing, anthropic]) each.stop()
   })
 })

@@ -53,6 +53,11 @@ export interface Ask {
   readonly members: readonly Member[]
   /** Names of its fields, and of parts of them, that only providers of the same format get. Absent: none. */
   readonly untranslated?: readonly string[]
+  /**
+   * It has reasoning of earlier answers. `foreign`: providers of the same format are not sent all of it. Absent: it has
+   * none, or the format does not look for it.
+   */
+  readonly hasReasoning?: 'own' | 'foreign' | undefined
   /** Headers of the caller, in lower case, that go to providers of the same format. Never credentials. */
   readonly headers?: Readonly<Record<string, string>>
 }

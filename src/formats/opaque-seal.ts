@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { AnswerEvent } from './answer.ts'
 import type { AssistantPart, Conversation, Opaque, Sealed, Turn } from './conversation.ts'
+import { droppedReasoning } from './reasoning-spans.ts'
 
 /** The beginning of data that this service has wrapped. */
 export const sealMark = 'svc1:'
@@ -68,7 +69,9 @@ function hasOpaque(event: AnswerEvent): boolean {
 /** Options of {@link openConversation}. */
 export interface OpenOptions {
   /** Of the provider. Absent: no data is of its origin. */
-  readonly seal: OpaqueSeal | undefined
+  readonly seal?: OpaqueSeal | undefined
+  /** Gets {@link droppedReasoning} if data is left out. */
+  readonly dropped?: Set<string> | undefined
   /** The caller's format carries data as its maker sent it. Otherwise such data is of providers of that format. */
   readonly keepsOpaque: boolean
 }
@@ -89,14 +92,16 @@ function isOpaque(part: AssistantPart): boolean {
   return 'opaque' in part && part.opaque !== undefined
 }
 
-function openTurn(turn: Turn, { seal, keepsOpaque }: OpenOptions): Turn {
+function openTurn(turn: Turn, { seal, dropped, keepsOpaque }: OpenOptions): Turn {
   if (turn.role !== 'assistant') return turn
   /** Data of the next call. */
   let next: Opaque | undefined
 
   function opened({ text, opaque }: Sealed): Sealed | undefined {
-    if (opaque.maker !== 'sealed') return keepsOpaque ? { text, opaque } : undefined
-    return seal?.open({ text, opaque })
+    if (opaque.maker !== 'sealed' && keepsOpaque) return { text, opaque }
+    const own = opaque.maker === 'sealed' ? seal?.open({ text, opaque }) : undefined
+    if (own === undefined) dropped?.add(droppedReasoning)
+    return own
   }
 
   const parts = turn.parts.flatMap((part): readonly AssistantPart[] => {

@@ -1,6 +1,7 @@
 import { isAt } from '../bytes/json-cursor.ts'
 import type { Edit } from '../bytes/splice.ts'
 import { encode } from '../bytes/text.ts'
+import type { Ask } from './ask.ts'
 import type { KeptObject, Span } from './request-shape.ts'
 
 /** A piece of reasoning of an earlier answer: an element of a list in a request. */
@@ -25,6 +26,15 @@ export function reasoningOf(
   isForeign: (object: KeptObject) => boolean,
 ): readonly ReasoningSpan[] {
   return objects.map((object) => ({ start: object.start, end: object.end, isForeign: isForeign(object) }))
+}
+
+/** Name of reasoning in `x-svc-dropped`, whatever the caller's format. */
+export const droppedReasoning = 'reasoning'
+
+/** What an {@link Ask} says of its reasoning. */
+export function reasoningFact(spans: readonly ReasoningSpan[]): Pick<Ask, 'hasReasoning'> {
+  if (spans.length === 0) return { hasReasoning: undefined }
+  return { hasReasoning: spans.some(({ isForeign }) => isForeign) ? 'foreign' : 'own' }
 }
 
 /** The spans after an edit. @param moved see {@link editAsk} */

@@ -68,6 +68,8 @@ interface Keeps {
   readonly members: readonly string[]
   /** Only objects of this type. Absent: all. */
   readonly type?: string
+  /** Only objects with one of these members. */
+  readonly needs?: readonly string[]
 }
 
 /** Further rules for an object by its `type`, which is its first name. */
@@ -146,9 +148,13 @@ export function object(members: Readonly<Record<string, Shape>>, required: reado
   }
 }
 
-/** Keeps the offsets of objects of a shape, and of these members. @param type only of objects of this `type` */
-export function kept(shape: ObjectShape, members: readonly string[], type?: string): ObjectShape {
-  return { ...shape, keeps: type === undefined ? { members } : { members, type } }
+/** Keeps the offsets of objects of a shape, and of these members. @param only which objects. Default: all */
+export function kept(
+  shape: ObjectShape,
+  members: readonly string[],
+  only: Pick<Keeps, 'type' | 'needs'> = {},
+): ObjectShape {
+  return { ...shape, keeps: { members, ...only } }
 }
 
 /**
@@ -339,14 +345,17 @@ function keep({ lists }: Found, span: Span, place: Place): void {
 const objectsMax = 10_000
 
 /** Keeps the offsets of an object that starts here. */
-function keeperOf({ members: names, type }: Keeps, start: number) {
+function keeperOf({ members: names, type, needs }: Keeps, start: number) {
   const members: Record<string, Span> = {}
+  let isWanted = needs === undefined
   return {
     note(name: string, value: Span): void {
-      if (names.includes(name)) members[name] = value
+      if (!names.includes(name)) return
+      members[name] = value
+      isWanted ||= needs?.includes(name) === true
     },
     keep({ objects }: Found, end: number, found: string | undefined, place: Place): void {
-      if (type !== found) return
+      if (type !== found || !isWanted) return
       if (objects.length === objectsMax)
         throw invalidRequest(
           'invalid_value',

@@ -97,8 +97,12 @@ export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayO
     if (candidates.length === 0) throw (offering.length === 0 ? modelNotFound : unserved)(request.model)
     const walk: CandidateWalk<ModelCandidate, Reply> = failover(candidates, stopsInDoubt ? cautious : failoverOptions)
     try {
-      const first = await walk.next((each) => ask(each, request, call), call)
-      const served = servedBy(first, request)
+      const noting: Call = request.hasReasoning === undefined ? call : { ...call, dropped: new Set() }
+      const first = await walk.next((each) => {
+        noting.dropped?.clear()
+        return ask(each, request, noting)
+      }, noting)
+      const served = servedBy(first, request, noting)
       if (first.reply.kind === 'whole') return served
       const isResumable = onCut === 'resume' && candidates.length > 1
       return resumed(served, { first: first.reply, request, call, walk, isResumable, releaseRequest })
@@ -116,8 +120,13 @@ export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayO
   }
 }
 
-function servedBy({ candidate, reply }: CandidateReply<ModelCandidate, Reply>, request: Ask): Mutable<ServedReply> {
-  const dropped = candidate.passesThrough(request.format) ? undefined : request.untranslated
+function servedBy(
+  { candidate, reply }: CandidateReply<ModelCandidate, Reply>,
+  request: Ask,
+  { dropped: noted }: Call,
+): Mutable<ServedReply> {
+  const untranslated = candidate.passesThrough(request.format) ? undefined : request.untranslated
+  const dropped = noted === undefined || noted.size === 0 ? untranslated : [...(untranslated ?? []), ...noted]
   return { reply, provider: candidate.name, model: candidate.model, price: candidate.price, dropped }
 }
 

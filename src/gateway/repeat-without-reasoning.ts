@@ -1,5 +1,6 @@
 import type { Ask } from '../formats/ask.ts'
 import { formats } from '../formats/format-list.ts'
+import { droppedReasoning } from '../formats/reasoning-spans.ts'
 import type { Reply } from '../formats/reply.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call } from '../service/service.ts'
@@ -19,6 +20,7 @@ export function repeatWithoutReasoning(inner: AnswerService): AnswerService {
       if (call.signal.aborted || call.isProbe === true) throw error
       const bare = formats[request.format].withoutReasoning?.(request)
       if (bare === undefined) throw error
+      call.dropped?.add(droppedReasoning)
       return await inner(bare, call)
     }
   }

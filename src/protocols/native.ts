@@ -1,5 +1,6 @@
 import type { AnsweredError, Format } from '../formats/format.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
+import { droppedReasoning } from '../formats/reasoning-spans.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import { classifyFailure, statusOfError } from '../upstream/classify.ts'
 import type { Dialect } from './protocol.ts'
@@ -15,7 +16,10 @@ export function native({ passThrough, isOptional, answerBytesMax }: Format, path
     ...(isOptional === undefined ? {} : { isOptional }),
     path,
     ...(media === undefined ? {} : { media }),
-    encode: (ask, model, endpoint) => passThrough.write(ask, model, endpoint),
+    encode(ask, model, endpoint, options) {
+      if (ask.hasReasoning === 'foreign') options?.dropped?.add(droppedReasoning)
+      return passThrough.write(ask, model, endpoint)
+    },
     decode: withUpstreamFailures((body, ask) => throwIfError(passThrough.readWhole(body, ask))),
     ...(reader === undefined
       ? {}

@@ -60,6 +60,14 @@ export interface StreamDecoder {
   end?(): readonly Part[]
 }
 
+/** Options of `encode` of a {@link Dialect}. */
+export interface EncodeOptions {
+  /** Of the upstream and the model. Absent: data that only its maker can read is left out. */
+  readonly seal?: OpaqueSeal | undefined
+  /** Gets {@link droppedReasoning} if reasoning of earlier answers is left out. */
+  readonly dropped?: Set<string> | undefined
+}
+
 /** Writes requests of one format for the upstreams of a protocol, and reads their answers. */
 export interface Dialect {
   /** The upstream gets requests as the caller wrote them, with the headers of the {@link Ask}. */
@@ -73,20 +81,19 @@ export interface Dialect {
   /**
    * Returns the request body in pieces. `model` is the upstream's name for the model.
    *
-   * @param seal of the upstream and the model. Absent: data that only its maker can read is left out
    * @throws {UpstreamFailure} `bad_request` for a request that the upstream's format cannot express
    */
-  encode(ask: Ask, model: string, endpoint: Endpoint, seal?: OpaqueSeal): readonly Uint8Array[]
+  encode(ask: Ask, model: string, endpoint: Endpoint, options?: EncodeOptions): readonly Uint8Array[]
   /**
    * Reads a complete 200 answer.
    *
-   * @param seal as for `encode`
+   * @param seal as in {@link EncodeOptions}
    * @throws {UpstreamFailure} when it is an error, malformed, or without content
    */
   decode(body: Uint8Array, ask: Ask, seal?: OpaqueSeal): WholeReply
   /** The answer to this request, if it is neither JSON nor a stream of events. */
   media?(ask: Ask): MediaAnswer | undefined
-  /** Starts reading a stream. Absent: answers are never streamed. @param seal as for `encode` */
+  /** Starts reading a stream. Absent: answers are never streamed. @param seal as in {@link EncodeOptions} */
   stream?(ask: Ask, endpoint: Endpoint, seal?: OpaqueSeal): StreamDecoder
 }
 

@@ -41,8 +41,8 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
 
   return {
     path,
-    encode(ask, model, endpoint, seal) {
-      const conversation = openConversation(talk.read(limited(ask), endpoint.drop), { seal, keepsOpaque })
+    encode(ask, model, endpoint, options) {
+      const conversation = openConversation(talk.read(limited(ask), endpoint.drop), { ...options, keepsOpaque })
       return format.write(conversation, { ...endpoint, model, isStream: ask.stream })
     },
     decode: withUpstreamFailures((body, ask, seal) => {

@@ -12,6 +12,8 @@ export interface Call {
   readonly trail: Trail
   /** Called before the first content when the upstream shows that it works on the answer: its deadline is extended. */
   onProgress?(): void
+  /** Names of content that the last upstream was not sent. Layers add to it. Absent: they need not. */
+  readonly dropped?: Set<string> | undefined
   /** The request probes an upstream with an open circuit breaker, with a single attempt (failover.md "Breaker"). */
   readonly isProbe?: boolean
 }

@@ -67,7 +67,7 @@ export function upstreamExchange({ upstream, model, idleMs, answerBudget }: Exch
     let signed: Signed
     try {
       const path = request.stream ? spoken.streamPath : spoken.wholePath
-      const body = dialect.encode(request, model, endpoint, seal)
+      const body = dialect.encode(request, model, endpoint, { seal, dropped: call.dropped })
       const signing = upstream.sign(
         { method: 'POST', path, body, headers: dialect.isNative && request.headers },
         call.signal,

@@ -6,7 +6,7 @@ import { checkBody, checkLargeBody } from '../check-body.ts'
 import { WireError } from '../error.ts'
 import { promptTokensOf } from '../estimate-tokens.ts'
 import { encodeJson, numberOf, objectOf, parseJsonBytes } from '../exact-json.ts'
-import type { Format, StreamFormat, Talk } from '../format.ts'
+import type { Envelope, Format, StreamFormat, Talk } from '../format.ts'
 import { responseStreamWriter, writeGeminiResponse, type ResponseOptions } from './answer-writer.ts'
 import { geminiContinuation } from './continuation.ts'
 import { googleError, googleErrorEvent } from './errors.ts'
@@ -17,6 +17,7 @@ import { contentShapes } from './request-shapes.ts'
 import { geminiCheck, type GeminiRequest } from './request.ts'
 import { memberOf, snakeCase } from './spelling.ts'
 import { gatheredResponse, readResponse, responseToParts } from './whole-response.ts'
+import { geminiWithoutReasoning } from './without-reasoning.ts'
 import { writeNative } from './write-native.ts'
 
 const check = geminiCheck('gemini', contentShapes, ['contents'])
@@ -37,6 +38,10 @@ export const geminiOfCallers: Format & { readonly stream: StreamFormat; readonly
   check: (body, envelope) => checkBody(body, check(envelope)),
   checkLarge: (body, pause, envelope) => checkLargeBody(body, check(envelope), pause),
   promptTokens: promptTokensOf,
+  withoutReasoning(request: GeminiRequest) {
+    const body = geminiWithoutReasoning(request)
+    return body && checkBody(body, check(envelopeOf(request)))
+  },
   needsSameModel: false,
   errorBody: googleError,
 
@@ -71,6 +76,16 @@ export const geminiOfCallers: Format & { readonly stream: StreamFormat; readonly
       ...appendMessage(ask, 'contents', encodeJson({ role: 'model', parts: [{ text }] }))?.changed,
     }),
   },
+}
+
+/** The envelope of a request that was checked. */
+function envelopeOf({ model, stream }: Ask): Envelope {
+  const action = stream ? 'streamGenerateContent' : 'generateContent'
+  return {
+    path: `/v1beta/models/${encodeURIComponent(model)}:${action}`,
+    headers: new Headers(),
+    parameter: () => 'sse',
+  }
 }
 
 function unknownAction(): WireError {

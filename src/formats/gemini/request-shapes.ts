@@ -2,6 +2,7 @@ import {
   anyValue,
   flag,
   integerFrom,
+  kept,
   list,
   noted,
   numberFrom,
@@ -19,15 +20,19 @@ export const modelNote = 'model'
 const seedMax = 2 ** 31 - 1
 
 const blob = spelled({ mimeType: text, data: text }, ['data'])
-const part = spelled({
-  text,
-  thought: flag,
-  thoughtSignature: text,
-  inlineData: blob,
-  fileData: spelled({ mimeType: text, fileUri: text }),
-  functionCall: object({ id: text, name: text, args: object({}) }, ['name']),
-  functionResponse: object({ id: text, name: text, response: object({}), parts: list(object({})) }, ['name']),
-})
+const part = kept(
+  spelled({
+    text,
+    thought: flag,
+    thoughtSignature: text,
+    inlineData: blob,
+    fileData: spelled({ mimeType: text, fileUri: text }),
+    functionCall: object({ id: text, name: text, args: object({}) }, ['name']),
+    functionResponse: object({ id: text, name: text, response: object({}), parts: list(object({})) }, ['name']),
+  }),
+  ['thoughtSignature', 'thought_signature', 'functionCall', 'function_call'],
+  { needs: ['thoughtSignature', 'thought_signature'] },
+)
 const content = object({ role: oneOf('user', 'model', 'function'), parts: list(part) })
 
 /** Only providers of the same format get these: they tune the answer, or are for Google's own use. */

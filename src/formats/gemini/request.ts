@@ -5,15 +5,24 @@ import type { RequestWalk } from '../check-body.ts'
 import { invalidRequest } from '../error.ts'
 import { checkedModel } from '../fields.ts'
 import type { Envelope } from '../format.ts'
+import { sealMark } from '../opaque-seal.ts'
+import { beginsWith, reasoningFact, type ReasoningSpan } from '../reasoning-spans.ts'
 import { missing } from '../request-fault.ts'
 import { addMember, memberName } from '../request-members.ts'
-import { checkValue, shapeWalk, type Shape, type Span } from '../request-shape.ts'
+import { checkValue, shapeWalk, type KeptObject, type Shape, type Span } from '../request-shape.ts'
 import { modelNote } from './request-shapes.ts'
+import { sealedBeginning } from './sealed-thoughts.ts'
 
 /** A checked request (docs/api.md). The caller's bytes pass through; only these facts are read from them. */
 export interface GeminiRequest extends Ask {
   /** Offsets of the names of the model inside of members. */
   readonly modelNames: readonly Span[]
+  readonly reasoning: readonly GeminiSignature[]
+}
+
+/** The value of a signature. */
+interface GeminiSignature extends ReasoningSpan {
+  readonly isOfCall: boolean
 }
 
 /** Limit of top-level members. */
@@ -55,8 +64,9 @@ export function geminiCheck(
       cursor.end()
       const absent = required.find((name) => members.every((member) => member.name !== name))
       if (absent !== undefined) throw missing(absent)
-      const { notes } = walk.found
+      const { notes, objects } = walk.found
       const untranslated = new Set(notes.map(({ note }) => note).filter((note) => note !== modelNote))
+      const reasoning = objects.map((each) => signatureOf(cursor.bytes, each))
       return {
         format,
         body: cursor.bytes,
@@ -64,9 +74,20 @@ export function geminiCheck(
         stream,
         members,
         modelNames: notes.filter(({ note }) => note === modelNote),
+        reasoning,
+        ...reasoningFact(reasoning),
         ...(untranslated.size === 0 ? {} : { untranslated: [...untranslated] }),
       }
     }
+  }
+}
+
+function signatureOf(body: Uint8Array, { members }: KeptObject): GeminiSignature {
+  const value = members['thoughtSignature'] ?? members['thought_signature'] ?? { start: 0, end: 0 }
+  return {
+    ...value,
+    isForeign: beginsWith(body, value, sealedBeginning) || beginsWith(body, value, sealMark),
+    isOfCall: (members['functionCall'] ?? members['function_call']) !== undefined,
   }
 }
 

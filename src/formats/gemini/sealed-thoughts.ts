@@ -10,12 +10,12 @@ export function sealThoughts(thoughts: readonly Sealed[]): string {
   return Buffer.from(JSON.stringify(thoughts.map(({ text, opaque }) => [opaque.data, text ?? null]))).toString('base64')
 }
 
-/** The base64 of `[["svc`. */
-const beginning = 'W1sic3Zj'
+/** The beginning of these signatures: the base64 of `[["svc`. */
+export const sealedBeginning = 'W1sic3Zj'
 
 /** Reads it back. Undefined for a signature of Google's own. */
 export function openThoughts(signature: string): readonly Sealed[] | undefined {
-  if (!signature.startsWith(beginning)) return undefined
+  if (!signature.startsWith(sealedBeginning)) return undefined
   try {
     return listOf(parseJson(Buffer.from(signature, 'base64').toString('utf8'))).flatMap(readThought)
   } catch {

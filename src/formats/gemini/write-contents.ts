@@ -15,7 +15,7 @@ export interface GeminiContents {
  * Google's placeholder for the signature of a call by another model
  * (https://ai.google.dev/gemini-api/docs/thought-signatures).
  */
-const foreignSignature = 'skip_thought_signature_validator'
+export const foreignSignature = 'skip_thought_signature_validator'
 
 const mediaTypes: ReadonlyMap<string, string> = new Map([
   ['jpg', 'image/jpeg'],

@@ -1,21 +1,25 @@
 import { encode } from '../../bytes/text.ts'
 import type { Ask } from '../ask.ts'
+import { editAsk } from '../edit-ask.ts'
 import { isObject, objectOf, parseJsonBytes } from '../exact-json.ts'
 import type { PassThroughTarget } from '../format.ts'
+import { movedSpans } from '../reasoning-spans.ts'
 import { spliceRequest } from '../splice-request.ts'
-import { resourceName } from './models.ts'
+import { geminiModel, resourceName } from './models.ts'
 import type { GeminiRequest } from './request.ts'
 import { snakeCase } from './spelling.ts'
+import { foreignSignature } from './write-contents.ts'
 
 /**
- * Returns the caller's bytes with the changes of a provider. Overrides replace whole fields, in either spelling; those
- * of `generationConfig` are replaced one by one.
+ * Returns the caller's bytes with the changes of a provider, and without signatures that Google cannot read. Overrides
+ * replace whole fields, in either spelling; those of `generationConfig` are replaced one by one.
  */
 export function writeNative(
-  request: GeminiRequest,
+  given: GeminiRequest,
   model: string,
   { overrides, rename, drop }: PassThroughTarget,
 ): readonly Uint8Array[] {
+  const request = given.reasoning.some(({ isForeign }) => isForeign) ? withoutForeign(given, model) : given
   const names = new Set(request.members.map(({ name }) => name))
   const spelled = Object.entries(overrides).map(([name, value]): readonly [string, unknown] => {
     const given = names.has(name) || !names.has(snakeCase(name)) ? name : snakeCase(name)
@@ -34,6 +38,20 @@ export function writeNative(
     { model: resourceName(model), overrides: Object.fromEntries(spelled), rename, drop },
     inner && { member: inner.name, edits },
   )
+}
+
+/** Without signatures that Google did not make. Models that require signatures get its placeholder in calls. */
+function withoutForeign(request: GeminiRequest, model: string): GeminiRequest {
+  const { signsCalls } = geminiModel(model)
+  const edits = request.reasoning
+    .filter(({ isForeign }) => isForeign)
+    .map(({ start, end, isOfCall }) => ({
+      start,
+      end,
+      replacement: encode(isOfCall && signsCalls ? `"${foreignSignature}"` : 'null'),
+    }))
+  const { changed, moved } = editAsk(request, edits)
+  return { ...request, ...changed, modelNames: movedSpans(request.modelNames, moved), reasoning: [] }
 }
 
 function merged({ body, members }: Ask, name: string, overrides: unknown): unknown {

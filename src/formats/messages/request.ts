@@ -5,7 +5,7 @@ import type { RequestWalk } from '../check-body.ts'
 import { invalidRequest } from '../error.ts'
 import { readBoolean, readModel } from '../fields.ts'
 import { sealMark } from '../opaque-seal.ts'
-import { beginsWith, isBlank, reasoningOf, type ReasoningSpan } from '../reasoning-spans.ts'
+import { beginsWith, isBlank, reasoningFact, reasoningOf, type ReasoningSpan } from '../reasoning-spans.ts'
 import { missing } from '../request-fault.ts'
 import { addMember, memberName } from '../request-members.ts'
 import { checkValue, shapeWalk, type KeptObject } from '../request-shape.ts'
@@ -73,13 +73,15 @@ export function messagesCheck(
     const found = new Set(members.map(({ name }) => name))
     const absent = required.find((name) => !found.has(name))
     if (absent !== undefined) throw missing(absent)
+    const reasoning = reasoningOf(walk.found.objects, (block) => isForeign(cursor.bytes, block))
     return {
       format,
       body: cursor.bytes,
       model,
       stream: stream && format === 'messages',
       members,
-      reasoning: reasoningOf(walk.found.objects, (block) => isForeign(cursor.bytes, block)),
+      reasoning,
+      ...reasoningFact(reasoning),
       ...(headers === undefined ? {} : { headers }),
       ...untranslatedIn(cursor.bytes, members, found),
     }

@@ -2,7 +2,7 @@ import type { Edit } from '../../bytes/splice.ts'
 import { encode } from '../../bytes/text.ts'
 import { editAsk } from '../edit-ask.ts'
 import { listOf, objectOf, objectsOf, parseJsonBytes } from '../exact-json.ts'
-import { movedSpans, removeElements } from '../reasoning-spans.ts'
+import { movedSpans, reasoningFact, removeElements } from '../reasoning-spans.ts'
 import type { MessagesRequest } from './request.ts'
 
 /** Claude Code's own text for a message without content, which Anthropic refuses. */
@@ -29,7 +29,7 @@ export function messagesWithoutReasoning(
 /** @param reasoning spans that stay, by their offsets before the edits */
 function edited(request: MessagesRequest, edits: readonly Edit[], { reasoning }: Pick<MessagesRequest, 'reasoning'>) {
   const { changed, moved } = editAsk(request, edits)
-  return { ...request, ...changed, reasoning: movedSpans(reasoning, moved) }
+  return { ...request, ...changed, reasoning: movedSpans(reasoning, moved), ...reasoningFact(reasoning) }
 }
 
 /** Disables thinking where it would be refused. Undefined: it is not. */

@@ -119,7 +119,7 @@ const item = kept(
     'message',
   ),
   ['encrypted_content', 'id'],
-  'reasoning',
+  { type: 'reasoning' },
 )
 
 const forced: TypeRule = { because: 'is a tool of one vendor and cannot be forced' }

@@ -6,7 +6,15 @@ import { editAsk, type EditedAsk } from '../edit-ask.ts'
 import { invalidRequest } from '../error.ts'
 import { readModel } from '../fields.ts'
 import { sealMark } from '../opaque-seal.ts'
-import { beginsWith, isBlank, movedSpans, reasoningOf, removeElements, type ReasoningSpan } from '../reasoning-spans.ts'
+import {
+  beginsWith,
+  isBlank,
+  movedSpans,
+  reasoningFact,
+  reasoningOf,
+  removeElements,
+  type ReasoningSpan,
+} from '../reasoning-spans.ts'
 import { missing } from '../request-fault.ts'
 import { addMember, memberName } from '../request-members.ts'
 import { checkValue, shapeWalk, type KeptObject, type Span } from '../request-shape.ts'
@@ -88,6 +96,7 @@ function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ResponsesRequest> {
   cursor.end()
   if (model === undefined) throw missing('model')
   if (!hasInput) throw missing('input')
+  const reasoning = reasoningOf(found.objects, (object) => isForeign(cursor.bytes, object))
   return {
     format: 'responses',
     body: cursor.bytes,
@@ -96,7 +105,8 @@ function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ResponsesRequest> {
     members,
     toolLists: found.lists,
     renamesTools: renamed.some((type) => found.types.has(type)),
-    reasoning: reasoningOf(found.objects, (object) => isForeign(cursor.bytes, object)),
+    reasoning,
+    ...reasoningFact(reasoning),
     untranslated: [
       ...new Set(members.map(({ name }) => name).filter((name) => ownFields.has(name))),
       ...(ownTools.some((type) => found.types.has(type)) ? ['tools.web_search'] : []),
@@ -118,6 +128,7 @@ export function movedRequest(
   return {
     ...request,
     ...changed,
+    ...reasoningFact(reasoning),
     toolLists: movedSpans(request.toolLists, moved),
     reasoning: movedSpans(reasoning, moved),
   }

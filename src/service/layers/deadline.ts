@@ -41,6 +41,7 @@ type Limits = Omit<DeadlineOptions<unknown>, 'msOf'>
 /** The call of an attempt, with its timers. */
 class LimitedAttempt implements Call {
   readonly trail: Trail
+  readonly dropped: Set<string> | undefined
   readonly #controller = callController()
   readonly #outer: CallSignal
   readonly #limits: Limits
@@ -48,8 +49,9 @@ class LimitedAttempt implements Call {
   /** Ends an attempt that shows progress for too long. */
   #total: SharedTimer | undefined
 
-  constructor({ signal, trail }: Call, limits: Limits) {
+  constructor({ signal, trail, dropped }: Call, limits: Limits) {
     this.trail = trail
+    this.dropped = dropped
     this.#outer = signal
     this.#limits = limits
     signal.addEventListener('abort', this.#leave, { once: true })
