@@ -1,7 +1,7 @@
+import { clientAddresses } from '../../base/client-address.ts'
 import type { Contribution, Host } from '../extension.ts'
 import { flows, flowStoreOptions } from './oauth/flows.ts'
 import type { IdentityProvider } from './oauth/identity-provider.ts'
-import { clientAddresses } from './session/client-address.ts'
 import { credentials } from './session/credentials.ts'
 import { guard } from './session/guard.ts'
 import { ownerRoutes } from './session/owner-routes.ts'

@@ -1,8 +1,8 @@
+import type { ClientAddresses } from '../../../base/client-address.ts'
 import { WireError } from '../../../formats/error.ts'
 import type { Limit } from '../../../stores/store.ts'
 import type { ExtensionLog, ExtensionRoute, RequestContext } from '../../extension.ts'
 import { withStore } from '../responses.ts'
-import type { ClientAddresses } from './client-address.ts'
 
 /** Options of {@link publicWithRateLimit}. */
 export interface RateLimitOptions {

@@ -1,15 +1,20 @@
-import type { RequestContext } from '../../extension.ts'
 import { isInside, isVersion4, parseAddress, parseNetwork, type IpAddress } from './ip-address.ts'
 
 /** Limit of trusted proxies in a chain. */
 const hopsMax = 16
 
+/** A request, and the peer address of its connection. */
+export interface PeerRequest {
+  readonly request: Request
+  readonly address: string
+}
+
 /** Identifies clients, for limits per client. */
 export interface ClientAddresses {
   /** The client's IPv4 address, or the /64 network of its IPv6 address. */
-  keyOf(context: RequestContext): string
+  keyOf(context: PeerRequest): string
   /** Whether the peer sends `X-Forwarded-For` but is not a trusted proxy. */
-  isUntrustedForwarder(context: RequestContext): boolean
+  isUntrustedForwarder(context: PeerRequest): boolean
 }
 
 /**
@@ -26,7 +31,7 @@ export function clientAddresses(trustedProxies: readonly string[]): ClientAddres
     return address !== undefined && networks.some((network) => isInside(address, network))
   }
 
-  function clientOf({ request, address }: RequestContext): IpAddress | undefined {
+  function clientOf({ request, address }: PeerRequest): IpAddress | undefined {
     let client = parseAddress(address)
     let rest = request.headers.get('x-forwarded-for') ?? ''
     for (let hop = 0; hop < hopsMax && rest !== '' && isTrusted(client); hop++) {
