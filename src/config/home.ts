@@ -13,12 +13,19 @@ export interface Home {
   readonly providers: string
   /** `cache/models`: model lists of providers. */
   readonly modelsCache: string
+  /** `svc.db`: keys. */
+  readonly ledger: string
 }
 
 /** Finds `SVC_HOME`, else `.svc` in the home directory (docs/commands.md). @throws {HomeError} when neither is known */
 export function findHome(environment: Environment): Home {
   const folder = homeFolder(environment)
-  return { folder, providers: join(folder, 'providers.json'), modelsCache: join(folder, 'cache', 'models') }
+  return {
+    folder,
+    providers: join(folder, 'providers.json'),
+    modelsCache: join(folder, 'cache', 'models'),
+    ledger: join(folder, 'svc.db'),
+  }
 }
 
 /** The path of an extension's configuration file (docs/sign-in.md). @throws {HomeError} without a home folder */

@@ -1,0 +1,220 @@
+import { UsageError } from '../app/start-errors.ts'
+import { findHome } from '../config/home.ts'
+import { KeyFault } from '../keys/grants.ts'
+import {
+  endKey,
+  lifeDaysMax,
+  makeKey,
+  overlapDaysMax,
+  parseKeyRequest,
+  rotateKey,
+  viewOfKey,
+  type KeyView,
+  type MadeKey,
+} from '../keys/manage-keys.ts'
+import { LedgerTooNew, type KeyTable, type NoSuccessor } from '../ledger/ledger.ts'
+import { harmless, paintFor } from '../observe/text.ts'
+import { choiceFlag, flagName, integerFlag, namesFlag, show, textFlag } from './arguments.ts'
+import type { Command, CommandContext } from './command.ts'
+import { jsonFlag } from './flags.ts'
+import { formatTable, type Cell } from './terminal.ts'
+
+const flags = {
+  name: textFlag('make: name of the key, for the log and for lists', 'NAME'),
+  kind: choiceFlag('make: program calls models, management makes and ends keys', ['program', 'management'], {
+    placeholder: 'KIND',
+    fallback: 'program',
+  }),
+  models: namesFlag('make: the only models, as names or as beginnings such as gpt-5*', 'NAMES', { otherwise: 'all' }),
+  providers: namesFlag('make: the only providers, by id', 'IDS', { otherwise: 'all' }),
+  networks: namesFlag('make: the only addresses of clients, such as 10.0.0.0/8', 'NETWORKS', { otherwise: 'all' }),
+  scopes: namesFlag('make: chat, models:read, log:read, metrics:read; of a management key keys:write', 'SCOPES', {
+    otherwise: 'chat,models:read, or keys:write',
+  }),
+  days: integerFlag('make: days until the key expires; 0: never', 'DAYS', {
+    minimum: 0,
+    maximum: lifeDaysMax,
+    fallback: 0,
+  }),
+  overlap: integerFlag('rotate: days that the old key still works', 'DAYS', {
+    minimum: 0,
+    maximum: overlapDaysMax,
+    fallback: 1,
+  }),
+  json: jsonFlag,
+}
+
+type Context = CommandContext<typeof flags>
+type FlagName = keyof typeof flags
+
+/** `svc keys` (docs/commands.md). It works on the database of this machine, with or without a running service. */
+export const keysCommand: Command<typeof flags> = {
+  name: 'keys',
+  summary: 'make, list, rotate and end keys for programs',
+  flags,
+  arguments: {
+    usage: 'make|list|show|rotate|end [ID]',
+    summary: 'show, rotate and end need the id of a key, as list shows it',
+    maximum: 2,
+  },
+  examples: [
+    { command: 'svc keys make --name indexer', does: 'prints a new key, this once' },
+    {
+      command: 'svc keys make --name batch --models "gpt-5*,claude-haiku-4-5" --days 30 --json',
+      does: 'a key for some models and 30 days, as JSON',
+    },
+    { command: 'svc keys rotate 3 --overlap 2', does: 'a new key in place of key 3, which still works for 2 days' },
+    { command: 'svc keys end 3', does: 'refuses key 3 from now on, in a running service too' },
+  ],
+  run,
+}
+
+const actions: Readonly<Record<string, { readonly flags: readonly FlagName[]; readonly run: Action }>> = {
+  make: { flags: ['name', 'kind', 'models', 'providers', 'networks', 'scopes', 'days'], run: make },
+  list: { flags: [], run: list },
+  show: { flags: [], run: showKey },
+  rotate: { flags: ['overlap'], run: rotate },
+  end: { flags: [], run: end },
+}
+
+type Action = (keys: KeyTable, context: Context) => Promise<void>
+
+/** Keys on one page of a list. The whole list is printed. */
+const pageSize = 1_000
+
+const unknownKey = (id: number): Error => new Error(`there is no key ${id}: svc keys list shows all`)
+
+async function run(context: Context): Promise<number> {
+  const [word = ''] = context.positionals
+  const action = Object.hasOwn(actions, word) ? actions[word] : undefined
+  if (action === undefined)
+    throw new UsageError(
+      `found ${word === '' ? 'nothing' : show(word)}, allowed: svc keys ${Object.keys(actions).join(', ')}`,
+    )
+  refuseOtherFlags(word, action.flags, context)
+  const { openLedger } = await import('../ledger/open-ledger.ts')
+  try {
+    const ledger = await openLedger({ path: findHome(context.environment).ledger })
+    try {
+      await action.run(ledger.keys, context)
+      return 0
+    } finally {
+      await ledger.close()
+    }
+  } catch (error) {
+    if (error instanceof KeyFault) throw new UsageError(`${flagName(error.field)}: ${error.message}`, { cause: error })
+    throw error instanceof LedgerTooNew ? new UsageError(error.message, { cause: error }) : error
+  }
+}
+
+/** A flag of another action would have no effect. */
+function refuseOtherFlags(action: string, allowed: readonly FlagName[], { flags: given }: Context): void {
+  const names: readonly FlagName[] = ['name', 'kind', 'models', 'providers', 'networks', 'scopes', 'days', 'overlap']
+  const other = names.find((name) => !allowed.includes(name) && !Bun.deepEquals(given[name], flags[name].fallback))
+  if (other !== undefined) throw new UsageError(`svc keys ${action} has no ${flagName(other)}`)
+}
+
+async function make(keys: KeyTable, { flags: given, ...context }: Context): Promise<void> {
+  if (given.name === undefined) throw new UsageError('--name is missing: svc keys make --name NAME')
+  const { name, kind, models, providers, networks, scopes, days } = given
+  const lists = Object.entries({ models, providers, networks, scopes }).filter(([, list]) => list.length > 0)
+  const request = { name, kind, ...Object.fromEntries(lists), ...(days === 0 ? {} : { days }) }
+  printMade(await makeKey(keys, parseKeyRequest(request), maker()), given.json, context)
+}
+
+async function list(keys: KeyTable, { flags: { json }, stdout }: Context): Promise<void> {
+  const now = Date.now()
+  const views: KeyView[] = []
+  for (;;) {
+    const page = await keys.list(views.at(-1)?.id ?? 0, pageSize)
+    views.push(...page.map((key) => viewOfKey(key, now)))
+    if (page.length < pageSize) break
+  }
+  if (json) return stdout.write(jsonText({ keys: views }))
+  if (views.length === 0) return stdout.write('There is no key. svc keys make --name NAME makes one.\n')
+  const columns = ['ID', 'NAME', 'KEY', 'STATE', 'EXPIRES', 'LAST USED', 'MAY'].map((title, index) => ({
+    title,
+    align: index === 0 ? ('right' as const) : ('left' as const),
+    shrinks: title === 'MAY',
+  }))
+  stdout.write(formatTable(columns, views.map(rowOf), paintFor(stdout), stdout.isTerminal ? stdout.columns : Infinity))
+}
+
+async function showKey(keys: KeyTable, context: Context): Promise<void> {
+  const id = idOf(context)
+  const key = await keys.find(id)
+  if (key === undefined) throw unknownKey(id)
+  const view = viewOfKey(key, Date.now())
+  const { stdout, flags: given } = context
+  if (given.json) return stdout.write(jsonText(view))
+  for (const [name, value] of Object.entries(view)) {
+    if (value === null) continue
+    const text = Array.isArray(value) ? value.join(', ') : String(value)
+    stdout.write(`${name.replace('_', ' ')}:`.padEnd(12) + `${harmless(text)}\n`)
+  }
+}
+
+async function rotate(keys: KeyTable, context: Context): Promise<void> {
+  const id = idOf(context)
+  const made = await rotateKey(keys, id, { ...maker(), overlapDays: context.flags.overlap })
+  if (typeof made === 'string') throw refusalOf(made, id)
+  printMade(made, context.flags.json, context)
+}
+
+async function end(keys: KeyTable, context: Context): Promise<void> {
+  const id = idOf(context)
+  const view = await endKey(keys, id, maker())
+  if (view === undefined) throw unknownKey(id)
+  const { stdout, flags: given } = context
+  stdout.write(given.json ? jsonText(view) : `key ${id} (${harmless(view.name)}) has ended\n`)
+}
+
+function maker(): { readonly by: string; readonly now: number } {
+  return { by: 'command line', now: Date.now() }
+}
+
+function refusalOf(reason: NoSuccessor, id: number): Error {
+  if (reason === 'unknown') return unknownKey(id)
+  return new Error(
+    reason === 'over'
+      ? `key ${id} has ended or expired: make a new one`
+      : `key ${id} was rotated before: rotate its successor, which has the same line in svc keys list --json`,
+  )
+}
+
+function idOf({ positionals: [action, text] }: Context): number {
+  if (text !== undefined && /^[1-9]\d{0,14}$/.test(text)) return Number(text)
+  const found = text === undefined ? 'nothing' : show(text)
+  throw new UsageError(`found ${found}, allowed: svc keys ${action} ID, with the number of a key`)
+}
+
+/** The key alone goes to standard output, so that a script can take it from there. */
+function printMade(made: MadeKey, json: boolean, { stdout, stderr }: Pick<Context, 'stdout' | 'stderr'>): void {
+  if (json) return stdout.write(jsonText(made))
+  stderr.write(`key ${made.id} (${harmless(made.name)}); it is shown this once:\n`)
+  stdout.write(`${made.key}\n`)
+}
+
+function rowOf(view: KeyView): readonly Cell[] {
+  const { id, name, hint, state, expires, last_used: used } = view
+  return [
+    String(id),
+    name,
+    hint,
+    state === 'active' ? state : { text: state, style: 'dim' },
+    expires?.slice(0, 10) ?? 'never',
+    used?.slice(0, 16).replace('T', ' ') ?? 'never',
+    grantsOf(view),
+  ]
+}
+
+function grantsOf({ scopes, models, providers, networks }: KeyView): string {
+  const lists = Object.entries({ models, providers, networks }).flatMap(([name, list]) =>
+    list === null ? [] : `${name} ${list.join(',')}`,
+  )
+  return [scopes.join(','), ...lists].join('; ')
+}
+
+function jsonText(value: object): string {
+  return `${JSON.stringify(value)}\n`
+}

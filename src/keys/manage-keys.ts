@@ -1,0 +1,171 @@
+import { isRecord } from '../base/json-value.ts'
+import type { KeyTable, NewKey, NoSuccessor, StoredKey } from '../ledger/ledger.ts'
+import { KeyFault, parseGrants, parseStoredGrants, type Grants } from './grants.ts'
+import { hashOfKey, hintOfKey, newKey, readKey, type KeyKind } from './key-form.ts'
+
+/** Days that the old key of a rotation lives on, at most. */
+export const overlapDaysMax = 7
+/** Days that a key lives, at most. */
+export const lifeDaysMax = 3_650
+
+const dayMs = 24 * 60 * 60 * 1_000
+const nameLengthMax = 64
+
+/** A key to be made. */
+export interface KeyRequest {
+  readonly name: string
+  readonly kind: KeyKind
+  readonly grants: Grants
+  /** Absent: it does not expire. */
+  readonly days?: number
+}
+
+/** Who makes a change, and when: Unix milliseconds. */
+export interface Maker {
+  readonly by: string
+  readonly now: number
+}
+
+/** A key for people and programs, without its secret. Times are RFC 3339; `null` where there is none. */
+export interface KeyView {
+  readonly id: number
+  readonly name: string
+  readonly kind: string
+  readonly hint: string
+  readonly state: 'active' | 'expired' | 'ended'
+  readonly made: string
+  readonly made_by: string
+  readonly expires: string | null
+  readonly ended: string | null
+  readonly ended_by: string | null
+  /** To the minute. */
+  readonly last_used: string | null
+  /** The id of the first key of its line. */
+  readonly line: number
+  readonly models: readonly string[] | null
+  readonly providers: readonly string[] | null
+  readonly networks: readonly string[] | null
+  readonly scopes: readonly string[]
+}
+
+/** A key that was just made. Its text is shown this once. */
+export interface MadeKey extends KeyView {
+  readonly key: string
+}
+
+const members = ['name', 'kind', 'models', 'providers', 'networks', 'scopes', 'days']
+
+/** Parses a key to be made: the body of `POST /v1/keys`, or the flags of `svc keys make`. @throws {KeyFault} */
+export function parseKeyRequest(value: unknown): KeyRequest {
+  if (!isRecord(value)) throw new KeyFault('', 'a key to be made must be an object')
+  const other = Object.keys(value).find((name) => !members.includes(name))
+  if (other !== undefined) throw new KeyFault(other.slice(0, 64), `unknown member, allowed: ${members.join(', ')}`)
+  const { name, kind = 'program', days } = value
+  if (
+    typeof name !== 'string' ||
+    name.trim() === '' ||
+    name.length > nameLengthMax ||
+    !/^[^\0-\x1f\x7f-\x9f]+$/.test(name)
+  )
+    throw new KeyFault('name', `allowed: a text of 1 to ${nameLengthMax} characters, without control characters`)
+  if (kind !== 'program' && kind !== 'management') throw new KeyFault('kind', 'allowed: program, management')
+  const grants = parseGrants(value, kind)
+  if (days === undefined || days === null) return { name, kind, grants }
+  return { name, kind, grants, days: parseDays(days, 'days', 1, lifeDaysMax) }
+}
+
+/** Parses a number of days. @throws {KeyFault} */
+export function parseDays(value: unknown, field: string, minimum: number, maximum: number): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= minimum && value <= maximum) return value
+  throw new KeyFault(field, `allowed: an integer from ${minimum} to ${maximum}`)
+}
+
+/** Makes a key. @throws {LedgerUnavailable} @throws {LedgerFull} */
+export async function makeKey(keys: KeyTable, request: KeyRequest, maker: Maker): Promise<MadeKey> {
+  const { name, kind, grants, days } = request
+  const lifeMs = days === undefined ? undefined : days * dayMs
+  const { key, row } = prepared({ name, kind, lifeMs, grants: JSON.stringify(grants) }, maker)
+  return { ...viewOfKey(await keys.add(row), maker.now), key }
+}
+
+/**
+ * Makes a successor with the same name, grants and life. The old key expires after the overlap.
+ *
+ * @returns the successor, or why there is none
+ * @throws {LedgerUnavailable} @throws {LedgerFull}
+ */
+export async function rotateKey(
+  keys: KeyTable,
+  id: number,
+  { overlapDays, ...maker }: Maker & { readonly overlapDays: number },
+): Promise<MadeKey | NoSuccessor> {
+  const before = await keys.find(id)
+  if (before === undefined) return 'unknown'
+  const { name, grants, made, expires } = before
+  const lifeMs = expires === undefined ? undefined : expires - made
+  const { key, row } = prepared({ name, kind: kindOf(before), lifeMs, grants }, maker)
+  const stored = await keys.replace(id, row, maker.now + overlapDays * dayMs)
+  return typeof stored === 'string' ? stored : { ...viewOfKey(stored, maker.now), key }
+}
+
+/** Ends a key for good. @returns `undefined`: there is no such key @throws {LedgerUnavailable} */
+export async function endKey(keys: KeyTable, id: number, { by, now }: Maker): Promise<KeyView | undefined> {
+  const stored = await keys.end(id, { at: now, by })
+  return stored === undefined ? undefined : viewOfKey(stored, now)
+}
+
+interface KeyFacts extends Pick<NewKey, 'name' | 'grants'> {
+  readonly kind: KeyKind
+  readonly lifeMs: number | undefined
+}
+
+function prepared({ lifeMs, ...facts }: KeyFacts, { by, now }: Maker): { readonly key: string; readonly row: NewKey } {
+  const key = newKey(facts.kind)
+  const formed = readKey(key)
+  if (formed === undefined || formed === 'malformed') throw new Error('a new key is malformed')
+  const expires = lifeMs === undefined ? {} : { expires: now + lifeMs }
+  const row = { ...facts, hash: hashOfKey(formed), hint: hintOfKey(formed), made: now, madeBy: by, ...expires }
+  return { key, row }
+}
+
+/** The kind of a stored key. An unknown one, of a newer version, may do nothing. */
+export function kindOf({ kind }: Pick<StoredKey, 'kind'>): KeyKind {
+  return kind === 'program' ? kind : 'management'
+}
+
+/** A key as it is shown. @param now Unix milliseconds */
+export function viewOfKey(stored: StoredKey, now: number): KeyView {
+  const { id, line, name, kind, hint, made, madeBy, expires, ended, endedBy, used } = stored
+  const { models = null, providers = null, networks = null, scopes } = shownGrants(stored)
+  return {
+    id,
+    name,
+    kind,
+    hint,
+    state: ended !== undefined ? 'ended' : expires !== undefined && expires <= now ? 'expired' : 'active',
+    made: timeOf(made),
+    made_by: madeBy,
+    expires: expires === undefined ? null : timeOf(expires),
+    ended: ended === undefined ? null : timeOf(ended),
+    ended_by: endedBy ?? null,
+    last_used: used === undefined ? null : timeOf(used),
+    line,
+    models,
+    providers,
+    networks,
+    scopes,
+  }
+}
+
+/** Stored grants that cannot be read grant nothing. */
+function shownGrants(stored: StoredKey): Grants {
+  try {
+    return parseStoredGrants(stored.grants, kindOf(stored))
+  } catch {
+    return { scopes: [] }
+  }
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString()
+}

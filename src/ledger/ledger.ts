@@ -1,0 +1,100 @@
+/** The database of a service: facts that outlive it (docs/decisions/0017-keys-and-the-ledger.md). */
+export interface Ledger {
+  readonly keys: KeyTable
+  close(): Promise<void>
+}
+
+/** A key as it is stored. Times are Unix milliseconds. */
+export interface StoredKey {
+  /** From 1, in the order of making. */
+  readonly id: number
+  /** The id of the first key of its line: a key and its successors by rotation. */
+  readonly line: number
+  /** SHA-256 in base64. */
+  readonly hash: string
+  /** The beginning and the end of the key. */
+  readonly hint: string
+  readonly name: string
+  readonly kind: string
+  readonly made: number
+  /** Name of the user, or `command line`. */
+  readonly madeBy: string
+  /** From then on it is refused. */
+  readonly expires?: number
+  /** It was ended by hand. */
+  readonly ended?: number
+  readonly endedBy?: string
+  /** Its last use, to the minute. */
+  readonly used?: number
+  /** JSON. */
+  readonly grants: string
+}
+
+/** A key to be stored. */
+export type NewKey = Omit<StoredKey, 'id' | 'line' | 'ended' | 'endedBy' | 'used'>
+
+/** A state of the table: a file, and the number of its last change. */
+export interface KeyMark {
+  readonly file: number
+  readonly version: number
+}
+
+/** The keys that changed between two states of the table. */
+export interface KeyChanges {
+  readonly mark: KeyMark
+  /** These are all keys of the table: the file was replaced, or there was no earlier state. */
+  readonly isWhole: boolean
+  readonly keys: readonly StoredKey[]
+}
+
+/** When and by whom. */
+export interface Ending {
+  readonly at: number
+  readonly by: string
+}
+
+/** Why a key gets no successor: there is no such key; it has ended or expired; it has a successor already. */
+export type NoSuccessor = 'unknown' | 'over' | 'replaced'
+
+/** All keys. Methods reject with {@link LedgerUnavailable} when the database cannot be used. */
+export interface KeyTable {
+  /**
+   * Differs after each change that any process of this machine has made. Reads memory, in nanoseconds. A change returns
+   * to its caller only when the number differs in all processes.
+   */
+  stamp(): number
+  /** Keys that changed after a state. @param mark default: none, which gives all keys */
+  changes(mark?: KeyMark): Promise<KeyChanges>
+  find(id: number): Promise<StoredKey | undefined>
+  /** @param after an id. @returns keys with larger ids, in their order */
+  list(after: number, limit: number): Promise<readonly StoredKey[]>
+  /** @throws {LedgerFull} */
+  add(key: NewKey): Promise<StoredKey>
+  /**
+   * Adds a successor in the same line, and lets the key expire.
+   *
+   * @param expires of the key that is replaced, unless it expires earlier
+   * @returns the successor, or why there is none
+   * @throws {LedgerFull}
+   */
+  replace(id: number, successor: NewKey, expires: number): Promise<StoredKey | NoSuccessor>
+  /** Ends a key for good. A repeated end changes nothing. @returns the key; `undefined`: there is none */
+  end(id: number, ending: Ending): Promise<StoredKey | undefined>
+  /** Stores times of last use: id → time. */
+  noteUses(uses: ReadonlyMap<number, number>): Promise<void>
+}
+
+/** The database cannot be used now. The message names the file, the cause and the way out. */
+export class LedgerUnavailable extends Error {
+  override readonly name = 'LedgerUnavailable'
+}
+
+/** A newer version of svc has changed the database: this version must not use it. */
+export class LedgerTooNew extends Error {
+  override readonly name = 'LedgerTooNew'
+}
+
+/** There are as many keys as the table may have. */
+export class LedgerFull extends Error {
+  override readonly name = 'LedgerFull'
+}

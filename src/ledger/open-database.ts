@@ -1,0 +1,132 @@
+import { Database } from 'bun:sqlite'
+import { chmodSync, closeSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { errorCode } from '../base/error-code.ts'
+import { LedgerTooNew, LedgerUnavailable } from './ledger.ts'
+
+/** `svcl` in ASCII: the file is a ledger of svc, not another program's database. */
+const applicationId = 0x7376636c
+const retryMs = 20
+
+/** Waits for a lock of another process at most this long, in milliseconds. */
+export const lockMsDefault = 5_000
+
+/** Options of {@link openDatabase}. */
+export interface DatabaseOptions {
+  readonly path: string
+  readonly migrations: readonly string[]
+  readonly lockMs: number
+}
+
+/**
+ * Opens the database, which is made if needed, with its folder, and brings its schema up to date. Only its owner may
+ * read it. A copy is made before a migration.
+ *
+ * @throws {LedgerUnavailable} @throws {LedgerTooNew}
+ */
+export async function openDatabase({ path, migrations, lockMs }: DatabaseOptions): Promise<Database> {
+  const database = await performed(path, lockMs, () => {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    // SQLite gives its other files the permissions of this one.
+    closeSync(openSync(path, 'a', 0o600))
+    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600)
+    return new Database(path, { readwrite: true, strict: true })
+  })
+  try {
+    // Waiting in SQLite would stop the event loop: `performed` waits instead.
+    await performed(path, lockMs, () => {
+      database.run('PRAGMA busy_timeout = 0')
+      checkOwner(database, path)
+      database.run('PRAGMA journal_mode = WAL')
+      database.run('PRAGMA synchronous = FULL')
+    })
+    await performed(path, lockMs, () => migrate(database, path, migrations))
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+function checkOwner(database: Database, path: string): void {
+  const isEmpty = numberOf(database, 'SELECT count(*) FROM sqlite_schema') === 0
+  if (isEmpty || numberOf(database, 'PRAGMA application_id') === applicationId) return
+  throw new LedgerUnavailable(`${path} is a database of another program: move it away`)
+}
+
+/** The lock is taken before the version is read, so that of several processes one migrates. */
+function migrate(database: Database, path: string, migrations: readonly string[]): void {
+  const version = (): number => numberOf(database, 'PRAGMA user_version')
+  if (version() === migrations.length) return
+  database
+    .transaction(() => {
+      const before = version()
+      if (before > migrations.length)
+        throw new LedgerTooNew(
+          `${path} has schema ${before}, this version of svc knows ${migrations.length}: ` +
+            `use the newer svc, or put back the copy that it made (${copyPath(path, before)})`,
+        )
+      if (before > 0) copy(path, copyPath(path, migrations.length))
+      for (const step of migrations.slice(before)) database.run(step)
+      database.run(`PRAGMA application_id = ${applicationId}`)
+      database.run(`PRAGMA user_version = ${migrations.length}`)
+    })
+    .immediate()
+}
+
+function copyPath(path: string, version: number): string {
+  return `${path}.before-${version}`
+}
+
+/** By a connection of its own: a transaction cannot copy. SQLite writes into an empty file. */
+function copy(path: string, target: string): void {
+  rmSync(target, { force: true })
+  closeSync(openSync(target, 'a', 0o600))
+  const reader = new Database(path, { readonly: true })
+  try {
+    reader.run('VACUUM INTO ?', [target])
+  } finally {
+    reader.close()
+  }
+}
+
+function numberOf(database: Database, query: string): number {
+  const [value] = database.query<unknown, []>(query).values()[0] ?? []
+  return Number(value)
+}
+
+/**
+ * Performs work on the database, again while another process has a lock on it.
+ *
+ * @throws {LedgerUnavailable} with the cause and the way out
+ */
+export async function performed<Value>(path: string, lockMs: number, work: () => Value): Promise<Value> {
+  const end = performance.now() + lockMs
+  for (;;) {
+    try {
+      return work()
+    } catch (error) {
+      const code = errorCode(error) ?? ''
+      if (!code.startsWith('SQLITE_BUSY') || performance.now() > end) throw asUnavailable(error, code, path)
+      await Bun.sleep(retryMs)
+    }
+  }
+}
+
+const causes: readonly (readonly [RegExp, string])[] = [
+  [/^SQLITE_BUSY/, 'is locked by another program: end it, or try again'],
+  [/^SQLITE_READONLY|^EROFS/, 'is read-only: make the file and its folder writable for the user that runs svc'],
+  [/^SQLITE_(CORRUPT|NOTADB)/, 'is damaged: put back a copy, or move it away to start without keys'],
+  [/^SQLITE_FULL|^ENOSPC|^EDQUOT/, 'cannot grow, the disk is full: free space'],
+  [
+    /^SQLITE_CANTOPEN|^EACCES|^EPERM|^ENOTDIR|^EEXIST|^EISDIR|^ENOENT/,
+    'cannot be opened: check its folder and permissions',
+  ],
+]
+
+/** Errors without a code are ours, or faults of the program. */
+function asUnavailable(error: unknown, code: string, path: string): unknown {
+  if (!/^(SQLITE_|E[A-Z])/.test(code) || /^SQLITE_(ERROR|CONSTRAINT)/.test(code)) return error
+  const [, cause] = causes.find(([pattern]) => pattern.test(code)) ?? []
+  return new LedgerUnavailable(`the database ${path} ${cause ?? 'cannot be used'} (${code})`, { cause: error })
+}

@@ -1,0 +1,24 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { NewKey } from './ledger.ts'
+
+/** A key to be stored, with a hash of its own. For tests. */
+export function storableKey(more: Partial<NewKey> = {}): NewKey {
+  return {
+    hash: Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64'),
+    hint: 'sk-svc_abc…wxyz',
+    name: 'indexer',
+    kind: 'program',
+    made: 1_800_000_000_000,
+    madeBy: 'command line',
+    grants: '{"scopes":["chat"]}',
+    ...more,
+  }
+}
+
+/** A new folder, and a function that removes it. For tests. */
+export function temporaryFolder(): { readonly folder: string; readonly path: string; remove(): void } {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-ledger-'))
+  return { folder, path: join(folder, 'svc.db'), remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
