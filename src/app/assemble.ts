@@ -17,6 +17,7 @@ import {
   type Provider,
 } from '../gateway/provider.ts'
 import type { Logger } from '../observe/log.ts'
+import { costFunction, type SourcedPrice } from '../prices/cost.ts'
 import { echo, echoFormats } from '../protocols/echo/echo.ts'
 import { protocols } from '../protocols/protocol-list.ts'
 import type { Endpoint, Protocol } from '../protocols/protocol.ts'
@@ -168,7 +169,7 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
     return {
       name: config.id,
       model,
-      price: config.models === '*' ? undefined : config.models.find(({ upstream }) => upstream === model)?.price,
+      costOf: costFunction(priceAt(config, model), config.quirks.reportsCost),
       answer,
       speaks: (format) => spoken.includes(format),
       passesThrough: (format) => upstream?.protocol.dialects[format]?.isNative === true,
@@ -197,6 +198,13 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
       if ('close' in models) models.close()
     },
   }
+}
+
+/** The price of a model at a provider. */
+function priceAt({ models, quirks }: ProviderConfig, model: string): SourcedPrice | undefined {
+  const price = models === '*' ? undefined : models.find(({ upstream }) => upstream === model)?.price
+  if (price !== undefined) return { price, source: 'config' }
+  return quirks.isFree ? { price: { input: 0, output: 0 }, source: 'catalogue' } : undefined
 }
 
 interface ListedProvider {

@@ -27,7 +27,7 @@ export const brands: readonly Brand[] = [
     keys: [],
     port: 11434,
     modelsPage: 'https://ollama.com/library',
-    quirks: { rename: { max_completion_tokens: 'max_tokens' }, streamUsage: true },
+    quirks: { rename: { max_completion_tokens: 'max_tokens' }, streamUsage: true, isFree: true },
     sources: ['https://docs.ollama.com/api/openai-compatibility'],
   }),
   brand({
@@ -37,7 +37,7 @@ export const brands: readonly Brand[] = [
     keys: [],
     port: 1234,
     modelsPage: 'https://lmstudio.ai/models',
-    quirks: { streamUsage: true },
+    quirks: { streamUsage: true, isFree: true },
     sources: ['https://lmstudio.ai/docs/developer/openai-compat', 'https://lmstudio.ai/docs/app/api-changelog'],
   }),
   brand({
@@ -46,7 +46,7 @@ export const brands: readonly Brand[] = [
     baseUrl: 'http://127.0.0.1:8080/v1',
     keys: [],
     port: 8080,
-    quirks: { continuation: true, streamUsage: true },
+    quirks: { continuation: true, streamUsage: true, isFree: true },
     sources: ['https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md'],
   }),
   brand({
@@ -55,7 +55,7 @@ export const brands: readonly Brand[] = [
     baseUrl: 'http://127.0.0.1:8000/v1',
     keys: [],
     port: 8000,
-    quirks: { streamUsage: true },
+    quirks: { streamUsage: true, isFree: true },
     sources: ['https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html'],
   }),
   brand({
@@ -338,7 +338,11 @@ export const brands: readonly Brand[] = [
     baseUrl: 'https://openrouter.ai/api/v1',
     keys: ['OPENROUTER_API_KEY'],
     modelsPage: 'https://openrouter.ai/models',
-    sources: ['https://openrouter.ai/docs/api-reference/overview'],
+    quirks: { reportsCost: true },
+    sources: [
+      'https://openrouter.ai/docs/api-reference/overview',
+      'https://openrouter.ai/docs/use-cases/usage-accounting',
+    ],
   }),
   brand({
     id: 'vercel',

@@ -59,6 +59,10 @@ export interface Quirks {
   readonly streamUsage: boolean
   /** How the reasoning of earlier answers is sent to the provider. */
   readonly reasoning: ReasoningHistory
+  /** The costs that the provider reports in its usage are what it bills. */
+  readonly reportsCost: boolean
+  /** A server on this machine, which bills nothing. */
+  readonly isFree: boolean
   /** Formats that the provider speaks itself, beside that of its protocol. */
   readonly formats: readonly FurtherFormat[]
 }

@@ -31,7 +31,8 @@ describe('docs/configuration.md', () => {
       ...Object.keys(schema.$defs.provider.properties),
       ...Object.keys(schema.$defs.provider.properties.timeouts.properties),
       ...Object.keys(schema.$defs.model.properties),
-      ...Object.keys(schema.$defs.model.properties.price.properties),
+      ...Object.keys(schema.$defs.price.properties),
+      ...Object.keys(schema.$defs.priceStep.properties),
     ]
     expect(fields.filter((field) => !docs.includes(`\`${field}\``))).toEqual([])
   })

@@ -17,5 +17,7 @@ export const noQuirks: Quirks = {
   continuation: false,
   streamUsage: false,
   reasoning: 'keep',
+  reportsCost: false,
+  isFree: false,
   formats: [],
 }

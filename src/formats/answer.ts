@@ -115,6 +115,26 @@ export interface TokenCounts {
   readonly cacheWriteHour?: number | undefined
   /** Completion tokens spent on reasoning. */
   readonly reasoning?: number | undefined
+  /** The count that the upstream left out; it is then 0. */
+  readonly lacks?: 'prompt' | 'completion' | undefined
+  readonly billed?: BilledFacts | undefined
+}
+
+/** Facts that few answers have, and that change their cost. Absent ones are undefined or absent. */
+export interface BilledFacts {
+  /** Audio and images in the prompt, in tokens. */
+  readonly audioIn?: number | undefined
+  readonly imageIn?: number | undefined
+  /** Audio in the answer, in tokens. */
+  readonly audioOut?: number | undefined
+  /** Tokens that tools of the provider added to the prompt, and that are not part of its count. */
+  readonly toolPrompt?: number | undefined
+  /** Searches by tools of the provider. */
+  readonly searches?: number | undefined
+  /** The tier that served the request, such as `flex`. */
+  readonly serviceTier?: string | undefined
+  /** USD, as the provider reports it. */
+  readonly cost?: number | undefined
 }
 
 /** Members that the formats do not have in common. Only a writer of the same format writes them. */

@@ -40,14 +40,86 @@ export function modelFacts({ context, maxOutput, price }: OfferedModel): Readonl
   }
 }
 
-function priceFacts({ input, output, cachedInput }: Price): Readonly<Record<string, number>> {
-  return { input, output, ...(cachedInput === undefined ? {} : { cached_input: cachedInput }) }
+function priceFacts({ above, flex, priority, ...prices }: Price): Readonly<Record<string, unknown>> {
+  return {
+    ...pricesByName(prices),
+    ...(above === undefined ? {} : { above: above.map(stepFacts) }),
+    ...(flex === undefined ? {} : { flex: tierFacts(flex) }),
+    ...(priority === undefined ? {} : { priority: tierFacts(priority) }),
+  }
 }
 
-/** USD per million tokens. */
-export interface Price {
+function tierFacts({ above, ...prices }: TierPrice): Readonly<Record<string, unknown>> {
+  return { ...pricesByName(prices), ...(above === undefined ? {} : { above: above.map(stepFacts) }) }
+}
+
+function stepFacts({ tokens, ...prices }: PriceStep): Readonly<Record<string, unknown>> {
+  return { tokens, ...pricesByName(prices) }
+}
+
+function pricesByName(prices: Partial<UnitPrices>): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    unitPriceNames.flatMap(([name, key]) => (prices[key] === undefined ? [] : [[name, prices[key]]])),
+  )
+}
+
+/** USD per million tokens; `request` and `search`: USD for each. */
+export interface UnitPrices {
   readonly input: number
   readonly output: number
-  /** Price of prompt tokens that the provider had in its cache. Default: `input`. */
+  /** Prompt tokens that the provider had in its cache. Default: `input`. */
   readonly cachedInput?: number
+  /** Prompt tokens that the provider wrote to its cache. Default: 1.25 × `input`. */
+  readonly cacheWrite?: number
+  /** Those that it keeps for an hour. Default: 2 × `input`. */
+  readonly cacheWriteHour?: number
+  /** Default: `output`. */
+  readonly reasoning?: number
+  /** Default: `input`. */
+  readonly audioInput?: number
+  /** Default: `output`. */
+  readonly audioOutput?: number
+  /** Default: `input`. */
+  readonly imageInput?: number
+  /** Each answered request. Default: 0. */
+  readonly request?: number
+  /** Each search that the provider made. Default: 0. */
+  readonly search?: number
 }
+
+/** The names of prices in files and in the API, and here. */
+export const unitPriceNames = [
+  ['input', 'input'],
+  ['output', 'output'],
+  ['cached_input', 'cachedInput'],
+  ['cache_write', 'cacheWrite'],
+  ['cache_write_1h', 'cacheWriteHour'],
+  ['reasoning', 'reasoning'],
+  ['audio_input', 'audioInput'],
+  ['audio_output', 'audioOutput'],
+  ['image_input', 'imageInput'],
+  ['request', 'request'],
+  ['search', 'search'],
+] as const satisfies readonly (readonly [string, keyof UnitPrices])[]
+
+/** Other prices for requests with a prompt of more than these tokens. Prices that are left out stay the same. */
+export interface PriceStep extends Partial<UnitPrices> {
+  readonly tokens: number
+}
+
+/** Other prices of a service tier. Prices that are left out stay the same, but for `above`. */
+export interface TierPrice extends Partial<UnitPrices> {
+  readonly above?: readonly PriceStep[]
+}
+
+/** The price of a model. */
+export interface Price extends UnitPrices {
+  readonly above?: readonly PriceStep[]
+  /** For answers that name the service tier `flex`. */
+  readonly flex?: TierPrice
+  /** For answers that name the service tier `priority`. */
+  readonly priority?: TierPrice
+}
+
+/** Where a price is from: `price` in providers.json, the provider's own report, prices.json, or the catalogue. */
+export type PriceSource = 'config' | 'reported' | 'prices.json' | 'catalogue'

@@ -2,7 +2,7 @@ import { insertMembers, readInteger, removeMember } from '../bytes/fill.ts'
 import { type JsonCursor, nameTable } from '../bytes/json-cursor.ts'
 import type { Edit } from '../bytes/splice.ts'
 import { encode } from '../bytes/text.ts'
-import type { TokenCounts } from './answer.ts'
+import type { BilledFacts, TokenCounts } from './answer.ts'
 
 /** Token counts of docs/api.md. Counts that a provider left out are absent. */
 export interface Usage {
@@ -15,19 +15,25 @@ export interface Usage {
   readonly cacheWriteTokens?: number | undefined
   /** Cache writes that are kept for an hour. */
   readonly cacheWriteHourTokens?: number | undefined
+  /** Answer tokens spent on reasoning. */
+  readonly reasoningTokens?: number | undefined
+  readonly billed?: BilledFacts | undefined
   /** Estimated by svc: the answer ended before its provider counted it. */
   readonly isEstimated?: true
 }
 
 /** Converts token counts to the gateway's usage. */
-export function countedUsage({ prompt, completion, total, cached, cacheWrite, cacheWriteHour }: TokenCounts): Usage {
+export function countedUsage(counts: TokenCounts): Usage {
+  const { prompt, completion, total, cached, cacheWrite, cacheWriteHour, reasoning, billed, lacks } = counts
   return {
-    promptTokens: prompt,
-    completionTokens: completion,
+    promptTokens: lacks === 'prompt' ? undefined : prompt,
+    completionTokens: lacks === 'completion' ? undefined : completion,
     totalTokens: total ?? prompt + completion,
     cachedTokens: cached,
     cacheWriteTokens: cacheWrite,
     cacheWriteHourTokens: cacheWriteHour,
+    reasoningTokens: reasoning || undefined,
+    billed,
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Ask } from '../formats/ask.ts'
 import { formats } from '../formats/format-list.ts'
-import type { ListedModel, Price } from '../formats/model.ts'
+import type { ListedModel } from '../formats/model.ts'
 import type { PartStream, Reply, WholeReply } from '../formats/reply.ts'
+import type { CostOf } from '../prices/cost.ts'
 import type { CallSignal } from '../service/call-controller.ts'
 import { AllFailed, failover, type CandidateReply, type CandidateWalk } from '../service/failover.ts'
 import { UpstreamFailure } from '../service/failure.ts'
@@ -31,8 +32,8 @@ export interface ServedReply {
   readonly provider: string
   /** The upstream's name for the model; changes with the provider. */
   readonly model: string
-  /** The provider's price for the model; changes with the provider. */
-  readonly price?: Price | undefined
+  /** What the answer costs at the provider; changes with the provider. Absent: not known. */
+  readonly costOf?: CostOf | undefined
   /** The fields of the request that this provider was not sent: see `untranslated` of {@link Ask}. Absent: none. */
   readonly dropped?: readonly string[] | undefined
 }
@@ -127,7 +128,7 @@ function servedBy(
 ): Mutable<ServedReply> {
   const untranslated = candidate.passesThrough(request.format) ? undefined : request.untranslated
   const dropped = noted === undefined || noted.size === 0 ? untranslated : [...(untranslated ?? []), ...noted]
-  return { reply, provider: candidate.name, model: candidate.model, price: candidate.price, dropped }
+  return { reply, provider: candidate.name, model: candidate.model, costOf: candidate.costOf, dropped }
 }
 
 /** Makes a stream resumable. (Closures of the async `answer` would keep the request in memory until its end.) */
@@ -140,7 +141,7 @@ function resumed(served: Mutable<ServedReply>, options: Omit<ResumeOptions, 'for
     onResumed(other) {
       served.provider = other.name
       served.model = other.model
-      served.price = other.price
+      served.costOf = other.costOf
     },
   })
   return served

@@ -1,6 +1,7 @@
 import type { Ask, FormatName } from '../formats/ask.ts'
-import type { OfferedModel, Price } from '../formats/model.ts'
+import type { OfferedModel } from '../formats/model.ts'
 import type { Reply } from '../formats/reply.ts'
+import type { CostOf } from '../prices/cost.ts'
 import type { Candidate } from '../service/failover.ts'
 import type { Service } from '../service/service.ts'
 
@@ -11,7 +12,8 @@ export type AnswerService = Service<Ask, Reply>
 export interface ModelCandidate extends Candidate {
   /** The upstream's name for the model. */
   readonly model: string
-  readonly price?: Price | undefined
+  /** What an answer costs there. Absent: not known. */
+  readonly costOf?: CostOf | undefined
   readonly answer: AnswerService
   /** Whether it serves requests in this format. */
   readonly speaks: (format: FormatName) => boolean

@@ -1,4 +1,4 @@
-import { countOf } from './cost.ts'
+import { countOf } from '../prices/units.ts'
 import type { RequestRecord } from './record.ts'
 import { timeHistogram, type TimeHistogram } from './time-histogram.ts'
 

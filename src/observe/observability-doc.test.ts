@@ -18,7 +18,7 @@ function rows(heading: string): readonly (readonly string[])[] {
   )
 }
 
-const record: Required<Omit<RequestRecord, 'price' | 'listedAs' | 'upstream'>> = {
+const record: Required<Omit<RequestRecord, 'listedAs' | 'upstream'>> = {
   time: 0,
   id: 'r',
   model: 'm',
@@ -31,6 +31,7 @@ const record: Required<Omit<RequestRecord, 'price' | 'listedAs' | 'upstream'>> =
   firstTokenMs: 1,
   totalMs: 2,
   usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3, isEstimated: true },
+  cost: { nanoUsd: 5_300_000, source: 'config' },
   user: 'ada',
 }
 

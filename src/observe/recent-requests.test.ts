@@ -37,13 +37,13 @@ describe('recent requests', () => {
   test('keeps the members of a record, but no errors and bodies', () => {
     const { recent } = subject()
     const usage = { promptTokens: 1, completionTokens: 2, totalTokens: 3 }
-    const price = { input: 1, output: 2 }
+    const cost = { nanoUsd: 1, source: 'config' } as const
     const trail = [{ name: 'groq', status: 429, failure: 'rate_limit', reason: 'status 429', ambiguous: true, ms: 12 }]
     recent.record(
       recordOf({
         trail,
         usage,
-        price,
+        cost,
         user: 'ada',
         error: 'internal_error',
         firstTokenMs: 5,
@@ -63,7 +63,7 @@ describe('recent requests', () => {
         firstTokenMs: 5,
         totalMs: 20,
         usage,
-        price,
+        cost,
         trail: [{ name: 'groq', status: 429, failure: 'rate_limit', ms: 12 }],
       },
     ])

@@ -133,7 +133,7 @@ function remembered({
   firstTokenMs,
   totalMs,
   usage,
-  price,
+  cost,
   user,
 }: RequestRecord): RecentRequest {
   return {
@@ -149,7 +149,7 @@ function remembered({
     firstTokenMs,
     totalMs,
     usage,
-    price,
+    cost,
     user,
   }
 }

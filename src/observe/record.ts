@@ -1,5 +1,5 @@
-import type { Price } from '../formats/model.ts'
 import type { Usage } from '../formats/usage.ts'
+import type { Cost } from '../prices/cost.ts'
 
 /** The record of one chat request. It contains neither content nor keys. */
 export interface RequestRecord {
@@ -27,8 +27,8 @@ export interface RequestRecord {
   readonly firstTokenMs?: number | undefined
   readonly totalMs: number
   readonly usage?: Usage | undefined
-  /** Price of the model at that provider, when known. */
-  readonly price?: Price | undefined
+  /** What the answer cost; absent when the price or the usage is not known. An estimate if the usage is one. */
+  readonly cost?: Cost | undefined
   /** The signed-in user, when there is one. */
   readonly user?: string | undefined
 }

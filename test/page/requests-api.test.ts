@@ -108,6 +108,7 @@ describe('the requests that are remembered', () => {
       promptTokens: 3,
       completionTokens: 5,
       cost: 0.0053,
+      costSource: 'config',
     })
     expect(second).toMatchObject({ id: 'second', stream: true, firstTokenMs: expect.any(Number) })
     expect(pick(first, 'time')).toBeGreaterThanOrEqual(before - 1_000)

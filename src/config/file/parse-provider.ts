@@ -2,7 +2,7 @@ import { nearestName } from '../../base/nearest.ts'
 import { table } from '../../base/table.ts'
 import { furtherFormats, type FurtherFormat } from '../../formats/ask.ts'
 import { reasoningHistories } from '../../formats/chat/request-reasoning.ts'
-import type { OfferedModel, Price } from '../../formats/model.ts'
+import type { OfferedModel } from '../../formats/model.ts'
 import { brandIds, findBrand } from '../catalogue.ts'
 import type { ProtocolName, Timeouts } from '../config.ts'
 import {
@@ -12,7 +12,6 @@ import {
   readElements,
   readKnownMembers,
   readMembers,
-  readNumber,
   readTextField,
   readWord,
   refuse,
@@ -22,6 +21,7 @@ import {
 import type { Findings } from './findings.ts'
 import { joinPath } from './json-tree.ts'
 import { readJsonField } from './read-json-field.ts'
+import { readPrice } from './read-price.ts'
 import type { ParsedProvider } from './resolve-provider.ts'
 import {
   apiKeyRule,
@@ -97,12 +97,6 @@ const aliasMembers: MemberNames = {
   names: ['name', 'embeddings'],
   required: ['name'],
   hints: { alias: 'name', embedding: 'embeddings' },
-}
-
-const priceMembers: MemberNames = {
-  names: ['input', 'output', 'cached_input'],
-  required: ['input', 'output'],
-  hints: { cache_read: 'cached_input' },
 }
 
 const timeoutMembers: MemberNames = {
@@ -297,16 +291,6 @@ function readUniqueName(field: Field, seen: Map<string, number>, findings: Findi
     )
   seen.set(name, field.offset)
   return name
-}
-
-function readPrice(field: Field | undefined, findings: Findings): Price | undefined {
-  if (field === undefined) return undefined
-  const members = readKnownMembers(field, priceMembers, findings)
-  const [input, output, cachedInput] = ['input', 'output', 'cached_input'].map((name) =>
-    readNumber(members.get(name), 0, 1_000_000, findings),
-  )
-  if (input === undefined || output === undefined) return undefined
-  return { input, output, ...(cachedInput === undefined ? {} : { cachedInput }) }
 }
 
 function readTimeouts(field: Field | undefined, findings: Findings): Partial<Timeouts> | undefined {

@@ -25,7 +25,8 @@ function digits(count: number, parts: readonly unknown[]): string {
   return fingerprint(JSON.stringify(parts)).slice(0, count)
 }
 
-function isLoopback(baseUrl: string): boolean {
+/** Whether the address is one of this machine. */
+export function isLoopback(baseUrl: string): boolean {
   const host = URL.parse(baseUrl)?.hostname ?? ''
   return /^(localhost|.*\.localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:7f.*\])$/.test(host)
 }

@@ -6,6 +6,7 @@ import type { Brand } from '../brand.ts'
 import { findBrand } from '../catalogue.ts'
 import type { ProtocolName, ProviderConfig, Quirks, Timeouts } from '../config.ts'
 import { defaultTimeouts, noQuirks } from '../defaults.ts'
+import { isLoopback } from './provider-target.ts'
 import { apiKeyRule, baseUrlRule, headerValueRule, trimUrl, variablePattern } from './rules.ts'
 
 /** Variables by name, such as `process.env`. */
@@ -88,16 +89,22 @@ export function resolveProvider(entry: ParsedProvider, environment: Environment)
     retries: entry.retries ?? 0,
     ...(entry.maxConcurrent === undefined ? {} : { maxConcurrent: entry.maxConcurrent }),
     overrides: entry.overrides ?? table(),
-    quirks: resolveQuirks(entry, brand, baseUrl),
+    quirks: resolveQuirks(entry, brand, baseUrl, protocol),
   }
 }
 
-function resolveQuirks(entry: ParsedProvider, brand: Brand | undefined, baseUrl: string): Quirks {
+function resolveQuirks(
+  entry: ParsedProvider,
+  brand: Brand | undefined,
+  baseUrl: string,
+  protocol: ProtocolName,
+): Quirks {
   const { quirks, baseUrl: brandUrl } = brand ?? { quirks: noQuirks, baseUrl: '' }
   const { reasoningHistory: reasoning = quirks.reasoning } = entry
   // A proxy of a brand need not serve all of its formats.
   const formats = entry.formats ?? (isSameOrigin(baseUrl, brandUrl) ? quirks.formats : [])
-  return { ...quirks, reasoning, formats }
+  const isFree = protocol === 'echo' || (quirks.isFree && isLoopback(baseUrl))
+  return { ...quirks, reasoning, formats, isFree }
 }
 
 function resolveText(text: string, environment: Environment, pattern: RegExp): Resolved {

@@ -92,6 +92,6 @@ export function recordOf(
     totalMs: performance.now() - context.started,
     user: context.user,
     usage,
-    price: served?.price,
+    cost: served?.costOf?.(usage),
   }
 }

@@ -1,4 +1,4 @@
-import type { OfferedModel } from '../../formats/model.ts'
+import type { OfferedModel, PriceSource } from '../../formats/model.ts'
 /**
  * Messages between the page and the service under `/api/` (docs/api.md). Types only: the page imports no other file of
  * this room. Times are Unix milliseconds, durations milliseconds, prices USD per million tokens, costs USD.
@@ -179,8 +179,12 @@ export interface RequestEntry {
   readonly totalMs: number
   readonly promptTokens?: number
   readonly completionTokens?: number
-  /** USD. Absent if the price is unknown. */
+  /** USD. Absent if the price or the usage is unknown. */
   readonly cost?: number
+  /** Where the price is from; `reported`: the provider named the cost itself. */
+  readonly costSource?: PriceSource
+  /** The provider's counts contradict each other, and `cost` is of the larger ones. */
+  readonly hasConflict?: true
   /** Tokens and cost are estimates: the answer was stopped or cut before its provider counted it. */
   readonly isEstimated?: true
 }

@@ -160,7 +160,7 @@ describe('the requests', () => {
         user: 'ada',
         firstTokenMs: 3.333,
         error: 'provider_error',
-        price: { input: 1, output: 2 },
+        cost: { nanoUsd: 2_000_000_001, source: 'config', hasConflict: true },
         usage: { promptTokens: 1_000_000, completionTokens: 500_000, totalTokens: 1_500_000 },
         trail: [
           { name: 'groq', failure: 'timeout', reason: 'no answer', ambiguous: true, ms: 5 },
@@ -178,7 +178,9 @@ describe('the requests', () => {
       error: 'provider_error',
       promptTokens: 1_000_000,
       completionTokens: 500_000,
-      cost: 2,
+      cost: 2.000000001,
+      costSource: 'config',
+      hasConflict: true,
       trail: [
         { provider: 'groq', failure: 'timeout', ms: 5 },
         { provider: 'openai', status: 200, ms: 1 },

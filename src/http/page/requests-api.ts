@@ -1,9 +1,10 @@
 import { WireError } from '../../formats/error.ts'
 import { overloaded } from '../../gateway/all-failed.ts'
-import { costOf } from '../../observe/cost.ts'
 import type { MinuteSums } from '../../observe/minute-sums.ts'
 import type { Observer } from '../../observe/observer.ts'
 import type { RecentRequest, Remembered, Scope } from '../../observe/recent-requests.ts'
+import type { Cost } from '../../prices/cost.ts'
+import { usdOf } from '../../prices/money.ts'
 import type { OpenRequests } from '../entrance/open-requests.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
@@ -166,8 +167,7 @@ function answerOf({ requests, minutes }: Remembered): RequestsAnswer {
   return { requests: requests.map(requestEntry), minutes: minutes.map(minuteEntry) }
 }
 
-function requestEntry({ trail, firstTokenMs, totalMs, usage, price, ...facts }: RecentRequest): RequestEntry {
-  const cost = costOf(usage, price)
+function requestEntry({ trail, firstTokenMs, totalMs, usage, cost, ...facts }: RecentRequest): RequestEntry {
   return {
     ...facts,
     trail: trail.map(trailEntry),
@@ -175,9 +175,13 @@ function requestEntry({ trail, firstTokenMs, totalMs, usage, price, ...facts }: 
     totalMs: tenths(totalMs),
     ...(usage?.promptTokens === undefined ? {} : { promptTokens: usage.promptTokens }),
     ...(usage?.completionTokens === undefined ? {} : { completionTokens: usage.completionTokens }),
-    ...(cost === undefined ? {} : { cost }),
+    ...(cost === undefined ? {} : costFacts(cost)),
     ...(usage?.isEstimated === true ? { isEstimated: true } : {}),
   }
+}
+
+function costFacts({ nanoUsd, source, hasConflict }: Cost): Pick<RequestEntry, 'cost' | 'costSource' | 'hasConflict'> {
+  return { cost: usdOf(nanoUsd), costSource: source, ...(hasConflict === undefined ? {} : { hasConflict }) }
 }
 
 function trailEntry({ name, status, failure, ms }: RecentRequest['trail'][number]): TrailEntry {

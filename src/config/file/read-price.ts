@@ -1,0 +1,77 @@
+import { unitPriceNames, type Price, type PriceStep, type TierPrice, type UnitPrices } from '../../formats/model.ts'
+import { readElements, readIntegerField, readKnownMembers, readNumber, type Field, type MemberNames } from './fields.ts'
+import type { Findings } from './findings.ts'
+
+/** USD per million tokens. */
+const tokenPriceMax = 1_000_000
+/** USD. */
+const eachPriceMax = 1_000
+const pricedEach: readonly string[] = ['request', 'search']
+
+const unitNames: readonly string[] = unitPriceNames.map(([name]) => name)
+const hints = {
+  cache_read: 'cached_input',
+  cache_creation: 'cache_write',
+  thinking: 'reasoning',
+  thoughts: 'reasoning',
+  web_search: 'search',
+  over: 'above',
+  tiers: 'above',
+}
+const priceMembers: MemberNames = {
+  names: [...unitNames, 'above', 'flex', 'priority'],
+  required: ['input', 'output'],
+  hints,
+}
+const tierMembers: MemberNames = { names: [...unitNames, 'above'], hints }
+const stepMembers: MemberNames = { names: ['tokens', ...unitNames], required: ['tokens'], hints }
+
+/** Reads the price of a model (docs/configuration.md#prices). `undefined` when it has faults. */
+export function readPrice(field: Field | undefined, findings: Findings): Price | undefined {
+  if (field === undefined) return undefined
+  const members = readKnownMembers(field, priceMembers, findings)
+  const { input, output, ...others } = readUnits(members, findings)
+  const above = readSteps(members.get('above'), findings)
+  const flex = readTier(members.get('flex'), findings)
+  const priority = readTier(members.get('priority'), findings)
+  if (input === undefined || output === undefined) return undefined
+  return {
+    input,
+    output,
+    ...others,
+    ...(above === undefined ? {} : { above }),
+    ...(flex === undefined ? {} : { flex }),
+    ...(priority === undefined ? {} : { priority }),
+  }
+}
+
+function readUnits(members: ReadonlyMap<string, Field>, findings: Findings): Partial<UnitPrices> {
+  return Object.fromEntries(
+    unitPriceNames.flatMap(([name, key]) => {
+      const max = pricedEach.includes(name) ? eachPriceMax : tokenPriceMax
+      const price = readNumber(members.get(name), 0, max, findings)
+      return price === undefined ? [] : [[key, price]]
+    }),
+  )
+}
+
+function readTier(field: Field | undefined, findings: Findings): TierPrice | undefined {
+  if (field === undefined) return undefined
+  const members = readKnownMembers(field, tierMembers, findings)
+  const above = readSteps(members.get('above'), findings)
+  return { ...readUnits(members, findings), ...(above === undefined ? {} : { above }) }
+}
+
+function readSteps(field: Field | undefined, findings: Findings): readonly PriceStep[] | undefined {
+  if (field === undefined) return undefined
+  const known = new Set<number>()
+  return (readElements(field, findings) ?? []).flatMap((item) => {
+    const members = readKnownMembers(item, stepMembers, findings)
+    const place = members.get('tokens')
+    const tokens = readIntegerField(place, 1, Number.MAX_SAFE_INTEGER, findings)
+    if (tokens === undefined || place === undefined) return []
+    if (known.has(tokens)) findings.add(place, `a second entry for ${tokens}`, 'each number of tokens once')
+    known.add(tokens)
+    return [{ tokens, ...readUnits(members, findings) }]
+  })
+}

@@ -1,0 +1,56 @@
+import type { Price, PriceSource } from '../formats/model.ts'
+import type { Usage } from '../formats/usage.ts'
+import { amountOf, reportedAmount } from './money.ts'
+import { rateCard, ratesFor, type RateCard, type Rates } from './rates.ts'
+import { measureUnits, type MeasuredUnits } from './units.ts'
+
+/** What one answer cost. */
+export interface Cost {
+  /** Whole nano-USD (10⁻⁹ USD). */
+  readonly nanoUsd: number
+  readonly source: PriceSource
+  /** The provider's counts contradict each other, and the larger ones were taken. */
+  readonly hasConflict?: true
+}
+
+/** The price of a model at a provider, and its source. */
+export interface SourcedPrice {
+  readonly price: Price
+  readonly source: Exclude<PriceSource, 'reported'>
+}
+
+/** The cost of an answer with this usage; `undefined` when it is not known, which is not 0. */
+export type CostOf = (usage: Usage | undefined) => Cost | undefined
+
+/**
+ * Makes the function that computes costs of one model at one provider.
+ *
+ * @param priced absent: no price is known
+ * @param reportsCost costs that the provider reports count, unless the price is from the configuration
+ */
+export function costFunction(priced: SourcedPrice | undefined, reportsCost: boolean): CostOf {
+  const card = priced && rateCard(priced.price)
+  const trustsReport = reportsCost && priced?.source !== 'config'
+  return (usage) => {
+    const reported = trustsReport && usage?.isEstimated !== true ? reportedAmount(usage?.billed?.cost) : undefined
+    if (reported !== undefined) return { nanoUsd: reported, source: 'reported' }
+    return priced === undefined || card === undefined ? undefined : costBy(card, priced.source, usage)
+  }
+}
+
+function costBy(card: RateCard, source: PriceSource, usage: Usage | undefined): Cost | undefined {
+  const measured = measureUnits(usage)
+  const rates = ratesFor(card, measured.units, usage?.billed?.serviceTier)
+  if (!isPayable(measured, rates)) return undefined
+  const nanoUsd = amountOf(measured.units, rates)
+  return measured.hasConflict ? { nanoUsd, source, hasConflict: true } : { nanoUsd, source }
+}
+
+/** Whether all units are known that are not free. */
+function isPayable({ isPromptKnown, isAnswerKnown }: MeasuredUnits, rates: Rates): boolean {
+  const { input, cached, write5, write60, audioIn, imageIn, output, reasoning, audioOut } = rates
+  return (
+    (isPromptKnown || Math.max(input, cached, write5, write60, audioIn, imageIn) === 0) &&
+    (isAnswerKnown || Math.max(output, reasoning, audioOut) === 0)
+  )
+}

@@ -1,0 +1,117 @@
+import type { Usage } from '../formats/usage.ts'
+
+/** The billed units of one answer. They are disjoint, so that a cost is a plain sum. */
+export interface Units {
+  /** Prompt tokens that are none of the following. */
+  readonly input: number
+  /** Prompt tokens read from a cache. */
+  readonly cached: number
+  /** Prompt tokens written to a cache, kept for 5 minutes or for as long as the provider likes. */
+  readonly write5: number
+  /** Prompt tokens written to a cache for an hour. */
+  readonly write60: number
+  /** Answer tokens that are none of the following. */
+  readonly output: number
+  readonly reasoning: number
+  readonly audioIn: number
+  readonly audioOut: number
+  readonly imageIn: number
+  readonly request: number
+  readonly search: number
+}
+
+/** All units, in the order of {@link Units}. */
+export const unitNames = [
+  'input',
+  'cached',
+  'write5',
+  'write60',
+  'output',
+  'reasoning',
+  'audioIn',
+  'audioOut',
+  'imageIn',
+  'request',
+  'search',
+] as const satisfies readonly (keyof Units)[]
+
+/** The units of one answer, and the reliability of its provider's counts. */
+export interface MeasuredUnits {
+  readonly units: Units
+  /** False: the units of the prompt are a lower bound. */
+  readonly isPromptKnown: boolean
+  /** False: the units of the answer are a lower bound. */
+  readonly isAnswerKnown: boolean
+  /** The counts contradict each other. The larger ones were taken. */
+  readonly hasConflict: boolean
+}
+
+/** Larger counts are errors of their provider: a thousand times the largest context. */
+const countMax = 1_000_000_000
+
+/** A count reported by a provider; `undefined` when missing, negative, a fraction, or above 1,000,000,000. */
+export function countOf(count: number | undefined): number | undefined {
+  return count !== undefined && count >= 0 && count <= countMax && Number.isInteger(count) ? count : undefined
+}
+
+/**
+ * Divides the counts of an answer into disjoint units. Cached and written tokens are parts of the prompt; audio and
+ * images are parts of the rest. Reasoning is a part of the answer, unless the counts show that it stands beside it.
+ */
+export function measureUnits(usage: Usage = noUsage): MeasuredUnits {
+  const prompt = promptUnits(usage)
+  const answer = answerUnits(usage)
+  return {
+    units: { ...prompt.units, ...answer.units, request: 1, search: partOf(usage.billed?.searches) },
+    isPromptKnown: prompt.isKnown,
+    isAnswerKnown: answer.isKnown,
+    hasConflict: prompt.hasConflict || answer.hasConflict,
+  }
+}
+
+const noUsage: Usage = { promptTokens: undefined, completionTokens: undefined, totalTokens: undefined }
+
+interface MeasuredPart<Name extends keyof Units> {
+  readonly units: Pick<Units, Name>
+  readonly isKnown: boolean
+  readonly hasConflict: boolean
+}
+
+function promptUnits(usage: Usage): MeasuredPart<'input' | 'cached' | 'write5' | 'write60' | 'audioIn' | 'imageIn'> {
+  const { billed = {} } = usage
+  const prompt = countOf(usage.promptTokens)
+  const cached = partOf(usage.cachedTokens)
+  const write60 = partOf(usage.cacheWriteHourTokens)
+  const written = Math.max(partOf(usage.cacheWriteTokens), write60)
+  const audio = partOf(billed.audioIn)
+  const image = partOf(billed.imageIn)
+  // Audio and images may be cached, too: only their own sum can exceed the prompt.
+  const parts = Math.max(cached + written, audio + image)
+  const fresh = Math.max(prompt ?? 0, parts) - cached - written
+  const audioIn = Math.min(audio, fresh)
+  const imageIn = Math.min(image, fresh - audioIn)
+  const input = fresh - audioIn - imageIn + partOf(billed.toolPrompt)
+  return {
+    units: { input, cached, write5: written - write60, write60, audioIn, imageIn },
+    isKnown: prompt !== undefined,
+    hasConflict: prompt !== undefined && parts > prompt,
+  }
+}
+
+function answerUnits(usage: Usage): MeasuredPart<'output' | 'reasoning' | 'audioOut'> {
+  const count = countOf(usage.completionTokens)
+  const answer = count ?? 0
+  const reasoning = partOf(usage.reasoningTokens)
+  const isBeside = usage.totalTokens === partOf(usage.promptTokens) + answer + reasoning
+  const spoken = isBeside || reasoning > answer ? answer : answer - reasoning
+  const audioOut = Math.min(partOf(usage.billed?.audioOut), spoken)
+  return {
+    units: { output: spoken - audioOut, reasoning, audioOut },
+    isKnown: count !== undefined,
+    hasConflict: count !== undefined && reasoning > count && !isBeside,
+  }
+}
+
+function partOf(count: number | undefined): number {
+  return countOf(count) ?? 0
+}
