@@ -4,6 +4,7 @@ import type { AnswerEvent } from './answer.ts'
 import type { Ask, FormatName } from './ask.ts'
 import type { ReasoningHistory } from './chat/request-reasoning.ts'
 import type { Conversation } from './conversation.ts'
+import type { Delivered } from './delivered.ts'
 import type { WireError } from './error.ts'
 import type { KeepAlive } from './keep-alive.ts'
 import type { ListedModel } from './model.ts'
@@ -234,13 +235,6 @@ export interface StreamFormat extends StreamOutput {
    * @param text all text of the stream that the client has
    */
   continuation(ask: Ask, delivered: Delivered, text: string): Continuation
-}
-
-/** The parts with data that the client has of a stream. */
-export interface Delivered {
-  /** Undefined: it has none. */
-  readonly first: Part | undefined
-  readonly last: Part | undefined
 }
 
 /** Writes parts of another stream as the rest of a stream whose beginning the client has. */

@@ -11,6 +11,8 @@ export interface Part {
   readonly isMeaningful: boolean
   /** The upstream has begun to think, without content yet: it gets more time. */
   readonly isProgress?: true | undefined
+  /** Has no place in the answer, such as a ping. */
+  readonly isAside?: true | undefined
   /** New text of the first choice; may be empty. */
   readonly text: string
   /** Has content that a resumed stream cannot repeat: a tool call, reasoning, a refusal, audio, a second choice. */

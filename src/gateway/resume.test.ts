@@ -160,7 +160,7 @@ describe('a stream that is cut', () => {
       other(...texts('Hello you'), finish('stop', 'second')).candidate('m'),
     ])
     await readAll(resumable({ format, first, request, call: callOf(), walk, isResumable: true }))
-    expect(asked).toEqual([[request, { first: text('Hel'), last: text('lo') }, 'Hello']])
+    expect(asked).toEqual([[request, { first: text('Hel'), place: text('lo'), last: text('lo') }, 'Hello']])
   })
 
   test('keeps id, created and model of its first part (failover.md row 39)', async () => {

@@ -1,4 +1,5 @@
 import type { Ask } from '../formats/ask.ts'
+import { deliveredParts } from '../formats/delivered.ts'
 import type { Continuation, StreamFormat } from '../formats/format.ts'
 import type { Part } from '../formats/part.ts'
 import type { Reply, PartStream } from '../formats/reply.ts'
@@ -38,10 +39,8 @@ export function resumable(options: ResumeOptions): PartStream {
   const { first, call, walk, onResumed, releaseRequest } = options
   const { continued, continuation } = options.format
   let current = first
-  /** The first part with data: its id, time and model stay the same to the end. */
-  let beginning: Part | undefined
-  /** The last part with data. */
-  let latest: Part | undefined
+  /** The id, time and model of the first part stay the same to the end. */
+  const delivered = deliveredParts()
   let sent = ''
   let isResumable = options.isResumable && continuation !== undefined
   /** After the first resume: writes the parts of the new stream as the rest of the first one. */
@@ -60,10 +59,7 @@ export function resumable(options: ResumeOptions): PartStream {
 
   function remember(parts: readonly Part[]): readonly Part[] {
     for (const part of parts) {
-      if (part.data.length > 0) {
-        beginning ??= part
-        latest = part
-      }
+      delivered.add(part)
       if (part.isBeyondText) isResumable = false
       if (part.finishReason !== undefined) isFinished = true
       if (isResumable && part.text !== '') sent += part.text
@@ -110,7 +106,7 @@ export function resumable(options: ResumeOptions): PartStream {
         const found = next.continues ? await readMeaningful(next.stream) : await readBeyond(next.stream, sent)
         if (found !== undefined) {
           const { part, text, more } = found
-          const written = continuation?.(asked, { first: beginning, last: latest }, sent)
+          const written = continuation?.(asked, delivered.soFar(), sent)
           if (written === undefined) throw cutOff(cut)
           rest = written
           onResumed?.(next.candidate)

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import { parseChecked } from '../chat/read-event.ts'
+import type { Delivered } from '../delivered.ts'
 import { encodeJson, objectOf, objectsOf, textOf } from '../exact-json.ts'
-import type { Continuation, Delivered } from '../format.ts'
+import type { Continuation } from '../format.ts'
 
 /** Starts the rest of a stream. Each response has the id and the model of the first one. */
 export function geminiContinuation({ first }: Delivered): Continuation {

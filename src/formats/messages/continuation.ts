@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import { parseChecked } from '../chat/read-event.ts'
+import type { Delivered } from '../delivered.ts'
 import { encodeJson, numberOf, objectOf } from '../exact-json.ts'
-import type { Continuation, Delivered } from '../format.ts'
+import type { Continuation } from '../format.ts'
 import type { Part } from '../part.ts'
 import { messagePart } from './make-part.ts'
 
@@ -9,7 +10,7 @@ import { messagePart } from './make-part.ts'
  * Starts the rest of a stream whose beginning is one block of text. The start of the other stream is left out, and so
  * is that of its first block of text while the client has one open. Indexes go on from there.
  */
-export function messageContinuation({ last }: Delivered): Continuation {
+export function messageContinuation({ place: last }: Delivered): Continuation {
   const place = last === undefined ? {} : parseChecked(last.data)
   let index = numberOf(place['index']) ?? 0
   let isOpen = last !== undefined && last.event !== 'content_block_stop' && last.event !== 'message_start'

@@ -149,11 +149,8 @@ export function messageEventReader(): PartReader {
       case 'message_stop':
         stop = passed(name, data)
         return 'done'
-      case 'ping':
-        // A continuation takes a block before a ping to be open.
-        return [passed(name, data, { isBeyondText: blockCount > 0 && openIndex === -1 && !isFinished })]
       default:
-        return [passed(name, data)]
+        return [passed(name, data, { isAside: true })]
     }
   }
 

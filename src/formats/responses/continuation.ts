@@ -1,5 +1,6 @@
+import type { Delivered } from '../delivered.ts'
 import { numberOf, objectOf, parseJsonBytes, textOf } from '../exact-json.ts'
-import type { Continuation, Delivered } from '../format.ts'
+import type { Continuation } from '../format.ts'
 import type { Part } from '../part.ts'
 import { restReader } from './answer-reader.ts'
 import { echoOf } from './echo.ts'
@@ -42,25 +43,29 @@ export function responseContinuation(request: ResponsesRequest, delivered: Deliv
   }
 }
 
-function continuedAt({ first, last }: Delivered, text: string): ContinuedResponse | undefined {
-  if (first === undefined || last === undefined) return undefined
+function continuedAt(delivered: Delivered, text: string): ContinuedResponse | undefined {
+  const { first, place } = delivered
+  if (first === undefined || place === undefined) return undefined
   const { response } = objectOf(parseJsonBytes(first.data))
   return {
     head: readHead(objectOf(response)),
-    nextSequenceNumber: nextSequenceNumber(last),
-    message: messageAt(last),
+    nextSequenceNumber: nextSequenceNumber(delivered),
+    message: messageAt(place),
     text,
   }
 }
 
-/** The number of the event after this one. */
-export function nextSequenceNumber(last: Part): number {
-  return (numberOf(objectOf(parseJsonBytes(last.data))['sequence_number']) ?? -1) + 1
+/** The number of the next event. Pings may have none. */
+export function nextSequenceNumber({ place, last }: Delivered): number {
+  const numbers = [last, place].flatMap(
+    (part) => numberOf(part && objectOf(parseJsonBytes(part.data))['sequence_number']) ?? [],
+  )
+  return (numbers[0] ?? -1) + 1
 }
 
-/** The message that the last part belongs to. */
-function messageAt(last: Part): ContinuedResponse['message'] {
-  const { item_id, item, output_index, content_index } = objectOf(parseJsonBytes(last.data))
+/** The message that a part belongs to. */
+function messageAt(place: Part): ContinuedResponse['message'] {
+  const { item_id, item, output_index, content_index } = objectOf(parseJsonBytes(place.data))
   const { id, type } = objectOf(item)
   const itemId = textOf(item_id) ?? (type === 'message' ? textOf(id) : undefined)
   if (itemId === undefined) return undefined

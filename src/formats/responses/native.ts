@@ -78,7 +78,7 @@ export function partReader(): PartReader {
     if (typeof type !== 'string') throw new MalformedAnswer('malformed', 'an event has no type')
     if (type === 'response.created' && hasBegun) throw misplaced('a second start')
     hasBegun ||= beginnings.has(type)
-    if (!hasBegun && type.startsWith('response.')) throw misplaced('content before the start')
+    if (!hasBegun && isOfResponse(event)) throw misplaced('content before the start')
     items.read(type, event)
     if (!ends.has(type)) return
     if (!isObject(response)) throw new MalformedAnswer('malformed', 'the end has no response')
@@ -118,6 +118,7 @@ export function partReader(): PartReader {
       finishReason: response && readFinish(response),
       hasOpenChoice: !isFinished,
       usage: counts && countedUsage(counts),
+      isAside: isOfResponse(event) ? undefined : true,
     }
   }
 
@@ -140,7 +141,10 @@ export function partReader(): PartReader {
     eventBytesMax,
     hasOneChoice: true,
     read: (event) => (isFinished || isDone(event.data) ? 'done' : read(event)),
-    finish: () => [],
+    finish() {
+      if (isFinished) return []
+      throw new MalformedAnswer('malformed', 'the stream has no last event')
+    },
   }
 }
 
@@ -193,7 +197,6 @@ const bare: ReadonlySet<unknown> = new Set([
   'response.incomplete',
   'response.content_part.added',
   'response.reasoning_summary_part.added',
-  'keepalive',
 ])
 /** Events that end text: a stream that is cut after one cannot be continued. */
 const textEnds: ReadonlySet<unknown> = new Set([
@@ -202,9 +205,15 @@ const textEnds: ReadonlySet<unknown> = new Set([
   'response.output_item.done',
 ])
 
+/** Whether an event belongs to the response. Others are pings. */
+function isOfResponse({ type }: JsonObject): boolean {
+  return typeof type === 'string' && type.startsWith('response.')
+}
+
 /** Whether an event has content that a resumed stream cannot repeat. */
-function isMore({ type, item }: JsonObject, hasText: boolean): boolean {
-  if (bare.has(type) || (typeof type === 'string' && !type.startsWith('response.'))) return false
+function isMore(event: JsonObject, hasText: boolean): boolean {
+  const { type, item } = event
+  if (bare.has(type) || !isOfResponse(event)) return false
   const kind = objectOf(item)['type']
   if (type === 'response.output_item.added') return kind !== 'message' && kind !== 'reasoning'
   return textEnds.has(type) ? hasText || (kind !== undefined && kind !== 'message') : true

@@ -2,10 +2,11 @@ import type { JsonObject } from '../../base/json-value.ts'
 import { doneEvent, formatEvents } from '../../bytes/event-stream.ts'
 import { join } from '../../bytes/splice.ts'
 import { encode } from '../../bytes/text.ts'
+import { deliveredParts, type Delivered } from '../delivered.ts'
 import { editAsk } from '../edit-ask.ts'
 import { WireError } from '../error.ts'
 import { encodeJson, isObject, objectOf, objectsOf, parseJsonBytes, textOf } from '../exact-json.ts'
-import type { Delivered, StreamFormat } from '../format.ts'
+import type { StreamFormat } from '../format.ts'
 import { commentKeepAlive } from '../keep-alive.ts'
 import { madeUpId } from '../made-up-id.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
@@ -46,7 +47,7 @@ const errorCodes: Readonly<Record<string, string>> = {
 function refusal(error: WireError): WireError | Uint8Array {
   const { status, code, message, headers } = error
   if (status < 500 || !failuresOfProviders.has(code)) return error
-  if (headers['x-should-retry'] === 'false') return writeError(error, { first: undefined, last: undefined })
+  if (headers['x-should-retry'] === 'false') return writeError(error, deliveredParts().soFar())
   return new WireError(429, 'api_error', 'provider_error', message, {
     headers: { 'retry-after': '1', ...headers },
     cause: error,
@@ -57,8 +58,9 @@ function refusal(error: WireError): WireError | Uint8Array {
 const failuresOfProviders: ReadonlySet<string> = new Set(['provider_error', 'overloaded'])
 
 /** The events of a failed stream: a first event if there was none, the error, and the failed response. */
-function writeError(error: WireError, { first, last }: Delivered): Uint8Array {
-  let sequence = last === undefined ? 0 : nextSequenceNumber(last)
+function writeError(error: WireError, delivered: Delivered): Uint8Array {
+  const { first } = delivered
+  let sequence = nextSequenceNumber(delivered)
   const head = first === undefined ? newHead() : readHead(objectOf(objectOf(parseJsonBytes(first.data))['response']))
   const { message, type, param } = error
   const isRefused = error.headers['x-should-retry'] === 'false'

@@ -121,7 +121,7 @@ describe('a stream to a client', () => {
       },
     )
     await sent({ send })
-    expect(delivered).toEqual([{ first: answerParts.text('Hel'), last: answerParts.text('lo') }])
+    expect(delivered).toMatchObject([{ first: answerParts.text('Hel'), last: answerParts.text('lo') }])
   })
 
   test('reports usage when it has ended', async () => {

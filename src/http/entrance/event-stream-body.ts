@@ -1,3 +1,4 @@
+import { deliveredParts } from '../../formats/delivered.ts'
 import type { WireError } from '../../formats/error.ts'
 import { answerQuarters, estimatedUsage } from '../../formats/estimate-tokens.ts'
 import type { StreamOutput } from '../../formats/format.ts'
@@ -73,8 +74,7 @@ export function eventStreamBody({
   // A rejection is reported where the reply is awaited, which is never if the client leaves early.
   if (reply instanceof Promise) reply.catch(() => undefined)
   let usage: Usage | undefined
-  let first: Part | undefined
-  let last: Part | undefined
+  const delivered = deliveredParts()
   let quarters = 0
   let isFinished = false
   let isOver = false
@@ -101,17 +101,14 @@ export function eventStreamBody({
   /** Ends the stream, with an error event if there was an error. */
   function end(error?: WireError, cause?: unknown): void {
     finish({ hasClientLeft: false, ...(error === undefined ? { usage } : { usage: usageSoFar(), error, cause }) })
-    ending = error === undefined ? format.end : format.error(error, { first, last })
+    ending = error === undefined ? format.end : format.error(error, delivered.soFar())
     if (sink !== undefined) close(sink, ending)
   }
 
   /** Returns the bytes of these parts; empty if all of them are for the record only. */
   function frame(parts: readonly Part[]): Uint8Array {
     for (const part of parts) {
-      if (part.data.length > 0) {
-        first ??= part
-        last = part
-      }
+      delivered.add(part)
       if (part.usage !== undefined) usage = part.usage
       if (part.finishReason !== undefined) isFinished = true
       quarters += answerQuarters(part)

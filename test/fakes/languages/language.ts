@@ -115,10 +115,22 @@ export function breaking({ provider }: Language, pieces: readonly Piece[], way: 
       index === last && way !== 'late' ? provider.half(piece, index) : provider.piece(piece, index),
     )
     const failure = way === 'error' ? [provider.failure] : []
-    const bytes = chunked(provider, [...provider.begin(), ...events, ...failure])
-    await exchange.write(way === 'error' ? bytes : bytes.subarray(0, bytes.length - lastChunk.length))
-    // The end of the connection is the end of the answer, which is in chunks.
+    await streamed(provider, [...provider.begin(), ...events, ...failure], way === 'error' ? 'end' : 'close')(exchange)
     exchange.close()
+  }
+}
+
+/** Sends a stream of these events, and ends it. With `close` the connection is lost instead. */
+export function streamed(
+  provider: ProviderLanguage,
+  events: readonly string[],
+  ending: 'end' | 'close' = 'end',
+): Script {
+  return async (exchange) => {
+    const bytes = chunked(provider, events)
+    await exchange.write(ending === 'end' ? bytes : bytes.subarray(0, bytes.length - lastChunk.length))
+    // The end of the connection is the end of the answer, which is in chunks.
+    if (ending === 'close') exchange.close()
   }
 }
 
