@@ -420,6 +420,20 @@ describe('chunkReader', () => {
     expect(read.finish()).toEqual([])
   })
 
+  test.each([
+    [['{"a":'], true],
+    [['{"a":{"b":"}}"', '}'], true],
+    [['', ' {"a":"}', '\\""}'], false],
+    [['plain'], false],
+    [[], false],
+  ])('finishes no choice whose call has the arguments %j: %p', (texts, isCut) => {
+    const read = chunkReader(defaults)
+    for (const text of ['', ...texts])
+      read(encode(JSON.stringify(chunk({ delta: { tool_calls: [{ index: 0, function: { arguments: text } }] } }))))
+    if (isCut) expect(read.finish).toThrow(MalformedAnswer)
+    else expect(read.finish()).toHaveLength(1)
+  })
+
   test('numbers the tool calls of each choice separately', () => {
     const both = {
       ...head,

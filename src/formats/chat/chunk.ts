@@ -27,6 +27,8 @@ export interface ChunkReader {
   /**
    * Call after the end marker. Returns a last part for each choice without a finish_reason: `tool_calls` if it has tool
    * calls, else `stop` (failover.md row 36).
+   *
+   * @throws {MalformedAnswer} if the JSON of a call has not ended: clients would run the call
    */
   finish(): readonly Part[]
 }
@@ -91,6 +93,8 @@ function finishingParts(stream: StreamState): readonly Part[] {
   return [...stream.open]
     .sort((one, other) => one - other)
     .map((index) => {
+      if (stream.toolCalls.hasOpenCall(index))
+        throw new MalformedAnswer('malformed', 'the arguments of a tool call are incomplete')
       const reason = stream.toolCalls.hasCall(index) ? 'tool_calls' : 'stop'
       const text = `{"choices":[{"index":${index},"delta":{},"finish_reason":"${reason}"}]}`
       return readTop(new JsonCursor(encode(text)), stream)

@@ -11,9 +11,15 @@ const functionTable = nameTable(['name', 'arguments'])
  * JSON instead of text become its text. In a whole call, missing arguments become `{}`. In a piece, a name that is null
  * is removed, and arguments that are null become empty.
  *
+ * @param onArguments called with arguments that are text
  * @throws {MalformedAnswer} when it is not an object, its name is not a string, or a whole call has none
  */
-export function readFunction(cursor: JsonCursor, edits: Edit[], isWhole: boolean): boolean {
+export function readFunction(
+  cursor: JsonCursor,
+  edits: Edit[],
+  isWhole: boolean,
+  onArguments?: (text: string) => void,
+): boolean {
   if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', 'the function of a tool call is not an object')
   let hasName = false
   let isNamed = false
@@ -24,8 +30,7 @@ export function readFunction(cursor: JsonCursor, edits: Edit[], isWhole: boolean
     const kind = cursor.peek()
     if (code === 1) {
       hasArguments = true
-      if (kind === 'string') cursor.skip()
-      else readArguments(cursor, edits, isWhole ? '"{}"' : '""')
+      readArguments(cursor, edits, isWhole ? '"{}"' : '""', onArguments)
     } else if (code === 0 && kind !== 'string') {
       if (isWhole || kind !== 'null') throw new MalformedAnswer('malformed', `the name of a function is a ${kind}`)
       cursor.skip()
@@ -42,9 +47,11 @@ export function readFunction(cursor: JsonCursor, edits: Edit[], isWhole: boolean
   return hasName
 }
 
-/** Passes arguments that are not a string. */
-function readArguments(cursor: JsonCursor, edits: Edit[], empty: string): void {
+/** Passes arguments. */
+function readArguments(cursor: JsonCursor, edits: Edit[], empty: string, onText?: (text: string) => void): void {
   const kind = cursor.peek()
+  if (kind === 'string' && onText !== undefined) return onText(cursor.string())
+  if (kind === 'string') return void cursor.skip()
   if (kind === 'null') return replaceValue(cursor, edits, empty)
   const start = cursor.position
   cursor.skip()

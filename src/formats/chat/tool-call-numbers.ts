@@ -2,6 +2,7 @@ import { insertMembers, readListIndex, removeMember } from '../../bytes/fill.ts'
 import { nameTable, type JsonCursor } from '../../bytes/json-cursor.ts'
 import type { Edit } from '../../bytes/splice.ts'
 import { encode } from '../../bytes/text.ts'
+import { jsonEnd, type JsonEnd } from '../json-end.ts'
 import { madeUpId } from '../made-up-id.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import { readFunction, readId } from './tool-call-fields.ts'
@@ -16,6 +17,8 @@ export interface ToolCallNumbers {
   read(cursor: JsonCursor, choice: number, edits: Edit[]): boolean
   /** Whether this choice has a tool call. */
   hasCall(choice: number): boolean
+  /** Whether the JSON of a call of this choice has begun and not ended. */
+  hasOpenCall(choice: number): boolean
 }
 
 /** The tool calls of one choice. Indexes are assigned here; they equal the upstream's if those are unique. */
@@ -29,6 +32,8 @@ interface ToolCallState {
   last: number
   /** The upstream's index of the last piece. */
   lastGiven: number | undefined
+  /** Ends of the arguments that are JSON, by the assigned index. */
+  readonly ends: Map<number, JsonEnd>
 }
 
 /**
@@ -56,6 +61,7 @@ export function toolCallNumbers(): ToolCallNumbers {
             next: 0,
             last: 0,
             lastGiven: undefined,
+            ends: new Map(),
           }
           byChoice.set(choice, state)
         }
@@ -64,6 +70,11 @@ export function toolCallNumbers(): ToolCallNumbers {
       return hasCall
     },
     hasCall: (choice) => byChoice.has(choice),
+    hasOpenCall: (choice) =>
+      byChoice
+        .get(choice)
+        ?.ends.values()
+        .some(({ isComplete }) => !isComplete) === true,
   }
 }
 
@@ -96,6 +107,7 @@ function readToolCall(cursor: JsonCursor, state: ToolCallState, edits: Edit[]): 
   let id = ''
   let emptyId: Piece['emptyId']
   let hasName = false
+  let text = ''
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const { nameStart } = cursor
     const code = cursor.nameCode(pieceTable)
@@ -114,7 +126,7 @@ function readToolCall(cursor: JsonCursor, state: ToolCallState, edits: Edit[]): 
       if (found !== undefined) id = found
       if (found === '') emptyId = { start, end: cursor.position }
     } else if (code === 2) isKept = readType(cursor, edits)
-    else if (code === 3 && kind !== 'null') hasName = readFunction(cursor, edits, false)
+    else if (code === 3 && kind !== 'null') hasName = readFunction(cursor, edits, false, (given) => (text = given))
     else {
       cursor.skip()
       isKept = code === -1
@@ -123,9 +135,22 @@ function readToolCall(cursor: JsonCursor, state: ToolCallState, edits: Edit[]): 
     else removeMember(cursor, edits, nameStart)
   }
   // The usual piece continues the call of the piece before it, with the upstream's own index.
-  if (id === '' && isNumber && given === state.last && given === state.lastGiven) return
-  const piece = { seen, given, givenStart, givenEnd, isNumber, id, emptyId, hasName }
-  numberPiece(piece, state, edits, cursor.position - 1)
+  if (id !== '' || !isNumber || given !== state.last || given !== state.lastGiven) {
+    const piece = { seen, given, givenStart, givenEnd, isNumber, id, emptyId, hasName }
+    numberPiece(piece, state, edits, cursor.position - 1)
+  }
+  if (text !== '') readArguments(state, text)
+}
+
+/** Reads a piece of the arguments of the last call. */
+function readArguments({ ends, last }: ToolCallState, text: string): void {
+  let end = ends.get(last)
+  if (end === undefined) {
+    if (!/^\s*[{[]/.test(text)) return
+    end = jsonEnd()
+    ends.set(last, end)
+  }
+  end.read(text)
 }
 
 /** Assigns a piece to a call. The first piece of a call gets an id and a type. */

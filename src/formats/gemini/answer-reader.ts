@@ -41,7 +41,7 @@ export function geminiAnswerReader(): JsonAnswerReader {
   }
 
   return {
-    end: () => [],
+    end: () => finish('STOP'),
     read(response) {
       usage = addUsageMetadata(usage, response['usageMetadata'])
       const [candidate] = objectsOf(response['candidates'])

@@ -33,7 +33,7 @@ function streamed(
 const content = (...parts: readonly object[]) => ({ candidates: [{ content: { role: 'model', parts } }] })
 
 describe('a stream', () => {
-  test('has each call when it is complete, also of calls that alternate', () => {
+  test('has its calls when it is complete, also of calls that alternate', () => {
     const written = streamed([
       [call(0)],
       [call(1, 'g')],
@@ -45,21 +45,27 @@ describe('a stream', () => {
       [finish],
     ])
     expect(written.filter((each) => each !== undefined)).toMatchObject([
-      content({ functionCall: { id: 'c1', name: 'g', args: {} } }),
-      content({ functionCall: { id: 'c0', name: 'f' } }),
+      content({ functionCall: { id: 'c1', name: 'g', args: {} } }, { functionCall: { id: 'c0', name: 'f' } }),
       { candidates: [{ finishReason: 'STOP' }] },
     ])
     expect(JSON.stringify(written)).toContain('"args":{"a":12345678901234567890}')
   })
 
-  test('shows progress while a call is incomplete, and a call that was cut is not written', () => {
+  test('shows progress until it finishes with calls: those of an answer that was cut are not written', () => {
     const writer = responseStreamWriter(options)
-    const parts = [[call(0)], [args(0, '{"a')]].flatMap((events) => writer.write(events))
-    expect(parts).toMatchObject([
-      { isProgress: true, isMeaningful: false },
-      { isProgress: true, isMeaningful: false },
-    ])
+    const text: AnswerEvent = { kind: 'text', choice, text: 'Behind.' }
+    const parts = [[call(0)], [args(0, '{}')], [callEnd(0)], [text]].flatMap((events) => writer.write(events))
+    for (const part of parts) expect(part).toMatchObject({ isProgress: true, isMeaningful: false, isBeyondText: false })
     expect(parts.every(({ data }) => data.length === 0)).toBe(true)
+    expect(writer.write([finish])).toMatchObject([{ text: 'Behind.', isMeaningful: true, isBeyondText: true }])
+  })
+
+  test('has calls above 1 MiB before it finishes', () => {
+    const writer = responseStreamWriter(options)
+    const large = JSON.stringify({ a: 'x'.repeat(1024 * 1024) })
+    const parts = [[call(0)], [args(0, large)], [callEnd(0)]].flatMap((events) => writer.write(events))
+    expect(parts.at(-1)).toMatchObject({ isMeaningful: true, isBeyondText: true, hasOpenChoice: true })
+    expect(parts.at(-1)?.data.length).toBeGreaterThan(1024 * 1024)
   })
 
   test('has sealed thoughts in the signature of the next call alone', () => {

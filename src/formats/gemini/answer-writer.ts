@@ -25,6 +25,8 @@ import { gatheredResponse } from './whole-response.ts'
 
 /** Arguments of calls that are incomplete. */
 const waitingCharactersMax = 8 * 1024 * 1024
+/** Calls are written at once if more than this waits for the finish. */
+const heldCharactersMax = 1024 * 1024
 
 /** Facts of a request that its answer needs. */
 export interface ResponseOptions {
@@ -71,14 +73,16 @@ interface Candidate {
   /** Reasoning with data of its maker, for the signature of the next call. */
   sealed: Sealed[]
   finish: FinishEvent | undefined
+  /** It has a complete call. */
+  hasCalls: boolean
   /** Parts that are not written yet. */
   parts: JsonObject[]
   logprobs: JsonObject | undefined
 }
 
 /**
- * Writes GenerateContentResponses. A call is written when it is complete. The last response has the reasons and the
- * usage.
+ * Writes GenerateContentResponses. Calls, and what comes behind them, wait for the finish, as in `native.ts`. The last
+ * response has the reasons and the usage.
  *
  * @param onResponse called with each response
  */
@@ -92,6 +96,11 @@ function eventWriter(
   let characters = 0
   /** Characters of incomplete calls. */
   let waiting = 0
+  /** Characters of complete calls and of what came behind them. */
+  let held = 0
+  /** Facts of parts that are not written yet. */
+  let facts: Partial<Part> = {}
+  let text = ''
 
   function start({ id, model: named }: Partial<StartEvent> = {}): JsonObject {
     head ??= { modelVersion: named ?? model, responseId: id ?? crypto.randomUUID() }
@@ -101,15 +110,27 @@ function eventWriter(
   function candidateOf(choice: number): Candidate {
     const known = candidates.get(choice)
     if (known !== undefined) return known
-    const made: Candidate = { calls: new Map(), sealed: [], finish: undefined, parts: [], logprobs: undefined }
+    const made: Candidate = {
+      calls: new Map(),
+      sealed: [],
+      finish: undefined,
+      hasCalls: false,
+      parts: [],
+      logprobs: undefined,
+    }
     candidates.set(choice, made)
     return made
+  }
+
+  function put(candidate: Candidate, part: JsonObject, characters: number): void {
+    candidate.parts.push(part)
+    if (candidate.hasCalls) held += characters
   }
 
   function addText(candidate: Candidate, { kind, text, choice }: TextEvent): Partial<Part> {
     if (text === '') return {}
     if (kind === 'reasoning' && !includesThoughts) return { isProgress: true }
-    candidate.parts.push(kind === 'reasoning' ? { text, thought: true } : { text })
+    put(candidate, kind === 'reasoning' ? { text, thought: true } : { text }, text.length)
     return kind === 'reasoning' || choice !== 0 ? beyondText : { isMeaningful: true, text }
   }
 
@@ -132,14 +153,10 @@ function eventWriter(
     waiting -= json.length
     const signature = signatureOf(event, candidate.sealed)
     candidate.sealed = []
-    candidate.parts.push({
-      functionCall: {
-        ...(event.id === undefined ? {} : { id: event.id }),
-        name: event.name,
-        args: readArguments(json),
-      },
-      ...(signature === undefined ? {} : { thoughtSignature: signature }),
-    })
+    candidate.hasCalls = true
+    const id = event.id === undefined ? {} : { id: event.id }
+    const sealed = signature === undefined ? {} : { thoughtSignature: signature }
+    put(candidate, { functionCall: { ...id, name: event.name, args: readArguments(json) }, ...sealed }, json.length)
     return beyondText
   }
 
@@ -160,7 +177,7 @@ function eventWriter(
       case 'callEnd':
         return addToCall(candidate, event)
       case 'image':
-        candidate.parts.push({ inlineData: { mimeType: event.mediaType, data: event.base64 } })
+        put(candidate, { inlineData: { mimeType: event.mediaType, data: event.base64 } }, event.base64.length)
         return beyondText
       case 'logprobs':
         candidate.logprobs = writeLogprobs(event)
@@ -184,6 +201,12 @@ function eventWriter(
     })
   }
 
+  /** Whether calls wait for the finish of their candidate. */
+  function isHeld(): boolean {
+    if (held > heldCharactersMax) return false
+    return [...candidates.values()].some(({ hasCalls, finish }) => hasCalls && finish === undefined)
+  }
+
   function hasOpenChoice(): boolean {
     return candidates.size === 0 || [...candidates.values()].some(({ finish }) => finish === undefined)
   }
@@ -191,8 +214,6 @@ function eventWriter(
   return {
     hasOneChoice: choices === 1,
     write(events) {
-      let facts: Partial<Part> = {}
-      let text = ''
       for (const event of events) {
         if (event.kind === 'start') start(event)
         else if (event.kind === 'usage') counts = event.counts
@@ -202,22 +223,27 @@ function eventWriter(
           facts = { ...facts, ...added }
         }
       }
+      if (isHeld()) return [emptyPart({ isProgress: true, hasOpenChoice: true })]
       const written = take()
+      const part = emptyPart({ ...facts, text, hasOpenChoice: hasOpenChoice() })
+      const isEmpty = Object.keys(facts).length === 0
       characters += text.length
+      facts = {}
+      text = ''
       if (written.length > 0) {
         const response = { candidates: written, ...start() }
         onResponse(response)
-        return [{ ...emptyPart({ ...facts, text, hasOpenChoice: hasOpenChoice() }), data: encodeJson(response) }]
+        return [{ ...part, data: encodeJson(response) }]
       }
-      return Object.keys(facts).length === 0 ? [] : [emptyPart({ ...facts, hasOpenChoice: hasOpenChoice() })]
+      return isEmpty ? [] : [part]
     },
     end() {
       const counted = counts ?? { prompt: promptTokens(), completion: Math.ceil(characters / 4) }
       if (candidates.size === 0) candidateOf(0)
       const isUnfinished = hasOpenChoice()
       const response = {
-        candidates: [...candidates].map(([index, { finish }]) => ({
-          ...writeCandidate([{ text: '' }], index),
+        candidates: [...candidates].map(([index, { finish, parts }]) => ({
+          ...writeCandidate(parts.length === 0 ? [{ text: '' }] : parts, index),
           finishReason: writeGeminiFinishReason(finish ?? { reason: 'stop' }),
         })),
         usageMetadata: writeUsageMetadata(counted),
