@@ -306,7 +306,7 @@ function outputContract(
             if (read === undefined) return
             if (read !== 'done' && !('kind' in read)) expectParts(read)
           }
-          expectParts(reader?.finish() ?? [])
+          expectParts(attempt(() => reader?.finish(), MalformedAnswer) ?? [])
         }),
         { numRuns: 100 },
       )

@@ -194,7 +194,11 @@ export interface PartReader {
    * @throws {MalformedAnswer} for an event that is not of the format (failover.md row 34)
    */
   read(event: ServerSentEvent): readonly Part[] | 'done' | AnsweredError
-  /** Call after `'done'`. Returns parts for choices without a finish (failover.md row 36). */
+  /**
+   * Call after `'done'`. Returns parts for choices without a finish (failover.md row 36).
+   *
+   * @throws {MalformedAnswer} if the answer is incomplete
+   */
   finish(): readonly Part[]
   /** Call at the end of a complete stream, also without `'done'`. Returns its last parts. Absent: none follow. */
   end?(): readonly Part[]
