@@ -22,7 +22,11 @@ export interface ServiceConfig {
     readonly max_concurrent?: number
     readonly body_budget_bytes?: number
   }
-  readonly failover?: { readonly on_content_policy?: 'stop' | 'next'; readonly on_cut?: 'resume' | 'error' }
+  readonly failover?: {
+    readonly on_content_policy?: 'stop' | 'next'
+    readonly on_cut?: 'resume' | 'error'
+    readonly retry_billed?: boolean
+  }
   readonly aliases?: Readonly<Record<string, string>>
   readonly owners?: readonly string[]
 }

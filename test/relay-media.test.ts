@@ -6,7 +6,10 @@ import { status } from './fakes/faults/status.ts'
 import { event, framed, head, lastChunk, reply, streamHead } from './fakes/replies.ts'
 import { answers, codeOf, headerNames, postTo, relayRig, streams } from './relay-rig.ts'
 
-const rig = relayRig(70, { timeouts: { connect_ms: 1_000, first_token_ms: 2_000, idle_ms: 300, attempt_ms: 1_500 } })
+const quick = { timeouts: { connect_ms: 1_000, first_token_ms: 2_000, idle_ms: 300, attempt_ms: 1_500 } }
+const rig = relayRig(70, quick)
+/** The owner allows repeats of what may have been billed. */
+const bold = relayRig(8, quick, { failover: { retry_billed: true } })
 const { row, post, recordOf } = rig
 
 const latin1 = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString('latin1')
@@ -244,20 +247,34 @@ describe('speech', () => {
     expect(Buffer.from(answer.bytes).equals(binary)).toBe(true)
   })
 
-  test.each([
+  const unusable = [
     ['JSON', answers({ audio: 'AAAA' })],
-    ['an error', answers({ error: { message: 'no', code: 'rate_limit_exceeded' } })],
     ['HTML', media('text/html', Buffer.from('<script>'))],
     ['a picture', media('image/svg+xml', Buffer.from('<svg onload="x">'))],
     ['no type', media('', binary)],
     ['nothing', media('audio/mpeg')],
     ['a stream of events', streams(event({ type: 'speech.audio.delta', audio: 'AAAA' }))],
     ['an audio without an end', unframed],
-  ] as const)('that is %s is passed over', async (_, script) => {
+  ] as const
+
+  test.each(unusable)('that is %s is not asked for again, since it may have been billed', async (_, script) => {
     const { model, hits } = row(script, media('audio/wav', binary))
     const answer = await ask(model)
+    expect([answer.status, codeOf(answer), hits()]).toEqual([502, 'provider_error', [1, 0]])
+    expect(answer.headers.get('x-should-retry')).toBe('false')
+  })
+
+  test.each(unusable)('that is %s is passed over where the owner allows it', async (_, script) => {
+    const { model, hits } = bold.row(script, media('audio/wav', binary))
+    const answer = await bold.post('/v1/audio/speech', { model, input: 'Hi', voice: 'a' })
     expect([answer.status, answer.by, hits()]).toEqual([200, 'b', [1, 1]])
     expect(Buffer.from(answer.bytes).equals(binary)).toBe(true)
+  })
+
+  test('that is an error is passed over', async () => {
+    const refusal = answers({ error: { message: 'no', code: 'rate_limit_exceeded' } })
+    const { model, hits } = row(refusal, media('audio/wav', binary))
+    expect([(await ask(model)).by, hits()]).toEqual(['b', [1, 1]])
   })
 
   test('arrives as it is sent', async () => {
@@ -429,6 +446,14 @@ describe('pictures, each attempt at which is billed', () => {
       expect(answer.text).toContain('no other provider was asked, since this one may have done the work')
     },
   )
+
+  test('are not asked for again after an answer without pictures, unless the owner allows it', async () => {
+    const { model, hits } = row(answers({ data: [{}] }), answers(picture))
+    expect([(await ask(model)).status, hits()]).toEqual([502, [1, 0]])
+    const again = bold.row((exchange) => exchange.reset(), answers(picture))
+    const answer = await bold.post('/v1/images/generations', { model: again.model, prompt: 'A cat' })
+    expect([answer.status, again.hits()]).toEqual([200, [1, 1]])
+  })
 
   test.each([400, 401, 404, 429, 500, 503])('are asked for again after %d', async (code) => {
     const { model, hits } = row(status(code), answers(picture))

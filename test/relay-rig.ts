@@ -4,7 +4,7 @@ import { parseJson, pick } from './client.ts'
 import { faultUpstream, type FaultUpstream, type Script } from './fakes/fault-upstream.ts'
 import { status } from './fakes/faults/status.ts'
 import { framed, lastChunk, reply, streamHead } from './fakes/replies.ts'
-import { provider, startService, type ServiceUnderTest } from './harness.ts'
+import { provider, startService, type ServiceConfig, type ServiceUnderTest } from './harness.ts'
 
 /** One model with its own providers: health of one row cannot change another. */
 export interface RelayRow {
@@ -38,7 +38,11 @@ export interface RelayRig {
 }
 
 /** Starts a rig before the tests of a file, and stops it after them. */
-export function relayRig(rowCount: number, fields: Readonly<Record<string, unknown>> = {}): RelayRig {
+export function relayRig(
+  rowCount: number,
+  fields: Readonly<Record<string, unknown>> = {},
+  more: Omit<ServiceConfig, 'providers'> = {},
+): RelayRig {
   let service: ServiceUnderTest | undefined
   const left = Array.from({ length: rowCount }, (_, index): RelayRow => {
     const upstreams = [faultUpstream(), faultUpstream()] as const
@@ -59,6 +63,7 @@ export function relayRig(rowCount: number, fields: Readonly<Record<string, unkno
         ]),
         { id: 'echo', protocol: 'echo', models: ['echo'] },
       ],
+      ...more,
     })
   })
   afterAll(async () => {

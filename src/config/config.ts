@@ -108,6 +108,8 @@ export interface Limits {
 export interface FailoverConfig {
   readonly onContentPolicy: 'stop' | 'next'
   readonly onCut: 'resume' | 'error'
+  /** Requests for pictures and speech are repeated at the next provider although they may have been billed. */
+  readonly retryBilled: boolean
 }
 
 /** The users named by `owners`. */

@@ -53,7 +53,7 @@ export interface Format {
   readonly needsSameModel: boolean
   /** Providers may lack the endpoint: the statuses 404 and 501 say nothing about the model. */
   readonly isOptional?: true
-  /** Each attempt is billed: none follows one that ended without an answer, but may have done the work. */
+  /** Each attempt is billed: none follows one that ended without a usable answer, but may have done the work. */
   readonly stopsInDoubt?: true
   /** Even the first event of a stream may take as long as a whole answer. */
   readonly startsLate?: true

@@ -20,7 +20,7 @@ import {
 afterEach(() => void jest.useRealTimers())
 
 function gatewayTo(providers: readonly FakeProvider[], options: Partial<GatewayOptions> = {}) {
-  return gateway({ providers, aliases: {}, onContentPolicy: 'stop', onCut: 'resume', ...options })
+  return gateway({ providers, aliases: {}, onContentPolicy: 'stop', onCut: 'resume', retryBilled: false, ...options })
 }
 
 const request = requestOf()

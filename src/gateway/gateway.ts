@@ -23,6 +23,8 @@ export interface GatewayOptions {
   readonly aliases: Readonly<Record<string, string>>
   readonly onContentPolicy: 'stop' | 'next'
   readonly onCut: 'resume' | 'error'
+  /** Requests that may have been billed are repeated at the next provider. */
+  readonly retryBilled: boolean
 }
 
 /** An answer, and the provider that serves it. */
@@ -56,7 +58,7 @@ export interface Gateway {
 }
 
 /** Creates a gateway to these providers. A new configuration needs a new gateway. */
-export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayOptions): Gateway {
+export function gateway({ providers, aliases, onContentPolicy, onCut, retryBilled }: GatewayOptions): Gateway {
   const models = directory(providers, aliases)
   const ask = onContentPolicy === 'next' ? askPastPolicy : askCandidate
   const failoverOptions = { isEmpty, release }
@@ -96,7 +98,10 @@ export function gateway({ providers, aliases, onContentPolicy, onCut }: GatewayO
     const offering = needsSameModel ? found.sameModel : found.candidates
     const candidates = speaking(offering, request)
     if (candidates.length === 0) throw (offering.length === 0 ? modelNotFound : unserved)(request.model)
-    const walk: CandidateWalk<ModelCandidate, Reply> = failover(candidates, stopsInDoubt ? cautious : failoverOptions)
+    const walk: CandidateWalk<ModelCandidate, Reply> = failover(
+      candidates,
+      stopsInDoubt && !retryBilled ? cautious : failoverOptions,
+    )
     try {
       const noting: Call = request.hasReasoning === undefined ? call : { ...call, dropped: new Set() }
       const first = await walk.next((each) => {

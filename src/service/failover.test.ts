@@ -177,8 +177,21 @@ describe('failover that stops in doubt', () => {
     expect(error).toMatchObject({ isInDoubt: true, skipped: [], failures: [{ name: 'a' }] })
   })
 
-  test('goes on after any other', async () => {
-    expect(await walk(new UpstreamFailure('server_error', 'down'))).toMatchObject({ reply: 'hello' })
+  test.each(['malformed', 'empty', 'too_large', 'cut'] as const)(
+    'tries none after an answer that is %s',
+    async (one) => {
+      expect(await rejection(walk(new UpstreamFailure(one, 'no', { status: 200 })))).toMatchObject({ isInDoubt: true })
+    },
+  )
+
+  test.each([
+    ['server_error', 500],
+    ['server_error', 200],
+    ['rate_limit', 200],
+    ['malformed', undefined],
+    ['empty', 204],
+  ] as const)('goes on after %s with the status %p', async (failure, status) => {
+    expect(await walk(new UpstreamFailure(failure, 'no', { status }))).toMatchObject({ reply: 'hello' })
   })
 })
 

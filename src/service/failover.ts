@@ -1,4 +1,4 @@
-import { requestFailures, UpstreamFailure } from './failure.ts'
+import { requestFailures, UpstreamFailure, type FailureClass } from './failure.ts'
 import type { Unavailability } from './health/health-state.ts'
 import type { Call } from './service.ts'
 import type { Trail } from './trail.ts'
@@ -21,7 +21,7 @@ export class AllFailed extends Error {
   override readonly name = 'AllFailed'
   readonly failures: readonly FailedCandidate[]
   readonly skipped: readonly Unavailability[]
-  /** The last failure is ambiguous, and no candidate was tried after it. */
+  /** The last candidate may have done the work, so that no other was tried. */
   readonly isInDoubt: boolean
   constructor(failures: readonly FailedCandidate[], skipped: readonly Unavailability[], isInDoubt = false) {
     super(`all ${failures.length} failed`, { cause: failures.map(({ failure }) => failure) })
@@ -37,7 +37,7 @@ export interface FailoverOptions<Reply> {
   readonly isEmpty: (reply: Reply) => boolean
   /** Releases the resources of an empty reply before the next candidate is tried. The reply may still be delivered. */
   readonly release: (reply: Reply) => void
-  /** No candidate is tried after an ambiguous failure: the work may have been done, and may be billed. */
+  /** No candidate is tried after a failure behind which the work may have been done, and may be billed. */
   readonly stopsInDoubt?: boolean
 }
 
@@ -120,7 +120,7 @@ class Walk<Tried extends Candidate, Reply> implements CandidateWalk<Tried, Reply
     if (signal.aborted) throw signal.reason
     if (!(error instanceof UpstreamFailure) || error.isFinal) throw error
     this.#failures.push({ name, failure: error })
-    if (this.#options?.stopsInDoubt === true && error.ambiguous) throw new AllFailed(this.#failures, [], true)
+    if (this.#options?.stopsInDoubt === true && mayHaveWorked(error)) throw new AllFailed(this.#failures, [], true)
   }
 
   #nextCandidate(): Tried | undefined {
@@ -151,6 +151,13 @@ class Walk<Tried extends Candidate, Reply> implements CandidateWalk<Tried, Reply
     if (this.#skipped === undefined || (this.#failures.length > 0 && hasOnlyRequestFailures)) return []
     return [...this.#skipped].filter(([, { reason }]) => !except.includes(reason)).map(([candidate]) => candidate)
   }
+}
+
+/** Failures of an answer with status 200: the work was done, but its result is lost. */
+const spoiled: ReadonlySet<FailureClass> = new Set(['malformed', 'empty', 'too_large', 'cut'])
+
+function mayHaveWorked({ ambiguous, status, failure }: UpstreamFailure): boolean {
+  return ambiguous || (status === 200 && spoiled.has(failure))
 }
 
 /** Marks the last attempt at `name` as empty in the trail. */

@@ -3,6 +3,7 @@ import { ConfigError, type Config, type ConfigFault, type FailoverConfig, type L
 import { defaultFailover, defaultLimits } from '../defaults.ts'
 import {
   readIntegerField,
+  readBooleanField,
   readElements,
   readKnownMembers,
   readMembers,
@@ -45,7 +46,7 @@ const limitMembers: MemberNames = {
   hints: { timeout: 'deadline_ms', client_timeout: 'deadline_ms', client_max_size: 'body_bytes' },
 }
 
-const failoverMembers: MemberNames = { names: ['on_content_policy', 'on_cut'] }
+const failoverMembers: MemberNames = { names: ['on_content_policy', 'on_cut', 'retry_billed'] }
 
 /** Options of {@link parseConfig}. */
 export interface ParseOptions {
@@ -135,6 +136,7 @@ function parseFailover(field: Field | undefined, findings: Findings): FailoverCo
     onContentPolicy:
       readWord(members.get('on_content_policy'), ['stop', 'next'], findings) ?? defaultFailover.onContentPolicy,
     onCut: readWord(members.get('on_cut'), ['resume', 'error'], findings) ?? defaultFailover.onCut,
+    retryBilled: readBooleanField(members.get('retry_billed'), findings) ?? defaultFailover.retryBilled,
   }
 }
 

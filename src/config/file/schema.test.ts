@@ -30,7 +30,7 @@ const accepted: readonly unknown[] = [
       max_concurrent: 1_000_000,
     },
   },
-  { providers: [], failover: { on_content_policy: 'next', on_cut: 'error' } },
+  { providers: [], failover: { on_content_policy: 'next', on_cut: 'error', retry_billed: true } },
   { providers: [], aliases: { 'a b': 'c/d', e: 'a b' } },
   { providers: [], owners: [] },
   { providers: [], owners: ['ann', '@Bob', 'c.d-e_f@g.test', '$OWNERS', 'x'.repeat(256)] },
@@ -103,6 +103,7 @@ const refused: readonly unknown[] = [
   { providers: [], limits: [] },
   { providers: [], failover: { on_cut: 'retry' } },
   { providers: [], failover: { on_content_policy: true } },
+  { providers: [], failover: { retry_billed: 'yes' } },
   { providers: [], failover: { other: 1 } },
   { providers: [], aliases: { a: '*' } },
   { providers: [], aliases: { '*': 'a' } },
@@ -222,6 +223,7 @@ describe('providers.schema.json', () => {
     expect({
       onContentPolicy: failover.properties.on_content_policy.default,
       onCut: failover.properties.on_cut.default,
+      retryBilled: failover.properties.retry_billed.default,
     }).toEqual(defaultFailover)
   })
 

@@ -22,7 +22,10 @@ export interface RelayEndpoint {
   readonly answerBytesMax?: number
   /** Answers of different models cannot be compared: failover stays among providers of the same model. */
   readonly needsSameModel: boolean
-  /** Each attempt is billed, so no other follows an attempt that may have done the work but gave no answer. */
+  /**
+   * Each attempt is billed, so no other follows an attempt that may have done the work but gave no usable answer,
+   * unless the configuration allows it (`failover.retry_billed`).
+   */
   readonly stopsInDoubt?: true
   /** Even the first event of a stream may take as long as a whole answer. */
   readonly startsLate?: true

@@ -101,6 +101,7 @@ export const relayEndpoints: Readonly<Record<RelayName, RelayEndpoint>> = {
     requestBytesMax: 8 * mib,
     answerBytesMax: 64 * mib,
     needsSameModel: false,
+    stopsInDoubt: true,
     startsLate: true,
   },
   transcriptions: {
