@@ -170,7 +170,6 @@ describe('the gemini protocol', () => {
     ['MAX_TOKENS', 'length'],
     ['OTHER', 'stop'],
     ['NOT_KNOWN_YET', 'stop'],
-    ['MALFORMED_FUNCTION_CALL', 'stop'],
     ...['SAFETY', 'RECITATION', 'LANGUAGE', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'IMAGE_SAFETY'].map(
       (reason) => [reason, 'content_filter'] as const,
     ),
@@ -185,6 +184,7 @@ describe('the gemini protocol', () => {
     ['HTML', '<html>', 'malformed'],
     ['an answer without candidates', { usageMetadata: {} }, 'malformed'],
     ['a call that Gemini threw away', { candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL' }] }, 'malformed'],
+    ['text before such a call', candidate([{ text: 'Hi' }], 'MALFORMED_FUNCTION_CALL'), 'malformed'],
     ['a call in pieces', candidate([{ functionCall: { name: 'f', willContinue: true } }]), 'malformed'],
     ['an error', { error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } }, 'overloaded'],
     ['an error in an array', [{ error: { code: 500, message: 'Oh', status: 'INTERNAL' } }], 'server_error'],
@@ -307,12 +307,12 @@ describe('a gemini stream', () => {
     expect(parts.map(({ finishReason }) => finishReason)).toEqual([undefined, 'content_filter', undefined])
   })
 
-  test('that ends with a call that Gemini discarded fails, unless it had content', () => {
+  test('that ends with a call that Gemini discarded fails, also behind text', () => {
     expect(() => read([candidate([], 'MALFORMED_FUNCTION_CALL')])).toThrow(
       expect.objectContaining({ failure: 'malformed' }),
     )
-    expect(read([candidate([{ text: 'Hi' }]), candidate([], 'UNEXPECTED_TOOL_CALL')]).parts.at(-1)?.finishReason).toBe(
-      'stop',
+    expect(() => read([candidate([{ text: 'Hi' }]), candidate([], 'UNEXPECTED_TOOL_CALL')])).toThrow(
+      expect.objectContaining({ failure: 'malformed' }),
     )
   })
 

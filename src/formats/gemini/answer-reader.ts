@@ -68,15 +68,13 @@ interface CandidateReader {
   /**
    * Returns the finish. A `STOP` after function calls is `tool_calls`; an unknown reason is `stop`.
    *
-   * @throws {UpstreamFailure} `malformed` when Gemini discarded a call and there is no other content
+   * @throws {UpstreamFailure} `malformed` when Gemini discarded a call: its text alone is no answer
    */
   finish(reason: string | undefined): AnswerEvent
 }
 
 function candidateReader(choice: number): CandidateReader {
   let callCount = 0
-  /** It has text, calls or images, not only reasoning. */
-  let hasOutput = false
 
   /** Reads a part. Code that ran at Google is left out. */
   function readPart(part: JsonObject): readonly AnswerEvent[] {
@@ -96,12 +94,10 @@ function candidateReader(choice: number): CandidateReader {
   return {
     choice,
     read(candidate) {
-      const events = objectsOf(objectOf(candidate['content'])['parts']).flatMap(readPart)
-      hasOutput ||= events.some(({ kind }) => kind !== 'reasoning')
-      return events
+      return objectsOf(objectOf(candidate['content'])['parts']).flatMap(readPart)
     },
     finish(reason) {
-      if (isDiscarded(reason) && !hasOutput)
+      if (isDiscarded(reason))
         throw new UpstreamFailure('malformed', `the answer ended with ${reason}`, { status: 200 })
       return { kind: 'finish', choice, reason: readFinishReason(reason, callCount > 0), raw: reason }
     },

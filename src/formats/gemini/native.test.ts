@@ -6,6 +6,7 @@ import { encodeJson, objectOf, objectsOf, textOf } from '../exact-json.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { Part } from '../part.ts'
 import { responseReader } from './native.ts'
+import { readResponse } from './whole-response.ts'
 
 function read(events: readonly unknown[], choices = 1): readonly Part[] {
   const reader = responseReader(choices)
@@ -104,10 +105,17 @@ describe('an event', () => {
     expect(responseReader(2).hasOneChoice).toBe(false)
   })
 
-  test('whose output was discarded is a failure, unless there is other content', () => {
+  test('whose call was discarded is a failure, also behind text, unless another candidate has content', () => {
     const discarded = said([], { finishReason: 'MALFORMED_FUNCTION_CALL' })
+    const behindText = (count: number) => {
+      const text = { content: { parts: [{ text: 'a' }] } }
+      const reasons = ['MALFORMED_FUNCTION_CALL', 'STOP'].slice(0, count)
+      return { candidates: reasons.map((finishReason, index) => ({ ...text, finishReason, index })) }
+    }
     expect(() => read([discarded])).toThrow(MalformedAnswer)
-    expect(read([said([{ text: 'a' }]), discarded]).at(-1)?.finishReason).toBe('stop')
+    expect(() => read([said([{ text: 'a' }]), discarded])).toThrow(MalformedAnswer)
+    expect(() => readResponse(encode(JSON.stringify(behindText(1))))).toThrow(MalformedAnswer)
+    expect(readResponse(encode(JSON.stringify(behindText(2))))).toMatchObject({ kind: 'whole' })
   })
 
   test.each([

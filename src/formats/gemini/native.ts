@@ -37,7 +37,7 @@ export function responseReader(choices: number): PartReader {
       if (before !== called) open.set(index, called)
       return undefined
     }
-    if (isDiscarded(finishReason) && !hasContent)
+    if (isDiscarded(finishReason) && (choices === 1 || !hasContent))
       throw new MalformedAnswer('malformed', `the answer ended with ${finishReason.slice(0, 64)}`)
     open.delete(index)
     return readFinishReason(finishReason, called)
