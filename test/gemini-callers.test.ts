@@ -171,6 +171,17 @@ describe.each(formatFakes)('a caller of Gemini, with a provider that speaks %s',
     upstream.stop()
   })
 
+  test.each([401, 402, 404])('is not asked to repeat what no repeat can help, after %d', async (code) => {
+    const upstream = faultUpstream(status(code))
+    await using service = await serviceOf([upstream, kind])
+    for (const action of ['generateContent', streaming]) {
+      const failed = await ask(service, question, { action })
+      expect([failed.status, failed.headers.get('x-should-retry')]).toEqual([400, 'false'])
+      expect(failed.json).toMatchObject({ error: { code: 400, status: 'FAILED_PRECONDITION' } })
+    }
+    upstream.stop()
+  })
+
   test('gets the next provider’s answer when the first fails, also after text', async () => {
     const first = faultUpstream(status(500))
     const others = formatFakes.map(([, other]) => faultUpstream(other.says('One two three.')))

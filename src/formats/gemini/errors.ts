@@ -17,14 +17,29 @@ const statuses: ReadonlyMap<number, string> = new Map([
   [504, 'DEADLINE_EXCEEDED'],
 ])
 
+/**
+ * The status of an error. Google's clients repeat every 5xx (Gemini CLI ten times within four minutes). If all
+ * providers failed and no repeat can help, it is Google's status for that: 400 with FAILED_PRECONDITION.
+ */
+export function googleStatus(error: WireError): number {
+  return isHopeless(error) ? 400 : error.status
+}
+
+/** Only a change of the configuration, or of an account at a provider, can help. */
+function isHopeless({ status, code, headers }: WireError): boolean {
+  return status >= 500 && code === 'provider_error' && headers['x-should-retry'] === 'false'
+}
+
 /** An error in the shape of Google's APIs. */
 export function googleError(error: WireError, requestId?: string): string {
-  const { status, message } = error
+  const { message } = error
+  const status = googleStatus(error)
+  const usual = statuses.get(status) ?? (status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL')
   return JSON.stringify({
     error: {
       code: status,
       message,
-      status: statuses.get(status) ?? (status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL'),
+      status: isHopeless(error) ? 'FAILED_PRECONDITION' : usual,
       details: detailsOf(error, requestId),
     },
   })

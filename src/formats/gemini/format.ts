@@ -9,7 +9,7 @@ import { encodeJson, numberOf, objectOf, parseJsonBytes } from '../exact-json.ts
 import type { Envelope, Format, StreamFormat, Talk } from '../format.ts'
 import { responseStreamWriter, writeGeminiResponse, type ResponseOptions } from './answer-writer.ts'
 import { geminiContinuation } from './continuation.ts'
-import { googleError, googleErrorEvent } from './errors.ts'
+import { googleError, googleErrorEvent, googleStatus } from './errors.ts'
 import { geminiModels } from './model-writer.ts'
 import { responseReader } from './native.ts'
 import { readGeminiRequest } from './read-conversation.ts'
@@ -44,6 +44,7 @@ export const geminiOfCallers: Format & { readonly stream: StreamFormat; readonly
   },
   needsSameModel: false,
   errorBody: googleError,
+  errorStatus: googleStatus,
 
   passThrough: {
     write: (request: GeminiRequest, model, target) => writeNative(request, model, target),

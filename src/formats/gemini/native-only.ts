@@ -68,7 +68,7 @@ interface ActionOptions {
 /** A format of requests beside generateContent, whose answers depend on the model. */
 function actionOf({ name, shapes, required, isAnswer }: ActionOptions): Omit<Format, 'path'> {
   const check = geminiCheck(name, shapes, required)
-  const { errorBody, keyHeader = '', passThrough } = geminiOfCallers
+  const { errorBody, errorStatus, keyHeader = '', passThrough } = geminiOfCallers
   return {
     name,
     keyHeader,
@@ -77,6 +77,7 @@ function actionOf({ name, shapes, required, isAnswer }: ActionOptions): Omit<For
     needsSameModel: true,
     isOptional: true,
     errorBody,
+    ...(errorStatus === undefined ? {} : { errorStatus }),
     passThrough: {
       write: passThrough.write,
       readWhole(body) {

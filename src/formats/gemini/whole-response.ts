@@ -23,7 +23,8 @@ export function readResponse(body: Uint8Array): WholeReply | AnsweredError {
   if (hasError) return { kind: 'error', error: readUpstreamError(body) }
   if (candidates.length === 0 && !isBlocked) throw new MalformedAnswer('no_choices', 'the answer has no candidates')
   const hasContent = candidates.some(({ text, isBeyondText }) => text !== '' || isBeyondText)
-  const discarded = hasContent && candidates.length > 1 ? undefined : candidates.find(({ finishReason }) => isDiscarded(finishReason))
+  const discarded =
+    hasContent && candidates.length > 1 ? undefined : candidates.find(({ finishReason }) => isDiscarded(finishReason))
   if (discarded !== undefined)
     throw new MalformedAnswer('malformed', `the answer ended with ${discarded.finishReason?.slice(0, 64)}`)
   const isStopped = candidates.every(({ finishReason }) => readFinishReason(finishReason, false) === 'stop')
