@@ -12,6 +12,8 @@ export interface Target {
 
 /** A format of providers: writes requests and reads answers (docs/decisions/0011-formats.md). */
 export interface UpstreamFormat {
+  /** Names of functions that the format allows. Others are changed, and changed back in answers. Absent: all. */
+  readonly functionNames?: RegExp
   /**
    * Writes the body of a request, in pieces, with the provider's `overrides`.
    *

@@ -16,8 +16,8 @@ export function native({ passThrough, isOptional, answerBytesMax }: Format, path
     ...(isOptional === undefined ? {} : { isOptional }),
     path,
     ...(media === undefined ? {} : { media }),
-    encode(ask, model, endpoint, options) {
-      if (ask.hasReasoning === 'foreign') options?.dropped?.add(droppedReasoning)
+    encode(ask, model, endpoint, notes) {
+      if (ask.hasReasoning === 'foreign') notes?.dropped?.add(droppedReasoning)
       return passThrough.write(ask, model, endpoint)
     },
     decode: withUpstreamFailures((body, ask) => throwIfError(passThrough.readWhole(body, ask))),
@@ -34,9 +34,9 @@ export function native({ passThrough, isOptional, answerBytesMax }: Format, path
 
 /** Wraps a reader of answers so that it throws UpstreamFailure for a malformed answer. */
 export function withUpstreamFailures(read: Dialect['decode']): Dialect['decode'] {
-  return (body, ask, seal) => {
+  return (body, ask, notes) => {
     try {
-      return read(body, ask, seal)
+      return read(body, ask, notes)
     } catch (error) {
       throw error instanceof MalformedAnswer ? malformed(error) : error
     }

@@ -60,12 +60,14 @@ export interface StreamDecoder {
   end?(): readonly Part[]
 }
 
-/** Options of `encode` of a {@link Dialect}. */
-export interface EncodeOptions {
+/** What the request and the answer of one exchange share. */
+export interface ExchangeNotes {
   /** Of the upstream and the model. Absent: data that only its maker can read is left out. */
   readonly seal?: OpaqueSeal | undefined
   /** Gets {@link droppedReasoning} if reasoning of earlier answers is left out. */
   readonly dropped?: Set<string> | undefined
+  /** Names of functions that `encode` has changed: the upstream's name → the caller's. */
+  names?: ReadonlyMap<string, string> | undefined
 }
 
 /** Writes requests of one format for the upstreams of a protocol, and reads their answers. */
@@ -83,18 +85,18 @@ export interface Dialect {
    *
    * @throws {UpstreamFailure} `bad_request` for a request that the upstream's format cannot express
    */
-  encode(ask: Ask, model: string, endpoint: Endpoint, options?: EncodeOptions): readonly Uint8Array[]
+  encode(ask: Ask, model: string, endpoint: Endpoint, notes?: ExchangeNotes): readonly Uint8Array[]
   /**
    * Reads a complete 200 answer.
    *
-   * @param seal as in {@link EncodeOptions}
+   * @param notes those of `encode`
    * @throws {UpstreamFailure} when it is an error, malformed, or without content
    */
-  decode(body: Uint8Array, ask: Ask, seal?: OpaqueSeal): WholeReply
+  decode(body: Uint8Array, ask: Ask, notes?: ExchangeNotes): WholeReply
   /** The answer to this request, if it is neither JSON nor a stream of events. */
   media?(ask: Ask): MediaAnswer | undefined
-  /** Starts reading a stream. Absent: answers are never streamed. @param seal as in {@link EncodeOptions} */
-  stream?(ask: Ask, endpoint: Endpoint, seal?: OpaqueSeal): StreamDecoder
+  /** Starts reading a stream. Absent: answers are never streamed. @param notes those of `encode` */
+  stream?(ask: Ask, endpoint: Endpoint, notes?: ExchangeNotes): StreamDecoder
 }
 
 /** A request without its headers. */

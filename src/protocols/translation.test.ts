@@ -268,3 +268,85 @@ describe('a request of very many values', () => {
     }
   })
 })
+
+describe('the name of a function', () => {
+  const callers: readonly (readonly [FormatName, string, (name: string) => JsonObject])[] = [
+    [
+      'gemini',
+      '/v1beta/models/m:generateContent',
+      (name) => ({
+        contents: [
+          { role: 'user', parts: [{ text: 'hi' }] },
+          { role: 'model', parts: [{ functionCall: { id: 'a', name, args: {} } }] },
+          { role: 'user', parts: [{ functionResponse: { id: 'a', name, response: {} } }] },
+        ],
+        tools: [{ functionDeclarations: [{ name }, { name: 'plain' }] }],
+        toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: [name] } },
+      }),
+    ],
+    [
+      'messages',
+      '/v1/messages',
+      (name) => ({
+        max_tokens: 9,
+        messages: [
+          { role: 'user', content: 'hi' },
+          { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name, input: {} }] },
+          { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'x' }] },
+        ],
+        tools: [{ name, input_schema: {} }],
+        tool_choice: { type: 'tool', name },
+      }),
+    ],
+  ]
+  const names = ['fs.read:all', 'a'.repeat(65), `mcp__${'x'.repeat(70)}__get.it`, '7-up.now']
+  const cases = callers.flatMap(([format, path, fields]) =>
+    names.map((name) => [format, name, path, fields(name)] as const),
+  )
+
+  test.each(cases)(
+    'of callers of %s, %s, is one that chat completions allow, and comes back',
+    (format, name, ...rest) => {
+      const [path, fields] = rest
+      const envelope = { path, parameter: () => null, headers: new Headers() }
+      const ask = formats[format].check(encoder.encode(JSON.stringify({ model: 'm', ...fields })), envelope)
+      const dialect = openai.dialects[format]
+      const notes = {}
+      const sent = jsonOf(Buffer.concat([...(dialect?.encode(ask, 'm', endpoint, notes) ?? [])]))
+      const [declared] = objectsOf(sent['tools'])
+      const changed = String(Object(declared?.['function']).name)
+      expect(changed).toMatch(/^[a-zA-Z_][\w-]{0,63}$/)
+      expect(JSON.stringify(sent)).not.toContain(JSON.stringify(name))
+      expect(JSON.stringify(sent).split(JSON.stringify(changed)).length - 1).toBe(3)
+      const call = { id: 'c', type: 'function', function: { name: changed, arguments: '{}' } }
+      const message = { role: 'assistant', content: null, tool_calls: [call] }
+      const answer = {
+        ...head,
+        object: 'chat.completion',
+        choices: [{ index: 0, message, finish_reason: 'tool_calls' }],
+      }
+      const reply = dialect?.decode(encoder.encode(JSON.stringify(answer)), ask, notes)
+      expect(Buffer.from(reply?.body ?? []).toString()).toContain(JSON.stringify(name))
+      const decoder = dialect?.stream?.(ask, endpoint, notes)
+      const delta = { role: 'assistant', tool_calls: [{ index: 0, ...call }] }
+      const chunk = { ...head, choices: [{ index: 0, delta, finish_reason: 'tool_calls' }] }
+      const parts = decoder?.decode({ event: '', data: encoder.encode(JSON.stringify(chunk)) }) ?? []
+      expect(parts === 'done' ? '' : Buffer.concat(parts.map(({ data }) => data)).toString()).toContain(
+        JSON.stringify(name),
+      )
+    },
+  )
+
+  test('stays where the provider allows it', () => {
+    const body = {
+      model: 'm',
+      messages: [{ role: 'user', content: 'hi' }],
+      tools: [{ type: 'function', function: { name: 'fs.read' } }],
+    }
+    const ask = parseChatRequest(encoder.encode(JSON.stringify(body)))
+    const written = (protocol: Protocol) =>
+      Buffer.concat([...chatOf(protocol).encode(ask, 'm', endpoint, {})]).toString()
+    expect(written(gemini)).toContain('"name":"fs.read"')
+    expect(written(anthropic)).not.toContain('"fs.read"')
+  })
+})

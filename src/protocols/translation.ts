@@ -4,12 +4,13 @@ import type { Ask, FormatName } from '../formats/ask.ts'
 import { completeAnswer } from '../formats/complete-answer.ts'
 import { formats } from '../formats/format-list.ts'
 import type { Talk } from '../formats/format.ts'
+import { withAllowedNames, withCallersNames } from '../formats/function-names.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
-import { openConversation, sealEvents, type OpaqueSeal } from '../formats/opaque-seal.ts'
+import { openConversation, sealEvents } from '../formats/opaque-seal.ts'
 import { untranslatable } from '../formats/untranslatable.ts'
 import type { UpstreamFormat } from '../formats/upstream-format.ts'
 import { throwIfError, withUpstreamFailures } from './native.ts'
-import type { Endpoint, Dialect, Protocol } from './protocol.ts'
+import type { Dialect, Endpoint, ExchangeNotes, Protocol } from './protocol.ts'
 
 /**
  * For upstreams of this format: a dialect for each format of callers that can be translated. A protocol replaces those
@@ -32,27 +33,37 @@ const valuesMax = 100_000
 export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['path']): Dialect {
   const keepsOpaque = talk.keepsOpaque === true
 
-  /** Starts checking the events of an answer, and wraps what only the upstream can read. */
-  function checking(seal: OpaqueSeal | undefined) {
+  /**
+   * Starts checking the events of an answer. Functions get the caller's names back, and what only the upstream can read
+   * is wrapped.
+   */
+  function checking({ seal, names }: ExchangeNotes = {}) {
     const check = completeAnswer()
-    if (keepsOpaque) return check
-    return (events: readonly AnswerEvent[]) => sealEvents(check(events), seal)
+    if (keepsOpaque && names === undefined) return check
+    return (events: readonly AnswerEvent[]) => {
+      const checked = check(events)
+      const named = names === undefined ? checked : withCallersNames(checked, names)
+      return keepsOpaque ? named : sealEvents(named, seal)
+    }
   }
 
   return {
     path,
-    encode(ask, model, endpoint, options) {
-      const conversation = openConversation(talk.read(limited(ask), endpoint.drop), { ...options, keepsOpaque })
+    encode(ask, model, endpoint, notes) {
+      const { seal, dropped } = notes ?? {}
+      const opened = openConversation(talk.read(limited(ask), endpoint.drop), { seal, dropped, keepsOpaque })
+      const { conversation, names } = withAllowedNames(opened, format.functionNames)
+      if (notes !== undefined) notes.names = names
       return format.write(conversation, { ...endpoint, model, isStream: ask.stream })
     },
-    decode: withUpstreamFailures((body, ask, seal) => {
+    decode: withUpstreamFailures((body, ask, notes) => {
       if (hasMoreValues(body, valuesMax)) throw new MalformedAnswer('malformed', 'the answer has too many values')
-      return talk.writeWhole(checking(seal)(throwIfError(format.readAnswer(body))), ask)
+      return talk.writeWhole(checking(notes)(throwIfError(format.readAnswer(body))), ask)
     }),
-    stream(ask, { overrides }, seal) {
+    stream(ask, { overrides }, notes) {
       const reader = format.answerReader()
       const writer = talk.writer(ask)
-      const checked = checking(seal)
+      const checked = checking(notes)
       return {
         // Only chat completions stream several choices; `n` is their field.
         eventBytesMax: format.eventBytesMax,

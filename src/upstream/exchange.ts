@@ -1,9 +1,8 @@
 import { serverSentEvents, startsLikeJson, textStart, type Framing } from '../bytes/framing.ts'
 import type { Ask } from '../formats/ask.ts'
 import { answerBytesDefault } from '../formats/format.ts'
-import type { OpaqueSeal } from '../formats/opaque-seal.ts'
 import type { Reply } from '../formats/reply.ts'
-import type { Endpoint, Dialect } from '../protocols/protocol.ts'
+import type { Dialect, Endpoint, ExchangeNotes } from '../protocols/protocol.ts'
 import type { AnswerBudget, AnswerReservation } from '../service/answer-budget.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call, Service } from '../service/service.ts'
@@ -52,7 +51,6 @@ export function upstreamExchange({ upstream, model, idleMs, answerBudget }: Exch
       wholePath: dialect.path(endpoint, model, false),
       streamPath: dialect.path(endpoint, model, true),
       endpoint,
-      seal,
       idleMs,
       answerBudget,
       framing,
@@ -63,11 +61,12 @@ export function upstreamExchange({ upstream, model, idleMs, answerBudget }: Exch
     if (spoken === undefined)
       throw new UpstreamFailure('bad_request', `the provider does not serve ${request.format}`, { status: 501 })
     const { dialect, bytesMax } = spoken
+    const notes: ExchangeNotes = { seal, dropped: call.dropped, names: undefined }
     let response: UpstreamResponse
     let signed: Signed
     try {
       const path = request.stream ? spoken.streamPath : spoken.wholePath
-      const body = dialect.encode(request, model, endpoint, { seal, dropped: call.dropped })
+      const body = dialect.encode(request, model, endpoint, notes)
       const signing = upstream.sign(
         { method: 'POST', path, body, headers: dialect.isNative && request.headers },
         call.signal,
@@ -89,7 +88,7 @@ export function upstreamExchange({ upstream, model, idleMs, answerBudget }: Exch
       throw exchangeFailure(error)
     }
     const { secrets } = signed
-    if (response.status === 200) return readAnswer(response, request, spoken, secrets)
+    if (response.status === 200) return readAnswer(response, request, spoken, notes, secrets)
     if (response.status === 204) {
       response.body.cancel()
       throw new UpstreamFailure('empty', 'status 204: no content', { status: 204 })
@@ -114,7 +113,6 @@ interface SpokenDialect extends Pick<ExchangeOptions, 'idleMs' | 'answerBudget'>
   readonly wholePath: string
   readonly streamPath: string
   readonly endpoint: Endpoint
-  readonly seal: OpaqueSeal
   readonly framing: Framing
 }
 
@@ -122,6 +120,7 @@ async function readAnswer(
   { headers, body }: UpstreamResponse,
   request: Ask,
   spoken: SpokenDialect,
+  notes: ExchangeNotes,
   { inFailure: hidden }: HiddenSecrets,
 ): Promise<Reply> {
   const { framing, answerBudget, bytesMax } = spoken
@@ -141,14 +140,14 @@ async function readAnswer(
       })
     if (!saysStream && !request.stream) {
       const bytes = await body.readAll(reservation)
-      if (framing.looksLikeStream(bytes)) return asStream(bodyOf(bytes), request, spoken, { hidden })
-      return asWhole(bytes, request, spoken)
+      if (framing.looksLikeStream(bytes)) return asStream(bodyOf(bytes), request, spoken, notes, { hidden })
+      return asWhole(bytes, request, spoken, notes)
     }
     const first = await readBeginning(body)
     if (first === undefined) throw new UpstreamFailure('empty', 'the answer is empty', { status: 200 })
     if (saysStream ? startsLikeJson(first) : !framing.looksLikeStream(first))
-      return asWhole(await collect(first, body, bytesMax, reservation), request, spoken)
-    return asStream(body, request, spoken, { hidden, first })
+      return asWhole(await collect(first, body, bytesMax, reservation), request, spoken, notes)
+    return asStream(body, request, spoken, notes, { hidden, first })
   } catch (error) {
     throw hidden(bodyFailure(error))
   } finally {
@@ -159,18 +158,19 @@ async function readAnswer(
 function asStream(
   body: StreamBody,
   request: Ask,
-  { dialect, endpoint, seal, framing, idleMs, answerBudget }: SpokenDialect,
+  { dialect, endpoint, framing, idleMs, answerBudget }: SpokenDialect,
+  notes: ExchangeNotes,
   options: Pick<StreamReplyOptions, 'hidden' | 'first'>,
 ): Reply {
   const isMedia = dialect.media?.(request) !== undefined
-  const decoder = isMedia ? undefined : dialect.stream?.(request, endpoint, seal)
+  const decoder = isMedia ? undefined : dialect.stream?.(request, endpoint, notes)
   if (decoder === undefined) throw new UpstreamFailure('malformed', 'the answer is a stream', { status: 200 })
   return streamReply(body, decoder, { framing, idleMs, answerBudget, ...options })
 }
 
-function asWhole(bytes: Uint8Array, request: Ask, { dialect, seal }: SpokenDialect): Reply {
+function asWhole(bytes: Uint8Array, request: Ask, { dialect }: SpokenDialect, notes: ExchangeNotes): Reply {
   if (bytes.length === 0) throw new UpstreamFailure('empty', 'the answer is empty', { status: 200 })
-  return dialect.decode(bytes, request, seal)
+  return dialect.decode(bytes, request, notes)
 }
 
 interface MediaOptions extends Omit<ByteStreamOptions, 'contentType'> {

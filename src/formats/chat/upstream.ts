@@ -21,6 +21,7 @@ export const chatCompletions: UpstreamFormat = chatUpstream('other')
 /** Chat completions as a format of providers, with readers for this target. */
 export function chatUpstream(readFor: ChatReaderTarget): UpstreamFormat {
   return {
+    ...(readFor === 'other' ? { functionNames: /^[\w-]{1,64}$/ } : {}),
     write: (conversation, target) =>
       chat.passThrough.write(checked(encodeJson(writeChatRequest(conversation, target))), target.model, target),
 

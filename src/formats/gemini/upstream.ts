@@ -11,6 +11,7 @@ export const geminiEventBytesMax = 16 * 1024 * 1024
 /** Google's generateContent and streamGenerateContent. */
 export const generateContent: UpstreamFormat = {
   eventBytesMax: geminiEventBytesMax,
+  functionNames: /^[A-Za-z_][\w.:-]{0,63}$/,
   write: (conversation, target) => [encodeJson(override(writeGeminiRequest(conversation, target), target.overrides))],
   ...jsonAnswers({ readAnswer: readGeminiAnswer, answerReader: geminiAnswerReader }),
 }

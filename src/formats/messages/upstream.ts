@@ -10,6 +10,7 @@ export const messagesEventBytesMax = 8 * 1024 * 1024
 /** Anthropic's Messages. `overrides` replace whole top-level fields. */
 export const messages: UpstreamFormat = {
   eventBytesMax: messagesEventBytesMax,
+  functionNames: /^[\w-]{1,64}$/,
   write: (conversation, target) => [encodeJson({ ...writeMessagesRequest(conversation, target), ...target.overrides })],
   ...jsonAnswers({ readAnswer: readMessagesAnswer, answerReader: messagesAnswerReader }),
 }
