@@ -253,7 +253,13 @@ describe('a gemini stream', () => {
     ])
     for (const { data } of parts)
       expect(jsonOf(data)).toMatchObject({ id: 'resp-1', object: 'chat.completion.chunk', model: 'gemini-2.5-flash' })
-    expect(parts.at(-1)?.usage).toEqual({ promptTokens: 9, completionTokens: 25, totalTokens: 34, cachedTokens: 5 })
+    expect(parts.at(-1)?.usage).toEqual({
+      promptTokens: 9,
+      completionTokens: 25,
+      totalTokens: 34,
+      cachedTokens: 5,
+      reasoningTokens: 21,
+    })
     expect(parts.at(-1) && jsonOf(parts.at(-1)?.data ?? new Uint8Array())).toMatchObject({
       choices: [],
       usage: {
