@@ -115,8 +115,8 @@ export interface TokenCounts {
   readonly cacheWriteHour?: number | undefined
   /** Completion tokens spent on reasoning. */
   readonly reasoning?: number | undefined
-  /** The count that the upstream left out; it is then 0. */
-  readonly lacks?: 'prompt' | 'completion' | undefined
+  /** The counts that the upstream left out; they are then 0. */
+  readonly lacks?: 'prompt' | 'completion' | 'both' | undefined
   readonly billed?: BilledFacts | undefined
 }
 

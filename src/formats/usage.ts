@@ -1,5 +1,5 @@
 import { insertMembers, readInteger, removeMember } from '../bytes/fill.ts'
-import { type JsonCursor, nameTable } from '../bytes/json-cursor.ts'
+import { type JsonCursor, nameTable, type NameTable } from '../bytes/json-cursor.ts'
 import type { Edit } from '../bytes/splice.ts'
 import { encode } from '../bytes/text.ts'
 import type { BilledFacts, TokenCounts } from './answer.ts'
@@ -26,9 +26,9 @@ export interface Usage {
 export function countedUsage(counts: TokenCounts): Usage {
   const { prompt, completion, total, cached, cacheWrite, cacheWriteHour, reasoning, billed, lacks } = counts
   return {
-    promptTokens: lacks === 'prompt' ? undefined : prompt,
-    completionTokens: lacks === 'completion' ? undefined : completion,
-    totalTokens: total ?? prompt + completion,
+    promptTokens: lacks === 'prompt' || lacks === 'both' ? undefined : prompt,
+    completionTokens: lacks === 'completion' || lacks === 'both' ? undefined : completion,
+    totalTokens: total ?? (lacks === 'both' ? undefined : prompt + completion),
     cachedTokens: cached,
     cacheWriteTokens: cacheWrite,
     cacheWriteHourTokens: cacheWriteHour,
@@ -38,20 +38,33 @@ export function countedUsage(counts: TokenCounts): Usage {
 }
 
 const countNames = ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const
-/** The last is DeepSeek's name for `prompt_tokens_details.cached_tokens`. */
+/**
+ * Names of usage members. After the details come names for cache reads (DeepSeek, Moonshot, gateways) and writes, then
+ * for searches (Perplexity), and last those of OpenRouter.
+ */
 const usageNames = nameTable([
   ...countNames,
   'prompt_tokens_details',
   'completion_tokens_details',
   'prompt_cache_hit_tokens',
+  'cached_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+  'num_search_queries',
+  'cost',
+  'cost_details',
+  'is_byok',
+  'server_tool_use',
 ])
+const costDetailNames = nameTable(['upstream_inference_cost'])
+const toolUseNames = nameTable(['web_search_requests'])
 const detailNames = nameTable([
   'cached_tokens',
   'audio_tokens',
-  'text_tokens',
   'image_tokens',
   'cache_write_tokens',
   'reasoning_tokens',
+  'text_tokens',
   'accepted_prediction_tokens',
   'rejected_prediction_tokens',
 ])
@@ -63,13 +76,27 @@ interface WrongCount {
   readonly end: number
 }
 
-/** Counts by their place in {@link countNames}. */
+/** Counts by their place in {@link countNames}, or by their codes. */
 type Counts = (number | undefined)[]
+
+/** The members of a usage that are not repaired. */
+interface OtherFacts {
+  /** By the codes of {@link detailNames}. */
+  readonly prompt: Counts
+  readonly answer: Counts
+  cacheHits: number | undefined
+  cacheWrites: number | undefined
+  searches: number | undefined
+  cost: number | undefined
+  upstreamCost: number | undefined
+  isByok: boolean
+}
 
 /**
  * Passes and repairs the value of a `usage` member. A number in a string, a negative number and a fraction become
  * integers of 0 or more; a missing count is derived from the others; details that are not numbers are removed.
- * Undefined, without edits, when it is not an object or has no counts.
+ * Undefined, without edits, when it is not an object or has no counts. In the result, counts that were negative are
+ * undefined, and so is a count that the two others do not tell.
  */
 export function readUsage(cursor: JsonCursor, edits: Edit[]): Usage | undefined {
   if (cursor.peek() !== 'object') {
@@ -79,42 +106,110 @@ export function readUsage(cursor: JsonCursor, edits: Edit[]): Usage | undefined 
   const editsBefore = edits.length
   const counts: Counts = [undefined, undefined, undefined]
   const wrong: WrongCount[] = []
-  let cachedTokens: number | undefined
-  let cacheHits: number | undefined
+  const others: OtherFacts = {
+    prompt: [],
+    answer: [],
+    cacheHits: undefined,
+    cacheWrites: undefined,
+    searches: undefined,
+    cost: undefined,
+    upstreamCost: undefined,
+    isByok: false,
+  }
+  let isNegative = false
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const code = cursor.nameCode(usageNames)
-    switch (code) {
-      case 3:
-        cachedTokens = readDetails(cursor, edits) ?? cachedTokens
-        break
-      case 4:
-        readDetails(cursor, edits)
-        break
-      case 5:
-        cacheHits = readOtherCount(cursor) ?? cacheHits
-        break
-      case -1:
-        cursor.skip()
-        break
-      default:
-        readCount(cursor, edits, code, counts, wrong)
-    }
+    if (code === -1) cursor.skip()
+    else if (code < countNames.length) isNegative = readCount(cursor, edits, code, counts, wrong) || isNegative
+    else readOther(cursor, edits, code, others)
   }
-  const [promptTokens, completionTokens, totalTokens] = counts
-  if (promptTokens === undefined && completionTokens === undefined && totalTokens === undefined) {
+  if (counts.every((count) => count === undefined)) {
     edits.length = editsBefore
     return undefined
   }
   if (wrong.length > 0 || counts.includes(undefined)) completeCounts(edits, cursor.position - 1, counts, wrong)
-  return { promptTokens, completionTokens, totalTokens, cachedTokens: cachedTokens ?? cacheHits }
+  return usageOfFacts(isNegative ? [] : counts, others)
 }
 
-function readCount(cursor: JsonCursor, edits: Edit[], code: number, counts: Counts, wrong: WrongCount[]): void {
+/** @returns whether it is negative */
+function readCount(cursor: JsonCursor, edits: Edit[], code: number, counts: Counts, wrong: WrongCount[]): boolean {
   cursor.peek()
   const start = cursor.position
   const count = readInteger(cursor, edits)
   if (count === undefined) wrong.push({ code, start, end: cursor.position })
   else counts[code] = count
+  const { bytes } = cursor
+  return count === 0 && (bytes[start] === minus || bytes[start + 1] === minus)
+}
+
+const minus = 0x2d
+
+function readOther(cursor: JsonCursor, edits: Edit[], code: number, facts: OtherFacts): void {
+  switch (code) {
+    case 3:
+      return readDetails(cursor, edits, facts.prompt)
+    case 4:
+      return readDetails(cursor, edits, facts.answer)
+    case 5:
+    case 6:
+    case 7:
+      facts.cacheHits ??= readNumber(cursor)
+      return
+    case 8:
+      facts.cacheWrites = readNumber(cursor)
+      return
+    case 9:
+      facts.searches = readNumber(cursor)
+      return
+    case 10:
+      facts.cost = readNumber(cursor)
+      return
+    case 11:
+      facts.upstreamCost = readMember(cursor, costDetailNames)
+      return
+    case 12:
+      facts.isByok = cursor.isFilled()
+      return
+    default:
+      facts.searches = readMember(cursor, toolUseNames)
+  }
+}
+
+function usageOfFacts([prompt, completion, total]: Counts, facts: OtherFacts): Usage {
+  const [cached, audioIn, imageIn, written] = facts.prompt
+  const [, audioOut, , , reasoning] = facts.answer
+  const { cacheHits, cacheWrites, searches } = facts
+  const cost = reportedCost(facts)
+  const hasMore = Boolean(audioIn || imageIn || audioOut || searches || cost)
+  return {
+    promptTokens: prompt ?? difference(total, completion),
+    completionTokens: completion ?? difference(total, prompt),
+    totalTokens: total,
+    cachedTokens: cached ?? cacheHits,
+    cacheWriteTokens: written ?? cacheWrites,
+    reasoningTokens: reasoning || undefined,
+    billed: hasMore ? { audioIn, imageIn, audioOut, searches, cost } : undefined,
+  }
+}
+
+/** With a key of one's own at the provider behind OpenRouter, `cost` is OpenRouter's fee alone. */
+export function reportedCost({
+  cost,
+  upstreamCost,
+  isByok,
+}: Pick<OtherFacts, 'cost' | 'upstreamCost' | 'isByok'>): number | undefined {
+  return isByok && upstreamCost !== undefined ? (cost ?? 0) + upstreamCost : cost
+}
+
+/** A part of a total, if both are known and do not contradict each other. */
+export function difference(total: number | undefined, other: number | undefined): number | undefined {
+  return total === undefined || other === undefined || total < other ? undefined : total - other
+}
+
+/** Adds the service tier that an answer names. */
+export function withTier(usage: Usage | undefined, serviceTier: string | undefined): Usage | undefined {
+  if (usage === undefined || serviceTier === undefined) return usage
+  return { ...usage, billed: { ...usage.billed, serviceTier } }
 }
 
 /** Replaces wrong counts, and inserts missing ones before the closing brace at `end`. */
@@ -135,17 +230,16 @@ function derivedCounts([promptTokens, completionTokens, totalTokens]: Counts): r
 }
 
 /**
- * Passes `prompt_tokens_details` or `completion_tokens_details`, repairs its counts, and returns `cached_tokens`.
+ * Passes `prompt_tokens_details` or `completion_tokens_details`, repairs its counts, and keeps them by their codes.
  * Removes a value that is not an object.
  */
-function readDetails(cursor: JsonCursor, edits: Edit[]): number | undefined {
+function readDetails(cursor: JsonCursor, edits: Edit[], counts: Counts): void {
   if (cursor.peek() !== 'object') {
     const { nameStart } = cursor
     cursor.skip()
     removeMember(cursor, edits, nameStart)
-    return undefined
+    return
   }
-  let cached: number | undefined
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const { nameStart } = cursor
     const code = cursor.nameCode(detailNames)
@@ -155,17 +249,30 @@ function readDetails(cursor: JsonCursor, edits: Edit[]): number | undefined {
     }
     const count = readInteger(cursor, edits)
     if (count === undefined) removeMember(cursor, edits, nameStart)
-    else if (code === 0) cached = count
+    else counts[code] = count
   }
-  return cached
 }
 
 /** Passes any value; `undefined` unless it is a finite number of 0 or more. */
-function readOtherCount(cursor: JsonCursor): number | undefined {
+function readNumber(cursor: JsonCursor): number | undefined {
   if (cursor.peek() !== 'number') {
     cursor.skip()
     return undefined
   }
-  const count = cursor.number()
-  return Number.isFinite(count) && count >= 0 ? count : undefined
+  const number = cursor.number()
+  return Number.isFinite(number) && number >= 0 ? number : undefined
+}
+
+/** Passes any value, and reads the number in the only member of an object that is in the table. */
+function readMember(cursor: JsonCursor, names: NameTable): number | undefined {
+  if (cursor.peek() !== 'object') {
+    cursor.skip()
+    return undefined
+  }
+  let found: number | undefined
+  for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+    if (cursor.nameCode(names) === 0) found = readNumber(cursor)
+    else cursor.skip()
+  }
+  return found
 }

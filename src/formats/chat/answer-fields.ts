@@ -18,6 +18,17 @@ export function readError(cursor: JsonCursor, facts: AnswerFacts): void {
   if (cursor.isFilled()) facts.hasError = true
 }
 
+const tiers = ['flex', 'priority'] as const
+const tierTable = nameTable(tiers)
+
+/** Passes a `service_tier`, and returns it if it has prices of its own. */
+export function readServiceTier(cursor: JsonCursor): string | undefined {
+  const kind = cursor.peek()
+  const start = cursor.position
+  cursor.skip()
+  return kind === 'string' ? tiers[cursor.stringCode(tierTable, start, cursor.position)] : undefined
+}
+
 /** Makes a function that passes an `object` member and replaces any value but `name` and `error`. */
 export function objectReader(name: string): (cursor: JsonCursor, facts: AnswerFacts) => void {
   const table = nameTable([name, 'error'])

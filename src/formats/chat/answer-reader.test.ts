@@ -155,7 +155,7 @@ describe('the reader of chunks', () => {
     const events = [
       ...pieces.map((function_call) => chunk({ content: null, function_call })),
       chunk({}, 'function_call'),
-    ].flatMap(reader.read)
+    ].flatMap((chunk) => reader.read(chunk))
     const expected: AnswerEvent[] = [
       { kind: 'call', choice: 0, call: 0, id: undefined, name: 'find', opaque: undefined },
       { kind: 'arguments', choice: 0, call: 0, text: '{"a"' },
@@ -177,7 +177,7 @@ describe('the reader of chunks', () => {
     ['after the finish', [chunk({}, 'stop'), chunk({ tool_calls: [called(0, 'find')] })]],
   ])('refuses a call %s that other formats would lose', (_name, chunks) => {
     const reader = chatAnswerReader('other')
-    expect(() => chunks.flatMap(reader.read)).toThrow(MalformedAnswer)
+    expect(() => chunks.flatMap((chunk) => reader.read(chunk))).toThrow(MalformedAnswer)
     expect(() => read(...chunks)).not.toThrow()
   })
 

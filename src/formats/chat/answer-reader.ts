@@ -1,10 +1,12 @@
 import type { JsonObject } from '../../base/json-value.ts'
-import type { AnswerEvent, FinishReason, OwnEvent, TextEvent } from '../answer.ts'
+import type { AnswerEvent, FinishReason, OwnEvent, TextEvent, TokenCounts } from '../answer.ts'
 import type { Opaque } from '../conversation.ts'
 import { isObject, numberOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
 import type { JsonAnswerReader } from '../json-answers.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import { readThinkingBlock } from '../thinking-block.ts'
+import { countsIn, countsOfUsage, lackOf } from '../token-counts.ts'
+import type { Usage } from '../usage.ts'
 import { readCallSignature } from './call-signature.ts'
 
 const finishReasons: ReadonlySet<unknown> = new Set<FinishReason>(['stop', 'length', 'tool_calls', 'content_filter'])
@@ -18,20 +20,28 @@ export type ChatReaderTarget = 'chat' | 'other'
 /**
  * Reads a whole, checked and repaired chat completion (docs/api.md).
  *
+ * @param usage as the check read it, before the repair
  * @throws {MalformedAnswer} for `other`: a call without a name, or of a custom tool
  */
-export function readChatAnswer(completion: JsonObject, target: ChatReaderTarget = 'chat'): readonly AnswerEvent[] {
+export function readChatAnswer(
+  completion: JsonObject,
+  target: ChatReaderTarget = 'chat',
+  usage?: Usage,
+): readonly AnswerEvent[] {
   const states = new Map<number, ChoiceState>()
   const events = readTop(completion, target, false)
   for (const choice of objectsOf(completion['choices'])) readChoice(events, choice, choice['message'], target, states)
-  readUsage(events, completion['usage'])
+  readUsage(events, completion, usage)
   return events
 }
 
 /** Reads chunks. `[DONE]` must not be passed to it. */
 export interface ChunkAnswerReader extends JsonAnswerReader {
-  /** @throws {MalformedAnswer} as {@link readChatAnswer} */
-  read(chunk: JsonObject): readonly AnswerEvent[]
+  /**
+   * @param usage as for {@link readChatAnswer}
+   * @throws {MalformedAnswer} as {@link readChatAnswer}
+   */
+  read(chunk: JsonObject, usage?: Usage): readonly AnswerEvent[]
 }
 
 /**
@@ -44,11 +54,11 @@ export function chatAnswerReader(target: ChatReaderTarget = 'chat'): ChunkAnswer
   return {
     // Choices without a finish_reason got one when the stream was checked.
     end: () => [],
-    read(chunk) {
+    read(chunk, usage) {
       const events = readTop(chunk, target, hasStarted)
       hasStarted = true
       for (const choice of objectsOf(chunk['choices'])) readChoice(events, choice, choice['delta'], target, states)
-      readUsage(events, chunk['usage'])
+      readUsage(events, chunk, usage)
       return events
     },
   }
@@ -249,18 +259,19 @@ function readLogprobs(events: AnswerEvent[], choice: number, logprobs: unknown):
   events.push({ kind: 'logprobs', choice, tokens, refusalTokens })
 }
 
-function readUsage(events: AnswerEvent[], usage: unknown): void {
-  if (!isObject(usage)) return
-  const { cached_tokens, cache_write_tokens } = objectOf(usage['prompt_tokens_details'])
-  const counts = {
-    prompt: numberOf(usage['prompt_tokens']) ?? 0,
-    completion: numberOf(usage['completion_tokens']) ?? 0,
-    total: numberOf(usage['total_tokens']),
-    cached: numberOf(cached_tokens) ?? numberOf(usage['prompt_cache_hit_tokens']),
-    cacheWrite: numberOf(cache_write_tokens),
-    reasoning: numberOf(objectOf(usage['completion_tokens_details'])['reasoning_tokens']),
-  }
-  events.push({ kind: 'usage', counts, own: { format: 'chat', fields: usage } })
+/** Its counts are those of the repaired text, for the caller; what they lack and what is billed is from `read`. */
+function readUsage(events: AnswerEvent[], { usage: written }: JsonObject, read: Usage | undefined): void {
+  const fields = isObject(written) ? written : undefined
+  if (fields === undefined && read === undefined) return
+  const shown = fields && countsIn(fields)
+  const counts = read === undefined ? (shown ?? noCounts) : { ...countsOfUsage(read), ...shown, ...billingOf(read) }
+  events.push({ kind: 'usage', counts, own: fields && { format: 'chat', fields } })
+}
+
+const noCounts: TokenCounts = { prompt: 0, completion: 0, lacks: 'both' }
+
+function billingOf({ promptTokens, completionTokens, billed }: Usage): Pick<TokenCounts, 'lacks' | 'billed'> {
+  return { lacks: lackOf(promptTokens, completionTokens), billed }
 }
 
 function addText(events: AnswerEvent[], kind: TextEvent['kind'], choice: number, text: unknown): void {

@@ -7,12 +7,13 @@ import { madeUpId } from '../made-up-id.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { Part } from '../part.ts'
 import { errorWithin } from '../upstream-error.ts'
-import { readUsage } from '../usage.ts'
+import { readUsage, withTier } from '../usage.ts'
 import {
   objectReader,
   readContentParts,
   readError,
   readRefusal,
+  readServiceTier,
   removeToolCalls,
   type AnswerFacts,
 } from './answer-fields.ts'
@@ -51,9 +52,9 @@ export interface ChunkDefaults {
   readonly id?: string
 }
 
-const topTable = nameTable(['id', 'object', 'created', 'model', 'choices', 'usage', 'error'])
+const topTable = nameTable(['id', 'object', 'created', 'model', 'choices', 'usage', 'error', 'service_tier'])
 const choicesCode = 4
-const choiceTable = nameTable(['index', 'delta', 'finish_reason', 'error', 'logprobs'])
+const choiceTable = nameTable(['index', 'delta', 'finish_reason', 'error', 'logprobs', 'usage'])
 const deltaTable = nameTable([
   'content',
   'tool_calls',
@@ -110,6 +111,8 @@ interface StreamState {
   /** Choices that have begun and not finished. */
   readonly open: Set<number>
   readonly finished: Set<number>
+  /** The last one that a chunk named. */
+  serviceTier: string | undefined
   /** The beginning of the last chunk, up to the value of `choices`, if it needs no edits and has no facts. */
   opening: { readonly bytes: Uint8Array; readonly seen: number } | undefined
 }
@@ -155,6 +158,7 @@ function streamState(defaults: ChunkDefaults): StreamState {
     toolCalls: toolCallNumbers(),
     open: new Set(),
     finished: new Set(),
+    serviceTier: undefined,
     opening: undefined,
   }
 }
@@ -182,7 +186,7 @@ function readTop(cursor: JsonCursor, stream: StreamState): Part {
     isBeyondText: facts.isBeyondText,
     finishReason: facts.finishReason,
     hasOpenChoice: stream.open.size > 0,
-    usage: facts.usage,
+    usage: withTier(facts.usage, stream.serviceTier),
   }
 }
 
@@ -224,6 +228,9 @@ function readMember(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts, 
       return keepUsage(cursor, facts)
     case 6:
       return readError(cursor, facts)
+    case 7:
+      stream.serviceTier = readServiceTier(cursor)
+      return
     default:
       cursor.skip()
   }
@@ -234,8 +241,9 @@ function keepUsage(cursor: JsonCursor, facts: ChunkFacts): void {
   if (cursor.skipNull()) return
   cursor.peek()
   const start = cursor.position
-  facts.usage = readUsage(cursor, facts.edits)
-  if (facts.usage === undefined) facts.edits.push({ start, end: cursor.position, replacement: nullText })
+  const usage = readUsage(cursor, facts.edits)
+  facts.usage = usage ?? facts.usage
+  if (usage === undefined) facts.edits.push({ start, end: cursor.position, replacement: nullText })
 }
 
 function missingOfTop(seen: number, stream: StreamState): readonly string[] {
@@ -331,6 +339,10 @@ function readChoice(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts, 
         break
       case 4:
         if (!cursor.skipNull()) readLogprobs(cursor, edits)
+        break
+      case 5:
+        // Moonshot's place.
+        facts.usage = readUsage(cursor, []) ?? facts.usage
         break
       default:
         cursor.skip()

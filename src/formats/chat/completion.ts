@@ -7,12 +7,13 @@ import { madeUpId } from '../made-up-id.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { WholeReply } from '../reply.ts'
 import { errorWithin } from '../upstream-error.ts'
-import { readUsage } from '../usage.ts'
+import { readUsage, withTier } from '../usage.ts'
 import {
   objectReader,
   readContentParts,
   readError,
   readRefusal,
+  readServiceTier,
   removeToolCalls,
   type AnswerFacts,
 } from './answer-fields.ts'
@@ -43,7 +44,7 @@ export function readCompletion(body: Uint8Array, defaults: ChunkDefaults = {}): 
   }
 }
 
-const topTable = nameTable(['id', 'object', 'created', 'model', 'choices', 'usage', 'error'])
+const topTable = nameTable(['id', 'object', 'created', 'model', 'choices', 'usage', 'error', 'service_tier'])
 const choiceTable = nameTable(['index', 'logprobs', 'finish_reason', 'message', 'error'])
 const messageTable = nameTable([
   'role',
@@ -63,6 +64,7 @@ const readObject = objectReader('chat.completion')
 
 /** Facts of an answer. */
 interface CompletionFacts extends AnswerFacts {
+  serviceTier: string | undefined
   choices: number
   /** The message of the current choice has content. */
   hasContent: boolean
@@ -86,6 +88,7 @@ function readTop(cursor: JsonCursor, defaults: ChunkDefaults): WholeReply {
     edits,
     hasError: false,
     usage: undefined,
+    serviceTier: undefined,
     choices: 0,
     hasContent: false,
     hasToolCalls: false,
@@ -104,7 +107,8 @@ function readTop(cursor: JsonCursor, defaults: ChunkDefaults): WholeReply {
   if (facts.hasError) throw new MalformedAnswer('malformed', 'the answer is an error')
   if (facts.choices === 0) throw new MalformedAnswer('no_choices', 'the answer has no choices')
   if ((seen & 15) !== 15) insertMembers(edits, end, missingOfTop(seen, defaults), seen !== 0)
-  return { kind: 'whole', body: applyEdits(cursor.bytes, edits), usage: facts.usage, isEmpty: facts.isEmpty }
+  const usage = withTier(facts.usage, facts.serviceTier)
+  return { kind: 'whole', body: applyEdits(cursor.bytes, edits), usage, isEmpty: facts.isEmpty }
 }
 
 function readMember(cursor: JsonCursor, facts: CompletionFacts, defaults: ChunkDefaults, code: number): void {
@@ -124,6 +128,9 @@ function readMember(cursor: JsonCursor, facts: CompletionFacts, defaults: ChunkD
       return keepUsage(cursor, facts)
     case 6:
       return readError(cursor, facts)
+    case 7:
+      facts.serviceTier = readServiceTier(cursor)
+      return
     default:
       cursor.skip()
   }

@@ -27,13 +27,13 @@ export function chatUpstream(readFor: ChatReaderTarget): UpstreamFormat {
 
     readAnswer(body) {
       const whole = readCompletion(body)
-      return whole.kind === 'error' ? whole : readChatAnswer(parseChecked(whole.body), readFor)
+      return whole.kind === 'error' ? whole : readChatAnswer(parseChecked(whole.body), readFor, whole.usage)
     },
 
     answerReader() {
       const chunks = chunkReader()
       const reader = chatAnswerReader(readFor)
-      const eventsOf = ({ data }: Part): readonly AnswerEvent[] => reader.read(parseChecked(data))
+      const eventsOf = ({ data, usage }: Part): readonly AnswerEvent[] => reader.read(parseChecked(data), usage)
       return {
         read(event) {
           const read = readEvent(chunks, event)

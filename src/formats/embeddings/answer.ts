@@ -64,7 +64,12 @@ function readTop(cursor: JsonCursor, request: EmbeddingsRequest): WholeReply {
     throw new MalformedAnswer('malformed', `the answer has ${count} embeddings for ${request.inputs} inputs`)
   if ((seen & 3) !== 3) insertMissing(edits, end, seen, ['"object":"list"', `"model":${JSON.stringify(request.model)}`])
   const body = applyEdits(cursor.bytes, edits)
-  return { kind: 'whole', body, usage: usage && { ...usage, completionTokens: 0 }, isEmpty: false }
+  return { kind: 'whole', body, usage: usage && promptUsage(usage), isEmpty: false }
+}
+
+/** Embeddings have no answer tokens, and some providers report the total alone. */
+function promptUsage(usage: Usage): Usage {
+  return { ...usage, promptTokens: usage.promptTokens ?? usage.totalTokens, completionTokens: 0 }
 }
 
 /** Passes `data`, an array of embeddings, and counts them. */

@@ -1,6 +1,11 @@
+import { readListIndex } from '../../bytes/fill.ts'
 import { JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
+import { utf8 } from '../../bytes/text.ts'
 import type { TokenCounts } from '../answer.ts'
+import { parseJson } from '../exact-json.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
+import { billedFacts, prompted } from '../token-counts.ts'
+import { modalitiesOf } from './usage-metadata.ts'
 
 /** Facts of a GenerateContentResponse, whole or one of a stream. */
 export interface ResponseFacts {
@@ -36,6 +41,9 @@ const usageNames = nameTable([
   'thoughtsTokenCount',
   'totalTokenCount',
   'cachedContentTokenCount',
+  'toolUsePromptTokenCount',
+  'promptTokensDetails',
+  'candidatesTokensDetails',
 ])
 const noCandidates: readonly CandidateFacts[] = []
 
@@ -68,7 +76,7 @@ function readTop(cursor: JsonCursor): Mutable<ResponseFacts> {
         facts.candidates = readCandidates(cursor)
         break
       case 1:
-        facts.usage = readUsage(cursor) ?? facts.usage
+        facts.usage = readUsage(cursor, isEnd(facts)) ?? facts.usage
         break
       case 2:
         facts.isBlocked = readBlockReason(cursor)
@@ -81,6 +89,11 @@ function readTop(cursor: JsonCursor): Mutable<ResponseFacts> {
     }
   }
   return facts
+}
+
+/** Whether a response has an end. The candidates are before the usage. */
+function isEnd({ candidates }: ResponseFacts): boolean {
+  return candidates.length === 0 || candidates.some(({ finishReason }) => finishReason !== undefined)
 }
 
 function readCandidates(cursor: JsonCursor): readonly CandidateFacts[] {
@@ -115,7 +128,7 @@ function readCandidate(cursor: JsonCursor, position: number): CandidateFacts {
         facts.finishReason = readReason(cursor)
         break
       case 2:
-        facts.index = readCount(cursor) ?? position
+        facts.index = readListIndex(cursor) ?? position
         break
       default:
         cursor.skip()
@@ -188,49 +201,33 @@ function readBlockReason(cursor: JsonCursor): boolean {
   return isBlocked
 }
 
-function readUsage(cursor: JsonCursor): TokenCounts | undefined {
+/** @param isLast the counts are final: those of audio and images are read, too */
+function readUsage(cursor: JsonCursor, isLast: boolean): TokenCounts | undefined {
   if (cursor.peek() !== 'object') {
     cursor.skip()
     return undefined
   }
-  let prompt: number | undefined
-  let answer: number | undefined
-  let reasoning: number | undefined
-  let total: number | undefined
-  let cached: number | undefined
+  const counts: (number | undefined)[] = [undefined, undefined, undefined, undefined, undefined, undefined]
+  let ofPrompt: unknown
+  let ofAnswer: unknown
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
-    switch (cursor.nameCode(usageNames)) {
-      case 0:
-        prompt = readCount(cursor)
-        break
-      case 1:
-        answer = readCount(cursor)
-        break
-      case 2:
-        reasoning = readCount(cursor)
-        break
-      case 3:
-        total = readCount(cursor)
-        break
-      case 4:
-        cached = readCount(cursor)
-        break
-      default:
-        cursor.skip()
-    }
+    const code = cursor.nameCode(usageNames)
+    if (code === -1 || (code >= counts.length && !isLast)) cursor.skip()
+    else if (code < counts.length) counts[code] = readListIndex(cursor)
+    else if (code === counts.length) ofPrompt = readValue(cursor)
+    else ofAnswer = readValue(cursor)
   }
+  const [prompt, answer = 0, reasoning, total, cached, toolPrompt] = counts
   if (prompt === undefined && total === undefined) return undefined
-  return { prompt: prompt ?? 0, completion: (answer ?? 0) + (reasoning ?? 0), total, cached, reasoning }
+  const billed = isLast ? billedFacts({ ...modalitiesOf(ofPrompt, ofAnswer), toolPrompt }) : undefined
+  return { ...prompted(prompt, answer + (reasoning ?? 0), total), cached, reasoning, billed }
 }
 
-/** Passes any value; undefined unless it is an integer of 0 or more. */
-function readCount(cursor: JsonCursor): number | undefined {
-  if (cursor.peek() !== 'number') {
-    cursor.skip()
-    return undefined
-  }
-  const count = cursor.number()
-  return Number.isSafeInteger(count) && count >= 0 ? count : undefined
+function readValue(cursor: JsonCursor): unknown {
+  cursor.peek()
+  const start = cursor.position
+  cursor.skip()
+  return parseJson(utf8(cursor.bytes, start, cursor.position))
 }
 
 function malformed(message: string): MalformedAnswer {

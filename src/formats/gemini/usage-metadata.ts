@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts'
-import type { TokenCounts } from '../answer.ts'
-import { isObject, numberOf } from '../exact-json.ts'
+import type { BilledFacts, TokenCounts } from '../answer.ts'
+import { isObject, numberOf, objectsOf } from '../exact-json.ts'
+import { billedFacts, countIn, prompted } from '../token-counts.ts'
 
 /** Adds newer usage fields to the older ones. Counts of a stream are cumulative, so the last ones count. */
 export function addUsageMetadata(known: JsonObject | undefined, usage: unknown): JsonObject | undefined {
@@ -10,14 +11,32 @@ export function addUsageMetadata(known: JsonObject | undefined, usage: unknown):
 
 /** Reads `usageMetadata`. Gemini counts thoughts apart from the candidates; other formats include them. */
 export function readUsageMetadata(usage: JsonObject): TokenCounts {
-  const reasoning = numberOf(usage['thoughtsTokenCount'])
+  const reasoning = countIn(usage['thoughtsTokenCount'])
+  // Counts of 0 are left out.
+  const answer = (countIn(usage['candidatesTokenCount']) ?? 0) + (reasoning ?? 0)
   return {
-    prompt: numberOf(usage['promptTokenCount']) ?? 0,
-    completion: (numberOf(usage['candidatesTokenCount']) ?? 0) + (reasoning ?? 0),
-    total: numberOf(usage['totalTokenCount']),
-    cached: numberOf(usage['cachedContentTokenCount']),
+    ...prompted(countIn(usage['promptTokenCount']), answer, countIn(usage['totalTokenCount'])),
+    cached: countIn(usage['cachedContentTokenCount']),
     reasoning,
+    billed: billedFacts({
+      ...modalitiesOf(usage['promptTokensDetails'], usage['candidatesTokensDetails']),
+      toolPrompt: countIn(usage['toolUsePromptTokenCount']),
+    }),
   }
+}
+
+/** The tokens of audio and images in lists of `{modality, tokenCount}`. */
+export function modalitiesOf(prompt: unknown, answer: unknown): BilledFacts {
+  return {
+    audioIn: tokensOf(prompt, 'AUDIO'),
+    imageIn: tokensOf(prompt, 'IMAGE'),
+    audioOut: tokensOf(answer, 'AUDIO'),
+  }
+}
+
+function tokensOf(details: unknown, wanted: string): number | undefined {
+  const detail = objectsOf(details).find(({ modality }) => modality === wanted)
+  return detail && countIn(detail['tokenCount'])
 }
 
 /** Writes `usageMetadata`. */

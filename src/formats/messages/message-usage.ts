@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { TokenCounts } from '../answer.ts'
-import { isObject, numberOf, objectOf } from '../exact-json.ts'
+import { isObject, objectOf } from '../exact-json.ts'
+import { billedFacts, countIn, pricedTier, prompted } from '../token-counts.ts'
 
 /** Adds newer usage fields to the older ones. Counts of a stream are cumulative, so the last ones count. */
 export function addUsage(known: JsonObject | undefined, usage: unknown): JsonObject | undefined {
@@ -10,18 +11,25 @@ export function addUsage(known: JsonObject | undefined, usage: unknown): JsonObj
 
 /** Reads usage. Anthropic counts cached tokens apart from `input_tokens`; other formats include them. */
 export function countsOf(usage: JsonObject): TokenCounts {
-  const cached = numberOf(usage['cache_read_input_tokens'])
+  const input = countIn(usage['input_tokens'])
+  const cached = countIn(usage['cache_read_input_tokens'])
   const written = objectOf(usage['cache_creation'])
-  const cacheWriteHour = numberOf(written['ephemeral_1h_input_tokens'])
-  const cacheWriteMinutes = numberOf(written['ephemeral_5m_input_tokens'])
-  const cacheWrite = numberOf(usage['cache_creation_input_tokens']) ?? sumOf(cacheWriteMinutes, cacheWriteHour)
+  const cacheWriteHour = countIn(written['ephemeral_1h_input_tokens'])
+  const cacheWriteMinutes = countIn(written['ephemeral_5m_input_tokens'])
+  const cacheWrite = countIn(usage['cache_creation_input_tokens']) ?? sumOf(cacheWriteMinutes, cacheWriteHour)
+  const { lacks, completion } = prompted(input, countIn(usage['output_tokens']), undefined)
   return {
-    prompt: (numberOf(usage['input_tokens']) ?? 0) + (cached ?? 0) + (cacheWrite ?? 0),
-    completion: numberOf(usage['output_tokens']) ?? 0,
+    prompt: (input ?? 0) + (cached ?? 0) + (cacheWrite ?? 0),
+    completion,
+    lacks,
     cached,
     cacheWrite,
     cacheWriteHour,
-    reasoning: numberOf(objectOf(usage['output_tokens_details'])['thinking_tokens']),
+    reasoning: countIn(objectOf(usage['output_tokens_details'])['thinking_tokens']),
+    billed: billedFacts({
+      searches: countIn(objectOf(usage['server_tool_use'])['web_search_requests']),
+      serviceTier: pricedTier(usage['service_tier']),
+    }),
   }
 }
 

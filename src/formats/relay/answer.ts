@@ -1,10 +1,12 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import { JsonCursor, JsonSyntaxError, nameTable, type JsonKind } from '../../bytes/json-cursor.ts'
 import { utf8 } from '../../bytes/text.ts'
-import { numberOf, objectOf, parseJson } from '../exact-json.ts'
+import type { TokenCounts } from '../answer.ts'
+import { objectOf, parseJson } from '../exact-json.ts'
 import type { AnsweredError } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { WholeReply } from '../reply.ts'
+import { countIn, countsIn, prompted } from '../token-counts.ts'
 import { errorWithin } from '../upstream-error.ts'
 import { countedUsage, type Usage } from '../usage.ts'
 
@@ -102,25 +104,24 @@ function smallObject(cursor: JsonCursor): JsonObject {
   return objectOf(parseJson(utf8(cursor.bytes, start, cursor.position)))
 }
 
-/** Token counts under the names that the endpoints have for them: those of chat, of Responses, and Cohere's. */
+/**
+ * The usage of an endpoint, under the names of chat completions, Responses or Cohere. Answers without a count of their
+ * own have no tokens.
+ */
 export function usageOf(usage: JsonObject): Usage | undefined {
-  const { tokens, prompt_tokens_details, input_tokens_details } = usage
-  const counts = { ...objectOf(tokens), ...usage }
-  const total = count(counts['total_tokens'])
-  const completion = count(counts['completion_tokens'] ?? counts['output_tokens'])
-  const prompt = count(counts['prompt_tokens'] ?? counts['input_tokens']) ?? rest(total, completion)
-  if (prompt === undefined && completion === undefined) return undefined
-  const cached = count(objectOf(prompt_tokens_details ?? input_tokens_details)['cached_tokens'])
-  return countedUsage({ prompt: prompt ?? 0, completion: completion ?? 0, total, cached })
+  const { tokens, billed_units } = usage
+  const named = { ...objectOf(tokens), ...usage }
+  const hasAnswer = named['completion_tokens'] !== undefined || named['output_tokens'] !== undefined
+  const found = countsIn(named, usage['service_tier'])
+  const counts = found === undefined || hasAnswer ? found : withoutAnswer(found)
+  const searches = countIn(objectOf(billed_units)['search_units'])
+  if (searches === undefined) return counts && countedUsage(counts)
+  const counted = countedUsage(counts ?? { prompt: 0, completion: 0, lacks: 'both' })
+  return { ...counted, billed: { ...counts?.billed, searches } }
 }
 
-function rest(total: number | undefined, completion = 0): number | undefined {
-  return total === undefined ? undefined : Math.max(0, total - completion)
-}
-
-function count(value: unknown): number | undefined {
-  const number = numberOf(value)
-  return number !== undefined && Number.isSafeInteger(number) && number >= 0 ? number : undefined
+function withoutAnswer(counts: TokenCounts): TokenCounts {
+  return { ...counts, ...prompted(counts.lacks === 'both' ? undefined : counts.prompt, 0, counts.total) }
 }
 
 function malformed(message: string): MalformedAnswer {

@@ -86,12 +86,13 @@ describe('usage', () => {
     [{ input_tokens: 4, output_tokens: 5 }, 4, 5, 9],
     [{ total_tokens: 7 }, 7, 0, 7],
     [{ tokens: { input_tokens: 8, output_tokens: 0 }, billed_units: { search_units: 1 } }, 8, 0, 8],
-    [{ prompt_tokens: 2, completion_tokens: -1, total_tokens: 1.5 }, 2, 0, 2],
+    [{ prompt_tokens: 2, completion_tokens: -1, total_tokens: 1.5 }, 2, undefined, 2],
+    [{ input_tokens: '7' }, 7, 0, 7],
   ])('%p is %p, %p and %p tokens', (usage, promptTokens, completionTokens, totalTokens) => {
     expect(usageOf(usage)).toMatchObject({ promptTokens, completionTokens, totalTokens })
   })
 
-  test.each([[{}], [{ type: 'duration', seconds: 3 }], [{ input_tokens: '7' }]])('%p has no tokens', (usage) => {
+  test.each([[{}], [{ type: 'duration', seconds: 3 }], [{ input_tokens: 'x' }]])('%p has no tokens', (usage) => {
     expect(usageOf(usage)).toBeUndefined()
   })
 })

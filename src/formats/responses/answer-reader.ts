@@ -83,7 +83,7 @@ function argumentsOf({ type, arguments: given, input }: JsonObject): string {
 }
 
 function readEnd(response: JsonObject): readonly AnswerEvent[] {
-  const counts = readResponseUsage(response['usage'])
+  const counts = readResponseUsage(response)
   return [
     { kind: 'finish', choice, reason: readFinish(response), raw: incompleteReason(response) },
     ...(counts === undefined ? [] : [{ kind: 'usage', counts, own: undefined } as const]),

@@ -47,7 +47,7 @@ function nativeOnly(name: ResponsesFormatName, does: string, isAnswer: (answer: 
         const answer = parseObject(body, 'the answer')
         if (isObject(answer['error'])) return { kind: 'error', error: errorOf(answer) }
         if (!isAnswer(answer)) throw new MalformedAnswer('malformed', 'the answer is not of its format')
-        const counts = readResponseUsage(answer['usage'])
+        const counts = readResponseUsage(answer)
         return { kind: 'whole', body, usage: counts && countedUsage(counts), isEmpty: false }
       },
     },

@@ -34,7 +34,7 @@ export function readWhole(body: Uint8Array): WholeReply | AnsweredError {
   if (status === 'failed' || (isObject(error) && !Array.isArray(output)))
     return { kind: 'error', error: errorOf(response) }
   if (!Array.isArray(output)) throw new MalformedAnswer('no_choices', 'the answer has no output')
-  const counts = readResponseUsage(response['usage'])
+  const counts = readResponseUsage(response)
   return {
     kind: 'whole',
     body,
@@ -109,7 +109,7 @@ export function partReader(): PartReader {
     hasText ||= text !== ''
     const response = endOf(event)
     isFinished ||= response !== undefined
-    const counts = response && readResponseUsage(response['usage'])
+    const counts = response && readResponseUsage(response)
     const isBeyondText = delta === undefined ? isMore(event, hasText) : delta.kind !== 'text' && delta.text !== ''
     return {
       isMeaningful: text !== '' || isBeyondText || response !== undefined,

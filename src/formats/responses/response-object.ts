@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { TokenCounts } from '../answer.ts'
-import { numberOf, objectOf, textOf } from '../exact-json.ts'
+import { numberOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
+import { countsIn } from '../token-counts.ts'
 
 /** The members of a response that stay the same from its first event to its last. */
 export interface ResponseObjectHead {
@@ -57,19 +58,14 @@ function writeUsage({ prompt, completion, total, cached, cacheWrite, reasoning }
   }
 }
 
-/** Reads the usage of a response; undefined without counts. */
-export function readResponseUsage(usage: unknown): TokenCounts | undefined {
-  const { input_tokens, output_tokens, total_tokens, input_tokens_details, output_tokens_details } = objectOf(usage)
-  const prompt = numberOf(input_tokens)
-  const completion = numberOf(output_tokens)
-  if (prompt === undefined && completion === undefined) return undefined
-  const { cached_tokens, cache_write_tokens } = objectOf(input_tokens_details)
-  return {
-    prompt: prompt ?? 0,
-    completion: completion ?? 0,
-    total: numberOf(total_tokens),
-    cached: numberOf(cached_tokens),
-    cacheWrite: numberOf(cache_write_tokens),
-    reasoning: numberOf(objectOf(output_tokens_details)['reasoning_tokens']),
-  }
+/** Reads the usage of a response, with its searches and service tier; undefined without counts. */
+export function readResponseUsage({ usage, output, service_tier }: JsonObject): TokenCounts | undefined {
+  const counts = countsIn(objectOf(usage), service_tier)
+  const searches = objectsOf(output).filter(isSearch).length
+  return counts === undefined || searches === 0 ? counts : { ...counts, billed: { ...counts.billed, searches } }
+}
+
+/** Whether an item is a web search that is billed. Pages that the model opens are not. */
+function isSearch({ type, action }: JsonObject): boolean {
+  return type === 'web_search_call' && (textOf(objectOf(action)['type']) ?? 'search') === 'search'
 }
