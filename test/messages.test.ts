@@ -431,6 +431,72 @@ describe('POST /v1/messages', () => {
     upstream.stop()
   })
 
+  const image = { type: 'image', source: { type: 'file', file_id: 'f' } }
+  const pdf = { type: 'document', source: { type: 'file', file_id: 'f' } }
+  test.each([
+    ['image_block', 'messages', {}, [image]],
+    ['document_block', 'messages', {}, [pdf]],
+    ['effort_unsupported', null, 'Unrecognized request argument supplied: reasoning_effort', 'hi'],
+    ['structured_outputs_unsupported', null, "Unsupported parameter: 'response_format' is not supported here.", 'hi'],
+    ['image_block', null, 'This model does not support image input.', 'hi'],
+    ['prompt_too_long', 'messages', 'This endpoint takes 8192 tokens at most: too many tokens.', 'hi'],
+  ] as const)('names the class %s, by which Claude Code repairs a request', async (name, param, refusal, content) => {
+    const refuses = reply(400, JSON.stringify({ error: { message: refusal } }))
+    const upstream = faultUpstream((exchange) => exchange.write(refuses))
+    const { service } = await serviceOf([upstream, chatOnly])
+    await using _ = service
+    const body = { ...question, messages: [{ role: 'user', content }] }
+    const { status: found, json } = await post(service.url, JSON.stringify(body))
+    expect([found, pick(json, 'error')]).toEqual([
+      400,
+      {
+        type: 'invalid_request_error',
+        message: `capability_rejected: ${name}`,
+        param,
+        reason: expect.stringContaining('All providers failed'),
+      },
+    ])
+    upstream.stop()
+  })
+
+  test('has no class where one provider failed otherwise, nor for a sentence that clients know', async () => {
+    const effort = reply(400, JSON.stringify({ error: { message: 'reasoning_effort is not supported' } }))
+    const first = faultUpstream((exchange) => exchange.write(effort))
+    const second = faultUpstream(status(400))
+    const { service } = await serviceOf([first, chatOnly], [second, chatOnly])
+    await using _ = service
+    const message = async () => pick((await post(service.url, JSON.stringify(question))).json, 'error', 'message')
+    expect(await message()).toStartWith('All providers failed')
+    const long = reply(
+      400,
+      JSON.stringify({ error: { message: 'prompt is too long: 210000 tokens > 200000 maximum' } }),
+    )
+    for (const each of [first, second]) each.use((exchange) => exchange.write(long))
+    expect(await message()).toEndWith('prompt is too long: 210000 tokens > 200000 maximum')
+    for (const each of [first, second]) each.stop()
+  })
+
+  test('names the field that no provider can say', async () => {
+    const upstream = faultUpstream()
+    const { service } = await serviceOf([upstream, chatOnly])
+    await using _ = service
+    const ask = async (path: string, body: object) =>
+      (await fetch(`${service.url}${path}`, { method: 'POST', body: JSON.stringify(body) })).json()
+    const computer = { tools: [{ type: 'computer_20250124', name: 'computer' }] }
+    const messages = await ask('/v1/messages', { ...question, ...computer })
+    expect(pick(messages, 'error', 'message')).toContain("A tool of type 'computer_20250124'")
+    const custom = { type: 'custom', custom: { name: 'x' } }
+    await using other = await startService({
+      providers: [provider('a', upstream.url, ['m'], { protocol: 'anthropic' })],
+    })
+    const chat = await fetch(`${other.url}/v1/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }], tools: [custom] }),
+    })
+    expect(pick(await chat.json(), 'error', 'param')).toBe('tools')
+    upstream.stop()
+  })
+
   test('refuses what is malformed before any provider is asked, in its own shape', async () => {
     const upstream = faultUpstream(native.says('Hi'))
     const { service } = await serviceOf([upstream, native])

@@ -1,3 +1,5 @@
+import type { Unsupported } from '../service/failure.ts'
+
 /** `error.type` values this service answers with (docs/errors.md). */
 export type WireErrorType =
   | 'invalid_request_error'
@@ -14,6 +16,8 @@ export class WireError extends Error {
   readonly type: WireErrorType
   readonly code: string
   readonly param: string | null
+  /** What every provider refused in the request. */
+  readonly unsupported: Unsupported | undefined
   /** Extra response headers, such as `allow` or `retry-after`. */
   readonly headers: Readonly<Record<string, string>>
   /** Help for people, for an error shown as a page: a sentence or two. */
@@ -25,7 +29,8 @@ export class WireError extends Error {
     code: string,
     message: string,
     options: {
-      readonly param?: string
+      readonly param?: string | undefined
+      readonly unsupported?: Unsupported | undefined
       readonly headers?: Readonly<Record<string, string>>
       readonly advice?: string
       readonly cause?: unknown
@@ -36,6 +41,7 @@ export class WireError extends Error {
     this.type = type
     this.code = code
     this.param = options.param ?? null
+    this.unsupported = options.unsupported
     this.headers = options.headers ?? {}
     this.advice = options.advice
   }

@@ -38,11 +38,25 @@ export function allFailed(model: string, error: AllFailed): WireError {
   if (failures.every(({ failure }) => failure.failure === 'context_length')) {
     return new WireError(400, 'invalid_request_error', 'context_length_exceeded', message, {
       param: 'messages',
+      unsupported: 'context',
       headers,
       cause: error,
     })
   }
-  return new WireError(status, 'api_error', 'provider_error', message, { headers, cause: error })
+  return new WireError(status, 'api_error', 'provider_error', message, {
+    ...(status === 400 ? refusedBy(failures) : {}),
+    headers,
+    cause: error,
+  })
+}
+
+/** What all of them refused, and in which field. */
+function refusedBy(failures: AllFailed['failures']) {
+  const shared = <Value>(of: (failure: UpstreamFailure) => Value | undefined): Value | undefined => {
+    const [first, ...others] = failures.map(({ failure }) => of(failure))
+    return others.every((each) => each === first) ? first : undefined
+  }
+  return { unsupported: shared(({ unsupported }) => unsupported), param: shared(({ field }) => field) }
 }
 
 /** A provider rejected the content by its policy. The error has the provider's reason (failover.md row 13). */

@@ -74,6 +74,9 @@ export const failureEffects: Readonly<Record<FailureClass, FailureEffect>> = {
   resources: { breaker: false, scope: provider, coolDownMs: 0, permanent: false },
 }
 
+/** What an upstream refuses in a request: clients can repair it. */
+export type Unsupported = 'context' | 'reasoning' | 'image' | 'document' | 'effort' | 'schema'
+
 /** Details of a failed attempt beside its class and reason. */
 export interface FailureDetails {
   /** HTTP status the upstream sent. */
@@ -88,6 +91,9 @@ export interface FailureDetails {
   readonly timedOut?: boolean
   /** The upstream refuses the reasoning of earlier answers in the request. */
   readonly refusesReasoning?: boolean
+  readonly unsupported?: Unsupported | undefined
+  /** The caller's name of the field that is refused, if it is known. */
+  readonly field?: string | undefined
   readonly cause?: unknown
 }
 
@@ -106,6 +112,8 @@ export class UpstreamFailure extends Error {
   readonly isFinal: boolean
   readonly timedOut: boolean
   readonly refusesReasoning: boolean
+  readonly unsupported: Unsupported | undefined
+  readonly field: string | undefined
 
   constructor(failure: FailureClass, message: string, details: FailureDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
@@ -116,6 +124,8 @@ export class UpstreamFailure extends Error {
     this.isFinal = details.isFinal ?? false
     this.timedOut = details.timedOut ?? failure === 'timeout'
     this.refusesReasoning = details.refusesReasoning ?? false
+    this.unsupported = details.unsupported ?? impliedBy(failure, this.refusesReasoning)
+    this.field = details.field
   }
 
   /** The message in at most some 200 characters. */
@@ -130,6 +140,11 @@ export class UpstreamFailure extends Error {
   answeredWith(status: number): UpstreamFailure {
     return new UpstreamFailure(this.failure, this.message, { ...this, status, cause: this.cause })
   }
+}
+
+function impliedBy(failure: FailureClass, refusesReasoning: boolean): Unsupported | undefined {
+  if (failure === 'context_length') return 'context'
+  return refusesReasoning ? 'reasoning' : undefined
 }
 
 /** Lack of our own resources. Final: another upstream's answer would not fit either (failover.md row 42). */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { readUpstreamError, type UpstreamError } from '../formats/upstream-error.ts'
-import type { FailureClass } from '../service/failure.ts'
+import type { FailureClass, Unsupported } from '../service/failure.ts'
 import { classifyFailure, statusOfError } from './classify.ts'
 
 const noHeaders: ReadonlyMap<string, string> = new Map()
@@ -1031,6 +1031,23 @@ const amazon: readonly (readonly [type: string, status: number, body: unknown, e
   ['InternalServerException', 500, { message: 'oops' }, 'server_error'],
   ['ServiceUnavailableException', 503, { message: 'busy' }, 'overloaded'],
 ]
+
+describe('what a refusal says is not supported', () => {
+  test.each<readonly [string, Unsupported | undefined]>([
+    ["Unsupported parameter: 'reasoning_effort' is not supported with this model.", 'effort'],
+    ['This model does not support the effort parameter', 'effort'],
+    ['output_config.format: Extra inputs are not permitted', 'schema'],
+    ["'response_format' of type json_schema is not supported", 'schema'],
+    ['This model does not support image inputs', 'image'],
+    ['messages.0.content.1: PDFs are not supported', 'document'],
+    ['Encrypted content is not supported with this model. thinking block', 'reasoning'],
+    ['Unknown parameter: temperature. See the documentation', undefined],
+    ['Tool parameters: this JSON schema keyword is not supported', undefined],
+    ['The image could not be loaded. The field x is not supported', undefined],
+  ])('is known: %s', (message, expected) => {
+    expect(classifyFailure(400, new Map(), { message }).unsupported).toBe(expected)
+  })
+})
 
 describe('a refusal of the reasoning of earlier answers', () => {
   const refusals: readonly (readonly [string, UpstreamError])[] = [

@@ -14,6 +14,7 @@ import {
   refusesModality,
   requestPhrases,
   says,
+  unsupportedIn,
 } from './refusal-phrases.ts'
 import { parseRetryAfter, retryAfterMaxMs } from './retry-after.ts'
 
@@ -125,6 +126,7 @@ export function classifyFailure(
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(failure === 'content_policy' ? { isFinal: true } : {}),
     ...(failure === 'bad_request' && says(wordsOf(error), reasoningPhrases) ? { refusesReasoning: true } : {}),
+    ...(failure === 'bad_request' ? { unsupported: unsupportedIn(wordsOf(error)) } : {}),
   }
   return new UpstreamFailure(failure, reason, details)
 }

@@ -1,3 +1,5 @@
+import type { Unsupported } from '../service/failure.ts'
+
 /** Phrases of providers' refusals, by meaning. All are in the spelling of {@link plainWords}. */
 
 /** The content breaks a policy of the provider. */
@@ -165,6 +167,28 @@ export const reasoningPhrases: readonly string[] = [
   "type 'reasoning'",
   "'reasoning' item",
 ]
+
+/** Words for what clients can leave out, in the order in which they count. */
+const unsupportedPhrases: readonly (readonly [Unsupported, readonly string[]])[] = [
+  ['schema', ['response format', 'output config.format', 'structured output']],
+  ['effort', ['reasoning effort', 'effort parameter', 'reasoning.effort', 'output config.effort']],
+  ['image', ['image input', 'input image', 'image url', 'image content', 'images', 'support image', 'support vision']],
+  ['document', ['pdf', 'document block', 'document content', 'document input', 'file input', 'input file']],
+]
+/** Refusals of a field, beside {@link refusalPhrases}. */
+const fieldRefusals: readonly string[] = [
+  'unrecognized request argument',
+  'unknown parameter',
+  'inputs are not permitted',
+]
+
+/** What a refusal says is not supported: both must be in one sentence. */
+export function unsupportedIn(plain: string): Unsupported | undefined {
+  const refusals = plain
+    .split(/\.\s|;/)
+    .filter((sentence) => says(sentence, refusalPhrases) || says(sentence, fieldRefusals))
+  return unsupportedPhrases.find(([, phrases]) => refusals.some((sentence) => says(sentence, phrases)))?.[0]
+}
 
 /** Normalizes a text: lower case, single spaces also for `_`, `-` and inside `CamelCase`, `is not` for `isn't`. */
 export function plainWords(text: string): string {

@@ -12,7 +12,7 @@ import { untranslatable } from '../untranslatable.ts'
  */
 export function readChatTools(body: JsonObject): Tools {
   const tools = objectsOf(body['tools'])
-  if (tools.some((tool) => tool['type'] === 'custom')) throw untranslatable('A custom tool')
+  if (tools.some((tool) => tool['type'] === 'custom')) throw untranslatable('A custom tool', { field: 'tools' })
   const functions = [
     ...tools.filter(isFunction).map((tool) => readFunction(objectOf(tool['function']), cacheControlOf(tool))),
     ...objectsOf(body['functions']).map((declared) => readFunction(declared, undefined)),
@@ -49,7 +49,7 @@ interface Choice {
 function readChoice(choice: unknown): Choice {
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { choice: { kind: choice } }
   if (!isObject(choice)) return { choice: undefined }
-  if (choice['type'] === 'custom') throw untranslatable('The choice of a custom tool')
+  if (choice['type'] === 'custom') throw untranslatable('The choice of a custom tool', { field: 'tool_choice' })
   if (choice['type'] === 'allowed_tools') {
     const { mode, tools } = objectOf(choice['allowed_tools'])
     const allowed = new Set(objectsOf(tools).map((tool) => textOf(objectOf(tool['function'])['name']) ?? ''))

@@ -92,7 +92,7 @@ function readPart(part: JsonObject): ContentPart {
       return readFileData(textOf(file_data), textOf(filename), cacheControl)
     }
     default:
-      throw untranslatable('A content part of this type')
+      throw untranslatable('A content part of this type', { field: 'messages' })
   }
 }
 
@@ -100,7 +100,7 @@ function readCalls(message: JsonObject, index: number): readonly CallPart[] {
   const legacy = message['function_call']
   if (isObject(legacy)) return [readCall(`call_${index}`, legacy, undefined)]
   return objectsOf(message['tool_calls']).map((call, position) => {
-    if (!isObject(call['function'])) throw untranslatable('A call of a custom tool')
+    if (!isObject(call['function'])) throw untranslatable('A call of a custom tool', { field: 'messages' })
     return readCall(textOf(call['id']) ?? `call_${index}_${position}`, call['function'], readCallSignature(call))
   })
 }

@@ -124,7 +124,7 @@ export function readPart(part: JsonObject): readonly ContentPart[] {
   if (text !== undefined) return part['thought'] === true ? [] : textParts(text)
   const kind = Object.keys(part).find((name) => !dispensable.has(name) && part[name] !== null)
   if (kind === undefined) return []
-  throw untranslatable(`A part with '${kind.slice(0, 64)}'`)
+  throw untranslatable(`A part with '${kind.slice(0, 64)}'`, { field: 'contents' })
 }
 
 /** Members of parts that only Google reads, and what ran there. */
@@ -160,7 +160,7 @@ function readMedia(inline: JsonObject): ContentPart {
 function readFile(file: JsonObject): ContentPart {
   const uri = textOf(memberOf(file, 'fileUri')) ?? ''
   if (/^https:\/\/generativelanguage\.googleapis\.com\//i.test(uri))
-    throw untranslatable('A file that is stored at Google')
+    throw untranslatable('A file that is stored at Google', { field: 'contents' })
   return readUrl(uri, { isFile: mediaTypeOf(file)?.startsWith('image/') === false, cacheControl: undefined })
 }
 

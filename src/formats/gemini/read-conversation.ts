@@ -29,7 +29,8 @@ const levels: ReadonlyMap<string, Effort> = new Map([
  */
 export function readGeminiRequest({ body }: Ask, drop: readonly string[]): Conversation {
   const fields = readFields(body, drop)
-  if (memberOf(fields, 'cachedContent') !== undefined) throw untranslatable("A request with 'cachedContent'")
+  if (memberOf(fields, 'cachedContent') !== undefined)
+    throw untranslatable("A request with 'cachedContent'", { field: 'cachedContent' })
   const config = objectOf(memberOf(fields, 'generationConfig'))
   const number = (name: string): number | undefined => numberOf(memberOf(config, name))
   const maxTokens = number('maxOutputTokens')
@@ -76,7 +77,7 @@ function readAnswerFormat(config: JsonObject): AnswerFormat {
   const given = memberOf(config, 'responseJsonSchema') ?? config['_responseJsonSchema']
   const schema = isObject(given) ? given : isObject(own) ? readSchema(own) : undefined
   if (!['', 'text/plain', 'application/json'].includes(type))
-    throw untranslatable(`An answer of the type '${type.slice(0, 64)}'`)
+    throw untranslatable(`An answer of the type '${type.slice(0, 64)}'`, { field: 'generationConfig.responseMimeType' })
   // The schemas that other vendors can enforce exactly differ.
   if (schema !== undefined && type !== 'text/plain')
     return { kind: 'schema', schema, name: undefined, description: undefined, isStrict: false }

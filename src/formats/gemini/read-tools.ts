@@ -21,7 +21,7 @@ const declarations: ReadonlySet<string> = new Set(['functionDeclarations', 'func
 export function readGeminiTools(tools: unknown, toolConfig: JsonObject): Tools {
   const kinds = objectsOf(tools).flatMap((tool) => Object.keys(tool).filter((name) => tool[name] !== null))
   const foreign = kinds.find((name) => !declarations.has(name) && !dispensable.has(name))
-  if (foreign !== undefined) throw untranslatable(`A tool of the kind '${foreign.slice(0, 64)}'`)
+  if (foreign !== undefined) throw untranslatable(`A tool of the kind '${foreign.slice(0, 64)}'`, { field: 'tools' })
   const calling = objectOf(memberOf(toolConfig, 'functionCallingConfig'))
   const mode = textOf(calling['mode'])
   const allowed = new Set(listOf(memberOf(calling, 'allowedFunctionNames')).filter((name) => typeof name === 'string'))
@@ -29,7 +29,8 @@ export function readGeminiTools(tools: unknown, toolConfig: JsonObject): Tools {
     .flatMap((tool) => objectsOf(memberOf(tool, 'functionDeclarations')))
     .map((each) => readFunction(each, mode === 'VALIDATED'))
   const names = new Set(declared.map(({ name }) => name))
-  if (!allowed.isSubsetOf(names)) throw untranslatable('The choice of a function that is not declared')
+  if (!allowed.isSubsetOf(names))
+    throw untranslatable('The choice of a function that is not declared', { field: 'toolConfig' })
   const functions = allowed.size === 0 ? declared : declared.filter(({ name }) => allowed.has(name))
   return { functions, own: [], choice: readChoice(mode, [...allowed]), oneAtATime: false }
 }

@@ -26,9 +26,10 @@ const budgets: readonly (readonly [tokens: number, effort: Effort])[] = [
 export function readMessagesRequest(body: Uint8Array, drop: readonly string[]): Conversation {
   const fields = readFields(body, drop)
   const { system, messages, output_config, thinking, metadata, max_tokens, ...own } = fields
-  for (const name of refusedFields) if (own[name] !== undefined) throw untranslatable(`A request with '${name}'`)
+  const refused = refusedFields.find((name) => own[name] !== undefined)
+  if (refused !== undefined) throw untranslatable(`A request with '${refused}'`, { field: refused })
   const maxTokens = numberOf(max_tokens)
-  if (maxTokens === 0) throw untranslatable("A request with 'max_tokens' of 0")
+  if (maxTokens === 0) throw untranslatable("A request with 'max_tokens' of 0", { field: 'max_tokens' })
   const {
     stop_sequences,
     temperature,

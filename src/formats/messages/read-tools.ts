@@ -15,12 +15,13 @@ const dispensable = /^(?:web_search|web_fetch|tool_search_tool)_/
 export function readMessagesTools({ tools, tool_choice }: JsonObject): Tools {
   const declared = objectsOf(tools)
   const foreign = declared.find((tool) => !isFunction(tool) && !dispensable.test(typeOf(tool)))
-  if (foreign !== undefined) throw untranslatable(`A tool of type '${typeOf(foreign).slice(0, 64)}'`)
+  if (foreign !== undefined)
+    throw untranslatable(`A tool of type '${typeOf(foreign).slice(0, 64)}'`, { field: 'tools' })
   const functions = declared.filter(isFunction).map(readFunction)
   const { disable_parallel_tool_use } = objectOf(tool_choice)
   const choice = readChoice(objectOf(tool_choice))
   if (choice?.kind === 'function' && functions.every(({ name }) => name !== choice.name))
-    throw untranslatable('The choice of a tool that is not declared')
+    throw untranslatable('The choice of a tool that is not declared', { field: 'tool_choice' })
   return { functions, own: [], choice, oneAtATime: disable_parallel_tool_use === true }
 }
 

@@ -93,7 +93,7 @@ function readBlock(block: JsonObject): readonly ContentPart[] {
       return textParts(`The tool '${textOf(block['tool_name']) ?? ''}' is available.`, cacheControl)
     default:
       if (type === 'server_tool_use' || type.endsWith('_tool_result')) return []
-      throw untranslatable(`A block of type '${type.slice(0, 64)}'`)
+      throw untranslatable(`A block of type '${type.slice(0, 64)}'`, { field: 'messages' })
   }
 }
 
@@ -103,7 +103,8 @@ function textParts(text: string, cacheControl: JsonObject | undefined): readonly
 
 function readImage({ type, media_type, data, url }: JsonObject, cacheControl: JsonObject | undefined): ContentPart {
   if (type === 'url') return readUrl(textOf(url) ?? '', { cacheControl })
-  if (type !== 'base64') throw untranslatable('An image that is named only by its id')
+  if (type !== 'base64')
+    throw untranslatable('An image that is named only by its id', { field: 'messages', unsupported: 'image' })
   const mediaType = (textOf(media_type) ?? '').toLowerCase()
   const base64 = textOf(data) ?? ''
   return { kind: 'media', mediaType, base64, filename: undefined, detail: undefined, cacheControl }
@@ -127,7 +128,7 @@ function readDocument(block: JsonObject, cacheControl: JsonObject | undefined): 
     case 'content':
       return [...about, ...textParts(filename ?? '', undefined), ...readContent(content)]
     default:
-      throw untranslatable('A document that is named only by its id')
+      throw untranslatable('A document that is named only by its id', { field: 'messages', unsupported: 'document' })
   }
 }
 

@@ -92,7 +92,7 @@ export function readItems(input: unknown, names: ToolNames): ReadItems {
 }
 
 function unknownItem(type: unknown): UpstreamFailure {
-  return untranslatable(`An item of the type ${(textOf(type) ?? '').slice(0, 64)}`)
+  return untranslatable(`An item of the type ${(textOf(type) ?? '').slice(0, 64)}`, { field: 'input' })
 }
 
 /** Undefined for a search at the vendor, whose tools are all declared. */
@@ -163,7 +163,7 @@ function readPart(part: JsonObject): ContentPart {
       return { kind: 'media', mediaType, base64, filename: undefined, detail: undefined, cacheControl: undefined }
     }
     default:
-      throw untranslatable('A content part of this type')
+      throw untranslatable('A content part of this type', { field: 'input' })
   }
 }
 

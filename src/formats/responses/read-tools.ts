@@ -62,7 +62,7 @@ function readTool(tool: JsonObject, namespace: string | undefined, names: ToolNa
       }
     default:
       if (typeof type === 'string' && type.startsWith('web_search')) return undefined
-      throw untranslatable(`The tool ${typeof type === 'string' ? type.slice(0, 64) : ''}`)
+      throw untranslatable(`The tool ${typeof type === 'string' ? type.slice(0, 64) : ''}`, { field: 'tools' })
   }
 }
 
@@ -117,6 +117,6 @@ function readChoice(choice: unknown, names: ToolNames): Choice {
         allowed: new Set(objectsOf(choice['tools']).map(nameOf)),
       }
     default:
-      throw untranslatable('The choice of this tool')
+      throw untranslatable('The choice of this tool', { field: 'tool_choice' })
   }
 }
