@@ -55,96 +55,128 @@ const noBytes = new Uint8Array(0)
  * 1 MiB), time is linear. Events before one that is too large are returned first; the next call throws.
  */
 export function eventStreamReader(options: { readonly eventBytesMax?: number } = {}): EventStreamReader {
-  const { eventBytesMax = 1024 * 1024 } = options
-  const line = growingBytes()
-  const data = growingBytes()
-  let hasData = false
-  /** The event's only data line so far, as a view of the pushed bytes; copied to `data` when the bytes end first. */
-  let view: Uint8Array | undefined
-  let event = ''
-  let isFirstLine = true
-  let isInLine = false
-  let isInComment = false
-  let isAfterCr = false
-  let failure: EventTooLarge | undefined
-  let events: ServerSentEvent[] | undefined
+  return new EventReader(options.eventBytesMax ?? 1024 * 1024)
+}
 
-  function tooLarge(): EventTooLarge {
-    return (failure ??= new EventTooLarge(eventBytesMax))
+/** A class, since every stream has one: closures would take more memory. */
+class EventReader implements EventStreamReader {
+  readonly #eventBytesMax: number
+  readonly #line = growingBytes()
+  readonly #data = growingBytes()
+  #hasData = false
+  /** The event's only data line so far, as a view of the pushed bytes; copied to `data` when the bytes end first. */
+  #view: Uint8Array | undefined
+  #event = ''
+  #isFirstLine = true
+  #isInLine = false
+  #isInComment = false
+  #isAfterCr = false
+  #failure: EventTooLarge | undefined
+  #events: ServerSentEvent[] | undefined
+
+  constructor(eventBytesMax: number) {
+    this.#eventBytesMax = eventBytesMax
   }
 
-  function addData(bytes: Uint8Array, start: number, end: number): void {
-    if (!hasData) {
-      hasData = true
-      if (end - start > eventBytesMax) throw tooLarge()
-      view = bytes.subarray(start, end)
+  push(bytes: Uint8Array): readonly ServerSentEvent[] {
+    if (this.#failure !== undefined) throw this.#failure
+    try {
+      this.#readLines(bytes)
+    } catch (error) {
+      if (!(error instanceof EventTooLarge)) throw error
+    }
+    return this.#takeEvents()
+  }
+
+  end(): readonly ServerSentEvent[] {
+    if (this.#failure !== undefined) throw this.#failure
+    try {
+      if (this.#isInLine) this.#endLine(noBytes, 0, 0)
+      this.#dispatch()
+    } catch (error) {
+      if (!(error instanceof EventTooLarge)) throw error
+    }
+    return this.#takeEvents()
+  }
+
+  #tooLarge(): EventTooLarge {
+    return (this.#failure ??= new EventTooLarge(this.#eventBytesMax))
+  }
+
+  #addData(bytes: Uint8Array, start: number, end: number): void {
+    if (!this.#hasData) {
+      this.#hasData = true
+      if (end - start > this.#eventBytesMax) throw this.#tooLarge()
+      this.#view = bytes.subarray(start, end)
       return
     }
-    keepView()
-    if (data.length + 1 + end - start > eventBytesMax) throw tooLarge()
-    data.append(lineFeed, 0, 1)
-    data.append(bytes, start, end)
+    this.#keepView()
+    if (this.#data.length + 1 + end - start > this.#eventBytesMax) throw this.#tooLarge()
+    this.#data.append(lineFeed, 0, 1)
+    this.#data.append(bytes, start, end)
   }
 
-  function keepView(): void {
-    if (view === undefined) return
-    data.append(view, 0, view.length)
-    view = undefined
+  #keepView(): void {
+    if (this.#view === undefined) return
+    this.#data.append(this.#view, 0, this.#view.length)
+    this.#view = undefined
   }
 
-  function dispatch(): void {
-    if (hasData) {
-      events ??= []
-      events.push({ event, data: view ?? data.take() })
+  #dispatch(): void {
+    if (this.#hasData) {
+      this.#events ??= []
+      this.#events.push({ event: this.#event, data: this.#view ?? this.#data.take() })
     }
-    hasData = false
-    view = undefined
-    event = ''
+    this.#hasData = false
+    this.#view = undefined
+    this.#event = ''
   }
 
   /** Reads a whole line, without its line break. */
-  function readLine(bytes: Uint8Array, from: number, end: number): void {
+  #readLine(bytes: Uint8Array, from: number, end: number): void {
     let start = from
-    if (isFirstLine) {
-      isFirstLine = false
+    if (this.#isFirstLine) {
+      this.#isFirstLine = false
       if (bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf && end - start >= 3)
         start += 3
     }
-    if (start === end) return dispatch()
+    if (start === end) return this.#dispatch()
     if (bytes[from] === COLON) return
-    if (end - start > eventBytesMax + lineNameBytes) throw tooLarge()
+    if (end - start > this.#eventBytesMax + lineNameBytes) throw this.#tooLarge()
     if (bytes[start] === COLON) return
-    if (isField(bytes, start, end, dataName)) return addData(bytes, valueStart(bytes, start + 4, end), end)
-    if (isField(bytes, start, end, eventName)) event = utf8(bytes, valueStart(bytes, start + 5, end), end)
+    if (isField(bytes, start, end, dataName)) return this.#addData(bytes, valueStart(bytes, start + 4, end), end)
+    if (isField(bytes, start, end, eventName)) this.#event = utf8(bytes, valueStart(bytes, start + 5, end), end)
   }
 
   /** Keeps the first part of a line whose end has not arrived. */
-  function keepLine(bytes: Uint8Array, start: number): void {
-    if (!isInLine && bytes[start] === COLON) isInComment = true
-    isInLine = true
-    if (isInComment) return
-    if (line.length + bytes.length - start > eventBytesMax + lineNameBytes + byteOrderMarkBytes) throw tooLarge()
-    line.append(bytes, start, bytes.length)
+  #keepLine(bytes: Uint8Array, start: number): void {
+    if (!this.#isInLine && bytes[start] === COLON) this.#isInComment = true
+    this.#isInLine = true
+    if (this.#isInComment) return
+    if (this.#line.length + bytes.length - start > this.#eventBytesMax + lineNameBytes + byteOrderMarkBytes)
+      throw this.#tooLarge()
+    this.#line.append(bytes, start, bytes.length)
   }
 
-  function endLine(bytes: Uint8Array, start: number, end: number): void {
-    if (!isInLine) return readLine(bytes, start, end)
-    isInLine = false
-    if (isInComment) {
-      isInComment = false
-      isFirstLine = false
+  #endLine(bytes: Uint8Array, start: number, end: number): void {
+    if (!this.#isInLine) return this.#readLine(bytes, start, end)
+    this.#isInLine = false
+    if (this.#isInComment) {
+      this.#isInComment = false
+      this.#isFirstLine = false
       return
     }
-    if (line.length + end - start > eventBytesMax + lineNameBytes + byteOrderMarkBytes) throw tooLarge()
-    line.append(bytes, start, end)
-    const whole = line.take()
-    readLine(whole, 0, whole.length)
+    if (this.#line.length + end - start > this.#eventBytesMax + lineNameBytes + byteOrderMarkBytes)
+      throw this.#tooLarge()
+    this.#line.append(bytes, start, end)
+    const whole = this.#line.take()
+    this.#readLine(whole, 0, whole.length)
   }
 
-  function readLines(bytes: Uint8Array): void {
+  #readLines(bytes: Uint8Array): void {
     let position = 0
-    if (isAfterCr && bytes.length > 0) {
-      isAfterCr = false
+    if (this.#isAfterCr && bytes.length > 0) {
+      this.#isAfterCr = false
       if (bytes[0] === LF) position = 1
     }
     let nextLf = bytes.indexOf(LF, position)
@@ -155,45 +187,23 @@ export function eventStreamReader(options: { readonly eventBytesMax?: number } =
       const isCr = nextCr !== -1 && (nextLf === -1 || nextCr < nextLf)
       const end = isCr ? nextCr : nextLf
       if (end === -1) {
-        keepLine(bytes, position)
+        this.#keepLine(bytes, position)
         break
       }
-      endLine(bytes, position, end)
+      this.#endLine(bytes, position, end)
       position = end + 1
       if (!isCr) continue
       if (bytes[position] === LF) position++
-      else if (position === bytes.length) isAfterCr = true
+      else if (position === bytes.length) this.#isAfterCr = true
     }
-    keepView()
+    this.#keepView()
   }
 
-  function takeEvents(): readonly ServerSentEvent[] {
-    const complete = events ?? noEvents
-    events = undefined
-    if (failure !== undefined && complete.length === 0) throw failure
+  #takeEvents(): readonly ServerSentEvent[] {
+    const complete = this.#events ?? noEvents
+    this.#events = undefined
+    if (this.#failure !== undefined && complete.length === 0) throw this.#failure
     return complete
-  }
-
-  return {
-    push(bytes) {
-      if (failure !== undefined) throw failure
-      try {
-        readLines(bytes)
-      } catch (error) {
-        if (!(error instanceof EventTooLarge)) throw error
-      }
-      return takeEvents()
-    },
-    end() {
-      if (failure !== undefined) throw failure
-      try {
-        if (isInLine) endLine(noBytes, 0, 0)
-        dispatch()
-      } catch (error) {
-        if (!(error instanceof EventTooLarge)) throw error
-      }
-      return takeEvents()
-    },
   }
 }
 

@@ -29,67 +29,82 @@ const loopBytesMax = 15
  * the old memory beside the new, up to three times the content, until the copy is made.
  */
 export function growingBytes(bytesMax = Number.POSITIVE_INFINITY): GrowingBytes {
-  let memory = empty
-  let length = 0
+  return new GrowableBuffer(bytesMax)
+}
 
-  function capacityWith(pieceBytes: number): number {
-    const needed = length + pieceBytes
-    return needed <= memory.length
-      ? memory.length
-      : Math.max(needed, Math.min(bytesMax, Math.max(capacityMin, needed * 2)))
+/** A class, since every stream has two: closures would take more memory. */
+class GrowableBuffer implements GrowingBytes {
+  readonly #bytesMax: number
+  #memory = empty
+  #length = 0
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
   }
 
-  function moveTo(capacity: number): void {
+  get length(): number {
+    return this.#length
+  }
+
+  capacityWith(pieceBytes: number): number {
+    const needed = this.#length + pieceBytes
+    return needed <= this.#memory.length
+      ? this.#memory.length
+      : Math.max(needed, Math.min(this.#bytesMax, Math.max(capacityMin, needed * 2)))
+  }
+
+  add(piece: Uint8Array<ArrayBuffer>): void {
+    const added = piece.length
+    if (this.#length === 0 && this.capacityWith(added) === added) this.#memory = piece
+    else {
+      this.#reserve(added)
+      this.#memory.set(piece, this.#length)
+      freeBytes(piece)
+    }
+    this.#length += added
+  }
+
+  append(bytes: Uint8Array, start: number, end: number): void {
+    this.#reserve(end - start)
+    if (end - start <= loopBytesMax)
+      for (let index = start; index < end; index++) this.#memory[this.#length++] = bytes[index] ?? 0
+    else {
+      this.#memory.set(bytes.subarray(start, end), this.#length)
+      this.#length += end - start
+    }
+  }
+
+  trim(): void {
+    if (this.#memory.length > this.#length) this.#moveTo(this.#length)
+  }
+
+  whole(): Uint8Array<ArrayBuffer> {
+    return this.#memory.subarray(0, this.#length)
+  }
+
+  take(): Uint8Array<ArrayBuffer> {
+    const taken = this.whole()
+    this.#memory = empty
+    this.#length = 0
+    return taken
+  }
+
+  free(): void {
+    freeBytes(this.#memory)
+    this.#memory = empty
+    this.#length = 0
+  }
+
+  #moveTo(capacity: number): void {
     const moved = Buffer.allocUnsafeSlow(capacity)
-    moved.set(memory.subarray(0, length))
-    freeBytes(memory)
-    memory = moved
+    moved.set(this.whole())
+    freeBytes(this.#memory)
+    this.#memory = moved
   }
 
-  function reserve(pieceBytes: number): void {
-    const capacity = capacityWith(pieceBytes)
-    if (capacity > memory.length) moveTo(capacity)
-  }
-
-  return {
-    get length() {
-      return length
-    },
-    capacityWith,
-    add(piece) {
-      const added = piece.length
-      if (length === 0 && capacityWith(added) === added) memory = piece
-      else {
-        reserve(added)
-        memory.set(piece, length)
-        freeBytes(piece)
-      }
-      length += added
-    },
-    append(bytes, start, end) {
-      reserve(end - start)
-      if (end - start <= loopBytesMax)
-        for (let index = start; index < end; index++) memory[length++] = bytes[index] ?? 0
-      else {
-        memory.set(bytes.subarray(start, end), length)
-        length += end - start
-      }
-    },
-    trim() {
-      if (memory.length > length) moveTo(length)
-    },
-    whole: () => memory.subarray(0, length),
-    take() {
-      const taken = memory.subarray(0, length)
-      memory = empty
-      length = 0
-      return taken
-    },
-    free() {
-      freeBytes(memory)
-      memory = empty
-      length = 0
-    },
+  #reserve(pieceBytes: number): void {
+    const capacity = this.capacityWith(pieceBytes)
+    if (capacity > this.#memory.length) this.#moveTo(capacity)
   }
 }
 

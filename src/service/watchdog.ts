@@ -16,30 +16,55 @@ export interface Watchdog {
  * @param isBehind whether an event is waiting to be processed. If so, it counts as a touch. Default: never
  */
 export function watchdog(limitMs: number, expire: () => void, isBehind: () => boolean = () => false): Watchdog {
-  const now = () => performance.now()
-  let touched = now()
-  let timer = setTimeout(look, limitMs)
+  return new LimitWatchdog(limitMs, expire, isBehind)
+}
 
-  function look(): void {
-    const remainingMs = touched + limitMs - now()
-    timer = remainingMs <= 0 ? setTimeout(lookAgain, 0) : setTimeout(look, Math.min(Math.ceil(remainingMs), limitMs))
+/** A class, since every stream has two: closures would take more memory. */
+class LimitWatchdog implements Watchdog {
+  readonly #limitMs: number
+  readonly #expire: () => void
+  readonly #isBehind: () => boolean
+  #touched = performance.now()
+  #timer: Timer
+
+  constructor(limitMs: number, expire: () => void, isBehind: () => boolean) {
+    this.#limitMs = limitMs
+    this.#expire = expire
+    this.#isBehind = isBehind
+    this.#timer = setTimeout(look, limitMs, this)
   }
 
-  function lookAgain(): void {
-    if (isBehind()) touched = now()
-    if (touched + limitMs <= now()) expire()
-    else look()
+  touch(): void {
+    this.#touched = performance.now()
   }
 
-  return {
-    touch() {
-      touched = now()
-    },
-    pause() {
-      touched = Infinity
-    },
-    stop() {
-      clearTimeout(timer)
-    },
+  pause(): void {
+    this.#touched = Infinity
   }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+  }
+
+  look(): void {
+    const remainingMs = this.#touched + this.#limitMs - performance.now()
+    this.#timer =
+      remainingMs <= 0
+        ? setTimeout(lookAgain, 0, this)
+        : setTimeout(look, Math.min(Math.ceil(remainingMs), this.#limitMs), this)
+  }
+
+  lookAgain(): void {
+    if (this.#isBehind()) this.#touched = performance.now()
+    if (this.#touched + this.#limitMs <= performance.now()) this.#expire()
+    else this.look()
+  }
+}
+
+function look(dog: LimitWatchdog): void {
+  dog.look()
+}
+
+function lookAgain(dog: LimitWatchdog): void {
+  dog.lookAgain()
 }

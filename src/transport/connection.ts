@@ -3,7 +3,7 @@ import { bodyDecoder, type BodyDecoder } from './body-framing.ts'
 import { decodedBody } from './content-decoding.ts'
 import { incomingBody, type BodySource, type IncomingBody } from './incoming-body.ts'
 import { readBytesMax, type ReadScheduler } from './read-scheduler.ts'
-import { receiveQueue, tokenBytes } from './receive-queue.ts'
+import { receiveQueue, tokenBytes, type ReceiveQueue, type Receiver } from './receive-queue.ts'
 import { keepAliveMs, responseHeadReader, type ResponseHead } from './response-head.ts'
 import type { SocketUser } from './socket-user.ts'
 import { TransportError, type UpstreamRequest, type UpstreamResponse, type UpstreamSignal } from './transport.ts'
@@ -82,19 +82,59 @@ export function connection(
   scratch: Buffer,
   scheduler: ReadScheduler,
 ): Connection {
-  const headReader = responseHeadReader()
-  const queue = receiveQueue({ scheduler, socket, receive, closed: ended, bytesWithoutTurn })
-  const source: BodySource = {
-    pause: queue.pause,
-    resume: queue.resume,
-    drop: onAbort,
-    hasPendingBytes: queue.hasPendingBytes,
-  }
-  let active: ActiveRequest | undefined
-  let isClosed = false
-  let isSendDeferred = false
+  return new UpstreamConnection(socket, owner, scratch, scheduler)
+}
 
-  function start(outgoing: OutgoingRequest, isReused: boolean): void {
+/** A class, since every open request has one: closures would take more memory. */
+class UpstreamConnection implements Connection, BodySource, Receiver {
+  readonly #socket: ConnectionSocket
+  readonly #owner: ConnectionOwner
+  readonly #scratch: Buffer
+  readonly #headReader = responseHeadReader()
+  readonly #queue: ReceiveQueue
+  #active: ActiveRequest | undefined
+  #isClosed = false
+  #isSendDeferred = false
+
+  constructor(socket: ConnectionSocket, owner: ConnectionOwner, scratch: Buffer, scheduler: ReadScheduler) {
+    this.#socket = socket
+    this.#owner = owner
+    this.#scratch = scratch
+    this.#queue = receiveQueue({ scheduler, socket, receiver: this })
+  }
+
+  readonly #onAbort = (): void => this.drop()
+
+  readonly #deliver = (piece: Uint8Array): void => {
+    if (this.#active === undefined) return
+    this.#active.bodyBytes += piece.length
+    if (this.#active.bodyBytes > this.#active.outgoing.bodyBytesMax) throw tooLarge()
+    this.#active.incoming?.push(piece)
+  }
+
+  opened(): void {}
+
+  secured(): void {}
+
+  refused(): void {}
+
+  closed(error: Error | undefined): void {
+    this.#queue.close(error)
+  }
+
+  pause(): void {
+    this.#queue.pause()
+  }
+
+  resume(): void {
+    this.#queue.resume()
+  }
+
+  hasPendingBytes(): boolean {
+    return this.#queue.hasPendingBytes()
+  }
+
+  start(outgoing: OutgoingRequest, isReused: boolean): void {
     const { signal, method, body, head } = outgoing
     const current: ActiveRequest = {
       outgoing,
@@ -108,34 +148,34 @@ export function connection(
       incoming: undefined,
       bodyBytes: 0,
     }
-    active = current
-    signal.addEventListener('abort', onAbort)
-    if (signal.aborted) return onAbort()
+    this.#active = current
+    signal.addEventListener('abort', this.#onAbort)
+    if (signal.aborted) return this.drop()
     let bodyLength = 0
     for (const piece of body) bodyLength += piece.length
     const headEnd = method === 'GET' && bodyLength === 0 ? '\r\n' : `content-length: ${bodyLength}\r\n\r\n`
     const length = head.length + headEnd.length + bodyLength
-    if (length <= joinedBytesMax) return sendJoined(current, headEnd, length)
+    if (length <= joinedBytesMax) return this.#sendJoined(current, headEnd, length)
     current.unsent = [head, Buffer.from(headEnd), ...body]
-    send(current)
+    this.#send(current)
   }
 
-  function sendJoined(current: ActiveRequest, headEnd: string, length: number): void {
+  #sendJoined(current: ActiveRequest, headEnd: string, length: number): void {
     const { head, body } = current.outgoing
-    scratch.set(head)
-    let end = head.length + scratch.write(headEnd, head.length, 'latin1')
+    this.#scratch.set(head)
+    let end = head.length + this.#scratch.write(headEnd, head.length, 'latin1')
     for (const piece of body) {
-      scratch.set(piece, end)
+      this.#scratch.set(piece, end)
       end += piece.length
     }
-    const written = socket.write(scratch, 0, length)
+    const written = this.#socket.write(this.#scratch, 0, length)
     if (written === length) return
-    if (written < 0) return queue.close(undefined)
-    current.unsent = [Buffer.from(scratch.subarray(written, length))]
+    if (written < 0) return this.#queue.close(undefined)
+    current.unsent = [Buffer.from(this.#scratch.subarray(written, length))]
   }
 
   /** Writes unsent pieces until the socket is full. Pauses for one turn after {@link writtenPerTurnMax} bytes. */
-  function send(current: ActiveRequest): void {
+  #send(current: ActiveRequest): void {
     let allowance = writtenPerTurnMax
     let piece = current.unsent[0]
     while (piece !== undefined) {
@@ -146,55 +186,55 @@ export function connection(
         continue
       }
       if (allowance === 0) {
-        isSendDeferred = true
-        setImmediate(resumeSending)
+        this.#isSendDeferred = true
+        setImmediate(() => this.#resumeSending())
         return
       }
       const length = Math.min(piece.length - current.offset, allowance)
-      const written = socket.write(piece, current.offset, length)
-      if (written < 0) return queue.close(undefined)
+      const written = this.#socket.write(piece, current.offset, length)
+      if (written < 0) return this.#queue.close(undefined)
       current.offset += written
       allowance -= written
       if (written < length) return
     }
   }
 
-  function resumeSending(): void {
-    isSendDeferred = false
-    drained()
+  #resumeSending(): void {
+    this.#isSendDeferred = false
+    this.drained()
   }
 
-  function drained(): void {
-    if (active !== undefined && !isSendDeferred) send(active)
+  drained(): void {
+    if (this.#active !== undefined && !this.#isSendDeferred) this.#send(this.#active)
   }
 
-  function received(bytes: Buffer): void {
+  received(bytes: Buffer): void {
     // Bytes on an idle connection would be taken for the response to the next request.
-    if (active === undefined) destroy()
-    else queue.push(bytes)
+    if (this.#active === undefined) this.destroy()
+    else this.#queue.push(bytes)
   }
 
   /**
    * Bytes that may be received now without a turn of the scheduler. Heads, and the beginning of a body that is read as
    * a whole, cause little work.
    */
-  function bytesWithoutTurn(): number {
-    if (active?.incoming === undefined) return tokenBytes
-    return active.incoming.isReadWhole && active.bodyBytes < bodyBytesWithoutTurn ? readBytesMax : 0
+  bytesWithoutTurn(): number {
+    if (this.#active?.incoming === undefined) return tokenBytes
+    return this.#active.incoming.isReadWhole && this.#active.bodyBytes < bodyBytesWithoutTurn ? readBytesMax : 0
   }
 
-  function receive(bytes: Buffer): void {
-    const current = active
-    if (current === undefined) return destroy()
+  receive(bytes: Buffer): void {
+    const current = this.#active
+    if (current === undefined) return this.destroy()
     try {
       current.hasAnswered = true
-      if (current.incoming !== undefined) return receiveBody(current, bytes, 0)
-      const read = headReader.push(bytes)
+      if (current.incoming !== undefined) return this.#receiveBody(current, bytes, 0)
+      const read = this.#headReader.push(bytes)
       if (read === undefined) return
-      beginBody(current, read.head)
-      receiveBody(current, read.bytes, read.end)
+      this.#beginBody(current, read.head)
+      this.#receiveBody(current, read.bytes, read.end)
     } catch (error) {
-      fail(
+      this.#fail(
         error instanceof TransportError
           ? error
           : new TransportError('malformed', 'The response could not be read', error),
@@ -203,10 +243,10 @@ export function connection(
     }
   }
 
-  function beginBody(current: ActiveRequest, head: ResponseHead): void {
+  #beginBody(current: ActiveRequest, head: ResponseHead): void {
     const { bodyBytesMax } = current.outgoing
     if (head.contentLength > bodyBytesMax) throw tooLarge()
-    const incoming = incomingBody(source, head.framing === 'connection')
+    const incoming = incomingBody(this, head.framing === 'connection')
     const body = decodedBody(incoming.body, head.headers.get('content-encoding'), bodyBytesMax)
     // The upstream answered before the whole request was sent: the rest is not sent.
     current.isCutShort = current.unsent.length > 0
@@ -218,27 +258,21 @@ export function connection(
     current.outgoing.resolve({ status: head.status, headers: head.headers, body })
   }
 
-  function receiveBody(current: ActiveRequest, bytes: Buffer, from: number): void {
+  #receiveBody(current: ActiveRequest, bytes: Buffer, from: number): void {
     const { decoder, head, incoming } = current
     if (decoder === undefined || head === undefined || incoming === undefined) return
-    const end = decoder.push(bytes, from, deliver)
-    if (!decoder.isComplete || active !== current) return
-    const isReusable = head.isReusable && !current.isCutShort && end === bytes.length && queue.isIdle()
-    finish()
-    if (!isReusable) destroy()
+    const end = decoder.push(bytes, from, this.#deliver)
+    if (!decoder.isComplete || this.#active !== current) return
+    const isReusable = head.isReusable && !current.isCutShort && end === bytes.length && this.#queue.isIdle()
+    this.#finish()
+    if (!isReusable) this.destroy()
     incoming.end()
-    if (isReusable) owner.released(self, keepAliveMs(head.headers))
+    if (isReusable) this.#owner.released(this, keepAliveMs(head.headers))
   }
 
-  function deliver(piece: Uint8Array): void {
-    if (active === undefined) return
-    active.bodyBytes += piece.length
-    if (active.bodyBytes > active.outgoing.bodyBytesMax) throw tooLarge()
-    active.incoming?.push(piece)
-  }
-
-  function onAbort(): void {
-    fail(new TransportError('aborted', 'The request was aborted'), false)
+  /** The reader of the body has cancelled, or the request was aborted. */
+  drop(): void {
+    this.#fail(new TransportError('aborted', 'The request was aborted'), false)
   }
 
   /**
@@ -246,38 +280,38 @@ export function connection(
    *
    * @param keepsPieces the reader still gets what has arrived before the error
    */
-  function fail(error: TransportError, keepsPieces: boolean): void {
-    const failed = finish()
-    destroy()
+  #fail(error: TransportError, keepsPieces: boolean): void {
+    const failed = this.#finish()
+    this.destroy()
     if (failed === undefined) return
     if (failed.incoming === undefined) failed.outgoing.reject(error)
     else failed.incoming.fail(error, keepsPieces)
   }
 
   /** Detaches the request from the connection and returns it. */
-  function finish(): ActiveRequest | undefined {
-    const finished = active
+  #finish(): ActiveRequest | undefined {
+    const finished = this.#active
     if (finished === undefined) return undefined
-    active = undefined
-    finished.outgoing.signal.removeEventListener('abort', onAbort)
+    this.#active = undefined
+    finished.outgoing.signal.removeEventListener('abort', this.#onAbort)
     return finished
   }
 
-  function destroy(): void {
-    if (isClosed) return
-    isClosed = true
-    queue.stop()
-    socket.terminate()
-    owner.closed(self)
+  destroy(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#queue.stop()
+    this.#socket.terminate()
+    this.#owner.closed(this)
   }
 
-  function ended(error: Error | undefined): void {
-    if (isClosed) return
-    const cut = finish()
-    destroy()
+  ended(error: Error | undefined): void {
+    if (this.#isClosed) return
+    const cut = this.#finish()
+    this.destroy()
     if (cut === undefined) return
     if (cut.incoming === undefined) {
-      if (cut.isReused && !cut.hasAnswered) owner.stale(cut.outgoing)
+      if (cut.isReused && !cut.hasAnswered) this.#owner.stale(cut.outgoing)
       else
         cut.outgoing.reject(
           new TransportError('reset', 'The upstream closed the connection before the response', error),
@@ -291,18 +325,6 @@ export function connection(
       )
     }
   }
-
-  const self: Connection = {
-    start,
-    destroy,
-    received,
-    drained,
-    closed: queue.close,
-    opened() {},
-    secured() {},
-    refused() {},
-  }
-  return self
 }
 
 function tooLarge(): TransportError {

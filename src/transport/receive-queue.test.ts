@@ -8,7 +8,7 @@ interface Watched {
   readonly queue: ReturnType<typeof receiveQueue>
   /** The received blocks. */
   readonly received: Buffer[]
-  /** Calls to the socket, and to `closed`. */
+  /** Calls to the socket, and to `ended`. */
   readonly calls: string[]
 }
 
@@ -26,12 +26,14 @@ function watched({
   const queue = receiveQueue({
     scheduler,
     socket: { pause: () => void calls.push('pause'), resume: () => void calls.push('resume') },
-    receive(bytes) {
-      received.push(bytes)
-      onReceive(queue)
+    receiver: {
+      receive(bytes) {
+        received.push(bytes)
+        onReceive(queue)
+      },
+      ended: (error) => void calls.push(error === undefined ? 'ended' : error.message),
+      bytesWithoutTurn: () => bytesWithoutTurn,
     },
-    closed: (error) => void calls.push(error === undefined ? 'closed' : error.message),
-    bytesWithoutTurn: () => bytesWithoutTurn,
   })
   return { queue, received, calls }
 }
@@ -81,7 +83,7 @@ describe('a receive queue', () => {
         const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, index) => index % 251))
         for (const block of cut(bytes, lengths)) queue.push(block)
         queue.close(undefined)
-        while (!calls.includes('closed')) {
+        while (!calls.includes('ended')) {
           queue.resume()
           await new Promise((resolve) => setImmediate(resolve))
         }
@@ -146,7 +148,7 @@ describe('the end of a receive queue', () => {
     queue.close(undefined)
     queue.close(new Error('twice'))
     for (let index = 0; index <= heldBytesMax / readBytesMax; index++) scheduler.give()
-    expect(calls).toEqual(['pause', 'closed'])
+    expect(calls).toEqual(['pause', 'ended'])
     expect(queue.isIdle()).toBe(false)
   })
 })

@@ -12,17 +12,22 @@ export const tokenBytes = 2 * 1024
 /** Memory overhead of each block, in bytes. */
 const blockBytes = 1024
 
+/** The receiver of a queue's bytes. */
+export interface Receiver {
+  /** Receives the next bytes. May pause or stop the queue. */
+  receive(bytes: Buffer): void
+  /** The socket is closed, and all bytes have been received. */
+  ended(error: Error | undefined): void
+  /** Most bytes that may be received at a time without the scheduler, because they cause little work; 0: none. */
+  bytesWithoutTurn(): number
+}
+
 /** Options of {@link receiveQueue}. */
 export interface ReceiveQueueOptions {
   readonly scheduler: ReadScheduler
   /** The socket to pause while the queue is full. */
   readonly socket: { pause(): unknown; resume(): unknown }
-  /** Receives the next bytes. May pause or stop the queue. */
-  readonly receive: (bytes: Buffer) => void
-  /** The socket is closed, and all bytes have been received. */
-  readonly closed: (error: Error | undefined) => void
-  /** Most bytes that may be received at a time without the scheduler, because they cause little work; 0: none. */
-  readonly bytesWithoutTurn: () => number
+  readonly receiver: Receiver
 }
 
 /** A queue of bytes between a socket and its receiver. */
@@ -32,12 +37,12 @@ export interface ReceiveQueue {
   /** Bytes wait to be received. */
   hasPendingBytes(): boolean
   push(bytes: Buffer): void
-  /** The socket was closed. `closed` is called once all bytes have been received. */
+  /** The socket was closed. `ended` is called once all bytes have been received. */
   close(error: Error | undefined): void
   /** Nothing is received until `resume`. */
   pause(): void
   resume(): void
-  /** Discards all bytes; nothing is received any more, and `closed` is not called. */
+  /** Discards all bytes; nothing is received any more, and `ended` is not called. */
   stop(): void
 }
 
@@ -45,89 +50,105 @@ export interface ReceiveQueue {
  * Makes a queue that passes on small blocks at once, and large ones in slices of {@link readBytesMax}, each when the
  * scheduler permits. A fast upstream is slowed to the speed of its reader and does not block the event loop.
  */
-export function receiveQueue({
-  scheduler,
-  socket,
-  receive,
-  closed,
-  bytesWithoutTurn,
-}: ReceiveQueueOptions): ReceiveQueue {
-  const blocks: Buffer[] = []
-  let length = 0
-  let isPaused = false
-  let isRequested = false
-  let isSocketPaused = false
-  let isStopped = false
-  let end: { readonly error: Error | undefined } | undefined
+export function receiveQueue(options: ReceiveQueueOptions): ReceiveQueue {
+  return new BlockQueue(options)
+}
 
-  /** Whether the next slice may be received now; otherwise `granted` is called later. */
-  function hasTurn(): boolean {
-    if (bytesWithoutTurn() > 0) return true
-    if (isRequested) return false
-    isRequested = !scheduler.take(Math.min(length, readBytesMax), granted)
-    return !isRequested
+/** A class, since every connection has one: closures would take more memory. */
+class BlockQueue implements ReceiveQueue {
+  readonly #scheduler: ReadScheduler
+  readonly #socket: ReceiveQueueOptions['socket']
+  readonly #receiver: Receiver
+  readonly #blocks: Buffer[] = []
+  #length = 0
+  #isPaused = false
+  #isRequested = false
+  #isSocketPaused = false
+  #isStopped = false
+  #end: { readonly error: Error | undefined } | undefined
+
+  constructor({ scheduler, socket, receiver }: ReceiveQueueOptions) {
+    this.#scheduler = scheduler
+    this.#socket = socket
+    this.#receiver = receiver
   }
 
-  function granted(): void {
-    isRequested = false
-    if (!isStopped && !isPaused && length > 0) receiveSlice()
-    proceed()
+  isIdle(): boolean {
+    return this.#length === 0 && this.#end === undefined
+  }
+
+  hasPendingBytes(): boolean {
+    return this.#length > 0
+  }
+
+  push(bytes: Buffer): void {
+    if (this.#isStopped) return
+    if (this.#length === 0 && !this.#isPaused && bytes.length <= tokenBytes) return this.#receiver.receive(bytes)
+    this.#blocks.push(bytes)
+    this.#length += bytes.length
+    this.#proceed()
+    if (this.#isSocketPaused || this.#isStopped || this.#weight() <= heldBytesMax) return
+    this.#isSocketPaused = true
+    this.#socket.pause()
+  }
+
+  close(error: Error | undefined): void {
+    this.#end ??= { error }
+    this.#proceed()
+  }
+
+  pause(): void {
+    this.#isPaused = true
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    this.#proceed()
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#blocks.length = this.#length = 0
+  }
+
+  /** Whether the next slice may be received now; otherwise `#granted` is called later. */
+  #hasTurn(): boolean {
+    if (this.#receiver.bytesWithoutTurn() > 0) return true
+    if (this.#isRequested) return false
+    this.#isRequested = !this.#scheduler.take(Math.min(this.#length, readBytesMax), () => this.#granted())
+    return !this.#isRequested
+  }
+
+  #granted(): void {
+    this.#isRequested = false
+    if (!this.#isStopped && !this.#isPaused && this.#length > 0) this.#receiveSlice()
+    this.#proceed()
   }
 
   /** Receives all bytes that may be received now. */
-  function proceed(): void {
-    while (!isStopped && !isPaused && length > 0 && hasTurn()) receiveSlice()
-    if (end === undefined || isStopped || length > 0) return
-    isStopped = true
-    closed(end.error)
+  #proceed(): void {
+    while (!this.#isStopped && !this.#isPaused && this.#length > 0 && this.#hasTurn()) this.#receiveSlice()
+    if (this.#end === undefined || this.#isStopped || this.#length > 0) return
+    this.#isStopped = true
+    this.#receiver.ended(this.#end.error)
   }
 
-  function receiveSlice(): void {
-    const block = blocks[0]
+  #receiveSlice(): void {
+    const block = this.#blocks[0]
     if (block === undefined) return
-    const sliceBytesMax = bytesWithoutTurn() || readBytesMax
+    const sliceBytesMax = this.#receiver.bytesWithoutTurn() || readBytesMax
     const slice = block.length <= sliceBytesMax ? block : block.subarray(0, sliceBytesMax)
-    if (slice === block) blocks.shift()
-    else blocks[0] = block.subarray(sliceBytesMax)
-    length -= slice.length
-    if (isSocketPaused && end === undefined && weight() <= heldBytesMax / 2) {
-      isSocketPaused = false
-      socket.resume()
+    if (slice === block) this.#blocks.shift()
+    else this.#blocks[0] = block.subarray(sliceBytesMax)
+    this.#length -= slice.length
+    if (this.#isSocketPaused && this.#end === undefined && this.#weight() <= heldBytesMax / 2) {
+      this.#isSocketPaused = false
+      this.#socket.resume()
     }
-    receive(slice)
+    this.#receiver.receive(slice)
   }
 
-  function weight(): number {
-    return length + blocks.length * blockBytes
-  }
-
-  return {
-    isIdle: () => length === 0 && end === undefined,
-    hasPendingBytes: () => length > 0,
-    push(bytes) {
-      if (isStopped) return
-      if (length === 0 && !isPaused && bytes.length <= tokenBytes) return receive(bytes)
-      blocks.push(bytes)
-      length += bytes.length
-      proceed()
-      if (isSocketPaused || isStopped || weight() <= heldBytesMax) return
-      isSocketPaused = true
-      socket.pause()
-    },
-    close(error) {
-      end ??= { error }
-      proceed()
-    },
-    pause() {
-      isPaused = true
-    },
-    resume() {
-      isPaused = false
-      proceed()
-    },
-    stop() {
-      isStopped = true
-      blocks.length = length = 0
-    },
+  #weight(): number {
+    return this.#length + this.#blocks.length * blockBytes
   }
 }
