@@ -7,7 +7,7 @@ import type { Worker } from './worker.ts'
 const startMsMax = 60_000
 
 /** As in bin/svc, which the compiled program does not pass through. */
-const heapSetting = { BUN_JSC_heapGrowthSteepnessFactor: '300' }
+const heapSettings = { BUN_JSC_heapGrowthMaxIncrease: '1', BUN_JSC_heapGrowthSteepnessFactor: '300' }
 
 /** Options of {@link spawnWorker}. */
 export interface SpawnOptions<Theirs extends WorkerLifecycle> {
@@ -68,7 +68,7 @@ export function spawnWorker<Theirs extends WorkerLifecycle>({
     },
   }
   const child = Bun.spawn([...command], {
-    env: { ...heapSetting, ...environment, [workerVariable]: String(slot + 1) },
+    env: { ...heapSettings, ...environment, [workerVariable]: String(slot + 1) },
     stdin: 'ignore',
     stdout: 'inherit',
     stderr: 'inherit',
