@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { latin1, utf8 } from './text.ts'
+import { encode, latin1, utf8 } from './text.ts'
 
 /** The bytes are not valid JSON (RFC 8259). */
 export class JsonSyntaxError extends Error {
@@ -54,10 +54,17 @@ const CLOSE_OBJECT = 0x7d
 
 /** A table for `JsonCursor.nameCode`, which returns a name's index in `names`: ASCII, at most 63 characters each. */
 export function nameTable(names: readonly string[]): NameTable {
-  const table: NameEntry[][] = Array.from({ length: 64 }, () => [])
-  names.forEach((name, code) => table[name.length]?.push({ bytes: new TextEncoder().encode(name), code }))
+  const table = noNames.slice()
+  for (const [code, name] of names.entries()) {
+    const entry = { bytes: encode(name), code }
+    if (name.length < table.length) table[name.length] = [...(table[name.length] ?? []), entry]
+  }
   return table
 }
+
+/** Shared by all tables, of which there are many, for lengths that no name has. */
+const noEntries: readonly NameEntry[] = []
+const noNames = new Array<readonly NameEntry[]>(64).fill(noEntries)
 
 /**
  * Walks over JSON in UTF-8 bytes and checks its syntax (RFC 8259), without building values. The bytes are valid JSON
