@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isRecord } from '../../base/json-value.ts'
 import type { PageFile, PageFiles } from '../../http/page/page-files.ts'
@@ -11,26 +11,41 @@ const root = join(import.meta.dir, '..', '..', '..')
 /** Timeout of a build. */
 const buildMs = 60_000
 const againMs = 200
+const manifestName = 'manifest.json'
 
 /**
  * Finds the page: embedded in this program, or in `dist/web/`. Never rejects: without a page, it logs an error, and the
  * API works all the same.
  *
  * @param build rebuilds `dist/web/` if its sources have changed
+ * @returns a function that returns the page's files. It reads them at its first call: most services have no visitor
  */
-export async function findPage(log: Pick<Logger, 'error'>, build: () => Promise<void>): Promise<PageFiles | undefined> {
-  if (embeddedPage !== undefined) return embeddedPage
-  try {
-    await build()
-    const folder = join(root, 'dist', 'web')
-    // Another process may be replacing the build right now.
-    return await readPage(folder).catch(() => Bun.sleep(againMs).then(() => readPage(folder)))
-  } catch (error) {
+export async function findPage(
+  log: Pick<Logger, 'error'>,
+  build: () => Promise<void>,
+): Promise<() => Promise<PageFiles | undefined>> {
+  if (embeddedPage !== undefined) return async () => embeddedPage
+  const folder = join(root, 'dist', 'web')
+  let page: Promise<PageFiles | undefined> | undefined
+  function missing(error: unknown): undefined {
     log.error(`there is no page at /, only the API: run "npm install" in ${root}, then start svc again`, {
       reason: error instanceof Error ? error.message : String(error),
     })
     return undefined
   }
+  function read(): Promise<PageFiles> {
+    // Another process may be replacing the build right now.
+    return readPage(folder).catch(() => Bun.sleep(againMs).then(() => readPage(folder)))
+  }
+  try {
+    await build()
+    await access(join(folder, manifestName)).catch(() =>
+      Bun.sleep(againMs).then(() => access(join(folder, manifestName))),
+    )
+  } catch (error) {
+    page = Promise.resolve(missing(error))
+  }
+  return () => (page ??= read().catch(missing))
 }
 
 /**
@@ -57,7 +72,7 @@ export async function buildPage(): Promise<void> {
 
 /** Reads a built page. @throws when it is incomplete */
 export async function readPage(folder: string): Promise<PageFiles> {
-  const manifest: unknown = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'))
+  const manifest: unknown = JSON.parse(await readFile(join(folder, manifestName), 'utf8'))
   if (!isRecord(manifest) || !Array.isArray(manifest['assets']) || !isRecord(manifest['parts']))
     throw new Error(`${folder} is not a built page`)
   const assets = await Promise.all(

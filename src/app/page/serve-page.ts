@@ -31,7 +31,7 @@ export interface ServePageOptions {
   readonly followers: OpenRequests
   readonly extensions: RunningExtensions
   readonly isClosing: () => boolean
-  /** Resolves when the service listens. The page is read then, so that it does not delay the start. */
+  /** Resolves when the service listens. The page is built then, so that it does not delay the start. */
   readonly listening: Promise<void>
   /** Builds the page if needed. */
   readonly buildPage: () => Promise<void>
@@ -59,8 +59,9 @@ export function servePage({
   const mayOwn = (visitor: VisitorIdentity | undefined): boolean => isOwner(active.config.owners, visitor)
   const isAnOwner = ownerCheck(() => guards().length > 0, mayOwn)
   const notice = () => active.notice
-  const built = listening.then(() => findPage(log, buildPage))
-  const { front, routes } = pageRoutes({ files: () => built, hasAvatars: () => guards().length > 0 })
+  const found = listening.then(() => findPage(log, buildPage))
+  const files = async () => (await found)()
+  const { front, routes } = pageRoutes({ files, hasAvatars: () => guards().length > 0 })
   const admin = providerAdmin({
     file,
     environment,
@@ -81,7 +82,7 @@ export function servePage({
       guards,
       mayOwn,
       parts: () => extensions.parts,
-      moduleOf: async (name) => (await built)?.parts.get(name),
+      moduleOf: async (name) => (await files())?.parts.get(name),
       onMissingPart: (name) =>
         log.warn('the build of the page lacks the part of an extension; the page shows its default', {
           extension: name,
