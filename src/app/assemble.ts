@@ -17,7 +17,7 @@ import {
   type Provider,
 } from '../gateway/provider.ts'
 import type { Logger } from '../observe/log.ts'
-import { costFunction, type SourcedPrice } from '../prices/cost.ts'
+import type { PriceBook } from '../prices/price-book.ts'
 import { echo, echoFormats } from '../protocols/echo/echo.ts'
 import { protocols } from '../protocols/protocol-list.ts'
 import type { Endpoint, Protocol } from '../protocols/protocol.ts'
@@ -30,6 +30,7 @@ import { upstreamExchange } from '../upstream/exchange.ts'
 import { listModels, modelsStatus } from '../upstream/list-models.ts'
 import { upstreamAt, type Upstream } from '../upstream/upstream.ts'
 import { providerLayers } from './provider-layers.ts'
+import { providerPricing } from './provider-pricing.ts'
 
 const listModelsMs = 15_000
 const now = (): number => performance.now()
@@ -42,6 +43,8 @@ export interface Dependencies {
   readonly health: HealthBook
   /** Memory budget for buffered answers. */
   readonly answerBudget: AnswerBudget
+  /** The prices of prices.json. Absent: none. */
+  readonly prices?: PriceBook
   /** Folder of cached model lists; absent: no cache. */
   readonly modelsCache?: string
   readonly log: Pick<Logger, 'debug' | 'warn'>
@@ -153,6 +156,7 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
         })
   const models = modelsOf({ config, upstream, target }, dependencies)
   const limit = config.maxConcurrent === undefined ? undefined : bulkhead<Ask, Reply>(config.maxConcurrent, onEnd)
+  const pricing = providerPricing(config, dependencies.prices)
   const timers = sharedTimers()
   const candidates = new Map<string, ModelCandidate>()
   const spoken: readonly string[] = upstream === undefined ? echoFormats : Object.keys(upstream.protocol.dialects)
@@ -169,7 +173,7 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
     return {
       name: config.id,
       model,
-      costOf: costFunction(priceAt(config, model), config.quirks.reportsCost),
+      costOf: pricing.costOf(model),
       answer,
       speaks: (format) => spoken.includes(format),
       passesThrough: (format) => upstream?.protocol.dialects[format]?.isNative === true,
@@ -183,7 +187,7 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
     target,
     provider: {
       id: config.id,
-      models,
+      models: pricing.priced(models),
       candidate(model) {
         const known = candidates.get(model)
         if (known !== undefined) return known
@@ -198,13 +202,6 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
       if ('close' in models) models.close()
     },
   }
-}
-
-/** The price of a model at a provider. */
-function priceAt({ models, quirks }: ProviderConfig, model: string): SourcedPrice | undefined {
-  const price = models === '*' ? undefined : models.find(({ upstream }) => upstream === model)?.price
-  if (price !== undefined) return { price, source: 'config' }
-  return quirks.isFree ? { price: { input: 0, output: 0 }, source: 'catalogue' } : undefined
 }
 
 interface ListedProvider {

@@ -1,6 +1,7 @@
 import type { Limits } from '../config/config.ts'
 import { defaultLimits } from '../config/defaults.ts'
 import { configOf } from '../config/file/load-config.ts'
+import { pricesFile } from '../config/file/parse-prices.ts'
 import { configOfWorker } from '../config/file/worker-config.ts'
 import { UnknownExtensionError } from '../extensions/load.ts'
 import { SlotError } from '../extensions/slots.ts'
@@ -15,6 +16,7 @@ import { statusRoutes } from '../http/status-routes.ts'
 import { errorFields, type Logger } from '../observe/log.ts'
 import type { Observer } from '../observe/observer.ts'
 import { requestLog } from '../observe/request-line.ts'
+import { priceBook } from '../prices/price-book.ts'
 import { httpClient } from '../transport/http-client.ts'
 import { activeConfig, type ActiveConfig } from './active-config.ts'
 import type { Dependencies } from './assemble.ts'
@@ -23,6 +25,7 @@ import { readCorsOrigins } from './cors-origins.ts'
 import { drain } from './drain.ts'
 import { hostFetch } from './extensions/host-fetch.ts'
 import { runExtensions, type ExtensionsOptions, type RunningExtensions } from './extensions/run-extensions.ts'
+import { followPrices } from './follow-prices.ts'
 import { listen } from './listen.ts'
 import { programName } from './package.ts'
 import { servePage } from './page/serve-page.ts'
@@ -52,8 +55,12 @@ export async function serveHere(
     openRequests: requests,
     workers: runtime.workers,
   })
+  const prices = priceBook()
+  const pricesPath = pricesFile(environment)
+  const priceFile = pricesPath === undefined ? undefined : await followPrices({ path: pricesPath, prices, follow, log })
   const dependencies: Dependencies = {
     transport,
+    prices,
     health,
     answerBudget: capacity.answerBudget,
     log,
@@ -171,6 +178,7 @@ export async function serveHere(
     leftPort: runtime.leftPort,
   })
   active.close()
+  priceFile?.close()
   active.gateway.close()
   await extensions.close()
   transport.close()

@@ -30,7 +30,12 @@ async function loadHere(
   file: string | undefined,
   { environment, stderr }: Pick<CommandContext, 'environment' | 'stderr'>,
 ): Promise<Config> {
-  const { loadConfig } = await import('../config/file/load-config.ts')
+  const [{ loadConfig }, { loadPrices }] = await Promise.all([
+    import('../config/file/load-config.ts'),
+    import('../config/file/parse-prices.ts'),
+  ])
+  // Faults are reported before anything is asked.
+  await loadPrices(environment)
   return loadConfig({
     environment,
     ...(file === undefined ? {} : { file }),
@@ -43,17 +48,29 @@ async function openHere(
   environment: CommandContext['environment'],
   { isFresh }: { readonly isFresh: boolean },
 ): Promise<OpenGateway> {
-  const [{ assembleGateway }, { httpClient }, { healthBook }, { unlimitedAnswerBudget }, { findHome }] =
-    await Promise.all([
-      import('../app/assemble.ts'),
-      import('../transport/http-client.ts'),
-      import('../service/health/health.ts'),
-      import('../service/answer-budget.ts'),
-      import('../config/home.ts'),
-    ])
+  const [
+    { assembleGateway },
+    { httpClient },
+    { healthBook },
+    { unlimitedAnswerBudget },
+    { findHome },
+    { loadPrices },
+    { priceBook },
+  ] = await Promise.all([
+    import('../app/assemble.ts'),
+    import('../transport/http-client.ts'),
+    import('../service/health/health.ts'),
+    import('../service/answer-budget.ts'),
+    import('../config/home.ts'),
+    import('../config/file/parse-prices.ts'),
+    import('../prices/price-book.ts'),
+  ])
   const transport = httpClient()
+  const prices = priceBook()
+  prices.replace(await loadPrices(environment))
   const assembled = assembleGateway(config, {
     transport,
+    prices,
     health: healthBook(() => performance.now()),
     answerBudget: unlimitedAnswerBudget,
     log: { debug: () => {}, warn: () => {} },

@@ -15,6 +15,7 @@ describe('findHome', () => {
       folder,
       providers: `${folder}/providers.json`,
       modelsCache: `${folder}/cache/models`,
+      prices: `${folder}/prices.json`,
       ledger: `${folder}/svc.db`,
     })
   })

@@ -11,6 +11,8 @@ export interface Home {
   readonly folder: string
   /** `providers.json` */
   readonly providers: string
+  /** `prices.json` */
+  readonly prices: string
   /** `cache/models`: model lists of providers. */
   readonly modelsCache: string
   /** `svc.db`: keys. */
@@ -23,6 +25,7 @@ export function findHome(environment: Environment): Home {
   return {
     folder,
     providers: join(folder, 'providers.json'),
+    prices: join(folder, 'prices.json'),
     modelsCache: join(folder, 'cache', 'models'),
     ledger: join(folder, 'svc.db'),
   }

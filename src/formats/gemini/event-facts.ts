@@ -4,7 +4,8 @@ import { utf8 } from '../../bytes/text.ts'
 import type { TokenCounts } from '../answer.ts'
 import { parseJson } from '../exact-json.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
-import { billedFacts, prompted } from '../token-counts.ts'
+import { billedFacts } from '../token-counts.ts'
+import { difference } from '../usage.ts'
 import { modalitiesOf } from './usage-metadata.ts'
 
 /** Facts of a GenerateContentResponse, whole or one of a stream. */
@@ -220,7 +221,10 @@ function readUsage(cursor: JsonCursor, isLast: boolean): TokenCounts | undefined
   const [prompt, answer = 0, reasoning, total, cached, toolPrompt] = counts
   if (prompt === undefined && total === undefined) return undefined
   const billed = isLast ? billedFacts({ ...modalitiesOf(ofPrompt, ofAnswer), toolPrompt }) : undefined
-  return { ...prompted(prompt, answer + (reasoning ?? 0), total), cached, reasoning, billed }
+  const completion = answer + (reasoning ?? 0)
+  const known = prompt ?? difference(total, completion)
+  const lacks = known === undefined ? 'prompt' : undefined
+  return { prompt: known ?? 0, completion, total, lacks, cached, reasoning, billed }
 }
 
 function readValue(cursor: JsonCursor): unknown {

@@ -1,0 +1,65 @@
+import type { ProviderConfig } from '../config/config.ts'
+import type { OfferedModel } from '../formats/model.ts'
+import type { ModelList } from '../gateway/provider.ts'
+import { costFunction, type CostOf, type SourcedPrice } from '../prices/cost.ts'
+import type { PriceBook } from '../prices/price-book.ts'
+
+/** The prices of a provider. They follow changes of prices.json. */
+export interface ProviderPricing {
+  /** What answers of a model cost. @param model the provider's name for it */
+  costOf(model: string): CostOf
+  /** The list with the prices of its models. */
+  priced(models: ModelList): ModelList
+}
+
+/** Finds prices in the configuration, then in prices.json, then in the catalogue (docs/configuration.md#prices). */
+export function providerPricing(config: ProviderConfig, prices: PriceBook | undefined): ProviderPricing {
+  const { quirks, models: configured } = config
+
+  function priceOf(model: string): SourcedPrice | undefined {
+    const own = configured === '*' ? undefined : configured.find(({ upstream }) => upstream === model)?.price
+    if (own !== undefined) return { price: own, source: 'config' }
+    const listed = prices?.find(config, model)
+    if (listed !== undefined) return { price: listed, source: 'prices.json' }
+    return quirks.isFree ? { price: { input: 0, output: 0 }, source: 'catalogue' } : undefined
+  }
+
+  function withPrice(model: OfferedModel): OfferedModel {
+    const { price } = priceOf(model.upstream) ?? {}
+    return price === undefined ? model : { ...model, price }
+  }
+
+  return {
+    costOf(model) {
+      let version = prices?.version
+      let costOf = costFunction(priceOf(model), quirks.reportsCost)
+      return (usage) => {
+        if (version !== prices?.version) {
+          version = prices?.version
+          costOf = costFunction(priceOf(model), quirks.reportsCost)
+        }
+        return costOf(usage)
+      }
+    },
+    priced(models) {
+      let known: { readonly version: number; readonly list: readonly OfferedModel[] | undefined } | undefined
+      const versionNow = (): number => models.version + (prices?.version ?? 0)
+      return {
+        current() {
+          const version = versionNow()
+          if (known?.version !== version) known = { version, list: models.current()?.map(withPrice) }
+          return known.list
+        },
+        get version() {
+          return versionNow()
+        },
+        get pending() {
+          return models.pending
+        },
+        get failure() {
+          return models.failure
+        },
+      }
+    },
+  }
+}
