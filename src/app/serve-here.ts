@@ -23,6 +23,7 @@ import type { Dependencies } from './assemble.ts'
 import { capacityOf, type Capacity } from './capacity.ts'
 import { readCorsOrigins } from './cors-origins.ts'
 import { drain } from './drain.ts'
+import { checkOwnersNamed } from './extensions/check-owners.ts'
 import { hostFetch } from './extensions/host-fetch.ts'
 import { runExtensions, type ExtensionsOptions, type RunningExtensions } from './extensions/run-extensions.ts'
 import { followPrices } from './follow-prices.ts'
@@ -31,6 +32,7 @@ import { programName } from './package.ts'
 import { servePage } from './page/serve-page.ts'
 import type { Runtime } from './runtime.ts'
 import type { ServeContext } from './serve-context.ts'
+import { sharedLedger } from './shared-ledger.ts'
 import { UsageError } from './start-errors.ts'
 import { startLines } from './start-lines.ts'
 import { readTimers, type ServeTimers } from './timers.ts'
@@ -66,13 +68,14 @@ export async function serveHere(
     log,
     ...(modelsCache === undefined ? {} : { modelsCache }),
   }
+  let running: RunningExtensions | undefined
   const active = await activeConfig({
     path,
     dependencies,
     log,
     follow,
-    load: async (text) =>
-      configOfWorker(
+    load: async (text) => {
+      const config = configOfWorker(
         await configOf(text, {
           environment,
           ownPort: runtime.port,
@@ -81,18 +84,22 @@ export async function serveHere(
           ...(given.config === undefined ? {} : { file: given.config }),
         }),
         runtime.workers,
-      ),
+      )
+      checkOwnersNamed(config, running?.contributions ?? [], path)
+      return config
+    },
     onActive: (config) => {
       limits = config.limits
     },
     onReload: (result) => observer.reloaded(result),
   })
   const followers = openRequests()
+  const ledger = sharedLedger(environment, log)
   let isDraining = false
   const isClosing = () => isDraining
   /** Made for the first request after the start, and after a change of an extension. */
   let routing: Routing | undefined
-  const extensions = await startExtensions({
+  const extensions = (running = await startExtensions({
     names: given.auth,
     environment,
     stores,
@@ -100,15 +107,17 @@ export async function serveHere(
     warn,
     follow,
     fetch: hostFetch(transport),
+    ledger: ledger.open,
     onChange: () => {
       routing = undefined
     },
+    admit: (contributions) => checkOwnersNamed(active.config, contributions, path),
     onFault: (name, error) =>
       log.error('the extension was not reloaded; its previous state stays active', {
         extension: name,
         reason: reasonOf(error),
       }),
-  })
+  }))
   const listening = Promise.withResolvers<void>()
   const page = servePage({
     path,
@@ -181,6 +190,7 @@ export async function serveHere(
   priceFile?.close()
   active.gateway.close()
   await extensions.close()
+  await ledger.close()
   transport.close()
   await runtime.close()
   await log.flush()

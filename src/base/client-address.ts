@@ -11,6 +11,8 @@ export interface PeerRequest {
 
 /** Identifies clients, for limits per client. */
 export interface ClientAddresses {
+  /** The client's address; `undefined`: it is not known. */
+  addressOf(context: PeerRequest): IpAddress | undefined
   /** The client's IPv4 address, or the /64 network of its IPv6 address. */
   keyOf(context: PeerRequest): string
   /** Whether the peer sends `X-Forwarded-For` but is not a trusted proxy. */
@@ -45,6 +47,7 @@ export function clientAddresses(trustedProxies: readonly string[]): ClientAddres
   }
 
   return {
+    addressOf: clientOf,
     keyOf(context) {
       const client = clientOf(context)
       if (client === undefined) return 'unknown'

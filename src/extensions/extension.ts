@@ -1,3 +1,5 @@
+import type { Access, AccessScope } from '../formats/access.ts'
+import type { Ledger } from '../ledger/ledger.ts'
 import type { Limit, LimitOptions, Store, StoreOptions } from '../stores/store.ts'
 
 /** The service as an extension sees it; its only access to files, network, stores and clocks. */
@@ -19,6 +21,12 @@ export interface Host {
    * restarted.
    */
   limit(name: string, options: LimitOptions): Limit
+  /**
+   * Opens the database of the service, once for all that ask. The service closes it.
+   *
+   * @throws if it cannot be used; `start` should not catch this
+   */
+  ledger(): Promise<Ledger>
   /** Sends one HTTP request. Does not follow redirects. */
   fetch(url: string, options: FetchOptions): Promise<Response>
   /** The wall clock, in Unix milliseconds. */
@@ -102,6 +110,8 @@ export interface Visitor {
   readonly hasCaselessName?: boolean
   /** User data for the page. Default: the page shows `user`. */
   readonly profile?: Profile
+  /** The limits of a program that sent a key. It uses only routes with a scope, and never the page. */
+  readonly access?: Access
 }
 
 /** User data that the page shows to the user. */
@@ -129,13 +139,18 @@ export interface PartClaim {
 
 /** A route of an extension. GET routes also receive HEAD requests. */
 export interface ExtensionRoute {
-  readonly method: 'GET' | 'POST'
-  /** Exact path, beginning with `/`. A path that ends in `/` matches every path below it. */
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  /**
+   * Exact path, beginning with `/`. A path that ends in `/` matches every path below it, and one place such as `{id}`
+   * any text.
+   */
   readonly path: string
   /** Whether the route bypasses the guards. Default `false`. */
   readonly isPublic?: boolean
   /** Whether the route is for owners only (docs/configuration.md); other users get 403. Excludes `isPublic`. */
   readonly isForOwners?: boolean
+  /** The scope with which a key admits to the route, also if it is for owners. Absent: no key does. */
+  readonly scope?: AccessScope
   /** @throws {WireError} to answer with an error: a page for browser navigations, JSON otherwise */
   handle(context: RouteContext): Promise<Response>
 }
@@ -143,6 +158,14 @@ export interface ExtensionRoute {
 /** The parts that an extension adds to the service while it is on. */
 export interface Contribution {
   readonly routes?: readonly ExtensionRoute[]
+  /**
+   * Recognises the sender of a request for a path that is not public by a credential of this extension. Asked of all
+   * extensions before any guard; a recognised visitor skips all guards. `undefined`: the request has no credential of
+   * this extension, and the guards decide. Without any guard it is refused.
+   *
+   * @throws {WireError} for a credential of this extension that is not valid
+   */
+  recognise?(context: RequestContext): Visitor | undefined | Promise<Visitor | undefined>
   /**
    * Admits or refuses each request for a path that is not public, including paths without a route. Resolves to admit
    * the request.

@@ -8,6 +8,7 @@ import {
   type ExtensionConfig,
   type ExtensionLog,
   type Host,
+  type RequestContext,
 } from './extension.ts'
 import { checkClaim } from './slots.ts'
 
@@ -100,8 +101,8 @@ export interface FakeHost extends Host {
   readonly lines: LogLine[]
 }
 
-/** A host with a configuration file, or without one. */
-export function fakeHost(config?: ExtensionConfig): FakeHost {
+/** A host with a configuration file, or without one. @param ledger default: there is none */
+export function fakeHost(config?: ExtensionConfig, ledger: Host['ledger'] = noLedger): FakeHost {
   const clock: TwoClocks = { ms: 1_800_000_000_123, elapsedMs: 7_000 }
   const stores = new Map<string, FakeStore<unknown>>()
   const { log, lines } = fakeLog()
@@ -121,9 +122,14 @@ export function fakeHost(config?: ExtensionConfig): FakeHost {
     fetch: async () => {
       throw new Error('this host has no network')
     },
+    ledger,
     now: () => clock.ms,
     elapsedMs: () => clock.elapsedMs,
   }
+}
+
+async function noLedger(): Promise<never> {
+  throw new Error('this host has no ledger')
 }
 
 /** Options of {@link extensionContract}. */
@@ -132,21 +138,31 @@ export interface ContractOptions {
   readonly folder: string
   /** Members of a file that switches the extension on. */
   readonly values: Readonly<Record<string, unknown>>
+  /** It is on without a file, too. */
+  readonly needsNoFile?: true
+  /** Opens the ledger of its host. Default: the host has none. */
+  readonly ledger?: Host['ledger']
 }
 
 /** Tests that every extension must pass. For tests. */
-export function extensionContract(extension: Extension, { folder, values }: ContractOptions): void {
+export function extensionContract(
+  extension: Extension,
+  { folder, values, needsNoFile, ledger }: ContractOptions,
+): void {
   const started = (given: Readonly<Record<string, unknown>>) =>
-    extension.start(fakeHost({ values: given, unset: new Map() }))
+    extension.start(fakeHost({ values: given, unset: new Map() }, ledger))
 
   describe(`the extension ${folder}`, () => {
     test('has the name of its folder', () => {
       expect(extension.name).toBe(folder)
     })
 
-    test('is off without a file, and does not start with a file that cannot be read', async () => {
-      expect(await extension.start(fakeHost())).toBeUndefined()
-      const unreadable: Host = { ...fakeHost(), config: () => Promise.reject(new SyntaxError('not JSON')) }
+    test('is off without a file unless it needs none, and does not start with one that cannot be read', async () => {
+      expect((await extension.start(fakeHost(undefined, ledger))) !== undefined).toBe(needsNoFile ?? false)
+      const unreadable: Host = {
+        ...fakeHost(undefined, ledger),
+        config: () => Promise.reject(new SyntaxError('not JSON')),
+      }
       await expect(extension.start(unreadable)).rejects.toThrow(SyntaxError)
     })
 
@@ -175,19 +191,20 @@ export function extensionContract(extension: Extension, { folder, values }: Cont
       )
     })
 
-    test('has a guard, if any, that admits or throws a WireError for any request', async () => {
-      const guard = (await started(values))?.guard
-      if (guard === undefined) return
+    test('has a guard and a recogniser, if any, that answer or throw a WireError for any request', async () => {
+      const { guard, recognise } = (await started(values)) ?? {}
       const headerValue = fc.stringMatching(/^[!-~]{0,40}$/)
       await fc.assert(
         fc.asyncProperty(fc.webPath(), headerValue, headerValue, async (path, authorization, cookie) => {
           const request = new Request(`https://svc.test${path || '/'}`, { headers: { authorization, cookie } })
-          const asked = guard({ request, path: path || '/', address: '203.0.113.9', id: 'request-1' })
-          const failure: unknown = await asked.then(
-            () => undefined,
-            (error: unknown) => error,
-          )
-          if (failure !== undefined) expect(failure).toBeInstanceOf(WireError)
+          const visit: RequestContext = { request, path: path || '/', address: '203.0.113.9', id: 'request-1' }
+          for (const ask of [guard, recognise]) {
+            const failure: unknown = await Promise.try(() => ask?.(visit)).then(
+              () => undefined,
+              (error: unknown) => error,
+            )
+            if (failure !== undefined) expect(failure).toBeInstanceOf(WireError)
+          }
         }),
         { numRuns: 200 },
       )

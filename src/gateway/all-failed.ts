@@ -89,6 +89,17 @@ export function cutOff(failure: UpstreamFailure): WireError {
   })
 }
 
+/** The caller's key excludes the model, or all providers of it (docs/keys.md). */
+export function modelNotAllowed(model: string): WireError {
+  return new WireError(
+    403,
+    'permission_error',
+    'model_not_allowed',
+    `This key may not use the model '${model}', or none of its providers: GET /v1/models lists what it may use`,
+    { param: 'model' },
+  )
+}
+
 /** No enabled provider offers the model (docs/errors.md). */
 export function modelNotFound(model: string): WireError {
   return new WireError(

@@ -1,3 +1,4 @@
+import type { Access } from '../formats/access.ts'
 import type { Ask } from '../formats/ask.ts'
 import { formats } from '../formats/format-list.ts'
 import type { ListedModel } from '../formats/model.ts'
@@ -7,7 +8,7 @@ import type { CallSignal } from '../service/call-controller.ts'
 import { AllFailed, failover, type CandidateReply, type CandidateWalk } from '../service/failover.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call } from '../service/service.ts'
-import { allFailed, modelNotFound, overloaded, policyViolation } from './all-failed.ts'
+import { allFailed, modelNotAllowed, modelNotFound, overloaded, policyViolation } from './all-failed.ts'
 import { directory, type ModelCandidates } from './directory.ts'
 import type { ModelCandidate, Provider } from './provider.ts'
 import { resumable, type ResumeOptions } from './resume.ts'
@@ -40,16 +41,21 @@ export interface ServedReply {
   readonly dropped?: readonly string[] | undefined
 }
 
+/** A call, with the limits of its caller. */
+export interface GatewayCall extends Call {
+  readonly access?: Access | undefined
+}
+
 /** All providers as one service. */
 export interface Gateway {
   /**
    * Finds the providers that offer the model and fails over between them (docs/api.md).
    *
    * @param releaseRequest called when a stream can no longer be resumed, so that the bytes of its request can be freed
-   * @throws {WireError} model_not_found, provider_error, content_policy_violation, overloaded; the call's abort reason
-   *   when the caller has left
+   * @throws {WireError} model_not_found, model_not_allowed, provider_error, content_policy_violation, overloaded; the
+   *   call's abort reason when the caller has left
    */
-  answer(request: Ask, call: Call, releaseRequest?: () => void): Promise<ServedReply>
+  answer(request: Ask, call: GatewayCall, releaseRequest?: () => void): Promise<ServedReply>
   models(): readonly ListedModel[]
   model(name: string): ListedModel | undefined
   /** `listedAs` of {@link ModelCandidates}. */
@@ -92,10 +98,11 @@ export function gateway({ providers, aliases, onContentPolicy, onCut, retryBille
         )
   }
 
-  async function answer(request: Ask, call: Call, releaseRequest?: () => void): Promise<ServedReply> {
+  async function answer(request: Ask, call: GatewayCall, releaseRequest?: () => void): Promise<ServedReply> {
     const found = areListsPending() ? await find(request.model, call) : models.find(request.model)
     const { needsSameModel, stopsInDoubt = false, unserved = modelNotFound } = formats[request.format]
-    const offering = needsSameModel ? found.sameModel : found.candidates
+    const offered = needsSameModel ? found.sameModel : found.candidates
+    const offering = call.access === undefined ? offered : permitted(call.access, offered, request.model, found)
     const candidates = speaking(offering, request)
     if (candidates.length === 0) throw (offering.length === 0 ? modelNotFound : unserved)(request.model)
     const walk: CandidateWalk<ModelCandidate, Reply> = failover(
@@ -124,6 +131,24 @@ export function gateway({ providers, aliases, onContentPolicy, onCut, retryBille
     listedName: (name) => models.find(name).listedAs,
     providers,
   }
+}
+
+/**
+ * The candidates that the caller may use. The model must be allowed by the name that was asked for; a provider in front
+ * of it does not count.
+ *
+ * @throws {WireError} 403 when the caller may not use the model, or none of its providers
+ */
+function permitted(
+  access: Access,
+  candidates: readonly ModelCandidate[],
+  asked: string,
+  { isPinned }: ModelCandidates,
+): readonly ModelCandidate[] {
+  const isAllowed = access.mayUseModel(asked) || (isPinned && access.mayUseModel(asked.slice(asked.indexOf('/') + 1)))
+  const allowed = isAllowed ? candidates.filter(({ name }) => access.mayUseProvider(name)) : []
+  if (isAllowed && (allowed.length > 0 || candidates.length === 0)) return allowed
+  throw modelNotAllowed(asked)
 }
 
 function servedBy(

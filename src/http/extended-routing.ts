@@ -48,9 +48,10 @@ function extensionRoute({
   bodyTimes,
   isOwner,
 }: Pick<RoutingOptions, 'bodyTimes' | 'isOwner'>): (route: ExtensionRoute) => Route {
-  return ({ method, path, isPublic = false, isForOwners = false, handle }) => ({
+  return ({ method, path, isPublic = false, isForOwners = false, scope, handle }) => ({
     method,
     path,
+    ...(scope === undefined ? {} : { scope }),
     isPublic: isPublic && !isForOwners,
     async handle(context) {
       const { request, path: asked, id, user } = context

@@ -1,3 +1,4 @@
+import type { AccessScope } from '../formats/access.ts'
 import { WireError } from '../formats/error.ts'
 import type { Format } from '../formats/format.ts'
 import type { HandlerContext } from './handler-context.ts'
@@ -16,6 +17,8 @@ export interface Route {
   readonly format?: Format
   /** The format of a request to a path that formats share. Undefined: `format`. */
   formatBy?(headers: Headers): Format | undefined
+  /** The scope that the key of a program needs here. Absent: no key admits. */
+  readonly scope?: AccessScope
   /** Only refuses, with a reason. It is not among the methods and routes that the service names. */
   readonly isRefusal?: true
   handle(context: HandlerContext): Response | Promise<Response>

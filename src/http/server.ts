@@ -1,3 +1,4 @@
+import type { Access } from '../formats/access.ts'
 import { WireError } from '../formats/error.ts'
 import { preflight, withCors } from './cors.ts'
 import { errorPage, wantsPage } from './error-page.ts'
@@ -5,7 +6,7 @@ import { errorResponse } from './error-response.ts'
 import type { OriginPolicy } from './origin-policy.ts'
 import { passGuards, type Guard } from './pass-guards.ts'
 import { requestPath } from './request-target.ts'
-import type { Router } from './route.ts'
+import type { Route, Router } from './route.ts'
 import { idleSeconds, ServedContext } from './served-context.ts'
 
 /** Routes, guards and origins. They change with the extensions; a request keeps those of its start. */
@@ -50,7 +51,9 @@ export function startServer({ host, port, isPortShared, routing, isClosing, onIn
       context.user = visitor.user
       context.visitor = visitor
     }
-    return router.find(context.request.method, context.path).handle(context)
+    const route = router.find(context.request.method, context.path)
+    if (visitor.access !== undefined) checkScope(visitor.access, route)
+    return route.handle(context)
   }
 
   function answer(context: ServedContext, now: Routing): Response | Promise<Response> {
@@ -118,4 +121,11 @@ export function startServer({ host, port, isPortShared, routing, isClosing, onIn
     },
     stop: (now) => server.stop(now),
   }
+}
+
+/** @throws {WireError} 403 when a key does not admit to a route */
+function checkScope(access: Access, { scope }: Route): void {
+  if (scope !== undefined && access.mayDo(scope)) return
+  const reason = scope === undefined ? 'Keys are not for this path' : `This needs a key with the scope ${scope}`
+  throw new WireError(403, 'permission_error', 'scope_missing', reason)
 }

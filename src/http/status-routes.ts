@@ -25,6 +25,7 @@ export function statusRoutes({ unready, metrics, isOwner, page }: Status): reado
       method: 'GET',
       path: '/metrics',
       isPublic: false,
+      scope: 'metrics:read',
       async handle(context) {
         checkOwner(isOwner, context)
         return text(await metrics(), context.id, 'text/plain; version=0.0.4; charset=utf-8')

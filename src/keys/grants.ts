@@ -1,13 +1,11 @@
 import { parseNetwork } from '../base/ip-address.ts'
 import { isRecord, type JsonObject } from '../base/json-value.ts'
 import { didYouMean } from '../base/nearest.ts'
+import type { AccessScope } from '../formats/access.ts'
 import type { KeyKind } from './key-form.ts'
 
 /** What a key may do. */
-export const keyScopes = ['chat', 'models:read', 'log:read', 'metrics:read', 'keys:write'] as const
-
-/** One of {@link keyScopes}. */
-export type KeyScope = (typeof keyScopes)[number]
+export const keyScopes: readonly AccessScope[] = ['chat', 'models:read', 'log:read', 'metrics:read', 'keys:write']
 
 /** The limits of a key. An absent list means no limit. */
 export interface Grants {
@@ -17,7 +15,7 @@ export interface Grants {
   readonly providers?: readonly string[]
   /** Addresses of clients, in CIDR form. */
   readonly networks?: readonly string[]
-  readonly scopes: readonly KeyScope[]
+  readonly scopes: readonly AccessScope[]
 }
 
 /** A value of a key or its grants is not allowed. */
@@ -35,7 +33,7 @@ export class KeyFault extends Error {
 const entriesMax = 100
 
 /** The scopes of a key for which none were named. */
-const defaultScopes: Readonly<Record<KeyKind, readonly KeyScope[]>> = {
+const defaultScopes: Readonly<Record<KeyKind, readonly AccessScope[]>> = {
   program: ['chat', 'models:read'],
   management: ['keys:write'],
 }
@@ -91,7 +89,7 @@ function parseList(value: JsonObject, field: string, { allowed, isValid }: Entry
   return list
 }
 
-function parseScopes(value: JsonObject, kind: KeyKind): readonly KeyScope[] {
+function parseScopes(value: JsonObject, kind: KeyKind): readonly AccessScope[] {
   const list = listOf(value, 'scopes')
   if (list === undefined) return defaultScopes[kind]
   const others = kind === 'program' ? 'keys:write' : 'chat'

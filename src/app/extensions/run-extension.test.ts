@@ -66,6 +66,7 @@ async function start(config: unknown, extension: Extension = greeter()): Promise
     stores: memoryStores(Date.now),
     log,
     fetch: () => Promise.reject(new Error('not asked for')),
+    ledger: () => Promise.reject(new Error('not asked for')),
     follow: followHere(),
     onChange: () => {
       changes++
@@ -126,6 +127,7 @@ describe('an extension', () => {
         environment: { SVC_HOME: tmpdir() },
         stores: memoryStores(Date.now),
         fetch: () => Promise.reject(new Error()),
+        ledger: () => Promise.reject(new Error()),
         follow: followHere(),
         onChange() {},
         onFault() {},

@@ -15,6 +15,7 @@ export interface ExtensionOptions {
   readonly environment: Environment
   readonly stores: Stores
   readonly fetch: Host['fetch']
+  readonly ledger: Host['ledger']
   readonly log: Logger
   /** Logs warnings about its file, which every process of the service finds. Default: `log.warn`. */
   readonly warn?: Logger['warn']
@@ -54,6 +55,7 @@ export async function runExtension({
   environment,
   stores,
   fetch,
+  ledger,
   log,
   warn = log.warn,
   follow,
@@ -67,10 +69,12 @@ export async function runExtension({
   const path = extensionFile(environment, name)
   const started = Promise.withResolvers<void>()
   let contribution: Contribution | undefined
+  /** Contributions that a file asked for: without it they stay. Others need none. */
+  const ofFile = new WeakSet<Contribution>()
 
   async function start(text: string | undefined): Promise<Contribution | undefined> {
     const file = await parseExtensionFile(text, { file: path, environment })
-    if (file === undefined && contribution !== undefined)
+    if (file === undefined && contribution !== undefined && ofFile.has(contribution))
       throw new ConfigError([
         { file: path, field: '', found: 'no file any more', allowed: 'a file; the last one stays active' },
       ])
@@ -81,12 +85,14 @@ export async function runExtension({
       store: (storeName, options) => stores.open(`${name}/${storeName}`, options),
       limit: (limitName, options) => stores.limit(`${name}/${limitName}`, options),
       fetch,
+      ledger,
       now,
       elapsedMs: () => performance.now(),
       log: { ...log, warn: (message, fields) => (isStarting ? warn : log.warn)(message, fields) },
     }
     const next = await startIn(host, file)
     isStarting = false
+    if (next !== undefined && file !== undefined) ofFile.add(next)
     if (next === undefined) {
       const reason = file === undefined ? `there is no ${path}` : `${path} says so`
       warn(
@@ -138,6 +144,7 @@ export async function runExtension({
     await started.promise
     if (contribution === undefined && (await exists(path))) {
       contribution = closed(name)
+      ofFile.add(contribution)
       onChange()
     }
     if (isReporter) onFault(error)

@@ -67,6 +67,7 @@ async function start(
     environment: { SVC_HOME: home },
     stores: memoryStores(Date.now),
     fetch: () => Promise.reject(new Error('not asked for')),
+    ledger: () => Promise.reject(new Error('not asked for')),
     log: logger({ level: 'silent', format: 'json', write: async () => undefined }),
     follow: followHere(),
     onChange() {},

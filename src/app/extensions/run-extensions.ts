@@ -8,6 +8,8 @@ import { runExtension, type ExtensionOptions, type RunningExtension } from './ru
 export interface ExtensionsOptions extends Omit<ExtensionOptions, 'name' | 'onFault' | 'admit'> {
   /** In the order of their guards. */
   readonly names: readonly string[]
+  /** Checks all contributions together, before one of them is active. @throws {ConfigError} */
+  readonly admit?: (contributions: readonly Contribution[]) => void
   /** Called when a reload of an extension failed. */
   readonly onFault: (name: string, error: unknown) => void
 }
@@ -33,7 +35,12 @@ export interface RunningExtensions {
  *
  * @throws {UnknownExtensionError} @throws {ConfigError} @throws {SlotError} when one cannot start; then none runs
  */
-export async function runExtensions({ names, onFault, ...options }: ExtensionsOptions): Promise<RunningExtensions> {
+export async function runExtensions({
+  names,
+  onFault,
+  admit = () => undefined,
+  ...options
+}: ExtensionsOptions): Promise<RunningExtensions> {
   const all: RunningExtension[] = []
 
   function claims(): readonly Claim[] {
@@ -51,7 +58,11 @@ export async function runExtensions({ names, onFault, ...options }: ExtensionsOp
           ...options,
           name,
           onFault: (error) => onFault(name, error),
-          admit: ({ part }) => checkClaim({ name, slots: part?.slots ?? [] }, claims()),
+          admit(next) {
+            checkClaim({ name, slots: next.part?.slots ?? [] }, claims())
+            const others = all.filter((running) => running.name !== name)
+            admit([...others.flatMap(({ contribution }) => contribution ?? []), next])
+          },
         }),
       )
     }

@@ -30,7 +30,7 @@ export function apiRoutes(options: EntranceOptions): readonly Route[] {
 /** The route of a format, such as `POST /v1/chat/completions` (docs/api.md). */
 export function apiRoute(format: Format, options: EntranceOptions, path = format.path): Route {
   const timers = sharedTimers()
-  return { method: 'POST', path, isPublic: false, format, handle }
+  return { method: 'POST', path, isPublic: false, scope: 'chat', format, handle }
 
   function handle(context: HandlerContext): Response | Promise<Response> {
     const refusal = refusalOf(context.request, options)
@@ -44,6 +44,7 @@ function refusing(format: Format, { path, methods, error }: Refusal): readonly R
     method,
     path,
     isPublic: false,
+    scope: 'chat',
     isRefusal: true,
     format,
     handle({ request }) {

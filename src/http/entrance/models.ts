@@ -1,3 +1,4 @@
+import { accessibleModels } from '../../formats/access.ts'
 import { WireError } from '../../formats/error.ts'
 import { formats } from '../../formats/format-list.ts'
 import type { Format, ModelWriter } from '../../formats/format.ts'
@@ -27,20 +28,26 @@ export function modelRoutes(gateway: () => Gateway, startedAt: number): readonly
         method: 'GET',
         path,
         isPublic: false,
+        scope: 'models:read',
         ...errors,
-        handle({ request, id }) {
+        handle({ request, id, visitor }) {
           const query = new URL(request.url).searchParams
-          return jsonResponse(writerFor(request.headers).list(gateway().models(), query), id)
+          return jsonResponse(
+            writerFor(request.headers).list(accessibleModels(gateway().models(), visitor?.access), query),
+            id,
+          )
         },
       },
       {
         method: 'GET',
         path: modelPath,
         isPublic: false,
+        scope: 'models:read',
         ...errors,
-        handle({ request, path: asked, id }) {
+        handle({ request, path: asked, id, visitor }) {
           const name = decode(asked.slice(modelPath.length))
-          const model = name === undefined ? undefined : gateway().model(name)
+          const found = name === undefined ? undefined : gateway().model(name)
+          const [model] = found === undefined ? [] : accessibleModels([found], visitor?.access)
           if (model === undefined) throw notFound(name)
           return jsonResponse(writerFor(request.headers).one(model), id)
         },

@@ -61,7 +61,9 @@ type Passed = Partial<Visitor>
  */
 async function findVisitor(guards: readonly Guard[], context: HandlerContext): Promise<Passed | undefined> {
   try {
-    return await passGuards(guards, context)
+    const visitor = await passGuards(guards, context)
+    // The page is for people: a key does not open it.
+    return visitor.access === undefined ? visitor : undefined
   } catch (error) {
     if (error instanceof WireError && error.status === 401) return undefined
     throw error

@@ -56,9 +56,10 @@ export function requestsApi(options: RequestsApiOptions): readonly Route[] {
       method: 'GET',
       path: '/api/requests',
       isPublic: false,
+      scope: 'log:read',
       handle: (context) => (wantsEvents(context.request) ? follow(context) : all(context)),
     },
-    { method: 'GET', path: requestPath, isPublic: false, handle: one },
+    { method: 'GET', path: requestPath, isPublic: false, scope: 'log:read', handle: one },
   ]
 }
 

@@ -57,6 +57,7 @@ function recordingHost(answers: Answers, now: () => number = Date.now) {
     limit: () => {
       throw new Error('not needed')
     },
+    ledger: () => Promise.reject(new Error('not needed')),
     now,
     elapsedMs: now,
     log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },

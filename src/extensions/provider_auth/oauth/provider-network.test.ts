@@ -48,6 +48,7 @@ const host: Host = {
   limit: () => {
     throw new Error('not needed')
   },
+  ledger: () => Promise.reject(new Error('not needed')),
   fetch: hostFetch(transport),
   now: Date.now,
   elapsedMs: Date.now,

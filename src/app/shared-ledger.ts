@@ -1,0 +1,41 @@
+import type { Environment } from '../config/file/resolve-provider.ts'
+import { findHome } from '../config/home.ts'
+import { LedgerTooNew, LedgerUnavailable, type Ledger } from '../ledger/ledger.ts'
+import type { Logger } from '../observe/log.ts'
+import { ResourceUnavailable, UsageError } from './start-errors.ts'
+
+/** The ledger of this process, which is opened when an extension asks for it. */
+export interface SharedLedger {
+  /** @throws {UsageError} @throws {ResourceUnavailable} */
+  open(): Promise<Ledger>
+  close(): Promise<void>
+}
+
+/** The ledger in the home folder. SQLite is loaded only when it is opened. */
+export function sharedLedger(environment: Environment, log: Pick<Logger, 'error' | 'info'>): SharedLedger {
+  let opened: Promise<Ledger> | undefined
+
+  async function open(): Promise<Ledger> {
+    const { openLedger } = await import('../ledger/open-ledger.ts')
+    try {
+      return await openLedger({
+        path: findHome(environment).ledger,
+        onTrouble: (problem) =>
+          problem === undefined
+            ? log.info('the database of keys is there again')
+            : log.error('the database of keys cannot be used; keys stay as they were', { reason: problem }),
+      })
+    } catch (error) {
+      if (error instanceof LedgerTooNew) throw new UsageError(error.message, { cause: error })
+      throw error instanceof LedgerUnavailable ? new ResourceUnavailable(error.message, { cause: error }) : error
+    }
+  }
+
+  return {
+    open: () => (opened ??= open()),
+    async close() {
+      const ledger = await opened?.catch(() => undefined)
+      await ledger?.close()
+    },
+  }
+}

@@ -1,0 +1,206 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { WireError } from '../../formats/error.ts'
+import { makeKey, parseKeyRequest, type MadeKey } from '../../keys/manage-keys.ts'
+import { LedgerUnavailable, type Ledger } from '../../ledger/ledger.ts'
+import { openLedger } from '../../ledger/open-ledger.ts'
+import { storableKey, temporaryFolder } from '../../ledger/testing.ts'
+import type { Contribution, ExtensionConfig, Visitor } from '../extension.ts'
+import { extensionContract, fakeHost, type FakeHost } from '../testing.ts'
+import { extension } from './extension.ts'
+
+const shared = temporaryFolder()
+const sharedLedger = await openLedger({ path: shared.path })
+afterAll(async () => {
+  await sharedLedger.close()
+  shared.remove()
+})
+
+extensionContract(extension, {
+  folder: 'keys',
+  values: { trusted_proxies: ['10.0.0.0/8'] },
+  needsNoFile: true,
+  ledger: async () => sharedLedger,
+})
+
+let place: ReturnType<typeof temporaryFolder>
+let ledger: Ledger
+let host: FakeHost
+let keys: Contribution
+beforeEach(async () => {
+  place = temporaryFolder()
+  ledger = await openLedger({ path: place.path })
+  keys = await start()
+})
+afterEach(async () => {
+  await keys.close?.()
+  await ledger.close()
+  place.remove()
+})
+
+async function start(config?: ExtensionConfig): Promise<Contribution> {
+  host = fakeHost(config, async () => ledger)
+  return (await extension.start(host)) ?? {}
+}
+
+const make = (request: object = {}): Promise<MadeKey> =>
+  makeKey(ledger.keys, parseKeyRequest({ name: 'indexer', ...request }), { by: 'ann', now: host.now() })
+
+/** The visitor of a request, or the code of the refusal. */
+async function recognised(headers: Readonly<Record<string, string>>, url = '/', address = '203.0.113.9') {
+  const request = new Request(`http://svc.test${url}`, { headers })
+  try {
+    return await keys.recognise?.({ request, path: '/v1/models', address, id: 'request-1' })
+  } catch (error) {
+    return error instanceof WireError ? `${error.status} ${error.code}` : error
+  }
+}
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+
+function visitorOf(found: unknown): Visitor {
+  if (typeof found !== 'object' || found === null || !('user' in found)) throw new Error(String(found))
+  // Checked above; only the extension makes it.
+  // oxlint-disable-next-line typescript/consistent-type-assertions
+  return found as Visitor
+}
+
+describe('a key', () => {
+  test('is recognised in each header, with its name as visitor', async () => {
+    const { key } = await make()
+    for (const headers of [
+      bearer(key),
+      { authorization: `bearer  ${key}` },
+      { 'x-api-key': key },
+      { 'x-goog-api-key': key },
+    ])
+      expect(await recognised(headers)).toMatchObject({ user: 'key:indexer' })
+    expect(await recognised(bearer(key.slice(3)))).toMatchObject({ user: 'key:indexer' })
+  })
+
+  test('is not taken from the address, and other credentials are left to the guards', async () => {
+    const { key } = await make()
+    expect(await recognised({}, `/?key=${key}&api_key=${key}`)).toBeUndefined()
+    for (const headers of [
+      {},
+      bearer('sk-proj-abc'),
+      { authorization: `Basic ${btoa(`a:${key}`)}` },
+      { cookie: `token=${key}` },
+    ])
+      expect(await recognised(headers)).toBeUndefined()
+  })
+
+  test('that is malformed, unknown, ended or expired is refused at once', async () => {
+    const unknown = (await make()).key
+    await ledger.keys.end(1, { at: 5, by: 'ann' })
+    const { key: expiring } = await make({ days: 1 })
+    expect(await recognised(bearer(expiring))).toMatchObject({ user: 'key:indexer' })
+    host.clock.ms += 86_400_000
+    for (const key of [expiring, unknown, unknown.slice(0, -1), `${unknown.slice(0, -1)}-`, 'sk-svc_', 'svcm_x'])
+      expect(await recognised(bearer(key))).toBe('401 invalid_api_key')
+  })
+
+  test('decides by the first credential of ours', async () => {
+    const { key } = await make()
+    expect(await recognised({ ...bearer(key), 'x-api-key': 'sk-svc_bad' })).toMatchObject({ user: 'key:indexer' })
+    expect(await recognised({ ...bearer('sk-svc_bad'), 'x-api-key': key })).toBe('401 invalid_api_key')
+    expect(await recognised({ ...bearer('sk-other'), 'x-api-key': key })).toMatchObject({ user: 'key:indexer' })
+  })
+
+  test('that is made, rotated or ended by another process is known at once', async () => {
+    const other = await openLedger({ path: place.path })
+    for (let round = 1; round <= 30; round += 1) {
+      const { key, id } = await makeKey(other.keys, parseKeyRequest({ name: `n${round}` }), {
+        by: 'ann',
+        now: host.now(),
+      })
+      expect(await recognised(bearer(key))).toMatchObject({ user: `key:n${round}` })
+      await other.keys.end(id, { at: host.now(), by: 'ann' })
+      expect(await recognised(bearer(key))).toBe('401 invalid_api_key')
+    }
+    await other.close()
+  })
+
+  test('with grants that cannot be read is refused, and the log names it', async () => {
+    await ledger.keys.add(storableKey({ grants: '{"scopes":["all"]}' }))
+    const { key } = await make()
+    expect(await recognised(bearer(key))).toMatchObject({ user: 'key:indexer' })
+    expect(host.lines).toEqual([
+      ['error', expect.stringContaining('a key is refused'), expect.objectContaining({ key: 1 })],
+    ])
+  })
+
+  test('notes its last use, to the minute', async () => {
+    const { key } = await make()
+    await recognised(bearer(key))
+    await recognised(bearer(key))
+    await keys.close?.()
+    expect((await ledger.keys.find(1))?.used).toBe(host.now() - (host.now() % 60_000))
+  })
+})
+
+describe('grants', () => {
+  test('limit models by name or beginning, without regard to case, and providers by id', async () => {
+    const { key } = await make({ models: ['gpt-5*', 'Claude-Haiku'], providers: ['groq'] })
+    const { access } = visitorOf(await recognised(bearer(key)))
+    const names = ['gpt-5', 'GPT-5-mini', 'claude-haiku', 'claude-haiku-4', 'gpt-4', 'x/gpt-5', '']
+    expect(names.filter((name) => access?.mayUseModel(name))).toEqual(['gpt-5', 'GPT-5-mini', 'claude-haiku'])
+    expect(['groq', 'Groq', 'openai'].filter((id) => access?.mayUseProvider(id))).toEqual(['groq'])
+    expect([access?.mayDo('chat'), access?.mayDo('keys:write')]).toEqual([true, false])
+  })
+
+  test('without lists limit nothing', async () => {
+    const { access } = visitorOf(await recognised(bearer((await make()).key)))
+    expect([access?.mayUseModel('any'), access?.mayUseProvider('any')]).toEqual([true, true])
+  })
+
+  test('limit networks, behind trusted proxies by the address that they report', async () => {
+    const { key } = await make({ networks: ['192.0.2.0/24', '2001:db8::/32'] })
+    expect(await recognised(bearer(key), '/', '192.0.2.77')).toMatchObject({ user: 'key:indexer' })
+    expect(await recognised(bearer(key), '/', '2001:db8::1')).toMatchObject({ user: 'key:indexer' })
+    for (const address of ['192.0.3.1', '', '::1'])
+      expect(await recognised(bearer(key), '/', address)).toBe('403 network_not_allowed')
+    const forwarded = { ...bearer(key), 'x-forwarded-for': '192.0.2.1' }
+    expect(await recognised(forwarded, '/', '10.0.0.1')).toBe('403 network_not_allowed')
+    await keys.close?.()
+    keys = await start({ values: { trusted_proxies: '10.0.0.0/8' }, unset: new Map() })
+    expect(await recognised(forwarded, '/', '10.0.0.1')).toMatchObject({ user: 'key:indexer' })
+  })
+})
+
+describe('a ledger that cannot be read', () => {
+  test('leaves known keys in force, and refuses all with 503 once they have changed', async () => {
+    const { key } = await make()
+    let isAway = false
+    let stamp = 0
+    keys =
+      (await extension.start(
+        fakeHost(undefined, async () => ({
+          ...ledger,
+          keys: {
+            ...ledger.keys,
+            stamp: () => stamp,
+            changes: (mark) => (isAway ? Promise.reject(new LedgerUnavailable('away')) : ledger.keys.changes(mark)),
+          },
+        })),
+      )) ?? {}
+    isAway = true
+    expect(await recognised(bearer(key))).toMatchObject({ user: 'key:indexer' })
+    stamp = 1
+    expect(await recognised(bearer(key))).toBe('503 store_unavailable')
+    isAway = false
+    expect(await recognised(bearer(key))).toMatchObject({ user: 'key:indexer' })
+  })
+
+  test('ends the start', async () => {
+    const away = fakeHost(undefined, () => Promise.reject(new LedgerUnavailable('away')))
+    await expect(extension.start(away)).rejects.toThrow('away')
+  })
+})
+
+test.each([
+  [{ trusted_proxies: ['home'] }, 'trusted_proxies'],
+  [{ trusted_proxies: 7 }, 'trusted_proxies'],
+  [{ trusted_proxy: '10.0.0.0/8' }, 'trusted_proxy'],
+])('the settings %j are refused', async (values, field) => {
+  await expect(start({ values, unset: new Map() })).rejects.toThrow(expect.objectContaining({ field }))
+})

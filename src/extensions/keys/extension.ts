@@ -1,0 +1,34 @@
+import { clientAddresses } from '../../base/client-address.ts'
+import type { Extension } from '../extension.ts'
+import { keyBook } from './key-book.ts'
+import { keyRoutes } from './key-routes.ts'
+import { keyRecogniser } from './recognise.ts'
+import { parseKeySettings } from './settings.ts'
+import { useNotes } from './use-notes.ts'
+
+/** Keys for programs (docs/keys.md). Alone it refuses all that have none. It needs no configuration file. */
+export const extension: Extension = {
+  name: 'keys',
+
+  async start(host) {
+    const { trustedProxies } = parseKeySettings(await host.config())
+    const { keys } = await host.ledger()
+    const book = await keyBook(keys, (key, error) =>
+      host.log.error('a key is refused: what it may do cannot be read; make a new one', {
+        key,
+        reason: error instanceof Error ? error.message : String(error),
+      }),
+    )
+    const notes = useNotes(keys)
+    return {
+      recognise: keyRecogniser({
+        book,
+        clients: clientAddresses(trustedProxies),
+        now: () => host.now(),
+        onUse: notes.note,
+      }),
+      routes: keyRoutes(keys, host),
+      close: notes.close,
+    }
+  },
+}

@@ -1,0 +1,107 @@
+import { parseNetwork, type Network } from '../../base/ip-address.ts'
+import type { Access } from '../../formats/access.ts'
+import { parseStoredGrants, type Grants } from '../../keys/grants.ts'
+import { hashOfKey, type FormedKey } from '../../keys/key-form.ts'
+import { kindOf } from '../../keys/manage-keys.ts'
+import type { KeyMark, KeyTable, StoredKey } from '../../ledger/ledger.ts'
+import type { Visitor } from '../extension.ts'
+
+/** A key that is in use. */
+export interface KnownKey {
+  readonly id: number
+  /** Unix milliseconds; infinity: never. */
+  readonly expires: number
+  /** Addresses of clients; `undefined`: all. */
+  readonly networks: readonly Network[] | undefined
+  readonly visitor: Visitor
+  /** The minute of its last use, in Unix milliseconds. */
+  usedAt: number
+}
+
+/** All keys in use, in memory. */
+export interface KeyBook {
+  /**
+   * Finds a key. A promise only after a change of the keys, which is read first: an ended key is not found as soon as
+   * its end was answered.
+   *
+   * @throws {LedgerUnavailable} the keys have changed, and the change cannot be read
+   */
+  find(key: FormedKey): KnownKey | undefined | Promise<KnownKey | undefined>
+}
+
+/** Loads the keys of a table. @param onFault called for a key whose stored grants cannot be read: it is left out */
+export async function keyBook(
+  table: Pick<KeyTable, 'stamp' | 'changes'>,
+  onFault: (id: number, error: unknown) => void,
+): Promise<KeyBook> {
+  const known = new Map<string, KnownKey>()
+  let mark: KeyMark | undefined
+  let seen: number | undefined
+  let loading: Promise<void> | undefined
+
+  async function load(): Promise<void> {
+    // Read first: a change during the load makes the next comparison differ.
+    const stamp = table.stamp()
+    const changes = await table.changes(mark)
+    if (changes.isWhole) known.clear()
+    for (const key of changes.keys) take(key)
+    mark = changes.mark
+    seen = stamp
+  }
+
+  function take(key: StoredKey): void {
+    known.delete(key.hash)
+    if (key.ended !== undefined) return
+    try {
+      known.set(key.hash, knownKey(key))
+    } catch (error) {
+      onFault(key.id, error)
+    }
+  }
+
+  async function upToDate(): Promise<void> {
+    while (table.stamp() !== seen) {
+      loading ??= load().finally(() => {
+        loading = undefined
+      })
+      await loading
+    }
+  }
+
+  await upToDate()
+  return {
+    find(key) {
+      const hash = hashOfKey(key)
+      return table.stamp() === seen ? known.get(hash) : upToDate().then(() => known.get(hash))
+    },
+  }
+}
+
+function knownKey(key: StoredKey): KnownKey {
+  const grants = parseStoredGrants(key.grants, kindOf(key))
+  return {
+    id: key.id,
+    expires: key.expires ?? Number.POSITIVE_INFINITY,
+    networks: grants.networks?.flatMap((network) => parseNetwork(network) ?? []),
+    // No person has such a name: a key never counts as the user whose name it was given.
+    visitor: { user: `key:${key.name}`, access: accessOf(grants) },
+    usedAt: key.used ?? 0,
+  }
+}
+
+function accessOf({ models, providers, scopes }: Grants): Access {
+  const mayDo = new Set(scopes)
+  const exact = new Set(models?.filter((name) => !name.endsWith('*')).map((name) => name.toLowerCase()))
+  const beginnings = models?.flatMap((name) => (name.endsWith('*') ? [name.slice(0, -1).toLowerCase()] : [])) ?? []
+  const ids = providers === undefined ? undefined : new Set(providers)
+  return {
+    mayDo: (scope) => mayDo.has(scope),
+    mayUseModel(name) {
+      if (models === undefined) return true
+      // As in the directory of models, names differ by more than their case.
+      const asked = name.toLowerCase()
+      return exact.has(asked) || beginnings.some((beginning) => asked.startsWith(beginning))
+    },
+    mayUseProvider: (id) => ids?.has(id) ?? true,
+  }
+}

@@ -1,0 +1,148 @@
+import { parseJsonObject } from '../../formats/chat/parse-json-object.ts'
+import { invalidRequest, WireError } from '../../formats/error.ts'
+import { KeyFault } from '../../keys/grants.ts'
+import {
+  endKey,
+  makeKey,
+  overlapDaysMax,
+  parseDays,
+  parseKeyRequest,
+  rotateKey,
+  viewOfKey,
+} from '../../keys/manage-keys.ts'
+import { LedgerFull, type KeyTable } from '../../ledger/ledger.ts'
+import type { ExtensionRoute, Host, RouteContext } from '../extension.ts'
+import { uncachedJson, withLedger } from './responses.ts'
+
+const bodyBytesMax = 64 * 1024
+const keysPath = '/v1/keys'
+const keyPath = '/v1/keys/'
+const rotatePath = '/v1/keys/{id}/rotate'
+const pageSizeDefault = 100
+const pageSizeMax = 1_000
+const overlapDaysDefault = 1
+
+/** `/v1/keys`: management keys and owners list, make, rotate and end keys (docs/keys.md). */
+export function keyRoutes(keys: KeyTable, { log, now }: Pick<Host, 'log' | 'now'>): readonly ExtensionRoute[] {
+  const maker = ({ user }: RouteContext) => ({ by: user ?? 'an owner', now: now() })
+
+  function noted(message: string, { id: request, user }: RouteContext, id: number): void {
+    log.info(message, { request, key: id, by: user })
+  }
+
+  async function list({ request }: RouteContext): Promise<Response> {
+    const query = new URL(request.url).searchParams
+    const after = queryNumber(query, 'after', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER, fallback: 0 })
+    const limit = queryNumber(query, 'limit', { minimum: 1, maximum: pageSizeMax, fallback: pageSizeDefault })
+    const found = await keys.list(after, limit + 1)
+    const data = found.slice(0, limit).map((key) => viewOfKey(key, now()))
+    return uncachedJson({ object: 'list', data, has_more: found.length > limit })
+  }
+
+  async function show({ path }: RouteContext): Promise<Response> {
+    const key = await keys.find(idOf(path))
+    if (key === undefined) throw keyNotFound()
+    return uncachedJson(viewOfKey(key, now()))
+  }
+
+  async function make(context: RouteContext): Promise<Response> {
+    const request = parsed(parseKeyRequest, parseJsonObject(await context.body(bodyBytesMax)))
+    const made = await makeKey(keys, request, maker(context))
+    noted('a key was made', context, made.id)
+    return uncachedJson(made)
+  }
+
+  async function rotate(context: RouteContext): Promise<Response> {
+    const overlapDays = parsed(overlapOf, await context.body(bodyBytesMax))
+    const id = idOf(context.path.slice(0, -'/rotate'.length))
+    const made = await rotateKey(keys, id, { ...maker(context), overlapDays })
+    if (made === 'unknown') throw keyNotFound()
+    if (typeof made === 'string') throw notRotatable(made)
+    noted('a key was rotated', context, id)
+    return uncachedJson(made)
+  }
+
+  async function end(context: RouteContext): Promise<Response> {
+    const id = idOf(context.path)
+    const ended = await endKey(keys, id, maker(context))
+    if (ended === undefined) throw keyNotFound()
+    noted('a key was ended', context, id)
+    return uncachedJson(ended)
+  }
+
+  const routes: readonly Pick<ExtensionRoute, 'method' | 'path' | 'handle'>[] = [
+    { method: 'GET', path: keysPath, handle: list },
+    { method: 'POST', path: keysPath, handle: make },
+    { method: 'GET', path: keyPath, handle: show },
+    { method: 'DELETE', path: keyPath, handle: end },
+    { method: 'POST', path: rotatePath, handle: rotate },
+  ]
+  return routes.map(({ handle, ...route }) => ({
+    ...route,
+    isForOwners: true,
+    scope: 'keys:write',
+    handle: (context) => withLedger(() => refused(() => handle(context))),
+  }))
+}
+
+/** @throws {WireError} 409 when there are as many keys as there may be */
+async function refused<Value>(work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof LedgerFull)) throw error
+    throw new WireError(409, 'invalid_request_error', 'too_many_keys', `No key was made: ${error.message}`)
+  }
+}
+
+/** @throws {WireError} 400 with the name of the faulty member */
+function parsed<Value, Result>(parse: (value: Value) => Result, value: Value): Result {
+  try {
+    return parse(value)
+  } catch (error) {
+    if (!(error instanceof KeyFault)) throw error
+    throw invalidRequest('invalid_value', `'${error.field}': ${error.message}`, error.field)
+  }
+}
+
+/** The body of a rotation may be empty. */
+function overlapOf(body: Uint8Array): number {
+  const { overlap_days: days = overlapDaysDefault, ...others } = body.length === 0 ? {} : parseJsonObject(body)
+  const [other] = Object.keys(others)
+  if (other !== undefined) throw new KeyFault(other.slice(0, 64), 'unknown member, allowed: overlap_days')
+  return parseDays(days, 'overlap_days', 0, overlapDaysMax)
+}
+
+/** @throws {WireError} 404 */
+function idOf(path: string): number {
+  const text = path.slice(keyPath.length)
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw keyNotFound()
+  return Number(text)
+}
+
+interface NumberRange {
+  readonly minimum: number
+  readonly maximum: number
+  readonly fallback: number
+}
+
+/** @throws {WireError} 400 */
+function queryNumber(query: URLSearchParams, name: string, { minimum, maximum, fallback }: NumberRange): number {
+  const text = query.get(name)
+  if (text === null) return fallback
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : -1
+  if (value >= minimum && value <= maximum) return value
+  throw invalidRequest('invalid_value', `'${name}' must be an integer from ${minimum} to ${maximum}.`, name)
+}
+
+function keyNotFound(): WireError {
+  return new WireError(404, 'invalid_request_error', 'key_not_found', 'There is no key with this id')
+}
+
+function notRotatable(reason: 'over' | 'replaced'): WireError {
+  const message =
+    reason === 'over'
+      ? 'The key has ended or expired: make a new one'
+      : 'The key was rotated before: rotate its successor, which has the same line'
+  return new WireError(409, 'invalid_request_error', 'key_not_rotatable', message)
+}

@@ -1,0 +1,90 @@
+import type { ClientAddresses } from '../../base/client-address.ts'
+import { isInside } from '../../base/ip-address.ts'
+import { WireError } from '../../formats/error.ts'
+import { keyHeaders } from '../../formats/format-list.ts'
+import { readKey, type FormedKey } from '../../keys/key-form.ts'
+import type { RequestContext, Visitor } from '../extension.ts'
+import type { KeyBook, KnownKey } from './key-book.ts'
+import { withLedger } from './responses.ts'
+
+/** Options of {@link keyRecogniser}. */
+export interface RecogniserOptions {
+  readonly book: KeyBook
+  readonly clients: Pick<ClientAddresses, 'addressOf'>
+  /** Unix milliseconds. */
+  readonly now: () => number
+  /** Called for the first use of a key in a minute. */
+  readonly onUse: (id: number, minute: number) => void
+}
+
+const minuteMs = 60_000
+
+/**
+ * Recognises programs by their keys, in `Authorization: Bearer`, then the headers of API keys. The first credential
+ * with a prefix of ours counts. A key in the URL is ignored.
+ *
+ * @throws {WireError} 401 for a key that is not valid, 403 outside its networks, 503 when a change of the keys cannot
+ *   be read
+ */
+export function keyRecogniser({
+  book,
+  clients,
+  now,
+  onUse,
+}: RecogniserOptions): (context: RequestContext) => Visitor | undefined | Promise<Visitor> {
+  function admit(key: KnownKey | undefined, context: RequestContext): Visitor {
+    const time = now()
+    if (key === undefined || key.expires <= time)
+      throw invalidKey('The key is not valid: it is unknown, has ended or has expired')
+    checkNetwork(key, context)
+    const minute = time - (time % minuteMs)
+    if (key.usedAt < minute) {
+      key.usedAt = minute
+      onUse(key.id, minute)
+    }
+    return key.visitor
+  }
+
+  function checkNetwork({ networks }: KnownKey, context: RequestContext): void {
+    if (networks === undefined) return
+    const address = clients.addressOf(context)
+    if (address !== undefined && networks.some((network) => isInside(address, network))) return
+    throw new WireError(
+      403,
+      'permission_error',
+      'network_not_allowed',
+      'This key may not be used from the network of this client',
+    )
+  }
+
+  return function recogniseKey(context) {
+    const key = keyOf(context.request.headers)
+    if (key === undefined) return undefined
+    const found = book.find(key)
+    return found instanceof Promise ? withLedger(async () => admit(await found, context)) : admit(found, context)
+  }
+}
+
+/** @throws {WireError} 401 */
+function keyOf(headers: Headers): FormedKey | undefined {
+  const bearer = headers.get('authorization')
+  const first = bearer === null ? undefined : formed(/^bearer +(\S+)$/i.exec(bearer)?.[1])
+  if (first !== undefined) return first
+  for (const name of keyHeaders) {
+    const key = formed(headers.get(name) ?? undefined)
+    if (key !== undefined) return key
+  }
+  return undefined
+}
+
+function formed(credential: string | undefined): FormedKey | undefined {
+  const key = credential === undefined ? undefined : readKey(credential)
+  if (key === 'malformed') throw invalidKey('The key is not valid: a part of it is missing or changed')
+  return key
+}
+
+function invalidKey(message: string): WireError {
+  return new WireError(401, 'authentication_error', 'invalid_api_key', message, {
+    headers: { 'www-authenticate': 'Bearer realm="svc", error="invalid_token"' },
+  })
+}

@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'bun:test'
+import type { Contribution, Visitor } from '../extensions/extension.ts'
+import { WireError } from '../formats/error.ts'
+import { guardsOf, passGuards } from './pass-guards.ts'
+
+const program: Visitor = { user: 'key:indexer' }
+const person: Visitor = { user: 'ann' }
+const refusal = new WireError(401, 'authentication_error', 'invalid_api_key', 'refused')
+
+function pass(contributions: readonly Contribution[]) {
+  const context = { request: new Request('http://svc.test/'), path: '/', id: 'request-1', address: () => '203.0.113.9' }
+  return passGuards(guardsOf(contributions), context).catch((error: unknown) =>
+    error instanceof WireError ? error.code : error,
+  )
+}
+
+describe('guards and recognisers', () => {
+  test('without recognisers are the guards themselves', () => {
+    const guard = async () => person
+    expect(guardsOf([{ guard }, {}])).toEqual([guard])
+    expect(guardsOf([{}])).toEqual([])
+  })
+
+  test('a recognised visitor skips all guards, in whatever order the extensions are', async () => {
+    const closed: Contribution = { guard: () => Promise.reject(refusal) }
+    for (const recognise of [() => program, async () => program]) {
+      expect(await pass([closed, { recognise }])).toEqual(program)
+      expect(await pass([{ recognise }, closed])).toEqual(program)
+    }
+  })
+
+  test('an unrecognised visitor passes by the guards', async () => {
+    expect(await pass([{ recognise: () => undefined }, { guard: async () => person }])).toEqual(person)
+    expect(await pass([{ recognise: async () => undefined }, { guard: async () => undefined }])).toEqual({})
+  })
+
+  test('an unrecognised visitor is refused where there is no guard', async () => {
+    expect(await pass([{ recognise: () => undefined }])).toBe('authentication_required')
+  })
+
+  test('an error of a recogniser refuses at once', async () => {
+    let asked = 0
+    const guard = async () => {
+      asked += 1
+      return person
+    }
+    const recognise = () => {
+      throw refusal
+    }
+    expect([await pass([{ recognise }, { guard }]), asked]).toEqual(['invalid_api_key', 0])
+  })
+
+  test('see the address of the client, which is read when asked for', async () => {
+    const recognise: Contribution['recognise'] = ({ address }) => ({ user: address })
+    expect(await pass([{ recognise }])).toEqual({ user: '203.0.113.9' })
+  })
+})

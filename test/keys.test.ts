@@ -1,0 +1,317 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, normalize } from 'node:path'
+import { newKey } from '../src/keys/key-form.ts'
+import { answerOf, chat, parseJson, pick, question, type Answer } from './client.ts'
+import { good } from './fakes/good.ts'
+import { startGithub } from './fakes/identity/github.ts'
+import { startService } from './harness.ts'
+import { startRig, type Rig } from './rig.ts'
+import { startSignIn } from './sign-in/rig.ts'
+
+const program = join(import.meta.dir, '..', 'bin', 'svc')
+const auth = ['--auth', 'keys'] as const
+
+interface Key {
+  readonly id: number
+  readonly key: string
+}
+
+/** Runs `svc keys` as a process of its own, on the files of a service. */
+async function svcKeys(home: string, ...argv: readonly string[]): Promise<{ code: number; out: string; err: string }> {
+  const child = Bun.spawn(['sh', program, 'keys', ...argv], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, SVC_HOME: home },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
+  return { code, out, err }
+}
+
+function keyOf(text: string): Key {
+  const value = parseJson(text)
+  const [id, key] = [pick(value, 'id'), pick(value, 'key')]
+  if (typeof id !== 'number' || typeof key !== 'string') throw new Error(`no key: ${text}`)
+  return { id, key }
+}
+
+async function make(home: string, ...flags: readonly string[]): Promise<Key> {
+  const { out, err } = await svcKeys(home, 'make', '--name', 'indexer', '--json', ...flags)
+  return keyOf(out === '' ? err : out)
+}
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+
+async function send(url: string, path: string, init: RequestInit = {}): Promise<Answer> {
+  const response = await fetch(url + path, { redirect: 'manual', ...init })
+  return answerOf(response, await response.text())
+}
+
+const statusAndCode = (answer: Answer): string => `${answer.status} ${String(pick(answer.json, 'error', 'code'))}`
+
+describe('with --auth keys', () => {
+  let rig: Rig
+  let home: string
+  beforeAll(async () => {
+    rig = await startRig([good({ name: 'a' }), good({ name: 'b' })], { flags: [...auth, '--workers', '3'] })
+    home = rig.service.home
+  })
+  afterAll(() => rig[Symbol.asyncDispose]())
+
+  test('only what is public answers without a key, and other paths do not show whether they exist', async () => {
+    const { url } = rig.service
+    for (const path of ['/', '/health', '/ready', '/api/boot']) expect((await send(url, path)).status).toBe(200)
+    for (const path of [
+      '/v1/models',
+      '/v1/keys',
+      '/metrics',
+      '/api/requests',
+      '/api/models',
+      '/v1/nowhere',
+      '/nowhere',
+    ])
+      expect([path, statusAndCode(await send(url, path))]).toEqual([path, '401 authentication_required'])
+    expect(statusAndCode(await rig.ask())).toBe('401 authentication_required')
+    expect((await send(url, '/api/boot')).json).toMatchObject({ isClosed: true, isOwner: false })
+  })
+
+  test('a key opens the API in each format, from the header that its clients send', async () => {
+    const { key } = await make(home)
+    const { url } = rig.service
+    const post = (path: string, body: object, headers: Record<string, string>) =>
+      send(url, path, { method: 'POST', body: JSON.stringify(body), headers })
+    const messages = question({ max_tokens: 9 })
+    const contents = [{ role: 'user', parts: [{ text: 'hello' }] }]
+    const answers = [
+      await rig.ask({}, bearer(key)),
+      await rig.ask({}, bearer(key.slice(3))),
+      await post('/v1/messages', messages, { 'x-api-key': key }),
+      await post('/v1/responses', { model: 'm', input: 'hello' }, bearer(key)),
+      await post('/v1beta/models/m:generateContent', { contents }, { 'x-goog-api-key': key }),
+      await send(url, '/v1/models', { headers: bearer(key) }),
+      await send(url, '/v1beta/models', { headers: { 'x-goog-api-key': key } }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200, 200])
+  })
+
+  test('a key that is not valid is 401 in the shape of each format', async () => {
+    const { url } = rig.service
+    const { key } = await make(home)
+    const bad = `${key.slice(0, 20)}${key[20] === 'A' ? 'B' : 'A'}${key.slice(21)}`
+    const refusal = { error: { type: 'authentication_error', code: 'invalid_api_key', param: null } }
+    for (const wrong of [bad, key.slice(0, -1), newKey('program'), newKey('management')])
+      expect((await rig.ask({}, bearer(wrong))).json).toMatchObject(refusal)
+    const post = (path: string, headers: Record<string, string>) =>
+      send(url, path, { method: 'POST', body: '{}', headers })
+    const messages = await post('/v1/messages', { 'x-api-key': bad })
+    expect([messages.status, messages.json]).toEqual([
+      401,
+      expect.objectContaining({ type: 'error', error: expect.objectContaining({ type: 'authentication_error' }) }),
+    ])
+    const gemini = await post('/v1beta/models/m:generateContent', { 'x-goog-api-key': bad })
+    expect([gemini.status, pick(gemini.json, 'error', 'status')]).toEqual([401, 'UNAUTHENTICATED'])
+    const responses = await post('/v1/responses', bearer(bad))
+    expect([responses.status, pick(responses.json, 'error', 'code')]).toEqual([401, 'invalid_api_key'])
+    expect(messages.headers.get('x-should-retry')).toBe('false')
+  })
+
+  test('a key in the address is not read', async () => {
+    const { key } = await make(home)
+    for (const query of [`?key=${key}`, `?api_key=${key}`, `?session=${key}`])
+      expect(statusAndCode(await send(rig.service.url, `/v1/models${query}`))).toBe('401 authentication_required')
+  })
+
+  test('a key uses the models and providers of its grants, and sees no others', async () => {
+    const { url } = rig.service
+    const { key } = await make(home, '--providers', 'b')
+    expect((await rig.ask({}, bearer(key))).content).toStartWith('b-0')
+    expect((await rig.ask({ model: 'b/m' }, bearer(key))).status).toBe(200)
+    expect(statusAndCode(await rig.ask({ model: 'a/m' }, bearer(key)))).toBe('403 model_not_allowed')
+    const listed = await send(url, '/v1/models', { headers: bearer(key) })
+    expect(pick(listed.json, 'data')).toEqual([expect.objectContaining({ id: 'm', providers: ['b'] })])
+    const other = (await make(home, '--models', 'x*')).key
+    for (const model of ['m', 'M', 'a/m', 'unknown'])
+      expect(statusAndCode(await rig.ask({ model }, bearer(other)))).toBe('403 model_not_allowed')
+    expect(pick((await send(url, '/v1/models', { headers: bearer(other) })).json, 'data')).toEqual([])
+    expect(statusAndCode(await send(url, '/v1/models/m', { headers: bearer(other) }))).toBe('404 model_not_found')
+    const pinned = (await make(home, '--models', 'm')).key
+    expect((await rig.ask({ model: 'a/m' }, bearer(pinned))).status).toBe(200)
+    const near = (await make(home, '--networks', '127.0.0.0/8')).key
+    const far = (await make(home, '--networks', '192.0.2.0/24')).key
+    expect((await rig.ask({}, bearer(near))).status).toBe(200)
+    expect(statusAndCode(await rig.ask({}, { ...bearer(far), 'x-forwarded-for': '192.0.2.1' }))).toBe(
+      '403 network_not_allowed',
+    )
+  })
+
+  test('a key opens the routes of its scopes alone, and never the page', async () => {
+    const { url } = rig.service
+    const paths = ['/v1/models', '/metrics', '/api/requests', '/v1/keys', '/api/models', '/api/providers']
+    async function codes(...flags: readonly string[]): Promise<readonly string[]> {
+      const { key } = await make(home, ...flags)
+      const answers = await Promise.all(paths.map((path) => send(url, path, { headers: bearer(key) })))
+      const asked = statusAndCode(await rig.ask({}, bearer(key)))
+      return [asked, ...answers.map(statusAndCode)].map((each) => each.replace('403 scope_missing', 'no').slice(0, 3))
+    }
+    expect(await codes()).toEqual(['200', '200', 'no', 'no', 'no', 'no', 'no'])
+    expect(await codes('--scopes', 'metrics:read')).toEqual(['no', 'no', '200', 'no', 'no', 'no', 'no'])
+    expect(await codes('--scopes', 'log:read')).toEqual(['no', 'no', 'no', '200', 'no', 'no', 'no'])
+    expect(await codes('--kind', 'management')).toEqual(['no', 'no', 'no', 'no', '200', 'no', 'no'])
+    const { key } = await make(home)
+    expect((await send(url, '/api/boot', { headers: bearer(key) })).json).toMatchObject({
+      isClosed: true,
+      isOwner: false,
+    })
+  })
+
+  test('a management key makes, rotates and ends keys, on whichever worker', async () => {
+    const { url } = rig.service
+    const boss = bearer((await make(home, '--kind', 'management')).key)
+    const ask = (method: string, path: string, body?: object) =>
+      send(url, path, {
+        method,
+        headers: { ...boss, connection: 'close' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+    const made = keyOf((await ask('POST', '/v1/keys', { name: 'night job', models: ['m'] })).text)
+    const next = keyOf((await ask('POST', `/v1/keys/${made.id}/rotate`, { overlap_days: 1 })).text)
+    for (const { key } of [made, next]) expect((await rig.ask({}, bearer(key))).status).toBe(200)
+    for (const { id } of [made, next])
+      expect((await ask('DELETE', `/v1/keys/${id}`)).json).toMatchObject({ id, state: 'ended' })
+    for (let time = 0; time < 12; time += 1)
+      for (const { key } of [made, next])
+        expect(statusAndCode(await rig.ask({}, { ...bearer(key), connection: 'close' }))).toBe('401 invalid_api_key')
+    expect(statusAndCode(await ask('POST', '/v1/keys', { name: 'x', budget: 1 }))).toBe('400 invalid_value')
+    expect(statusAndCode(await ask('GET', '/v1/keys/9999'))).toBe('404 key_not_found')
+    expect(pick((await ask('GET', '/v1/keys?limit=1')).json, 'data', 0, 'id')).toBe(1)
+  })
+
+  test('the name of a key is in the log, its text nowhere', async () => {
+    const { key } = await make(home, '--scopes', 'chat,models:read,log:read,metrics:read')
+    const asked = await rig.ask({ model: key, messages: [{ role: 'user', content: 'x' }] }, bearer(key))
+    await rig.ask({}, bearer(key))
+    const found = await Promise.all(
+      ['/metrics', '/v1/models', '/api/requests'].map((path) => send(rig.service.url, path, { headers: bearer(key) })),
+    )
+    expect(found.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(found[2]?.text).toContain('key:indexer')
+    const last = await rig.ask({}, bearer(`${key}x`))
+    // The model is what the caller wrote: only there may its text be.
+    for (const text of [
+      last.text,
+      JSON.stringify([...asked.headers]),
+      rig.service.output.replaceAll(`"model":"${key}"`, ''),
+    ])
+      expect(text).not.toContain(key.slice(10, 40))
+  })
+})
+
+describe('an ended key', () => {
+  test('passes no request that begins after the answer of the command, under load, on any worker', async () => {
+    await using rig = await startRig([good()], { flags: [...auth, '--workers', '3'] })
+    const { home, url } = rig.service
+    for (let round = 0; round < 3; round += 1) {
+      const { id, key } = await make(home)
+      let endedAt = Number.POSITIVE_INFINITY
+      const late: number[] = []
+      const counts = { passed: 0, refused: 0 }
+      const callers = Array.from({ length: 12 }, async () => {
+        while (performance.now() < endedAt + 300) {
+          const begun = performance.now()
+          const { status } = await chat(url, question(), { headers: { ...bearer(key), connection: 'close' } })
+          if (status === 200) counts.passed += 1
+          else counts.refused += 1
+          if (begun > endedAt && status !== 401) late.push(status)
+        }
+      })
+      await Bun.sleep(150)
+      expect((await svcKeys(home, 'end', String(id))).code).toBe(0)
+      endedAt = performance.now()
+      await Promise.all(callers)
+      expect(late).toEqual([])
+      expect(Math.min(counts.passed, counts.refused)).toBeGreaterThan(0)
+    }
+  }, 60_000)
+})
+
+describe('sign-in and keys side by side', () => {
+  test('let in people by their session and programs by their key; a bad key is refused beside a session', async () => {
+    await using rig = await startSignIn(startGithub, { flags: ['--auth', 'keys'], owners: ['ada'] })
+    const { token } = await rig.signIn()
+    const { key } = await make(rig.service.home)
+    expect((await rig.ask(bearer(key))).status).toBe(200)
+    expect((await rig.ask({ 'x-session-token': token })).status).toBe(200)
+    expect(statusAndCode(await rig.ask({ cookie: `token=${token}`, ...bearer(newKey('program')) }))).toBe(
+      '401 invalid_api_key',
+    )
+    expect(statusAndCode(await rig.ask())).toBe('401 authentication_required')
+    const made = await send(rig.service.url, '/v1/keys', {
+      method: 'POST',
+      body: '{"name":"by ada"}',
+      headers: bearer(token),
+    })
+    expect(made.json).toMatchObject({ made_by: 'ada' })
+    rig.remember(key, keyOf(made.text).key)
+  }, 30_000)
+
+  test('need owners, at the start and in a changed file', async () => {
+    const failure = await startSignIn(startGithub, { flags: ['--auth', 'keys'] }).catch((error: unknown) =>
+      String(error),
+    )
+    expect(failure).toMatch(/exited with 2[^]*owners: found nothing, allowed: names of users, or \[\]/)
+  }, 30_000)
+})
+
+describe('the database', () => {
+  const config = { providers: [{ id: 'echo' }] }
+  test.each([
+    ['damaged', 'text'.repeat(2_000), 1, 'svc.db is damaged: put back a copy'],
+    ['newer', undefined, 2, 'svc.db has schema 99, this version of svc knows 1'],
+  ])('that is %s ends the start', async (_name, text, code, message) => {
+    const files = text === undefined ? {} : { 'svc.db': text }
+    if (text !== undefined) {
+      const failure = startService(config, { files, flags: auth })
+      await expect(failure).rejects.toThrow(new RegExp(`exited with ${code} before it listened:[^]*${message}`))
+      return
+    }
+    const home = mkdtempSync(join(tmpdir(), 'svc-newer-'))
+    try {
+      await svcKeys(home, 'list')
+      const { Database } = await import('bun:sqlite')
+      const database = new Database(join(home, 'svc.db'))
+      database.run('PRAGMA user_version = 99')
+      database.close()
+      expect(await svcKeys(home, 'list')).toMatchObject({ code, err: expect.stringContaining(message) })
+    } finally {
+      rmSync(home, { recursive: true })
+    }
+  })
+
+  test('is not made without keys, and its modules are not loaded', async () => {
+    await using service = await startService(config)
+    expect((await chat(service.url, question({ model: 'echo' }))).status).toBe(200)
+    expect(await Bun.file(join(service.home, 'svc.db')).exists()).toBe(false)
+    const maps = readFileSync(`/proc/${service.pid}/maps`, 'utf8')
+    expect(maps).not.toContain('svc.db')
+    const code = reachable('main.ts')
+    expect(code.size).toBeGreaterThan(3)
+    const serving = reachable('app/serve-here.ts')
+    expect(serving.size).toBeGreaterThan(150)
+    // The file of the interface, with the classes of its errors, is all of the ledger that a service without keys has.
+    expect([...code, ...serving].filter((file) => /^(ledger|keys|extensions\/keys)\//.test(file))).toEqual([
+      'ledger/ledger.ts',
+    ])
+  })
+})
+
+/** Files of src that are loaded with a file: its static imports, and theirs. */
+function reachable(file: string, found = new Set<string>()): Set<string> {
+  if (found.has(file)) return found
+  found.add(file)
+  const text = readFileSync(join(import.meta.dir, '..', 'src', file), 'utf8')
+  for (const [, target = ''] of text.matchAll(/^(?:import|export) (?!type )[^'"]*?from '(\.[^']+\.ts)'/gm))
+    reachable(normalize(join(dirname(file), target)), found)
+  return found
+}
