@@ -167,5 +167,6 @@ test('no line is longer than 120 columns', () => {
 })
 
 test('no two modules of src export the same name', () => {
-  expect(namesExportedTwice(filesOf(['src']))).toEqual([])
+  // Every extension exports itself under this name.
+  expect(namesExportedTwice(filesOf(['src'])).filter((name) => name !== 'extension')).toEqual([])
 })

@@ -8,7 +8,8 @@ import { startService, type ServiceUnderTest } from './harness.ts'
 /**
  * Runs the examples of the documents. A comment before a fenced block gives its kind: `<!-- run -->` is run against a
  * service of that document, with the built-in echo until a `<!-- config -->`; `<!-- prints -->` is the output of the
- * run before it. White space, ids, times and durations are ignored there; `…` matches anything.
+ * run before it. `<!-- start -->` starts the service with its flags. White space, ids, times and durations are ignored
+ * there; `…` matches anything.
  */
 
 const root = join(import.meta.dir, '..')
@@ -29,7 +30,7 @@ interface Example {
 
 function examplesOf(text: string): readonly Example[] {
   return Array.from(
-    text.matchAll(/^<!-- ([a-z ]+) -->\n+```([a-z]+)\n([^]*?)^```$/gm),
+    text.matchAll(/^ *<!-- ([a-z ]+) -->\n+ *```([a-z]+)\n([^]*?)^ *```$/gm),
     ([, kind = '', language = '', code = '']) => ({ kind, language, code }),
   )
 }
@@ -71,7 +72,7 @@ describe('examples in the documents', () => {
   const withExamples = documents
     .map((path) => ({
       path,
-      examples: examplesOf(textOf(path)).filter(({ kind }) => ['run', 'prints', 'config'].includes(kind)),
+      examples: examplesOf(textOf(path)).filter(({ kind }) => ['start', 'run', 'prints', 'config'].includes(kind)),
     }))
     .filter(({ examples }) => examples.length > 0)
 
@@ -93,7 +94,10 @@ describe('examples in the documents', () => {
         let printed = ''
         for (const { kind, language, code } of examples) {
           if (kind === 'config') await reconfigure(service, code)
-          else if (kind === 'run') printed = await run(service, language, code)
+          else if (kind === 'start') {
+            await service.stop()
+            service = await startService({ providers: [{ id: 'echo' }] }, { flags: code.trim().split(' ').slice(3) })
+          } else if (kind === 'run') printed = await run(service, language, code)
           else
             expect(stable(printed)).toMatch(
               new RegExp(
@@ -119,7 +123,9 @@ describe('examples in the documents', () => {
   }
 
   async function run(service: ServiceUnderTest, language: string, code: string): Promise<string> {
-    const here = code.replaceAll('http://127.0.0.1:8000', service.url).replaceAll('npm run svc --', 'sh bin/svc')
+    const here = code
+      .replaceAll('http://127.0.0.1:8000', service.url)
+      .replaceAll(/npm run (?:-s )?svc --/g, 'sh bin/svc')
     const command = language === 'js' ? [process.execPath, '-e', here] : ['sh', '-euc', here]
     const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/_proxy$|^SVC_/i.test(name)))
     const child = Bun.spawn(command, {
@@ -127,7 +133,7 @@ describe('examples in the documents', () => {
       stdin: 'ignore',
       stdout: 'pipe',
       stderr: 'pipe',
-      env: { ...environment, SVC_CONFIG: service.file, NO_COLOR: '1' },
+      env: { ...environment, SVC_HOME: service.home, SVC_CONFIG: service.file, NO_COLOR: '1' },
     })
     const [exitCode, stdout, stderr] = await Promise.all([child.exited, child.stdout.text(), child.stderr.text()])
     if (exitCode !== 0) throw new Error(`exit code ${exitCode} of\n${here}\n${stdout}${stderr}`)

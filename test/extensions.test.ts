@@ -91,7 +91,7 @@ describe('without its folder, sign-in', () => {
 
   test('does not exist: a service that should have been closed does not start', async () => {
     await expect(start({ flags: ['--auth', 'provider_auth'] })).rejects.toThrow(
-      /exited with 2[^]*there is no extension 'provider_auth': the extensions are fence, gate, password/,
+      /exited with 2[^]*there is no extension 'provider_auth': the extensions are fence, gate, keys, password/,
     )
   })
 

@@ -254,6 +254,9 @@ describe('sign-in and keys side by side', () => {
     })
     expect(made.json).toMatchObject({ made_by: 'ada' })
     rig.remember(key, keyOf(made.text).key)
+    await rig.service.configure({ providers: [{ id: 'echo' }] })
+    expect(await rig.logged('owners: found nothing', 'was not reloaded')).toContain('names of users')
+    expect((await rig.ask(bearer(key))).status).toBe(200)
   }, 30_000)
 
   test('need owners, at the start and in a changed file', async () => {

@@ -30,7 +30,7 @@ export const portFlag = integerFlag('port to listen on; 0 picks a free one and p
 
 /** `--auth NAMES`: extensions, such as the one for sign-in (docs/sign-in.md). */
 export const authFlag = namesFlag(
-  'extensions to enable, separated by commas: provider_auth requires sign-in',
+  'extensions to enable, separated by commas: provider_auth requires sign-in, keys admits programs with a key',
   'NAMES',
   { environment: 'SVC_AUTH', otherwise: 'no sign-in' },
 )

@@ -47,7 +47,7 @@ const flags = {
 type Context = CommandContext<typeof flags>
 type FlagName = keyof typeof flags
 
-/** `svc keys` (docs/commands.md). It works on the database of this machine, with or without a running service. */
+/** `svc keys` (docs/keys.md). It works on the database of this machine, with or without a running service. */
 export const keysCommand: Command<typeof flags> = {
   name: 'keys',
   summary: 'make, list, rotate and end keys for programs',

@@ -53,6 +53,8 @@ export async function passGuards(
 }
 
 async function passAll(guards: readonly Guard[], visit: RequestContext): Promise<Visitor | undefined> {
+  const [only] = guards
+  if (only !== undefined && guards.length === 1) return only(visit)
   let passed: Visitor | undefined
   for (const guard of guards) passed = (await guard(visit)) ?? passed
   return passed

@@ -192,6 +192,18 @@ describe('an extension', () => {
     expect(rig.running.contribution).toBeUndefined()
   })
 
+  test('that needs no file is started again without one, and stays as it is when its file is deleted', async () => {
+    const always: Extension = { name: 'greeter', start: async () => ({ routes: [] }) }
+    const { running, faults, write, remove, changes } = await start(undefined, always)
+    await running.reload()
+    expect([running.isOn, changes(), faults]).toEqual([true, 1, []])
+    await write({ word: 'hello' })
+    await running.reload()
+    await remove()
+    await running.reload()
+    expect([running.isOn, faults.length > 0]).toEqual([true, true])
+  })
+
   test('keeps its stores when it is restarted', async () => {
     const hosts: Host[] = []
     const rig = await start({ word: 'one' }, greeter([], hosts))

@@ -59,8 +59,7 @@ const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 
 function visitorOf(found: unknown): Visitor {
   if (typeof found !== 'object' || found === null || !('user' in found)) throw new Error(String(found))
-  // Checked above; only the extension makes it.
-  // oxlint-disable-next-line typescript/consistent-type-assertions
+  // Only the extension makes it.
   return found as Visitor
 }
 

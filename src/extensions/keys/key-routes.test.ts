@@ -110,10 +110,15 @@ describe('/v1/keys', () => {
   })
 
   test.each([
-    [new LedgerUnavailable('away'), '503 store_unavailable null'],
-    [new LedgerFull('full'), '409 too_many_keys null'],
-  ])('says why no key was made: %p', async (error, expected) => {
-    keys = { ...keys, add: () => Promise.reject(error) }
+    ['the database is away', new LedgerUnavailable('away'), '503 store_unavailable null'],
+    ['there are too many', new LedgerFull('full'), '409 too_many_keys null'],
+  ])('says why no key was made: %s', async (_name, error, expected) => {
+    keys = {
+      ...keys,
+      async add() {
+        throw error
+      },
+    }
     expect(await make()).toBe(expected)
   })
 })

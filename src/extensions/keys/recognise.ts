@@ -67,14 +67,21 @@ export function keyRecogniser({
 
 /** @throws {WireError} 401 */
 function keyOf(headers: Headers): FormedKey | undefined {
-  const bearer = headers.get('authorization')
-  const first = bearer === null ? undefined : formed(/^bearer +(\S+)$/i.exec(bearer)?.[1])
+  const first = formed(bearerOf(headers.get('authorization')))
   if (first !== undefined) return first
   for (const name of keyHeaders) {
     const key = formed(headers.get(name) ?? undefined)
     if (key !== undefined) return key
   }
   return undefined
+}
+
+/** The token of `Authorization: Bearer`, as nearly all clients write it, or in another case or with more blanks. */
+function bearerOf(authorization: string | null): string | undefined {
+  if (authorization === null) return undefined
+  return authorization.startsWith('Bearer sk-svc_')
+    ? authorization.slice('Bearer '.length)
+    : /^bearer +(\S+)$/i.exec(authorization)?.[1]
 }
 
 function formed(credential: string | undefined): FormedKey | undefined {
