@@ -660,6 +660,18 @@ export function isAt(bytes: Uint8Array, start: number, expected: Uint8Array): bo
   return true
 }
 
+/** The offset of the first byte from `start` on that is a quote, a backslash, not printable or above 0x7e. */
+export function endOfPlainText(bytes: Uint8Array, start: number): number {
+  const length = bytes.length
+  let position = start
+  while (position < length) {
+    const byte = bytes[position] ?? 0
+    if (byte < 0x20 || byte > 0x7e || byte === QUOTE || byte === BACKSLASH) break
+    position++
+  }
+  return position
+}
+
 const NEXT_VALUE = 0
 const IN_STRING = 1
 const AFTER_VALUE = 2

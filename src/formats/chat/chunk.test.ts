@@ -252,6 +252,42 @@ describe('chunkReader', () => {
     expect(read(twice)).toEqual(other(twice))
   })
 
+  test('reads chunks that differ in one place as any other chunk', () => {
+    const usual = '[{"index":0,"delta":{"content":"a"},"finish_reason":null}]'
+    const others = [
+      usual,
+      usual.replace('"a"', '"b\\n"'),
+      usual.replace('"a"', '"é"'),
+      usual.replace('"a"', '""'),
+      usual.replace('"a"', 'null'),
+      usual.replace('"a"', '"a","content":"b"'),
+      usual.replace('"a"', '"a","content":[{"type":"text","text":"b"}]'),
+      usual.replace('"a"', '"a","reasoning":"b"'),
+      usual.replace('"a"', '"a","refusal":"b"'),
+      usual.replace('"a"', '"a","tool_calls":null'),
+      usual.replace('null', '"stop"'),
+      usual.replace('null', '"length"'),
+      usual.replace('null', 'null,"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}'),
+      usual.replace('null', 'null,"logprobs":null'),
+      usual.replace('0', '1'),
+      usual.replace(']', `,${usual.slice(1)}`),
+      usual.replace('[{', '[ \n{'),
+      usual.replace('null', 'null,"other":"é"'),
+    ]
+    const first = '[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]'
+    const whole = (choices: string, text: string, other = '') =>
+      `{${other}"id":"i","object":"chat.completion.chunk","created":1,"model":"m","choices":${choices.replace('"a"', `"${text}"`)}}`
+    for (const one of others)
+      for (const other of others) {
+        const [read, alone] = [chunkReaderOf(), chunkReaderOf()]
+        for (const text of ['x', 'longer']) read(whole(text === 'x' ? first : one, text))
+        // Another beginning: these are not compared with later ones.
+        alone(whole(first, 'x', '"other":1,'))
+        alone(whole(one, 'longer', '"other":1,'))
+        expect(read(whole(other, 'y'))).toEqual(alone(whole(other, 'y')))
+      }
+  })
+
   test('finds line breaks and invalid UTF-8 in the beginning of every chunk', () => {
     const read = chunkReaderOf()
     const broken = JSON.stringify(chunk({})).replace('{', '{\n')

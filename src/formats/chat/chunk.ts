@@ -1,7 +1,7 @@
 import { insertMembers, isDigits, readIndex, readInteger, removeMember } from '../../bytes/fill.ts'
-import { isAt, JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
+import { endOfPlainText, isAt, JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
 import { applyEdits, type Edit } from '../../bytes/splice.ts'
-import { encode, utf8, withoutLineBreaks } from '../../bytes/text.ts'
+import { encode, latin1, utf8, withoutLineBreaks } from '../../bytes/text.ts'
 import type { AnsweredError } from '../format.ts'
 import { madeUpId } from '../made-up-id.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
@@ -115,6 +115,16 @@ interface StreamState {
   serviceTier: string | undefined
   /** The beginning of the last chunk, up to the value of `choices`, if it needs no edits and has no facts. */
   opening: { readonly bytes: Uint8Array; readonly seen: number } | undefined
+  /** The choices of a chunk with plain text in the first of them, and no other facts. */
+  textChoices: TextChoices | undefined
+}
+
+/** The JSON of choices around a text. */
+interface TextChoices {
+  /** Up to the text, with its opening quote. */
+  readonly before: Uint8Array
+  /** From the closing quote on. */
+  readonly after: Uint8Array
 }
 
 /** Facts of one chunk. */
@@ -122,6 +132,8 @@ interface ChunkFacts extends AnswerFacts {
   isMeaningful: boolean
   isBeyondText: boolean
   text: string
+  /** Offset of the text, if it is the only content so far and has neither escapes nor bytes above 0x7f. */
+  textStart: number | undefined
   finishReason: string | undefined
   /** Facts of the last delta. */
   delta: DeltaFacts
@@ -144,6 +156,7 @@ function newFacts(): ChunkFacts {
     isMeaningful: false,
     isBeyondText: false,
     text: '',
+    textStart: undefined,
     finishReason: undefined,
     hasError: false,
     usage: undefined,
@@ -160,6 +173,7 @@ function streamState(defaults: ChunkDefaults): StreamState {
     finished: new Set(),
     serviceTier: undefined,
     opening: undefined,
+    textChoices: undefined,
   }
 }
 
@@ -192,7 +206,8 @@ function readTop(cursor: JsonCursor, stream: StreamState): Part {
 
 /**
  * Chunks of a stream usually have the same beginning, which needs no second check: passes it and the choices after it,
- * and returns the bits of these members. Returns 0, without moving, for another beginning.
+ * and returns the bits of these members. Returns 0, without moving, for another beginning. Choices that differ from
+ * earlier ones in their text only need no second check either.
  */
 function resumeAtOpening(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts): number {
   const { opening } = stream
@@ -200,9 +215,39 @@ function resumeAtOpening(cursor: JsonCursor, stream: StreamState, facts: ChunkFa
     stream.opening = undefined
     return 0
   }
-  cursor.resume(opening.bytes.length)
+  const start = opening.bytes.length
+  const end = passTextChoices(cursor.bytes, start, stream, facts)
+  cursor.resume(end ?? start)
+  if (end !== undefined) return opening.seen
   readChoices(cursor, stream, facts)
+  keepTextChoices(cursor, start, stream, facts)
   return opening.seen
+}
+
+/** Returns the end of choices at `start` that are those of an earlier chunk, but for their text. */
+function passTextChoices(
+  bytes: Uint8Array,
+  start: number,
+  { textChoices }: StreamState,
+  facts: ChunkFacts,
+): number | undefined {
+  if (textChoices === undefined || !isAt(bytes, start, textChoices.before)) return undefined
+  const textStart = start + textChoices.before.length
+  const textEnd = endOfPlainText(bytes, textStart)
+  if (!isAt(bytes, textEnd, textChoices.after)) return undefined
+  addText(facts, latin1(bytes, textStart, textEnd))
+  return textEnd + textChoices.after.length
+}
+
+/** Keeps the choices that begin at `start`, if they have only a text. */
+function keepTextChoices(cursor: JsonCursor, start: number, stream: StreamState, facts: ChunkFacts): void {
+  const { textStart, text, edits, usage, isBeyondText, finishReason, hasError } = facts
+  if (textStart === undefined || edits.length > 0 || cursor.hasHighBytes || cursor.hasLineBreaks) return
+  if (usage !== undefined || isBeyondText || finishReason !== undefined || hasError) return
+  stream.textChoices = {
+    before: cursor.bytes.slice(start, textStart),
+    after: cursor.bytes.slice(textStart + text.length, cursor.position),
+  }
 }
 
 /** Keeps the beginning of a chunk, up to its choices, if it needs no edits, has no facts and no other choices. */
@@ -451,7 +496,14 @@ function beyondText(facts: ChunkFacts): void {
 
 function readContent(cursor: JsonCursor, facts: ChunkFacts): void {
   const { edits } = facts
-  if (cursor.peek() === 'string') return addText(facts, cursor.string())
+  const isFirst = facts.text === '' && facts.textStart === undefined
+  facts.textStart = undefined
+  if (cursor.peek() === 'string') {
+    const start = cursor.position + 1
+    addText(facts, cursor.string())
+    if (isFirst && cursor.isPlain) facts.textStart = start
+    return
+  }
   const { text, reasoning } = readContentParts(cursor, edits, "'content' of an event")
   addText(facts, text)
   if (reasoning !== '') beyondText(facts)
