@@ -1,4 +1,5 @@
 import type { Part } from './part.ts'
+import type { Source } from './receiver.ts'
 import type { Usage } from './usage.ts'
 
 /** A complete answer in the caller's format. */
@@ -12,19 +13,13 @@ export interface WholeReply {
   readonly isEmpty: boolean
 }
 
-/** The parts of a stream. */
-export interface PartStream {
+/** The parts of a stream. Each read gives at least one; it fails with an UpstreamFailure when the stream fails. */
+export interface PartStream extends Source<readonly Part[]> {
   readonly kind: 'stream'
   /** The data of its parts is bytes of this type, not events. */
   readonly contentType?: string | undefined
   /** As for a whole reply; `false` until it is known. */
   readonly isEmpty: boolean
-  /**
-   * Returns the next parts, at least one; `undefined` at the end of a complete stream.
-   *
-   * @throws {UpstreamFailure} when the stream fails
-   */
-  read(): Promise<readonly Part[] | undefined>
   /** Aborts the upstream's work. May be called at any time, more than once. */
   cancel(): void
 }

@@ -1,5 +1,6 @@
 import type { Ask } from '../formats/ask.ts'
 import type { Part } from '../formats/part.ts'
+import { promised, readTo, type Receiver } from '../formats/receiver.ts'
 import type { Reply, StreamReply } from '../formats/reply.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call } from '../service/service.ts'
@@ -58,18 +59,20 @@ async function readUntilMeaningful(reply: StreamReply, call: Call): Promise<read
 
 function replay(reply: StreamReply, held: readonly Part[]): Reply {
   let pending: readonly Part[] | undefined = held
+  function replayTo(receiver: Receiver<readonly Part[]>): void {
+    if (pending === undefined) return readTo(reply, receiver)
+    const parts = pending
+    pending = undefined
+    queueMicrotask(() => receiver.receive(parts))
+  }
   return {
     kind: 'stream',
     contentType: reply.contentType,
     isEmpty:
       held.every((part) => part.text === '' && !part.isBeyondText) && held.some((part) => part.finishReason === 'stop'),
     onEnd: reply.onEnd,
-    read() {
-      if (pending === undefined) return reply.read()
-      const parts = pending
-      pending = undefined
-      return Promise.resolve(parts)
-    },
+    read: promised(replayTo),
+    readTo: replayTo,
     cancel: () => reply.cancel(),
   }
 }

@@ -2,6 +2,7 @@ import type { Ask } from '../formats/ask.ts'
 import { deliveredParts } from '../formats/delivered.ts'
 import type { Continuation, StreamFormat } from '../formats/format.ts'
 import type { Part } from '../formats/part.ts'
+import { promised, readTo, type Receiver } from '../formats/receiver.ts'
 import type { Reply, PartStream } from '../formats/reply.ts'
 import type { CandidateReply, CandidateWalk } from '../service/failover.ts'
 import { UpstreamFailure } from '../service/failure.ts'
@@ -47,6 +48,7 @@ export function resumable(options: ResumeOptions): PartStream {
   let rest: Continuation | undefined
   let isFinished = false
   let isCancelled = false
+  let reader: Receiver<readonly Part[]> | undefined
   /** Undefined once it can no longer be sent again: requests may be large, and streams long. */
   let request: Ask | undefined = options.request
   if (!isResumable) dropRequest()
@@ -69,24 +71,38 @@ export function resumable(options: ResumeOptions): PartStream {
     return parts
   }
 
-  function passOn(
-    parts: readonly Part[] | undefined,
-  ): readonly Part[] | undefined | Promise<readonly Part[] | undefined> {
-    if (parts === undefined || rest === undefined) return parts && remember(parts)
-    const written = parts.flatMap((part) => rest?.write(part) ?? [])
-    return written.length === 0 ? read() : remember(written)
+  function readParts(receiver: Receiver<readonly Part[]>): void {
+    reader = receiver
+    readTo(current, own)
   }
 
-  function read(): Promise<readonly Part[] | undefined> {
-    return current.read().then(passOn, resumeAfter)
+  /** Receives the parts of the current stream. */
+  const own: Receiver<readonly Part[]> = {
+    receive(parts) {
+      if (parts === undefined || rest === undefined) return give(parts)
+      let written: readonly Part[]
+      try {
+        written = parts.flatMap((part) => rest?.write(part) ?? [])
+      } catch (error) {
+        return reader?.fail(error)
+      }
+      if (written.length === 0) readTo(current, own)
+      else give(written)
+    },
+    fail(error) {
+      resumeAfter(error).then(give, (failure: unknown) => reader?.fail(failure))
+    },
+  }
+
+  function give(parts: readonly Part[] | undefined): void {
+    reader?.receive(parts && remember(parts))
   }
 
   async function resumeAfter(error: unknown): Promise<readonly Part[] | undefined> {
     if (isCancelled) return undefined
     if (!(error instanceof UpstreamFailure)) throw error
     if (!isResumable || isFinished || request === undefined) throw cutOff(error)
-    const parts = await resume(request, error)
-    return parts === undefined ? undefined : remember(parts)
+    return resume(request, error)
   }
 
   /**
@@ -148,7 +164,8 @@ export function resumable(options: ResumeOptions): PartStream {
     kind: 'stream',
     contentType: first.contentType,
     isEmpty: first.isEmpty,
-    read,
+    read: promised(readParts),
+    readTo: readParts,
     cancel() {
       isCancelled = true
       current.cancel()

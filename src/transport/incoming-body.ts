@@ -1,5 +1,11 @@
 import { readBytesMax } from './read-scheduler.ts'
-import { responseMemoryError, TransportError, type MemoryReservation, type UpstreamBody } from './transport.ts'
+import {
+  responseMemoryError,
+  TransportError,
+  type BodyReceiver,
+  type MemoryReservation,
+  type UpstreamBody,
+} from './transport.ts'
 
 /** Most pieces buffered for a slow reader; of larger pieces, {@link readBytesMax} bytes. */
 const piecesMax = 64
@@ -51,7 +57,7 @@ class PieceQueue implements IncomingBody, UpstreamBody {
   #isOpen = true
   #error: TransportError | undefined
   /** The reader waits for a piece. */
-  #next: Waiter<Uint8Array | undefined> | undefined
+  #next: BodyReceiver | undefined
   /** The reader waits for the whole body: there is no back-pressure. */
   #whole: Waiter<Uint8Array> | undefined
   #reservation: MemoryReservation | undefined
@@ -70,13 +76,15 @@ class PieceQueue implements IncomingBody, UpstreamBody {
   }
 
   read(): Promise<Uint8Array | undefined> {
+    return new Promise((resolve, reject) => this.readTo({ receive: resolve, fail: reject }))
+  }
+
+  readTo(receiver: BodyReceiver): void {
     const piece = this.#takeOne()
-    if (piece !== undefined) return Promise.resolve(piece)
-    if (this.#error !== undefined) return Promise.reject(this.#error)
-    if (!this.#isOpen) return Promise.resolve(undefined)
-    return new Promise((resolve, reject) => {
-      this.#next = { resolve, reject }
-    })
+    const error = this.#error
+    if (piece === undefined && error !== undefined) queueMicrotask(() => receiver.fail(error))
+    else if (piece !== undefined || !this.#isOpen) queueMicrotask(() => receiver.receive(piece))
+    else this.#next = receiver
   }
 
   readAll(reservation?: MemoryReservation): Promise<Uint8Array> {
@@ -104,7 +112,7 @@ class PieceQueue implements IncomingBody, UpstreamBody {
     const waiting = this.#next
     if (waiting !== undefined) {
       this.#next = undefined
-      return waiting.resolve(piece)
+      return waiting.receive(piece)
     }
     if (this.#reservation?.reserve(piece.length) === false) throw responseMemoryError()
     this.#pieces.push(piece)
@@ -120,7 +128,7 @@ class PieceQueue implements IncomingBody, UpstreamBody {
     // Otherwise the connection's next body would wait for the reader of this one.
     if (this.#isPaused) this.#resume()
     this.#isOpen = false
-    this.#next?.resolve(undefined)
+    this.#next?.receive(undefined)
     this.#whole?.resolve(this.#takeAll())
     this.#forgetReader()
   }
@@ -130,7 +138,7 @@ class PieceQueue implements IncomingBody, UpstreamBody {
     this.#isOpen = false
     this.#error = error
     if (!keepsPieces) this.#drop()
-    this.#next?.reject(error)
+    this.#next?.fail(error)
     this.#whole?.reject(error)
     this.#forgetReader()
   }

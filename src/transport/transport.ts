@@ -52,6 +52,13 @@ export interface MemoryReservation {
   reserve(bytes: number): boolean
 }
 
+/** Receives the outcome of one read. Its methods must not throw. */
+export interface BodyReceiver {
+  /** @param bytes `undefined` at the end of the body */
+  receive(bytes: Uint8Array | undefined): void
+  fail(error: TransportError): void
+}
+
 /** A response body with one reader: call `read` until the end, `readAll`, or `cancel`. */
 export interface UpstreamBody {
   /**
@@ -61,6 +68,11 @@ export interface UpstreamBody {
    * @throws {TransportError} `short_body` when the connection ends before the body, `reset`, `too_large`, `malformed`
    */
   read(): Promise<Uint8Array | undefined>
+  /**
+   * As `read`, without a promise: `receiver` is called once, by the event of the socket, and never before this method
+   * returns. Absent: `read` only.
+   */
+  readTo?(receiver: BodyReceiver): void
   /**
    * Reads the whole body as one piece.
    *

@@ -2,6 +2,7 @@ import { EventTooLarge, type ServerSentEvent } from '../bytes/event-stream.ts'
 import { MalformedFrame, type Framing } from '../bytes/framing.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import type { Part } from '../formats/part.ts'
+import { promised, readTo, type Receiver } from '../formats/receiver.ts'
 import type { StreamReply } from '../formats/reply.ts'
 import { Cancelled, streamEnd } from '../formats/stream-end.ts'
 import type { Usage } from '../formats/usage.ts'
@@ -17,11 +18,12 @@ const eventBytesDefault = 1024 * 1024
 /** Time limit for the end of the body after `[DONE]`; only a connection whose body has ended can be reused. */
 const afterDoneMs = 250
 const barrenMs = 300_000
+const noParts: readonly Part[] = []
 /** Time limit for what follows the finish of the only choice: usage, and the end of the stream. */
 const afterFinishMs = 5_000
 
 /** A body that is read as a stream. */
-export type StreamBody = Pick<UpstreamBody, 'read' | 'cancel' | 'hasPendingBytes'>
+export type StreamBody = Pick<UpstreamBody, 'read' | 'readTo' | 'cancel' | 'hasPendingBytes'>
 
 /** Options of {@link streamReply}. */
 export interface StreamReplyOptions {
@@ -61,6 +63,7 @@ export function streamReply(
   let hasEnded = false
   /** The decoder was asked for its last parts. */
   let hasAskedForEnd = false
+  let reader: Receiver<readonly Part[]> | undefined
   /** The failure that ended the stream; every later read throws it too. */
   let failure: { readonly error: unknown } | undefined
   const streamEnded = streamEnd()
@@ -69,6 +72,8 @@ export function streamReply(
   let barren: Watchdog | undefined
   /** Milliseconds of waiting for bytes after the finish. */
   let waitedMs = 0
+  /** Time limit of a read after the finish. */
+  let rest: { readonly startedMs: number; readonly limit: Watchdog } | undefined
 
   function isBehind(): boolean {
     return body.hasPendingBytes()
@@ -101,16 +106,19 @@ export function streamReply(
     return hasFinished && !hasOpenChoice
   }
 
-  /** Reads more of the body of a complete answer: usage, the end marker. */
-  async function readRest(): Promise<Uint8Array | undefined> {
-    const started = performance.now()
+  /** Limits a read of more of a complete answer: usage, the end marker. */
+  function limitRest(): void {
     const limit = watchdog(Math.max(0, afterFinishMs - waitedMs), () => giveUp('no end'), isBehind)
-    try {
-      return await body.read()
-    } finally {
-      limit.stop()
-      waitedMs += performance.now() - started
-    }
+    rest = { startedMs: performance.now(), limit }
+  }
+
+  /** Stops the timers of a read. */
+  function stopWaiting(): void {
+    idle?.pause()
+    if (rest === undefined) return
+    rest.limit.stop()
+    waitedMs += performance.now() - rest.startedMs
+    rest = undefined
   }
 
   function markMeaningful(): void {
@@ -188,33 +196,84 @@ export function streamReply(
     return complete
   }
 
-  async function read(): Promise<readonly Part[] | undefined> {
+  function readParts(receiver: Receiver<readonly Part[]>): void {
+    reader = receiver
     reservation?.release()
-    while (!isOver) {
-      try {
-        let bytes = pending
-        pending = undefined
-        if (bytes === undefined) {
-          idle?.touch()
-          bytes = await (isComplete() && decoder.hasOneChoice ? readRest() : body.read())
-          idle?.pause()
-        }
-        if (bytes !== undefined && bytes.length > readBytesMax) {
-          // Large reads are processed in slices, so that other requests are not delayed.
-          pending = bytes.subarray(readBytesMax)
-          bytes = bytes.subarray(0, readBytesMax)
-          await new Promise((resolve) => setImmediate(resolve))
-          if (isOver) break
-        }
-        hasEnded = bytes === undefined
-        const parts = decode(eventsWith(bytes))
-        if (bytes === undefined && !isOver) atEndOfBody()
-        if (parts.length > 0) return parts
-      } catch (error) {
-        fail(error)
-      }
+    if (isOver) return queueMicrotask(giveOutcome)
+    const bytes = pending
+    pending = undefined
+    if (bytes === undefined) awaitBytes()
+    else queueMicrotask(() => receive(bytes))
+  }
+
+  function awaitBytes(): void {
+    idle?.touch()
+    if (decoder.hasOneChoice && isComplete()) limitRest()
+    readTo(body, bodyReceiver)
+  }
+
+  const bodyReceiver: Receiver<Uint8Array> = {
+    receive(bytes) {
+      stopWaiting()
+      receive(bytes)
+    },
+    fail(error) {
+      stopWaiting()
+      fail(error)
+      giveOutcome()
+    },
+  }
+
+  /** Processes bytes; `undefined` at the end of the body. */
+  function receive(bytes: Uint8Array | undefined): void {
+    if (bytes === undefined || bytes.length <= readBytesMax) return processBytes(bytes)
+    // Large reads are processed in slices, so that other requests are not delayed.
+    pending = bytes.subarray(readBytesMax)
+    setImmediate(processBytes, bytes.subarray(0, readBytesMax))
+  }
+
+  function processBytes(bytes: Uint8Array | undefined): void {
+    const parts = isOver ? noParts : partsWith(bytes)
+    if (parts.length > 0) give(parts)
+    else if (isOver) giveOutcome()
+    else readOn()
+  }
+
+  function readOn(): void {
+    const bytes = pending
+    pending = undefined
+    if (bytes === undefined) awaitBytes()
+    else receive(bytes)
+  }
+
+  function partsWith(bytes: Uint8Array | undefined): readonly Part[] {
+    try {
+      hasEnded = bytes === undefined
+      const parts = decode(eventsWith(bytes))
+      if (hasEnded && !isOver) atEndOfBody()
+      return parts
+    } catch (error) {
+      fail(error)
+      return noParts
     }
-    return outcome()
+  }
+
+  /** Gives parts, or the end, to the reader. */
+  function give(parts: readonly Part[] | undefined): void {
+    const receiver = reader
+    reader = undefined
+    receiver?.receive(parts)
+  }
+
+  /** Gives the reader the outcome of a stream that is over. */
+  function giveOutcome(): void {
+    let parts: readonly Part[] | undefined
+    try {
+      parts = outcome()
+    } catch (error) {
+      return reader?.fail(error)
+    }
+    give(parts)
   }
 
   /** The last parts of a stream that is over, or its failure. */
@@ -239,7 +298,8 @@ export function streamReply(
     kind: 'stream',
     isEmpty: false,
     onEnd: streamEnded.onEnd,
-    read,
+    read: promised(readParts),
+    readTo: readParts,
     cancel() {
       isCancelled = true
       if (!isOver) {

@@ -3,6 +3,7 @@ import type { WireError } from '../../formats/error.ts'
 import { answerQuarters, estimatedUsage } from '../../formats/estimate-tokens.ts'
 import type { StreamOutput } from '../../formats/format.ts'
 import type { Part } from '../../formats/part.ts'
+import { readTo, type Receiver } from '../../formats/receiver.ts'
 import type { PartStream } from '../../formats/reply.ts'
 import type { Usage } from '../../formats/usage.ts'
 import { watchdog, type Watchdog } from '../../service/watchdog.ts'
@@ -85,6 +86,7 @@ export function eventStreamBody({
   /** The last bytes of the stream. */
   let ending: Uint8Array | undefined
   let stall: Watchdog | undefined
+  const ended = Promise.withResolvers<void>()
 
   function finish(outcome: StreamOutcome): void {
     isOver = true
@@ -102,7 +104,9 @@ export function eventStreamBody({
   function end(error?: WireError, cause?: unknown): void {
     finish({ hasClientLeft: false, ...(error === undefined ? { usage } : { usage: usageSoFar(), error, cause }) })
     ending = error === undefined ? format.end : format.error(error, delivered.soFar())
-    if (sink !== undefined) close(sink, ending)
+    if (sink === undefined) return
+    close(sink, ending)
+    ended.resolve()
   }
 
   /** Returns the bytes of these parts; empty if all of them are for the record only. */
@@ -144,18 +148,39 @@ export function eventStreamBody({
     return undefined
   }
 
-  async function copy(to: EventStreamSink): Promise<void> {
-    const source = decided ?? (await decide(to))
-    while (!isOver) {
-      const parts = forced === undefined ? await source?.read() : undefined
-      const bytes = parts && frame(parts)
-      if (isOver) return
-      if (forced !== undefined) return end(describe(forced.reason))
-      if (bytes === undefined) return end()
-      if (bytes.length === 0) continue
-      const written = to.write(bytes)
-      if (written instanceof Promise) await untilRead(written)
-    }
+  /** Reads the next parts, unless the stream is over. */
+  function readOn(): void {
+    if (isOver) return
+    if (forced !== undefined) return end(describe(forced.reason))
+    if (decided === undefined) return
+    readTo(decided, parts)
+  }
+
+  /** Writes parts, and reads on when the client takes more. */
+  function write(received: readonly Part[] | undefined): void {
+    const bytes = forced === undefined ? received && frame(received) : undefined
+    if (isOver) return
+    if (forced !== undefined) return end(describe(forced.reason))
+    if (bytes === undefined) return end()
+    const written = bytes.length === 0 ? undefined : sink?.write(bytes)
+    if (written instanceof Promise) untilRead(written).then(readOn, fail)
+    else readOn()
+  }
+
+  function fail(error: unknown): void {
+    if (!isOver) end(describe(forced === undefined ? error : forced.reason), error)
+    abort()
+  }
+
+  const parts: Receiver<readonly Part[]> = {
+    receive(received) {
+      try {
+        write(received)
+      } catch (error) {
+        fail(error)
+      }
+    },
+    fail,
   }
 
   return {
@@ -163,14 +188,10 @@ export function eventStreamBody({
     async send(to) {
       sink = to
       if (ending !== undefined) return close(to, ending)
-      try {
-        await copy(to)
-      } catch (error) {
-        if (!isOver) end(describe(forced === undefined ? error : forced.reason), error)
-        abort()
-      }
+      if (decided === undefined) await decide(to).catch(fail)
+      readOn()
       // The runtime ends the response when this promise resolves, as if it were complete.
-      if (ending === undefined) await new Promise(() => undefined)
+      return ended.promise
     },
     fail(reason) {
       if (isOver || forced !== undefined) return
