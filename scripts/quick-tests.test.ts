@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { allTests, quickTests } from './quick-tests.ts'
+import { allTests, estimatedTimings, quickTests } from './quick-tests.ts'
 
 const root = join(import.meta.dir, '..')
 
@@ -12,4 +12,11 @@ test('quick tests need no browser, no server and no long time', async () => {
     expect(allTests(root)).toContain(slow)
     expect(quick).not.toContain(slow)
   }
+})
+
+test('every test has an estimated duration, and those that start processes the longest', () => {
+  const { files } = estimatedTimings(root)
+  expect(Object.keys(files)).toEqual([...allTests(root)])
+  const slowest = Object.entries(files).toSorted(([, left], [, right]) => right - left)
+  for (const [path] of slowest.slice(0, 20)) expect(path).toMatch(/^(?:lab|test)\//)
 })

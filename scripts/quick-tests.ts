@@ -17,6 +17,18 @@ export async function quickTests(root: string): Promise<readonly string[]> {
   return candidates.filter((_, index) => areQuick[index])
 }
 
+/**
+ * Durations of all tests for `bun test --timings`, estimated by the sizes of their files: 1 ms a byte in test/ and
+ * lab/, where tests start processes and wait for timers, and a twentieth beside the code.
+ */
+export function estimatedTimings(root: string): {
+  readonly version: 1
+  readonly files: Readonly<Record<string, number>>
+} {
+  const durationOf = (path: string): number => Bun.file(join(root, path)).size * (besideCode.test(path) ? 0.05 : 1)
+  return { version: 1, files: Object.fromEntries(allTests(root).map((path) => [path, Math.ceil(durationOf(path))])) }
+}
+
 /** A test that needs programs of the machine asks this module for them. */
 function needs(root: string): string {
   return join(root, 'test', 'needs.ts')

@@ -18,6 +18,7 @@ const browser = await chromium.launch({
     '--host-resolver-rules=MAP website.example 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
   ],
 })
+browser.on('disconnected', () => process.exit())
 const people = new Map()
 
 async function contextOf(person, options = {}) {

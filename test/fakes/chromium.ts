@@ -88,6 +88,8 @@ export interface Chromium {
   /** Closes the tabs of all persons so far. */
   empty(): Promise<void>
   close(): Promise<void>
+  /** Settles when it has ended. */
+  readonly ended: Promise<unknown>
 }
 
 const untilMs = 8_000
@@ -112,7 +114,8 @@ export async function startChromium(executable: string): Promise<Chromium> {
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const kill = () => child.kill('SIGKILL')
+  // On SIGTERM it closes Chromium, which removes its files.
+  const kill = () => child.kill('SIGTERM')
   process.once('exit', kill)
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()
   let calls = 0,
@@ -213,6 +216,7 @@ export async function startChromium(executable: string): Promise<Chromium> {
       }
     },
     empty: async () => void (await call(0, '', 'leave')),
+    ended: read,
     async close() {
       process.removeListener('exit', kill)
       void child.stdin.end()

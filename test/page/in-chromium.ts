@@ -23,9 +23,22 @@ export interface Scene<Rig> {
 /** `describe`, skipped on machines without Chromium. */
 export const describeInChromium = describe.skipIf(executables.chromium === undefined)
 
+/** Browsers of this process, by executable. They end with it, or when bun kills them after a test that takes too long. */
+const running = new Map<string, Chromium>()
+
+/** Starts Chromium, unless it runs: files of tests that run in one process share it. */
+async function sharedChromium(executable: string): Promise<Chromium> {
+  const known = running.get(executable)
+  if (known !== undefined) return known
+  const chromium = await startChromium(executable)
+  running.set(executable, chromium)
+  void chromium.ended.then(() => running.delete(executable))
+  return chromium
+}
+
 /**
- * Starts Chromium before the first test of a file, and closes it after the last. Before each test all tabs are closed,
- * because open tabs take CPU time.
+ * Gives Chromium to the tests of a file. Before each test, and after the last, all tabs are closed, because open tabs
+ * take CPU time.
  *
  * @param form the whole browser takes three times the CPU time of the headless shell
  */
@@ -34,9 +47,9 @@ export function useChromium(form: keyof typeof executables = 'chromium-headless-
   let chromium: Chromium | undefined
   if (executable !== undefined) {
     beforeAll(async () => {
-      chromium = await startChromium(executable)
+      chromium = await sharedChromium(executable)
     })
-    afterAll(() => chromium?.close())
+    afterAll(() => chromium?.empty())
     beforeEach(() => chromium?.empty())
   }
   return {
@@ -56,8 +69,8 @@ export interface ChromiumOptions {
 }
 
 /**
- * Gives Chromium and the result of `start` to the tests of a file or a `describe`. Both are started once, and stopped
- * after the last test. `enter` is called before every test.
+ * Gives Chromium and the result of `start` to the tests of a file or a `describe`. `start` is called once, and its
+ * result disposed of after the last test. `enter` is called before every test.
  *
  *     let rig: Rig, tab: Tab
  *     inChromium(
