@@ -150,11 +150,11 @@ describe('a stream that was held back is empty', () => {
     expect((await held(fakeStream(...steps))).isEmpty).toBe(isEmpty)
   })
 
-  test('and is delivered even after a cancel', async () => {
-    const reply = await held(fakeStream(parts.role(), parts.finish('stop')))
+  test('and is delivered to its end even after a cancel', async () => {
+    const reply = await held(fakeStream(parts.role(), parts.finish('stop'), parts.usage()))
     reply.cancel()
     const { parts: read, error } = await readAll(reply)
-    expect(read).toEqual([parts.role(), parts.finish('stop')])
+    expect(read).toEqual([parts.role(), parts.finish('stop'), parts.usage()])
     expect(error).toBeUndefined()
   })
 })

@@ -24,7 +24,12 @@ export function commit(inner: AnswerService): AnswerService {
     const cancel = () => reply.cancel()
     call.signal.addEventListener('abort', cancel, { once: true })
     try {
-      return replay(reply, await readUntilMeaningful(reply, call))
+      const held = await readUntilMeaningful(reply, call)
+      if (!isEmpty(held)) return replay(reply, held)
+      // It may be delivered after others were asked, when its connection is closed.
+      const rest = await readRest(reply)
+      if (call.signal.aborted) throw call.signal.reason
+      return replay(reply, [...held, ...rest])
     } catch (error) {
       reply.cancel()
       throw error
@@ -57,6 +62,21 @@ async function readUntilMeaningful(reply: StreamReply, call: Call): Promise<read
   }
 }
 
+/** Reads a stream that has finished to its end. */
+async function readRest(reply: StreamReply): Promise<readonly Part[]> {
+  const rest: Part[] = []
+  for (let parts = await reply.read(); parts !== undefined; parts = await reply.read()) rest.push(...parts)
+  return rest
+}
+
+function isEmpty(held: readonly Part[]): boolean {
+  return (
+    held.every((part) => part.text === '' && !part.isBeyondText) &&
+    held.some((part) => part.finishReason === 'stop') &&
+    held.at(-1)?.hasOpenChoice !== true
+  )
+}
+
 function replay(reply: StreamReply, held: readonly Part[]): Reply {
   let pending: readonly Part[] | undefined = held
   function replayTo(receiver: Receiver<readonly Part[]>): void {
@@ -68,8 +88,7 @@ function replay(reply: StreamReply, held: readonly Part[]): Reply {
   return {
     kind: 'stream',
     contentType: reply.contentType,
-    isEmpty:
-      held.every((part) => part.text === '' && !part.isBeyondText) && held.some((part) => part.finishReason === 'stop'),
+    isEmpty: isEmpty(held),
     onEnd: reply.onEnd,
     read: promised(replayTo),
     readTo: replayTo,
