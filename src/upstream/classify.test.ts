@@ -314,6 +314,20 @@ const real: readonly Case[] = [
   [
     'Gemini',
     400,
+    'a prompt that it refuses',
+    gemini(400, 'INVALID_ARGUMENT', "Your prompt contains words that violate Google's Responsible AI practices."),
+    'content_policy',
+  ],
+  [
+    'Gemini',
+    400,
+    'a wrong setting of safety',
+    gemini(400, 'INVALID_ARGUMENT', '* GenerateContentRequest.safety_settings[0]: element predicate failed'),
+    'bad_request',
+  ],
+  [
+    'Gemini',
+    400,
     'too long a prompt',
     gemini(
       400,

@@ -32,7 +32,8 @@ const policyCodes: ReadonlySet<string> = new Set([
 const contentFlagged = /(?:content|input|prompt|request|message|text|image)[^.]{0,60} flagged/
 /** The provider flagged the account or key, not the content. */
 const callerFlagged = /(?:account|organi[sz]ation|user|project|team|key|token)\b[^.]{0,60} flagged/
-const parameterFault = /\b(?:unknown|unrecognized|unsupported|unexpected|invalid) (?:parameter|argument|field|value)/
+const parameterFault =
+  /\b(?:unknown|unrecognized|unsupported|unexpected|invalid) (?:parameter|argument|field|value)|\bsafety settings?\[/
 const tooManyTokens = new RegExp(
   /(?<!max (?:completion |output )?tokens[^.]{0,20})exceeds? the (?:model'?s )?max/.source +
     /(?!.{0,40}(?:output|completion))[^.]{0,40}tokens/.source,
@@ -212,7 +213,8 @@ function classOfBadRequest(words: string, error: UpstreamError | undefined): Fai
 /** By a code or type, or by a text that is not about a parameter or an account. */
 function isPolicy(words: string, error: UpstreamError | undefined): boolean {
   if ([error?.code, error?.type].some((code) => policyCodes.has(code?.toLowerCase() ?? ''))) return true
-  if (parameterFault.test(words) || callerFlagged.test(words)) return false
+  // Google's status says no more than 400.
+  if (parameterFault.test(words.replace('invalid argument', '')) || callerFlagged.test(words)) return false
   return says(words, policyPhrases) || contentFlagged.test(words)
 }
 
