@@ -16,6 +16,15 @@ export interface ResponseFacts {
   readonly hasError: boolean
   readonly usage: TokenCounts | undefined
   readonly hasLineBreaks: boolean
+  /** The places of the id and the model. */
+  readonly head: readonly HeadPlace[]
+}
+
+/** Offsets of the value of a member that all responses of a stream have in common. */
+export interface HeadPlace {
+  readonly member: 'responseId' | 'modelVersion'
+  readonly start: number
+  readonly end: number
 }
 
 /** Facts of one candidate. */
@@ -31,7 +40,7 @@ export interface CandidateFacts {
 
 type Mutable<Facts> = { -readonly [Name in keyof Facts]: Facts[Name] }
 
-const topNames = nameTable(['candidates', 'usageMetadata', 'promptFeedback', 'error'])
+const topNames = nameTable(['candidates', 'usageMetadata', 'promptFeedback', 'error', 'responseId', 'modelVersion'])
 const candidateNames = nameTable(['content', 'finishReason', 'index'])
 const contentNames = nameTable(['parts'])
 const partNames = nameTable(['text', 'thought', 'functionCall'])
@@ -64,7 +73,9 @@ export function responseFacts(data: Uint8Array): ResponseFacts {
 }
 
 function readTop(cursor: JsonCursor): Mutable<ResponseFacts> {
+  const head: HeadPlace[] = []
   const facts: Mutable<ResponseFacts> = {
+    head,
     candidates: noCandidates,
     isBlocked: false,
     hasError: false,
@@ -85,6 +96,12 @@ function readTop(cursor: JsonCursor): Mutable<ResponseFacts> {
       case 3:
         facts.hasError = cursor.isFilled()
         break
+      case 4:
+        head.push(passHead(cursor, 'responseId'))
+        break
+      case 5:
+        head.push(passHead(cursor, 'modelVersion'))
+        break
       default:
         cursor.skip()
     }
@@ -95,6 +112,13 @@ function readTop(cursor: JsonCursor): Mutable<ResponseFacts> {
 /** Whether a response has an end. The candidates are before the usage. */
 function isEnd({ candidates }: ResponseFacts): boolean {
   return candidates.length === 0 || candidates.some(({ finishReason }) => finishReason !== undefined)
+}
+
+function passHead(cursor: JsonCursor, member: HeadPlace['member']): HeadPlace {
+  cursor.peek()
+  const start = cursor.position
+  cursor.skip()
+  return { member, start, end: cursor.position }
 }
 
 function readCandidates(cursor: JsonCursor): readonly CandidateFacts[] {

@@ -1,3 +1,5 @@
+import { isAt } from '../../bytes/json-cursor.ts'
+import { applyEdits, type Edit } from '../../bytes/splice.ts'
 import { withoutLineBreaks } from '../../bytes/text.ts'
 import { isDone } from '../done.ts'
 import { encodeJson } from '../exact-json.ts'
@@ -6,7 +8,7 @@ import { MalformedAnswer } from '../malformed-answer.ts'
 import type { Part } from '../part.ts'
 import { readUpstreamError } from '../upstream-error.ts'
 import { countedUsage } from '../usage.ts'
-import { responseFacts, type CandidateFacts, type ResponseFacts } from './event-facts.ts'
+import { responseFacts, type CandidateFacts, type HeadPlace, type ResponseFacts } from './event-facts.ts'
 import { isDiscarded, readFinishReason } from './finish-reason.ts'
 import { geminiEventBytesMax } from './upstream.ts'
 
@@ -65,6 +67,19 @@ export function responseReader(choices: number): PartReader {
     }
   }
 
+  const head = new Map<HeadPlace['member'], Uint8Array>()
+
+  /** The response with the id and the model of the first one (failover.md row 39). */
+  function withHead(data: Uint8Array, places: readonly HeadPlace[]): Uint8Array {
+    const edits: Edit[] = []
+    for (const { member, start, end } of places) {
+      const first = head.get(member)
+      if (first === undefined) head.set(member, data.slice(start, end))
+      else if (end - start !== first.length || !isAt(data, start, first)) edits.push({ start, end, replacement: first })
+    }
+    return applyEdits(data, edits)
+  }
+
   let held: Part[] = []
   let heldBytes = 0
 
@@ -91,7 +106,8 @@ export function responseReader(choices: number): PartReader {
       if (event === 'error') return { kind: 'error', error: readUpstreamError(given) }
       const facts = responseFacts(given)
       if (facts.hasError) return { kind: 'error', error: readUpstreamError(given) }
-      const part = partOf(facts.hasLineBreaks ? withoutLineBreaks(given) : given, facts)
+      const kept = withHead(given, facts.head)
+      const part = partOf(facts.hasLineBreaks ? withoutLineBreaks(kept) : kept, facts)
       return afterHeld(part, facts.candidates.some(isCalling))
     },
     finish() {

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../base/json-value.ts'
 import type { ServerSentEvent } from '../../bytes/event-stream.ts'
 import { JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
 import { isDone } from '../done.ts'
-import { isObject, numberOf, objectOf, objectsOf, parseJsonBytes, textOf } from '../exact-json.ts'
+import { encodeJson, isObject, numberOf, objectOf, objectsOf, parseJsonBytes, textOf } from '../exact-json.ts'
 import type { AnsweredError, PartReader } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { Part } from '../part.ts'
@@ -52,6 +52,7 @@ export function readWhole(body: Uint8Array): WholeReply | AnsweredError {
 export function partReader(): PartReader {
   const items = itemOrder()
   let hasBegun = false
+  let head: JsonObject | undefined
   let held: Part[] | undefined = []
   let heldBytes = 0
   let hasProgress = false
@@ -66,10 +67,21 @@ export function partReader(): PartReader {
     if (type === 'response.failed') return { kind: 'error', error: errorOf(response) }
     if (event.event === 'error' || type === 'error' || isObject(error)) return { kind: 'error', error: errorOf(parsed) }
     checkPlace(parsed)
-    const part: Part = { kind: 'part', data: oneLine(event.data), event: event.event || undefined, ...factsOf(parsed) }
+    const changed = withHead(parsed)
+    const data = changed === undefined ? oneLine(event.data) : encodeJson(changed)
+    const part: Part = { kind: 'part', data, event: event.event || undefined, ...factsOf(parsed) }
     if (type === 'response.output_item.added' && !part.isMeaningful)
       hasProgress ||= objectOf(parsed['item'])['type'] === 'reasoning'
     return part.isMeaningful ? released(part) : kept(part)
+  }
+
+  /** The event with the id, time and model of the first one (failover.md row 39). Undefined: it has them. */
+  function withHead({ response, ...event }: JsonObject): JsonObject | undefined {
+    if (!isObject(response)) return undefined
+    const { id, created_at, model } = response
+    head ??= { id, created_at, model }
+    if (id === head['id'] && created_at === head['created_at'] && model === head['model']) return undefined
+    return { ...event, response: { ...response, ...head } }
   }
 
   /** @throws {MalformedAnswer} */
