@@ -124,7 +124,7 @@ export function isDone(answer: Answer): boolean {
  * Parses the trail header: `a;status=429;class=rate_limit;ms=12` → `{ name: 'a', status: '429', class: 'rate_limit',
  * ms: '12' }`.
  */
-export function trailOf(answer: Answer): readonly Readonly<Record<string, string | undefined>>[] {
+export function trailOf(answer: Pick<Answer, 'headers'>): readonly Readonly<Record<string, string | undefined>>[] {
   return (answer.headers.get('x-svc-trail') ?? '')
     .split(', ')
     .filter((step) => step !== '')

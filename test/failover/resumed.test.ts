@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { pick } from '../client.ts'
+import type { Spoken } from '../fakes/faults/spoken.ts'
 import { chatLanguage } from '../fakes/languages/chat.ts'
 import {
   eventsOf,
@@ -14,7 +15,8 @@ import {
 import { messagesLanguage } from '../fakes/languages/messages.ts'
 import { responsesLanguage } from '../fakes/languages/responses.ts'
 import { startService, type ServiceUnderTest } from '../harness.ts'
-import { ask, languages, stage, type Spoken } from './stage.ts'
+import { expectFailed, failedEvents } from './failed-stream.ts'
+import { ask, languages, stage } from './stage.ts'
 
 const text = 'Some text 👩‍👩‍👧 of one answer.'
 const said: Piece = { kind: 'text', text }
@@ -334,43 +336,6 @@ describe.each(titled)('a cut stream for a caller of %s', (_, own) => {
   })
 })
 
-/** Signs of a good end of an answer in a caller's format. */
-const politeEnds: Readonly<Record<Language['name'], RegExp>> = {
-  chat: /\[DONE\]|"finish_reason":"/,
-  messages: /message_delta|message_stop/,
-  responses: /event: response\.(?:completed|incomplete)|\[DONE\]/,
-  gemini: /"finishReason"|functionCall/,
-}
-/** The start and the end of a block or an item. Absent: a format has none. */
-const marks: Readonly<Partial<Record<Language['name'], readonly [start: RegExp, end: RegExp]>>> = {
-  messages: [/event: content_block_start/g, /event: content_block_stop/g],
-  responses: [/event: response\.output_item\.added/g, /event: response\.output_item\.done/g],
-}
-/** The last events of a stream that failed. */
-const failures: Readonly<Record<Language['name'], readonly object[]>> = {
-  chat: [{ error: { message: expect.any(String), type: 'api_error', code: 'provider_error' } }],
-  messages: [{ type: 'error', error: { type: 'api_error', message: expect.any(String) } }],
-  responses: [
-    { type: 'error', code: 'server_error', message: expect.any(String), error: { message: expect.any(String) } },
-    { type: 'response.failed', response: { status: 'failed', error: { code: 'server_error' } } },
-  ],
-  gemini: [{ error: { code: 502, status: 'UNAVAILABLE', message: expect.any(String) } }],
-}
-
-/** Expects the caller's error, and no end of the last piece unless it is whole. */
-function expectFailed(
-  { caller, model }: Route,
-  { answer, events }: Awaited<ReturnType<typeof asked>>,
-  isWhole: boolean,
-): void {
-  const { name } = caller
-  expect([model, answer.status, answer.isComplete]).toEqual([model, 200, false])
-  expect(events.slice(-failures[name].length)).toMatchObject([...failures[name]])
-  expect(answer.body).not.toMatch(politeEnds[name])
-  const [starts, ends] = (marks[name] ?? []).map((mark) => answer.body.match(mark)?.length ?? 0)
-  if (starts !== undefined) expect(ends).toBe(starts - (isWhole ? 0 : 1))
-}
-
 describe.each(languages.map((each) => [each.title, each] as const))('a stream for a caller of %s', (_, caller) => {
   test.each(lost.map((row, index) => [row.words, row, lostRoutes[index] ?? []] as const))(
     'lost %s ends with an error',
@@ -382,7 +347,7 @@ describe.each(languages.map((each) => [each.title, each] as const))('a stream fo
           continue
         }
         expect([route.model, seen.hits]).toEqual([route.model, [1, 0, 0]])
-        expectFailed(route, seen, row.kind === 'call' && route.first.name === 'gemini')
+        expectFailed(route, seen.answer, row.kind === 'call' && route.first.name === 'gemini')
         const judged = await libraries[caller.name]?.(service.url, route.model).catch((error: unknown) => error)
         if (judged !== undefined) expect(judged).toBeInstanceOf(Error)
       }
@@ -429,7 +394,7 @@ describe('the input of a custom tool for a caller of Responses', () => {
         '[DONE]',
       ]
       expect(seen.filter((each) => text.includes(each))).toEqual(seen.slice(0, 2))
-      expect(eventsOf(text).slice(-2)).toMatchObject([...failures.responses])
+      expect(eventsOf(text).slice(-2)).toMatchObject([...failedEvents.responses])
     },
   )
 })

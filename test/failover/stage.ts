@@ -1,4 +1,5 @@
-import { faultUpstream, type Hit, type Script } from '../fakes/fault-upstream.ts'
+import { faultUpstream, type Hit } from '../fakes/fault-upstream.ts'
+import type { Spoken } from '../fakes/faults/spoken.ts'
 import { chatLanguage } from '../fakes/languages/chat.ts'
 import { geminiLanguage } from '../fakes/languages/gemini.ts'
 import type { Answer, Language, Question } from '../fakes/languages/language.ts'
@@ -23,9 +24,6 @@ export function pairsOf(turn: number): readonly Pair[] {
   ])
 }
 
-/** The answer of a provider, in the format of the request: a provider of Responses speaks chat completions, too. */
-export type Spoken = (language: Language) => Script
-
 /** One upstream that plays many providers. The first folder of a path names the provider. */
 export interface Stage {
   /** Adds a provider with one model. */
@@ -43,6 +41,7 @@ export interface ActingProvider {
   readonly id: string
   readonly language: Language
   readonly model: string
+  /** In the format of the request: a provider of Responses speaks chat completions, too. */
   readonly spoken: Spoken
   /** Additional fields of its entry. */
   readonly entry?: Readonly<Record<string, unknown>> | undefined

@@ -91,17 +91,29 @@ export interface Language {
   readonly caller: CallerLanguage
 }
 
-/** Answers with these pieces, streamed if the request asks for that. */
-export function answering({ provider }: Language, pieces: readonly Piece[]): Script {
+/**
+ * Answers with these pieces, streamed if the request asks for that.
+ *
+ * @param changed changes a whole answer and each event
+ */
+export function answering(
+  { provider }: Language,
+  pieces: readonly Piece[],
+  changed: (text: string) => string = (text) => text,
+): Script {
   return async (exchange) => {
-    if (!asksForStream(exchange.hit)) return exchange.write(reply(200, JSON.stringify(provider.whole(pieces))))
-    const all = [
-      ...provider.begin(),
-      ...pieces.flatMap((piece, index) => provider.piece(piece, index)),
-      ...provider.end(pieces),
-    ]
-    await exchange.write(chunked(provider, all))
+    if (!asksForStream(exchange.hit)) return exchange.write(reply(200, changed(JSON.stringify(provider.whole(pieces)))))
+    await exchange.write(chunked(provider, eventsWith(provider, pieces).map(changed)))
   }
+}
+
+/** The events of a complete stream. */
+export function eventsWith(provider: ProviderLanguage, pieces: readonly Piece[]): readonly string[] {
+  return [
+    ...provider.begin(),
+    ...pieces.flatMap((piece, index) => provider.piece(piece, index)),
+    ...provider.end(pieces),
+  ]
 }
 
 /**
