@@ -64,7 +64,7 @@ export function nameTable(names: readonly string[]): NameTable {
 
 /** Shared by all tables, of which there are many, for lengths that no name has. */
 const noEntries: readonly NameEntry[] = []
-const noNames = new Array<readonly NameEntry[]>(64).fill(noEntries)
+const noNames: readonly (readonly NameEntry[])[] = Array.from({ length: 64 }, () => noEntries)
 
 /**
  * Walks over JSON in UTF-8 bytes and checks its syntax (RFC 8259), without building values. The bytes are valid JSON

@@ -89,13 +89,15 @@ export function resumable(options: ResumeOptions): PartStream {
       if (written.length === 0) readTo(current, own)
       else give(written)
     },
-    fail(error) {
-      resumeAfter(error).then(give, (failure: unknown) => reader?.fail(failure))
-    },
+    fail: giveRest,
   }
 
   function give(parts: readonly Part[] | undefined): void {
     reader?.receive(parts && remember(parts))
+  }
+
+  function giveRest(cause: unknown): void {
+    void resumeAfter(cause).then(give, (failure: unknown) => reader?.fail(failure))
   }
 
   async function resumeAfter(error: unknown): Promise<readonly Part[] | undefined> {

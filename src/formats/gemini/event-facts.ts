@@ -242,9 +242,13 @@ function readUsage(cursor: JsonCursor, isLast: boolean): TokenCounts | undefined
     else if (code === counts.length) ofPrompt = readValue(cursor)
     else ofAnswer = readValue(cursor)
   }
-  const [prompt, answer = 0, reasoning, total, cached, toolPrompt] = counts
+  const billed = isLast ? billedFacts({ ...modalitiesOf(ofPrompt, ofAnswer), toolPrompt: counts[5] }) : undefined
+  return tokenCounts(counts, billed)
+}
+
+function tokenCounts(counts: readonly (number | undefined)[], billed: TokenCounts['billed']): TokenCounts | undefined {
+  const [prompt, answer = 0, reasoning, total, cached] = counts
   if (prompt === undefined && total === undefined) return undefined
-  const billed = isLast ? billedFacts({ ...modalitiesOf(ofPrompt, ofAnswer), toolPrompt }) : undefined
   const completion = answer + (reasoning ?? 0)
   const known = prompt ?? difference(total, completion)
   const lacks = known === undefined ? 'prompt' : undefined
