@@ -56,6 +56,30 @@ describe('gatewayMetrics', () => {
     parseMetrics(text)
   })
 
+  test('counts costs by their source, and answers without a known cost', () => {
+    const metrics = gatewayMetrics({ version: '1' })
+    const cost = { nanoUsd: 5_300_000, source: 'config' } as const
+    const usage = { promptTokens: 1, completionTokens: 2, totalTokens: 3, isEstimated: true } as const
+    for (const more of [
+      { cost },
+      { cost: { nanoUsd: 0, source: 'catalogue' } },
+      { cost: { nanoUsd: 1, source: 'reported' } },
+      { cost, usage },
+      {},
+      { api: 'count_tokens' },
+    ] as const)
+      metrics.record({ ...record, ...more })
+    metrics.record(refused)
+    const labels = 'provider="openai",model="gpt-4o-mini"'
+    for (const line of [
+      `svc_cost_usd_total{${labels},source="priced"} 0.0053`,
+      `svc_cost_usd_total{${labels},source="reported"} 1e-9`,
+      `svc_cost_usd_total{${labels},source="estimated"} 0.0053`,
+      `svc_unpriced_total{${labels}} 1`,
+    ])
+      expect(metrics.text()).toContain(`\n${line}\n`)
+  })
+
   test('does not name a model when no provider was asked', () => {
     const metrics = gatewayMetrics({ version: '1' })
     metrics.record(refused)

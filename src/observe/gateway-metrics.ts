@@ -1,3 +1,4 @@
+import { usdOf } from '../prices/money.ts'
 import type { RecordedAttempt, RequestRecord } from './record.ts'
 import {
   boundedLabel,
@@ -48,6 +49,9 @@ export interface GatewayMetrics {
 const modelsMax = 500
 const labelsMax = 200
 
+/** Formats that count tokens, which providers do not bill. */
+const freeApis: ReadonlySet<string> = new Set(['count_tokens', 'input_tokens', 'gemini_count_tokens'])
+
 /** Seconds, from a fast local model to the longest allowed request, 600 s. */
 const secondsBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600]
 
@@ -61,6 +65,8 @@ interface RequestSeries {
   readonly firstToken: Histogram | undefined
   readonly promptTokens: Counter | undefined
   readonly completionTokens: Counter | undefined
+  /** By source; made when they are needed. */
+  readonly costs: Partial<Record<'priced' | 'reported' | 'estimated' | 'unknown', Counter>>
 }
 
 /** The series of attempts for one model that ended alike. */
@@ -106,6 +112,16 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
     'svc_tokens_total',
     'Tokens reported by providers, by kind: prompt or completion. Without estimates',
     ['provider', 'model', 'kind'],
+  )
+  const costs = all.counter(
+    'svc_cost_usd_total',
+    'Cost of answers in USD, by source: reported by the provider, priced by svc, or estimated after a cut or a stop',
+    ['provider', 'model', 'source'],
+  )
+  const unpriced = all.counter(
+    'svc_unpriced_total',
+    'Answers whose cost is not known: the model has no price, or the provider reported no tokens',
+    ['provider', 'model'],
   )
   const streamsOpen = all.gauge('svc_streams_open', 'Streams being sent to clients').with()
   const {
@@ -190,6 +206,7 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
       firstToken: provider === undefined ? undefined : firstTokens.with(provider),
       promptTokens: provider === undefined ? undefined : tokens.with(provider, model, 'prompt'),
       completionTokens: provider === undefined ? undefined : tokens.with(provider, model, 'completion'),
+      costs: {},
     }
     ofModel.push(made)
     return made
@@ -213,6 +230,21 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
       tokens.with(provider, model, 'completion').add(attempt.tokens.completionTokens)
   }
 
+  function recordCost(
+    { api, cost, usage }: RequestRecord,
+    model: string,
+    { provider, costs: known }: RequestSeries,
+  ): void {
+    if (provider === undefined) return
+    if (cost === undefined) {
+      if (!freeApis.has(api)) (known.unknown ??= unpriced.with(provider, model)).add()
+      return
+    }
+    const source = usage?.isEstimated === true ? 'estimated' : cost.source === 'reported' ? 'reported' : 'priced'
+    const counter = (known[source] ??= costs.with(provider, model, source))
+    counter.add(usdOf(cost.nanoUsd))
+  }
+
   return {
     record(record) {
       const { listedAs, upstream, provider, trail, firstTokenMs, totalMs, usage } = record
@@ -224,6 +256,7 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
       const counted = usage?.isEstimated === true ? undefined : usage
       if (counted?.promptTokens !== undefined) series.promptTokens?.add(counted.promptTokens)
       if (counted?.completionTokens !== undefined) series.completionTokens?.add(counted.completionTokens)
+      recordCost(record, model, series)
       for (const attempt of trail) recordAttempt(attempt, model)
     },
     streamsOpen,

@@ -43,6 +43,15 @@ describe('formatPrice', () => {
     expect(formatPrice({ input, output })).toBe(text)
   })
 
+  test('a model that is paid by the request is not free', () => {
+    const price = { input: 0, output: 0, request: 0.04 }
+    expect([formatPrice(price), spokenPrice(price), isFree(model({ price }))]).toEqual([
+      '$0.04 a request',
+      '$0.04 a request',
+      false,
+    ])
+  })
+
   test('spells out the numbers for screen readers', () => {
     expect([spokenPrice({ input: 0.15, output: 0.6 }), spokenPrice({ input: 0, output: 0 })]).toEqual([
       '$0.15 in, $0.60 out per million tokens',

@@ -9,14 +9,23 @@ export function formatContext(tokens: number): string {
 }
 
 /** Formats the price of a million tokens, input and output: `$0.15 / $0.60`, `free`. */
-export function formatPrice({ input, output }: Price): string {
-  return input === 0 && output === 0 ? 'free' : `${formatDollars(input)} / ${formatDollars(output)}`
+export function formatPrice(price: Price): string {
+  const { input, output, request = 0 } = price
+  if (isFreePrice(price)) return 'free'
+  return input === 0 && output === 0
+    ? `${formatDollars(request)} a request`
+    : `${formatDollars(input)} / ${formatDollars(output)}`
+}
+
+function isFreePrice({ input, output, request = 0 }: Price): boolean {
+  return input === 0 && output === 0 && request === 0
 }
 
 /** The price as a screen reader should read it. */
-export function spokenPrice({ input, output }: Price): string {
+export function spokenPrice(price: Price): string {
+  const { input, output } = price
   return input === 0 && output === 0
-    ? 'free'
+    ? formatPrice(price)
     : `${formatDollars(input)} in, ${formatDollars(output)} out per million tokens`
 }
 
@@ -67,9 +76,7 @@ function spokenStart(price: Price): string {
 
 /** Whether every provider is known to serve it for free. */
 export function isFree({ offers }: ModelEntry): boolean {
-  return (
-    offers.length > 0 && offers.every(({ price }) => price !== undefined && price.input === 0 && price.output === 0)
-  )
+  return offers.length > 0 && offers.every(({ price }) => price !== undefined && isFreePrice(price))
 }
 
 /** Whether a provider accepts images for it. */

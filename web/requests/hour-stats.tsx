@@ -4,14 +4,26 @@ import type { HourFigures } from './minutes.ts'
 
 /** The last hour in four figures. */
 export function HourStats({ figures }: { readonly figures: HourFigures }): ReactNode {
-  const { requests, errors, errorShare, firstTokenP95, promptTokens, completionTokens, cost, isPartial, isEstimated } =
-    figures
+  const {
+    requests,
+    errors,
+    errorShare,
+    firstTokenP95,
+    promptTokens,
+    completionTokens,
+    cost,
+    unpriced,
+    isPartial,
+    isEstimated,
+  } = figures
   const part = isPartial ? 'of the requests below' : 'of streams'
   const tokens = (count: number): string => markEstimate(formatShortCount(count), isEstimated)
+  const unpricedText =
+    unpriced === 0 ? '' : `${cost === undefined ? ',' : ' and'} ${formatCount(unpriced)} without a price`
   const costText =
     cost === undefined
-      ? ''
-      : `, ${markEstimate(formatCost(cost), isEstimated)}${isPartial ? ' for the requests below' : ''}`
+      ? unpricedText
+      : `, ${markEstimate(formatCost(cost), isEstimated)}${unpricedText}${isPartial ? ' for the requests below' : ''}`
   return (
     <dl className="grid grid-cols-2 gap-3 @3xl:grid-cols-4">
       <Stat name="Requests" value={formatCount(requests)} more="in the last hour" />

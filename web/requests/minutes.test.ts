@@ -65,7 +65,8 @@ describe('the figures of an hour', () => {
   test('are sums of its minutes, and quantiles of its requests', () => {
     const hour = lastHour([minute(3, { requests: 3, errors: 1 }), minute(0)], now)
     const requests = [100, 300, 200].map((firstTokenMs) => requestEntry({ time: now, firstTokenMs, cost: 0.5 }))
-    expect(hourFigures(hour, [...requests, requestEntry({ time: now })])).toEqual({
+    const unpriced = requestEntry({ time: now, provider: 'a', promptTokens: 1, completionTokens: 1 })
+    expect(hourFigures(hour, [...requests, unpriced])).toEqual({
       requests: 4,
       errors: 1,
       errorShare: 0.25,
@@ -73,6 +74,7 @@ describe('the figures of an hour', () => {
       completionTokens: 6,
       firstTokenP95: 300,
       cost: 1.5,
+      unpriced: 1,
       isPartial: false,
       isEstimated: false,
     })
@@ -84,6 +86,7 @@ describe('the figures of an hour', () => {
       errors: 0,
       promptTokens: 0,
       completionTokens: 0,
+      unpriced: 0,
       isPartial: false,
       isEstimated: false,
     })

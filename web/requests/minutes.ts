@@ -1,4 +1,5 @@
 import type { MinuteEntry, RequestEntry } from '../../src/http/page/page-api.ts'
+import { shortCost } from './cost-words.ts'
 
 const minuteMs = 60_000
 const minutesMax = 60
@@ -32,6 +33,8 @@ export interface HourFigures {
   readonly firstTokenP95?: number
   /** USD, over the remembered requests with a known price; absent if no price is known. */
   readonly cost?: number
+  /** Remembered requests without a known price. */
+  readonly unpriced: number
   /** The hour had more requests than are remembered, so `firstTokenP95` and `cost` cover the newest only. */
   readonly isPartial: boolean
   /** Some tokens, and their cost, are estimates. */
@@ -58,6 +61,7 @@ export function hourFigures(hour: readonly MinuteEntry[], requests: readonly Req
     completionTokens: sum((minute) => minute.completionTokens),
     ...(p95 === undefined ? {} : { firstTokenP95: p95 }),
     ...(costs.length === 0 ? {} : { cost: costs.reduce((total, cost) => total + cost, 0) }),
+    unpriced: remembered.filter((request) => shortCost(request) === 'no price').length,
     isPartial: count > remembered.length,
     isEstimated: hour.some(({ isEstimated }) => isEstimated === true),
   }

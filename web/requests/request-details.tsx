@@ -3,7 +3,8 @@ import type { RequestEntry } from '../../src/http/page/page-api.ts'
 import { AttemptsTable } from '../ui/attempts-table.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { formatCost, formatCount, formatMoment, formatMs, markEstimate } from '../ui/format.ts'
+import { formatCount, formatMoment, formatMs, markEstimate } from '../ui/format.ts'
+import { costInWords } from './cost-words.ts'
 import { StatusWord } from './request-line.tsx'
 
 /** All data about one request. The service does not keep its content. */
@@ -34,7 +35,6 @@ function Details({ request }: { readonly request: RequestEntry }): ReactNode {
     totalMs,
     promptTokens,
     completionTokens,
-    cost,
     isEstimated,
     error,
   } = request
@@ -73,7 +73,7 @@ function Details({ request }: { readonly request: RequestEntry }): ReactNode {
             ? 'unknown'
             : `${tokens(promptTokens)} in, ${tokens(completionTokens)} out${isEstimated === true ? ', estimated' : ''}`}
         </Fact>
-        <Fact name="Cost">{cost === undefined ? 'price not known' : markEstimate(formatCost(cost), isEstimated)}</Fact>
+        <Fact name="Cost">{costInWords(request)}</Fact>
       </dl>
       <Attempts request={request} />
       <p className="text-sm text-muted">Questions and answers are not kept.</p>

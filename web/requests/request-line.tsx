@@ -1,8 +1,9 @@
 import { memo, type ReactNode } from 'react'
 import type { RequestEntry } from '../../src/http/page/page-api.ts'
-import { formatCost, formatCount, formatMs, formatTime, inWords, markEstimate } from '../ui/format.ts'
+import { formatCount, formatMs, formatTime, inWords, markEstimate } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { TrailLine } from '../ui/trail.tsx'
+import { shortCost } from './cost-words.ts'
 import { outcomeOf, type Outcome } from './filter-requests.ts'
 import type { RequestRow } from './request-rows.ts'
 
@@ -43,7 +44,7 @@ export const RequestLine = memo(function RequestLine({
   onFocus,
 }: RequestLineProps): ReactNode {
   const { request } = row
-  const { time, api, user, model, trail, firstTokenMs, totalMs, cost, isEstimated } = request
+  const { time, api, user, model, trail, firstTokenMs, totalMs } = request
   return (
     <tr
       role="row"
@@ -123,7 +124,7 @@ export const RequestLine = memo(function RequestLine({
         role="cell"
         className="text-right text-xs text-muted [grid-area:4/4] @5xl:text-sm @5xl:text-ink @5xl:[grid-area:auto]"
       >
-        {cost === undefined ? '–' : markEstimate(formatCost(cost), isEstimated)}
+        {shortCost(request)}
       </td>
     </tr>
   )

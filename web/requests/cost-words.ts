@@ -1,0 +1,27 @@
+import type { RequestEntry } from '../../src/http/page/page-api.ts'
+import { formatCost, markEstimate } from '../ui/format.ts'
+
+const sources = {
+  config: '',
+  reported: ', as the provider reported it',
+  'prices.json': ', by prices.json',
+  catalogue: ', a server on this machine',
+} as const
+
+/** The cost of a request, shortly: `$0.0012`, `no price`; `–` if the provider reported no tokens, or none answered. */
+export function shortCost({ provider, cost, isEstimated, promptTokens, completionTokens }: RequestEntry): string {
+  if (cost !== undefined) return markEstimate(formatCost(cost), isEstimated)
+  const hasTokens = promptTokens !== undefined && completionTokens !== undefined
+  return provider !== undefined && hasTokens ? 'no price' : '–'
+}
+
+/** The cost of a request, and where its price is from. */
+export function costInWords(request: RequestEntry): string {
+  const { provider, cost, costSource = 'config', hasConflict } = request
+  if (cost !== undefined) {
+    const doubt = hasConflict === true ? '; its counts contradict each other, the larger ones were taken' : ''
+    return `${shortCost(request)}${sources[costSource]}${doubt}`
+  }
+  if (provider === undefined) return 'no provider answered'
+  return shortCost(request) === 'no price' ? 'no price is known' : 'not known, since the provider reported no tokens'
+}
