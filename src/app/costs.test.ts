@@ -429,6 +429,15 @@ const gemini: readonly Sample[] = [
     { name: 'thoughts alone at Gemini', price: geminiPrice, cost: 10 * 1_250 + 40 * 10_000 },
     { promptTokenCount: 10, thoughtsTokenCount: 40, totalTokenCount: 50 },
   ),
+  ...geminiSamples(
+    { name: 'strings at Gemini', price: geminiPrice, cost: 10 * 1_250 + 10_000 },
+    { promptTokenCount: '10', candidatesTokenCount: '1', totalTokenCount: '11' },
+  ),
+  ...geminiSamples(
+    { name: 'a negative prompt at Gemini', price: geminiPrice, cost: undefined },
+    { promptTokenCount: -10, candidatesTokenCount: 1 },
+  ),
+  ...geminiSamples({ name: 'no usage at Gemini', price: geminiPrice, cost: undefined }, {}),
 ]
 
 function responseSamples({ name, ...sample }: Omit<Sample, 'answer' | 'asked'>, more: JsonObject): readonly Sample[] {
@@ -502,6 +511,15 @@ const responses: readonly Sample[] = [
       ],
     },
   ),
+  ...responseSamples(
+    { name: 'strings of Responses', price: plainPrice, cost: 5_000 },
+    { usage: { input_tokens: '1', output_tokens: '2' } },
+  ),
+  ...responseSamples(
+    { name: 'a huge count of Responses', price: plainPrice, cost: undefined },
+    { usage: { input_tokens: 1e12, output_tokens: 2 } },
+  ),
+  ...responseSamples({ name: 'no usage of Responses', price: plainPrice, cost: undefined }, { usage: null }),
 ]
 
 const embedding = { object: 'list', model: 'm', data: [{ object: 'embedding', index: 0, embedding: [0.5] }] }

@@ -1,11 +1,13 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { BilledFacts, TokenCounts } from '../answer.ts'
-import { isObject, numberOf, objectsOf } from '../exact-json.ts'
+import { isObject, objectsOf } from '../exact-json.ts'
 import { billedFacts, countIn, prompted } from '../token-counts.ts'
 
 /** Adds newer usage fields to the older ones. Counts of a stream are cumulative, so the last ones count. */
 export function addUsageMetadata(known: JsonObject | undefined, usage: unknown): JsonObject | undefined {
-  if (!isObject(usage) || numberOf(usage['promptTokenCount'] ?? usage['totalTokenCount']) === undefined) return known
+  if (!isObject(usage)) return known
+  const { promptTokenCount, totalTokenCount } = usage
+  if ((countIn(promptTokenCount) ?? countIn(totalTokenCount)) === undefined) return known
   return { ...known, ...usage }
 }
 
