@@ -613,6 +613,7 @@ describe.each<[string, readonly Sample[]]>([
       const cost = await costIn(format, sample)
       expect(cost?.nanoUsd).toEqual(sample.cost)
       expect(cost ?? {}).toMatchObject(sample.more ?? {})
+      expect(cost?.hasConflict).toBeUndefined()
     },
   )
 })
