@@ -277,6 +277,10 @@ const reported: readonly Sample[] = [
     },
     openRouterUsage,
   ),
+  ...chatSamples(
+    { provider: { brand: 'xai' }, name: 'the ticks of xAI', cost: 3_775_600, more: { source: 'reported' } },
+    { prompt_tokens: 199, completion_tokens: 1, total_tokens: 200, cost_in_usd_ticks: 37_756_000 },
+  ),
   ...chatSamples({ ...openRouter, name: 'nothing for a reported 0', cost: undefined }, { ...openRouterUsage, cost: 0 }),
   ...chatSamples({ name: 'nothing for what other providers report', cost: undefined }, openRouterUsage),
 ]
@@ -576,6 +580,13 @@ const others: readonly Sample[] = [
     answer: whole(pictures),
     asked: ['image_generations'],
     cost: 40_000_000,
+  },
+  {
+    name: 'a picture of xAI, with its cost alone',
+    provider: { brand: 'xai' },
+    answer: whole({ ...pictures, usage: { cost_in_usd_ticks: 200_000_000 } }),
+    asked: ['image_generations'],
+    cost: 20_000_000,
   },
   {
     name: 'a moderation without usage',

@@ -179,7 +179,8 @@ export const brands: readonly Brand[] = [
     baseUrl: 'https://api.x.ai/v1',
     keys: ['XAI_API_KEY'],
     modelsPage: 'https://docs.x.ai/docs/models',
-    sources: ['https://docs.x.ai/docs/api-reference'],
+    quirks: { reportsCost: true },
+    sources: ['https://docs.x.ai/docs/api-reference', 'https://docs.x.ai/developers/cost-tracking'],
   }),
   brand({
     id: 'cohere',

@@ -41,7 +41,7 @@ export function countsOfUsage(usage: Usage): TokenCounts {
 
 /**
  * Reads a usage of chat completions, Responses or a relayed endpoint, whose names differ little; undefined without any
- * count.
+ * count or cost.
  *
  * @param serviceTier the tier that the answer names
  */
@@ -49,17 +49,19 @@ export function countsIn(usage: JsonObject, serviceTier?: unknown): TokenCounts 
   const prompt = countIn(usage['prompt_tokens'] ?? usage['input_tokens'])
   const completion = countIn(usage['completion_tokens'] ?? usage['output_tokens'])
   const total = countIn(usage['total_tokens'])
-  if (prompt === undefined && completion === undefined && total === undefined) return undefined
   const ofPrompt = objectOf(
     usage['prompt_tokens_details'] ?? usage['input_tokens_details'] ?? usage['input_token_details'],
   )
   const ofAnswer = objectOf(usage['completion_tokens_details'] ?? usage['output_tokens_details'])
+  const billed = billedOf(usage, ofPrompt, ofAnswer, serviceTier)
+  const known = prompt ?? completion ?? total ?? billed?.cost
+  if (known === undefined) return undefined
   return {
     ...prompted(prompt, completion, total),
     cached: countIn(ofPrompt['cached_tokens']) ?? cacheReads(usage),
     cacheWrite: countIn(ofPrompt['cache_write_tokens']) ?? countIn(usage['cache_creation_input_tokens']),
     reasoning: countIn(ofAnswer['reasoning_tokens']),
-    billed: billedOf(usage, ofPrompt, ofAnswer, serviceTier),
+    billed,
   }
 }
 
@@ -84,6 +86,7 @@ function billedOf(
       cost: amountIn(usage['cost']),
       upstreamCost: amountIn(objectOf(usage['cost_details'])['upstream_inference_cost']),
       isByok: usage['is_byok'] === true,
+      costTicks: amountIn(usage['cost_in_usd_ticks']),
     }),
   })
 }

@@ -40,7 +40,7 @@ export function countedUsage(counts: TokenCounts): Usage {
 const countNames = ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const
 /**
  * Names of usage members. After the details come names for cache reads (DeepSeek, Moonshot, gateways) and writes, then
- * for searches (Perplexity), and last those of OpenRouter.
+ * for searches (Perplexity), and last the costs of OpenRouter and xAI.
  */
 const usageNames = nameTable([
   ...countNames,
@@ -54,6 +54,7 @@ const usageNames = nameTable([
   'cost',
   'cost_details',
   'is_byok',
+  'cost_in_usd_ticks',
   'server_tool_use',
 ])
 const costDetailNames = nameTable(['upstream_inference_cost'])
@@ -90,6 +91,7 @@ interface OtherFacts {
   cost: number | undefined
   upstreamCost: number | undefined
   isByok: boolean
+  costTicks: number | undefined
 }
 
 /**
@@ -115,6 +117,7 @@ export function readUsage(cursor: JsonCursor, edits: Edit[]): Usage | undefined 
     cost: undefined,
     upstreamCost: undefined,
     isByok: false,
+    costTicks: undefined,
   }
   let isNegative = false
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
@@ -170,6 +173,9 @@ function readOther(cursor: JsonCursor, edits: Edit[], code: number, facts: Other
     case 12:
       facts.isByok = cursor.isFilled()
       return
+    case 13:
+      facts.costTicks = readNumber(cursor)
+      return
     default:
       facts.searches = readMember(cursor, toolUseNames)
   }
@@ -192,12 +198,20 @@ function usageOfFacts([prompt, completion, total]: Counts, facts: OtherFacts): U
   }
 }
 
-/** With a key of one's own at the provider behind OpenRouter, `cost` is OpenRouter's fee alone. */
+/** xAI reports its cost in 10⁻¹⁰ USD (https://docs.x.ai/developers/cost-tracking). */
+const ticksPerUsd = 1e10
+
+/**
+ * The cost in USD that a usage reports. With a key of one's own at the provider behind OpenRouter, `cost` is
+ * OpenRouter's fee alone.
+ */
 export function reportedCost({
   cost,
   upstreamCost,
   isByok,
-}: Pick<OtherFacts, 'cost' | 'upstreamCost' | 'isByok'>): number | undefined {
+  costTicks,
+}: Pick<OtherFacts, 'cost' | 'upstreamCost' | 'isByok' | 'costTicks'>): number | undefined {
+  if (costTicks !== undefined) return costTicks / ticksPerUsd
   return isByok && upstreamCost !== undefined ? (cost ?? 0) + upstreamCost : cost
 }
 
