@@ -3,7 +3,7 @@ import { bodyDecoder, type BodyDecoder } from './body-framing.ts'
 import { decodedBody } from './content-decoding.ts'
 import { incomingBody, type BodySource, type IncomingBody } from './incoming-body.ts'
 import { readBytesMax, type ReadScheduler } from './read-scheduler.ts'
-import { receiveQueue, tokenBytes, type ReceiveQueue, type Receiver } from './receive-queue.ts'
+import { receiveQueue, tokenBytes, type ReceiveQueue, type BlockReceiver } from './receive-queue.ts'
 import { keepAliveMs, responseHeadReader, type ResponseHead } from './response-head.ts'
 import type { SocketUser } from './socket-user.ts'
 import { TransportError, type UpstreamRequest, type UpstreamResponse, type UpstreamSignal } from './transport.ts'
@@ -86,7 +86,7 @@ export function connection(
 }
 
 /** A class, since every open request has one: closures would take more memory. */
-class UpstreamConnection implements Connection, BodySource, Receiver {
+class UpstreamConnection implements Connection, BodySource, BlockReceiver {
   readonly #socket: ConnectionSocket
   readonly #owner: ConnectionOwner
   readonly #scratch: Buffer

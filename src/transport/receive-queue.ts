@@ -13,7 +13,7 @@ export const tokenBytes = 2 * 1024
 const blockBytes = 1024
 
 /** The receiver of a queue's bytes. */
-export interface Receiver {
+export interface BlockReceiver {
   /** Receives the next bytes. May pause or stop the queue. */
   receive(bytes: Buffer): void
   /** The socket is closed, and all bytes have been received. */
@@ -27,7 +27,7 @@ export interface ReceiveQueueOptions {
   readonly scheduler: ReadScheduler
   /** The socket to pause while the queue is full. */
   readonly socket: { pause(): unknown; resume(): unknown }
-  readonly receiver: Receiver
+  readonly receiver: BlockReceiver
 }
 
 /** A queue of bytes between a socket and its receiver. */
@@ -58,7 +58,7 @@ export function receiveQueue(options: ReceiveQueueOptions): ReceiveQueue {
 class BlockQueue implements ReceiveQueue {
   readonly #scheduler: ReadScheduler
   readonly #socket: ReceiveQueueOptions['socket']
-  readonly #receiver: Receiver
+  readonly #receiver: BlockReceiver
   readonly #blocks: Buffer[] = []
   #length = 0
   #isPaused = false
