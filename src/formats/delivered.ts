@@ -9,19 +9,26 @@ export interface Delivered {
   readonly last: Part | undefined
 }
 
-/** Starts noting the parts of one stream. */
-export function deliveredParts(): { add(part: Part): void; soFar(): Delivered } {
-  let first: Part | undefined
-  let place: Part | undefined
-  let last: Part | undefined
-  return {
-    add(part) {
-      if (part.data.length === 0) return
-      last = part
-      if (part.isAside === true) return
-      first ??= part
-      place = part
-    },
-    soFar: () => ({ first, place, last }),
+/** Notes the parts of one stream. A class, since every stream has two: closures would take more memory. */
+export class DeliveredParts {
+  #first: Part | undefined
+  #place: Part | undefined
+  #last: Part | undefined
+
+  add(part: Part): void {
+    if (part.data.length === 0) return
+    this.#last = part
+    if (part.isAside === true) return
+    this.#first ??= part
+    this.#place = part
   }
+
+  soFar(): Delivered {
+    return { first: this.#first, place: this.#place, last: this.#last }
+  }
+}
+
+/** Starts noting the parts of one stream. */
+export function deliveredParts(): DeliveredParts {
+  return new DeliveredParts()
 }

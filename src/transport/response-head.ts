@@ -47,58 +47,61 @@ export interface ResponseHeadReader {
 
 /** Makes a reader of response heads of at most 64 KiB each. */
 export function responseHeadReader(): ResponseHeadReader {
-  let held: Buffer = nothing
-  let heldLength = 0
-  let informational = 0
+  return new HeadReader()
+}
+
+/** A class, since every connection has one: closures would take more memory. */
+class HeadReader implements ResponseHeadReader {
+  #held: Buffer = nothing
+  #heldLength = 0
+  #informational = 0
+
+  push(arrived: Buffer): ReadHead | undefined {
+    const bytes = this.#joined(arrived)
+    let from = 0
+    let searchFrom = Math.max(0, this.#heldLength - 3)
+    for (;;) {
+      const blank = bytes.indexOf(endOfHead, searchFrom)
+      if (blank + 4 - from > headBytesMax || (blank === -1 && bytes.length - from >= headBytesMax))
+        throw malformed('the head is larger than 64 KiB')
+      if (blank === -1) {
+        this.#hold(from === 0 ? bytes : bytes.subarray(from))
+        return undefined
+      }
+      const head = parseResponseHead(bytes, from, blank)
+      this.#held = nothing
+      this.#heldLength = 0
+      from = searchFrom = blank + 4
+      if (head.status >= 200) {
+        this.#informational = 0
+        return { head, bytes, end: from }
+      }
+      if (head.status === 101) throw malformed('unexpected status 101')
+      if (++this.#informational > informationalMax)
+        throw new TransportError(
+          'informational',
+          `The upstream sent more than ${informationalMax} informational responses`,
+        )
+    }
+  }
 
   /** Appends bytes to those held. The buffer doubles, since a head may arrive byte by byte. */
-  function joined(arrived: Buffer): Buffer {
-    if (heldLength === 0) return arrived
-    const length = heldLength + arrived.length
-    if (length > held.length) {
+  #joined(arrived: Buffer): Buffer {
+    if (this.#heldLength === 0) return arrived
+    const length = this.#heldLength + arrived.length
+    if (length > this.#held.length) {
       const grown = Buffer.allocUnsafeSlow(Math.max(2 * length, 1024))
-      held.copy(grown, 0, 0, heldLength)
-      held = grown
+      this.#held.copy(grown, 0, 0, this.#heldLength)
+      this.#held = grown
     }
-    arrived.copy(held, heldLength)
-    return held.subarray(0, length)
+    arrived.copy(this.#held, this.#heldLength)
+    return this.#held.subarray(0, length)
   }
 
-  function hold(bytes: Buffer): void {
+  #hold(bytes: Buffer): void {
     if (!beginsLikeHttp(bytes, 0)) throw malformed('not an HTTP/1 status line')
-    if (heldLength === 0) held = bytes
-    heldLength = bytes.length
-  }
-
-  return {
-    push(arrived) {
-      let bytes = joined(arrived)
-      let from = 0
-      let searchFrom = Math.max(0, heldLength - 3)
-      for (;;) {
-        const blank = bytes.indexOf(endOfHead, searchFrom)
-        if (blank + 4 - from > headBytesMax || (blank === -1 && bytes.length - from >= headBytesMax))
-          throw malformed('the head is larger than 64 KiB')
-        if (blank === -1) {
-          hold(from === 0 ? bytes : bytes.subarray(from))
-          return undefined
-        }
-        const head = parseResponseHead(bytes, from, blank)
-        held = nothing
-        heldLength = 0
-        from = searchFrom = blank + 4
-        if (head.status >= 200) {
-          informational = 0
-          return { head, bytes, end: from }
-        }
-        if (head.status === 101) throw malformed('unexpected status 101')
-        if (++informational > informationalMax)
-          throw new TransportError(
-            'informational',
-            `The upstream sent more than ${informationalMax} informational responses`,
-          )
-      }
-    },
+    if (this.#heldLength === 0) this.#held = bytes
+    this.#heldLength = bytes.length
   }
 }
 

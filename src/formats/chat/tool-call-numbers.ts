@@ -43,38 +43,50 @@ interface ToolCallState {
  * a name begins a new call. The first piece of a call gets a missing id and type.
  */
 export function toolCallNumbers(): ToolCallNumbers {
-  const byChoice = new Map<number, ToolCallState>()
-  return {
-    read(cursor, choice, edits) {
-      let hasCall = false
-      for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
-        hasCall = true
-        if (cursor.peek() !== 'object') {
-          throw new MalformedAnswer('malformed', 'a tool call of an event is not an object')
-        }
-        let state = byChoice.get(choice)
-        if (state === undefined) {
-          state = {
-            indexById: new Map(),
-            idByIndex: new Map(),
-            assigned: new Map(),
-            next: 0,
-            last: 0,
-            lastGiven: undefined,
-            ends: new Map(),
-          }
-          byChoice.set(choice, state)
-        }
-        readToolCall(cursor, state, edits)
+  return new CallNumbers()
+}
+
+/** A class, since every stream has one: closures would take more memory. */
+class CallNumbers implements ToolCallNumbers {
+  /** Absent before the first call. */
+  #byChoice: Map<number, ToolCallState> | undefined
+
+  read(cursor: JsonCursor, choice: number, edits: Edit[]): boolean {
+    let hasCall = false
+    for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
+      hasCall = true
+      if (cursor.peek() !== 'object') {
+        throw new MalformedAnswer('malformed', 'a tool call of an event is not an object')
       }
-      return hasCall
-    },
-    hasCall: (choice) => byChoice.has(choice),
-    hasOpenCall: (choice) =>
-      byChoice
-        .get(choice)
-        ?.ends.values()
-        .some(({ isComplete }) => !isComplete) === true,
+      readToolCall(cursor, this.#stateOf(choice), edits)
+    }
+    return hasCall
+  }
+
+  hasCall(choice: number): boolean {
+    return this.#byChoice?.has(choice) === true
+  }
+
+  hasOpenCall(choice: number): boolean {
+    const ends = this.#byChoice?.get(choice)?.ends.values()
+    return ends?.some(({ isComplete }) => !isComplete) === true
+  }
+
+  #stateOf(choice: number): ToolCallState {
+    this.#byChoice ??= new Map()
+    const known = this.#byChoice.get(choice)
+    if (known !== undefined) return known
+    const state: ToolCallState = {
+      indexById: new Map(),
+      idByIndex: new Map(),
+      assigned: new Map(),
+      next: 0,
+      last: 0,
+      lastGiven: undefined,
+      ends: new Map(),
+    }
+    this.#byChoice.set(choice, state)
+    return state
   }
 }
 
