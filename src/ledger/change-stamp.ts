@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, ftruncateSync, openSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, writeSync } from 'node:fs'
 
 /**
  * A number in a file that all processes of this machine have mapped into memory. A write is visible to the next read in
@@ -15,7 +15,8 @@ const bytes = 4
 export function openStamp(path: string): ChangeStamp {
   const descriptor = openSync(path, 'a+', 0o600)
   try {
-    if (fstatSync(descriptor).size < bytes) ftruncateSync(descriptor, bytes)
+    // Written, not extended: on a full disk a page without a block would end the process when it is used.
+    if (fstatSync(descriptor).size < bytes) writeSync(descriptor, new Uint8Array(bytes))
   } finally {
     closeSync(descriptor)
   }

@@ -45,6 +45,7 @@ export async function openLedger({
   let found = 0
   let trouble: string | undefined
   let isLooking = false
+  let isClosed = false
   let dataVersion = readDataVersion()
   const timer = setInterval(() => void look(), lookMs)
   timer.unref()
@@ -88,7 +89,7 @@ export async function openLedger({
   }
 
   function report(problem: string | undefined): void {
-    if (problem !== trouble) onTrouble(problem)
+    if (problem !== trouble && !isClosed) onTrouble(problem)
     trouble = problem
   }
 
@@ -101,6 +102,7 @@ export async function openLedger({
   return {
     keys: keyTable(shared),
     async close() {
+      isClosed = true
       clearInterval(timer)
       file.database.close()
     },
