@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, jest, test } from 'bun:test'
+import type { Access } from '../formats/access.ts'
+import { WireError } from '../formats/error.ts'
 import type { OfferedModel } from '../formats/model.ts'
 import { callOf, failureOf, rejection } from '../service/testing.ts'
 import { gateway, type GatewayOptions } from './gateway.ts'
@@ -297,5 +299,55 @@ describe('a model that no list has', () => {
       (await gatewayTo([fakeProvider('a', [wholeReply('hello')], { models: unknownModels })]).answer(request, callOf()))
         .provider,
     ).toBe('a')
+  })
+})
+
+describe('a caller with a key', () => {
+  const access = (models: readonly string[], providers?: readonly string[]): Access => ({
+    mayDo: () => true,
+    mayUseModel: (name) => models.includes(name),
+    mayUseProvider: (id) => providers?.includes(id) ?? true,
+  })
+  const ask = (model: string, limits: Access, aliases: Readonly<Record<string, string>> = {}) => {
+    const providers = ['a', 'b'].map((id) => fakeProvider(id, [wholeReply(id)], { models: ['m'] }))
+    return gatewayTo(providers, { aliases })
+      .answer(requestOf({ model }), { ...callOf(), access: limits })
+      .then(
+        ({ provider }) => provider,
+        (error: unknown) => (error instanceof WireError ? error.code : error),
+      )
+  }
+
+  test.each([
+    ['its model', 'm', access(['m']), 'a'],
+    ['its model at a provider', 'b/m', access(['m']), 'b'],
+    ['its model at its provider', 'm', access(['m'], ['b']), 'b'],
+    ['another model', 'm', access(['x']), 'model_not_allowed'],
+    ['another model at a provider', 'b/m', access(['b']), 'model_not_allowed'],
+    ['its model at another provider', 'a/m', access(['m'], ['b']), 'model_not_allowed'],
+    ['its model where it has no provider', 'm', access(['m'], ['c']), 'model_not_allowed'],
+    ['its model that nobody has', 'x', access(['x']), 'model_not_found'],
+    ['another model that nobody has', 'x', access(['m']), 'model_not_allowed'],
+  ])('that asks for %s', async (_name, model, limits, expected) => {
+    expect(await ask(model, limits)).toBe(expected)
+  })
+
+  test('may use an alias by its own name, not by that of its model', async () => {
+    const aliases = { fast: 'b/m', 'team/fast': 'b/m' }
+    expect(await ask('fast', access(['fast']), aliases)).toBe('b')
+    expect(await ask('fast', access(['m']), aliases)).toBe('model_not_allowed')
+    expect(await ask('team/fast', access(['fast']), aliases)).toBe('model_not_allowed')
+  })
+
+  test('gets a cut stream resumed by its providers alone', async () => {
+    const providers = [
+      fakeProvider('a', [fakeStream(parts.text('Hel'), cutFailure())]),
+      fakeProvider('b', [fakeStream(parts.text('Hello'))]),
+      fakeProvider('c', [fakeStream(parts.text('Hello'))]),
+    ]
+    const call = { ...callOf(), access: access(['m'], ['a', 'c']) }
+    const { reply } = await gatewayTo(providers).answer(streaming, call)
+    if (reply.kind === 'stream') await readAll(reply)
+    expect(providers.map(({ requests }) => requests.length)).toEqual([1, 0, 1])
   })
 })

@@ -145,7 +145,9 @@ function permitted(
   asked: string,
   { isPinned }: ModelCandidates,
 ): readonly ModelCandidate[] {
-  const isAllowed = access.mayUseModel(asked) || (isPinned && access.mayUseModel(asked.slice(asked.indexOf('/') + 1)))
+  const [first] = candidates
+  const isNamedAt = isPinned && first !== undefined && asked.startsWith(`${first.name}/`)
+  const isAllowed = access.mayUseModel(asked) || (isNamedAt && access.mayUseModel(asked.slice(asked.indexOf('/') + 1)))
   const allowed = isAllowed ? candidates.filter(({ name }) => access.mayUseProvider(name)) : []
   if (isAllowed && (allowed.length > 0 || candidates.length === 0)) return allowed
   throw modelNotAllowed(asked)

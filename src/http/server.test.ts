@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
+import type { Access } from '../formats/access.ts'
 import { WireError } from '../formats/error.ts'
 import { formats } from '../formats/format-list.ts'
 import { jsonResponse } from './json-response.ts'
@@ -183,6 +184,27 @@ describe('the server', () => {
   test('throws when it cannot listen', () => {
     const port = Number(new URL(start()).port)
     expect(() => start({ port })).toThrow(expect.objectContaining({ code: 'EADDRINUSE' }))
+  })
+})
+
+describe('a key', () => {
+  const route = (path: string, more: Partial<Route> = {}): Route => ({
+    method: 'GET',
+    path,
+    isPublic: false,
+    handle: ({ id }) => jsonResponse({}, id),
+    ...more,
+  })
+  const access: Access = { mayDo: (scope) => scope === 'chat', mayUseModel: () => true, mayUseProvider: () => true }
+
+  test('admits to the routes of its scopes alone', async () => {
+    const routed = [route('/chat', { scope: 'chat' }), route('/metrics', { scope: 'metrics:read' }), route('/closed')]
+    const url = start({ routes: routed, guards: [async () => ({ user: 'key:indexer', access })] })
+    const statuses = ['/chat', '/metrics', '/closed', '/nowhere'].map(async (path) => (await fetch(url + path)).status)
+    expect(await Promise.all(statuses)).toEqual([200, 403, 403, 404])
+    expect(await (await fetch(`${url}/metrics`)).json()).toMatchObject({
+      error: { code: 'scope_missing', message: 'This needs a key with the scope metrics:read' },
+    })
   })
 })
 

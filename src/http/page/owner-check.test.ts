@@ -2,6 +2,17 @@ import { expect, test } from 'bun:test'
 import { contextOf } from '../testing.ts'
 import { ownerCheck } from './owner-check.ts'
 
+test('a key that was admitted to a route may there do what an owner may', () => {
+  const access = { mayDo: () => true, mayUseModel: () => true, mayUseProvider: () => true }
+  const context = { ...contextOf(new Request('http://x/')), visitor: { user: 'key:a', access } }
+  expect(
+    ownerCheck(
+      () => true,
+      () => false,
+    )(context),
+  ).toBe(true)
+})
+
 test('without a guard every request is from an owner, with one those of listed users', () => {
   const isOwner = (isGuarded: boolean, user?: string) =>
     ownerCheck(
