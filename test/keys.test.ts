@@ -117,6 +117,18 @@ describe('with --auth keys', () => {
     expect(messages.headers.get('x-should-retry')).toBe('false')
   })
 
+  test('svc connect asks for the models with a key', async () => {
+    const { key } = await make(home)
+    const child = Bun.spawn(['sh', program, 'connect', 'codex', '--url', rig.service.url], {
+      env: { PATH: process.env['PATH'] ?? '', HOME: home, SVC_TOKEN: key },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    const [out, code] = await Promise.all([child.stdout.text(), child.exited])
+    expect([code, out.includes('model = "m"'), out.includes(key)]).toEqual([0, true, false])
+  })
+
   test('a key in the address is not read', async () => {
     const { key } = await make(home)
     for (const query of [`?key=${key}`, `?api_key=${key}`, `?session=${key}`])

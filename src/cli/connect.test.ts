@@ -172,7 +172,9 @@ claude
 
   test('says what is wrong with the service', async () => {
     const closed = service(models, 'secret-of-test')
-    await expect(run(['codex', '--url', closed.url])).rejects.toThrow('Sign in first: set SVC_TOKEN to a session token')
+    await expect(run(['codex', '--url', closed.url])).rejects.toThrow(
+      'Sign in first: set SVC_TOKEN to a key of svc keys make, or to a session token',
+    )
     await expect(run(['codex', '--url', service([]).url])).rejects.toThrow('offers no model')
     await expect(run(['codex', '--url', service('none').url])).rejects.toThrow('does not list models as svc does')
     const gone = service()

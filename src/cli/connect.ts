@@ -52,7 +52,7 @@ export const connectCommand: Command<typeof flags> = {
     { command: 'svc connect claude-code --model my-model --write', does: 'sets up Claude Code' },
     {
       command: 'SVC_TOKEN=… svc connect opencode --url https://svc.example.org',
-      does: 'for a service with sign-in; the token is a session token',
+      does: 'for a service with sign-in or keys; the token is a session token or a key',
     },
   ],
   exitCodes: { 130: 'stopped by Ctrl-C' },
@@ -63,7 +63,7 @@ async function run(context: Context): Promise<number> {
   const { flags, environment, stdout, stderr, signal } = context
   const guide = guideOf(context)
   const root = serviceRoot(serviceUrl(flags.url))
-  const token = sessionToken(environment, 'set it to a session token, which GET /auth/session shows in the browser')
+  const token = sessionToken(environment, 'set it to a key of svc keys make, or to a session token of /auth/session')
   const { httpClient } = await import('../transport/http-client.ts')
   const transport = httpClient()
   try {
@@ -132,7 +132,8 @@ async function listModels({ root, token, transport, signal }: RunningService): P
 function explained(error: unknown, root: string): unknown {
   if (!(error instanceof ServiceRefusal) || error.status !== 401) return error
   return new Error(
-    `${error.message}: set SVC_TOKEN to a session token, which ${root}/auth/session shows in the browser`,
+    `${error.message}: set SVC_TOKEN to a key of svc keys make, or to a session token, ` +
+      `which ${root}/auth/session shows in the browser`,
   )
 }
 

@@ -1,4 +1,5 @@
 import { UsageError } from '../app/start-errors.ts'
+import { readKey } from '../keys/key-form.ts'
 import { headerBlock, parseOrigin } from '../transport/header-block.ts'
 import type { Transport, UpstreamResponse } from '../transport/transport.ts'
 import { show } from './arguments.ts'
@@ -10,7 +11,7 @@ export interface ServiceRequest {
   readonly path: string
   /** JSON for a POST request. Absent: a GET request. */
   readonly body?: string
-  /** Session token. */
+  /** Session token or key. */
   readonly token?: string
 }
 
@@ -49,7 +50,7 @@ export async function askService(
         headers: headerBlock({
           accept: '*/*',
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...(token === undefined ? {} : { 'x-session-token': token }),
+          ...credentialHeader(token),
         }),
         body: body === undefined ? [] : [new TextEncoder().encode(body)],
         connectMs,
@@ -68,13 +69,19 @@ export async function askService(
   throw new ServiceRefusal(status, message ?? `${base.href} answered with status ${status}`)
 }
 
+/** A key is read from the headers of keys only. */
+function credentialHeader(token: string | undefined): Readonly<Record<string, string>> {
+  if (token === undefined) return {}
+  return readKey(token) === undefined ? { 'x-session-token': token } : { authorization: `Bearer ${token}` }
+}
+
 /** The address of a running service, which may be written with `/v1`, without it and without a slash at the end. */
 export function serviceRoot(url: string): string {
   return url.replace(/\/+$/, '').replace(/\/v1$/, '')
 }
 
 /**
- * Reads a session token from `SVC_TOKEN`. It is no flag, since other users of the machine can see flags.
+ * Reads a session token or a key from `SVC_TOKEN`. It is no flag, since other users of the machine can see flags.
  *
  * @returns undefined if the variable is not set
  * @throws {UsageError} if the text cannot be a token
