@@ -3,10 +3,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, normalize } from 'node:path'
 import { newKey } from '../src/keys/key-form.ts'
+import { makeKey, parseKeyRequest, rotateKey } from '../src/keys/manage-keys.ts'
+import { openLedger } from '../src/ledger/open-ledger.ts'
 import { answerOf, chat, parseJson, pick, question, type Answer } from './client.ts'
 import { good } from './fakes/good.ts'
 import { startGithub } from './fakes/identity/github.ts'
 import { startService } from './harness.ts'
+import { workersOf } from './process-tree.ts'
 import { startRig, type Rig } from './rig.ts'
 import { startSignIn } from './sign-in/rig.ts'
 
@@ -246,6 +249,35 @@ describe('an ended key', () => {
       expect(Math.min(counts.passed, counts.refused)).toBeGreaterThan(0)
     }
   }, 60_000)
+})
+
+describe('revoked or changed keys do not go on', () => {
+  test('over 200 rotations no old key passes, and each new one does, on any worker', async () => {
+    await using rig = await startRig([good()], { flags: [...auth, '--workers', '3'] })
+    const { keys, close } = await openLedger({ path: join(rig.service.home, 'svc.db') })
+    const maker = { by: 'test', now: Date.now(), overlapDays: 0 }
+    const status = async (key: string) => (await rig.ask({}, { ...bearer(key), connection: 'close' })).status
+    let current = await makeKey(keys, parseKeyRequest({ name: 'indexer' }), maker)
+    for (let round = 0; round < 200; round += 1) {
+      const next = await rotateKey(keys, current.id, maker)
+      if (typeof next === 'string') throw new Error(next)
+      expect([round, await status(current.key), await status(next.key)]).toEqual([round, 401, 200])
+      current = next
+    }
+    await close()
+  }, 60_000)
+
+  test('a worker that replaces a killed one knows the keys as they are', async () => {
+    await using rig = await startRig([good()], { flags: [...auth, '--workers', '1'] })
+    const { home } = rig.service
+    const [kept, ended] = [await make(home), await make(home)]
+    expect((await rig.ask({}, bearer(ended.key))).status).toBe(200)
+    for (const worker of workersOf(rig.service.pid)) process.kill(worker, 'SIGKILL')
+    expect((await svcKeys(home, 'end', String(ended.id))).code).toBe(0)
+    const ask = async ({ key }: Key) => (await rig.ask({}, { ...bearer(key), connection: 'close' })).status
+    for (let waited = 0; waited < 100 && (await ask(kept).catch(() => 0)) !== 200; waited += 1) await Bun.sleep(50)
+    expect([await ask(kept), await ask(ended)]).toEqual([200, 401])
+  }, 30_000)
 })
 
 describe('sign-in and keys side by side', () => {

@@ -84,8 +84,8 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     if (this.context.request.signal.aborted) this.#leave()
     if (signal.aborted) return Promise.reject(signal.reason)
     this.#gateway = this.options.gateway()
-    const { access } = this.context.visitor ?? {}
-    return this.#gateway.answer(ask, { signal, trail: this.trail, access }, () => this.#reservation?.release())
+    const call = { signal, trail: this.trail, access: this.context.visitor?.access }
+    return this.#gateway.answer(ask, call, () => this.#reservation?.release())
   }
 
   /** Ends the deadline: the answer is complete, and its delivery has a limit of its own. */
