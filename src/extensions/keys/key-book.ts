@@ -35,6 +35,8 @@ export async function keyBook(
   onFault: (id: number, error: unknown) => void,
 ): Promise<KeyBook> {
   const known = new Map<string, KnownKey>()
+  /** Most keys have the same grants as many others. */
+  const granted = new Map<string, Granted>()
   let mark: KeyMark | undefined
   let seen: number | undefined
   let loading: Promise<void> | undefined
@@ -43,7 +45,7 @@ export async function keyBook(
     // Read first: a change during the load makes the next comparison differ.
     const stamp = table.stamp()
     const changes = await table.changes(mark)
-    if (changes.isWhole) known.clear()
+    if (changes.isWhole) for (const all of [known, granted]) all.clear()
     for (const key of changes.keys) take(key)
     mark = changes.mark
     seen = stamp
@@ -53,10 +55,18 @@ export async function keyBook(
     known.delete(key.hash)
     if (key.ended !== undefined) return
     try {
-      known.set(key.hash, knownKey(key))
+      known.set(key.hash, knownKey(key, grantedTo(key)))
     } catch (error) {
       onFault(key.id, error)
     }
+  }
+
+  function grantedTo(key: StoredKey): Granted {
+    const kind = kindOf(key)
+    const id = `${kind} ${key.grants}`
+    const found = granted.get(id) ?? compiled(parseStoredGrants(key.grants, kind))
+    granted.set(id, found)
+    return found
   }
 
   async function upToDate(): Promise<void> {
@@ -77,16 +87,20 @@ export async function keyBook(
   }
 }
 
-function knownKey(key: StoredKey): KnownKey {
-  const grants = parseStoredGrants(key.grants, kindOf(key))
-  return {
-    id: key.id,
-    expires: key.expires ?? Number.POSITIVE_INFINITY,
-    networks: grants.networks?.flatMap((network) => parseNetwork(network) ?? []),
-    // No person has such a name: a key never counts as the user whose name it was given.
-    visitor: { user: `key:${key.name}`, access: accessOf(grants) },
-    usedAt: key.used ?? 0,
-  }
+/** Grants, ready for comparisons. */
+interface Granted extends Pick<KnownKey, 'networks'> {
+  readonly access: Access
+}
+
+function compiled(grants: Grants): Granted {
+  const networks = grants.networks?.flatMap((network) => parseNetwork(network) ?? [])
+  return { networks, access: accessOf(grants) }
+}
+
+function knownKey({ id, name, expires = Number.POSITIVE_INFINITY, used = 0 }: StoredKey, granted: Granted): KnownKey {
+  const { networks, access } = granted
+  // No person has such a name: a key never counts as the user whose name it was given.
+  return { id, expires, networks, visitor: { user: `key:${name}`, access }, usedAt: used }
 }
 
 function accessOf({ models, providers, scopes }: Grants): Access {
