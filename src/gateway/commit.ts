@@ -83,7 +83,9 @@ function replay(reply: StreamReply, held: readonly Part[]): Reply {
     if (pending === undefined) return readTo(reply, receiver)
     const parts = pending
     pending = undefined
-    queueMicrotask(() => receiver.receive(parts))
+    queueMicrotask(() => {
+      if (receiver.receive(parts)) readTo(reply, receiver)
+    })
   }
   return {
     kind: 'stream',

@@ -84,20 +84,25 @@ export function resumable(options: ResumeOptions): PartStream {
       try {
         written = parts.flatMap((part) => rest?.write(part) ?? [])
       } catch (error) {
-        return reader?.fail(error)
+        reader?.fail(error)
+        return false
       }
-      if (written.length === 0) readTo(current, own)
-      else give(written)
+      return written.length === 0 || give(written)
     },
     fail: giveRest,
   }
 
-  function give(parts: readonly Part[] | undefined): void {
-    reader?.receive(parts && remember(parts))
+  function give(parts: readonly Part[] | undefined): boolean {
+    return reader?.receive(parts && remember(parts)) === true
   }
 
   function giveRest(cause: unknown): void {
-    void resumeAfter(cause).then(give, (failure: unknown) => reader?.fail(failure))
+    void resumeAfter(cause).then(
+      (parts) => {
+        if (give(parts)) readTo(current, own)
+      },
+      (failure: unknown) => reader?.fail(failure),
+    )
   }
 
   async function resumeAfter(error: unknown): Promise<readonly Part[] | undefined> {

@@ -76,15 +76,27 @@ class PieceQueue implements IncomingBody, UpstreamBody {
   }
 
   read(): Promise<Uint8Array | undefined> {
-    return new Promise((resolve, reject) => this.readTo({ receive: resolve, fail: reject }))
+    return new Promise((resolve, reject) => {
+      this.readTo({
+        receive(bytes) {
+          resolve(bytes)
+          return false
+        },
+        fail: reject,
+      })
+    })
   }
 
   readTo(receiver: BodyReceiver): void {
     const piece = this.#takeOne()
     const error = this.#error
     if (piece === undefined && error !== undefined) queueMicrotask(() => receiver.fail(error))
-    else if (piece !== undefined || !this.#isOpen) queueMicrotask(() => receiver.receive(piece))
+    else if (piece !== undefined || !this.#isOpen) queueMicrotask(() => this.#give(receiver, piece))
     else this.#next = receiver
+  }
+
+  #give(receiver: BodyReceiver, piece: Uint8Array | undefined): void {
+    if (receiver.receive(piece)) this.readTo(receiver)
   }
 
   readAll(reservation?: MemoryReservation): Promise<Uint8Array> {
@@ -112,7 +124,7 @@ class PieceQueue implements IncomingBody, UpstreamBody {
     const waiting = this.#next
     if (waiting !== undefined) {
       this.#next = undefined
-      return waiting.receive(piece)
+      return this.#give(waiting, piece)
     }
     if (this.#reservation?.reserve(piece.length) === false) throw responseMemoryError()
     this.#pieces.push(piece)

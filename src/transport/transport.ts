@@ -52,10 +52,13 @@ export interface MemoryReservation {
   reserve(bytes: number): boolean
 }
 
-/** Receives the outcome of one read. Its methods must not throw. */
+/** Receives the bytes of a body. Its methods must not throw. */
 export interface BodyReceiver {
-  /** @param bytes `undefined` at the end of the body */
-  receive(bytes: Uint8Array | undefined): void
+  /**
+   * @param bytes `undefined` at the end of the body
+   * @returns whether it takes the next bytes too. Not after the end
+   */
+  receive(bytes: Uint8Array | undefined): boolean
   fail(error: TransportError): void
 }
 
@@ -69,7 +72,7 @@ export interface UpstreamBody {
    */
   read(): Promise<Uint8Array | undefined>
   /**
-   * As `read`, without a promise: `receiver` is called once, by the event of the socket, and never before this method
+   * Reads on until the receiver takes no more. It is called by the event of the socket, and never before this method
    * returns. Absent: `read` only.
    */
   readTo?(receiver: BodyReceiver): void

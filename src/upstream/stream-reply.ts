@@ -199,23 +199,31 @@ export function streamReply(
   function readParts(receiver: Receiver<readonly Part[]>): void {
     reader = receiver
     reservation?.release()
-    if (isOver) return queueMicrotask(giveOutcome)
-    const bytes = pending
-    pending = undefined
-    if (bytes === undefined) awaitBytes()
-    else queueMicrotask(() => receive(bytes))
+    if (isOver) queueMicrotask(giveOutcome)
+    else if (pending !== undefined) queueMicrotask(readOn)
+    else readOn()
   }
 
-  function awaitBytes(): void {
+  /** Processes what is left of the last read, or reads more. */
+  function readOn(): void {
+    const bytes = pending
+    pending = undefined
+    if (bytes !== undefined && !receive(bytes)) return
+    startWaiting()
+    readTo(body, bodyReceiver)
+  }
+
+  function startWaiting(): void {
     idle?.touch()
     if (decoder.hasOneChoice && isComplete()) limitRest()
-    readTo(body, bodyReceiver)
   }
 
   const bodyReceiver: Receiver<Uint8Array> = {
     receive(bytes) {
       stopWaiting()
-      receive(bytes)
+      if (!receive(bytes)) return false
+      startWaiting()
+      return true
     },
     fail(error) {
       stopWaiting()
@@ -224,26 +232,23 @@ export function streamReply(
     },
   }
 
-  /** Processes bytes; `undefined` at the end of the body. */
-  function receive(bytes: Uint8Array | undefined): void {
+  /** Processes bytes; `undefined` at the end of the body. @returns whether more are needed now */
+  function receive(bytes: Uint8Array | undefined): boolean {
     if (bytes === undefined || bytes.length <= readBytesMax) return processBytes(bytes)
     // Large reads are processed in slices, so that other requests are not delayed.
     pending = bytes.subarray(readBytesMax)
-    setImmediate(processBytes, bytes.subarray(0, readBytesMax))
+    setImmediate(() => {
+      if (processBytes(bytes.subarray(0, readBytesMax))) readOn()
+    })
+    return false
   }
 
-  function processBytes(bytes: Uint8Array | undefined): void {
+  function processBytes(bytes: Uint8Array | undefined): boolean {
     const parts = isOver ? noParts : partsWith(bytes)
-    if (parts.length > 0) give(parts)
-    else if (isOver) giveOutcome()
-    else readOn()
-  }
-
-  function readOn(): void {
-    const bytes = pending
-    pending = undefined
-    if (bytes === undefined) awaitBytes()
-    else receive(bytes)
+    if (parts.length > 0 && !give(parts)) return false
+    if (!isOver) return true
+    giveOutcome()
+    return false
   }
 
   function partsWith(bytes: Uint8Array | undefined): readonly Part[] {
@@ -258,11 +263,14 @@ export function streamReply(
     }
   }
 
-  /** Gives parts, or the end, to the reader. */
-  function give(parts: readonly Part[] | undefined): void {
+  /** Gives parts, or the end, to the reader. @returns whether it takes more */
+  function give(parts: readonly Part[] | undefined): boolean {
     const receiver = reader
     reader = undefined
-    receiver?.receive(parts)
+    if (receiver?.receive(parts) !== true) return false
+    reservation?.release()
+    reader = receiver
+    return true
   }
 
   /** Gives the reader the outcome of a stream that is over. */
@@ -273,7 +281,7 @@ export function streamReply(
     } catch (error) {
       return reader?.fail(error)
     }
-    give(parts)
+    if (give(parts)) giveOutcome()
   }
 
   /** The last parts of a stream that is over, or its failure. */

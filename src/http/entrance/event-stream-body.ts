@@ -148,23 +148,26 @@ export function eventStreamBody({
     return undefined
   }
 
-  /** Reads the next parts, unless the stream is over. */
+  /** Reads parts while the client takes them, unless the stream is over. */
   function readOn(): void {
     if (isOver) return
     if (forced !== undefined) return end(describe(forced.reason))
-    if (decided === undefined) return
-    readTo(decided, parts)
+    if (decided !== undefined) readTo(decided, parts)
   }
 
-  /** Writes parts, and reads on when the client takes more. */
-  function write(received: readonly Part[] | undefined): void {
+  /** Writes parts. @returns whether the client takes more now */
+  function write(received: readonly Part[] | undefined): boolean {
     const bytes = forced === undefined ? received && frame(received) : undefined
-    if (isOver) return
-    if (forced !== undefined) return end(describe(forced.reason))
-    if (bytes === undefined) return end()
+    if (isOver) return false
+    if (bytes === undefined) {
+      if (forced === undefined) end()
+      else end(describe(forced.reason))
+      return false
+    }
     const written = bytes.length === 0 ? undefined : sink?.write(bytes)
-    if (written instanceof Promise) untilRead(written).then(readOn, fail)
-    else readOn()
+    if (!(written instanceof Promise)) return true
+    untilRead(written).then(readOn, fail)
+    return false
   }
 
   function fail(error: unknown): void {
@@ -175,9 +178,10 @@ export function eventStreamBody({
   const parts: Receiver<readonly Part[]> = {
     receive(received) {
       try {
-        write(received)
+        return write(received)
       } catch (error) {
         fail(error)
+        return false
       }
     },
     fail,
