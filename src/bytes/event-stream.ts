@@ -1,4 +1,5 @@
 import { growingBytes } from './growing-bytes.ts'
+import { isAt } from './json-cursor.ts'
 import { encode, utf8 } from './text.ts'
 
 /** One server-sent event. */
@@ -7,6 +8,8 @@ export interface ServerSentEvent {
   readonly event: string
   /** The `data:` lines, joined with LF. */
   readonly data: Uint8Array
+  /** The whole event as received, if {@link formatEvent} would write the same. */
+  readonly framed?: Uint8Array
 }
 
 /** Reads the events of one stream. */
@@ -80,6 +83,8 @@ class EventReader implements EventStreamReader {
 
   push(bytes: Uint8Array): readonly ServerSentEvent[] {
     if (this.#failure !== undefined) throw this.#failure
+    const only = this.#onlyEvent(bytes)
+    if (only !== undefined) return [only]
     try {
       this.#readLines(bytes)
     } catch (error) {
@@ -199,6 +204,16 @@ class EventReader implements EventStreamReader {
     this.#keepView()
   }
 
+  /** The usual case, without copies: the bytes are one event with one short line of data. */
+  #onlyEvent(bytes: Uint8Array): ServerSentEvent | undefined {
+    if (this.#isInLine || this.#isAfterCr || this.#hasData || this.#event !== '') return undefined
+    const end = bytes.length - 2
+    if (!isAt(bytes, 0, prefix) || bytes.indexOf(LF) !== end || bytes[end + 1] !== LF) return undefined
+    if (bytes.includes(CR) || end - prefix.length > this.#eventBytesMax) return undefined
+    this.#isFirstLine = false
+    return { event: '', data: bytes.subarray(prefix.length, end), framed: bytes }
+  }
+
   #takeEvents(): readonly ServerSentEvent[] {
     const complete = this.#events ?? noEvents
     this.#events = undefined
@@ -218,10 +233,14 @@ export interface WrittenEvent {
   readonly event?: string | undefined
   /** Without line breaks. Empty: the event is omitted. */
   readonly data: Uint8Array
+  /** The event without an `event:` field, if it was received with its framing: it need not be written anew. */
+  readonly framed?: Uint8Array | undefined
 }
 
 /** Writes several events as one piece. */
 export function formatEvents(events: readonly WrittenEvent[]): Uint8Array {
+  const [first] = events
+  if (first?.framed !== undefined && events.length === 1) return first.framed
   let length = 0
   for (const { event, data } of events)
     if (data.length > 0) length += data.length + 8 + (event === undefined ? 0 : Buffer.byteLength(event) + 8)

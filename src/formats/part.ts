@@ -5,6 +5,8 @@ export interface Part {
   readonly kind: 'part'
   /** JSON without framing and without line breaks. Empty: a part for the record only, which is not sent. */
   readonly data: Uint8Array
+  /** `data` with its framing, as it was received: it need not be written anew. */
+  readonly framed?: Uint8Array | undefined
   /** The `event:` field, in formats that name their events. */
   readonly event?: string | undefined
   /** Has content, a tool call, reasoning, a refusal, audio or an end in any choice: the stream commits here. */

@@ -23,8 +23,11 @@ import { toolCallNumbers, type ToolCallNumbers } from './tool-call-numbers.ts'
 
 /** Reads the events of one stream, one after the other. */
 export interface ChunkReader {
-  /** @throws {MalformedAnswer} for an event that is not a chunk (failover.md row 34) */
-  (data: Uint8Array): Part | AnsweredError
+  /**
+   * @param framed `data` with its framing, for its part if the chunk needs no repair
+   * @throws {MalformedAnswer} for an event that is not a chunk (failover.md row 34)
+   */
+  (data: Uint8Array, framed?: Uint8Array): Part | AnsweredError
   /**
    * Call after the end marker. Returns a last part for each choice without a finish_reason: `tool_calls` if it has tool
    * calls, else `stop` (failover.md row 36).
@@ -77,9 +80,9 @@ const readObject = objectReader('chat.completion.chunk')
  */
 export function chunkReader(defaults: ChunkDefaults = {}): ChunkReader {
   const stream = streamState(defaults)
-  function readChunk(data: Uint8Array): Part | AnsweredError {
+  function readChunk(data: Uint8Array, framed?: Uint8Array): Part | AnsweredError {
     try {
-      return readTop(new JsonCursor(data), stream)
+      return readTop(new JsonCursor(data), stream, framed)
     } catch (error) {
       if (error instanceof MalformedAnswer) return errorInstead(data, error)
       if (error instanceof JsonSyntaxError)
@@ -177,7 +180,7 @@ function streamState(defaults: ChunkDefaults): StreamState {
   }
 }
 
-function readTop(cursor: JsonCursor, stream: StreamState): Part {
+function readTop(cursor: JsonCursor, stream: StreamState, framed?: Uint8Array): Part {
   if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', 'an event is not a JSON object')
   const facts = newFacts()
   let seen = resumeAtOpening(cursor, stream, facts)
@@ -195,6 +198,7 @@ function readTop(cursor: JsonCursor, stream: StreamState): Part {
   return {
     kind: 'part',
     data: cursor.hasLineBreaks ? withoutLineBreaks(data) : data,
+    framed: data === cursor.bytes && !cursor.hasLineBreaks ? framed : undefined,
     isMeaningful: facts.isMeaningful,
     text: facts.text,
     isBeyondText: facts.isBeyondText,

@@ -74,7 +74,7 @@ function partReader(request: ChatRequest, target: PassThroughTarget): PartReader
     read(event: ServerSentEvent): readonly Part[] | 'done' | AnsweredError {
       const part = readEvent(read, event)
       if (part === 'done' || part.kind === 'error') return part
-      return [isUsageOurs && isUsageOnly(part) ? { ...part, data: nothing } : part]
+      return [isUsageOurs && isUsageOnly(part) ? { ...part, data: nothing, framed: undefined } : part]
     },
     finish: read.finish,
   }

@@ -8,9 +8,9 @@ import { readUpstreamError } from '../upstream-error.ts'
 import type { ChunkReader } from './chunk.ts'
 
 /** Reads an event of a stream: a chunk, an error or the end marker. @throws {MalformedAnswer} for any other event */
-export function readEvent(read: ChunkReader, { event, data }: ServerSentEvent): Part | 'done' | AnsweredError {
+export function readEvent(read: ChunkReader, { event, data, framed }: ServerSentEvent): Part | 'done' | AnsweredError {
   if (isDone(data)) return 'done'
-  return event === 'error' ? { kind: 'error', error: readUpstreamError(data) } : read(data)
+  return event === 'error' ? { kind: 'error', error: readUpstreamError(data) } : read(data, framed)
 }
 
 /** Parses the bytes of a checked chunk or completion. */
