@@ -542,7 +542,9 @@ function readParts({ passThrough }: Format, ask: Ask, bytes: readonly Uint8Array
 /** The parts with data have the same data and facts. */
 function expectSame(read: readonly Part[], parts: readonly Part[]): void {
   const shown = (each: readonly Part[]) =>
-    each.filter(({ data }) => data.length > 0).map((part) => ({ ...part, framed: undefined, data: parseJsonBytes(part.data) }))
+    each
+      .filter(({ data }) => data.length > 0)
+      .map((part) => ({ ...part, framed: undefined, data: parseJsonBytes(part.data) }))
   expect(shown(read)).toEqual(shown(parts))
 }
 
