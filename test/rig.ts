@@ -29,6 +29,8 @@ export interface Row {
   askStream(more?: Readonly<Record<string, unknown>>, headers?: Record<string, string>): Promise<Answer>
   /** The upstreams, in the given order. */
   readonly upstreams: readonly FaultUpstream[]
+  /** Names of the upstreams in the configuration. */
+  readonly ids: readonly string[]
   /** Number of requests at each upstream, in order. */
   hits(): readonly number[]
 }
@@ -54,7 +56,15 @@ export async function startRig(scripts: readonly (Script | FaultUpstream)[], opt
     }),
     options,
   )
-  return { ...rowOf(service, 'm', upstreams), [Symbol.asyncDispose]: () => stopAll(service, upstreams) }
+  return {
+    ...rowOf(
+      service,
+      'm',
+      upstreams,
+      upstreams.map((_, index) => nameOf(index)),
+    ),
+    [Symbol.asyncDispose]: () => stopAll(service, upstreams),
+  }
 }
 
 /**
@@ -80,7 +90,13 @@ export async function startRigs(
     row(index) {
       const row = rows[index]
       if (row === undefined) throw new Error(`there is no row ${index}`)
-      return rowOf(service, row.model, row.upstreams)
+      const { model, upstreams, number } = row
+      return rowOf(
+        service,
+        model,
+        upstreams,
+        upstreams.map((_, position) => `${nameOf(position)}-${number}`),
+      )
     },
     [Symbol.asyncDispose]: () =>
       stopAll(
@@ -102,11 +118,17 @@ function startBefore(providers: readonly ProviderEntry[], options: RigOptions): 
   )
 }
 
-function rowOf(service: ServiceUnderTest, model: string, upstreams: readonly FaultUpstream[]): Row {
+function rowOf(
+  service: ServiceUnderTest,
+  model: string,
+  upstreams: readonly FaultUpstream[],
+  ids: readonly string[],
+): Row {
   return {
     service,
     model,
     upstreams,
+    ids,
     ask: (more, headers = {}) => chat(service.url, question({ model, ...more }), { headers }),
     askStream: (more, headers = {}) => chat(service.url, question({ model, stream: true, ...more }), { headers }),
     hits: () => upstreams.map(({ hits }) => hits.length),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import type { FailureClass } from '../../src/service/failure.ts'
 import { errorOf, isDone, pick, trailOf } from '../client.ts'
 import type { Script } from '../fakes/fault-upstream.ts'
 import { firstTokens } from '../fakes/faults/cut.ts'
@@ -18,6 +19,7 @@ import {
   tokens,
 } from '../fakes/replies.ts'
 import { startRig } from '../rig.ts'
+import { beforeGood, testOnRows } from './test-on-rows.ts'
 
 const role = event(chunk({ role: 'assistant', content: '' }))
 
@@ -36,28 +38,31 @@ describe('content policy', () => {
     code: 'content_policy_violation',
   })
 
-  test.each([
-    ['400 content_policy_violation', rejection],
-    ['403 content_filter', policy(403, { message: 'filtered', code: 'content_filter' })],
-    ['400 whose type is safety', policy(400, { message: 'blocked', type: 'safety' })],
-    ['200 with an error whose code is content_filter', policy(200, { message: 'filtered', code: 'content_filter' })],
-    [
-      '200 with an error whose code is content_policy_violation',
-      policy(200, { message: 'rejected', code: 'content_policy_violation' }),
-    ],
-  ])('row 13 › %s › stops, and the client gets the reason', async (_, script) => {
-    await using rig = await startRig([script, good()])
-    const answer = await rig.ask()
-    expect([answer.status, errorOf(answer)?.code, errorOf(answer)?.type]).toEqual([
-      400,
-      'content_policy_violation',
-      'invalid_request_error',
-    ])
-    expect(answer.headers.get('x-should-retry')).toBe('false')
-    expect(rig.hits()).toEqual([1, 0])
-  })
+  testOnRows(
+    'row 13 › %s › stops, and the client gets the reason',
+    beforeGood([
+      ['400 content_policy_violation', rejection],
+      ['403 content_filter', policy(403, { message: 'filtered', code: 'content_filter' })],
+      ['400 whose type is safety', policy(400, { message: 'blocked', type: 'safety' })],
+      ['200 with an error whose code is content_filter', policy(200, { message: 'filtered', code: 'content_filter' })],
+      [
+        '200 with an error whose code is content_policy_violation',
+        policy(200, { message: 'rejected', code: 'content_policy_violation' }),
+      ],
+    ]),
+    async (rig) => {
+      const answer = await rig.ask()
+      expect([answer.status, errorOf(answer)?.code, errorOf(answer)?.type]).toEqual([
+        400,
+        'content_policy_violation',
+        'invalid_request_error',
+      ])
+      expect(answer.headers.get('x-should-retry')).toBe('false')
+      expect(rig.hits()).toEqual([1, 0])
+    },
+  )
 
-  test.each([
+  const flagged: readonly (readonly [words: string, failure: FailureClass, script: Script])[] = [
     [
       'row 14 › 403 that says an account was flagged',
       'credential',
@@ -83,12 +88,16 @@ describe('content policy', () => {
       'bad_request',
       policy(400, { message: "Invalid value for 'safety': expected an object", type: 'invalid_request_error' }),
     ],
-  ])('%s › is none, and moves on', async (_, failure, script) => {
-    await using rig = await startRig([script, good()])
-    const answer = await rig.ask()
-    expect([answer.status, answer.content, trailOf(answer)[0]?.['class']]).toEqual([200, goodText(), failure])
-    expect(rig.hits()).toEqual([1, 1])
-  })
+  ]
+  testOnRows(
+    '%s › is none, and moves on',
+    flagged.map(([words, failure, script]) => ({ words, failure, scripts: [script, good()] })),
+    async (rig, { failure }) => {
+      const answer = await rig.ask()
+      expect([answer.status, answer.content, trailOf(answer)[0]?.['class']]).toEqual([200, goodText(), failure])
+      expect(rig.hits()).toEqual([1, 1])
+    },
+  )
 
   test('row 13 › an error event whose code is content_filter, before a token › stops', async () => {
     await using rig = await startRig([
@@ -148,7 +157,7 @@ describe('one attempt a provider', () => {
 })
 
 describe('a stream that fails before its first token', () => {
-  test.each([
+  const openEnds: readonly (readonly [words: string, text: string])[] = [
     ['an error event', event({ error: { message: 'Overloaded', type: 'overloaded_error' } })],
     ['a role and an error event', role + event({ error: { message: 'Overloaded', type: 'overloaded_error' } })],
     ['a malformed event', 'data: {oops\n\n'],
@@ -157,19 +166,25 @@ describe('a stream that fails before its first token', () => {
     ['an event above 1 MiB that has not ended', `data: ${'a'.repeat(1024 * 1024 + 10)}`],
     ['65 events that mean nothing', role.repeat(65)],
     ['256 KiB that mean nothing', event(chunk({ role: 'assistant', padding: 'a'.repeat(40_000) })).repeat(7)],
-  ])('rule 6 › with %s, and stays open › is closed before the next provider is tried', async (_, text) => {
-    await using rig = await startRig([
-      async (exchange) => {
-        await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(text)]))
-        await exchange.hang()
-      },
-      good(),
-    ])
-    const answer = await rig.askStream()
-    expect([answer.status, answer.content, errorOf(answer)]).toEqual([200, goodText(), undefined])
-    expect(await rig.upstreams[0]?.hits[0]?.left).toBeNumber()
-    expect(rig.hits()).toEqual([1, 1])
-  })
+  ]
+  testOnRows(
+    'rule 6 › with %s, and stays open › is closed before the next provider is tried',
+    beforeGood(
+      openEnds.map(([words, text]) => [
+        words,
+        async (exchange) => {
+          await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(text)]))
+          await exchange.hang()
+        },
+      ]),
+    ),
+    async (rig) => {
+      const answer = await rig.askStream()
+      expect([answer.status, answer.content, errorOf(answer)]).toEqual([200, goodText(), undefined])
+      expect(await rig.upstreams[0]?.hits[0]?.left).toBeNumber()
+      expect(rig.hits()).toEqual([1, 1])
+    },
+  )
 })
 
 describe('an event of a tool call that is garbled', () => {
@@ -211,16 +226,23 @@ describe('an event of a tool call that is garbled', () => {
 describe('a stream with [DONE] and without a finish_reason', () => {
   const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }
 
-  test.each([
-    ['text', firstTokens('a'), 'stop'],
-    ['a tool call', role + event(chunk({ tool_calls: [call] })), 'tool_calls'],
-  ])('row 36 › after %s › gets a last chunk that has one', async (_, text, reason) => {
-    await using rig = await startRig([streamOf(text + done), good()])
-    const answer = await rig.askStream()
-    expect([isDone(answer), errorOf(answer)]).toEqual([true, undefined])
-    expect(answer.events.at(-2)?.json).toMatchObject({ ...chunk({}, reason) })
-    expect(rig.hits()).toEqual([1, 0])
-  })
+  testOnRows(
+    'row 36 › after %s › gets a last chunk that has one',
+    [
+      { words: 'text', scripts: [streamOf(firstTokens('a') + done), good()], reason: 'stop' },
+      {
+        words: 'a tool call',
+        scripts: [streamOf(role + event(chunk({ tool_calls: [call] })) + done), good()],
+        reason: 'tool_calls',
+      },
+    ],
+    async (rig, { reason }) => {
+      const answer = await rig.askStream()
+      expect([isDone(answer), errorOf(answer)]).toEqual([true, undefined])
+      expect(answer.events.at(-2)?.json).toMatchObject({ ...chunk({}, reason) })
+      expect(rig.hits()).toEqual([1, 0])
+    },
+  )
 })
 
 describe('parallel tool calls that a provider gives the same index', () => {
@@ -265,36 +287,46 @@ describe('empty answers', () => {
     expect([answer.status, answer.headers.get('x-svc-provider')]).toEqual([200, 'a'])
   })
 
-  test.each(['length', 'content_filter'])('row 28 › empty with finish %s › is delivered', async (finish_reason) => {
-    await using rig = await startRig([answering(completion('', { choice: { finish_reason } })), good()])
-    const answer = await rig.ask()
-    expect([answer.status, pick(answer.json, 'choices', 0, 'finish_reason')]).toEqual([200, finish_reason])
-    expect(rig.hits()).toEqual([1, 0])
-  })
+  const limits = ['length', 'content_filter']
+  testOnRows(
+    'row 28 › empty with finish %s › is delivered',
+    beforeGood(
+      limits.map((finish_reason) => [finish_reason, answering(completion('', { choice: { finish_reason } }))]),
+    ),
+    async (rig, { words }) => {
+      const answer = await rig.ask()
+      expect([answer.status, pick(answer.json, 'choices', 0, 'finish_reason')]).toEqual([200, words])
+      expect(rig.hits()).toEqual([1, 0])
+    },
+  )
 
-  test.each(['length', 'content_filter'])(
+  testOnRows(
     'row 28 › a stream that is empty with finish %s › is delivered',
-    async (reason) => {
-      await using rig = await startRig([streamOf(role + event(chunk({}, reason)) + done), good()])
+    beforeGood(limits.map((reason) => [reason, streamOf(role + event(chunk({}, reason)) + done)])),
+    async (rig) => {
       const answer = await rig.askStream()
       expect([answer.status, isDone(answer)]).toEqual([200, true])
       expect(rig.hits()).toEqual([1, 0])
     },
   )
 
-  test.each([
+  const contents: readonly (readonly [words: string, message: object])[] = [
     [
       'a tool call',
       { content: null, tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }] },
     ],
     ['a refusal', { content: null, refusal: 'I will not.' }],
     ['reasoning', { content: '', reasoning_content: 'hm' }],
-  ])('row 27 › an answer that is only %s › is none of the empty ones', async (_, message) => {
-    await using rig = await startRig([answering(completion('', { message })), good()])
-    const answer = await rig.ask()
-    expect([answer.status, answer.headers.get('x-svc-provider')]).toEqual([200, 'a'])
-    expect(rig.hits()).toEqual([1, 0])
-  })
+  ]
+  testOnRows(
+    'row 27 › an answer that is only %s › is none of the empty ones',
+    beforeGood(contents.map(([words, message]) => [words, answering(completion('', { message }))])),
+    async (rig) => {
+      const answer = await rig.ask()
+      expect([answer.status, answer.headers.get('x-svc-provider')]).toEqual([200, rig.ids[0] ?? null])
+      expect(rig.hits()).toEqual([1, 0])
+    },
+  )
 })
 
 describe('the other kind of answer', () => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { errorOf, isDone, pick } from '../client.ts'
-import type { Script } from '../fakes/fault-upstream.ts'
 import { firstTokens } from '../fakes/faults/cut.ts'
 import { streamOf } from '../fakes/faults/stream.ts'
 import { good } from '../fakes/good.ts'
@@ -17,6 +16,7 @@ import {
   unframedStreamHead,
 } from '../fakes/replies.ts'
 import { startRig } from '../rig.ts'
+import { beforeGood, testOnRows } from './test-on-rows.ts'
 
 const finish = event(chunk({}, 'stop'))
 
@@ -26,50 +26,57 @@ describe('a stream delivered', () => {
   const content = 'Grüße 日本語 👩‍👩‍👧 end'
   const bytes = new TextEncoder().encode(text)
 
-  test.each([
-    ['LF', streamOf(text)],
-    ['CRLF', streamOf(text.replaceAll('\n', '\r\n'))],
-    ['CR', streamOf(text.replaceAll('\n', '\r'))],
-    [
-      'mixed line ends',
-      streamOf(
-        eventTexts.map((each, index) => each.replaceAll('\n', ['\n', '\r\n', '\r'][index % 3] ?? '\n')).join(''),
-      ),
-    ],
-    ['a byte order mark', streamOf(`\ufeff${text}`)],
-    ['comments between', streamOf(eventTexts.map((each) => `: ping\n\n${each}`).join(''))],
-    ['comments inside events', streamOf(eventTexts.map((each) => `: ping\n${each}`).join(''))],
-    ['no space after data:', streamOf(text.replaceAll('data: ', 'data:'))],
-    [
-      'event, id and retry fields',
-      streamOf(eventTexts.map((each) => `event: message\nid: 7\nretry: 1\n${each}`).join('')),
-    ],
-    ['data over several lines', streamOf(text.replaceAll('"choices":', '\ndata: "choices":'))],
-    ['a piece a byte', streamOf(...Array.from(bytes, (_, index) => bytes.subarray(index, index + 1)))],
-    [
-      'pieces of three bytes, inside characters',
-      streamOf(
-        ...Array.from({ length: Math.ceil(bytes.length / 3) }, (_, index) => bytes.subarray(index * 3, index * 3 + 3)),
-      ),
-    ],
-    [
-      'the end of the connection as its framing',
-      async (exchange) => {
-        await exchange.write(unframedStreamHead + text)
-        exchange.close()
-      },
-    ],
-    [
-      'gzip',
-      (exchange) =>
-        exchange.write(reply(200, gzipSync(text), { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' })),
-    ],
-  ] satisfies readonly (readonly [string, Script])[])('framed with %s › arrives token for token', async (_, script) => {
-    await using rig = await startRig([script, good()])
-    const answer = await rig.askStream()
-    expect([answer.content, isDone(answer), errorOf(answer)]).toEqual([content, true, undefined])
-    expect(rig.hits()).toEqual([1, 0])
-  })
+  testOnRows(
+    'framed with %s › arrives token for token',
+    beforeGood([
+      ['LF', streamOf(text)],
+      ['CRLF', streamOf(text.replaceAll('\n', '\r\n'))],
+      ['CR', streamOf(text.replaceAll('\n', '\r'))],
+      [
+        'mixed line ends',
+        streamOf(
+          eventTexts.map((each, index) => each.replaceAll('\n', ['\n', '\r\n', '\r'][index % 3] ?? '\n')).join(''),
+        ),
+      ],
+      ['a byte order mark', streamOf(`\ufeff${text}`)],
+      ['comments between', streamOf(eventTexts.map((each) => `: ping\n\n${each}`).join(''))],
+      ['comments inside events', streamOf(eventTexts.map((each) => `: ping\n${each}`).join(''))],
+      ['no space after data:', streamOf(text.replaceAll('data: ', 'data:'))],
+      [
+        'event, id and retry fields',
+        streamOf(eventTexts.map((each) => `event: message\nid: 7\nretry: 1\n${each}`).join('')),
+      ],
+      ['data over several lines', streamOf(text.replaceAll('"choices":', '\ndata: "choices":'))],
+      ['a piece a byte', streamOf(...Array.from(bytes, (_, index) => bytes.subarray(index, index + 1)))],
+      [
+        'pieces of three bytes, inside characters',
+        streamOf(
+          ...Array.from({ length: Math.ceil(bytes.length / 3) }, (_, index) =>
+            bytes.subarray(index * 3, index * 3 + 3),
+          ),
+        ),
+      ],
+      [
+        'the end of the connection as its framing',
+        async (exchange) => {
+          await exchange.write(unframedStreamHead + text)
+          exchange.close()
+        },
+      ],
+      [
+        'gzip',
+        (exchange) =>
+          exchange.write(
+            reply(200, gzipSync(text), { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' }),
+          ),
+      ],
+    ]),
+    async (rig) => {
+      const answer = await rig.askStream()
+      expect([answer.content, isDone(answer), errorOf(answer)]).toEqual([content, true, undefined])
+      expect(rig.hits()).toEqual([1, 0])
+    },
+  )
 
   test('row 34 › a malformed event among tokens › is a cut, and nothing of it or after it arrives', async () => {
     await using rig = await startRig([streamOf(firstTokens('a') + 'data: {oops\n\n' + finish + done), good()], {
@@ -95,26 +102,26 @@ describe('a stream delivered', () => {
     expect(rig.hits()).toEqual([1, 1])
   })
 
-  test.each([
-    ['a clean end', streamOf(firstTokens('a') + finish)],
-    [
-      'the end of the connection',
-      async (exchange) => {
-        await exchange.write(unframedStreamHead + firstTokens('a') + finish)
-        exchange.close()
-      },
-    ],
-    [
-      'a close without the last chunk',
-      async (exchange) => {
-        await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(firstTokens('a') + finish)]))
-        exchange.close()
-      },
-    ],
-  ] satisfies readonly (readonly [string, Script])[])(
+  testOnRows(
     'row 36 › %s after finish_reason, without [DONE] › [DONE] is added',
-    async (_, script) => {
-      await using rig = await startRig([script, good()])
+    beforeGood([
+      ['a clean end', streamOf(firstTokens('a') + finish)],
+      [
+        'the end of the connection',
+        async (exchange) => {
+          await exchange.write(unframedStreamHead + firstTokens('a') + finish)
+          exchange.close()
+        },
+      ],
+      [
+        'a close without the last chunk',
+        async (exchange) => {
+          await exchange.write(Buffer.concat([Buffer.from(streamHead), framed(firstTokens('a') + finish)]))
+          exchange.close()
+        },
+      ],
+    ]),
+    async (rig) => {
       const answer = await rig.askStream()
       expect([answer.content, isDone(answer), errorOf(answer)]).toEqual([tokens(3, 'a').join(''), true, undefined])
       expect(rig.hits()).toEqual([1, 0])

@@ -5,7 +5,8 @@ import { firstTokens } from '../fakes/faults/cut.ts'
 import { status } from '../fakes/faults/status.ts'
 import { good } from '../fakes/good.ts'
 import { framed, head, streamHead } from '../fakes/replies.ts'
-import { startRig, type Rig } from '../rig.ts'
+import { startRig, type Row } from '../rig.ts'
+import { testOnRows } from './test-on-rows.ts'
 
 /** The promise (failover.md, rule 7). The median of several departures must keep it, since the machine may be busy. */
 const abortMsMax = 50
@@ -43,14 +44,17 @@ const insideBody: Script = async (exchange) => {
  * @returns milliseconds until the request at the upstream was aborted
  */
 async function departure(
-  rig: Rig,
+  rig: Row,
   upstream: number,
   stream: boolean,
   sign: string | undefined,
   leave: 'close' | 'reset',
 ): Promise<number> {
   const hit: Promise<Hit> | undefined = rig.upstreams[upstream]?.nextHit()
-  const client = rawConnection(rig.service.port, rawChat(JSON.stringify(question(stream ? { stream } : {}))))
+  const client = rawConnection(
+    rig.service.port,
+    rawChat(JSON.stringify(question({ model: rig.model, ...(stream ? { stream } : {}) }))),
+  )
   if (hit === undefined) throw new Error('no such upstream')
   const { left } = await hit
   if (sign !== undefined) await client.until(sign)
@@ -65,7 +69,13 @@ function median(values: readonly number[]): number {
 }
 
 describe('row 40 › the client leaves', () => {
-  test.each([
+  const departures: readonly (readonly [
+    words: string,
+    script: Script,
+    stream: boolean,
+    sign: string | undefined,
+    leave: 'close' | 'reset',
+  ])[] = [
     ['before headers, plain', silent, false, undefined, 'close'],
     ['before headers, streaming', silent, true, undefined, 'close'],
     ['before headers, with a reset', silent, true, undefined, 'reset'],
@@ -74,10 +84,17 @@ describe('row 40 › the client leaves', () => {
     ['mid-stream, in silence', midStream, true, 'same-2', 'close'],
     ['mid-stream, in silence, with a reset', midStream, true, 'same-2', 'reset'],
     ['mid-stream, while tokens flow', steadyStream, true, 'more-0', 'close'],
-  ] as const)(
+  ]
+  testOnRows(
     '%s › the attempt is aborted within 50 ms, and no other provider is tried',
-    async (_, script, stream, sign, leave) => {
-      await using rig = await startRig([script, good()])
+    departures.map(([words, script, stream, sign, leave]) => ({
+      words,
+      scripts: [script, good()],
+      stream,
+      sign,
+      leave,
+    })),
+    async (rig, { stream, sign, leave }) => {
       const times: number[] = []
       for (let round = 0; round < rounds; round++) times.push(await departure(rig, 0, stream, sign, leave))
       expect(median(times)).toBeLessThan(abortMsMax)
@@ -85,13 +102,13 @@ describe('row 40 › the client leaves', () => {
     },
   )
 
-  test.each([
-    ['before headers', silent, false, undefined],
-    ['mid-stream', midStream, true, 'same-2'],
-  ] as const)(
+  testOnRows(
     'after failover to the second provider, %s › its attempt is aborted within 50 ms',
-    async (_, script, stream, sign) => {
-      await using rig = await startRig([status(400), script, good()])
+    [
+      { words: 'before headers', scripts: [status(400), silent, good()], stream: false, sign: undefined },
+      { words: 'mid-stream', scripts: [status(400), midStream, good()], stream: true, sign: 'same-2' },
+    ],
+    async (rig, { stream, sign }) => {
       const times: number[] = []
       for (let round = 0; round < rounds; round++) times.push(await departure(rig, 1, stream, sign, 'close'))
       expect(median(times)).toBeLessThan(abortMsMax)

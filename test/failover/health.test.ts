@@ -9,7 +9,7 @@ import { completion, errorReply, event, reply } from '../fakes/replies.ts'
 import { talker } from '../fakes/talker.ts'
 import { provider, startService } from '../harness.ts'
 import { startRig, type Row } from '../rig.ts'
-import { testOnRows, type Case } from './test-on-rows.ts'
+import { beforeGood, testOnRows } from './test-on-rows.ts'
 
 /** Waits, then runs `script`, and counts its concurrent requests. */
 function crowded(waitMs: number, script: Script): { readonly script: Script; readonly most: () => number } {
@@ -36,11 +36,6 @@ async function askTimes(rig: Row, times: number): Promise<void> {
 
 function saying(code: number, error: object): Script {
   return (exchange) => exchange.write(errorReply(code, error))
-}
-
-/** Makes cases with each script at the first provider, and a good second provider. */
-function beforeGood(table: readonly (readonly [words: string, script: Script])[]): readonly Case[] {
-  return table.map(([words, script]) => ({ words, scripts: [script, good()] }))
 }
 
 describe('row 18 › 429', () => {

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, test } from 'bun:test'
 import type { Script } from '../fakes/fault-upstream.ts'
+import { good } from '../fakes/good.ts'
 import { startRigs, type RigOptions, type Rigs, type Row } from '../rig.ts'
 
 /** A case of {@link testOnRows}. */
-export interface Case {
+interface Case {
   /** Replaces `%s` in the title. */
   readonly words: string
   /** Scripts of the upstreams. */
@@ -32,4 +33,9 @@ export function testOnRows<Given extends Case>(
   afterAll(() => rigs[Symbol.asyncDispose]())
   for (const [index, given] of table.entries())
     test(title.replace('%s', given.words), () => run(rigs.row(index), given))
+}
+
+/** Makes cases with each script at the first provider, and a good second provider. */
+export function beforeGood(table: readonly (readonly [words: string, script: Script])[]): readonly Case[] {
+  return table.map(([words, script]) => ({ words, scripts: [script, good()] }))
 }
