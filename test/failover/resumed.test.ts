@@ -5,6 +5,7 @@ import { pick } from '../client.ts'
 import type { Spoken } from '../fakes/faults/spoken.ts'
 import { chatLanguage } from '../fakes/languages/chat.ts'
 import {
+  answering,
   eventsOf,
   streamed,
   type Language,
@@ -251,15 +252,27 @@ const lostRoutes = lost.map(({ spoken }, row) =>
 const customRoutes = routes
   .filter(({ caller, first, second }) => caller === responsesLanguage && first === second && first.name !== 'gemini')
   .map((route) => ({ ...route, model: `custom-${route.model}` }))
+/** Routes whose second provider continues an answer. */
+const continuedRoutes = routes
+  .filter(({ first, second }) => first !== responsesLanguage && second === chatLanguage)
+  .map((route) => ({ ...route, model: `continued-${route.model}` }))
 let service: ServiceUnderTest
 
 beforeAll(async () => {
   service = await startService({
-    providers: [...routes, ...lostRoutes.flat(), ...customRoutes].flatMap(({ first, second, model }) => [
-      upstream.add({ id: `a-${model}`, language: first, model, spoken: cutInText }),
-      upstream.add({ id: `b-${model}`, language: second, model, spoken: repeating() }),
-      upstream.add({ id: `c-${model}`, language: first, model, spoken: repeating() }),
-    ]),
+    providers: [...routes, ...lostRoutes.flat(), ...customRoutes, ...continuedRoutes].flatMap(
+      ({ first, second, model }) => [
+        upstream.add({ id: `a-${model}`, language: first, model, spoken: cutInText }),
+        upstream.add({
+          id: `b-${model}`,
+          language: second,
+          model,
+          spoken: repeating(),
+          entry: model.startsWith('continued-') ? { brand: 'llamacpp' } : {},
+        }),
+        upstream.add({ id: `c-${model}`, language: first, model, spoken: repeating() }),
+      ],
+    ),
   })
 })
 
@@ -397,4 +410,28 @@ describe('the input of a custom tool for a caller of Responses', () => {
       expect(eventsOf(text).slice(-2)).toMatchObject([...failedEvents.responses])
     },
   )
+})
+
+describe.each(languages.map((each) => [each.title, each] as const))('a cut stream for a caller of %s', (_, caller) => {
+  test('is continued by a provider that can, from the text of the caller', async () => {
+    for (const route of continuedRoutes.filter((each) => each.caller === caller)) {
+      let before = ''
+      const rest: Spoken = (language) => (exchange) => {
+        const messages = pick(JSON.parse(new TextDecoder().decode(exchange.hit.body)), 'messages')
+        const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined
+        before = pick(last, 'role') === 'assistant' ? String(pick(last, 'content')) : 'nothing'
+        return answering(language, [{ kind: 'text', text: text.slice(before.length) }])(exchange)
+      }
+      const { answer, hits, events } = await asked(route, cutInText, rest)
+      expect([route.model, before.length > 0, text.startsWith(before)]).toEqual([route.model, true, true])
+      expect([route.model, answer.text, answer.error, answer.isComplete, hits]).toEqual([
+        route.model,
+        text,
+        undefined,
+        true,
+        [1, 1, 0],
+      ])
+      audits[caller.name](events, answer.body)
+    }
+  })
 })
