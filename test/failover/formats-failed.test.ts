@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { parseJson } from '../client.ts'
 import { refusing, type Spoken } from '../fakes/faults/spoken.ts'
 import { eventsOf, type Language } from '../fakes/languages/language.ts'
-import { quick, startService, type ServiceUnderTest } from '../harness.ts'
+import { startService, type ServiceUnderTest } from '../harness.ts'
 import { ask, pairsOf, stage, type Heard } from './stage.ts'
 
 /** What callers of each format get when all providers fail: status, error and headers in their own shape. */
@@ -53,6 +53,11 @@ const table: readonly Row[] = [
   { words: '500 and 400', first: refusing(500), second: refusing(400), status: 502, shouldRetry: 'true' },
 ]
 
+/** Short times only where they matter: a busy machine is slow. */
+function entryOf({ first }: Row) {
+  return first === silent ? { timeouts: { first_token_ms: 300, attempt_ms: 300 } } : {}
+}
+
 const upstream = stage()
 let service: ServiceUnderTest
 const cases = table.map((row, turn) =>
@@ -64,8 +69,8 @@ beforeAll(async () => {
     providers: cases
       .flat()
       .flatMap(({ provider: language, model, row }) => [
-        upstream.add({ id: `a-${model}`, language, model, spoken: row.first, entry: quick }),
-        upstream.add({ id: `b-${model}`, language, model, spoken: row.second, entry: quick }),
+        upstream.add({ id: `a-${model}`, language, model, spoken: row.first, entry: entryOf(row) }),
+        upstream.add({ id: `b-${model}`, language, model, spoken: row.second, entry: entryOf(row) }),
       ]),
   })
 })

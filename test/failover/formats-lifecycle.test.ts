@@ -149,9 +149,9 @@ describe('while no provider has answered', () => {
   }
   /** Gemini's clients know no comments. */
   const signs: Readonly<Record<Language['name'], RegExp>> = {
-    chat: /^(?:: keep-alive\n\n){2,}data: /,
-    responses: /^(?:: keep-alive\n\n){2,}event: response\.created/,
-    messages: /^(?:event: ping\ndata: .*\n\n){2,}event: message_start/,
+    chat: /^(?:: keep-alive\n\n)+data: /,
+    responses: /^(?:: keep-alive\n\n)+event: response\.created/,
+    messages: /^(?:event: ping\ndata: .*\n\n)+event: message_start/,
     gemini: /^data: /,
   }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { trailOf } from '../client.ts'
 import { authority } from '../fakes/faults/connection.ts'
 import { spokenFaults, type SpokenFault } from '../fakes/faults/spoken.ts'
-import { answering, type Piece } from '../fakes/languages/language.ts'
+import { answering, type Language, type Piece } from '../fakes/languages/language.ts'
 import { startService, type ServiceUnderTest } from '../harness.ts'
 import { ask, pairsOf, stage, type Heard, type Pair } from './stage.ts'
 
@@ -75,6 +75,14 @@ function expectMoved(answer: Heard, { fault, model }: Case): void {
   expect([model, fault.failures.map(String)]).toEqual([model, expect.arrayContaining([String(first?.['class'])])])
 }
 
+/** What an answer has once: nothing of the first provider arrives before the commit. */
+const starts: Readonly<Record<Language['name'], RegExp>> = {
+  chat: /"role":"assistant"/g,
+  messages: /event: message_start/g,
+  responses: /event: response\.created/g,
+  gemini: /"finishReason"/g,
+}
+
 /** Asks until the provider must be skipped, if it must. */
 async function run(each: Case): Promise<void> {
   const { fault, caller, provider, model, streamsFirst } = each
@@ -91,6 +99,7 @@ async function run(each: Case): Promise<void> {
       undefined,
     ])
     expect(answer.body).not.toContain('never')
+    expect(answer.body.match(starts[caller.name])?.length ?? 0).toBeLessThanOrEqual(1)
     if (round < fault.skippedAfter) expectMoved(answer, each)
     else expect([model, round, trailOf(answer).map(({ name }) => name)]).toEqual([model, round, [`b-${model}`]])
   }

@@ -33,7 +33,8 @@ const retryAfter = 1
 const never = Number.POSITIVE_INFINITY
 
 /** Times of the providers that fail by waiting. */
-const hasty = { timeouts: { connect_ms: 200, first_token_ms: 300, idle_ms: 300, attempt_ms: 300 } }
+const hasty = { timeouts: { first_token_ms: 300, attempt_ms: 300 } }
+const hastyConnect = { timeouts: { connect_ms: 500 } }
 
 /** The names of errors in the formats, by status. */
 const messagesTypes: Readonly<Record<number, string>> = {
@@ -147,18 +148,21 @@ function everywhere(refusal: Refusal, others: Readonly<Partial<Record<Language['
   return { chat: refusal, responses: refusal, messages: refusal, gemini: refusal, ...others }
 }
 
+/** Those that depend on the format, or have one of two classes, so that the number of failures before a skip varies. */
+const apart: readonly string[] = ['role-then-stalls', 'reset-on-open']
+
 /** Rows 1 to 8 do not depend on the format. */
 const connections: readonly SpokenFault[] = connectionFaults
-  .filter(({ name }) => name !== 'role-then-stalls')
-  .map(({ row, words, on, failure, orElse, origin, script, name }) => ({
+  .filter(({ name }) => !apart.includes(name))
+  .map(({ row, words, on, failure, origin, script, name }) => ({
     row,
     words,
     on,
-    failures: orElse === undefined ? [failure] : [failure, orElse],
+    failures: [failure],
     spoken: () => script ?? (() => undefined),
     // A reset must meet a connection of its own.
     origin: origin ?? (row === 4 || name === 'close' ? () => faultUpstream(script) : undefined),
-    entry: [3, 6, 7].includes(row) ? hasty : undefined,
+    entry: name === 'tls-hang' ? hastyConnect : row === 6 || row === 7 ? hasty : undefined,
     skippedAfter: row === 3 ? coolDown : breaker,
   }))
 
