@@ -55,20 +55,30 @@ function answers(message: object, finish: string, text: string): Script {
 /** Callers of formats other than that of the providers. */
 const callers = [
   {
-    path: '/v1/messages',
+    name: 'Messages',
+    path: () => '/v1/messages',
     body: { max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] },
     textOf: (json: unknown) => pick(json, 'content', 0, 'text'),
     hasEnded: (text: string) => /message_delta|message_stop|content_block_stop/.test(text),
   },
   {
-    path: '/v1/responses',
+    name: 'Responses',
+    path: () => '/v1/responses',
     body: { input: 'hi' },
     textOf: (json: unknown) => pick(json, 'output', 0, 'content', 0, 'text'),
     hasEnded: (text: string) => /response\.completed|response\.incomplete|(?:item|arguments)\.done/.test(text),
   },
+  {
+    name: 'Gemini',
+    path: (model: string, stream: boolean) =>
+      `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+    body: { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] },
+    textOf: (json: unknown) => pick(json, 'candidates', 0, 'content', 'parts', 0, 'text'),
+    hasEnded: (text: string) => /finishReason|functionCall/.test(text),
+  },
 ]
 
-describe.each(callers)('for callers of $path, an answer', ({ path, body, textOf, hasEnded }) => {
+describe.each(callers)('for callers of $name, an answer', ({ name, path, body, textOf, hasEnded }) => {
   let rigs: Rigs
   beforeAll(async () => {
     rigs = await startRigs(
@@ -81,9 +91,9 @@ describe.each(callers)('for callers of $path, an answer', ({ path, body, textOf,
   afterAll(() => rigs[Symbol.asyncDispose]())
 
   async function ask({ service, model }: Row, stream: boolean) {
-    const response = await fetch(`${service.url}${path}`, {
+    const response = await fetch(`${service.url}${path(model, stream)}`, {
       method: 'POST',
-      body: JSON.stringify({ model, stream, ...body }),
+      body: JSON.stringify(name === 'Gemini' ? body : { model, stream, ...body }),
     })
     return { status: response.status, text: await response.text() }
   }
