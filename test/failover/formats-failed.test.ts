@@ -105,23 +105,28 @@ function openaiError({ code }: Row, message: unknown): object {
 const shapes: Readonly<Record<Language['name'], (row: Row, message: unknown) => readonly [number, object]>> = {
   chat: (row, message) => [row.status, openaiError(row, message)],
   responses: (row, message) => [row.status, openaiError(row, message)],
-  messages: ({ status }, message) => [
+  messages: ({ status, code }, message) => [
     status === 503 ? 529 : status,
-    { type: 'error', error: { type: messagesTypes[status], message }, request_id: expect.any(String) },
-  ],
-  gemini: ({ status, retryAfter }, message) => [
-    status,
     {
+      type: 'error',
       error: {
-        code: status,
-        status: googleStatuses[status],
-        message,
-        details: expect.arrayContaining(
-          retryAfter === undefined ? [] : [expect.objectContaining({ retryDelay: `${retryAfter}s` })],
-        ),
+        type: messagesTypes[status],
+        // Claude Code knows what to do about this message.
+        ...(code === undefined ? { message } : { message: 'capability_rejected: prompt_too_long', reason: message }),
       },
+      request_id: expect.any(String),
     },
   ],
+  // Gemini CLI repeats no request that has this status.
+  gemini: (row, message) =>
+    row.status >= 500 && row.shouldRetry === 'false'
+      ? [400, googleError(400, 'FAILED_PRECONDITION', row, message)]
+      : [row.status, googleError(row.status, googleStatuses[row.status], row, message)],
+}
+
+function googleError(code: number, status: string, { retryAfter }: Row, message: unknown): object {
+  const info = retryAfter === undefined ? [] : [expect.objectContaining({ retryDelay: `${retryAfter}s` })]
+  return { error: { code, status, message, details: expect.arrayContaining(info) } }
 }
 
 /** Streams of Responses get what makes Codex repeat the request least. */
