@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { boundaryOf, FormSyntaxError, readForm, type FormPart } from './multipart.ts'
 import { runInSlices, runThrough, sliceBytes } from './pace.ts'
+import { countedPauses } from './testing.ts'
 import { encode, latin1 } from './text.ts'
 
 const boundary = 'b'
@@ -155,11 +156,11 @@ describe('a form', () => {
     const content = Buffer.alloc(3 * 1024 * 1024, '\r\n--')
     const body = Buffer.concat([Buffer.from('--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n'), content])
     const whole = Buffer.concat([body, Buffer.from(`\r\n${named('c')}--b--`)])
-    let pauses = 0
-    const found = await runInSlices(readForm(whole, boundary, { limit: sliceBytes }), async () => void pauses++)
+    using pauses = countedPauses()
+    const found = await runInSlices(readForm(whole, boundary, { limit: sliceBytes }), pauses.pause)
     expect(found).toEqual(partsOf(whole))
     expect(found[0] && found[0].end - found[0].start).toBe(content.length)
-    expect(pauses).toBeGreaterThan(5)
+    expect(pauses.count()).toBeGreaterThan(5)
   })
 
   test('finds a boundary at any place of a slice', () => {

@@ -1,10 +1,16 @@
 import type { JsonCursor } from './json-cursor.ts'
 
 /**
- * Bytes of a large request that are walked in one turn of the event loop: 0.2 ms of work for images, up to 5 ms for
- * very small parts.
+ * Bytes between two places where a walk may pause. They take some microseconds for images, up to 5 ms for very small
+ * parts.
  */
-export const sliceBytes = 256 * 1024
+export const sliceBytes = 16 * 1024
+
+/** Bodies up to this size are walked in one go: larger ones may take longer than a turn of the event loop should. */
+export const unslicedBytesMax = 64 * 1024
+
+/** Milliseconds of work in one turn of the event loop. */
+const turnMs = 2
 
 /** The offset at which a walk yields. {@link runInSlices} moves it on. */
 export interface Pace {
@@ -22,13 +28,16 @@ export function runThrough<Result>(walk: Walk<Result>): Result {
   }
 }
 
-/** Runs a walk to its end, awaiting `pause` each time it yields. */
+/** Runs a walk to its end, awaiting `pause` after each two milliseconds of work. */
 export async function runInSlices<Result>(walk: Walk<Result>, pause: () => Promise<void>): Promise<Result> {
+  let started = performance.now()
   for (;;) {
     const step = walk.next()
     if (step.done === true) return step.value
     step.value.limit += sliceBytes
+    if (performance.now() - started < turnMs) continue
     await pause()
+    started = performance.now()
   }
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { join } from '../../bytes/splice.ts'
+import { countedPauses } from '../../bytes/testing.ts'
 import { WireError } from '../error.ts'
 import type { ReasoningHistory } from './request-reasoning.ts'
 import {
@@ -391,12 +392,10 @@ describe('parseLargeChatRequest', () => {
         stream: true,
       }),
     )
-    let pauses = 0
-    const parsed = await parseLargeChatRequest(body, async () => {
-      pauses++
-    })
+    using pauses = countedPauses()
+    const parsed = await parseLargeChatRequest(body, pauses.pause)
     expect(parsed).toEqual(parseChatRequest(body))
-    expect(pauses).toBeGreaterThan(20)
+    expect(pauses.count()).toBeGreaterThan(20)
   })
 
   test('finds a fault at the end of a large body', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { sliceBytes } from '../../bytes/pace.ts'
+import { countedPauses } from '../../bytes/testing.ts'
 import { WireError } from '../error.ts'
 import { envelopeAt } from '../format-testing.ts'
 import { responses } from './format.ts'
@@ -150,11 +151,10 @@ describe('a request for a response', () => {
     const input = Array.from({ length: 10_000 }, (_, index) => ({ role: 'user', content: `${index} `.repeat(20) }))
     const body = new TextEncoder().encode(JSON.stringify({ input, tools: [{ type: 'custom', name: 'c' }], model: 'm' }))
     expect(body.length).toBeGreaterThan(4 * sliceBytes)
-    let pauses = 0
-    const pause = async () => void pauses++
+    using pauses = countedPauses()
     const envelope = envelopeAt('')
-    expect(await responses.checkLarge(body, pause, envelope)).toEqual(responses.check(body, envelope))
-    expect(pauses).toBeGreaterThan(3)
+    expect(await responses.checkLarge(body, pauses.pause, envelope)).toEqual(responses.check(body, envelope))
+    expect(pauses.count()).toBeGreaterThan(3)
   })
 
   test('names the fields that providers of other formats do not get', () => {

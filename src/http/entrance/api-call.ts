@@ -1,4 +1,5 @@
 import { nextTurn } from '../../base/next-turn.ts'
+import { unslicedBytesMax } from '../../bytes/pace.ts'
 import type { WireError } from '../../formats/error.ts'
 import { formats } from '../../formats/format-list.ts'
 import type { Format, Refusal } from '../../formats/format.ts'
@@ -14,9 +15,6 @@ import type { EntranceOptions } from './entrance-options.ts'
 import { describe, outcomeOfError } from './progress.ts'
 import { readBody, type BodyLimits } from './read-body.ts'
 import { attemptHeaders, streamHeaders } from './reply-headers.ts'
-
-/** Bodies up to this size are checked in one go, larger ones in slices. */
-const sliceBytes = 1024 * 1024
 
 /** The routes of all formats, and of the paths that they refuse. */
 export function apiRoutes(options: EntranceOptions): readonly Route[] {
@@ -60,7 +58,7 @@ async function answer(request: ApiRequest, timers: SharedTimers): Promise<Respon
     const limits = limitsOf(format, options.bodyLimits())
     const body = await readBody(context.request, limits, reservation, timers)
     const ask =
-      body.length > sliceBytes ? await format.checkLarge(body, nextTurn, request) : format.check(body, request)
+      body.length > unslicedBytesMax ? await format.checkLarge(body, nextTurn, request) : format.check(body, request)
     const answering = request.ask(ask)
     const keepAlive = ask.stream ? format.stream?.keepAlive : undefined
     const served =
