@@ -31,7 +31,7 @@ export interface Format {
   /** Header, in lower case, in which clients of the format send their API key, beside `authorization`. */
   readonly keyHeader?: string
   /**
-   * Checks a body of up to 1 MiB.
+   * Checks a body of up to 64 KiB.
    *
    * @throws {WireError} 400
    */
@@ -147,6 +147,11 @@ export interface PassThrough {
    * @throws {MalformedAnswer}
    */
   readWhole(body: Uint8Array, ask: Ask): WholeReply | AnsweredError
+  /**
+   * As `readWhole`, for an answer above 64 KiB, awaiting `pause` between pieces of work of some milliseconds. Absent:
+   * answers take no longer in one go.
+   */
+  readLarge?(body: Uint8Array, ask: Ask, pause: () => Promise<void>): Promise<WholeReply | AnsweredError>
   /** Starts reading a stream. Absent: the format has none. */
   reader?(ask: Ask, target: PassThroughTarget): PartReader
   /** The answer to this request, if it is neither JSON nor a stream of events. */

@@ -1,4 +1,4 @@
-import type { AnsweredError, Format } from '../formats/format.ts'
+import type { AnsweredError, Format, PassThrough } from '../formats/format.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import { droppedReasoning } from '../formats/reasoning-spans.ts'
 import { UpstreamFailure } from '../service/failure.ts'
@@ -9,7 +9,7 @@ const noHeaders: ReadonlyMap<string, string> = new Map()
 
 /** For upstreams that speak the caller's format: bytes pass through, inspected but not rebuilt. */
 export function native({ passThrough, isOptional, answerBytesMax }: Format, path: Dialect['path']): Dialect {
-  const { reader, media } = passThrough
+  const { reader, media, readLarge } = passThrough
   return {
     isNative: true,
     answerBytesMax,
@@ -21,6 +21,7 @@ export function native({ passThrough, isOptional, answerBytesMax }: Format, path
       return passThrough.write(ask, model, endpoint)
     },
     decode: withUpstreamFailures((body, ask) => throwIfError(passThrough.readWhole(body, ask))),
+    ...(readLarge === undefined ? {} : { decodeLarge: largeDecoder(readLarge) }),
     ...(reader === undefined
       ? {}
       : {
@@ -29,6 +30,16 @@ export function native({ passThrough, isOptional, answerBytesMax }: Format, path
             return { ...others, decode: (event) => throwIfError(read(event)) }
           },
         }),
+  }
+}
+
+function largeDecoder(readLarge: NonNullable<PassThrough['readLarge']>): NonNullable<Dialect['decodeLarge']> {
+  return async (body, ask, pause) => {
+    try {
+      return throwIfError(await readLarge(body, ask, pause))
+    } catch (error) {
+      throw error instanceof MalformedAnswer ? malformed(error) : error
+    }
   }
 }
 

@@ -93,6 +93,8 @@ export interface Dialect {
    * @throws {UpstreamFailure} when it is an error, malformed, or without content
    */
   decode(body: Uint8Array, ask: Ask, notes?: ExchangeNotes): WholeReply
+  /** As `decode`, for an answer above 64 KiB. Absent: it takes no longer in one go. */
+  decodeLarge?(body: Uint8Array, ask: Ask, pause: () => Promise<void>): Promise<WholeReply>
   /** The answer to this request, if it is neither JSON nor a stream of events. */
   media?(ask: Ask): MediaAnswer | undefined
   /** Starts reading a stream. Absent: answers are never streamed. @param notes those of `encode` */

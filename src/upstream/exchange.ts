@@ -1,4 +1,6 @@
+import { nextTurn } from '../base/next-turn.ts'
 import { serverSentEvents, startsLikeJson, textStart, type Framing } from '../bytes/framing.ts'
+import { unslicedBytesMax } from '../bytes/pace.ts'
 import type { Ask } from '../formats/ask.ts'
 import { answerBytesDefault } from '../formats/format.ts'
 import type { Reply } from '../formats/reply.ts'
@@ -141,12 +143,12 @@ async function readAnswer(
     if (!saysStream && !request.stream) {
       const bytes = await body.readAll(reservation)
       if (framing.looksLikeStream(bytes)) return asStream(bodyOf(bytes), request, spoken, notes, { hidden })
-      return asWhole(bytes, request, spoken, notes)
+      return await asWhole(bytes, request, spoken, notes)
     }
     const first = await readBeginning(body)
     if (first === undefined) throw new UpstreamFailure('empty', 'the answer is empty', { status: 200 })
     if (saysStream ? startsLikeJson(first) : !framing.looksLikeStream(first))
-      return asWhole(await collect(first, body, bytesMax, reservation), request, spoken, notes)
+      return await asWhole(await collect(first, body, bytesMax, reservation), request, spoken, notes)
     return asStream(body, request, spoken, notes, { hidden, first })
   } catch (error) {
     throw hidden(bodyFailure(error))
@@ -168,9 +170,16 @@ function asStream(
   return streamReply(body, decoder, { framing, idleMs, answerBudget, ...options })
 }
 
-function asWhole(bytes: Uint8Array, request: Ask, { dialect }: SpokenDialect, notes: ExchangeNotes): Reply {
+function asWhole(
+  bytes: Uint8Array,
+  request: Ask,
+  { dialect }: SpokenDialect,
+  notes: ExchangeNotes,
+): Reply | Promise<Reply> {
   if (bytes.length === 0) throw new UpstreamFailure('empty', 'the answer is empty', { status: 200 })
-  return dialect.decode(bytes, request, notes)
+  return bytes.length > unslicedBytesMax && dialect.decodeLarge !== undefined
+    ? dialect.decodeLarge(bytes, request, nextTurn)
+    : dialect.decode(bytes, request, notes)
 }
 
 interface MediaOptions extends Omit<ByteStreamOptions, 'contentType'> {

@@ -1,5 +1,6 @@
 import { insertMissing, replaceValue } from '../../bytes/fill.ts'
-import { JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
+import { checkUtf8, JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
+import { runInSlices, runThrough, skip, sliceBytes, type Pace, type Walk } from '../../bytes/pace.ts'
 import { applyEdits, type Edit } from '../../bytes/splice.ts'
 import { encode, latin1 } from '../../bytes/text.ts'
 import { encodeJson } from '../exact-json.ts'
@@ -13,6 +14,9 @@ import type { EmbeddingsRequest } from './request.ts'
 const topNames = nameTable(['object', 'model', 'data', 'usage', 'error'])
 const dataNames = nameTable(['object', 'index', 'embedding'])
 
+/** Errors are short; larger answers are not parsed for one. */
+const errorBytesMax = 64 * 1024
+
 /**
  * Inspects and repairs an answer in the upstream's own bytes. Fills in required members, and encodes floats as base64
  * if the request asks for it.
@@ -21,16 +25,33 @@ const dataNames = nameTable(['object', 'index', 'embedding'])
  */
 export function readEmbeddings(body: Uint8Array, request: EmbeddingsRequest): WholeReply | AnsweredError {
   try {
-    return readTop(new JsonCursor(body), request)
+    return runThrough(readTop(new JsonCursor(body), request, { limit: Infinity }))
   } catch (error) {
-    const answered = errorWithin(body)
-    if (answered !== undefined) return { kind: 'error', error: answered }
-    if (!(error instanceof JsonSyntaxError)) throw error
-    throw new MalformedAnswer('malformed', `the answer is not JSON: ${error.message}`, { cause: error })
+    return failureOf(body, error)
   }
 }
 
-function readTop(cursor: JsonCursor, request: EmbeddingsRequest): WholeReply {
+/** As {@link readEmbeddings}, awaiting `pause` between pieces of work of some milliseconds. */
+export async function readLargeEmbeddings(
+  body: Uint8Array,
+  request: EmbeddingsRequest,
+  pause: () => Promise<void>,
+): Promise<WholeReply | AnsweredError> {
+  try {
+    return await runInSlices(readTop(new JsonCursor(body), request, { limit: sliceBytes }), pause)
+  } catch (error) {
+    return failureOf(body, error)
+  }
+}
+
+function failureOf(body: Uint8Array, error: unknown): AnsweredError {
+  const answered = body.length > errorBytesMax ? undefined : errorWithin(body)
+  if (answered !== undefined) return { kind: 'error', error: answered }
+  if (!(error instanceof JsonSyntaxError)) throw error
+  throw new MalformedAnswer('malformed', `the answer is not JSON: ${error.message}`, { cause: error })
+}
+
+function* readTop(cursor: JsonCursor, request: EmbeddingsRequest, pace: Pace): Walk<WholeReply> {
   if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', 'the answer is not a JSON object')
   const edits: Edit[] = []
   let usage: Usage | undefined
@@ -46,7 +67,7 @@ function readTop(cursor: JsonCursor, request: EmbeddingsRequest): WholeReply {
         else replaceValue(cursor, edits, code === 0 ? '"list"' : JSON.stringify(request.model))
         break
       case 2:
-        count = readData(cursor, edits, request)
+        count = yield* readData(cursor, edits, request, pace)
         break
       case 3:
         usage = readUsage(cursor, [])
@@ -55,11 +76,12 @@ function readTop(cursor: JsonCursor, request: EmbeddingsRequest): WholeReply {
         if (cursor.isFilled()) throw new MalformedAnswer('malformed', 'the answer is an error')
         break
       default:
-        cursor.skip()
+        yield* skip(cursor, pace)
     }
   }
   const end = cursor.position - 1
-  cursor.finish()
+  cursor.end()
+  if (cursor.hasHighBytes) yield* checkUtf8(cursor.bytes, pace)
   if (count !== request.inputs)
     throw new MalformedAnswer('malformed', `the answer has ${count} embeddings for ${request.inputs} inputs`)
   if ((seen & 3) !== 3) insertMissing(edits, end, seen, ['"object":"list"', `"model":${JSON.stringify(request.model)}`])
@@ -73,7 +95,7 @@ function promptUsage(usage: Usage): Usage {
 }
 
 /** Passes `data`, an array of embeddings, and counts them. */
-function readData(cursor: JsonCursor, edits: Edit[], { isBase64 }: EmbeddingsRequest): number {
+function* readData(cursor: JsonCursor, edits: Edit[], { isBase64 }: EmbeddingsRequest, pace: Pace): Walk<number> {
   const kind = cursor.peek()
   if (kind !== 'array') throw new MalformedAnswer('malformed', `data is a ${kind}`)
   let count = 0
@@ -83,23 +105,24 @@ function readData(cursor: JsonCursor, edits: Edit[], { isBase64 }: EmbeddingsReq
     let seen = 0
     for (let member = cursor.firstMember(); member; member = cursor.nextMember()) {
       const code = cursor.nameCode(dataNames)
-      if (code === 2) hasEmbedding = readEmbedding(cursor, edits, isBase64)
+      if (code === 2) hasEmbedding = yield* readEmbedding(cursor, edits, isBase64, pace)
       else if (code === 1 && cursor.peek() !== 'number') replaceValue(cursor, edits, String(count))
-      else cursor.skip()
+      else yield* skip(cursor, pace)
       seen |= 1 << code
     }
     if (!hasEmbedding) throw new MalformedAnswer('malformed', `data[${count}] has no embedding`)
     if ((seen & 3) !== 3) insertMissing(edits, cursor.position - 1, seen, ['"object":"embedding"', `"index":${count}`])
     count++
+    if (cursor.position >= pace.limit) yield pace
   }
   return count
 }
 
 /** Passes an embedding: an array of numbers, base64, or an object of both. Returns whether it is one. */
-function readEmbedding(cursor: JsonCursor, edits: Edit[], isBase64: boolean): boolean {
+function* readEmbedding(cursor: JsonCursor, edits: Edit[], isBase64: boolean, pace: Pace): Walk<boolean> {
   const kind = cursor.peek()
   const start = cursor.position
-  cursor.skip()
+  yield* skip(cursor, pace)
   if (kind === 'string' || kind === 'object') return true
   if (kind !== 'array') return false
   if (!isBase64) return true

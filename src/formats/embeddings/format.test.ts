@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { countedPauses } from '../../bytes/testing.ts'
 import { encode } from '../../bytes/text.ts'
 import { WireError } from '../error.ts'
 import { envelopeAt } from '../format-testing.ts'
@@ -112,5 +113,34 @@ describe('an answer with embeddings', () => {
         }
       }),
     )
+  })
+})
+
+describe('a large answer', () => {
+  const data = Array.from({ length: 40 }, (_, index) => ({
+    index,
+    embedding: Array.from({ length: 500 }, () => 0.125),
+  }))
+  const input = data.map(() => 'x')
+
+  test.each(['float', 'base64'])('is read in slices, with the same result: %s', async (encoding_format) => {
+    const request = requestOf({ input, encoding_format })
+    const body = encode(JSON.stringify({ model: 'é', data, usage: { prompt_tokens: 3, total_tokens: 3 } }))
+    using pauses = countedPauses()
+    const read = await embeddings.passThrough.readLarge?.(body, request, pauses.pause)
+    expect(read).toEqual(embeddings.passThrough.readWhole(body, request))
+    expect(pauses.count()).toBeGreaterThan(1)
+  })
+
+  test('is malformed with a fault at its end, and is not parsed for an error', async () => {
+    const request = requestOf({ input })
+    for (const end of [']}x', ',{}]}', ']'])
+      await expect(
+        embeddings.passThrough.readLarge?.(
+          encode(`${JSON.stringify({ data }).slice(0, -2)}${end}`),
+          request,
+          async () => {},
+        ),
+      ).rejects.toThrow(MalformedAnswer)
   })
 })

@@ -1,7 +1,7 @@
 import { checkBody, checkLargeBody } from '../check-body.ts'
 import type { Format } from '../format.ts'
 import { spliceRequest } from '../splice-request.ts'
-import { readEmbeddings } from './answer.ts'
+import { readEmbeddings, readLargeEmbeddings } from './answer.ts'
 import { readRequest, type EmbeddingsRequest } from './request.ts'
 
 /** Embeddings in the widely used format (docs/api.md). */
@@ -19,5 +19,6 @@ export const embeddings: Format = {
   passThrough: {
     write: (ask, model, { overrides, rename, drop }) => spliceRequest(ask, { model, overrides, rename, drop }),
     readWhole: (body, request: EmbeddingsRequest) => readEmbeddings(body, request),
+    readLarge: (body, request: EmbeddingsRequest, pause) => readLargeEmbeddings(body, request, pause),
   },
 }
