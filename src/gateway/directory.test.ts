@@ -204,6 +204,21 @@ describe('the list of models', () => {
     ])
   })
 
+  test('has top-level aliases last, with the providers of their targets, and none without a target', () => {
+    const found = directoryOf(
+      { one: ['a', 'b'], two: ['b'] },
+      { claude: 'b', chain: 'claude', pinned: 'two/b', gone: 'c', a: 'b' },
+    )
+    expect(found.list().map((listed) => [listed.name, ...providersOf(listed)])).toEqual([
+      ['a', 'one', 'two'],
+      ['b', 'one', 'two'],
+      ['claude', 'one', 'two'],
+      ['chain', 'one', 'two'],
+      ['pinned', 'two'],
+    ])
+    for (const listed of found.list()) expect(found.get(listed.name)).toEqual(listed)
+  })
+
   test('describes a model as each of its providers does', () => {
     const found = directoryOf({
       one: [offered('a', { context: 1 })],

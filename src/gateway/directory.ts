@@ -24,7 +24,7 @@ export interface Directory {
    * providers whose models are not known.
    */
   find(name: string): ModelCandidates
-  /** Every model once, in the order of providers. */
+  /** Every name once: models and their aliases in the order of providers, then top-level aliases of listed models. */
   list(): readonly ListedModel[]
   /** One model by the rules of `find`; only if a list has it. */
   get(name: string): ListedModel | undefined
@@ -115,7 +115,11 @@ export function directory(providers: readonly Provider[], aliases: Readonly<Reco
       at.found.set(asked, finding)
       return finding
     },
-    list: () => [...current().exact].flatMap(([name, offers]) => listed(name, offers)),
+    list() {
+      const at = current()
+      const names = new Set([...at.exact.keys(), ...aliasOf.keys()])
+      return [...names].flatMap((name) => listed(name, offersOf(at, resolve(name))))
+    },
     get(asked) {
       const name = resolve(asked)
       return listed(asked, offersOf(current(), name))[0]
