@@ -248,7 +248,7 @@ export function formatEvents(events: readonly WrittenEvent[]): Uint8Array {
   let position = 0
   for (const { event, data } of events) {
     if (data.length === 0) continue
-    if (event !== undefined) position += encoder.encodeInto(`event: ${event}\n`, bytes.subarray(position)).written
+    if (event !== undefined) position = writeName(event, bytes, position)
     bytes.set(prefix, position)
     bytes.set(data, position + 6)
     position += data.length + 8
@@ -258,6 +258,20 @@ export function formatEvents(events: readonly WrittenEvent[]): Uint8Array {
   return bytes
 }
 
+/** Writes the `event:` field. Names are usually ASCII, whose characters cost less than an encoder. */
+function writeName(event: string, bytes: Uint8Array, from: number): number {
+  bytes.set(namePrefix, from)
+  let position = from + lineNameBytes
+  for (let index = 0; index < event.length; index++) {
+    const code = event.charCodeAt(index)
+    if (code > 0x7f) return from + encoder.encodeInto(`event: ${event}\n`, bytes.subarray(from)).written
+    bytes[position++] = code
+  }
+  bytes[position] = LF
+  return position + 1
+}
+
+const namePrefix = encode('event: ')
 const encoder = new TextEncoder()
 const prefix = encode('data: ')
 const lineFeed = encode('\n')
