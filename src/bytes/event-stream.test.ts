@@ -193,9 +193,7 @@ describe('formatEvents', () => {
     )
     expect(datas(decode(formatEvents([{ data: encode('1') }, { data: encode('é') }])))).toEqual(['1', 'é'])
     const named = ['ping', 'aé🙂b', ''].map((event) => ({ event, data: encode('1') }))
-    expect(decode(formatEvents(named))).toBe(
-      'event: ping\ndata: 1\n\nevent: aé🙂b\ndata: 1\n\nevent: \ndata: 1\n\n',
-    )
+    expect(decode(formatEvents(named))).toBe('event: ping\ndata: 1\n\nevent: aé🙂b\ndata: 1\n\nevent: \ndata: 1\n\n')
     expect(decode(formatEvents([]))).toBe('')
   })
 
