@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonObject } from '../base/json-value.ts'
 import { eventStreamReader, formatEvents, type ServerSentEvent } from '../bytes/event-stream.ts'
+import { countedPauses } from '../bytes/testing.ts'
 import { encode } from '../bytes/text.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { AnswerEvent, FinishReason } from './answer.ts'
@@ -150,10 +151,10 @@ export function formatContract(format: Format, samples: FormatSamples): void {
     })
 
     test('that is large is checked in slices', async () => {
-      let pauses = 0
+      using pauses = countedPauses()
       const large = encodeSample(samples, { ...request, unknown: 'x'.repeat(4 * 1024 * 1024) })
-      await format.checkLarge(large, async () => void pauses++, envelope)
-      expect(pauses).toBeGreaterThan(3)
+      await format.checkLarge(large, pauses.pause, envelope)
+      expect(pauses.count()).toBeGreaterThan(3)
     })
 
     test('loses the reasoning of earlier answers where a provider refuses it', () => {
