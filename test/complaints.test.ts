@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { parseJson, pick } from './client.ts'
 import { faultUpstream, type FaultUpstream, type Script } from './fakes/fault-upstream.ts'
 import { chatLanguage } from './fakes/languages/chat.ts'
@@ -70,6 +70,21 @@ function streams(language: Language, events: readonly string[]): Scripted {
 function refuses(language: Language, status: number, error: object): Scripted {
   return { language, script: ({ write }) => write(reply(status, JSON.stringify(error))) }
 }
+
+const greetings = new Map<Language, Promise<Awaited<ReturnType<typeof serve>>>>()
+
+/** One service for all tests whose provider of a language says hello. Its upstream has forgotten earlier requests. */
+async function greeting(language: Language) {
+  const started = greetings.get(language) ?? serve([says(language, hello)])
+  greetings.set(language, started)
+  const rig = await started
+  rig.upstreams[0]?.forget()
+  return rig
+}
+
+afterAll(async () => {
+  for (const started of greetings.values()) await (await started)[Symbol.asyncDispose]()
+})
 
 function bodyOf(upstream: FaultUpstream | undefined, index = -1): unknown {
   return parseJson(new TextDecoder().decode(upstream?.hits.at(index)?.body))
@@ -148,7 +163,7 @@ describe('complaint', () => {
   })
 
   test('3 › count_tokens missing or wrong: counted by Messages, else 501 without a repeat', async () => {
-    await using rig = await serve([says(chatLanguage, hello)])
+    const rig = await greeting(chatLanguage)
     const { max_tokens: _, ...counted } = asked
     const { status, headers } = await rig.post('/v1/messages/count_tokens', counted)
     expect([status, headers.get('x-should-retry'), rig.upstreams[0]?.hits.length]).toEqual([501, 'false', 0])
@@ -157,8 +172,8 @@ describe('complaint', () => {
   })
 
   test('4 › the attribution line changes, so that the cache never hits: left out in translation', async () => {
-    await using rig = await serve([says(chatLanguage, hello)])
-    await using native = await serve([says(messagesLanguage, hello)])
+    const rig = await greeting(chatLanguage)
+    const native = await greeting(messagesLanguage)
     const line = { type: 'text', text: 'x-anthropic-billing-header: cc_version=2.1.330; cch=1a2b3;' }
     const system = [line, { type: 'text', text: 'You are an agent.' }]
     for (const each of [rig, native]) expect((await each.post(messages, { ...asked, system })).status).toBe(200)
@@ -171,7 +186,7 @@ describe('complaint', () => {
       [messagesLanguage, 'a-1,b-2'],
       [chatLanguage, undefined],
     ] as const) {
-      await using rig = await serve([says(language, hello)])
+      const rig = await greeting(language)
       expect((await rig.post(messages, asked, { 'anthropic-beta': 'a-1,b-2' })).status).toBe(200)
       expect(rig.upstreams[0]?.hits[0]?.headers.get('anthropic-beta')).toBe(expected)
     }
@@ -179,7 +194,7 @@ describe('complaint', () => {
 
   test('6 › context_management as an extra input: left out and named, or the provider’s sentence', async () => {
     const context_management = { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] }
-    await using rig = await serve([says(chatLanguage, hello)])
+    const rig = await greeting(chatLanguage)
     const { status, headers } = await rig.post(messages, { ...asked, context_management })
     expect([status, headers.get('x-svc-dropped')]).toEqual([200, 'context_management'])
     expect(bodyOf(rig.upstreams[0])).not.toHaveProperty('context_management')
@@ -195,7 +210,7 @@ describe('complaint', () => {
 
   test('7 › usage of 0, so that nothing is compacted: the end of a stream has the input', async () => {
     for (const language of [chatLanguage, geminiLanguage]) {
-      await using rig = await serve([says(language, hello)])
+      const rig = await greeting(language)
       const { text: stream } = await rig.post(messages, { ...asked, stream: true })
       expect(readMessages(stream).usage).toEqual([3, 5])
     }
@@ -241,7 +256,7 @@ describe('complaint', () => {
   })
 
   test('10 › images in results of tools lost: they follow in a message of the user', async () => {
-    await using rig = await serve([says(chatLanguage, hello)])
+    const rig = await greeting(chatLanguage)
     const source = { type: 'base64', media_type: 'image/png', data: 'aGVsbG8=' }
     const content = [
       { type: 'text', text: 'see' },
@@ -297,7 +312,7 @@ describe('complaint', () => {
   test('12 › a system message in the conversation is refused: it stays in its place', async () => {
     const history = [...asked.messages, { role: 'system', content: 'Be brief.' }, { role: 'user', content: 'go on' }]
     for (const language of [chatLanguage, geminiLanguage, messagesLanguage]) {
-      await using rig = await serve([says(language, hello)])
+      const rig = await greeting(language)
       expect((await rig.post(messages, { ...asked, messages: history })).status).toBe(200)
       const sent = JSON.stringify(bodyOf(rig.upstreams[0]))
       expect(sent.indexOf('"hi"')).toBeLessThan(sent.indexOf('Be brief.'))
@@ -309,7 +324,7 @@ describe('complaint', () => {
     const silent: Scripted = {
       language: chatLanguage,
       script: ({ hang }) => hang(),
-      entry: { timeouts: { first_token_ms: 250 } },
+      entry: { timeouts: { first_token_ms: 600 } },
     }
     await using rig = await serve([silent], { environment: { SVC_HEARTBEAT_MS: '50' } })
     const { text: stream } = await rig.post(messages, { ...asked, stream: true })
@@ -345,7 +360,7 @@ describe('complaint', () => {
       { role: 'assistant', content: [{ type: 'text', text: '' }] },
       { role: 'user', content: 'go on' },
     ]
-    await using rig = await serve([says(chatLanguage, hello)])
+    const rig = await greeting(chatLanguage)
     expect((await rig.post(messages, { ...asked, messages: history })).status).toBe(200)
     expect(JSON.stringify(bodyOf(rig.upstreams[0]))).not.toContain('""')
   })
@@ -357,7 +372,7 @@ describe('complaint', () => {
       required: null,
     }
     for (const language of [chatLanguage, geminiLanguage]) {
-      await using rig = await serve([says(language, hello)])
+      const rig = await greeting(language)
       expect((await rig.post(messages, { ...asked, tools: [{ name: 'weather', input_schema }] })).status).toBe(200)
       expect(JSON.stringify(bodyOf(rig.upstreams[0]))).not.toContain('null')
     }

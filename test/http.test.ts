@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { chat, isDone, pick, question, rawChat, rawConnection, rawRequest } from './client.ts'
+import { testOnRows } from './failover/test-on-rows.ts'
 import type { Script } from './fakes/fault-upstream.ts'
 import { streamOf } from './fakes/faults/stream.ts'
 import { good, goodText } from './fakes/good.ts'
@@ -21,8 +22,11 @@ function encoded(encoding: string, bytes: Uint8Array): Script {
   return (exchange) => exchange.write(reply(200, bytes, { 'content-encoding': encoding }))
 }
 
+/** What is peculiar, and the script of an upstream. */
+type Peculiar = readonly [words: string, script: Script]
+
 describe('an upstream that speaks HTTP in its own way', () => {
-  test.each([
+  const understood: readonly Peculiar[] = [
     [
       'HTTP/1.0, its body ended by the connection',
       closing(`HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n${body}`),
@@ -78,18 +82,22 @@ describe('an upstream that speaks HTTP in its own way', () => {
     ['br', encoded('br', brotliCompressSync(body))],
     ['zstd', encoded('zstd', zstdCompressSync(body))],
     ['identity', encoded('identity', Buffer.from(body))],
-  ] satisfies readonly (readonly [string, Script])[])('%s › is understood', async (_, script) => {
-    await using rig = await startRig([script, good()])
-    const answer = await rig.ask()
-    expect([answer.status, answer.content, answer.headers.get('content-encoding')]).toEqual([
-      200,
-      goodText({ name: 'a' }),
-      null,
-    ])
-    expect(rig.hits()).toEqual([1, 0])
-  })
+  ]
+  testOnRows(
+    '%s › is understood',
+    understood.map(([words, script]) => ({ words, scripts: [script, good()] })),
+    async (row) => {
+      const answer = await row.ask()
+      expect([answer.status, answer.content, answer.headers.get('content-encoding')]).toEqual([
+        200,
+        goodText({ name: 'a' }),
+        null,
+      ])
+      expect(row.hits()).toEqual([1, 0])
+    },
+  )
 
-  test.each([
+  const refused: readonly Peculiar[] = [
     ['a body ended by the connection, cut', closing(`HTTP/1.0 200 OK\r\n\r\n${body.slice(0, -20)}`)],
     ['gzip, cut', encoded('gzip', gzipSync(body).subarray(0, -10))],
     ['gzip that is none', encoded('gzip', Buffer.from(body))],
@@ -99,11 +107,16 @@ describe('an upstream that speaks HTTP in its own way', () => {
       'a switch of protocols',
       (exchange) => exchange.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
     ],
-  ] satisfies readonly (readonly [string, Script])[])('%s › moves on', async (_, script) => {
-    await using rig = await startRig([script, good()], { every: { timeouts: { attempt_ms: 500 } } })
-    expect((await rig.ask()).content).toBe(goodText())
-    expect(rig.hits()).toEqual([1, 1])
-  })
+  ]
+  testOnRows(
+    '%s › moves on',
+    refused.map(([words, script]) => ({ words, scripts: [script, good()] })),
+    async (row) => {
+      expect((await row.ask()).content).toBe(goodText())
+      expect(row.hits()).toEqual([1, 1])
+    },
+    { every: { timeouts: { attempt_ms: 500 } } },
+  )
 
   test('two answers to one request › the second is discarded', async () => {
     const twice = Buffer.concat([reply(200, body), reply(200, JSON.stringify(completion('smuggled')))])

@@ -112,40 +112,39 @@ describe.each(formatFakes)('the Anthropic library, with a provider that speaks %
     upstream.stop()
   })
 
-  test('gets the next provider’s answer when the first fails', async () => {
-    const down = faultUpstream(status(500))
-    for (const [, other] of formatFakes) {
-      const up = faultUpstream(other.says('Hi.'))
-      const { service, client } = await serviceOf([down, kind], [up, other])
-      await using _ = service
-      const message = await client.messages.stream(question).finalMessage()
-      expect(message.content).toMatchObject([{ type: 'text', text: 'Hi.' }])
-      expect(up.hits).toHaveLength(1)
-      up.stop()
+  test('gets the next provider’s answer when the first fails, and the rest of a cut one in the same block', async () => {
+    const first = faultUpstream(status(500))
+    const others = formatFakes.map(([, other]) => faultUpstream(other.says('One two three.')))
+    await using service = await startService({
+      providers: [
+        provider('first', first.url, ['m0', 'm1', 'm2'], { protocol: kind.protocol }),
+        ...formatFakes.map(([, { protocol }], index) =>
+          provider(`p${index}`, others[index]?.url ?? '', [`m${index}`], { protocol }),
+        ),
+      ],
+    })
+    const client = clientOf(service)
+    for (const script of [status(500), kind.isCutAfter('One two')]) {
+      first.use(script)
+      for (const index of others.keys()) {
+        const stream = client.messages.stream({ ...question, model: `m${index}` })
+        const starts: string[] = []
+        stream.on('streamEvent', (each) => starts.push(each.type))
+        const message = await stream.finalMessage()
+        expect(message.content).toMatchObject([{ type: 'text', text: 'One two three.' }])
+        expect(starts.filter((type) => type !== 'content_block_delta' && type !== 'ping')).toEqual([
+          'message_start',
+          'content_block_start',
+          'content_block_stop',
+          'message_delta',
+          'message_stop',
+        ])
+      }
     }
-    expect(down.hits).toHaveLength(formatFakes.length)
-    down.stop()
-  })
-
-  test('gets the rest of a cut answer from the next provider, in the same block', async () => {
-    for (const [, other] of formatFakes) {
-      const first = faultUpstream(kind.isCutAfter('One two'))
-      const second = faultUpstream(other.says('One two three.'))
-      const { service, client } = await serviceOf([first, kind], [second, other])
-      await using _ = service
-      const stream = client.messages.stream(question)
-      const starts: string[] = []
-      stream.on('streamEvent', (each) => starts.push(each.type))
-      const message = await stream.finalMessage()
-      expect(message.content).toMatchObject([{ type: 'text', text: 'One two three.' }])
-      expect(starts.filter((type) => type !== 'content_block_delta' && type !== 'ping')).toEqual([
-        'message_start',
-        'content_block_start',
-        'content_block_stop',
-        'message_delta',
-        'message_stop',
-      ])
-      for (const each of [first, second]) each.stop()
+    expect(first.hits).toHaveLength(6)
+    for (const each of [first, ...others]) {
+      if (each !== first) expect(each.hits).toHaveLength(2)
+      each.stop()
     }
   })
 
