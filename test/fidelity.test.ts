@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chat, pick, question, rawChat, rawConnection } from './client.ts'
 import { faultUpstream } from './fakes/fault-upstream.ts'
 import { status } from './fakes/faults/status.ts'
@@ -58,23 +58,25 @@ describe('what the provider gets', () => {
     ],
   ]
 
-  test.each(table)('%s › as the caller wrote it', async (_, template) => {
-    await using rig = await startRig([good()])
-    expect(await relayed(rig, template.replace('MODEL', 'm'))).toBe(template.replace('MODEL', 'm'))
-  })
+  describe('as the caller wrote it', () => {
+    let rig: Rig, renamed: Rig
+    beforeAll(async () => {
+      const each = { a: { models: [{ name: 'm', upstream: 'vendor/m-2026' }] } }
+      ;[rig, renamed] = await Promise.all([startRig([good()]), startRig([good()], { each })])
+    })
+    afterAll(async () => {
+      for (const each of [rig, renamed]) await each[Symbol.asyncDispose]()
+    })
 
-  test.each(table)(
-    '%s › as the caller wrote it, but for the model, whose name is the provider’s',
-    async (_, template) => {
-      const upstream = faultUpstream(good())
-      await using service = await startService({
-        providers: [provider('a', upstream.url, [], { models: [{ name: 'm', upstream: 'vendor/m-2026' }] })],
-      })
-      expect((await chat(service.url, template.replace('MODEL', 'm'))).status).toBe(200)
-      expect(new TextDecoder().decode(upstream.hits[0]?.body)).toBe(template.replace('MODEL', 'vendor/m-2026'))
-      upstream.stop()
-    },
-  )
+    test.each(table)('%s', async (_, template) => {
+      expect(await relayed(rig, template.replace('MODEL', 'm'))).toBe(template.replace('MODEL', 'm'))
+    })
+
+    test.each(table)('%s › but for the model, whose name is the provider’s', async (_, template) => {
+      const text = template.replace('MODEL', 'vendor/m-2026')
+      expect(await relayed(renamed, template.replace('MODEL', 'm'))).toBe(text)
+    })
+  })
 
   test('every provider in turn gets the same bytes', async () => {
     await using rig = await startRig([status(500), status(429), good()])
