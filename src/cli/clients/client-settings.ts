@@ -141,6 +141,65 @@ export const clientGuides: readonly ClientGuide[] = [
     commands: () => ['aider'],
   },
   {
+    name: 'copilot',
+    title: 'GitHub Copilot CLI',
+    commands: ({ root, model, context, token }) => [
+      `export COPILOT_PROVIDER_BASE_URL=${quoted(`${root}/v1`)} COPILOT_PROVIDER_API_KEY=${shellKey(token)}`,
+      `export COPILOT_MODEL=${quoted(model)}`,
+      ...(context === undefined ? [] : [`export COPILOT_PROVIDER_MAX_PROMPT_TOKENS=${context}`]),
+      'copilot',
+    ],
+  },
+  {
+    name: 'qwen-code',
+    title: 'Qwen Code',
+    files: (connection) => {
+      const { root, model } = connection
+      const folder = join(homeOf(connection), '.qwen')
+      const settings: readonly Setting[] = [
+        { path: ['security', 'auth', 'selectedType'], value: 'openai' },
+        { path: ['model', 'name'], value: model },
+      ]
+      const variables: readonly Setting[] = [
+        { path: ['OPENAI_BASE_URL'], value: `${root}/v1` },
+        { path: ['OPENAI_API_KEY'], value: keyOf(connection) },
+      ]
+      return [
+        { path: join(folder, 'settings.json'), language: 'json', settings },
+        { path: join(folder, '.env'), language: 'env', settings: variables },
+      ]
+    },
+    commands: () => ['qwen'],
+  },
+  {
+    name: 'pi',
+    title: 'pi',
+    files: (connection) => {
+      const { root, model, context, token } = connection
+      const folder = folderOf(connection, 'PI_CODING_AGENT_DIR', join('.pi', 'agent'))
+      const provider = ['providers', 'svc'] as const
+      const models: readonly Setting[] = [
+        { path: [...provider, 'baseUrl'], value: `${root}/v1` },
+        { path: [...provider, 'api'], value: 'openai-completions' },
+        // The name of a variable stands for its value.
+        { path: [...provider, 'apiKey'], value: token === undefined ? noKey : 'SVC_TOKEN' },
+        {
+          path: [...provider, 'models'],
+          value: [{ id: model, ...(context === undefined ? {} : { contextWindow: context }) }],
+        },
+      ]
+      const settings: readonly Setting[] = [
+        { path: ['defaultProvider'], value: 'svc' },
+        { path: ['defaultModel'], value: model },
+      ]
+      return [
+        { path: join(folder, 'models.json'), language: 'json', settings: models },
+        { path: join(folder, 'settings.json'), language: 'json', settings },
+      ]
+    },
+    commands: ({ token }) => (token === undefined ? ['pi'] : ['export SVC_TOKEN', 'pi']),
+  },
+  {
     name: 'libraries',
     title: 'Libraries of OpenAI, Anthropic and Google',
     commands: ({ root, token }) => [

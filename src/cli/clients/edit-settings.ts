@@ -8,7 +8,8 @@ export type SettingsLanguage = 'json' | 'toml' | 'yaml' | 'env'
 /** One value of a settings file. In TOML the names before the last are a table; YAML and `env` have one name. */
 export interface Setting {
   readonly path: readonly [string, ...string[]]
-  readonly value: string | number
+  /** A list only in JSON. */
+  readonly value: string | number | Readonly<Record<string, string | number>>[]
 }
 
 /** A settings file that is not valid, or in which a value cannot be set without a change of others. */
@@ -111,7 +112,7 @@ function setLine(
   { start, end }: { readonly start: number; readonly end: number },
   name: string,
   separator: string,
-  value: string | number,
+  value: Setting['value'],
 ): string {
   const line = `${name}${separator}${JSON.stringify(value)}`
   const named = new RegExp(String.raw`^\s*(?:export\s+)?${name}\s*${separator.trim()}`)
