@@ -99,7 +99,8 @@ function isEffort(value: unknown): value is Effort {
 
 function readAnswerFormat({ type, json_schema }: JsonObject): AnswerFormat {
   if (type === 'json_object') return { kind: 'json' }
-  if (type !== 'json_schema') return { kind: 'text' }
+  if (type === 'text' || type === undefined) return { kind: 'text' }
+  if (type !== 'json_schema') throw untranslatable(`An answer format of the type '${textOf(type)}'`)
   const { schema, name, description, strict } = objectOf(json_schema)
   if (!isObject(schema)) return { kind: 'json' }
   return { kind: 'schema', schema, name: textOf(name), description: textOf(description), isStrict: strict === true }

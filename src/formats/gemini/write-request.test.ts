@@ -169,6 +169,7 @@ describe('gemini contents', () => {
   })
 
   const untranslatable: readonly (readonly [string, JsonObject])[] = [
+    ['an answer in a grammar', { response_format: { type: 'grammar' } }],
     ['nothing at all', { messages: [{ role: 'user', content: '' }] }],
     ['a stream of several choices', { n: 2, stream: true }],
     ['sound in the answer', { modalities: ['audio'] }],

@@ -238,6 +238,7 @@ describe('a request for a response', () => {
       { input: [{ role: 'user', content: [{ type: 'not_known', x: 1 }] }] },
       { tools: [{ type: 'image_generation' }] },
       { tool_choice: { type: 'shell' } },
+      { text: { format: { type: 'grammar', grammar: 'x' } } },
     ]
     for (const fields of impossible) expect(() => read(fields)).toThrow(UpstreamFailure)
   })

@@ -76,7 +76,8 @@ function readLogprobs(alternatives: number | undefined, include: unknown): Conve
 
 function readAnswerFormat({ type, schema, name, description, strict }: JsonObject): AnswerFormat {
   if (type === 'json_object') return { kind: 'json' }
-  if (type !== 'json_schema') return { kind: 'text' }
+  if (type === 'text' || type === undefined) return { kind: 'text' }
+  if (type !== 'json_schema') throw untranslatable(`An answer format of the type '${textOf(type)}'`)
   if (!isObject(schema)) return { kind: 'json' }
   return { kind: 'schema', schema, name: textOf(name), description: textOf(description), isStrict: strict === true }
 }
