@@ -14,18 +14,24 @@ import { entryOf, languageAt, languages, resultsIn } from './upstreams.ts'
  */
 const ways = ['503', 'cut', 'call', 'late', 'error', 'well'] as const
 type Way = (typeof ways)[number]
+/** Of programs that end at an error within an answer. */
+const untilCut: readonly Way[] = ['503', 'cut', 'well']
 
 /** A program that writes code by running commands. */
 export interface Coder {
   readonly name: string
-  /** Its name for `svc connect`, which writes its settings. */
+  /** Its name for `svc connect`, which writes its settings and prints the command that starts it. */
   readonly connectName: string
   readonly speaks: Language['name']
-  readonly binary: string
-  readonly flags: readonly string[]
+  /** Flags behind that command, so that it does one task without questions. */
+  readonly flags: string
+  /** Variables that change the format. */
+  readonly variables?: (url: string) => Readonly<Record<string, string>>
   /** Its tool that runs a command, and the arguments of that. */
   readonly tool: string
   readonly input: (command: string) => object
+  /** In the body of a request that is not about the task. */
+  readonly aside?: RegExp
   /** The failures that it survives. Absent: all. */
   readonly survives?: readonly Way[]
 }
@@ -36,8 +42,7 @@ export const coders: readonly Coder[] = [
     name: 'Claude Code',
     connectName: 'claude-code',
     speaks: 'messages',
-    binary: 'claude',
-    flags: ['-p', '--allowedTools', 'Bash', '--'],
+    flags: '-p --allowedTools Bash --',
     tool: 'Bash',
     input: (command) => ({ command, description: 'One step' }),
   },
@@ -45,8 +50,7 @@ export const coders: readonly Coder[] = [
     name: 'Codex',
     connectName: 'codex',
     speaks: 'responses',
-    binary: 'codex',
-    flags: ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'],
+    flags: 'exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox',
     tool: 'exec_command',
     input: (cmd) => ({ cmd }),
   },
@@ -54,8 +58,7 @@ export const coders: readonly Coder[] = [
     name: 'Gemini CLI',
     connectName: 'gemini-cli',
     speaks: 'gemini',
-    binary: 'gemini',
-    flags: ['--yolo', '--skip-trust', '-p'],
+    flags: '--yolo --skip-trust -p',
     tool: 'run_shell_command',
     input: (command) => ({ command }),
   },
@@ -63,14 +66,77 @@ export const coders: readonly Coder[] = [
     name: 'opencode',
     connectName: 'opencode',
     speaks: 'chat',
-    binary: 'opencode',
-    flags: ['run'],
+    flags: 'run',
     tool: 'bash',
     input: (command) => ({ command, description: 'One step' }),
-    // It ends at an error within an answer.
-    survives: ['503', 'cut', 'well'],
+    survives: untilCut,
+  },
+  {
+    name: 'Cline',
+    connectName: 'cline',
+    speaks: 'chat',
+    flags: '',
+    tool: 'run_commands',
+    input: (command) => ({ commands: [command] }),
+    survives: untilCut,
+  },
+  {
+    name: 'Continue',
+    connectName: 'continue',
+    speaks: 'chat',
+    flags: '--auto -p',
+    tool: 'Bash',
+    input: (command) => ({ command }),
+    survives: untilCut,
+  },
+  ...copilots(),
+  {
+    name: 'Qwen Code',
+    connectName: 'qwen-code',
+    speaks: 'chat',
+    flags: '--yolo -p',
+    tool: 'run_shell_command',
+    input: (command) => ({ command, is_background: false }),
+    // It looks for something to remember, after each answer.
+    aside: /managed memory/,
+  },
+  {
+    name: 'pi',
+    connectName: 'pi',
+    speaks: 'chat',
+    flags: '-p',
+    tool: 'bash',
+    input: (command) => ({ command }),
+    survives: untilCut,
   },
 ]
+
+/** GitHub's, in each format that it knows. */
+function copilots(): readonly Coder[] {
+  const coder: Coder = {
+    name: 'Copilot CLI',
+    connectName: 'copilot',
+    speaks: 'chat',
+    flags: '--allow-all-tools -p',
+    tool: 'bash',
+    input: (command) => ({ command, description: 'One step' }),
+  }
+  return [
+    coder,
+    {
+      ...coder,
+      name: 'Copilot CLI, Responses',
+      speaks: 'responses',
+      variables: () => ({ COPILOT_PROVIDER_WIRE_API: 'responses' }),
+    },
+    {
+      ...coder,
+      name: 'Copilot CLI, Messages',
+      speaks: 'messages',
+      variables: (url) => ({ COPILOT_PROVIDER_TYPE: 'anthropic', COPILOT_PROVIDER_BASE_URL: url }),
+    },
+  ]
+}
 
 const steps = 20
 const coderMs = 300_000
@@ -86,9 +152,9 @@ function randomly(seed: number): () => number {
 }
 
 /** The pieces of the answer to a request: the next step, or the end. */
-function answerTo({ tool, input }: Coder, language: Language, body: string): readonly Piece[] {
+function answerTo({ tool, input, aside }: Coder, language: Language, body: string): readonly Piece[] {
   // Programs also ask for titles and summaries, without tools.
-  if (!body.includes(`"${tool}"`)) return [{ kind: 'text', text: 'Twenty steps' }]
+  if (!body.includes(`"${tool}"`) || aside?.test(body) === true) return [{ kind: 'text', text: 'Twenty steps' }]
   const step = resultsIn(language, body) + 1
   if (step > steps) return [{ kind: 'text', text: ended }]
   const command = `echo ${step} >> steps.log && echo content ${step} > file-${step}.txt`
@@ -160,18 +226,27 @@ export async function runCoder(coder: Coder, seed: number, report: (verdict: Ver
 }
 
 /** Sets a coder up, and lets it work. @returns why its work is not right */
-async function workOf({ connectName, binary, flags }: Coder, url: string, home: string): Promise<string | undefined> {
+async function workOf(coder: Coder, url: string, home: string): Promise<string | undefined> {
   const folder = join(home, 'work')
   await mkdir(folder)
-  const root = join(import.meta.dir, '..', '..')
-  const connect = ['sh', join(root, 'bin', 'svc'), 'connect', connectName, '--write', '--url', url]
-  const set = await run(connect, home, folder)
+  const svc = join(import.meta.dir, '..', '..', 'bin', 'svc')
+  const connect = ['sh', svc, 'connect', coder.connectName, '--url', url]
+  const written = await run([...connect, '--write'], home, folder)
+  // Some are set up by commands.
+  const set = written.code === 2 ? await run(connect, home, folder) : written
   if (set.code !== 0) return `svc connect: ${set.output}`
-  const command = [join(import.meta.dir, 'node_modules', '.bin', binary), ...flags, 'Do the twenty steps.']
-  const { code, output } = await run(command, home, folder)
+  const { code, output } = await run(['sh', '-e', '-c', scriptOf(coder, url, set.output)], home, folder)
   if (code !== 0) return `exit code ${code}: ${output.slice(-300)}`
   if (!output.includes(ended)) return `it did not say that it is done: ${output.slice(-300)}`
   return judgeFiles(folder)
+}
+
+/** The printed commands, of which the last starts the program: here with flags and a task. */
+function scriptOf({ flags, variables }: Coder, url: string, printed: string): string {
+  const lines = printed.trimEnd().split(printed.includes('\n\n') ? /^[^]*\n\n|\n/ : '\n')
+  const commands = lines.filter((line) => line !== '' && !line.endsWith(' written'))
+  const exports = Object.entries(variables?.(url) ?? {}).map(([name, value]) => `export ${name}=${value}`)
+  return [...commands.slice(0, -1), ...exports, `exec ${commands.at(-1)} ${flags} 'Do the twenty steps.'`].join('\n')
 }
 
 async function run(command: readonly string[], home: string, cwd: string) {
@@ -183,7 +258,7 @@ async function run(command: readonly string[], home: string, cwd: string) {
     timeout: coderMs,
     killSignal: 'SIGKILL',
     env: {
-      PATH: process.env['PATH'] ?? '',
+      PATH: `${join(import.meta.dir, 'node_modules', '.bin')}:${process.env['PATH'] ?? ''}`,
       HOME: home,
       DISABLE_AUTOUPDATER: '1',
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',

@@ -2,16 +2,29 @@ import { join } from 'node:path'
 import type { Language } from '../../test/fakes/languages/language.ts'
 import { startService } from '../../test/harness.ts'
 import { readLines } from '../../test/lines.ts'
+import { python } from './install.ts'
 import type { Verdict } from './report.ts'
 import { languageAt, languages, resultsIn, said, scriptedPair, type ScriptedPair } from './upstreams.ts'
 
 /** A library, as a script in `programs/`. */
 export interface Library {
   readonly name: string
-  /** The script, and its arguments behind the address. */
+  /** The script, for Node or Python by its name, and its arguments behind the address. */
   readonly command: readonly [string, ...string[]]
   /** The format that it speaks. */
   readonly speaks: Language['name']
+  /** Its scenarios; absent: all. */
+  readonly scenarios?: readonly string[]
+}
+
+const allButReasoning = ['text', 'stream', 'tools', 'structured', 'image', 'abort', 'cut', 'down', 'late']
+/** Of libraries above the others. */
+const common = allButReasoning.filter((name) => name !== 'abort')
+/** LangChain sends images only to models whose names it knows. */
+const withoutImage = common.filter((name) => name !== 'image')
+
+function inPython(name: string, command: Library['command'], speaks: Library['speaks'], scenarios = common): Library {
+  return { name: `Python, ${name}`, command, speaks, scenarios }
 }
 
 /** The libraries of package.json. */
@@ -25,6 +38,25 @@ export const libraries: readonly Library[] = [
   { name: 'ai, @ai-sdk/google', command: ['ai.mjs', 'google'], speaks: 'gemini' },
   { name: '@openai/agents', command: ['agents.mjs'], speaks: 'responses' },
   { name: '@google/genai', command: ['genai.mjs'], speaks: 'gemini' },
+  { name: 'LangChain, chat', command: ['langchain.mjs', 'chat'], speaks: 'chat', scenarios: common },
+  { name: 'LangChain, Responses', command: ['langchain.mjs', 'responses'], speaks: 'responses', scenarios: common },
+  { name: 'LangChain, Messages', command: ['langchain.mjs', 'messages'], speaks: 'messages', scenarios: common },
+  { name: 'LangChain, Gemini', command: ['langchain.mjs', 'gemini'], speaks: 'gemini', scenarios: withoutImage },
+  { name: 'LlamaIndex', command: ['llamaindex.mjs'], speaks: 'chat', scenarios: common },
+  { name: 'Mastra', command: ['mastra.mjs'], speaks: 'chat', scenarios: common },
+  inPython('openai, chat', ['sdk_openai.py', 'chat'], 'chat', allButReasoning),
+  inPython('openai, Responses', ['sdk_openai.py', 'responses'], 'responses', allButReasoning),
+  inPython('anthropic', ['sdk_anthropic.py'], 'messages', allButReasoning),
+  inPython('google-genai', ['sdk_google.py'], 'gemini', allButReasoning),
+  inPython('langchain-openai, chat', ['run_langchain.py', 'chat'], 'chat'),
+  inPython('langchain-openai, Responses', ['run_langchain.py', 'responses'], 'responses'),
+  inPython('langchain-anthropic', ['run_langchain.py', 'messages'], 'messages'),
+  inPython('LlamaIndex, openai-like', ['run_llamaindex.py'], 'chat'),
+  inPython('pydantic-ai, chat', ['run_pydantic_ai.py', 'chat'], 'chat'),
+  inPython('pydantic-ai, Responses', ['run_pydantic_ai.py', 'responses'], 'responses'),
+  inPython('pydantic-ai, Gemini', ['run_pydantic_ai.py', 'gemini'], 'gemini'),
+  inPython('litellm, openai', ['run_litellm.py', 'chat'], 'chat'),
+  inPython('litellm, anthropic', ['run_litellm.py', 'messages'], 'messages'),
 ]
 
 /** What a scenario of a program printed. */
@@ -61,7 +93,7 @@ export async function runLibrary(library: Library, report: (verdict: Verdict) =>
     const service = await startService({ providers: pair.entries })
     try {
       const outcomes = await runProgram(library, service.url)
-      for (const scenario of outcomes.size === 1 ? ['text'] : scenarios) {
+      for (const scenario of outcomes.size === 1 ? ['text'] : (library.scenarios ?? scenarios)) {
         const reason = judge(scenario, outcomes.get(scenario)) ?? (await judgeProvider(scenario, language, pair))
         report({ program: library.name, provider: language.title, scenario, reason })
       }
@@ -74,13 +106,16 @@ export async function runLibrary(library: Library, report: (verdict: Verdict) =>
 
 async function runProgram({ command: [script, ...rest] }: Library, url: string): Promise<ReadonlyMap<string, Outcome>> {
   const outcomes = new Map<string, Outcome>()
-  const child = Bun.spawn(['node', join(import.meta.dir, 'programs', script), url, ...rest], {
+  const program = script.endsWith('.py')
+    ? [python, join(import.meta.dir, 'python', script)]
+    : ['node', join(import.meta.dir, 'programs', script)]
+  const child = Bun.spawn([...program, url, ...rest], {
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
     timeout: programMs,
     killSignal: 'SIGKILL',
-    env: { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent' },
+    env: { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', PYTHONDONTWRITEBYTECODE: '1' },
   })
   const errors: string[] = []
   const note = (line: string) => {

@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { formats } from '../../src/formats/format-list.ts'
 import { coders, runCoder } from './coders.ts'
+import { installNode, installPython } from './install.ts'
 import { libraries, runLibrary } from './libraries.ts'
 import { mocksOf } from './mocks.ts'
 import { reportOf, type Verdict } from './report.ts'
@@ -14,15 +13,7 @@ const wanted = process.argv.slice(2)
 /** Of the steps at which a provider fails. */
 const seed = Number(process.env['SVC_CLIENTS_SEED'] ?? Date.now() % 1_000_000)
 
-/** Installs the programs of package.json, in a folder that git ignores. */
-function install(): void {
-  if (existsSync(join(import.meta.dir, 'node_modules', '.package-lock.json'))) return
-  const command = ['npm', 'install', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error']
-  const { exitCode } = Bun.spawnSync(command, { cwd: import.meta.dir, stdout: 'inherit', stderr: 'inherit' })
-  if (exitCode !== 0) throw new Error('npm could not install the client programs')
-}
-
-install()
+installNode()
 const verdicts: Verdict[] = []
 const isWanted = ({ name }: { readonly name: string }) =>
   wanted.length === 0 || wanted.some((word) => name.toLowerCase().includes(word.toLowerCase()))
@@ -37,6 +28,7 @@ for (const program of [...libraries, ...coders].filter(isWanted)) {
     console.error(`${program.name}: not run, since svc does not speak ${program.speaks} to callers`)
     continue
   }
+  if (program.name.startsWith('Python') && !installPython()) continue
   console.error(program.name)
   if ('command' in program) await runLibrary(program, report)
   else await runCoder(program, seed, report)

@@ -88,7 +88,7 @@ export const chatLanguage: Language = {
 
   provider: {
     entry: { protocol: 'openai' },
-    resultMark: /"role":"tool"/g,
+    resultMark: /"role":\s*"tool"/g,
     whole(all) {
       const calls = callsIn(all)
       const thinking = textIn(all, 'thinking')

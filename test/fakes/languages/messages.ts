@@ -141,7 +141,7 @@ export const messagesLanguage: Language = {
 
   provider: {
     entry: { protocol: 'anthropic' },
-    resultMark: /"type":"tool_result"/g,
+    resultMark: /"type":\s*"tool_result"/g,
     whole: (all) => ({
       ...head,
       content: all.map(blockOf),

@@ -151,7 +151,7 @@ export const responsesLanguage: Language = {
 
   provider: {
     entry: { protocol: 'openai', formats: ['responses'] },
-    resultMark: /"type":"function_call_output"/g,
+    resultMark: /"type":\s*"function_call_output"/g,
     whole: (all) => responseOf(all, 'completed'),
     begin: () => [
       named({ type: 'response.created', response: responseOf([], 'in_progress') }),
