@@ -101,7 +101,7 @@ export const coders: readonly Coder[] = [
     aside: /managed memory/,
   },
   {
-    name: 'pi',
+    name: 'pi, coding agent',
     connectName: 'pi',
     speaks: 'chat',
     flags: '-p',

@@ -125,7 +125,7 @@ function refusal(error: unknown): TransportError {
   if (kind === 'resources')
     return new TransportError(kind, 'This machine is out of descriptors, memory or ports', error)
   if (kind === 'dns') return new TransportError(kind, 'DNS lookup failed', error)
-  return new TransportError(kind, 'The upstream could not be reached', error)
+  return new TransportError(kind, 'The server could not be reached', error)
 }
 
 function refusalKind(error: unknown): TransportErrorKind {

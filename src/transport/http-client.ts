@@ -100,7 +100,7 @@ export function httpClient({ certificateAuthorities }: HttpClientOptions = {}): 
       outgoing.reject(
         error instanceof TransportError
           ? error
-          : new TransportError('connect', 'The upstream could not be reached', error),
+          : new TransportError('connect', 'The server could not be reached', error),
       )
       return
     }
