@@ -91,7 +91,7 @@ function replay(reply: StreamReply, held: readonly Part[]): Reply {
     kind: 'stream',
     contentType: reply.contentType,
     isEmpty: isEmpty(held),
-    onEnd: reply.onEnd,
+    onEnd: (listener) => reply.onEnd(listener),
     read: promised(replayTo),
     readTo: replayTo,
     cancel: () => reply.cancel(),

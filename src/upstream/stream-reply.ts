@@ -1,13 +1,13 @@
-import { EventTooLarge, type ServerSentEvent } from '../bytes/event-stream.ts'
+import { EventTooLarge, type EventStreamReader, type ServerSentEvent } from '../bytes/event-stream.ts'
 import { MalformedFrame, type Framing } from '../bytes/framing.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import type { Part } from '../formats/part.ts'
 import { promised, readTo, type Receiver } from '../formats/receiver.ts'
-import type { StreamReply } from '../formats/reply.ts'
+import type { EndListener, StreamReply } from '../formats/reply.ts'
 import { Cancelled, streamEnd } from '../formats/stream-end.ts'
 import type { Usage } from '../formats/usage.ts'
 import type { StreamDecoder } from '../protocols/protocol.ts'
-import { unlimitedAnswerBudget, type AnswerBudget } from '../service/answer-budget.ts'
+import { unlimitedAnswerBudget, type AnswerBudget, type AnswerReservation } from '../service/answer-budget.ts'
 import { outOfResources, UpstreamFailure } from '../service/failure.ts'
 import { watchdog, type Watchdog } from '../service/watchdog.ts'
 import { readBytesMax } from '../transport/read-scheduler.ts'
@@ -45,277 +45,305 @@ export interface StreamReplyOptions {
  * choice the stream ends within 5 s, also if the upstream goes on with comments or pings. Time without a reader does
  * not count.
  */
-export function streamReply(
-  body: StreamBody,
-  decoder: StreamDecoder,
-  { framing, idleMs, first, answerBudget = unlimitedAnswerBudget, hidden }: StreamReplyOptions,
-): StreamReply {
-  const events = framing.reader({ eventBytesMax: decoder.eventBytesMax ?? eventBytesDefault })
-  /** The bytes of an event, until it was taken. Its first MiB does not count, so small events need none. */
-  const reservation = decoder.eventBytesMax === undefined ? undefined : answerBudget.reservation()
-  let pending = first
-  let isOver = false
-  let isCancelled = false
-  let hasBegun = false
-  let hasFinished = false
-  let hasOpenChoice = false
-  /** The whole body was read. */
-  let hasEnded = false
-  /** The decoder was asked for its last parts. */
-  let hasAskedForEnd = false
-  let reader: Receiver<readonly Part[]> | undefined
-  /** The failure that ended the stream; every later read throws it too. */
-  let failure: { readonly error: unknown } | undefined
-  const streamEnded = streamEnd()
-  let usage: Usage | undefined
-  let idle: Watchdog | undefined
-  let barren: Watchdog | undefined
-  /** Milliseconds of waiting for bytes after the finish. */
-  let waitedMs = 0
-  /** Time limit of a read after the finish. */
-  let rest: { readonly startedMs: number; readonly limit: Watchdog } | undefined
+export function streamReply(body: StreamBody, decoder: StreamDecoder, options: StreamReplyOptions): StreamReply {
+  return new PartsOfBody(body, decoder, options)
+}
 
-  function isBehind(): boolean {
-    return body.hasPendingBytes()
+/** Receives a body. A class, since every stream has one: closures would take more memory. */
+class PartsOfBody implements StreamReply, Receiver<Uint8Array> {
+  readonly kind = 'stream'
+  readonly isEmpty = false
+  readonly #body: StreamBody
+  readonly #decoder: StreamDecoder
+  readonly #idleMs: number
+  readonly #hidden: StreamReplyOptions['hidden']
+  readonly #events: EventStreamReader
+  /** The bytes of an event, until it was taken. Its first MiB does not count, so small events need none. */
+  readonly #reservation: AnswerReservation | undefined
+  readonly #streamEnded = streamEnd()
+  #pending: Uint8Array | undefined
+  #isOver = false
+  #isCancelled = false
+  #hasBegun = false
+  #hasFinished = false
+  #hasOpenChoice = false
+  /** The whole body was read. */
+  #hasEnded = false
+  /** The decoder was asked for its last parts. */
+  #hasAskedForEnd = false
+  #reader: Receiver<readonly Part[]> | undefined
+  /** The failure that ended the stream; every later read throws it too. */
+  #failure: { readonly error: unknown } | undefined
+  #usage: Usage | undefined
+  #idle: Watchdog | undefined
+  #barren: Watchdog | undefined
+  /** Milliseconds of waiting for bytes after the finish. */
+  #waitedMs = 0
+  /** Time limit of a read after the finish. */
+  #rest: { readonly startedMs: number; readonly limit: Watchdog } | undefined
+
+  constructor(
+    body: StreamBody,
+    decoder: StreamDecoder,
+    { framing, idleMs, first, answerBudget = unlimitedAnswerBudget, hidden }: StreamReplyOptions,
+  ) {
+    this.#body = body
+    this.#decoder = decoder
+    this.#idleMs = idleMs
+    this.#hidden = hidden
+    this.#events = framing.reader({ eventBytesMax: decoder.eventBytesMax ?? eventBytesDefault })
+    this.#reservation = decoder.eventBytesMax === undefined ? undefined : answerBudget.reservation()
+    this.#pending = first
   }
 
-  function end(): void {
-    isOver = true
-    reservation?.release()
-    idle?.stop()
-    barren?.stop()
+  onEnd(listener: EndListener): void {
+    this.#streamEnded.onEnd(listener)
+  }
+
+  read(): Promise<readonly Part[] | undefined> {
+    return promised<readonly Part[]>((receiver) => this.readTo(receiver))()
+  }
+
+  cancel(): void {
+    this.#isCancelled = true
+    if (!this.#isOver) {
+      this.#end()
+      this.#body.cancel()
+    }
+    this.#streamEnded.settle(new Cancelled(), this.#usage)
+  }
+
+  receive(bytes: Uint8Array | undefined): boolean {
+    this.#stopWaiting()
+    if (!this.#process(bytes)) return false
+    this.#startWaiting()
+    return true
+  }
+
+  fail(error: unknown): void {
+    this.#stopWaiting()
+    this.#failWith(error)
+    this.#giveOutcome()
+  }
+
+  #end(): void {
+    this.#isOver = true
+    this.#reservation?.release()
+    this.#idle?.stop()
+    this.#barren?.stop()
   }
 
   /** Ends a stream that sends nothing: well if only the end of the body is missing, else as a cut. */
-  function giveUp(reason: string): void {
-    if (!decoder.hasOneChoice || !isComplete())
-      failure = { error: new UpstreamFailure('cut', reason, { status: 200, timedOut: true }) }
-    end()
-    body.cancel()
+  #giveUp(reason: string): void {
+    if (!this.#decoder.hasOneChoice || !this.#isComplete())
+      this.#failure = { error: new UpstreamFailure('cut', reason, { status: 200, timedOut: true }) }
+    this.#end()
+    this.#body.cancel()
   }
 
-  function fail(error: unknown): void {
-    end()
-    body.cancel()
-    if (failure !== undefined || (isComplete() && error instanceof TransportError)) return
-    failure = { error: hidden(streamFailure(error, hasBegun)) }
+  #failWith(error: unknown): void {
+    this.#end()
+    this.#body.cancel()
+    if (this.#failure !== undefined || (this.#isComplete() && error instanceof TransportError)) return
+    this.#failure = { error: this.#hidden(streamFailure(error, this.#hasBegun)) }
   }
 
   /** Every choice that has started has its finish_reason. */
-  function isComplete(): boolean {
-    return hasFinished && !hasOpenChoice
+  #isComplete(): boolean {
+    return this.#hasFinished && !this.#hasOpenChoice
   }
 
   /** Limits a read of more of a complete answer: usage, the end marker. */
-  function limitRest(): void {
-    const limit = watchdog(Math.max(0, afterFinishMs - waitedMs), () => giveUp('no end'), isBehind)
-    rest = { startedMs: performance.now(), limit }
+  #limitRest(): void {
+    const limit = watchdog(
+      Math.max(0, afterFinishMs - this.#waitedMs),
+      () => this.#giveUp('no end'),
+      () => this.#body.hasPendingBytes(),
+    )
+    this.#rest = { startedMs: performance.now(), limit }
   }
 
   /** Stops the timers of a read. */
-  function stopWaiting(): void {
-    idle?.pause()
-    if (rest === undefined) return
-    rest.limit.stop()
-    waitedMs += performance.now() - rest.startedMs
-    rest = undefined
+  #stopWaiting(): void {
+    this.#idle?.pause()
+    if (this.#rest === undefined) return
+    this.#rest.limit.stop()
+    this.#waitedMs += performance.now() - this.#rest.startedMs
+    this.#rest = undefined
   }
 
-  function markMeaningful(): void {
-    if (hasBegun) {
-      barren?.touch()
+  #markMeaningful(): void {
+    if (this.#hasBegun) {
+      this.#barren?.touch()
       return
     }
-    hasBegun = true
-    idle = watchdog(idleMs, () => giveUp(`silent for ${idleMs / 1000} s`), isBehind)
-    idle.pause()
-    barren = watchdog(barrenMs, () => giveUp(`no content for ${barrenMs / 1000} s`))
+    this.#hasBegun = true
+    this.#idle = watchdog(
+      this.#idleMs,
+      () => this.#giveUp(`silent for ${this.#idleMs / 1000} s`),
+      () => this.#body.hasPendingBytes(),
+    )
+    this.#idle.pause()
+    this.#barren = watchdog(barrenMs, () => this.#giveUp(`no content for ${barrenMs / 1000} s`))
   }
 
   /** Decodes events, up to the one that ends the stream. */
-  function decode(received: readonly ServerSentEvent[]): readonly Part[] {
+  #decode(received: readonly ServerSentEvent[]): readonly Part[] {
     const [first] = received
     // The usual case: one event at a time.
-    if (first !== undefined && received.length === 1) return decodeNext(first)
+    if (first !== undefined && received.length === 1) return this.#decodeNext(first)
     const parts: Part[] = []
     for (const event of received) {
-      parts.push(...decodeNext(event))
-      if (isOver) break
+      parts.push(...this.#decodeNext(event))
+      if (this.#isOver) break
     }
     return parts
   }
 
   /** Decodes one event. */
-  function decodeNext(event: ServerSentEvent): readonly Part[] {
+  #decodeNext(event: ServerSentEvent): readonly Part[] {
     if (event.event !== 'error' && isBlank(event.data)) return []
     try {
-      const decoded = decoder.decode(event)
-      return decoded === 'done' ? finish() : noted(decoded)
+      const decoded = this.#decoder.decode(event)
+      return decoded === 'done' ? this.#finish() : this.#noted(decoded)
     } catch (error) {
       // The answer is complete; the event that was cut off is an end marker or the usage.
-      if (hasEnded && isComplete() && error instanceof MalformedAnswer) return []
+      if (this.#hasEnded && this.#isComplete() && error instanceof MalformedAnswer) return []
       // Parts before the error still go to the client.
-      fail(error instanceof MalformedAnswer ? malformedEvent(error) : error)
+      this.#failWith(error instanceof MalformedAnswer ? malformedEvent(error) : error)
       return []
     }
   }
 
-  function noted(parts: readonly Part[]): readonly Part[] {
+  #noted(parts: readonly Part[]): readonly Part[] {
     for (const part of parts) {
-      if (part.finishReason !== undefined) hasFinished = true
-      hasOpenChoice = part.hasOpenChoice
-      usage = part.usage ?? usage
-      if (part.isMeaningful) markMeaningful()
+      if (part.finishReason !== undefined) this.#hasFinished = true
+      this.#hasOpenChoice = part.hasOpenChoice
+      this.#usage = part.usage ?? this.#usage
+      if (part.isMeaningful) this.#markMeaningful()
     }
     return parts
   }
 
   /** Ends the stream after the upstream's end marker. */
-  function finish(): readonly Part[] {
-    if (!hasBegun) throw emptyStream()
-    const parts = isComplete() ? [] : noted(decoder.finish())
-    end()
-    drain(body)
+  #finish(): readonly Part[] {
+    if (!this.#hasBegun) throw emptyStream()
+    const parts = this.#isComplete() ? [] : this.#noted(this.#decoder.finish())
+    this.#end()
+    drain(this.#body)
     return parts
   }
 
   /** The last parts of a complete stream, once. */
-  function lastParts(): readonly Part[] | undefined {
-    if (hasAskedForEnd || decoder.end === undefined) return undefined
-    hasAskedForEnd = true
-    const parts = decoder.end()
-    for (const part of parts) usage = part.usage ?? usage
+  #lastParts(): readonly Part[] | undefined {
+    if (this.#hasAskedForEnd || this.#decoder.end === undefined) return undefined
+    this.#hasAskedForEnd = true
+    const parts = this.#decoder.end()
+    for (const part of parts) this.#usage = part.usage ?? this.#usage
     return parts.length === 0 ? undefined : parts
   }
 
   /** The events that these bytes complete; undefined: the body has ended. Counts the bytes of an event that goes on. */
-  function eventsWith(bytes: Uint8Array | undefined): readonly ServerSentEvent[] {
-    if (bytes === undefined) return events.end()
-    const complete = events.push(bytes)
-    if (complete.length === 0 && reservation?.reserve(bytes.length) === false) throw outOfResources()
+  #eventsWith(bytes: Uint8Array | undefined): readonly ServerSentEvent[] {
+    if (bytes === undefined) return this.#events.end()
+    const complete = this.#events.push(bytes)
+    if (complete.length === 0 && this.#reservation?.reserve(bytes.length) === false) throw outOfResources()
     return complete
   }
 
-  function readParts(receiver: Receiver<readonly Part[]>): void {
-    reader = receiver
-    reservation?.release()
-    if (isOver) queueMicrotask(giveOutcome)
-    else if (pending !== undefined) queueMicrotask(readOn)
-    else readOn()
+  readTo(receiver: Receiver<readonly Part[]>): void {
+    this.#reader = receiver
+    this.#reservation?.release()
+    if (this.#isOver) queueMicrotask(() => this.#giveOutcome())
+    else if (this.#pending !== undefined) queueMicrotask(() => this.#readOn())
+    else this.#readOn()
   }
 
   /** Processes what is left of the last read, or reads more. */
-  function readOn(): void {
-    const bytes = pending
-    pending = undefined
-    if (bytes !== undefined && !receive(bytes)) return
-    startWaiting()
-    readTo(body, bodyReceiver)
+  #readOn(): void {
+    const bytes = this.#pending
+    this.#pending = undefined
+    if (bytes !== undefined && !this.#process(bytes)) return
+    this.#startWaiting()
+    readTo(this.#body, this)
   }
 
-  function startWaiting(): void {
-    idle?.touch()
-    if (decoder.hasOneChoice && isComplete()) limitRest()
-  }
-
-  const bodyReceiver: Receiver<Uint8Array> = {
-    receive(bytes) {
-      stopWaiting()
-      if (!receive(bytes)) return false
-      startWaiting()
-      return true
-    },
-    fail(error) {
-      stopWaiting()
-      fail(error)
-      giveOutcome()
-    },
+  #startWaiting(): void {
+    this.#idle?.touch()
+    if (this.#decoder.hasOneChoice && this.#isComplete()) this.#limitRest()
   }
 
   /** Processes bytes; `undefined` at the end of the body. @returns whether more are needed now */
-  function receive(bytes: Uint8Array | undefined): boolean {
-    if (bytes === undefined || bytes.length <= readBytesMax) return processBytes(bytes)
+  #process(bytes: Uint8Array | undefined): boolean {
+    if (bytes === undefined || bytes.length <= readBytesMax) return this.#processBytes(bytes)
     // Large reads are processed in slices, so that other requests are not delayed.
-    pending = bytes.subarray(readBytesMax)
+    this.#pending = bytes.subarray(readBytesMax)
     setImmediate(() => {
-      if (processBytes(bytes.subarray(0, readBytesMax))) readOn()
+      if (this.#processBytes(bytes.subarray(0, readBytesMax))) this.#readOn()
     })
     return false
   }
 
-  function processBytes(bytes: Uint8Array | undefined): boolean {
-    const parts = isOver ? noParts : partsWith(bytes)
-    if (parts.length > 0 && !give(parts)) return false
-    if (!isOver) return true
-    giveOutcome()
+  #processBytes(bytes: Uint8Array | undefined): boolean {
+    const parts = this.#isOver ? noParts : this.#partsWith(bytes)
+    if (parts.length > 0 && !this.#give(parts)) return false
+    if (!this.#isOver) return true
+    this.#giveOutcome()
     return false
   }
 
-  function partsWith(bytes: Uint8Array | undefined): readonly Part[] {
+  #partsWith(bytes: Uint8Array | undefined): readonly Part[] {
     try {
-      hasEnded = bytes === undefined
-      const parts = decode(eventsWith(bytes))
-      if (hasEnded && !isOver) atEndOfBody()
+      this.#hasEnded = bytes === undefined
+      const parts = this.#decode(this.#eventsWith(bytes))
+      if (this.#hasEnded && !this.#isOver) this.#atEndOfBody()
       return parts
     } catch (error) {
-      fail(error)
+      this.#failWith(error)
       return noParts
     }
   }
 
   /** Gives parts, or the end, to the reader. @returns whether it takes more */
-  function give(parts: readonly Part[] | undefined): boolean {
-    const receiver = reader
-    reader = undefined
+  #give(parts: readonly Part[] | undefined): boolean {
+    const receiver = this.#reader
+    this.#reader = undefined
     if (receiver?.receive(parts) !== true) return false
-    reservation?.release()
-    reader = receiver
+    this.#reservation?.release()
+    this.#reader = receiver
     return true
   }
 
   /** Gives the reader the outcome of a stream that is over. */
-  function giveOutcome(): void {
+  #giveOutcome(): void {
     let parts: readonly Part[] | undefined
     try {
-      parts = outcome()
+      parts = this.#outcome()
     } catch (error) {
-      return reader?.fail(error)
+      return this.#reader?.fail(error)
     }
-    if (give(parts)) giveOutcome()
+    if (this.#give(parts)) this.#giveOutcome()
   }
 
   /** The last parts of a stream that is over, or its failure. */
-  function outcome(): readonly Part[] | undefined {
-    if (isCancelled) return undefined
-    if (failure !== undefined) {
-      streamEnded.settle(failure.error, usage)
-      throw failure.error
+  #outcome(): readonly Part[] | undefined {
+    if (this.#isCancelled) return undefined
+    if (this.#failure !== undefined) {
+      this.#streamEnded.settle(this.#failure.error, this.#usage)
+      throw this.#failure.error
     }
-    const parts = lastParts()
-    if (parts === undefined) streamEnded.settle(undefined, usage)
+    const parts = this.#lastParts()
+    if (parts === undefined) this.#streamEnded.settle(undefined, this.#usage)
     return parts
   }
 
   /** Ends the stream at the end of its body: well if complete, else as a cut. */
-  function atEndOfBody(): void {
-    if (isComplete()) end()
-    else fail(hasBegun ? new UpstreamFailure('cut', 'the stream ended early', { status: 200 }) : emptyStream())
-  }
-
-  return {
-    kind: 'stream',
-    isEmpty: false,
-    onEnd: streamEnded.onEnd,
-    read: promised(readParts),
-    readTo: readParts,
-    cancel() {
-      isCancelled = true
-      if (!isOver) {
-        end()
-        body.cancel()
-      }
-      streamEnded.settle(new Cancelled(), usage)
-    },
+  #atEndOfBody(): void {
+    if (this.#isComplete()) this.#end()
+    else
+      this.#failWith(
+        this.#hasBegun ? new UpstreamFailure('cut', 'the stream ended early', { status: 200 }) : emptyStream(),
+      )
   }
 }
 
