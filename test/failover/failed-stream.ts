@@ -3,7 +3,7 @@ import { eventsOf, type Language } from '../fakes/languages/language.ts'
 import type { Heard } from './stage.ts'
 
 /** Signs of a good end of an answer in a caller's format. */
-const politeEnds: Readonly<Record<Language['name'], RegExp>> = {
+export const politeEnds: Readonly<Record<Language['name'], RegExp>> = {
   chat: /\[DONE\]|"finish_reason":"/,
   messages: /message_delta|message_stop/,
   responses: /event: response\.(?:completed|incomplete)|\[DONE\]/,
