@@ -112,7 +112,7 @@ describe.each(formatFakes)('the Anthropic library, with a provider that speaks %
     upstream.stop()
   })
 
-  test('gets the next provider’s answer when the first fails, and the rest of a cut one in the same block', async () => {
+  test('gets the next provider’s answer when the first fails, the rest of a cut one in the same block', async () => {
     const first = faultUpstream(status(500))
     const others = formatFakes.map(([, other]) => faultUpstream(other.says('One two three.')))
     await using service = await startService({

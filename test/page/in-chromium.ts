@@ -23,7 +23,7 @@ export interface Scene<Rig> {
 /** `describe`, skipped on machines without Chromium. */
 export const describeInChromium = describe.skipIf(executables.chromium === undefined)
 
-/** Browsers of this process, by executable. They end with it, or when bun kills them after a test that takes too long. */
+/** Browsers of this process, by executable. They end with it, or when bun kills them after a test that timed out. */
 const running = new Map<string, Chromium>()
 
 /** Starts Chromium, unless it runs: files of tests that run in one process share it. */
