@@ -220,8 +220,17 @@ export async function runCoder(coder: Coder, seed: number, report: (verdict: Ver
     } finally {
       await service.stop()
       for (const each of [first, second]) each.stop()
+      await endDaemons(home)
       await rm(home, { recursive: true, force: true })
     }
+  }
+}
+
+/** Ends what a coder leaves running, such as Cline's hub: processes with its home directory. Linux only. */
+async function endDaemons(home: string): Promise<void> {
+  for (const pid of (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))) {
+    const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')
+    if (environment.includes(`HOME=${home}\0`)) Bun.spawnSync(['kill', pid])
   }
 }
 
