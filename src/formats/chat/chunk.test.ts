@@ -275,8 +275,9 @@ describe('chunkReader', () => {
       usual.replace('null', 'null,"other":"é"'),
     ]
     const first = '[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]'
+    const head = '"id":"i","object":"chat.completion.chunk","created":1,"model":"m"'
     const whole = (choices: string, text: string, other = '') =>
-      `{${other}"id":"i","object":"chat.completion.chunk","created":1,"model":"m","choices":${choices.replace('"a"', `"${text}"`)}}`
+      `{${other}${head},"choices":${choices.replace('"a"', `"${text}"`)}}`
     for (const one of others)
       for (const other of others) {
         const [read, alone] = [chunkReaderOf(), chunkReaderOf()]
