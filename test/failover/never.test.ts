@@ -7,6 +7,7 @@ import { firstTokens } from '../fakes/faults/cut.ts'
 import { good, goodText } from '../fakes/good.ts'
 import { completion, errorReply, event, framed, head, lastChunk, reply } from '../fakes/replies.ts'
 import { startRig } from '../rig.ts'
+import { beforeGood, testOnRows } from './test-on-rows.ts'
 
 const hostileHeaders = {
   'set-cookie': 'token=stolen; Path=/',
@@ -86,27 +87,31 @@ describe('a provider’s headers', () => {
     },
   )
 
-  test.each([
+  const heads: readonly (readonly [words: string, headers: Readonly<Record<string, string>>])[] = [
     ['a header of 1 MB', { 'x-large': 'a'.repeat(1_000_000) }],
     ['10,000 headers', Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`x-${index}`, 'a']))],
     ['a NUL in a header', { 'x-nul': 'a\0b' }],
     ['a bare line feed in a header', { 'x-line': 'a\nset-cookie: token=stolen' }],
     ['two lengths', { 'content-length': '3', 'Content-Length': '5' }],
-  ])('%s › moves on', async (_, headers) => {
-    await using rig = await startRig(
-      [
+  ]
+  testOnRows(
+    '%s › moves on',
+    beforeGood(
+      heads.map(([words, headers]) => [
+        words,
         (exchange) =>
           exchange.write(
             head(200, { 'content-type': 'application/json', ...headers }) + JSON.stringify(completion('never')),
           ),
-        good(),
-      ],
-      { every: { timeouts: { attempt_ms: 500 } } },
-    )
-    const answer = await rig.ask()
-    expect([answer.status, answer.content]).toEqual([200, goodText()])
-    expect(leaked(answer)).toEqual([])
-  })
+      ]),
+    ),
+    async (rig) => {
+      const answer = await rig.ask()
+      expect([answer.status, answer.content]).toEqual([200, goodText()])
+      expect(leaked(answer)).toEqual([])
+    },
+    { every: { timeouts: { attempt_ms: 500 } } },
+  )
 })
 
 describe('the provider’s key', () => {

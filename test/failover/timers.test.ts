@@ -111,9 +111,10 @@ describe('x-svc-timeout-ms', () => {
     expect(performance.now() - started).toBeLessThan(1_000)
   })
 
-  test.each(['0', '-1', 'soon', '1e3', ''])('%p › does no harm', async (value) => {
+  test('with nonsense › does no harm', async () => {
     await using rig = await startRig([good()])
-    expect((await rig.ask({}, { 'x-svc-timeout-ms': value })).status).toBe(200)
+    for (const value of ['0', '-1', 'soon', '1e3', ''])
+      expect([value, (await rig.ask({}, { 'x-svc-timeout-ms': value })).status]).toEqual([value, 200])
   })
 })
 
