@@ -172,6 +172,32 @@ describe('the event stream reader', () => {
     })
   })
 
+  test('keeps the framing of an event that arrived alone and as it would be written', () => {
+    const bytes = encode('data: a\n\n')
+    const [alone] = eventStreamReader().push(bytes)
+    expect(alone?.framed).toBe(bytes)
+    expect(decode(alone?.data ?? bytes)).toBe('a')
+    expect(formatEvents(alone === undefined ? [] : [alone])).toBe(bytes)
+    for (const [text, ...before] of [
+      ['data:a\n\n'],
+      ['data: a\r\n\n'],
+      ['data: a\rb\n\n'],
+      ['data: a\n\ndata: b\n\n'],
+      ['data: a\ndata: b\n\n'],
+      ['data: a\n\n', 'event: x\n'],
+      ['data: a\n\n', 'data: b\n'],
+      ['data: a\n\n', 'da'],
+      ['data: a\n\n', ':\r'],
+    ] as const) {
+      const reader = eventStreamReader()
+      for (const each of before) reader.push(encode(each))
+      const split = eventStreamReader()
+      const single = [...before, text].flatMap((each) => [...each]).flatMap((each) => split.push(encode(each)))
+      const events = reader.push(encode(text))
+      expect(events).toEqual(single)
+    }
+  })
+
   test('reads 256 KiB in single bytes, and floods of comments, in linear time', () => {
     const reader = eventStreamReader()
     const bytes = encode(`data: ${'x'.repeat(256 * 1024)}\n\n`)

@@ -52,6 +52,29 @@ describe('a body', () => {
     expect(calls).toEqual(['pause', 'resume'])
   })
 
+  test('pushes pieces to a receiver while it takes them, and to no other', async () => {
+    const { incoming, body, calls } = watched()
+    const received: (number | undefined)[] = []
+    const receiverOf = (count: number) => ({
+      receive(bytes: Uint8Array | undefined) {
+        received.push(bytes?.[0])
+        return received.length < count
+      },
+      fail: (error: TransportError) => void calls.push(error.kind),
+    })
+    const push = (...pieces: readonly number[]) => pieces.forEach((each) => incoming.push(new Uint8Array([each])))
+    push(1)
+    body.readTo?.(receiverOf(3))
+    expect(received).toEqual([])
+    await Promise.resolve()
+    push(2, 3, 4)
+    expect(received).toEqual([1, 2, 3])
+    body.readTo?.(receiverOf(9))
+    await Promise.resolve()
+    incoming.fail(cut, true)
+    expect([received, calls]).toEqual([[1, 2, 3, 4], ['short_body']])
+  })
+
   test('pauses its source after many small pieces', () => {
     const { incoming, calls } = watched()
     for (let index = 0; index < 100; index++) incoming.push(new Uint8Array(1))
