@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { formatEvent } from '../bytes/event-stream.ts'
 import { serverSentEvents } from '../bytes/framing.ts'
 import { encode } from '../bytes/text.ts'
 import type { Ask, FormatName } from '../formats/ask.ts'
@@ -267,7 +268,11 @@ interface ReadStream {
 
 /** The facts of parts; their data has ids that each reader makes anew. */
 function facts({ parts }: Pick<ReadStream, 'parts'>): readonly string[] {
-  return parts.map(({ data: _data, ...others }) => JSON.stringify(others))
+  return parts.map(({ data, framed, ...others }) => {
+    // Only events that arrived alone have it: it is no fact, but must be what would be written.
+    if (framed !== undefined) expect(framed).toEqual(formatEvent(data))
+    return JSON.stringify(others)
+  })
 }
 
 /** The address stays below the base URL however it is resolved, and has no key. */

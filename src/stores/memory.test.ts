@@ -110,12 +110,13 @@ test('memory: forgetting the oldest does not slow down with their number', async
     for (let index = 0; index < 10_000; index++) await store.set(`again ${index}`, 'value', `${index}`)
     return performance.now() - started
   }
-  // The best of three, on a machine with other work. With the first key of a Map it would take fifty times as long.
+  // The best of three, on a machine with other work: up to ten times as long in a process that has run other tests.
+  // With the first key of a Map it would take fifty times as long.
   let few = Infinity,
     many = Infinity
   for (let round = 0; round < 3; round++) {
     few = Math.min(few, await timeOf(1_000))
     many = Math.min(many, await timeOf(50_000))
   }
-  expect(many / few).toBeLessThan(10)
+  expect(many / few).toBeLessThan(25)
 })
