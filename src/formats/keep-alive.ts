@@ -1,6 +1,6 @@
 import { keepAliveEvent } from '../bytes/event-stream.ts'
 
-/** What a waiting stream sends in a format. */
+/** Keep-alive of a waiting stream, in a format. */
 export interface KeepAlive {
   readonly bytes: Uint8Array
   /** Milliseconds before the first one, and between two, unless SVC_HEARTBEAT_MS sets another time. */

@@ -28,7 +28,7 @@ export function reasoningOf(
   return objects.map((object) => ({ start: object.start, end: object.end, isForeign: isForeign(object) }))
 }
 
-/** Name of reasoning in `x-svc-dropped`, whatever the caller's format. */
+/** Name of reasoning in `x-svc-dropped`, in every format of callers. */
 export const droppedReasoning = 'reasoning'
 
 /** What an {@link Ask} says of its reasoning. */

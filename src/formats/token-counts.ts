@@ -26,7 +26,7 @@ export function prompted(
   }
 }
 
-/** What a prompt and an answer lack. */
+/** Missing counts of a prompt and an answer. */
 export function lackOf(prompt: number | undefined, completion: number | undefined): TokenCounts['lacks'] {
   if (prompt === undefined) return completion === undefined ? 'both' : 'prompt'
   return completion === undefined ? 'completion' : undefined

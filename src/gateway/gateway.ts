@@ -35,7 +35,7 @@ export interface ServedReply {
   readonly provider: string
   /** The upstream's name for the model; changes with the provider. */
   readonly model: string
-  /** What the answer costs at the provider; changes with the provider. Absent: not known. */
+  /** Cost of the answer at the provider; changes with the provider. Absent: not known. */
   readonly costOf?: CostOf | undefined
   /** The fields of the request that this provider was not sent: see `untranslated` of {@link Ask}. Absent: none. */
   readonly dropped?: readonly string[] | undefined

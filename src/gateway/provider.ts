@@ -12,7 +12,7 @@ export type AnswerService = Service<Ask, Reply>
 export interface ModelCandidate extends Candidate {
   /** The upstream's name for the model. */
   readonly model: string
-  /** What an answer costs there. Absent: not known. */
+  /** Cost of an answer there. Absent: not known. */
   readonly costOf?: CostOf | undefined
   readonly answer: AnswerService
   /** Whether it serves requests in this format. */

@@ -4,7 +4,7 @@ import { didYouMean } from '../base/nearest.ts'
 import type { AccessScope } from '../formats/access.ts'
 import type { KeyKind } from './key-form.ts'
 
-/** What a key may do. */
+/** Permissions of a key. */
 export const keyScopes: readonly AccessScope[] = ['chat', 'models:read', 'log:read', 'metrics:read', 'keys:write']
 
 /** The limits of a key. An absent list means no limit. */

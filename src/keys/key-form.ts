@@ -1,4 +1,4 @@
-/** What a key is for. A `management` key makes and ends keys, and cannot call models. */
+/** Kind of a key. A `management` key makes and ends keys, and cannot call models. */
 export type KeyKind = 'program' | 'management'
 
 /** A credential in the form of a key of this service. */

@@ -20,7 +20,7 @@ export interface KeyRequest {
   readonly days?: number
 }
 
-/** Who makes a change, and when: Unix milliseconds. */
+/** Author of a change, and its time in Unix milliseconds. */
 export interface Maker {
   readonly by: string
   readonly now: number

@@ -94,7 +94,7 @@ export class LedgerTooNew extends Error {
   override readonly name = 'LedgerTooNew'
 }
 
-/** There are as many keys as the table may have. */
+/** The table is at its limit of keys. */
 export class LedgerFull extends Error {
   override readonly name = 'LedgerFull'
 }

@@ -27,7 +27,7 @@ export interface RequestRecord {
   readonly firstTokenMs?: number | undefined
   readonly totalMs: number
   readonly usage?: Usage | undefined
-  /** What the answer cost; absent when the price or the usage is not known. An estimate if the usage is one. */
+  /** Cost of the answer; absent when the price or the usage is not known. An estimate if the usage is one. */
   readonly cost?: Cost | undefined
   /** The signed-in user, when there is one. */
   readonly user?: string | undefined

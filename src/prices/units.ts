@@ -2,15 +2,15 @@ import type { Usage } from '../formats/usage.ts'
 
 /** The billed units of one answer. They are disjoint, so that a cost is a plain sum. */
 export interface Units {
-  /** Prompt tokens that are none of the following. */
+  /** All other prompt tokens. */
   readonly input: number
   /** Prompt tokens read from a cache. */
   readonly cached: number
-  /** Prompt tokens written to a cache, kept for 5 minutes or for as long as the provider likes. */
+  /** Prompt tokens written to a cache, kept for 5 minutes, or for a time that the provider chooses. */
   readonly write5: number
   /** Prompt tokens written to a cache for an hour. */
   readonly write60: number
-  /** Answer tokens that are none of the following. */
+  /** All other answer tokens. */
   readonly output: number
   readonly reasoning: number
   readonly audioIn: number

@@ -74,7 +74,7 @@ export const failureEffects: Readonly<Record<FailureClass, FailureEffect>> = {
   resources: { breaker: false, scope: provider, coolDownMs: 0, permanent: false },
 }
 
-/** What an upstream refuses in a request: clients can repair it. */
+/** Part of a request that an upstream refuses: clients can repair it. */
 export type Unsupported = 'context' | 'reasoning' | 'image' | 'document' | 'effort' | 'schema'
 
 /** Details of a failed attempt beside its class and reason. */

@@ -85,7 +85,7 @@ export function keyRoutes(keys: KeyTable, { log, now }: Pick<Host, 'log' | 'now'
   }))
 }
 
-/** @throws {WireError} 409 when there are as many keys as there may be */
+/** @throws {WireError} 409 at the limit of keys */
 async function refused<Value>(work: () => Promise<Value>): Promise<Value> {
   try {
     return await work()

@@ -22,7 +22,7 @@ export interface ModelPlace {
   readonly isJson: boolean
 }
 
-/** What was found in a request, in JSON or in a form. */
+/** Members found in a request, in JSON or in a form. */
 export interface ReadRequest {
   readonly body: Uint8Array
   /** As the caller named it, or the default one. */
