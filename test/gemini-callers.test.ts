@@ -3,6 +3,7 @@ import { answerOf, parseJson, pick, type Answer } from './client.ts'
 import { faultUpstream, type FaultUpstream } from './fakes/fault-upstream.ts'
 import { status } from './fakes/faults/status.ts'
 import {
+  behindFailing,
   anthropic,
   chatOnly,
   callEvents,
@@ -183,16 +184,8 @@ describe.each(formatFakes)('a caller of Gemini, with a provider that speaks %s',
   })
 
   test('gets the next provider’s answer when the first fails, also after text', async () => {
-    const first = faultUpstream(status(500))
-    const others = formatFakes.map(([, other]) => faultUpstream(other.says('One two three.')))
-    await using service = await startService({
-      providers: [
-        provider('first', first.url, ['m0', 'm1', 'm2'], { protocol: kind.protocol }),
-        ...formatFakes.map(([, { protocol }], index) =>
-          provider(`p${index}`, others[index]?.url ?? '', [`m${index}`], { protocol }),
-        ),
-      ],
-    })
+    const { first, others, providers } = behindFailing(kind, 'One two three.')
+    await using service = await startService({ providers })
     for (const script of [status(500), kind.isCutAfter('One two')]) {
       first.use(script)
       for (const index of others.keys()) {

@@ -181,7 +181,7 @@ describe('with --auth keys', () => {
     })
   })
 
-  test('a management key makes, rotates and ends keys, on whichever worker', async () => {
+  test('a management key makes, rotates and ends keys, on every worker', async () => {
     const { url } = rig.service
     const boss = bearer((await make(home, '--kind', 'management')).key)
     const ask = (method: string, path: string, body?: object) =>

@@ -4,6 +4,7 @@ import { parseJson, pick } from './client.ts'
 import { faultUpstream, type FaultUpstream, type Script } from './fakes/fault-upstream.ts'
 import { status } from './fakes/faults/status.ts'
 import {
+  behindFailing,
   answers,
   anthropic as native,
   callEvents,
@@ -113,16 +114,8 @@ describe.each(formatFakes)('the Anthropic library, with a provider that speaks %
   })
 
   test('gets the next provider’s answer when the first fails, the rest of a cut one in the same block', async () => {
-    const first = faultUpstream(status(500))
-    const others = formatFakes.map(([, other]) => faultUpstream(other.says('One two three.')))
-    await using service = await startService({
-      providers: [
-        provider('first', first.url, ['m0', 'm1', 'm2'], { protocol: kind.protocol }),
-        ...formatFakes.map(([, { protocol }], index) =>
-          provider(`p${index}`, others[index]?.url ?? '', [`m${index}`], { protocol }),
-        ),
-      ],
-    })
+    const { first, others, providers } = behindFailing(kind, 'One two three.')
+    await using service = await startService({ providers })
     const client = clientOf(service)
     for (const script of [status(500), kind.isCutAfter('One two')]) {
       first.use(script)

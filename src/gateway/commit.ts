@@ -1,6 +1,6 @@
+import { readOne, readTo, type Receiver } from '../base/receiver.ts'
 import type { Ask } from '../formats/ask.ts'
 import type { Part } from '../formats/part.ts'
-import { promised, readTo, type Receiver } from '../formats/receiver.ts'
 import type { Reply, StreamReply } from '../formats/reply.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call } from '../service/service.ts'
@@ -25,11 +25,12 @@ export function commit(inner: AnswerService): AnswerService {
     call.signal.addEventListener('abort', cancel, { once: true })
     try {
       const held = await readUntilMeaningful(reply, call)
-      if (!isEmpty(held)) return replay(reply, held)
+      if (!isEmpty(held)) return replay(reply, held, false)
       // It may be delivered after others were asked, when its connection is closed.
       const rest = await readRest(reply)
       if (call.signal.aborted) throw call.signal.reason
-      return replay(reply, [...held, ...rest])
+      const whole = [...held, ...rest]
+      return replay(reply, whole, isEmpty(whole))
     } catch (error) {
       reply.cancel()
       throw error
@@ -77,7 +78,7 @@ function isEmpty(held: readonly Part[]): boolean {
   )
 }
 
-function replay(reply: StreamReply, held: readonly Part[]): Reply {
+function replay(reply: StreamReply, held: readonly Part[], isEmptyStream: boolean): Reply {
   let pending: readonly Part[] | undefined = held
   function replayTo(receiver: Receiver<readonly Part[]>): void {
     if (pending === undefined) return readTo(reply, receiver)
@@ -90,9 +91,9 @@ function replay(reply: StreamReply, held: readonly Part[]): Reply {
   return {
     kind: 'stream',
     contentType: reply.contentType,
-    isEmpty: isEmpty(held),
+    isEmpty: isEmptyStream,
     onEnd: (listener) => reply.onEnd(listener),
-    read: promised(replayTo),
+    read: () => readOne(replayTo),
     readTo: replayTo,
     cancel: () => reply.cancel(),
   }

@@ -326,8 +326,8 @@ describe('a caller with a key', () => {
     ['another model at a provider', 'b/m', access(['b']), 'model_not_allowed'],
     ['its model at another provider', 'a/m', access(['m'], ['b']), 'model_not_allowed'],
     ['its model where it has no provider', 'm', access(['m'], ['c']), 'model_not_allowed'],
-    ['its model that nobody has', 'x', access(['x']), 'model_not_found'],
-    ['another model that nobody has', 'x', access(['m']), 'model_not_allowed'],
+    ['its model, which no provider has', 'x', access(['x']), 'model_not_found'],
+    ['another model that no provider has', 'x', access(['m']), 'model_not_allowed'],
   ])('that asks for %s', async (_name, model, limits, expected) => {
     expect(await ask(model, limits)).toBe(expected)
   })

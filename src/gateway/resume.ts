@@ -1,8 +1,8 @@
+import { readOne, readTo, type Receiver } from '../base/receiver.ts'
 import type { Ask } from '../formats/ask.ts'
 import { deliveredParts } from '../formats/delivered.ts'
 import type { Continuation, StreamFormat } from '../formats/format.ts'
 import type { Part } from '../formats/part.ts'
-import { promised, readTo, type Receiver } from '../formats/receiver.ts'
 import type { Reply, PartStream } from '../formats/reply.ts'
 import type { CandidateReply, CandidateWalk } from '../service/failover.ts'
 import { UpstreamFailure } from '../service/failure.ts'
@@ -171,7 +171,7 @@ export function resumable(options: ResumeOptions): PartStream {
     kind: 'stream',
     contentType: first.contentType,
     isEmpty: first.isEmpty,
-    read: promised(readParts),
+    read: () => readOne(readParts),
     readTo: readParts,
     cancel() {
       isCancelled = true

@@ -21,7 +21,7 @@ describe('guards and recognisers', () => {
     expect(guardsOf([{}])).toEqual([])
   })
 
-  test('a recognised visitor skips all guards, in whatever order the extensions are', async () => {
+  test('a recognised visitor skips all guards, in any order of the extensions', async () => {
     const closed: Contribution = { guard: () => Promise.reject(refusal) }
     for (const recognise of [() => program, async () => program]) {
       expect(await pass([closed, { recognise }])).toEqual(program)

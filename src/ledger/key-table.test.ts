@@ -1,20 +1,14 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import type { KeyTable, Ledger, StoredKey } from './ledger.ts'
-import { openLedger } from './open-ledger.ts'
-import { storableKey, temporaryFolder } from './testing.ts'
+import type { KeyTable, StoredKey } from './ledger.ts'
+import { storableKey, temporaryLedger, type TemporaryLedger } from './testing.ts'
 
-let place: ReturnType<typeof temporaryFolder>
-let ledger: Ledger
+let place: TemporaryLedger
 let keys: KeyTable
 beforeEach(async () => {
-  place = temporaryFolder()
-  ledger = await openLedger({ path: place.path })
-  keys = ledger.keys
+  place = await temporaryLedger()
+  keys = place.ledger.keys
 })
-afterEach(async () => {
-  await ledger.close()
-  place.remove()
-})
+afterEach(() => place.remove())
 
 const now = 1_800_000_000_000
 

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { NewKey } from './ledger.ts'
+import type { Ledger, NewKey } from './ledger.ts'
+import { openLedger } from './open-ledger.ts'
 
 /** A key to be stored, with a hash of its own. For tests. */
 export function storableKey(more: Partial<NewKey> = {}): NewKey {
@@ -21,4 +22,26 @@ export function storableKey(more: Partial<NewKey> = {}): NewKey {
 export function temporaryFolder(): { readonly folder: string; readonly path: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'svc-ledger-'))
   return { folder, path: join(folder, 'svc.db'), remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+/** A ledger in a folder of its own. */
+export interface TemporaryLedger {
+  readonly ledger: Ledger
+  readonly path: string
+  /** Closes the ledger, and removes the folder. */
+  remove(): Promise<void>
+}
+
+/** Opens a new ledger. For tests. */
+export async function temporaryLedger(): Promise<TemporaryLedger> {
+  const { path, remove } = temporaryFolder()
+  const ledger = await openLedger({ path })
+  return {
+    ledger,
+    path,
+    async remove() {
+      await ledger.close()
+      remove()
+    },
+  }
 }

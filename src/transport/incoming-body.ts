@@ -1,11 +1,6 @@
+import { readOne, type Receiver } from '../base/receiver.ts'
 import { readBytesMax } from './read-scheduler.ts'
-import {
-  responseMemoryError,
-  TransportError,
-  type BodyReceiver,
-  type MemoryReservation,
-  type UpstreamBody,
-} from './transport.ts'
+import { responseMemoryError, TransportError, type MemoryReservation, type UpstreamBody } from './transport.ts'
 
 /** Most pieces buffered for a slow reader; of larger pieces, {@link readBytesMax} bytes. */
 const piecesMax = 64
@@ -57,7 +52,7 @@ class PieceQueue implements IncomingBody, UpstreamBody {
   #isOpen = true
   #error: TransportError | undefined
   /** The reader waits for a piece. */
-  #next: BodyReceiver | undefined
+  #next: Receiver<Uint8Array> | undefined
   /** The reader waits for the whole body: there is no back-pressure. */
   #whole: Waiter<Uint8Array> | undefined
   #reservation: MemoryReservation | undefined
@@ -76,18 +71,10 @@ class PieceQueue implements IncomingBody, UpstreamBody {
   }
 
   read(): Promise<Uint8Array | undefined> {
-    return new Promise((resolve, reject) => {
-      this.readTo({
-        receive(bytes) {
-          resolve(bytes)
-          return false
-        },
-        fail: reject,
-      })
-    })
+    return readOne((receiver) => this.readTo(receiver))
   }
 
-  readTo(receiver: BodyReceiver): void {
+  readTo(receiver: Receiver<Uint8Array>): void {
     const piece = this.#takeOne()
     const error = this.#error
     if (piece === undefined && error !== undefined) queueMicrotask(() => receiver.fail(error))
@@ -95,7 +82,7 @@ class PieceQueue implements IncomingBody, UpstreamBody {
     else this.#next = receiver
   }
 
-  #give(receiver: BodyReceiver, piece: Uint8Array | undefined): void {
+  #give(receiver: Receiver<Uint8Array>, piece: Uint8Array | undefined): void {
     if (receiver.receive(piece)) this.readTo(receiver)
   }
 

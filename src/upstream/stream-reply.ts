@@ -1,8 +1,8 @@
+import { readOne, readTo, type Receiver } from '../base/receiver.ts'
 import { EventTooLarge, type EventStreamReader, type ServerSentEvent } from '../bytes/event-stream.ts'
 import { MalformedFrame, type Framing } from '../bytes/framing.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import type { Part } from '../formats/part.ts'
-import { promised, readTo, type Receiver } from '../formats/receiver.ts'
 import type { EndListener, StreamReply } from '../formats/reply.ts'
 import { Cancelled, streamEnd } from '../formats/stream-end.ts'
 import type { Usage } from '../formats/usage.ts'
@@ -101,7 +101,15 @@ class PartsOfBody implements StreamReply, Receiver<Uint8Array> {
   }
 
   read(): Promise<readonly Part[] | undefined> {
-    return promised<readonly Part[]>((receiver) => this.readTo(receiver))()
+    return readOne<readonly Part[]>((receiver) => this.readTo(receiver))
+  }
+
+  readTo(receiver: Receiver<readonly Part[]>): void {
+    this.#reader = receiver
+    this.#reservation?.release()
+    if (this.#isOver) queueMicrotask(() => this.#giveOutcome())
+    else if (this.#pending !== undefined) queueMicrotask(() => this.#readOn())
+    else this.#readOn()
   }
 
   cancel(): void {
@@ -249,14 +257,6 @@ class PartsOfBody implements StreamReply, Receiver<Uint8Array> {
     const complete = this.#events.push(bytes)
     if (complete.length === 0 && this.#reservation?.reserve(bytes.length) === false) throw outOfResources()
     return complete
-  }
-
-  readTo(receiver: Receiver<readonly Part[]>): void {
-    this.#reader = receiver
-    this.#reservation?.release()
-    if (this.#isOver) queueMicrotask(() => this.#giveOutcome())
-    else if (this.#pending !== undefined) queueMicrotask(() => this.#readOn())
-    else this.#readOn()
   }
 
   /** Processes what is left of the last read, or reads more. */

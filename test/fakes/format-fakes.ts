@@ -1,5 +1,7 @@
 import { parseJson, pick } from '../client.ts'
-import type { Script } from './fault-upstream.ts'
+import { provider, type ProviderEntry } from '../harness.ts'
+import { faultUpstream, type FaultUpstream, type Script } from './fault-upstream.ts'
+import { status } from './faults/status.ts'
 import { chunk, completion, done, event, framed, lastChunk, reply, streamHead, usageChunk } from './replies.ts'
 
 /** The behaviour of an upstream, in its own format. */
@@ -183,3 +185,29 @@ export const formatFakes: readonly (readonly [name: string, fake: FormatFake])[]
   ['Gemini', gemini],
   ['Messages', anthropic],
 ]
+
+/** One upstream of each format behind a failing one. */
+export interface BehindFailing {
+  /** Answers 500. It serves all models. */
+  readonly first: FaultUpstream
+  /** Each serves the model `m` and its index. */
+  readonly others: readonly FaultUpstream[]
+  readonly providers: readonly ProviderEntry[]
+}
+
+/** Starts an upstream that fails, and behind it one of each format, which says a text. */
+export function behindFailing({ protocol }: FormatFake, text: string): BehindFailing {
+  const first = faultUpstream(status(500))
+  const others = formatFakes.map(([, fake]) => faultUpstream(fake.says(text)))
+  const models = formatFakes.map((_, index) => `m${index}`)
+  return {
+    first,
+    others,
+    providers: [
+      provider('first', first.url, models, { protocol }),
+      ...formatFakes.map(([, fake], index) =>
+        provider(`p${index}`, others[index]?.url ?? '', [`m${index}`], { protocol: fake.protocol }),
+      ),
+    ],
+  }
+}

@@ -3,38 +3,33 @@ import { WireError } from '../../formats/error.ts'
 import { makeKey, parseKeyRequest, type MadeKey } from '../../keys/manage-keys.ts'
 import { LedgerUnavailable, type Ledger } from '../../ledger/ledger.ts'
 import { openLedger } from '../../ledger/open-ledger.ts'
-import { storableKey, temporaryFolder } from '../../ledger/testing.ts'
+import { storableKey, temporaryLedger, type TemporaryLedger } from '../../ledger/testing.ts'
 import type { Contribution, ExtensionConfig, Visitor } from '../extension.ts'
 import { extensionContract, fakeHost, type FakeHost } from '../testing.ts'
 import { extension } from './extension.ts'
 
-const shared = temporaryFolder()
-const sharedLedger = await openLedger({ path: shared.path })
-afterAll(async () => {
-  await sharedLedger.close()
-  shared.remove()
-})
+const shared = await temporaryLedger()
+afterAll(() => shared.remove())
 
 extensionContract(extension, {
   folder: 'keys',
   values: { trusted_proxies: ['10.0.0.0/8'] },
   needsNoFile: true,
-  ledger: async () => sharedLedger,
+  ledger: async () => shared.ledger,
 })
 
-let place: ReturnType<typeof temporaryFolder>
+let place: TemporaryLedger
 let ledger: Ledger
 let host: FakeHost
 let keys: Contribution
 beforeEach(async () => {
-  place = temporaryFolder()
-  ledger = await openLedger({ path: place.path })
+  place = await temporaryLedger()
+  ledger = place.ledger
   keys = await start()
 })
 afterEach(async () => {
   await keys.close?.()
-  await ledger.close()
-  place.remove()
+  await place.remove()
 })
 
 async function start(config?: ExtensionConfig): Promise<Contribution> {

@@ -1,24 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { WireError } from '../../formats/error.ts'
-import { LedgerFull, LedgerUnavailable, type KeyTable, type Ledger } from '../../ledger/ledger.ts'
-import { openLedger } from '../../ledger/open-ledger.ts'
-import { temporaryFolder } from '../../ledger/testing.ts'
+import { LedgerFull, LedgerUnavailable, type KeyTable } from '../../ledger/ledger.ts'
+import { temporaryLedger, type TemporaryLedger } from '../../ledger/testing.ts'
 import { fakeHost } from '../testing.ts'
 import { keyRoutes } from './key-routes.ts'
 
-let place: ReturnType<typeof temporaryFolder>
-let ledger: Ledger
+let place: TemporaryLedger
 let keys: KeyTable
 const host = fakeHost()
 beforeEach(async () => {
-  place = temporaryFolder()
-  ledger = await openLedger({ path: place.path })
-  keys = ledger.keys
+  place = await temporaryLedger()
+  keys = place.ledger.keys
 })
-afterEach(async () => {
-  await ledger.close()
-  place.remove()
-})
+afterEach(() => place.remove())
 
 /** The body of the answer, or status and code of the refusal. */
 async function ask(method: string, path: string, body = ''): Promise<unknown> {

@@ -1,5 +1,5 @@
-import { parseJsonObject } from '../../formats/chat/parse-json-object.ts'
 import { invalidRequest, WireError } from '../../formats/error.ts'
+import { parseJsonObject } from '../../formats/parse-json-object.ts'
 import { KeyFault } from '../../keys/grants.ts'
 import {
   endKey,

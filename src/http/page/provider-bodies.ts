@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json-value.ts'
-import { parseJsonObject } from '../../formats/chat/parse-json-object.ts'
 import { invalidRequest } from '../../formats/error.ts'
+import { parseJsonObject } from '../../formats/parse-json-object.ts'
 import type { ProviderChange, ProviderTestRequest } from './page-api.ts'
 
 const changes: readonly ProviderChange['change'][] = ['enable', 'disable', 'up', 'down']

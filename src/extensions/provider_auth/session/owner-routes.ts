@@ -1,5 +1,5 @@
-import { parseJsonObject } from '../../../formats/chat/parse-json-object.ts'
 import { invalidRequest } from '../../../formats/error.ts'
+import { parseJsonObject } from '../../../formats/parse-json-object.ts'
 import type { ExtensionLog, ExtensionRoute, RouteContext } from '../../extension.ts'
 import { jsonWithCookies, withStore } from '../responses.ts'
 import type { Sessions } from './sessions.ts'

@@ -1,6 +1,6 @@
 import { isFromOwnPages, isJson } from '../../../base/same-site.ts'
-import { parseJsonObject } from '../../../formats/chat/parse-json-object.ts'
 import { invalidRequest, WireError } from '../../../formats/error.ts'
+import { parseJsonObject } from '../../../formats/parse-json-object.ts'
 import type { ExtensionLog, ExtensionRoute, RouteContext, RequestContext } from '../../extension.ts'
 import { jsonWithCookies, redirect } from '../responses.ts'
 import { showsPage } from './browser.ts'

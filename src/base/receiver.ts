@@ -30,16 +30,15 @@ export function readTo<Value>(source: Source<Value>, receiver: Receiver<Value>):
   )
 }
 
-/** Makes the `read` of a source from its `readTo`. */
-export function promised<Value>(readTo: (receiver: Receiver<Value>) => void): () => Promise<Value | undefined> {
-  return () =>
-    new Promise((resolve, reject) => {
-      readTo({
-        receive(value) {
-          resolve(value)
-          return false
-        },
-        fail: reject,
-      })
+/** Reads one value by the `readTo` of a source. */
+export function readOne<Value>(readTo: (receiver: Receiver<Value>) => void): Promise<Value | undefined> {
+  return new Promise((resolve, reject) => {
+    readTo({
+      receive(value) {
+        resolve(value)
+        return false
+      },
+      fail: reject,
     })
+  })
 }

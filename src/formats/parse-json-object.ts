@@ -1,5 +1,5 @@
-import { isRecord, type JsonObject } from '../../base/json-value.ts'
-import { invalidRequest } from '../error.ts'
+import { isRecord, type JsonObject } from '../base/json-value.ts'
+import { invalidRequest } from './error.ts'
 
 /** Reads a small body that is one JSON object. @throws {WireError} 400 */
 export function parseJsonObject(body: Uint8Array): JsonObject {
