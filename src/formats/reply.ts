@@ -1,5 +1,5 @@
-import type { Source } from '../base/receiver.ts'
 import type { Part } from './part.ts'
+import type { Source } from './receiver.ts'
 import type { Usage } from './usage.ts'
 
 /** A complete answer in the caller's format. */

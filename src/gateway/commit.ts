@@ -1,6 +1,6 @@
-import { readOne, readTo, type Receiver } from '../base/receiver.ts'
 import type { Ask } from '../formats/ask.ts'
 import type { Part } from '../formats/part.ts'
+import { readOne, readTo, type Receiver } from '../formats/receiver.ts'
 import type { Reply, StreamReply } from '../formats/reply.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call } from '../service/service.ts'

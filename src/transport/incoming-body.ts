@@ -1,6 +1,11 @@
-import { readOne, type Receiver } from '../base/receiver.ts'
 import { readBytesMax } from './read-scheduler.ts'
-import { responseMemoryError, TransportError, type MemoryReservation, type UpstreamBody } from './transport.ts'
+import {
+  responseMemoryError,
+  TransportError,
+  type BodyReceiver,
+  type MemoryReservation,
+  type UpstreamBody,
+} from './transport.ts'
 
 /** Most pieces buffered for a slow reader; of larger pieces, {@link readBytesMax} bytes. */
 const piecesMax = 64
@@ -52,7 +57,7 @@ class PieceQueue implements IncomingBody, UpstreamBody {
   #isOpen = true
   #error: TransportError | undefined
   /** The reader waits for a piece. */
-  #next: Receiver<Uint8Array> | undefined
+  #next: BodyReceiver | undefined
   /** The reader waits for the whole body: there is no back-pressure. */
   #whole: Waiter<Uint8Array> | undefined
   #reservation: MemoryReservation | undefined
@@ -71,10 +76,18 @@ class PieceQueue implements IncomingBody, UpstreamBody {
   }
 
   read(): Promise<Uint8Array | undefined> {
-    return readOne((receiver) => this.readTo(receiver))
+    return new Promise((resolve, reject) => {
+      this.readTo({
+        receive(bytes) {
+          resolve(bytes)
+          return false
+        },
+        fail: reject,
+      })
+    })
   }
 
-  readTo(receiver: Receiver<Uint8Array>): void {
+  readTo(receiver: BodyReceiver): void {
     const piece = this.#takeOne()
     const error = this.#error
     if (piece === undefined && error !== undefined) queueMicrotask(() => receiver.fail(error))
@@ -82,7 +95,7 @@ class PieceQueue implements IncomingBody, UpstreamBody {
     else this.#next = receiver
   }
 
-  #give(receiver: Receiver<Uint8Array>, piece: Uint8Array | undefined): void {
+  #give(receiver: BodyReceiver, piece: Uint8Array | undefined): void {
     if (receiver.receive(piece)) this.readTo(receiver)
   }
 

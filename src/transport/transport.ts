@@ -1,4 +1,3 @@
-import type { Receiver } from '../base/receiver.ts'
 /** Scheme, host and port of an upstream. Each origin and owner has its own idle connections. */
 export interface Origin {
   readonly secure: boolean
@@ -53,6 +52,16 @@ export interface MemoryReservation {
   reserve(bytes: number): boolean
 }
 
+/** A `Receiver` (`formats/receiver.ts`) of the bytes of a body; this room imports no other. Its methods must not throw. */
+export interface BodyReceiver {
+  /**
+   * @param bytes `undefined` at the end of the body
+   * @returns whether it takes the next bytes too. Not after the end
+   */
+  receive(bytes: Uint8Array | undefined): boolean
+  fail(error: TransportError): void
+}
+
 /** A response body with one reader: call `read` until the end, `readAll`, or `cancel`. */
 export interface UpstreamBody {
   /**
@@ -66,7 +75,7 @@ export interface UpstreamBody {
    * Reads on until the receiver takes no more. It is called by the event of the socket, and never before this method
    * returns. Absent: `read` only.
    */
-  readTo?(receiver: Receiver<Uint8Array>): void
+  readTo?(receiver: BodyReceiver): void
   /**
    * Reads the whole body as one piece.
    *
