@@ -52,7 +52,7 @@ export interface MemoryReservation {
   reserve(bytes: number): boolean
 }
 
-/** A `Receiver` (`formats/receiver.ts`) of the bytes of a body; this room imports no other. Its methods must not throw. */
+/** Receives the bytes of a body, as `formats/receiver.ts` does: this room imports no other. Must not throw. */
 export interface BodyReceiver {
   /**
    * @param bytes `undefined` at the end of the body
