@@ -30,12 +30,13 @@ async function loadHere(
   file: string | undefined,
   { environment, stderr }: Pick<CommandContext, 'environment' | 'stderr'>,
 ): Promise<Config> {
-  const [{ loadConfig }, { loadPrices }] = await Promise.all([
+  const [{ loadConfig }, { loadPrices }, { loadAccess }] = await Promise.all([
     import('../config/file/load-config.ts'),
     import('../config/file/parse-prices.ts'),
+    import('../config/file/parse-access.ts'),
   ])
   // Faults are reported before anything is asked.
-  await loadPrices(environment)
+  await Promise.all([loadPrices(environment), loadAccess(environment)])
   return loadConfig({
     environment,
     ...(file === undefined ? {} : { file }),

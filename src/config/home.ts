@@ -13,6 +13,8 @@ export interface Home {
   readonly providers: string
   /** `prices.json` */
   readonly prices: string
+  /** `access.json` */
+  readonly access: string
   /** `cache/models`: model lists of providers. */
   readonly modelsCache: string
   /** `svc.db`: keys. */
@@ -26,8 +28,18 @@ export function findHome(environment: Environment): Home {
     folder,
     providers: join(folder, 'providers.json'),
     prices: join(folder, 'prices.json'),
+    access: join(folder, 'access.json'),
     modelsCache: join(folder, 'cache', 'models'),
     ledger: join(folder, 'svc.db'),
+  }
+}
+
+/** The path of access.json (docs/limits.md); undefined without a home folder. */
+export function accessFile(environment: Environment): string | undefined {
+  try {
+    return findHome(environment).access
+  } catch {
+    return undefined
   }
 }
 

@@ -22,6 +22,20 @@ export const modelNameRule: TextRule = {
   lengthMax: 256,
 }
 
+/** A model's name, or the beginning of names with one `*` at its end. As in grants of keys. */
+export const modelPatternRule: TextRule = {
+  allowed: 'a name of a model, or the beginning of names and one "*" at its end',
+  pattern: /^(?!$)[^\u0000-\u0020\u007f*]*\*?$/,
+  lengthMax: 256,
+}
+
+/** A person, by name or by id. */
+export const personRule: TextRule = {
+  allowed: 'a user name without commas and blanks, or "id:VALUE" for a user id',
+  pattern: /^(?!id:$)[^\s,\u0000-\u001f\u007f]+$/,
+  lengthMax: 256,
+}
+
 /**
  * A provider's base URL. Credentials would leak into logs; query and fragment would be lost when a path is added.
  */

@@ -1,0 +1,261 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import schema from '../../../schema/access.schema.json' with { type: 'json' }
+import { openPolicy } from '../../limits/access-policy.ts'
+import { ConfigError, type ConfigFault } from '../config.ts'
+import { parseAccess } from './parse-access.ts'
+import { validatorOf } from './testing.ts'
+
+const parse = (text: string) => parseAccess(text, 'access.json')
+
+function faults(text: string): readonly ConfigFault[] {
+  try {
+    parse(text)
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults
+    throw error
+  }
+}
+
+const messageOf = (value: unknown) => new ConfigError(faults(JSON.stringify(value))).message
+
+/** A file with one limit. */
+const limited = (limit: object) => ({ limits: [{ for: 'everyone', ...limit }] })
+
+describe('access.json', () => {
+  test('has a zone, limits, teams and ceilings, with comments', () => {
+    const text = `{
+      "time_zone": "europe/berlin",
+      "limits": [
+        { "for": "everyone", "usd": 200, "per": "month" },
+        { "for": "each person", "usd": 5, "per": "day", "requests": 60, "tokens": 200000, "at_once": 8 },
+        { "for": "team:search", "usd": 80.5, "per": "week", "models": ["gpt-5*"], "hard": true },
+        { "for": "each key", "requests": 1000, "per": "hour" },
+        { "for": "person:id:583231", "requests": 0 },
+        { "for": "key:7", "tokens": 9, "per": "day" },
+        { "for": "provider:openai", "usd": 20, "per": "total" }, // then the next provider
+      ],
+      "teams": { "search": { "leads": ["ann"], "members": ["bob", "id:5"] } },
+      "own_keys": { "most": 3 },
+    }`
+    expect(parse(text)).toEqual({
+      timeZone: 'Europe/Berlin',
+      limits: [
+        { place: 'limits[0]', subject: { kind: 'everyone' }, usd: { nanoUsd: 200e9, per: 'month', isHard: false } },
+        {
+          place: 'limits[1]',
+          subject: { kind: 'each person' },
+          requests: { count: 60, per: 'minute' },
+          tokens: { count: 200_000, per: 'minute' },
+          atOnce: 8,
+          usd: { nanoUsd: 5e9, per: 'day', isHard: false },
+        },
+        {
+          place: 'limits[2]',
+          subject: { kind: 'team', name: 'search' },
+          models: ['gpt-5*'],
+          usd: { nanoUsd: 80.5e9, per: 'week', isHard: true },
+        },
+        { place: 'limits[3]', subject: { kind: 'each key' }, requests: { count: 1000, per: 'hour' } },
+        {
+          place: 'limits[4]',
+          subject: { kind: 'person', name: 'id:583231' },
+          requests: { count: 0, per: 'minute' },
+        },
+        { place: 'limits[5]', subject: { kind: 'key', line: 7 }, tokens: { count: 9, per: 'day' } },
+        {
+          place: 'limits[6]',
+          subject: { kind: 'provider', id: 'openai' },
+          usd: { nanoUsd: 20e9, per: 'total', isHard: false },
+        },
+      ],
+      teams: new Map([['search', { leads: ['ann'], members: ['bob', 'id:5'] }]]),
+      ownKeys: { most: 3, daysMost: 90 },
+    })
+  })
+
+  test('is shown in docs/limits.md without faults', async () => {
+    const page = await Bun.file(new URL('../../../docs/limits.md', import.meta.url)).text()
+    const shown = Array.from(page.matchAll(/^```json5\n([^]*?)^```$/gm), ([, text = '']) => text)
+    expect(shown.map(faults)).toEqual(shown.map(() => []))
+    expect(shown.length).toBeGreaterThan(0)
+  })
+
+  test('may be missing or empty', () => {
+    expect(parseAccess(undefined, 'access.json')).toEqual(openPolicy)
+    expect(parse('{}')).toEqual(openPolicy)
+  })
+
+  test('a fault names file, line, field and way out; all faults are told', () => {
+    const text =
+      '{\n  "limits": [\n    { "for": "everyone", "request": 5 },\n    { "for": "each user", "at_once": -1 },\n  ],\n}'
+    expect(faults(text).map(({ line, field }) => [line, field])).toEqual([
+      [3, 'limits[0]'],
+      [3, 'limits[0].request'],
+      [4, 'limits[1].for'],
+      [4, 'limits[1].at_once'],
+    ])
+    const { message } = new ConfigError(faults(text))
+    expect(message).toContain('limits[0].request: found an unknown field')
+    expect(message).toContain('(did you mean "requests"?)')
+    expect(message).toContain('limits[1].for: found "each user"')
+    expect(message).toContain('(did you mean "each person"?)')
+    expect(message).toContain('limits[1].at_once: found -1, allowed: an integer from 0 to 1000000')
+  })
+
+  test.each([
+    [{ time_zone: 'Europe/Berln' }, 'time_zone: found "Europe/Berln"', '(did you mean "Europe/Berlin"?)'],
+    [{ time_zone: '+02:00' }, 'time_zone: found "+02:00"', 'IANA'],
+    [{ limits: [{ for: 'team:serch', requests: 1 }], teams: { search: {} } }, 'limits[0].for', 'did you mean "search"'],
+    [{ limits: [{ for: 'user:ann', requests: 1 }] }, 'limits[0].for', '(did you mean "person:NAME"?)'],
+    [{ limits: [{ for: 'provider:a', requests: 1 }] }, 'limits[0].requests', 'for a provider, only usd'],
+    [{ limits: [{ for: 'provider:a', at_once: 1 }] }, 'limits[0].at_once', '"max_concurrent" of the provider'],
+    [limited({ usd: 5 }), 'limits[0].usd', '"per" beside it'],
+    [limited({ usd: 5, per: 'minute' }), 'limits[0].per', '"day", "week"'],
+    [limited({ requests: 5, per: 'week' }), 'limits[0].per', '"minute", "hour", "day"'],
+    [limited({ at_once: 5, per: 'day' }), 'limits[0].per', 'only beside requests, tokens or usd'],
+    [limited({ requests: 5, hard: true }), 'limits[0].hard', 'only beside usd'],
+    [limited({ requests: 1, models: [] }), 'limits[0].models', 'without it the limit is for all'],
+    [limited({ rpm: 1 }), 'limits[0].rpm', 'did you mean "requests"'],
+    [
+      { limits: [limited({ requests: 1 }).limits[0], limited({ requests: 2 }).limits[0]] },
+      'limits[1].requests',
+      'each limit once (the first is limits[0].requests)',
+    ],
+    [
+      {
+        limits: [
+          { for: 'each key', usd: 10, per: 'month' },
+          { for: 'each key', usd: 20, per: 'day' },
+        ],
+      },
+      'limits[1].usd',
+      'at most 10, as in limits[0].usd',
+    ],
+    [
+      {
+        limits: [
+          { for: 'each key', requests: 20 },
+          { for: 'each key', requests: 10, per: 'hour' },
+        ],
+      },
+      'limits[1].requests',
+      'at least 20, as in limits[0].requests, which has no effect',
+    ],
+    [{ teams: { a: { members: ['bob', 'bob'] } } }, 'teams.a.members[1]', 'each person once'],
+    [{ teams: { 'A b': {} } }, 'teams["A b"]', 'a name of a-z'],
+    [{ own_keys: { days: 5 } }, 'own_keys.days', 'did you mean "days_most"'],
+  ])('refuses %j', (value, field, reason) => {
+    const message = messageOf(value)
+    expect(message).toContain(field)
+    expect(message).toContain(reason)
+  })
+
+  test('limits of different models, subjects or kinds do not contradict each other', () => {
+    const value = {
+      limits: [
+        { for: 'each key', requests: 20 },
+        { for: 'each key', requests: 10, models: ['a*'] },
+        { for: 'everyone', requests: 10 },
+        { for: 'each key', tokens: 1, per: 'hour' },
+        { for: 'each key', usd: 1, per: 'month' },
+        { for: 'each key', usd: 1, per: 'day' },
+      ],
+    }
+    expect(faults(JSON.stringify(value))).toEqual([])
+  })
+
+  test('hostile files are refused, and are read in bounded time', () => {
+    for (const text of [
+      '',
+      '[]',
+      'null',
+      '{"limits":{}}',
+      '{"__proto__":{}}',
+      '{"teams":{"__proto__":{}}}',
+      '['.repeat(1e5),
+    ])
+      expect(faults(text).length).toBeGreaterThan(0)
+    const many = { limits: Array.from({ length: 1_001 }, (_, at) => ({ for: `key:${at + 1}`, requests: 1 })) }
+    expect(messageOf(many)).toContain('limits: found 1001 limits, allowed: at most 1000')
+  })
+})
+
+describe('access.schema.json', () => {
+  const isValid = validatorOf(schema)
+
+  /** Faults that no JSON Schema can express. */
+  const inexpressible =
+    /^each limit once|^each person once|^at most [\d.]+, as in|^at least [\d.]+, as in|teams of this file/
+
+  const amounts = fc.constantFrom<unknown>(0, 1, 60, -1, 1.5, 1e7, 1e13, '5', null)
+  const limit = fc.record(
+    {
+      for: fc.constantFrom<unknown>(
+        'everyone',
+        'each person',
+        'each key',
+        'person:ann',
+        'person:id:5',
+        'person:id:',
+        'person:a b',
+        'key:1',
+        'key:0',
+        'provider:a',
+        'provider:A',
+        'all',
+        5,
+      ),
+      models: fc.constantFrom<unknown>(['a*'], ['a'], [], ['a b'], ['*a'], [''], 'a'),
+      requests: amounts,
+      tokens: amounts,
+      at_once: amounts,
+      usd: amounts,
+      per: fc.constantFrom<unknown>('minute', 'hour', 'day', 'week', 'month', 'year', 'total', 'daily', 1),
+      hard: fc.constantFrom<unknown>(true, false, 'yes'),
+      other: fc.constant(1),
+    },
+    { requiredKeys: ['for'] },
+  )
+  const file = fc.record(
+    {
+      time_zone: fc.constantFrom<unknown>('UTC', 'Europe/Berlin', 'Asia/Kathmandu', '+02:00', '', 5),
+      limits: fc.array(limit, { maxLength: 2 }),
+      teams: fc.constantFrom<unknown>(
+        {},
+        { a: {} },
+        { a: { leads: ['b'] } },
+        { A: {} },
+        { a: { leads: ['b c'] } },
+        { a: { users: [] } },
+        [],
+      ),
+      own_keys: fc.constantFrom<unknown>({}, { most: 0 }, { most: -1 }, { days_most: 0 }, { other: 1 }, 5),
+    },
+    { requiredKeys: [] },
+  )
+
+  test('agrees with the parser about generated files', () => {
+    const verdicts = { accepted: 0, refused: 0 }
+    fc.assert(
+      fc.property(file, (value) => {
+        const text = JSON.stringify(value)
+        const isAllowed = faults(text).every(({ allowed }) => inexpressible.test(allowed))
+        verdicts[isAllowed ? 'accepted' : 'refused'] += 1
+        expect([isValid(value), text]).toEqual([isAllowed, text])
+      }),
+      { numRuns: 1_500, seed: 1 },
+    )
+    expect(Math.min(verdicts.accepted, verdicts.refused)).toBeGreaterThan(30)
+  })
+
+  test('knows the same names', () => {
+    const namesAt = (value: object, field: string) =>
+      faults(JSON.stringify(value)).find((fault) => fault.field === field)?.allowed
+    expect(namesAt({ zzzzzzzz: 1 }, 'zzzzzzzz')).toBe(Object.keys(schema.properties).join(', '))
+    expect(namesAt(limited({ requests: 1, zzzzzzzz: 1 }), 'limits[0].zzzzzzzz')).toBe(
+      Object.keys(schema.$defs.limit.properties).join(', '),
+    )
+  })
+})

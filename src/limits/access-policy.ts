@@ -1,0 +1,88 @@
+/** Who may use how much: the content of access.json (docs/limits.md). A change of the file makes a new one. */
+export interface AccessPolicy {
+  /** The zone in which days, weeks, months and years begin: an IANA name in its usual spelling. */
+  readonly timeZone: string
+  /** Every limit that names a caller counts. */
+  readonly limits: readonly AccessLimit[]
+  /** By name. */
+  readonly teams: ReadonlyMap<string, Team>
+  /** Ceilings of the keys that people make for themselves. Absent: the defaults. */
+  readonly ownKeys?: OwnKeys
+}
+
+/** One entry of `limits`. It has at least one amount. An amount of 0 allows nothing. */
+export interface AccessLimit {
+  /** Its place in the file, such as `limits[2]`, for messages. */
+  readonly place: string
+  readonly subject: LimitSubject
+  /** Names of models, or beginnings of names and `*`. Absent: all models. */
+  readonly models?: readonly string[]
+  readonly requests?: RateAmount
+  readonly tokens?: RateAmount
+  /** Requests at the same time. */
+  readonly atOnce?: number
+  readonly usd?: MoneyAmount
+}
+
+/** What an entry is for. `each person` and `each key` stand for a limit of their own for each of them. */
+export type LimitSubject =
+  | { readonly kind: 'everyone' | 'each person' | 'each key' }
+  /** A user name, or `id:VALUE` for a user id. */
+  | { readonly kind: 'person'; readonly name: string }
+  | { readonly kind: 'team'; readonly name: string }
+  /** A line of keys: the id of its first key. */
+  | { readonly kind: 'key'; readonly line: number }
+  | { readonly kind: 'provider'; readonly id: string }
+
+/** A number a period. */
+export interface RateAmount {
+  readonly count: number
+  readonly per: RatePeriod
+}
+
+/** An amount of money in a window of {@link AccessPolicy.timeZone}. */
+export interface MoneyAmount {
+  /** Whole nano-USD; exact, since it is below 2⁵³. */
+  readonly nanoUsd: number
+  readonly per: MoneyPeriod
+  /** Streams end at the limit, and `max_completion_tokens` is lowered to it. */
+  readonly isHard: boolean
+}
+
+export const ratePeriods = ['minute', 'hour', 'day'] as const
+export type RatePeriod = (typeof ratePeriods)[number]
+
+export const moneyPeriods = ['day', 'week', 'month', 'year', 'total'] as const
+export type MoneyPeriod = (typeof moneyPeriods)[number]
+
+/** People by user name, or by `id:VALUE`. Leads are members. */
+export interface Team {
+  readonly leads: readonly string[]
+  readonly members: readonly string[]
+}
+
+/** Ceilings of the keys that people make for themselves. */
+export interface OwnKeys {
+  /** Keys of one person. */
+  readonly most: number
+  /** Longest life of a key, in days. */
+  readonly daysMost: number
+}
+
+/** The policy without a file: no limits. */
+export const openPolicy: AccessPolicy = { timeZone: 'UTC', limits: [], teams: new Map() }
+
+/** The subject as it stands in the file. */
+export function subjectText(subject: LimitSubject): string {
+  switch (subject.kind) {
+    case 'person':
+    case 'team':
+      return `${subject.kind}:${subject.name}`
+    case 'key':
+      return `key:${subject.line}`
+    case 'provider':
+      return `provider:${subject.id}`
+    default:
+      return subject.kind
+  }
+}
