@@ -5,6 +5,7 @@ import type { Ask, FormatName } from './ask.ts'
 import type { ReasoningHistory } from './chat/request-reasoning.ts'
 import type { Conversation } from './conversation.ts'
 import type { Delivered } from './delivered.ts'
+import type { Demand } from './demand.ts'
 import type { WireError } from './error.ts'
 import type { KeepAlive } from './keep-alive.ts'
 import type { ListedModel } from './model.ts'
@@ -40,6 +41,8 @@ export interface Format {
   checkLarge(body: Uint8Array, pause: () => Promise<void>, envelope: Envelope): Promise<Ask>
   /** Estimates prompt tokens, for a stream that ends before its provider counts them. Absent: there is no estimate. */
   promptTokens?(ask: Ask): number
+  /** The most that a request may make a provider do, for limits of money. */
+  demand(ask: Ask): Demand
   /** Limit of a request in bytes, if it is lower than that of the configuration. */
   readonly requestBytesMax?: number
   /** Limit of a whole answer of a provider in bytes. Absent: {@link answerBytesDefault}. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { FormatName } from '../ask.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
+import { demandOf, noDemand } from '../demand.ts'
 import { embeddings } from '../embeddings/format.ts'
 import { WireError } from '../error.ts'
 import { isObject, listOf, numberOf, objectsOf } from '../exact-json.ts'
@@ -25,6 +26,7 @@ export const countGeminiTokens: Format = {
     isAnswer: ({ totalTokens = 0 }) => numberOf(totalTokens) !== undefined,
   }),
   path: '/v1beta/models/{model}:countTokens',
+  demand: () => noDemand,
   otherPaths: ['/v1/models/{model}:countTokens'],
   unserved: (model) => notSupported(`No provider of the model '${model}' counts tokens`),
 }
@@ -76,6 +78,7 @@ function actionOf({ name, shapes, required, isAnswer }: ActionOptions): Omit<For
     checkLarge: (body, pause, envelope) => checkLargeBody(body, check(envelope), pause),
     needsSameModel: true,
     isOptional: true,
+    demand: (ask) => demandOf(ask, { answerTokens: 'none' }),
     errorBody,
     ...(errorStatus === undefined ? {} : { errorStatus }),
     passThrough: {

@@ -1,4 +1,5 @@
 import { checkBody, checkLargeBody } from '../check-body.ts'
+import { noDemand } from '../demand.ts'
 import { WireError } from '../error.ts'
 import { numberOf } from '../exact-json.ts'
 import type { Envelope, Format } from '../format.ts'
@@ -21,6 +22,7 @@ export const countTokens: Format = {
   // Models count differently.
   needsSameModel: true,
   isOptional: true,
+  demand: () => noDemand,
   unserved: (model) =>
     new WireError(501, 'api_error', 'not_supported', `No provider of the model '${model}' counts tokens`, {
       headers: { 'x-should-retry': 'false' },

@@ -1,4 +1,5 @@
 import type { Ask } from '../ask.ts'
+import type { DemandFields } from '../demand.ts'
 import type { MediaAnswer, PartReader } from '../format.ts'
 import type { KeepAlive } from '../keep-alive.ts'
 import type { Shape } from '../request-shape.ts'
@@ -14,6 +15,8 @@ export interface RelayEndpoint {
   /** What every whole answer in JSON has. Absent: none is in JSON. */
   readonly answer?: AnswerShape
   readonly media?: RelayMedia
+  /** Where requests in JSON state what they need. Absent: `n` answers of any length. */
+  readonly demand?: DemandFields
   /** Absent: its answers are never streamed as events. */
   readonly stream?: RelayStream
   /** Limit of a request in bytes, if it is lower than that of the configuration. */

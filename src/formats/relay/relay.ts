@@ -3,6 +3,7 @@ import { runInSlices, runThrough, sliceBytes } from '../../bytes/pace.ts'
 import { encode } from '../../bytes/text.ts'
 import type { RelayName } from '../ask.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
+import { demandOf, demandOfForm } from '../demand.ts'
 import { WireError } from '../error.ts'
 import type { Format, PassThrough, StreamFormat, StreamOutput } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
@@ -32,12 +33,14 @@ export const relays: Readonly<Record<RelayName, Format>> = {
  */
 function relay(name: RelayName): Format {
   const endpoint = relayEndpoints[name]
-  const { path, stream } = endpoint
+  const { path, stream, request, demand } = endpoint
   return {
     ...factsOf(endpoint),
     name,
     ...checksOf(name, endpoint),
     isOptional: true,
+    demand: (ask) =>
+      request.kind === 'form' ? demandOfForm(ask) : demandOf(ask, demand ?? { answerTokens: [], answers: ['n'] }),
     unserved: (model) =>
       new WireError(501, 'api_error', 'not_supported', `No provider of the model '${model}' serves ${path}`, {
         headers: { 'x-should-retry': 'false' },
@@ -53,7 +56,7 @@ type Facts = 'path' | 'needsSameModel' | 'requestBytesMax' | 'answerBytesMax' | 
 /** The facts that a format has as its endpoint has them. */
 function factsOf(endpoint: RelayEndpoint): Pick<Format, Facts> {
   const { request: _request, defaultModel: _defaultModel, answer: _answer, media: _media, ...others } = endpoint
-  const { stream: _stream, ...facts } = others
+  const { stream: _stream, demand: _demand, ...facts } = others
   return facts
 }
 

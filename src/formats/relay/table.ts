@@ -36,6 +36,7 @@ export const relayEndpoints: Readonly<Record<RelayName, RelayEndpoint>> = {
       fields: { prompt: textOr(list(anyValue, 1)), stream: flag, n: integerFrom(1), max_tokens: integerFrom(0) },
       required: ['prompt'],
     },
+    demand: { answerTokens: ['max_tokens'], answers: ['n', 'best_of'] },
     answer: { member: 'choices', entries: { text: 'string' } },
     stream: {
       member: 'stream',
@@ -53,6 +54,7 @@ export const relayEndpoints: Readonly<Record<RelayName, RelayEndpoint>> = {
     defaultModel: 'omni-moderation-latest',
     // An answer without a verdict must never read as a good one.
     answer: { member: 'results', entries: { flagged: 'boolean' } },
+    demand: { answerTokens: 'none' },
     needsSameModel: true,
   },
   rerank: {
@@ -63,6 +65,7 @@ export const relayEndpoints: Readonly<Record<RelayName, RelayEndpoint>> = {
       required: ['query', 'documents'],
     },
     answer: { member: 'results', entries: { relevance_score: 'number' } },
+    demand: { answerTokens: 'none' },
     // Scores of different models cannot be compared.
     needsSameModel: true,
   },

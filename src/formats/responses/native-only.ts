@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
+import { noDemand } from '../demand.ts'
 import { WireError } from '../error.ts'
 import { isObject, numberOf } from '../exact-json.ts'
 import type { Format } from '../format.ts'
@@ -12,11 +13,10 @@ import { requestReader, type ResponsesFormatName } from './request.ts'
 import { readResponseUsage } from './response-object.ts'
 
 /** Counts the tokens of a request for a response. */
-export const inputTokens: Format = nativeOnly(
-  'input_tokens',
-  'counts tokens',
-  ({ input_tokens }) => numberOf(input_tokens) !== undefined,
-)
+export const inputTokens: Format = {
+  ...nativeOnly('input_tokens', 'counts tokens', ({ input_tokens }) => numberOf(input_tokens) !== undefined),
+  demand: () => noDemand,
+}
 
 /** Makes a conversation shorter. Only its maker can read the result. */
 export const compact: Format = nativeOnly('compact', 'compacts responses', ({ output }) => Array.isArray(output))

@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { encode } from '../bytes/text.ts'
+import type { Ask, FormatName } from './ask.ts'
+import { demandOf, type Demand } from './demand.ts'
+import { formats } from './format-list.ts'
+import { envelopeAt } from './format-testing.ts'
+
+const paths: Partial<Record<FormatName, string>> = {
+  gemini: '/v1beta/models/m:generateContent',
+  gemini_embed: '/v1beta/models/m:embedContent',
+  gemini_count_tokens: '/v1beta/models/m:countTokens',
+}
+
+function askOf(format: FormatName, request: object, space?: number): Ask {
+  const body = encode(JSON.stringify(request, undefined, space))
+  return formats[format].check(body, envelopeAt(paths[format] ?? formats[format].path))
+}
+
+function demand(format: FormatName, request: object, space?: number): Demand {
+  return formats[format].demand(askOf(format, request, space))
+}
+
+const chat = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
+const messages = { model: 'm', max_tokens: 50, messages: [{ role: 'user', content: 'Hi' }] }
+const responses = { model: 'm', input: 'Hi' }
+const gemini = { contents: [{ parts: [{ text: 'Hi' }] }] }
+const picture = 'A'.repeat(51_200)
+
+describe('the demand of a request', () => {
+  test.each([
+    ['chat', chat, undefined, 1],
+    ['chat', { ...chat, max_tokens: 70 }, 70, 1],
+    ['chat', { ...chat, max_tokens: 70, max_completion_tokens: 90, n: 3 }, 90, 3],
+    ['chat', { ...chat, max_tokens: -1 }, undefined, 1],
+    ['chat', { ...chat, max_tokens: null, n: null }, undefined, 1],
+    ['chat', { ...chat, max_tokens: 1e15, n: 1e12 }, 1e9, 1e9],
+    ['messages', messages, 50, 1],
+    ['messages', { ...messages, max_tokens: 0 }, 0, 1],
+    ['responses', responses, undefined, 1],
+    ['responses', { ...responses, max_output_tokens: 12 }, 12, 1],
+    ['gemini', gemini, undefined, 1],
+    ['gemini', { ...gemini, generationConfig: { maxOutputTokens: 8, candidateCount: 2 } }, 8, 2],
+    ['gemini', { ...gemini, generation_config: { max_output_tokens: 9, candidate_count: 4 } }, 9, 4],
+    ['gemini', { ...gemini, generationConfig: { responseSchema: { maxOutputTokens: 1 } } }, undefined, 1],
+    ['completions', { model: 'm', prompt: 'Hi', max_tokens: 6, best_of: 5, n: 2 }, 6, 5],
+    ['embeddings', { model: 'm', input: ['a', 'b'] }, 0, 1],
+    ['gemini_embed', { content: { parts: [{ text: 'Hi' }] } }, 0, 1],
+    ['rerank', { model: 'm', query: 'a', documents: ['b'] }, 0, 1],
+    ['image_generations', { model: 'm', prompt: 'a cat', n: 4 }, undefined, 4],
+  ] as const)('for %s %j is %p tokens of %d answers', (format, request, answerTokens, answers) => {
+    expect(demand(format, request)).toMatchObject({ answerTokens, answers })
+  })
+
+  test.each(['count_tokens', 'gemini_count_tokens', 'input_tokens'] as const)('for %s is nothing', (format) => {
+    const request = format === 'gemini_count_tokens' ? gemini : format === 'input_tokens' ? responses : messages
+    expect(demand(format, request)).toMatchObject({ textBytes: 0, mediaTokens: 0, answerTokens: 0 })
+  })
+
+  test.each([
+    ['chat', { ...chat, messages: [{ role: 'user', content: [image({ url: `data:image/png;base64,${picture}` })] }] }],
+    ['responses', { model: 'm', input: [{ role: 'user', content: [inputImage(`data:image/png;base64,${picture}`)] }] }],
+    ['messages', { ...messages, messages: [{ role: 'user', content: [block({ type: 'base64', data: picture })] }] }],
+    ['gemini', { contents: [{ parts: [{ inlineData: { mimeType: 'image/png', data: picture } }] }] }],
+  ] as const)('for a picture in %s is a figure for pictures, not for text', (format, request) => {
+    for (const space of [undefined, 2]) {
+      const { textBytes, mediaTokens } = demand(format, request, space)
+      expect(textBytes).toBeLessThan(600)
+      expect(mediaTokens).toBeWithin(2_000, 2_200)
+    }
+  })
+
+  test.each([
+    ['chat', { ...chat, messages: [{ role: 'user', content: [image({ url: 'https://x.test/a.png' })] }] }],
+    ['responses', { model: 'm', input: [{ role: 'user', content: [inputImage('https://x.test/a.png')] }] }],
+    ['messages', { ...messages, messages: [{ role: 'user', content: [block({ type: 'url', url: 'https://x' })] }] }],
+    ['gemini', { contents: [{ parts: [{ fileData: { fileUri: 'https://x' } }] }] }],
+  ] as const)('for the address of a picture in %s is a figure, too', (format, request) => {
+    expect(demand(format, request).mediaTokens).toBe(2_000)
+  })
+
+  test('counts long texts in members named data as text', () => {
+    const text = 'all good things come to those who wait. '.repeat(200)
+    expect(demand('chat', { ...chat, metadata: { data: text } })).toMatchObject({ mediaTokens: 0 })
+    expect(demand('chat', { ...chat, metadata: { data: text } }).textBytes).toBeGreaterThan(text.length)
+  })
+
+  test.each([
+    [chat, 'none'],
+    [{ ...messages, system: [{ type: 'text', text: 'a', cache_control: { type: 'ephemeral' } }] }, 'minutes'],
+    [{ ...messages, system: [{ type: 'text', text: 'a', cache_control: { type: 'ephemeral', ttl: '1h' } }] }, 'hour'],
+  ] as const)('of %j has cache writes: %s', (request, cacheWrite) => {
+    expect(demand('max_tokens' in request ? 'messages' : 'chat', request).cacheWrite).toBe(cacheWrite)
+  })
+
+  test('has the dearest service tier', () => {
+    expect(demand('chat', { ...chat, service_tier: 'priority' }).serviceTier).toBe('priority')
+    expect(demand('chat', { ...chat, service_tier: 'auto' }).serviceTier).toBeUndefined()
+  })
+
+  test('of a form is a share of its bytes', () => {
+    const body = new Uint8Array(100_000)
+    const ask: Ask = { format: 'transcriptions', body, model: 'm', stream: false, members: [] }
+    expect(formats.transcriptions.demand(ask)).toMatchObject({ textBytes: 0, mediaTokens: 1_000 })
+  })
+
+  test('of any request is finite, and never negative', () => {
+    const fields = { answerTokens: ['max_tokens'], answers: ['n'], within: ['c'], mediaText: ['"url"'] }
+    const value = fc.oneof(
+      fc.jsonValue(),
+      fc.double(),
+      fc.constantFrom('";base64,', 'data:;base64,AA', picture, { data: picture }, { data: '' }, { max_tokens: -3 }),
+      fc.record({ max_tokens: fc.jsonValue(), n: fc.double() }),
+    )
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom('max_tokens', 'n', 'c', 'data', 'url'), value), (more) => {
+        const read = demandOf(askOf('chat', { ...chat, metadata: more }), fields)
+        for (const count of [read.textBytes, read.mediaTokens, read.answers, read.answerTokens ?? 0]) {
+          expect(Number.isFinite(count)).toBe(true)
+          expect(count).toBeGreaterThanOrEqual(0)
+        }
+      }),
+    )
+  })
+
+  test('is read of members with any value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), fc.jsonValue(), (tokens, n, within) => {
+        const body = encode(JSON.stringify({ t: tokens, n, c: within }))
+        const ask = members(body, ['t', 'n', 'c'])
+        const read = demandOf(ask, { answerTokens: ['t'], answers: ['n'], within: ['c'] })
+        expect(read.answers).toBeGreaterThanOrEqual(1)
+        expect(read.answerTokens ?? 0).toBeWithin(0, 1e9 + 1)
+      }),
+    )
+  })
+})
+
+function image(image_url: object) {
+  return { type: 'image_url', image_url }
+}
+
+function inputImage(image_url: string) {
+  return { type: 'input_image', image_url }
+}
+
+function block(source: object) {
+  return { type: 'image', source: { media_type: 'image/png', ...source } }
+}
+
+/** A request with the top-level members of a body, as formats without checks of them have it. */
+function members(body: Uint8Array, names: readonly string[]): Ask {
+  const text = new TextDecoder('latin1').decode(body)
+  const found = names.map((name, index) => {
+    const start = text.indexOf(`"${name}":`, index === 0 ? 0 : 1)
+    return { name, start, valueStart: start + name.length + 3, end: 0 }
+  })
+  const all = found.map((member, index) => ({ ...member, end: (found[index + 1]?.start ?? body.length) - 1 }))
+  return { format: 'chat', body, model: 'm', stream: false, members: all }
+}

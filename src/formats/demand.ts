@@ -1,0 +1,190 @@
+import { JsonCursor, nameTable, type NameTable } from '../bytes/json-cursor.ts'
+import { latin1 } from '../bytes/text.ts'
+import type { Ask, Member } from './ask.ts'
+
+/** The most that a request may make a provider do, for an upper bound of its cost. Absurd values are cut off. */
+export interface Demand {
+  /** Bytes of its body without media. */
+  readonly textBytes: number
+  /** Estimated tokens of its pictures, sounds and documents. */
+  readonly mediaTokens: number
+  /** Most tokens of one answer. Undefined: the request states no limit. */
+  readonly answerTokens: number | undefined
+  /** Number of answers that it asks for, 1 or more. */
+  readonly answers: number
+  /** Whether providers may write the prompt to a cache at a surcharge, and for how long. */
+  readonly cacheWrite: 'none' | 'minutes' | 'hour'
+  /** The service tier that it asks for. */
+  readonly serviceTier: 'priority' | undefined
+}
+
+/** Where the requests of a format state what they need. */
+export interface DemandFields {
+  /** Top-level members with the most tokens of one answer. The largest counts. `none`: answers have no tokens. */
+  readonly answerTokens: readonly string[] | 'none'
+  /** Top-level members with the number of answers. Absent: there is one. */
+  readonly answers?: readonly string[]
+  /** Top-level members that are objects with further members of both kinds. */
+  readonly within?: readonly string[]
+  /** Text that each picture, sound or document has in a body, as often as `mediaTextTimes`. */
+  readonly mediaText?: readonly string[]
+  readonly mediaTextTimes?: number
+}
+
+/** Cuts off counts: larger ones would be taken for faults. */
+const countMax = 1_000_000_000
+const mediaTokens = 2_000
+/** Of pictures and documents as base64, beside {@link mediaTokens} each. */
+const mediaBytesPerToken = 512
+/** Shorter texts in `data` are not searched for media. */
+const mediaBytesMin = 256
+const numberBytesMax = 32
+/** Sound of 16 kbit/s takes 2,000 bytes for some 10 to 20 tokens. */
+const formBytesPerToken = 100
+
+const quote = 0x22
+const encoder = new TextEncoder()
+const dataUrl = encoder.encode(';base64,')
+const dataMember = encoder.encode('"data"')
+const cacheControl = encoder.encode('cache_control')
+const hour = encoder.encode('"1h"')
+
+/** Reads the demand of a request. Linear in the size of its body; it decodes nothing. */
+export function demandOf({ body, members }: Ask, fields: DemandFields): Demand {
+  const media = mediaIn(body, fields)
+  const stated = statedIn(body, members, fields)
+  return {
+    textBytes: body.length - media.bytes,
+    mediaTokens: media.tokens,
+    answerTokens: stated.answerTokens,
+    answers: stated.answers,
+    cacheWrite: cacheWriteOf(bufferOf(body)),
+    serviceTier: tierOf(body, members),
+  }
+}
+
+/** The demand of a form, most of which is a picture or sound. */
+export function demandOfForm({ body }: Ask): Demand {
+  return { ...noDemand, mediaTokens: Math.ceil(body.length / formBytesPerToken), answerTokens: undefined }
+}
+
+/** The demand of a request that costs nothing. */
+export const noDemand: Demand = {
+  textBytes: 0,
+  mediaTokens: 0,
+  answerTokens: 0,
+  answers: 1,
+  cacheWrite: 'none',
+  serviceTier: undefined,
+}
+
+function bufferOf(body: Uint8Array): Buffer {
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+}
+
+interface Stated {
+  answerTokens: number | undefined
+  answers: number
+}
+
+function statedIn(body: Uint8Array, members: readonly Member[], fields: DemandFields): Stated {
+  const { answers = [], within = [] } = fields
+  const answerTokens = fields.answerTokens === 'none' ? [] : fields.answerTokens
+  const tables = { answerTokens: nameTable(answerTokens), answers: nameTable(answers) }
+  const found: { tokens: number[]; answers: number[] } = { tokens: [], answers: [] }
+  for (const { name, valueStart, end } of members) {
+    if (answerTokens.includes(name)) found.tokens.push(numberAt(body, valueStart, end))
+    else if (answers.includes(name)) found.answers.push(numberAt(body, valueStart, end))
+    else if (within.includes(name)) readWithin(body.subarray(valueStart, end), tables, found)
+  }
+  const limits = found.tokens.filter((count) => !Number.isNaN(count))
+  if (fields.answerTokens === 'none') limits.push(0)
+  // Some upstreams take -1 for no limit.
+  const isLimited = limits.length > 0 && limits.every((count) => count >= 0)
+  return {
+    answerTokens: isLimited ? Math.min(countMax, Math.ceil(Math.max(...limits))) : undefined,
+    answers: Math.min(countMax, Math.max(1, ...found.answers.filter((count) => count >= 1).map(Math.ceil))),
+  }
+}
+
+/** Reads the numbers of an object that was checked before. */
+function readWithin(
+  bytes: Uint8Array,
+  tables: { readonly answerTokens: NameTable; readonly answers: NameTable },
+  found: { readonly tokens: number[]; readonly answers: number[] },
+): void {
+  const cursor = new JsonCursor(bytes)
+  if (cursor.peek() !== 'object') return
+  for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+    const list =
+      cursor.nameCode(tables.answerTokens) !== -1
+        ? found.tokens
+        : cursor.nameCode(tables.answers) !== -1
+          ? found.answers
+          : undefined
+    if (list !== undefined && cursor.peek() === 'number') list.push(cursor.number())
+    else cursor.skip()
+  }
+}
+
+/** The number between two offsets; NaN for anything else. */
+function numberAt(body: Uint8Array, start: number, end: number): number {
+  return end - start > numberBytesMax ? NaN : Number(latin1(body, start, end))
+}
+
+function mediaIn(body: Uint8Array, { mediaText = [], mediaTextTimes = 1 }: DemandFields) {
+  const buffer = bufferOf(body)
+  let bytes = 0
+  let count = 0
+  for (let start = buffer.indexOf(dataUrl); start !== -1;) {
+    const end = buffer.indexOf(quote, start)
+    if (end === -1) break
+    bytes += end - start
+    count += 1
+    start = buffer.indexOf(dataUrl, end)
+  }
+  for (let start = buffer.indexOf(dataMember); start !== -1;) {
+    const [from, end] = base64After(buffer, start + dataMember.length)
+    bytes += end - from
+    if (end > from) count += 1
+    start = buffer.indexOf(dataMember, end)
+  }
+  let named = 0
+  for (const text of mediaText) named += occurrences(buffer, text)
+  const media = Math.max(count, Math.ceil(named / mediaTextTimes))
+  return { bytes, tokens: media * mediaTokens + Math.ceil(bytes / mediaBytesPerToken) }
+}
+
+/** The bounds of the base64 that is the value of a member whose name ended at `position`; equal if it is not base64. */
+function base64After(buffer: Buffer, position: number): readonly [number, number] {
+  let start = position
+  while (isBetween(buffer[start])) start += 1
+  if (buffer[start] !== quote) return [start, start]
+  const end = buffer.indexOf(quote, start + 1)
+  if (end - start < mediaBytesMin) return [start, start]
+  const isBase64 = /^[A-Za-z0-9+/_=-]+$/.test(latin1(buffer, start + 1, start + mediaBytesMin))
+  return isBase64 ? [start, end] : [start, start]
+}
+
+/** A colon, or white space around it. */
+function isBetween(byte: number | undefined): boolean {
+  return byte === 0x3a || byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+}
+
+function occurrences(buffer: Buffer, text: string): number {
+  let count = 0
+  for (let at = buffer.indexOf(text); at !== -1; at = buffer.indexOf(text, at + text.length)) count += 1
+  return count
+}
+
+function cacheWriteOf(buffer: Buffer): Demand['cacheWrite'] {
+  if (!buffer.includes(cacheControl)) return 'none'
+  return buffer.includes(hour) ? 'hour' : 'minutes'
+}
+
+function tierOf(body: Uint8Array, members: readonly Member[]): Demand['serviceTier'] {
+  const member = members.findLast(({ name }) => name === 'service_tier')
+  if (member === undefined || member.end - member.valueStart > numberBytesMax) return undefined
+  const text = latin1(body, member.valueStart, member.end)
+  return text === '"priority"' ? 'priority' : undefined
+}

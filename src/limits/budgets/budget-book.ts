@@ -1,0 +1,190 @@
+/** One budget in one window. Its id includes its subject and the start of its window. */
+export interface BudgetLimit {
+  readonly id: string
+  /** Nano-USD. */
+  readonly limit: number
+}
+
+/** The state of a budget, in nano-USD. */
+export interface BudgetState {
+  readonly limit: number
+  readonly spent: number
+  /** Sum of the open holds. */
+  readonly held: number
+}
+
+/** An amount that is held for one attempt, in all its budgets. */
+export interface BookHold {
+  /** Number of the hold. */
+  readonly id: number
+  /** What the attempt may cost. Grows with `raise`. */
+  readonly estimate: number
+  /** The smallest amount that a budget holds for it: less than the estimate in a short hold. */
+  readonly amount: number
+}
+
+/** Result of an admission: a hold, or the budget that has no room. */
+export type Admission =
+  | { readonly kind: 'held'; readonly hold: BookHold }
+  | { readonly kind: 'refused'; readonly budget: string }
+
+/** Budgets and the holds of attempts under way. Pure: it knows no clock, and nothing in it waits. */
+export interface BudgetBook {
+  has(budget: string): boolean
+  /** Opens a budget. Does nothing for one that is open. @param spent before, in nano-USD */
+  open(budget: string, spent: number): void
+  /**
+   * Holds an amount in all budgets, or in none:
+   *
+   * - Where it fits everywhere, all of it. 0 always fits.
+   * - Else a short hold, where every budget has room, and none in which it does not fit has a short hold already.
+   *
+   * So at most one attempt for each budget may cost more than is held for it, and a budget is exceeded by one request
+   * at most.
+   *
+   * @param budgets open ones; their limits count from now on
+   * @param owner of the hold, for `abandon`
+   */
+  admit(budgets: readonly BudgetLimit[], estimate: number, owner: object): Admission
+  /** Holds more for an attempt that turns out to cost more. It may exceed the room. */
+  raise(hold: number, estimate: number): void
+  /** Ends a hold with the real cost. Later calls do nothing. */
+  settle(hold: number, cost: number): void
+  /** Ends all holds of an owner that has gone, at their estimates. @returns their number */
+  abandon(owner: object): number
+  state(budget: string): BudgetState | undefined
+  /** Forgets budgets without holds. @param isOver whether the window of a budget has ended */
+  sweep(isOver: (budget: string) => boolean): void
+  readonly budgets: number
+  readonly holds: number
+}
+
+class Account {
+  limit = 0
+  spent: number
+  held = 0
+  /** A short hold is open in which this budget did not have the whole estimate. */
+  hasShortHold = false
+  /** Open holds: the account must stay. */
+  open = 0
+
+  constructor(spent: number) {
+    this.spent = spent
+  }
+
+  get room(): number {
+    return this.limit - this.spent - this.held
+  }
+}
+
+interface Share {
+  readonly account: Account
+  amount: number
+  readonly isShort: boolean
+}
+
+class OpenHold implements BookHold {
+  readonly id: number
+  readonly owner: object
+  readonly shares: readonly Share[]
+  estimate: number
+
+  constructor(id: number, owner: object, shares: readonly Share[], estimate: number) {
+    this.id = id
+    this.owner = owner
+    this.shares = shares
+    this.estimate = estimate
+  }
+
+  get amount(): number {
+    return this.shares.reduce((least, { amount }) => Math.min(least, amount), this.estimate)
+  }
+}
+
+/** Makes a book without budgets. */
+export function budgetBook(): BudgetBook {
+  const accounts = new Map<string, Account>()
+  const holds = new Map<number, OpenHold>()
+  let lastHold = 0
+
+  function find(budgets: readonly BudgetLimit[]): readonly Account[] {
+    return budgets.map(({ id, limit }) => {
+      const account = accounts.get(id)
+      if (account === undefined) throw new Error(`the budget ${id} is not open`)
+      account.limit = limit
+      return account
+    })
+  }
+
+  function settle(hold: OpenHold, cost: number): void {
+    holds.delete(hold.id)
+    for (const { account, amount, isShort } of hold.shares) {
+      account.held -= amount
+      account.spent += cost
+      account.open -= 1
+      if (isShort) account.hasShortHold = false
+    }
+  }
+
+  return {
+    has: (budget) => accounts.has(budget),
+    open(budget, spent) {
+      if (!accounts.has(budget)) accounts.set(budget, new Account(spent))
+    },
+    admit(budgets, estimate, owner) {
+      const found = find(budgets)
+      const refusing = refusingAccount(found, estimate)
+      if (refusing !== -1) return { kind: 'refused', budget: budgets[refusing]?.id ?? '' }
+      const shares = found.map((account): Share => {
+        const isShort = estimate > 0 && estimate > account.room
+        return { account, amount: isShort ? account.room : estimate, isShort }
+      })
+      for (const { account, amount, isShort } of shares) {
+        account.held += amount
+        account.open += 1
+        if (isShort) account.hasShortHold = true
+      }
+      const hold = new OpenHold((lastHold += 1), owner, shares, estimate)
+      holds.set(hold.id, hold)
+      return { kind: 'held', hold }
+    },
+    raise(id, estimate) {
+      const hold = holds.get(id)
+      if (hold === undefined) return
+      hold.estimate = Math.max(hold.estimate, estimate)
+      for (const share of hold.shares) {
+        const more = Math.max(0, estimate - share.amount)
+        share.amount += more
+        share.account.held += more
+      }
+    },
+    settle(id, cost) {
+      const hold = holds.get(id)
+      if (hold !== undefined) settle(hold, cost)
+    },
+    abandon(owner) {
+      const left = [...holds.values()].filter((hold) => hold.owner === owner)
+      for (const hold of left) settle(hold, hold.estimate)
+      return left.length
+    },
+    state(budget) {
+      const account = accounts.get(budget)
+      return account && { limit: account.limit, spent: account.spent, held: account.held }
+    },
+    sweep(isOver) {
+      for (const [id, account] of accounts) if (account.open === 0 && isOver(id)) accounts.delete(id)
+    },
+    get budgets() {
+      return accounts.size
+    },
+    get holds() {
+      return holds.size
+    },
+  }
+}
+
+/** The position of the first account that refuses the estimate; -1: none. */
+function refusingAccount(accounts: readonly Account[], estimate: number): number {
+  if (estimate === 0 || accounts.every(({ room }) => estimate <= room)) return -1
+  return accounts.findIndex(({ room, hasShortHold }) => room <= 0 || (estimate > room && hasShortHold))
+}

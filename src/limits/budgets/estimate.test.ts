@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { noDemand, type Demand } from '../../formats/demand.ts'
+import type { Price } from '../../formats/model.ts'
+import { costFunction, type CostOf } from '../../prices/cost.ts'
+import { estimateOf } from './estimate.ts'
+import { tokenSizes } from './token-sizes.ts'
+
+const price: Price = { input: 1, output: 10 }
+
+function costOf(changes: Partial<Price> = {}): CostOf {
+  return costFunction({ price: { ...price, ...changes }, source: 'config' }, false)
+}
+
+const model = { costOf: costOf(), maxOutput: undefined, bytesPerToken: 2 }
+const demand: Demand = { ...noDemand, textBytes: 2_000, answerTokens: 100 }
+
+describe('an estimate', () => {
+  test('has the price of the provider: 1,000 tokens of the prompt, 100 of the answer', () => {
+    expect(estimateOf(demand, model)).toMatchObject({ nanoUsd: 2_000_000, promptTokens: 1_000, answerTokens: 100 })
+  })
+
+  test.each([
+    [{ answers: 3 }, {}, 300],
+    [{ answerTokens: undefined }, {}, 4_096],
+    [{ answerTokens: undefined }, { maxOutput: 500 }, 500],
+    [{ answerTokens: undefined }, { maxOutput: 128_000 }, 4_096],
+    [{ answerTokens: 90_000 }, { maxOutput: 500 }, 500],
+    [{ answerTokens: 1e9, answers: 1e9 }, {}, 1e9],
+  ])('of %j at a model of %j is for answers of %d tokens', (asked, more, answerTokens) => {
+    expect(estimateOf({ ...demand, ...asked }, { ...model, ...more })?.answerTokens).toBe(answerTokens)
+  })
+
+  test.each([
+    [{ cacheWrite: 'minutes' }, {}, 2_250_000],
+    [{ cacheWrite: 'hour' }, {}, 3_000_000],
+    [{ mediaTokens: 2_000 }, {}, 4_000_000],
+    [{}, { reasoning: 30 }, 4_000_000],
+    [{}, { request: 0.01 }, 12_000_000],
+    [{}, { above: [{ tokens: 500, input: 2 }] }, 3_000_000],
+    [{ serviceTier: 'priority' }, { priority: { output: 20 } }, 3_000_000],
+  ] as const)('of %j at prices with %j is %d nano-USD', (asked, prices, nanoUsd) => {
+    expect(estimateOf({ ...demand, ...asked }, { ...model, costOf: costOf(prices) })?.nanoUsd).toBe(nanoUsd)
+  })
+
+  test('of a model without a price is not known', () => {
+    expect(estimateOf(demand, { ...model, costOf: undefined })).toBeUndefined()
+    expect(estimateOf(demand, { ...model, costOf: costFunction(undefined, true) })).toBeUndefined()
+  })
+
+  test('at a free provider is 0', () => {
+    expect(estimateOf(demand, { ...model, costOf: costOf({ input: 0, output: 0 }) })?.nanoUsd).toBe(0)
+  })
+
+  test('is never below the cost of an answer within its bounds', () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          textBytes: fc.nat(1_000_000),
+          mediaTokens: fc.nat(10_000),
+          answerTokens: fc.option(fc.nat(5_000), { nil: undefined }),
+          answers: fc.integer({ min: 1, max: 5 }),
+          cacheWrite: fc.constantFrom('none', 'minutes', 'hour'),
+        }),
+        fc.record({
+          prompt: fc.double({ min: 0, max: 1, noNaN: true }),
+          answer: fc.double({ min: 0, max: 1, noNaN: true }),
+        }),
+        fc.record({
+          input: fc.nat(100),
+          output: fc.nat(100),
+          reasoning: fc.nat(200),
+          request: fc.constantFrom(0, 0.1),
+        }),
+        (asked, used, prices) => {
+          const own = costOf(prices)
+          const estimate = estimateOf({ ...noDemand, ...asked }, { ...model, costOf: own })
+          const promptTokens = Math.floor((estimate?.promptTokens ?? 0) * used.prompt)
+          const completionTokens = Math.floor((estimate?.answerTokens ?? 0) * used.answer)
+          for (const reasoningTokens of [0, completionTokens]) {
+            const usage = { promptTokens, completionTokens, totalTokens: undefined, reasoningTokens }
+            expect(own(usage)?.nanoUsd).toBeLessThanOrEqual(estimate?.nanoUsd ?? -1)
+          }
+        },
+      ),
+    )
+  })
+})
+
+describe('the sizes of tokens', () => {
+  test('are 1.4 bytes before 100 answers, and then what nearly all texts reach', () => {
+    const sizes = tokenSizes()
+    for (let answer = 0; answer < 99; answer++) sizes.learn('m', 4_000, answer < 3 ? 2_000 : 1_000)
+    expect(sizes.least('m')).toBe(1.4)
+    for (let answer = 0; answer < 3; answer++) sizes.learn('m', 4_000, 2_000)
+    expect(sizes.least('m')).toBeCloseTo(2)
+    for (let answer = 0; answer < 50; answer++) sizes.learn('m', 4_000, 1_000)
+    expect(sizes.least('m')).toBeWithin(3.8, 4.01)
+    expect(sizes.least('other')).toBe(1.4)
+  })
+
+  test('ignore short texts and faulty counts', () => {
+    const sizes = tokenSizes()
+    for (let answer = 0; answer < 200; answer++) {
+      sizes.learn('m', 100, 5)
+      for (const count of [0, -1, NaN]) sizes.learn('m', 5_000, count)
+    }
+    expect(sizes.least('m')).toBe(1.4)
+  })
+
+  test('forget old answers, and the models that were learned first', () => {
+    const sizes = tokenSizes()
+    for (let answer = 0; answer < 10_000; answer++) sizes.learn('m', 4_000, 4_000)
+    for (let answer = 0; answer < 120_000; answer++) sizes.learn('m', 4_000, 1_000)
+    expect(sizes.least('m')).toBeGreaterThan(3.5)
+    for (let model = 0; model < 1_000; model++) sizes.learn(`m${model}`, 4_000, 1_000)
+    expect(sizes.least('m')).toBe(1.4)
+  })
+
+  test('stay between 1 and 16 bytes', () => {
+    const sizes = tokenSizes()
+    for (let answer = 0; answer < 200; answer++) {
+      sizes.learn('dense', 1_000, 1e9)
+      sizes.learn('wide', 1e9, 1)
+    }
+    expect(sizes.least('dense')).toBe(1)
+    expect(sizes.least('wide')).toBeWithin(15, 16)
+  })
+})

@@ -1,0 +1,62 @@
+import type { Demand } from '../../formats/demand.ts'
+import type { Usage } from '../../formats/usage.ts'
+import type { CostOf } from '../../prices/cost.ts'
+
+/** Tokens of an answer for which neither the request nor the model states a limit. */
+const assumedOutput = 4_096
+/** Larger counts would be taken for faults. */
+const countMax = 1_000_000_000
+
+/** A model at a provider, as an estimate needs it. */
+export interface EstimatedModel {
+  readonly costOf: CostOf | undefined
+  /** Most tokens of an answer. Undefined: not known. */
+  readonly maxOutput: number | undefined
+  /** Bytes of text for a token; at least these, for nearly all texts. */
+  readonly bytesPerToken: number
+}
+
+/** What an attempt may cost. */
+export interface Estimate {
+  /** Whole nano-USD. */
+  readonly nanoUsd: number
+  readonly promptTokens: number
+  /** Of all answers. */
+  readonly answerTokens: number
+  /** The cost if the answers have this many tokens, in nano-USD. */
+  costWith(answerTokens: number): number
+}
+
+/**
+ * An upper bound for the cost of an attempt at the price of its provider. Undefined: no price is known.
+ *
+ * An answer without a stated limit is taken to have 4,096 tokens at most, or fewer where the model allows fewer.
+ */
+export function estimateOf(demand: Demand, { costOf, maxOutput, bytesPerToken }: EstimatedModel): Estimate | undefined {
+  if (costOf === undefined) return undefined
+  const promptTokens = Math.min(countMax, Math.ceil(demand.textBytes / bytesPerToken) + demand.mediaTokens)
+  const most = Math.min(demand.answerTokens ?? assumedOutput, maxOutput ?? Infinity)
+  const answerTokens = Math.min(countMax, most * demand.answers)
+  const costWith = (tokens: number): number | undefined => dearest(costOf, usageOf(demand, promptTokens, tokens))
+  const nanoUsd = costWith(answerTokens)
+  if (nanoUsd === undefined) return undefined
+  return { nanoUsd, promptTokens, answerTokens, costWith: (tokens) => costWith(Math.min(countMax, tokens)) ?? nanoUsd }
+}
+
+function usageOf({ cacheWrite, serviceTier }: Demand, promptTokens: number, completionTokens: number): Usage {
+  return {
+    promptTokens,
+    completionTokens,
+    totalTokens: promptTokens + completionTokens,
+    ...(cacheWrite === 'none' ? {} : { cacheWriteTokens: promptTokens }),
+    ...(cacheWrite === 'hour' ? { cacheWriteHourTokens: promptTokens } : {}),
+    ...(serviceTier === undefined ? {} : { billed: { serviceTier } }),
+  }
+}
+
+/** The higher of the costs with and without reasoning, which has a price of its own at some models. */
+function dearest(costOf: CostOf, usage: Usage): number | undefined {
+  const plain = costOf(usage)?.nanoUsd
+  const reasoned = costOf({ ...usage, reasoningTokens: usage.completionTokens })?.nanoUsd
+  return plain === undefined || reasoned === undefined ? undefined : Math.max(plain, reasoned)
+}
