@@ -3,6 +3,7 @@ import { defaultLimits } from '../config/defaults.ts'
 import { configOf } from '../config/file/load-config.ts'
 import { pricesFile } from '../config/file/parse-prices.ts'
 import { configOfWorker } from '../config/file/worker-config.ts'
+import { accessFile } from '../config/home.ts'
 import { UnknownExtensionError } from '../extensions/load.ts'
 import { SlotError } from '../extensions/slots.ts'
 import { apiRoutes } from '../http/entrance/api-call.ts'
@@ -21,11 +22,13 @@ import { httpClient } from '../transport/http-client.ts'
 import { activeConfig, type ActiveConfig } from './active-config.ts'
 import type { Dependencies } from './assemble.ts'
 import { capacityOf, type Capacity } from './capacity.ts'
+import { checkAccess } from './check-access.ts'
 import { readCorsOrigins } from './cors-origins.ts'
 import { drain } from './drain.ts'
 import { checkOwnersNamed } from './extensions/check-owners.ts'
 import { hostFetch } from './extensions/host-fetch.ts'
 import { runExtensions, type ExtensionsOptions, type RunningExtensions } from './extensions/run-extensions.ts'
+import { followAccess, type ActiveAccess } from './follow-access.ts'
 import { followPrices } from './follow-prices.ts'
 import { listen } from './listen.ts'
 import { programName } from './package.ts'
@@ -118,6 +121,17 @@ export async function serveHere(
         reason: reasonOf(error),
       }),
   }))
+  const accessPath = accessFile(environment)
+  const access: ActiveAccess | undefined =
+    accessPath === undefined
+      ? undefined
+      : await followAccess({
+          path: accessPath,
+          follow,
+          log,
+          check: (policy) => checkAccess(policy, { contributions: extensions.contributions, file: accessPath }),
+          makeLimiter: runtime.makeLimiter,
+        })
   const listening = Promise.withResolvers<void>()
   const page = servePage({
     path,
@@ -134,7 +148,7 @@ export async function serveHere(
     buildPage: runtime.buildPage,
   })
   const ownRoutes = [
-    ...apiRoutes(entranceOptions({ active, capacity, timers, requests, observer, log })),
+    ...apiRoutes(entranceOptions({ active, access, capacity, timers, requests, observer, log })),
     ...modelRoutes(() => active.gateway, Date.now()),
     ...statusRoutes({
       unready: () =>
@@ -188,6 +202,7 @@ export async function serveHere(
   })
   active.close()
   priceFile?.close()
+  access?.close()
   active.gateway.close()
   await extensions.close()
   await ledger.close()
@@ -199,6 +214,7 @@ export async function serveHere(
 
 interface EntranceDependencies {
   readonly active: ActiveConfig
+  readonly access: ActiveAccess | undefined
   readonly capacity: Capacity
   readonly timers: ServeTimers
   readonly requests: OpenRequests
@@ -206,7 +222,15 @@ interface EntranceDependencies {
   readonly log: Logger
 }
 
-function entranceOptions({ active, capacity, timers, requests, observer, log }: EntranceDependencies): EntranceOptions {
+function entranceOptions({
+  active,
+  access,
+  capacity,
+  timers,
+  requests,
+  observer,
+  log,
+}: EntranceDependencies): EntranceOptions {
   const logRequest = requestLog(log)
   return {
     gateway: () => active.gateway,
@@ -220,6 +244,7 @@ function entranceOptions({ active, capacity, timers, requests, observer, log }: 
     ...capacity,
     timers,
     openRequests: requests,
+    ...(access === undefined ? {} : { limiter: access.limiter }),
     streamsOpen: observer.streamsOpen,
     record(record, cause) {
       observer.record(record)

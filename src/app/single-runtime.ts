@@ -46,6 +46,10 @@ export async function singleRuntime(
       }
     },
     probe: probeModels,
+    async makeLimiter() {
+      const { limiter } = await import('../limits/limiter.ts')
+      return limiter({ clock: () => performance.now() })
+    },
     buildPage,
     stopping: signal,
     listening: (_, lines) => stdout.write(lines),

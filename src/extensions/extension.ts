@@ -110,8 +110,10 @@ export interface Visitor {
   readonly hasCaselessName?: boolean
   /** User data for the page. Default: the page shows `user`. */
   readonly profile?: Profile
-  /** The limits of a program that sent a key. It uses only routes with a scope, and never the page. */
+  /** What a program that sent a key may do. It uses only routes with a scope, and never the page. */
   readonly access?: Access
+  /** The key of the program. A key and its successors by rotation are of one line. */
+  readonly key?: { readonly id: number; readonly line: number; readonly name: string }
 }
 
 /** User data that the page shows to the user. */

@@ -35,6 +35,11 @@ const promptNames: ReadonlySet<string> = new Set([
   'contents',
   'systemInstruction',
   'system_instruction',
+  'prompt',
+  'query',
+  'documents',
+  'content',
+  'requests',
 ])
 const noPictures = { count: 0, bytes: 0 }
 

@@ -14,6 +14,8 @@ export interface ModelCandidates {
   readonly isPinned: boolean
   /** The model's name in the spelling of the configuration or of a list; absent: neither contains it. */
   readonly listedAs?: string
+  /** All names of the model: as asked, without a provider in front, and those in lists and at providers. */
+  readonly names: readonly string[]
 }
 
 /** The models of all providers. */
@@ -89,7 +91,7 @@ export function directory(providers: readonly Provider[], aliases: Readonly<Reco
     return `${only.provider.id}/${spelling(only.model, asked.slice(only.provider.id.length + 1))}`
   }
 
-  function search(at: Index, name: string): Omit<ModelCandidates, 'listedAs'> {
+  function search(at: Index, name: string): Omit<ModelCandidates, 'listedAs' | 'names'> {
     const offers = offersOf(at, name)
     if (offers.length > 0) {
       return {
@@ -104,13 +106,20 @@ export function directory(providers: readonly Provider[], aliases: Readonly<Reco
     return { candidates, sameModel: candidates, isListed: false, isPinned: false }
   }
 
+  function namesFor(at: Index, asked: string): readonly string[] {
+    const name = resolve(asked)
+    const offered = offersOf(at, name).flatMap(({ model }) => [model.name, model.upstream])
+    return [...new Set([asked, name, ...offered])]
+  }
+
   return {
     find(asked) {
       const at = current()
       const known = at.found.get(asked)
       if (known !== undefined) return known
       const name = listedAs(at, asked)
-      const finding = { ...search(at, resolve(asked)), ...(name === undefined ? {} : { listedAs: name }) }
+      const names = namesFor(at, asked)
+      const finding = { ...search(at, resolve(asked)), names, ...(name === undefined ? {} : { listedAs: name }) }
       if (at.found.size >= findingsMax) at.found.clear()
       at.found.set(asked, finding)
       return finding

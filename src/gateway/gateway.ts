@@ -60,6 +60,8 @@ export interface Gateway {
   model(name: string): ListedModel | undefined
   /** `listedAs` of {@link ModelCandidates}. */
   listedName(name: string): string | undefined
+  /** All names of the model that is asked for by this one: those of aliases, of lists and of providers. */
+  namesOf(name: string): readonly string[]
   readonly providers: readonly Provider[]
 }
 
@@ -129,6 +131,7 @@ export function gateway({ providers, aliases, onContentPolicy, onCut, retryBille
     models: () => models.list(),
     model: (name) => models.get(name),
     listedName: (name) => models.find(name).listedAs,
+    namesOf: (name) => models.find(name).names,
     providers,
   }
 }

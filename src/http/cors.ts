@@ -1,6 +1,7 @@
 const exposed =
   'x-request-id, x-svc-provider, x-svc-model, x-svc-attempts, x-svc-trail, x-svc-dropped, server-timing, ' +
-  'x-should-retry, retry-after'
+  'x-should-retry, retry-after, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, ' +
+  'x-ratelimit-reset-requests, x-ratelimit-limit-tokens, x-ratelimit-remaining-tokens, x-ratelimit-reset-tokens'
 
 /**
  * Answers a preflight of an allowed origin. It echoes the requested headers, since a fixed list would break clients

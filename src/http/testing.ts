@@ -26,7 +26,14 @@ export function bareReply(): WholeReply {
 
 /** A gateway whose answers come from `answer`. For tests. */
 export function fakeGateway(answer: (request: Ask, call: Call) => Promise<ServedReply>): Gateway {
-  return { answer, models: () => [], model: () => undefined, listedName: (name) => name, providers: [] }
+  return {
+    answer,
+    models: () => [],
+    model: () => undefined,
+    listedName: (name) => name,
+    namesOf: (name) => [name],
+    providers: [],
+  }
 }
 
 /** Rejects with the call's reason when it is aborted; never resolves. For tests. */

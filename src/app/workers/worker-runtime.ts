@@ -11,6 +11,7 @@ import { remoteStores, type StoreAnswer, type StoreOperation } from '../../store
 import { findStores } from '../find-stores.ts'
 import type { Runtime } from '../runtime.ts'
 import type { ServeContext } from '../serve-context.ts'
+import { UsageError } from '../start-errors.ts'
 import type { PrimaryHandlers, WorkerHandlers } from './worker-messages.ts'
 
 /** Timeout of store operations at the primary, as for a Redis server. */
@@ -69,6 +70,9 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
     observer,
     follow: files.follow,
     probe: (port) => primary.call('probe', port),
+    async makeLimiter() {
+      throw new UsageError('access.json has limits, which this version keeps in one process only: leave out --workers')
+    },
     buildPage: () => primary.call('buildPage', undefined),
     // A signal to this process drains it too; the primary then replaces it.
     stopping: AbortSignal.any([stopping, signal]),

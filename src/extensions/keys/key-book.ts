@@ -97,10 +97,13 @@ function compiled(grants: Grants): Granted {
   return { networks, access: accessOf(grants) }
 }
 
-function knownKey({ id, name, expires = Number.POSITIVE_INFINITY, used = 0 }: StoredKey, granted: Granted): KnownKey {
+function knownKey(
+  { id, line, name, expires = Number.POSITIVE_INFINITY, used = 0 }: StoredKey,
+  granted: Granted,
+): KnownKey {
   const { networks, access } = granted
   // No person has such a name: a key never counts as the user whose name it was given.
-  return { id, expires, networks, visitor: { user: `key:${name}`, access }, usedAt: used }
+  return { id, expires, networks, visitor: { user: `key:${name}`, access, key: { id, line, name } }, usedAt: used }
 }
 
 function accessOf({ models, providers, scopes }: Grants): Access {

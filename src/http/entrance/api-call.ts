@@ -3,6 +3,8 @@ import { unslicedBytesMax } from '../../bytes/pace.ts'
 import type { WireError } from '../../formats/error.ts'
 import { formats } from '../../formats/format-list.ts'
 import type { Format, Refusal } from '../../formats/format.ts'
+import type { LimitAdmission } from '../../limits/admission.ts'
+import type { Limiter } from '../../limits/limiter.ts'
 import { sharedTimers, type SharedTimers } from '../../service/shared-timers.ts'
 import { withinMs } from '../../service/within.ts'
 import { errorResponse, statusOf } from '../error-response.ts'
@@ -12,6 +14,7 @@ import { refusalOf } from './admission.ts'
 import { ApiRequest } from './api-request.ts'
 import { streamResponse, wholeResponse } from './delivery.ts'
 import type { EntranceOptions } from './entrance-options.ts'
+import { limitReached } from './limit-answers.ts'
 import { describe, outcomeOfError } from './progress.ts'
 import { readBody, type BodyLimits } from './read-body.ts'
 import { attemptHeaders, streamHeaders } from './reply-headers.ts'
@@ -33,8 +36,28 @@ export function apiRoute(format: Format, options: EntranceOptions, path = format
   function handle(context: HandlerContext): Response | Promise<Response> {
     const refusal = refusalOf(context.request, options)
     const request = new ApiRequest(context, format, options)
-    return refusal === undefined ? answer(request, timers) : refuse(request, refusal)
+    if (refusal !== undefined) return refuse(request, refusal)
+    const limiter = options.limiter?.()
+    return limiter === undefined ? answer(request, timers) : answerWithin(limiter, request, timers)
   }
+}
+
+/** Answers a request if the limits of its caller allow it. */
+function answerWithin(limiter: Limiter, request: ApiRequest, timers: SharedTimers): Response | Promise<Response> {
+  const admitting = limiter.admit(request.context.visitor ?? {})
+  return admitting instanceof Promise
+    ? admitting.then((admission) => answerAdmitted(admission, request, timers))
+    : answerAdmitted(admitting, request, timers)
+}
+
+function answerAdmitted(
+  admission: LimitAdmission | undefined,
+  request: ApiRequest,
+  timers: SharedTimers,
+): Response | Promise<Response> {
+  request.admission = admission
+  const refused = admission?.refused
+  return refused === undefined ? answer(request, timers) : refuse(request, limitReached(refused))
 }
 
 function refusing(format: Format, { path, methods, error }: Refusal): readonly Route[] {
@@ -59,6 +82,8 @@ async function answer(request: ApiRequest, timers: SharedTimers): Promise<Respon
     const body = await readBody(context.request, limits, reservation, timers)
     const ask =
       body.length > unslicedBytesMax ? await format.checkLarge(body, nextTurn, request) : format.check(body, request)
+    const counting = request.count(ask)
+    if (counting !== undefined) await counting
     const answering = request.ask(ask)
     const keepAlive = ask.stream ? format.stream?.keepAlive : undefined
     const served =

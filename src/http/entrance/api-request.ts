@@ -1,7 +1,9 @@
 import type { Ask } from '../../formats/ask.ts'
+import { askedTokens } from '../../formats/asked-tokens.ts'
 import type { Envelope, Format } from '../../formats/format.ts'
 import { overloaded } from '../../gateway/all-failed.ts'
 import type { Gateway, ServedReply } from '../../gateway/gateway.ts'
+import type { LimitAdmission } from '../../limits/admission.ts'
 import { callController } from '../../service/call-controller.ts'
 import { DeadlineExceeded } from '../../service/deadline-exceeded.ts'
 import { ownTimers, type SharedTimer, type SharedTimers } from '../../service/shared-timers.ts'
@@ -9,6 +11,7 @@ import type { Trail } from '../../service/trail.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import type { BodyReservation } from './body-budget.ts'
 import type { EntranceOptions } from './entrance-options.ts'
+import { limitReached } from './limit-answers.ts'
 import type { OpenRequest, Stoppable } from './open-requests.ts'
 import { recordOf, type Outcome, type Progress } from './progress.ts'
 import { ClientLeft } from './read-body.ts'
@@ -18,6 +21,7 @@ import { ClientLeft } from './read-body.ts'
  * than that limit.
  */
 const lastingMs = 20_000
+const clientLeftStatus = 499
 
 /** An API request, from its acceptance to the last byte of its answer. A class: one object instead of many closures. */
 export class ApiRequest implements Progress, Envelope, Stoppable {
@@ -31,6 +35,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   promptTokens: number | undefined
   served: ServedReply | undefined
   firstTokenMs: number | undefined
+  admission: LimitAdmission | undefined
   /** Aborts the work for this request. */
   readonly controller = callController()
   #reservation: BodyReservation | undefined
@@ -38,6 +43,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   #open: OpenRequest | undefined
   #timer: SharedTimer | undefined
   #isKeptOpen = false
+  #askedPrompt = 0
 
   constructor(context: HandlerContext, format: Format, options: EntranceOptions) {
     this.context = context
@@ -75,6 +81,22 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     this.controller.abort(overloaded('The service is shutting down'))
   }
 
+  /**
+   * Takes what the body shows of the limits of its caller. A promise when another process decides.
+   *
+   * @throws {WireError} 429
+   */
+  count(ask: Ask): void | Promise<void> {
+    const { admission } = this
+    if (admission === undefined) return undefined
+    this.model = ask.model
+    const { prompt, answer } = askedTokens(ask)
+    this.#askedPrompt = prompt
+    const models = this.options.gateway().namesOf(ask.model)
+    const counting = admission.ask({ models, tokens: prompt + answer })
+    return counting === undefined ? refuseAtLimit(admission) : counting.then(() => refuseAtLimit(admission))
+  }
+
   /** Asks the active gateway. */
   ask(ask: Ask): Promise<ServedReply> {
     this.model = ask.model
@@ -106,8 +128,20 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     if (this.#open !== undefined) this.context.request.signal.removeEventListener('abort', this.#leave)
     this.#open?.end()
     this.#reservation?.release()
+    this.admission?.end(this.#tokensUsed(outcome))
     if (this.#isKeptOpen) this.context.resetIdleLimit()
     this.options.record(recordOf(this, this.#gateway?.listedName(this.model), outcome), outcome.cause)
+  }
+
+  /** The tokens that the request took; `undefined`: not known, so that the estimate stands. */
+  #tokensUsed({ status, usage }: Outcome): number | undefined {
+    if (usage !== undefined) {
+      const { promptTokens = 0, completionTokens = 0, totalTokens = promptTokens + completionTokens } = usage
+      return totalTokens
+    }
+    if (this.served !== undefined) return undefined
+    // A provider may be working for a client that has left.
+    return status === clientLeftStatus ? this.#askedPrompt : 0
   }
 
   readonly #leave = (): void => this.controller.abort(new ClientLeft('the client left'))
@@ -126,6 +160,10 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     const expire = () => this.controller.abort(new DeadlineExceeded('the whole request took too long'))
     this.#timer = ownTimers.start(Math.max(1, ms - (performance.now() - this.context.started)), expire)
   }
+}
+
+function refuseAtLimit({ refused }: LimitAdmission): void {
+  if (refused !== undefined) throw limitReached(refused)
 }
 
 /** `x-svc-timeout-ms` can only lower the deadline; invalid values are ignored. */

@@ -1,4 +1,5 @@
 import type { Gateway } from '../../gateway/gateway.ts'
+import type { Limiter } from '../../limits/limiter.ts'
 import type { RequestRecord } from '../../observe/record.ts'
 import type { AnswerBudget } from '../../service/answer-budget.ts'
 import type { AdmissionOptions } from './admission.ts'
@@ -26,6 +27,8 @@ export interface EntranceOptions extends AdmissionOptions {
   /** Memory budget of large answers until they are read, shared with answers being buffered; 503 above it. */
   readonly answerBudget: AnswerBudget
   readonly openRequests: OpenRequests
+  /** The limits of callers. `undefined`: there are none. */
+  readonly limiter?: () => Limiter | undefined
   readonly streamsOpen: { add(difference: number): void }
   readonly timers: AnswerTimers
   /** Records an ended request. `cause`: the cause of an internal error, for the log. */

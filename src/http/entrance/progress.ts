@@ -2,6 +2,7 @@ import { WireError } from '../../formats/error.ts'
 import type { Format } from '../../formats/format.ts'
 import type { Usage } from '../../formats/usage.ts'
 import type { ServedReply } from '../../gateway/gateway.ts'
+import type { LimitAdmission } from '../../limits/admission.ts'
 import type { RequestRecord } from '../../observe/record.ts'
 import { DeadlineExceeded } from '../../service/deadline-exceeded.ts'
 import type { Trail } from '../../service/trail.ts'
@@ -35,6 +36,8 @@ export interface Progress {
   promptTokens: number | undefined
   served: ServedReply | undefined
   firstTokenMs: number | undefined
+  /** What the request has taken of limits. Absent: no limit names its caller. */
+  readonly admission?: LimitAdmission | undefined
 }
 
 /** Maps any error to the client's error. Internal errors become a generic 500. */

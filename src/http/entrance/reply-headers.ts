@@ -1,6 +1,7 @@
 import { encodeHeaderText } from '../../bytes/header-text.ts'
 import type { ServedReply } from '../../gateway/gateway.ts'
 import { formatTrail } from '../../service/trail.ts'
+import { limitHeaders } from './limit-answers.ts'
 import type { Progress } from './progress.ts'
 
 /** Headers of an answer (docs/api.md). @param served absent: no provider has answered yet */
@@ -23,7 +24,13 @@ export function replyHeaders(
     'server-timing': ownTime(progress),
   }
   const { dropped = [] } = served
-  return dropped.length === 0 ? headers : { ...headers, 'x-svc-dropped': dropped.join(', ') }
+  const { admission } = progress
+  if (dropped.length === 0 && admission === undefined) return headers
+  return {
+    ...headers,
+    ...(dropped.length === 0 ? {} : { 'x-svc-dropped': dropped.join(', ') }),
+    ...(admission === undefined ? {} : limitHeaders(admission, progress.format.name)),
+  }
 }
 
 /** Headers of an answer with bytes of a provider's type, which browsers must not take for another. */
@@ -44,11 +51,12 @@ export const unbuffered: Readonly<Record<string, string>> = {
 
 /** Headers about the attempts, of answers and errors. */
 export function attemptHeaders(progress: Progress): Record<string, string> {
-  const { trail } = progress
+  const { trail, admission, format } = progress
   return {
     'x-svc-attempts': String(trail.length),
     'server-timing': ownTime(progress),
     ...(trail.length === 0 ? {} : { 'x-svc-trail': formatTrail(trail) }),
+    ...(admission === undefined ? {} : limitHeaders(admission, format.name)),
   }
 }
 

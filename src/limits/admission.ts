@@ -1,0 +1,134 @@
+import type { LimitCounter, CounterKind } from './counter.ts'
+import { matchesAny } from './named-limits.ts'
+import { giveBackAll, type LimitClaim, type Refused, type TakeAll } from './take-all.ts'
+
+/** The counters of one caller. */
+export interface CallerCounters {
+  /** What each request takes as soon as it arrives: 1 of requests and slots, 0 of tokens, of limits for all models. */
+  readonly early: readonly LimitClaim[]
+  /** Counters of tokens of limits for all models. */
+  readonly tokens: readonly LimitCounter[]
+  /** Counters of limits for some models. */
+  readonly byModel: readonly ModelCounter[]
+}
+
+/** A counter, and the models that it counts. */
+export interface ModelCounter {
+  readonly models: readonly string[]
+  readonly counter: LimitCounter
+}
+
+/** What the body of a request shows. */
+export interface AskedFor {
+  /** All names of the model, such as those that an alias stands for. */
+  readonly models: readonly string[]
+  /** Estimated tokens of prompt and answer. */
+  readonly tokens: number
+}
+
+/** What one request has taken. A class: one object instead of many closures. */
+export class LimitAdmission {
+  /** Why the request is refused. Nothing is taken then. */
+  refused: Refused | undefined
+  readonly #counters: CallerCounters
+  readonly #takeAll: TakeAll
+  readonly #clock: () => number
+  /** Taken after the body was read. */
+  #late: readonly LimitClaim[] = []
+  #hasEnded = false
+
+  constructor(counters: CallerCounters, takeAll: TakeAll, clock: () => number) {
+    this.#counters = counters
+    this.#takeAll = takeAll
+    this.#clock = clock
+  }
+
+  /** Takes what needs no body. Call it once, and {@link end} at the request's end. */
+  begin(): this | Promise<this> {
+    const { early } = this.#counters
+    for (const { counter } of early) counter.open += 1
+    const refused = this.#takeAll(early, this.#clock())
+    if (refused instanceof Promise) return this.#decided(refused)
+    if (refused !== undefined) this.#refuse(refused)
+    return this
+  }
+
+  async #decided(refusing: Promise<Refused | undefined>): Promise<this> {
+    const refused = await refusing
+    if (refused !== undefined) this.#refuse(refused)
+    return this
+  }
+
+  /** Takes what depends on the body. If that is refused, what was taken before is given back. */
+  ask(asked: AskedFor): void | Promise<void> {
+    const { tokens, byModel } = this.#counters
+    if (tokens.length === 0 && byModel.length === 0) return undefined
+    const claims = [
+      ...tokens.map((counter) => claimOf(counter, asked)),
+      ...byModel.flatMap(({ models, counter }) => (matchesAny(models, asked.models) ? [claimOf(counter, asked)] : [])),
+    ]
+    for (const { counter } of claims) counter.open += 1
+    const refused = this.#takeAll(claims, this.#clock())
+    return refused instanceof Promise
+      ? refused.then((decided) => this.#askDecided(claims, decided))
+      : this.#askDecided(claims, refused)
+  }
+
+  #askDecided(claims: readonly LimitClaim[], refused: Refused | undefined): void {
+    if (refused === undefined && !this.#hasEnded) {
+      this.#late = claims
+      return
+    }
+    for (const { counter } of claims) counter.open -= 1
+    if (refused === undefined) return giveBackAll(claims)
+    if (this.#hasEnded) return
+    giveBackAll(this.#counters.early)
+    this.#refuse(refused)
+  }
+
+  #refuse(refused: Refused): void {
+    this.refused = refused
+    this.#hasEnded = true
+    for (const { counter } of this.#counters.early) counter.open -= 1
+  }
+
+  /**
+   * Frees slots, and settles tokens. Further calls do nothing.
+   *
+   * @param tokens those that the request took in fact; `undefined`: not known, so the estimate stands
+   */
+  end(tokens: number | undefined): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    const now = this.#clock()
+    for (const claim of this.#counters.early) endClaim(claim, undefined, now)
+    for (const claim of this.#late) endClaim(claim, tokens, now)
+  }
+
+  /** The counter with the least left, of limits that count this request. */
+  nearest(kind: Exclude<CounterKind, 'at_once'>): LimitCounter | undefined {
+    const now = this.#clock()
+    let nearest: LimitCounter | undefined
+    for (const { counter } of [...this.#counters.early, ...this.#late])
+      if (counter.spec.kind === kind && (nearest === undefined || counter.remaining(now) < nearest.remaining(now)))
+        nearest = counter
+    return nearest
+  }
+
+  /** The time by the clock of the counters. */
+  now(): number {
+    return this.#clock()
+  }
+}
+
+function claimOf(counter: LimitCounter, { tokens }: AskedFor): LimitClaim {
+  return { counter, amount: counter.spec.kind === 'tokens' ? tokens : 1 }
+}
+
+function endClaim({ counter, amount }: LimitClaim, tokens: number | undefined, now: number): void {
+  counter.open -= 1
+  if (counter.spec.kind === 'at_once') counter.giveBack(amount)
+  if (counter.spec.kind !== 'tokens' || tokens === undefined) return
+  if (tokens > amount) counter.take(tokens - amount, now)
+  else counter.giveBack(amount - tokens)
+}

@@ -1,0 +1,272 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { AccessLimit, AccessPolicy, LimitSubject } from './access-policy.ts'
+import { LimitAdmission } from './admission.ts'
+import { counterBook } from './counter-book.ts'
+import { limiter, type Limiter, type LimitState } from './limiter.ts'
+import type { CallerIdentity } from './named-limits.ts'
+
+type Amounts = Partial<Pick<AccessLimit, 'models' | 'atOnce'>> & {
+  readonly requests?: number
+  readonly tokens?: number
+}
+
+function limit(subject: LimitSubject, { requests, tokens, ...others }: Amounts): AccessLimit {
+  const rate = (count: number) => ({ count, per: 'minute' as const })
+  return {
+    place: 'limits[0]',
+    subject,
+    ...others,
+    ...(requests === undefined ? {} : { requests: rate(requests) }),
+    ...(tokens === undefined ? {} : { tokens: rate(tokens) }),
+  }
+}
+
+function policy(...limits: readonly AccessLimit[]): AccessPolicy {
+  const teams = new Map([['search', { leads: ['ann'], members: ['bob', 'id:9'] }]])
+  return { timeZone: 'UTC', limits, teams }
+}
+
+function limiterOf(...limits: readonly AccessLimit[]): Limiter & { clock: { ms: number } } {
+  const clock = { ms: 1_000 }
+  const made = limiter({ clock: () => clock.ms })
+  made.replace(policy(...limits))
+  return { ...made, clock }
+}
+
+const everyone = { kind: 'everyone' } as const
+const eachPerson = { kind: 'each person' } as const
+const eachKey = { kind: 'each key' } as const
+const key = (line: number): CallerIdentity => ({ user: 'key:a', key: { line } })
+
+function admit(limits: Limiter, caller: CallerIdentity = {}): LimitAdmission {
+  const admitted = limits.admit(caller)
+  if (!(admitted instanceof LimitAdmission)) throw new Error('no limit names the caller')
+  return admitted
+}
+
+function statesOf(limits: Limiter, caller: CallerIdentity): readonly LimitState[] {
+  const states = limits.stateOf(caller)
+  if (states instanceof Promise) throw new Error('another process decides')
+  return states
+}
+
+/** What is left of all limits of a caller. */
+function left(limits: Limiter, caller: CallerIdentity = {}): readonly number[] {
+  return statesOf(limits, caller).map(({ remaining }) => remaining)
+}
+
+describe('a limit counts', () => {
+  const teams = [
+    [everyone, [{}, key(1), { user: 'ann' }, { user: 'eve' }]],
+    [eachPerson, [{ user: 'ann' }, { user: 'eve' }]],
+    [eachKey, [key(1), key(2)]],
+    [{ kind: 'person', name: 'ann' }, [{ user: 'ann' }]],
+    [{ kind: 'person', name: 'id:9' }, [{ user: 'other', userId: '9' }]],
+    [{ kind: 'team', name: 'search' }, [{ user: 'ann' }, { user: 'other', userId: '9' }]],
+    [{ kind: 'key', line: 2 }, [key(2)]],
+  ] as const satisfies readonly (readonly [LimitSubject, readonly CallerIdentity[]])[]
+  const callers: readonly CallerIdentity[] = [
+    {},
+    key(1),
+    key(2),
+    { user: 'ann' },
+    { user: 'eve' },
+    { user: 'other', userId: '9' },
+  ]
+
+  test.each(teams)('%j', (subject, named) => {
+    const limits = limiterOf(limit(subject, { requests: 5 }))
+    for (const caller of callers) {
+      const isNamed =
+        named.some((each) => Bun.deepEquals(each, caller)) ||
+        subject.kind === 'everyone' ||
+        (subject.kind === 'each person' && caller.key === undefined && caller.user !== undefined)
+      expect([caller, limits.admit(caller) !== undefined]).toEqual([caller, isNamed])
+    }
+  })
+
+  test('people and keys apart, a team and everyone together', () => {
+    const limits = limiterOf(
+      limit(everyone, { requests: 100 }),
+      limit(eachPerson, { requests: 10 }),
+      limit({ kind: 'team', name: 'search' }, { requests: 20 }),
+    )
+    admit(limits, { user: 'ann' })
+    admit(limits, { user: 'bob' })
+    admit(limits, { user: 'bob' })
+    expect(left(limits, { user: 'ann' })).toEqual([97, 9, 17])
+    expect(left(limits, { user: 'bob' })).toEqual([97, 8, 17])
+    expect(left(limits, { user: 'eve' })).toEqual([97, 10])
+  })
+
+  test('a renamed user as the same, and a name in any case where the identity provider does', () => {
+    const limits = limiterOf(
+      limit(eachPerson, { requests: 5 }),
+      limit({ kind: 'person', name: 'Ann' }, { requests: 5 }),
+    )
+    admit(limits, { user: 'ann', userId: '1' })
+    expect(left(limits, { user: 'anna', userId: '1' })).toEqual([4])
+    expect(left(limits, { user: 'aNN', userId: '2', hasCaselessName: true })).toEqual([5, 5])
+    expect(left(limits, { user: 'ann', userId: '3' })).toEqual([5])
+  })
+
+  test('a key that is called as a user is, as a key', () => {
+    const limits = limiterOf(limit({ kind: 'person', name: 'key:a' }, { requests: 0 }))
+    expect(limits.admit(key(1))).toBeUndefined()
+  })
+})
+
+describe('a refusal by one limit uses up another: never', () => {
+  test('in every combination of limits that refuse', () => {
+    const amounts = fc.constantFrom(0, 1, 3)
+    const entry = fc.record(
+      { requests: amounts, tokens: fc.constantFrom(0, 10, 1_000), atOnce: amounts },
+      { requiredKeys: [] },
+    )
+    const entries = fc.array(
+      fc.tuple(
+        fc.constantFrom(everyone, eachKey, { kind: 'key', line: 1 } as const),
+        fc.option(fc.constantFrom(['a*'], ['b']), { nil: undefined }),
+        entry,
+      ),
+      { minLength: 1, maxLength: 5 },
+    )
+    fc.assert(
+      fc.property(entries, fc.array(fc.constantFrom('a1', 'b', 'c'), { maxLength: 8 }), (given, asked) => {
+        const limits = limiterOf(
+          ...given.map(([subject, models, each]) =>
+            limit(subject, { ...each, ...(models === undefined ? {} : { models }) }),
+          ),
+        )
+        if (left(limits, key(1)).length === 0) return
+        const open: LimitAdmission[] = []
+        for (const model of asked) {
+          const before = left(limits, key(1))
+          const admission = admit(limits, key(1))
+          if (admission.refused === undefined) void admission.ask({ models: [model], tokens: 7 })
+          if (admission.refused === undefined) open.push(admission)
+          else {
+            expect(left(limits, key(1))).toEqual(before)
+            admission.end(99)
+            expect(left(limits, key(1))).toEqual(before)
+          }
+        }
+        for (const admission of open) admission.end(0)
+        const whole = statesOf(limits, key(1)).filter(({ kind }) => kind !== 'requests')
+        expect(whole.map(({ remaining }) => remaining)).toEqual(whole.map(({ limit: most }) => most))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('the longest wait is told', () => {
+    const limits = limiterOf(
+      limit(everyone, { requests: 60 }),
+      limit(eachKey, { requests: 1 }),
+      limit(everyone, { requests: 1, models: ['m'] }),
+    )
+    admit(limits, key(1))
+    const { refused } = admit(limits, key(1))
+    expect([refused?.counter.spec.subject, refused?.waitMs]).toEqual(['each key', 60_000])
+  })
+})
+
+describe('tokens', () => {
+  test('are taken by estimate, and settled by what was used', async () => {
+    const limits = limiterOf(limit(everyone, { tokens: 1_000 }))
+    const admission = admit(limits)
+    await admission.ask({ models: ['m'], tokens: 300 })
+    expect(left(limits)).toEqual([700])
+    admission.end(50)
+    expect(left(limits)).toEqual([950])
+    admission.end(50)
+    expect(left(limits)).toEqual([950])
+    const second = admit(limits)
+    await second.ask({ models: ['m'], tokens: 100 })
+    second.end(2_000)
+    expect([left(limits), admit(limits).refused?.waitMs]).toEqual([[0], 63_000])
+    const unknown = limiterOf(limit(everyone, { tokens: 1_000 }))
+    const third = admit(unknown)
+    await third.ask({ models: ['m'], tokens: 100 })
+    third.end(undefined)
+    expect(left(unknown)).toEqual([900])
+  })
+
+  test('more than the limit pass when nothing else was used', async () => {
+    const limits = limiterOf(limit(everyone, { tokens: 100 }))
+    const admission = admit(limits)
+    await admission.ask({ models: ['m'], tokens: 5_000 })
+    expect(admission.refused).toBeUndefined()
+    const second = admit(limits)
+    expect(second.refused?.counter.spec.kind).toBe('tokens')
+  })
+})
+
+test('limits of models count those models only, in any case, and at the beginning of names', async () => {
+  const limits = limiterOf(limit(everyone, { requests: 5, models: ['gpt-5*', 'Claude'] }))
+  for (const models of [['GPT-5-mini'], ['fast', 'gpt-5'], ['claude'], ['claude-2'], ['gpt-4'], ['']])
+    await admit(limits).ask({ models, tokens: 1 })
+  expect(left(limits)).toEqual([2])
+})
+
+describe('a changed policy', () => {
+  test('keeps the state of limits that stay, and frees slots of requests that began before', async () => {
+    const limits = limiterOf(limit(everyone, { requests: 10, atOnce: 2 }))
+    const before = admit(limits)
+    limits.replace(policy(limit(eachKey, { requests: 1 }), limit(everyone, { requests: 20, atOnce: 1 })))
+    expect(left(limits)).toEqual([18, 0])
+    before.end(undefined)
+    expect(left(limits)).toEqual([18, 1])
+    limits.replace(policy())
+    expect(limits.admit({})).toBeUndefined()
+  })
+})
+
+describe('memory', () => {
+  test('is bounded: counters that are full again are forgotten, those in use never', () => {
+    const clock = { ms: 0 }
+    const counters = counterBook(2_000)
+    const limits = limiter({ clock: () => clock.ms, counters })
+    limits.replace(policy(limit(eachKey, { requests: 10, atOnce: 1 }), limit(everyone, { requests: 1_000_000 })))
+    const held = admit(limits, key(1))
+    for (let line = 2; line <= 5_000; line += 1) admit(limits, key(line)).end(undefined)
+    expect(counters.size).toBeLessThanOrEqual(2_002)
+    expect(left(limits, key(1))).toEqual([9, 0, 995_000])
+    clock.ms += 60_000
+    for (let line = 5_001; line <= 9_000; line += 1) admit(limits, key(line)).end(undefined)
+    held.end(undefined)
+    expect(left(limits, key(1))).toEqual([10, 1, 996_000])
+  })
+})
+
+test('four limits cost less than 2 µs of CPU a request', async () => {
+  const limits = limiterOf(
+    limit(everyone, { requests: 1e9, tokens: 1e12, atOnce: 1_000 }),
+    limit(eachKey, { requests: 1e9, tokens: 1e12, atOnce: 1_000 }),
+    limit({ kind: 'key', line: 1 }, { requests: 1e9 }),
+    limit(everyone, { requests: 1e9, models: ['gpt-5*'] }),
+  )
+  const asked = { models: ['gpt-5-mini'], tokens: 700 }
+  const caller = key(1)
+  const round = (count: number) => {
+    for (let index = 0; index < count; index += 1) {
+      const admission = admit(limits, caller)
+      void admission.ask(asked)
+      admission.nearest('requests')
+      admission.nearest('tokens')
+      admission.end(500)
+    }
+  }
+  round(20_000)
+  const best = Math.min(
+    ...Array.from({ length: 5 }, () => {
+      const before = process.cpuUsage()
+      round(20_000)
+      const { user, system } = process.cpuUsage(before)
+      return (user + system) / 20_000
+    }),
+  )
+  if (process.env['SVC_PRINT'] !== undefined) console.info(`${best.toFixed(2)} µs of CPU a request`)
+  expect(best).toBeLessThan(10)
+})

@@ -1,0 +1,98 @@
+import { openPolicy, type AccessPolicy } from './access-policy.ts'
+import { LimitAdmission, type CallerCounters } from './admission.ts'
+import { counterBook, type CounterBook } from './counter-book.ts'
+import type { CounterKind } from './counter.ts'
+import { callerId, limitsNaming, type CallerIdentity } from './named-limits.ts'
+import { takeAll, type TakeAll } from './take-all.ts'
+
+/** The limits of access.json, in force. */
+export interface Limiter {
+  /**
+   * Takes what a request takes of all limits that name its caller, or nothing. `undefined`: no limit names the caller.
+   * A promise when another process decides.
+   */
+  admit(caller: CallerIdentity): LimitAdmission | undefined | Promise<LimitAdmission>
+  /** The state of all limits that name a caller, for this caller to see. */
+  stateOf(caller: CallerIdentity): readonly LimitState[] | Promise<readonly LimitState[]>
+  /** Puts a policy in force. Limits that stay keep their state; open requests end with those they began with. */
+  replace(policy: AccessPolicy): void
+}
+
+/** The state of one limit. */
+export interface LimitState {
+  /** As in access.json, such as `each person`. */
+  readonly subject: string
+  readonly kind: CounterKind
+  readonly limit: number
+  readonly perMs: number
+  readonly models: readonly string[] | undefined
+  readonly remaining: number
+  /** Until all of it is left. */
+  readonly resetMs: number
+}
+
+/** Options of {@link limiter}. */
+export interface LimiterOptions {
+  /** A monotonic clock, in milliseconds. */
+  readonly clock: () => number
+  readonly counters?: CounterBook
+  /** Default: decides by the counters of this process. */
+  readonly takeAll?: TakeAll
+}
+
+/** Callers whose counters are remembered. They can be found again at any time. */
+const callersMax = 10_000
+
+const anonymous: CallerIdentity = {}
+
+/** A limiter without limits. */
+export function limiter({ clock, counters = counterBook(), takeAll: take = takeAll }: LimiterOptions): Limiter {
+  let policy = openPolicy
+  const callers = new Map<string | number, CallerCounters | undefined>()
+
+  function countersOf(caller: CallerIdentity): CallerCounters | undefined {
+    const id = caller.key?.line ?? callerId(caller)
+    if (callers.has(id)) return callers.get(id)
+    if (counters.makeRoom(clock()) || callers.size >= callersMax) callers.clear()
+    const found = findCounters(caller)
+    callers.set(id, found)
+    return found
+  }
+
+  function findCounters(caller: CallerIdentity): CallerCounters | undefined {
+    const named = limitsNaming(caller, policy)
+    if (named.length === 0) return undefined
+    const all = named.map(({ spec, models }) => ({ counter: counters.find(spec), models }))
+    const ofAllModels = all.flatMap(({ counter, models }) => (models === undefined ? [counter] : []))
+    return {
+      early: ofAllModels.map((counter) => ({ counter, amount: counter.spec.kind === 'tokens' ? 0 : 1 })),
+      tokens: ofAllModels.filter(({ spec }) => spec.kind === 'tokens'),
+      byModel: all.flatMap(({ counter, models }) => (models === undefined ? [] : [{ counter, models }])),
+    }
+  }
+
+  return {
+    admit(caller = anonymous) {
+      const found = countersOf(caller)
+      return found === undefined ? undefined : new LimitAdmission(found, take, clock).begin()
+    },
+    stateOf(caller) {
+      const now = clock()
+      const { early = [], byModel = [] } = countersOf(caller) ?? {}
+      const all = [...early.map(({ counter }) => ({ counter, models: undefined })), ...byModel]
+      return all.map(({ counter, models }) => ({
+        subject: counter.spec.subject,
+        kind: counter.spec.kind,
+        limit: counter.spec.most,
+        perMs: counter.spec.perMs,
+        models,
+        remaining: counter.remaining(now),
+        resetMs: counter.resetMs(now),
+      }))
+    },
+    replace(next) {
+      policy = next
+      callers.clear()
+    },
+  }
+}

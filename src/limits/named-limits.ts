@@ -1,0 +1,116 @@
+import { subjectText, type AccessLimit, type AccessPolicy, type RatePeriod, type Team } from './access-policy.ts'
+import type { CounterSpec } from './counter.ts'
+
+/** The sender of a request, as far as limits go. Without user and key: only limits for everyone count. */
+export interface CallerIdentity {
+  readonly user?: string
+  /** Stays the same when the user is renamed. */
+  readonly userId?: string
+  /** Whether user names are compared without regard to the case of ASCII letters. */
+  readonly hasCaselessName?: boolean
+  /** The key of a program. */
+  readonly key?: { readonly line: number }
+}
+
+/** A limit that names a caller. */
+export interface NamedLimit {
+  readonly spec: CounterSpec
+  /** The models that count: names in lower case, or beginnings of names and `*`. Absent: all. */
+  readonly models?: readonly string[]
+}
+
+const periodMs: Readonly<Record<RatePeriod, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 }
+
+/** The limits of requests, tokens and concurrency that name a caller. */
+export function limitsNaming(caller: CallerIdentity, policy: AccessPolicy): readonly NamedLimit[] {
+  return policy.limits.flatMap((limit) => {
+    const counted = countedFor(limit, caller, policy)
+    return counted === undefined ? [] : namedLimits(limit, counted)
+  })
+}
+
+/** Identifies a caller among all: the key's line, or the user by id. */
+export function callerId({ key, user, userId }: CallerIdentity): string {
+  if (key !== undefined) return `key:${key.line}`
+  return user === undefined ? '' : `person:${userId === undefined ? user : `id:${userId}`}`
+}
+
+/** Whether an entry of access.json, a user name or `id:VALUE`, is this user. */
+export function isPerson(entry: string, { key, user, userId, hasCaselessName = false }: CallerIdentity): boolean {
+  if (key !== undefined || user === undefined) return false
+  if (entry.startsWith('id:')) return userId === entry.slice('id:'.length)
+  return hasCaselessName ? foldCase(entry) === foldCase(user) : entry === user
+}
+
+/** Whose requests a limit counts together with those of the caller; `undefined`: it does not name the caller. */
+function countedFor({ subject }: AccessLimit, caller: CallerIdentity, { teams }: AccessPolicy): string | undefined {
+  switch (subject.kind) {
+    case 'everyone':
+      return ''
+    case 'each person':
+      return caller.key === undefined && caller.user !== undefined ? callerId(caller) : undefined
+    case 'each key':
+      return caller.key && callerId(caller)
+    case 'key':
+      return togetherIf(caller.key?.line === subject.line)
+    case 'person':
+      return togetherIf(isPerson(subject.name, caller))
+    case 'team':
+      return togetherIf(isMember(teams.get(subject.name), caller))
+    case 'provider':
+      return undefined
+  }
+}
+
+function togetherIf(isNamed: boolean): string | undefined {
+  return isNamed ? '' : undefined
+}
+
+function isMember(team: Team | undefined, caller: CallerIdentity): boolean {
+  return team !== undefined && [...team.leads, ...team.members].some((entry) => isPerson(entry, caller))
+}
+
+function namedLimits(
+  { subject, models, requests, tokens, atOnce, place }: AccessLimit,
+  counted: string,
+): readonly NamedLimit[] {
+  const folded = models?.map((name) => name.toLowerCase()).toSorted()
+  const scope = JSON.stringify([subjectText(subject), counted, folded ?? null])
+  const whose = subjectText(subject)
+  const ofModels = models === undefined ? '' : ` of ${models.join(', ')}`
+  const textOf = (amount: string) => `${amount}${ofModels} for ${whose} (${place} of access.json)`
+  const specs: CounterSpec[] = []
+  for (const [kind, amount] of [
+    ['requests', requests],
+    ['tokens', tokens],
+  ] as const) {
+    if (amount === undefined) continue
+    const { count, per } = amount
+    const text = textOf(`${count} ${kind} a ${per}`)
+    specs.push({ key: `${kind} ${per} ${scope}`, kind, most: count, perMs: periodMs[per], subject: whose, text })
+  }
+  if (atOnce !== undefined)
+    specs.push({
+      key: `at_once ${scope}`,
+      kind: 'at_once',
+      most: atOnce,
+      perMs: 0,
+      subject: whose,
+      text: textOf(`${atOnce} requests at once`),
+    })
+  return specs.map((spec) => (folded === undefined ? { spec } : { spec, models: folded }))
+}
+
+/** Whether a list of patterns has one of these names. @param patterns in lower case */
+export function matchesAny(patterns: readonly string[], names: readonly string[]): boolean {
+  return names.some((name) => {
+    const folded = name.toLowerCase()
+    return patterns.some((pattern) =>
+      pattern.endsWith('*') ? folded.startsWith(pattern.slice(0, -1)) : folded === pattern,
+    )
+  })
+}
+
+function foldCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+}

@@ -1,0 +1,320 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
+import { formats } from '../src/formats/format-list.ts'
+import { makeKey, parseKeyRequest } from '../src/keys/manage-keys.ts'
+import { openLedger } from '../src/ledger/open-ledger.ts'
+import { answerOf, chat, pick, question, type Answer } from './client.ts'
+import type { Script } from './fakes/fault-upstream.ts'
+import { good } from './fakes/good.ts'
+import { startGithub } from './fakes/identity/github.ts'
+import { completion, reply } from './fakes/replies.ts'
+import { startService } from './harness.ts'
+import { startRig, type Rig } from './rig.ts'
+import { startSignIn, type SignedIn } from './sign-in/rig.ts'
+
+const access = (...limits: readonly object[]): string => JSON.stringify({ limits })
+const everyone = (amounts: object) => access({ for: 'everyone', ...amounts })
+
+async function limited(
+  text: string,
+  scripts: readonly Script[] = [good()],
+  flags: readonly string[] = [],
+): Promise<Rig> {
+  return startRig(scripts, {
+    files: { 'access.json': text },
+    flags,
+    every: { timeouts: { first_token_ms: 300, idle_ms: 300, attempt_ms: 300 } },
+  })
+}
+
+async function until(claim: () => boolean | Promise<boolean>): Promise<void> {
+  for (const end = performance.now() + 10_000; !(await claim()); await Bun.sleep(10))
+    if (performance.now() > end) throw new Error('it never came true')
+}
+
+async function post(
+  { service: { url } }: Pick<Rig, 'service'>,
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+) {
+  const response = await fetch(url + path, {
+    method: 'POST',
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    headers: { 'content-type': 'application/json', ...headers },
+  })
+  return answerOf(response, await response.text())
+}
+
+const codeOf = (answer: Answer): string => `${answer.status} ${String(pick(answer.json, 'error', 'code'))}`
+
+describe('a limit of requests', () => {
+  let rig: Rig
+  beforeAll(async () => {
+    rig = await limited(everyone({ requests: 2, per: 'hour' }))
+  })
+  afterAll(() => rig[Symbol.asyncDispose]())
+
+  test('side doors: every route of every format is limited, and 429 has the shape of each', async () => {
+    const first = await rig.ask()
+    expect([first.status, first.headers.get('x-ratelimit-limit-requests')]).toEqual([200, '2'])
+    expect(first.headers.get('x-ratelimit-remaining-requests')).toBe('1')
+    expect(first.headers.get('x-ratelimit-reset-requests')).toMatch(/^(?:30m0s|29m60s|29m59s)$/)
+    expect((await rig.askStream()).headers.get('x-ratelimit-remaining-requests')).toBe('0')
+    const paths = Object.values(formats).flatMap(({ path, otherPaths = [] }) => [path, ...otherPaths])
+    expect(paths.length).toBeGreaterThan(18)
+    for (const path of paths) {
+      const answer = await post(rig, path.replace('{model}', 'm'), '{')
+      expect([path, answer.status]).toEqual([path, 429])
+      expect(answer.headers.get('x-ratelimit-remaining-requests')).toBe('0')
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1_795)
+      expect(answer.headers.get('x-should-retry')).toBe('false')
+    }
+    expect(rig.hits()).toEqual([2])
+    const openai = await post(rig, '/v1/responses', { model: 'm', input: 'hello' })
+    expect(openai.json).toMatchObject({ error: { type: 'rate_limit_error', code: 'rate_limit_exceeded', param: null } })
+    const anthropic = await post(rig, '/v1/messages', question({ max_tokens: 5 }))
+    expect(anthropic.json).toMatchObject({ type: 'error', error: { type: 'rate_limit_error' } })
+    expect(Object.fromEntries(anthropic.headers)).toMatchObject({
+      'anthropic-ratelimit-requests-limit': '2',
+      'anthropic-ratelimit-requests-remaining': '0',
+      'anthropic-ratelimit-requests-reset': expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+    })
+    const google = await post(rig, '/v1beta/models/m:generateContent', { contents: [] })
+    expect(google.json).toMatchObject({ error: { code: 429, status: 'RESOURCE_EXHAUSTED' } })
+    const listed = await fetch(`${rig.service.url}/v1/models`)
+    expect([listed.status, listed.headers.get('x-ratelimit-limit-requests')]).toEqual([200, null])
+  })
+
+  test('follows its file; a faulty one changes nothing, and is reported with its line', async () => {
+    await rig.service.write('access.json', '{\n"limits":[{"for":"everyone","requests":-1}]}')
+    await until(() => rig.service.output.includes('limits[0].requests: found -1'))
+    expect(rig.service.output).toContain('access.json:2:')
+    expect(codeOf(await rig.ask())).toBe('429 rate_limit_exceeded')
+    await rig.service.write('access.json', everyone({ requests: 1_000, per: 'hour' }))
+    await until(() => rig.service.output.includes('limits reloaded'))
+    expect((await rig.ask()).headers.get('x-ratelimit-limit-requests')).toBe('1000')
+    await rig.service.write('access.json', undefined)
+    await until(async () => (await rig.ask()).headers.get('x-ratelimit-limit-requests') === null)
+  })
+})
+
+test('settings without effect: limits that cannot count are faults at the start', async () => {
+  for (const [text, reason] of [
+    [
+      access({ for: 'each key', requests: 1 }),
+      /limits\[0\]\.for: found "each key", allowed: limits of keys only with --auth keys/,
+    ],
+    [
+      access({ for: 'each person', requests: 1 }),
+      /limits\[0\]\.for: found "each person", allowed: limits of people only with/,
+    ],
+    [access({ for: 'everyone', usd: 1, per: 'day' }), /limits\[0\]\.usd: found a limit of money/],
+    ['{"limit":[]}', /access\.json:1:2: limit: found an unknown field.*did you mean "limits"/],
+    ['{', /access\.json:1:/],
+  ] as const)
+    await expect(startService({ providers: [] }, { files: { 'access.json': text } })).rejects.toThrow(reason)
+})
+
+/** Answers so that its request fails, or ends in a way of its own. */
+const hang: Script = ({ hang: wait }) => wait()
+const failing: Script = ({ write }) => write(reply(500, '{"error":{"message":"no"}}'))
+const cut: Script = async ({ write, reset, pause }) => {
+  await write('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n')
+  await pause(20)
+  reset()
+}
+
+describe('slots leak on time-outs and cancelled streams: never', () => {
+  let rig: Rig
+  beforeAll(async () => {
+    rig = await limited(everyone({ at_once: 1, tokens: 100_000_000 }), [hang])
+  })
+  afterAll(() => rig[Symbol.asyncDispose]())
+
+  /** Whether a slot is free; the request that finds out frees it again. */
+  async function isFree(): Promise<boolean> {
+    rig.upstreams[0]?.use(good())
+    return (await rig.ask()).status === 200
+  }
+
+  test('while one request is open, another is refused', async () => {
+    const [upstream] = rig.upstreams
+    const arrived = upstream?.nextHit()
+    const open = rig.ask()
+    await arrived
+    const refused = await rig.ask()
+    expect([codeOf(refused), refused.headers.get('x-should-retry')]).toEqual(['429 concurrency_limit_exceeded', 'true'])
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+    expect((await open).status).toBe(504)
+    expect(await isFree()).toBe(true)
+  })
+
+  test.each<readonly [string, Script, (signal: AbortSignal) => Promise<unknown>]>([
+    ['a time-out', hang, () => rig.ask()],
+    ['a time-out of a stream', hang, () => rig.askStream()],
+    ['a failure of all providers', failing, () => rig.ask()],
+    ['a cut stream', cut, () => rig.askStream()],
+    ['a client that leaves before the answer', hang, (signal) => chat(rig.service.url, question(), { signal })],
+    [
+      'a client that leaves a stream',
+      good({ tokens: 1_000, pauseMs: 10 }),
+      async (signal) => {
+        const response = await fetch(`${rig.service.url}/v1/chat/completions`, {
+          method: 'POST',
+          body: JSON.stringify(question({ stream: true })),
+          signal,
+        })
+        await response.body?.getReader().read()
+        throw new Error('left')
+      },
+    ],
+    ['a body that is no JSON', good(), () => post(rig, '/v1/chat/completions', '{')],
+    ['a body that is too large', good(), () => post(rig, '/v1/chat/completions', 'x'.repeat(40_000_000))],
+    ['an unknown model', good(), () => rig.ask({ model: 'other' })],
+    [
+      'a large answer',
+      ({ write }) => write(reply(200, JSON.stringify(completion('x'.repeat(2_000_000))))),
+      () => rig.ask(),
+    ],
+    ['a deadline', hang, () => rig.ask({}, { 'x-svc-timeout-ms': '50' })],
+  ])('%s frees the slot', async (_, script, request) => {
+    const [upstream] = rig.upstreams
+    upstream?.use(script)
+    const controller = new AbortController()
+    const leaving = setTimeout(() => controller.abort(), 100)
+    await request(controller.signal).catch(() => undefined)
+    clearTimeout(leaving)
+    controller.abort()
+    await until(isFree)
+  })
+})
+
+test('a refusal by one limit uses up nothing of another', async () => {
+  await using rig = await limited(
+    access(
+      { for: 'everyone', requests: 100, per: 'day', tokens: 1_000_000, at_once: 5 },
+      { for: 'everyone', requests: 1, per: 'day', models: ['limited'] },
+    ),
+  )
+  await rig.service.configure({
+    providers: [{ id: 'a', base_url: rig.upstreams[0]?.url ?? '', models: ['m', 'limited'] }],
+    aliases: { fast: 'limited' },
+  })
+  await until(async () => (await rig.ask({ model: 'fast', max_tokens: 1 })).status === 200)
+  const before = (await rig.ask({ max_tokens: 1 })).headers
+  for (const model of ['limited', 'LIMITED', 'fast', 'a/limited'])
+    expect([model, codeOf(await rig.ask({ model }))]).toEqual([model, '429 rate_limit_exceeded'])
+  const after = (await rig.ask({ max_tokens: 1 })).headers
+  const left = (headers: Headers) => Number(headers.get('x-ratelimit-remaining-requests'))
+  expect(left(after)).toBe(left(before) - 1)
+  expect(Number(after.get('x-ratelimit-remaining-tokens'))).toBeGreaterThan(999_000)
+})
+
+test('tokens are taken by estimate and settled by the usage of the provider, whose own limits never pass', async () => {
+  const usage = { prompt_tokens: 100, completion_tokens: 300, total_tokens: 400 }
+  const body = JSON.stringify({ ...completion('hello'), usage })
+  const head = [
+    'HTTP/1.1 200 OK',
+    'content-type: application/json',
+    `content-length: ${body.length}`,
+    'x-ratelimit-remaining-tokens: 7',
+    'x-ratelimit-limit-requests: 9',
+    'retry-after: 5',
+  ]
+  const script: Script = ({ write }) => write(`${head.join('\r\n')}\r\n\r\n${body}`)
+  await using rig = await limited(everyone({ tokens: 10_000, per: 'day' }), [script])
+  const first = await rig.ask({ max_tokens: 4_000 })
+  expect(first.headers.get('x-ratelimit-limit-requests')).toBeNull()
+  expect(first.headers.get('retry-after')).toBeNull()
+  expect(first.headers.get('x-ratelimit-limit-tokens')).toBe('10000')
+  const second = await rig.ask({ max_tokens: 4_000 })
+  expect(Number(second.headers.get('x-ratelimit-remaining-tokens'))).toBe(10_000 - 2 * 400)
+})
+
+/** Promises of the libraries are of classes of their own. */
+async function failureOf(request: PromiseLike<unknown>): Promise<unknown> {
+  try {
+    return await request
+  } catch (error) {
+    return error
+  }
+}
+
+describe('official client libraries wait and try again', () => {
+  test('openai and @anthropic-ai/sdk', async () => {
+    await using rig = await limited(everyone({ requests: 60 }))
+    await Promise.all(Array.from({ length: 60 }, () => rig.ask()))
+    expect(codeOf(await rig.ask())).toBe('429 rate_limit_exceeded')
+    const { url } = rig.service
+    const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'any', maxRetries: 4 })
+    const anthropic = new Anthropic({ baseURL: url, apiKey: 'any', maxRetries: 4 })
+    const messages = [{ role: 'user' as const, content: 'hello' }]
+    const started = performance.now()
+    const [completed, message] = await Promise.all([
+      openai.chat.completions.create({ model: 'm', messages }),
+      anthropic.messages.create({ model: 'm', max_tokens: 9, messages }),
+    ])
+    expect(completed.choices[0]?.message.content).toContain('good-0')
+    expect(message.content[0]?.type).toBe('text')
+    expect(performance.now() - started).toBeGreaterThan(800)
+  }, 30_000)
+
+  test('and give up at once where waiting does not help', async () => {
+    await using rig = await limited(everyone({ requests: 0 }))
+    const openai = new OpenAI({ baseURL: `${rig.service.url}/v1`, apiKey: 'any', maxRetries: 4 })
+    const anthropic = new Anthropic({ baseURL: rig.service.url, apiKey: 'any', maxRetries: 4 })
+    const messages = [{ role: 'user' as const, content: 'hello' }]
+    const started = performance.now()
+    expect(await failureOf(openai.chat.completions.create({ model: 'm', messages }))).toBeInstanceOf(
+      OpenAI.RateLimitError,
+    )
+    const refused = await failureOf(anthropic.messages.create({ model: 'm', max_tokens: 9, messages }))
+    expect(refused).toBeInstanceOf(Anthropic.RateLimitError)
+    expect(performance.now() - started).toBeLessThan(1_500)
+  })
+})
+
+async function makeKeyIn(home: string, name: string): Promise<string> {
+  const ledger = await openLedger({ path: `${home}/svc.db` })
+  const { key } = await makeKey(ledger.keys, parseKeyRequest({ name }), { by: 'test', now: Date.now() })
+  await ledger.close()
+  return key
+}
+
+test('keys count apart, everyone together', async () => {
+  await using rig = await limited(
+    access(
+      { for: 'each key', requests: 2, per: 'day' },
+      { for: 'everyone', requests: 100, per: 'day' },
+      { for: 'key:2', requests: 1, per: 'day' },
+    ),
+    [good()],
+    ['--auth', 'keys'],
+  )
+  const [one, two] = [await makeKeyIn(rig.service.home, 'one'), await makeKeyIn(rig.service.home, 'two')]
+  const ask = async (key: string) => codeOf(await rig.ask({}, { authorization: `Bearer ${key}` }))
+  expect([await ask(one), await ask(one), await ask(one)]).toEqual([
+    '200 undefined',
+    '200 undefined',
+    '429 rate_limit_exceeded',
+  ])
+  expect([await ask(two), await ask(two)]).toEqual(['200 undefined', '429 rate_limit_exceeded'])
+})
+
+test('people count apart, and their team together', async () => {
+  const text = JSON.stringify({
+    limits: [
+      { for: 'each person', requests: 2, per: 'day' },
+      { for: 'team:search', requests: 3, per: 'day' },
+    ],
+    teams: { search: { leads: ['ada'], members: ['octocat', 'grace'] } },
+  })
+  await using rig = await startSignIn(startGithub, { files: { 'access.json': text } })
+  const [ada, grace] = [await rig.signIn(), await rig.signIn('grace')]
+  const ask = async ({ token }: SignedIn) => codeOf(await rig.ask({ authorization: `Bearer ${token}` }))
+  const refused = '429 rate_limit_exceeded'
+  expect([await ask(ada), await ask(ada), await ask(ada)]).toEqual(['200 undefined', '200 undefined', refused])
+  expect([await ask(grace), await ask(grace)]).toEqual(['200 undefined', refused])
+})
