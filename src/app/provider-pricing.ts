@@ -12,7 +12,10 @@ export interface ProviderPricing {
   priced(models: ModelList): ModelList
 }
 
-/** Finds prices in the configuration, then in prices.json, then in the catalogue (docs/configuration.md#prices). */
+/**
+ * Finds prices in the configuration, then in prices.json, then in the list that comes with svc, then in the catalogue
+ * (docs/configuration.md#prices).
+ */
 export function providerPricing(config: ProviderConfig, prices: PriceBook | undefined): ProviderPricing {
   const { quirks, models: configured } = config
 
@@ -20,7 +23,7 @@ export function providerPricing(config: ProviderConfig, prices: PriceBook | unde
     const own = configured === '*' ? undefined : configured.find(({ upstream }) => upstream === model)?.price
     if (own !== undefined) return { price: own, source: 'config' }
     const listed = prices?.find(config, model)
-    if (listed !== undefined) return { price: listed, source: 'prices.json' }
+    if (listed !== undefined) return listed
     return quirks.isFree ? { price: { input: 0, output: 0 }, source: 'catalogue' } : undefined
   }
 

@@ -36,6 +36,7 @@ import { servePage } from './page/serve-page.ts'
 import type { Runtime } from './runtime.ts'
 import type { ServeContext } from './serve-context.ts'
 import { sharedLedger } from './shared-ledger.ts'
+import { shippedPrices } from './shipped-prices.ts'
 import { UsageError } from './start-errors.ts'
 import { startLines } from './start-lines.ts'
 import { readTimers, type ServeTimers } from './timers.ts'
@@ -60,7 +61,7 @@ export async function serveHere(
     openRequests: requests,
     workers: runtime.workers,
   })
-  const prices = priceBook()
+  const prices = priceBook(shippedPrices())
   const pricesPath = pricesFile(environment)
   const priceFile = pricesPath === undefined ? undefined : await followPrices({ path: pricesPath, prices, follow, log })
   const dependencies: Dependencies = {

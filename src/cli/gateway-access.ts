@@ -57,6 +57,7 @@ async function openHere(
     { findHome },
     { loadPrices },
     { priceBook },
+    { shippedPrices },
   ] = await Promise.all([
     import('../app/assemble.ts'),
     import('../transport/http-client.ts'),
@@ -65,9 +66,10 @@ async function openHere(
     import('../config/home.ts'),
     import('../config/file/parse-prices.ts'),
     import('../prices/price-book.ts'),
+    import('../app/shipped-prices.ts'),
   ])
   const transport = httpClient()
-  const prices = priceBook()
+  const prices = priceBook(shippedPrices())
   prices.replace(await loadPrices(environment))
   const assembled = assembleGateway(config, {
     transport,

@@ -72,6 +72,8 @@ export interface ProviderConfig {
   readonly id: string
   /** The brand it was completed from, if any. */
   readonly brand?: string
+  /** Brand whose prices in the list that comes with svc hold: the base URL is the brand's own. */
+  readonly listedBrand?: string
   readonly enabled: boolean
   /** Why the enabled provider cannot be used, such as `GROQ_API_KEY is not set`. */
   readonly unavailable?: string

@@ -121,5 +121,8 @@ export interface Price extends UnitPrices {
   readonly priority?: TierPrice
 }
 
-/** Where a price is from: `price` in providers.json, the provider's own report, prices.json, or the catalogue. */
-export type PriceSource = 'config' | 'reported' | 'prices.json' | 'catalogue'
+/**
+ * Where a price is from: `price` in providers.json, the provider's own report, prices.json, the list that comes with
+ * svc, or the catalogue.
+ */
+export type PriceSource = 'config' | 'reported' | 'prices.json' | 'list' | 'catalogue'

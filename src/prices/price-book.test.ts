@@ -25,7 +25,7 @@ test.each([
 ])('a model has the price %s', (_, model, input) => {
   const book = priceBook()
   book.replace(list)
-  expect(book.find({ id: 'mine', brand: 'openai' }, model)).toEqual(price(input))
+  expect(book.find({ id: 'mine', brand: 'openai' }, model)).toEqual({ price: price(input), source: 'prices.json' })
 })
 
 test('other providers have none, and a change is a new version', () => {

@@ -1,4 +1,5 @@
 import type { Price } from '../formats/model.ts'
+import type { SourcedPrice } from './cost.ts'
 
 /** Prices by the id or the brand of a provider, then by its name of the model, or a beginning of it and `*`. */
 export type PriceList = ReadonlyMap<string, ReadonlyMap<string, Price>>
@@ -7,28 +8,36 @@ export type PriceList = ReadonlyMap<string, ReadonlyMap<string, Price>>
 export interface PricedProvider {
   readonly id: string
   readonly brand?: string
+  /** Brand whose shipped prices hold. */
+  readonly listedBrand?: string
 }
 
-/** The prices of prices.json. */
+/** Prices by brand that come with svc: the provider's names of models → prices. `undefined`: none of this brand. */
+export type ShippedPrices = (brand: string) => ReadonlyMap<string, Price> | undefined
+
+/** The prices of prices.json, and behind them those that come with svc. */
 export interface PriceBook {
   /** Grows with each change. */
   readonly version: number
   /** Prices of a provider's id are before those of its brand, exact names before beginnings, long ones before short. */
-  find(provider: PricedProvider, model: string): Price | undefined
-  /** Replaces all prices. */
+  find(provider: PricedProvider, model: string): SourcedPrice | undefined
+  /** Replaces all prices of prices.json. */
   replace(list: PriceList): void
 }
 
-/** Makes an empty book. */
-export function priceBook(): PriceBook {
+/** Makes a book without prices of prices.json. @param shipped default: none */
+export function priceBook(shipped: ShippedPrices = () => undefined): PriceBook {
   let list: PriceList = new Map()
   let version = 0
   return {
     get version() {
       return version
     },
-    find({ id, brand }, model) {
-      return priceIn(list.get(id), model) ?? (brand === undefined ? undefined : priceIn(list.get(brand), model))
+    find({ id, brand, listedBrand }, model) {
+      const own = priceIn(list.get(id), model) ?? (brand === undefined ? undefined : priceIn(list.get(brand), model))
+      if (own !== undefined) return { price: own, source: 'prices.json' }
+      const price = listedBrand === undefined ? undefined : shipped(listedBrand)?.get(model)
+      return price === undefined ? undefined : { price, source: 'list' }
     },
     replace(next) {
       list = next

@@ -5,6 +5,7 @@ const sources = {
   config: '',
   reported: ', as the provider reported it',
   'prices.json': ', by prices.json',
+  list: ', by the list of prices of svc',
   catalogue: ', a server on this machine',
 } as const
 

@@ -77,7 +77,7 @@ export function resolveProvider(entry: ParsedProvider, environment: Environment)
   const enabled = entry.enabled ?? true
   return {
     id: entry.id,
-    ...(brand === undefined ? {} : { brand: brand.id }),
+    ...brandNames(brand, baseUrl),
     enabled,
     ...(problems.length > 0 ? { [enabled ? 'unavailable' : 'lacks']: [...new Set(problems)].join(', ') } : {}),
     protocol,
@@ -91,6 +91,12 @@ export function resolveProvider(entry: ParsedProvider, environment: Environment)
     overrides: entry.overrides ?? table(),
     quirks: resolveQuirks(entry, brand, baseUrl, protocol),
   }
+}
+
+function brandNames(brand: Brand | undefined, baseUrl: string): Pick<ProviderConfig, 'brand' | 'listedBrand'> {
+  if (brand === undefined) return {}
+  // A proxy of a brand may have prices of its own.
+  return { brand: brand.id, ...(isSameOrigin(baseUrl, brand.baseUrl) ? { listedBrand: brand.id } : {}) }
 }
 
 function resolveQuirks(

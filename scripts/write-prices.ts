@@ -1,0 +1,73 @@
+/**
+ * `npm run prices -- MODELS_DEV LITELLM_LIST`: writes `src/prices/price-list.txt` from a checkout of models.dev and the
+ * file `model_prices_and_context_window.json` of LiteLLM. Both are MIT licensed. Where they differ, the model is left
+ * out, and named on standard output.
+ */
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Glob, TOML } from 'bun'
+import { isRecord, type JsonObject } from '../src/base/json-value.ts'
+import { parsePrices } from '../src/config/file/parse-prices.ts'
+import { agreed, fromLiteLlm, fromModelsDev, sourceNames, type PriceEntry } from './price-sources.ts'
+
+const output = join(import.meta.dir, '../src/prices/price-list.txt')
+
+async function main([checkout, listFile]: readonly string[]): Promise<void> {
+  if (checkout === undefined || listFile === undefined)
+    throw new Error('usage: npm run prices -- MODELS_DEV LITELLM_LIST')
+  const list: unknown = JSON.parse(await readFile(listFile, 'utf8'))
+  if (!isRecord(list)) throw new Error(`${listFile} is not LiteLLM's list`)
+  const lines: string[] = []
+  for (const [brand, { modelsDev, liteLlm }] of Object.entries(sourceNames)) {
+    const theirs =
+      modelsDev === undefined ? new Map() : await modelsOf(join(checkout, 'providers', modelsDev, 'models'))
+    const prices = pricesOf(brand, liteLlmPrices(list, liteLlm), theirs)
+    const checked = parsePrices(JSON.stringify({ prices: { [brand]: prices } }), brand).get(brand)
+    if (checked !== undefined && checked.size > 0) lines.push(JSON.stringify([brand, Object.fromEntries(checked)]))
+  }
+  await writeFile(output, `${lines.join('\n')}\n`)
+  console.log(`${lines.length} brands in ${output}`)
+}
+
+function pricesOf(
+  brand: string,
+  liteLlm: ReadonlyMap<string, PriceEntry>,
+  modelsDev: ReadonlyMap<string, PriceEntry>,
+): Readonly<Record<string, PriceEntry>> {
+  const models = [...new Set([...liteLlm.keys(), ...modelsDev.keys()])].toSorted()
+  return Object.fromEntries(
+    models.flatMap((model) => {
+      const [one, other] = [liteLlm.get(model), modelsDev.get(model)]
+      const price = agreed(one, other)
+      if (price === 'conflict') {
+        const [ours, theirs] = [one, other].map((each) => `${String(each?.['input'])}, ${String(each?.['output'])}`)
+        console.log(`${brand}/${model}: LiteLLM ${ours}; models.dev ${theirs}`)
+      }
+      return price === 'conflict' || price === undefined ? [] : [[model, price]]
+    }),
+  )
+}
+
+function liteLlmPrices(list: JsonObject, provider: string | undefined): ReadonlyMap<string, PriceEntry> {
+  const isPrefixed = Object.keys(list).some((name) => name.startsWith(`${provider}/`)) && provider !== 'openai'
+  return new Map(
+    Object.entries(list).flatMap(([name, entry]) => {
+      if (!isRecord(entry) || entry['litellm_provider'] !== provider) return []
+      const price = fromLiteLlm(entry)
+      const isOf = isPrefixed ? name.startsWith(`${provider}/`) : !name.includes('/')
+      const model = isPrefixed ? name.slice(`${provider}/`.length) : name
+      return price === undefined || !isOf ? [] : [[model, price] as const]
+    }),
+  )
+}
+
+async function modelsOf(folder: string): Promise<ReadonlyMap<string, PriceEntry>> {
+  const found = new Map<string, PriceEntry>()
+  for await (const file of new Glob('**/*.toml').scan(folder)) {
+    const price = fromModelsDev(TOML.parse(await readFile(join(folder, file), 'utf8')))
+    if (price !== undefined) found.set(file.slice(0, -'.toml'.length), price)
+  }
+  return found
+}
+
+await main(process.argv.slice(2))

@@ -1,0 +1,50 @@
+import { expect, test } from 'bun:test'
+import { findBrand } from '../config/catalogue.ts'
+import { resolveProvider } from '../config/file/resolve-provider.ts'
+import { unitPriceNames, type Price } from '../formats/model.ts'
+import { priceBook } from '../prices/price-book.ts'
+import list from '../prices/price-list.txt' with { type: 'text' }
+import { shippedPrices } from './shipped-prices.ts'
+
+const lines = list.trimEnd().split('\n')
+const brands = lines.map((line) => line.slice(2, line.indexOf('"', 2)))
+
+test('each line of the list is a known brand, with prices that are valid and none that is 0 for all', () => {
+  expect(brands.length).toBeGreaterThan(20)
+  const shipped = shippedPrices()
+  for (const brand of brands) {
+    expect(findBrand(brand)?.id).toBe(brand)
+    const prices = [...(shipped(brand)?.values() ?? [])]
+    expect(prices.length).toBeGreaterThan(0)
+    expect(prices.filter((price) => !isSound(price))).toEqual([])
+  }
+  expect(new Set(brands).size).toBe(brands.length)
+})
+
+const names: readonly string[] = [...unitPriceNames.map(([, name]) => name), 'above', 'flex', 'priority']
+
+function isSound(price: Price): boolean {
+  const units = unitPriceNames.map(([, name]) => price[name] ?? 0)
+  return (
+    price.input + price.output > 0 &&
+    units.every((unit) => typeof unit === 'number' && unit >= 0 && unit < 10_000) &&
+    Object.keys(price).every((name) => names.includes(name))
+  )
+}
+
+test('a brand without a line has no prices', () => {
+  expect(shippedPrices()('ollama')).toBeUndefined()
+})
+
+test('prices of a brand hold at its own address only, behind those of prices.json', () => {
+  const book = priceBook(shippedPrices('["openai",{"m":{"input":2,"output":3}}]\n'))
+  const own = resolveProvider({ id: 'mine', brand: 'openai' }, {})
+  const proxy = resolveProvider({ id: 'mine', brand: 'openai', baseUrl: 'https://proxy.example/v1' }, {})
+  expect([book.find(own, 'm'), book.find(proxy, 'm'), book.find(own, 'm-2')]).toEqual([
+    { price: { input: 2, output: 3 }, source: 'list' },
+    undefined,
+    undefined,
+  ])
+  book.replace(new Map([['openai', new Map([['*', { input: 1, output: 1 }]])]]))
+  expect([own, proxy].map((provider) => book.find(provider, 'm')?.source)).toEqual(['prices.json', 'prices.json'])
+})
