@@ -3,7 +3,7 @@ import type { Envelope, Format } from '../src/formats/format.ts'
 /**
  * `npm run bench:formats -- [ROUNDS]`: what requests and streamed chunks cost in each format of callers, at providers
  * of each format, within one process and without sockets. User time of this process, so that other programs do not
- * count.
+ * count. With `--service`: of the running service (`formats-service.ts`).
  */
 import { commit } from '../src/gateway/commit.ts'
 import { eventStreamBody } from '../src/http/entrance/event-stream-body.ts'
@@ -17,6 +17,7 @@ import { callController } from '../src/service/call-controller.ts'
 import type { Transport, UpstreamResponse } from '../src/transport/transport.ts'
 import { upstreamExchange } from '../src/upstream/exchange.ts'
 import { upstreamAt } from '../src/upstream/upstream.ts'
+import { measureService } from './formats-service.ts'
 import { median } from './statistics.ts'
 import { formatNumber, markdownTable } from './table.ts'
 
@@ -249,8 +250,20 @@ function firstRequest(): Uint8Array {
   return encoded({ model: 'm', max_tokens: 64_000, stream: true, system, tools, messages: question })
 }
 
-const rounds = Number(process.argv[2] ?? 11)
-if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`rounds: found '${process.argv[2]}', allowed: 1 or more`)
+const isOfService = process.argv[2] === '--service'
+const [roundsGiven, secondsGiven] = process.argv.slice(isOfService ? 3 : 2)
+
+function wholeNumber(name: string, given: string | undefined, usual: number): number {
+  const value = Number(given ?? usual)
+  if (!Number.isInteger(value) || value < 1) throw new Error(`${name}: found '${given}', allowed: 1 or more`)
+  return value
+}
+
+if (isOfService) {
+  await measureService(wholeNumber('rounds', roundsGiven, 5), wholeNumber('seconds', secondsGiven, 2))
+  process.exit(0)
+}
+const rounds = wholeNumber('rounds', roundsGiven, 11)
 
 /** Microseconds of user time of `count` runs, each. */
 async function userTime(count: number, run: () => Promise<void> | void): Promise<number> {

@@ -4,6 +4,7 @@ import { asRecord, numberIn, type LoadAddress } from './load-address.ts'
 import { ProgramError, runProgram } from './processes.ts'
 import { parseRateOutcome, type RateLoad, type RateOutcome } from './rate-load.ts'
 import { parseStreamOutcome, type StreamLoad, type StreamOutcome } from './stream-load.ts'
+import { spokenFormats, spokenRequest } from './spoken-formats.ts'
 import { chatPath } from './upstream-protocol.ts'
 
 /** Target of a load: a proxy, or the upstream itself. */
@@ -44,7 +45,9 @@ async function perhapsNoneAnswered(
   core: number,
 ): Promise<PlainOutcome> {
   const headers = Object.entries(target.headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
-  const url = `http://127.0.0.1:${target.port}${target.path ?? chatPath}`
+  const { speaks } = target
+  const path = speaks === undefined ? (target.path ?? chatPath) : spokenFormats[speaks].path(false)
+  const url = `http://127.0.0.1:${target.port}${path}`
   const wrk = [
     'wrk',
     '-t1',
@@ -57,7 +60,8 @@ async function perhapsNoneAnswered(
     ...headers,
     url,
   ]
-  const output = await runProgram(['taskset', '-c', String(core), ...wrk], (seconds + 30) * 1000)
+  const environment = speaks === undefined ? {} : { BENCH_BODY: spokenRequest(speaks) }
+  const output = await runProgram(['taskset', '-c', String(core), ...wrk], (seconds + 30) * 1000, { environment })
   return parsePlainOutcome(output, target.name)
 }
 
@@ -161,6 +165,6 @@ export async function bodyLoad(
   return parseBodyOutcome(JSON.parse(output))
 }
 
-function addressOf({ port, headers, path }: LoadTarget): LoadAddress {
-  return { port, headers, ...(path === undefined ? {} : { path }) }
+function addressOf({ port, headers, path, speaks }: LoadTarget): LoadAddress {
+  return { port, headers, ...(path === undefined ? {} : { path }), ...(speaks === undefined ? {} : { speaks }) }
 }

@@ -10,6 +10,7 @@ import { answerReader, type AnswerReader } from './answer-reader.ts'
 import { measuredWindow, type MeasuredWindow } from './measured-window.ts'
 import { parseRateLoad, type RateOutcome } from './rate-load.ts'
 import { percentile } from './statistics.ts'
+import { spokenFormats, spokenRequest } from './spoken-formats.ts'
 import { clockUs, heldRequestBody, requestHead } from './upstream-protocol.ts'
 
 interface Connection {
@@ -23,8 +24,10 @@ const lateUs = 5000
 const answersWaitMs = 2000
 
 const load = parseRateLoad(JSON.parse(process.argv[2] ?? '{}'))
-const body = heldRequestBody(1000, 0)
-const request = requestHead(load, body.length) + body
+const { speaks } = load
+const body = speaks === undefined ? heldRequestBody(1000, 0) : spokenRequest(speaks)
+const address = speaks === undefined ? load : { ...load, path: spokenFormats[speaks].path(false) }
+const request = requestHead(address, body.length) + body
 
 const counts = { answered: 0, failed: 0, unsent: 0, late: 0 }
 const latenciesUs: number[] = []

@@ -8,7 +8,8 @@ import { answerReader, type AnswerReader } from './answer-reader.ts'
 import { measuredWindow } from './measured-window.ts'
 import { percentile } from './statistics.ts'
 import { parseStreamLoad, type StreamOutcome, type StreamWindow } from './stream-load.ts'
-import { requestHead, clockUs, stampLength, stampMark, streamRequestBody } from './upstream-protocol.ts'
+import { spokenFormats, spokenRequest } from './spoken-formats.ts'
+import { requestHead, clockUs, contentOf, streamRequestBody } from './upstream-protocol.ts'
 
 interface Connection {
   reader: AnswerReader
@@ -20,8 +21,10 @@ interface Connection {
 }
 
 const load = parseStreamLoad(JSON.parse(process.argv[2] ?? '{}'))
-const body = streamRequestBody(load)
-const request = requestHead(load, body.length) + body
+const { speaks } = load
+const body = speaks === undefined ? streamRequestBody(load) : spokenRequest(speaks, load)
+const address = speaks === undefined ? load : { ...load, path: spokenFormats[speaks].path(true) }
+const request = requestHead(address, body.length) + body
 
 const openWindow = load.window === undefined ? undefined : measuredWindow(load.pid)
 let isMeasuring = openWindow === undefined
@@ -47,10 +50,9 @@ function ask(socket: Socket<Connection>): void {
 }
 
 function takeEvent(connection: Connection, event: string): void {
-  const at = event.indexOf(stampMark)
-  if (at < 0) return
+  const sentUs = contentOf(event)
+  if (sentUs === undefined) return
   const nowUs = clockUs()
-  const sentUs = Number(event.slice(at + stampMark.length, at + stampMark.length + stampLength))
   contents++
   connection.contents++
   if (isMeasuring) delaysUs.push(nowUs - sentUs)

@@ -65,11 +65,19 @@ function readInteger(body: string, field: string): number | undefined {
   return digits === undefined ? undefined : Number(digits)
 }
 
-/** Text before the send time in a content chunk. */
-export const stampMark = '"content":" t'
+/** Text before the send time in a content chunk, behind the name of its member. */
+const stampMark = '":" t'
 
 /** Digits of a send time. */
 export const stampLength = 16
+
+/** The send time in an event of a stream; undefined for one without content. */
+export function contentOf(event: string): number | undefined {
+  const at = event.indexOf(stampMark)
+  // Responses repeat all text at their end.
+  if (at < 0 || (event.startsWith('event: response.') && !event.startsWith('.output_text.delta', 15))) return undefined
+  return Number(event.slice(at + stampMark.length, at + stampMark.length + stampLength))
+}
 
 /**
  * The wall clock in whole microseconds since 1970, monotonic within a process. Processes on one machine agree to well

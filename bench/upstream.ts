@@ -1,18 +1,22 @@
 /**
  * Process of the mock upstream: `upstream.ts PORT`. Prints one line when it listens.
  *
- * A plain request gets the same answer of 1 KB each time, at once or after the time in the request. A streamed one gets
- * a role chunk and the first content chunk at once, further content chunks at the requested pace, then a finish chunk
- * and `[DONE]`. Each content chunk is one write and carries its send time. Plain sockets keep the upstream much cheaper
- * than any proxy.
+ * A plain request gets the same answer of 1 KB each time, at once or after the time in the request, in the format of its
+ * path. A streamed one gets a role chunk and the first content chunk at once, further content chunks at the requested
+ * pace, then a finish chunk and `[DONE]`, or what the format has instead. Each content chunk is one write and carries
+ * its send time. Plain sockets keep the upstream much cheaper than any proxy.
  */
 import type { Socket } from 'bun'
-import { clockUs, modelName, readHoldUs, readStreamShape, type StreamShape } from './upstream-protocol.ts'
+import { readSpokenShape, spokenAt, spokenFormats, spokenNames, type SpokenName } from './spoken-formats.ts'
+import { clockUs, readHoldUs, readStreamShape, type StreamShape } from './upstream-protocol.ts'
 
 /** The current stream of a connection. */
 interface Streaming {
+  readonly speaks: SpokenName
   readonly shape: StreamShape
   sent: number
+  /** All content, for formats that repeat it at the end. */
+  text: string
   dueUs: number
 }
 
@@ -28,39 +32,17 @@ interface Connection {
 
 type UpstreamSocket = Socket<Connection>
 
-const answer = JSON.stringify({
-  id: 'chatcmpl-bench',
-  object: 'chat.completion',
-  created: 1,
-  model: modelName,
-  choices: [
-    {
-      index: 0,
-      message: { role: 'assistant', content: 'x'.repeat(700), refusal: null },
-      logprobs: null,
-      finish_reason: 'stop',
-    },
-  ],
-  usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
+const plainAnswers = spokenNames.map((name) => {
+  const answer = JSON.stringify(spokenFormats[name].whole)
+  const head = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${answer.length}\r\n\r\n`
+  return [name, head + answer] as const
 })
-const plainHead = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${answer.length}\r\n\r\n`
-const plainAnswer = plainHead + answer
+const plainAnswerOf = new Map<SpokenName, string>(plainAnswers)
 const streamHead = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n'
-
-function chunk(delta: string, finishReason: string): string {
-  const event =
-    'data: {"id":"chatcmpl-bench","object":"chat.completion.chunk","created":1,' +
-    `"model":"${modelName}","system_fingerprint":"fp_bench",` +
-    `"choices":[{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${finishReason}}]}\n\n`
-  return framed(event)
-}
 
 function framed(event: string): string {
   return `${event.length.toString(16)}\r\n${event}\r\n`
 }
-
-const roleChunk = chunk('{"role":"assistant","content":"","refusal":null}', 'null')
-const streamEnd = `${chunk('{}', '"stop"')}${framed('data: [DONE]\n\n')}0\r\n\r\n`
 
 function send(socket: UpstreamSocket, text: string): void {
   const connection = socket.data
@@ -73,35 +55,40 @@ function send(socket: UpstreamSocket, text: string): void {
 }
 
 function sendContent(socket: UpstreamSocket, streaming: Streaming, nowUs: number): void {
-  send(socket, chunk(`{"content":" t${nowUs}"}`, 'null'))
+  const { content, end } = spokenFormats[streaming.speaks]
+  const text = ` t${nowUs}`
+  send(socket, framed(content(text, streaming.sent)))
   streaming.sent++
+  if (streaming.speaks === 'responses') streaming.text += text
   // From the time at which it was due: the pace stays even, and a delayed upstream catches up.
   streaming.dueUs += streaming.shape.paceUs
   if (streaming.sent < streaming.shape.chunks) return
   // The end is sent without a pause, so that the connection is free for the next stream.
-  send(socket, streamEnd)
+  send(socket, `${framed(end(streaming.text, streaming.sent))}0\r\n\r\n`)
   socket.data.streaming = undefined
   streams.delete(socket)
 }
 
-function startStream(socket: UpstreamSocket, shape: StreamShape): void {
-  const streaming: Streaming = { shape, sent: 0, dueUs: clockUs() }
+function startStream(socket: UpstreamSocket, speaks: SpokenName, shape: StreamShape): void {
+  const streaming: Streaming = { speaks, shape, sent: 0, text: '', dueUs: clockUs() }
   socket.data.streaming = streaming
   streams.add(socket)
-  send(socket, streamHead + roleChunk)
+  const { begin } = spokenFormats[speaks]
+  send(socket, begin === '' ? streamHead : streamHead + framed(begin))
   sendContent(socket, streaming, clockUs())
   while (shape.paceUs === 0 && socket.data.streaming === streaming) sendContent(socket, streaming, clockUs())
 }
 
-function answerPlain(socket: UpstreamSocket, holdUs: number): void {
+function answerPlain(socket: UpstreamSocket, speaks: SpokenName, holdUs: number): void {
+  const answer = plainAnswerOf.get(speaks) ?? ''
   if (holdUs === 0) {
-    send(socket, plainAnswer)
+    send(socket, answer)
     return
   }
   socket.data.isHolding = true
   setTimeout(() => {
     socket.data.isHolding = false
-    send(socket, plainAnswer)
+    send(socket, answer)
     answerRequests(socket)
   }, holdUs / 1000)
 }
@@ -114,10 +101,11 @@ function answerRequests(socket: UpstreamSocket): void {
     if (headEnd < 0) return
     const body = wholeBody(connection.received, headEnd)
     if (body === undefined) return
+    const speaks = spokenAt(connection.received.slice(0, connection.received.indexOf(' HTTP/')).split('?')[0] ?? '')
     connection.received = connection.received.slice(body.end)
-    const shape = readStreamShape(body.text)
-    if (shape === undefined) answerPlain(socket, readHoldUs(body.text))
-    else startStream(socket, shape)
+    const shape = readSpokenShape(body.text) ?? readStreamShape(body.text)
+    if (shape === undefined) answerPlain(socket, speaks, readHoldUs(body.text))
+    else startStream(socket, speaks, shape)
   }
 }
 

@@ -1,7 +1,7 @@
 -- One POST of about 1 KB, over and over. Writes what was measured as one line of JSON.
 wrk.method = "POST"
 wrk.headers["content-type"] = "application/json"
-wrk.body = '{"model":"bench-model","messages":[{"role":"user","content":"' .. string.rep("y", 900) .. '"}]}'
+wrk.body = os.getenv("BENCH_BODY") or '{"model":"bench-model","messages":[{"role":"user","content":"' .. string.rep("y", 900) .. '"}]}'
 
 function done(summary, latency)
   local errors = summary.errors

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { diskBytes, npmPackages, packageVersion, type Installed } from '../installed.ts'
 import { asRecord, numberIn } from '../load-address.ts'
 import { freePort, runProgram, startProgram } from '../processes.ts'
+import type { SpokenName } from '../spoken-formats.ts'
 import { modelName } from '../upstream-protocol.ts'
 import type { Proxy } from './proxy.ts'
 
@@ -21,7 +22,7 @@ export const svcBefore: Proxy = serviceFrom(
  * A checkout of this service as its command starts it: one provider, one model, and no log line for requests, as with
  * all other proxies.
  */
-function serviceFrom(root: string, name: string, setup: string): Proxy {
+function serviceFrom(root: string, name: string, setup: string, more: object = {}): Proxy {
   return {
     name,
     kind: 'service',
@@ -37,7 +38,7 @@ function serviceFrom(root: string, name: string, setup: string): Proxy {
     async launch({ upstreamPort, core, directory, register }) {
       const port = freePort()
       const config = join(directory, 'providers.json')
-      await Bun.write(config, JSON.stringify({ providers: [provider(upstreamPort)] }))
+      await Bun.write(config, JSON.stringify({ providers: [provider(upstreamPort, more)] }))
       const command = ['sh', join(root, 'bin/svc'), '--port', String(port), '--config', config, '--log-level', 'warn']
       const environment = { SVC_HOME: directory }
       return {
@@ -49,8 +50,27 @@ function serviceFrom(root: string, name: string, setup: string): Proxy {
   }
 }
 
-function provider(upstreamPort: number): Readonly<Record<string, unknown>> {
-  return { id: 'mock', protocol: 'openai', base_url: `http://127.0.0.1:${upstreamPort}/v1`, models: [modelName] }
+function provider(upstreamPort: number, more: object = {}): Readonly<Record<string, unknown>> {
+  return {
+    id: 'mock',
+    protocol: 'openai',
+    base_url: `http://127.0.0.1:${upstreamPort}/v1`,
+    models: [modelName],
+    ...more,
+  }
+}
+
+/** The members of its entry that make a provider speak a format. */
+const speaking: Readonly<Record<SpokenName, object>> = {
+  chat: {},
+  messages: { protocol: 'anthropic' },
+  responses: { formats: ['responses'] },
+  gemini: { protocol: 'gemini' },
+}
+
+/** This service with a provider of this format. */
+export function svcSpeaking(name: string, format: SpokenName): Proxy {
+  return serviceFrom(root, name, `this service, a provider of ${format}`, speaking[format])
 }
 
 /** Measures the files of `npm install`: those of the package and of its dependencies, with Bun. */

@@ -1,6 +1,6 @@
 import { growingBytes } from './growing-bytes.ts'
-import { isAt } from './json-cursor.ts'
-import { encode, utf8 } from './text.ts'
+import { endOfPlainText, isAt } from './json-cursor.ts'
+import { encode, latin1, utf8 } from './text.ts'
 
 /** One server-sent event. */
 export interface ServerSentEvent {
@@ -61,6 +61,12 @@ export function eventStreamReader(options: { readonly eventBytesMax?: number } =
   return new EventReader(options.eventBytesMax ?? 1024 * 1024)
 }
 
+/** The bytes of an event up to its data. */
+interface Lead {
+  readonly event: string
+  readonly bytes: Uint8Array
+}
+
 /** A class, since every stream has one: closures would take more memory. */
 class EventReader implements EventStreamReader {
   readonly #eventBytesMax: number
@@ -76,6 +82,8 @@ class EventReader implements EventStreamReader {
   #isAfterCr = false
   #failure: EventTooLarge | undefined
   #events: ServerSentEvent[] | undefined
+  /** Of the last event that came alone and had a name: most events of a stream have the same. */
+  #lead: Lead | undefined
 
   constructor(eventBytesMax: number) {
     this.#eventBytesMax = eventBytesMax
@@ -204,14 +212,28 @@ class EventReader implements EventStreamReader {
     this.#keepView()
   }
 
-  /** The usual case, without copies: the bytes are one event with one short line of data. */
+  /** The usual case, without copies: the bytes are one event with one short line of data, perhaps behind its name. */
   #onlyEvent(bytes: Uint8Array): ServerSentEvent | undefined {
     if (this.#isInLine || this.#isAfterCr || this.#hasData || this.#event !== '') return undefined
+    const lead = isAt(bytes, 0, prefix) ? unnamed : this.#leadOf(bytes)
+    if (lead === undefined) return undefined
+    const start = lead.bytes.length
     const end = bytes.length - 2
-    if (!isAt(bytes, 0, prefix) || bytes.indexOf(LF) !== end || bytes[end + 1] !== LF) return undefined
-    if (bytes.includes(CR) || end - prefix.length > this.#eventBytesMax) return undefined
+    if (bytes.indexOf(LF, start) !== end || bytes[end + 1] !== LF) return undefined
+    if (bytes.includes(CR) || end - start > this.#eventBytesMax) return undefined
     this.#isFirstLine = false
-    return { event: '', data: bytes.subarray(prefix.length, end), framed: bytes }
+    return { event: lead.event, data: bytes.subarray(start, end), framed: bytes }
+  }
+
+  /** The beginning of an event with a name, as the last one or a new one. */
+  #leadOf(bytes: Uint8Array): Lead | undefined {
+    if (this.#lead !== undefined && isAt(bytes, 0, this.#lead.bytes)) return this.#lead
+    if (!isAt(bytes, 0, namePrefix)) return undefined
+    const end = endOfPlainText(bytes, lineNameBytes)
+    if (end === lineNameBytes || end > lineNameBytes + nameBytesMax || bytes[end] !== LF) return undefined
+    if (bytes[lineNameBytes] === SPACE || !isAt(bytes, end + 1, prefix)) return undefined
+    const length = end + 1 + prefix.length
+    return (this.#lead = { event: latin1(bytes, lineNameBytes, end), bytes: bytes.slice(0, length) })
   }
 
   #takeEvents(): readonly ServerSentEvent[] {
@@ -233,7 +255,7 @@ export interface WrittenEvent {
   readonly event?: string | undefined
   /** Without line breaks. Empty: the event is omitted. */
   readonly data: Uint8Array
-  /** The event without an `event:` field, if it was received with its framing: it need not be written anew. */
+  /** The event as it was received, with this name and its framing: it need not be written anew. */
   readonly framed?: Uint8Array | undefined
 }
 
@@ -274,6 +296,9 @@ function writeName(event: string, bytes: Uint8Array, from: number): number {
 const namePrefix = encode('event: ')
 const encoder = new TextEncoder()
 const prefix = encode('data: ')
+const unnamed: Lead = { event: '', bytes: prefix }
+/** Longer names are read line by line. */
+const nameBytesMax = 64
 const lineFeed = encode('\n')
 const dataName = encode('data')
 const eventName = encode('event')

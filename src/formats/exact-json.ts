@@ -27,7 +27,8 @@ const longNumber = /\d{16}/
  */
 export function parseJson(text: string): unknown {
   const value: unknown = longNumber.test(text) ? JSON.parse(text, keepExact) : JSON.parse(text)
-  checkDepth(value)
+  // Each level takes two characters.
+  if (text.length >= 2 * depthMax) checkDepth(value)
   return value
 }
 

@@ -28,17 +28,23 @@ export interface Part {
 
 const noData = new Uint8Array()
 
-/** A part without content, but for these facts: for the record only, unless it has data. */
-export function emptyPart(facts: Partial<Part>): Part {
+/**
+ * A part without content, but for these facts: for the record only, unless it has data. One literal, since copies of
+ * objects cost a multiple of it.
+ */
+export function emptyPart(facts: Partial<Part>, data: Uint8Array = facts.data ?? noData, event = facts.event): Part {
   return {
     kind: 'part',
-    data: noData,
-    isMeaningful: false,
-    text: '',
-    isBeyondText: false,
-    finishReason: undefined,
-    hasOpenChoice: false,
-    usage: undefined,
-    ...facts,
+    data,
+    framed: facts.framed,
+    event,
+    isMeaningful: facts.isMeaningful ?? false,
+    isProgress: facts.isProgress,
+    isAside: facts.isAside,
+    text: facts.text ?? '',
+    isBeyondText: facts.isBeyondText ?? false,
+    finishReason: facts.finishReason,
+    hasOpenChoice: facts.hasOpenChoice ?? false,
+    usage: facts.usage,
   }
 }

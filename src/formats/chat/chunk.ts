@@ -35,6 +35,8 @@ export interface ChunkReader {
    * @throws {MalformedAnswer} if the JSON of a call has not ended: clients would run the call
    */
   finish(): readonly Part[]
+  /** Whether the last chunk had plain text in its first choice and no other content, as one before it. */
+  isTextAlone(): boolean
 }
 
 /** The members that all chunks of one stream have in common. */
@@ -90,7 +92,7 @@ export function chunkReader(defaults: ChunkDefaults = {}): ChunkReader {
       throw error
     }
   }
-  return Object.assign(readChunk, { finish: () => finishingParts(stream) })
+  return Object.assign(readChunk, { finish: () => finishingParts(stream), isTextAlone: () => stream.isTextAlone })
 }
 
 function finishingParts(stream: StreamState): readonly Part[] {
@@ -120,6 +122,8 @@ interface StreamState {
   opening: { readonly bytes: Uint8Array; readonly seen: number } | undefined
   /** The choices of a chunk with plain text in the first of them, and no other facts. */
   textChoices: TextChoices | undefined
+  /** The last chunk had such choices, without other content, and no usage. */
+  isTextAlone: boolean
 }
 
 /** The JSON of choices around a text. */
@@ -128,6 +132,8 @@ interface TextChoices {
   readonly before: Uint8Array
   /** From the closing quote on. */
   readonly after: Uint8Array
+  /** They have log probabilities, or members of the delta that this service does not know. */
+  readonly hasMore: boolean
 }
 
 /** Facts of one chunk. */
@@ -138,6 +144,8 @@ interface ChunkFacts extends AnswerFacts {
   /** Offset of the text, if it is the only content so far and has neither escapes nor bytes above 0x7f. */
   textStart: number | undefined
   finishReason: string | undefined
+  /** It has log probabilities, or members of a delta that this service does not know. */
+  hasMore: boolean
   /** Facts of the last delta. */
   delta: DeltaFacts
 }
@@ -161,6 +169,7 @@ function newFacts(): ChunkFacts {
     text: '',
     textStart: undefined,
     finishReason: undefined,
+    hasMore: false,
     hasError: false,
     usage: undefined,
     delta: noDelta,
@@ -177,12 +186,14 @@ function streamState(defaults: ChunkDefaults): StreamState {
     serviceTier: undefined,
     opening: undefined,
     textChoices: undefined,
+    isTextAlone: false,
   }
 }
 
 function readTop(cursor: JsonCursor, stream: StreamState, framed?: Uint8Array): Part {
   if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', 'an event is not a JSON object')
   const facts = newFacts()
+  stream.isTextAlone = false
   let seen = resumeAtOpening(cursor, stream, facts)
   for (let more = seen === 0 ? cursor.firstMember() : cursor.nextMember(); more; more = cursor.nextMember()) {
     const code = cursor.nameCode(topTable)
@@ -193,6 +204,7 @@ function readTop(cursor: JsonCursor, stream: StreamState, framed?: Uint8Array): 
   const end = cursor.position - 1
   cursor.finish()
   if (facts.hasError) throw new MalformedAnswer('malformed', 'an event is an error')
+  if (facts.usage !== undefined || facts.edits.length > 0) stream.isTextAlone = false
   if ((seen & 31) !== 31) insertMembers(facts.edits, end, missingOfTop(seen, stream), seen !== 0)
   const data = applyEdits(cursor.bytes, facts.edits)
   return {
@@ -232,14 +244,16 @@ function resumeAtOpening(cursor: JsonCursor, stream: StreamState, facts: ChunkFa
 function passTextChoices(
   bytes: Uint8Array,
   start: number,
-  { textChoices }: StreamState,
+  stream: StreamState,
   facts: ChunkFacts,
 ): number | undefined {
+  const { textChoices } = stream
   if (textChoices === undefined || !isAt(bytes, start, textChoices.before)) return undefined
   const textStart = start + textChoices.before.length
   const textEnd = endOfPlainText(bytes, textStart)
   if (!isAt(bytes, textEnd, textChoices.after)) return undefined
   addText(facts, latin1(bytes, textStart, textEnd))
+  stream.isTextAlone = !textChoices.hasMore && textEnd > textStart
   return textEnd + textChoices.after.length
 }
 
@@ -251,6 +265,7 @@ function keepTextChoices(cursor: JsonCursor, start: number, stream: StreamState,
   stream.textChoices = {
     before: cursor.bytes.slice(start, textStart),
     after: cursor.bytes.slice(textStart + text.length, cursor.position),
+    hasMore: facts.hasMore,
   }
 }
 
@@ -387,7 +402,9 @@ function readChoice(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts, 
         readError(cursor, facts)
         break
       case 4:
-        if (!cursor.skipNull()) readLogprobs(cursor, edits)
+        if (cursor.skipNull()) break
+        facts.hasMore = true
+        readLogprobs(cursor, edits)
         break
       case 5:
         // Moonshot's place.
@@ -450,7 +467,7 @@ function readDelta(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts, c
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const code = cursor.nameCode(deltaTable)
     let isKept = true
-    if (code === -1) cursor.skip()
+    if (code === -1) facts.hasMore = cursor.isFilled() || facts.hasMore
     else if (code === 0) readContent(cursor, facts)
     else if (code === 1) {
       isKept = cursor.peek() === 'array'

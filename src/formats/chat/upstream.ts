@@ -37,7 +37,10 @@ export function chatUpstream(readFor: ChatReaderTarget): UpstreamFormat {
       return {
         read(event) {
           const read = readEvent(chunks, event)
-          return read === 'done' || read.kind === 'error' ? read : eventsOf(read)
+          if (read === 'done' || read.kind === 'error') return read
+          // The usual case needs no second look. The first chunk, which has the head, is never one.
+          if (readFor === 'other' && chunks.isTextAlone()) return [{ kind: 'text', choice: 0, text: read.text }]
+          return eventsOf(read)
         },
         end: () => chunks.finish().flatMap(eventsOf),
       }

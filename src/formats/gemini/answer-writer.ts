@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../base/json-value.ts'
+import { encode } from '../../bytes/text.ts'
 import { UpstreamFailure } from '../../service/failure.ts'
 import type {
   AnswerEvent,
@@ -57,7 +58,7 @@ export function writeGeminiResponse(events: readonly AnswerEvent[], options: Res
 
 /** Starts writing a stream. */
 export function responseStreamWriter(options: ResponseOptions): PartWriter {
-  return eventWriter(options, () => undefined)
+  return eventWriter(options)
 }
 
 interface OpenCall {
@@ -84,14 +85,16 @@ interface Candidate {
  * Writes GenerateContentResponses. Calls, and what comes behind them, wait for the finish, as in `native.ts`. The last
  * response has the reasons and the usage.
  *
- * @param onResponse called with each response
+ * @param onResponse called with each response. Absent: those of text are written without an object for each
  */
 function eventWriter(
   { model, promptTokens, includesThoughts, choices }: ResponseOptions,
-  onResponse: (response: JsonObject) => void,
+  onResponse?: (response: JsonObject) => void,
 ): PartWriter {
   const candidates = new Map<number, Candidate>()
   let head: JsonObject | undefined
+  /** Its members, and the end of the object. */
+  let headJson: string | undefined
   let counts: TokenCounts | undefined
   let characters = 0
   /** Characters of incomplete calls. */
@@ -201,6 +204,30 @@ function eventWriter(
     })
   }
 
+  /** The usual case, quickly: text of the only candidate. Undefined: these events are another case. */
+  function onlyText(events: readonly AnswerEvent[]): Part | undefined {
+    const [event, second] = events
+    if (second !== undefined || event?.kind !== 'text' || event.choice !== 0 || event.text === '') return undefined
+    const candidate = candidates.get(0)
+    if (candidate === undefined || candidates.size !== 1 || onResponse !== undefined) return undefined
+    const { finish, hasCalls, parts, logprobs } = candidate
+    if (finish !== undefined || hasCalls || parts.length > 0 || logprobs !== undefined) return undefined
+    if (text !== '' || Object.keys(facts).length > 0) return undefined
+    headJson ??= JSON.stringify(start()).slice(1)
+    characters += event.text.length
+    const content = `{"role":"model","parts":[{"text":${JSON.stringify(event.text)}}]}`
+    return {
+      kind: 'part',
+      data: encode(`{"candidates":[{"content":${content},"index":0}],${headJson}`),
+      isMeaningful: true,
+      text: event.text,
+      isBeyondText: false,
+      finishReason: undefined,
+      hasOpenChoice: true,
+      usage: undefined,
+    }
+  }
+
   /** Whether calls wait for the finish of their candidate. */
   function isHeld(): boolean {
     if (held > heldCharactersMax) return false
@@ -214,6 +241,8 @@ function eventWriter(
   return {
     hasOneChoice: choices === 1,
     write(events) {
+      const only = onlyText(events)
+      if (only !== undefined) return [only]
       for (const event of events) {
         if (event.kind === 'start') start(event)
         else if (event.kind === 'usage') counts = event.counts
@@ -232,7 +261,7 @@ function eventWriter(
       text = ''
       if (written.length > 0) {
         const response = { candidates: written, ...start() }
-        onResponse(response)
+        onResponse?.(response)
         return [{ ...part, data: encodeJson(response) }]
       }
       return isEmpty ? [] : [part]
@@ -249,7 +278,7 @@ function eventWriter(
         usageMetadata: writeUsageMetadata(counted),
         ...start(),
       }
-      onResponse(response)
+      onResponse?.(response)
       return [
         {
           ...emptyPart({

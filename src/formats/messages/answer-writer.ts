@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../base/json-value.ts'
+import { encode } from '../../bytes/text.ts'
 import { UpstreamFailure } from '../../service/failure.ts'
 import type {
   AnswerEvent,
@@ -51,7 +52,7 @@ export function writeMessage(events: readonly AnswerEvent[], options: WriterOpti
 
 /** Starts writing a stream. */
 export function messageWriter(options: WriterOptions): PartWriter {
-  return eventWriter(options, () => undefined)
+  return eventWriter(options)
 }
 
 /** Content of one block, in the order of the answer. */
@@ -71,9 +72,9 @@ interface Block {
  * Writes the events of Messages. One block is open at a time: content that comes while a call is incomplete waits
  * behind it, up to 1 MiB of it.
  *
- * @param onEvent called with each event
+ * @param onEvent called with each event. Absent: events of text are written without an object for each
  */
-function eventWriter({ model, promptTokens }: WriterOptions, onEvent: (event: JsonObject) => void): PartWriter {
+function eventWriter({ model, promptTokens }: WriterOptions, onEvent?: (event: JsonObject) => void): PartWriter {
   /** The first one is open. */
   const blocks: Block[] = []
   let parts: Part[] = []
@@ -87,7 +88,7 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent: (event: Js
   let counts: TokenCounts | undefined
 
   function emit(event: JsonObject, facts: Partial<Part> = {}): void {
-    onEvent(event)
+    onEvent?.(event)
     parts.push(messagePart(event, { hasOpenChoice: finish === undefined, ...facts }))
   }
 
@@ -241,6 +242,29 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent: (event: Js
     }
   }
 
+  /** The usual case, quickly: more text for the open block. Undefined: these events are another case. */
+  function moreText(events: readonly AnswerEvent[]): Part | undefined {
+    const [event, second] = events
+    const [block, behind] = blocks
+    if (second !== undefined || event?.kind !== 'text' || event.choice !== 0 || onEvent !== undefined) return undefined
+    if (!isOpen || block?.kind !== 'text' || block.isComplete || behind !== undefined) return undefined
+    const { text } = event
+    if (text === '' || text.length > waitingCharactersMax) return undefined
+    characters += text.length
+    const delta = `{"type":"text_delta","text":${JSON.stringify(text)}}`
+    return {
+      kind: 'part',
+      data: encode(`{"type":"content_block_delta","index":${index},"delta":${delta}}`),
+      event: 'content_block_delta',
+      isMeaningful: true,
+      text,
+      isBeyondText: false,
+      finishReason: undefined,
+      hasOpenChoice: true,
+      usage: undefined,
+    }
+  }
+
   /** Takes the parts written so far. */
   function take(): readonly Part[] {
     const taken = parts
@@ -251,6 +275,8 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent: (event: Js
   return {
     hasOneChoice: true,
     write(events) {
+      const more = moreText(events)
+      if (more !== undefined) return [more]
       const wasFinished = finish !== undefined
       for (const event of events) {
         if (event.kind !== 'start' && event.kind !== 'usage') start()

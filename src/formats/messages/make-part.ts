@@ -4,5 +4,5 @@ import { emptyPart, type Part } from '../part.ts'
 
 /** An event as a part. */
 export function messagePart(event: JsonObject, facts: Partial<Part> = {}): Part {
-  return { ...emptyPart(facts), data: encodeJson(event), event: String(event['type']) }
+  return emptyPart(facts, encodeJson(event), String(event['type']))
 }

@@ -1,6 +1,8 @@
 import type { JsonObject } from '../../base/json-value.ts'
+import type { ServerSentEvent } from '../../bytes/event-stream.ts'
 import { JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
-import { withoutLineBreaks } from '../../bytes/text.ts'
+import { isLike, jsonTemplate, type Hole, type JsonTemplate } from '../../bytes/json-template.ts'
+import { latin1, withoutLineBreaks } from '../../bytes/text.ts'
 import { isDone } from '../done.ts'
 import { encodeJson, isObject, objectOf, objectsOf, parseJsonBytes, textOf } from '../exact-json.ts'
 import type { AnsweredError, PartReader } from '../format.ts'
@@ -38,12 +40,30 @@ export function messageEventReader(): PartReader {
     return { ...emptyPart(facts), data, event, hasOpenChoice: hasStarted && !isFinished }
   }
 
+  /** Deltas that differ from an earlier one in their text only are compared, not parsed. */
+  let known: KnownDelta | undefined
+  const place = [0, 0]
+
+  /** A delta like an earlier one; undefined for other events. */
+  function passKnown({ data, framed }: ServerSentEvent): Part | undefined {
+    if (known === undefined || !isLike(data, known.template, place)) return undefined
+    const [start = 0, end = 0] = place
+    const { index, isText } = known
+    return passDelta(
+      data,
+      index,
+      isText ? { text: latin1(data, start, end), isBeyondText: false } : { text: '', isBeyondText: end > start },
+      framed,
+    )
+  }
+
   /** One literal: this is the usual part, and copies cost a multiple of it. */
-  function deltaPart(data: Uint8Array, { text, isBeyondText }: DeltaFacts): Part {
+  function deltaPart(data: Uint8Array, { text, isBeyondText }: DeltaFacts, framed?: Uint8Array): Part {
     return {
       kind: 'part',
       data,
-      event: 'content_block_delta',
+      framed,
+      event: deltaEvent,
       isMeaningful: isBeyondText || text !== '',
       text,
       isBeyondText,
@@ -113,10 +133,10 @@ export function messageEventReader(): PartReader {
     return passed('content_block_stop', data)
   }
 
-  function passDelta(data: Uint8Array, index: number, delta: DeltaFacts): Part {
+  function passDelta(data: Uint8Array, index: number, delta: DeltaFacts, framed?: Uint8Array): Part {
     if (openIndex === -1 || index !== openIndex) throw misplaced('a delta')
     if (delta.text !== '' && openType !== 'text') throw misplaced('text')
-    return deltaPart(data, delta)
+    return deltaPart(data, delta, framed)
   }
 
   function changeMessage(data: Uint8Array): readonly Part[] {
@@ -136,7 +156,7 @@ export function messageEventReader(): PartReader {
 
   function readNamed(name: string, data: Uint8Array, { index, delta }: EventFacts): readonly Part[] | 'done' {
     switch (name) {
-      case 'content_block_delta':
+      case deltaEvent:
         return [passDelta(data, index, delta)]
       case 'content_block_start':
         return startBlock(data, index)
@@ -157,13 +177,19 @@ export function messageEventReader(): PartReader {
   return {
     eventBytesMax: messagesEventBytesMax,
     hasOneChoice: true,
-    read({ event, data: given }): readonly Part[] | 'done' | AnsweredError {
+    read(received): readonly Part[] | 'done' | AnsweredError {
+      const { event, data: given } = received
+      if (event === deltaEvent) {
+        const part = passKnown(received)
+        if (part !== undefined) return [part]
+      }
       if (isDone(given)) return 'done'
       if (event === 'error') return { kind: 'error', error: readUpstreamError(given) }
       const facts = readFacts(given)
       const { type, hasLineBreaks } = facts
       const name = type === '' ? event : type
       if (name === 'error') return { kind: 'error', error: readUpstreamError(given) }
+      if (event === deltaEvent && name === event) known = knownDelta(given, facts) ?? known
       const read = readNamed(name, hasLineBreaks ? withoutLineBreaks(given) : given, facts)
       return read === 'done' || event === '' || event === name ? read : read.map((part) => ({ ...part, event }))
     },
@@ -185,11 +211,29 @@ function misplaced(what: string): MalformedAnswer {
   return new MalformedAnswer('malformed', `${what} is out of place`)
 }
 
+const deltaEvent = 'content_block_delta'
+
+/** A delta whose only content is one plain string. */
+interface KnownDelta {
+  readonly template: JsonTemplate
+  readonly index: number
+  /** Otherwise it is beyond text. */
+  readonly isText: boolean
+}
+
+function knownDelta(data: Uint8Array, { hasLineBreaks, index, delta }: EventFacts): KnownDelta | undefined {
+  const { hole, text, isBeyondText } = delta
+  if (hole === undefined || hasLineBreaks || (text === '') !== isBeyondText) return undefined
+  return { template: jsonTemplate(data, [hole]), index, isText: !isBeyondText }
+}
+
 const noUsage = { input_tokens: 0, output_tokens: 0 }
 
 interface DeltaFacts {
   readonly text: string
   readonly isBeyondText: boolean
+  /** Its only content, if that is a plain string. */
+  readonly hole?: Hole | undefined
 }
 
 interface EventFacts {
@@ -203,7 +247,7 @@ interface EventFacts {
 const topNames = nameTable(['type', 'delta', 'index'])
 const deltaNames = nameTable(['type', 'text'])
 const eventTypes = [
-  'content_block_delta',
+  deltaEvent,
   'content_block_start',
   'content_block_stop',
   'message_start',
@@ -253,16 +297,23 @@ function readType(cursor: JsonCursor): string {
 function readDelta(cursor: JsonCursor): DeltaFacts {
   let text = ''
   let isBeyondText = false
+  let count = 0
+  let hole: Hole | undefined
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const code = cursor.nameCode(deltaNames)
     const kind = cursor.peek()
+    const start = cursor.position
     if (code === 1) {
       if (kind !== 'string') throw new MalformedAnswer('malformed', `the text of an event is a ${kind}`)
       text = cursor.string()
-    } else if (code === 0 || kind === 'number') cursor.skip()
-    else if (cursor.isFilled()) isBeyondText = true
+    } else if (code === 0 || kind === 'number') {
+      cursor.skip()
+      continue
+    } else if (cursor.isFilled()) isBeyondText = true
+    count++
+    if (kind === 'string' && cursor.isPlain) hole = { kind: 'text', start: start + 1, end: cursor.position - 1 }
   }
-  return { text, isBeyondText }
+  return { text, isBeyondText, hole: count === 1 ? hole : undefined }
 }
 
 function parseEvent(data: Uint8Array): JsonObject {

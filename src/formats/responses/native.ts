@@ -1,6 +1,9 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { ServerSentEvent } from '../../bytes/event-stream.ts'
+import { isDigits } from '../../bytes/fill.ts'
 import { JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
+import { isLike, jsonTemplate, type Hole, type JsonTemplate } from '../../bytes/json-template.ts'
+import { latin1 } from '../../bytes/text.ts'
 import { isDone } from '../done.ts'
 import { encodeJson, isObject, numberOf, objectOf, objectsOf, parseJsonBytes, textOf } from '../exact-json.ts'
 import type { AnsweredError, PartReader } from '../format.ts'
@@ -59,9 +62,23 @@ export function partReader(): PartReader {
   let hasText = false
   let isFinished = false
 
+  /** Deltas of text that differ from an earlier one in a few values only are compared, not parsed. */
+  let known: KnownDelta | undefined
+  const places: number[] = [0, 0, 0, 0, 0, 0]
+
+  function readText({ data, framed }: ServerSentEvent): readonly Part[] | undefined {
+    if (known !== undefined && isLike(data, known.template, places))
+      return passText(data, latin1(data, places[known.text * 2] ?? 0, places[known.text * 2 + 1] ?? 0), framed)
+    const delta = readTextDelta(data)
+    if (delta === undefined) return undefined
+    const line = oneLine(data)
+    if (line === data) known = knownDelta(data, delta) ?? known
+    return passText(line, delta.text)
+  }
+
   function read(event: ServerSentEvent): readonly Part[] | AnsweredError {
-    const text = event.event === textDelta ? readTextDelta(event.data) : undefined
-    if (text !== undefined) return passText(event.data, text)
+    const text = event.event === textDelta ? readText(event) : undefined
+    if (text !== undefined) return text
     const parsed = parseObject(event.data, 'an event')
     const { type, error, response } = parsed
     if (type === 'response.failed') return { kind: 'error', error: errorOf(response) }
@@ -98,12 +115,13 @@ export function partReader(): PartReader {
   }
 
   /** The usual case. */
-  function passText(data: Uint8Array, text: string): readonly Part[] {
+  function passText(data: Uint8Array, text: string, framed?: Uint8Array): readonly Part[] {
     if (!hasBegun) throw misplaced('content before the start')
     hasText ||= text !== ''
     const part: Part = {
       kind: 'part',
-      data: oneLine(data),
+      data,
+      framed,
       event: textDelta,
       isMeaningful: text !== '',
       text,
@@ -257,32 +275,59 @@ export function parseObject(data: Uint8Array, subject: string): JsonObject {
 /** An event was kept of an upstream that has begun to think. */
 const progress: readonly Part[] = [responsePart(undefined, undefined, { isProgress: true })]
 
-const deltaNames = nameTable(['type', 'delta'])
+const deltaNames = nameTable(['type', 'delta', 'sequence_number', 'obfuscation'])
+
+/** The text of a delta, and its values that differ in the next one. */
+interface TextDelta {
+  readonly text: string
+  /** Of these, the text. -1: it is not plain. */
+  readonly place: number
+  readonly holes: readonly Hole[]
+}
+
+interface KnownDelta {
+  readonly template: JsonTemplate
+  /** Which of the values is the text. */
+  readonly text: number
+}
+
+function knownDelta(data: Uint8Array, { place, holes }: TextDelta): KnownDelta | undefined {
+  return place === -1 ? undefined : { template: jsonTemplate(data, holes), text: place }
+}
 
 /**
- * Reads the text of a delta of text in place. Undefined for other events.
+ * Reads a delta of text in place. Undefined for other events.
  *
  * @throws {MalformedAnswer}
  */
-function readTextDelta(data: Uint8Array): string | undefined {
+function readTextDelta(data: Uint8Array): TextDelta | undefined {
   const cursor = new JsonCursor(data)
   let isTextDelta = false
   let text: string | undefined
+  let place = -1
+  const holes: Hole[] = []
   try {
     if (cursor.peek() !== 'object') return undefined
     for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
       const code = cursor.nameCode(deltaNames)
-      const isText = cursor.peek() === 'string'
-      if (code === 0 && isText) isTextDelta = cursor.string() === textDelta
-      else if (code === 1 && isText) text = cursor.string()
-      else cursor.skip()
+      const kind = cursor.peek()
+      const start = cursor.position
+      if (code === 0 && kind === 'string') isTextDelta = cursor.string() === textDelta
+      else if (code === 1 && kind === 'string') {
+        text = cursor.string()
+        place = cursor.isPlain ? holes.length : -1
+      } else cursor.skip()
+      if (kind === 'number' && code === 2 && isDigits(data, start, cursor.position))
+        holes.push({ kind: 'digits', start, end: cursor.position })
+      else if (kind === 'string' && code % 2 === 1 && cursor.isPlain)
+        holes.push({ kind: 'text', start: start + 1, end: cursor.position - 1 })
     }
     cursor.finish()
   } catch (cause) {
     if (cause instanceof JsonSyntaxError) throw new MalformedAnswer('malformed', 'an event is not JSON', { cause })
     throw cause
   }
-  return isTextDelta ? text : undefined
+  return isTextDelta && text !== undefined ? { text, place, holes } : undefined
 }
 
 const lineFeed = 0x0a
