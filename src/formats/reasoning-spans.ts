@@ -25,8 +25,11 @@ export function reasoningOf(
   objects: readonly KeptObject[],
   isForeign: (object: KeptObject) => boolean,
 ): readonly ReasoningSpan[] {
+  if (objects.length === 0) return noSpans
   return objects.map((object) => ({ start: object.start, end: object.end, isForeign: isForeign(object) }))
 }
+
+const noSpans: readonly ReasoningSpan[] = []
 
 /** Name of reasoning in `x-svc-dropped`, in every format of callers. */
 export const droppedReasoning = 'reasoning'

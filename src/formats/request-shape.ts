@@ -1,5 +1,6 @@
-import { JsonCursor, nameTable, type JsonKind, type NameTable } from '../bytes/json-cursor.ts'
+import { endOfPlainText, isAt, JsonCursor, nameTable, type JsonKind, type NameTable } from '../bytes/json-cursor.ts'
 import { skip, type Pace, type Walk } from '../bytes/pace.ts'
+import { encode, latin1 } from '../bytes/text.ts'
 import { invalidRequest, WireError } from './error.ts'
 import { checkChoice, checkNumber, readBoolean, type NumberRule } from './fields.ts'
 import { missing, shown, wrongType } from './request-fault.ts'
@@ -11,7 +12,7 @@ type OneShape =
   | PlainShape
   | { readonly kind: 'boolean' }
   | NumberRule
-  | { readonly kind: 'choice'; readonly values: readonly string[] }
+  | { readonly kind: 'choice'; readonly values: readonly string[]; readonly table: NameTable }
   | RefusedShape
   | ContainerShape
 
@@ -60,6 +61,8 @@ export interface ObjectShape {
   readonly required: readonly string[]
   readonly byType: ByType | undefined
   readonly keeps: Keeps | undefined
+  /** It has no members that are checked. */
+  readonly isAny: boolean
 }
 
 /** Objects of a shape whose offsets are kept in {@link Found.objects}. */
@@ -101,7 +104,7 @@ export function noted(note: string): OneShape {
 
 /** A string of these values. */
 export function oneOf(...values: readonly string[]): OneShape {
-  return { kind: 'choice', values }
+  return { kind: 'choice', values, table: nameTable(values) }
 }
 
 /** A number. @param min smallest value @param max largest value */
@@ -145,6 +148,7 @@ export function object(members: Readonly<Record<string, Shape>>, required: reado
     required,
     byType: undefined,
     keeps: undefined,
+    isAny: names.length === 0 && required.length === 0,
   }
 }
 
@@ -154,7 +158,7 @@ export function kept(
   members: readonly string[],
   only: Pick<Keeps, 'type' | 'needs'> = {},
 ): ObjectShape {
-  return { ...shape, keeps: { members, ...only } }
+  return { ...shape, keeps: { members, ...only }, isAny: false }
 }
 
 /**
@@ -258,6 +262,59 @@ export function* checkValue(walk: ShapeWalk, given: Shape, place: Place, isRequi
   if (cursor.position >= pace.limit) yield pace
 }
 
+/**
+ * Passes a short value that is of its shape; false, without moving, for any other. Then {@link checkValue} is needed,
+ * which takes longer to begin than such a value to check.
+ */
+export function passShort(cursor: JsonCursor, shape: Shape): boolean {
+  const kind = cursor.peek()
+  const start = cursor.position
+  switch (shape.kind) {
+    case 'boolean':
+      if (kind !== 'boolean') return false
+      cursor.boolean()
+      return true
+    case 'number':
+    case 'integer':
+      if (kind === 'number' && isWithin(cursor.number(), shape)) return true
+      break
+    case 'choice':
+      if (kind === 'string' && endOfPlainText(cursor.bytes, start + 1) - start <= choiceBytesMax) {
+        cursor.skip()
+        if (cursor.stringCode(shape.table, start, cursor.position) !== -1) return true
+      }
+      break
+    default:
+      return false
+  }
+  cursor.position = start
+  return false
+}
+
+const choiceBytesMax = 64
+
+function isWithin(value: number, { kind, min, max }: NumberRule): boolean {
+  return value >= min && value <= max && (kind === 'number' || Number.isInteger(value))
+}
+
+/** Whether every value of this kind has the shape, so that it need only be passed. */
+export function isOpenTo(shape: Shape, kind: JsonKind): boolean {
+  switch (shape.kind) {
+    case 'any':
+      return kind !== 'null'
+    case 'text':
+      return kind === 'string'
+    case 'object':
+      return shape.isAny && kind === 'object'
+    case 'either': {
+      const of = shape.shapes[kind]
+      return of !== undefined && isOpenTo(of, kind)
+    }
+    default:
+      return false
+  }
+}
+
 function passNull(cursor: JsonCursor, shape: Shape, place: Place, isRequired: boolean): void {
   if (isRequired && shape.kind !== 'any') throw wrongType(pathOf(place), described(shape), 'null')
   cursor.skip()
@@ -317,16 +374,23 @@ function* checkContainer(walk: ShapeWalk, shape: ContainerShape, place: Place): 
         ? yield* checkMembers(walk, shape, place)
         : yield* checkTyped(walk, shape, shape.byType, place)
     case 'tagged':
-      return yield* checkMembers(walk, yield* shapeByType(walk, shape, place), place)
+      return yield* checkMembers(
+        walk,
+        shapeAtOnce(walk.cursor, shape) ?? (yield* shapeByType(walk, shape, place)),
+        place,
+      )
   }
 }
 
 function* checkList(walk: ShapeWalk, { of, min, isKept }: ListShape, place: Place): Walk<void> {
-  const { cursor, found } = walk
+  const { cursor, pace, found } = walk
   const start = cursor.position
   let count = 0
   for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
-    yield* checkValue(walk, of, { name: count, within: place }, true)
+    if (isOpenTo(of, cursor.peek())) {
+      if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
+      if (cursor.position >= pace.limit) yield pace
+    } else if (!passShort(cursor, of)) yield* checkValue(walk, of, { name: count, within: place }, true)
     count++
   }
   if (count < min)
@@ -376,15 +440,19 @@ function* checkMembers(walk: ShapeWalk, shape: ObjectShape, place: Place): Walk<
     const code = cursor.nameCode(table)
     const name = names[code]
     const member = shapes[code]
+    const kind = cursor.peek()
+    const start = cursor.position
     if (name === undefined || member === undefined) {
       if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
       if (cursor.position >= pace.limit) yield pace
       continue
     }
     seen |= 1 << code
-    if (keeper !== undefined) cursor.peek()
-    const start = cursor.position
-    yield* checkValue(walk, member, { name, within: place }, required.includes(name))
+    if (isOpenTo(member, kind)) {
+      if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
+      if (cursor.position >= pace.limit) yield pace
+    } else if (!passShort(cursor, member))
+      yield* checkValue(walk, member, { name, within: place }, required.includes(name))
     keeper?.note(name, { start, end: cursor.position })
   }
   for (const name of required)
@@ -411,7 +479,10 @@ function* checkTyped(walk: ShapeWalk, shape: ObjectShape, byType: ByType, place:
       continue
     }
     kinds[code] = kind
-    yield* checkValue(walk, member, { name, within: place })
+    if (isOpenTo(member, kind)) {
+      if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
+      if (cursor.position >= pace.limit) yield pace
+    } else if (!passShort(cursor, member)) yield* checkValue(walk, member, { name, within: place })
     keeper?.note(name, { start, end: cursor.position })
     if (code === 0 && kind !== 'null') type = readType(cursor, start, kind, place)
   }
@@ -451,6 +522,18 @@ function readType(cursor: JsonCursor, start: number, kind: JsonKind, within: Pla
 }
 
 const typeTable = nameTable(['type'])
+
+const typeFirst = encode('{"type":"')
+
+/** The shape of an object that begins with a type that is known. */
+function shapeAtOnce({ bytes, position }: JsonCursor, { types }: TaggedShape): ObjectShape | undefined {
+  if (!isAt(bytes, position, typeFirst)) return undefined
+  const start = position + typeFirst.length
+  const end = endOfPlainText(bytes, start)
+  return end - start > typeBytesMax || bytes[end] !== quote ? undefined : types.get(latin1(bytes, start, end))
+}
+
+const quote = 0x22
 
 /** The shape of the object at the cursor, by its `type`, which is usually its first member. */
 function* shapeByType({ cursor, pace }: ShapeWalk, { types, isOpen }: TaggedShape, place: Place): Walk<ObjectShape> {

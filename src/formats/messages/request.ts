@@ -8,7 +8,7 @@ import { sealMark } from '../opaque-seal.ts'
 import { beginsWith, isBlank, reasoningFact, reasoningOf, type ReasoningSpan } from '../reasoning-spans.ts'
 import { missing } from '../request-fault.ts'
 import { addMember, memberName } from '../request-members.ts'
-import { checkValue, shapeWalk, type KeptObject } from '../request-shape.ts'
+import { checkValue, passShort, shapeWalk, type KeptObject } from '../request-shape.ts'
 import { requestShapes } from './request-shapes.ts'
 
 /** A checked request (docs/api.md). The caller's bytes pass through; only these facts are read from them. */
@@ -35,6 +35,10 @@ const unshapedNames = untranslatedNames.filter((name) => !shapedNames.includes(n
 const names = [...ownNames, ...shapedNames, ...unshapedNames]
 const table = nameTable(names)
 
+/** The bit of a name among those that were seen. There are fewer than 31 names. */
+const bitOf = (name: string): number => 1 << names.indexOf(name)
+const mayBeUntranslated = ['tools', ...untranslatedNames].reduce((bits, name) => bits | bitOf(name), 0)
+
 /** Limit of top-level members. */
 const membersMax = 10_000
 
@@ -53,25 +57,27 @@ export function messagesCheck(
     const members: Member[] = []
     let model: string | undefined
     let stream = false
+    let seen = 0
     for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
       const start = cursor.nameStart
       const code = cursor.nameCode(table)
       const name = names[code] ?? memberName(cursor)
       const shape = shapes[code - ownNames.length]
+      if (code !== -1) seen |= 1 << code
       const valueStart = cursor.position
       if (code === 0) {
         if (cursor.peek() === 'string' && !cursor.skip(pace.limit)) yield* skip(cursor, pace)
         model = readModel(cursor, valueStart, model)
       } else if (code === 1) stream = readBoolean(cursor, name)
-      else if (shape !== undefined) yield* checkValue(walk, shape, { name, within: undefined }, required.includes(name))
-      else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
+      else if (shape !== undefined) {
+        if (!passShort(cursor, shape)) yield* checkValue(walk, shape, { name, within: undefined }, required.includes(name))
+      } else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
       addMember(members, { name, start, valueStart, end: cursor.position }, membersMax)
       if (cursor.position >= pace.limit) yield pace
     }
     cursor.end()
     if (model === undefined) throw missing('model')
-    const found = new Set(members.map(({ name }) => name))
-    const absent = required.find((name) => !found.has(name))
+    const absent = required.find((name) => (seen & bitOf(name)) === 0)
     if (absent !== undefined) throw missing(absent)
     const reasoning = reasoningOf(walk.found.objects, (block) => isForeign(cursor.bytes, block))
     return {
@@ -83,7 +89,7 @@ export function messagesCheck(
       reasoning,
       ...reasoningFact(reasoning),
       ...(headers === undefined ? {} : { headers }),
-      ...untranslatedIn(cursor.bytes, members, found),
+      ...untranslatedIn(cursor.bytes, members, seen),
     }
   }
 }
@@ -98,9 +104,13 @@ function isForeign(body: Uint8Array, { members: { signature, data } }: KeptObjec
 function untranslatedIn(
   body: Uint8Array,
   members: readonly Member[],
-  found: ReadonlySet<string>,
+  seen: number,
 ): Pick<Ask, 'untranslated'> {
-  const untranslated = [...untranslatedNames.filter((name) => found.has(name)), ...ownTools(body, members)]
+  if ((seen & mayBeUntranslated) === 0) return {}
+  const untranslated = [
+    ...untranslatedNames.filter((name) => (seen & bitOf(name)) !== 0),
+    ...((seen & bitOf('tools')) === 0 ? [] : ownTools(body, members)),
+  ]
   return untranslated.length === 0 ? {} : { untranslated }
 }
 

@@ -17,7 +17,7 @@ import {
 } from '../reasoning-spans.ts'
 import { missing } from '../request-fault.ts'
 import { addMember, memberName } from '../request-members.ts'
-import { checkValue, shapeWalk, type KeptObject, type Span } from '../request-shape.ts'
+import { checkValue, passShort, shapeWalk, type KeptObject, type Span } from '../request-shape.ts'
 import { requestShape } from './request-fields.ts'
 
 /** A checked request for a Response (docs/api.md). */
@@ -56,17 +56,14 @@ const ownTools = ['web_search', 'web_search_preview', 'web_search_preview_2025_0
 
 /** Checks requests of a format; see {@link readRequest}. Only those for a response may ask for a stream. */
 export function requestReader(format: ResponsesFormatName): RequestWalk<ResponsesRequest> {
-  return function* read(cursor, pace) {
-    const request = yield* readRequest(cursor, pace)
-    return { ...request, format, stream: request.stream && format === 'responses' }
-  }
+  return (cursor, pace) => readRequest(cursor, pace, format)
 }
 
 /**
  * Checks a request in place. Unknown members pass unread; 10,000 members at most. Of a repeated member the last counts,
  * and all are checked. `model` must not be repeated.
  */
-function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ResponsesRequest> {
+function* readRequest(cursor: JsonCursor, pace: Pace, format: ResponsesFormatName): Walk<ResponsesRequest> {
   if (cursor.peek() !== 'object') throw invalidRequest('invalid_json', 'The request body must be a JSON object.')
   const { names, table, shapes } = requestShape
   const members: Member[] = []
@@ -87,7 +84,7 @@ function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ResponsesRequest> {
       model = readModel(cursor, valueStart, model)
     } else if (shape === undefined) {
       if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
-    } else yield* checkValue(walk, shape, { name, within: undefined })
+    } else if (!passShort(cursor, shape)) yield* checkValue(walk, shape, { name, within: undefined })
     if (name === 'input') hasInput = kind !== 'null'
     else if (name === 'stream') stream = cursor.bytes[valueStart] === letterT
     addMember(members, { name, start, valueStart, end: cursor.position }, membersMax)
@@ -98,10 +95,10 @@ function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ResponsesRequest> {
   if (!hasInput) throw missing('input')
   const reasoning = reasoningOf(found.objects, (object) => isForeign(cursor.bytes, object))
   return {
-    format: 'responses',
+    format,
     body: cursor.bytes,
     model,
-    stream,
+    stream: stream && format === 'responses',
     members,
     toolLists: found.lists,
     renamesTools: renamed.some((type) => found.types.has(type)),
