@@ -1,6 +1,7 @@
 /**
- * `npm run bench:formats -- --service [ROUNDS [SECONDS]]`: what requests and streamed chunks cost in each format of
+ * `npm run bench:formats -- --service [ROUNDS [SECONDS [MEASURES]]]`: what requests and streamed chunks cost in each format of
  * callers, at providers of each format: a process of the service for each pair, sockets, and all pairs in turns.
+ * MEASURES: `rate-1000,plain,paced-64,stream-throughput,first-token`, or some of them.
  */
 import { streamLoad } from './load.ts'
 import { processorTicks, stealPercent } from './machine.ts'
@@ -110,8 +111,8 @@ function printTables(measurements: readonly Measurement[]): void {
   table('translated', columns, streamed, translated)
 }
 
-/** Measures all pairs, and prints the tables. @param seconds duration of each measurement */
-export async function measureService(rounds: number, seconds: number): Promise<void> {
+/** Measures all pairs, and prints the tables. @param seconds duration of each measurement @param only some measures */
+export async function measureService(rounds: number, seconds: number, only?: readonly string[]): Promise<void> {
   const missing = await missingPrograms(new Set(['wrk']))
   if (missing.size > 0) throw new Error('wrk is missing: it sends the requests')
   const programs: RunningProgram[] = []
@@ -121,7 +122,8 @@ export async function measureService(rounds: number, seconds: number): Promise<v
   process.once('SIGTERM', leave)
   try {
     const contenders: Contender[] = []
-    for (const pair of pairs) {
+    const wanted = measures.filter(({ name }) => only?.includes(name) !== false)
+    for (const pair of wanted.some(({ needsStreams }) => needsStreams) ? pairs : pairs.filter(isNative)) {
       progress(`starting ${nameOf(pair)}`)
       contenders.push(await startPair(pair, workshop))
     }
@@ -138,7 +140,7 @@ export async function measureService(rounds: number, seconds: number): Promise<v
     const natives = new Set(spokenNames.map(nativeOf))
     const measurements: Measurement[] = []
     const notes: string[] = []
-    for (const measure of measures) {
+    for (const measure of wanted) {
       const field = measure.needsStreams ? contenders : contenders.filter(({ name }) => natives.has(name))
       const outcome = await runMeasure(measure, field, rounds, setting)
       measurements.push(...outcome.measurements)

@@ -251,7 +251,7 @@ function firstRequest(): Uint8Array {
 }
 
 const isOfService = process.argv[2] === '--service'
-const [roundsGiven, secondsGiven] = process.argv.slice(isOfService ? 3 : 2)
+const [roundsGiven, secondsGiven, measuresGiven] = process.argv.slice(isOfService ? 3 : 2)
 
 function wholeNumber(name: string, given: string | undefined, usual: number): number {
   const value = Number(given ?? usual)
@@ -260,7 +260,8 @@ function wholeNumber(name: string, given: string | undefined, usual: number): nu
 }
 
 if (isOfService) {
-  await measureService(wholeNumber('rounds', roundsGiven, 5), wholeNumber('seconds', secondsGiven, 2))
+  const rounds = wholeNumber('rounds', roundsGiven, 5)
+  await measureService(rounds, wholeNumber('seconds', secondsGiven, 2), measuresGiven?.split(','))
   process.exit(0)
 }
 const rounds = wholeNumber('rounds', roundsGiven, 11)

@@ -228,12 +228,39 @@ export function shapeWalk(cursor: JsonCursor, pace: Pace): ShapeWalk {
 }
 
 /**
- * Passes a value and checks it.
+ * Begins to check the value at the cursor. Undefined: it is of its shape, and was passed. Most values are short, and a
+ * walk would take longer to begin than they to check.
  *
  * @param isRequired null is a fault
+ * @returns the rest of the check
  * @throws {WireError} 400
  */
-export function* checkValue(walk: ShapeWalk, given: Shape, place: Place, isRequired = false): Walk<void> {
+export function checkValue(
+  walk: ShapeWalk,
+  given: Shape,
+  name: string | number,
+  within: Place | undefined,
+  isRequired = false,
+): Walk<void> | undefined {
+  const { cursor, pace } = walk
+  const kind = cursor.peek()
+  if (isOpenTo(given, kind)) return cursor.skip(pace.limit) ? undefined : skip(cursor, pace)
+  if (passShort(cursor, given, kind)) return undefined
+  const place = { name, within }
+  const shape = given.kind === 'either' ? given.shapes[kind] : given
+  return (shape && containerWalk(walk, shape, kind, place)) ?? checkAny(walk, given, place, isRequired)
+}
+
+/** The check of a container, if its shape is known at once. */
+function containerWalk(walk: ShapeWalk, shape: OneShape, kind: JsonKind, place: Place): Walk<void> | undefined {
+  if (shape.kind === 'list') return kind === 'array' ? checkList(walk, shape, place) : undefined
+  if (kind !== 'object' || (shape.kind !== 'object' && shape.kind !== 'tagged')) return undefined
+  const known = shape.kind === 'object' ? shape : shapeAtOnce(walk.cursor, shape)
+  return known && checkObject(walk, known, place)
+}
+
+/** Passes a value and checks it. */
+function* checkAny(walk: ShapeWalk, given: Shape, place: Place, isRequired: boolean): Walk<void> {
   const { cursor, pace } = walk
   const kind = cursor.peek()
   if (kind === 'null') return passNull(cursor, given, place, isRequired)
@@ -259,15 +286,10 @@ export function* checkValue(walk: ShapeWalk, given: Shape, place: Place, isRequi
     default:
       checkShort(cursor, shape, place)
   }
-  if (cursor.position >= pace.limit) yield pace
 }
 
-/**
- * Passes a short value that is of its shape; false, without moving, for any other. Then {@link checkValue} is needed,
- * which takes longer to begin than such a value to check.
- */
-export function passShort(cursor: JsonCursor, shape: Shape): boolean {
-  const kind = cursor.peek()
+/** Passes a short value that is of its shape; false, without moving, for any other. */
+function passShort(cursor: JsonCursor, shape: Shape, kind: JsonKind): boolean {
   const start = cursor.position
   switch (shape.kind) {
     case 'boolean':
@@ -298,7 +320,7 @@ function isWithin(value: number, { kind, min, max }: NumberRule): boolean {
 }
 
 /** Whether every value of this kind has the shape, so that it need only be passed. */
-export function isOpenTo(shape: Shape, kind: JsonKind): boolean {
+function isOpenTo(shape: Shape, kind: JsonKind): boolean {
   switch (shape.kind) {
     case 'any':
       return kind !== 'null'
@@ -366,20 +388,14 @@ function checkShort(
 
 /** The members of an object, or the elements of an array, that `peek` saw. */
 function* checkContainer(walk: ShapeWalk, shape: ContainerShape, place: Place): Walk<void> {
-  switch (shape.kind) {
-    case 'list':
-      return yield* checkList(walk, shape, place)
-    case 'object':
-      return shape.byType === undefined
-        ? yield* checkMembers(walk, shape, place)
-        : yield* checkTyped(walk, shape, shape.byType, place)
-    case 'tagged':
-      return yield* checkMembers(
-        walk,
-        shapeAtOnce(walk.cursor, shape) ?? (yield* shapeByType(walk, shape, place)),
-        place,
-      )
-  }
+  if (shape.kind === 'list') return yield* checkList(walk, shape, place)
+  yield* checkObject(walk, shape.kind === 'tagged' ? yield* shapeByType(walk, shape, place) : shape, place)
+}
+
+function checkObject(walk: ShapeWalk, shape: ObjectShape, place: Place): Walk<void> {
+  return shape.byType === undefined
+    ? checkMembers(walk, shape, place)
+    : checkTyped(walk, shape, shape.byType, place)
 }
 
 function* checkList(walk: ShapeWalk, { of, min, isKept }: ListShape, place: Place): Walk<void> {
@@ -387,10 +403,9 @@ function* checkList(walk: ShapeWalk, { of, min, isKept }: ListShape, place: Plac
   const start = cursor.position
   let count = 0
   for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
-    if (isOpenTo(of, cursor.peek())) {
-      if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
-      if (cursor.position >= pace.limit) yield pace
-    } else if (!passShort(cursor, of)) yield* checkValue(walk, of, { name: count, within: place }, true)
+    const rest = checkValue(walk, of, count, place, true)
+    if (rest !== undefined) yield* rest
+    if (cursor.position >= pace.limit) yield pace
     count++
   }
   if (count < min)
@@ -440,19 +455,17 @@ function* checkMembers(walk: ShapeWalk, shape: ObjectShape, place: Place): Walk<
     const code = cursor.nameCode(table)
     const name = names[code]
     const member = shapes[code]
-    const kind = cursor.peek()
-    const start = cursor.position
     if (name === undefined || member === undefined) {
       if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
       if (cursor.position >= pace.limit) yield pace
       continue
     }
     seen |= 1 << code
-    if (isOpenTo(member, kind)) {
-      if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
-      if (cursor.position >= pace.limit) yield pace
-    } else if (!passShort(cursor, member))
-      yield* checkValue(walk, member, { name, within: place }, required.includes(name))
+    if (keeper !== undefined) cursor.peek()
+    const start = cursor.position
+    const rest = checkValue(walk, member, name, place, required.includes(name))
+    if (rest !== undefined) yield* rest
+    if (cursor.position >= pace.limit) yield pace
     keeper?.note(name, { start, end: cursor.position })
   }
   for (const name of required)
@@ -479,10 +492,9 @@ function* checkTyped(walk: ShapeWalk, shape: ObjectShape, byType: ByType, place:
       continue
     }
     kinds[code] = kind
-    if (isOpenTo(member, kind)) {
-      if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
-      if (cursor.position >= pace.limit) yield pace
-    } else if (!passShort(cursor, member)) yield* checkValue(walk, member, { name, within: place })
+    const rest = checkValue(walk, member, name, place)
+    if (rest !== undefined) yield* rest
+    if (cursor.position >= pace.limit) yield pace
     keeper?.note(name, { start, end: cursor.position })
     if (code === 0 && kind !== 'null') type = readType(cursor, start, kind, place)
   }

@@ -9,7 +9,7 @@ import { sealMark } from '../opaque-seal.ts'
 import { beginsWith, reasoningFact, type ReasoningSpan } from '../reasoning-spans.ts'
 import { missing } from '../request-fault.ts'
 import { addMember, memberName } from '../request-members.ts'
-import { checkValue, passShort, shapeWalk, type KeptObject, type Shape, type Span } from '../request-shape.ts'
+import { checkValue, shapeWalk, type KeptObject, type Shape, type Span } from '../request-shape.ts'
 import { modelNote } from './request-shapes.ts'
 import { sealedBeginning } from './sealed-thoughts.ts'
 
@@ -57,8 +57,8 @@ export function geminiCheck(
         const shape = code === -1 ? undefined : shapes[name]
         const valueStart = cursor.position
         if (shape !== undefined) {
-          if (!passShort(cursor, shape))
-            yield* checkValue(walk, shape, { name, within: undefined }, required.includes(name))
+          const rest = checkValue(walk, shape, name, undefined, required.includes(name))
+          if (rest !== undefined) yield* rest
         } else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
         addMember(members, { name, start, valueStart, end: cursor.position }, membersMax)
         if (cursor.position >= pace.limit) yield pace

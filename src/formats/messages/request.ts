@@ -8,7 +8,7 @@ import { sealMark } from '../opaque-seal.ts'
 import { beginsWith, isBlank, reasoningFact, reasoningOf, type ReasoningSpan } from '../reasoning-spans.ts'
 import { missing } from '../request-fault.ts'
 import { addMember, memberName } from '../request-members.ts'
-import { checkValue, passShort, shapeWalk, type KeptObject } from '../request-shape.ts'
+import { checkValue, shapeWalk, type KeptObject } from '../request-shape.ts'
 import { requestShapes } from './request-shapes.ts'
 
 /** A checked request (docs/api.md). The caller's bytes pass through; only these facts are read from them. */
@@ -70,7 +70,8 @@ export function messagesCheck(
         model = readModel(cursor, valueStart, model)
       } else if (code === 1) stream = readBoolean(cursor, name)
       else if (shape !== undefined) {
-        if (!passShort(cursor, shape)) yield* checkValue(walk, shape, { name, within: undefined }, required.includes(name))
+        const rest = checkValue(walk, shape, name, undefined, required.includes(name))
+        if (rest !== undefined) yield* rest
       } else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
       addMember(members, { name, start, valueStart, end: cursor.position }, membersMax)
       if (cursor.position >= pace.limit) yield pace

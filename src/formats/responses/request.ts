@@ -17,7 +17,7 @@ import {
 } from '../reasoning-spans.ts'
 import { missing } from '../request-fault.ts'
 import { addMember, memberName } from '../request-members.ts'
-import { checkValue, passShort, shapeWalk, type KeptObject, type Span } from '../request-shape.ts'
+import { checkValue, shapeWalk, type KeptObject, type Span } from '../request-shape.ts'
 import { requestShape } from './request-fields.ts'
 
 /** A checked request for a Response (docs/api.md). */
@@ -84,7 +84,10 @@ function* readRequest(cursor: JsonCursor, pace: Pace, format: ResponsesFormatNam
       model = readModel(cursor, valueStart, model)
     } else if (shape === undefined) {
       if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
-    } else if (!passShort(cursor, shape)) yield* checkValue(walk, shape, { name, within: undefined })
+    } else {
+      const rest = checkValue(walk, shape, name, undefined)
+      if (rest !== undefined) yield* rest
+    }
     if (name === 'input') hasInput = kind !== 'null'
     else if (name === 'stream') stream = cursor.bytes[valueStart] === letterT
     addMember(members, { name, start, valueStart, end: cursor.position }, membersMax)
