@@ -1,7 +1,7 @@
 /**
- * `npm run bench:formats -- --service [ROUNDS [SECONDS [MEASURES]]]`: what requests and streamed chunks cost in each format of
- * callers, at providers of each format: a process of the service for each pair, sockets, and all pairs in turns.
- * MEASURES: `rate-1000,plain,paced-64,stream-throughput,first-token`, or some of them.
+ * `npm run bench:formats -- --service [ROUNDS [SECONDS [MEASURES]]]`: what requests and streamed chunks cost in each
+ * format of callers, at providers of each format: a process of the service for each pair, sockets, and all pairs in
+ * turns. MEASURES: `rate-1000,plain,paced-64,stream-throughput,first-token`, or some of them.
  */
 import { streamLoad } from './load.ts'
 import { processorTicks, stealPercent } from './machine.ts'
@@ -39,13 +39,9 @@ const nameOf = ({ caller, provider }: Pair): string => `${caller}-${provider}`
 const nativeOf = (caller: SpokenName): string => nameOf({ caller, provider: caller })
 const isNative = ({ caller, provider }: Pair): boolean => caller === provider
 
-const measures: readonly Measure[] = [
-  rate('rate-1000'),
-  plain,
-  paced('paced-64'),
-  streamThroughput,
-  firstToken,
-].map((measure) => ({ ...measure, includesDirect: false }))
+const measures: readonly Measure[] = [rate('rate-1000'), plain, paced('paced-64'), streamThroughput, firstToken].map(
+  (measure) => ({ ...measure, includesDirect: false }),
+)
 
 const titles: Readonly<Record<SpokenName, string>> = {
   chat: 'chat completions',

@@ -3,8 +3,8 @@ import { parseBodyOutcome, type BodyLoad, type BodyOutcome } from './body-load.t
 import { asRecord, numberIn, type LoadAddress } from './load-address.ts'
 import { ProgramError, runProgram } from './processes.ts'
 import { parseRateOutcome, type RateLoad, type RateOutcome } from './rate-load.ts'
-import { parseStreamOutcome, type StreamLoad, type StreamOutcome } from './stream-load.ts'
 import { spokenFormats, spokenRequest } from './spoken-formats.ts'
+import { parseStreamOutcome, type StreamLoad, type StreamOutcome } from './stream-load.ts'
 import { chatPath } from './upstream-protocol.ts'
 
 /** Target of a load: a proxy, or the upstream itself. */

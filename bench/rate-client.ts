@@ -9,8 +9,8 @@ import type { Socket } from 'bun'
 import { answerReader, type AnswerReader } from './answer-reader.ts'
 import { measuredWindow, type MeasuredWindow } from './measured-window.ts'
 import { parseRateLoad, type RateOutcome } from './rate-load.ts'
-import { percentile } from './statistics.ts'
 import { spokenFormats, spokenRequest } from './spoken-formats.ts'
+import { percentile } from './statistics.ts'
 import { clockUs, heldRequestBody, requestHead } from './upstream-protocol.ts'
 
 interface Connection {

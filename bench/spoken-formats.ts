@@ -143,8 +143,7 @@ export const spokenFormats: Readonly<Record<SpokenName, SpokenFormat>> = {
       ]),
   },
   gemini: {
-    path: (isStream) =>
-      `/v1beta/models/${modelName}:${isStream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+    path: (isStream) => `/v1beta/models/${modelName}:${isStream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
     request: (prompt) => ({ contents: [{ role: 'user', parts: [{ text: prompt }] }] }),
     whole: geminiResponse(answer, { finishReason: 'STOP' }),
     begin: '',

@@ -6,9 +6,9 @@
 import type { Socket } from 'bun'
 import { answerReader, type AnswerReader } from './answer-reader.ts'
 import { measuredWindow } from './measured-window.ts'
+import { spokenFormats, spokenRequest } from './spoken-formats.ts'
 import { percentile } from './statistics.ts'
 import { parseStreamLoad, type StreamOutcome, type StreamWindow } from './stream-load.ts'
-import { spokenFormats, spokenRequest } from './spoken-formats.ts'
 import { requestHead, clockUs, contentOf, streamRequestBody } from './upstream-protocol.ts'
 
 interface Connection {

@@ -1,10 +1,10 @@
 /**
  * Process of the mock upstream: `upstream.ts PORT`. Prints one line when it listens.
  *
- * A plain request gets the same answer of 1 KB each time, at once or after the time in the request, in the format of its
- * path. A streamed one gets a role chunk and the first content chunk at once, further content chunks at the requested
- * pace, then a finish chunk and `[DONE]`, or what the format has instead. Each content chunk is one write and carries
- * its send time. Plain sockets keep the upstream much cheaper than any proxy.
+ * A plain request gets the same answer of 1 KB each time, at once or after the time in the request, in the format of
+ * its path. A streamed one gets a role chunk and the first content chunk at once, further content chunks at the
+ * requested pace, then a finish chunk and `[DONE]`, or what the format has instead. Each content chunk is one write and
+ * carries its send time. Plain sockets keep the upstream much cheaper than any proxy.
  */
 import type { Socket } from 'bun'
 import { readSpokenShape, spokenAt, spokenFormats, spokenNames, type SpokenName } from './spoken-formats.ts'

@@ -50,7 +50,9 @@ describe('isLike', () => {
     const piece = fc.constantFrom('{"type":"delta","number":', '1', '0', ',"delta":{"text":"', 'a', '"', '}', ' ', '\\')
     const given = fc.oneof(
       fc.array(piece, { maxLength: 9 }).map((pieces) => pieces.join('')),
-      fc.tuple(fc.nat(), fc.string()).map(([number, text]) => JSON.stringify({ type: 'delta', number, delta: { text } })),
+      fc
+        .tuple(fc.nat(), fc.string())
+        .map(([number, text]) => JSON.stringify({ type: 'delta', number, delta: { text } })),
     )
     fc.assert(
       fc.property(given, (text) => {

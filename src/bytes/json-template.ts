@@ -84,7 +84,8 @@ function pastPadding(bytes: Uint8Array, from: number): number {
 /** The end of a number at `from`; -1: there is none, or one with a leading zero. */
 function endOfDigits(bytes: Uint8Array, from: number): number {
   let position = from
-  for (let byte = bytes[position]; byte !== undefined && byte >= ZERO && byte <= NINE; byte = bytes[position]) position++
+  for (let byte = bytes[position]; byte !== undefined && byte >= ZERO && byte <= NINE; byte = bytes[position])
+    position++
   const isNumber = position > from && (bytes[from] !== ZERO || position === from + 1)
   return isNumber ? position : -1
 }

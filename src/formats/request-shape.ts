@@ -227,9 +227,12 @@ export function shapeWalk(cursor: JsonCursor, pace: Pace): ShapeWalk {
   return { cursor, pace, found: { types: new Set(), lists: [], notes: [], objects: [] } }
 }
 
+/** A walk that has ended. */
+const ended: Walk<void> = (function* () {})()
+
 /**
- * Begins to check the value at the cursor. Undefined: it is of its shape, and was passed. Most values are short, and a
- * walk would take longer to begin than they to check.
+ * Checks the value at the cursor. Most values are short and are passed at once: a walk of their own would take longer
+ * to begin than they to check.
  *
  * @param isRequired null is a fault
  * @returns the rest of the check
@@ -241,11 +244,11 @@ export function checkValue(
   name: string | number,
   within: Place | undefined,
   isRequired = false,
-): Walk<void> | undefined {
+): Walk<void> {
   const { cursor, pace } = walk
   const kind = cursor.peek()
-  if (isOpenTo(given, kind)) return cursor.skip(pace.limit) ? undefined : skip(cursor, pace)
-  if (passShort(cursor, given, kind)) return undefined
+  if (isOpenTo(given, kind)) return cursor.skip(pace.limit) ? ended : skip(cursor, pace)
+  if (passShort(cursor, given, kind)) return ended
   const place = { name, within }
   const shape = given.kind === 'either' ? given.shapes[kind] : given
   return (shape && containerWalk(walk, shape, kind, place)) ?? checkAny(walk, given, place, isRequired)
@@ -393,9 +396,7 @@ function* checkContainer(walk: ShapeWalk, shape: ContainerShape, place: Place): 
 }
 
 function checkObject(walk: ShapeWalk, shape: ObjectShape, place: Place): Walk<void> {
-  return shape.byType === undefined
-    ? checkMembers(walk, shape, place)
-    : checkTyped(walk, shape, shape.byType, place)
+  return shape.byType === undefined ? checkMembers(walk, shape, place) : checkTyped(walk, shape, shape.byType, place)
 }
 
 function* checkList(walk: ShapeWalk, { of, min, isKept }: ListShape, place: Place): Walk<void> {
@@ -403,8 +404,7 @@ function* checkList(walk: ShapeWalk, { of, min, isKept }: ListShape, place: Plac
   const start = cursor.position
   let count = 0
   for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
-    const rest = checkValue(walk, of, count, place, true)
-    if (rest !== undefined) yield* rest
+    yield* checkValue(walk, of, count, place, true)
     if (cursor.position >= pace.limit) yield pace
     count++
   }
@@ -463,8 +463,7 @@ function* checkMembers(walk: ShapeWalk, shape: ObjectShape, place: Place): Walk<
     seen |= 1 << code
     if (keeper !== undefined) cursor.peek()
     const start = cursor.position
-    const rest = checkValue(walk, member, name, place, required.includes(name))
-    if (rest !== undefined) yield* rest
+    yield* checkValue(walk, member, name, place, required.includes(name))
     if (cursor.position >= pace.limit) yield pace
     keeper?.note(name, { start, end: cursor.position })
   }
@@ -492,8 +491,7 @@ function* checkTyped(walk: ShapeWalk, shape: ObjectShape, byType: ByType, place:
       continue
     }
     kinds[code] = kind
-    const rest = checkValue(walk, member, name, place)
-    if (rest !== undefined) yield* rest
+    yield* checkValue(walk, member, name, place)
     if (cursor.position >= pace.limit) yield pace
     keeper?.note(name, { start, end: cursor.position })
     if (code === 0 && kind !== 'null') type = readType(cursor, start, kind, place)

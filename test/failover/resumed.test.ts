@@ -65,6 +65,10 @@ function renamed(event: string): string {
     .replaceAll('1700000000', '1800000000')
 }
 
+/** Sends the whole text with the events that end it, and loses the connection before the finish. */
+const cutBehindText: Spoken = ({ provider }) =>
+  streamed(provider, [...provider.begin(), ...provider.piece(said, 0)], 'close')
+
 /** Like {@link repeating}, but lost again, a little later. */
 const cutLater: Spoken = ({ provider }) => {
   const events = [...provider.begin(), ...provider.piece(said, 0).slice(0, -3)]
@@ -263,6 +267,10 @@ const lostRoutes = lost.map(({ spoken }, row) =>
 const customRoutes = routes
   .filter(({ caller, first, second }) => caller === responsesLanguage && first === second && first.name !== 'gemini')
   .map((route) => ({ ...route, model: `custom-${route.model}` }))
+/** Routes of their own, as above. */
+const behindRoutes = routes
+  .filter(({ first, second }) => first === second)
+  .map((route) => ({ ...route, model: `behind-${route.model}` }))
 /** Routes whose second provider continues an answer. */
 const continuedRoutes = routes
   .filter(({ first, second }) => first !== responsesLanguage && second === chatLanguage)
@@ -271,7 +279,7 @@ let service: ServiceUnderTest
 
 beforeAll(async () => {
   service = await startService({
-    providers: [...routes, ...lostRoutes.flat(), ...customRoutes, ...continuedRoutes].flatMap(
+    providers: [...routes, ...lostRoutes.flat(), ...customRoutes, ...behindRoutes, ...continuedRoutes].flatMap(
       ({ first, second, model }) => [
         upstream.add({ id: `a-${model}`, language: first, model, spoken: cutInText }),
         upstream.add({
@@ -377,6 +385,20 @@ describe.each(languages.map((each) => [each.title, each] as const))('a stream fo
       }
     },
   )
+})
+
+test('a stream that is cut behind its text and before its finish is resumed in every format', async () => {
+  for (const route of behindRoutes) {
+    const { answer, hits, events } = await asked(route, cutBehindText, repeating())
+    expect([route.model, answer.text, answer.error, answer.isComplete, hits]).toEqual([
+      route.model,
+      text,
+      undefined,
+      true,
+      [1, 1, 0],
+    ])
+    audits[route.caller.name](events, answer.body)
+  }
 })
 
 describe('the input of a custom tool for a caller of Responses', () => {

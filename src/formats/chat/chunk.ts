@@ -241,12 +241,7 @@ function resumeAtOpening(cursor: JsonCursor, stream: StreamState, facts: ChunkFa
 }
 
 /** Returns the end of choices at `start` that are those of an earlier chunk, but for their text. */
-function passTextChoices(
-  bytes: Uint8Array,
-  start: number,
-  stream: StreamState,
-  facts: ChunkFacts,
-): number | undefined {
+function passTextChoices(bytes: Uint8Array, start: number, stream: StreamState, facts: ChunkFacts): number | undefined {
   const { textChoices } = stream
   if (textChoices === undefined || !isAt(bytes, start, textChoices.before)) return undefined
   const textStart = start + textChoices.before.length

@@ -1,6 +1,7 @@
-import type { AnswerEvent, LogprobsEvent } from '../answer.ts'
+import type { AnswerEvent } from '../answer.ts'
 import { numberOf, textOf } from '../exact-json.ts'
 import type { Continuation } from '../format.ts'
+import { logprobsOfEnd } from '../logprobs-end.ts'
 import type { Part } from '../part.ts'
 import { chatAnswerReader } from './answer-reader.ts'
 import { answerWriter } from './answer-writer.ts'
@@ -33,13 +34,4 @@ function endOf(event: AnswerEvent, text: string): readonly AnswerEvent[] {
   if (event.kind === 'text' && event.choice === 0) return [{ ...event, text }]
   if (event.kind === 'logprobs' && event.choice === 0) return logprobsOfEnd(event, text)
   return [event]
-}
-
-/** The log probabilities of the last tokens, if they make up `text`; else none. */
-function logprobsOfEnd(event: LogprobsEvent, text: string): readonly LogprobsEvent[] {
-  const tokens = event.tokens ?? []
-  let start = tokens.length
-  let end = ''
-  while (end.length < text.length && start > 0) end = (textOf(tokens[--start]?.['token']) ?? '') + end
-  return text !== '' && end === text ? [{ ...event, tokens: tokens.slice(start) }] : []
 }

@@ -11,7 +11,9 @@ import type { ChunkReader } from './chunk.ts'
 /** Reads an event of a stream: a chunk, an error or the end marker. @throws {MalformedAnswer} for any other event */
 export function readEvent(read: ChunkReader, { event, data, framed }: ServerSentEvent): Part | 'done' | AnsweredError {
   if (isDone(data)) return 'done'
-  return event === 'error' ? { kind: 'error', error: readUpstreamError(data) } : read(data, event === '' ? framed : undefined)
+  return event === 'error'
+    ? { kind: 'error', error: readUpstreamError(data) }
+    : read(data, event === '' ? framed : undefined)
 }
 
 /** Parses the bytes of a checked chunk or completion. */

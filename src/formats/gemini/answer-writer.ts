@@ -204,15 +204,20 @@ function eventWriter(
     })
   }
 
-  /** The usual case, quickly: text of the only candidate. Undefined: these events are another case. */
+  /** Whether nothing waits to be written, and text of the only candidate can be written as it comes. */
+  function isAtText(): boolean {
+    const candidate = candidates.get(0)
+    if (candidate === undefined || candidates.size !== 1 || onResponse !== undefined) return false
+    const { finish, hasCalls, parts, logprobs } = candidate
+    if (finish !== undefined || hasCalls || parts.length > 0 || logprobs !== undefined) return false
+    return text === '' && Object.keys(facts).length === 0
+  }
+
+  /** The usual case, quickly: one piece of text. Undefined: these events are another case. */
   function onlyText(events: readonly AnswerEvent[]): Part | undefined {
     const [event, second] = events
     if (second !== undefined || event?.kind !== 'text' || event.choice !== 0 || event.text === '') return undefined
-    const candidate = candidates.get(0)
-    if (candidate === undefined || candidates.size !== 1 || onResponse !== undefined) return undefined
-    const { finish, hasCalls, parts, logprobs } = candidate
-    if (finish !== undefined || hasCalls || parts.length > 0 || logprobs !== undefined) return undefined
-    if (text !== '' || Object.keys(facts).length > 0) return undefined
+    if (!isAtText()) return undefined
     headJson ??= JSON.stringify(start()).slice(1)
     characters += event.text.length
     const content = `{"role":"model","parts":[{"text":${JSON.stringify(event.text)}}]}`

@@ -56,10 +56,8 @@ export function geminiCheck(
         const name = names[code] ?? memberName(cursor)
         const shape = code === -1 ? undefined : shapes[name]
         const valueStart = cursor.position
-        if (shape !== undefined) {
-          const rest = checkValue(walk, shape, name, undefined, required.includes(name))
-          if (rest !== undefined) yield* rest
-        } else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
+        if (shape !== undefined) yield* checkValue(walk, shape, name, undefined, required.includes(name))
+        else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
         addMember(members, { name, start, valueStart, end: cursor.position }, membersMax)
         if (cursor.position >= pace.limit) yield pace
       }

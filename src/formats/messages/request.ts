@@ -63,16 +63,14 @@ export function messagesCheck(
       const code = cursor.nameCode(table)
       const name = names[code] ?? memberName(cursor)
       const shape = shapes[code - ownNames.length]
-      if (code !== -1) seen |= 1 << code
+      seen |= 1 << code
       const valueStart = cursor.position
       if (code === 0) {
         if (cursor.peek() === 'string' && !cursor.skip(pace.limit)) yield* skip(cursor, pace)
         model = readModel(cursor, valueStart, model)
       } else if (code === 1) stream = readBoolean(cursor, name)
-      else if (shape !== undefined) {
-        const rest = checkValue(walk, shape, name, undefined, required.includes(name))
-        if (rest !== undefined) yield* rest
-      } else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
+      else if (shape !== undefined) yield* checkValue(walk, shape, name, undefined, required.includes(name))
+      else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
       addMember(members, { name, start, valueStart, end: cursor.position }, membersMax)
       if (cursor.position >= pace.limit) yield pace
     }
@@ -102,11 +100,7 @@ function isForeign(body: Uint8Array, { members: { signature, data } }: KeptObjec
 }
 
 /** The fields and tools that other providers do not get, if there are any. */
-function untranslatedIn(
-  body: Uint8Array,
-  members: readonly Member[],
-  seen: number,
-): Pick<Ask, 'untranslated'> {
+function untranslatedIn(body: Uint8Array, members: readonly Member[], seen: number): Pick<Ask, 'untranslated'> {
   if ((seen & mayBeUntranslated) === 0) return {}
   const untranslated = [
     ...untranslatedNames.filter((name) => (seen & bitOf(name)) !== 0),

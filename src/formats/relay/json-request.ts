@@ -39,10 +39,8 @@ export function jsonCheck(
       if (code === 0) {
         if (cursor.peek() === 'string' && !cursor.skip(pace.limit)) yield* skip(cursor, pace)
         model = readModel(cursor, valueStart, model)
-      } else if (shape !== undefined) {
-        const rest = checkValue(walk, shape, name, undefined, required.includes(name))
-        if (rest !== undefined) yield* rest
-      } else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
+      } else if (shape !== undefined) yield* checkValue(walk, shape, name, undefined, required.includes(name))
+      else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
       addMember(members, { name, start, valueStart, end: cursor.position }, membersMax)
       if (cursor.position >= pace.limit) yield pace
     }

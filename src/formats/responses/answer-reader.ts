@@ -57,7 +57,7 @@ export function restReader(names: ToolNames): RestReader {
   return {
     read(event) {
       const delta = readDelta(event)
-      if (delta !== undefined) return [delta]
+      if (delta !== undefined) return [delta, ...readLogprobs(event)]
       const { type, output_index, item, response } = event
       const index = numberOf(output_index) ?? 0
       switch (type) {
@@ -75,6 +75,12 @@ export function restReader(names: ToolNames): RestReader {
       }
     },
   }
+}
+
+/** The log probabilities of a delta. */
+function readLogprobs({ logprobs }: JsonObject): readonly AnswerEvent[] {
+  const tokens = objectsOf(logprobs)
+  return tokens.length === 0 ? [] : [{ kind: 'logprobs', choice, tokens, refusalTokens: undefined }]
 }
 
 function argumentsOf({ type, arguments: given, input }: JsonObject): string {

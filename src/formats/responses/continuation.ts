@@ -1,6 +1,8 @@
+import type { AnswerEvent } from '../answer.ts'
 import type { Delivered } from '../delivered.ts'
 import { numberOf, objectOf, parseJsonBytes, textOf } from '../exact-json.ts'
 import type { Continuation } from '../format.ts'
+import { logprobsOfEnd } from '../logprobs-end.ts'
 import type { Part } from '../part.ts'
 import { restReader } from './answer-reader.ts'
 import { echoOf } from './echo.ts'
@@ -29,11 +31,7 @@ export function responseContinuation(request: ResponsesRequest, delivered: Deliv
       if (hasEnded || part.data.length === 0) return []
       const event = objectOf(parseJsonBytes(part.data))
       const events = reader.read(event)
-      const written = writer.write(
-        newText === undefined
-          ? events
-          : events.map((each) => (each.kind === 'text' ? { ...each, text: newText } : each)),
-      )
+      const written = writer.write(newText === undefined ? events : events.flatMap((each) => endOf(each, newText)))
       hasEnded = written.some(({ finishReason }) => finishReason !== undefined)
       if (!hasEnded) return written
       return [...written, ...writer.end()].map((each) =>
@@ -41,6 +39,12 @@ export function responseContinuation(request: ResponsesRequest, delivered: Deliv
       )
     },
   }
+}
+
+/** Shortens text, and its log probabilities, to the end that is new to the client. */
+function endOf(event: AnswerEvent, text: string): readonly AnswerEvent[] {
+  if (event.kind === 'text') return [{ ...event, text }]
+  return event.kind === 'logprobs' ? logprobsOfEnd(event, text) : [event]
 }
 
 function continuedAt(delivered: Delivered, text: string): ContinuedResponse | undefined {

@@ -98,6 +98,34 @@ describe('a stream of responses that passes through', () => {
     expect(reader(created, call, piece, done)(completed)).toMatchObject([{ finishReason: 'stop' }])
   })
 
+  test('ends text with the event behind it, so that a cut between them can be resumed', () => {
+    const ends = [
+      { type: 'response.output_text.done', text: 'x' },
+      { type: 'response.content_part.done', part: { type: 'output_text' } },
+      { type: 'response.output_item.done', output_index: 0, item: { type: 'message' } },
+    ]
+    const read = reader(created, delta)
+    for (const end of ends) expect(read(end)).toEqual([])
+    expect(read(keepalive)).toMatchObject([{ event: 'keepalive' }])
+    const types = (parts: unknown) => (Array.isArray(parts) ? parts.map(({ event }) => event) : parts)
+    expect(types(read(completed))).toEqual([...ends.map(({ type }) => type), completed.type])
+  })
+
+  test('ends text at once behind other content, and if its end is large', () => {
+    const end = { type: 'response.output_text.done', text: 'x' }
+    expect(reader(created, call, delta)(end)).toHaveLength(1)
+    expect(reader(created, delta)({ ...end, text: 'x'.repeat(5 * 1024 * 1024) })).toHaveLength(1)
+  })
+
+  test('compares deltas that differ in their text and number only', () => {
+    const read = reader(created)
+    for (const [number, text] of ['a', ' b', 'c\n', '', 'é', 'd', 'e'].entries()) {
+      const event = { ...delta, delta: text, sequence_number: number, obfuscation: 'x'.repeat(number) }
+      const parts = read(event)
+      expect(Array.isArray(parts) ? parts.at(-1) : parts).toMatchObject({ text, data: encodeJson(event) })
+    }
+  })
+
   test('drops what comes behind its end', () => {
     expect(reader(created, delta, completed)(delta)).toBe('done')
   })

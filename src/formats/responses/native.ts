@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { ServerSentEvent } from '../../bytes/event-stream.ts'
 import { isDigits } from '../../bytes/fill.ts'
-import { JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
+import { JsonCursor, JsonSyntaxError, nameTable, type JsonKind } from '../../bytes/json-cursor.ts'
 import { isLike, jsonTemplate, type Hole, type JsonTemplate } from '../../bytes/json-template.ts'
 import { latin1 } from '../../bytes/text.ts'
 import { isDone } from '../done.ts'
@@ -89,7 +89,32 @@ export function partReader(): PartReader {
     const part: Part = { kind: 'part', data, event: event.event || undefined, ...factsOf(parsed) }
     if (type === 'response.output_item.added' && !part.isMeaningful)
       hasProgress ||= objectOf(parsed['item'])['type'] === 'reasoning'
+    if (isTextEnd(parsed) && waits(part)) return []
     return part.isMeaningful ? released(part) : kept(part)
+  }
+
+  /** Ends of text. They wait for the next event, since a stream that is cut between them can be resumed. */
+  let textEnds: Part[] = []
+  let textEndBytes = 0
+  let hasMore = false
+
+  /** Whether the end of a text waits: nothing but text came before, and it is not large. */
+  function waits(part: Part): boolean {
+    if (!hasText || hasMore || textEndBytes + part.data.length > waitingBytesMax) return false
+    textEnds.push(part)
+    textEndBytes += part.data.length
+    return true
+  }
+
+  /** A part behind the ends of text. Pings do not wait. */
+  function behindEnds(part: Part): readonly Part[] {
+    if (part.isAside !== true) hasMore ||= part.isBeyondText
+    if (textEnds.length === 0 || part.isAside === true) return [part]
+    const all = [...textEnds, part]
+    textEnds = []
+    textEndBytes = 0
+    hasMore = true
+    return all
   }
 
   /** The event with the id, time and model of the first one (failover.md row 39). Undefined: it has them. */
@@ -153,13 +178,14 @@ export function partReader(): PartReader {
   }
 
   function released(part: Part): readonly Part[] {
-    const all = held === undefined ? [part] : [...held, part]
+    if (held === undefined) return behindEnds(part)
+    const all = [...held, ...behindEnds(part)]
     held = undefined
     return all
   }
 
   function kept(part: Part): readonly Part[] {
-    if (held === undefined) return [part]
+    if (held === undefined) return behindEnds(part)
     heldBytes += part.data.length
     if (held.length === (hasProgress ? heldWithProgressMax : heldMax) || heldBytes > heldBytesMax)
       throw new MalformedAnswer('malformed', 'too many events without content')
@@ -229,11 +255,17 @@ const bare: ReadonlySet<unknown> = new Set([
   'response.reasoning_summary_part.added',
 ])
 /** Events that end text: a stream that is cut after one cannot be continued. */
-const textEnds: ReadonlySet<unknown> = new Set([
+const textEndTypes: ReadonlySet<unknown> = new Set([
   'response.output_text.done',
   'response.content_part.done',
   'response.output_item.done',
 ])
+/** Limit of the ends of text that wait for the next event. */
+const waitingBytesMax = 4 * 1024 * 1024
+
+function isTextEnd({ type, item }: JsonObject): boolean {
+  return textEndTypes.has(type) && (item === undefined || objectOf(item)['type'] === 'message')
+}
 
 /** Whether an event belongs to the response. Others are pings. */
 function isOfResponse({ type }: JsonObject): boolean {
@@ -246,7 +278,7 @@ function isMore(event: JsonObject, hasText: boolean): boolean {
   if (bare.has(type) || !isOfResponse(event)) return false
   const kind = objectOf(item)['type']
   if (type === 'response.output_item.added') return kind !== 'message' && kind !== 'reasoning'
-  return textEnds.has(type) ? hasText || (kind !== undefined && kind !== 'message') : true
+  return textEndTypes.has(type) ? hasText || (kind !== undefined && kind !== 'message') : true
 }
 
 function isEmptyMessage({ type, content }: JsonObject): boolean {
@@ -313,14 +345,11 @@ function readTextDelta(data: Uint8Array): TextDelta | undefined {
       const kind = cursor.peek()
       const start = cursor.position
       if (code === 0 && kind === 'string') isTextDelta = cursor.string() === textDelta
-      else if (code === 1 && kind === 'string') {
-        text = cursor.string()
-        place = cursor.isPlain ? holes.length : -1
-      } else cursor.skip()
-      if (kind === 'number' && code === 2 && isDigits(data, start, cursor.position))
-        holes.push({ kind: 'digits', start, end: cursor.position })
-      else if (kind === 'string' && code % 2 === 1 && cursor.isPlain)
-        holes.push({ kind: 'text', start: start + 1, end: cursor.position - 1 })
+      else if (code === 1 && kind === 'string') text = cursor.string()
+      else cursor.skip()
+      const hole = code > 0 ? holeFrom(cursor, kind, start) : undefined
+      if (code === 1) place = hole === undefined ? -1 : holes.length
+      if (hole !== undefined) holes.push(hole)
     }
     cursor.finish()
   } catch (cause) {
@@ -328,6 +357,13 @@ function readTextDelta(data: Uint8Array): TextDelta | undefined {
     throw cause
   }
   return isTextDelta && text !== undefined ? { text, place, holes } : undefined
+}
+
+/** The value that was passed, if another may take its place: a plain string, or digits. */
+function holeFrom({ bytes, position, isPlain }: JsonCursor, kind: JsonKind, start: number): Hole | undefined {
+  if (kind === 'string' && isPlain) return { kind: 'text', start: start + 1, end: position - 1 }
+  const isCount = kind === 'number' && isDigits(bytes, start, position)
+  return isCount ? { kind: 'digits', start, end: position } : undefined
 }
 
 const lineFeed = 0x0a

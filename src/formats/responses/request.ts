@@ -70,8 +70,6 @@ function* readRequest(cursor: JsonCursor, pace: Pace, format: ResponsesFormatNam
   const walk = shapeWalk(cursor, pace)
   const { found } = walk
   let model: string | undefined
-  let hasInput = false
-  let stream = false
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const start = cursor.nameStart
     const code = cursor.nameCode(table)
@@ -84,24 +82,20 @@ function* readRequest(cursor: JsonCursor, pace: Pace, format: ResponsesFormatNam
       model = readModel(cursor, valueStart, model)
     } else if (shape === undefined) {
       if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
-    } else {
-      const rest = checkValue(walk, shape, name, undefined)
-      if (rest !== undefined) yield* rest
-    }
-    if (name === 'input') hasInput = kind !== 'null'
-    else if (name === 'stream') stream = cursor.bytes[valueStart] === letterT
+    } else yield* checkValue(walk, shape, name, undefined)
     addMember(members, { name, start, valueStart, end: cursor.position }, membersMax)
     if (cursor.position >= pace.limit) yield pace
   }
   cursor.end()
   if (model === undefined) throw missing('model')
-  if (!hasInput) throw missing('input')
+  const firstOf = (name: string) => firstByteOf(cursor.bytes, members, name)
+  if ((firstOf('input') ?? letterN) === letterN) throw missing('input')
   const reasoning = reasoningOf(found.objects, (object) => isForeign(cursor.bytes, object))
   return {
     format,
     body: cursor.bytes,
     model,
-    stream: stream && format === 'responses',
+    stream: format === 'responses' && firstOf('stream') === letterT,
     members,
     toolLists: found.lists,
     renamesTools: renamed.some((type) => found.types.has(type)),
@@ -112,6 +106,12 @@ function* readRequest(cursor: JsonCursor, pace: Pace, format: ResponsesFormatNam
       ...(ownTools.some((type) => found.types.has(type)) ? ['tools.web_search'] : []),
     ],
   }
+}
+
+/** The first byte of the value of a member, which tells its kind. Undefined: there is none. */
+function firstByteOf(body: Uint8Array, members: readonly Member[], name: string): number | undefined {
+  const member = members.findLast((each) => each.name === name)
+  return member && body[member.valueStart]
 }
 
 /** No other service can read what this one has wrapped, nor knows the ids that it has made up. */
@@ -159,4 +159,5 @@ const noItems = new Uint8Array()
 /** The beginning of ids that this service makes up for reasoning. */
 export const ownReasoningId = 'rs_svc1_'
 
+const letterN = 0x6e
 const letterT = 0x74

@@ -233,7 +233,8 @@ describe('a stream of a response', () => {
     })
     const reader = responses.passThrough.reader?.(checked(), target)
     const read = parts.filter(({ data }) => data.length > 0).map((part) => reader?.read(eventOf(part)))
-    expect(read.at(-1)).toMatchObject([{ finishReason: 'other' }])
+    const last = read.at(-1)
+    expect(Array.isArray(last) ? last.at(-1) : last).toMatchObject({ finishReason: 'other' })
     expect(responseOf(write([[start], [call(0), given(0, '{}'), called(0), odd]]))['status']).toBe('completed')
   })
 
