@@ -7,7 +7,12 @@ import type { Worker } from './worker.ts'
 const startMsMax = 60_000
 
 /** As in bin/svc, which the compiled program does not pass through. */
-const heapSettings = { BUN_JSC_heapGrowthMaxIncrease: '1', BUN_JSC_heapGrowthSteepnessFactor: '300' }
+const runtimeSettings = {
+  BUN_JSC_heapGrowthMaxIncrease: '1',
+  BUN_JSC_heapGrowthSteepnessFactor: '300',
+  BUN_JSC_forceCodeBlockLiveness: '1',
+  MIMALLOC_PURGE_HOLES_MIN_INTERVAL: '1000',
+}
 
 /** Options of {@link spawnWorker}. */
 export interface SpawnOptions<Theirs extends WorkerLifecycle> {
@@ -68,7 +73,7 @@ export function spawnWorker<Theirs extends WorkerLifecycle>({
     },
   }
   const child = Bun.spawn([...command], {
-    env: { ...heapSettings, ...environment, [workerVariable]: String(slot + 1) },
+    env: { ...runtimeSettings, ...environment, [workerVariable]: String(slot + 1) },
     stdin: 'ignore',
     stdout: 'inherit',
     stderr: 'inherit',
