@@ -16,6 +16,7 @@ import {
   type ModelList,
   type Provider,
 } from '../gateway/provider.ts'
+import type { Budgets } from '../limits/budgets/budgets.ts'
 import type { Logger } from '../observe/log.ts'
 import type { PriceBook } from '../prices/price-book.ts'
 import { echo, echoFormats } from '../protocols/echo/echo.ts'
@@ -45,6 +46,8 @@ export interface Dependencies {
   readonly answerBudget: AnswerBudget
   /** The prices of prices.json. Absent: none. */
   readonly prices?: PriceBook
+  /** The limits of money. Absent or `undefined`: none. */
+  readonly budgets?: () => Budgets | undefined
   /** Folder of cached model lists; absent: no cache. */
   readonly modelsCache?: string
   readonly log: Pick<Logger, 'debug' | 'warn'>
@@ -91,7 +94,12 @@ export function assembleGateway(
   dependencies.health.setTargets(new Map(assembled.map(({ config: { id }, target }) => [id, target])))
   return {
     assembled,
-    ...gateway({ providers: assembled.map(({ provider }) => provider), aliases: config.aliases, ...config.failover }),
+    ...gateway({
+      providers: assembled.map(({ provider }) => provider),
+      aliases: config.aliases,
+      budgets: dependencies.budgets,
+      ...config.failover,
+    }),
     async probe(id, signal) {
       const started = performance.now()
       try {
@@ -174,6 +182,7 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
       name: config.id,
       model,
       costOf: pricing.costOf(model),
+      maxOutput: () => models.current()?.find(({ upstream: name }) => name === model)?.maxOutput,
       answer,
       speaks: (format) => spoken.includes(format),
       passesThrough: (format) => upstream?.protocol.dialects[format]?.isNative === true,

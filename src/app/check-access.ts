@@ -1,9 +1,12 @@
+import { didYouMean } from '../base/nearest.ts'
 import { ConfigError, type ConfigFault } from '../config/config.ts'
 import type { Contribution } from '../extensions/extension.ts'
 import { subjectText, type AccessLimit, type AccessPolicy } from '../limits/access-policy.ts'
 
 /** The parts of the service that limits depend on. */
 export interface LimitedService {
+  /** Ids of all providers in the configuration. */
+  readonly providers: readonly string[]
   /** Of all extensions. */
   readonly contributions: readonly Contribution[]
   /** Path of access.json. */
@@ -11,15 +14,16 @@ export interface LimitedService {
 }
 
 /**
- * Checks that every limit of a policy can have an effect: limits of keys need keys, and limits of people need sign-in.
+ * Checks that every limit of a policy can have an effect: limits of keys need keys, limits of people need sign-in, and
+ * limits of a provider need the provider.
  *
  * @throws {ConfigError}
  */
-export function checkAccess({ limits }: AccessPolicy, { contributions, file }: LimitedService): void {
+export function checkAccess({ limits }: AccessPolicy, { providers, contributions, file }: LimitedService): void {
   const hasKeys = contributions.some(({ recognise }) => recognise !== undefined)
   const hasSignIn = contributions.some(({ guard }) => guard !== undefined)
   const faults = limits.flatMap((limit): readonly ConfigFault[] => {
-    const missing = missingFor(limit, hasKeys, hasSignIn)
+    const missing = missingFor(limit, { hasKeys, hasSignIn, providers })
     return missing === undefined ? [] : [{ file, ...missing }]
   })
   if (faults.length > 0) throw new ConfigError(faults)
@@ -27,15 +31,24 @@ export function checkAccess({ limits }: AccessPolicy, { contributions, file }: L
 
 type Missing = Pick<ConfigFault, 'field' | 'found' | 'allowed'>
 
-function missingFor({ subject, usd, place }: AccessLimit, hasKeys: boolean, hasSignIn: boolean): Missing | undefined {
+interface Parts {
+  readonly hasKeys: boolean
+  readonly hasSignIn: boolean
+  readonly providers: readonly string[]
+}
+
+function missingFor(
+  { subject, usd, place }: AccessLimit,
+  { hasKeys, hasSignIn, providers }: Parts,
+): Missing | undefined {
   const fault = (allowed: string): Missing => ({
     field: `${place}.for`,
     found: JSON.stringify(subjectText(subject)),
     allowed,
   })
-  if (usd !== undefined) {
-    const allowed = 'requests, tokens and at_once: this version keeps no limits of money'
-    return { field: `${place}.usd`, found: 'a limit of money', allowed }
+  if (usd?.isHard === true) {
+    const allowed = 'false, or nothing: this version cannot end streams at a limit of money'
+    return { field: `${place}.hard`, found: 'true', allowed }
   }
   switch (subject.kind) {
     case 'key':
@@ -45,6 +58,10 @@ function missingFor({ subject, usd, place }: AccessLimit, hasKeys: boolean, hasS
     case 'each person':
     case 'team':
       return hasSignIn ? undefined : fault('limits of people only with sign-in, since nobody is known without it')
+    case 'provider':
+      return providers.includes(subject.id)
+        ? undefined
+        : fault(`the id of a provider in providers.json${didYouMean(subject.id, providers)}`)
     default:
       return undefined
   }

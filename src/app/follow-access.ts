@@ -1,5 +1,6 @@
 import type { FollowedFile, FollowFile } from '../config/watch/follow-file.ts'
-import type { AccessPolicy } from '../limits/access-policy.ts'
+import { openPolicy, type AccessPolicy } from '../limits/access-policy.ts'
+import type { MoneyLimits } from '../limits/budgets/money-limits.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import type { Logger } from '../observe/log.ts'
 
@@ -11,14 +12,18 @@ export interface FollowAccessOptions {
   readonly log: Pick<Logger, 'info' | 'error'>
   /** Checks a policy against the rest of the service. @throws {ConfigError} when a limit could have no effect */
   readonly check: (policy: AccessPolicy) => void
-  /** Makes the limiter, when there is a first limit. */
+  /** Makes the limiter, when there is a first limit of requests, tokens or concurrency. */
   readonly makeLimiter: () => Promise<Limiter>
+  /** Makes the limits of money, when there is a first one. */
+  readonly makeBudgets: () => Promise<MoneyLimits>
 }
 
 /** The access policy in force. */
 export interface ActiveAccess extends Pick<FollowedFile, 'close'> {
-  /** `undefined`: there are no limits. */
+  /** `undefined`: there are no limits of requests, tokens or concurrency. */
   limiter(): Limiter | undefined
+  /** `undefined`: there are no limits of money. */
+  budgets(): MoneyLimits | undefined
 }
 
 /** Loads access.json, and again on each change, all or nothing. @throws {ConfigError} for faults at the start */
@@ -28,11 +33,14 @@ export async function followAccess({
   log,
   check,
   makeLimiter,
+  makeBudgets,
 }: FollowAccessOptions): Promise<ActiveAccess> {
-  let made: Limiter | undefined
-  let active: Limiter | undefined
+  let limiter: Limiter | undefined
+  let activeLimiter: Limiter | undefined
+  let budgets: MoneyLimits | undefined
+  let activeBudgets: MoneyLimits | undefined
 
-  /** Without a file, neither its parser nor the limiter is loaded. */
+  /** Without a file, neither its parser nor its limits are loaded. */
   async function load(text: string | undefined): Promise<AccessPolicy | undefined> {
     if (text === undefined) return undefined
     const { parseAccess } = await import('../config/file/parse-access.ts')
@@ -42,13 +50,14 @@ export async function followAccess({
   }
 
   async function apply(policy: AccessPolicy | undefined): Promise<void> {
-    if (policy === undefined || policy.limits.length === 0) {
-      active = undefined
-      return
-    }
-    made ??= await makeLimiter()
-    made.replace(policy)
-    active = made
+    const { limits } = policy ?? openPolicy
+    const hasMoney = limits.some(({ usd }) => usd !== undefined)
+    const hasOthers = limits.some(({ requests, tokens, atOnce }) => (requests ?? tokens ?? atOnce) !== undefined)
+    if (hasOthers) limiter ??= await makeLimiter()
+    if (hasMoney) budgets ??= await makeBudgets()
+    for (const each of [limiter, budgets]) each?.replace(policy ?? openPolicy)
+    activeLimiter = hasOthers ? limiter : undefined
+    activeBudgets = hasMoney ? budgets : undefined
   }
 
   const watch = follow({
@@ -70,5 +79,5 @@ export async function followAccess({
     watch.close()
     throw error
   }
-  return { limiter: () => active, close: watch.close }
+  return { limiter: () => activeLimiter, budgets: () => activeBudgets, close: watch.close }
 }

@@ -64,9 +64,11 @@ export async function serveHere(
   const prices = priceBook(shippedPrices())
   const pricesPath = pricesFile(environment)
   const priceFile = pricesPath === undefined ? undefined : await followPrices({ path: pricesPath, prices, follow, log })
+  let access: ActiveAccess | undefined
   const dependencies: Dependencies = {
     transport,
     prices,
+    budgets: () => access?.budgets(),
     health,
     answerBudget: capacity.answerBudget,
     log,
@@ -123,15 +125,24 @@ export async function serveHere(
       }),
   }))
   const accessPath = accessFile(environment)
-  const access: ActiveAccess | undefined =
+  access =
     accessPath === undefined
       ? undefined
       : await followAccess({
           path: accessPath,
           follow,
           log,
-          check: (policy) => checkAccess(policy, { contributions: extensions.contributions, file: accessPath }),
+          check: (policy) =>
+            checkAccess(policy, {
+              providers: active.config.providers.map(({ id }) => id),
+              contributions: extensions.contributions,
+              file: accessPath,
+            }),
           makeLimiter: runtime.makeLimiter,
+          async makeBudgets() {
+            const { moneyLimits } = await import('../limits/budgets/money-limits.ts')
+            return moneyLimits({ desk: await runtime.makeBudgetDesk(), now: Date.now })
+          },
         })
   const listening = Promise.withResolvers<void>()
   const page = servePage({

@@ -50,6 +50,10 @@ export async function singleRuntime(
       const { limiter } = await import('../limits/limiter.ts')
       return limiter({ clock: () => performance.now() })
     },
+    async makeBudgetDesk() {
+      const { bookDesk, noSpending } = await import('../limits/budgets/budget-desk.ts')
+      return bookDesk({ spending: noSpending, now: Date.now })
+    },
     buildPage,
     stopping: signal,
     listening: (_, lines) => stdout.write(lines),

@@ -1,4 +1,4 @@
-import { JsonCursor, nameTable, type NameTable } from '../bytes/json-cursor.ts'
+import { JsonCursor, nameTable } from '../bytes/json-cursor.ts'
 import { latin1 } from '../bytes/text.ts'
 import type { Ask, Member } from './ask.ts'
 
@@ -90,12 +90,11 @@ interface Stated {
 function statedIn(body: Uint8Array, members: readonly Member[], fields: DemandFields): Stated {
   const { answers = [], within = [] } = fields
   const answerTokens = fields.answerTokens === 'none' ? [] : fields.answerTokens
-  const tables = { answerTokens: nameTable(answerTokens), answers: nameTable(answers) }
   const found: { tokens: number[]; answers: number[] } = { tokens: [], answers: [] }
   for (const { name, valueStart, end } of members) {
     if (answerTokens.includes(name)) found.tokens.push(numberAt(body, valueStart, end))
     else if (answers.includes(name)) found.answers.push(numberAt(body, valueStart, end))
-    else if (within.includes(name)) readWithin(body.subarray(valueStart, end), tables, found)
+    else if (within.includes(name)) readWithin(body.subarray(valueStart, end), { answerTokens, answers }, found)
   }
   const limits = found.tokens.filter((count) => !Number.isNaN(count))
   if (fields.answerTokens === 'none') limits.push(0)
@@ -110,9 +109,10 @@ function statedIn(body: Uint8Array, members: readonly Member[], fields: DemandFi
 /** Reads the numbers of an object that was checked before. */
 function readWithin(
   bytes: Uint8Array,
-  tables: { readonly answerTokens: NameTable; readonly answers: NameTable },
+  names: { readonly answerTokens: readonly string[]; readonly answers: readonly string[] },
   found: { readonly tokens: number[]; readonly answers: number[] },
 ): void {
+  const tables = { answerTokens: nameTable(names.answerTokens), answers: nameTable(names.answers) }
   const cursor = new JsonCursor(bytes)
   if (cursor.peek() !== 'object') return
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {

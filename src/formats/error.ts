@@ -8,6 +8,7 @@ export type WireErrorType =
   | 'rate_limit_error'
   | 'api_error'
   | 'overloaded_error'
+  | 'insufficient_quota'
 
 /** An error for the client: status, and the body `{"error":{message,type,param,code}}`. */
 export class WireError extends Error {

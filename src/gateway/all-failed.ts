@@ -1,4 +1,5 @@
 import { WireError } from '../formats/error.ts'
+import { BudgetRefusal } from '../limits/budgets/budgets.ts'
 import type { AllFailed } from '../service/failover.ts'
 import { failureEffects, requestFailures, type FailureClass, type UpstreamFailure } from '../service/failure.ts'
 
@@ -25,6 +26,8 @@ export function allFailed(model: string, error: AllFailed): WireError {
     )
   }
   const doubt = isInDoubt ? '; no other provider was asked, since this one may have done the work' : ''
+  const refused = budgetError(failures, error)
+  if (refused !== undefined) return refused
   const message = `All providers failed for model '${model}': ${clauses}${doubt}`
   const status = statusOf(error)
   const waitMs = smallest([
@@ -48,6 +51,18 @@ export function allFailed(model: string, error: AllFailed): WireError {
     headers,
     cause: error,
   })
+}
+
+/** Limits of money passed over every provider that was tried; the first one says why. Undefined: others failed. */
+function budgetError(failures: AllFailed['failures'], cause: AllFailed): WireError | undefined {
+  const refusals = failures.map(({ failure }) => failure.cause)
+  if (!refusals.every((refusal) => refusal instanceof BudgetRefusal)) return undefined
+  const headers = { 'x-should-retry': 'false' }
+  const exhausted = refusals.find(({ kind }) => kind === 'exhausted')
+  if (exhausted !== undefined)
+    return new WireError(429, 'insufficient_quota', 'insufficient_quota', exhausted.message, { headers, cause })
+  const message = refusals.map((refusal) => refusal.message).join('; ')
+  return new WireError(403, 'permission_error', 'model_price_unknown', message, { param: 'model', headers, cause })
 }
 
 /** What all of them refused, and in which field. */

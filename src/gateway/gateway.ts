@@ -3,12 +3,15 @@ import type { Ask } from '../formats/ask.ts'
 import { formats } from '../formats/format-list.ts'
 import type { ListedModel } from '../formats/model.ts'
 import type { PartStream, Reply, WholeReply } from '../formats/reply.ts'
+import type { Budgets } from '../limits/budgets/budgets.ts'
+import type { CallerIdentity } from '../limits/named-limits.ts'
 import type { CostOf } from '../prices/cost.ts'
 import type { CallSignal } from '../service/call-controller.ts'
 import { AllFailed, failover, type CandidateReply, type CandidateWalk } from '../service/failover.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call } from '../service/service.ts'
 import { allFailed, modelNotAllowed, modelNotFound, overloaded, policyViolation } from './all-failed.ts'
+import { budgeted } from './budgeted.ts'
 import { directory, type ModelCandidates } from './directory.ts'
 import type { ModelCandidate, Provider } from './provider.ts'
 import { resumable, type ResumeOptions } from './resume.ts'
@@ -26,6 +29,8 @@ export interface GatewayOptions {
   readonly onCut: 'resume' | 'error'
   /** Requests that may have been billed are repeated at the next provider. */
   readonly retryBilled: boolean
+  /** Limits of money. Absent or `undefined`: none. */
+  readonly budgets?: (() => Budgets | undefined) | undefined
 }
 
 /** An answer, and the provider that serves it. */
@@ -44,6 +49,8 @@ export interface ServedReply {
 /** A call, with the limits of its caller. */
 export interface GatewayCall extends Call {
   readonly access?: Access | undefined
+  /** Whose budgets count the attempts. Absent: only those for everyone and for providers. */
+  readonly caller?: CallerIdentity | undefined
 }
 
 /** All providers as one service. */
@@ -66,7 +73,7 @@ export interface Gateway {
 }
 
 /** Creates a gateway to these providers. A new configuration needs a new gateway. */
-export function gateway({ providers, aliases, onContentPolicy, onCut, retryBilled }: GatewayOptions): Gateway {
+export function gateway({ providers, aliases, onContentPolicy, onCut, retryBilled, budgets }: GatewayOptions): Gateway {
   const models = directory(providers, aliases)
   const ask = onContentPolicy === 'next' ? askPastPolicy : askCandidate
   const failoverOptions = { isEmpty, release }
@@ -100,13 +107,23 @@ export function gateway({ providers, aliases, onContentPolicy, onCut, retryBille
         )
   }
 
+  function withinBudgets(
+    candidates: readonly ModelCandidate[],
+    { caller = anonymous }: GatewayCall,
+    { listedAs }: ModelCandidates,
+  ): readonly ModelCandidate[] {
+    const active = budgets?.()
+    return active === undefined ? candidates : budgeted(candidates, { budgets: active, caller, listedAs })
+  }
+
   async function answer(request: Ask, call: GatewayCall, releaseRequest?: () => void): Promise<ServedReply> {
     const found = areListsPending() ? await find(request.model, call) : models.find(request.model)
     const { needsSameModel, stopsInDoubt = false, unserved = modelNotFound } = formats[request.format]
     const offered = needsSameModel ? found.sameModel : found.candidates
     const offering = call.access === undefined ? offered : permitted(call.access, offered, request.model, found)
-    const candidates = speaking(offering, request)
-    if (candidates.length === 0) throw (offering.length === 0 ? modelNotFound : unserved)(request.model)
+    const spoken = speaking(offering, request)
+    if (spoken.length === 0) throw (offering.length === 0 ? modelNotFound : unserved)(request.model)
+    const candidates = withinBudgets(spoken, call, found)
     const walk: CandidateWalk<ModelCandidate, Reply> = failover(
       candidates,
       stopsInDoubt && !retryBilled ? cautious : failoverOptions,
@@ -135,6 +152,8 @@ export function gateway({ providers, aliases, onContentPolicy, onCut, retryBille
     providers,
   }
 }
+
+const anonymous: CallerIdentity = {}
 
 /**
  * The candidates that the caller may use. The model must be allowed by the name that was asked for; a provider in front

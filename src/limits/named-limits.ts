@@ -43,7 +43,11 @@ export function isPerson(entry: string, { key, user, userId, hasCaselessName = f
 }
 
 /** Whose requests a limit counts together with those of the caller; `undefined`: it does not name the caller. */
-function countedFor({ subject }: AccessLimit, caller: CallerIdentity, { teams }: AccessPolicy): string | undefined {
+export function countedFor(
+  { subject }: AccessLimit,
+  caller: CallerIdentity,
+  { teams }: AccessPolicy,
+): string | undefined {
   switch (subject.kind) {
     case 'everyone':
       return ''

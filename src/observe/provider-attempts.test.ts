@@ -47,6 +47,7 @@ describe('the attempts at a provider', () => {
   test('that failed for lack of resources are not counted', () => {
     const { ask, of } = subject()
     ask([{ name: 'groq', failure: 'resources', ms: 1 }])
+    ask([{ name: 'groq', failure: 'budget', ms: 0 }])
     expect(of('groq', noon)).toEqual(nothing)
   })
 

@@ -58,7 +58,8 @@ interface History {
 
 /**
  * Makes an empty book of at most 1,000 providers. Providers that were skipped are not in a trail and not counted.
- * Attempts that failed because this service was out of resources are not counted either.
+ * Attempts that failed because this service was out of resources, or that a limit of money passed over, are not counted
+ * either.
  */
 export function attemptBook(): AttemptBook {
   const histories = new Map<string, History>()
@@ -77,7 +78,7 @@ export function attemptBook(): AttemptBook {
       let ended = time
       for (const attempt of trail) {
         ended += attempt.ms
-        if (attempt.failure === 'resources') continue
+        if (attempt.failure === 'resources' || attempt.failure === 'budget') continue
         const history = historyOf(attempt.name)
         keep(history, attempt, ended, stream)
         if (attempt.failure !== undefined && ended >= (history.lastError?.time ?? 0)) {

@@ -1,4 +1,4 @@
-import { requestFailures, UpstreamFailure, type FailureClass } from './failure.ts'
+import { mayHaveWorked, requestFailures, UpstreamFailure } from './failure.ts'
 import type { Unavailability } from './health/health-state.ts'
 import type { Call } from './service.ts'
 import type { Trail } from './trail.ts'
@@ -151,13 +151,6 @@ class Walk<Tried extends Candidate, Reply> implements CandidateWalk<Tried, Reply
     if (this.#skipped === undefined || (this.#failures.length > 0 && hasOnlyRequestFailures)) return []
     return [...this.#skipped].filter(([, { reason }]) => !except.includes(reason)).map(([candidate]) => candidate)
   }
-}
-
-/** Failures of an answer with status 200: the work was done, but its result is lost. */
-const spoiled: ReadonlySet<FailureClass> = new Set(['malformed', 'empty', 'too_large', 'cut'])
-
-function mayHaveWorked({ ambiguous, status, failure }: UpstreamFailure): boolean {
-  return ambiguous || (status === 200 && spoiled.has(failure))
 }
 
 /** Marks the last attempt at `name` as empty in the trail. */

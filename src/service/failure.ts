@@ -27,6 +27,7 @@ export type FailureClass =
   | 'too_large'
   | 'cut'
   | 'resources'
+  | 'budget'
 
 /** Effect of a failure class on the health of the upstream. */
 export interface FailureEffect {
@@ -72,6 +73,7 @@ export const failureEffects: Readonly<Record<FailureClass, FailureEffect>> = {
   too_large: { breaker: true, scope: model, coolDownMs: 0, permanent: false },
   cut: { breaker: true, scope: model, coolDownMs: 0, permanent: false },
   resources: { breaker: false, scope: provider, coolDownMs: 0, permanent: false },
+  budget: { breaker: false, scope: model, coolDownMs: 0, permanent: true },
 }
 
 /** Part of a request that an upstream refuses: clients can repair it. */
@@ -145,6 +147,14 @@ export class UpstreamFailure extends Error {
 function impliedBy(failure: FailureClass, refusesReasoning: boolean): Unsupported | undefined {
   if (failure === 'context_length') return 'context'
   return refusesReasoning ? 'reasoning' : undefined
+}
+
+/** Failures of an answer with status 200: the work was done, but its result is lost. */
+const spoiled: ReadonlySet<FailureClass> = new Set(['malformed', 'empty', 'too_large', 'cut'])
+
+/** Whether the upstream may have done the work, and may bill it, although there is no usable answer. */
+export function mayHaveWorked({ ambiguous, status, failure }: UpstreamFailure): boolean {
+  return ambiguous || (status === 200 && spoiled.has(failure))
 }
 
 /** Lack of our own resources. Final: another upstream's answer would not fit either (failover.md row 42). */

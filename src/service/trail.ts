@@ -16,6 +16,8 @@ export interface Attempt {
   readonly ambiguous?: boolean
   /** Tokens that the upstream counted, for an attempt that did not become the answer. */
   readonly tokens?: Tokens | undefined
+  /** What limits of money booked for an attempt without an answer that may have been billed, in nano-USD. */
+  readonly bookedNanoUsd?: number
 }
 
 /** Tokens of a request and of its answer. */

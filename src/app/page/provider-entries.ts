@@ -36,6 +36,7 @@ const failureWords: Readonly<Record<FailureClass, string>> = {
   too_large: 'its answers are too large',
   cut: 'its answers break off',
   resources: 'this service was out of resources',
+  budget: 'a limit of money of this service passed it over',
 }
 
 /** Facts about one provider. */

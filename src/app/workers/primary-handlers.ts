@@ -3,6 +3,8 @@ import type { SharedFiles } from '../../cluster/shared-files.ts'
 import type { WorkerGroup } from '../../cluster/worker-group.ts'
 import type { PrimaryLifecycle } from '../../cluster/worker-lifecycle.ts'
 import type { Probe } from '../../config/detect.ts'
+import type { BookDesk } from '../../limits/budgets/budget-desk.ts'
+import { deskHandlers } from '../../limits/budgets/remote-desk.ts'
 import type { ObservedWorker } from '../../observe/primary-observer.ts'
 import type { HealthBook } from '../../service/health/health.ts'
 import { answerStoreOperation } from '../../stores/remote.ts'
@@ -30,13 +32,15 @@ export interface PrimaryHandlersOptions {
   readonly health: HealthBook
   readonly files: SharedFiles<Channel<WorkerHandlers>>
   readonly stores: Stores
+  readonly desk: BookDesk
   readonly probe: Probe
   /** Starts a rolling restart. */
   readonly roll: () => void
 }
 
 /** Makes the primary's handlers for each worker, except {@link PrimaryLifecycle}. */
-export function primaryHandlers({ count, state, group, health, files, stores, probe, roll }: PrimaryHandlersOptions) {
+export function primaryHandlers(options: PrimaryHandlersOptions) {
+  const { count, state, group, health, files, stores, desk, probe, roll } = options
   let page: Promise<void> | undefined
 
   return function handlersOf(
@@ -52,6 +56,7 @@ export function primaryHandlers({ count, state, group, health, files, stores, pr
       }),
       ...files.handlersOf(worker),
       ...observed.handlers,
+      ...deskHandlers(desk, worker),
       healthEvent(event) {
         health.apply(event)
         group.notifyAll('healthEvent', event, worker)

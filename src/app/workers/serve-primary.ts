@@ -4,6 +4,7 @@ import { sharedFiles, type SharedFiles } from '../../cluster/shared-files.ts'
 import { StartFailed, supervisor, type Supervisor } from '../../cluster/supervisor.ts'
 import { workerGroup } from '../../cluster/worker-group.ts'
 import { restartReason } from '../../cluster/worker-lifecycle.ts'
+import { bookDesk, noSpending } from '../../limits/budgets/budget-desk.ts'
 import { primaryObserver } from '../../observe/primary-observer.ts'
 import { healthBook } from '../../service/health/health.ts'
 import { findStores } from '../find-stores.ts'
@@ -81,6 +82,7 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
     logLinesDropped: () => log.dropped,
     now: Date.now,
   })
+  const desk = bookDesk({ spending: noSpending, now: Date.now })
   const local = sharedProbe()
   const isOurs = (file: string): boolean => resolve(file) === resolve(path)
   const files = sharedFiles<Channel<WorkerHandlers>>({
@@ -98,7 +100,7 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
       worker.notify('drain', restartReason)
     },
   })
-  const handlersOf = primaryHandlers({ count, state, group, health, files, stores, probe: local.probe, roll })
+  const handlersOf = primaryHandlers({ count, state, group, health, files, stores, desk, probe: local.probe, roll })
   const workers: Supervisor = supervisor({
     count,
     log,
@@ -110,6 +112,7 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
         group,
         observer,
         files,
+        desk,
         handlersOf,
       })
       // The first worker may have picked a free port.

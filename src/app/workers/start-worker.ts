@@ -2,6 +2,7 @@ import type { Channel } from '../../cluster/channel.ts'
 import type { SharedFiles } from '../../cluster/shared-files.ts'
 import { spawnWorker, type SpawnedWorker } from '../../cluster/spawn-worker.ts'
 import type { WorkerGroup } from '../../cluster/worker-group.ts'
+import type { BookDesk } from '../../limits/budgets/budget-desk.ts'
 import { errorFields, type Logger } from '../../observe/log.ts'
 import type { ObservedWorker, PrimaryObserver } from '../../observe/primary-observer.ts'
 import { ownCommand } from '../own-command.ts'
@@ -16,13 +17,14 @@ export interface StartWorkerOptions {
   readonly group: WorkerGroup<WorkerHandlers>
   readonly observer: Pick<PrimaryObserver, 'joined'>
   readonly files: Pick<SharedFiles<Channel<WorkerHandlers>>, 'forget'>
+  readonly desk: Pick<BookDesk, 'abandon'>
   readonly handlersOf: ReturnType<typeof primaryHandlers>
 }
 
 /** Starts a worker and registers it until it ends. @param slot from 0 */
 export function startWorker(
   slot: number,
-  { environment, livenessMs, log, group, observer, files, handlersOf }: StartWorkerOptions,
+  { environment, livenessMs, log, group, observer, files, desk, handlersOf }: StartWorkerOptions,
 ): SpawnedWorker<WorkerHandlers> {
   let observed: ObservedWorker | undefined
 
@@ -39,6 +41,7 @@ export function startWorker(
     group.remove(worker)
     files.forget(worker)
     observed?.left()
+    desk.abandon(worker)
   }
 
   return spawnWorker<WorkerHandlers>({

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { channel, type ArgumentOf, type Channel, type Handlers, type ResultOf } from '../../cluster/channel.ts'
+import type { AskedBudget } from '../../limits/budgets/budget-desk.ts'
 import { noAttempts } from '../../observe/provider-attempts.ts'
 import type { HealthEvent } from '../../service/health/health-event.ts'
 import type { PrimaryHandlers, WorkerHandlers } from './worker-messages.ts'
@@ -43,6 +44,14 @@ const minute = {
 const gauges = { streamsOpen: 1, logLinesDropped: 2, recordsDropped: 3, residentBytes: 1e9 }
 const bounds = { ttlMs: 1_000, valuesMax: 10, valuesPerOwnerMax: 5 }
 
+const budget: AskedBudget = {
+  id: 'everyone',
+  nanoUsd: 1e9,
+  window: { start: 0, end: Infinity },
+  activeSince: 1,
+  scope: { subject: { kind: 'everyone' }, caller: '', members: [], models: ['m*'] },
+}
+
 const toPrimary: Samples<PrimaryHandlers> = {
   welcome: [undefined, { port: 4000, workers: 2, isReplacement: true, healthEvents: [event] }],
   listening: [{ port: 4000, lines: 'svc listens\n' }, undefined],
@@ -67,6 +76,13 @@ const toPrimary: Samples<PrimaryHandlers> = {
   socketPosition: [undefined, { index: 0, count: 2 }],
   probe: [11434, ['llama']],
   buildPage: [undefined, undefined],
+  admitBudgets: [
+    { budgets: [budget], estimate: 5 },
+    { kind: 'held', hold: 7, amount: 5 },
+  ],
+  raiseHold: [{ hold: 7, estimate: 6 }, undefined],
+  settleHold: [{ hold: 7, cost: 5.5 }, undefined],
+  budgetUses: [[budget], [{ used: 1, held: 2 }]],
 }
 
 const toWorker: Samples<WorkerHandlers> = {

@@ -3,6 +3,7 @@ import type { SocketPosition } from '../../cluster/socket-order.ts'
 import type { SpreadHandler } from '../../cluster/worker-group.ts'
 import type { PrimaryLifecycle, WorkerLifecycle } from '../../cluster/worker-lifecycle.ts'
 import type { Probe } from '../../config/detect.ts'
+import type { DeskHandlers } from '../../limits/budgets/remote-desk.ts'
 import type { PrimaryObserverHandlers, WorkerObserverHandlers } from '../../observe/observer-messages.ts'
 import type { HealthEvent } from '../../service/health/health-event.ts'
 import type { StoreAnswer, StoreOperation } from '../../stores/remote.ts'
@@ -21,7 +22,8 @@ export interface Welcome {
 /** Handled by the primary. */
 export type PrimaryHandlers = PrimaryLifecycle &
   SharedFileHandlers &
-  PrimaryObserverHandlers & {
+  PrimaryObserverHandlers &
+  DeskHandlers & {
     welcome(nothing: undefined): Welcome
     /** Reloads all files in all workers. */
     reloadAll(nothing: undefined): Promise<void>

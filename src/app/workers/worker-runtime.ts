@@ -73,6 +73,15 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
     async makeLimiter() {
       throw new UsageError('access.json has limits, which this version keeps in one process only: leave out --workers')
     },
+    async makeBudgetDesk() {
+      const { remoteDesk } = await import('../../limits/budgets/remote-desk.ts')
+      return remoteDesk({
+        admitBudgets: (asked) => primary.call('admitBudgets', asked),
+        raiseHold: (raised) => primary.notify('raiseHold', raised),
+        settleHold: (settled) => primary.notify('settleHold', settled),
+        budgetUses: (budgets) => primary.call('budgetUses', budgets),
+      })
+    },
     buildPage: () => primary.call('buildPage', undefined),
     // A signal to this process drains it too; the primary then replaces it.
     stopping: AbortSignal.any([stopping, signal]),

@@ -15,8 +15,9 @@ const types: ReadonlyMap<number, string> = new Map([
   [529, 'overloaded_error'],
 ])
 
-/** The status of an error. Messages have a status of their own for an overload. */
-export function messagesStatus({ status }: WireError): number {
+/** The status of an error. Messages have statuses of their own for an overload and for money that is used up. */
+export function messagesStatus({ status, code }: WireError): number {
+  if (code === 'insufficient_quota') return 402
   return status === 503 ? 529 : status
 }
 

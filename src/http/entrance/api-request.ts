@@ -106,7 +106,8 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     if (this.context.request.signal.aborted) this.#leave()
     if (signal.aborted) return Promise.reject(signal.reason)
     this.#gateway = this.options.gateway()
-    const call = { signal, trail: this.trail, access: this.context.visitor?.access }
+    const { visitor } = this.context
+    const call = { signal, trail: this.trail, access: visitor?.access, caller: visitor }
     return this.#gateway.answer(ask, call, () => this.#reservation?.release())
   }
 

@@ -31,7 +31,7 @@ export type Admission =
 /** Budgets and the holds of attempts under way. Pure: it knows no clock, and nothing in it waits. */
 export interface BudgetBook {
   has(budget: string): boolean
-  /** Opens a budget. Does nothing for one that is open. @param spent before, in nano-USD */
+  /** Opens a budget. Of one that is open, at least this was spent. @param spent before, in nano-USD */
   open(budget: string, spent: number): void
   /**
    * Holds an amount in all budgets, or in none:
@@ -129,7 +129,9 @@ export function budgetBook(): BudgetBook {
   return {
     has: (budget) => accounts.has(budget),
     open(budget, spent) {
-      if (!accounts.has(budget)) accounts.set(budget, new Account(spent))
+      const account = accounts.get(budget)
+      if (account === undefined) accounts.set(budget, new Account(spent))
+      else account.spent = Math.max(account.spent, spent)
     },
     admit(budgets, estimate, owner) {
       const found = find(budgets)

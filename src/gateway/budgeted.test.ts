@@ -1,0 +1,238 @@
+import { describe, expect, test } from 'bun:test'
+import type { Reply } from '../formats/reply.ts'
+import type { AccessPolicy } from '../limits/access-policy.ts'
+import { bookDesk, noSpending } from '../limits/budgets/budget-desk.ts'
+import { moneyLimits } from '../limits/budgets/money-limits.ts'
+import { costFunction } from '../prices/cost.ts'
+import { callController } from '../service/call-controller.ts'
+import { UpstreamFailure, type FailureDetails } from '../service/failure.ts'
+import { callOf, failureOf, rejection } from '../service/testing.ts'
+import { gateway } from './gateway.ts'
+import type { AnswerService, Provider } from './provider.ts'
+import {
+  cutFailure,
+  fakeProvider,
+  fakeStream,
+  parts,
+  readAll,
+  requestOf,
+  silentStream,
+  wholeReply,
+  type FakeProviderOptions,
+} from './testing.ts'
+
+const { role, text, finish, usage } = parts
+/** The cost of the usage of fake answers: 3 tokens of the prompt, 4 of the answer. */
+const wholeCost = 3 * 1_000 + 4 * 10_000
+const maxTokens = 1_000
+const question = { max_tokens: maxTokens }
+
+function policy(usd: number, more: Partial<AccessPolicy['limits'][number]> = {}): AccessPolicy {
+  const nanoUsd = Math.round(usd * 1e9)
+  const limit = {
+    place: 'limits[0]',
+    subject: { kind: 'everyone' },
+    usd: { nanoUsd, per: 'total', isHard: false },
+    ...more,
+  } as const
+  return { timeZone: 'UTC', limits: [limit], teams: new Map() }
+}
+
+function priced(
+  id: string,
+  answers: readonly (Reply | Error | AnswerService)[],
+  input = 1,
+  options?: FakeProviderOptions,
+): Provider {
+  const provider = fakeProvider(id, answers, options)
+  const costOf = costFunction({ price: { input, output: 10 * input }, source: 'config' }, false)
+  return { ...provider, candidate: (model) => ({ ...provider.candidate(model), costOf }) }
+}
+
+function subject(providers: readonly Provider[], limits = policy(100)) {
+  const desk = bookDesk({ spending: noSpending, now: Date.now })
+  const budgets = moneyLimits({ desk, now: Date.now })
+  budgets.replace(limits)
+  const rules = { aliases: {}, onContentPolicy: 'stop', onCut: 'resume', retryBilled: false } as const
+  const { answer } = gateway({ providers, ...rules, budgets: () => budgets })
+  async function spent(): Promise<number> {
+    const { holds } = desk.book
+    expect(holds).toBe(0)
+    const budget = { id: '["everyone","total",null,""] "" 0', nanoUsd: 0, window: { start: 0, end: Infinity } }
+    return desk.book.state(budget.id)?.spent ?? -1
+  }
+  return { answer, spent, desk, budgets }
+}
+
+function failed(kind: UpstreamFailure['failure'], details: FailureDetails = {}): UpstreamFailure {
+  return new UpstreamFailure(kind, `it was ${kind}`, details)
+}
+
+/** The bytes of the request, at 1.4 for a token, and its answer. */
+function estimateOf(request: ReturnType<typeof requestOf>): number {
+  return Math.ceil(request.body.length / 1.4) * 1_000 + maxTokens * 10_000
+}
+
+describe('money that is held for an attempt', () => {
+  const whole = requestOf(question)
+  const stream = requestOf({ ...question, stream: true })
+
+  test.each([
+    ['a whole answer costs what it used', [wholeReply('hello')], wholeCost],
+    ['an attempt that never arrived costs nothing', [failed('connect')], 0],
+    ['a refusal costs nothing', [failed('rate_limit', { status: 429 })], 0],
+    ['an attempt that may have been done costs its estimate', [failed('timeout', { ambiguous: true })], 'estimate'],
+    ['an answer that is spoiled costs its estimate', [failed('malformed', { status: 200 })], 'estimate'],
+    ['an error of this service costs the estimate', [new Error('a fault')], 'estimate'],
+  ] as const)('ends: %s', async (_, answers, cost) => {
+    const { answer, spent } = subject([priced('a', answers)])
+    await answer(whole, callOf()).catch(() => undefined)
+    expect(await spent()).toBe(cost === 'estimate' ? estimateOf(whole) : cost)
+  })
+
+  test.each([
+    ['at its end, with what it used', [role(), text('a'), finish(), usage()], wholeCost],
+    ['at its end without usage, with its text', [text('abcd'.repeat(5)), finish()], 5 * 10_000],
+    ['at a cut, with its text so far', [text('abcd'.repeat(5)), cutFailure()], 5 * 10_000],
+  ] as const)('of a stream ends: %s', async (_, steps, cost) => {
+    const { answer, spent, desk } = subject([priced('a', [fakeStream(...steps)])])
+    const { reply } = await answer(stream, callOf())
+    expect(desk.book.holds).toBe(1)
+    if (reply.kind === 'stream') await readAll(reply)
+    const prompt = Math.ceil('[{"role":"user","content":"Hi"}]'.length / 4) * 1_000
+    expect(await spent()).toBe(cost === wholeCost ? cost : prompt + cost)
+  })
+
+  test('of a stream ends when the client leaves it', async () => {
+    const { answer, spent } = subject([priced('a', [silentStream()])])
+    const { reply } = await answer(stream, callOf())
+    if (reply.kind === 'stream') reply.cancel()
+    expect(await spent()).toBe(8_000)
+  })
+
+  test('ends with the estimate when the client leaves before the answer', async () => {
+    const controller = callController()
+    const { answer, spent } = subject([
+      priced('a', [
+        async (_request, { signal }) => {
+          controller.abort(new Error('gone'))
+          throw signal.reason
+        },
+      ]),
+    ])
+    await answer(whole, { signal: controller.signal, trail: [] }).catch(() => undefined)
+    expect(await spent()).toBe(estimateOf(whole))
+  })
+
+  test('is held and booked for each provider that resumes a stream', async () => {
+    const { answer, spent } = subject([
+      priced('a', [fakeStream(role(), text('abcd'), cutFailure())]),
+      priced('b', [fakeStream(text('abcd', 'b'), text('efgh', 'b'), finish('stop', 'b'), usage())], 2),
+    ])
+    const { reply } = await answer(stream, callOf())
+    if (reply.kind === 'stream') await readAll(reply)
+    expect(await spent()).toBe(8_000 + 10_000 + 2 * wholeCost)
+  })
+
+  test('is booked for an empty answer, and for the one after it', async () => {
+    const { answer, spent } = subject([priced('a', [wholeReply('')]), priced('b', [wholeReply('hello')])])
+    await answer(whole, callOf())
+    expect(await spent()).toBe(2 * wholeCost)
+  })
+
+  test('is noted in the trail for an attempt that may be billed', async () => {
+    const doubtful: AnswerService = async (_request, { trail }) => {
+      const failure = failed('timeout', { ambiguous: true })
+      trail[trail.length - 1] = { name: 'a', failure: 'timeout', ms: 1, ambiguous: true }
+      throw failure
+    }
+    const { answer } = subject([priced('a', [doubtful])])
+    const call = callOf()
+    await answer(whole, call).catch(() => undefined)
+    expect(call.trail).toEqual([
+      { name: 'a', failure: 'timeout', ms: 1, ambiguous: true, bookedNanoUsd: estimateOf(whole) },
+    ])
+  })
+})
+
+describe('a budget without room', () => {
+  const whole = requestOf(question)
+
+  test('passes providers over by their prices, and the others are asked', async () => {
+    const { answer } = subject([priced('paid', []), priced('free', [wholeReply('hello')], 0)], policy(0))
+    const call = callOf()
+    expect((await answer(whole, call)).provider).toBe('free')
+    expect(call.trail.map(({ name, failure }) => [name, failure])).toEqual([
+      ['paid', 'budget'],
+      ['free', undefined],
+    ])
+  })
+
+  test('is one reason among others, when others failed', async () => {
+    const { answer } = subject([priced('free', [failureOf('server_error')], 0), priced('paid', [])], policy(0))
+    const error = await rejection(answer(whole, callOf()))
+    expect(error).toMatchObject({ status: 502, code: 'provider_error' })
+    expect(String(error)).toContain('paid: The budget for everyone, in total, is used up')
+  })
+
+  test('tells the amount only of the own budget of a caller', async () => {
+    const own = policy(0, { subject: { kind: 'each key' } })
+    const { answer } = subject([priced('a', [])], own)
+    expect(await rejection(answer(whole, { ...callOf(), caller: { key: { line: 7 } } }))).toMatchObject({
+      status: 429,
+      message: 'The budget of 0 USD for each key, in total, is used up or held by requests; it does not begin again',
+    })
+  })
+
+  test('does not count callers that it does not name', async () => {
+    const { answer } = subject([priced('a', [wholeReply('hello')])], policy(0, { subject: { kind: 'each key' } }))
+    expect((await answer(whole, callOf())).provider).toBe('a')
+  })
+
+  test('cuts a stream off, if it passes over the last provider that could resume it', async () => {
+    const { answer, spent } = subject(
+      [priced('a', [fakeStream(role(), text('abcd'), cutFailure())], 0), priced('b', [])],
+      policy(0),
+    )
+    const { reply } = await answer(requestOf({ ...question, stream: true }), callOf())
+    const { error } = reply.kind === 'stream' ? await readAll(reply) : {}
+    expect(error).toMatchObject({ status: 502 })
+    expect(await spent()).toBe(0)
+  })
+})
+
+describe('slots leak on time-outs, cancelled streams', () => {
+  test('is not so of money: 256 attempts that end in any way leave nothing held', async () => {
+    const ends: readonly (() => Reply | Error)[] = [
+      () => wholeReply('hello'),
+      () => failed('timeout', { ambiguous: true }),
+      () => failed('dns'),
+      () => fakeStream(text('a'), cutFailure()),
+      () => fakeStream(text('a'), finish(), usage()),
+      () => silentStream(),
+    ]
+    const { answer, desk } = subject([
+      priced('a', [
+        async () => {
+          const end = ends[Math.floor(Math.random() * ends.length)]?.() ?? wholeReply('')
+          if (end instanceof Error) throw end
+          return end
+        },
+      ]),
+    ])
+    await Promise.all(
+      Array.from({ length: 256 }, async (_, caller) => {
+        const { reply } = await answer(requestOf({ ...question, stream: true }), callOf()).catch(() => ({
+          reply: undefined,
+        }))
+        if (reply?.kind !== 'stream') return
+        if (caller % 2 === 0) reply.cancel()
+        const read = readAll(reply)
+        await Bun.sleep(0)
+        reply.cancel()
+        await read
+      }),
+    )
+    expect(desk.book.holds).toBe(0)
+  })
+})

@@ -1,0 +1,101 @@
+import type { Ask } from '../formats/ask.ts'
+import type { Part } from '../formats/part.ts'
+import { readOne, readTo, type Receiver } from '../formats/receiver.ts'
+import type { Reply, StreamReply } from '../formats/reply.ts'
+import type { AttemptHold } from '../limits/budgets/attempt-hold.ts'
+import { BudgetRefusal, type Budgets } from '../limits/budgets/budgets.ts'
+import type { CallerIdentity } from '../limits/named-limits.ts'
+import { mayHaveWorked, UpstreamFailure } from '../service/failure.ts'
+import type { Call } from '../service/service.ts'
+import type { ModelCandidate } from './provider.ts'
+
+/** Options of {@link budgeted}. */
+export interface BudgetedOptions {
+  readonly budgets: Budgets
+  readonly caller: CallerIdentity
+  readonly listedAs: string | undefined
+}
+
+/**
+ * The candidates, each of which holds its estimated cost in all budgets that count it before it is asked, and books its
+ * real cost at its end, on every path. A candidate without room is passed over: it fails with the class `budget`, which
+ * is in the trail, and not in its health (docs/decisions/0020-budgets.md).
+ */
+export function budgeted(candidates: readonly ModelCandidate[], options: BudgetedOptions): readonly ModelCandidate[] {
+  return candidates.map((candidate) => ({
+    ...candidate,
+    answer: (ask, call) => answerWithin(candidate, options, ask, call),
+  }))
+}
+
+async function answerWithin(
+  candidate: ModelCandidate,
+  { budgets, caller, listedAs }: BudgetedOptions,
+  ask: Ask,
+  call: Call,
+): Promise<Reply> {
+  const { name, model, costOf } = candidate
+  const answer = budgets.hold({
+    ask,
+    caller,
+    provider: name,
+    model,
+    listedAs,
+    costOf,
+    maxOutput: candidate.maxOutput?.(),
+  })
+  const hold = answer instanceof Promise ? await answer : answer
+  if (hold === undefined) return candidate.answer(ask, call)
+  if (hold instanceof BudgetRefusal) throw passedOver(name, hold, call)
+  const attempts = call.trail.length
+  let reply: Reply
+  try {
+    reply = await candidate.answer(ask, call)
+  } catch (error) {
+    // Without a failure of the provider the caller has left, and the provider may go on.
+    const { nanoUsd } = hold.fail(!(error instanceof UpstreamFailure) || mayHaveWorked(error))
+    if (nanoUsd > 0) noteCost(call, attempts, nanoUsd)
+    throw error
+  }
+  if (reply.kind === 'stream') return counted(reply, hold)
+  hold.end(reply.usage, true)
+  return reply
+}
+
+/** Notes the cost of an attempt without an answer in its entry of the trail, if it has one. */
+function noteCost({ trail }: Call, attempts: number, nanoUsd: number): void {
+  const position = trail.length - 1
+  const last = trail[position]
+  if (last !== undefined && position >= attempts) trail[position] = { ...last, bookedNanoUsd: nanoUsd }
+}
+
+function passedOver(name: string, refusal: BudgetRefusal, { trail }: Call): UpstreamFailure {
+  const failure = new UpstreamFailure('budget', refusal.message, { cause: refusal })
+  trail.push({ name, failure: 'budget', reason: failure.summary, ms: 0 })
+  return failure
+}
+
+/** The stream, with its parts counted for the hold. */
+function counted(reply: StreamReply, hold: AttemptHold): StreamReply {
+  reply.onEnd((failure, usage) => void hold.end(usage, failure === undefined))
+  function countedTo(receiver: Receiver<readonly Part[]>): void {
+    readTo(reply, {
+      receive(parts) {
+        if (parts !== undefined) hold.count(parts)
+        return receiver.receive(parts)
+      },
+      fail: (error) => receiver.fail(error),
+    })
+  }
+  return {
+    kind: 'stream',
+    contentType: reply.contentType,
+    get isEmpty() {
+      return reply.isEmpty
+    },
+    onEnd: (listener) => reply.onEnd(listener),
+    read: () => readOne(countedTo),
+    readTo: countedTo,
+    cancel: () => reply.cancel(),
+  }
+}

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'bun:test'
+import { textPart } from '../../formats/chat/testing.ts'
+import { noDemand } from '../../formats/demand.ts'
+import { emptyPart } from '../../formats/part.ts'
+import { costFunction } from '../../prices/cost.ts'
+import { attemptHold, type AttemptHold } from './attempt-hold.ts'
+import { estimateOf } from './estimate.ts'
+
+const costOf = costFunction({ price: { input: 1, output: 10 }, source: 'config' }, false)
+const head = { id: 'c', created: 1, model: 'm' }
+
+/** An attempt with 1,000 tokens of prompt and 100 of answer: 1,000,000 and 1,000,000 nano-USD. */
+function subject(amount = 2_000_000) {
+  const raised: number[] = []
+  const settled: number[] = []
+  const counted: number[] = []
+  const estimate = estimateOf(
+    { ...noDemand, textBytes: 1_000, answerTokens: 100 },
+    { costOf, maxOutput: undefined, bytesPerToken: 1 },
+  )
+  if (estimate === undefined) throw new Error('no estimate')
+  const hold: AttemptHold = attemptHold({
+    desk: { raise: (_hold, nano) => void raised.push(nano), settle: (_hold, cost) => void settled.push(cost) },
+    hold: 7,
+    amount,
+    estimate,
+    costOf,
+    promptTokens: 300,
+    onCounted: ({ promptTokens = 0 }) => void counted.push(promptTokens),
+  })
+  return { hold, raised, settled, counted }
+}
+
+const usage = { promptTokens: 500, completionTokens: 20, totalTokens: 520 }
+
+function text(tokens: number) {
+  return textPart(head, 'abcd'.repeat(tokens))
+}
+
+describe('the hold of an attempt', () => {
+  test('ends with the cost of what the provider counted, once', () => {
+    const { hold, settled, counted } = subject()
+    expect(hold.end(usage, true)).toEqual({ nanoUsd: 700_000, isEstimated: false })
+    hold.end(undefined, false)
+    hold.fail(true)
+    expect([settled, counted]).toEqual([[700_000], [500]])
+  })
+
+  test('ends with 0 for an attempt that never arrived, with the estimate for one that may have', () => {
+    expect(subject().hold.fail(false)).toEqual({ nanoUsd: 0, isEstimated: false })
+    expect(subject().hold.fail(true)).toEqual({ nanoUsd: 2_000_000, isEstimated: true })
+  })
+
+  test('takes a reported 0 for 0', () => {
+    const { hold } = subject()
+    expect(hold.end({ promptTokens: 0, completionTokens: 0, totalTokens: 0 }, true).nanoUsd).toBe(0)
+  })
+})
+
+describe('streams cost nothing', () => {
+  test('is not so: one that was cut costs its prompt and the text so far, as an estimate', () => {
+    const { hold } = subject()
+    hold.count([text(30), text(10)])
+    expect(hold.end(undefined, false)).toEqual({ nanoUsd: 300_000 + 400_000, isEstimated: true })
+  })
+
+  test('is not so: one whose provider counts nothing costs its prompt and its text', () => {
+    const { hold, counted } = subject()
+    hold.count([text(40)])
+    expect(hold.end(undefined, true)).toEqual({ nanoUsd: 700_000, isEstimated: true })
+    expect(counted).toEqual([])
+  })
+
+  test('is not so: the counts of the prompt stand, if the client leaves before the last ones', () => {
+    const { hold } = subject()
+    hold.count([text(40)])
+    expect(hold.end({ ...usage, completionTokens: 1 }, false)).toEqual({ nanoUsd: 900_000, isEstimated: true })
+  })
+
+  test('is not so: the counts behind the finish are final, if the stream is cut after them', () => {
+    const { hold } = subject()
+    hold.count([text(40), emptyPart({ finishReason: 'stop' })])
+    expect(hold.end(usage, false)).toEqual({ nanoUsd: 700_000, isEstimated: false })
+  })
+
+  test('raises the hold of one that outgrows it, by a quarter at a time', () => {
+    const { hold, raised } = subject()
+    hold.count([text(100)])
+    expect(raised).toEqual([])
+    hold.count([text(4)])
+    expect(raised).toEqual([1_000_000 + 130 * 10_000])
+    for (let token = 0; token < 26; token++) hold.count([text(1)])
+    expect(raised).toHaveLength(1)
+    hold.count([text(1)])
+    expect(raised).toHaveLength(2)
+  })
+
+  test('raises a short hold as soon as the text is worth more', () => {
+    const { hold, raised } = subject(1_500_000)
+    hold.count([text(50)])
+    expect(raised).toEqual([])
+    hold.count([text(2)])
+    expect(raised).toEqual([1_000_000 + 65 * 10_000])
+  })
+})

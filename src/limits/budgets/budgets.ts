@@ -1,0 +1,43 @@
+import type { Ask } from '../../formats/ask.ts'
+import type { CostOf } from '../../prices/cost.ts'
+import type { CallerIdentity } from '../named-limits.ts'
+import type { AttemptHold } from './attempt-hold.ts'
+
+/** Limits of money, as the gateway uses them: each attempt holds money before its provider is asked. */
+export interface Budgets {
+  /**
+   * Holds the estimate of an attempt in all budgets that count it. `undefined`: none does. A promise while sums are
+   * read, or when another process decides.
+   *
+   * @throws {WireError} 503 `store_unavailable` when the sums cannot be read
+   */
+  hold(attempt: BudgetedAttempt): HoldAnswer | Promise<HoldAnswer>
+}
+
+export type HoldAnswer = AttemptHold | BudgetRefusal | undefined
+
+/** An attempt that is about to be made. */
+export interface BudgetedAttempt {
+  readonly ask: Ask
+  readonly caller: CallerIdentity
+  /** Id of the provider. */
+  readonly provider: string
+  /** The provider's name for the model. */
+  readonly model: string
+  /** The name in the configuration or a model list. */
+  readonly listedAs: string | undefined
+  readonly costOf: CostOf | undefined
+  /** Most tokens of an answer. Undefined: not known. */
+  readonly maxOutput: number | undefined
+}
+
+/** A budget has no room for an attempt, or the price of the attempt is not known. */
+export class BudgetRefusal extends Error {
+  override readonly name = 'BudgetRefusal'
+  readonly kind: 'exhausted' | 'unpriced'
+
+  constructor(kind: BudgetRefusal['kind'], message: string) {
+    super(message)
+    this.kind = kind
+  }
+}

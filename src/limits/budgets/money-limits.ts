@@ -1,0 +1,154 @@
+import type { Demand } from '../../formats/demand.ts'
+import { WireError } from '../../formats/error.ts'
+import { formats } from '../../formats/format-list.ts'
+import { openPolicy, type AccessPolicy } from '../access-policy.ts'
+import type { CallerIdentity } from '../named-limits.ts'
+import { attemptHold } from './attempt-hold.ts'
+import type { BudgetDesk, DeskAnswer } from './budget-desk.ts'
+import { BudgetRefusal, type BudgetedAttempt, type Budgets, type HoldAnswer } from './budgets.ts'
+import { estimateOf, type Estimate } from './estimate.ts'
+import { budgetPlan, isOwnBudget, type BudgetPlan, type NamedBudget } from './named-budgets.ts'
+import { tokenSizes } from './token-sizes.ts'
+import { localTime } from './window.ts'
+
+/** The limits of money of access.json, in force. */
+export interface MoneyLimits extends Budgets {
+  /** Puts a policy in force. Attempts under way end in the budgets they began with. */
+  replace(policy: AccessPolicy): void
+  /** The budgets that name a caller, for this caller to see. */
+  stateOf(caller: CallerIdentity): Promise<readonly BudgetReport[]>
+}
+
+/** The state of a budget. Amounts are in nano-USD, and only those of the caller's own budgets are told. */
+export interface BudgetReport {
+  /** In words, such as `each person, a day`. */
+  readonly text: string
+  readonly per: string
+  /** Unix milliseconds; `undefined`: it has no end. */
+  readonly windowEnd: number | undefined
+  readonly models: readonly string[] | undefined
+  readonly amounts: { readonly limit: number; readonly used: number; readonly held: number } | undefined
+}
+
+/** Options of {@link moneyLimits}. */
+export interface MoneyLimitsOptions {
+  readonly desk: BudgetDesk
+  /** Unix milliseconds. */
+  readonly now: () => number
+}
+
+/** Limits of money without any entry. */
+export function moneyLimits({ desk, now }: MoneyLimitsOptions): MoneyLimits {
+  const sizes = tokenSizes()
+  let plan: BudgetPlan = budgetPlan(openPolicy, now())
+
+  function estimate(attempt: BudgetedAttempt, demand: Demand): Estimate | undefined {
+    const { costOf, maxOutput } = attempt
+    return estimateOf(demand, { costOf, maxOutput, bytesPerToken: sizes.least(sizeKey(attempt)) })
+  }
+
+  function hold(attempt: BudgetedAttempt): HoldAnswer | Promise<HoldAnswer> {
+    const { ask, caller, provider, model, listedAs = model } = attempt
+    const budgets = plan.counting(caller, { provider, models: namesOf(ask.model, [model, listedAs]) }, now())
+    if (budgets.length === 0) return undefined
+    const demand = formats[ask.format].demand(ask)
+    const estimated = estimate(attempt, demand)
+    if (estimated === undefined) return unpriced(attempt)
+    const begin = (answer: DeskAnswer): HoldAnswer => {
+      const by = answer.kind === 'refused' ? budgets[answer.by] : undefined
+      if (answer.kind === 'refused') return exhausted(by, plan.timeZone)
+      return begun(attempt, { demand, estimated, answer })
+    }
+    const answer = desk.admit(budgets, estimated.nanoUsd)
+    return answer instanceof Promise ? answer.then(begin, storeAway) : begin(answer)
+  }
+
+  function begun(
+    attempt: BudgetedAttempt,
+    { demand, estimated, answer }: { demand: Demand; estimated: Estimate; answer: DeskAnswer & { kind: 'held' } },
+  ): HoldAnswer {
+    const { ask, costOf = () => undefined } = attempt
+    const { textBytes, mediaTokens } = demand
+    const key = sizeKey(attempt)
+    return attemptHold({
+      desk,
+      hold: answer.hold,
+      amount: answer.amount,
+      estimate: estimated,
+      costOf,
+      promptTokens: formats[ask.format].promptTokens?.(ask) ?? Math.ceil(textBytes / usualBytesPerToken) + mediaTokens,
+      onCounted({ promptTokens = 0 }) {
+        if (mediaTokens === 0) sizes.learn(key, textBytes, promptTokens)
+      },
+    })
+  }
+
+  return {
+    hold,
+    replace(policy) {
+      plan = budgetPlan(policy, now(), plan)
+    },
+    async stateOf(caller) {
+      const budgets = plan.naming(caller, now())
+      const own = budgets.filter(isOwnBudget)
+      const uses = await desk.uses(own)
+      return budgets.map((budget) => reportOf(budget, uses[own.indexOf(budget)]))
+    },
+  }
+}
+
+const usualBytesPerToken = 4
+
+function reportOf(
+  { limit: { text, usd, entry }, nanoUsd, window }: NamedBudget,
+  use: { readonly used: number; readonly held: number } | undefined,
+): BudgetReport {
+  return {
+    text,
+    per: usd.per,
+    windowEnd: window.end === Infinity ? undefined : window.end,
+    models: entry.models,
+    amounts: use && { limit: nanoUsd, ...use },
+  }
+}
+
+function sizeKey({ provider, model }: BudgetedAttempt): string {
+  return `${provider}/${model}`
+}
+
+/** All names of a model, with and without a provider in front. */
+function namesOf(asked: string, others: readonly string[]): readonly string[] {
+  const slash = asked.indexOf('/')
+  return [...new Set([asked, ...(slash === -1 ? [] : [asked.slice(slash + 1)]), ...others])]
+}
+
+const nanoPerUsd = 1e9
+
+function exhausted(budget: NamedBudget | undefined, zone: string): BudgetRefusal {
+  if (budget === undefined) return new BudgetRefusal('exhausted', 'A budget is used up')
+  const { limit, nanoUsd, window } = budget
+  const amount = isOwnBudget(budget) ? ` of ${nanoUsd / nanoPerUsd} USD` : ''
+  const end = window.end === Infinity ? 'it does not begin again' : `it begins again at ${localTime(window.end, zone)}`
+  return new BudgetRefusal('exhausted', `The budget${amount} for ${limit.text}, is used up or held by requests; ${end}`)
+}
+
+function unpriced({ model, provider }: BudgetedAttempt): BudgetRefusal {
+  return new BudgetRefusal(
+    'unpriced',
+    `No price is known for the model '${model}' at '${provider}', and a limit of money counts it: set "price" of the ` +
+      'model in providers.json, or of the provider in prices.json',
+  )
+}
+
+function storeAway(error: unknown): never {
+  throw new WireError(
+    503,
+    'overloaded_error',
+    'store_unavailable',
+    'What was spent cannot be read; try again shortly',
+    {
+      headers: { 'retry-after': '1', 'x-should-retry': 'true' },
+      cause: error,
+    },
+  )
+}

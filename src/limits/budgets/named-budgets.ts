@@ -1,0 +1,166 @@
+import {
+  subjectText,
+  type AccessLimit,
+  type AccessPolicy,
+  type LimitSubject,
+  type MoneyAmount,
+} from '../access-policy.ts'
+import { countedFor, matchesAny, type CallerIdentity } from '../named-limits.ts'
+import { windowsOf, type Window, type WindowOf } from './window.ts'
+
+/** An attempt, as far as it decides which budgets count it. */
+export interface AttemptPlace {
+  /** Id of the provider. */
+  readonly provider: string
+  /** All names of the model: as asked for, as listed, at the provider. */
+  readonly models: readonly string[]
+}
+
+/** A budget that counts an attempt, in one window. */
+export interface NamedBudget {
+  /** Names the limit, the caller it counts, and the window. */
+  readonly id: string
+  readonly nanoUsd: number
+  readonly window: Window
+  /** Unix milliseconds from which on all attempts were counted by it. */
+  readonly activeSince: number
+  /** What its sums are made of. */
+  readonly scope: BudgetScope
+  readonly limit: MoneyLimit
+}
+
+/** Whose spending a budget sums. */
+export interface BudgetScope {
+  readonly subject: LimitSubject
+  /** Who is meant by `each person` and `each key`: {@link callerId}. Empty for other subjects. */
+  readonly caller: string
+  /** Members of a team. */
+  readonly members: readonly string[]
+  /** Names of models in lower case, or beginnings of names and `*`. Absent: all. */
+  readonly models: readonly string[] | undefined
+}
+
+/** An entry of access.json with an amount of money. */
+export interface MoneyLimit {
+  readonly entry: AccessLimit
+  readonly usd: MoneyAmount
+  /** In words, such as `everyone, a month`. */
+  readonly text: string
+}
+
+/** The budgets of a policy. */
+export interface BudgetPlan {
+  readonly timeZone: string
+  /** Unix milliseconds, by the keys of limits. */
+  readonly activeSince: ReadonlyMap<string, number>
+  /** Those that count an attempt of this caller now. @param now Unix milliseconds */
+  counting(caller: CallerIdentity, attempt: AttemptPlace, now: number): readonly NamedBudget[]
+  /** Those that name this caller, for any model. */
+  naming(caller: CallerIdentity, now: number): readonly NamedBudget[]
+}
+
+interface PlannedLimit extends MoneyLimit {
+  readonly activeSince: number
+  readonly key: string
+  readonly models: readonly string[] | undefined
+  readonly members: readonly string[]
+  readonly windowOf: WindowOf
+}
+
+/**
+ * Makes the plan of a policy.
+ *
+ * @param now Unix milliseconds
+ * @param before the plan that it replaces: its limits go on
+ * @throws {RangeError} for an unknown time zone
+ */
+export function budgetPlan(policy: AccessPolicy, now: number, before?: BudgetPlan): BudgetPlan {
+  const limits = policy.limits.flatMap((entry) => {
+    if (entry.usd === undefined) return []
+    const limit = planned(entry, entry.usd, policy)
+    return [namedIn({ ...limit, activeSince: before?.activeSince.get(limit.key) ?? now })]
+  })
+
+  return {
+    timeZone: policy.timeZone,
+    activeSince: new Map(limits.map(({ limit: { key, activeSince } }) => [key, activeSince])),
+    counting: (caller, { provider, models }, now) =>
+      limits.flatMap(({ limit, named }) => {
+        const counted = countedAt(limit, caller, provider, policy)
+        if (counted === undefined) return []
+        return limit.models === undefined || matchesAny(limit.models, models) ? [named(counted, now)] : []
+      }),
+    naming: (caller, now) =>
+      limits.flatMap(({ limit, named }) => {
+        const counted = countedFor(limit.entry, caller, policy)
+        return counted === undefined ? [] : [named(counted, now)]
+      }),
+  }
+}
+
+/** Budgets of one limit that are remembered. They can be made again at any time. */
+const namedMax = 10_000
+
+/** The budgets of a limit by the callers that they count. Those of the current window are made once. */
+function namedIn(limit: PlannedLimit) {
+  const { entry, usd, key, models, members, activeSince, windowOf } = limit
+  const known = new Map<string, NamedBudget>()
+  let current: Window | undefined
+
+  function named(caller: string, now: number): NamedBudget {
+    const window = windowOf(now)
+    if (window !== current || known.size >= namedMax) known.clear()
+    current = window
+    const found = known.get(caller)
+    if (found !== undefined) return found
+    const made: NamedBudget = {
+      id: `${key} ${JSON.stringify(caller)} ${window.start}`,
+      nanoUsd: usd.nanoUsd,
+      window,
+      activeSince,
+      scope: { subject: entry.subject, caller, members, models },
+      limit,
+    }
+    known.set(caller, made)
+    return made
+  }
+  return { limit, named }
+}
+
+/** As `countedFor`, with limits for providers: they count all callers. */
+function countedAt(
+  { entry }: MoneyLimit,
+  caller: CallerIdentity,
+  provider: string,
+  policy: AccessPolicy,
+): string | undefined {
+  const { subject } = entry
+  if (subject.kind === 'provider') return subject.id === provider ? '' : undefined
+  return countedFor(entry, caller, policy)
+}
+
+function planned(
+  entry: AccessLimit,
+  usd: MoneyAmount,
+  { timeZone, teams }: AccessPolicy,
+): Omit<PlannedLimit, 'activeSince'> {
+  const { subject } = entry
+  const models = entry.models?.map((name) => name.toLowerCase()).toSorted()
+  const { leads = [], members = [] } = (subject.kind === 'team' && teams.get(subject.name)) || {}
+  const ofModels = entry.models === undefined ? '' : ` for ${entry.models.join(', ')}`
+  const period = usd.per === 'total' ? 'in total' : `a ${usd.per}`
+  return {
+    entry,
+    usd,
+    text: `${subjectText(subject)}, ${period}${ofModels}`,
+    key: JSON.stringify([subjectText(subject), usd.per, models ?? null, usd.per === 'total' ? '' : timeZone]),
+    models,
+    members: [...new Set([...leads, ...members])],
+    windowOf: windowsOf(usd.per, timeZone),
+  }
+}
+
+/** Whether the amount of a budget is the caller's own business. */
+export function isOwnBudget({ scope: { subject } }: NamedBudget): boolean {
+  return ['each person', 'each key', 'person', 'key'].includes(subject.kind)
+}

@@ -1,0 +1,254 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { answerOf, chat, pick, question, type Answer } from './client.ts'
+import { faultUpstream, type Script } from './fakes/fault-upstream.ts'
+import { good } from './fakes/good.ts'
+import { chunk, completion, done, event, framed, lastChunk, reply, streamHead, usageChunk } from './fakes/replies.ts'
+import { provider, startService, type ServiceUnderTest } from './harness.ts'
+
+const nanoPerUsd = 1e9
+/** USD for a million tokens. */
+const price = { input: 1, output: 10 }
+const [nanoPerPromptToken, nanoPerAnswerToken] = [1_000, 10_000]
+
+/** An upstream that sends a bill. */
+function metered() {
+  const bill = { nano: 0, dearest: 0, requests: 0 }
+  const script: Script = async (exchange) => {
+    const body: unknown = JSON.parse(Buffer.from(exchange.hit.body).toString())
+    const most = Number(pick(body, 'max_tokens') ?? 50)
+    const usage = { prompt_tokens: 20, completion_tokens: 1 + Math.floor(Math.random() * most) }
+    const cost = usage.prompt_tokens * nanoPerPromptToken + usage.completion_tokens * nanoPerAnswerToken
+    bill.nano += cost
+    bill.dearest = Math.max(bill.dearest, cost)
+    bill.requests += 1
+    const total = { ...usage, total_tokens: usage.prompt_tokens + usage.completion_tokens }
+    await exchange.pause(Math.random() * 10)
+    if (pick(body, 'stream') !== true)
+      return await exchange.write(reply(200, JSON.stringify(completion('text', { top: { usage: total } }))))
+    const events = [chunk({ role: 'assistant', content: 'text' }), chunk({}, 'stop'), usageChunk({ usage: total })]
+    const framedEvents = [...events.map(event), done].map(framed)
+    await exchange.write(Buffer.concat([Buffer.from(streamHead), ...framedEvents, lastChunk]))
+  }
+  return { upstream: faultUpstream(script), bill }
+}
+
+const stops: (() => void)[] = []
+afterAll(() => {
+  for (const stop of stops) stop()
+})
+
+function upstreamOf(script: Script): string {
+  const upstream = faultUpstream(script)
+  stops.push(() => upstream.stop())
+  return upstream.url
+}
+
+function access(...limits: readonly object[]): string {
+  return JSON.stringify({ limits })
+}
+
+async function until(claim: () => Promise<boolean> | boolean): Promise<void> {
+  for (const end = performance.now() + 10_000; !(await claim()); await Bun.sleep(20))
+    if (performance.now() > end) throw new Error('it never came true')
+}
+
+const codeOf = (answer: Answer): string => `${answer.status} ${String(pick(answer.json, 'error', 'code'))}`
+const startMs = 30_000
+
+describe('with limits of money', () => {
+  const free = { input: 0, output: 0 }
+  const broken: Script = (exchange) => exchange.write(reply(500, '{}'))
+  const everyone = { for: 'everyone', per: 'total' }
+  const limits = [
+    { for: 'everyone', usd: 0.00005, per: 'day', models: ['used*'] },
+    { ...everyone, usd: 0, models: ['none', 'other/*', 'gated', 'open'] },
+    { ...everyone, usd: 5, models: ['unpriced', 'priced-later'] },
+    { for: 'provider:first', usd: 0.00001, per: 'day' },
+  ]
+  let service: ServiceUnderTest
+
+  beforeAll(async () => {
+    const entry = (id: string, script: Script, ...models: readonly (readonly [name: string, price?: object])[]) => ({
+      ...provider(id, upstreamOf(script)),
+      models: models.map(([name, own]) => (own === undefined ? name : { name, price: own })),
+    })
+    const providers = [
+      entry('broken', broken, ['gated', free]),
+      entry('unpriced', good(), ['unpriced'], ['priced-later'], ['unlimited']),
+      entry('first', good({ name: 'first' }), ['passed', price]),
+      entry(
+        'paid',
+        good({ name: 'paid' }),
+        ...['used', 'none', 'gated', 'open', 'passed', 'priced-later'].map((name) => [name, price] as const),
+      ),
+      entry('free', good({ name: 'free' }), ['open', free]),
+    ]
+    service = await startService(
+      { providers, aliases: { nothing: 'none' } },
+      { files: { 'access.json': access(...limits) } },
+    )
+  }, startMs)
+  afterAll(() => service[Symbol.asyncDispose]())
+
+  const ask = (model: string, more: object = {}) => chat(service.url, question({ model, max_tokens: 50, ...more }))
+
+  test('a used budget answers 429, with the limit and its window, without retry-after', async () => {
+    expect((await ask('used')).status).toBe(200)
+    const refused = await ask('used')
+    expect(refused.status).toBe(429)
+    expect(refused.json).toEqual({
+      error: {
+        type: 'insufficient_quota',
+        code: 'insufficient_quota',
+        param: null,
+        message: expect.stringMatching(
+          /^The budget for everyone, a day for used\*, is used up .*; it begins again at [\d-]{10} 00:00 \(UTC\)$/,
+        ),
+      },
+    })
+    expect(refused.headers.get('retry-after')).toBeNull()
+    expect(refused.headers.get('x-should-retry')).toBe('false')
+    expect(refused.headers.get('x-svc-trail')).toBe('paid;class=budget;ms=0')
+  })
+
+  test.each([
+    [
+      '/v1/chat/completions',
+      { model: 'none', stream: true, messages: [{ role: 'user', content: 'Hi' }] },
+      429,
+      'insufficient_quota',
+    ],
+    [
+      '/v1/messages',
+      { model: 'none', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] },
+      402,
+      'billing_error',
+    ],
+    ['/v1/responses', { model: 'none', input: 'Hi' }, 429, 'insufficient_quota'],
+    ['/v1beta/models/none:generateContent', { contents: [{ parts: [{ text: 'Hi' }] }] }, 429, 'RESOURCE_EXHAUSTED'],
+  ] as const)('it answers in the shape of %s', async (path, body, status, type) => {
+    const response = await fetch(service.url + path, { method: 'POST', body: JSON.stringify(body) })
+    const answer = answerOf(response, await response.text())
+    expect(answer.status).toBe(status)
+    expect([pick(answer.json, 'error', 'type'), pick(answer.json, 'error', 'status')]).toContain(type)
+  })
+
+  test.each(['none', 'paid/none', 'nothing', 'NONE'])(
+    'no other name of a model evades its limit: %s',
+    async (model) => {
+      expect(codeOf(await ask(model))).toBe('429 insufficient_quota')
+    },
+  )
+
+  test('a provider budget passes the provider over in its turn, and the next one answers', async () => {
+    expect((await ask('passed')).headers.get('x-svc-provider')).toBe('first')
+    const second = await ask('passed')
+    expect(second.content).toStartWith('paid-0')
+    expect(second.headers.get('x-svc-trail')).toMatch(/^first;class=budget;ms=0, paid;status=200;ms=\d+$/)
+  })
+
+  describe('a free model falls back to a paid one behind the gate', () => {
+    test('is not so: money is held for each attempt, at the price of its provider', async () => {
+      const answer = await ask('gated')
+      expect(answer.headers.get('x-svc-trail')).toMatch(
+        /^broken;status=500;class=server_error;ms=\d+, paid;class=budget;ms=0$/,
+      )
+      expect(codeOf(answer)).toBe('502 provider_error')
+    })
+
+    test('nor are free models blocked: one answers when the paid one is passed over', async () => {
+      expect((await ask('open')).content).toStartWith('free-0')
+    })
+  })
+
+  describe('unknown prices', () => {
+    test('are refused under a budget, and the error names the field that sets one', async () => {
+      const answer = await ask('unpriced')
+      expect(codeOf(answer)).toBe('403 model_price_unknown')
+      expect(pick(answer.json, 'error', 'message')).toContain('set "price" of the model in providers.json')
+      expect(answer.headers.get('x-should-retry')).toBe('false')
+    })
+
+    test('are passed over when another provider has one', async () => {
+      expect((await ask('priced-later')).content).toStartWith('paid-0')
+    })
+
+    test('do not matter without a budget', async () => {
+      expect((await ask('unlimited')).status).toBe(200)
+    })
+  })
+
+  test('a changed amount counts from the next request on, and a provider that was passed over is healthy', async () => {
+    await service.write(
+      'access.json',
+      access({ ...everyone, usd: 9, models: ['none'] }, { for: 'provider:first', usd: 1, per: 'day' }),
+    )
+    await until(async () => (await ask('none')).status === 200)
+    expect((await ask('passed')).headers.get('x-svc-provider')).toBe('first')
+  })
+
+  test.each([
+    [{ ...everyone, usd: 1, hard: true }, 'limits[0].hard: found true'],
+    [{ for: 'provider:fist', usd: 1, per: 'day' }, 'did you mean'],
+  ])('a limit that cannot be kept is a fault, and the others stay in force: %j', async (limit, fault) => {
+    await service.write('access.json', access(limit))
+    await until(() => service.output.includes(fault))
+    expect((await ask('none')).status).toBe(200)
+  })
+})
+
+describe('budgets overshot by concurrency', () => {
+  test.each([
+    ['one process', []],
+    ['4 workers', ['--workers', '4']],
+  ])(
+    'are not: 256 callers and %s spend the limit and one request at most, and all of it is booked',
+    async (_, flags) => {
+      const { upstream, bill } = metered()
+      stops.push(() => upstream.stop())
+      const limit = 0.05 * nanoPerUsd
+      const limitsOf = (nano: number, marker: string) =>
+        access(
+          { for: 'everyone', usd: nano / nanoPerUsd, per: 'total', models: ['m'] },
+          { for: 'everyone', usd: 0, per: 'total', models: [marker] },
+        )
+      const markers = ['first', 'second'].map((name) => ({ name, price }))
+      const providers = [
+        { ...provider('a', upstream.url), models: [{ name: 'm', price }] },
+        { ...provider('b', upstreamOf(good())), models: markers },
+      ]
+      await using service = await startService(
+        { providers },
+        { files: { 'access.json': limitsOf(limit, 'none') }, flags },
+      )
+      let refusals = 0
+      const callers = Array.from({ length: 256 }, async (__, caller) => {
+        for (let turn = 0; turn < 8; turn++) {
+          const max_tokens = 1 + Math.floor(Math.random() * 60)
+          const answer = await chat(service.url, question({ max_tokens, stream: caller % 2 === 0 }))
+          if (answer.status === 200) continue
+          expect(codeOf(answer)).toBe('429 insufficient_quota')
+          refusals += 1
+        }
+      })
+      await Promise.all(callers)
+      expect(refusals).toBeGreaterThan(100)
+      expect(bill.nano).toBeGreaterThan(0.9 * limit)
+      expect(bill.nano).toBeLessThanOrEqual(limit + bill.dearest)
+
+      /** The answer under another limit, when all workers have it: they refuse the model of the marker, too. */
+      const limitedTo = async (nano: number, marker: string) => {
+        await service.write('access.json', limitsOf(nano, marker))
+        const isRefused = async () =>
+          (await chat(service.url, question({ model: marker, max_tokens: 1 }))).status === 429
+        await until(async () => (await Promise.all(Array.from({ length: 32 }, isRefused))).every(Boolean))
+        return codeOf(await chat(service.url, question({ max_tokens: 1 })))
+      }
+      // What is booked is the bill: exactly that limit refuses, one nano-USD more admits.
+      const spent = bill.nano
+      expect(await limitedTo(spent, 'first')).toBe('429 insufficient_quota')
+      expect(await limitedTo(spent + 1, 'second')).toBe('200 undefined')
+    },
+    60_000,
+  )
+})
