@@ -10,6 +10,7 @@ import { good } from './fakes/good.ts'
 import { startGithub } from './fakes/identity/github.ts'
 import { completion, reply } from './fakes/replies.ts'
 import { startService } from './harness.ts'
+import { workersOf } from './process-tree.ts'
 import { startRig, type Rig } from './rig.ts'
 import { startSignIn, type SignedIn } from './sign-in/rig.ts'
 
@@ -20,11 +21,12 @@ async function limited(
   text: string,
   scripts: readonly Script[] = [good()],
   flags: readonly string[] = [],
+  ms = 300,
 ): Promise<Rig> {
   return startRig(scripts, {
     files: { 'access.json': text },
     flags,
-    every: { timeouts: { first_token_ms: 300, idle_ms: 300, attempt_ms: 300 } },
+    every: { timeouts: { first_token_ms: ms, idle_ms: ms, attempt_ms: ms } },
   })
 }
 
@@ -317,4 +319,104 @@ test('people count apart, and their team together', async () => {
   const refused = '429 rate_limit_exceeded'
   expect([await ask(ada), await ask(ada), await ask(ada)]).toEqual(['200 undefined', '200 undefined', refused])
   expect([await ask(grace), await ask(grace)]).toEqual(['200 undefined', refused])
+})
+
+describe('several workers keep limits together', () => {
+  const workers = ['--workers', '3']
+
+  /** Requests on connections of their own, which reach all workers. */
+  const askAnew = (rig: Rig, more: object = {}) => rig.ask({ ...more }, { connection: 'close' })
+
+  test('of requests: as many pass as one process would let pass', async () => {
+    await using rig = await limited(everyone({ requests: 40, per: 'day' }), [good()], workers)
+    const one = await Promise.all(Array.from({ length: 30 }, () => askAnew(rig)))
+    expect(one.map(({ status }) => status)).toEqual(one.map(() => 200))
+    const rest = await Promise.all(Array.from({ length: 30 }, () => askAnew(rig)))
+    expect(rest.filter(({ status }) => status === 200).length).toBe(10)
+    expect(new Set(rest.filter(({ status }) => status !== 200).map(codeOf))).toEqual(
+      new Set(['429 rate_limit_exceeded']),
+    )
+    const own = await (await fetch(`${rig.service.url}/v1/key`)).json()
+    expect(own).toMatchObject({ kind: 'anonymous', limits: [{ kind: 'requests', limit: 40, remaining: 0 }] })
+  })
+
+  test('of slots: those of a worker that was killed come back', async () => {
+    await using rig = await limited(everyone({ at_once: 4 }), [good({ tokens: 100_000, pauseMs: 20 })], workers, 10_000)
+    const open = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        fetch(`${rig.service.url}/v1/chat/completions`, {
+          method: 'POST',
+          body: JSON.stringify(question({ stream: true })),
+          headers: { connection: 'close' },
+        }),
+      ),
+    )
+    expect(open.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    const reading = open.map((response) => response.text().catch(() => ''))
+    expect(codeOf(await askAnew(rig))).toBe('429 concurrency_limit_exceeded')
+    for (const pid of workersOf(rig.service.pid)) process.kill(pid, 'SIGKILL')
+    await Promise.all(reading)
+    rig.upstreams[0]?.use(good())
+    await until(async () => {
+      const answers = await Promise.all(Array.from({ length: 4 }, () => askAnew(rig).catch(() => undefined)))
+      return answers.every((answer) => answer?.status === 200)
+    })
+  })
+
+  test('of tokens: what was not used is there for the others', async () => {
+    await using rig = await limited(everyone({ tokens: 20_000, per: 'day' }), [good()], workers)
+    for (let round = 0; round < 12; round += 1) expect((await askAnew(rig, { max_tokens: 15_000 })).status).toBe(200)
+  })
+})
+
+test('GET /v1/key shows a key and a person to themselves, whatever the scopes of the key', async () => {
+  await using rig = await limited(
+    access(
+      { for: 'each key', requests: 5, per: 'hour', at_once: 2 },
+      { for: 'everyone', tokens: 1_000, models: ['m*'] },
+    ),
+    [good()],
+    ['--auth', 'keys'],
+  )
+  const ledger = await openLedger({ path: `${rig.service.home}/svc.db` })
+  const request = parseKeyRequest({ name: 'metrics', scopes: ['metrics:read'], models: ['m'], days: 3 })
+  const { key } = await makeKey(ledger.keys, request, { by: 'test', now: Date.now() })
+  await ledger.close()
+  const own = async (headers: Record<string, string>) => {
+    const response = await fetch(`${rig.service.url}/v1/key`, { headers })
+    return answerOf(response, await response.text())
+  }
+  const shown = await own({ authorization: `Bearer ${key}` })
+  expect(shown.json).toEqual({
+    object: 'key',
+    kind: 'key',
+    id: 1,
+    line: 1,
+    name: 'metrics',
+    expires: expect.stringMatching(/^\d{4}-/),
+    scopes: ['metrics:read'],
+    models: ['m'],
+    providers: null,
+    networks: null,
+    limits: [
+      { for: 'each key', kind: 'requests', limit: 5, per: 'hour', models: null, remaining: 5, reset_seconds: 0 },
+      { for: 'each key', kind: 'at_once', limit: 2, per: null, models: null, remaining: 2, reset_seconds: 0 },
+      {
+        for: 'everyone',
+        kind: 'tokens',
+        limit: 1_000,
+        per: 'minute',
+        models: ['m*'],
+        remaining: 1_000,
+        reset_seconds: 0,
+      },
+    ],
+  })
+  expect(shown.text).not.toContain(key)
+  expect(codeOf(await own({}))).toBe('401 authentication_required')
+  const program = await makeKeyIn(rig.service.home, 'program')
+  expect((await rig.ask({}, { authorization: `Bearer ${program}` })).status).toBe(200)
+  const used = await own({ authorization: `Bearer ${program}` })
+  expect(pick(used.json, 'limits', 0)).toMatchObject({ remaining: 4, reset_seconds: expect.any(Number) })
+  expect(pick(used.json, 'limits', 1)).toMatchObject({ remaining: 2 })
 })

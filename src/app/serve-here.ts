@@ -10,6 +10,7 @@ import { apiRoutes } from '../http/entrance/api-call.ts'
 import type { EntranceOptions } from '../http/entrance/entrance-options.ts'
 import { modelRoutes } from '../http/entrance/models.ts'
 import { openRequests, type OpenRequests } from '../http/entrance/open-requests.ts'
+import { ownKeyRoute } from '../http/entrance/own-key.ts'
 import { extendedRouting } from '../http/extended-routing.ts'
 import { isLoopbackAddress } from '../http/host-names.ts'
 import type { Routing } from '../http/server.ts'
@@ -162,6 +163,7 @@ export async function serveHere(
   const ownRoutes = [
     ...apiRoutes(entranceOptions({ active, access, capacity, timers, requests, observer, log })),
     ...modelRoutes(() => active.gateway, Date.now()),
+    ownKeyRoute(() => access?.limiter()),
     ...statusRoutes({
       unready: () =>
         isDraining && !runtime.doOthersStay()

@@ -1,4 +1,5 @@
 import type { Access, AccessScope } from '../formats/access.ts'
+import type { Grants } from '../keys/grants.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Limit, LimitOptions, Store, StoreOptions } from '../stores/store.ts'
 
@@ -112,8 +113,19 @@ export interface Visitor {
   readonly profile?: Profile
   /** What a program that sent a key may do. It uses only routes with a scope, and never the page. */
   readonly access?: Access
-  /** The key of the program. A key and its successors by rotation are of one line. */
-  readonly key?: { readonly id: number; readonly line: number; readonly name: string }
+  /** The key of the program. */
+  readonly key?: VisitorKey
+}
+
+/** The key of a program. */
+export interface VisitorKey {
+  readonly id: number
+  /** A key and its successors by rotation are of one line. */
+  readonly line: number
+  readonly name: string
+  /** Unix milliseconds; absent: never. */
+  readonly expires?: number
+  readonly grants: Grants
 }
 
 /** User data that the page shows to the user. */

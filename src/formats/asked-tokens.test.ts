@@ -16,7 +16,7 @@ describe('the tokens of an answer', () => {
   test.each([
     ['chat', { model: 'm', messages }, 1_024],
     ['chat', { model: 'm', messages, max_tokens: 7 }, 7],
-    ['chat', { model: 'm', messages, max_tokens: 7, max_completion_tokens: 5, n: 3 }, 15],
+    ['chat', { model: 'm', messages, max_tokens: 7, max_completion_tokens: 5, n: 3 }, 21],
     ['chat', { model: 'm', messages, max_tokens: null, n: null }, 1_024],
     ['messages', { model: 'm', messages, max_tokens: 9 }, 9],
     ['responses', { model: 'm', input: 'hello', max_output_tokens: 20 }, 20],

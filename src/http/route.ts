@@ -19,6 +19,8 @@ export interface Route {
   formatBy?(headers: Headers): Format | undefined
   /** The scope that the key of a program needs here. Absent: no key admits. */
   readonly scope?: AccessScope
+  /** Each key admits here, whatever its scopes. */
+  readonly isForEachKey?: true
   /** Only refuses, with a reason. It is not among the methods and routes that the service names. */
   readonly isRefusal?: true
   handle(context: HandlerContext): Response | Promise<Response>

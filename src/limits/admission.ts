@@ -54,8 +54,13 @@ export class LimitAdmission {
   }
 
   async #decided(refusing: Promise<Refused | undefined>): Promise<this> {
-    const refused = await refusing
-    if (refused !== undefined) this.#refuse(refused)
+    try {
+      const refused = await refusing
+      if (refused !== undefined) this.#refuse(refused)
+    } catch (error) {
+      this.#leave()
+      throw error
+    }
     return this
   }
 
@@ -69,9 +74,18 @@ export class LimitAdmission {
     ]
     for (const { counter } of claims) counter.open += 1
     const refused = this.#takeAll(claims, this.#clock())
-    return refused instanceof Promise
-      ? refused.then((decided) => this.#askDecided(claims, decided))
-      : this.#askDecided(claims, refused)
+    return refused instanceof Promise ? this.#deciding(claims, refused) : this.#askDecided(claims, refused)
+  }
+
+  async #deciding(claims: readonly LimitClaim[], refusing: Promise<Refused | undefined>): Promise<void> {
+    let decided: Refused | undefined
+    try {
+      decided = await refusing
+    } catch (error) {
+      for (const { counter } of claims) counter.open -= 1
+      throw error
+    }
+    this.#askDecided(claims, decided)
   }
 
   #askDecided(claims: readonly LimitClaim[], refused: Refused | undefined): void {
@@ -88,6 +102,10 @@ export class LimitAdmission {
 
   #refuse(refused: Refused): void {
     this.refused = refused
+    this.#leave()
+  }
+
+  #leave(): void {
     this.#hasEnded = true
     for (const { counter } of this.#counters.early) counter.open -= 1
   }

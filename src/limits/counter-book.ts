@@ -10,6 +10,8 @@ export interface CounterBook {
    * @returns whether any was forgotten: nothing may keep counters from before
    */
   makeRoom(now: number): boolean
+  /** A counter that is there. */
+  known(key: string): LimitCounter | undefined
   readonly size: number
 }
 
@@ -41,13 +43,16 @@ export function counterBook(
     makeRoom(now) {
       if (counters.size < sweepAt) return false
       for (const [key, counter] of counters) if (isIdle(counter, now)) counters.delete(key)
+      // Making room for many at once keeps this rare.
+      const keptMax = counters.size >= countersMax ? (countersMax * 3) / 4 : countersMax
       for (const [key, counter] of counters) {
-        if (counters.size < countersMax) break
-        if (counter.open === 0) counters.delete(key)
+        if (counters.size <= keptMax) break
+        if (counter.mayForget()) counters.delete(key)
       }
       sweepAt = Math.min(countersMax, Math.max(firstSweepAt, 2 * counters.size))
       return true
     },
+    known: (key) => counters.get(key),
     get size() {
       return counters.size
     },

@@ -30,6 +30,8 @@ export interface LimitCounter {
   remaining(now: number): number
   /** The time until all of it is left, if no request follows. */
   resetMs(now: number): number
+  /** No request uses it, and it holds nothing that must be given back. */
+  mayForget(): boolean
 }
 
 /** A new counter with all of its amount left. */
@@ -39,7 +41,7 @@ export function newCounter(spec: CounterSpec): LimitCounter {
 
 /** Nothing depends on the counter's memory: a new one would have the same state. */
 export function isIdle(counter: LimitCounter, now: number): boolean {
-  return counter.open === 0 && counter.resetMs(now) === 0
+  return counter.mayForget() && counter.resetMs(now) === 0
 }
 
 /** Differences of times below it are errors of floating point, not time. */
@@ -85,6 +87,10 @@ class RateCounter implements LimitCounter {
     return Math.max(0, this.#fullAt - now)
   }
 
+  mayForget(): boolean {
+    return this.open === 0
+  }
+
   #msOf(amount: number): number {
     const { most, perMs } = this.spec
     return most === 0 ? 0 : (amount * perMs) / most
@@ -122,5 +128,9 @@ class SlotCounter implements LimitCounter {
 
   resetMs(): number {
     return this.#used === 0 ? 0 : slotWaitMs
+  }
+
+  mayForget(): boolean {
+    return this.open === 0
   }
 }

@@ -230,13 +230,13 @@ describe('memory', () => {
     const limits = limiter({ clock: () => clock.ms, counters })
     limits.replace(policy(limit(eachKey, { requests: 10, atOnce: 1 }), limit(everyone, { requests: 1_000_000 })))
     const held = admit(limits, key(1))
-    for (let line = 2; line <= 5_000; line += 1) admit(limits, key(line)).end(undefined)
+    for (let line = 2; line <= 3_000; line += 1) admit(limits, key(line)).end(undefined)
     expect(counters.size).toBeLessThanOrEqual(2_002)
-    expect(left(limits, key(1))).toEqual([9, 0, 995_000])
+    expect(left(limits, key(1))).toEqual([9, 0, 997_000])
     clock.ms += 60_000
-    for (let line = 5_001; line <= 9_000; line += 1) admit(limits, key(line)).end(undefined)
+    for (let line = 3_001; line <= 5_000; line += 1) admit(limits, key(line)).end(undefined)
     held.end(undefined)
-    expect(left(limits, key(1))).toEqual([10, 1, 996_000])
+    expect(left(limits, key(1))).toEqual([10, 1, 998_000])
   })
 })
 
@@ -258,13 +258,13 @@ test('four limits cost less than 2 µs of CPU a request', async () => {
       admission.end(500)
     }
   }
-  round(20_000)
+  round(5_000)
   const best = Math.min(
     ...Array.from({ length: 5 }, () => {
       const before = process.cpuUsage()
-      round(20_000)
+      round(5_000)
       const { user, system } = process.cpuUsage(before)
-      return (user + system) / 20_000
+      return (user + system) / 5_000
     }),
   )
   if (process.env['SVC_PRINT'] !== undefined) console.info(`${best.toFixed(2)} µs of CPU a request`)

@@ -1,7 +1,7 @@
 import { openPolicy, type AccessPolicy } from './access-policy.ts'
 import { LimitAdmission, type CallerCounters } from './admission.ts'
 import { counterBook, type CounterBook } from './counter-book.ts'
-import type { CounterKind } from './counter.ts'
+import type { CounterKind, LimitCounter } from './counter.ts'
 import { callerId, limitsNaming, type CallerIdentity } from './named-limits.ts'
 import { takeAll, type TakeAll } from './take-all.ts'
 
@@ -38,6 +38,8 @@ export interface LimiterOptions {
   readonly counters?: CounterBook
   /** Default: decides by the counters of this process. */
   readonly takeAll?: TakeAll
+  /** Brings the state of counters up to date, where another process has it. */
+  readonly refresh?: (counters: readonly LimitCounter[]) => Promise<void>
 }
 
 /** Callers whose counters are remembered. They can be found again at any time. */
@@ -46,7 +48,12 @@ const callersMax = 10_000
 const anonymous: CallerIdentity = {}
 
 /** A limiter without limits. */
-export function limiter({ clock, counters = counterBook(), takeAll: take = takeAll }: LimiterOptions): Limiter {
+export function limiter({
+  clock,
+  counters = counterBook(),
+  takeAll: take = takeAll,
+  refresh,
+}: LimiterOptions): Limiter {
   let policy = openPolicy
   const callers = new Map<string | number, CallerCounters | undefined>()
 
@@ -77,22 +84,31 @@ export function limiter({ clock, counters = counterBook(), takeAll: take = takeA
       return found === undefined ? undefined : new LimitAdmission(found, take, clock).begin()
     },
     stateOf(caller) {
-      const now = clock()
       const { early = [], byModel = [] } = countersOf(caller) ?? {}
-      const all = [...early.map(({ counter }) => ({ counter, models: undefined })), ...byModel]
-      return all.map(({ counter, models }) => ({
-        subject: counter.spec.subject,
-        kind: counter.spec.kind,
-        limit: counter.spec.most,
-        perMs: counter.spec.perMs,
-        models,
-        remaining: counter.remaining(now),
-        resetMs: counter.resetMs(now),
-      }))
+      const all: readonly OwnCounter[] = [...early, ...byModel]
+      const refreshing = refresh?.(all.map(({ counter }) => counter))
+      return refreshing === undefined ? statesOf(all, clock()) : refreshing.then(() => statesOf(all, clock()))
     },
     replace(next) {
       policy = next
       callers.clear()
     },
   }
+}
+
+interface OwnCounter {
+  readonly counter: LimitCounter
+  readonly models?: readonly string[]
+}
+
+function statesOf(all: readonly OwnCounter[], now: number): readonly LimitState[] {
+  return all.map(({ counter, models }) => ({
+    subject: counter.spec.subject,
+    kind: counter.spec.kind,
+    limit: counter.spec.most,
+    perMs: counter.spec.perMs,
+    models,
+    remaining: counter.remaining(now),
+    resetMs: counter.resetMs(now),
+  }))
 }

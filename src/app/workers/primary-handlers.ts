@@ -3,6 +3,7 @@ import type { SharedFiles } from '../../cluster/shared-files.ts'
 import type { WorkerGroup } from '../../cluster/worker-group.ts'
 import type { PrimaryLifecycle } from '../../cluster/worker-lifecycle.ts'
 import type { Probe } from '../../config/detect.ts'
+import type { Lessee } from '../../limits/authority.ts'
 import type { BookDesk } from '../../limits/budgets/budget-desk.ts'
 import { deskHandlers } from '../../limits/budgets/remote-desk.ts'
 import type { ObservedWorker } from '../../observe/primary-observer.ts'
@@ -46,6 +47,7 @@ export function primaryHandlers(options: PrimaryHandlersOptions) {
   return function handlersOf(
     worker: Channel<WorkerHandlers>,
     observed: ObservedWorker,
+    limits: Pick<Lessee, 'claim' | 'giveBack'>,
   ): Omit<PrimaryHandlers, keyof PrimaryLifecycle> {
     return {
       welcome: () => ({
@@ -61,6 +63,8 @@ export function primaryHandlers(options: PrimaryHandlersOptions) {
         health.apply(event)
         group.notifyAll('healthEvent', event, worker)
       },
+      claimLimits: limits.claim,
+      returnLimits: limits.giveBack,
       targets: health.setTargets,
       reloadAll: () => files.reloadAll(),
       roll,

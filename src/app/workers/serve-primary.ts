@@ -4,6 +4,7 @@ import { sharedFiles, type SharedFiles } from '../../cluster/shared-files.ts'
 import { StartFailed, supervisor, type Supervisor } from '../../cluster/supervisor.ts'
 import { workerGroup } from '../../cluster/worker-group.ts'
 import { restartReason } from '../../cluster/worker-lifecycle.ts'
+import { limitAuthority } from '../../limits/authority.ts'
 import { bookDesk, noSpending } from '../../limits/budgets/budget-desk.ts'
 import { primaryObserver } from '../../observe/primary-observer.ts'
 import { healthBook } from '../../service/health/health.ts'
@@ -83,6 +84,7 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
     now: Date.now,
   })
   const desk = bookDesk({ spending: noSpending, now: Date.now })
+  const authority = limitAuthority({ processes: count, clock: () => performance.now() })
   const local = sharedProbe()
   const isOurs = (file: string): boolean => resolve(file) === resolve(path)
   const files = sharedFiles<Channel<WorkerHandlers>>({
@@ -111,6 +113,7 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
         log,
         group,
         observer,
+        authority,
         files,
         desk,
         handlersOf,

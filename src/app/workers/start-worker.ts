@@ -2,6 +2,7 @@ import type { Channel } from '../../cluster/channel.ts'
 import type { SharedFiles } from '../../cluster/shared-files.ts'
 import { spawnWorker, type SpawnedWorker } from '../../cluster/spawn-worker.ts'
 import type { WorkerGroup } from '../../cluster/worker-group.ts'
+import type { Lessee, LimitAuthority } from '../../limits/authority.ts'
 import type { BookDesk } from '../../limits/budgets/budget-desk.ts'
 import { errorFields, type Logger } from '../../observe/log.ts'
 import type { ObservedWorker, PrimaryObserver } from '../../observe/primary-observer.ts'
@@ -16,6 +17,8 @@ export interface StartWorkerOptions {
   readonly log: Logger
   readonly group: WorkerGroup<WorkerHandlers>
   readonly observer: Pick<PrimaryObserver, 'joined'>
+  /** Decides about the limits of all workers. */
+  readonly authority: LimitAuthority
   readonly files: Pick<SharedFiles<Channel<WorkerHandlers>>, 'forget'>
   readonly desk: Pick<BookDesk, 'abandon'>
   readonly handlersOf: ReturnType<typeof primaryHandlers>
@@ -24,9 +27,10 @@ export interface StartWorkerOptions {
 /** Starts a worker and registers it until it ends. @param slot from 0 */
 export function startWorker(
   slot: number,
-  { environment, livenessMs, log, group, observer, files, desk, handlersOf }: StartWorkerOptions,
+  { environment, livenessMs, log, group, observer, authority, files, desk, handlersOf }: StartWorkerOptions,
 ): SpawnedWorker<WorkerHandlers> {
   let observed: ObservedWorker | undefined
+  let lessee: Lessee | undefined
 
   function join(worker: Channel<WorkerHandlers>) {
     group.add(worker)
@@ -34,7 +38,8 @@ export function startWorker(
       flushRecords: () => worker.call('flushRecords', undefined),
       requestsRecorded: async (recorded) => worker.notify('requestsRecorded', recorded),
     })
-    return handlersOf(worker, observed)
+    lessee = authority.joined({ callBack: (keys) => worker.call('callBackLimits', keys) })
+    return handlersOf(worker, observed, lessee)
   }
 
   function forget(worker: Channel<WorkerHandlers>): void {
@@ -42,6 +47,7 @@ export function startWorker(
     files.forget(worker)
     observed?.left()
     desk.abandon(worker)
+    lessee?.left()
   }
 
   return spawnWorker<WorkerHandlers>({

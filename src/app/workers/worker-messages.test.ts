@@ -51,6 +51,15 @@ const budget: AskedBudget = {
   activeSince: 1,
   scope: { subject: { kind: 'everyone' }, caller: '', members: [], models: ['m*'] },
 }
+const spec = {
+  key: 'requests',
+  kind: 'requests',
+  most: 5,
+  perMs: 60_000,
+  subject: 'everyone',
+  text: '5 a minute',
+} as const
+const state = { lease: 2, remaining: 1, resetMs: 1.5 }
 
 const toPrimary: Samples<PrimaryHandlers> = {
   welcome: [undefined, { port: 4000, workers: 2, isReplacement: true, healthEvents: [event] }],
@@ -71,6 +80,8 @@ const toPrimary: Samples<PrimaryHandlers> = {
   attemptsAt: [['a', 'b'], new Map([['a', noAttempts]])],
   followRequests: [true, undefined],
   store: [{ kind: 'set', store: 's', bounds, key: 'k', value: { a: [null] }, owner: 'o' }, { value: { a: [null] } }],
+  claimLimits: [[{ spec, amount: 1 }], { refused: { index: 0, waitMs: Infinity }, counters: [state] }],
+  returnLimits: [new Map([['requests', { amount: -2, hasOpen: true }]]), undefined],
   healthEvent: [event, undefined],
   targets: [new Map([['a', 'openai https://a']]), undefined],
   socketPosition: [undefined, { index: 0, count: 2 }],
@@ -93,6 +104,7 @@ const toWorker: Samples<WorkerHandlers> = {
   requestsRecorded: [7, undefined],
   spread: [undefined, undefined],
   healthEvent: [event, undefined],
+  callBackLimits: [['requests'], new Map([['requests', { amount: 2, hasOpen: false }]])],
 }
 
 const samples = [...Object.entries(toPrimary), ...Object.entries(toWorker)]

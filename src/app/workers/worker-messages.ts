@@ -3,6 +3,7 @@ import type { SocketPosition } from '../../cluster/socket-order.ts'
 import type { SpreadHandler } from '../../cluster/worker-group.ts'
 import type { PrimaryLifecycle, WorkerLifecycle } from '../../cluster/worker-lifecycle.ts'
 import type { Probe } from '../../config/detect.ts'
+import type { AskedClaim, ClaimDecision, Returned } from '../../limits/authority.ts'
 import type { DeskHandlers } from '../../limits/budgets/remote-desk.ts'
 import type { PrimaryObserverHandlers, WorkerObserverHandlers } from '../../observe/observer-messages.ts'
 import type { HealthEvent } from '../../service/health/health-event.ts'
@@ -31,6 +32,10 @@ export type PrimaryHandlers = PrimaryLifecycle &
     roll(nothing: undefined): void
     /** Performs an operation on the primary's stores. */
     store(operation: StoreOperation): Promise<StoreAnswer>
+    /** Decides about limits of callers, for all workers. */
+    claimLimits(claims: readonly AskedClaim[]): Promise<ClaimDecision>
+    /** Returns what a worker was granted and did not use. */
+    returnLimits(returned: Returned): void
     healthEvent(event: HealthEvent): void
     /** The targets of the active configuration: provider → target. */
     targets(targets: ReadonlyMap<string, string>): void
@@ -46,4 +51,8 @@ export type PrimaryHandlers = PrimaryLifecycle &
 export type WorkerHandlers = WorkerLifecycle &
   FollowerHandlers &
   WorkerObserverHandlers &
-  SpreadHandler & { healthEvent(event: HealthEvent): void }
+  SpreadHandler & {
+    healthEvent(event: HealthEvent): void
+    /** Takes back what the worker was granted of these limits and does not use. */
+    callBackLimits(keys: readonly string[]): Promise<Returned>
+  }

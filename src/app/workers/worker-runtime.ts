@@ -11,7 +11,7 @@ import { remoteStores, type StoreAnswer, type StoreOperation } from '../../store
 import { findStores } from '../find-stores.ts'
 import type { Runtime } from '../runtime.ts'
 import type { ServeContext } from '../serve-context.ts'
-import { UsageError } from '../start-errors.ts'
+import { workerLimits } from './worker-limits.ts'
 import type { PrimaryHandlers, WorkerHandlers } from './worker-messages.ts'
 
 /** Timeout of store operations at the primary, as for a Redis server. */
@@ -37,11 +37,16 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
   })
   // `pidof -s` may return a worker; SIGUSR2 there restarts the service too.
   process.on('SIGUSR2', () => primary.notify('roll', undefined))
+  const limits = workerLimits({
+    claim: (claims) => primary.call('claimLimits', claims),
+    giveBack: (returned) => primary.notify('returnLimits', returned),
+  })
   let shared: SharedPort | undefined
   const handlers: Omit<WorkerHandlers, keyof WorkerLifecycle> = {
     ...files.handlers,
     ...observer.handlers,
     healthEvent: health.apply,
+    callBackLimits: limits.callBack,
     spread: () => shared?.spread(),
   }
   Object.assign(ours, handlers)
@@ -70,9 +75,7 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
     observer,
     follow: files.follow,
     probe: (port) => primary.call('probe', port),
-    async makeLimiter() {
-      throw new UsageError('access.json has limits, which this version keeps in one process only: leave out --workers')
-    },
+    makeLimiter: limits.makeLimiter,
     async makeBudgetDesk() {
       const { remoteDesk } = await import('../../limits/budgets/remote-desk.ts')
       return remoteDesk({

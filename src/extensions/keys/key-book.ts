@@ -89,21 +89,21 @@ export async function keyBook(
 
 /** Grants, ready for comparisons. */
 interface Granted extends Pick<KnownKey, 'networks'> {
+  readonly grants: Grants
   readonly access: Access
 }
 
 function compiled(grants: Grants): Granted {
   const networks = grants.networks?.flatMap((network) => parseNetwork(network) ?? [])
-  return { networks, access: accessOf(grants) }
+  return { networks, grants, access: accessOf(grants) }
 }
 
-function knownKey(
-  { id, line, name, expires = Number.POSITIVE_INFINITY, used = 0 }: StoredKey,
-  granted: Granted,
-): KnownKey {
-  const { networks, access } = granted
+function knownKey({ id, line, name, expires, used = 0 }: StoredKey, granted: Granted): KnownKey {
+  const { networks, access, grants } = granted
+  const key = { id, line, name, ...(expires === undefined ? {} : { expires }), grants }
   // No person has such a name: a key never counts as the user whose name it was given.
-  return { id, expires, networks, visitor: { user: `key:${name}`, access, key: { id, line, name } }, usedAt: used }
+  const visitor = { user: `key:${name}`, access, key }
+  return { id, expires: expires ?? Number.POSITIVE_INFINITY, networks, visitor, usedAt: used }
 }
 
 function accessOf({ models, providers, scopes }: Grants): Access {

@@ -46,7 +46,10 @@ export function apiRoute(format: Format, options: EntranceOptions, path = format
 function answerWithin(limiter: Limiter, request: ApiRequest, timers: SharedTimers): Response | Promise<Response> {
   const admitting = limiter.admit(request.context.visitor ?? {})
   return admitting instanceof Promise
-    ? admitting.then((admission) => answerAdmitted(admission, request, timers))
+    ? admitting.then(
+        (admission) => answerAdmitted(admission, request, timers),
+        (error: unknown) => refuse(request, describe(error, request), error),
+      )
     : answerAdmitted(admitting, request, timers)
 }
 

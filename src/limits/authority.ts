@@ -1,0 +1,191 @@
+import { counterBook } from './counter-book.ts'
+import type { CounterSpec, LimitCounter } from './counter.ts'
+import { longestWait, type LimitClaim, type Refused } from './take-all.ts'
+
+/** An amount that a process asks for. */
+export interface AskedClaim {
+  readonly spec: CounterSpec
+  readonly amount: number
+}
+
+/** The decision about several claims: all are granted, or none. Lists are in the order of the claims. */
+export interface ClaimDecision {
+  readonly refused?: { readonly index: number; readonly waitMs: number }
+  readonly counters: readonly CounterState[]
+}
+
+/** The state of a counter after a decision. */
+export interface CounterState {
+  /** What the process may give away alone, beyond what it asked for. */
+  readonly lease: number
+  readonly remaining: number
+  readonly resetMs: number
+}
+
+/** What a process returns of a counter. */
+export interface ReturnedAmount {
+  /** Below 0: its requests took more than was granted. */
+  readonly amount: number
+  /** Requests are under way, which may return more. */
+  readonly hasOpen: boolean
+}
+
+/** By the keys of counters. */
+export type Returned = ReadonlyMap<string, ReturnedAmount>
+
+/** A process that holds leases. */
+export interface LeaseHolder {
+  /** Takes back what the process holds and does not use. */
+  callBack(keys: readonly string[]): Promise<Returned>
+}
+
+/** One process at the authority. */
+export interface Lessee {
+  claim(claims: readonly AskedClaim[]): Promise<ClaimDecision>
+  giveBack(returned: Returned): void
+  /** The process has ended: its slots are free. */
+  left(): void
+}
+
+/** Decides about the limits of all processes (docs/decisions/0018-limits.md). */
+export interface LimitAuthority {
+  joined(holder: LeaseHolder): Lessee
+}
+
+/** Options of {@link limitAuthority}. */
+export interface LimitAuthorityOptions {
+  /** Number of processes. */
+  readonly processes: number
+  /** A monotonic clock, in milliseconds. */
+  readonly clock: () => number
+}
+
+/** After leases were called back, none are given for this long: the authority decides alone. */
+const shortMs = 1_000
+/** A lease is at most this part of what is left for each process. */
+const leaseDivisor = 4
+
+/** An authority with all counters full. */
+export function limitAuthority({ processes, clock }: LimitAuthorityOptions): LimitAuthority {
+  const book = counterBook()
+  /** The slots that each process holds. */
+  const slots = new Map<LeaseHolder, Map<LimitCounter, number>>()
+  /** The processes that may return something. */
+  const holders = new WeakMap<LimitCounter, Set<LeaseHolder>>()
+  /** The times until which counters give no leases. */
+  const shortUntil = new WeakMap<LimitCounter, number>()
+
+  function grantOne({ counter, amount }: LimitClaim, holder: LeaseHolder, now: number): CounterState {
+    counter.take(amount, now)
+    const mayLease = amount > 0 && now >= (shortUntil.get(counter) ?? now)
+    const lease = mayLease ? Math.floor(counter.remaining(now) / (leaseDivisor * processes)) : 0
+    counter.take(lease, now)
+    if (counter.spec.kind === 'at_once') hold(counter, holder, amount + lease)
+    if (lease > 0 || (amount > 0 && counter.spec.kind !== 'requests')) holdersOf(counter).add(holder)
+    return { lease, remaining: counter.remaining(now), resetMs: counter.resetMs(now) }
+  }
+
+  function holdersOf(counter: LimitCounter): Set<LeaseHolder> {
+    const known = holders.get(counter) ?? new Set()
+    holders.set(counter, known)
+    return known
+  }
+
+  /** Counts the slots of a process. The counter is not forgotten while there are some. */
+  function hold(counter: LimitCounter, holder: LeaseHolder, amount: number): void {
+    const own = slots.get(holder)
+    if (own === undefined) return
+    counter.open += amount
+    const total = (own.get(counter) ?? 0) + amount
+    if (total === 0) own.delete(counter)
+    else own.set(counter, total)
+  }
+
+  function giveBack(returned: Returned, holder: LeaseHolder): void {
+    const now = clock()
+    for (const [key, { amount, hasOpen }] of returned) {
+      const counter = book.known(key)
+      if (counter === undefined) continue
+      if (amount < 0) counter.take(-amount, now)
+      else counter.giveBack(amount)
+      if (counter.spec.kind === 'at_once') hold(counter, holder, -amount)
+      if (!hasOpen) holders.get(counter)?.delete(holder)
+    }
+  }
+
+  /** Decides, if need be after leases were called back. The last look and the grant are one step. */
+  async function decide(claims: readonly LimitClaim[], holder: LeaseHolder): Promise<ClaimDecision> {
+    const called = new Set<LimitCounter>()
+    for (;;) {
+      if (!slots.has(holder)) throw new Error('the process has ended')
+      const now = clock()
+      const refused = longestWait(claims, now)
+      if (refused === undefined) return { counters: claims.map((each) => grantOne(each, holder, now)) }
+      const refusing = claims.flatMap(({ counter, amount }) =>
+        !called.has(counter) && counter.waitMs(amount, now) > 0 && holders.has(counter) ? [counter] : [],
+      )
+      if (refusing.length === 0) return refusal(refused, claims, now)
+      for (const counter of refusing) called.add(counter)
+      await callBack(refusing, now)
+    }
+  }
+
+  /** Asks all processes that may return something of these counters for it. */
+  async function callBack(counters: readonly LimitCounter[], now: number): Promise<void> {
+    const keysOf = new Map<LeaseHolder, string[]>()
+    for (const counter of counters) {
+      shortUntil.set(counter, now + shortMs)
+      for (const holder of holders.get(counter) ?? [])
+        keysOf.set(holder, [...(keysOf.get(holder) ?? []), counter.spec.key])
+    }
+    await Promise.all(
+      Array.from(keysOf, async ([holder, keys]) => {
+        // A process that has ended returns its slots by ending.
+        const returned = await holder.callBack(keys).catch(() => undefined)
+        if (returned !== undefined && slots.has(holder)) giveBack(returned, holder)
+      }),
+    )
+  }
+
+  async function claim(asked: readonly AskedClaim[], holder: LeaseHolder): Promise<ClaimDecision> {
+    book.makeRoom(clock())
+    const claims = asked.map(({ spec, amount }): LimitClaim => ({ counter: book.find(spec), amount }))
+    // While processes are asked to return leases, nothing else may let these counters be forgotten.
+    for (const { counter } of claims) counter.open += 1
+    try {
+      return await decide(claims, holder)
+    } finally {
+      for (const { counter } of claims) counter.open -= 1
+    }
+  }
+
+  return {
+    joined(holder) {
+      slots.set(holder, new Map())
+      return {
+        claim: (claims) => claim(claims, holder),
+        giveBack: (returned) => giveBack(returned, holder),
+        left() {
+          // What was lent of a rate may have been used: it comes back with time.
+          for (const [counter, amount] of slots.get(holder) ?? []) {
+            counter.giveBack(amount)
+            counter.open -= amount
+            holders.get(counter)?.delete(holder)
+          }
+          slots.delete(holder)
+        },
+      }
+    },
+  }
+}
+
+function refusal({ counter: refusing, waitMs }: Refused, claims: readonly LimitClaim[], now: number): ClaimDecision {
+  return {
+    refused: { index: claims.findIndex(({ counter }) => counter === refusing), waitMs },
+    counters: claims.map(({ counter }) => ({
+      lease: 0,
+      remaining: counter.remaining(now),
+      resetMs: counter.resetMs(now),
+    })),
+  }
+}
