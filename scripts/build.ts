@@ -40,7 +40,22 @@ export const embeddedPage = {
 `
 }
 
+/** Builds the ledger's thread as a module that contains its code: the executable has no file for a thread. */
+async function threadModule(): Promise<string> {
+  const { outputs } = await Bun.build({
+    entrypoints: [join(root, 'src', 'ledger', 'use', 'use-thread.ts')],
+    target: 'bun',
+    minify: { whitespace: true, syntax: true, identifiers: false },
+  })
+  const [code = ''] = await Promise.all(outputs.map((output) => output.text()))
+  return `
+const code = ${JSON.stringify(code)}
+export const threadFile = () => URL.createObjectURL(new Blob([code], { type: 'text/javascript' }))
+`
+}
+
 const page = await pageModule()
+const thread = await threadModule()
 await mkdir(dirname(outfile), { recursive: true })
 const built = await Bun.build({
   entrypoints: [join(root, 'src', 'main.ts')],
@@ -56,6 +71,7 @@ const built = await Bun.build({
           loader: 'js',
         }))
         build.onLoad({ filter: /[/\\]app[/\\]page[/\\]embedded-page\.ts$/ }, () => ({ contents: page, loader: 'js' }))
+        build.onLoad({ filter: /[/\\]ledger[/\\]use[/\\]thread-file\.ts$/ }, () => ({ contents: thread, loader: 'js' }))
       },
     },
   ],

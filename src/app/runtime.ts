@@ -23,6 +23,8 @@ export interface Runtime {
   readonly health: HealthBook
   readonly stores: Stores
   readonly observer: Observer
+  /** Records the use by requests in the database from now on. @param path of svc.db */
+  keepUse(path: string): void
   readonly follow: FollowFile
   /** Asks a local port for its models, with the same result for all processes. */
   readonly probe: Probe

@@ -101,7 +101,7 @@ export async function serveHere(
     onReload: (result) => observer.reloaded(result),
   })
   const followers = openRequests()
-  const ledger = sharedLedger(environment, log)
+  const ledger = sharedLedger(environment, log, runtime.keepUse)
   let isDraining = false
   const isClosing = () => isDraining
   /** Made for the first request after the start, and after a change of an extension. */

@@ -11,20 +11,27 @@ export interface SharedLedger {
   close(): Promise<void>
 }
 
-/** The ledger in the home folder. SQLite is loaded only when it is opened. */
-export function sharedLedger(environment: Environment, log: Pick<Logger, 'error' | 'info'>): SharedLedger {
+/** The ledger in the home folder. SQLite is loaded only when it is opened. @param onOpen called once, with its path */
+export function sharedLedger(
+  environment: Environment,
+  log: Pick<Logger, 'error' | 'info'>,
+  onOpen: (path: string) => void,
+): SharedLedger {
   let opened: Promise<Ledger> | undefined
 
   async function open(): Promise<Ledger> {
     const { openLedger } = await import('../ledger/open-ledger.ts')
+    const { ledger: path } = findHome(environment)
     try {
-      return await openLedger({
-        path: findHome(environment).ledger,
+      const ledger = await openLedger({
+        path,
         onTrouble: (problem) =>
           problem === undefined
             ? log.info('the database of keys is there again')
             : log.error('the database of keys cannot be used; keys stay as they were', { reason: problem }),
       })
+      onOpen(path)
+      return ledger
     } catch (error) {
       if (error instanceof LedgerTooNew) throw new UsageError(error.message, { cause: error })
       throw error instanceof LedgerUnavailable ? new ResourceUnavailable(error.message, { cause: error }) : error

@@ -7,6 +7,7 @@ import { packageVersion } from './package.ts'
 import { buildPage } from './page/page-build.ts'
 import type { Runtime } from './runtime.ts'
 import type { ServeContext, ServeProcess } from './serve-context.ts'
+import { useKeeper } from './use-keeper.ts'
 
 /** The runtime of a service with one process. @throws as {@link findStores} does */
 export async function singleRuntime(
@@ -14,10 +15,15 @@ export async function singleRuntime(
   { stdout, signal }: Pick<ServeProcess, 'stdout' | 'signal'>,
 ): Promise<Runtime> {
   const health = healthBook(() => performance.now())
-  const observer = localObserver(
-    { version: packageVersion(), breakers: () => breakerStates(health), logLinesDropped: () => log.dropped },
-    Date.now,
-  )
+  const use = useKeeper(log)
+  const observer = localObserver({
+    version: packageVersion(),
+    breakers: () => breakerStates(health),
+    logLinesDropped: () => log.dropped,
+    ledgerRowsDropped: () => use.rowsDropped,
+    now: Date.now,
+    onRecord: use.add,
+  })
   const stores = await findStores(given.store, log)
   const reloads = new Set<() => void>()
   const follow = followHere()
@@ -33,6 +39,7 @@ export async function singleRuntime(
     health,
     stores,
     observer,
+    keepUse: use.start,
     follow(followed) {
       const watch = follow(followed)
       const reload = () => void watch.reload()
@@ -67,6 +74,7 @@ export async function singleRuntime(
       process.off('SIGUSR2', cannotRoll)
       await stores.close()
       await observer.flush()
+      await use.close()
     },
   }
 }

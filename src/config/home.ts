@@ -17,7 +17,7 @@ export interface Home {
   readonly access: string
   /** `cache/models`: model lists of providers. */
   readonly modelsCache: string
-  /** `svc.db`: keys. */
+  /** `svc.db`: keys, and sums of use. */
   readonly ledger: string
 }
 

@@ -69,6 +69,8 @@ export interface Gateway {
   listedName(name: string): string | undefined
   /** All names of the model that is asked for by this one: those of aliases, of lists and of providers. */
   namesOf(name: string): readonly string[]
+  /** Cost of an answer of a provider to a request for this model. @param provider id */
+  costAt(name: string, provider: string): CostOf | undefined
   readonly providers: readonly Provider[]
 }
 
@@ -149,6 +151,7 @@ export function gateway({ providers, aliases, onContentPolicy, onCut, retryBille
     model: (name) => models.get(name),
     listedName: (name) => models.find(name).listedAs,
     namesOf: (name) => models.find(name).names,
+    costAt: (name, provider) => models.find(name).candidates.find((each) => each.name === provider)?.costOf,
     providers,
   }
 }

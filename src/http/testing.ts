@@ -32,6 +32,7 @@ export function fakeGateway(answer: (request: Ask, call: Call) => Promise<Served
     model: () => undefined,
     listedName: (name) => name,
     namesOf: (name) => [name],
+    costAt: () => undefined,
     providers: [],
   }
 }

@@ -1,3 +1,28 @@
+/** Columns of the sums of use. A released step never changes, so they are not made from the names of counters. */
+const useColumns = `
+     line INTEGER NOT NULL,
+     person INTEGER NOT NULL,
+     team INTEGER NOT NULL,
+     model INTEGER NOT NULL,
+     provider INTEGER NOT NULL,
+     requests INTEGER NOT NULL,
+     errors INTEGER NOT NULL,
+     left_early INTEGER NOT NULL,
+     attempts INTEGER NOT NULL,
+     input INTEGER NOT NULL,
+     cached INTEGER NOT NULL,
+     write5 INTEGER NOT NULL,
+     write60 INTEGER NOT NULL,
+     output INTEGER NOT NULL,
+     reasoning INTEGER NOT NULL,
+     cost INTEGER NOT NULL,
+     cost_reported INTEGER NOT NULL,
+     cost_estimated INTEGER NOT NULL,
+     unpriced INTEGER NOT NULL,
+     estimated INTEGER NOT NULL,
+     unsettled INTEGER NOT NULL`
+const useKey = 'line, person, team, model, provider'
+
 /**
  * The versions of the schema, in their order: `PRAGMA user_version` counts those that were applied. A released step
  * never changes.
@@ -20,4 +45,69 @@ export const migrations: readonly string[] = [
      version INTEGER NOT NULL
    ) STRICT;
    CREATE INDEX key_version ON key (version);`,
+  `CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+   CREATE TABLE label (
+     id INTEGER PRIMARY KEY,
+     kind TEXT NOT NULL,
+     text TEXT NOT NULL,
+     UNIQUE (kind, text)
+   ) STRICT;
+   CREATE TABLE person (
+     id INTEGER PRIMARY KEY,
+     subject TEXT NOT NULL UNIQUE,
+     name TEXT NOT NULL,
+     email TEXT,
+     seen INTEGER NOT NULL,
+     gone INTEGER
+   ) STRICT;
+   CREATE TABLE batch (source TEXT PRIMARY KEY, number INTEGER NOT NULL, time INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+   CREATE TABLE usage_hour (hour INTEGER NOT NULL, ${useColumns}, PRIMARY KEY (hour, ${useKey})) STRICT, WITHOUT ROWID;
+   CREATE TABLE usage_day (day INTEGER NOT NULL, ${useColumns}, PRIMARY KEY (day, ${useKey})) STRICT, WITHOUT ROWID;`,
+]
+
+/** The versions of requests.db, which may be deleted at any time. */
+export const rowMigrations: readonly string[] = [
+  `CREATE TABLE batch (source TEXT PRIMARY KEY, number INTEGER NOT NULL, time INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+   CREATE TABLE request (
+     seq INTEGER PRIMARY KEY,
+     time INTEGER NOT NULL,
+     id TEXT NOT NULL,
+     api INTEGER NOT NULL,
+     line INTEGER NOT NULL,
+     person INTEGER NOT NULL,
+     team INTEGER NOT NULL,
+     model INTEGER NOT NULL,
+     provider INTEGER NOT NULL,
+     status INTEGER NOT NULL,
+     error INTEGER NOT NULL,
+     ms INTEGER NOT NULL,
+     first_ms INTEGER,
+     input INTEGER NOT NULL,
+     cached INTEGER NOT NULL,
+     write5 INTEGER NOT NULL,
+     write60 INTEGER NOT NULL,
+     output INTEGER NOT NULL,
+     reasoning INTEGER NOT NULL,
+     cost INTEGER,
+     flags INTEGER NOT NULL,
+     attempts INTEGER NOT NULL
+   ) STRICT;
+   CREATE INDEX request_time ON request (time);
+   CREATE INDEX request_line ON request (line, time) WHERE line <> 0;
+   CREATE INDEX request_person ON request (person, time) WHERE person <> 0;
+   CREATE INDEX request_id ON request (id);
+   CREATE INDEX request_failed ON request (time) WHERE status >= 400;
+   CREATE TABLE attempt (
+     seq INTEGER NOT NULL,
+     n INTEGER NOT NULL,
+     provider INTEGER NOT NULL,
+     status INTEGER NOT NULL,
+     class INTEGER NOT NULL,
+     ms INTEGER NOT NULL,
+     input INTEGER NOT NULL,
+     output INTEGER NOT NULL,
+     cost INTEGER,
+     flags INTEGER NOT NULL,
+     PRIMARY KEY (seq, n)
+   ) STRICT, WITHOUT ROWID;`,
 ]

@@ -16,6 +16,8 @@ export interface DatabaseOptions {
   readonly path: string
   readonly migrations: readonly string[]
   readonly lockMs: number
+  /** A database that may lose its last second, and whose file shrinks when rows are deleted. */
+  readonly isDispensable?: boolean
 }
 
 /**
@@ -24,7 +26,12 @@ export interface DatabaseOptions {
  *
  * @throws {LedgerUnavailable} @throws {LedgerTooNew}
  */
-export async function openDatabase({ path, migrations, lockMs }: DatabaseOptions): Promise<Database> {
+export async function openDatabase({
+  path,
+  migrations,
+  lockMs,
+  isDispensable = false,
+}: DatabaseOptions): Promise<Database> {
   const database = await performed(path, lockMs, () => {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     // SQLite gives its other files the permissions of this one.
@@ -37,8 +44,9 @@ export async function openDatabase({ path, migrations, lockMs }: DatabaseOptions
     await performed(path, lockMs, () => {
       database.run('PRAGMA busy_timeout = 0')
       checkOwner(database, path)
+      if (isDispensable) database.run('PRAGMA auto_vacuum = INCREMENTAL')
       database.run('PRAGMA journal_mode = WAL')
-      database.run('PRAGMA synchronous = FULL')
+      database.run(`PRAGMA synchronous = ${isDispensable ? 'NORMAL' : 'FULL'}`)
     })
     await performed(path, lockMs, () => migrate(database, path, migrations))
     return database
@@ -49,14 +57,14 @@ export async function openDatabase({ path, migrations, lockMs }: DatabaseOptions
 }
 
 function checkOwner(database: Database, path: string): void {
-  const isEmpty = numberOf(database, 'SELECT count(*) FROM sqlite_schema') === 0
-  if (isEmpty || numberOf(database, 'PRAGMA application_id') === applicationId) return
+  const isEmpty = onlyNumber(database, 'SELECT count(*) FROM sqlite_schema') === 0
+  if (isEmpty || onlyNumber(database, 'PRAGMA application_id') === applicationId) return
   throw new LedgerUnavailable(`${path} is a database of another program: move it away`)
 }
 
 /** The lock is taken before the version is read, so that of several processes one migrates. */
 function migrate(database: Database, path: string, migrations: readonly string[]): void {
-  const version = (): number => numberOf(database, 'PRAGMA user_version')
+  const version = (): number => onlyNumber(database, 'PRAGMA user_version')
   if (version() === migrations.length) return
   database
     .transaction(() => {
@@ -90,7 +98,17 @@ function copy(path: string, target: string): void {
   }
 }
 
-function numberOf(database: Database, query: string): number {
+/**
+ * Identifies the file at a path, which another one may replace. Numbers of files are used again; the time of making is
+ * not.
+ */
+export function identityOf(path: string): string {
+  const { ino, birthtimeMs } = statSync(path)
+  return `${ino} ${birthtimeMs}`
+}
+
+/** The only number that a query returns. */
+export function onlyNumber(database: Database, query: string): number {
   const [value] = database.query<unknown, []>(query).values()[0] ?? []
   return Number(value)
 }
@@ -116,7 +134,7 @@ export async function performed<Value>(path: string, lockMs: number, work: () =>
 const causes: readonly (readonly [RegExp, string])[] = [
   [/^SQLITE_BUSY/, 'is locked by another program: end it, or try again'],
   [/^SQLITE_READONLY|^EROFS/, 'is read-only: make the file and its folder writable for the user that runs svc'],
-  [/^SQLITE_(CORRUPT|NOTADB)/, 'is damaged: put back a copy, or move it away to start without keys'],
+  [/^SQLITE_(CORRUPT|NOTADB)/, 'is damaged: put back a copy, or move it away to start anew'],
   [/^SQLITE_FULL|^ENOSPC|^EDQUOT/, 'cannot grow, the disk is full: free space'],
   [
     /^SQLITE_CANTOPEN|^EACCES|^EPERM|^ENOTDIR|^EEXIST|^EISDIR|^ENOENT/,

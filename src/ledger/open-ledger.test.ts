@@ -127,7 +127,7 @@ describe('a migration', () => {
     await fill()
     const migrated = await openWith([...migrations, second])
     expect(migrated.query('SELECT colour, name FROM key').all()).toEqual([{ colour: null, name: 'indexer' }])
-    const copy = `${path()}.before-2`
+    const copy = `${path()}.before-${migrations.length + 1}`
     expect(modeOf(copy)).toBe('600')
     expect(new Database(copy).query('SELECT name FROM key').all()).toEqual([{ name: 'indexer' }])
     migrated.close()
@@ -155,8 +155,10 @@ describe('a migration', () => {
     ;(await openWith([...migrations, second])).close()
     const failure = await ledgerAt().catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(LedgerTooNew)
-    expect(String(failure)).toContain(`has schema 2, this version of svc knows 1`)
-    expect(String(failure)).toContain(`${path()}.before-2`)
+    expect(String(failure)).toContain(
+      `has schema ${migrations.length + 1}, this version of svc knows ${migrations.length}`,
+    )
+    expect(String(failure)).toContain(`${path()}.before-${migrations.length + 1}`)
   })
 })
 

@@ -1,10 +1,9 @@
 import type { Database } from 'bun:sqlite'
-import { statSync } from 'node:fs'
 import { openStamp, type ChangeStamp } from './change-stamp.ts'
 import { keyTable, type LedgerDatabase } from './key-table.ts'
 import type { Ledger } from './ledger.ts'
 import { migrations } from './migrations.ts'
-import { lockMsDefault, openDatabase, performed } from './open-database.ts'
+import { identityOf, lockMsDefault, openDatabase, performed } from './open-database.ts'
 
 /** Interval of looking for changes that a stamp did not announce, in milliseconds. */
 const lookMs = 1_000
@@ -107,10 +106,4 @@ export async function openLedger({
       file.database.close()
     },
   }
-}
-
-/** Numbers of files are used again; the time of making is not. */
-function identityOf(path: string): string {
-  const { ino, birthtimeMs } = statSync(path)
-  return `${ino} ${birthtimeMs}`
 }

@@ -1,3 +1,4 @@
+import { freeApis } from '../prices/free-apis.ts'
 import { usdOf } from '../prices/money.ts'
 import type { RecordedAttempt, RequestRecord } from './record.ts'
 import {
@@ -25,6 +26,8 @@ export interface GatewayMetricsOptions {
   logLinesDropped?(): number
   /** Records that workers could not send to the primary process. */
   recordsDropped?(): number
+  /** Requests whose rows the ledger lost. Their sums are kept. */
+  ledgerRowsDropped?(): number
   /** Resident memory of all processes. Default: of this process. */
   residentBytes?(): number
   /** Worker processes that are ready. */
@@ -48,9 +51,6 @@ export interface GatewayMetrics {
 
 const modelsMax = 500
 const labelsMax = 200
-
-/** Formats that count tokens, which providers do not bill. */
-const freeApis: ReadonlySet<string> = new Set(['count_tokens', 'input_tokens', 'gemini_count_tokens'])
 
 /** Seconds, from a fast local model to the longest allowed request, 600 s. */
 const secondsBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600]
@@ -128,6 +128,7 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
     breakers,
     logLinesDropped,
     recordsDropped,
+    ledgerRowsDropped,
     residentBytes = () => process.memoryUsage.rss(),
     workersReady,
     workerRestarts,
@@ -150,6 +151,13 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
     'Requests missing in these metrics because the primary process did not receive their records',
     [],
     () => [{ labels: [], value: recordsDropped?.() ?? 0 }],
+  )
+  all.observed(
+    'counter',
+    'svc_ledger_rows_dropped_total',
+    'Requests without a row in requests.db, since it could not be written. Their sums are in svc.db',
+    [],
+    () => [{ labels: [], value: ledgerRowsDropped?.() ?? 0 }],
   )
   all.observed('gauge', 'svc_workers', 'Worker processes that are ready; 0 without --workers', [], () => [
     { labels: [], value: workersReady?.() ?? 0 },

@@ -1,19 +1,25 @@
 import { gatewayMetrics, type GatewayMetricsOptions } from './gateway-metrics.ts'
 import type { Observer } from './observer.ts'
 import { recentRequests } from './recent-requests.ts'
+import type { RequestRecord } from './record.ts'
 
-/**
- * Makes the observer of a service of one process.
- *
- * @param now Unix milliseconds
- */
-export function localObserver(options: GatewayMetricsOptions, now: () => number): Observer {
+/** Options of {@link localObserver}. */
+export interface LocalObserverOptions extends GatewayMetricsOptions {
+  /** Unix milliseconds. */
+  readonly now: () => number
+  /** Called with each record. */
+  readonly onRecord?: (record: RequestRecord) => void
+}
+
+/** Makes the observer of a service of one process. */
+export function localObserver({ now, onRecord, ...options }: LocalObserverOptions): Observer {
   const metrics = gatewayMetrics(options)
   const recent = recentRequests(now)
   return {
     record(record) {
       metrics.record(record)
       recent.record(record)
+      onRecord?.(record)
     },
     streamsOpen: metrics.streamsOpen,
     reloaded: metrics.reloaded,

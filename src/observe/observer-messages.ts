@@ -15,6 +15,12 @@ export interface WorkerGauges {
 
 /** Records of requests that have ended, in their order. */
 export interface RecordBatch {
+  /** Id of the worker process. */
+  readonly source: string
+  /** From 1, without gaps. */
+  readonly number: number
+  /** Number of the records. */
+  readonly count: number
   /** JSON of `RequestRecord`s; costs half of cloning them (docs/observability.md). */
   readonly records: string
   readonly gauges: WorkerGauges

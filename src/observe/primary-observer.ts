@@ -14,13 +14,18 @@ import { sharedRuns } from './shared-runs.ts'
 const flushMs = 1_000
 
 /** Options of {@link primaryObserver}. */
-export interface PrimaryObserverOptions extends Pick<GatewayMetricsOptions, 'version' | 'breakers'> {
+export interface PrimaryObserverOptions extends Pick<
+  GatewayMetricsOptions,
+  'version' | 'breakers' | 'ledgerRowsDropped'
+> {
   /** Log lines dropped by the primary itself. */
   readonly logLinesDropped: () => number
   /** Unix milliseconds. */
   readonly now: () => number
   /** Milliseconds a reply waits for the workers' records. Default 1,000. */
   readonly flushMs?: number
+  /** Called with each batch of records, before it is counted. Must not throw. */
+  readonly onBatch?: (batch: RecordBatch) => void
 }
 
 /** Collects the records of all workers, in the primary. */
@@ -63,6 +68,8 @@ export function primaryObserver({
   logLinesDropped,
   now,
   flushMs: limitMs = flushMs,
+  onBatch,
+  ledgerRowsDropped = () => 0,
 }: PrimaryObserverOptions): PrimaryObserver {
   const workers = new Set<WorkerState>()
   const dropped = { logLines: 0, records: 0 }
@@ -74,6 +81,7 @@ export function primaryObserver({
     ...(breakers === undefined ? {} : { breakers }),
     logLinesDropped: () => logLinesDropped() + dropped.logLines,
     recordsDropped: () => dropped.records,
+    ledgerRowsDropped,
     residentBytes: () =>
       [...workers].reduce((sum, { gauges = noGauges }) => sum + gauges.residentBytes, process.memoryUsage.rss()),
     workersReady: () => ready,
@@ -97,7 +105,9 @@ export function primaryObserver({
     await withinMs(answered, limitMs)
   }
 
-  function take(state: WorkerState, { records, gauges }: RecordBatch): void {
+  function take(state: WorkerState, batch: RecordBatch): void {
+    onBatch?.(batch)
+    const { records, gauges } = batch
     // A worker is the same program, and wrote RequestRecords.
     // oxlint-disable-next-line typescript/consistent-type-assertions
     const all = JSON.parse(records) as readonly RequestRecord[]

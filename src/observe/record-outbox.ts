@@ -8,6 +8,8 @@ export interface OutboxOptions<Entry> {
   readonly batchMax?: number
   /** Most entries that wait; further ones are dropped. Default 10,000. */
   readonly waitingMax?: number
+  /** Called with each entry that is dropped because too many wait. */
+  readonly onOverflow?: (entry: Entry) => void
 }
 
 /** Entries to be sent to another process. */
@@ -28,6 +30,7 @@ export function recordOutbox<Entry>({
   gatherMs = 250,
   batchMax = 500,
   waitingMax = 10_000,
+  onOverflow,
 }: OutboxOptions<Entry>): Outbox<Entry> {
   const waiting: Entry[] = []
   let dropped = 0
@@ -63,6 +66,7 @@ export function recordOutbox<Entry>({
     add(entry) {
       if (waiting.length >= waitingMax) {
         dropped += 1
+        onOverflow?.(entry)
         return
       }
       waiting.push(entry)

@@ -29,8 +29,12 @@ export interface RequestRecord {
   readonly usage?: Usage | undefined
   /** Cost of the answer; absent when the price or the usage is not known. An estimate if the usage is one. */
   readonly cost?: Cost | undefined
-  /** The signed-in user, when there is one. */
+  /** The signed-in user, or `key:NAME` for a program. */
   readonly user?: string | undefined
+  /** Id of the user that stays the same when the user is renamed. */
+  readonly userId?: string | undefined
+  /** Id of the first key of the line, when a program sent a key. */
+  readonly line?: number | undefined
 }
 
 /** One attempt, for log and metrics. Has the shape of `Attempt` in service/trail.ts. */
@@ -44,5 +48,7 @@ export interface RecordedAttempt {
   readonly ambiguous?: boolean | undefined
   /** Usage reported by the upstream, when its response did not become the answer. */
   readonly tokens?: Pick<Usage, 'promptTokens' | 'completionTokens'> | undefined
+  /** Cost of these tokens at the attempt's provider; absent when it is not known. */
+  readonly cost?: Cost | undefined
   readonly ms: number
 }

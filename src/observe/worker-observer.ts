@@ -1,6 +1,12 @@
 import { WireError } from '../formats/error.ts'
 import { withinMs } from '../service/within.ts'
-import type { PrimaryObserverHandlers, Remote, WorkerGauges, WorkerObserverHandlers } from './observer-messages.ts'
+import type {
+  PrimaryObserverHandlers,
+  RecordBatch,
+  Remote,
+  WorkerGauges,
+  WorkerObserverHandlers,
+} from './observer-messages.ts'
 import type { Observer } from './observer.ts'
 import { recordOutbox } from './record-outbox.ts'
 import type { RequestRecord } from './record.ts'
@@ -12,6 +18,10 @@ export interface WorkerObserverOptions {
   readonly primary: Remote<PrimaryObserverHandlers>
   /** Log lines dropped by this process. */
   readonly logLinesDropped: () => number
+  /** Called with records that the primary did not take, as they were sent. */
+  readonly onLost?: (batch: Omit<RecordBatch, 'gauges'>) => void
+  /** Called with a record that is not sent, since too many wait. */
+  readonly onOverflow?: (record: RequestRecord) => void
 }
 
 /** The observer of a worker, with its handlers for messages of the primary. */
@@ -23,12 +33,28 @@ export interface WorkerObserver extends Observer {
  * Makes the observer of a worker. It sends records to the primary four times a second, at 500 records, and on request.
  * At most 10,000 records wait; further ones are dropped and counted. Questions to the primary time out after 5 s.
  */
-export function workerObserver({ primary, logLinesDropped }: WorkerObserverOptions): WorkerObserver {
+export function workerObserver({
+  primary,
+  logLinesDropped,
+  onLost,
+  onOverflow,
+}: WorkerObserverOptions): WorkerObserver {
+  const source = crypto.randomUUID()
+  let number = 0
   const listeners = new Set<{ readonly notify: (count: number) => void }>()
   let streamsOpen = 0
-  const outbox = recordOutbox<RequestRecord>({
-    send: async (records) => primary.takeRecords({ records: JSON.stringify(records), gauges: gauges() }),
-  })
+  const outbox = recordOutbox<RequestRecord>({ send, ...(onOverflow === undefined ? {} : { onOverflow }) })
+
+  async function send(records: readonly RequestRecord[]): Promise<void> {
+    number += 1
+    const batch = { source, number, count: records.length, records: JSON.stringify(records) }
+    try {
+      await primary.takeRecords({ ...batch, gauges: gauges() })
+    } catch (error) {
+      onLost?.(batch)
+      throw error
+    }
+  }
 
   function gauges(): WorkerGauges {
     return {

@@ -35,13 +35,15 @@ export interface PrimaryHandlersOptions {
   readonly stores: Stores
   readonly desk: BookDesk
   readonly probe: Probe
+  /** Records the use by requests. @param path of svc.db */
+  readonly keepUse: (path: string) => void
   /** Starts a rolling restart. */
   readonly roll: () => void
 }
 
 /** Makes the primary's handlers for each worker, except {@link PrimaryLifecycle}. */
 export function primaryHandlers(options: PrimaryHandlersOptions) {
-  const { count, state, group, health, files, stores, desk, probe, roll } = options
+  const { count, state, group, health, files, stores, desk, probe, keepUse, roll } = options
   let page: Promise<void> | undefined
 
   return function handlersOf(
@@ -71,6 +73,7 @@ export function primaryHandlers(options: PrimaryHandlersOptions) {
       store: (operation) => answerStoreOperation(stores, operation),
       socketPosition: () => (state.isStopping ? undefined : group.positionOf(worker)),
       probe,
+      keepUse,
       buildPage: () => (page ??= buildPage()),
     }
   }

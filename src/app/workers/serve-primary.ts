@@ -15,6 +15,7 @@ import type { ServeContext, ServeProcess } from '../serve-context.ts'
 import { breakerStates } from '../single-runtime.ts'
 import { readTimers } from '../timers.ts'
 import { untilAborted } from '../until-aborted.ts'
+import { useKeeper } from '../use-keeper.ts'
 import { primaryHandlers, type WorkersState } from './primary-handlers.ts'
 import { sharedProbe } from './shared-probe.ts'
 import { startWorker } from './start-worker.ts'
@@ -77,10 +78,13 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
   const stores = await findStores(given.store, log)
   const group = workerGroup<WorkerHandlers>()
   const health = healthBook(() => performance.now())
+  const use = useKeeper(log)
   const observer = primaryObserver({
     version: packageVersion(),
     breakers: () => breakerStates(health),
     logLinesDropped: () => log.dropped,
+    ledgerRowsDropped: () => use.rowsDropped,
+    onBatch: use.addBatch,
     now: Date.now,
   })
   const desk = bookDesk({ spending: noSpending, now: Date.now })
@@ -102,7 +106,18 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
       worker.notify('drain', restartReason)
     },
   })
-  const handlersOf = primaryHandlers({ count, state, group, health, files, stores, desk, probe: local.probe, roll })
+  const handlersOf = primaryHandlers({
+    count,
+    state,
+    group,
+    health,
+    files,
+    stores,
+    desk,
+    probe: local.probe,
+    keepUse: use.start,
+    roll,
+  })
   const workers: Supervisor = supervisor({
     count,
     log,
@@ -147,6 +162,7 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
     async close() {
       files.close()
       await stores.close()
+      await use.close()
       await log.flush()
     },
   }

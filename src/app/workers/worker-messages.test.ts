@@ -70,7 +70,7 @@ const toPrimary: Samples<PrimaryHandlers> = {
   reload: ['/etc/providers.json', undefined],
   reloadAll: [undefined, undefined],
   roll: [undefined, undefined],
-  takeRecords: [{ records: JSON.stringify([request]), gauges }, undefined],
+  takeRecords: [{ source: 's', number: 1, count: 1, records: JSON.stringify([request]), gauges }, undefined],
   metricsText: [undefined, '# HELP svc_requests_total\n'],
   rememberedRequests: [
     { scope: { user: 'u' }, after: 1 },
@@ -86,6 +86,7 @@ const toPrimary: Samples<PrimaryHandlers> = {
   targets: [new Map([['a', 'openai https://a']]), undefined],
   socketPosition: [undefined, { index: 0, count: 2 }],
   probe: [11434, ['llama']],
+  keepUse: ['/home/ann/.svc/svc.db', undefined],
   buildPage: [undefined, undefined],
   admitBudgets: [
     { budgets: [budget], estimate: 5 },

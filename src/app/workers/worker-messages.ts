@@ -43,6 +43,8 @@ export type PrimaryHandlers = PrimaryLifecycle &
     socketPosition(nothing: undefined): SocketPosition | undefined
     /** The models of a server at this port of 127.0.0.1. Cached until the configuration is reloaded. */
     probe(port: number): ReturnType<Probe>
+    /** Records the use by the requests of all workers from now on. The argument is the path of svc.db. */
+    keepUse(path: string): void
     /** Resolves when the page is built. */
     buildPage(nothing: undefined): Promise<void>
   }

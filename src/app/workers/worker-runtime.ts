@@ -11,6 +11,7 @@ import { remoteStores, type StoreAnswer, type StoreOperation } from '../../store
 import { findStores } from '../find-stores.ts'
 import type { Runtime } from '../runtime.ts'
 import type { ServeContext } from '../serve-context.ts'
+import { useKeeper, type UseKeeper } from '../use-keeper.ts'
 import { workerLimits } from './worker-limits.ts'
 import type { PrimaryHandlers, WorkerHandlers } from './worker-messages.ts'
 
@@ -34,7 +35,19 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
       followRequests: (isFollowing) => primary.call('followRequests', isFollowing),
     },
     logLinesDropped: () => log.dropped,
+    onLost: (batch) => rescue()?.addBatch(batch),
+    onOverflow: (record) => rescue()?.add(record),
   })
+  let ledgerPath: string | undefined
+  const use = useKeeper(log)
+
+  /** What the primary does not take, this process writes itself: the primary may have died. */
+  function rescue(): UseKeeper | undefined {
+    if (ledgerPath === undefined) return undefined
+    use.start(ledgerPath)
+    return use
+  }
+
   // `pidof -s` may return a worker; SIGUSR2 there restarts the service too.
   process.on('SIGUSR2', () => primary.notify('roll', undefined))
   const limits = workerLimits({
@@ -73,6 +86,10 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
     },
     stores,
     observer,
+    keepUse(path) {
+      ledgerPath = path
+      primary.notify('keepUse', path)
+    },
     follow: files.follow,
     probe: (port) => primary.call('probe', port),
     makeLimiter: limits.makeLimiter,
@@ -105,6 +122,7 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
     leftPort: () => primary.notify('leftPort', undefined),
     async close() {
       await observer.flush()
+      await use.close()
       await stores.close()
     },
   }

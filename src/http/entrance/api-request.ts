@@ -131,7 +131,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     this.#reservation?.release()
     this.admission?.end(this.#tokensUsed(outcome))
     if (this.#isKeptOpen) this.context.resetIdleLimit()
-    this.options.record(recordOf(this, this.#gateway?.listedName(this.model), outcome), outcome.cause)
+    this.options.record(recordOf(this, this.#gateway, outcome), outcome.cause)
   }
 
   /** The tokens that the request took; `undefined`: not known, so that the estimate stands. */

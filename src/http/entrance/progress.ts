@@ -1,9 +1,10 @@
 import { WireError } from '../../formats/error.ts'
 import type { Format } from '../../formats/format.ts'
 import type { Usage } from '../../formats/usage.ts'
-import type { ServedReply } from '../../gateway/gateway.ts'
+import type { Gateway, ServedReply } from '../../gateway/gateway.ts'
 import type { LimitAdmission } from '../../limits/admission.ts'
-import type { RequestRecord } from '../../observe/record.ts'
+import type { RecordedAttempt, RequestRecord } from '../../observe/record.ts'
+import type { CostOf } from '../../prices/cost.ts'
 import { DeadlineExceeded } from '../../service/deadline-exceeded.ts'
 import type { Trail } from '../../service/trail.ts'
 import type { HandlerContext } from '../handler-context.ts'
@@ -72,29 +73,46 @@ export function outcomeOfError(sent: WireError | undefined, cause: unknown): Pic
 /**
  * Returns the record of an ended request.
  *
- * @param listedAs see {@link RequestRecord}
+ * @param gateway the one that was asked; absent when none was
  */
 export function recordOf(
   { context, format, trail, time, model, stream, served, firstTokenMs }: Progress,
-  listedAs: string | undefined,
+  gateway: Pick<Gateway, 'listedName' | 'costAt'> | undefined,
   { status, error, usage }: Outcome,
 ): RequestRecord {
+  const { user, visitor } = context
   return {
     time,
     id: context.id,
     api: format.name,
     model: model.slice(0, modelLengthMax).toWellFormed(),
-    listedAs,
+    listedAs: gateway?.listedName(model),
     stream,
     status,
     error,
     provider: served?.provider,
     upstream: served?.model,
-    trail,
+    trail: gateway === undefined ? trail : withCosts(trail, served?.provider, (id) => gateway.costAt(model, id)),
     firstTokenMs,
     totalMs: performance.now() - context.started,
-    user: context.user,
+    user,
+    userId: visitor?.userId,
+    line: visitor?.key?.line,
     usage,
     cost: served?.costOf?.(usage),
   }
+}
+
+/** Adds the cost of attempts that reported tokens and did not become the answer. Few trails have any. */
+function withCosts(
+  trail: Trail,
+  answered: string | undefined,
+  costAt: (provider: string) => CostOf | undefined,
+): readonly RecordedAttempt[] {
+  if (trail.every(({ tokens }) => tokens === undefined)) return trail
+  return trail.map((attempt) =>
+    attempt.tokens === undefined || attempt.name === answered
+      ? attempt
+      : { ...attempt, cost: costAt(attempt.name)?.({ totalTokens: undefined, ...attempt.tokens }) },
+  )
 }

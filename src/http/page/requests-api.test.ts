@@ -40,7 +40,7 @@ function subject({
   isClosing = false,
   owners = ['ada', undefined],
 }: { readonly isClosing?: boolean; readonly owners?: readonly (string | undefined)[] } = {}) {
-  const observer = localObserver({ version: '1' }, () => noon)
+  const observer = localObserver({ version: '1', now: () => noon })
   const followers = openRequests()
   let drops = 0
   let currentVisitor = async (user: string | undefined): Promise<Partial<Visitor>> =>

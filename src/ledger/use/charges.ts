@@ -1,0 +1,97 @@
+import type { RecordedAttempt, RequestRecord } from '../../observe/record.ts'
+import type { Cost } from '../../prices/cost.ts'
+import { freeApis } from '../../prices/free-apis.ts'
+import { measureUnits, type Units } from '../../prices/units.ts'
+import type { Counters } from './counters.ts'
+
+/** The person of a request. */
+export interface Person {
+  /** Stays the same when the person is renamed. */
+  readonly subject: string
+  readonly name: string
+}
+
+/** The names that a sum of use is kept by. */
+export interface UseKey {
+  /** The line of the key; 0: no key. */
+  readonly line: number
+  /** Absent: no person signed in. */
+  readonly person?: Person | undefined
+  /** Empty: no model of this service was asked for. */
+  readonly model: string
+  /** Empty: no provider answered. */
+  readonly provider: string
+}
+
+/** Use of one model at one provider by one request. */
+export interface Charge extends UseKey {
+  readonly counters: Counters
+}
+
+const nameLengthMax = 128
+
+/**
+ * The use by one request: of the provider that answered, and of each provider whose attempt cost or may have cost
+ * something without becoming the answer.
+ */
+export function chargesOf(record: RequestRecord): readonly Charge[] {
+  const { provider = '', trail } = record
+  const by = { line: record.line ?? 0, person: personOf(record), model: modelOf(record) }
+  const charges: Charge[] = [{ ...by, provider: shortened(provider), counters: countersOfAnswer(record) }]
+  for (const attempt of trail) {
+    // The use of an answer that was cut is in the record itself.
+    const counters = attempt.name === record.provider ? undefined : countersOfAttempt(attempt)
+    if (counters !== undefined) charges.push({ ...by, provider: shortened(attempt.name), counters })
+  }
+  return charges
+}
+
+function countersOfAnswer({ api, status, error, provider, usage, cost }: RequestRecord): Counters {
+  const outcome: Counters = { requests: 1 }
+  if (status === 499) outcome.left_early = 1
+  else if (error !== undefined) outcome.errors = 1
+  if (provider === undefined) return outcome
+  const isEstimated = usage?.isEstimated === true
+  const counters = { ...outcome, ...tokensOf(measureUnits(usage).units), ...costOf(cost, isEstimated) }
+  if (cost === undefined && !freeApis.has(api)) counters.unpriced = 1
+  if (isEstimated) counters.estimated = 1
+  return counters
+}
+
+/** `undefined`: the attempt certainly cost nothing. */
+function countersOfAttempt({ failure, status, ambiguous, tokens, cost }: RecordedAttempt): Counters | undefined {
+  if (failure === undefined) return undefined
+  if (tokens !== undefined) {
+    const { units } = measureUnits({ totalTokens: undefined, ...tokens })
+    return { attempts: 1, ...tokensOf(units), ...(cost === undefined ? { unpriced: 1 } : costOf(cost, false)) }
+  }
+  // After a status of 200 the work was done, at least in part.
+  return ambiguous === true || status === 200 ? { attempts: 1, estimated: 1 } : undefined
+}
+
+function tokensOf(units: Units): Counters {
+  const { input, audioIn, imageIn, cached, write5, write60, output, audioOut, reasoning } = units
+  return { input: input + audioIn + imageIn, cached, write5, write60, output: output + audioOut, reasoning }
+}
+
+function costOf(cost: Cost | undefined, isEstimated: boolean): Counters {
+  if (cost === undefined) return {}
+  const { nanoUsd, source } = cost
+  if (isEstimated) return { cost: nanoUsd, cost_estimated: nanoUsd }
+  return source === 'reported' ? { cost: nanoUsd, cost_reported: nanoUsd } : { cost: nanoUsd }
+}
+
+/** The program of a key is no person. */
+function personOf({ line, user, userId }: RequestRecord): Person | undefined {
+  if (line !== undefined || user === undefined) return undefined
+  return { subject: shortened(userId ?? user), name: shortened(user) }
+}
+
+/** Names that callers made up are not kept: only what is listed, or what a provider answered to. */
+function modelOf({ listedAs, upstream }: RequestRecord): string {
+  return shortened(listedAs ?? upstream ?? '')
+}
+
+function shortened(name: string): string {
+  return name.length <= nameLengthMax ? name : name.slice(0, nameLengthMax).toWellFormed()
+}

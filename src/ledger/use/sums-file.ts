@@ -1,0 +1,118 @@
+import type { Database } from 'bun:sqlite'
+import { LedgerTooNew } from '../ledger.ts'
+import { migrations } from '../migrations.ts'
+import { identityOf, onlyNumber, openDatabase, performed } from '../open-database.ts'
+import { batchNames } from './batch-names.ts'
+import { namesTable, type NamesTable } from './names-table.ts'
+import { sumsTable } from './sums-table.ts'
+import { recordsOf, type UseBatch } from './use-batch.ts'
+import { useSums } from './use-sums.ts'
+import type { ZoneHours } from './zone-hours.ts'
+
+/** Hours older than this are deleted; days are kept. */
+const hoursKeptMs = 100 * 86_400_000
+
+/** The sums of use in svc.db. Methods reject with {@link LedgerUnavailable} when the database cannot be used. */
+export interface SumsFile {
+  /** Adds batches in one transaction, except those that were added before. */
+  write(batches: readonly UseBatch[], hours: ZoneHours): Promise<void>
+  /** The ids of names. New names are stored at once. */
+  names(): Promise<NamesTable>
+  /** Deletes some old hours. @returns whether there may be more */
+  sweep(now: number): Promise<boolean>
+  close(): void
+}
+
+interface OpenSums {
+  readonly database: Database
+  readonly identity: string
+  readonly add: ReturnType<typeof sumsTable>
+  readonly batches: ReturnType<typeof batchNames>
+}
+
+/** Options of {@link sumsFile}. */
+export interface SumsFileOptions {
+  /** Path of svc.db. */
+  readonly path: string
+  readonly lockMs: number
+  /** Unix milliseconds. */
+  readonly now: () => number
+}
+
+/** Opens the sums at their first use, and again when the file is replaced. */
+export function sumsFile({ path, lockMs, now }: SumsFileOptions): SumsFile {
+  let file: OpenSums | undefined
+  let names: NamesTable | undefined
+  /** Closing a connection to a replaced file would remove the write-ahead log of the new one. */
+  const replaced: OpenSums[] = []
+
+  async function current(): Promise<OpenSums> {
+    if (file !== undefined) {
+      const { identity } = file
+      if ((await performed(path, 0, () => identityOf(path))) === identity) return file
+      replaced.push(file)
+      file = undefined
+      names = undefined
+    }
+    const database = await openDatabase({ path, migrations, lockMs })
+    file = { database, identity: identityOf(path), add: sumsTable(database), batches: batchNames(database, now) }
+    return file
+  }
+
+  async function transaction<Value>(work: (open: OpenSums, names: NamesTable) => Value): Promise<Value> {
+    const open = await current()
+    return await performed(path, lockMs, () => {
+      const known = (names ??= namesTable(open.database, now))
+      try {
+        return open.database
+          .transaction(() => {
+            checkVersion(open.database, path)
+            return work(open, known)
+          })
+          .immediate()
+      } catch (error) {
+        names = undefined // It may know ids that were rolled back.
+        throw error
+      }
+    })
+  }
+
+  return {
+    async write(batches, hours) {
+      await transaction((open, known) => {
+        const sums = useSums()
+        for (const batch of batches) {
+          if (!open.batches.begin(batch)) continue
+          if ('sums' in batch) sums.merge(batch.sums)
+          else for (const record of recordsOf(batch)) sums.add(record, hours)
+        }
+        open.add(sums.list(), known)
+      })
+    },
+    async names() {
+      const { database } = await current()
+      return (names ??= namesTable(database, now))
+    },
+    sweep: (time) =>
+      transaction(({ database, batches }) => {
+        batches.forget()
+        // One hour at a time: its rows are few, and other processes wait for the lock.
+        const { changes } = database.run(
+          'DELETE FROM usage_hour WHERE hour = (SELECT min(hour) FROM usage_hour) AND hour < ?1',
+          [time - hoursKeptMs],
+        )
+        return changes > 0
+      }),
+    close() {
+      file?.database.close()
+      file = undefined
+    },
+  }
+}
+
+/** A newer svc may have changed the database while this one runs. @throws {LedgerTooNew} */
+function checkVersion(database: Database, path: string): void {
+  const version = onlyNumber(database, 'PRAGMA user_version')
+  if (version > migrations.length)
+    throw new LedgerTooNew(`a newer svc has changed ${path} to schema ${version}: restart this service with it`)
+}

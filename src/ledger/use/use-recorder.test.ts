@@ -1,0 +1,178 @@
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { temporaryFolder } from '../testing.ts'
+import { batchOf, queryFile, usedRequest } from './testing.ts'
+import type { UseBatch } from './use-batch.ts'
+import { useRecorder, type UseRecorder, type UseRecorderOptions } from './use-recorder.ts'
+import { useStore, type UseStore, type WriteResult } from './use-store.ts'
+import { startUseThread, type UseThread } from './use-thread-link.ts'
+
+let place: ReturnType<typeof temporaryFolder>
+let rowsPath: string
+beforeEach(() => {
+  place = temporaryFolder()
+  rowsPath = join(place.folder, 'requests.db')
+})
+afterEach(() => place.remove())
+
+const total = (column: string) => queryFile(place.path, `SELECT sum(${column}) AS sum FROM usage_day`)[0]?.['sum']
+
+/** A thread under control of a test: it writes with a store, or fails, or dies before or after it has written. */
+function scriptedThreads(outcomes: readonly ('works' | 'fails' | 'dies before' | 'dies after')[]) {
+  const store: UseStore = useStore({ path: place.path, rowsPath, zone: 'UTC' })
+  const waiting = [...outcomes]
+  let starts = 0
+
+  function start(): UseThread {
+    let listener: ((result: WriteResult) => void) | undefined
+    let end: (() => void) | undefined
+    starts += 1
+    async function perform(batches: readonly UseBatch[]): Promise<void> {
+      const outcome = waiting.shift() ?? 'works'
+      if (outcome === 'fails') return listener?.({ sumsProblem: 'it is away' })
+      if (outcome === 'dies before') return end?.()
+      const result = await store.write(batches)
+      if (outcome === 'works') listener?.(result)
+      else end?.()
+    }
+    return {
+      write: (batches) => void perform(structuredClone(batches)),
+      setZone: store.setZone,
+      close: async () => store.close(),
+      onResult: (next) => (listener = next),
+      onEnd: (next) => (end = next),
+    }
+  }
+
+  return {
+    start,
+    get starts() {
+      return starts
+    },
+  }
+}
+
+function recorderOf(start: () => UseThread, more: Partial<UseRecorderOptions> = {}) {
+  const troubles: (string | undefined)[] = []
+  let lost = 0
+  const recorder: UseRecorder = useRecorder({
+    start,
+    onTrouble: (problem) => troubles.push(problem),
+    onLost: (batches) => (lost += batches),
+    gatherMs: 5,
+    retryMs: 1,
+    ...more,
+  })
+  return { recorder, troubles, lost: () => lost }
+}
+
+describe('requests of this process', () => {
+  test('are gathered, and written together', async () => {
+    const { recorder, troubles } = recorderOf(scriptedThreads([]).start)
+    for (let index = 0; index < 1_203; index += 1) recorder.add(usedRequest())
+    expect(await recorder.flush(5_000)).toBe(true)
+    expect([total('requests'), troubles]).toEqual([1_203, []])
+    await recorder.close()
+  })
+
+  test('are written at the end', async () => {
+    const { recorder, lost } = recorderOf(scriptedThreads([]).start, { gatherMs: 100_000 })
+    recorder.add(usedRequest())
+    await recorder.close()
+    expect([total('requests'), lost()]).toEqual([1, 0])
+  })
+})
+
+describe('a database that is away', () => {
+  test('loses nothing that fits into memory', async () => {
+    const { recorder, troubles } = recorderOf(scriptedThreads(['works', 'fails', 'fails', 'works']).start)
+    for (let index = 0; index < 30; index += 1) {
+      recorder.add(usedRequest())
+      await Bun.sleep(1)
+    }
+    await recorder.flush(5_000)
+    expect([total('requests'), recorder.rowsDropped]).toEqual([30, 0])
+    expect(troubles).toEqual(['it is away', undefined])
+    await recorder.close()
+    expect(queryFile(rowsPath, 'SELECT count(*) AS n FROM request')).toEqual([{ n: 30 }])
+  })
+
+  test('beyond that, costs rows, which are counted, and no sums', async () => {
+    const threads = scriptedThreads(Array.from({ length: 9 }, () => 'fails' as const))
+    const { recorder } = recorderOf(threads.start, { waitingBytesMax: 2_000 })
+    for (let number = 1; number <= 60; number += 1) {
+      recorder.addBatch(batchOf(number, [usedRequest(), usedRequest()], number % 2 === 0 ? 'even' : 'odd'))
+      await Bun.sleep(1)
+    }
+    await recorder.flush(10_000)
+    expect(total('requests')).toBe(120)
+    expect(recorder.rowsDropped).toBeGreaterThan(0)
+    expect(queryFile(rowsPath, 'SELECT count(*) AS n FROM request')).toEqual([{ n: 120 - recorder.rowsDropped }])
+    await recorder.close()
+  }, 20_000)
+})
+
+describe('a thread that dies', () => {
+  test('is replaced, and each request counts once', async () => {
+    const outcomes = ['works', 'dies before', 'works', 'dies after', 'fails', 'dies after', 'dies before'] as const
+    const threads = scriptedThreads(outcomes)
+    const { recorder, troubles } = recorderOf(threads.start)
+    for (let index = 0; index < 40; index += 1) {
+      recorder.add(usedRequest())
+      await Bun.sleep(2)
+    }
+    await recorder.flush(10_000)
+    expect([total('requests'), threads.starts]).toEqual([40, 5])
+    expect(troubles).toContain('the thread that writes the use has ended; another one starts')
+    await recorder.close()
+  }, 20_000)
+
+  test('with rows that are given up meanwhile, counts each request once, too', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const kinds = ['works', 'fails', 'dies before', 'dies after'] as const
+      const outcomes = Array.from({ length: 25 }, () => kinds[Math.floor(Math.random() * kinds.length)] ?? 'works')
+      const { recorder } = recorderOf(scriptedThreads(outcomes).start, { waitingBytesMax: 3_000 })
+      for (let number = 1; number <= 30; number += 1) {
+        recorder.addBatch(batchOf(number, [usedRequest()], `${round} ${number % 3}`))
+        await Bun.sleep(0)
+      }
+      await recorder.flush(20_000)
+      expect([outcomes, total('requests')]).toEqual([outcomes, (round + 1) * 30])
+      await recorder.close()
+    }
+  }, 60_000)
+})
+
+describe('the real thread', () => {
+  const start = () => startUseThread({ path: place.path, rowsPath, zone: 'UTC' })
+
+  test('writes, and ends by a message', async () => {
+    const { recorder, troubles } = recorderOf(start)
+    for (let index = 0; index < 700; index += 1) recorder.add(usedRequest())
+    await recorder.close()
+    expect([total('requests'), troubles]).toEqual([700, []])
+    expect(queryFile(rowsPath, 'SELECT count(*) AS n FROM request')).toEqual([{ n: 700 }])
+  })
+
+  test('standing still does not delay who records', async () => {
+    const { recorder } = recorderOf(start)
+    recorder.add(usedRequest())
+    await recorder.flush(5_000)
+    const other = new Database(place.path)
+    other.run('BEGIN IMMEDIATE')
+    let longest = 0
+    for (const end = performance.now() + 600; performance.now() < end;) {
+      const before = performance.now()
+      recorder.add(usedRequest())
+      longest = Math.max(longest, performance.now() - before)
+      await Bun.sleep(1)
+    }
+    expect(longest).toBeLessThan(50)
+    other.run('COMMIT')
+    other.close()
+    await recorder.flush(10_000)
+    expect(Number(total('requests'))).toBeGreaterThan(50)
+    await recorder.close()
+  }, 20_000)
+})

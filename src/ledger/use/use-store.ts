@@ -1,0 +1,122 @@
+import { errorCode } from '../../base/error-code.ts'
+import { LedgerTooNew, LedgerUnavailable } from '../ledger.ts'
+import { reserveFile } from './reserve-file.ts'
+import { rowsFile, type RowRetention } from './rows-file.ts'
+import { sumsFile } from './sums-file.ts'
+import type { RecordedUse, UseBatch } from './use-batch.ts'
+import { zoneHours } from './zone-hours.ts'
+
+/** Outcome of {@link UseStore.write}. */
+export interface WriteResult {
+  /** Absent: the sums are written. Else the cause and the way out; then no row is written either. */
+  readonly sumsProblem?: string
+  /** Absent: the rows are written. */
+  readonly rowsProblem?: string
+  /** The rows cannot be written by trying again. */
+  readonly areRowsLost?: true
+}
+
+/** The use in svc.db and requests.db. Methods do not reject. */
+export interface UseStore {
+  /** Opens the files, so that the first write is as fast as others. */
+  prepare(): Promise<void>
+  /** Writes sums in one transaction, then rows in one. Batches that were written before are not counted again. */
+  write(batches: readonly UseBatch[]): Promise<WriteResult>
+  /** Sums are cut at the hours and days of this time zone from now on. @throws {RangeError} for an unknown zone */
+  setZone(zone: string): void
+  /** Deletes some old rows and hours. @returns whether there may be more */
+  sweep(): Promise<boolean>
+  close(): void
+}
+
+/** Options of {@link useStore}. */
+export interface UseStoreOptions {
+  /** Path of svc.db. */
+  readonly path: string
+  /** Path of requests.db. */
+  readonly rowsPath: string
+  /** IANA name. */
+  readonly zone: string
+  /** Limit of waiting for a lock, in milliseconds. Default 200. */
+  readonly lockMs?: number
+  /** Unix milliseconds. */
+  readonly now?: () => number
+  readonly retention?: RowRetention
+}
+
+/** Opens the files at their first use. */
+export function useStore({
+  path,
+  rowsPath,
+  zone,
+  lockMs = 200,
+  now = Date.now,
+  ...options
+}: UseStoreOptions): UseStore {
+  let hours = zoneHours(zone)
+  const sums = sumsFile({ path, lockMs, now })
+  const rows = rowsFile({ path: rowsPath, lockMs, now, ...options })
+  const reserve = reserveFile(`${path}-reserve`)
+
+  async function writeSums(batches: readonly UseBatch[]): Promise<void> {
+    try {
+      await sums.write(batches, hours)
+    } catch (error) {
+      if (!isDiskFull(error) || !reserve.release()) throw error
+      await sums.write(batches, hours)
+    }
+  }
+
+  return {
+    async prepare() {
+      try {
+        await rows.write([], await sums.names())
+        reserve.make()
+      } catch {
+        // The next write reports the trouble.
+      }
+    },
+    async write(batches) {
+      try {
+        await writeSums(batches)
+      } catch (error) {
+        return { sumsProblem: reasonOf(error) }
+      }
+      const recorded = batches.filter((batch): batch is RecordedUse => 'records' in batch)
+      if (recorded.length === 0) return {}
+      try {
+        await rows.write(recorded, await sums.names())
+        return {}
+      } catch (error) {
+        const areLost = isDiskFull(error) || !(error instanceof LedgerUnavailable)
+        return { rowsProblem: reasonOf(error), ...(areLost ? { areRowsLost: true } : {}) }
+      }
+    },
+    setZone(next) {
+      if (next !== hours.zone) hours = zoneHours(next)
+    },
+    async sweep() {
+      try {
+        const time = now()
+        const [moreHours, moreRows] = [await sums.sweep(time), await rows.sweep(time)]
+        if (!moreHours && !moreRows) reserve.make()
+        return moreHours || moreRows
+      } catch {
+        return false // The next write reports the trouble.
+      }
+    },
+    close() {
+      sums.close()
+      rows.close()
+    },
+  }
+}
+
+function isDiskFull(error: unknown): boolean {
+  return /^(SQLITE_FULL|ENOSPC|EDQUOT)/.test(errorCode(error instanceof Error ? error.cause : undefined) ?? '')
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof LedgerUnavailable || error instanceof LedgerTooNew) return error.message
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

@@ -1,0 +1,44 @@
+import { threadFile } from './thread-file.ts'
+import type { FromThread, ToThread } from './thread-messages.ts'
+import type { UseBatch } from './use-batch.ts'
+import type { UseStoreOptions, WriteResult } from './use-store.ts'
+
+/** The thread that writes the use, as its starter sees it. */
+export interface UseThread {
+  /** One call at a time: the next one follows the result. */
+  write(batches: readonly UseBatch[]): void
+  setZone(zone: string): void
+  /** Closes the files. Resolves when the thread has ended. */
+  close(): Promise<void>
+  onResult(listener: (result: WriteResult) => void): void
+  /** Called once, when the thread has ended. */
+  onEnd(listener: () => void): void
+}
+
+/** Starts the thread. It does not keep the process alive. */
+export function startUseThread(options: Pick<UseStoreOptions, 'path' | 'rowsPath' | 'zone'>): UseThread {
+  const worker = new Worker(threadFile(), { name: 'svc-ledger' })
+  const closed = Promise.withResolvers<void>()
+  let listener: ((result: WriteResult) => void) | undefined
+  const send = (message: ToThread): void => worker.postMessage(message)
+
+  worker.onmessage = ({ data }: MessageEvent<FromThread>) => listener?.(data.result)
+  // An error of the thread ends it; `close` follows.
+  worker.onerror = (event) => event.preventDefault()
+  worker.addEventListener('close', () => closed.resolve())
+  worker.unref()
+  send({ kind: 'open', options })
+  return {
+    write: (batches) => send({ kind: 'write', batches }),
+    setZone: (zone) => send({ kind: 'zone', zone }),
+    close() {
+      worker.ref()
+      send({ kind: 'close' })
+      return closed.promise
+    },
+    onResult(next) {
+      listener = next
+    },
+    onEnd: (listen) => void closed.promise.then(listen),
+  }
+}
