@@ -152,6 +152,7 @@ export async function serveHere(
     active,
     dependencies,
     observer,
+    use: ledger.use,
     followers,
     extensions,
     isClosing,

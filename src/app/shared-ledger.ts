@@ -1,6 +1,7 @@
 import type { Environment } from '../config/file/resolve-provider.ts'
 import { findHome } from '../config/home.ts'
 import { LedgerTooNew, LedgerUnavailable, type Ledger } from '../ledger/ledger.ts'
+import type { UseAsker } from '../ledger/use/use-asker.ts'
 import type { Logger } from '../observe/log.ts'
 import { ResourceUnavailable, UsageError } from './start-errors.ts'
 
@@ -8,6 +9,8 @@ import { ResourceUnavailable, UsageError } from './start-errors.ts'
 export interface SharedLedger {
   /** @throws {UsageError} @throws {ResourceUnavailable} */
   open(): Promise<Ledger>
+  /** Reads the use; `undefined`: the ledger is not open. */
+  use(): UseAsker | undefined
   close(): Promise<void>
 }
 
@@ -18,6 +21,7 @@ export function sharedLedger(
   onOpen: (path: string) => void,
 ): SharedLedger {
   let opened: Promise<Ledger> | undefined
+  let asker: UseAsker | undefined
 
   async function open(): Promise<Ledger> {
     const { openLedger } = await import('../ledger/open-ledger.ts')
@@ -30,6 +34,8 @@ export function sharedLedger(
             ? log.info('the database of keys is there again')
             : log.error('the database of keys cannot be used; keys stay as they were', { reason: problem }),
       })
+      const { useAsker } = await import('../ledger/use/use-asker.ts')
+      asker = useAsker({ path })
       onOpen(path)
       return ledger
     } catch (error) {
@@ -40,8 +46,10 @@ export function sharedLedger(
 
   return {
     open: () => (opened ??= open()),
+    use: () => asker,
     async close() {
       const ledger = await opened?.catch(() => undefined)
+      asker?.close()
       await ledger?.close()
     },
   }

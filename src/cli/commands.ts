@@ -9,6 +9,7 @@ export const commands: readonly CommandEntry[] = [
   { name: 'init', load: async () => (await import('./init.ts')).initCommand },
   { name: 'connect', load: async () => (await import('./connect.ts')).connectCommand },
   { name: 'sessions', load: async () => (await import('./sessions.ts')).sessionsCommand },
+  { name: 'usage', load: async () => (await import('./usage.ts')).usageCommand },
   { name: 'keys', load: async () => (await import('./keys.ts')).keysCommand },
   { name: 'chat', load: async () => (await import('./chat.ts')).chatCommand },
 ]

@@ -28,9 +28,13 @@ const flags = {
   models: namesFlag('make: the only models, as names or as beginnings such as gpt-5*', 'NAMES', { otherwise: 'all' }),
   providers: namesFlag('make: the only providers, by id', 'IDS', { otherwise: 'all' }),
   networks: namesFlag('make: the only addresses of clients, such as 10.0.0.0/8', 'NETWORKS', { otherwise: 'all' }),
-  scopes: namesFlag('make: chat, models:read, log:read, metrics:read; of a management key keys:write', 'SCOPES', {
-    otherwise: 'chat,models:read, or keys:write',
-  }),
+  scopes: namesFlag(
+    'make: chat, models:read, usage:read, log:read, metrics:read; of a management key keys:write',
+    'SCOPES',
+    {
+      otherwise: 'chat,models:read, or keys:write',
+    },
+  ),
   days: integerFlag('make: days until the key expires; 0: never', 'DAYS', {
     minimum: 0,
     maximum: lifeDaysMax,

@@ -1,7 +1,7 @@
 import type { ListedModel, ListedOffer } from './model.ts'
 
 /** What the key of a program may be for. Each route of the service needs one of these, or admits no key. */
-export type AccessScope = 'chat' | 'models:read' | 'log:read' | 'metrics:read' | 'keys:write'
+export type AccessScope = 'chat' | 'models:read' | 'usage:read' | 'log:read' | 'metrics:read' | 'keys:write'
 
 /** The limits of a caller that sent a key. */
 export interface Access {

@@ -5,7 +5,14 @@ import type { AccessScope } from '../formats/access.ts'
 import type { KeyKind } from './key-form.ts'
 
 /** Permissions of a key. */
-export const keyScopes: readonly AccessScope[] = ['chat', 'models:read', 'log:read', 'metrics:read', 'keys:write']
+export const keyScopes: readonly AccessScope[] = [
+  'chat',
+  'models:read',
+  'usage:read',
+  'log:read',
+  'metrics:read',
+  'keys:write',
+]
 
 /** The limits of a key. An absent list means no limit. */
 export interface Grants {

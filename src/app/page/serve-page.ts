@@ -8,7 +8,9 @@ import { ownerCheck } from '../../http/page/owner-check.ts'
 import { pageRoutes } from '../../http/page/page-files.ts'
 import { providersApi } from '../../http/page/providers-api.ts'
 import { requestsApi } from '../../http/page/requests-api.ts'
+import { usageApi } from '../../http/page/usage-api.ts'
 import type { Route } from '../../http/route.ts'
+import type { UseAsker } from '../../ledger/use/use-asker.ts'
 import type { Logger } from '../../observe/log.ts'
 import type { Observer } from '../../observe/observer.ts'
 import type { ActiveConfig } from '../active-config.ts'
@@ -27,6 +29,8 @@ export interface ServePageOptions {
   readonly active: ActiveConfig
   readonly dependencies: Dependencies
   readonly observer: Observer
+  /** Reads the use; `undefined`: none is kept. */
+  readonly use: () => UseAsker | undefined
   /** Streams of live requests to pages. */
   readonly followers: OpenRequests
   readonly extensions: RunningExtensions
@@ -46,6 +50,7 @@ export function servePage({
   active,
   dependencies,
   observer,
+  use,
   followers,
   extensions,
   isClosing,
@@ -81,6 +86,7 @@ export function servePage({
       version: packageVersion(),
       guards,
       mayOwn,
+      hasUsage: () => use() !== undefined,
       parts: () => extensions.parts,
       moduleOf: async (name) => (await files())?.parts.get(name),
       onMissingPart: (name) =>
@@ -96,6 +102,7 @@ export function servePage({
       isOwner: isAnOwner,
     }),
     ...providersApi({ ...admin, isOwner: isAnOwner, bodyTimes: { totalMs: timers.bodyMs, idleMs: timers.bodyIdleMs } }),
+    ...usageApi({ use, isOwner: isAnOwner, now: Date.now }),
     ...requestsApi({ observer, isOwner: isAnOwner, followers, isClosing, stallMs: timers.stallMs }),
   ]
   return { front, isOwner: isAnOwner, routes: all }

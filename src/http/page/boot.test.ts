@@ -30,6 +30,7 @@ function route(options: Partial<BootOptions> = {}) {
     version: '1.2.3',
     guards: () => [],
     mayOwn: () => true,
+    hasUsage: () => false,
     parts: () => [],
     moduleOf: async () => undefined,
     onMissingPart: () => undefined,

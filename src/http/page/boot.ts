@@ -18,6 +18,7 @@ export interface BootOptions {
   readonly guards: () => readonly Guard[]
   /** Whether a visitor that the guards let pass is an owner. */
   readonly mayOwn: (visitor: Partial<Visitor>) => boolean
+  readonly hasUsage: () => boolean
   readonly parts: () => readonly NamedPart[]
   /** URL path of an extension's module in the built page; `undefined`: the build has none. */
   readonly moduleOf: (extension: string) => Promise<string | undefined>
@@ -43,6 +44,7 @@ export function bootRoute(options: BootOptions): Route {
       isClosed: guards > 0 && (visitor === undefined || user !== undefined),
       ...(user === undefined ? {} : { user }),
       isOwner: guards === 0 || (visitor !== undefined && options.mayOwn(visitor)),
+      ...(visitor !== undefined && options.hasUsage() ? { hasUsage: true } : {}),
       parts,
     }
   }

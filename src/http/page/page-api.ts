@@ -13,6 +13,8 @@ export interface Boot {
   readonly user?: User
   /** May change the providers and see the requests of all users. */
   readonly isOwner: boolean
+  /** Use is kept: `GET /api/usage` answers. Absent: it is not. */
+  readonly hasUsage?: true
   /** Parts of the page that extensions bring. */
   readonly parts: readonly PartEntry[]
 }
@@ -73,6 +75,53 @@ export interface ReloadNotice {
   readonly time: number
   /** One line for each fault: file, line, field, found value, allowed values. */
   readonly faults: readonly string[]
+}
+
+/**
+ * `GET /api/usage`: what was used and what it cost, by hours or days. Owners get the use of all, others their own, a
+ * key that of its line.
+ */
+export interface UsageAnswer {
+  readonly unit: 'hour' | 'day'
+  readonly by: 'model' | 'provider' | 'person' | 'key' | 'all'
+  /** IANA name of the zone of hours and days. */
+  readonly timeZone: string
+  /** When sums were last written; absent: never. */
+  readonly writtenAt?: number
+  /** There are more than 20,000 rows: ask for a shorter time, for days, or for CSV. */
+  readonly isCut?: true
+  /** By time, then the dearest first. */
+  readonly rows: readonly UsageEntry[]
+}
+
+/** The use of one model, provider, person or key in an hour or a day. Costs are USD. */
+export interface UsageEntry {
+  /** Start of the hour (ISO 8601, UTC), or the date. */
+  readonly time: string
+  /** Empty: none. */
+  readonly name: string
+  readonly requests: number
+  /** Failed requests, without those whose client left. */
+  readonly errors: number
+  /** Requests whose client left. */
+  readonly left: number
+  /** Failed attempts that cost, or may have cost, something. */
+  readonly attempts: number
+  readonly inputTokens: number
+  readonly cachedTokens: number
+  readonly cacheWriteTokens: number
+  readonly outputTokens: number
+  readonly reasoningTokens: number
+  /** The next two are parts of it; the rest is priced by svc. */
+  readonly cost: number
+  /** Reported by providers. */
+  readonly reportedCost: number
+  /** Of estimated tokens. */
+  readonly estimatedCost: number
+  /** Answers without a known cost. */
+  readonly unpriced: number
+  /** Answers and failed attempts with estimated or unknown tokens. */
+  readonly estimated: number
 }
 
 /** `GET /api/providers`, and the answer to every change. */

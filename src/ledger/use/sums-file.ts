@@ -87,6 +87,7 @@ export function sumsFile({ path, lockMs, now }: SumsFileOptions): SumsFile {
           else for (const record of recordsOf(batch)) sums.add(record, hours)
         }
         open.add(sums.list(), known)
+        noteZone(open.database, hours.zone)
       })
     },
     async names() {
@@ -108,6 +109,15 @@ export function sumsFile({ path, lockMs, now }: SumsFileOptions): SumsFile {
       file = undefined
     },
   }
+}
+
+/** Readers name the zone. */
+function noteZone(database: Database, zone: string): void {
+  database.run(
+    `INSERT INTO meta (name, value) VALUES ('time_zone', ?1)
+     ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value <> excluded.value`,
+    [zone],
+  )
 }
 
 /** A newer svc may have changed the database while this one runs. @throws {LedgerTooNew} */

@@ -22,7 +22,9 @@ export function startUseThread(options: Pick<UseStoreOptions, 'path' | 'rowsPath
   let listener: ((result: WriteResult) => void) | undefined
   const send = (message: ToThread): void => worker.postMessage(message)
 
-  worker.onmessage = ({ data }: MessageEvent<FromThread>) => listener?.(data.result)
+  worker.onmessage = ({ data }: MessageEvent<FromThread>) => {
+    if (data.kind === 'written') listener?.(data.result)
+  }
   // An error of the thread ends it; `close` follows.
   worker.onerror = (event) => event.preventDefault()
   worker.addEventListener('close', () => closed.resolve())

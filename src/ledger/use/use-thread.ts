@@ -1,13 +1,18 @@
+import { openUseReader, type UseReader } from './read-use.ts'
 import type { FromThread, ToThread } from './thread-messages.ts'
 import { useStore, type UseStore } from './use-store.ts'
 
-/** The thread that writes the use: it alone waits for the disk. It ends by a message, never by being terminated. */
+/**
+ * A thread that writes the use, or answers questions for it: it alone waits for the disk. It ends by a message, never
+ * by being terminated.
+ */
 
 declare const self: Worker
 
 const sweepMs = 60_000
 
 let store: UseStore | undefined
+let reader: UseReader | undefined
 let sweeper: Timer | undefined
 let work: Promise<void> = Promise.resolve()
 
@@ -23,6 +28,20 @@ function enqueue(job: () => Promise<void>): void {
   work = work.then(job)
 }
 
+async function answer({ id, path, question }: Extract<ToThread, { kind: 'ask' }>): Promise<void> {
+  try {
+    if (reader?.isCurrent() !== true) reader = await openUseReader(path)
+    const found =
+      question.kind === 'rows'
+        ? await reader.read(question.question)
+        : await reader.costSince(question.filter, question.since, Date.now())
+    send({ kind: 'answer', id, answer: found })
+  } catch (error) {
+    reader = undefined
+    send({ kind: 'failed', id, reason: error instanceof Error ? error.message : String(error) })
+  }
+}
+
 async function perform(message: ToThread): Promise<void> {
   switch (message.kind) {
     case 'open':
@@ -33,7 +52,10 @@ async function perform(message: ToThread): Promise<void> {
       return send({ kind: 'written', result: (await store?.write(message.batches)) ?? {} })
     case 'zone':
       return store?.setZone(message.zone)
+    case 'ask':
+      return await answer(message)
     case 'close':
+      reader?.close()
       clearTimeout(sweeper)
       store?.close()
       // Without a listener the thread ends.

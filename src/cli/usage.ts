@@ -1,0 +1,132 @@
+import { existsSync } from 'node:fs'
+import { UsageError } from '../app/start-errors.ts'
+import { findHome } from '../config/home.ts'
+import type { UsageEntry } from '../http/page/page-api.ts'
+import { dayNumber, usageAnswer } from '../http/page/usage-entries.ts'
+import { LedgerTooNew } from '../ledger/ledger.ts'
+import { openLedger } from '../ledger/open-ledger.ts'
+import type { UseQuestion } from '../ledger/use/use-question.ts'
+import { paintFor } from '../observe/text.ts'
+import { choiceFlag, integerFlag } from './arguments.ts'
+import type { Command, CommandContext } from './command.ts'
+import { jsonFlag } from './flags.ts'
+import { formatTable } from './terminal.ts'
+
+const dayMs = 86_400_000
+const rowsMax = 1_000_000
+
+const flags = {
+  days: integerFlag('last days, with today', 'DAYS', { minimum: 1, maximum: 3_660, fallback: 7 }),
+  by: choiceFlag('what the use is grouped by', ['model', 'provider', 'person', 'key', 'day'], {
+    placeholder: 'NAME',
+    fallback: 'model',
+  }),
+  json: jsonFlag,
+}
+
+/** `svc usage` (docs/ledger.md). It reads the database of this machine, with or without a running service. */
+export const usageCommand: Command<typeof flags> = {
+  name: 'usage',
+  summary: 'show what was used and what it cost',
+  flags,
+  examples: [
+    { command: 'svc usage', does: 'requests, tokens and cost of the last 7 days, by model' },
+    { command: 'svc usage --days 30 --by key', does: 'the same for 30 days, by key' },
+    { command: 'svc usage --days 90 --by day --json', does: 'days of a quarter, as JSON' },
+  ],
+  run,
+}
+
+async function run({ flags: given, environment, stdout }: CommandContext<typeof flags>): Promise<number> {
+  const { ledger: path } = findHome(environment)
+  if (!existsSync(path)) throw new Error(`${path} does not exist: svc keeps the use when it runs with --auth keys`)
+  const by = given.by === 'day' ? 'all' : given.by
+  const now = Date.now()
+  const question: UseQuestion = {
+    unit: 'day',
+    by,
+    from: dayNumber(now - (given.days - 1) * dayMs),
+    to: dayNumber(now + dayMs),
+    rowsMax,
+  }
+  const answer = usageAnswer(question, await read(path, question))
+  if (given.json) {
+    stdout.write(`${JSON.stringify(answer)}\n`)
+    return 0
+  }
+  const totals = totalsOf(answer.rows, given.by === 'day' ? ({ time }) => time : ({ name }) => name || 'none')
+  if (totals.length === 0) {
+    stdout.write(`Nothing was used in the last ${given.days === 1 ? 'day' : `${given.days} days`}.\n`)
+    return 0
+  }
+  const columns = [
+    given.by.toUpperCase(),
+    'REQUESTS',
+    'ERRORS',
+    'INPUT',
+    'OUTPUT',
+    'COST (USD)',
+    'NO PRICE',
+    'ESTIMATED',
+  ]
+  stdout.write(
+    formatTable(
+      columns.map((title, index) => ({ title, align: index === 0 ? 'left' : 'right', shrinks: index === 0 })),
+      totals.map(cellsOf),
+      paintFor(stdout),
+      stdout.isTerminal ? stdout.columns : Infinity,
+    ),
+  )
+  return 0
+}
+
+async function read(path: string, question: UseQuestion) {
+  try {
+    // An older database is migrated first, as by svc keys.
+    const ledger = await openLedger({ path })
+    await ledger.close()
+  } catch (error) {
+    throw error instanceof LedgerTooNew ? new UsageError(error.message, { cause: error }) : error
+  }
+  const { openUseReader } = await import('../ledger/use/read-use.ts')
+  const reader = await openUseReader(path)
+  try {
+    return await reader.read(question)
+  } finally {
+    reader.close()
+  }
+}
+
+type Total = Pick<
+  UsageEntry,
+  'requests' | 'errors' | 'inputTokens' | 'outputTokens' | 'cost' | 'unpriced' | 'estimated'
+> & {
+  readonly name: string
+}
+
+/** Sums by group, the dearest first and the sum of all last; days in their order. */
+function totalsOf(rows: readonly UsageEntry[], groupOf: (entry: UsageEntry) => string): readonly Total[] {
+  const groups = Map.groupBy(rows, groupOf)
+  const totals = Array.from(groups, ([name, entries]) => totalOf(name, entries))
+  const sorted = totals.toSorted((one, other) => other.cost - one.cost || other.requests - one.requests)
+  return totals.length < 2 ? sorted : [...sorted, totalOf('total', rows)]
+}
+
+function totalOf(name: string, entries: readonly UsageEntry[]): Total {
+  const sum = (pick: (entry: UsageEntry) => number): number => entries.reduce((all, entry) => all + pick(entry), 0)
+  return {
+    name,
+    requests: sum(({ requests }) => requests),
+    errors: sum(({ errors }) => errors),
+    inputTokens: sum((each) => each.inputTokens + each.cachedTokens + each.cacheWriteTokens),
+    outputTokens: sum((each) => each.outputTokens + each.reasoningTokens),
+    cost: sum(({ cost }) => cost),
+    unpriced: sum(({ unpriced }) => unpriced),
+    estimated: sum(({ estimated }) => estimated),
+  }
+}
+
+function cellsOf({ name, requests, errors, inputTokens, outputTokens, cost, unpriced, estimated }: Total): string[] {
+  const counts = [requests, errors, inputTokens, outputTokens].map(String)
+  return [name, ...counts, cost.toFixed(4), String(unpriced), String(estimated)]
+}

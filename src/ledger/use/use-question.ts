@@ -1,0 +1,48 @@
+import type { CounterName } from './counters.ts'
+
+/** The names by which use can be grouped; `all`: one group. */
+export type UseGroup = 'model' | 'provider' | 'person' | 'key' | 'all'
+
+/** Whose use is asked for. Absent members do not limit it. */
+export interface UseFilter {
+  /** A line of keys. */
+  readonly line?: number
+  /** Subjects of people, as in `Person`. */
+  readonly people?: readonly string[]
+  readonly provider?: string
+  /** Names of models in lower case, or beginnings of names and `*`. */
+  readonly models?: readonly string[]
+}
+
+/** A question for the use in a span of time. */
+export interface UseQuestion extends UseFilter {
+  /** The first hour in Unix milliseconds, or the first day as a number such as 20261123. */
+  readonly from: number
+  /** The last hour or day. */
+  readonly to: number
+  readonly unit: 'hour' | 'day'
+  readonly by: UseGroup
+  /** Most rows; further ones are left out. */
+  readonly rowsMax: number
+}
+
+/** The use of one group in one hour or day. */
+export interface UseRow {
+  /** Unix milliseconds of the hour, or the day as a number. */
+  readonly time: number
+  /** Empty: no model, no provider, no person or no key. */
+  readonly name: string
+  readonly counters: Readonly<Record<CounterName, number>>
+}
+
+/** Answer to {@link UseQuestion}. */
+export interface UseAnswer {
+  /** By time, then cost. */
+  readonly rows: readonly UseRow[]
+  /** There were more rows. */
+  readonly isCut: boolean
+  /** IANA name of the zone in which the last days began. */
+  readonly timeZone: string
+  /** When sums were last written, Unix milliseconds; absent: never. */
+  readonly writtenAt?: number
+}
