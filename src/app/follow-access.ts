@@ -16,6 +16,8 @@ export interface FollowAccessOptions {
   readonly makeLimiter: () => Promise<Limiter>
   /** Makes the limits of money, when there is a first one. */
   readonly makeBudgets: () => Promise<MoneyLimits>
+  /** Called with the time zone of each policy. */
+  readonly onZone: (zone: string) => void
 }
 
 /** The access policy in force. */
@@ -34,6 +36,7 @@ export async function followAccess({
   check,
   makeLimiter,
   makeBudgets,
+  onZone,
 }: FollowAccessOptions): Promise<ActiveAccess> {
   let limiter: Limiter | undefined
   let activeLimiter: Limiter | undefined
@@ -50,7 +53,8 @@ export async function followAccess({
   }
 
   async function apply(policy: AccessPolicy | undefined): Promise<void> {
-    const { limits } = policy ?? openPolicy
+    const { limits, timeZone } = policy ?? openPolicy
+    onZone(timeZone)
     const hasMoney = limits.some(({ usd }) => usd !== undefined)
     const hasOthers = limits.some(({ requests, tokens, atOnce }) => (requests ?? tokens ?? atOnce) !== undefined)
     if (hasOthers) limiter ??= await makeLimiter()

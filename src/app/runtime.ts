@@ -25,6 +25,8 @@ export interface Runtime {
   readonly observer: Observer
   /** Records the use by requests in the database from now on. @param path of svc.db */
   keepUse(path: string): void
+  /** Sums of use are cut at the hours of this time zone from now on. @param zone IANA name */
+  setUseZone(zone: string): void
   readonly follow: FollowFile
   /** Asks a local port for its models, with the same result for all processes. */
   readonly probe: Probe

@@ -140,7 +140,10 @@ export async function serveHere(
               file: accessPath,
             }),
           makeLimiter: runtime.makeLimiter,
+          onZone: runtime.setUseZone,
           async makeBudgets() {
+            // What was spent is a sum of the ledger.
+            await ledger.open()
             const { moneyLimits } = await import('../limits/budgets/money-limits.ts')
             return moneyLimits({ desk: await runtime.makeBudgetDesk(), now: Date.now })
           },
@@ -164,7 +167,7 @@ export async function serveHere(
   const ownRoutes = [
     ...apiRoutes(entranceOptions({ active, access, capacity, timers, requests, observer, log })),
     ...modelRoutes(() => active.gateway, Date.now()),
-    ownKeyRoute(() => access?.limiter()),
+    ownKeyRoute(() => access),
     ...statusRoutes({
       unready: () =>
         isDraining && !runtime.doOthersStay()

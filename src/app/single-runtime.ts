@@ -3,6 +3,7 @@ import { followHere } from '../config/watch/follow-file.ts'
 import { localObserver } from '../observe/local-observer.ts'
 import { healthBook, type HealthBook } from '../service/health/health.ts'
 import { findStores } from './find-stores.ts'
+import { ledgerSpending } from './ledger-spending.ts'
 import { packageVersion } from './package.ts'
 import { buildPage } from './page/page-build.ts'
 import type { Runtime } from './runtime.ts'
@@ -40,6 +41,7 @@ export async function singleRuntime(
     stores,
     observer,
     keepUse: use.start,
+    setUseZone: use.setZone,
     follow(followed) {
       const watch = follow(followed)
       const reload = () => void watch.reload()
@@ -58,8 +60,8 @@ export async function singleRuntime(
       return limiter({ clock: () => performance.now() })
     },
     async makeBudgetDesk() {
-      const { bookDesk, noSpending } = await import('../limits/budgets/budget-desk.ts')
-      return bookDesk({ spending: noSpending, now: Date.now })
+      const { bookDesk } = await import('../limits/budgets/budget-desk.ts')
+      return bookDesk({ spending: ledgerSpending(use), now: Date.now })
     },
     buildPage,
     stopping: signal,

@@ -10,6 +10,12 @@ export interface UseKeeper {
   start(path: string): void
   add(record: RequestRecord): void
   addBatch(batch: RecordedUse): void
+  /** Sums are cut at the hours of this time zone from now on. @param zone IANA name */
+  setZone(zone: string): void
+  /** Path of svc.db; undefined before the start. */
+  readonly path: string | undefined
+  /** Writes the use so far, for this time at most. */
+  flush(limitMs: number): Promise<void>
   /** Requests without a row in requests.db. */
   readonly rowsDropped: number
   /** Writes the rest. */
@@ -20,6 +26,8 @@ export interface UseKeeper {
 export function useKeeper(log: Pick<Logger, 'error' | 'info'>): UseKeeper {
   let loading: Promise<UseRecorder> | undefined
   let recorder: UseRecorder | undefined
+  let ledgerPath: string | undefined
+  let zone: string | undefined
 
   async function load(path: string): Promise<UseRecorder> {
     const [{ useRecorder }, { startUseThread }] = await Promise.all([
@@ -36,6 +44,7 @@ export function useKeeper(log: Pick<Logger, 'error' | 'info'>): UseKeeper {
       onLost: (batches) =>
         log.error('the use of some requests is lost, since the database cannot be written', { batches }),
     })
+    if (zone !== undefined) recorder.setZone(zone)
     return recorder
   }
 
@@ -47,11 +56,23 @@ export function useKeeper(log: Pick<Logger, 'error' | 'info'>): UseKeeper {
 
   return {
     start(path) {
+      ledgerPath ??= path
       loading ??= load(path)
     },
     add: (record) => perform((to) => to.add(record)),
     addBatch({ source, number, count, records }) {
       if (count > 0) perform((to) => to.addBatch({ source, number, count, records }))
+    },
+    setZone(next) {
+      if (next === zone) return
+      zone = next
+      recorder?.setZone(next)
+    },
+    get path() {
+      return ledgerPath
+    },
+    async flush(limitMs) {
+      await (await loading)?.flush(limitMs)
     },
     get rowsDropped() {
       return recorder?.rowsDropped ?? 0

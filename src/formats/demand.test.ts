@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { encode } from '../bytes/text.ts'
 import type { Ask, FormatName } from './ask.ts'
-import { demandOf, type Demand } from './demand.ts'
+import { demandReader, type Demand } from './demand.ts'
 import { formats } from './format-list.ts'
 import { envelopeAt } from './format-testing.ts'
 
@@ -114,7 +114,7 @@ describe('the demand of a request', () => {
     )
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom('max_tokens', 'n', 'c', 'data', 'url'), value), (more) => {
-        const read = demandOf(askOf('chat', { ...chat, metadata: more }), fields)
+        const read = demandReader(fields)(askOf('chat', { ...chat, metadata: more }))
         for (const count of [read.textBytes, read.mediaTokens, read.answers, read.answerTokens ?? 0]) {
           expect(Number.isFinite(count)).toBe(true)
           expect(count).toBeGreaterThanOrEqual(0)
@@ -128,7 +128,7 @@ describe('the demand of a request', () => {
       fc.property(fc.jsonValue(), fc.jsonValue(), fc.jsonValue(), (tokens, n, within) => {
         const body = encode(JSON.stringify({ t: tokens, n, c: within }))
         const ask = members(body, ['t', 'n', 'c'])
-        const read = demandOf(ask, { answerTokens: ['t'], answers: ['n'], within: ['c'] })
+        const read = demandReader({ answerTokens: ['t'], answers: ['n'], within: ['c'] })(ask)
         expect(read.answers).toBeGreaterThanOrEqual(1)
         expect(read.answerTokens ?? 0).toBeWithin(0, 1e9 + 1)
       }),

@@ -49,17 +49,22 @@ const dataMember = encoder.encode('"data"')
 const cacheControl = encoder.encode('cache_control')
 const hour = encoder.encode('"1h"')
 
-/** Reads the demand of a request. Linear in the size of its body; it decodes nothing. */
-export function demandOf({ body, members }: Ask, fields: DemandFields): Demand {
-  const media = mediaIn(body, fields)
-  const stated = statedIn(body, members, fields)
-  return {
-    textBytes: body.length - media.bytes,
-    mediaTokens: media.tokens,
-    answerTokens: stated.answerTokens,
-    answers: stated.answers,
-    cacheWrite: cacheWriteOf(bufferOf(body)),
-    serviceTier: tierOf(body, members),
+/** Makes the reader of the demand of requests. It is linear in the size of a body, and decodes nothing. */
+export function demandReader(fields: DemandFields): (ask: Ask) => Demand {
+  const { mediaText = [], mediaTextTimes = 1 } = fields
+  const marks = { texts: mediaText.map((text) => encoder.encode(text)), times: mediaTextTimes }
+  return ({ body, members }) => {
+    const buffer = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+    const media = mediaIn(buffer, marks)
+    const { answerTokens, answers } = statedIn(body, members, fields)
+    return {
+      textBytes: body.length - media.bytes,
+      mediaTokens: media.tokens,
+      answerTokens,
+      answers,
+      cacheWrite: cacheWriteOf(buffer),
+      serviceTier: tierOf(body, members),
+    }
   }
 }
 
@@ -76,10 +81,6 @@ export const noDemand: Demand = {
   answers: 1,
   cacheWrite: 'none',
   serviceTier: undefined,
-}
-
-function bufferOf(body: Uint8Array): Buffer {
-  return Buffer.from(body.buffer, body.byteOffset, body.byteLength)
 }
 
 interface Stated {
@@ -132,8 +133,13 @@ function numberAt(body: Uint8Array, start: number, end: number): number {
   return end - start > numberBytesMax ? NaN : Number(latin1(body, start, end))
 }
 
-function mediaIn(body: Uint8Array, { mediaText = [], mediaTextTimes = 1 }: DemandFields) {
-  const buffer = bufferOf(body)
+interface MediaMarks {
+  readonly texts: readonly Uint8Array[]
+  /** Of each text for one picture. */
+  readonly times: number
+}
+
+function mediaIn(buffer: Buffer, { texts, times }: MediaMarks) {
   let bytes = 0
   let count = 0
   for (let start = buffer.indexOf(dataUrl); start !== -1;) {
@@ -150,8 +156,8 @@ function mediaIn(body: Uint8Array, { mediaText = [], mediaTextTimes = 1 }: Deman
     start = buffer.indexOf(dataMember, end)
   }
   let named = 0
-  for (const text of mediaText) named += occurrences(buffer, text)
-  const media = Math.max(count, Math.ceil(named / mediaTextTimes))
+  for (const text of texts) named += occurrences(buffer, text)
+  const media = Math.max(count, Math.ceil(named / times))
   return { bytes, tokens: media * mediaTokens + Math.ceil(bytes / mediaBytesPerToken) }
 }
 
@@ -171,7 +177,7 @@ function isBetween(byte: number | undefined): boolean {
   return byte === 0x3a || byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }
 
-function occurrences(buffer: Buffer, text: string): number {
+function occurrences(buffer: Buffer, text: Uint8Array): number {
   let count = 0
   for (let at = buffer.indexOf(text); at !== -1; at = buffer.indexOf(text, at + text.length)) count += 1
   return count

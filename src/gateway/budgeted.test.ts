@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Reply } from '../formats/reply.ts'
 import type { AccessPolicy } from '../limits/access-policy.ts'
-import { bookDesk, noSpending } from '../limits/budgets/budget-desk.ts'
+import { bookDesk } from '../limits/budgets/budget-desk.ts'
 import { moneyLimits } from '../limits/budgets/money-limits.ts'
 import { costFunction } from '../prices/cost.ts'
 import { callController } from '../service/call-controller.ts'
@@ -50,7 +50,7 @@ function priced(
 }
 
 function subject(providers: readonly Provider[], limits = policy(100)) {
-  const desk = bookDesk({ spending: noSpending, now: Date.now })
+  const desk = bookDesk({ spending: { sumSince: async () => 0 }, now: Date.now })
   const budgets = moneyLimits({ desk, now: Date.now })
   budgets.replace(limits)
   const rules = { aliases: {}, onContentPolicy: 'stop', onCut: 'resume', retryBilled: false } as const

@@ -7,6 +7,7 @@ import { BudgetRefusal, type Budgets } from '../limits/budgets/budgets.ts'
 import type { CallerIdentity } from '../limits/named-limits.ts'
 import { mayHaveWorked, UpstreamFailure } from '../service/failure.ts'
 import type { Call } from '../service/service.ts'
+import type { Trail } from '../service/trail.ts'
 import type { ModelCandidate } from './provider.ts'
 
 /** Options of {@link budgeted}. */
@@ -54,19 +55,24 @@ async function answerWithin(
   } catch (error) {
     // Without a failure of the provider the caller has left, and the provider may go on.
     const { nanoUsd } = hold.fail(!(error instanceof UpstreamFailure) || mayHaveWorked(error))
-    if (nanoUsd > 0) noteCost(call, attempts, nanoUsd)
+    if (nanoUsd > 0) noteCost(call.trail, attempts, nanoUsd)
     throw error
   }
-  if (reply.kind === 'stream') return counted(reply, hold)
+  if (reply.kind === 'stream') return counted(reply, hold, (nanoUsd) => noteCost(call.trail, attempts, nanoUsd))
   hold.end(reply.usage, true)
   return reply
 }
 
-/** Notes the cost of an attempt without an answer in its entry of the trail, if it has one. */
-function noteCost({ trail }: Call, attempts: number, nanoUsd: number): void {
-  const position = trail.length - 1
-  const last = trail[position]
-  if (last !== undefined && position >= attempts) trail[position] = { ...last, bookedNanoUsd: nanoUsd }
+/**
+ * Notes the cost of a failed attempt in the trail, for the sums of use.
+ *
+ * @param from the number of attempts before those at this provider: the last of those failed
+ */
+function noteCost(trail: Trail, from: number, nanoUsd: number): void {
+  const name = trail[from]?.name
+  const position = trail.findLastIndex((each, index) => index >= from && each.name === name)
+  const failed = trail[position]
+  if (failed?.failure !== undefined) trail[position] = { ...failed, bookedNanoUsd: nanoUsd }
 }
 
 function passedOver(name: string, refusal: BudgetRefusal, { trail }: Call): UpstreamFailure {
@@ -75,9 +81,12 @@ function passedOver(name: string, refusal: BudgetRefusal, { trail }: Call): Upst
   return failure
 }
 
-/** The stream, with its parts counted for the hold. */
-function counted(reply: StreamReply, hold: AttemptHold): StreamReply {
-  reply.onEnd((failure, usage) => void hold.end(usage, failure === undefined))
+/** The stream, with its parts counted for the hold. @param onCut called with the cost of a stream that was cut */
+function counted(reply: StreamReply, hold: AttemptHold, onCut: (nanoUsd: number) => void): StreamReply {
+  reply.onEnd((failure, usage) => {
+    const { nanoUsd } = hold.end(usage, failure === undefined)
+    if (failure instanceof UpstreamFailure) onCut(nanoUsd)
+  })
   function countedTo(receiver: Receiver<readonly Part[]>): void {
     readTo(reply, {
       receive(parts) {

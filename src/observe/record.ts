@@ -48,6 +48,8 @@ export interface RecordedAttempt {
   readonly ambiguous?: boolean | undefined
   /** Usage reported by the upstream, when its response did not become the answer. */
   readonly tokens?: Pick<Usage, 'promptTokens' | 'completionTokens'> | undefined
+  /** What limits of money booked for an attempt without an answer that may have been billed, in nano-USD. */
+  readonly bookedNanoUsd?: number | undefined
   /** Cost of these tokens at the attempt's provider; absent when it is not known. */
   readonly cost?: Cost | undefined
   readonly ms: number

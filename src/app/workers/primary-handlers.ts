@@ -37,13 +37,15 @@ export interface PrimaryHandlersOptions {
   readonly probe: Probe
   /** Records the use by requests. @param path of svc.db */
   readonly keepUse: (path: string) => void
+  /** @param zone IANA name */
+  readonly setUseZone: (zone: string) => void
   /** Starts a rolling restart. */
   readonly roll: () => void
 }
 
 /** Makes the primary's handlers for each worker, except {@link PrimaryLifecycle}. */
 export function primaryHandlers(options: PrimaryHandlersOptions) {
-  const { count, state, group, health, files, stores, desk, probe, keepUse, roll } = options
+  const { count, state, group, health, files, stores, desk, probe, keepUse, setUseZone, roll } = options
   let page: Promise<void> | undefined
 
   return function handlersOf(
@@ -74,6 +76,7 @@ export function primaryHandlers(options: PrimaryHandlersOptions) {
       socketPosition: () => (state.isStopping ? undefined : group.positionOf(worker)),
       probe,
       keepUse,
+      setUseZone,
       buildPage: () => (page ??= buildPage()),
     }
   }

@@ -5,10 +5,11 @@ import { StartFailed, supervisor, type Supervisor } from '../../cluster/supervis
 import { workerGroup } from '../../cluster/worker-group.ts'
 import { restartReason } from '../../cluster/worker-lifecycle.ts'
 import { limitAuthority } from '../../limits/authority.ts'
-import { bookDesk, noSpending } from '../../limits/budgets/budget-desk.ts'
+import { bookDesk } from '../../limits/budgets/budget-desk.ts'
 import { primaryObserver } from '../../observe/primary-observer.ts'
 import { healthBook } from '../../service/health/health.ts'
 import { findStores } from '../find-stores.ts'
+import { ledgerSpending } from '../ledger-spending.ts'
 import { reservePort } from '../listen.ts'
 import { packageVersion } from '../package.ts'
 import type { ServeContext, ServeProcess } from '../serve-context.ts'
@@ -87,7 +88,7 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
     onBatch: use.addBatch,
     now: Date.now,
   })
-  const desk = bookDesk({ spending: noSpending, now: Date.now })
+  const desk = bookDesk({ spending: ledgerSpending(use), now: Date.now })
   const authority = limitAuthority({ processes: count, clock: () => performance.now() })
   const local = sharedProbe()
   const isOurs = (file: string): boolean => resolve(file) === resolve(path)
@@ -116,6 +117,7 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
     desk,
     probe: local.probe,
     keepUse: use.start,
+    setUseZone: use.setZone,
     roll,
   })
   const workers: Supervisor = supervisor({

@@ -86,6 +86,7 @@ const toPrimary: Samples<PrimaryHandlers> = {
   targets: [new Map([['a', 'openai https://a']]), undefined],
   socketPosition: [undefined, { index: 0, count: 2 }],
   probe: [11434, ['llama']],
+  setUseZone: ['Europe/Berlin', undefined],
   keepUse: ['/home/ann/.svc/svc.db', undefined],
   buildPage: [undefined, undefined],
   admitBudgets: [

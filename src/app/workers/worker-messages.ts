@@ -45,6 +45,8 @@ export type PrimaryHandlers = PrimaryLifecycle &
     probe(port: number): ReturnType<Probe>
     /** Records the use by the requests of all workers from now on. The argument is the path of svc.db. */
     keepUse(path: string): void
+    /** Sums of use are cut at the hours of this time zone from now on. */
+    setUseZone(zone: string): void
     /** Resolves when the page is built. */
     buildPage(nothing: undefined): Promise<void>
   }

@@ -90,6 +90,10 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
       ledgerPath = path
       primary.notify('keepUse', path)
     },
+    setUseZone(zone) {
+      use.setZone(zone)
+      primary.notify('setUseZone', zone)
+    },
     follow: files.follow,
     probe: (port) => primary.call('probe', port),
     makeLimiter: limits.makeLimiter,

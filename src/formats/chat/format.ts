@@ -1,6 +1,6 @@
 import { doneEvent, formatEvent, formatEvents, type ServerSentEvent } from '../../bytes/event-stream.ts'
 import { encode } from '../../bytes/text.ts'
-import { demandOf, type DemandFields } from '../demand.ts'
+import { demandReader } from '../demand.ts'
 import { promptTokensOf } from '../estimate-tokens.ts'
 import type { AnsweredError, Format, PartReader, PassThroughTarget, StreamFormat, Talk } from '../format.ts'
 import { commentKeepAlive } from '../keep-alive.ts'
@@ -21,13 +21,13 @@ import {
 } from './request.ts'
 import { partGatherer, completionToParts } from './whole-and-parts.ts'
 
-const demand: DemandFields = {
+const demand = demandReader({
   answerTokens: ['max_completion_tokens', 'max_tokens'],
   answers: ['n'],
   // The type of a part, and its member.
   mediaText: ['"image_url"'],
   mediaTextTimes: 2,
-}
+})
 
 /** The widely used chat-completions format (docs/api.md). */
 export const chat: Format & { readonly stream: StreamFormat; readonly talk: Talk } = {
@@ -36,7 +36,7 @@ export const chat: Format & { readonly stream: StreamFormat; readonly talk: Talk
   check: parseChatRequest,
   checkLarge: parseLargeChatRequest,
   promptTokens: promptTokensOf,
-  demand: (ask) => demandOf(ask, demand),
+  demand,
   withoutReasoning: chatWithoutReasoning,
   needsSameModel: false,
   errorBody: (error) => JSON.stringify(error),

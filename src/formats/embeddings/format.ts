@@ -1,5 +1,5 @@
 import { checkBody, checkLargeBody } from '../check-body.ts'
-import { demandOf } from '../demand.ts'
+import { demandReader } from '../demand.ts'
 import type { Format } from '../format.ts'
 import { spliceRequest } from '../splice-request.ts'
 import { readEmbeddings, readLargeEmbeddings } from './answer.ts'
@@ -15,7 +15,7 @@ export const embeddings: Format = {
   answerBytesMax: 64 * 1024 * 1024,
   // Vectors of different models cannot be compared.
   needsSameModel: true,
-  demand: (ask) => demandOf(ask, { answerTokens: 'none' }),
+  demand: demandReader({ answerTokens: 'none' }),
   errorBody: (error) => JSON.stringify(error),
 
   passThrough: {

@@ -3,7 +3,7 @@ import { appendMessage } from '../append-message.ts'
 import type { Ask } from '../ask.ts'
 import { parseChecked } from '../chat/read-event.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
-import { demandOf, type DemandFields } from '../demand.ts'
+import { demandReader } from '../demand.ts'
 import { WireError } from '../error.ts'
 import { promptTokensOf } from '../estimate-tokens.ts'
 import { encodeJson, numberOf, objectOf, parseJsonBytes } from '../exact-json.ts'
@@ -22,12 +22,12 @@ import { geminiWithoutReasoning } from './without-reasoning.ts'
 import { writeNative } from './write-native.ts'
 
 const check = geminiCheck('gemini', contentShapes, ['contents'])
-const demand: DemandFields = {
+const demand = demandReader({
   answerTokens: ['maxOutputTokens', 'max_output_tokens'],
   answers: ['candidateCount', 'candidate_count'],
   within: ['generationConfig', 'generation_config'],
   mediaText: ['"fileUri"', '"file_uri"'],
-}
+})
 
 /** Google's generateContent and streamGenerateContent, as callers speak them (docs/api.md). */
 export const geminiOfCallers: Format & { readonly stream: StreamFormat; readonly talk: Talk } = {
@@ -45,7 +45,7 @@ export const geminiOfCallers: Format & { readonly stream: StreamFormat; readonly
   check: (body, envelope) => checkBody(body, check(envelope)),
   checkLarge: (body, pause, envelope) => checkLargeBody(body, check(envelope), pause),
   promptTokens: promptTokensOf,
-  demand: (ask) => demandOf(ask, demand),
+  demand,
   withoutReasoning(request: GeminiRequest) {
     const body = geminiWithoutReasoning(request)
     return body && checkBody(body, check(envelopeOf(request)))

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { FormatName } from '../ask.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
-import { demandOf, noDemand } from '../demand.ts'
+import { demandReader, noDemand } from '../demand.ts'
 import { embeddings } from '../embeddings/format.ts'
 import { WireError } from '../error.ts'
 import { isObject, listOf, numberOf, objectsOf } from '../exact-json.ts'
@@ -78,7 +78,7 @@ function actionOf({ name, shapes, required, isAnswer }: ActionOptions): Omit<For
     checkLarge: (body, pause, envelope) => checkLargeBody(body, check(envelope), pause),
     needsSameModel: true,
     isOptional: true,
-    demand: (ask) => demandOf(ask, { answerTokens: 'none' }),
+    demand: demandReader({ answerTokens: 'none' }),
     errorBody,
     ...(errorStatus === undefined ? {} : { errorStatus }),
     passThrough: {

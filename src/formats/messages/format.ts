@@ -4,7 +4,7 @@ import { appendMessage } from '../append-message.ts'
 import type { Ask } from '../ask.ts'
 import { parseChecked } from '../chat/read-event.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
-import { demandOf, type DemandFields } from '../demand.ts'
+import { demandReader } from '../demand.ts'
 import { promptTokensOf } from '../estimate-tokens.ts'
 import { encodeJson } from '../exact-json.ts'
 import type { Envelope, Format, StreamFormat, Talk } from '../format.ts'
@@ -21,7 +21,7 @@ import { messageToParts, readMessage } from './whole-message.ts'
 import { messagesWithoutReasoning } from './without-reasoning.ts'
 
 const required = ['messages', 'max_tokens']
-const demand: DemandFields = { answerTokens: ['max_tokens'], mediaText: ['"source"'] }
+const demand = demandReader({ answerTokens: ['max_tokens'], mediaText: ['"source"'] })
 
 /** Anthropic's Messages, as callers speak them (docs/api.md). */
 export const messagesOfCallers: Format & { readonly stream: StreamFormat; readonly talk: Talk } = {
@@ -31,7 +31,7 @@ export const messagesOfCallers: Format & { readonly stream: StreamFormat; readon
   check: (body, envelope) => checkBody(body, checkOf(envelope)),
   checkLarge: (body, pause, envelope) => checkLargeBody(body, checkOf(envelope), pause),
   promptTokens: promptTokensOf,
-  demand: (ask) => demandOf(ask, demand),
+  demand,
   withoutReasoning: (request: MessagesRequest) => messagesWithoutReasoning(request, 'all'),
   needsSameModel: false,
   clientHeader: 'anthropic-version',

@@ -3,7 +3,7 @@ import { runInSlices, runThrough, sliceBytes } from '../../bytes/pace.ts'
 import { encode } from '../../bytes/text.ts'
 import type { RelayName } from '../ask.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
-import { demandOf, demandOfForm } from '../demand.ts'
+import { demandOfForm, demandReader } from '../demand.ts'
 import { WireError } from '../error.ts'
 import type { Format, PassThrough, StreamFormat, StreamOutput } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
@@ -39,8 +39,7 @@ function relay(name: RelayName): Format {
     name,
     ...checksOf(name, endpoint),
     isOptional: true,
-    demand: (ask) =>
-      request.kind === 'form' ? demandOfForm(ask) : demandOf(ask, demand ?? { answerTokens: [], answers: ['n'] }),
+    demand: request.kind === 'form' ? demandOfForm : demandReader(demand ?? { answerTokens: [], answers: ['n'] }),
     unserved: (model) =>
       new WireError(501, 'api_error', 'not_supported', `No provider of the model '${model}' serves ${path}`, {
         headers: { 'x-should-retry': 'false' },

@@ -1,6 +1,6 @@
 import { utf8 } from '../../bytes/text.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
-import { demandOf, type DemandFields } from '../demand.ts'
+import { demandReader } from '../demand.ts'
 import { promptTokensOf } from '../estimate-tokens.ts'
 import { listOf, objectOf, parseJson } from '../exact-json.ts'
 import type { Format, StreamFormat, Talk } from '../format.ts'
@@ -16,7 +16,7 @@ import { streamFormat } from './stream-format.ts'
 import { declaredTools, toolNames } from './tool-names.ts'
 
 const read = requestReader('responses')
-const demand: DemandFields = { answerTokens: ['max_output_tokens'], mediaText: ['"image_url"', '"file_url"'] }
+const demand = demandReader({ answerTokens: ['max_output_tokens'], mediaText: ['"image_url"', '"file_url"'] })
 
 /** OpenAI's Responses, without stored state (docs/api.md). */
 export const responses: Format & { readonly stream: StreamFormat; readonly talk: Talk } = {
@@ -26,7 +26,7 @@ export const responses: Format & { readonly stream: StreamFormat; readonly talk:
   check: (body) => checkBody(body, read),
   checkLarge: (body, pause) => checkLargeBody(body, read, pause),
   promptTokens: promptTokensOf,
-  demand: (ask) => demandOf(ask, demand),
+  demand,
   withoutReasoning: (request: ResponsesRequest) => responsesWithoutReasoning(request, 'all'),
   needsSameModel: false,
   errorBody(error) {

@@ -1,20 +1,30 @@
 import type { Visitor } from '../../extensions/extension.ts'
 import { formats } from '../../formats/format-list.ts'
+import type { BudgetReport, MoneyLimits } from '../../limits/budgets/money-limits.ts'
 import type { Limiter, LimitState } from '../../limits/limiter.ts'
+import { usdOf } from '../../prices/money.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
 
+/** The limits in force. `undefined`: there are none of that kind. */
+export interface LimitsInForce {
+  limiter(): Limiter | undefined
+  budgets(): Pick<MoneyLimits, 'stateOf'> | undefined
+}
+
 /** `GET /v1/key`: what the caller may do, and the state of its limits (docs/limits.md). Keys need no scope for it. */
-export function ownKeyRoute(limiter: () => Limiter | undefined): Route {
+export function ownKeyRoute(inForce: () => LimitsInForce | undefined): Route {
   return {
     method: 'GET',
     path: '/v1/key',
     isPublic: false,
     isForEachKey: true,
     format: formats.chat,
-    async handle({ id, visitor }) {
-      const limits = (await limiter()?.stateOf(visitor ?? {})) ?? []
-      return jsonResponse({ object: 'key', ...callerFacts(visitor ?? {}), limits: limits.map(wireLimit) }, id)
+    async handle({ id, visitor = {} }) {
+      const limits = (await inForce()?.limiter()?.stateOf(visitor)) ?? []
+      const budgets = (await inForce()?.budgets()?.stateOf(visitor)) ?? []
+      const all = [...limits.map(wireLimit), ...budgets.map(wireBudget)]
+      return jsonResponse({ object: 'key', ...callerFacts(visitor), limits: all }, id)
     },
   }
 }
@@ -51,5 +61,22 @@ function wireLimit({ subject, kind, limit, perMs, models, remaining, resetMs }: 
     models: models ?? null,
     remaining,
     reset_seconds: Math.ceil(resetMs) / 1_000,
+  }
+}
+
+/** Only amounts of the caller's own budgets are shown. */
+function wireBudget({ subject, per, models, windowEnd, amounts }: BudgetReport) {
+  const { limit, used, held } = amounts ?? {}
+  const usd = (nano: number | undefined) => (nano === undefined ? null : usdOf(nano))
+  return {
+    for: subject,
+    kind: 'usd',
+    limit: usd(limit),
+    per,
+    models: models ?? null,
+    remaining: limit === undefined ? null : usdOf(Math.max(0, limit - (used ?? 0) - (held ?? 0))),
+    used: usd(used),
+    held: usd(held),
+    window_ends: windowEnd === undefined ? null : new Date(windowEnd).toISOString(),
   }
 }

@@ -59,8 +59,11 @@ function countersOfAnswer({ api, status, error, provider, usage, cost }: Request
 }
 
 /** `undefined`: the attempt certainly cost nothing. */
-function countersOfAttempt({ failure, status, ambiguous, tokens, cost }: RecordedAttempt): Counters | undefined {
+function countersOfAttempt(attempt: RecordedAttempt): Counters | undefined {
+  const { failure, status, ambiguous, tokens, cost, bookedNanoUsd } = attempt
   if (failure === undefined) return undefined
+  if (bookedNanoUsd !== undefined)
+    return { attempts: 1, estimated: 1, cost: bookedNanoUsd, cost_estimated: bookedNanoUsd }
   if (tokens !== undefined) {
     const { units } = measureUnits({ totalTokens: undefined, ...tokens })
     return { attempts: 1, ...tokensOf(units), ...(cost === undefined ? { unpriced: 1 } : costOf(cost, false)) }

@@ -67,6 +67,7 @@ describe('use', () => {
   test('is limited to one person, key, provider or models', async () => {
     const sum = async (more: Partial<UseQuestion>) => (await reader.read({ ...question, ...more })).rows.length
     expect(await Promise.all([{ people: ['id:1'] }, { people: ['ann'] }, { people: [] }].map(sum))).toEqual([1, 0, 0])
+    expect(await Promise.all([['ANN'], ['bob']].map((userNames) => sum({ people: [], userNames })))).toEqual([1, 0])
     expect(await Promise.all([{ line: 1 }, { line: 2 }, { provider: 'b' }].map(sum))).toEqual([2, 0, 1])
     expect(await Promise.all([{ models: ['gpt-5'] }, { models: ['gpt*'] }, { models: ['x'] }].map(sum))).toEqual([
       1, 1, 0,

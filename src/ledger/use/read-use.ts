@@ -95,7 +95,7 @@ interface Condition {
   readonly values: readonly (string | number)[]
 }
 
-function conditionOf(database: Database, { line, people, provider, models }: UseFilter): Condition {
+function conditionOf(database: Database, { line, people, userNames = [], provider, models }: UseFilter): Condition {
   const parts: string[] = []
   const values: (string | number)[] = []
   if (line !== undefined) {
@@ -103,8 +103,9 @@ function conditionOf(database: Database, { line, people, provider, models }: Use
     values.push(line)
   }
   if (people !== undefined) {
-    parts.push('AND person IN (SELECT person.id FROM person WHERE subject IN (SELECT value FROM json_each(?)))')
-    values.push(JSON.stringify(people))
+    parts.push(`AND person IN (SELECT person.id FROM person WHERE subject IN (SELECT value FROM json_each(?))
+                OR name COLLATE NOCASE IN (SELECT value FROM json_each(?)))`)
+    values.push(JSON.stringify(people), JSON.stringify(userNames))
   }
   if (provider !== undefined) {
     parts.push("AND provider = (SELECT id FROM label WHERE kind = 'provider' AND text = ?)")

@@ -9,6 +9,8 @@ export interface UseFilter {
   readonly line?: number
   /** Subjects of people, as in `Person`. */
   readonly people?: readonly string[]
+  /** Besides `people`: people by their user names, whose case does not matter. Only with `people`. */
+  readonly userNames?: readonly string[]
   readonly provider?: string
   /** Names of models in lower case, or beginnings of names and `*`. */
   readonly models?: readonly string[]

@@ -3,7 +3,7 @@ import type { BudgetScope, NamedBudget } from './named-budgets.ts'
 
 /** The sums of what was spent, such as those of the ledger. */
 export interface Spending {
-  /** What was spent in a scope since then, in nano-USD. @param since Unix milliseconds */
+  /** What was spent in a scope since then, in nano-USD. @param since the start of a local day, or 0 */
   sumSince(scope: BudgetScope, since: number): Promise<number>
 }
 
@@ -144,6 +144,3 @@ export function bookDesk({ spending, now }: BookDeskOptions): BookDesk {
     book,
   }
 }
-
-/** Spending that nothing remembers: a service begins with 0. */
-export const noSpending: Spending = { sumSince: async () => 0 }

@@ -1,7 +1,7 @@
 import type { Demand } from '../../formats/demand.ts'
 import { WireError } from '../../formats/error.ts'
 import { formats } from '../../formats/format-list.ts'
-import { openPolicy, type AccessPolicy } from '../access-policy.ts'
+import { openPolicy, subjectText, type AccessPolicy, type MoneyPeriod } from '../access-policy.ts'
 import type { CallerIdentity } from '../named-limits.ts'
 import { attemptHold } from './attempt-hold.ts'
 import type { BudgetDesk, DeskAnswer } from './budget-desk.ts'
@@ -21,9 +21,9 @@ export interface MoneyLimits extends Budgets {
 
 /** The state of a budget. Amounts are in nano-USD, and only those of the caller's own budgets are told. */
 export interface BudgetReport {
-  /** In words, such as `each person, a day`. */
-  readonly text: string
-  readonly per: string
+  /** As in access.json. */
+  readonly subject: string
+  readonly per: MoneyPeriod
   /** Unix milliseconds; `undefined`: it has no end. */
   readonly windowEnd: number | undefined
   readonly models: readonly string[] | undefined
@@ -100,11 +100,11 @@ export function moneyLimits({ desk, now }: MoneyLimitsOptions): MoneyLimits {
 const usualBytesPerToken = 4
 
 function reportOf(
-  { limit: { text, usd, entry }, nanoUsd, window }: NamedBudget,
+  { limit: { usd, entry }, nanoUsd, window }: NamedBudget,
   use: { readonly used: number; readonly held: number } | undefined,
 ): BudgetReport {
   return {
-    text,
+    subject: subjectText(entry.subject),
     per: usd.per,
     windowEnd: window.end === Infinity ? undefined : window.end,
     models: entry.models,

@@ -1,0 +1,54 @@
+import type { UseAsker } from '../ledger/use/use-asker.ts'
+import type { UseFilter } from '../ledger/use/use-question.ts'
+import type { Spending } from '../limits/budgets/budget-desk.ts'
+import type { BudgetScope } from '../limits/budgets/named-budgets.ts'
+import type { UseKeeper } from './use-keeper.ts'
+
+/** Time for writing the use that is known here, before sums are read. */
+const flushMs = 2_000
+
+/** What was spent, by the sums of the ledger, which the keeper writes. */
+export function ledgerSpending(use: Pick<UseKeeper, 'path' | 'flush'>): Spending {
+  let asker: UseAsker | undefined
+  return {
+    async sumSince(scope, since) {
+      const { path } = use
+      if (path === undefined) throw new Error('the database of use is not open')
+      const { useAsker } = await import('../ledger/use/use-asker.ts')
+      asker ??= useAsker({ path })
+      await use.flush(flushMs)
+      return asker.costSince(filterOf(scope), since)
+    },
+  }
+}
+
+/** The use that counts in a budget. */
+function filterOf({ subject, caller, members, models }: BudgetScope): UseFilter {
+  const ofModels = models === undefined ? {} : { models }
+  switch (subject.kind) {
+    case 'everyone':
+      return ofModels
+    case 'each person':
+      return { ...ofModels, ...peopleOf([caller.slice('person:'.length)]) }
+    case 'each key':
+      return { ...ofModels, line: Number(caller.slice('key:'.length)) }
+    case 'person':
+      return { ...ofModels, ...peopleOf([subject.name]) }
+    case 'team':
+      return { ...ofModels, ...peopleOf(members) }
+    case 'key':
+      return { ...ofModels, line: subject.line }
+    case 'provider':
+      return { ...ofModels, provider: subject.id }
+  }
+}
+
+const idMark = 'id:'
+
+/** @param entries user names, or `id:VALUE` */
+function peopleOf(entries: readonly string[]): Pick<UseFilter, 'people' | 'userNames'> {
+  return {
+    people: entries.filter((entry) => entry.startsWith(idMark)).map((entry) => entry.slice(idMark.length)),
+    userNames: entries.filter((entry) => !entry.startsWith(idMark)),
+  }
+}
