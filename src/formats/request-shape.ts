@@ -1,5 +1,5 @@
 import { endOfPlainText, isAt, JsonCursor, nameTable, type JsonKind, type NameTable } from '../bytes/json-cursor.ts'
-import { skip, type Pace, type Walk } from '../bytes/pace.ts'
+import { skip, sliceBytes, type Pace, type Walk } from '../bytes/pace.ts'
 import { encode, latin1 } from '../bytes/text.ts'
 import { invalidRequest, WireError } from './error.ts'
 import { checkChoice, checkNumber, readBoolean, type NumberRule } from './fields.ts'
@@ -546,9 +546,15 @@ function shapeAtOnce({ bytes, position }: JsonCursor, { types }: TaggedShape): O
 const quote = 0x22
 
 /** The shape of the object at the cursor, by its `type`, which is usually its first member. */
-function* shapeByType({ cursor, pace }: ShapeWalk, { types, isOpen }: TaggedShape, place: Place): Walk<ObjectShape> {
+function* shapeByType(
+  { cursor, pace: given }: ShapeWalk,
+  { types, isOpen }: TaggedShape,
+  place: Place,
+): Walk<ObjectShape> {
   const ahead = new JsonCursor(cursor.bytes)
   ahead.position = cursor.position
+  // A pace of its own: the walk itself goes on from the beginning of the object, in slices of its own.
+  const pace = { limit: given.limit === Infinity ? Infinity : cursor.position + sliceBytes }
   for (let more = ahead.firstMember(); more; more = ahead.nextMember()) {
     const isType = ahead.nameCode(typeTable) === 0
     const kind: JsonKind = ahead.peek()

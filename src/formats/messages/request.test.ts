@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../base/json-value.ts'
+import { JsonCursor } from '../../bytes/json-cursor.ts'
+import { sliceBytes } from '../../bytes/pace.ts'
+import { encode } from '../../bytes/text.ts'
 import { WireError } from '../error.ts'
 import { encodeJson } from '../exact-json.ts'
 import { envelopeAt } from '../format-testing.ts'
 import { messagesOfCallers } from './format.ts'
+import { messagesCheck } from './request.ts'
 
 const least = { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }] }
 
@@ -147,4 +151,17 @@ describe('what only Anthropic gets', () => {
     const ask = messagesOfCallers.check(body, envelopeAt('/v1/messages'))
     expect(ask.untranslated).toEqual(['context_management', 'metadata', 'tools.web_search'])
   })
+})
+
+test('a block whose type comes last is checked in slices, though it is walked twice', () => {
+  const block = `{"x":[${'1,'.repeat(512 * 1024)}1],"text":"","type":"text"}`
+  const body = encode(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[${block}]}]}`)
+  const pace = { limit: sliceBytes }
+  const walk = messagesCheck('messages', ['messages'], undefined)(new JsonCursor(body), pace)
+  let slices = 0
+  for (let step = walk.next(); step.done !== true; step = walk.next()) {
+    slices++
+    step.value.limit += sliceBytes
+  }
+  expect(slices).toBeGreaterThan((2 * body.length) / sliceBytes - 4)
 })
