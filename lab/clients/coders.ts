@@ -234,8 +234,56 @@ async function endDaemons(home: string): Promise<void> {
   }
 }
 
+/** How all providers fail: in a way that may pass, and in one that another attempt cannot help. */
+const outages = [
+  { scenario: 'all answer 503', status: 503 },
+  { scenario: 'all answer 401', status: 401 },
+] as const
+/** Requests of a program about one task whose providers all fail. More would be an outage of its own. */
+const outageRequestsMax = 12
+
+/** Lets a coder meet an outage of all providers, and counts its requests. */
+export async function runOutages(coder: Coder, report: (verdict: Verdict) => void): Promise<void> {
+  const language = languages.find(({ name }) => name === coder.speaks)
+  if (language === undefined) return
+  for (const { scenario, status: code } of outages) {
+    const upstream = faultUpstream(status(code))
+    const service = await startService({
+      providers: ['first', 'second'].map((id) => entryOf(id, language, upstream, ['m'])),
+    })
+    const home = await mkdtemp(join(tmpdir(), 'svc-coder-'))
+    const startedMs = performance.now()
+    try {
+      await worked(coder, service.url, home)
+    } finally {
+      await service.stop()
+      upstream.stop()
+      await endDaemons(home)
+      await rm(home, { recursive: true, force: true })
+    }
+    const seconds = Math.round((performance.now() - startedMs) / 1000)
+    const requests = service.logs.filter(({ message }) => message === 'request').length
+    const isFew = requests > 0 && requests <= outageRequestsMax
+    report({
+      program: coder.name,
+      provider: language.title,
+      scenario,
+      reason: isFew ? undefined : `expected 1 to ${outageRequestsMax} requests`,
+      note: `${requests} requests in ${seconds} s`,
+    })
+  }
+}
+
 /** Sets a coder up, and lets it work. @returns why its work is not right */
 async function workOf(coder: Coder, url: string, home: string): Promise<string | undefined> {
+  const { code, output } = await worked(coder, url, home)
+  if (code !== 0) return `exit code ${code}: ${output.slice(-300)}`
+  if (!output.includes(ended)) return `it did not say that it is done: ${output.slice(-300)}`
+  return judgeFiles(join(home, 'work'))
+}
+
+/** Sets a coder up, and lets it work in a folder of `home`. */
+async function worked(coder: Coder, url: string, home: string) {
   const folder = join(home, 'work')
   await mkdir(folder)
   const svc = join(import.meta.dir, '..', '..', 'bin', 'svc')
@@ -243,11 +291,8 @@ async function workOf(coder: Coder, url: string, home: string): Promise<string |
   const written = await run([...connect, '--write'], home, folder)
   // Some are set up by commands.
   const set = written.code === 2 ? await run(connect, home, folder) : written
-  if (set.code !== 0) return `svc connect: ${set.output}`
-  const { code, output } = await run(['sh', '-e', '-c', scriptOf(coder, url, set.output)], home, folder)
-  if (code !== 0) return `exit code ${code}: ${output.slice(-300)}`
-  if (!output.includes(ended)) return `it did not say that it is done: ${output.slice(-300)}`
-  return judgeFiles(folder)
+  if (set.code !== 0) throw new Error(`svc connect: ${set.output}`)
+  return run(['sh', '-e', '-c', scriptOf(coder, url, set.output)], home, folder)
 }
 
 /** The printed commands, of which the last starts the program: here with flags and a task. */

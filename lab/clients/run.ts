@@ -1,15 +1,18 @@
 import { formats } from '../../src/formats/format-list.ts'
-import { coders, runCoder } from './coders.ts'
+import { coders, runCoder, runOutages } from './coders.ts'
 import { installNode, installPython } from './install.ts'
 import { libraries, runLibrary } from './libraries.ts'
 import { mocksOf } from './mocks.ts'
 import { reportOf, type Verdict } from './report.ts'
 
 /**
- * `npm run clients [-- NAME…]`: runs real client programs over providers of each format, of which the first fails, and
- * prints what worked (lab/clients/README.md). Names choose programs that contain one of them.
+ * `npm run clients [-- [outages] NAME…]`: runs real client programs over providers of each format, of which the first
+ * fails, and prints what worked (lab/clients/README.md). Names choose programs that contain one of them.
  */
-const wanted = process.argv.slice(2)
+const [first, ...others] = process.argv.slice(2)
+/** Programs that write code meet an outage of all providers; nothing else runs. */
+const isOutage = first === 'outages'
+const wanted = first === undefined || isOutage ? others : [first, ...others]
 /** Of the steps at which a provider fails. */
 const seed = Number(process.env['SVC_CLIENTS_SEED'] ?? Date.now() % 1_000_000)
 
@@ -23,7 +26,11 @@ function report(verdict: Verdict): void {
   if (reason !== undefined) console.error(`${program} × ${provider} × ${scenario}: ${reason}`)
 }
 const spoken = Object.keys(formats)
-for (const program of [...libraries, ...coders].filter(isWanted)) {
+for (const coder of isOutage ? coders.filter(isWanted) : []) {
+  console.error(coder.name)
+  await runOutages(coder, report)
+}
+for (const program of isOutage ? [] : [...libraries, ...coders].filter(isWanted)) {
   if (!spoken.includes(program.speaks)) {
     console.error(`${program.name}: not run, since svc does not speak ${program.speaks} to callers`)
     continue
@@ -33,7 +40,7 @@ for (const program of [...libraries, ...coders].filter(isWanted)) {
   if ('command' in program) await runLibrary(program, report)
   else await runCoder(program, seed, report)
 }
-for (const mock of mocksOf(process.env['SVC_CLIENTS_OPENAPI']).filter(isWanted)) {
+for (const mock of isOutage ? [] : mocksOf(process.env['SVC_CLIENTS_OPENAPI']).filter(isWanted)) {
   console.error(mock.name)
   await mock.run(report)
 }
