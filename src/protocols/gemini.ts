@@ -1,5 +1,9 @@
 import { embeddings } from '../formats/embeddings/format.ts'
-import { readEmbeddingsAnswer, writeEmbeddingsRequest } from '../formats/gemini/embeddings.ts'
+import {
+  readEmbeddingsAnswer,
+  readLargeEmbeddingsAnswer,
+  writeEmbeddingsRequest,
+} from '../formats/gemini/embeddings.ts'
 import { geminiOfCallers } from '../formats/gemini/format.ts'
 import { batchEmbedContents, countGeminiTokens, embedContent } from '../formats/gemini/native-only.ts'
 import { generateContent } from '../formats/gemini/upstream.ts'
@@ -7,7 +11,7 @@ import { readUpstreamError } from '../formats/upstream-error.ts'
 import { classifyFailure } from '../upstream/classify.ts'
 import { modelPage } from '../upstream/model-page.ts'
 import { sameHeaders, lowerCaseNames } from './headers.ts'
-import { native, withUpstreamFailures } from './native.ts'
+import { largeDecoder, native, withUpstreamFailures } from './native.ts'
 import type { Endpoint, Protocol } from './protocol.ts'
 import { translated, versionedPath } from './translation.ts'
 
@@ -27,6 +31,7 @@ export const gemini: Protocol = {
       path: actionPath('batchEmbedContents'),
       encode: (ask, model, { overrides }) => writeEmbeddingsRequest(ask, model, overrides),
       decode: withUpstreamFailures(readEmbeddingsAnswer),
+      decodeLarge: largeDecoder(readLargeEmbeddingsAnswer),
     },
   },
 

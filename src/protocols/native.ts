@@ -1,6 +1,8 @@
-import type { AnsweredError, Format, PassThrough } from '../formats/format.ts'
+import type { Ask } from '../formats/ask.ts'
+import type { AnsweredError, Format } from '../formats/format.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import { droppedReasoning } from '../formats/reasoning-spans.ts'
+import type { WholeReply } from '../formats/reply.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import { classifyFailure, statusOfError } from '../upstream/classify.ts'
 import type { Dialect } from './protocol.ts'
@@ -33,7 +35,10 @@ export function native({ passThrough, isOptional, answerBytesMax }: Format, path
   }
 }
 
-function largeDecoder(readLarge: NonNullable<PassThrough['readLarge']>): NonNullable<Dialect['decodeLarge']> {
+/** Wraps a reader of large answers, as {@link withUpstreamFailures}. */
+export function largeDecoder<Asked extends Ask>(
+  readLarge: (body: Uint8Array, ask: Asked, pause: () => Promise<void>) => Promise<WholeReply | AnsweredError>,
+): (body: Uint8Array, ask: Asked, pause: () => Promise<void>) => Promise<WholeReply> {
   return async (body, ask, pause) => {
     try {
       return throwIfError(await readLarge(body, ask, pause))

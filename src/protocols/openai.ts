@@ -2,14 +2,18 @@ import type { FormatName } from '../formats/ask.ts'
 import { chat } from '../formats/chat/format.ts'
 import { chatCompletions } from '../formats/chat/upstream.ts'
 import { embeddings } from '../formats/embeddings/format.ts'
-import { readEmbeddingsElsewhere, writeEmbeddings } from '../formats/gemini/embed-elsewhere.ts'
+import {
+  readEmbeddingsElsewhere,
+  readLargeEmbeddingsElsewhere,
+  writeEmbeddings,
+} from '../formats/gemini/embed-elsewhere.ts'
 import { relays } from '../formats/relay/relay.ts'
 import { responses } from '../formats/responses/format.ts'
 import { compact, inputTokens } from '../formats/responses/native-only.ts'
 import { readUpstreamError } from '../formats/upstream-error.ts'
 import { classifyFailure } from '../upstream/classify.ts'
 import { modelPage } from '../upstream/model-page.ts'
-import { throwIfError, native, withUpstreamFailures } from './native.ts'
+import { largeDecoder, throwIfError, native, withUpstreamFailures } from './native.ts'
 import type { Dialect, Endpoint, Protocol } from './protocol.ts'
 import { translated } from './translation.ts'
 
@@ -19,6 +23,7 @@ const embeddingsElsewhere: Dialect = {
   path: embeddingsPath,
   encode: writeEmbeddings,
   decode: withUpstreamFailures((body, ask) => throwIfError(readEmbeddingsElsewhere(body, ask))),
+  decodeLarge: largeDecoder(readLargeEmbeddingsElsewhere),
 }
 
 /** Upstreams that speak the widely used chat-completions format itself. */

@@ -10,6 +10,7 @@ import type { WholeReply } from '../reply.ts'
 import { errorWithin } from '../upstream-error.ts'
 import { readUsage, type Usage } from '../usage.ts'
 import type { EmbeddingsRequest } from './request.ts'
+import { isNumbers } from './vectors.ts'
 
 const topNames = nameTable(['object', 'model', 'data', 'usage', 'error'])
 const dataNames = nameTable(['object', 'index', 'embedding'])
@@ -132,10 +133,6 @@ function* readEmbedding(cursor: JsonCursor, edits: Edit[], isBase64: boolean, pa
   return true
 }
 
-function isNumbers(value: unknown): value is readonly number[] {
-  return Array.isArray(value) && value.every((each) => typeof each === 'number')
-}
-
 /** Writes an answer with one vector for each input. */
 export function embeddingsReply(
   vectors: readonly (readonly number[])[],
@@ -152,7 +149,7 @@ export function embeddingsReply(
 }
 
 /** Encodes numbers as base64 of little-endian 32-bit floats, for `encoding_format: base64`. */
-function base64Of(numbers: readonly number[]): string {
+export function base64Of(numbers: readonly number[]): string {
   const bytes = new DataView(new ArrayBuffer(numbers.length * 4))
   for (const [index, number] of numbers.entries()) bytes.setFloat32(index * 4, number, true)
   return Buffer.from(bytes.buffer).toString('base64')

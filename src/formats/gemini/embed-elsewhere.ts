@@ -1,16 +1,23 @@
 import type { JsonObject } from '../../base/json-value.ts'
+import { JsonCursor, nameTable } from '../../bytes/json-cursor.ts'
+import { runInSlices, runThrough, skip, sliceBytes, type Pace, type Walk } from '../../bytes/pace.ts'
 import { join } from '../../bytes/splice.ts'
+import { encode } from '../../bytes/text.ts'
+import { hasMoreValues } from '../../bytes/value-count.ts'
 import type { Ask } from '../ask.ts'
-import { readEmbeddings } from '../embeddings/answer.ts'
+import { readEmbeddings, readLargeEmbeddings } from '../embeddings/answer.ts'
 import type { EmbeddingsRequest } from '../embeddings/request.ts'
-import { encodeJson, listOf, numberOf, objectOf, objectsOf, parseJsonBytes } from '../exact-json.ts'
+import { bytesOf, findVectors, type VectorSpan } from '../embeddings/vectors.ts'
+import { encodeJson, numberOf, objectOf, objectsOf, parseJsonBytes } from '../exact-json.ts'
 import type { AnsweredError, PassThroughTarget } from '../format.ts'
-import { MalformedAnswer } from '../malformed-answer.ts'
 import type { WholeReply } from '../reply.ts'
 import { joinTexts } from '../turns.ts'
 import { untranslatable } from '../untranslatable.ts'
 import { readPart } from './read-contents.ts'
 import { memberOf } from './spelling.ts'
+
+/** A request with more values would delay other requests. */
+const valuesMax = 100_000
 
 /**
  * Writes a request for one or several embeddings in the widely used format.
@@ -22,6 +29,7 @@ export function writeEmbeddings(
   model: string,
   { overrides, drop }: Pick<PassThroughTarget, 'overrides' | 'drop'>,
 ): readonly Uint8Array[] {
+  if (hasMoreValues(ask.body, valuesMax)) throw untranslatable('A request of more than 100,000 values')
   const requests = requestsOf(ask)
   const lengths = new Set(requests.map((each) => numberOf(memberOf(each, 'outputDimensionality'))))
   if (lengths.size > 1) throw untranslatable('A request for embeddings of several lengths')
@@ -39,7 +47,7 @@ export function writeEmbeddings(
 /** The request for embeddings in the widely used format. @throws {UpstreamFailure} as {@link writeEmbeddings} */
 export function embeddingsOf(ask: Ask): EmbeddingsRequest {
   const body = join(writeEmbeddings(ask, ask.model, { overrides: {}, drop: [] }))
-  return { ...ask, format: 'embeddings', stream: false, body, inputs: requestsOf(ask).length, isBase64: false }
+  return { ...ask, format: 'embeddings', stream: false, body, inputs: inputsOf(ask), isBase64: false }
 }
 
 /**
@@ -48,17 +56,49 @@ export function embeddingsOf(ask: Ask): EmbeddingsRequest {
  * @throws {MalformedAnswer} without one embedding for each content
  */
 export function readEmbeddingsElsewhere(body: Uint8Array, ask: Ask): WholeReply | AnsweredError {
-  const read = readEmbeddings(body, embeddingsOf(ask))
-  if (read.kind === 'error') return read
-  const data = objectsOf(objectOf(parseJsonBytes(read.body))['data'])
-  const sorted = data.toSorted((one, other) => (numberOf(one['index']) ?? 0) - (numberOf(other['index']) ?? 0))
-  const embeddings = sorted.map(({ embedding }) => {
-    const values = listOf(embedding)
-    if (values.length === 0 || values.some((value) => numberOf(value) === undefined))
-      throw new MalformedAnswer('malformed', 'an embedding is no list of numbers')
-    return { values }
-  })
-  return { ...read, body: encodeJson(isOne(ask) ? { embedding: embeddings[0] } : { embeddings }) }
+  const read = readEmbeddings(body, countedOf(ask))
+  return read.kind === 'error' ? read : runThrough(rewritten(read, ask, { limit: Infinity }))
+}
+
+/** As {@link readEmbeddingsElsewhere}, awaiting `pause` between pieces of work of some milliseconds. */
+export async function readLargeEmbeddingsElsewhere(
+  body: Uint8Array,
+  ask: Ask,
+  pause: () => Promise<void>,
+): Promise<WholeReply | AnsweredError> {
+  const read = await readLargeEmbeddings(body, countedOf(ask), pause)
+  return read.kind === 'error' ? read : runInSlices(rewritten(read, ask, { limit: sliceBytes }), pause)
+}
+
+const topNames = nameTable(['data'])
+const vectorNames = nameTable(['embedding', 'index'])
+
+/** Writes a checked answer in Google's shape. */
+function* rewritten(read: WholeReply, ask: Ask, pace: Pace): Walk<WholeReply> {
+  const cursor = new JsonCursor(read.body)
+  cursor.peek()
+  let vectors: readonly VectorSpan[] = []
+  for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+    if (cursor.nameCode(topNames) === 0) vectors = yield* findVectors(cursor, vectorNames, pace)
+    else yield* skip(cursor, pace)
+  }
+  const sorted = vectors.toSorted((one, other) => (one.index ?? 0) - (other.index ?? 0))
+  const values = sorted.map((span) => [encode('{"values":'), bytesOf(read.body, span), encode('}')])
+  const [one = []] = values
+  const all = values.flatMap((pieces, index) => (index === 0 ? pieces : [encode(','), ...pieces]))
+  const body = isOne(ask)
+    ? [encode('{"embedding":'), ...one, encode('}')]
+    : [encode('{"embeddings":['), ...all, encode(']}')]
+  return { ...read, body: join(body) }
+}
+
+/** What the check of an answer needs of its request. */
+function countedOf(ask: Ask): EmbeddingsRequest {
+  return { ...ask, format: 'embeddings', stream: false, inputs: inputsOf(ask), isBase64: false }
+}
+
+function inputsOf(ask: Ask): number {
+  return isOne(ask) ? 1 : requestsOf(ask).length
 }
 
 function isOne({ format }: Ask): boolean {

@@ -1,13 +1,21 @@
 import type { JsonObject } from '../../base/json-value.ts'
+import { JsonCursor, nameTable } from '../../bytes/json-cursor.ts'
+import { runInSlices, runThrough, skip, sliceBytes, type Pace, type Walk } from '../../bytes/pace.ts'
+import { join } from '../../bytes/splice.ts'
+import { encode } from '../../bytes/text.ts'
+import { hasMoreValues } from '../../bytes/value-count.ts'
 import type { Ask } from '../ask.ts'
-import { embeddingsReply } from '../embeddings/answer.ts'
+import { base64Of } from '../embeddings/answer.ts'
 import type { EmbeddingsRequest } from '../embeddings/request.ts'
-import { encodeJson, isObject, listOf, objectOf, parseJsonBytes } from '../exact-json.ts'
+import { bytesOf, findVectors, malformedFor, numbersAt, type VectorSpan } from '../embeddings/vectors.ts'
+import { encodeJson, listOf, objectOf, parseJsonBytes } from '../exact-json.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { WholeReply } from '../reply.ts'
 import { untranslatable } from '../untranslatable.ts'
 import { resourceName } from './models.ts'
 
+/** A request with more values would delay other requests. */
+const valuesMax = 100_000
 /** For an estimate: Gemini does not count the tokens of embeddings. */
 const bytesPerToken = 4
 
@@ -17,9 +25,10 @@ const bytesPerToken = 4
  * @throws {UpstreamFailure} `bad_request` for inputs other than text
  */
 export function writeEmbeddingsRequest({ body }: Ask, model: string, overrides: JsonObject): readonly Uint8Array[] {
-  const { dimensions } = objectOf(parseJsonBytes(body))
+  if (hasMoreValues(body, valuesMax)) throw untranslatable('A request of more than 100,000 values')
+  const { dimensions, input } = objectOf(parseJsonBytes(body))
   const name = resourceName(model)
-  const requests = textsOf(body).map((text) => ({
+  const requests = textsOf(input).map((text) => ({
     model: name,
     content: { parts: [{ text }] },
     ...(dimensions === undefined || dimensions === null ? {} : { outputDimensionality: dimensions }),
@@ -34,34 +43,66 @@ export function writeEmbeddingsRequest({ body }: Ask, model: string, overrides: 
  * @throws {MalformedAnswer} without one embedding per input
  */
 export function readEmbeddingsAnswer(body: Uint8Array, request: EmbeddingsRequest): WholeReply {
-  const { body: asked, inputs } = request
-  const answer = parsed(body)
-  const vectors = listOf(answer['embeddings']).map((each) => listOf(objectOf(each)['values']))
-  if (vectors.length !== inputs || !vectors.every(isVector))
-    throw new MalformedAnswer('malformed', `the answer has ${vectors.length} embeddings for ${inputs} inputs`)
-  const promptTokens = textsOf(asked).reduce((sum, text) => sum + Math.ceil(text.length / bytesPerToken), 0)
-  const usage = { promptTokens, completionTokens: 0, totalTokens: promptTokens, isEstimated: true } as const
-  return embeddingsReply(vectors, request, usage)
+  try {
+    return runThrough(readAnswer(new JsonCursor(body), request, { limit: Infinity }))
+  } catch (error) {
+    throw malformedFor(error)
+  }
 }
 
-function textsOf(body: Uint8Array): readonly string[] {
-  const { input } = objectOf(parseJsonBytes(body))
+/** As {@link readEmbeddingsAnswer}, awaiting `pause` between pieces of work of some milliseconds. */
+export async function readLargeEmbeddingsAnswer(
+  body: Uint8Array,
+  request: EmbeddingsRequest,
+  pause: () => Promise<void>,
+): Promise<WholeReply> {
+  try {
+    return await runInSlices(readAnswer(new JsonCursor(body), request, { limit: sliceBytes }), pause)
+  } catch (error) {
+    throw malformedFor(error)
+  }
+}
+
+const topNames = nameTable(['embeddings'])
+const vectorNames = nameTable(['values'])
+
+function* readAnswer(cursor: JsonCursor, request: EmbeddingsRequest, pace: Pace): Walk<WholeReply> {
+  if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', 'the answer is not an object')
+  let vectors: readonly VectorSpan[] = []
+  for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+    if (cursor.nameCode(topNames) === 0) vectors = yield* findVectors(cursor, vectorNames, pace)
+    else yield* skip(cursor, pace)
+  }
+  cursor.finish()
+  if (vectors.length !== request.inputs)
+    throw new MalformedAnswer('malformed', `the answer has ${vectors.length} embeddings for ${request.inputs} inputs`)
+  const { bytes } = cursor
+  const pieces = [encode('{"object":"list","data":[')]
+  for (const [index, span] of vectors.entries()) {
+    const vector = request.isBase64 ? encode(`"${base64Of(numbersAt(bytes, span) ?? [])}"`) : bytesOf(bytes, span)
+    const comma = index === 0 ? '' : ','
+    pieces.push(encode(`${comma}{"object":"embedding","index":${index},"embedding":`), vector, closing)
+    yield pace
+  }
+  const usage = usageOf(request)
+  const counted = JSON.stringify({ prompt_tokens: usage.promptTokens, total_tokens: usage.totalTokens })
+  pieces.push(encode(`],"model":${JSON.stringify(request.model)},"usage":${counted}}`))
+  return { kind: 'whole', body: join(pieces), usage, isEmpty: false }
+}
+
+const closing = encode('}')
+
+/** For an estimate: the bytes of the inputs without their quotes and commas. */
+function usageOf({ members, inputs }: EmbeddingsRequest) {
+  const input = members.findLast(({ name }) => name === 'input')
+  const bytes = input === undefined ? 0 : Math.max(0, input.end - input.valueStart - 3 * inputs)
+  const promptTokens = Math.ceil(bytes / bytesPerToken)
+  return { promptTokens, completionTokens: 0, totalTokens: promptTokens, isEstimated: true } as const
+}
+
+function textsOf(input: unknown): readonly string[] {
   return (Array.isArray(input) ? listOf(input) : [input]).map((each) => {
     if (typeof each !== 'string') throw untranslatable('Input other than text')
     return each
   })
-}
-
-function parsed(body: Uint8Array): JsonObject {
-  try {
-    const answer = parseJsonBytes(body)
-    if (isObject(answer)) return answer
-  } catch (cause) {
-    throw new MalformedAnswer('malformed', 'the answer is not JSON', { cause })
-  }
-  throw new MalformedAnswer('malformed', 'the answer is not an object')
-}
-
-function isVector(values: readonly unknown[]): values is readonly number[] {
-  return values.length > 0 && values.every((each) => typeof each === 'number')
 }

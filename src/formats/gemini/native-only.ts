@@ -1,12 +1,16 @@
 import type { JsonObject } from '../../base/json-value.ts'
+import { JsonCursor, nameTable } from '../../bytes/json-cursor.ts'
+import { runInSlices, skip, sliceBytes, type Pace, type Walk } from '../../bytes/pace.ts'
 import type { FormatName } from '../ask.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
 import { demandReader, noDemand } from '../demand.ts'
 import { embeddings } from '../embeddings/format.ts'
+import { malformedFor } from '../embeddings/vectors.ts'
 import { WireError } from '../error.ts'
 import { isObject, listOf, numberOf, objectsOf } from '../exact-json.ts'
 import type { Format } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
+import type { WholeReply } from '../reply.ts'
 import type { Shape } from '../request-shape.ts'
 import { errorOf } from '../upstream-error.ts'
 import { geminiOfCallers } from './format.ts'
@@ -92,8 +96,33 @@ function actionOf({ name, shapes, required, isAnswer }: ActionOptions): Omit<For
           throw new MalformedAnswer('malformed', 'the answer is not of its format')
         return { kind: 'whole', body, usage: undefined, isEmpty: false }
       },
+      readLarge: (body, _ask, pause) =>
+        runInSlices(readEmbedded(new JsonCursor(body), { limit: sliceBytes }), pause).catch(throwMalformed),
     },
   }
+}
+
+const embeddedNames = nameTable(['embedding', 'embeddings'])
+
+/** Inspects a large answer, which only embeddings are: an object with one, or with a list of them. */
+function* readEmbedded(cursor: JsonCursor, pace: Pace): Walk<WholeReply> {
+  let hasEmbeddings = false
+  if (cursor.peek() === 'object') {
+    for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+      const code = cursor.nameCode(embeddedNames)
+      const kind = cursor.peek()
+      const start = cursor.position
+      yield* skip(cursor, pace)
+      if (code !== -1) hasEmbeddings = kind === (code === 0 ? 'object' : 'array') && cursor.position - start > 2
+    }
+    cursor.finish()
+  }
+  if (!hasEmbeddings) throw new MalformedAnswer('malformed', 'the answer is not of its format')
+  return { kind: 'whole', body: cursor.bytes, usage: undefined, isEmpty: false }
+}
+
+function throwMalformed(error: unknown): never {
+  throw malformedFor(error)
 }
 
 function withoutEmbeddings(model: string): WireError {
