@@ -301,4 +301,29 @@ describe('reasoning that a provider of the caller’s own format cannot read', (
     expect(await ask(service.url, '/v1/messages', request(signed))).toMatchObject({ dropped: 'reasoning' })
     for (const each of [failing, anthropic]) each.stop()
   })
+
+  test('is named for callers of chat completions, too', async () => {
+    const models = ['m', 'claude', 'gemini', 'groq']
+    const chats = faultUpstream(answers(completion('Hi.')))
+    const anthropic = faultUpstream(answers(message))
+    const google = faultUpstream(answers(geminiAnswer))
+    await using service = await startService({
+      providers: [
+        provider('c', chats.url, ['m']),
+        provider('d', chats.url, ['groq'], { reasoning_history: 'drop' }),
+        provider('a', anthropic.url, ['claude'], { protocol: 'anthropic' }),
+        provider('g', google.url.replace(/\/v1$/, ''), ['gemini'], { protocol: 'gemini' }),
+      ],
+    })
+    const thinking_blocks = [{ type: 'thinking', thinking: 'Hm.', signature: 'EqQB' }]
+    const dropped = async (reasoning: object) => {
+      const messages = [question, { role: 'assistant', content: 'Hi.', ...reasoning }, question]
+      const all = models.map((model) => ask(service.url, '/v1/chat/completions', { model, messages }))
+      return (await Promise.all(all)).map((answer) => answer.dropped)
+    }
+    expect(await dropped({})).toEqual([null, null, null, null])
+    expect(await dropped({ reasoning_content: 'Hm.' })).toEqual([null, 'reasoning', 'reasoning', 'reasoning'])
+    expect(await dropped({ thinking_blocks })).toEqual([null, null, 'reasoning', 'reasoning'])
+    for (const each of [chats, anthropic, google]) each.stop()
+  })
 })

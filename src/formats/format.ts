@@ -144,6 +144,8 @@ export interface PartWriter {
 export interface PassThrough {
   /** Returns the request body in pieces: the caller's bytes with the upstream's model and the changes of `target`. */
   write(ask: Ask, model: string, target: PassThroughTarget): readonly Uint8Array[]
+  /** Whether `write` leaves reasoning of earlier answers out. Absent: it does where some is `foreign`. */
+  losesReasoning?(ask: Ask, target: PassThroughTarget): boolean
   /**
    * Inspects and repairs a complete 200 answer.
    *

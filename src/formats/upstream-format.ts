@@ -1,6 +1,6 @@
 import type { ServerSentEvent } from '../bytes/event-stream.ts'
 import type { AnswerEvent } from './answer.ts'
-import type { Conversation } from './conversation.ts'
+import type { AssistantPart, Conversation } from './conversation.ts'
 import type { AnsweredError, PassThroughTarget } from './format.ts'
 
 /** The target of a request. */
@@ -20,6 +20,8 @@ export interface UpstreamFormat {
    * @throws {UpstreamFailure} `bad_request` for a conversation that the format cannot express
    */
   write(conversation: Conversation, target: Target & PassThroughTarget): readonly Uint8Array[]
+  /** Whether `write` leaves reasoning of this turn out. */
+  losesReasoning(parts: readonly AssistantPart[], target: PassThroughTarget): boolean
   /**
    * Reads a complete 200 answer.
    *

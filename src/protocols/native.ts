@@ -11,7 +11,7 @@ const noHeaders: ReadonlyMap<string, string> = new Map()
 
 /** For upstreams that speak the caller's format: bytes pass through, inspected but not rebuilt. */
 export function native({ passThrough, isOptional, answerBytesMax }: Format, path: Dialect['path']): Dialect {
-  const { reader, media, readLarge } = passThrough
+  const { reader, media, readLarge, losesReasoning: loses = hasForeign } = passThrough
   return {
     isNative: true,
     answerBytesMax,
@@ -19,7 +19,7 @@ export function native({ passThrough, isOptional, answerBytesMax }: Format, path
     path,
     ...(media === undefined ? {} : { media }),
     encode(ask, model, endpoint, notes) {
-      if (ask.hasReasoning === 'foreign') notes?.dropped?.add(droppedReasoning)
+      if (notes?.dropped !== undefined && loses(ask, endpoint)) notes.dropped.add(droppedReasoning)
       return passThrough.write(ask, model, endpoint)
     },
     decode: withUpstreamFailures((body, ask) => throwIfError(passThrough.readWhole(body, ask))),
@@ -33,6 +33,10 @@ export function native({ passThrough, isOptional, answerBytesMax }: Format, path
           },
         }),
   }
+}
+
+function hasForeign({ hasReasoning }: Ask): boolean {
+  return hasReasoning === 'foreign'
 }
 
 /** Wraps a reader of large answers, as {@link withUpstreamFailures}. */

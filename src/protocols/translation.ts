@@ -2,11 +2,13 @@ import { hasMoreValues } from '../bytes/value-count.ts'
 import type { AnswerEvent } from '../formats/answer.ts'
 import type { Ask, FormatName } from '../formats/ask.ts'
 import { completeAnswer } from '../formats/complete-answer.ts'
+import type { Turn } from '../formats/conversation.ts'
 import { formats } from '../formats/format-list.ts'
 import type { Talk } from '../formats/format.ts'
 import { withAllowedNames, withCallersNames } from '../formats/function-names.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import { openConversation, sealEvents } from '../formats/opaque-seal.ts'
+import { droppedReasoning } from '../formats/reasoning-spans.ts'
 import { untranslatable } from '../formats/untranslatable.ts'
 import type { UpstreamFormat } from '../formats/upstream-format.ts'
 import { throwIfError, withUpstreamFailures } from './native.ts'
@@ -47,11 +49,16 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
     }
   }
 
+  function isLost(turn: Turn, endpoint: Endpoint): boolean {
+    return turn.role === 'assistant' && format.losesReasoning(turn.parts, endpoint)
+  }
+
   return {
     path,
     encode(ask, model, endpoint, notes) {
       const { seal, dropped } = notes ?? {}
       const opened = openConversation(talk.read(limited(ask), endpoint.drop), { seal, dropped, keepsOpaque })
+      if (dropped !== undefined && opened.turns.some((turn) => isLost(turn, endpoint))) dropped.add(droppedReasoning)
       const { conversation, names } = withAllowedNames(opened, format.functionNames)
       if (notes !== undefined) notes.names = names
       return format.write(conversation, { ...endpoint, model, isStream: ask.stream })

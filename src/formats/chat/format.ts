@@ -48,6 +48,7 @@ export const chat: Format & { readonly stream: StreamFormat; readonly talk: Talk
       return encodeChatRequest(request, { model, overrides: added, rename, drop, reasoning })
     },
 
+    losesReasoning: ({ hasReasoning }, { reasoning }) => hasReasoning !== undefined && reasoning === 'drop',
     readWhole: (body, { model }) => readCompletion(body, { model }),
     reader: partReader,
   },

@@ -114,5 +114,6 @@ function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ChatRequest> {
   const { model, stream, includeUsage, hasMessages, reasoning } = facts
   if (model === undefined) throw missing('model')
   if (!hasMessages) throw missing('messages')
-  return { format: 'chat', body: cursor.bytes, model, stream, includeUsage, members, reasoning }
+  const hasReasoning = reasoning.members.length === 0 ? undefined : 'own'
+  return { format: 'chat', body: cursor.bytes, model, stream, includeUsage, members, reasoning, hasReasoning }
 }

@@ -25,6 +25,8 @@ export function chatUpstream(readFor: ChatReaderTarget): UpstreamFormat {
     write: (conversation, target) =>
       chat.passThrough.write(checked(encodeJson(writeChatRequest(conversation, target))), target.model, target),
 
+    losesReasoning: (parts, { reasoning }) => reasoning === 'drop' && parts.some(({ kind }) => kind === 'reasoning'),
+
     readAnswer(body) {
       const whole = readCompletion(body)
       return whole.kind === 'error' ? whole : readChatAnswer(parseChecked(whole.body), readFor, whole.usage)

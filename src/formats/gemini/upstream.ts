@@ -13,6 +13,10 @@ export const generateContent: UpstreamFormat = {
   eventBytesMax: geminiEventBytesMax,
   functionNames: /^[A-Za-z_][\w.:-]{0,63}$/,
   write: (conversation, target) => [encodeJson(override(writeGeminiRequest(conversation, target), target.overrides))],
+  // A signature has the reasoning before its call.
+  losesReasoning: (parts) =>
+    parts.some(({ kind }) => kind === 'reasoning') &&
+    !parts.some((part) => part.kind === 'call' && part.opaque?.maker === 'google'),
   ...jsonAnswers({ readAnswer: readGeminiAnswer, answerReader: geminiAnswerReader }),
 }
 
