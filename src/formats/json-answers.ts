@@ -5,6 +5,7 @@ import type { AnswerEvent } from './answer.ts'
 import { isDone } from './done.ts'
 import { isObject, listOf, parseJsonBytes } from './exact-json.ts'
 import type { AnsweredError } from './format.ts'
+import { knownTexts } from './known-texts.ts'
 import { MalformedAnswer } from './malformed-answer.ts'
 import { errorOf, type UpstreamError } from './upstream-error.ts'
 import type { AnswerReader, UpstreamFormat } from './upstream-format.ts'
@@ -21,7 +22,10 @@ export interface JsonAnswers {
   answerReader(): JsonAnswerReader
 }
 
-/** An {@link AnswerReader} of parsed events. */
+/**
+ * An {@link AnswerReader} of parsed events. An event whose only content is text adds nothing but this text and counts
+ * that later events have too, so that one like it need not be parsed.
+ */
 export interface JsonAnswerReader extends Pick<AnswerReader, 'end'> {
   /**
    * Reads one event that is not an error: none for an unknown one, `'done'` for the format's end marker.
@@ -40,13 +44,33 @@ export function jsonAnswers(format: JsonAnswers): Pick<UpstreamFormat, 'readAnsw
     },
     answerReader() {
       const reader = format.answerReader()
+      const texts = knownTexts()
+      /** The last event that was not parsed. */
+      let unread: Uint8Array | undefined
+
+      function readUnread(): void {
+        if (unread !== undefined) reader.read(parseEvent(unread))
+        unread = undefined
+      }
+
       return {
         read({ event: name, data }: ServerSentEvent) {
+          const known = texts.read(name, data)
+          if (known !== undefined) {
+            unread = data
+            return [known]
+          }
           if (isDone(data)) return 'done'
+          readUnread()
           const event = parseEvent(data)
-          return (name === 'error' ? answered(event) : errorIn(event)) ?? reader.read(event)
+          const read = (name === 'error' ? answered(event) : errorIn(event)) ?? reader.read(event)
+          texts.keep(name, data, read)
+          return read
         },
-        end: () => reader.end(),
+        end() {
+          readUnread()
+          return reader.end()
+        },
       }
     },
   }

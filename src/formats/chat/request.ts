@@ -114,6 +114,10 @@ function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ChatRequest> {
   const { model, stream, includeUsage, hasMessages, reasoning } = facts
   if (model === undefined) throw missing('model')
   if (!hasMessages) throw missing('messages')
-  const hasReasoning = reasoning.members.length === 0 ? undefined : 'own'
+  const hasReasoning = factOf(reasoning)
   return { format: 'chat', body: cursor.bytes, model, stream, includeUsage, members, reasoning, hasReasoning }
+}
+
+function factOf({ members }: MessageReasoning): Ask['hasReasoning'] {
+  return members.length === 0 ? undefined : 'own'
 }
