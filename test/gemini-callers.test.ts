@@ -598,6 +598,47 @@ describe('below /v1beta', () => {
     expect(listOf(pick(json, 'embeddings', 0, 'values'))).toHaveLength(2)
   })
 
+  test('several candidates come from a provider of chat completions, and one of Messages refuses them', async () => {
+    const choices = [0, 1].map((index) => ({
+      index,
+      message: { role: 'assistant', content: `Answer ${index}` },
+      finish_reason: 'stop',
+    }))
+    const chats = faultUpstream(async ({ hit, write }) => {
+      const asked = parseJson(new TextDecoder().decode(hit.body))
+      const events = [0, 1, 0, 1].map((index, turn) =>
+        event({ choices: [{ index, delta: { content: turn < 2 ? 'Answer ' : `${index}` }, finish_reason: null }] }),
+      )
+      const ends = [1, 0].map((index) => event({ choices: [{ index, delta: {}, finish_reason: 'stop' }] }))
+      if (pick(asked, 'stream') !== true) return write(reply(200, JSON.stringify({ choices, n: pick(asked, 'n') })))
+      const pieces = [...events, ...ends, done].map(framed)
+      return write(Buffer.concat([Buffer.from(streamHead), ...pieces, lastChunk]))
+    })
+    const messages = faultUpstream(anthropic.says('Hi'))
+    const several = { ...question, generationConfig: { candidateCount: 2 } }
+    {
+      await using service = await serviceOf([messages, anthropic], [chats, chatOnly])
+      const whole = await ask(service, several)
+      expect(listOf(pick(whole.json, 'candidates')).map((each) => pick(each, 'content', 'parts', 0, 'text'))).toEqual([
+        'Answer 0',
+        'Answer 1',
+      ])
+      const streamed = (await ask(service, several, { action: streaming })).events
+      const texts = ['', '']
+      const finished = new Set<unknown>()
+      for (const candidate of streamed.flatMap((each) => listOf(pick(parseJson(each.data), 'candidates')))) {
+        const index = Number(pick(candidate, 'index'))
+        texts[index] += String(pick(candidate, 'content', 'parts', 0, 'text'))
+        if (pick(candidate, 'finishReason') === 'STOP') finished.add(index)
+      }
+      expect([texts, finished.size]).toEqual([['Answer 0', 'Answer 1'], 2])
+    }
+    await using service = await serviceOf([messages, anthropic])
+    const refused = await ask(service, several)
+    expect([refused.status, pick(refused.json, 'error', 'message')]).toEqual([400, expect.stringContaining('choices')])
+    for (const each of [chats, messages]) each.stop()
+  })
+
   test('a slow start has its own status: clients know no comments', async () => {
     const upstream = faultUpstream(async (exchange) => {
       await exchange.pause(150)

@@ -62,7 +62,7 @@ export function chatWithoutReasoning(request: ChatRequest): ChatRequest | undefi
   const { changed, moved } = editAsk(request, reasoningEdits(request.body, request.reasoning, 'drop'))
   const braces = new Set([...bare, ...members.map(({ message }) => message)])
   const sorted = [...braces].sort((one, other) => one - other)
-  return { ...request, ...changed, reasoning: { members: [], bare: sorted.map(moved) } }
+  return { ...request, ...changed, reasoning: { members: [], bare: sorted.map(moved) }, hasReasoning: undefined }
 }
 
 /** Adds a message after the last one: an assistant message without reasoning, as JSON. */
