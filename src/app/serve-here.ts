@@ -6,7 +6,7 @@ import { configOfWorker } from '../config/file/worker-config.ts'
 import { accessFile } from '../config/home.ts'
 import { UnknownExtensionError } from '../extensions/load.ts'
 import { SlotError } from '../extensions/slots.ts'
-import { apiRoutes } from '../http/entrance/api-call.ts'
+import { apiPaths, apiRoutes } from '../http/entrance/api-call.ts'
 import type { EntranceOptions } from '../http/entrance/entrance-options.ts'
 import { modelRoutes } from '../http/entrance/models.ts'
 import { openRequests, type OpenRequests } from '../http/entrance/open-requests.ts'
@@ -187,6 +187,7 @@ export async function serveHere(
     host: given.host,
     port: runtime.port,
     isPortShared: runtime.isPortShared,
+    commonPaths: apiPaths,
     routing: routingInForce,
     isClosing,
     onInternalError: (error, id) => log.error('internal error', { id, ...errorFields(error) }),

@@ -37,7 +37,7 @@ const runAfterBytes = 48
 /** Shorter rests are passed byte by byte. */
 const runBytesMin = 32
 /** Smaller inputs are passed byte by byte: they do not repay the view of four bytes at a time. */
-const viewBytesMin = 512
+const viewBytesMin = 2048
 
 const numberBytesMax = 1024
 /** Integers of up to 15 digits are exact. */
@@ -515,7 +515,8 @@ export class JsonCursor {
     const bytes = this.bytes
     const length = bytes.length
     const stop = limit < length ? limit : length
-    if (stop - from < runBytesMin || length < viewBytesMin) return from
+    if (stop - from < runBytesMin) return from
+    if (length < viewBytesMin) return endOfPlainText(bytes, from)
     // A Uint32Array must start at a multiple of four in the underlying buffer: `lead` bytes after our start.
     const lead = (4 - (bytes.byteOffset & 3)) & 3
     const words = (this.words ??= new Uint32Array(bytes.buffer, bytes.byteOffset + lead, (length - lead) >> 2))

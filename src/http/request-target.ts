@@ -6,16 +6,21 @@ const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', '
 /**
  * The path of a request, without its query. `Bun.serve` has already resolved dot segments and turned `\` into `/`.
  *
+ * @param known the path, if the server has matched it
  * @throws {WireError} 400 for a missing, repeated or malformed `Host`, or a body on GET or HEAD; 501 for other methods
  */
-export function requestPath(request: Request): string {
-  const { method, url, headers } = request
+export function requestPath(request: Request, known?: string): string {
+  const { method, headers } = request
   const host = headers.get('host')
   if (host === null || !saneHost.test(host)) throw badRequest('The Host header is missing, repeated or malformed')
   if (!knownMethods.has(method))
     throw new WireError(501, 'invalid_request_error', 'method_not_allowed', `The method ${method} is not supported`)
   if ((method === 'GET' || method === 'HEAD') && hasBody(headers))
     throw badRequest(`${method} requests must not have a body`)
+  return known ?? pathOf(request)
+}
+
+function pathOf({ url }: Request): string {
   const start = url.indexOf('/', url.indexOf('://') + 3)
   const end = url.indexOf('?', start)
   const fragment = url.indexOf('#', start)

@@ -103,6 +103,24 @@ describe('the server', () => {
   })
 
   test.each([
+    ['GET', '/open', 200],
+    ['GET', '/open?a=b', 200],
+    ['GET', '/x/../open', 200],
+    ['GET', 'http://127.0.0.1/open', 200],
+    ['HEAD', '/open', 200],
+    ['GET', '/open/', 404],
+    ['GET', '//open', 404],
+    ['GET', '/OPEN', 404],
+    ['GET', '/ope%6e', 404],
+    ['PUT', '/open', 405],
+    ['TRACE', '/open', 501],
+  ])('answers %s %s with %p, whether the path is common or not', async (method, target, status) => {
+    const head = `${method} ${target} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`
+    const answers = [await raw(start(), head), await raw(start({ commonPaths: ['/open'] }), head)]
+    expect(answers.map((answer) => answer.status)).toEqual([status, status])
+  })
+
+  test.each([
     ['GET', '/nowhere', 404, 'not_found'],
     ['POST', '/open', 405, 'method_not_allowed'],
     ['GET', '/v1/echo', 405, 'method_not_allowed'],

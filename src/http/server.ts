@@ -7,7 +7,7 @@ import type { OriginPolicy } from './origin-policy.ts'
 import { passGuards, type Guard } from './pass-guards.ts'
 import { requestPath } from './request-target.ts'
 import type { Route, Router } from './route.ts'
-import { idleSeconds, ServedContext } from './served-context.ts'
+import { idleSeconds, ServedContext, type ContextServer } from './served-context.ts'
 
 /** Routes, guards and origins. They change with the extensions; a request keeps those of its start. */
 export interface Routing {
@@ -24,6 +24,8 @@ export interface ServerOptions {
   readonly port: number
   /** Other processes of this service listen on this port too. Otherwise a port that is in use makes the start fail. */
   readonly isPortShared: boolean
+  /** Exact paths that are asked for often. Bun matches them, and does not parse the address of their requests. */
+  readonly commonPaths?: readonly string[]
   /** The current routing. */
   readonly routing: () => Routing
   /** Whether connections are closed after their answer. */
@@ -42,7 +44,15 @@ export interface Server {
 }
 
 /** Listens, and passes each request through the guards to its route. @throws {Error} when it cannot listen there */
-export function startServer({ host, port, isPortShared, routing, isClosing, onInternalError }: ServerOptions): Server {
+export function startServer({
+  host,
+  port,
+  isPortShared,
+  commonPaths = [],
+  routing,
+  isClosing,
+  onInternalError,
+}: ServerOptions): Server {
   const currentGuards = () => routing().guards
 
   async function guarded(context: ServedContext, { router, guards }: Routing): Promise<Response> {
@@ -78,6 +88,28 @@ export function startServer({ host, port, isPortShared, routing, isClosing, onIn
     return new WireError(500, 'api_error', 'internal_error', 'Internal error; see the service log for this request id')
   }
 
+  async function serve(request: Request, server: ContextServer, knownPath?: string): Promise<Response> {
+    const context = new ServedContext(request, server, currentGuards)
+    const now = routing()
+    let response: Response
+    try {
+      context.path = requestPath(request, knownPath)
+      now.origins.check(request, context.path)
+      response = await answer(context, now)
+    } catch (error) {
+      const { id } = context
+      const wireError = asWireError(error, id)
+      const format = now.router.formatOf(context.path, request.headers)
+      response =
+        format === undefined && wantsPage(request) ? errorPage(wireError, id) : errorResponse(wireError, id, { format })
+    }
+    if (isClosing()) response.headers.set('connection', 'close')
+    const origin = request.headers.get('origin')
+    if (origin === null || !now.origins.allows(request) || now.router.formatOf(context.path) === undefined)
+      return response
+    return withCors(origin, response)
+  }
+
   const server = Bun.serve({
     hostname: host,
     port,
@@ -87,29 +119,10 @@ export function startServer({ host, port, isPortShared, routing, isClosing, onIn
     development: false,
     // Always set: with `development` off, Bun's default lets a second process silently take half of the connections.
     reusePort: isPortShared,
-    async fetch(request, server) {
-      const context = new ServedContext(request, server, currentGuards)
-      const now = routing()
-      let response: Response
-      try {
-        context.path = requestPath(request)
-        now.origins.check(request, context.path)
-        response = await answer(context, now)
-      } catch (error) {
-        const { id } = context
-        const wireError = asWireError(error, id)
-        const format = now.router.formatOf(context.path, request.headers)
-        response =
-          format === undefined && wantsPage(request)
-            ? errorPage(wireError, id)
-            : errorResponse(wireError, id, { format })
-      }
-      if (isClosing()) response.headers.set('connection', 'close')
-      const origin = request.headers.get('origin')
-      if (origin === null || !now.origins.allows(request) || now.router.formatOf(context.path) === undefined)
-        return response
-      return withCors(origin, response)
-    },
+    routes: Object.fromEntries(
+      commonPaths.map((path) => [path, (request: Request, server: ContextServer) => serve(request, server, path)]),
+    ),
+    fetch: (request, server) => serve(request, server),
     error: () =>
       errorResponse(new WireError(500, 'api_error', 'internal_error', 'Internal error'), crypto.randomUUID()),
   })

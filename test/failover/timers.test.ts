@@ -208,12 +208,10 @@ describe('a client that does not read', () => {
     const client = rawConnection(rig.service.port, rawChat(JSON.stringify(question({ stream: true }))), 10_000)
     client.socket.pause()
     const hit = await arrived
-    await Bun.sleep(200)
     expect(connections(rig.service.port)).toBe(1)
-    const held = rig.upstreams[0]?.bytesWritten ?? 0
-    expect(held).toBeLessThan(32 * 1024 * 1024)
     expect(await hit?.left).toBeNumber()
-    expect((rig.upstreams[0]?.bytesWritten ?? 0) - held).toBeLessThan(8 * 1024 * 1024)
+    // Held in the buffers of sockets. Without back-pressure it would be hundreds of MiB.
+    expect(rig.upstreams[0]?.bytesWritten).toBeLessThan(32 * 1024 * 1024)
     // Closed by the service, although the client has not read all bytes.
     while (connections(rig.service.port) > 0) await Bun.sleep(50)
     client.socket.destroy()

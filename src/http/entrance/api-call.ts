@@ -9,7 +9,7 @@ import { sharedTimers, type SharedTimers } from '../../service/shared-timers.ts'
 import { withinMs } from '../../service/within.ts'
 import { errorResponse, statusOf } from '../error-response.ts'
 import type { HandlerContext } from '../handler-context.ts'
-import { methodNotAllowed, type Route } from '../route.ts'
+import { methodNotAllowed, openPath, type Route } from '../route.ts'
 import { refusalOf } from './admission.ts'
 import { ApiRequest } from './api-request.ts'
 import { streamResponse, wholeResponse } from './delivery.ts'
@@ -18,6 +18,11 @@ import { limitReached } from './limit-answers.ts'
 import { describe, outcomeOfError } from './progress.ts'
 import { readBody, type BodyLimits } from './read-body.ts'
 import { attemptHeaders, streamHeaders } from './reply-headers.ts'
+
+/** The exact paths of all formats. */
+export const apiPaths: readonly string[] = Object.values(formats)
+  .map(({ path }) => path)
+  .filter((path) => openPath(path) === undefined)
 
 /** The routes of all formats, and of the paths that they refuse. */
 export function apiRoutes(options: EntranceOptions): readonly Route[] {

@@ -56,6 +56,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     const { context, options } = this
     this.#open = options.openRequests.begin(this)
     this.#reservation = options.bodyBudget.reservation()
+    // Never removed: after the end of the request it has nothing to abort.
     context.request.signal.addEventListener('abort', this.#leave)
     this.#startDeadline(timers)
     return this.#reservation
@@ -126,7 +127,6 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   /** Ends the request and records it. */
   settle(outcome: Outcome): void {
     this.#timer?.stop()
-    if (this.#open !== undefined) this.context.request.signal.removeEventListener('abort', this.#leave)
     this.#open?.end()
     this.#reservation?.release()
     this.admission?.end(this.#tokensUsed(outcome))
