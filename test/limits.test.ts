@@ -374,6 +374,8 @@ test('GET /v1/key shows a key and a person to themselves, whatever the scopes of
     access(
       { for: 'each key', requests: 5, per: 'hour', at_once: 2 },
       { for: 'everyone', tokens: 1_000, models: ['m*'] },
+      { for: 'each key', usd: 5, per: 'total', models: ['paid'] },
+      { for: 'everyone', usd: 9, per: 'total', models: ['paid'] },
     ),
     [good()],
     ['--auth', 'keys'],
@@ -387,6 +389,7 @@ test('GET /v1/key shows a key and a person to themselves, whatever the scopes of
     return answerOf(response, await response.text())
   }
   const shown = await own({ authorization: `Bearer ${key}` })
+  const total = { per: 'total', window_ends: null }
   expect(shown.json).toEqual({
     object: 'key',
     kind: 'key',
@@ -409,6 +412,17 @@ test('GET /v1/key shows a key and a person to themselves, whatever the scopes of
         models: ['m*'],
         remaining: 1_000,
         reset_seconds: 0,
+      },
+      { for: 'each key', kind: 'usd', limit: 5, models: ['paid'], used: 0, held: 0, remaining: 5, ...total },
+      {
+        for: 'everyone',
+        kind: 'usd',
+        limit: null,
+        models: ['paid'],
+        used: null,
+        held: null,
+        remaining: null,
+        ...total,
       },
     ],
   })

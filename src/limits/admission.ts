@@ -64,10 +64,15 @@ export class LimitAdmission {
     return this
   }
 
+  /** Whether a limit depends on the body, so that {@link ask} must be called. */
+  get needsBody(): boolean {
+    const { tokens, byModel } = this.#counters
+    return tokens.length > 0 || byModel.length > 0
+  }
+
   /** Takes what depends on the body. If that is refused, what was taken before is given back. */
   ask(asked: AskedFor): void | Promise<void> {
     const { tokens, byModel } = this.#counters
-    if (tokens.length === 0 && byModel.length === 0) return undefined
     const claims = [
       ...tokens.map((counter) => claimOf(counter, asked)),
       ...byModel.flatMap(({ models, counter }) => (matchesAny(models, asked.models) ? [claimOf(counter, asked)] : [])),

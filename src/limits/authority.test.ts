@@ -225,4 +225,17 @@ describe('several processes', () => {
       { numRuns: 60 },
     )
   })
+
+  test('return leases that are not used, and debts, without being asked', async () => {
+    const spec = { key: 'a', kind: 'tokens', most: 1_000, perMs: 60_000, subject: 'everyone', text: '' } as const
+    const returned = Promise.withResolvers<unknown>()
+    const claim = async () => ({ counters: [{ lease: 50, remaining: 100, resetMs: 5 }] })
+    const leases = leasedCounters({ claim, giveBack: (amounts) => returned.resolve([...amounts]) }, now, 0)
+    const counter = leases.make(spec)
+    await leases.takeAll([{ counter, amount: 100 }], now())
+    expect(counter.remaining(now())).toBe(1_000)
+    counter.take(70, now())
+    expect(await returned.promise).toEqual([['a', { amount: -20, hasOpen: false }]])
+    expect(counter.mayForget()).toBe(true)
+  })
 })

@@ -72,6 +72,7 @@ export function limitAuthority({ processes, clock }: LimitAuthorityOptions): Lim
   const slots = new Map<LeaseHolder, Map<LimitCounter, number>>()
   /** The processes that may return something. */
   const holders = new WeakMap<LimitCounter, Set<LeaseHolder>>()
+  const callingBack = new Map<LimitCounter, Promise<void>>()
   /** The times until which counters give no leases. */
   const shortUntil = new WeakMap<LimitCounter, number>()
 
@@ -130,8 +131,18 @@ export function limitAuthority({ processes, clock }: LimitAuthorityOptions): Lim
     }
   }
 
-  /** Asks all processes that may return something of these counters for it. */
+  /** Calls back leases of these counters, once for all claims that need it at the same time. */
   async function callBack(counters: readonly LimitCounter[], now: number): Promise<void> {
+    const fresh = counters.filter((counter) => !callingBack.has(counter))
+    const called = askHolders(fresh, now).finally(() => {
+      for (const counter of fresh) callingBack.delete(counter)
+    })
+    for (const counter of fresh) callingBack.set(counter, called)
+    await Promise.all(counters.flatMap((counter) => callingBack.get(counter) ?? []))
+  }
+
+  /** Asks all processes that may return something of these counters for it. */
+  async function askHolders(counters: readonly LimitCounter[], now: number): Promise<void> {
     const keysOf = new Map<LeaseHolder, string[]>()
     for (const counter of counters) {
       shortUntil.set(counter, now + shortMs)

@@ -18,11 +18,11 @@ export interface LeasedCounters {
   callBack(keys: readonly string[]): Returned
 }
 
-/** Leases that were not used for this long are returned. */
-const idleMs = 1_000
-
-/** @param clock a monotonic clock, in milliseconds */
-export function leasedCounters(authority: RemoteAuthority, clock: () => number): LeasedCounters {
+/**
+ * @param clock a monotonic clock, in milliseconds
+ * @param idleMs leases that were not used for this long are returned
+ */
+export function leasedCounters(authority: RemoteAuthority, clock: () => number, idleMs = 1_000): LeasedCounters {
   /** Those that have, or may get, something to return. */
   const holding = new Map<string, LeasedCounter>()
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -89,7 +89,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
    */
   count(ask: Ask): void | Promise<void> {
     const { admission } = this
-    if (admission === undefined) return undefined
+    if (admission?.needsBody !== true) return undefined
     this.model = ask.model
     const { prompt, answer } = askedTokens(ask)
     this.#askedPrompt = prompt
