@@ -6,7 +6,7 @@ import { Icon, type IconName } from '../ui/icon.tsx'
 import { lazily } from '../ui/lazily.tsx'
 import { Menu } from '../ui/menu.tsx'
 import type { Parts } from './parts.ts'
-import { hrefOf, useRoute, type Route } from './route.ts'
+import { hrefOf, titleOf, useRoute, type Route } from './route.ts'
 import { chooseTheme, theme, type Theme } from './theme.ts'
 
 const UserMenu = lazily(async () => (await import('./user-menu.tsx')).UserMenu, {
@@ -14,11 +14,12 @@ const UserMenu = lazily(async () => (await import('./user-menu.tsx')).UserMenu, 
   failed: (retry) => <IconButton label="Load the account menu" icon="user" onClick={retry} />,
 })
 
-const views: readonly { readonly route: Route; readonly label: string; readonly icon: IconName }[] = [
-  { route: { view: 'chat' }, label: 'Chat', icon: 'chat' },
-  { route: { view: 'providers' }, label: 'Providers', icon: 'server' },
-  { route: { view: 'requests' }, label: 'Requests', icon: 'list' },
-]
+const views = [
+  ['chat', 'chat'],
+  ['providers', 'server'],
+  ['requests', 'list'],
+  ['usage', 'chart'],
+] as const satisfies readonly (readonly [Route['view'], IconName])[]
 
 /** Props of {@link Header}. */
 export interface HeaderProps {
@@ -40,7 +41,7 @@ export function Header({
   onShortcuts,
 }: HeaderProps): ReactNode {
   const {
-    boot: { user, isOwner },
+    boot: { user, isOwner, hasUsage },
   } = useServices()
   const route = useRoute()
   const chosen = useStore(theme)
@@ -57,19 +58,19 @@ export function Header({
         />
       ) : null}
       <nav aria-label="Views" className="flex gap-1">
-        {views.map(({ route: to, label, icon }) => (
+        {views.slice(0, hasUsage === true ? 4 : 3).map(([view, icon]) => (
           <a
-            key={to.view}
-            href={hrefOf(to)}
-            aria-current={route.view === to.view ? 'page' : undefined}
+            key={view}
+            href={hrefOf({ view })}
+            aria-current={route.view === view ? 'page' : undefined}
             className={
               'inline-flex min-h-9 items-center gap-2 rounded-lg px-2.5 text-sm font-medium hover:bg-hover ' +
               'pointer-coarse:min-h-11 pointer-coarse:min-w-11 pointer-coarse:justify-center ' +
-              (route.view === to.view ? 'bg-hover text-ink' : 'text-muted')
+              (route.view === view ? 'bg-hover text-ink' : 'text-muted')
             }
           >
             <Icon name={icon} className="size-4" />
-            <span className="max-sm:sr-only">{label}</span>
+            <span className="max-sm:sr-only">{titleOf(view)}</span>
           </a>
         ))}
       </nav>

@@ -12,6 +12,7 @@ describe('a route', () => {
     ['#/providers', { view: 'providers' }],
     ['#/requests', { view: 'requests' }],
     ['#/requests/x', { view: 'requests' }],
+    ['#/usage', { view: 'usage' }],
     ['#/nothing', { view: 'chat' }],
     ['#/constructor', { view: 'chat' }],
     ['#/chat/<b>', { view: 'chat' }],

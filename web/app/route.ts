@@ -5,6 +5,7 @@ export type Route =
   | { readonly view: 'chat'; readonly id?: string }
   | { readonly view: 'providers' }
   | { readonly view: 'requests' }
+  | { readonly view: 'usage' }
 
 const newChat: Route = { view: 'chat' }
 let cached: { readonly hash: string; readonly route: Route } = { hash: '', route: newChat }
@@ -12,8 +13,13 @@ let cached: { readonly hash: string; readonly route: Route } = { hash: '', route
 /** Parses a location hash. Anything unknown is a new chat. */
 export function parseHash(hash: string): Route {
   const [, view = '', id = ''] = /^#\/([a-z]*)\/?([\w-]{0,64})/.exec(hash) ?? []
-  if (view === 'providers' || view === 'requests') return { view }
+  if (view === 'providers' || view === 'requests' || view === 'usage') return { view }
   return view === 'chat' && id !== '' ? { view: 'chat', id } : newChat
+}
+
+/** Returns the title of a view: its name with a capital. */
+export function titleOf(view: Route['view']): string {
+  return view.charAt(0).toUpperCase() + view.slice(1)
 }
 
 /** Returns the link to a route. */

@@ -12,25 +12,25 @@ import { ErrorBoundary } from './error-boundary.tsx'
 import { Header } from './header.tsx'
 import { LiveRegion } from './live-region.tsx'
 import type { Parts } from './parts.ts'
-import { hrefOf, navigate, useRoute, type Route } from './route.ts'
+import { hrefOf, navigate, titleOf, useRoute, type Route } from './route.ts'
 import { SessionEnded } from './session-ended.tsx'
 import { handleKey, useShortcut } from './shortcuts.ts'
 
 const placeholder = <Loading />
 const chatPage = () => import('../chat/chat-page.ts')
+const ownerViews = () => import('./owner-views.ts')
 const ChatView = lazily(async () => (await chatPage()).ChatView, { placeholder })
 const ShortcutsSheet = lazily(async () => (await import('./shortcuts-sheet.tsx')).ShortcutsSheet)
 const ProvidersView = lazily(async () => (await import('../providers/providers-view.tsx')).ProvidersView, {
   placeholder,
 })
-const RequestsView = lazily(async () => (await import('../requests/requests-view.tsx')).RequestsView, { placeholder })
+const RequestsView = lazily(async () => (await ownerViews()).RequestsView, { placeholder })
+const UsageView = lazily(async () => (await ownerViews()).UsageView, { placeholder })
 const HistoryList = lazily(async () => (await chatPage()).HistoryList)
 const UndoBar = lazily(async () => (await chatPage()).UndoBar, { failed: () => null })
 
 /** Wide enough to show the sidebar beside the view. */
 const wideQuery = '(min-width: 64rem)'
-
-const titles: Readonly<Record<Route['view'], string>> = { chat: 'Chat', providers: 'Providers', requests: 'Requests' }
 
 /** The page's frame: top bar, sidebar with conversations, view. */
 export function Shell({
@@ -65,7 +65,7 @@ export function Shell({
   }, [])
   useEffect(() => {
     // The chat view sets its own title.
-    if (route.view !== 'chat') document.title = `${titles[route.view]} · svc`
+    if (route.view !== 'chat') document.title = `${titleOf(route.view)} · svc`
     if (!matchMedia(wideQuery).matches) setSidebarOpen(false)
   }, [route])
   // Below this width the sidebar would cover the view; above it there is space for both.
@@ -134,6 +134,8 @@ function View({ route }: { readonly route: Route }): ReactNode {
       return <ProvidersView />
     case 'requests':
       return <RequestsView />
+    case 'usage':
+      return <UsageView />
   }
 }
 

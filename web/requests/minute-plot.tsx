@@ -19,7 +19,7 @@ export interface ColouredSeries extends Series {
 export interface MinutePlotProps {
   /** Text alternative for screen readers. */
   readonly summary: string
-  /** Start of each minute. */
+  /** Start of each minute, or of another unit. */
   readonly times: readonly number[]
   /** Stacked bars, the first at the bottom. */
   readonly bars?: readonly ColouredSeries[]
@@ -29,6 +29,13 @@ export interface MinutePlotProps {
   readonly formatAxis?: (value: number) => string
   /** Formats a value. @param time start of its minute */
   readonly format: (value: number, time: number) => string
+  /** What a value is of. Default `Minute`. */
+  readonly unit?: string
+  readonly formatTime?: (time: number) => string
+  /** Whether a place of the axis has a label. @param labelsMax labels for which there is space */
+  /** The least step of the axis. Default 1. */
+  readonly stepMin?: number
+  readonly isLabelled?: (index: number, labelsMax: number) => boolean
 }
 
 const height = 148,
@@ -42,7 +49,7 @@ const labelWidth = 72
 
 /** Bars or lines by minute. Arrow keys or hovering show the values of one minute. */
 export function MinutePlot(props: MinutePlotProps): ReactNode {
-  const { times, columns, format, summary } = props
+  const { times, columns, format, summary, unit = 'Minute', formatTime = formatMinute } = props
   const box = useRef<HTMLDivElement>(null)
   const width = useWidth(box)
   const [chosen, setChosen] = useState<number>()
@@ -70,11 +77,11 @@ export function MinutePlot(props: MinutePlotProps): ReactNode {
       <div
         role="slider"
         tabIndex={0}
-        aria-label={`${summary} Minute`}
+        aria-label={`${summary} ${unit}`}
         aria-valuemin={0}
         aria-valuemax={times.length - 1}
         aria-valuenow={index === -1 ? times.length - 1 : index}
-        aria-valuetext={tipLines === undefined ? formatMinute(time) : `${formatMinute(time)}: ${tipLines.join(', ')}`}
+        aria-valuetext={tipLines === undefined ? formatTime(time) : `${formatTime(time)}: ${tipLines.join(', ')}`}
         className="absolute inset-0 touch-pan-y rounded-md"
         onPointerMove={onPoint}
         onPointerDown={onPoint}
@@ -86,7 +93,7 @@ export function MinutePlot(props: MinutePlotProps): ReactNode {
         onKeyDown={onKeyDown}
       />
       {tipLines === undefined ? null : (
-        <Tip time={time} tipLines={tipLines} x={placeX(index, width, times.length)} width={width} />
+        <Tip title={formatTime(time)} tipLines={tipLines} x={placeX(index, width, times.length)} width={width} />
       )}
     </div>
   )
@@ -100,12 +107,16 @@ function Drawing({
   summary,
   width,
   chosen,
+  formatTime = formatMinute,
+  stepMin = 1,
+  isLabelled,
 }: MinutePlotProps & { readonly width: number; readonly chosen: number }): ReactNode {
   const step = (width - left - right) / times.length
   const labelEvery = [10, 15, 30].find((minutes) => minutes * step >= labelWidth) ?? 60
+  const hasLabel = isLabelled ?? ((index: number) => isFullMinute(times[index] ?? 0, labelEvery))
   const stacks = times.map((_, index) => bars.reduce((sum, { values }) => sum + (values[index] ?? 0), 0))
   const most = Math.max(0, ...stacks, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0)))
-  const ticks = axisTicks(most, 3, 1)
+  const ticks = axisTicks(most, 3, stepMin)
   const y = linearScale(ticks.at(-1) ?? 1, floor, top)
   return (
     <svg role="img" aria-label={summary} width={width} height={height} className="block overflow-visible">
@@ -118,7 +129,8 @@ function Drawing({
         </g>
       ))}
       {times.map((time, index) =>
-        isLabelled(time, labelEvery) && placeX(index, width, times.length) < width - labelWidth / 2 ? (
+        hasLabel(index, Math.floor(width / labelWidth)) &&
+        placeX(index, width, times.length) < width - labelWidth / 2 ? (
           <text
             key={time}
             x={placeX(index, width, times.length)}
@@ -126,7 +138,7 @@ function Drawing({
             textAnchor="middle"
             className="fill-muted text-xs tabular-nums"
           >
-            {formatMinute(time)}
+            {formatTime(time)}
           </text>
         ) : null,
       )}
@@ -206,12 +218,12 @@ function Stack({
 }
 
 function Tip({
-  time,
+  title,
   tipLines,
   x,
   width,
 }: {
-  readonly time: number
+  readonly title: string
   readonly tipLines: readonly string[]
   readonly x: number
   readonly width: number
@@ -225,7 +237,7 @@ function Tip({
       }
       style={isLeft ? { right: width - x + 8 } : { left: x + 8 }}
     >
-      <p className="font-medium">{formatMinute(time)}</p>
+      <p className="font-medium">{title}</p>
       {tipLines.map((line) => (
         <p key={line}>{line}</p>
       ))}
@@ -242,7 +254,7 @@ function placeX(index: number, width: number, count: number): number {
   return left + ((index + 0.5) * (width - left - right)) / count
 }
 
-function isLabelled(time: number, everyMinutes: number): boolean {
+function isFullMinute(time: number, everyMinutes: number): boolean {
   return new Date(time).getMinutes() % everyMinutes === 0
 }
 

@@ -1,0 +1,180 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { usedRequest, batchOf } from '../../src/ledger/use/testing.ts'
+import { useStore } from '../../src/ledger/use/use-store.ts'
+import type { RequestRecord } from '../../src/observe/record.ts'
+import type { PersonOptions, Tab } from '../fakes/chromium.ts'
+import { good } from '../fakes/good.ts'
+import { startGithub } from '../fakes/identity/github.ts'
+import { startRig } from '../rig.ts'
+import { startSignIn, type SignInRig } from '../sign-in/rig.ts'
+import { violationsOf } from './axe.ts'
+import { describeInChromium, useChromium, wide } from './in-chromium.ts'
+
+const chromium = useChromium()
+const dayMs = 86_400_000
+const pictures = process.env['SVC_TEST_PICTURES']
+let rig: SignInRig
+let tab: Tab
+
+beforeEach(async () => {
+  rig = await startSignIn(startGithub, { flags: ['--auth', 'keys'], owners: ['ada'] })
+})
+afterEach(async () => {
+  // The page asks who it is for before the session is there, and the picture of a person is at no real address.
+  const known = /401 \(Unauthorized\)|ERR_NAME_NOT_RESOLVED/
+  expect((await tab.complaints()).filter((text) => !known.test(text))).toEqual([])
+  await rig[Symbol.asyncDispose]()
+})
+
+/** Writes the use by these requests into the database of the service. */
+async function used(records: readonly RequestRecord[]): Promise<void> {
+  const { home } = rig.service
+  const store = useStore({
+    path: join(home, 'svc.db'),
+    rowsPath: join(home, 'requests.db'),
+    zone: 'UTC',
+    lockMs: 5_000,
+  })
+  expect(await store.write([batchOf(1, records)])).toEqual({})
+  store.close()
+}
+
+/** Opens the view as a signed-in person. */
+async function show(person: string, options: PersonOptions = wide): Promise<void> {
+  tab = chromium.person(options).tab()
+  const { token } = await rig.signIn(person)
+  await tab.goto(`${rig.service.url}/health`)
+  await tab.evaluate(`document.cookie = 'token=${token}; path=/'`)
+  await tab.goto(`${rig.service.url}/#/usage`)
+  await tab.waitFor('main >> role=heading[name="Usage"]')
+}
+
+async function tableRows(): Promise<unknown> {
+  await tab.waitFor('main table')
+  return await tab.evaluate(
+    `[...document.querySelectorAll('main table tr')].map((row) => [...row.cells].map((cell) => cell.innerText.trim()))`,
+  )
+}
+
+const someDays = (): RequestRecord[] =>
+  Array.from({ length: 300 }, (_, index) => {
+    const [model = '', provider = '', nanoUsd = 0] =
+      [
+        ['gpt-5', 'openai', 40_000_000],
+        ['claude-sonnet-5', 'anthropic', 30_000_000],
+        ['llama-4', 'groq', 2_000_000],
+        ['gemini-3', 'gemini', 9_000_000],
+        ['<b>mistral</b>', 'mistral', 1_000_000],
+      ][index % 5] ?? []
+    return usedRequest({
+      time: Date.now() - Math.floor((index / 300) * 29 * dayMs) - 1_000,
+      listedAs: String(model),
+      provider: String(provider),
+      user: index % 3 === 0 ? 'ada' : 'bob',
+      usage: { promptTokens: 1_200, completionTokens: 300, totalTokens: 1_500, cachedTokens: 200 },
+      cost: index % 7 === 3 ? undefined : { nanoUsd: Number(nanoUsd), source: index % 5 === 4 ? 'reported' : 'config' },
+      ...(index % 20 === 0 ? { status: 502, error: 'provider_error' } : {}),
+    })
+  })
+
+describeInChromium('the use', () => {
+  test('is shown to owners: figures, a chart and a table, which can be grouped and saved', async () => {
+    await used([
+      usedRequest({
+        time: Date.now(),
+        user: 'ada',
+        listedAs: 'gpt-5',
+        cost: { nanoUsd: 2_500_000_000, source: 'config' },
+      }),
+      usedRequest({
+        time: Date.now(),
+        user: 'bob',
+        listedAs: 'llama',
+        cost: { nanoUsd: 500_000_000, source: 'reported' },
+      }),
+      usedRequest({ time: Date.now() - 20 * dayMs, user: 'bob', listedAs: '=old', cost: undefined }),
+    ])
+    await show('ada')
+    expect(await tableRows()).toEqual([
+      [
+        'Model',
+        'Requests',
+        'Errors',
+        'Left',
+        'Input',
+        'Cached',
+        'Cache writes',
+        'Output',
+        'Reasoning',
+        'Priced',
+        'Reported',
+        'Estimated',
+        'No price',
+        'Cost',
+      ],
+      ['gpt-5', '1', '0', '0', '10', '0', '0', '4', '0', '$2.50', '$0', '$0', '0', '$2.50'],
+      ['llama', '1', '0', '0', '10', '0', '0', '4', '0', '$0', '$0.50', '$0', '0', '$0.50'],
+      ['Total', '2', '0', '0', '20', '0', '0', '8', '0', '$2.50', '$0.50', '$0', '0', '$3.00'],
+    ])
+    await tab.waitFor('main >> text="$3.00"')
+    await tab.waitFor('main >> text=/\\$2.50 priced, \\$0.50 reported/')
+    await tab.waitFor('main >> text=/days are those of UTC/')
+    await tab.select('select >> nth=0', '30 days')
+    await tab.until(`document.querySelector('main table')?.innerText.includes('=old') === true`)
+    await tab.select('select >> nth=1', 'person')
+    await tab.until(`document.querySelector('main table')?.innerText.includes('bob') === true`)
+    const file = await tab.download('main >> role=button[name="CSV"]')
+    expect(file.name).toBe('usage-by-person.csv')
+    expect(file.text.split('\r\n')[0]).toStartWith('time,name,requests')
+    expect(file.text).toContain(',bob,1,')
+  }, 30_000)
+
+  test('can be read with the keyboard: the chart says each day', async () => {
+    await used(someDays())
+    await show('ada')
+    await tab.waitFor('[role="slider"]')
+    await tab.evaluate(`document.querySelector('main [role="slider"]').focus()`)
+    await tab.press('ArrowLeft')
+    const text = String(await tab.evaluate(`document.querySelector('main [role="slider"]').ariaValueText`))
+    expect(text).toMatch(/: gpt-5 \$[\d.]+, claude-sonnet-5 \$/)
+  }, 30_000)
+
+  test('of others than owners is their own', async () => {
+    await used([
+      usedRequest({ time: Date.now(), user: 'ada' }),
+      usedRequest({ time: Date.now(), user: 'bob', listedAs: 'x' }),
+    ])
+    await show('bob')
+    await tab.waitFor('text=/Yours\\./')
+    await tab.waitFor('text="Nothing was used in the last 7 days."')
+  }, 30_000)
+
+  const looks: readonly (readonly [string, PersonOptions])[] = [
+    ['light', { ...wide, colorScheme: 'light' }],
+    ['dark', { ...wide, colorScheme: 'dark' }],
+    ['phone', { colorScheme: 'light', viewport: { width: 390, height: 844 }, hasTouch: true }],
+  ]
+  test.each(looks)(
+    'has no faults of accessibility: %s',
+    async (look, options) => {
+      await used(someDays())
+      await show('ada', options)
+      await tab.select('select >> nth=0', '30 days')
+      await tab.until(`document.querySelector('main table')?.innerText.includes('mistral') === true`)
+      expect(await violationsOf(tab)).toEqual([])
+      const overflow = await tab.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+      expect(overflow).toBe(0)
+      if (pictures !== undefined) await tab.screenshot(join(pictures, `usage-${look}.png`))
+    },
+    30_000,
+  )
+
+  test('is not offered where no use is kept', async () => {
+    await using open = await startRig([good()])
+    tab = chromium.person(wide).tab()
+    await tab.goto(`${open.service.url}/`)
+    await tab.waitFor('nav[aria-label="Views"]')
+    expect(await tab.textOf('nav[aria-label="Views"]')).not.toContain('Usage')
+  }, 30_000)
+})

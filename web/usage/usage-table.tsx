@@ -1,0 +1,92 @@
+import type { ReactNode } from 'react'
+import { formatCost, formatCount, formatShortCount } from '../ui/format.ts'
+import { sumOf, type UsageSum } from './usage-sums.ts'
+
+/** Props of {@link UsageTable}. */
+export interface UsageTableProps {
+  /** Title of the first column. */
+  readonly title: string
+  readonly sums: readonly UsageSum[]
+  readonly total: UsageSum
+  readonly nameOf: (name: string) => string
+}
+
+const columns: readonly { readonly title: string; readonly of: (sum: UsageSum) => string }[] = [
+  { title: 'Requests', of: ({ requests }) => formatCount(requests) },
+  { title: 'Errors', of: ({ errors }) => formatCount(errors) },
+  { title: 'Left', of: ({ left }) => formatCount(left) },
+  { title: 'Input', of: ({ inputTokens }) => formatShortCount(inputTokens) },
+  { title: 'Cached', of: ({ cachedTokens }) => formatShortCount(cachedTokens) },
+  { title: 'Cache writes', of: ({ cacheWriteTokens }) => formatShortCount(cacheWriteTokens) },
+  { title: 'Output', of: ({ outputTokens }) => formatShortCount(outputTokens) },
+  { title: 'Reasoning', of: ({ reasoningTokens }) => formatShortCount(reasoningTokens) },
+  { title: 'Priced', of: (sum) => formatCost(pricedOf(sum)) },
+  { title: 'Reported', of: ({ reportedCost }) => formatCost(reportedCost) },
+  { title: 'Estimated', of: ({ estimatedCost }) => (estimatedCost === 0 ? '$0' : `≈${formatCost(estimatedCost)}`) },
+  { title: 'No price', of: ({ unpriced }) => formatCount(unpriced) },
+  { title: 'Cost', of: ({ cost }) => formatCost(cost) },
+]
+
+/** The part of a cost that svc computed from counted tokens. Parts of binary fractions may be a little below 0. */
+export function pricedOf({ cost, reportedCost, estimatedCost }: UsageSum): number {
+  return Math.max(0, Math.round((cost - reportedCost - estimatedCost) * 1e9) / 1e9)
+}
+
+/** Sums by name, with a last row of all. Scrolls sideways where it does not fit. */
+export function UsageTable({ title, sums, total, nameOf }: UsageTableProps): ReactNode {
+  return (
+    <div
+      className="overflow-x-auto rounded-xl border border-line bg-panel"
+      tabIndex={0}
+      role="region"
+      aria-label={`Use by ${title.toLowerCase()}, as a table`}
+    >
+      <table className="w-full text-right text-sm whitespace-nowrap tabular-nums">
+        <caption className="sr-only">Use by {title.toLowerCase()}, the dearest first</caption>
+        <thead className="text-xs text-muted">
+          <tr>
+            <th scope="col" className="sticky left-0 bg-panel px-3 py-2 text-left font-medium">
+              {title}
+            </th>
+            {columns.map((column) => (
+              <th key={column.title} scope="col" className="px-3 py-2 font-medium">
+                {column.title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {sums.map((sum) => (
+            <UsageTableRow key={sum.name} sum={sum} name={nameOf(sum.name)} />
+          ))}
+        </tbody>
+        <tfoot className="font-medium">
+          <UsageTableRow sum={total} name="Total" />
+        </tfoot>
+      </table>
+    </div>
+  )
+}
+
+function UsageTableRow({ sum, name }: { readonly sum: UsageSum; readonly name: string }): ReactNode {
+  return (
+    <tr className="border-t border-line">
+      <th scope="row" className="sticky left-0 max-w-48 truncate bg-panel px-3 py-2 text-left font-normal" title={name}>
+        {name}
+      </th>
+      {columns.map(({ title, of }) => (
+        <td key={title} className="px-3 py-2">
+          {of(sum)}
+        </td>
+      ))}
+    </tr>
+  )
+}
+
+/** The sum of all. */
+export function totalOf(sums: readonly UsageSum[]): UsageSum {
+  return sumOf(
+    '',
+    sums.map((sum) => ({ ...sum, time: '' })),
+  )
+}
