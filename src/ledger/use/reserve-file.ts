@@ -7,8 +7,8 @@ const spareBytes = 64 * 1024 * 1024
 
 /** Space that is given up when the disk is full, so that sums and ends of keys can still be written. */
 export interface ReserveFile {
-  /** Makes the file, unless it exists or the disk is nearly full. Never throws. */
-  make(): void
+  /** Makes the file, unless it exists or the disk is nearly full. Never throws. @returns whether it exists */
+  make(): boolean
   /** @returns whether there was a file */
   release(): boolean
 }
@@ -23,7 +23,8 @@ export function reserveFile(path: string): ReserveFile {
     make() {
       try {
         const { bavail, bsize } = statfsSync(dirname(path))
-        if (existsSync(path) || bavail * bsize < bytes + spareBytes) return
+        if (existsSync(path)) return true
+        if (bavail * bsize < bytes + spareBytes) return false
         const descriptor = openSync(path, 'w', 0o600)
         try {
           // Written, not extended: only blocks that exist can be given up.
@@ -32,8 +33,10 @@ export function reserveFile(path: string): ReserveFile {
         } finally {
           closeSync(descriptor)
         }
+        return true
       } catch {
         remove() // Without a reserve the service works as well.
+        return false
       }
     },
     release() {

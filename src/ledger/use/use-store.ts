@@ -57,12 +57,15 @@ export function useStore({
   const sums = sumsFile({ path, lockMs, now })
   const rows = rowsFile({ path: rowsPath, lockMs, now, ...options })
   const reserve = reserveFile(`${path}-reserve`)
+  /** The reserve was given up to the sums: rows must not use it. */
+  let isShort = false
 
   async function writeSums(batches: readonly UseBatch[]): Promise<void> {
     try {
       await sums.write(batches, hours)
     } catch (error) {
       if (!isDiskFull(error) || !reserve.release()) throw error
+      isShort = true
       await sums.write(batches, hours)
     }
   }
@@ -84,6 +87,7 @@ export function useStore({
       }
       const recorded = batches.filter((batch): batch is RecordedUse => 'records' in batch)
       if (recorded.length === 0) return {}
+      if (isShort) return { rowsProblem: `the disk of ${rowsPath} is nearly full: free space`, areRowsLost: true }
       try {
         await rows.write(recorded, await sums.names())
         return {}
@@ -99,7 +103,7 @@ export function useStore({
       try {
         const time = now()
         const [moreHours, moreRows] = [await sums.sweep(time), await rows.sweep(time)]
-        if (!moreHours && !moreRows) reserve.make()
+        if (!moreHours && !moreRows && reserve.make()) isShort = false
         return moreHours || moreRows
       } catch {
         return false // The next write reports the trouble.
