@@ -82,3 +82,15 @@ describe('svc usage', () => {
     expect(await child.exited).toBe(1)
   })
 })
+
+describe('the page takes the database down', () => {
+  test('does not happen: forty questions at once are answered, and requests beside them are written', async () => {
+    const before = rig.sum('requests')
+    const headers = { authorization: `Bearer ${rig.key}` }
+    const asked = Array.from({ length: 40 }, async () => (await usage('?by=key&format=csv', reader)).status)
+    const served = Array.from({ length: 40 }, async () => (await chat(rig.service.url, question(), { headers })).status)
+    const statuses = await Promise.all([...asked, ...served])
+    expect(statuses).toEqual(statuses.map(() => 200))
+    await until(() => rig.sum('requests') === before + 40)
+  })
+})
