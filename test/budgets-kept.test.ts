@@ -30,10 +30,10 @@ function access(nano: number, more: object = {}): string {
 }
 
 /** A home, and services that start in it one after the other. */
-function startsIn(flags: readonly string[]) {
+function startsIn(flags: readonly string[], url = upstream.url) {
   const home = mkdtempSync(join(tmpdir(), 'svc-budgets-'))
   homes.push(home)
-  const providers = [{ ...provider('a', upstream.url), models }]
+  const providers = [{ ...provider('a', url), models }]
   return (limit: string): Promise<ServiceUnderTest> => {
     writeFileSync(join(home, 'access.json'), limit)
     return startService({ providers }, { environment: { SVC_HOME: home }, flags })
@@ -80,6 +80,29 @@ describe('spend forgotten by restarts, or per replica', () => {
     testMs,
   )
 })
+
+test(
+  'client leaves: not free. What it left before the answer costs its estimate, also after a restart',
+  async () => {
+    const hanging = faultUpstream(({ hang }) => hang())
+    const start = startsIn([], hanging.url)
+    const first = await start(access(1 * nanoPerUsd))
+    const controller = new AbortController()
+    const arrived = hanging.nextHit()
+    const leaving = chat(first.url, question({ max_tokens: 5 }), { signal: controller.signal }).catch(() => undefined)
+    await arrived
+    controller.abort()
+    await leaving
+    await hanging.hits[0]?.left
+    await first.stop()
+    // Less than the estimate: 5 tokens of answer, and more than 20 of prompt.
+    const second = await start(access(billed(20, 5)))
+    expect(codeOf(await ask(second))).toBe(refused)
+    await second.stop()
+    hanging.stop()
+  },
+  testMs,
+)
 
 test(
   'a limit that is added within its window counts what was spent before, by the caller it names',

@@ -1,4 +1,8 @@
+import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { answerOf, chat, pick, question, type Answer } from './client.ts'
 import { faultUpstream, type Script } from './fakes/fault-upstream.ts'
 import { good } from './fakes/good.ts'
@@ -217,10 +221,11 @@ describe('budgets overshot by concurrency', () => {
         { ...provider('a', upstream.url), models: [{ name: 'm', price }] },
         { ...provider('b', upstreamOf(good())), models: markers },
       ]
-      await using service = await startService(
-        { providers },
-        { files: { 'access.json': limitsOf(limit, 'none') }, flags },
-      )
+      const home = mkdtempSync(join(tmpdir(), 'svc-budgets-'))
+      stops.push(() => rmSync(home, { recursive: true, force: true }))
+      const own = (text: string) => writeFileSync(join(home, 'access.json'), text)
+      own(limitsOf(limit, 'none'))
+      await using service = await startService({ providers }, { environment: { SVC_HOME: home }, flags })
       let refusals = 0
       const callers = Array.from({ length: 256 }, async (__, caller) => {
         for (let turn = 0; turn < 8; turn++) {
@@ -238,7 +243,7 @@ describe('budgets overshot by concurrency', () => {
 
       /** The answer under another limit, when all workers have it: they refuse the model of the marker, too. */
       const limitedTo = async (nano: number, marker: string) => {
-        await service.write('access.json', limitsOf(nano, marker))
+        own(limitsOf(nano, marker))
         const isRefused = async () =>
           (await chat(service.url, question({ model: marker, max_tokens: 1 }))).status === 429
         await until(async () => (await Promise.all(Array.from({ length: 32 }, isRefused))).every(Boolean))
@@ -248,6 +253,15 @@ describe('budgets overshot by concurrency', () => {
       const spent = bill.nano
       expect(await limitedTo(spent, 'first')).toBe('429 insufficient_quota')
       expect(await limitedTo(spent + 1, 'second')).toBe('200 undefined')
+      await service.stop()
+      const ledger = new Database(join(home, 'svc.db'), { readonly: true })
+      const sums = ledger
+        .query<{ cost: number }, []>(
+          `SELECT sum(cost) AS cost FROM usage_hour JOIN label ON label.id = provider WHERE label.text = 'a'`,
+        )
+        .all()
+      ledger.close()
+      expect(sums).toEqual([{ cost: bill.nano }])
     },
     60_000,
   )

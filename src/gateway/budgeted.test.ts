@@ -7,6 +7,7 @@ import { costFunction } from '../prices/cost.ts'
 import { callController } from '../service/call-controller.ts'
 import { UpstreamFailure, type FailureDetails } from '../service/failure.ts'
 import { callOf, failureOf, rejection } from '../service/testing.ts'
+import type { Booking } from './gateway-call.ts'
 import { gateway } from './gateway.ts'
 import type { AnswerService, Provider } from './provider.ts'
 import {
@@ -120,8 +121,19 @@ describe('money that is held for an attempt', () => {
         },
       ]),
     ])
-    await answer(whole, { signal: controller.signal, trail: [] }).catch(() => undefined)
+    const booking: Booking = { unrecorded: undefined }
+    const call = { signal: controller.signal, trail: [], booking }
+    await answer(whole, call).catch(() => undefined)
     expect(await spent()).toBe(estimateOf(whole))
+    expect(booking.unrecorded).toEqual({ provider: 'a', nanoUsd: estimateOf(whole) })
+  })
+
+  test('is estimated, and told, for an answer whose provider counts nothing', async () => {
+    const { answer, spent } = subject([priced('a', [{ ...wholeReply('hello'), usage: undefined }])])
+    const booking: Booking = { unrecorded: undefined }
+    await answer(whole, { ...callOf(), booking })
+    expect(booking.unrecorded).toEqual({ provider: 'a', nanoUsd: await spent() })
+    expect(await spent()).toBeGreaterThan(0)
   })
 
   test('is held and booked for each provider that resumes a stream', async () => {

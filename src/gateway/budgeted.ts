@@ -2,12 +2,14 @@ import type { Ask } from '../formats/ask.ts'
 import type { Part } from '../formats/part.ts'
 import { readOne, readTo, type Receiver } from '../formats/receiver.ts'
 import type { Reply, StreamReply } from '../formats/reply.ts'
+import { onEnd } from '../formats/stream-end.ts'
 import type { AttemptHold } from '../limits/budgets/attempt-hold.ts'
 import { BudgetRefusal, type Budgets } from '../limits/budgets/budgets.ts'
 import type { CallerIdentity } from '../limits/named-limits.ts'
 import { mayHaveWorked, UpstreamFailure } from '../service/failure.ts'
 import type { Call } from '../service/service.ts'
 import type { Trail } from '../service/trail.ts'
+import type { Booking } from './gateway-call.ts'
 import type { ModelCandidate } from './provider.ts'
 
 /** Options of {@link budgeted}. */
@@ -15,6 +17,7 @@ export interface BudgetedOptions {
   readonly budgets: Budgets
   readonly caller: CallerIdentity
   readonly listedAs: string | undefined
+  readonly booking: Booking | undefined
 }
 
 /**
@@ -31,7 +34,7 @@ export function budgeted(candidates: readonly ModelCandidate[], options: Budgete
 
 async function answerWithin(
   candidate: ModelCandidate,
-  { budgets, caller, listedAs }: BudgetedOptions,
+  { budgets, caller, listedAs, booking }: BudgetedOptions,
   ask: Ask,
   call: Call,
 ): Promise<Reply> {
@@ -48,31 +51,57 @@ async function answerWithin(
   const hold = answer instanceof Promise ? await answer : answer
   if (hold === undefined) return candidate.answer(ask, call)
   if (hold instanceof BudgetRefusal) throw passedOver(name, hold, call)
-  const attempts = call.trail.length
+  const { trail } = call
+  const from = trail.length
   let reply: Reply
   try {
     reply = await candidate.answer(ask, call)
   } catch (error) {
     // Without a failure of the provider the caller has left, and the provider may go on.
     const { nanoUsd } = hold.fail(!(error instanceof UpstreamFailure) || mayHaveWorked(error))
-    if (nanoUsd > 0) noteCost(call.trail, attempts, nanoUsd)
+    if (nanoUsd > 0 && !noteCost(trail, from, nanoUsd)) noteUnrecorded(booking, name, nanoUsd)
     throw error
   }
-  if (reply.kind === 'stream') return counted(reply, hold, (nanoUsd) => noteCost(call.trail, attempts, nanoUsd))
-  hold.end(reply.usage, true)
-  return reply
+  settleAtEnd(reply, hold, { name, trail, from, booking })
+  return reply.kind === 'stream' ? counted(reply, hold) : reply
+}
+
+interface AttemptNotes {
+  /** Id of the provider. */
+  readonly name: string
+  readonly trail: Trail
+  /** Number of the attempts before. */
+  readonly from: number
+  readonly booking: Booking | undefined
+}
+
+/** Outside of `answerWithin`, since a closure inside it would keep the request in memory until the stream ends. */
+function settleAtEnd(reply: Reply, hold: AttemptHold, { name, trail, from, booking }: AttemptNotes): void {
+  onEnd(reply, (failure, usage) => {
+    const { nanoUsd, isEstimated } = hold.end(usage, failure === undefined)
+    if (failure instanceof UpstreamFailure) noteCost(trail, from, nanoUsd)
+    // The provider counted nothing, so that the record of the request has no cost.
+    else if (failure === undefined && isEstimated) noteUnrecorded(booking, name, nanoUsd)
+  })
+}
+
+function noteUnrecorded(booking: Booking | undefined, provider: string, nanoUsd: number): void {
+  if (booking !== undefined) booking.unrecorded = { provider, nanoUsd }
 }
 
 /**
  * Notes the cost of a failed attempt in the trail, for the sums of use.
  *
  * @param from the number of attempts before those at this provider: the last of those failed
+ * @returns whether the trail has the attempt
  */
-function noteCost(trail: Trail, from: number, nanoUsd: number): void {
+function noteCost(trail: Trail, from: number, nanoUsd: number): boolean {
   const name = trail[from]?.name
   const position = trail.findLastIndex((each, index) => index >= from && each.name === name)
   const failed = trail[position]
-  if (failed?.failure !== undefined) trail[position] = { ...failed, bookedNanoUsd: nanoUsd }
+  if (failed?.failure === undefined) return false
+  trail[position] = { ...failed, bookedNanoUsd: nanoUsd }
+  return true
 }
 
 function passedOver(name: string, refusal: BudgetRefusal, { trail }: Call): UpstreamFailure {
@@ -81,12 +110,8 @@ function passedOver(name: string, refusal: BudgetRefusal, { trail }: Call): Upst
   return failure
 }
 
-/** The stream, with its parts counted for the hold. @param onCut called with the cost of a stream that was cut */
-function counted(reply: StreamReply, hold: AttemptHold, onCut: (nanoUsd: number) => void): StreamReply {
-  reply.onEnd((failure, usage) => {
-    const { nanoUsd } = hold.end(usage, failure === undefined)
-    if (failure instanceof UpstreamFailure) onCut(nanoUsd)
-  })
+/** The stream, with its parts counted for the hold. */
+function counted(reply: StreamReply, hold: AttemptHold): StreamReply {
   function countedTo(receiver: Receiver<readonly Part[]>): void {
     readTo(reply, {
       receive(parts) {

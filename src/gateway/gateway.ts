@@ -13,6 +13,7 @@ import type { Call } from '../service/service.ts'
 import { allFailed, modelNotAllowed, modelNotFound, overloaded, policyViolation } from './all-failed.ts'
 import { budgeted } from './budgeted.ts'
 import { directory, type ModelCandidates } from './directory.ts'
+import type { GatewayCall } from './gateway-call.ts'
 import type { ModelCandidate, Provider } from './provider.ts'
 import { resumable, type ResumeOptions } from './resume.ts'
 
@@ -44,13 +45,6 @@ export interface ServedReply {
   readonly costOf?: CostOf | undefined
   /** The fields of the request that this provider was not sent: see `untranslated` of {@link Ask}. Absent: none. */
   readonly dropped?: readonly string[] | undefined
-}
-
-/** A call, with the limits of its caller. */
-export interface GatewayCall extends Call {
-  readonly access?: Access | undefined
-  /** Whose budgets count the attempts. Absent: only those for everyone and for providers. */
-  readonly caller?: CallerIdentity | undefined
 }
 
 /** All providers as one service. */
@@ -111,11 +105,11 @@ export function gateway({ providers, aliases, onContentPolicy, onCut, retryBille
 
   function withinBudgets(
     candidates: readonly ModelCandidate[],
-    { caller = anonymous }: GatewayCall,
+    { caller = anonymous, booking }: GatewayCall,
     { listedAs }: ModelCandidates,
   ): readonly ModelCandidate[] {
     const active = budgets?.()
-    return active === undefined ? candidates : budgeted(candidates, { budgets: active, caller, listedAs })
+    return active === undefined ? candidates : budgeted(candidates, { budgets: active, caller, listedAs, booking })
   }
 
   async function answer(request: Ask, call: GatewayCall, releaseRequest?: () => void): Promise<ServedReply> {

@@ -8,7 +8,10 @@ const trailMax = 32
 const batchMs = 250
 
 /** A remembered request: its record without the members that only log and metrics use. */
-export interface RecentRequest extends Omit<RequestRecord, 'trail' | 'listedAs' | 'upstream' | 'userId' | 'line'> {
+export interface RecentRequest extends Omit<
+  RequestRecord,
+  'trail' | 'listedAs' | 'upstream' | 'userId' | 'line' | 'unrecorded'
+> {
   /** At most the first 32 attempts. */
   readonly trail: readonly Pick<RecordedAttempt, 'name' | 'status' | 'failure' | 'ms'>[]
 }

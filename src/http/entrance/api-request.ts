@@ -2,6 +2,7 @@ import type { Ask } from '../../formats/ask.ts'
 import { askedTokens } from '../../formats/asked-tokens.ts'
 import type { Envelope, Format } from '../../formats/format.ts'
 import { overloaded } from '../../gateway/all-failed.ts'
+import type { GatewayCall, UnrecordedCost } from '../../gateway/gateway-call.ts'
 import type { Gateway, ServedReply } from '../../gateway/gateway.ts'
 import type { LimitAdmission } from '../../limits/admission.ts'
 import { callController } from '../../service/call-controller.ts'
@@ -35,6 +36,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   promptTokens: number | undefined
   served: ServedReply | undefined
   firstTokenMs: number | undefined
+  unrecorded: UnrecordedCost | undefined
   admission: LimitAdmission | undefined
   /** Aborts the work for this request. */
   readonly controller = callController()
@@ -108,7 +110,13 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     if (signal.aborted) return Promise.reject(signal.reason)
     this.#gateway = this.options.gateway()
     const { visitor } = this.context
-    const call = { signal, trail: this.trail, access: visitor?.access, caller: visitor }
+    const call: GatewayCall = {
+      signal,
+      trail: this.trail,
+      access: visitor?.access,
+      caller: visitor,
+      booking: this,
+    }
     return this.#gateway.answer(ask, call, () => this.#reservation?.release())
   }
 

@@ -1,6 +1,7 @@
 import { WireError } from '../../formats/error.ts'
 import type { Format } from '../../formats/format.ts'
 import type { Usage } from '../../formats/usage.ts'
+import type { UnrecordedCost } from '../../gateway/gateway-call.ts'
 import type { Gateway, ServedReply } from '../../gateway/gateway.ts'
 import type { LimitAdmission } from '../../limits/admission.ts'
 import type { RecordedAttempt, RequestRecord } from '../../observe/record.ts'
@@ -39,6 +40,8 @@ export interface Progress {
   firstTokenMs: number | undefined
   /** What the request has taken of limits. Absent: no limit names its caller. */
   readonly admission?: LimitAdmission | undefined
+  /** Booked for an attempt whose cost nothing else tells. */
+  unrecorded: UnrecordedCost | undefined
 }
 
 /** Maps any error to the client's error. Internal errors become a generic 500. */
@@ -76,7 +79,7 @@ export function outcomeOfError(sent: WireError | undefined, cause: unknown): Pic
  * @param gateway the one that was asked; absent when none was
  */
 export function recordOf(
-  { context, format, trail, time, model, stream, served, firstTokenMs }: Progress,
+  { context, format, trail, time, model, stream, served, firstTokenMs, unrecorded }: Progress,
   gateway: Pick<Gateway, 'listedName' | 'costAt'> | undefined,
   { status, error, usage }: Outcome,
 ): RequestRecord {
@@ -100,6 +103,7 @@ export function recordOf(
     line: visitor?.key?.line,
     usage,
     cost: served?.costOf?.(usage),
+    unrecorded,
   }
 }
 

@@ -43,7 +43,15 @@ export function chargesOf(record: RequestRecord): readonly Charge[] {
     const counters = attempt.name === record.provider ? undefined : countersOfAttempt(attempt)
     if (counters !== undefined) charges.push({ ...by, provider: shortened(attempt.name), counters })
   }
+  const { unrecorded } = record
+  if (unrecorded !== undefined)
+    charges.push({ ...by, provider: shortened(unrecorded.provider), counters: bookedCounters(unrecorded.nanoUsd) })
   return charges
+}
+
+/** Of an attempt that limits of money booked at its estimate. */
+function bookedCounters(nanoUsd: number): Counters {
+  return { attempts: 1, estimated: 1, cost: nanoUsd, cost_estimated: nanoUsd }
 }
 
 function countersOfAnswer({ api, status, error, provider, usage, cost }: RequestRecord): Counters {
@@ -62,8 +70,7 @@ function countersOfAnswer({ api, status, error, provider, usage, cost }: Request
 function countersOfAttempt(attempt: RecordedAttempt): Counters | undefined {
   const { failure, status, ambiguous, tokens, cost, bookedNanoUsd } = attempt
   if (failure === undefined) return undefined
-  if (bookedNanoUsd !== undefined)
-    return { attempts: 1, estimated: 1, cost: bookedNanoUsd, cost_estimated: bookedNanoUsd }
+  if (bookedNanoUsd !== undefined) return bookedCounters(bookedNanoUsd)
   if (tokens !== undefined) {
     const { units } = measureUnits({ totalTokens: undefined, ...tokens })
     return { attempts: 1, ...tokensOf(units), ...(cost === undefined ? { unpriced: 1 } : costOf(cost, false)) }

@@ -1,0 +1,28 @@
+import type { Access } from '../formats/access.ts'
+import type { CallerIdentity } from '../limits/named-limits.ts'
+import type { Call } from '../service/service.ts'
+
+/** A call, with the limits of its caller. */
+export interface GatewayCall extends Call {
+  readonly access?: Access | undefined
+  /** Whose budgets count the attempts. Absent: only those for everyone and for providers. */
+  readonly caller?: CallerIdentity | undefined
+  /** Gets costs for the record of the request. */
+  readonly booking?: Booking | undefined
+}
+
+/** Part of the record of a request. */
+export interface Booking {
+  /**
+   * The estimated cost of an attempt that nothing else tells: the caller left before its answer, or the provider
+   * counted nothing.
+   */
+  unrecorded: UnrecordedCost | undefined
+}
+
+/** A cost that limits of money booked. */
+export interface UnrecordedCost {
+  /** Id of the provider. */
+  readonly provider: string
+  readonly nanoUsd: number
+}

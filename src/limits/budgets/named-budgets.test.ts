@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'bun:test'
+import type { AccessLimit, AccessPolicy, LimitSubject, MoneyPeriod } from '../access-policy.ts'
+import type { CallerIdentity } from '../named-limits.ts'
+import { budgetPlan, isOwnBudget } from './named-budgets.ts'
+
+const now = Date.UTC(2026, 10, 23, 12)
+const dayMs = 86_400_000
+
+function limit(subject: LimitSubject, per: MoneyPeriod = 'day', models?: readonly string[]): AccessLimit {
+  const usd = { nanoUsd: 1e9, per, isHard: false }
+  return { place: 'limits[0]', subject, usd, ...(models === undefined ? {} : { models }) }
+}
+
+function policy(...limits: readonly AccessLimit[]): AccessPolicy {
+  const teams = new Map([['search', { leads: ['ann'], members: ['bob', 'id:github:7'] }]])
+  return { timeZone: 'UTC', limits, teams }
+}
+
+const ann: CallerIdentity = { user: 'ann' }
+const key: CallerIdentity = { user: 'key:job', key: { line: 4 } }
+const place = { provider: 'openai', models: ['gpt-5-mini', 'mini'] }
+
+describe('the budgets that count an attempt', () => {
+  test.each([
+    [{ kind: 'everyone' }, {}, true],
+    [{ kind: 'each person' }, ann, true],
+    [{ kind: 'each person' }, key, false],
+    [{ kind: 'each person' }, {}, false],
+    [{ kind: 'each key' }, key, true],
+    [{ kind: 'key', line: 4 }, key, true],
+    [{ kind: 'key', line: 5 }, key, false],
+    [{ kind: 'person', name: 'ann' }, ann, true],
+    [{ kind: 'person', name: 'id:7' }, { user: 'ann', userId: '7' }, true],
+    [{ kind: 'team', name: 'search' }, ann, true],
+    [{ kind: 'team', name: 'search' }, { user: 'x', userId: 'github:7' }, true],
+    [{ kind: 'team', name: 'search' }, { user: 'eve' }, false],
+    [{ kind: 'provider', id: 'openai' }, key, true],
+    [{ kind: 'provider', id: 'openai' }, {}, true],
+    [{ kind: 'provider', id: 'groq' }, {}, false],
+  ] as const)('of %j and a caller %j: %p', (subject, caller, isCounted) => {
+    const plan = budgetPlan(policy(limit(subject)), now)
+    expect(plan.counting(caller, place, now)).toHaveLength(isCounted ? 1 : 0)
+  })
+
+  test.each([
+    [['gpt-5*'], 1],
+    [['MINI'], 1],
+    [['gpt-5'], 0],
+    [['claude*', 'mini'], 1],
+  ])('of models %j: %d', (models, count) => {
+    const plan = budgetPlan(policy(limit({ kind: 'everyone' }, 'day', models)), now)
+    expect(plan.counting({}, place, now)).toHaveLength(count)
+  })
+
+  test('are one for each person and each window, and the same one within it', () => {
+    const plan = budgetPlan(policy(limit({ kind: 'each person' })), now)
+    const idOf = (caller: CallerIdentity, time: number) => plan.counting(caller, place, time)[0]?.id
+    expect(idOf(ann, now)).toBe(idOf(ann, now + 1_000) ?? '')
+    expect(new Set([idOf(ann, now), idOf({ user: 'bob' }, now), idOf(ann, now + dayMs)]).size).toBe(3)
+  })
+
+  test('go on with another amount, and begin anew with another period or other models', () => {
+    const before = budgetPlan(policy(limit({ kind: 'everyone' })), now)
+    const since = (...limits: readonly AccessLimit[]) =>
+      budgetPlan(policy(...limits), now + 5, before)
+        .counting({}, place, now + 5)
+        .map(({ activeSince }) => activeSince)
+    const raised = { ...limit({ kind: 'everyone' }), usd: { nanoUsd: 2e9, per: 'day', isHard: false } } as const
+    expect(since(raised)).toEqual([now])
+    expect(since(limit({ kind: 'everyone' }, 'week'))).toEqual([now + 5])
+    expect(since(limit({ kind: 'everyone' }, 'day', ['mini']))).toEqual([now + 5])
+  })
+
+  test('are the own ones of a caller, or shared with others', () => {
+    const kinds: readonly LimitSubject[] = [
+      { kind: 'everyone' },
+      { kind: 'each person' },
+      { kind: 'person', name: 'ann' },
+      { kind: 'team', name: 'search' },
+      { kind: 'provider', id: 'openai' },
+    ]
+    const plan = budgetPlan(policy(...kinds.map((kind) => limit(kind))), now)
+    expect(plan.counting(ann, place, now).map(isOwnBudget)).toEqual([false, true, true, false, false])
+    // A provider's budget names no caller.
+    expect(plan.naming(ann, now)).toHaveLength(4)
+  })
+})
