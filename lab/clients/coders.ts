@@ -318,12 +318,11 @@ async function run(command: readonly string[], home: string, cwd: string) {
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     },
   })
-  const [out, errors, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  return { code, output: `${errors}\n${out}` }
+  const output = Promise.all([new Response(child.stderr).text(), new Response(child.stdout).text()])
+  const code = await child.exited
+  // What a program leaves running holds its output open.
+  await endDaemons(home)
+  return { code, output: (await output).join('\n') }
 }
 
 /** Every command must have run once, in order. */

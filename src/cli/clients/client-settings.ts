@@ -159,6 +159,8 @@ export const clientGuides: readonly ClientGuide[] = [
       const settings: readonly Setting[] = [
         { path: ['security', 'auth', 'selectedType'], value: 'openai' },
         { path: ['model', 'name'], value: model },
+        // It repeats requests itself, beside the library that it uses: together more than a hundred times.
+        { path: ['model', 'generationConfig', 'maxRetries'], value: 0 },
       ]
       const variables: readonly Setting[] = [
         { path: ['OPENAI_BASE_URL'], value: `${root}/v1` },
