@@ -53,6 +53,8 @@ const bytesMax = 2.5 * 1024 ** 3
 function requestAt(time: number, index: number): RequestRecord {
   const which = Math.floor(Math.random() * combinations)
   const provider = ['openai', 'anthropic', 'groq'][which % 3] ?? 'openai'
+  const model = Math.floor(which / 3) % 10
+  const caller = Math.floor(which / 30)
   const isFailed = index % 50 === 0
   const [promptTokens, completionTokens] = [Math.floor(Math.random() * 4_000), Math.floor(Math.random() * 800)]
   return {
@@ -60,7 +62,7 @@ function requestAt(time: number, index: number): RequestRecord {
     id: crypto.randomUUID(),
     api: 'chat',
     model: 'm',
-    listedAs: `model-${which % 10}`,
+    listedAs: `model-${model}`,
     stream: index % 2 === 0,
     status: isFailed ? 502 : 200,
     ...(isFailed ? { error: 'provider_error' } : { provider, upstream: 'm' }),
@@ -69,7 +71,7 @@ function requestAt(time: number, index: number): RequestRecord {
     totalMs: 1_200,
     usage: { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens },
     cost: { nanoUsd: promptTokens * 3_000 + completionTokens * 15_000, source: 'config' },
-    ...(which % 2 === 0 ? { line: 1 + (which % 30), user: 'key:x' } : { user: `person-${which % 30}` }),
+    ...(caller % 2 === 0 ? { line: 1 + caller, user: 'key:x' } : { user: `person-${caller}` }),
   }
 }
 
