@@ -1,3 +1,4 @@
+import { ConfigError } from '../config/config.ts'
 import type { FollowedFile, FollowFile } from '../config/watch/follow-file.ts'
 import { openPolicy, type AccessPolicy } from '../limits/access-policy.ts'
 import type { MoneyLimits } from '../limits/budgets/money-limits.ts'
@@ -42,6 +43,7 @@ export async function followAccess({
   let activeLimiter: Limiter | undefined
   let budgets: MoneyLimits | undefined
   let activeBudgets: MoneyLimits | undefined
+  let hasFile = false
 
   /** Without a file, neither its parser nor its limits are loaded. */
   async function load(text: string | undefined): Promise<AccessPolicy | undefined> {
@@ -55,6 +57,7 @@ export async function followAccess({
   async function apply(policy: AccessPolicy | undefined): Promise<void> {
     const { limits, timeZone } = policy ?? openPolicy
     onZone(timeZone)
+    hasFile = policy !== undefined
     const hasMoney = limits.some(({ usd }) => usd !== undefined)
     const hasOthers = limits.some(({ requests, tokens, atOnce }) => (requests ?? tokens ?? atOnce) !== undefined)
     if (hasOthers) limiter ??= await makeLimiter()
@@ -64,9 +67,16 @@ export async function followAccess({
     activeBudgets = hasMoney ? budgets : undefined
   }
 
+  /** A file that vanishes takes no limit away: an editor or a failed copy may be the cause. */
+  async function loadAgain(text: string | undefined): Promise<AccessPolicy | undefined> {
+    if (text !== undefined || !hasFile) return load(text)
+    const allowed = 'a file, which may be {}; the previous limits stay active'
+    throw new ConfigError([{ file: path, field: '', found: 'no file any more', allowed }])
+  }
+
   const watch = follow({
     path,
-    load,
+    load: loadAgain,
     async apply(policy, isReporter) {
       await apply(policy)
       if (isReporter) log.info('limits reloaded', { file: path })
