@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chat, pick, question, type Answer } from './client.ts'
@@ -135,6 +135,21 @@ test(
       },
     ])
     expect(codeOf(await askAs(other))).toBe(refused)
+  },
+  testMs,
+)
+
+test(
+  'a database that cannot be opened: the previous limits stay in force, until it can',
+  async () => {
+    await using service = await startService({ providers: [{ ...provider('a', upstream.url), models }] })
+    mkdirSync(join(service.home, 'svc.db'))
+    await service.write('access.json', access(0))
+    await until(() => service.output.includes('svc.db cannot be opened'))
+    expect((await ask(service)).status).toBe(200)
+    rmSync(join(service.home, 'svc.db'), { recursive: true })
+    await service.write('access.json', access(0, { per: 'day' }))
+    await until(async () => codeOf(await ask(service)) === refused)
   },
   testMs,
 )

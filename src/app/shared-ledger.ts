@@ -5,7 +5,7 @@ import type { UseAsker } from '../ledger/use/use-asker.ts'
 import type { Logger } from '../observe/log.ts'
 import { ResourceUnavailable, UsageError } from './start-errors.ts'
 
-/** The ledger of this process, which is opened when an extension asks for it. */
+/** The ledger of this process, which is opened when an extension or a limit of money asks for it. */
 export interface SharedLedger {
   /** @throws {UsageError} @throws {ResourceUnavailable} */
   open(): Promise<Ledger>
@@ -44,8 +44,18 @@ export function sharedLedger(
     }
   }
 
+  /** A failure is not kept: the file may be mended. */
+  async function openAgain(): Promise<Ledger> {
+    try {
+      return await open()
+    } catch (error) {
+      opened = undefined
+      throw error
+    }
+  }
+
   return {
-    open: () => (opened ??= open()),
+    open: () => (opened ??= openAgain()),
     use: () => asker,
     async close() {
       const ledger = await opened?.catch(() => undefined)
