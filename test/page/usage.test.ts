@@ -21,10 +21,11 @@ beforeEach(async () => {
   rig = await startSignIn(startGithub, { flags: ['--auth', 'keys'], owners: ['ada'] })
 })
 afterEach(async () => {
+  const complaints = await tab.complaints()
+  await rig[Symbol.asyncDispose]()
   // The page asks who it is for before the session is there, and the picture of a person is at no real address.
   const known = /401 \(Unauthorized\)|ERR_NAME_NOT_RESOLVED/
-  expect((await tab.complaints()).filter((text) => !known.test(text))).toEqual([])
-  await rig[Symbol.asyncDispose]()
+  expect(complaints.filter((text) => !known.test(text))).toEqual([])
 })
 
 /** Writes the use by these requests into the database of the service. */
