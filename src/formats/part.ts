@@ -36,7 +36,7 @@ export function emptyPart(facts: Partial<Part>, data: Uint8Array = facts.data ??
   return {
     kind: 'part',
     data,
-    framed: facts.framed,
+    framed: data === facts.data ? facts.framed : undefined,
     event,
     isMeaningful: facts.isMeaningful ?? false,
     isProgress: facts.isProgress,

@@ -16,7 +16,7 @@ export function geminiContinuation({ first }: Delivered): Continuation {
       if (part.data.length === 0) return [part]
       const response = parseChecked(part.data)
       const written = text === part.text ? response : withText(response, text)
-      return [{ ...part, text, data: encodeJson({ ...written, ...head }) }]
+      return [{ ...part, text, data: encodeJson({ ...written, ...head }), framed: undefined }]
     },
   }
 }

@@ -30,7 +30,7 @@ export function messageContinuation({ place: last }: Delivered): Continuation {
   }
 
   function moved(part: Part, event: JsonObject): Part {
-    return { ...part, data: encodeJson({ ...event, index }) }
+    return { ...part, data: encodeJson({ ...event, index }), framed: undefined }
   }
 
   function delta(part: Part, event: JsonObject, text: string): readonly Part[] {

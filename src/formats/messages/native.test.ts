@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../base/json-value.ts'
+import { eventStreamReader, formatEvents } from '../../bytes/event-stream.ts'
+import { encode, utf8 } from '../../bytes/text.ts'
 import { parseChecked } from '../chat/read-event.ts'
 import { encodeJson } from '../exact-json.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { Part } from '../part.ts'
+import { messageContinuation } from './continuation.ts'
 import { messageEventReader } from './native.ts'
 
 const usage = { input_tokens: 3, cache_read_input_tokens: 4, output_tokens: 1 }
@@ -135,4 +138,21 @@ describe('events that pass through', () => {
       MalformedAnswer,
     )
   })
+})
+
+test('a part that was read with its framing is written anew where a resumed stream changes it', () => {
+  const events = eventStreamReader()
+  const reader = messageEventReader()
+  const parts = [start, open('text'), text('One'), text('Two'), text('Three')].flatMap((event) =>
+    events.push(encode(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)).flatMap((each) => {
+      const found = reader.read(each)
+      return found === 'done' || 'kind' in found ? [] : found
+    }),
+  )
+  const last = parts.at(-1)
+  if (last === undefined) throw new Error('there is no part')
+  expect(last.framed).toBeDefined()
+  const written = messageContinuation({ first: parts[0], place: parts[2], last: parts[2] }).write(last, 'ee')
+  expect(utf8(formatEvents(written))).toContain('"text":"ee"')
+  expect(utf8(formatEvents(written))).not.toContain('Three')
 })
