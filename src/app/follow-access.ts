@@ -1,6 +1,6 @@
 import { ConfigError } from '../config/config.ts'
 import type { FollowedFile, FollowFile } from '../config/watch/follow-file.ts'
-import { openPolicy, type AccessPolicy } from '../limits/access-policy.ts'
+import { openPolicy, type AccessPolicy, type OwnKeys } from '../limits/access-policy.ts'
 import type { MoneyLimits } from '../limits/budgets/money-limits.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import type { Logger } from '../observe/log.ts'
@@ -27,6 +27,8 @@ export interface ActiveAccess extends Pick<FollowedFile, 'close'> {
   limiter(): Limiter | undefined
   /** `undefined`: there are no limits of money. */
   budgets(): MoneyLimits | undefined
+  /** Ceilings of the keys that people make for themselves; `undefined`: the defaults. */
+  ownKeys(): OwnKeys | undefined
 }
 
 /** Loads access.json, and again on each change, all or nothing. @throws {ConfigError} for faults at the start */
@@ -44,6 +46,7 @@ export async function followAccess({
   let budgets: MoneyLimits | undefined
   let activeBudgets: MoneyLimits | undefined
   let hasFile = false
+  let ownKeys: OwnKeys | undefined
 
   /** Without a file, neither its parser nor its limits are loaded. */
   async function load(text: string | undefined): Promise<AccessPolicy | undefined> {
@@ -56,6 +59,7 @@ export async function followAccess({
 
   async function apply(policy: AccessPolicy | undefined): Promise<void> {
     const { limits, timeZone } = policy ?? openPolicy
+    ownKeys = policy?.ownKeys
     onZone(timeZone)
     hasFile = policy !== undefined
     const hasMoney = limits.some(({ usd }) => usd !== undefined)
@@ -93,5 +97,5 @@ export async function followAccess({
     watch.close()
     throw error
   }
-  return { limiter: () => activeLimiter, budgets: () => activeBudgets, close: watch.close }
+  return { limiter: () => activeLimiter, budgets: () => activeBudgets, ownKeys: () => ownKeys, close: watch.close }
 }

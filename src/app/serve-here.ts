@@ -15,6 +15,7 @@ import { extendedRouting } from '../http/extended-routing.ts'
 import { isLoopbackAddress } from '../http/host-names.ts'
 import type { Routing } from '../http/server.ts'
 import { statusRoutes } from '../http/status-routes.ts'
+import { ownKeysDefault } from '../limits/access-policy.ts'
 import { errorFields, type Logger } from '../observe/log.ts'
 import type { Observer } from '../observe/observer.ts'
 import { requestLog } from '../observe/request-line.ts'
@@ -115,6 +116,7 @@ export async function serveHere(
     follow,
     fetch: hostFetch(transport),
     ledger: ledger.open,
+    ownKeys: () => access?.ownKeys() ?? ownKeysDefault,
     onChange: () => {
       routing = undefined
     },

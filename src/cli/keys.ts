@@ -179,6 +179,7 @@ function maker(): { readonly by: string; readonly now: number } {
 
 function refusalOf(reason: NoSuccessor, id: number): Error {
   if (reason === 'unknown') return unknownKey(id)
+  if (reason === 'personal') return new Error(`key ${id} belongs to a person: only they make keys that act as them`)
   return new Error(
     reason === 'over'
       ? `key ${id} has ended or expired: make a new one`

@@ -1,6 +1,6 @@
 import type { Access, AccessScope } from '../formats/access.ts'
 import type { Grants } from '../keys/grants.ts'
-import type { Ledger } from '../ledger/ledger.ts'
+import type { KeyPerson, Ledger } from '../ledger/ledger.ts'
 import type { Limit, LimitOptions, Store, StoreOptions } from '../stores/store.ts'
 
 /** The service as an extension sees it; its only access to files, network, stores and clocks. */
@@ -28,6 +28,10 @@ export interface Host {
    * @throws if it cannot be used; `start` should not catch this
    */
   ledger(): Promise<Ledger>
+  /** Ceilings of the keys that people make for themselves; 0 keys: they have none. They change with access.json. */
+  ownKeys(): OwnKeyCeilings
+  /** Whether a person who has signed in before may do so now, by what the extensions have in memory. */
+  mayEnter(person: KnownPerson): boolean
   /** Sends one HTTP request. Does not follow redirects. */
   fetch(url: string, options: FetchOptions): Promise<Response>
   /** The wall clock, in Unix milliseconds. */
@@ -36,6 +40,17 @@ export interface Host {
   elapsedMs(): number
   readonly log: ExtensionLog
 }
+
+/** Ceilings of the keys that people make for themselves. */
+export interface OwnKeyCeilings {
+  /** Keys of one person. */
+  readonly most: number
+  /** Longest life of a key, in days. */
+  readonly daysMost: number
+}
+
+/** A person who has signed in before. */
+export type KnownPerson = Pick<KeyPerson, 'id' | 'user' | 'userId'>
 
 /** Content of a configuration file, with `$NAME` values resolved. */
 export interface ExtensionConfig {
@@ -97,6 +112,8 @@ export interface RequestContext {
 export interface RouteContext extends RequestContext {
   /** User name from the guards. Absent if no guard named a user, or the route is public. */
   readonly user?: string
+  /** All that the guards know of the user. */
+  readonly visitor?: Visitor
   /** Reads the body. @throws {WireError} if it is larger than `bytesMax`, too slow or cut off */
   body(bytesMax: number): Promise<Uint8Array>
 }
@@ -126,6 +143,8 @@ export interface VisitorKey {
   /** Unix milliseconds; absent: never. */
   readonly expires?: number
   readonly grants: Grants
+  /** The person that made it for themselves, and as whom it acts. Absent: it belongs to the service. */
+  readonly person?: Pick<KeyPerson, 'user' | 'userId' | 'hasCaselessName'>
 }
 
 /** User data that the page shows to the user. */
@@ -187,6 +206,13 @@ export interface Contribution {
    * @throws {WireError} to refuse it
    */
   guard?(context: RequestContext): Promise<Visitor | undefined>
+  /**
+   * Whether a person whom the guard of this extension has let pass before may enter now. Asked for each use of a key
+   * that the person made, so it reads memory only.
+   */
+  mayEnter?(person: KnownPerson): boolean
+  /** Told of each user that the guards let pass. A request waits for it; it does not reject. */
+  onEntry?(visitor: Visitor): void | Promise<void>
   readonly part?: PartClaim
   /** Origin of the service's own page, such as `https://svc.example.org`. If set, other origins cannot call the API. */
   readonly origin?: string

@@ -8,6 +8,7 @@ import {
   type ExtensionConfig,
   type ExtensionLog,
   type Host,
+  type OwnKeyCeilings,
   type RequestContext,
 } from './extension.ts'
 import { checkClaim } from './slots.ts'
@@ -99,6 +100,10 @@ export interface FakeHost extends Host {
   readonly clock: TwoClocks
   readonly stores: Map<string, FakeStore<unknown>>
   readonly lines: LogLine[]
+  /** Default: 10 keys of 90 days. */
+  ceilings: OwnKeyCeilings
+  /** People who may not enter. Default: nobody. */
+  readonly refused: Set<string>
 }
 
 /** A host with a configuration file, or without one. @param ledger default: there is none */
@@ -106,9 +111,14 @@ export function fakeHost(config?: ExtensionConfig, ledger: Host['ledger'] = noLe
   const clock: TwoClocks = { ms: 1_800_000_000_123, elapsedMs: 7_000 }
   const stores = new Map<string, FakeStore<unknown>>()
   const { log, lines } = fakeLog()
-  return {
+  const refused = new Set<string>()
+  const host: FakeHost = {
     clock,
     stores,
+    ceilings: { most: 10, daysMost: 90 },
+    refused,
+    ownKeys: () => host.ceilings,
+    mayEnter: ({ user }) => !refused.has(user),
     lines,
     log,
     config: async () => config,
@@ -126,6 +136,7 @@ export function fakeHost(config?: ExtensionConfig, ledger: Host['ledger'] = noLe
     now: () => clock.ms,
     elapsedMs: () => clock.elapsedMs,
   }
+  return host
 }
 
 async function noLedger(): Promise<never> {

@@ -54,7 +54,7 @@ function extensionRoute({
     ...(scope === undefined ? {} : { scope }),
     isPublic: isPublic && !isForOwners,
     async handle(context) {
-      const { request, path: asked, id, user } = context
+      const { request, path: asked, id, user, visitor } = context
       if (isForOwners) checkOwner(isOwner, context)
       const body = (bytesMax: number): Promise<Uint8Array> => readControlBody(request, { bytesMax, ...bodyTimes })
       const response = await handle({
@@ -63,7 +63,7 @@ function extensionRoute({
         address: context.address(),
         id,
         body,
-        ...(user === undefined ? {} : { user }),
+        ...(user === undefined ? {} : { user, visitor: { ...visitor, user } }),
       })
       response.headers.set('x-request-id', id)
       return response

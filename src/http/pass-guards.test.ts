@@ -50,6 +50,19 @@ describe('guards and recognisers', () => {
     expect([await pass([{ recognise }, { guard }]), asked]).toEqual(['invalid_api_key', 0])
   })
 
+  test('a person whom the guards let pass is told of before the request goes on; a program is not', async () => {
+    const told: string[] = []
+    const onEntry = async ({ user }: Visitor) => {
+      await Bun.sleep(0)
+      told.push(user)
+    }
+    await pass([{ recognise: () => undefined, onEntry }, { guard: async () => person }])
+    await pass([{ recognise: () => program, onEntry }, { guard: async () => person }])
+    await pass([{ recognise: () => undefined, onEntry }, { guard: async () => undefined }])
+    await pass([{ recognise: () => undefined, onEntry }, { guard: () => Promise.reject(refusal) }])
+    expect(told).toEqual(['ann'])
+  })
+
   test('see the address of the client, which is read when asked for', async () => {
     const recognise: Contribution['recognise'] = ({ address }) => ({ user: address })
     expect(await pass([{ recognise }])).toEqual({ user: '203.0.113.9' })

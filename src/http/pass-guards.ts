@@ -12,12 +12,14 @@ export type Guard = NonNullable<Contribution['guard']>
 export function guardsOf(contributions: readonly Contribution[]): readonly Guard[] {
   const guards = contributions.flatMap(({ guard }) => guard ?? [])
   const recognisers = contributions.flatMap(({ recognise }) => recognise ?? [])
-  return recognisers.length === 0 ? guards : [recognisedOrGuarded(recognisers, guards)]
+  const listeners = contributions.flatMap(({ onEntry }) => onEntry ?? [])
+  return recognisers.length === 0 ? guards : [recognisedOrGuarded(recognisers, guards, listeners)]
 }
 
 function recognisedOrGuarded(
   recognisers: readonly NonNullable<Contribution['recognise']>[],
   guards: readonly Guard[],
+  listeners: readonly NonNullable<Contribution['onEntry']>[],
 ): Guard {
   return async function admit(visit) {
     for (const recognise of recognisers) {
@@ -27,7 +29,9 @@ function recognisedOrGuarded(
       if (visitor !== undefined) return visitor
     }
     if (guards.length === 0) throw authenticationRequired()
-    return await passAll(guards, visit)
+    const visitor = await passAll(guards, visit)
+    if (visitor !== undefined) for (const onEntry of listeners) await onEntry(visitor)
+    return visitor
   }
 }
 

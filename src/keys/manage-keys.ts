@@ -1,5 +1,5 @@
 import { isRecord } from '../base/json-value.ts'
-import type { KeyTable, NewKey, NoSuccessor, StoredKey } from '../ledger/ledger.ts'
+import type { KeyPerson, KeyTable, NewKey, NoSuccessor, StoredKey } from '../ledger/ledger.ts'
 import { KeyFault, parseGrants, parseStoredGrants, type Grants } from './grants.ts'
 import { hashOfKey, hintOfKey, newKey, readKey, type KeyKind } from './key-form.ts'
 
@@ -9,6 +9,8 @@ export const overlapDaysMax = 7
 export const lifeDaysMax = 3_650
 
 const dayMs = 24 * 60 * 60 * 1_000
+/** Days after which a person's keys rest, until the person signs in again. */
+export const restDays = 30
 const nameLengthMax = 64
 
 /** A key to be made. */
@@ -32,7 +34,8 @@ export interface KeyView {
   readonly name: string
   readonly kind: string
   readonly hint: string
-  readonly state: 'active' | 'expired' | 'ended'
+  /** `resting`: its person has not been there for {@link restDays} days. */
+  readonly state: 'active' | 'resting' | 'expired' | 'ended'
   readonly made: string
   readonly made_by: string
   readonly expires: string | null
@@ -40,6 +43,8 @@ export interface KeyView {
   readonly ended_by: string | null
   /** To the minute. */
   readonly last_used: string | null
+  /** User name of the person whose own key it is. */
+  readonly person: string | null
   /** The id of the first key of its line. */
   readonly line: number
   readonly models: readonly string[] | null
@@ -82,10 +87,28 @@ export function parseDays(value: unknown, field: string, minimum: number, maximu
 
 /** Makes a key. @throws {LedgerUnavailable} @throws {LedgerFull} */
 export async function makeKey(keys: KeyTable, request: KeyRequest, maker: Maker): Promise<MadeKey> {
-  const { name, kind, grants, days } = request
-  const lifeMs = days === undefined ? undefined : days * dayMs
-  const { key, row } = prepared({ name, kind, lifeMs, grants: JSON.stringify(grants) }, maker)
+  const { key, row } = preparedFor(request, maker)
   return { ...viewOfKey(await keys.add(row), maker.now), key }
+}
+
+/**
+ * Makes a key that belongs to a person.
+ *
+ * @param most keys that the person may have
+ * @throws {LedgerUnavailable} @throws {LedgerFull}
+ */
+export async function makeOwnKey(
+  keys: KeyTable,
+  request: KeyRequest,
+  { person, most }: { readonly person: KeyPerson; readonly most: number },
+): Promise<MadeKey> {
+  const { key, row } = preparedFor(request, { by: person.user, now: person.seen })
+  return { ...viewOfKey(await keys.add({ ...row, person }, most), person.seen), key }
+}
+
+function preparedFor({ name, kind, grants, days }: KeyRequest, maker: Maker): PreparedKey {
+  const lifeMs = days === undefined ? undefined : days * dayMs
+  return prepared({ name, kind, lifeMs, grants: JSON.stringify(grants) }, maker)
 }
 
 /**
@@ -119,7 +142,12 @@ interface KeyFacts extends Pick<NewKey, 'name' | 'grants'> {
   readonly lifeMs: number | undefined
 }
 
-function prepared({ lifeMs, ...facts }: KeyFacts, { by, now }: Maker): { readonly key: string; readonly row: NewKey } {
+interface PreparedKey {
+  readonly key: string
+  readonly row: NewKey
+}
+
+function prepared({ lifeMs, ...facts }: KeyFacts, { by, now }: Maker): PreparedKey {
   const key = newKey(facts.kind)
   const formed = readKey(key)
   if (formed === undefined || formed === 'malformed') throw new Error('a new key is malformed')
@@ -135,26 +163,38 @@ export function kindOf({ kind }: Pick<StoredKey, 'kind'>): KeyKind {
 
 /** A key as it is shown. @param now Unix milliseconds */
 export function viewOfKey(stored: StoredKey, now: number): KeyView {
-  const { id, line, name, kind, hint, made, madeBy, expires, ended, endedBy, used } = stored
+  const { id, line, name, kind, hint, made, madeBy, expires, ended, endedBy, used, person } = stored
   const { models = null, providers = null, networks = null, scopes } = shownGrants(stored)
   return {
     id,
     name,
     kind,
     hint,
-    state: ended !== undefined ? 'ended' : expires !== undefined && expires <= now ? 'expired' : 'active',
+    state: stateOf(stored, now),
     made: timeOf(made),
     made_by: madeBy,
     expires: expires === undefined ? null : timeOf(expires),
     ended: ended === undefined ? null : timeOf(ended),
     ended_by: endedBy ?? null,
     last_used: used === undefined ? null : timeOf(used),
+    person: person?.user ?? null,
     line,
     models,
     providers,
     networks,
     scopes,
   }
+}
+
+function stateOf({ ended, expires, person }: StoredKey, now: number): KeyView['state'] {
+  if (ended !== undefined) return 'ended'
+  if (expires !== undefined && expires <= now) return 'expired'
+  return person !== undefined && isResting(person, now) ? 'resting' : 'active'
+}
+
+/** Whether a person's keys rest. @param now Unix milliseconds */
+export function isResting({ seen }: Pick<KeyPerson, 'seen'>, now: number): boolean {
+  return now - seen > restDays * dayMs
 }
 
 /** Stored grants that cannot be read grant nothing. */

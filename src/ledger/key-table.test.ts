@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import type { KeyTable, StoredKey } from './ledger.ts'
+import { LedgerFull, type KeyPerson, type KeyTable, type StoredKey } from './ledger.ts'
 import { storableKey, temporaryLedger, type TemporaryLedger } from './testing.ts'
 
 let place: TemporaryLedger
@@ -87,4 +87,39 @@ test('times of use only grow, and are no change', async () => {
     ]),
   )
   expect([(await keys.find(1))?.used, keys.stamp()]).toEqual([600, before])
+})
+
+const ann: KeyPerson = { id: 'p1', user: 'ann', userId: '1', hasCaselessName: true, seen: now }
+
+test('keys of a person have that person, are listed newest first, and learn when the person was there', async () => {
+  const given = storableKey({ person: ann })
+  expect(await keys.add(given)).toEqual({ ...given, id: 1, line: 1 })
+  const nameless = { id: 'p2', user: 'eve', hasCaselessName: false, seen: now }
+  await keys.add(storableKey({ person: nameless }))
+  await keys.add(storableKey({ person: ann }))
+  await keys.end(3, { at: now, by: 'ann' })
+  const before = keys.stamp()
+  await keys.notePerson({ ...ann, user: 'anna', seen: now + 5 })
+  expect(keys.stamp()).not.toBe(before)
+  expect((await keys.listOf('p1', 5)).map(({ id, person }) => [id, person?.user, person?.seen])).toEqual([
+    [3, 'ann', now],
+    [1, 'anna', now + 5],
+  ])
+  expect((await keys.listOf('p1', 1)).map(({ id }) => id)).toEqual([3])
+  expect((await keys.find(2))?.person).toEqual(nameless)
+})
+
+test('a person has at most so many keys in use, and makes at most 100 in a day', async () => {
+  const add = (made: number, most?: number) => keys.add(storableKey({ person: ann, made, expires: made + 5 }), most)
+  await add(now, 1)
+  await expect(add(now + 4, 1)).rejects.toThrow(LedgerFull)
+  await keys.add(storableKey({ person: { ...ann, id: 'p2' } }), 1)
+  for (let count = 1; count < 100; count += 1) await add(now + count * 5, 1)
+  await expect(add(now + 500, 1)).rejects.toThrow('100 keys in a day')
+  await add(now + 86_400_000, 1)
+})
+
+test('a key of a person gets no successor', async () => {
+  await keys.add(storableKey({ person: ann }))
+  expect(await keys.replace(1, storableKey(), now)).toBe('personal')
 })

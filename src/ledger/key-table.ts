@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import { LedgerFull, type KeyTable, type NewKey, type StoredKey } from './ledger.ts'
+import { LedgerFull, type KeyPerson, type KeyTable, type NewKey, type StoredKey } from './ledger.ts'
 
 /** The database, as a table of the ledger uses it. */
 export interface LedgerDatabase {
@@ -13,6 +13,9 @@ export interface LedgerDatabase {
 
 /** Keys that are in use at a time: all of them are in the memory of every worker. */
 const keysMax = 100_000
+/** Keys that a person may make in a day, also if each is ended at once: rows of ended keys stay. */
+const madeADayMax = 100
+const dayMs = 24 * 60 * 60 * 1_000
 
 /** A row of the table. */
 interface KeyRow {
@@ -29,9 +32,16 @@ interface KeyRow {
   readonly ended_by: string | null
   readonly used: number | null
   readonly grants: string
+  readonly person: string | null
+  readonly person_name: string | null
+  readonly person_user_id: string | null
+  readonly person_caseless: number | null
+  readonly person_seen: number | null
 }
 
-const columns = 'id, line, hash, hint, name, kind, made, made_by, expires, ended, ended_by, used, grants'
+const personColumns = 'person, person_name, person_user_id, person_caseless, person_seen'
+const ownColumns = 'id, line, hash, hint, name, kind, made, made_by, expires, ended, ended_by, used, grants'
+const columns = `${ownColumns}, ${personColumns}`
 
 /** The keys of a database. */
 export function keyTable({ perform, stamp, publish }: LedgerDatabase): KeyTable {
@@ -63,11 +73,26 @@ export function keyTable({ perform, stamp, publish }: LedgerDatabase): KeyTable 
       }),
     find: (id) => perform((database) => findKey(database, id)),
     list: (after, limit) => perform((database) => rows(database, 'id > ?1 ORDER BY id LIMIT ?2', [after, limit])),
-    add: (key) => change((database, version) => insert(database, key, version)),
+    listOf: (person, limit) =>
+      perform((database) => rows(database, 'person = ?1 ORDER BY id DESC LIMIT ?2', [person, limit])),
+    add: (key, most) =>
+      change((database, version) => {
+        if (key.person !== undefined) checkCeilings(database, key, most)
+        return insert(database, key, version)
+      }),
+    notePerson: (person) =>
+      change((database, version) => {
+        database.run(
+          `UPDATE key SET person_name = ?2, person_user_id = ?3, person_caseless = ?4, person_seen = ?5, version = ?6
+           WHERE person = ?1 AND ended IS NULL`,
+          [...personValues(person), version],
+        )
+      }),
     replace: (id, successor, expires) =>
       change((database, version) => {
         const before = findKey(database, id)
         if (before === undefined) return 'unknown'
+        if (before.person !== undefined) return 'personal'
         if (before.ended !== undefined || isPast(before.expires, successor.made)) return 'over'
         if (rows(database, 'line = ?1 AND id > ?2 LIMIT 1', [before.line, id]).length > 0) return 'replaced'
         const end = Math.min(expires, before.expires ?? expires)
@@ -110,11 +135,24 @@ function findKey(database: Database, id: number): StoredKey | undefined {
   return rows(database, 'id = ?1', [id])[0]
 }
 
-function rows(database: Database, condition: string, values: number[]): readonly StoredKey[] {
+function rows(database: Database, condition: string, values: (number | string)[]): readonly StoredKey[] {
   return database
-    .query<KeyRow, number[]>(`SELECT ${columns} FROM key WHERE ${condition}`)
+    .query<KeyRow, (number | string)[]>(`SELECT ${columns} FROM key WHERE ${condition}`)
     .all(...values)
     .map(storedKey)
+}
+
+/** @throws {LedgerFull} */
+function checkCeilings(database: Database, { person, made }: NewKey, most = Number.POSITIVE_INFINITY): void {
+  const [inUse, ofToday] =
+    database
+      .query<unknown, [string, number, number]>(
+        `SELECT count(*) FILTER (WHERE ended IS NULL AND coalesce(expires, ?2 + 1) > ?2),
+                count(*) FILTER (WHERE made > ?3) FROM key WHERE person = ?1`,
+      )
+      .values(person?.id ?? '', made, made - dayMs)[0] ?? []
+  if (Number(inUse) >= most) throw new LedgerFull(`a person may have ${most} keys, and you have them: end one first`)
+  if (Number(ofToday) >= madeADayMax) throw new LedgerFull(`a person may make ${madeADayMax} keys in a day`)
 }
 
 /** @throws {LedgerFull} */
@@ -124,20 +162,39 @@ function insert(database: Database, key: NewKey, version: number, line?: number)
       .query<unknown, [number]>('SELECT count(*) FROM key WHERE ended IS NULL AND coalesce(expires, ?1 + 1) > ?1')
       .values(key.made)[0] ?? []
   if (Number(count) >= keysMax) throw new LedgerFull(`there are ${keysMax} keys in use: end some first`)
-  const { hash, hint, name, kind, made, madeBy, expires, grants } = key
+  const { hash, hint, name, kind, made, madeBy, expires, grants, person } = key
   const { lastInsertRowid } = database.run(
-    `INSERT INTO key (line, hash, hint, name, kind, made, made_by, expires, grants, version)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`,
-    [line ?? 0, Buffer.from(hash, 'base64'), hint, name, kind, made, madeBy, expires ?? null, grants, version],
+    `INSERT INTO key (line, hash, hint, name, kind, made, made_by, expires, grants, version, ${personColumns})
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)`,
+    [
+      ...[line ?? 0, Buffer.from(hash, 'base64'), hint, name, kind, made, madeBy, expires ?? null, grants, version],
+      ...personValues(person),
+    ],
   )
   const id = Number(lastInsertRowid)
   if (line === undefined) database.run('UPDATE key SET line = id WHERE id = ?1', [id])
   return { ...key, id, line: line ?? id }
 }
 
-function storedKey({ hash, made_by, expires, ended, ended_by, used, ...row }: KeyRow): StoredKey {
+/** Values of {@link personColumns}. */
+function personValues(person: KeyPerson | undefined): (string | number | null)[] {
+  if (person === undefined) return [null, null, null, null, null]
+  const { id, user, userId = null, hasCaselessName, seen } = person
+  return [id, user, userId, Number(hasCaselessName), seen]
+}
+
+function personOf(row: KeyRow): { readonly person?: KeyPerson } {
+  const { person: id, person_name: user, person_user_id: userId, person_caseless, person_seen } = row
+  if (id === null) return {}
+  const facts = { id, user: user ?? '', hasCaselessName: person_caseless === 1, seen: person_seen ?? 0 }
+  return { person: userId === null ? facts : { ...facts, userId } }
+}
+
+function storedKey(row: KeyRow): StoredKey {
+  const { id, line, hash, hint, name, kind, made, made_by, expires, ended, ended_by, used, grants } = row
   return {
-    ...row,
+    ...{ id, line, hint, name, kind, made, grants },
+    ...personOf(row),
     hash: Buffer.from(hash).toString('base64'),
     madeBy: made_by,
     ...(expires === null ? {} : { expires }),

@@ -28,6 +28,22 @@ export interface StoredKey {
   readonly used?: number
   /** JSON. */
   readonly grants: string
+  /** Absent: it belongs to the service, not to a person. */
+  readonly person?: KeyPerson
+}
+
+/** The person that made a key for themselves, as they last signed in. */
+export interface KeyPerson {
+  /** Unique over all identity providers, and permanent. */
+  readonly id: string
+  /** User name. */
+  readonly user: string
+  /** Stays the same when the person is renamed. */
+  readonly userId?: string
+  /** Whether user names are compared without regard to the case of ASCII letters. */
+  readonly hasCaselessName: boolean
+  /** When the person was last there, signed in; Unix milliseconds. */
+  readonly seen: number
 }
 
 /** A key to be stored. */
@@ -53,8 +69,11 @@ export interface Ending {
   readonly by: string
 }
 
-/** Why a key gets no successor: there is no such key; it has ended or expired; it has a successor already. */
-export type NoSuccessor = 'unknown' | 'over' | 'replaced'
+/**
+ * Why a key gets no successor: there is no such key; it has ended or expired; it has a successor already; it belongs to
+ * a person, and only they make keys that act as them.
+ */
+export type NoSuccessor = 'unknown' | 'over' | 'replaced' | 'personal'
 
 /** All keys. Methods reject with {@link LedgerUnavailable} when the database cannot be used. */
 export interface KeyTable {
@@ -68,8 +87,15 @@ export interface KeyTable {
   find(id: number): Promise<StoredKey | undefined>
   /** @param after an id. @returns keys with larger ids, in their order */
   list(after: number, limit: number): Promise<readonly StoredKey[]>
-  /** @throws {LedgerFull} */
-  add(key: NewKey): Promise<StoredKey>
+  /** The newest keys of a person, newest first. */
+  listOf(person: string, limit: number): Promise<readonly StoredKey[]>
+  /**
+   * @param most keys of its person that may be in use at a time. Default: no limit
+   * @throws {LedgerFull}
+   */
+  add(key: NewKey, most?: number): Promise<StoredKey>
+  /** Notes that a person was there, in all keys of that person that have not ended. */
+  notePerson(person: KeyPerson): Promise<void>
   /**
    * Adds a successor in the same line, and lets the key expire.
    *

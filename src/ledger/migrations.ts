@@ -63,6 +63,12 @@ export const migrations: readonly string[] = [
    CREATE TABLE batch (source TEXT PRIMARY KEY, number INTEGER NOT NULL, time INTEGER NOT NULL) STRICT, WITHOUT ROWID;
    CREATE TABLE usage_hour (hour INTEGER NOT NULL, ${useColumns}, PRIMARY KEY (hour, ${useKey})) STRICT, WITHOUT ROWID;
    CREATE TABLE usage_day (day INTEGER NOT NULL, ${useColumns}, PRIMARY KEY (day, ${useKey})) STRICT, WITHOUT ROWID;`,
+  `ALTER TABLE key ADD COLUMN person TEXT;
+   ALTER TABLE key ADD COLUMN person_name TEXT;
+   ALTER TABLE key ADD COLUMN person_user_id TEXT;
+   ALTER TABLE key ADD COLUMN person_caseless INTEGER;
+   ALTER TABLE key ADD COLUMN person_seen INTEGER;
+   CREATE INDEX key_person ON key (person, id) WHERE person IS NOT NULL;`,
 ]
 
 /** The versions of requests.db, which may be deleted at any time. */

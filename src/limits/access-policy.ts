@@ -69,6 +69,9 @@ export interface OwnKeys {
   readonly daysMost: number
 }
 
+/** The ceilings without `own_keys`. */
+export const ownKeysDefault: OwnKeys = { most: 10, daysMost: 90 }
+
 /** The policy without a file: no limits. */
 export const openPolicy: AccessPolicy = { timeZone: 'UTC', limits: [], teams: new Map() }
 

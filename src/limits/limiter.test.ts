@@ -111,6 +111,24 @@ describe('a limit counts', () => {
     expect(left(limits, { user: 'ann', userId: '3' })).toEqual([5])
   })
 
+  test('a key of a person as itself and as that person, also after both are renamed', () => {
+    const limits = limiterOf(
+      limit(eachKey, { requests: 10 }),
+      limit(eachPerson, { requests: 5 }),
+      limit({ kind: 'person', name: 'Ann' }, { requests: 20 }),
+      limit({ kind: 'team', name: 'search' }, { requests: 30 }),
+    )
+    const ofAnn = (user: string, line = 1): CallerIdentity => ({
+      user: 'key:ann',
+      key: { line, person: { user, userId: '1', hasCaselessName: true } },
+    })
+    admit(limits, ofAnn('ann'))
+    admit(limits, ofAnn('ann', 2))
+    admit(limits, { user: 'ann', userId: '1', hasCaselessName: true })
+    expect(left(limits, ofAnn('ann'))).toEqual([9, 2, 17, 27])
+    expect(left(limits, ofAnn('eve'))).toEqual([9, 2])
+  })
+
   test('a key that is called as a user is, as a key', () => {
     const limits = limiterOf(limit({ kind: 'person', name: 'key:a' }, { requests: 0 }))
     expect(limits.admit(key(1))).toBeUndefined()

@@ -58,7 +58,7 @@ export function limiter({
   const callers = new Map<string | number, CallerCounters | undefined>()
 
   function countersOf(caller: CallerIdentity): CallerCounters | undefined {
-    const id = caller.key?.line ?? callerId(caller)
+    const id = caller.key !== undefined && caller.key.person === undefined ? caller.key.line : callerId(caller)
     if (callers.has(id)) return callers.get(id)
     if (counters.makeRoom(clock()) || callers.size >= callersMax) callers.clear()
     const found = findCounters(caller)

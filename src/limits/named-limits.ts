@@ -1,15 +1,22 @@
 import { subjectText, type AccessLimit, type AccessPolicy, type RatePeriod, type Team } from './access-policy.ts'
 import type { CounterSpec } from './counter.ts'
 
-/** The sender of a request, as far as limits go. Without user and key: only limits for everyone count. */
-export interface CallerIdentity {
+/** A person, as limits name them. */
+export interface PersonIdentity {
   readonly user?: string
   /** Stays the same when the user is renamed. */
   readonly userId?: string
   /** Whether user names are compared without regard to the case of ASCII letters. */
   readonly hasCaselessName?: boolean
-  /** The key of a program. */
-  readonly key?: { readonly line: number }
+}
+
+/**
+ * The sender of a request, as far as limits go: a person, or a key, whose person is in it. Without user and key only
+ * limits for everyone count.
+ */
+export interface CallerIdentity extends PersonIdentity {
+  /** The key of a program, with the person that made it for themselves. */
+  readonly key?: { readonly line: number; readonly person?: PersonIdentity }
 }
 
 /** A limit that names a caller. */
@@ -29,15 +36,32 @@ export function limitsNaming(caller: CallerIdentity, policy: AccessPolicy): read
   })
 }
 
-/** Identifies a caller among all: the key's line, or the user by id. */
-export function callerId({ key, user, userId }: CallerIdentity): string {
-  if (key !== undefined) return `key:${key.line}`
+/** Identifies a caller among all: the key's line with its person, or the person. */
+export function callerId(caller: CallerIdentity): string {
+  const { key } = caller
+  if (key === undefined) return personId(caller)
+  return key.person === undefined ? keyId(key) : `${keyId(key)} ${personId(key.person)} ${key.person.user}`
+}
+
+/** Whose use counts under `each key`. */
+function keyId({ line }: { readonly line: number }): string {
+  return `key:${line}`
+}
+
+/** Whose use counts under `each person`, with and without a key. */
+function personId({ user, userId }: PersonIdentity): string {
   return user === undefined ? '' : `person:${userId === undefined ? user : `id:${userId}`}`
 }
 
-/** Whether an entry of access.json, a user name or `id:VALUE`, is this user. */
-export function isPerson(entry: string, { key, user, userId, hasCaselessName = false }: CallerIdentity): boolean {
-  if (key !== undefined || user === undefined) return false
+/** The person whose use a request is: who signed in, or whose own key was sent. */
+function personOf(caller: CallerIdentity): PersonIdentity {
+  return caller.key === undefined ? caller : (caller.key.person ?? {})
+}
+
+/** Whether an entry of access.json, a user name or `id:VALUE`, is the caller's person. */
+function isPerson(entry: string, caller: CallerIdentity): boolean {
+  const { user, userId, hasCaselessName = false } = personOf(caller)
+  if (user === undefined) return false
   if (entry.startsWith('id:')) return userId === entry.slice('id:'.length)
   return hasCaselessName ? foldCase(entry) === foldCase(user) : entry === user
 }
@@ -52,9 +76,9 @@ export function countedFor(
     case 'everyone':
       return ''
     case 'each person':
-      return caller.key === undefined && caller.user !== undefined ? callerId(caller) : undefined
+      return personId(personOf(caller)) || undefined
     case 'each key':
-      return caller.key && callerId(caller)
+      return caller.key && keyId(caller.key)
     case 'key':
       return togetherIf(caller.key?.line === subject.line)
     case 'person':

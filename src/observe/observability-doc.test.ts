@@ -18,7 +18,7 @@ function rows(heading: string): readonly (readonly string[])[] {
   )
 }
 
-const record: Required<Omit<RequestRecord, 'listedAs' | 'upstream' | 'userId' | 'line' | 'unrecorded'>> = {
+const record: Required<Omit<RequestRecord, 'listedAs' | 'upstream' | 'userId' | 'line' | 'unrecorded' | 'person'>> = {
   time: 0,
   id: 'r',
   model: 'm',

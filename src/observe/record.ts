@@ -40,6 +40,8 @@ export interface RequestRecord {
   readonly userId?: string | undefined
   /** Id of the first key of the line, when a program sent a key. */
   readonly line?: number | undefined
+  /** The person that the key of a program belongs to. */
+  readonly person?: { readonly user: string; readonly userId?: string } | undefined
 }
 
 /** One attempt, for log and metrics. Has the shape of `Attempt` in service/trail.ts. */

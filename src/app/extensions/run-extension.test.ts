@@ -67,6 +67,8 @@ async function start(config: unknown, extension: Extension = greeter()): Promise
     log,
     fetch: () => Promise.reject(new Error('not asked for')),
     ledger: () => Promise.reject(new Error('not asked for')),
+    ownKeys: () => ({ most: 10, daysMost: 90 }),
+    mayEnter: () => true,
     follow: followHere(),
     onChange: () => {
       changes++
@@ -128,6 +130,8 @@ describe('an extension', () => {
         stores: memoryStores(Date.now),
         fetch: () => Promise.reject(new Error()),
         ledger: () => Promise.reject(new Error()),
+        ownKeys: () => ({ most: 10, daysMost: 90 }),
+        mayEnter: () => true,
         follow: followHere(),
         onChange() {},
         onFault() {},

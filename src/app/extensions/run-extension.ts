@@ -16,6 +16,8 @@ export interface ExtensionOptions {
   readonly stores: Stores
   readonly fetch: Host['fetch']
   readonly ledger: Host['ledger']
+  readonly ownKeys: Host['ownKeys']
+  readonly mayEnter: Host['mayEnter']
   readonly log: Logger
   /** Logs warnings about its file, which every process of the service finds. Default: `log.warn`. */
   readonly warn?: Logger['warn']
@@ -56,6 +58,8 @@ export async function runExtension({
   stores,
   fetch,
   ledger,
+  ownKeys,
+  mayEnter,
   log,
   warn = log.warn,
   follow,
@@ -86,6 +90,8 @@ export async function runExtension({
       limit: (limitName, options) => stores.limit(`${name}/${limitName}`, options),
       fetch,
       ledger,
+      ownKeys,
+      mayEnter,
       now,
       elapsedMs: () => performance.now(),
       log: { ...log, warn: (message, fields) => (isStarting ? warn : log.warn)(message, fields) },

@@ -68,6 +68,7 @@ async function start(
     stores: memoryStores(Date.now),
     fetch: () => Promise.reject(new Error('not asked for')),
     ledger: () => Promise.reject(new Error('not asked for')),
+    ownKeys: () => ({ most: 10, daysMost: 90 }),
     log: logger({ level: 'silent', format: 'json', write: async () => undefined }),
     follow: followHere(),
     onChange() {},
@@ -155,4 +156,36 @@ describe('several extensions', () => {
     expect(running.parts.map(({ slots }) => slots)).toEqual([[], ['SignIn']])
     expect(faults).toEqual([])
   })
+})
+
+test('a person may enter when an extension knows them and none refuses them', async () => {
+  const asked = async (...answers: readonly (boolean | undefined)[]): Promise<boolean | undefined> => {
+    let may: boolean | undefined
+    const running = await runExtensions({
+      names: [...answers.map((_, index) => String(index)), 'asks'],
+      environment: { SVC_HOME: tmpdir() },
+      stores: memoryStores(Date.now),
+      fetch: () => Promise.reject(new Error('not asked for')),
+      ledger: () => Promise.reject(new Error('not asked for')),
+      ownKeys: () => ({ most: 10, daysMost: 90 }),
+      log: logger({ level: 'silent', format: 'json', write: async () => undefined }),
+      follow: followHere(),
+      onChange() {},
+      onFault() {},
+      load: async (name) => ({
+        name,
+        async start(host) {
+          const answer = answers[Number(name)]
+          if (name === 'asks') may = host.mayEnter({ id: 'p', user: 'ann' })
+          return answer === undefined ? {} : { mayEnter: () => answer }
+        },
+      }),
+    })
+    await running.close()
+    return may
+  }
+  expect(await asked()).toBe(false)
+  expect(await asked(undefined)).toBe(false)
+  expect(await asked(true, undefined)).toBe(true)
+  expect(await asked(true, false)).toBe(false)
 })

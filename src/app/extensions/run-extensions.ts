@@ -1,11 +1,11 @@
-import type { Contribution } from '../../extensions/extension.ts'
+import type { Contribution, KnownPerson } from '../../extensions/extension.ts'
 import { checkClaim, type Claim } from '../../extensions/slots.ts'
 import type { NamedPart } from '../../http/page/boot.ts'
 import { guardsOf, type Guard } from '../../http/pass-guards.ts'
 import { runExtension, type ExtensionOptions, type RunningExtension } from './run-extension.ts'
 
 /** Options of {@link runExtensions}. */
-export interface ExtensionsOptions extends Omit<ExtensionOptions, 'name' | 'onFault' | 'admit'> {
+export interface ExtensionsOptions extends Omit<ExtensionOptions, 'name' | 'onFault' | 'admit' | 'mayEnter'> {
   /** In the order of their guards. */
   readonly names: readonly string[]
   /** Checks all contributions together, before one of them is active. @throws {ConfigError} */
@@ -47,6 +47,17 @@ export async function runExtensions({
     return all.map(({ name, contribution }) => ({ name, slots: contribution?.part?.slots ?? [] }))
   }
 
+  /** Somebody of whom no extension knows may not. */
+  function mayEnter(person: KnownPerson): boolean {
+    let isKnown = false
+    for (const { contribution } of all) {
+      if (contribution?.mayEnter === undefined) continue
+      if (!contribution.mayEnter(person)) return false
+      isKnown = true
+    }
+    return isKnown
+  }
+
   async function close(): Promise<void> {
     for (const running of all) await running.close()
   }
@@ -57,6 +68,7 @@ export async function runExtensions({
         await runExtension({
           ...options,
           name,
+          mayEnter,
           onFault: (error) => onFault(name, error),
           admit(next) {
             checkClaim({ name, slots: next.part?.slots ?? [] }, claims())

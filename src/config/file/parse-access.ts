@@ -1,6 +1,6 @@
 import { didYouMean } from '../../base/nearest.ts'
 import type { TextRule } from '../../base/text-rule.ts'
-import { openPolicy, type AccessPolicy, type OwnKeys, type Team } from '../../limits/access-policy.ts'
+import { openPolicy, ownKeysDefault, type AccessPolicy, type OwnKeys, type Team } from '../../limits/access-policy.ts'
 import { accessFile } from '../home.ts'
 import {
   readElements,
@@ -32,9 +32,6 @@ const teamMembers: MemberNames = {
   hints: { owners: 'leads', admins: 'leads', users: 'members', people: 'members' },
 }
 const ownKeysMembers: MemberNames = { names: ['most', 'days_most'], hints: { max: 'most', days: 'days_most' } }
-
-/** Without `own_keys` (docs/keys.md). */
-const ownKeysDefault: OwnKeys = { most: 10, daysMost: 90 }
 
 /**
  * Parses access.json (docs/limits.md).

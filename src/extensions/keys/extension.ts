@@ -2,6 +2,8 @@ import { clientAddresses } from '../../base/client-address.ts'
 import type { Extension } from '../extension.ts'
 import { keyBook } from './key-book.ts'
 import { keyRoutes } from './key-routes.ts'
+import { ownKeyRoutes } from './own-key-routes.ts'
+import { keyPeople } from './people.ts'
 import { keyRecogniser } from './recognise.ts'
 import { parseKeySettings } from './settings.ts'
 import { useNotes } from './use-notes.ts'
@@ -20,14 +22,17 @@ export const extension: Extension = {
       }),
     )
     const notes = useNotes(keys)
+    const people = keyPeople({ book, keys, host })
     return {
       recognise: keyRecogniser({
         book,
         clients: clientAddresses(trustedProxies),
         now: () => host.now(),
         onUse: notes.note,
+        refusalOf: people.refusalOf,
       }),
-      routes: keyRoutes(keys, host),
+      onEntry: people.onEntry,
+      routes: [...keyRoutes(keys, host), ...ownKeyRoutes(keys, host)],
       close: notes.close,
     }
   },

@@ -3,8 +3,8 @@ import type { Access } from '../../formats/access.ts'
 import { parseStoredGrants, type Grants } from '../../keys/grants.ts'
 import { hashOfKey, type FormedKey } from '../../keys/key-form.ts'
 import { kindOf } from '../../keys/manage-keys.ts'
-import type { KeyMark, KeyTable, StoredKey } from '../../ledger/ledger.ts'
-import type { Visitor } from '../extension.ts'
+import type { KeyMark, KeyPerson, KeyTable, StoredKey } from '../../ledger/ledger.ts'
+import type { Visitor, VisitorKey } from '../extension.ts'
 
 /** A key that is in use. */
 export interface KnownKey {
@@ -14,6 +14,8 @@ export interface KnownKey {
   /** Addresses of clients; `undefined`: all. */
   readonly networks: readonly Network[] | undefined
   readonly visitor: Visitor
+  /** The person that made it for themselves. */
+  readonly person: KeyPerson | undefined
   /** The minute of its last use, in Unix milliseconds. */
   usedAt: number
 }
@@ -27,6 +29,8 @@ export interface KeyBook {
    * @throws {LedgerUnavailable} the keys have changed, and the change cannot be read
    */
   find(key: FormedKey): KnownKey | undefined | Promise<KnownKey | undefined>
+  /** A person as the keys have them; `undefined`: no key in use is theirs. @param id of the person */
+  person(id: string): KeyPerson | undefined
 }
 
 /** Loads the keys of a table. @param onFault called for a key whose stored grants cannot be read: it is left out */
@@ -35,6 +39,8 @@ export async function keyBook(
   onFault: (id: number, error: unknown) => void,
 ): Promise<KeyBook> {
   const known = new Map<string, KnownKey>()
+  /** By their ids. */
+  const people = new Map<string, KeyPerson>()
   /** Most keys have the same grants as many others. */
   const granted = new Map<string, Granted>()
   let mark: KeyMark | undefined
@@ -45,7 +51,7 @@ export async function keyBook(
     // Read first: a change during the load makes the next comparison differ.
     const stamp = table.stamp()
     const changes = await table.changes(mark)
-    if (changes.isWhole) for (const all of [known, granted]) all.clear()
+    if (changes.isWhole) for (const all of [known, granted, people]) all.clear()
     for (const key of changes.keys) take(key)
     mark = changes.mark
     seen = stamp
@@ -54,6 +60,7 @@ export async function keyBook(
   function take(key: StoredKey): void {
     known.delete(key.hash)
     if (key.ended !== undefined) return
+    if (key.person !== undefined) people.set(key.person.id, key.person)
     try {
       known.set(key.hash, knownKey(key, grantedTo(key)))
     } catch (error) {
@@ -84,6 +91,7 @@ export async function keyBook(
       const hash = hashOfKey(key)
       return table.stamp() === seen ? known.get(hash) : upToDate().then(() => known.get(hash))
     },
+    person: (id) => people.get(id),
   }
 }
 
@@ -98,12 +106,18 @@ function compiled(grants: Grants): Granted {
   return { networks, grants, access: accessOf(grants) }
 }
 
-function knownKey({ id, line, name, expires, used = 0 }: StoredKey, granted: Granted): KnownKey {
+function knownKey({ id, line, name, expires, used = 0, person }: StoredKey, granted: Granted): KnownKey {
   const { networks, access, grants } = granted
-  const key = { id, line, name, ...(expires === undefined ? {} : { expires }), grants }
+  const key = { id, line, name, ...(expires === undefined ? {} : { expires }), grants, ...actingAs(person) }
   // No person has such a name: a key never counts as the user whose name it was given.
   const visitor = { user: `key:${name}`, access, key }
-  return { id, expires: expires ?? Number.POSITIVE_INFINITY, networks, visitor, usedAt: used }
+  return { id, expires: expires ?? Number.POSITIVE_INFINITY, networks, visitor, person, usedAt: used }
+}
+
+function actingAs(person: KeyPerson | undefined): Pick<VisitorKey, 'person'> {
+  if (person === undefined) return {}
+  const { user, userId, hasCaselessName } = person
+  return { person: { user, ...(userId === undefined ? {} : { userId }), hasCaselessName } }
 }
 
 function accessOf({ models, providers, scopes }: Grants): Access {

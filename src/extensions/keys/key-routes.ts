@@ -10,9 +10,9 @@ import {
   rotateKey,
   viewOfKey,
 } from '../../keys/manage-keys.ts'
-import { LedgerFull, type KeyTable } from '../../ledger/ledger.ts'
+import type { KeyTable } from '../../ledger/ledger.ts'
 import type { ExtensionRoute, Host, RouteContext } from '../extension.ts'
-import { uncachedJson, withLedger } from './responses.ts'
+import { idOf, keyNotFound, parsed, uncachedJson, withLedger } from './responses.ts'
 
 const bodyBytesMax = 64 * 1024
 const keysPath = '/v1/keys'
@@ -40,7 +40,7 @@ export function keyRoutes(keys: KeyTable, { log, now }: Pick<Host, 'log' | 'now'
   }
 
   async function show({ path }: RouteContext): Promise<Response> {
-    const key = await keys.find(idOf(path))
+    const key = await keys.find(idOf(path, keyPath))
     if (key === undefined) throw keyNotFound()
     return uncachedJson(viewOfKey(key, now()))
   }
@@ -54,7 +54,7 @@ export function keyRoutes(keys: KeyTable, { log, now }: Pick<Host, 'log' | 'now'
 
   async function rotate(context: RouteContext): Promise<Response> {
     const overlapDays = parsed(overlapOf, await context.body(bodyBytesMax))
-    const id = idOf(context.path.slice(0, -'/rotate'.length))
+    const id = idOf(context.path.slice(0, -'/rotate'.length), keyPath)
     const made = await rotateKey(keys, id, { ...maker(context), overlapDays })
     if (made === 'unknown') throw keyNotFound()
     if (typeof made === 'string') throw notRotatable(made)
@@ -63,7 +63,7 @@ export function keyRoutes(keys: KeyTable, { log, now }: Pick<Host, 'log' | 'now'
   }
 
   async function end(context: RouteContext): Promise<Response> {
-    const id = idOf(context.path)
+    const id = idOf(context.path, keyPath)
     const ended = await endKey(keys, id, maker(context))
     if (ended === undefined) throw keyNotFound()
     noted('a key was ended', context, id)
@@ -81,28 +81,8 @@ export function keyRoutes(keys: KeyTable, { log, now }: Pick<Host, 'log' | 'now'
     ...route,
     isForOwners: true,
     scope: 'keys:write',
-    handle: (context) => withLedger(() => refused(() => handle(context))),
+    handle: (context) => withLedger(() => handle(context)),
   }))
-}
-
-/** @throws {WireError} 409 at the limit of keys */
-async function refused<Value>(work: () => Promise<Value>): Promise<Value> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof LedgerFull)) throw error
-    throw new WireError(409, 'invalid_request_error', 'too_many_keys', `No key was made: ${error.message}`)
-  }
-}
-
-/** @throws {WireError} 400 with the name of the faulty member */
-function parsed<Value, Result>(parse: (value: Value) => Result, value: Value): Result {
-  try {
-    return parse(value)
-  } catch (error) {
-    if (!(error instanceof KeyFault)) throw error
-    throw invalidRequest('invalid_value', `'${error.field}': ${error.message}`, error.field)
-  }
 }
 
 /** The body of a rotation may be empty. */
@@ -111,13 +91,6 @@ function overlapOf(body: Uint8Array): number {
   const [other] = Object.keys(others)
   if (other !== undefined) throw new KeyFault(other.slice(0, 64), 'unknown member, allowed: overlap_days')
   return parseDays(days, 'overlap_days', 0, overlapDaysMax)
-}
-
-/** @throws {WireError} 404 */
-function idOf(path: string): number {
-  const text = path.slice(keyPath.length)
-  if (!/^[1-9]\d{0,14}$/.test(text)) throw keyNotFound()
-  return Number(text)
 }
 
 interface NumberRange {
@@ -135,14 +108,12 @@ function queryNumber(query: URLSearchParams, name: string, { minimum, maximum, f
   throw invalidRequest('invalid_value', `'${name}' must be an integer from ${minimum} to ${maximum}.`, name)
 }
 
-function keyNotFound(): WireError {
-  return new WireError(404, 'invalid_request_error', 'key_not_found', 'There is no key with this id')
+function notRotatable(reason: 'over' | 'replaced' | 'personal'): WireError {
+  return new WireError(409, 'invalid_request_error', 'key_not_rotatable', notRotatableTexts[reason])
 }
 
-function notRotatable(reason: 'over' | 'replaced'): WireError {
-  const message =
-    reason === 'over'
-      ? 'The key has ended or expired: make a new one'
-      : 'The key was rotated before: rotate its successor, which has the same line'
-  return new WireError(409, 'invalid_request_error', 'key_not_rotatable', message)
+const notRotatableTexts = {
+  over: 'The key has ended or expired: make a new one',
+  replaced: 'The key was rotated before: rotate its successor, which has the same line',
+  personal: 'The key belongs to a person: only they make keys that act as them',
 }

@@ -3,6 +3,7 @@ import { isInside } from '../../base/ip-address.ts'
 import { WireError } from '../../formats/error.ts'
 import { keyHeaders } from '../../formats/format-list.ts'
 import { readKey, type FormedKey } from '../../keys/key-form.ts'
+import type { KeyPerson } from '../../ledger/ledger.ts'
 import type { RequestContext, Visitor } from '../extension.ts'
 import type { KeyBook, KnownKey } from './key-book.ts'
 import { withLedger } from './responses.ts'
@@ -15,6 +16,8 @@ export interface RecogniserOptions {
   readonly now: () => number
   /** Called for the first use of a key in a minute. */
   readonly onUse: (id: number, minute: number) => void
+  /** Why the keys of a person are refused now; `undefined`: they are not. */
+  readonly refusalOf: (person: KeyPerson, now: number) => string | undefined
 }
 
 const minuteMs = 60_000
@@ -31,11 +34,13 @@ export function keyRecogniser({
   clients,
   now,
   onUse,
+  refusalOf,
 }: RecogniserOptions): (context: RequestContext) => Visitor | undefined | Promise<Visitor> {
   function admit(key: KnownKey | undefined, context: RequestContext): Visitor {
     const time = now()
     if (key === undefined || key.expires <= time)
       throw invalidKey('The key is not valid: it is unknown, has ended or has expired')
+    checkPerson(key, time)
     checkNetwork(key, context)
     const minute = time - (time % minuteMs)
     if (key.usedAt < minute) {
@@ -43,6 +48,11 @@ export function keyRecogniser({
       onUse(key.id, minute)
     }
     return key.visitor
+  }
+
+  function checkPerson({ person }: KnownKey, time: number): void {
+    const refusal = person === undefined ? undefined : refusalOf(person, time)
+    if (refusal !== undefined) throw invalidKey(`The key is not valid now: ${refusal}`)
   }
 
   function checkNetwork({ networks }: KnownKey, context: RequestContext): void {

@@ -1,5 +1,6 @@
-import { WireError } from '../../formats/error.ts'
-import { LedgerUnavailable } from '../../ledger/ledger.ts'
+import { invalidRequest, WireError } from '../../formats/error.ts'
+import { KeyFault } from '../../keys/grants.ts'
+import { LedgerFull, LedgerUnavailable } from '../../ledger/ledger.ts'
 
 /** A JSON response that nothing stores. */
 export function uncachedJson(value: unknown): Response {
@@ -13,15 +14,43 @@ export function uncachedJson(value: unknown): Response {
   })
 }
 
-/** Runs work on the ledger. @throws {WireError} 503 when the ledger cannot be used */
+/**
+ * Runs work on the ledger.
+ *
+ * @throws {WireError} 409 at a limit of keys, 503 when the ledger cannot be used
+ */
 export async function withLedger<Value>(work: () => Promise<Value>): Promise<Value> {
   try {
     return await work()
   } catch (error) {
+    if (error instanceof LedgerFull)
+      throw new WireError(409, 'invalid_request_error', 'too_many_keys', `No key was made: ${error.message}`)
     if (!(error instanceof LedgerUnavailable)) throw error
     throw new WireError(503, 'overloaded_error', 'store_unavailable', 'The database of keys is not available', {
       headers: { 'retry-after': '1' },
       cause: error,
     })
   }
+}
+
+/** @throws {WireError} 400 with the name of the faulty member */
+export function parsed<Value, Result>(parse: (value: Value) => Result, value: Value): Result {
+  try {
+    return parse(value)
+  } catch (error) {
+    if (!(error instanceof KeyFault)) throw error
+    throw invalidRequest('invalid_value', `'${error.field}': ${error.message}`, error.field)
+  }
+}
+
+/** The id of a key at the end of a path. @throws {WireError} 404 */
+export function idOf(path: string, beginning: string): number {
+  const text = path.slice(beginning.length)
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw keyNotFound()
+  return Number(text)
+}
+
+/** 404. */
+export function keyNotFound(): WireError {
+  return new WireError(404, 'invalid_request_error', 'key_not_found', 'There is no key with this id')
 }

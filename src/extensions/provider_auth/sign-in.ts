@@ -9,7 +9,7 @@ import { publicWithRateLimit } from './session/rate-limit.ts'
 import { sessionCache } from './session/session-cache.ts'
 import { sessionCookie } from './session/session-cookie.ts'
 import { sessionRoutes } from './session/session-routes.ts'
-import { nameStoreOptions, sessions, sessionStoreOptions } from './session/sessions.ts'
+import { nameStoreOptions, personCheck, sessions, sessionStoreOptions } from './session/sessions.ts'
 import type { Endpoints, Settings } from './settings/settings.ts'
 import { signInRoutes } from './sign-in-routes.ts'
 
@@ -39,6 +39,7 @@ export function signIn(host: Host, settings: Settings, identityProvider: Identit
   return {
     routes: [...routes.map(publicWithRateLimit({ limit, clients, log })), ...ownerRoutes(allSessions, log)],
     guard: guard(cachedCredentials, ownOrigin, hasCaselessNames),
+    mayEnter: personCheck(realm, restrictTo),
     part: { slots: ['SignIn'], settings: { providerName: settings.displayName, startUrl: '/auth/provider' } },
     ...(ownOrigin === undefined ? {} : { origin: ownOrigin }),
   }

@@ -101,6 +101,7 @@ export function recordOf(
     user,
     userId: visitor?.userId,
     line: visitor?.key?.line,
+    person: visitor?.key?.person,
     usage,
     cost: served?.costOf?.(usage),
     unrecorded,

@@ -91,9 +91,10 @@ function costOf(cost: Cost | undefined, isEstimated: boolean): Counters {
   return source === 'reported' ? { cost: nanoUsd, cost_reported: nanoUsd } : { cost: nanoUsd }
 }
 
-/** The program of a key is no person. */
-function personOf({ line, user, userId }: RequestRecord): Person | undefined {
-  if (line !== undefined || user === undefined) return undefined
+/** Who signed in, or whose own key was sent. The program of another key is no person. */
+function personOf({ line, person, ...visitor }: RequestRecord): Person | undefined {
+  const { user, userId } = line === undefined ? visitor : (person ?? {})
+  if (user === undefined) return undefined
   return { subject: shortened(userId ?? user), name: shortened(user) }
 }
 

@@ -32,7 +32,7 @@ export interface NamedBudget {
 /** Whose spending a budget sums. */
 export interface BudgetScope {
   readonly subject: LimitSubject
-  /** Who is meant by `each person` and `each key`: {@link callerId}. Empty for other subjects. */
+  /** Who is meant by `each person` and `each key`: `person:` and a name or `id:`, `key:` and a line; else empty. */
   readonly caller: string
   /** Members of a team. */
   readonly members: readonly string[]

@@ -58,6 +58,8 @@ function recordingHost(answers: Answers, now: () => number = Date.now) {
       throw new Error('not needed')
     },
     ledger: () => Promise.reject(new Error('not needed')),
+    ownKeys: () => ({ most: 0, daysMost: 1 }),
+    mayEnter: () => false,
     now,
     elapsedMs: now,
     log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },

@@ -49,6 +49,8 @@ const host: Host = {
     throw new Error('not needed')
   },
   ledger: () => Promise.reject(new Error('not needed')),
+  ownKeys: () => ({ most: 0, daysMost: 1 }),
+  mayEnter: () => false,
   fetch: hostFetch(transport),
   now: Date.now,
   elapsedMs: Date.now,

@@ -5,7 +5,15 @@ import { memoryStores } from '../../../stores/memory.ts'
 import { fakeStore } from '../../testing.ts'
 import { parseAllowList } from '../settings/restrict-to.ts'
 import { ada } from '../testing.ts'
-import { expiryOf, sessions, sessionStoreOptions, type Session, type SessionsOptions } from './sessions.ts'
+import {
+  expiryOf,
+  personCheck,
+  profileOf,
+  sessions,
+  sessionStoreOptions,
+  type Session,
+  type SessionsOptions,
+} from './sessions.ts'
 
 const grace = { ...ada, userId: '1906', userName: 'grace' }
 const sha256 = (text: string) => createHash('sha256').update(text).digest('base64url')
@@ -150,4 +158,17 @@ describe('the store of sessions', () => {
     for (const broken of [null, 'x', [], {}, ...Object.keys(session).map((name) => ({ ...session, [name]: null }))])
       expect(sessionStoreOptions.parse(broken)).toBeUndefined()
   })
+})
+
+test('a person who signed in before may do so again at the same identity provider, while the list has them', () => {
+  const person = { id: profileOf({ ...ada, created: 1, realm: 'r' }).id, user: ada.userName, userId: ada.userId }
+  const onlyGrace = parseAllowList(['grace'], true)
+  expect(personCheck('r', undefined)(person)).toBe(true)
+  expect(personCheck('r', parseAllowList(['ADA'], true))(person)).toBe(true)
+  expect(personCheck('r', parseAllowList([`id:${ada.userId}`], true))({ ...person, user: 'renamed' })).toBe(true)
+  expect(personCheck('r', onlyGrace)(person)).toBe(false)
+  expect(personCheck('another', undefined)(person)).toBe(false)
+  // The id is of somebody else.
+  expect(personCheck('r', onlyGrace)({ ...person, user: 'grace', userId: grace.userId })).toBe(false)
+  expect(personCheck('r', undefined)({ id: person.id, user: ada.userName })).toBe(false)
 })

@@ -1,6 +1,6 @@
 import { isRecord } from '../../../base/json-value.ts'
 import { setBackMsMax, type Store, type StoreOptions } from '../../../stores/store.ts'
-import type { Profile } from '../../extension.ts'
+import type { KnownPerson, Profile } from '../../extension.ts'
 import type { Identity } from '../oauth/identity-provider.ts'
 import { nameKey, parsePerson } from '../settings/restrict-to.ts'
 import type { AllowList } from '../settings/settings.ts'
@@ -61,14 +61,26 @@ export function expiryOf({ created }: Session): number {
   return Math.floor(created) + sessionSeconds
 }
 
+function profileIdOf(session: Pick<Session, 'realm' | 'userId'>): string {
+  return hashOf(ownerOf(session)).slice(0, 22)
+}
+
 /** User data for the page. The id is a hash of identity provider and user id. */
 export function profileOf({ realm, userId, userName, displayName, email, profileUrl }: Session): Profile {
   return {
-    id: hashOf(ownerOf({ realm, userId })).slice(0, 22),
+    id: profileIdOf({ realm, userId }),
     userName,
     displayName,
     email,
     avatarUrl: profileUrl.startsWith('https:') ? profileUrl : '',
+  }
+}
+
+/** Whether a person who has signed in before may do so now, at the same identity provider. */
+export function personCheck(realm: string, restrictTo: AllowList | undefined): (person: KnownPerson) => boolean {
+  return function mayEnter({ id, user: userName, userId }) {
+    if (userId === undefined || id !== profileIdOf({ realm, userId })) return false
+    return restrictTo === undefined || restrictTo.allows({ userId, userName })
   }
 }
 

@@ -1,0 +1,94 @@
+import type { AccessScope } from '../../formats/access.ts'
+import { WireError } from '../../formats/error.ts'
+import { parseJsonObject } from '../../formats/parse-json-object.ts'
+import { KeyFault } from '../../keys/grants.ts'
+import { endKey, makeOwnKey, parseDays, parseKeyRequest, viewOfKey, type KeyRequest } from '../../keys/manage-keys.ts'
+import type { KeyPerson, KeyTable } from '../../ledger/ledger.ts'
+import type { ExtensionRoute, Host, OwnKeyCeilings, RouteContext } from '../extension.ts'
+import { personOf } from './people.ts'
+import { idOf, keyNotFound, parsed, uncachedJson, withLedger } from './responses.ts'
+
+const bodyBytesMax = 64 * 1024
+const keysPath = '/api/keys'
+const keyPath = '/api/keys/'
+/** Keys of a person that are listed, the newest first. */
+const listedMax = 200
+const members = ['name', 'days', 'models', 'scopes']
+/** What a person may do with the API. */
+const ownScopes: readonly AccessScope[] = ['chat', 'models:read', 'usage:read']
+
+/** `/api/keys`: a signed-in person lists, makes and ends keys of their own (docs/keys.md). */
+export function ownKeyRoutes(
+  keys: KeyTable,
+  { log, now, ownKeys }: Pick<Host, 'log' | 'now' | 'ownKeys'>,
+): readonly ExtensionRoute[] {
+  function noted(message: string, { id: request, user }: RouteContext, id: number): void {
+    log.info(message, { request, key: id, by: user })
+  }
+
+  async function list(_: RouteContext, person: KeyPerson): Promise<Response> {
+    const { most, daysMost } = ownKeys()
+    const found = await keys.listOf(person.id, listedMax)
+    const data = found.map((key) => viewOfKey(key, now()))
+    return uncachedJson({ object: 'list', data, most, days_most: daysMost, scopes: ownScopes })
+  }
+
+  async function make(context: RouteContext, person: KeyPerson): Promise<Response> {
+    const ceilings = ownKeys()
+    if (ceilings.most === 0)
+      throw new WireError(
+        403,
+        'permission_error',
+        'own_keys_off',
+        'People make no keys of their own here: own_keys of access.json says so',
+      )
+    const value = parseJsonObject(await context.body(bodyBytesMax))
+    const request = parsed((given) => parseOwnKey(given, ceilings), value)
+    const made = await makeOwnKey(keys, request, { person, most: ceilings.most })
+    noted('a person made a key', context, made.id)
+    return uncachedJson(made)
+  }
+
+  async function end(context: RouteContext, person: KeyPerson): Promise<Response> {
+    const id = idOf(context.path, keyPath)
+    const key = await keys.find(id)
+    // As if there were none: ids of other people's keys are no business of theirs.
+    if (key?.person?.id !== person.id) throw keyNotFound()
+    const ended = await endKey(keys, id, { by: person.user, now: now() })
+    noted('a key was ended', context, id)
+    return uncachedJson(ended)
+  }
+
+  const routes = [
+    { method: 'GET', path: keysPath, handle: list },
+    { method: 'POST', path: keysPath, handle: make },
+    { method: 'DELETE', path: keyPath, handle: end },
+  ] as const
+  return routes.map(({ handle, ...route }) => ({
+    ...route,
+    handle: (context) => withLedger(() => handle(context, signedIn(context, now()))),
+  }))
+}
+
+/** @throws {WireError} 403 without a user. Keys are refused before: these routes have no scope */
+function signedIn({ visitor }: RouteContext, now: number): KeyPerson {
+  if (visitor !== undefined && visitor.access === undefined) return personOf(visitor, now)
+  throw new WireError(
+    403,
+    'permission_error',
+    'sign_in_required',
+    'Only people who have signed in have keys of their own',
+  )
+}
+
+/** @throws {KeyFault} */
+function parseOwnKey(value: Readonly<Record<string, unknown>>, { daysMost }: OwnKeyCeilings): KeyRequest {
+  const other = Object.keys(value).find((name) => !members.includes(name))
+  if (other !== undefined) throw new KeyFault(other.slice(0, 64), `unknown member, allowed: ${members.join(', ')}`)
+  const { days, ...request } = value
+  const parsedRequest = parseKeyRequest(request)
+  const beyond = parsedRequest.grants.scopes.find((scope) => !ownScopes.includes(scope))
+  if (beyond !== undefined)
+    throw new KeyFault('scopes', `found "${beyond}", allowed for keys of people: ${ownScopes.join(', ')}`)
+  return { ...parsedRequest, days: parseDays(days ?? daysMost, 'days', 1, daysMost) }
+}

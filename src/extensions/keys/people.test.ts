@@ -1,0 +1,87 @@
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { LedgerUnavailable, type KeyPerson } from '../../ledger/ledger.ts'
+import { fakeHost, type FakeHost } from '../testing.ts'
+import { keyPeople, personOf } from './people.ts'
+
+const dayMs = 86_400_000
+
+let host: FakeHost
+let ann: KeyPerson
+let noted: KeyPerson[]
+let failure: Error | undefined
+beforeEach(() => {
+  host = fakeHost()
+  ann = { id: 'p1', user: 'ann', userId: '1', hasCaselessName: false, seen: host.now() }
+  noted = []
+  failure = undefined
+})
+
+const visitor = {
+  user: 'ann',
+  userId: '1',
+  profile: { id: 'p1', userName: 'ann', displayName: '', email: '', avatarUrl: '' },
+}
+
+function people() {
+  return keyPeople({
+    book: { person: (id) => (id === ann.id ? ann : undefined) },
+    keys: {
+      async notePerson(person) {
+        await Bun.sleep(0)
+        if (failure !== undefined) throw failure
+        noted.push(person)
+        ann = person
+      },
+    },
+    host,
+  })
+}
+
+describe('the keys of a person', () => {
+  test('rest after 30 days', () => {
+    const at = (days: number) => people().refusalOf(ann, ann.seen + days * dayMs)
+    expect([at(0), at(30), at(-1)]).toEqual([undefined, undefined, undefined])
+    expect(at(30.01)).toContain('signing in wakes it')
+  })
+
+  test('are refused while the person may not enter, and while there are to be none', () => {
+    host.refused.add('ann')
+    expect(people().refusalOf(ann, ann.seen)).toContain('may not sign in')
+    host.ceilings = { most: 0, daysMost: 90 }
+    expect(people().refusalOf(ann, ann.seen)).toContain('own_keys of access.json')
+  })
+})
+
+describe('a person who is there', () => {
+  test('is noted once in six hours, once for requests at the same time, and at once under a new name', async () => {
+    const { onEntry } = people()
+    expect(onEntry(visitor)).toBeUndefined()
+    host.clock.ms += dayMs / 4
+    await Promise.all([onEntry(visitor), onEntry(visitor)])
+    expect(noted).toEqual([{ ...ann, seen: host.now() }])
+    expect(onEntry(visitor)).toBeUndefined()
+    await onEntry({ ...visitor, user: 'anna' })
+    expect(noted.map(({ user }) => user)).toEqual(['ann', 'anna'])
+  })
+
+  test('is not noted without keys', () => {
+    host.clock.ms += dayMs
+    expect(people().onEntry({ user: 'eve' })).toBeUndefined()
+  })
+
+  test('enters also while the database cannot be used, and is noted later', async () => {
+    const { onEntry } = people()
+    host.clock.ms += dayMs
+    failure = new LedgerUnavailable('away')
+    await onEntry(visitor)
+    failure = undefined
+    await onEntry(visitor)
+    expect(noted).toHaveLength(1)
+  })
+
+  test('has the id of the profile, else of the user', () => {
+    expect(personOf(visitor, 5)).toEqual({ id: 'p1', user: 'ann', userId: '1', hasCaselessName: false, seen: 5 })
+    expect(personOf({ user: 'ann', userId: '1' }, 5).id).toBe('1')
+    expect(personOf({ user: 'ann' }, 5)).toEqual({ id: 'ann', user: 'ann', hasCaselessName: false, seen: 5 })
+  })
+})

@@ -1,0 +1,72 @@
+import { isResting, restDays } from '../../keys/manage-keys.ts'
+import { LedgerUnavailable, type KeyPerson, type KeyTable } from '../../ledger/ledger.ts'
+import type { Host, Visitor } from '../extension.ts'
+import type { KeyBook } from './key-book.ts'
+
+/** The people that keys belong to. */
+export interface KeyPeople {
+  /** Why the keys of a person are refused now; `undefined`: they are not. Reads memory only. */
+  refusalOf(person: KeyPerson, now: number): string | undefined
+  /** Notes that a person is there, which wakes their keys. */
+  onEntry(visitor: Visitor): Promise<void> | undefined
+}
+
+/** Options of {@link keyPeople}. */
+export interface PeopleOptions {
+  readonly book: Pick<KeyBook, 'person'>
+  readonly keys: Pick<KeyTable, 'notePerson'>
+  readonly host: Pick<Host, 'mayEnter' | 'ownKeys' | 'now'>
+}
+
+/** A person who is there is noted again after this time. */
+const noteMs = 6 * 60 * 60 * 1_000
+
+/** A key of a person may never do more than that person may at that moment. */
+export function keyPeople({ book, keys, host }: PeopleOptions): KeyPeople {
+  /** Requests of a page come in groups: the others wait for the same note. */
+  const noting = new Map<string, Promise<void>>()
+
+  async function note(person: KeyPerson): Promise<void> {
+    try {
+      await keys.notePerson(person)
+    } catch (error) {
+      // The person is noted at the next request. The ledger reports its trouble itself.
+      if (!(error instanceof LedgerUnavailable)) throw error
+    } finally {
+      noting.delete(person.id)
+    }
+  }
+
+  return {
+    refusalOf(person, now) {
+      if (host.ownKeys().most === 0) return 'keys of people are switched off (own_keys of access.json)'
+      if (!host.mayEnter(person)) return 'the person that it belongs to may not sign in'
+      if (!isResting(person, now)) return undefined
+      return `it rests, since its person has not been here for ${restDays} days; signing in wakes it`
+    },
+    onEntry(visitor) {
+      const known = book.person(idOfPerson(visitor))
+      if (known === undefined) return undefined
+      const person = personOf(visitor, host.now())
+      if (isSame(known, person) && Math.abs(person.seen - known.seen) < noteMs) return undefined
+      const open = noting.get(person.id) ?? note(person)
+      noting.set(person.id, open)
+      return open
+    },
+  }
+}
+
+function isSame(one: KeyPerson, other: KeyPerson): boolean {
+  return one.user === other.user && one.hasCaselessName === other.hasCaselessName
+}
+
+/** The user of a session as a person. @param now Unix milliseconds */
+export function personOf(visitor: Visitor, now: number): KeyPerson {
+  const { user, userId, hasCaselessName = false } = visitor
+  const facts = { id: idOfPerson(visitor), user, hasCaselessName, seen: now }
+  return userId === undefined ? facts : { ...facts, userId }
+}
+
+function idOfPerson({ profile, userId, user }: Visitor): string {
+  return profile?.id ?? userId ?? user
+}
