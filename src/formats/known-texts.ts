@@ -52,9 +52,9 @@ function isText(event: unknown): event is TextEvent {
   return typeof event === 'object' && event !== null && 'kind' in event && event.kind === 'text'
 }
 
-/** Where a plain text is in JSON, as a string. Undefined if it is not there once. */
+/** Where a plain text is in JSON, as a string. Undefined if it is not there once, or may be there with escapes. */
 function onlyPlace(data: Uint8Array, text: Uint8Array): number | undefined {
-  if (endOfPlainText(text, 0) < text.length) return undefined
+  if (endOfPlainText(text, 0) < text.length || data.includes(backslash)) return undefined
   const quoted = Buffer.concat([quoteBytes, text, quoteBytes])
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.length)
   const first = bytes.indexOf(quoted)

@@ -360,6 +360,8 @@ function headOf(defaults: ChunkDefaults): ChunkHead {
 
 function readChoices(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts): void {
   const kind = cursor.peek()
+  // Of repeated choices the last count.
+  stream.isTextAlone = false
   if (kind === 'null') {
     const start = cursor.position
     cursor.skip()

@@ -68,7 +68,7 @@ export function messagesAnswerReader(): JsonAnswerReader {
     open.set(key, { kind: 'other' })
     switch (block['type']) {
       case 'text':
-        return begun([...before, ...readText('text', block['text'])])
+        return begun([...before, ...readText('text', block['text']).flatMap(withOpening)])
       case 'thinking':
       case 'redacted_thinking': {
         const thinking = textOf(block['thinking']) ?? ''
@@ -181,6 +181,11 @@ function readBlocks(blocks: readonly JsonObject[]): readonly AnswerEvent[] {
 
 function readText(kind: 'text' | 'reasoning', value: unknown): readonly AnswerEvent[] {
   return typeof value !== 'string' || value === '' ? [] : [{ kind, choice, text: value }]
+}
+
+/** Two events for one, since an event with text alone would be taken for a delta. */
+function withOpening(event: AnswerEvent): readonly AnswerEvent[] {
+  return [{ kind: 'text', choice, text: '' }, event]
 }
 
 function readSeal(block: JsonObject): readonly AnswerEvent[] {

@@ -345,8 +345,10 @@ function readTextDelta(data: Uint8Array): TextDelta | undefined {
       const kind = cursor.peek()
       const start = cursor.position
       if (code === 0 && kind === 'string') isTextDelta = cursor.string() === textDelta
-      else if (code === 1 && kind === 'string') text = cursor.string()
-      else cursor.skip()
+      else if (code === 1) {
+        if (kind !== 'string') return undefined
+        text = cursor.string()
+      } else cursor.skip()
       const hole = code > 0 ? holeFrom(cursor, kind, start) : undefined
       if (code === 1) place = hole === undefined ? -1 : holes.length
       if (hole !== undefined) holes.push(hole)
