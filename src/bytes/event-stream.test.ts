@@ -194,8 +194,25 @@ describe('the event stream reader', () => {
       const split = eventStreamReader()
       const single = [...before, text].flatMap((each) => [...each]).flatMap((each) => split.push(encode(each)))
       const events = reader.push(encode(text))
-      expect(events).toEqual(single)
+      const bare = (all: typeof events) => all.map(({ event, data }) => ({ event, data }))
+      expect(bare(events)).toEqual(bare(single))
+      for (const each of events) if (each.framed !== undefined) expect(each.framed).toEqual(formatEvent(each.data))
     }
+  })
+
+  test('keeps the framing of each of several events, and of their names', () => {
+    const texts = ['event: a.b\ndata: 1\n\n', 'event: a.b\ndata: 2\n\n', 'data: 3\n\n', 'event: c\ndata: 4\n\n']
+    const events = eventStreamReader().push(encode(`${texts.join('')}data: half`))
+    expect(events.map(({ framed }) => framed && decode(framed))).toEqual(texts)
+    expect(events.map(({ event, data }) => [event, decode(data)])).toEqual([
+      ['a.b', '1'],
+      ['a.b', '2'],
+      ['', '3'],
+      ['c', '4'],
+    ])
+    expect(decode(formatEvents(events))).toBe(texts.join(''))
+    const written = events.map(({ event, data }) => ({ event: event === '' ? undefined : event, data }))
+    expect(decode(formatEvents(written))).toBe(texts.join(''))
   })
 
   test('reads 256 KiB in single bytes, and floods of comments, in linear time', () => {

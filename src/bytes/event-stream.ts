@@ -91,10 +91,9 @@ class EventReader implements EventStreamReader {
 
   push(bytes: Uint8Array): readonly ServerSentEvent[] {
     if (this.#failure !== undefined) throw this.#failure
-    const only = this.#onlyEvent(bytes)
-    if (only !== undefined) return [only]
     try {
-      this.#readLines(bytes)
+      const whole = this.#readWhole(bytes)
+      if (whole < bytes.length) this.#readLines(whole === 0 ? bytes : bytes.subarray(whole))
     } catch (error) {
       if (!(error instanceof EventTooLarge)) throw error
     }
@@ -212,28 +211,39 @@ class EventReader implements EventStreamReader {
     this.#keepView()
   }
 
-  /** The usual case, without copies: the bytes are one event with one short line of data, perhaps behind its name. */
-  #onlyEvent(bytes: Uint8Array): ServerSentEvent | undefined {
-    if (this.#isInLine || this.#isAfterCr || this.#hasData || this.#event !== '') return undefined
-    const lead = isAt(bytes, 0, prefix) ? unnamed : this.#leadOf(bytes)
-    if (lead === undefined) return undefined
-    const start = lead.bytes.length
-    const end = bytes.length - 2
-    if (bytes.indexOf(LF, start) !== end || bytes[end + 1] !== LF) return undefined
-    if (bytes.includes(CR) || end - start > this.#eventBytesMax) return undefined
-    this.#isFirstLine = false
-    return { event: lead.event, data: bytes.subarray(start, end), framed: bytes }
+  /**
+   * The usual case, without copies: events of one short line of data, perhaps behind its name.
+   *
+   * @returns the offset behind the last of them that is whole
+   */
+  #readWhole(bytes: Uint8Array): number {
+    if (this.#isInLine || this.#isAfterCr || this.#hasData || this.#event !== '' || bytes.includes(CR)) return 0
+    let position = 0
+    while (position < bytes.length) {
+      const lead = isAt(bytes, position, prefix) ? unnamed : this.#leadOf(bytes, position)
+      if (lead === undefined) break
+      const start = position + lead.bytes.length
+      const end = bytes.indexOf(LF, start)
+      if (end === -1 || bytes[end + 1] !== LF || end - start > this.#eventBytesMax) break
+      const framed = end + 2 - position === bytes.length ? bytes : bytes.subarray(position, end + 2)
+      this.#events ??= []
+      this.#events.push({ event: lead.event, data: bytes.subarray(start, end), framed })
+      position = end + 2
+    }
+    if (position > 0) this.#isFirstLine = false
+    return position
   }
 
   /** The beginning of an event with a name, as the last one or a new one. */
-  #leadOf(bytes: Uint8Array): Lead | undefined {
-    if (this.#lead !== undefined && isAt(bytes, 0, this.#lead.bytes)) return this.#lead
-    if (!isAt(bytes, 0, namePrefix)) return undefined
-    const end = endOfPlainText(bytes, lineNameBytes)
-    if (end === lineNameBytes || end > lineNameBytes + nameBytesMax || bytes[end] !== LF) return undefined
-    if (bytes[lineNameBytes] === SPACE || !isAt(bytes, end + 1, prefix)) return undefined
-    const length = end + 1 + prefix.length
-    return (this.#lead = { event: latin1(bytes, lineNameBytes, end), bytes: bytes.slice(0, length) })
+  #leadOf(bytes: Uint8Array, from: number): Lead | undefined {
+    if (this.#lead !== undefined && isAt(bytes, from, this.#lead.bytes)) return this.#lead
+    if (!isAt(bytes, from, namePrefix)) return undefined
+    const start = from + lineNameBytes
+    const end = endOfPlainText(bytes, start)
+    if (end === start || end > start + nameBytesMax || bytes[end] !== LF) return undefined
+    if (bytes[start] === SPACE || !isAt(bytes, end + 1, prefix)) return undefined
+    const lead = { event: latin1(bytes, start, end), bytes: bytes.slice(from, end + 1 + prefix.length) }
+    return (this.#lead = lead)
   }
 
   #takeEvents(): readonly ServerSentEvent[] {
@@ -264,11 +274,17 @@ export function formatEvents(events: readonly WrittenEvent[]): Uint8Array {
   const [first] = events
   if (first?.framed !== undefined && events.length === 1) return first.framed
   let length = 0
-  for (const { event, data } of events)
-    if (data.length > 0) length += data.length + 8 + (event === undefined ? 0 : Buffer.byteLength(event) + 8)
+  for (const { event, data, framed } of events)
+    if (framed !== undefined) length += framed.length
+    else if (data.length > 0) length += data.length + 8 + (event === undefined ? 0 : Buffer.byteLength(event) + 8)
   const bytes = new Uint8Array(length)
   let position = 0
-  for (const { event, data } of events) {
+  for (const { event, data, framed } of events) {
+    if (framed !== undefined) {
+      bytes.set(framed, position)
+      position += framed.length
+      continue
+    }
     if (data.length === 0) continue
     if (event !== undefined) position = writeName(event, bytes, position)
     bytes.set(prefix, position)
