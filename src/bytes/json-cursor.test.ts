@@ -86,6 +86,8 @@ describe('the JSON cursor', () => {
     ['"\\U0000"', 'invalid escape in a string at byte 1'],
     ['"a\nb"', 'unescaped control character in a string at byte 2'],
     ['"a\u0000b"', 'unescaped control character in a string at byte 2'],
+    [`"${'a'.repeat(80)}`, 'unterminated string at byte 81'],
+    [`"${'a'.repeat(4096)}`, 'unterminated string at byte 4097'],
     ['\ufeff{}', 'unexpected character at byte 0'],
     ["{'a':1}", 'unexpected character at byte 1'],
     ['[1]/**/', 'unexpected character at byte 3'],

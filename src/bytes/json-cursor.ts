@@ -490,7 +490,8 @@ export class JsonCursor {
       if (position >= runFrom) {
         position = this.passRun(position, limit)
         runFrom = position + runAfterBytes
-        if (position >= limit && position < length) {
+        if (position === length) break
+        if (position >= limit) {
           this.seen |= seen
           return -position
         }
