@@ -40,7 +40,7 @@ export function measureSizes(folder: string): Sizes {
   const views = [...first].flatMap((name) => imported(name, dynamics))
   // Chunks are recognized by strings, which minification keeps.
   const isChat = (name: string): boolean => text(name).includes('Write a message')
-  const isOwners = (name: string): boolean => /\/api\/(?:providers"|requests"|usage\?)/.test(text(name))
+  const isOwners = (name: string): boolean => /\/api\/(?:providers"|requests"|keys"|usage\?)/.test(text(name))
   const chat = closure(views.filter(isChat), new Set(first))
   const later = closure(
     [

@@ -41,7 +41,7 @@ export function Header({
   onShortcuts,
 }: HeaderProps): ReactNode {
   const {
-    boot: { user, isOwner, hasUsage },
+    boot: { user, isOwner, hasUsage, hasKeys },
   } = useServices()
   const route = useRoute()
   const chosen = useStore(theme)
@@ -85,7 +85,9 @@ export function Header({
             run: () => chooseTheme(each),
           }))}
         />
-        {user === undefined ? null : <UserMenu user={user} isOwner={isOwner} items={parts.userMenu} />}
+        {user === undefined ? null : (
+          <UserMenu user={user} isOwner={isOwner} hasKeys={hasKeys === true} items={parts.userMenu} />
+        )}
       </div>
     </header>
   )

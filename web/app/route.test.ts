@@ -13,6 +13,7 @@ describe('a route', () => {
     ['#/requests', { view: 'requests' }],
     ['#/requests/x', { view: 'requests' }],
     ['#/usage', { view: 'usage' }],
+    ['#/keys', { view: 'keys' }],
     ['#/nothing', { view: 'chat' }],
     ['#/constructor', { view: 'chat' }],
     ['#/chat/<b>', { view: 'chat' }],

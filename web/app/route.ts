@@ -6,6 +6,7 @@ export type Route =
   | { readonly view: 'providers' }
   | { readonly view: 'requests' }
   | { readonly view: 'usage' }
+  | { readonly view: 'keys' }
 
 const newChat: Route = { view: 'chat' }
 let cached: { readonly hash: string; readonly route: Route } = { hash: '', route: newChat }
@@ -13,7 +14,7 @@ let cached: { readonly hash: string; readonly route: Route } = { hash: '', route
 /** Parses a location hash. Anything unknown is a new chat. */
 export function parseHash(hash: string): Route {
   const [, view = '', id = ''] = /^#\/([a-z]*)\/?([\w-]{0,64})/.exec(hash) ?? []
-  if (view === 'providers' || view === 'requests' || view === 'usage') return { view }
+  if (view === 'providers' || view === 'requests' || view === 'usage' || view === 'keys') return { view }
   return view === 'chat' && id !== '' ? { view: 'chat', id } : newChat
 }
 

@@ -26,6 +26,7 @@ const ProvidersView = lazily(async () => (await import('../providers/providers-v
 })
 const RequestsView = lazily(async () => (await ownerViews()).RequestsView, { placeholder })
 const UsageView = lazily(async () => (await ownerViews()).UsageView, { placeholder })
+const KeysView = lazily(async () => (await import('../keys/keys-view.tsx')).KeysView, { placeholder })
 const HistoryList = lazily(async () => (await chatPage()).HistoryList)
 const UndoBar = lazily(async () => (await chatPage()).UndoBar, { failed: () => null })
 
@@ -136,6 +137,8 @@ function View({ route }: { readonly route: Route }): ReactNode {
       return <RequestsView />
     case 'usage':
       return <UsageView />
+    case 'keys':
+      return <KeysView />
   }
 }
 

@@ -3,21 +3,26 @@ import type { User } from '../../src/http/page/page-api.ts'
 import type { MenuAction, MenuItem, MenuQuestion } from '../slots.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { Menu } from '../ui/menu.tsx'
+import { Menu, type MenuEntry } from '../ui/menu.tsx'
 import { Avatar } from './avatar.tsx'
 import { displayNameOf } from './display-name.ts'
 import { QuestionDialog } from './question-dialog.tsx'
 import { restartPage, restartOtherTabs } from './restart-page.ts'
+import { navigate } from './route.ts'
 
 /** Props of {@link UserMenu}. */
 interface UserMenuProps {
   readonly user: User
   readonly isOwner: boolean
+  /** The user may have keys. */
+  readonly hasKeys: boolean
   readonly items: readonly MenuItem[]
 }
 
+const ownKeys: MenuEntry = { label: 'Your keys', icon: 'key', run: () => navigate({ view: 'keys' }) }
+
 /** The account menu at the top right: the user, and the items of extensions, such as signing out. */
-export function UserMenu({ user, isOwner, items }: UserMenuProps): ReactNode {
+export function UserMenu({ user, isOwner, hasKeys, items }: UserMenuProps): ReactNode {
   const [failure, setFailure] = useState<string>()
   const [question, setQuestion] = useState<MenuQuestion>()
   const shown = items.filter((item) => isOwner || !('answer' in item) || item.isForOwners !== true)
@@ -38,11 +43,14 @@ export function UserMenu({ user, isOwner, items }: UserMenuProps): ReactNode {
         label={`Account of ${displayNameOf(user)}`}
         trigger={<Avatar user={user} />}
         header={<Profile user={user} />}
-        items={shown.map((item) => ({
-          label: item.label,
-          icon: 'leave',
-          run: () => ('answer' in item ? setQuestion(item) : void run(item)),
-        }))}
+        items={[
+          ...(hasKeys ? [ownKeys] : []),
+          ...shown.map((item) => ({
+            label: item.label,
+            icon: 'leave' as const,
+            run: () => ('answer' in item ? setQuestion(item) : void run(item)),
+          })),
+        ]}
       />
       {question === undefined ? null : <QuestionDialog question={question} onClose={() => setQuestion(undefined)} />}
       <Dialog

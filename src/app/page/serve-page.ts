@@ -87,6 +87,7 @@ export function servePage({
       guards,
       mayOwn,
       hasUsage: () => use() !== undefined,
+      hasKeys: () => extensions.contributions.some(({ recognise }) => recognise !== undefined),
       parts: () => extensions.parts,
       moduleOf: async (name) => (await files())?.parts.get(name),
       onMissingPart: (name) =>

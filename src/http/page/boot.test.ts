@@ -31,6 +31,7 @@ function route(options: Partial<BootOptions> = {}) {
     guards: () => [],
     mayOwn: () => true,
     hasUsage: () => false,
+    hasKeys: () => false,
     parts: () => [],
     moduleOf: async () => undefined,
     onMissingPart: () => undefined,

@@ -19,6 +19,7 @@ export interface BootOptions {
   /** Whether a visitor that the guards let pass is an owner. */
   readonly mayOwn: (visitor: Partial<Visitor>) => boolean
   readonly hasUsage: () => boolean
+  readonly hasKeys: () => boolean
   readonly parts: () => readonly NamedPart[]
   /** URL path of an extension's module in the built page; `undefined`: the build has none. */
   readonly moduleOf: (extension: string) => Promise<string | undefined>
@@ -45,6 +46,7 @@ export function bootRoute(options: BootOptions): Route {
       ...(user === undefined ? {} : { user }),
       isOwner: guards === 0 || (visitor !== undefined && options.mayOwn(visitor)),
       ...(visitor !== undefined && options.hasUsage() ? { hasUsage: true } : {}),
+      ...(user !== undefined && options.hasKeys() ? { hasKeys: true } : {}),
       parts,
     }
   }

@@ -15,6 +15,8 @@ export interface Boot {
   readonly isOwner: boolean
   /** Use is kept: `GET /api/usage` answers. Absent: it is not. */
   readonly hasUsage?: true
+  /** There are keys, and the user may have some: `GET /api/keys` answers. */
+  readonly hasKeys?: true
   /** Parts of the page that extensions bring. */
   readonly parts: readonly PartEntry[]
 }
@@ -272,4 +274,60 @@ export interface RequestsAnswer {
   readonly requests: readonly RequestEntry[]
   /** Oldest first, at most 60, without empty minutes. In a stream: changed minutes only. */
   readonly minutes: readonly MinuteEntry[]
+}
+
+/** A key for programs, without its secret. Times are RFC 3339. */
+export interface KeyEntry {
+  readonly id: number
+  readonly name: string
+  readonly kind: string
+  /** Its beginning and end. */
+  readonly hint: string
+  readonly state: 'active' | 'resting' | 'expired' | 'ended'
+  readonly made: string
+  readonly made_by: string
+  readonly expires: string | null
+  readonly ended: string | null
+  readonly last_used: string | null
+  /** The person whose own key it is; `null`: it belongs to the service. */
+  readonly person: string | null
+  /** `null`: all. */
+  readonly models: readonly string[] | null
+  readonly scopes: readonly string[]
+}
+
+/** A key that was just made. */
+export interface MadeKeyEntry extends KeyEntry {
+  readonly key: string
+}
+
+/** `GET /api/keys`: one's own keys, the newest first, and the ceilings. */
+export interface OwnKeysAnswer {
+  readonly data: readonly KeyEntry[]
+  readonly most: number
+  readonly days_most: number
+}
+
+/** `GET /v1/keys`, for owners: keys of all, the oldest first. */
+export interface KeysAnswer {
+  readonly data: readonly KeyEntry[]
+  readonly has_more: boolean
+}
+
+/** A limit that names the caller, and what is left of it. */
+export interface LimitEntry {
+  /** As in access.json, such as `each person`. */
+  readonly for: string
+  /** `requests`, `tokens`, `at_once` or `usd`. */
+  readonly kind: string
+  /** `null`: a budget that others share. */
+  readonly limit: number | null
+  readonly per: string | null
+  readonly models: readonly string[] | null
+  readonly remaining: number | null
+}
+
+/** `GET /v1/key`: the caller to itself. */
+export interface OwnLimitsAnswer {
+  readonly limits: readonly LimitEntry[]
 }

@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { chat, question } from '../client.ts'
+import type { PersonOptions, Tab } from '../fakes/chromium.ts'
+import { good } from '../fakes/good.ts'
+import { startGithub } from '../fakes/identity/github.ts'
+import { startRig } from '../rig.ts'
+import { startSignIn, type SignInRig } from '../sign-in/rig.ts'
+import { violationsOf } from './axe.ts'
+import { describeInChromium, useChromium, wide } from './in-chromium.ts'
+
+const chromium = useChromium()
+const pictures = process.env['SVC_TEST_PICTURES']
+let rig: SignInRig
+let tab: Tab | undefined
+
+beforeEach(async () => {
+  rig = await startSignIn(startGithub, { flags: ['--auth', 'keys'], owners: ['ada'] })
+})
+afterEach(async () => {
+  await using _ = rig
+  // The page asks who it is for before the session is there; a refused key, and the picture at no real address.
+  const known = /401 \(Unauthorized\)|400 \(Bad Request\)|ERR_NAME_NOT_RESOLVED/
+  const complaints = await tab?.complaints()
+  tab = undefined
+  expect(complaints?.filter((text) => !known.test(text)) ?? []).toEqual([])
+})
+
+/** Opens the view as a signed-in person, from the account menu. @returns the session token */
+async function show(person: string, options: PersonOptions = wide): Promise<{ page: Tab; token: string }> {
+  const page = (tab = chromium.person(options).tab())
+  const { token } = await rig.signIn(person)
+  await page.goto(`${rig.service.url}/`)
+  await page.evaluate(`document.cookie = 'token=${token}; path=/'`)
+  await page.goto(`${rig.service.url}/`)
+  await page.click('role=button[name=/^Account of/]')
+  await page.click('role=menuitem[name="Your keys"]')
+  await page.waitFor('main >> role=heading[name="Keys"]')
+  return { page, token }
+}
+
+async function make(token: string, request: object): Promise<void> {
+  const response = await fetch(`${rig.service.url}/api/keys`, {
+    method: 'POST',
+    headers: { 'x-session-token': token, 'content-type': 'application/json' },
+    body: JSON.stringify(request),
+  })
+  expect(response.status).toBe(200)
+}
+
+const ask = async (key: string) =>
+  (await chat(rig.service.url, question(), { headers: { authorization: `Bearer ${key}` } })).status
+
+describeInChromium('the view Keys', () => {
+  test('makes a key that works, shows it once, and ends it', async () => {
+    const { page } = await show('grace')
+    await page.waitFor('main >> text="There is no key here."')
+    await page.fill('role=textbox[name="Name"]', 'my laptop')
+    await page.fill('role=textbox[name=/^Days/]', '91')
+    await page.click('role=button[name="Make a key"]')
+    await page.waitFor("main >> text=/'days': allowed: an integer from 1 to 90/")
+    expect(await page.evaluate('document.activeElement.getAttribute("aria-invalid")')).toBe('true')
+    await page.fill('role=textbox[name=/^Days/]', '7')
+    await page.fill('role=textbox[name=/^Models/]', 'm, other*')
+    await page.press('Enter')
+    await page.waitFor('role=region[name="The new key my laptop"]')
+    const key = String(await page.evaluate(`document.querySelector('main section code').innerText`))
+    rig.remember(key)
+    expect(key).toMatch(/^sk-svc_\w{44}$/)
+    expect(await page.textOf('main section')).toContain(`${rig.service.url}/v1`)
+    expect(await ask(key)).toBe(200)
+    await page.click('role=button[name="I have copied it"]')
+    await page.waitForGone('main section')
+    await page.waitFor('main li >> text=/my laptop.*sk-svc_/')
+    await page.waitFor('main li >> text=/m, other\\*/')
+    await page.click('role=button[name="End my laptop"]')
+    await page.click('role=button[name="Keep it"]')
+    expect(await ask(key)).toBe(200)
+    await page.click('role=button[name="End my laptop"]')
+    await page.click('role=button[name="End the key"]')
+    await page.waitFor('main li >> text="ended"')
+    expect(await ask(key)).toBe(401)
+    expect(await page.evaluate('document.body.innerText')).not.toContain(key)
+  }, 30_000)
+
+  test('shows owners the keys of all, which they find and end; others see their own', async () => {
+    const grace = await rig.signIn('grace')
+    await make(grace.token, { name: '<img src=x onerror=alert(1)>' })
+    await make(grace.token, { name: 'second' })
+    const { page } = await show('ada')
+    await page.waitFor('main >> text="There is no key here."')
+    await page.select('main select', 'all')
+    await page.waitFor('main li >> text=/<img src=x onerror=alert\\(1\\)>/')
+    await page.fill('main input[type="search"]', 'grace SECOND')
+    await page.until(`document.querySelectorAll('main li').length === 1`)
+    expect(await page.textOf('main li')).toContain('of grace')
+    await page.click('role=button[name="End second"]')
+    await page.click('role=button[name="End the key"]')
+    await page.waitFor('main li >> text="ended"')
+    const other = await show('linus')
+    await other.page.waitFor('main >> text="There is no key here."')
+    expect(await other.page.textOf('main')).not.toContain('Whose')
+  }, 30_000)
+
+  test('shows what is left of the limits, in which keys count as their person', async () => {
+    const limits = [{ for: 'each person', requests: 60 }]
+    await rig.service.write('access.json', JSON.stringify({ limits }))
+    await rig.logged('limits reloaded')
+    const { page } = await show('grace')
+    await page.waitFor('main li >> text="60 of 60 requests a minute (each person)"')
+  }, 30_000)
+
+  const looks: readonly (readonly [string, PersonOptions])[] = [
+    ['light', { ...wide, colorScheme: 'light' }],
+    ['dark', { ...wide, colorScheme: 'dark' }],
+    ['phone', { colorScheme: 'light', viewport: { width: 390, height: 844 }, hasTouch: true }],
+  ]
+  test.each(looks)(
+    'has no faults of accessibility: %s',
+    async (look, options) => {
+      const ada = await rig.signIn('ada')
+      for (const name of ['laptop', 'nightly job', 'x'.repeat(64)]) await make(ada.token, { name, models: ['gpt-5*'] })
+      const { page } = await show('ada', options)
+      await page.fill('role=textbox[name="Name"]', 'editor')
+      await page.click('role=button[name="Make a key"]')
+      await page.waitFor('main section')
+      await page.until(`document.querySelectorAll('main li').length === 4`)
+      expect(await violationsOf(page)).toEqual([])
+      const overflow = await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      )
+      expect(overflow).toBe(0)
+      if (pictures !== undefined) await page.screenshot(join(pictures, `keys-${look}.png`))
+    },
+    30_000,
+  )
+
+  test('is not offered where there are no keys', async () => {
+    await using open = await startRig([good()])
+    tab = chromium.person(wide).tab()
+    await tab.goto(`${open.service.url}/`)
+    await tab.waitFor('nav[aria-label="Views"]')
+    expect(await tab.evaluate('fetch("/api/boot").then((answer) => answer.text())')).not.toContain('hasKeys')
+  }, 30_000)
+})

@@ -1,0 +1,39 @@
+import type { KeyEntry } from '../../src/http/page/page-api.ts'
+
+/** Names of models as they are typed: separated by commas, blanks or lines. */
+export function modelsIn(text: string): readonly string[] {
+  return [...new Set(text.split(/[,\s]+/).filter((name) => name !== ''))]
+}
+
+/** What a key may do, in words. */
+export function grantsOf({ models, scopes, kind }: Pick<KeyEntry, 'models' | 'scopes' | 'kind'>): string {
+  if (kind === 'management') return 'makes and ends keys'
+  const asked = models === null ? 'all models' : models.join(', ')
+  const others = scopes.flatMap((scope) => otherScopes[scope] ?? [])
+  return [scopes.includes('chat') ? asked : 'no models', ...others].join(', ')
+}
+
+const otherScopes: Readonly<Record<string, string>> = {
+  'usage:read': 'its own use',
+  'log:read': 'the requests of all',
+  'metrics:read': 'metrics',
+}
+
+/** The keys with all words of a text in their name, person, beginning, end or state. Case does not count. */
+export function foundKeys(keys: readonly KeyEntry[], text: string): readonly KeyEntry[] {
+  const words = text.toLowerCase().split(/\s+/)
+  return keys.filter(({ name, person, made_by, hint, state, models }) => {
+    const all = [name, person, made_by, hint, state, ...(models ?? [])].join('\n').toLowerCase()
+    return words.every((word) => all.includes(word))
+  })
+}
+
+/** Keys that can be used come first, then the newest. */
+export function inOrder(keys: readonly KeyEntry[]): readonly KeyEntry[] {
+  return keys.toSorted((one, other) => Number(isOver(one)) - Number(isOver(other)) || other.id - one.id)
+}
+
+/** Whether a key cannot be used again. */
+export function isOver({ state }: Pick<KeyEntry, 'state'>): boolean {
+  return state === 'ended' || state === 'expired'
+}

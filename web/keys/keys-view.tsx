@@ -1,0 +1,173 @@
+import { useId, useState, type ReactNode } from 'react'
+import type { KeyEntry, MadeKeyEntry } from '../../src/http/page/page-api.ts'
+import { useServices } from '../services.ts'
+import { announce } from '../ui/announce.ts'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { focusContent } from '../ui/focus-content.ts'
+import { Loading } from '../ui/loading.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { foundKeys, inOrder, isOver } from './key-entries.ts'
+import { KeyList } from './key-list.tsx'
+import { MadeKey } from './made-key.tsx'
+import { MakeKey } from './make-key.tsx'
+import { OwnLimits } from './own-limits.tsx'
+import { useKeys, type Whose } from './use-keys.ts'
+
+/** Keys for programs: one's own, and those of all for owners. */
+export function KeysView(): ReactNode {
+  const {
+    boot: { isOwner },
+  } = useServices()
+  const [whose, setWhose] = useState<Whose>('mine')
+  const [text, setText] = useState('')
+  const [made, setMade] = useState<MadeKeyEntry>()
+  const [ending, setEnding] = useState<KeyEntry>()
+  const { keys, ceilings, isCut, error, reload, make, end } = useKeys(whose)
+
+  function closeMade(): void {
+    setMade(undefined)
+    // The button that had the focus is gone.
+    focusContent()
+  }
+
+  const inUse = keys?.filter((key) => !isOver(key)).length ?? 0
+  return (
+    <div className="@container mx-auto flex max-w-4xl flex-col gap-4 p-4">
+      <header className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
+        <div className="min-w-0">
+          <h1 className="text-xl font-semibold">Keys</h1>
+          <p className="text-sm text-muted">
+            For your programs. A key acts as you: it counts in your limits, and stops when you may no longer sign in.
+          </p>
+        </div>
+        <Button icon="retry" onClick={reload}>
+          Reload
+        </Button>
+      </header>
+      {made === undefined ? null : <MadeKey made={made} onClose={closeMade} />}
+      {whose === 'mine' && ceilings !== undefined ? (
+        <MakeKey ceilings={ceilings} inUse={inUse} make={make} onMade={setMade} />
+      ) : null}
+      {whose === 'mine' ? <OwnLimits round={keys} /> : null}
+      {isOwner ? <Filter whose={whose} text={text} onWhose={setWhose} onText={setText} /> : null}
+      {error === undefined ? null : (
+        <Notice kind="error" title="The keys cannot be shown now" actions={<Button onClick={reload}>Try again</Button>}>
+          {error}
+        </Notice>
+      )}
+      {isCut ? (
+        <Notice kind="warn" title="Only the first 10,000 keys are here">
+          svc keys list shows all.
+        </Notice>
+      ) : null}
+      {keys === undefined ? (
+        error === undefined ? (
+          <Loading />
+        ) : null
+      ) : (
+        <KeyList keys={inOrder(foundKeys(keys, text))} hasPeople={whose === 'all'} onEnd={setEnding} />
+      )}
+      {ending === undefined ? null : (
+        <EndDialog key={ending.id} entry={ending} end={end} onClose={() => setEnding(undefined)} />
+      )}
+    </div>
+  )
+}
+
+function Filter({
+  whose,
+  text,
+  onWhose,
+  onText,
+}: {
+  readonly whose: Whose
+  readonly text: string
+  readonly onWhose: (whose: Whose) => void
+  readonly onText: (text: string) => void
+}): ReactNode {
+  const id = useId()
+  const look = 'min-h-9 rounded-lg border border-muted bg-page px-2 text-base pointer-coarse:min-h-11'
+  return (
+    <div className="flex flex-wrap gap-3">
+      <div className="flex flex-col gap-1">
+        <label htmlFor={`${id}-whose`} className="text-xs text-muted">
+          Whose
+        </label>
+        <select
+          id={`${id}-whose`}
+          value={whose}
+          className={look}
+          onChange={({ target }) => onWhose(target.value === 'all' ? 'all' : 'mine')}
+        >
+          <option value="mine">Mine</option>
+          <option value="all">Of all people and programs</option>
+        </select>
+      </div>
+      <div className="flex min-w-48 flex-1 flex-col gap-1">
+        <label htmlFor={`${id}-text`} className="text-xs text-muted">
+          Filter by name, person, state
+        </label>
+        <input
+          id={`${id}-text`}
+          type="search"
+          value={text}
+          className={look}
+          onChange={({ target }) => onText(target.value)}
+        />
+      </div>
+    </div>
+  )
+}
+
+function EndDialog({
+  entry,
+  end,
+  onClose,
+}: {
+  readonly entry: KeyEntry
+  readonly end: (id: number) => Promise<void>
+  readonly onClose: () => void
+}): ReactNode {
+  const [isBusy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<string>()
+
+  async function endNow(): Promise<void> {
+    if (isBusy) return
+    setBusy(true)
+    try {
+      await end(entry.id)
+      announce(`The key ${entry.name} has ended`)
+      onClose()
+      // The button that had the focus is gone.
+      focusContent()
+    } catch (error) {
+      setFailure(error instanceof Error ? error.message : String(error))
+      setBusy(false)
+    }
+  }
+
+  return (
+    <Dialog
+      title="End this key?"
+      isOpen
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Keep it</Button>
+          <Button variant="danger" aria-disabled={isBusy} onClick={() => void endNow()}>
+            End the key
+          </Button>
+        </>
+      }
+    >
+      <p className="[overflow-wrap:anywhere]">
+        Programs that use <bdi className="font-medium">{entry.name}</bdi> ({entry.hint}) are refused from now on. It
+        cannot be taken back.
+      </p>
+      <p role="alert" className="mt-2 text-sm text-bad empty:hidden">
+        {failure}
+      </p>
+    </Dialog>
+  )
+}

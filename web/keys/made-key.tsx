@@ -1,0 +1,45 @@
+import { useEffect, useRef, type ReactNode } from 'react'
+import type { MadeKeyEntry } from '../../src/http/page/page-api.ts'
+import { Button } from '../ui/button.tsx'
+import { CopyButton } from '../ui/copy-button.tsx'
+
+/** A key that was just made, this once, with what a client program needs. */
+export function MadeKey({ made, onClose }: { readonly made: MadeKeyEntry; readonly onClose: () => void }): ReactNode {
+  const box = useRef<HTMLElement>(null)
+  useEffect(() => box.current?.focus(), [made])
+  return (
+    <section
+      ref={box}
+      tabIndex={-1}
+      aria-label={`The new key ${made.name}`}
+      className="flex flex-col gap-3 rounded-xl border border-accent bg-panel p-4"
+    >
+      <div>
+        <h2 className="font-semibold [overflow-wrap:anywhere]">
+          <bdi>{made.name}</bdi>
+        </h2>
+        <p className="text-sm text-muted">Copy the key now: it is shown this once, and svc does not store it.</p>
+      </div>
+      <Line name="Key" value={made.key} />
+      <Line name="Base URL" value={`${location.origin}/v1`} />
+      <p className="text-sm text-muted">
+        Claude Code and Gemini CLI take the base URL without <code>/v1</code>.
+      </p>
+      <div>
+        <Button onClick={onClose}>I have copied it</Button>
+      </div>
+    </section>
+  )
+}
+
+function Line({ name, value }: { readonly name: string; readonly value: string }): ReactNode {
+  return (
+    <div className="flex items-center gap-2">
+      <div className="min-w-0 flex-1">
+        <p className="text-xs text-muted">{name}</p>
+        <code className="text-sm break-all">{value}</code>
+      </div>
+      <CopyButton text={value} label={`Copy: ${name}`} />
+    </div>
+  )
+}

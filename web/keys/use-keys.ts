@@ -1,0 +1,99 @@
+import { useCallback, useEffect, useState } from 'react'
+import type { KeyEntry, KeysAnswer, MadeKeyEntry, OwnKeysAnswer } from '../../src/http/page/page-api.ts'
+import type { ApiClient } from '../api/client.ts'
+import { useServices } from '../services.ts'
+
+/** Whose keys are shown. */
+export type Whose = 'mine' | 'all'
+
+/** Keys, as far as they are known. */
+export interface KeysState {
+  /** `undefined`: not known yet. */
+  readonly keys: readonly KeyEntry[] | undefined
+  /** Ceilings of one's own keys. */
+  readonly ceilings: Pick<OwnKeysAnswer, 'most' | 'days_most'> | undefined
+  /** There are more keys than were asked for. */
+  readonly isCut: boolean
+  /** Why the last question failed. */
+  readonly error: string | undefined
+  reload(): void
+  /** Makes a key of one's own. @throws {ApiError} @throws {Unreachable} */
+  make(request: KeyRequest): Promise<MadeKeyEntry>
+  /** Ends a key. @throws {ApiError} @throws {Unreachable} */
+  end(id: number): Promise<void>
+}
+
+/** A key to be made. */
+export interface KeyRequest {
+  readonly name: string
+  readonly days: number
+  readonly models?: readonly string[]
+  readonly scopes: readonly string[]
+}
+
+interface Loaded extends Partial<Pick<KeysState, 'keys' | 'ceilings' | 'error'>> {
+  readonly whose: Whose
+  readonly isCut?: boolean
+}
+
+const pageSize = 1_000
+const pagesMax = 10
+
+/** The keys of the person, or of all, and what can be done with them. */
+export function useKeys(whose: Whose): KeysState {
+  const { client } = useServices()
+  const [loaded, setLoaded] = useState<Loaded>({ whose })
+  const [round, setRound] = useState(0)
+  const reload = useCallback(() => setRound((count) => count + 1), [])
+
+  useEffect(() => {
+    const leaving = new AbortController()
+    const asked = whose === 'mine' ? ownKeys(client, leaving.signal) : allKeys(client, leaving.signal)
+    asked.then(
+      (found) => setLoaded({ whose, ...found }),
+      (error: unknown) => {
+        if (leaving.signal.aborted) return
+        const text = error instanceof Error ? error.message : String(error)
+        setLoaded((before) => ({ ...(before.whose === whose ? before : { whose }), error: text }))
+      },
+    )
+    return () => leaving.abort()
+  }, [client, whose, round])
+
+  const isCurrent = loaded.whose === whose
+  return {
+    keys: isCurrent ? loaded.keys : undefined,
+    ceilings: isCurrent ? loaded.ceilings : undefined,
+    isCut: isCurrent && loaded.isCut === true,
+    error: isCurrent ? loaded.error : undefined,
+    reload,
+    async make(request) {
+      const made = await client.post<MadeKeyEntry>('/api/keys', request)
+      reload()
+      return made
+    },
+    async end(id) {
+      await client.fetch(`${whose === 'mine' ? '/api/keys' : '/v1/keys'}/${id}`, { method: 'DELETE' })
+      reload()
+    },
+  }
+}
+
+type Found = Omit<Loaded, 'whose'>
+
+async function ownKeys(client: ApiClient, signal: AbortSignal): Promise<Found> {
+  const { data, most, days_most } = await client.get<OwnKeysAnswer>('/api/keys', signal)
+  return { keys: data, ceilings: { most, days_most } }
+}
+
+/** The API lists the oldest first, a page at a time. */
+async function allKeys(client: ApiClient, signal: AbortSignal): Promise<Found> {
+  const keys: KeyEntry[] = []
+  for (let page = 0; page < pagesMax; page += 1) {
+    const after = keys.at(-1)?.id ?? 0
+    const { data, has_more } = await client.get<KeysAnswer>(`/v1/keys?limit=${pageSize}&after=${after}`, signal)
+    keys.push(...data)
+    if (!has_more) return { keys }
+  }
+  return { keys, isCut: true }
+}
