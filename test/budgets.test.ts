@@ -65,7 +65,7 @@ describe('with limits of money', () => {
   const everyone = { for: 'everyone', per: 'total' }
   const limits = [
     { for: 'everyone', usd: 0.00005, per: 'day', models: ['used*'] },
-    { ...everyone, usd: 0, models: ['none', 'other/*', 'gated', 'open'] },
+    { ...everyone, usd: 0, models: ['none', 'other/*', 'gated', 'open', 'listed'] },
     { ...everyone, usd: 5, models: ['unpriced', 'priced-later'] },
     { for: 'provider:first', usd: 0.00001, per: 'day' },
   ]
@@ -86,9 +86,10 @@ describe('with limits of money', () => {
         ...['used', 'none', 'gated', 'open', 'passed', 'priced-later'].map((name) => [name, price] as const),
       ),
       entry('free', good({ name: 'free' }), ['open', free]),
+      { ...provider('far', upstreamOf(good())), models: [{ name: 'listed', upstream: 'far-1', price }] },
     ]
     service = await startService(
-      { providers, aliases: { nothing: 'none' } },
+      { providers, aliases: { nothing: 'none', renamed: 'listed' } },
       { files: { 'access.json': access(...limits) } },
     )
   }, startMs)
@@ -137,7 +138,7 @@ describe('with limits of money', () => {
     expect([pick(answer.json, 'error', 'type'), pick(answer.json, 'error', 'status')]).toContain(type)
   })
 
-  test.each(['none', 'paid/none', 'nothing', 'NONE'])(
+  test.each(['none', 'paid/none', 'nothing', 'NONE', 'listed', 'far/LISTED', 'renamed'])(
     'no other name of a model evades its limit: %s',
     async (model) => {
       expect(codeOf(await ask(model))).toBe('429 insufficient_quota')

@@ -16,7 +16,7 @@ import type { ModelCandidate } from './provider.ts'
 export interface BudgetedOptions {
   readonly budgets: Budgets
   readonly caller: CallerIdentity
-  readonly listedAs: string | undefined
+  readonly listedNames: readonly string[]
   readonly booking: Booking | undefined
 }
 
@@ -34,7 +34,7 @@ export function budgeted(candidates: readonly ModelCandidate[], options: Budgete
 
 async function answerWithin(
   candidate: ModelCandidate,
-  { budgets, caller, listedAs, booking }: BudgetedOptions,
+  { budgets, caller, listedNames, booking }: BudgetedOptions,
   ask: Ask,
   call: Call,
 ): Promise<Reply> {
@@ -44,7 +44,7 @@ async function answerWithin(
     caller,
     provider: name,
     model,
-    listedAs,
+    listedNames,
     costOf,
     maxOutput: candidate.maxOutput?.(),
   })

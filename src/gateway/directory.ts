@@ -14,7 +14,9 @@ export interface ModelCandidates {
   readonly isPinned: boolean
   /** The model's name in the spelling of the configuration or of a list; absent: neither contains it. */
   readonly listedAs?: string
-  /** All names of the model: as asked, without a provider in front, and those in lists and at providers. */
+  /** The name as asked, what an alias stands for, and the names in lists. */
+  readonly listedNames: readonly string[]
+  /** All names of the model: {@link listedNames}, and those at providers. */
   readonly names: readonly string[]
 }
 
@@ -91,7 +93,7 @@ export function directory(providers: readonly Provider[], aliases: Readonly<Reco
     return `${only.provider.id}/${spelling(only.model, asked.slice(only.provider.id.length + 1))}`
   }
 
-  function search(at: Index, name: string): Omit<ModelCandidates, 'listedAs' | 'names'> {
+  function search(at: Index, name: string): Omit<ModelCandidates, 'listedAs' | 'listedNames' | 'names'> {
     const offers = offersOf(at, name)
     if (offers.length > 0) {
       return {
@@ -106,10 +108,11 @@ export function directory(providers: readonly Provider[], aliases: Readonly<Reco
     return { candidates, sameModel: candidates, isListed: false, isPinned: false }
   }
 
-  function namesFor(at: Index, asked: string): readonly string[] {
+  function namesFor(at: Index, asked: string): Pick<ModelCandidates, 'listedNames' | 'names'> {
     const name = resolve(asked)
-    const offered = offersOf(at, name).flatMap(({ model }) => [model.name, model.upstream])
-    return [...new Set([asked, name, ...offered])]
+    const offers = offersOf(at, name)
+    const listedNames = [...new Set([asked, name, ...offers.map(({ model }) => model.name)])]
+    return { listedNames, names: [...new Set([...listedNames, ...offers.map(({ model }) => model.upstream)])] }
   }
 
   return {
@@ -118,8 +121,11 @@ export function directory(providers: readonly Provider[], aliases: Readonly<Reco
       const known = at.found.get(asked)
       if (known !== undefined) return known
       const name = listedAs(at, asked)
-      const names = namesFor(at, asked)
-      const finding = { ...search(at, resolve(asked)), names, ...(name === undefined ? {} : { listedAs: name }) }
+      const finding = {
+        ...search(at, resolve(asked)),
+        ...namesFor(at, asked),
+        ...(name === undefined ? {} : { listedAs: name }),
+      }
       if (at.found.size >= findingsMax) at.found.clear()
       at.found.set(asked, finding)
       return finding

@@ -106,10 +106,10 @@ export function gateway({ providers, aliases, onContentPolicy, onCut, retryBille
   function withinBudgets(
     candidates: readonly ModelCandidate[],
     { caller = anonymous, booking }: GatewayCall,
-    { listedAs }: ModelCandidates,
+    { listedNames }: ModelCandidates,
   ): readonly ModelCandidate[] {
     const active = budgets?.()
-    return active === undefined ? candidates : budgeted(candidates, { budgets: active, caller, listedAs, booking })
+    return active === undefined ? candidates : budgeted(candidates, { budgets: active, caller, listedNames, booking })
   }
 
   async function answer(request: Ask, call: GatewayCall, releaseRequest?: () => void): Promise<ServedReply> {

@@ -24,7 +24,7 @@ beforeEach(async () => {
   const records = [
     usedRequest({ time: now, ...ann }),
     usedRequest({ time: now - hour, ...ann, listedAs: 'GPT-5', cost: { nanoUsd: 5_000, source: 'reported' } }),
-    usedRequest({ time: now - 24 * hour, line: 1, user: 'key:old name', provider: 'b' }),
+    usedRequest({ time: now - 24 * hour, line: 1, user: 'key:old name', provider: 'b', listedAs: 'b/Llama' }),
     usedRequest({ time: now - 200 * 24 * hour, line: 1, user: 'key:old name', cost: undefined }),
   ]
   await store.write([batchOf(1, records)])
@@ -47,7 +47,7 @@ describe('use', () => {
   test('is grouped by days and each name', async () => {
     expect(await read()).toEqual(['20260507 : 1 0', '20261122 : 1 1000', '20261123 : 2 6000'])
     expect(await read({ from: 20261122, by: 'model' })).toEqual([
-      '20261122 m: 1 1000',
+      '20261122 b/Llama: 1 1000',
       '20261123 GPT-5: 1 5000',
       '20261123 m: 1 1000',
     ])
@@ -71,6 +71,9 @@ describe('use', () => {
     expect(await Promise.all([{ line: 1 }, { line: 2 }, { provider: 'b' }].map(sum))).toEqual([2, 0, 1])
     expect(await Promise.all([{ models: ['gpt-5'] }, { models: ['gpt*'] }, { models: ['x'] }].map(sum))).toEqual([
       1, 1, 0,
+    ])
+    expect(await Promise.all([['llama'], ['ll*'], ['b/*'], ['b']].map((models) => sum({ models })))).toEqual([
+      1, 1, 1, 0,
     ])
   })
 

@@ -122,8 +122,13 @@ function modelIds(database: Database, models: readonly string[]): readonly numbe
   return database
     .query<{ id: number; text: string }, []>("SELECT id, text FROM label WHERE kind = 'model'")
     .all()
-    .filter(({ text }) => isAmong(text.toLowerCase(), models))
+    .filter(({ text }) => isAmong(text.toLowerCase(), models) || isAmong(withoutProvider(text.toLowerCase()), models))
     .map(({ id }) => id)
+}
+
+/** Of a name as `provider/model`, the model. */
+function withoutProvider(name: string): string {
+  return name.slice(name.indexOf('/') + 1)
 }
 
 function isAmong(model: string, names: readonly string[]): boolean {

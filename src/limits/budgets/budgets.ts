@@ -24,8 +24,8 @@ export interface BudgetedAttempt {
   readonly provider: string
   /** The provider's name for the model. */
   readonly model: string
-  /** The name in the configuration or a model list. */
-  readonly listedAs: string | undefined
+  /** The names of the model that was asked for: as asked, what an alias stands for, and in model lists. */
+  readonly listedNames: readonly string[]
   readonly costOf: CostOf | undefined
   /** Most tokens of an answer. Undefined: not known. */
   readonly maxOutput: number | undefined

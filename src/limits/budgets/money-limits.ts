@@ -48,8 +48,8 @@ export function moneyLimits({ desk, now }: MoneyLimitsOptions): MoneyLimits {
   }
 
   function hold(attempt: BudgetedAttempt): HoldAnswer | Promise<HoldAnswer> {
-    const { ask, caller, provider, model, listedAs = model } = attempt
-    const budgets = plan.counting(caller, { provider, models: namesOf(ask.model, [model, listedAs]) }, now())
+    const { ask, caller, provider, model, listedNames } = attempt
+    const budgets = plan.counting(caller, { provider, models: namesOf(ask.model, [model, ...listedNames]) }, now())
     if (budgets.length === 0) return undefined
     const demand = formats[ask.format].demand(ask)
     const estimated = estimate(attempt, demand)
