@@ -238,6 +238,31 @@ test('tokens are taken by estimate and settled by the usage of the provider, who
   expect(Number(second.headers.get('x-ratelimit-remaining-tokens'))).toBe(10_000 - 2 * 400)
 })
 
+test.each([
+  ['huge', { prompt_tokens: 9e15, completion_tokens: 9e15, total_tokens: 9e15 }],
+  ['infinite', '{"prompt_tokens":1e308,"completion_tokens":1e308,"total_tokens":1e309}'],
+  ['negative', { prompt_tokens: -9, completion_tokens: -9, total_tokens: -18 }],
+  ['text', { prompt_tokens: 'few', completion_tokens: 'few' }],
+])('a usage that is %s changes nothing of the estimate', async (_, usage) => {
+  const body = JSON.stringify({ ...completion('hello'), usage: 0 })
+  const answer = body.replace('"usage":0', `"usage":${typeof usage === 'string' ? usage : JSON.stringify(usage)}`)
+  const script: Script = ({ write }) => write(reply(200, answer))
+  await using rig = await limited(everyone({ tokens: 10_000, per: 'day' }), [script])
+  expect((await rig.ask({ max_tokens: 4_000 })).status).toBe(200)
+  const second = await rig.ask({ max_tokens: 1_000 })
+  expect(second.status).toBe(200)
+  expect(Number(second.headers.get('x-ratelimit-remaining-tokens'))).toBeWithin(4_900, 5_000)
+})
+
+test('a total that is less than its parts frees no tokens', async () => {
+  const usage = { prompt_tokens: 100, completion_tokens: 300, total_tokens: 0 }
+  const script: Script = ({ write }) => write(reply(200, JSON.stringify({ ...completion('hello'), usage })))
+  await using rig = await limited(everyone({ tokens: 10_000, per: 'day' }), [script])
+  await rig.ask({ max_tokens: 4_000 })
+  const second = await rig.ask({ max_tokens: 4_000 })
+  expect(Number(second.headers.get('x-ratelimit-remaining-tokens'))).toBe(10_000 - 2 * 400)
+})
+
 /** Promises of the libraries are of classes of their own. */
 async function failureOf(request: PromiseLike<unknown>): Promise<unknown> {
   try {

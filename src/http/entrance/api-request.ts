@@ -1,10 +1,12 @@
 import type { Ask } from '../../formats/ask.ts'
 import { askedTokens } from '../../formats/asked-tokens.ts'
 import type { Envelope, Format } from '../../formats/format.ts'
+import type { Usage } from '../../formats/usage.ts'
 import { overloaded } from '../../gateway/all-failed.ts'
 import type { GatewayCall, UnrecordedCost } from '../../gateway/gateway-call.ts'
 import type { Gateway, ServedReply } from '../../gateway/gateway.ts'
 import type { LimitAdmission } from '../../limits/admission.ts'
+import { countOf } from '../../prices/units.ts'
 import { callController } from '../../service/call-controller.ts'
 import { DeadlineExceeded } from '../../service/deadline-exceeded.ts'
 import { ownTimers, type SharedTimer, type SharedTimers } from '../../service/shared-timers.ts'
@@ -144,11 +146,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
 
   /** The tokens that the request took; `undefined`: not known, so that the estimate stands. */
   #tokensUsed({ status, usage }: Outcome): number | undefined {
-    if (usage !== undefined) {
-      const { promptTokens = 0, completionTokens = 0, totalTokens = promptTokens + completionTokens } = usage
-      return totalTokens
-    }
-    if (this.served !== undefined) return undefined
+    if (usage !== undefined || this.served !== undefined) return usage && countedTokens(usage)
     // A provider may be working for a client that has left.
     return status === clientLeftStatus ? this.#askedPrompt : 0
   }
@@ -169,6 +167,15 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     const expire = () => this.controller.abort(new DeadlineExceeded('the whole request took too long'))
     this.#timer = ownTimers.start(Math.max(1, ms - (performance.now() - this.context.started)), expire)
   }
+}
+
+/** The larger one of a total and its parts, if they contradict each other; `undefined`: no credible count is known. */
+function countedTokens({ promptTokens, completionTokens, totalTokens }: Usage): number | undefined {
+  const prompt = countOf(promptTokens)
+  const completion = countOf(completionTokens)
+  const parts = prompt === undefined || completion === undefined ? undefined : prompt + completion
+  const total = countOf(totalTokens)
+  return total === undefined || parts === undefined ? (total ?? parts) : Math.max(total, parts)
 }
 
 function refuseAtLimit({ refused }: LimitAdmission): void {
