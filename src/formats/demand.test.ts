@@ -44,6 +44,11 @@ describe('the demand of a request', () => {
     ['gemini', { ...gemini, generation_config: { max_output_tokens: 9, candidate_count: 4 } }, 9, 4],
     ['gemini', { ...gemini, generationConfig: { responseSchema: { maxOutputTokens: 1 } } }, undefined, 1],
     ['completions', { model: 'm', prompt: 'Hi', max_tokens: 6, best_of: 5, n: 2 }, 6, 5],
+    ['completions', { model: 'm', prompt: ['a', 'b', 'c'], n: 2 }, undefined, 6],
+    ['completions', { model: 'm', prompt: [[1, 2], [3]] }, undefined, 2],
+    ['completions', { model: 'm', prompt: [1, 2, 3] }, undefined, 1],
+    ['chat', { ...chat, n: '7' }, undefined, 7],
+    ['chat', { ...chat, n: 'many' }, undefined, 1e9],
     ['embeddings', { model: 'm', input: ['a', 'b'] }, 0, 1],
     ['gemini_embed', { content: { parts: [{ text: 'Hi' }] } }, 0, 1],
     ['rerank', { model: 'm', query: 'a', documents: ['b'] }, 0, 1],
@@ -79,6 +84,28 @@ describe('the demand of a request', () => {
     expect(demand(format, request).mediaTokens).toBe(2_000)
   })
 
+  test.each([
+    ['spaces', `;base64,${'plain words. '.repeat(1_000)}`],
+    ['a data URL', `data:image/png;base64,${picture}`],
+    ['a data URL in JSON', JSON.stringify({ url: `data:image/png;base64,${picture}` })],
+  ])('counts a text with %s as text', (_, text) => {
+    for (const request of [
+      { ...chat, messages: [{ role: 'user', content: text }] },
+      { ...chat, metadata: { text } },
+    ])
+      expect(demand('chat', request).textBytes).toBeGreaterThan(text.length)
+    const spaced = { url: `data:image/png;base64,${'AAAA '.repeat(200)}`, data: `${picture} words` }
+    expect(demand('chat', { ...chat, metadata: spaced }).textBytes).toBeGreaterThan(picture.length + 1_000)
+  })
+
+  test('finds data URLs in a time that is linear in the size of the body', () => {
+    const hostile = { ...chat, metadata: { url: 'data:;base64,'.repeat(400_000), text: ';base64,'.repeat(400_000) } }
+    const ask = askOf('chat', hostile)
+    const start = performance.now()
+    formats.chat.demand(ask)
+    expect(performance.now() - start).toBeLessThan(2_000)
+  })
+
   test('counts long texts in members named data as text', () => {
     const text = 'all good things come to those who wait. '.repeat(200)
     expect(demand('chat', { ...chat, metadata: { data: text } })).toMatchObject({ mediaTokens: 0 })
@@ -91,6 +118,11 @@ describe('the demand of a request', () => {
     [{ ...messages, system: [{ type: 'text', text: 'a', cache_control: { type: 'ephemeral', ttl: '1h' } }] }, 'hour'],
   ] as const)('of %j has cache writes: %s', (request, cacheWrite) => {
     expect(demand('max_tokens' in request ? 'messages' : 'chat', request).cacheWrite).toBe(cacheWrite)
+  })
+
+  test('has the number of answers, with any number of digits', () => {
+    const body = encode(`{"model":"m","messages":[{"role":"user","content":"Hi"}],"n":9.${'0'.repeat(40)}}`)
+    expect(formats.chat.demand(formats.chat.check(body, envelopeAt(formats.chat.path))).answers).toBe(1e9)
   })
 
   test('has the dearest service tier', () => {

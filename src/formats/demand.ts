@@ -1,6 +1,7 @@
 import { JsonCursor, nameTable } from '../bytes/json-cursor.ts'
 import { latin1 } from '../bytes/text.ts'
 import type { Ask, Member } from './ask.ts'
+import { dataUrlsIn, hasNoSpace } from './data-urls.ts'
 
 /** The most that a request may make a provider do, for an upper bound of its cost. Absurd values are cut off. */
 export interface Demand {
@@ -24,6 +25,8 @@ export interface DemandFields {
   readonly answerTokens: readonly string[] | 'none'
   /** Top-level members with the number of answers. Absent: there is one. */
   readonly answers?: readonly string[]
+  /** A top-level list with an answer for each of its prompts, which are strings or lists. */
+  readonly prompts?: string
   /** Top-level members that are objects with further members of both kinds. */
   readonly within?: readonly string[]
   /** Text that each picture, sound or document has in a body, as often as `mediaTextTimes`. */
@@ -44,7 +47,6 @@ const formBytesPerToken = 100
 
 const quote = 0x22
 const encoder = new TextEncoder()
-const dataUrl = encoder.encode(';base64,')
 const dataMember = encoder.encode('"data"')
 const cacheControl = encoder.encode('cache_control')
 const hour = encoder.encode('"1h"')
@@ -89,12 +91,14 @@ interface Stated {
 }
 
 function statedIn(body: Uint8Array, members: readonly Member[], fields: DemandFields): Stated {
-  const { answers = [], within = [] } = fields
+  const { answers = [], prompts, within = [] } = fields
   const answerTokens = fields.answerTokens === 'none' ? [] : fields.answerTokens
   const found: { tokens: number[]; answers: number[] } = { tokens: [], answers: [] }
+  let promptCount = 1
   for (const { name, valueStart, end } of members) {
     if (answerTokens.includes(name)) found.tokens.push(numberAt(body, valueStart, end))
     else if (answers.includes(name)) found.answers.push(numberAt(body, valueStart, end))
+    else if (name === prompts) promptCount = Math.max(promptCount, promptsIn(body.subarray(valueStart, end)))
     else if (within.includes(name)) readWithin(body.subarray(valueStart, end), { answerTokens, answers }, found)
   }
   const limits = found.tokens.filter((count) => !Number.isNaN(count))
@@ -103,8 +107,24 @@ function statedIn(body: Uint8Array, members: readonly Member[], fields: DemandFi
   const isLimited = limits.length > 0 && limits.every((count) => count >= 0)
   return {
     answerTokens: isLimited ? Math.min(countMax, Math.ceil(Math.max(...limits))) : undefined,
-    answers: Math.min(countMax, Math.max(1, ...found.answers.filter((count) => count >= 1).map(Math.ceil))),
+    answers: Math.min(
+      countMax,
+      promptCount * Math.max(1, ...found.answers.filter((count) => count >= 1).map(Math.ceil)),
+    ),
   }
+}
+
+/** The number of prompts in a value: a list of numbers is one prompt of tokens. */
+function promptsIn(bytes: Uint8Array): number {
+  const cursor = new JsonCursor(bytes)
+  if (cursor.peek() !== 'array') return 1
+  let count = 0
+  for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
+    if (cursor.peek() === 'number') return 1
+    count += 1
+    cursor.skip()
+  }
+  return count
 }
 
 /** Reads the numbers of an object that was checked before. */
@@ -128,9 +148,19 @@ function readWithin(
   }
 }
 
-/** The number between two offsets; NaN for anything else. */
+/**
+ * The number between two offsets; NaN for anything else. Some providers read numbers in strings: another string, or a
+ * number with very many digits, is infinite.
+ */
 function numberAt(body: Uint8Array, start: number, end: number): number {
-  return end - start > numberBytesMax ? NaN : Number(latin1(body, start, end))
+  const isString = body[start] === quote
+  if (end - start > numberBytesMax) return isString || isDigit(body[start]) ? Infinity : NaN
+  const number = Number(latin1(body, isString ? start + 1 : start, isString ? end - 1 : end))
+  return isString && Number.isNaN(number) ? Infinity : number
+}
+
+function isDigit(byte = 0): boolean {
+  return byte >= 0x30 && byte <= 0x39
 }
 
 interface MediaMarks {
@@ -142,12 +172,9 @@ interface MediaMarks {
 function mediaIn(buffer: Buffer, { texts, times }: MediaMarks) {
   let bytes = 0
   let count = 0
-  for (let start = buffer.indexOf(dataUrl); start !== -1;) {
-    const end = buffer.indexOf(quote, start)
-    if (end === -1) break
+  for (const { start, end } of dataUrlsIn(buffer)) {
     bytes += end - start
     count += 1
-    start = buffer.indexOf(dataUrl, end)
   }
   for (let start = buffer.indexOf(dataMember); start !== -1;) {
     const [from, end] = base64After(buffer, start + dataMember.length)
@@ -169,7 +196,7 @@ function base64After(buffer: Buffer, position: number): readonly [number, number
   const end = buffer.indexOf(quote, start + 1)
   if (end - start < mediaBytesMin) return [start, start]
   const isBase64 = /^[A-Za-z0-9+/_=-]+$/.test(latin1(buffer, start + 1, start + mediaBytesMin))
-  return isBase64 ? [start, end] : [start, start]
+  return isBase64 && hasNoSpace(buffer, start, end) ? [start, end] : [start, start]
 }
 
 /** A colon, or white space around it. */

@@ -1,4 +1,5 @@
 import type { Ask } from './ask.ts'
+import { dataUrlsIn } from './data-urls.ts'
 import type { Part } from './part.ts'
 import type { Usage } from './usage.ts'
 
@@ -7,8 +8,6 @@ const bytesPerToken = 4
 const pictureTokens = 800
 /** Smaller bodies are not searched for pictures, which would change little. */
 const searchedBytesMin = 8 * 1024
-const pictureStart = new TextEncoder().encode(';base64,')
-const quote = 0x22
 /** Bytes of a usual part beside its content. */
 const partFrameBytes = 200
 /** Characters from here on (Hangul, kana, CJK, emoji) take about 3 bytes of UTF-8. */
@@ -45,16 +44,8 @@ const noPictures = { count: 0, bytes: 0 }
 
 function picturesIn(body: Uint8Array): typeof noPictures {
   const buffer = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  let count = 0,
-    bytes = 0
-  for (let start = buffer.indexOf(pictureStart); start !== -1;) {
-    const end = buffer.indexOf(quote, start)
-    if (end === -1) break
-    count += 1
-    bytes += end - start
-    start = buffer.indexOf(pictureStart, end)
-  }
-  return { count, bytes }
+  const runs = dataUrlsIn(buffer)
+  return { count: runs.length, bytes: runs.reduce((sum, { start, end }) => sum + end - start, 0) }
 }
 
 /** Estimates the tokens of a part, in quarters: text by its length, other content by its bytes. */

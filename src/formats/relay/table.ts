@@ -36,7 +36,7 @@ export const relayEndpoints: Readonly<Record<RelayName, RelayEndpoint>> = {
       fields: { prompt: textOr(list(anyValue, 1)), stream: flag, n: integerFrom(1), max_tokens: integerFrom(0) },
       required: ['prompt'],
     },
-    demand: { answerTokens: ['max_tokens'], answers: ['n', 'best_of'] },
+    demand: { answerTokens: ['max_tokens'], answers: ['n', 'best_of'], prompts: 'prompt' },
     answer: { member: 'choices', entries: { text: 'string' } },
     stream: {
       member: 'stream',
