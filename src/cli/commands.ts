@@ -11,5 +11,7 @@ export const commands: readonly CommandEntry[] = [
   { name: 'sessions', load: async () => (await import('./sessions.ts')).sessionsCommand },
   { name: 'usage', load: async () => (await import('./usage.ts')).usageCommand },
   { name: 'keys', load: async () => (await import('./keys.ts')).keysCommand },
+  { name: 'audit', load: async () => (await import('./audit.ts')).auditCommand },
+  { name: 'backup', load: async () => (await import('./backup.ts')).backupCommand },
   { name: 'chat', load: async () => (await import('./chat.ts')).chatCommand },
 ]

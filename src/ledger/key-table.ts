@@ -1,5 +1,15 @@
 import type { Database } from 'bun:sqlite'
-import { LedgerFull, type KeyPerson, type KeyTable, type NewKey, type StoredKey } from './ledger.ts'
+import { appendEntry } from './audit-table.ts'
+import {
+  LedgerFull,
+  type AuditMark,
+  type ChangeVia,
+  type KeyPerson,
+  type KeyTable,
+  type NewEntry,
+  type NewKey,
+  type StoredKey,
+} from './ledger.ts'
 
 /** The database, as a table of the ledger uses it. */
 export interface LedgerDatabase {
@@ -43,19 +53,33 @@ const personColumns = 'person, person_name, person_user_id, person_caseless, per
 const ownColumns = 'id, line, hash, hint, name, kind, made, made_by, expires, ended, ended_by, used, grants'
 const columns = `${ownColumns}, ${personColumns}`
 
-/** The keys of a database. */
-export function keyTable({ perform, stamp, publish }: LedgerDatabase): KeyTable {
+/** How changes are recorded. */
+export interface Recording {
+  readonly via: ChangeVia
+  /** Called after each recorded change. */
+  readonly onEntry?: (entry: AuditMark) => void
+}
+
+/** The keys of a database. A change and its entry in the audit are one transaction. */
+export function keyTable({ perform, stamp, publish }: LedgerDatabase, { via, onEntry }: Recording): KeyTable {
   /** Performs a change in one transaction, and publishes it. @param work gets the number of the change */
-  async function change<Value>(work: (database: Database, version: number) => Value): Promise<Value> {
-    const { value, version } = await perform((database) =>
+  async function change<Value>(
+    work: (database: Database, version: number, record: (entry: KeyEntry) => void) => Value,
+  ): Promise<Value> {
+    const { value, version, entry } = await perform((database) =>
       database
         .transaction(() => {
           const version = lastVersion(database) + 1
-          return { value: work(database, version), version }
+          let entry: AuditMark | undefined
+          const value = work(database, version, ({ id, ...facts }) => {
+            entry = appendEntry(database, { ...facts, via, object: String(id) })
+          })
+          return { value, version, entry }
         })
         .immediate(),
     )
     publish(version)
+    if (entry !== undefined) onEntry?.(entry)
     return value
   }
 
@@ -76,9 +100,11 @@ export function keyTable({ perform, stamp, publish }: LedgerDatabase): KeyTable 
     listOf: (person, limit) =>
       perform((database) => rows(database, 'person = ?1 ORDER BY id DESC LIMIT ?2', [person, limit])),
     add: (key, most) =>
-      change((database, version) => {
+      change((database, version, record) => {
         if (key.person !== undefined) checkCeilings(database, key, most)
-        return insert(database, key, version)
+        const added = insert(database, key, version)
+        record(making(added))
+        return added
       }),
     notePerson: (person) =>
       change((database, version) => {
@@ -89,7 +115,7 @@ export function keyTable({ perform, stamp, publish }: LedgerDatabase): KeyTable 
         )
       }),
     replace: (id, successor, expires) =>
-      change((database, version) => {
+      change((database, version, record) => {
         const before = findKey(database, id)
         if (before === undefined) return 'unknown'
         if (before.person !== undefined) return 'personal'
@@ -97,16 +123,23 @@ export function keyTable({ perform, stamp, publish }: LedgerDatabase): KeyTable 
         if (rows(database, 'line = ?1 AND id > ?2 LIMIT 1', [before.line, id]).length > 0) return 'replaced'
         const end = Math.min(expires, before.expires ?? expires)
         database.run('UPDATE key SET expires = ?2, version = ?3 WHERE id = ?1', [id, end, version])
-        return insert(database, successor, version, before.line)
+        const added = insert(database, successor, version, before.line)
+        record({
+          ...{ id, time: added.made, actor: added.madeBy, action: 'key.rotated' },
+          before: { expires: before.expires ?? null },
+          after: { expires: end, successor: added.id },
+        })
+        record(making(added))
+        return added
       }),
     end: (id, { at, by }) =>
-      change((database, version) => {
-        database.run('UPDATE key SET ended = ?2, ended_by = ?3, version = ?4 WHERE id = ?1 AND ended IS NULL', [
-          id,
-          at,
-          by,
-          version,
-        ])
+      change((database, version, record) => {
+        const { changes } = database.run(
+          'UPDATE key SET ended = ?2, ended_by = ?3, version = ?4 WHERE id = ?1 AND ended IS NULL',
+          [id, at, by, version],
+        )
+        if (changes > 0)
+          record({ id, time: at, actor: by, action: 'key.ended', before: { ended: null }, after: { ended: at } })
         return findKey(database, id)
       }),
     noteUses: (uses) =>
@@ -120,6 +153,18 @@ export function keyTable({ perform, stamp, publish }: LedgerDatabase): KeyTable 
           })
           .immediate()
       }),
+  }
+}
+
+/** A change of a key, to be recorded. */
+type KeyEntry = Omit<NewEntry, 'via' | 'object'> & { readonly id: number }
+
+/** The name of a key may be that of a person: it stands in the table only. */
+function making({ id, line, kind, made, madeBy, expires, grants }: StoredKey): KeyEntry {
+  const granted: unknown = JSON.parse(grants)
+  return {
+    ...{ id, time: made, actor: madeBy, action: 'key.made' },
+    after: { line, kind, expires: expires ?? null, grants: granted },
   }
 }
 

@@ -1,6 +1,10 @@
 /** The database of a service: facts that outlive it (docs/decisions/0017-keys-and-the-ledger.md). */
 export interface Ledger {
+  /** Changes through it are recorded as made on the command line. */
   readonly keys: KeyTable
+  /** The same keys; their changes are recorded as made by this way. @param onEntry called after each change */
+  keysVia(via: ChangeVia, onEntry: (entry: AuditMark) => void): KeyTable
+  readonly audit: AuditTable
   close(): Promise<void>
 }
 
@@ -108,6 +112,59 @@ export interface KeyTable {
   end(id: number, ending: Ending): Promise<StoredKey | undefined>
   /** Stores times of last use: id → time. */
   noteUses(uses: ReadonlyMap<number, number>): Promise<void>
+}
+
+/** The way by which a change was made. */
+export type ChangeVia = 'command line' | 'v1/keys' | 'page'
+
+/** A change to be recorded. */
+export interface NewEntry {
+  /** Unix milliseconds. */
+  readonly time: number
+  /** Name of the user, or `command line`. */
+  readonly actor: string
+  readonly via: ChangeVia
+  readonly action: 'key.made' | 'key.rotated' | 'key.ended'
+  /** Id of the key. */
+  readonly object: string
+  /** Facts before the change, without secrets and names of people. */
+  readonly before?: object
+  readonly after?: object
+}
+
+/** A recorded change. */
+export interface AuditEntry extends Omit<NewEntry, 'actor' | 'via' | 'action' | 'before' | 'after'> {
+  /** From 1, without gaps. */
+  readonly seq: number
+  /** Absent: forgotten. */
+  readonly actor?: string
+  readonly via: string
+  readonly action: string
+  /** JSON. */
+  readonly before?: string
+  /** JSON. */
+  readonly after?: string
+  /** SHA-256 in hexadecimal of the chain before, and of this entry. */
+  readonly chain: string
+}
+
+/** A recorded change, with what the chain has of its actor. */
+export interface ChainedEntry extends AuditEntry {
+  readonly actorSalt?: string
+  readonly actorHash: string
+}
+
+/** Number and chain of an entry. */
+export type AuditMark = Pick<AuditEntry, 'seq' | 'chain'>
+
+/** All changes. An entry is written in the transaction of its change. Rejects with {@link LedgerUnavailable}. */
+export interface AuditTable {
+  /** @returns entries with smaller numbers, newest first */
+  list(before: number, limit: number): Promise<readonly ChainedEntry[]>
+  /** @returns entries with larger numbers, in their order */
+  slice(after: number, limit: number): Promise<readonly ChainedEntry[]>
+  /** @returns the largest number that was ever given */
+  given(): Promise<number>
 }
 
 /** The database cannot be used now. The message names the file, the cause and the way out. */

@@ -69,6 +69,19 @@ export const migrations: readonly string[] = [
    ALTER TABLE key ADD COLUMN person_caseless INTEGER;
    ALTER TABLE key ADD COLUMN person_seen INTEGER;
    CREATE INDEX key_person ON key (person, id) WHERE person IS NOT NULL;`,
+  `CREATE TABLE audit (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT,
+     time INTEGER NOT NULL,
+     actor TEXT,
+     actor_salt TEXT,
+     actor_hash TEXT NOT NULL,
+     via TEXT NOT NULL,
+     action TEXT NOT NULL,
+     object TEXT NOT NULL,
+     before TEXT,
+     after TEXT,
+     chain TEXT NOT NULL
+   ) STRICT;`,
 ]
 
 /** The versions of requests.db, which may be deleted at any time. */

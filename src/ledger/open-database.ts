@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { chmodSync, closeSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { errorCode } from '../base/error-code.ts'
+import { copyDatabase } from './copy-database.ts'
 import { LedgerTooNew, LedgerUnavailable } from './ledger.ts'
 
 /** `svcl` in ASCII: the file is a ledger of svc, not another program's database. */
@@ -74,7 +75,11 @@ function migrate(database: Database, path: string, migrations: readonly string[]
           `${path} has schema ${before}, this version of svc knows ${migrations.length}: ` +
             `use the newer svc, or put back the copy that it made (${copyPath(path, before)})`,
         )
-      if (before > 0) copy(path, copyPath(path, migrations.length))
+      if (before > 0) {
+        const kept = copyPath(path, migrations.length)
+        rmSync(kept, { force: true })
+        copyDatabase(path, kept)
+      }
       for (const step of migrations.slice(before)) database.run(step)
       database.run(`PRAGMA application_id = ${applicationId}`)
       database.run(`PRAGMA user_version = ${migrations.length}`)
@@ -84,18 +89,6 @@ function migrate(database: Database, path: string, migrations: readonly string[]
 
 function copyPath(path: string, version: number): string {
   return `${path}.before-${version}`
-}
-
-/** By a connection of its own: a transaction cannot copy. SQLite writes into an empty file. */
-function copy(path: string, target: string): void {
-  rmSync(target, { force: true })
-  closeSync(openSync(target, 'a', 0o600))
-  const reader = new Database(path, { readonly: true })
-  try {
-    reader.run('VACUUM INTO ?', [target])
-  } finally {
-    reader.close()
-  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite'
+import { auditTable } from './audit-table.ts'
 import { openStamp, type ChangeStamp } from './change-stamp.ts'
 import { keyTable, type LedgerDatabase } from './key-table.ts'
 import type { Ledger } from './ledger.ts'
@@ -99,7 +100,9 @@ export async function openLedger({
     publish: (version) => file.stamp.write(version),
   }
   return {
-    keys: keyTable(shared),
+    keys: keyTable(shared, { via: 'command line' }),
+    keysVia: (via, onEntry) => keyTable(shared, { via, onEntry }),
+    audit: auditTable(shared.perform),
     async close() {
       isClosed = true
       clearInterval(timer)

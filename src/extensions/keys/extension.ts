@@ -14,7 +14,8 @@ export const extension: Extension = {
 
   async start(host) {
     const { trustedProxies } = parseKeySettings(await host.config())
-    const { keys } = await host.ledger()
+    const ledger = await host.ledger()
+    const { keys } = ledger
     const book = await keyBook(keys, (key, error) =>
       host.log.error('a key is refused: what it may do cannot be read; make a new one', {
         key,
@@ -32,7 +33,7 @@ export const extension: Extension = {
         refusalOf: people.refusalOf,
       }),
       onEntry: people.onEntry,
-      routes: [...keyRoutes(keys, host), ...ownKeyRoutes(keys, host)],
+      routes: [...keyRoutes(ledger, host), ...ownKeyRoutes(ledger, host)],
       close: notes.close,
     }
   },

@@ -17,7 +17,7 @@ afterEach(() => place.remove())
 /** The body of the answer, or status and code of the refusal. */
 async function ask(method: string, path: string, body = ''): Promise<unknown> {
   const url = new URL(path, 'http://svc.test')
-  const route = keyRoutes(keys, host)
+  const route = keyRoutes({ keys, keysVia: () => keys }, host)
     .toSorted((one, other) => other.path.length - one.path.length)
     .find((each) => {
       const [start = '', end = ''] = each.path.split('{id}')

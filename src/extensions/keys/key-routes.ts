@@ -10,8 +10,8 @@ import {
   rotateKey,
   viewOfKey,
 } from '../../keys/manage-keys.ts'
-import type { KeyTable } from '../../ledger/ledger.ts'
 import type { ExtensionRoute, Host, RouteContext } from '../extension.ts'
+import { recordedChanges, type KeyLedger } from './recorded-change.ts'
 import { idOf, keyNotFound, parsed, uncachedJson, withLedger } from './responses.ts'
 
 const bodyBytesMax = 64 * 1024
@@ -23,12 +23,10 @@ const pageSizeMax = 1_000
 const overlapDaysDefault = 1
 
 /** `/v1/keys`: management keys and owners list, make, rotate and end keys (docs/keys.md). */
-export function keyRoutes(keys: KeyTable, { log, now }: Pick<Host, 'log' | 'now'>): readonly ExtensionRoute[] {
+export function keyRoutes(ledger: KeyLedger, { log, now }: Pick<Host, 'log' | 'now'>): readonly ExtensionRoute[] {
+  const { keys } = ledger
+  const changeBy = recordedChanges(ledger, 'v1/keys', log)
   const maker = ({ user }: RouteContext) => ({ by: user ?? 'an owner', now: now() })
-
-  function noted(message: string, { id: request, user }: RouteContext, id: number): void {
-    log.info(message, { request, key: id, by: user })
-  }
 
   async function list({ request }: RouteContext): Promise<Response> {
     const query = new URL(request.url).searchParams
@@ -47,26 +45,29 @@ export function keyRoutes(keys: KeyTable, { log, now }: Pick<Host, 'log' | 'now'
 
   async function make(context: RouteContext): Promise<Response> {
     const request = parsed(parseKeyRequest, parseJsonObject(await context.body(bodyBytesMax)))
-    const made = await makeKey(keys, request, maker(context))
-    noted('a key was made', context, made.id)
+    const change = changeBy(context)
+    const made = await makeKey(change.keys, request, maker(context))
+    change.noted('a key was made', made.id)
     return uncachedJson(made)
   }
 
   async function rotate(context: RouteContext): Promise<Response> {
     const overlapDays = parsed(overlapOf, await context.body(bodyBytesMax))
     const id = idOf(context.path.slice(0, -'/rotate'.length), keyPath)
-    const made = await rotateKey(keys, id, { ...maker(context), overlapDays })
+    const change = changeBy(context)
+    const made = await rotateKey(change.keys, id, { ...maker(context), overlapDays })
     if (made === 'unknown') throw keyNotFound()
     if (typeof made === 'string') throw notRotatable(made)
-    noted('a key was rotated', context, id)
+    change.noted('a key was rotated', id)
     return uncachedJson(made)
   }
 
   async function end(context: RouteContext): Promise<Response> {
     const id = idOf(context.path, keyPath)
-    const ended = await endKey(keys, id, maker(context))
+    const change = changeBy(context)
+    const ended = await endKey(change.keys, id, maker(context))
     if (ended === undefined) throw keyNotFound()
-    noted('a key was ended', context, id)
+    change.noted('a key was ended', id)
     return uncachedJson(ended)
   }
 

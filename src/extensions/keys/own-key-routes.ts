@@ -3,9 +3,10 @@ import { WireError } from '../../formats/error.ts'
 import { parseJsonObject } from '../../formats/parse-json-object.ts'
 import { KeyFault } from '../../keys/grants.ts'
 import { endKey, makeOwnKey, parseDays, parseKeyRequest, viewOfKey, type KeyRequest } from '../../keys/manage-keys.ts'
-import type { KeyPerson, KeyTable } from '../../ledger/ledger.ts'
+import type { KeyPerson } from '../../ledger/ledger.ts'
 import type { ExtensionRoute, Host, OwnKeyCeilings, RouteContext } from '../extension.ts'
 import { personOf } from './people.ts'
+import { recordedChanges, type KeyLedger } from './recorded-change.ts'
 import { idOf, keyNotFound, parsed, uncachedJson, withLedger } from './responses.ts'
 
 const bodyBytesMax = 64 * 1024
@@ -19,12 +20,11 @@ const ownScopes: readonly AccessScope[] = ['chat', 'models:read', 'usage:read']
 
 /** `/api/keys`: a signed-in person lists, makes and ends keys of their own (docs/keys.md). */
 export function ownKeyRoutes(
-  keys: KeyTable,
+  ledger: KeyLedger,
   { log, now, ownKeys }: Pick<Host, 'log' | 'now' | 'ownKeys'>,
 ): readonly ExtensionRoute[] {
-  function noted(message: string, { id: request, user }: RouteContext, id: number): void {
-    log.info(message, { request, key: id, by: user })
-  }
+  const { keys } = ledger
+  const changeBy = recordedChanges(ledger, 'page', log)
 
   async function list(_: RouteContext, person: KeyPerson): Promise<Response> {
     const { most, daysMost } = ownKeys()
@@ -44,8 +44,9 @@ export function ownKeyRoutes(
       )
     const value = parseJsonObject(await context.body(bodyBytesMax))
     const request = parsed((given) => parseOwnKey(given, ceilings), value)
-    const made = await makeOwnKey(keys, request, { person, most: ceilings.most })
-    noted('a person made a key', context, made.id)
+    const change = changeBy(context)
+    const made = await makeOwnKey(change.keys, request, { person, most: ceilings.most })
+    change.noted('a person made a key', made.id)
     return uncachedJson(made)
   }
 
@@ -54,8 +55,9 @@ export function ownKeyRoutes(
     const key = await keys.find(id)
     // As if there were none: ids of other people's keys are no business of theirs.
     if (key?.person?.id !== person.id) throw keyNotFound()
-    const ended = await endKey(keys, id, { by: person.user, now: now() })
-    noted('a key was ended', context, id)
+    const change = changeBy(context)
+    const ended = await endKey(change.keys, id, { by: person.user, now: now() })
+    change.noted('a key was ended', id)
     return uncachedJson(ended)
   }
 

@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { UsageError } from '../app/start-errors.ts'
+import { findHome } from '../config/home.ts'
+import { booleanFlag } from './arguments.ts'
+import type { Command, CommandContext } from './command.ts'
+import { requireDatabase } from './require-database.ts'
+
+const flags = { requests: booleanFlag('copy the list of requests, too, into FILE-requests') }
+
+/** `svc backup FILE` (docs/keys.md). It copies the database of this machine, with or without a running service. */
+export const backupCommand: Command<typeof flags> = {
+  name: 'backup',
+  summary: 'copy the database of keys, use and changes into a file',
+  flags,
+  arguments: { usage: 'FILE', summary: 'the new file; an existing one is not overwritten', maximum: 1 },
+  examples: [
+    { command: 'svc backup /backup/svc.db', does: 'a copy as of now, which only you may read' },
+    { command: 'svc backup --requests /backup/svc.db', does: 'the single requests, too, in /backup/svc.db-requests' },
+  ],
+  run,
+}
+
+async function run({ positionals: [file], flags: { requests }, environment, stdout }: CommandContext<typeof flags>) {
+  if (file === undefined || file === '') throw new UsageError('FILE is missing: svc backup FILE')
+  const { ledger: path } = findHome(environment)
+  const target = resolve(file)
+  const pairs: [string, string][] = [[path, target]]
+  if (requests) pairs.push([join(dirname(path), 'requests.db'), `${target}-requests`])
+  for (const [from, to] of pairs) {
+    requireDatabase(from)
+    if (existsSync(to)) throw new Error(`${to} exists: name a new file`)
+  }
+  const { backUp } = await import('../ledger/back-up.ts')
+  for (const [from, to] of pairs) {
+    await backUp(from, to)
+    stdout.write(`${to}\n`)
+  }
+  return 0
+}

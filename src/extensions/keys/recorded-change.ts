@@ -1,0 +1,32 @@
+import type { AuditMark, ChangeVia, KeyTable, Ledger } from '../../ledger/ledger.ts'
+import type { Host, RouteContext } from '../extension.ts'
+
+/** The keys of a ledger, for routes that change them. */
+export type KeyLedger = Pick<Ledger, 'keys' | 'keysVia'>
+
+/** A change of keys by one request. */
+export interface RecordedChange {
+  readonly keys: KeyTable
+  /** Logs the change, with its entry in the audit. @param id of the key */
+  noted(message: string, id: number): void
+}
+
+/** Makes changes that are recorded, and logged. */
+export function recordedChanges(
+  ledger: KeyLedger,
+  via: ChangeVia,
+  log: Host['log'],
+): (context: Pick<RouteContext, 'id' | 'user'>) => RecordedChange {
+  return ({ id: request, user: by }) => {
+    let entry: AuditMark | undefined
+    return {
+      keys: ledger.keysVia(via, (written) => {
+        entry = written
+      }),
+      noted(message, id) {
+        const audit = entry === undefined ? {} : { audit: entry.seq, chain: entry.chain }
+        log.info(message, { request, key: id, by, ...audit })
+      },
+    }
+  }
+}

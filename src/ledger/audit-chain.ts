@@ -1,0 +1,93 @@
+import type { AuditEntry, AuditMark, ChainedEntry } from './ledger.ts'
+
+/** The chain before the first entry. */
+const noChain = '0'.repeat(64)
+
+/** The chain of an entry: SHA-256 in hexadecimal of the chain before it and all its facts. */
+export function chainOf(before: string | undefined, entry: Omit<ChainedEntry, 'chain'>): string {
+  const { seq, time, actorHash, via, action, object, before: was, after } = entry
+  const facts = JSON.stringify([seq, time, actorHash, via, action, object, was ?? null, after ?? null])
+  return sha256(`${before ?? noChain}\n${facts}`)
+}
+
+/** The actor as the chain has it. Without the salt nobody finds the name by trying names. */
+export function hashOfActor(salt: string, actor: string): string {
+  return sha256(`${salt}\n${actor}`)
+}
+
+function sha256(text: string): string {
+  return new Bun.CryptoHasher('sha256').update(text).digest('hex')
+}
+
+/** What a walk through the chain found. */
+export interface ChainReport {
+  /** Entries that were read. */
+  readonly entries: number
+  /** Absent: there is no entry. */
+  readonly newest?: AuditMark
+  /** In the order of entries. */
+  readonly faults: readonly string[]
+}
+
+/** Faults that are listed. */
+const faultsMax = 100
+
+/** A walk through the chain, slice by slice. */
+export interface ChainWalk {
+  /** Checks the next entries, in ascending order. */
+  check(entries: readonly ChainedEntry[]): void
+  /** @param given the largest number that was ever given to an entry */
+  end(given: number): ChainReport
+}
+
+/** Begins a walk at the first entry. @param expected a chain that was kept elsewhere */
+export function chainWalk(expected?: string): ChainWalk {
+  const faults: string[] = []
+  let entries = 0
+  let newest: AuditMark | undefined
+  let isFound = expected === undefined
+
+  function report(fault: string): void {
+    if (faults.length < faultsMax) faults.push(fault)
+    else if (faults.length === faultsMax) faults.push(`only the first ${faultsMax} faults are listed`)
+  }
+
+  function checkOne(entry: ChainedEntry): void {
+    const { seq, chain } = entry
+    const last = newest?.seq ?? 0
+    const isNext = seq === last + 1
+    if (!isNext) report(missing(last + 1, seq - 1))
+    else if (chainOf(newest?.chain, entry) !== chain)
+      report(`entry ${seq} does not follow from ${last === 0 ? 'the beginning' : `entry ${last}`}: changed or moved`)
+    if (isActorChanged(entry)) report(`entry ${seq} has another actor than it was written with`)
+    if (chain === expected) isFound = true
+    entries += 1
+    newest = { seq, chain }
+  }
+
+  return {
+    check: (slice) => slice.forEach(checkOne),
+    end(given) {
+      const last = newest?.seq ?? 0
+      if (given > last) report(missing(last + 1, given))
+      if (!isFound) report('no entry has the expected chain: the end was cut, or entries were written anew')
+      return { entries, ...(newest === undefined ? {} : { newest }), faults }
+    },
+  }
+}
+
+/** An actor without name and salt was forgotten: the chain has only its hash. */
+function isActorChanged({ actor, actorSalt, actorHash }: ChainedEntry): boolean {
+  if (actor === undefined && actorSalt === undefined) return false
+  return hashOfActor(actorSalt ?? '', actor ?? '') !== actorHash
+}
+
+function missing(from: number, to: number): string {
+  if (to < from) return `entry ${to + 1} stands before entry ${from}: moved`
+  return from === to ? `entry ${from} is missing` : `entries ${from} to ${to} are missing`
+}
+
+/** An entry as it is shown. */
+export function shownEntry({ actorSalt: _salt, actorHash: _hash, ...entry }: ChainedEntry): AuditEntry {
+  return entry
+}

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { copyFileSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseJson, pick } from './client.ts'
+import { good } from './fakes/good.ts'
+import { startRig, type Rig } from './rig.ts'
+
+let rig: Rig
+beforeAll(async () => {
+  rig = await startRig([good()], { flags: ['--auth', 'keys', '--workers', '2'] })
+})
+afterAll(() => rig[Symbol.asyncDispose]())
+
+/** Runs svc as a process of its own, on the files of the service. */
+async function svc(...argv: readonly string[]): Promise<{ code: number; out: string; err: string }> {
+  const { home } = rig.service
+  const child = Bun.spawn(['sh', join(import.meta.dir, '..', 'bin', 'svc'), ...argv], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, SVC_HOME: home },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
+  return { code, out, err }
+}
+
+async function keys(key: string, method: string, path = '', body?: object): Promise<Response> {
+  return await fetch(`${rig.service.url}/v1/keys${path}`, {
+    method,
+    headers: { authorization: `Bearer ${key}` },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+}
+
+test('changes of several processes are one chain, and a copy can be put back while svc runs', async () => {
+  const boss = (await svc('keys', 'make', '--name', 'boss', '--kind', 'management')).out.trim()
+  // Three command lines and both workers at once.
+  const made = await Promise.all([
+    ...Array.from({ length: 3 }, () => svc('keys', 'make', '--name', 'a').then(({ code }) => code)),
+    ...Array.from({ length: 20 }, () => keys(boss, 'POST', '', { name: 'b' }).then(({ status }) => status)),
+  ])
+  expect(made).toEqual([...Array<number>(3).fill(0), ...Array<number>(20).fill(200)])
+  const { code, out } = await svc('audit', 'verify')
+  expect([code, out]).toEqual([0, expect.stringContaining('24 entries, the newest is 24 ')])
+  const listed = parseJson((await svc('audit', '--json')).out)
+  expect(pick(listed, 'entries', 23)).toMatchObject({ seq: 1, actor: 'command line', via: 'command line', object: '1' })
+  const vias = Array.from({ length: 23 }, (_, index) => pick(listed, 'entries', index, 'via'))
+  expect(vias.filter((via) => via === 'v1/keys')).toHaveLength(20)
+
+  const copy = join(rig.service.home, 'copy.db')
+  expect((await svc('backup', copy)).code).toBe(0)
+  const late = String(pick(await (await keys(boss, 'POST', '', { name: 'late' })).json(), 'key'))
+  const asks = (key: string) => rig.ask({}, { authorization: `Bearer ${key}` })
+  expect((await asks(late)).status).toBe(200)
+  expect((await keys(boss, 'DELETE', '/2')).status).toBe(200)
+
+  // The line in the log has the newest chain.
+  const isEnd = (line: Readonly<Record<string, unknown>>) => line['message'] === 'a key was ended'
+  while (!rig.service.logs.some(isEnd)) await Bun.sleep(10)
+  const line = rig.service.logs.find(isEnd)
+  const chain = String(line?.['chain'])
+  expect(line).toMatchObject({ key: 2, by: 'key:boss', audit: 26 })
+  expect((await svc('audit', 'verify', '--expect', chain)).code).toBe(0)
+  expect((await svc('backup', copy)).err).toContain(`${copy} exists`)
+
+  const database = join(rig.service.home, 'svc.db')
+  copyFileSync(copy, `${database}.new`)
+  for (const end of ['-wal', '-shm']) rmSync(database + end, { force: true })
+  renameSync(`${database}.new`, database)
+  while ((await asks(late)).status !== 401) await Bun.sleep(50)
+  expect((await keys(boss, 'GET', '/2')).status).toBe(200)
+  const restored = await svc('audit', 'verify', '--expect', chain)
+  expect([restored.code, restored.out]).toEqual([1, expect.stringContaining('no entry has the expected chain')])
+  expect((await svc('audit', 'verify')).code).toBe(0)
+}, 40_000)
