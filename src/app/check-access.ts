@@ -7,8 +7,8 @@ import { subjectText, type AccessLimit, type AccessPolicy } from '../limits/acce
 export interface LimitedService {
   /** Ids of all providers in the configuration. */
   readonly providers: readonly string[]
-  /** Of all extensions. */
-  readonly contributions: readonly Contribution[]
+  /** Of all extensions. Absent: it is not known which extensions run. */
+  readonly contributions?: readonly Contribution[]
   /** Path of access.json. */
   readonly file: string
 }
@@ -20,8 +20,8 @@ export interface LimitedService {
  * @throws {ConfigError}
  */
 export function checkAccess({ limits }: AccessPolicy, { providers, contributions, file }: LimitedService): void {
-  const hasKeys = contributions.some(({ recognise }) => recognise !== undefined)
-  const hasSignIn = contributions.some(({ guard }) => guard !== undefined)
+  const hasKeys = contributions === undefined || contributions.some(({ recognise }) => recognise !== undefined)
+  const hasSignIn = contributions === undefined || contributions.some(({ guard }) => guard !== undefined)
   const faults = limits.flatMap((limit): readonly ConfigFault[] => {
     const missing = missingFor(limit, { hasKeys, hasSignIn, providers })
     return missing === undefined ? [] : [{ file, ...missing }]

@@ -30,18 +30,23 @@ async function loadHere(
   file: string | undefined,
   { environment, stderr }: Pick<CommandContext, 'environment' | 'stderr'>,
 ): Promise<Config> {
-  const [{ loadConfig }, { loadPrices }, { loadAccess }] = await Promise.all([
+  const [{ loadConfig }, { loadPrices }, { loadAccess }, { checkAccess }, { accessFile }] = await Promise.all([
     import('../config/file/load-config.ts'),
     import('../config/file/parse-prices.ts'),
     import('../config/file/parse-access.ts'),
+    import('../app/check-access.ts'),
+    import('../config/home.ts'),
   ])
   // Faults are reported before anything is asked.
-  await Promise.all([loadPrices(environment), loadAccess(environment)])
-  return loadConfig({
+  const [, policy] = await Promise.all([loadPrices(environment), loadAccess(environment)])
+  const config = await loadConfig({
     environment,
     ...(file === undefined ? {} : { file }),
     warn: (message) => stderr.write(`svc: ${harmless(message)}\n`),
   })
+  const providers = config.providers.map(({ id }) => id)
+  checkAccess(policy, { providers, file: accessFile(environment) ?? '' })
+  return config
 }
 
 async function openHere(
