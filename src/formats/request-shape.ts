@@ -176,7 +176,17 @@ export function typed(
 
 /** An object whose `type` names its shape, as {@link object}. @param isOpen whether other types are allowed */
 export function tagged(types: Readonly<Record<string, ObjectShape>>, isOpen: boolean): OneShape {
-  return { kind: 'tagged', types: new Map(Object.entries(types)), isOpen }
+  return { kind: 'tagged', types: new Map(Object.entries(types).map(withType)), isOpen }
+}
+
+/** A shape whose `type` is this one wherever it is repeated: readers that take the last one see the same type. */
+function withType([type, shape]: readonly [string, ObjectShape]): [string, ObjectShape] {
+  const names = [...shape.names, 'type']
+  const shapes = [...shape.shapes, oneOf(type)]
+  return [
+    type,
+    { ...shape, names, table: nameTable(names), shapes, required: [...shape.required, 'type'], isAny: false },
+  ]
 }
 
 /** The place of a value in a request; {@link pathOf} writes it as `messages[0].content`. */

@@ -141,6 +141,19 @@ describe('a request', () => {
   })
 })
 
+test.each([
+  ['"type":"text","text":"x","type":"text"', undefined],
+  ['"type":"text","text":"x","type":"tool_result"', `'${block}.type' must be one of text; found 'tool_result'.`],
+  ['"type":"text","text":"x","\\u0074ype":"image"', `'${block}.type' must be one of text; found 'image'.`],
+  ['"type":"text","text":"x","type":null', `'${block}.type' must be a string; found null.`],
+  ['"type":"text","text":"x","type":5', `'${block}.type' must be a string; found a number.`],
+])('a block with %s › has one type', (members, refused) => {
+  const body = encode(`{"model":"m","max_tokens":5,"messages":[{"role":"user","content":[{${members}}]}]}`)
+  const check = () => messagesOfCallers.check(body, envelopeAt('/v1/messages'))
+  if (refused === undefined) expect(check).not.toThrow()
+  else expect(check).toThrow(refused)
+})
+
 describe('what only Anthropic gets', () => {
   test('is named', () => {
     const tools = [
