@@ -56,6 +56,23 @@ async function until(claim: () => Promise<boolean> | boolean): Promise<void> {
     if (performance.now() > end) throw new Error('it never came true')
 }
 
+test('a client that asks for very many answers and leaves does not use up the budget of all', async () => {
+  let hits = 0
+  const script: Script = (exchange) => ((hits += 1) === 1 ? exchange.hang() : good()(exchange))
+  const models = [{ name: 'm', price }]
+  await using service = await startService(
+    { providers: [{ ...provider('a', upstreamOf(script)), models }] },
+    { files: { 'access.json': access({ for: 'everyone', usd: 2, per: 'total' }) } },
+  )
+  const leaving = new AbortController()
+  const left = chat(service.url, question({ max_tokens: 1e9, n: 1_000_000 }), { signal: leaving.signal })
+  await until(() => hits === 1)
+  leaving.abort()
+  await expect(left).rejects.toThrow()
+  // Until the service knows that the client left, the request holds all of it.
+  await until(async () => (await chat(service.url, question({ max_tokens: 50 }))).status === 200)
+}, 15_000)
+
 const codeOf = (answer: Answer): string => `${answer.status} ${String(pick(answer.json, 'error', 'code'))}`
 const startMs = 30_000
 

@@ -90,7 +90,7 @@ class OpenAttempt implements AttemptHold {
   }
 
   fail(mayHaveWorked: boolean): BookedCost {
-    return mayHaveWorked ? this.#book(this.#options.estimate.nanoUsd, true) : this.#book(0, false)
+    return mayHaveWorked ? this.#book(this.#options.estimate.withoutAnswer, true) : this.#book(0, false)
   }
 
   #book(nanoUsd: number, isEstimated: boolean): BookedCost {

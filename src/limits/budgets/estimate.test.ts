@@ -26,6 +26,8 @@ describe('an estimate', () => {
     [{ answerTokens: undefined }, { maxOutput: 500 }, 500],
     [{ answerTokens: undefined }, { maxOutput: 128_000 }, 4_096],
     [{ answerTokens: 90_000 }, { maxOutput: 500 }, 500],
+    [{ answerTokens: 1e9 }, {}, 131_072],
+    [{ answerTokens: 1e9 }, { maxOutput: 400_000 }, 400_000],
     [{ answerTokens: 1e9, answers: 1e9 }, {}, 1e9],
   ])('of %j at a model of %j is for answers of %d tokens', (asked, more, answerTokens) => {
     expect(estimateOf({ ...demand, ...asked }, { ...model, ...more })?.answerTokens).toBe(answerTokens)
@@ -41,6 +43,16 @@ describe('an estimate', () => {
     [{ serviceTier: 'priority' }, { priority: { output: 20 } }, 3_000_000],
   ] as const)('of %j at prices with %j is %d nano-USD', (asked, prices, nanoUsd) => {
     expect(estimateOf({ ...demand, ...asked }, { ...model, costOf: costOf(prices) })?.nanoUsd).toBe(nanoUsd)
+  })
+
+  test.each([
+    [{}, {}, 100],
+    [{ answers: 3 }, {}, 300],
+    [{ answerTokens: 1e9, answers: 1e9 }, {}, 131_072],
+    [{ answerTokens: 1e9, answers: 1e9 }, { maxOutput: 400_000 }, 400_000],
+  ])('of %j at a model of %j books %d tokens of an answer that did not come', (asked, more, answerTokens) => {
+    const estimated = estimateOf({ ...demand, ...asked }, { ...model, ...more })
+    expect(estimated?.withoutAnswer).toBe(1_000_000 + 10_000 * answerTokens)
   })
 
   test('of a model without a price is not known', () => {

@@ -4,6 +4,8 @@ import type { CostOf } from '../../prices/cost.ts'
 
 /** Tokens of an answer for which neither the request nor the model states a limit. */
 const assumedOutput = 4_096
+/** Most tokens of an answer of a model whose limit is not known: requests may ask for any number. */
+const plausibleOutput = 131_072
 /** Larger counts would be taken for faults. */
 const countMax = 1_000_000_000
 
@@ -23,6 +25,11 @@ export interface Estimate {
   readonly promptTokens: number
   /** Of all answers. */
   readonly answerTokens: number
+  /**
+   * The cost that is booked if there was no answer, and the provider may have worked: a client that asks for very many
+   * answers and leaves must not use up a budget.
+   */
+  readonly withoutAnswer: number
   /** The cost if the answers have this many tokens, in nano-USD. */
   costWith(answerTokens: number): number
 }
@@ -30,17 +37,24 @@ export interface Estimate {
 /**
  * An upper bound for the cost of an attempt at the price of its provider. Undefined: no price is known.
  *
- * An answer without a stated limit is taken to have 4,096 tokens at most, or fewer where the model allows fewer.
+ * An answer without a stated limit is taken to have 4,096 tokens at most, or fewer where the model allows fewer. Where
+ * the limit of the model is not known, it is taken to be 131,072.
  */
 export function estimateOf(demand: Demand, { costOf, maxOutput, bytesPerToken }: EstimatedModel): Estimate | undefined {
   if (costOf === undefined) return undefined
   const promptTokens = Math.min(countMax, Math.ceil(demand.textBytes / bytesPerToken) + demand.mediaTokens)
-  const most = Math.min(demand.answerTokens ?? assumedOutput, maxOutput ?? Infinity)
+  const most = Math.min(demand.answerTokens ?? assumedOutput, maxOutput ?? plausibleOutput)
   const answerTokens = Math.min(countMax, most * demand.answers)
   const costWith = (tokens: number): number | undefined => dearest(costOf, usageOf(demand, promptTokens, tokens))
   const nanoUsd = costWith(answerTokens)
   if (nanoUsd === undefined) return undefined
-  return { nanoUsd, promptTokens, answerTokens, costWith: (tokens) => costWith(Math.min(countMax, tokens)) ?? nanoUsd }
+  return {
+    nanoUsd,
+    promptTokens,
+    answerTokens,
+    withoutAnswer: costWith(Math.min(answerTokens, Math.max(most, plausibleOutput))) ?? nanoUsd,
+    costWith: (tokens) => costWith(Math.min(countMax, tokens)) ?? nanoUsd,
+  }
 }
 
 function usageOf({ cacheWrite, serviceTier }: Demand, promptTokens: number, completionTokens: number): Usage {
