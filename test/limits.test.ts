@@ -254,6 +254,15 @@ test.each([
   expect(Number(second.headers.get('x-ratelimit-remaining-tokens'))).toBeWithin(4_900, 5_000)
 })
 
+test('a client that asks for very many tokens, without usage, does not lock the others out for long', async () => {
+  const script: Script = ({ write }) => write(reply(200, JSON.stringify({ ...completion('hello'), usage: undefined })))
+  await using rig = await limited(everyone({ tokens: 100_000 }), [script])
+  expect((await rig.ask({ max_tokens: 1e9 })).status).toBe(200)
+  const refused = await rig.ask()
+  expect(refused.status).toBe(429)
+  expect(Number(refused.headers.get('retry-after'))).toBeLessThan(60)
+})
+
 test('a total that is less than its parts frees no tokens', async () => {
   const usage = { prompt_tokens: 100, completion_tokens: 300, total_tokens: 0 }
   const script: Script = ({ write }) => write(reply(200, JSON.stringify({ ...completion('hello'), usage })))

@@ -18,6 +18,7 @@ describe('the tokens of an answer', () => {
     ['chat', { model: 'm', messages, max_tokens: 7 }, 7],
     ['chat', { model: 'm', messages, max_tokens: 7, max_completion_tokens: 5, n: 3 }, 21],
     ['chat', { model: 'm', messages, max_tokens: null, n: null }, 1_024],
+    ['chat', { model: 'm', messages, max_tokens: 1e9, n: 1e9 }, 131_072],
     ['messages', { model: 'm', messages, max_tokens: 9 }, 9],
     ['responses', { model: 'm', input: 'hello', max_output_tokens: 20 }, 20],
     ['gemini', { contents, generationConfig: { maxOutputTokens: 30, candidateCount: 2 } }, 60],

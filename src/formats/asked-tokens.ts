@@ -6,12 +6,13 @@ import { formats } from './format-list.ts'
 export interface AskedTokens {
   /** Estimated from the length of its texts. */
   readonly prompt: number
-  /** The most of all its answers, or 1,024 each if it names no number. 0 for answers that are no text. */
+  /** The most of all its answers, 131,072 at most; 1,024 each if it names no number. 0 for answers that are no text. */
   readonly answer: number
 }
 
 const answerTokensDefault = 1_024
-const tokensMax = 1e9
+/** Requests may ask for any number, and the estimate stays where a provider tells no usage. */
+const answerTokensMax = 131_072
 
 /** Formats whose answers are text. */
 const textFormats: ReadonlySet<FormatName> = new Set(['chat', 'messages', 'responses', 'gemini', 'completions'])
@@ -20,5 +21,5 @@ const textFormats: ReadonlySet<FormatName> = new Set(['chat', 'messages', 'respo
 export function askedTokens(ask: Ask): AskedTokens {
   const { answerTokens = textFormats.has(ask.format) ? answerTokensDefault : 0, answers } =
     formats[ask.format].demand(ask)
-  return { prompt: promptTokensOf(ask), answer: Math.min(tokensMax, answerTokens * answers) }
+  return { prompt: promptTokensOf(ask), answer: Math.min(answerTokensMax, answerTokens * answers) }
 }

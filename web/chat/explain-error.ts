@@ -24,6 +24,11 @@ export interface ErrorContext {
 type Wording = Omit<Explanation, 'hasDetail'> & { readonly hasDetail?: boolean }
 
 const busy: Wording = { title: 'The service is overloaded', advice: 'Try again in a moment.', remedies: ['retry'] }
+const tooMuch: Wording = {
+  title: 'You have reached a limit of the service',
+  advice: 'Wait a little, then retry.',
+  remedies: ['retry'],
+}
 const signedOut: Wording = {
   title: 'You are not signed in any more',
   advice: 'Sign in and retry. Nothing you wrote is lost.',
@@ -107,6 +112,18 @@ const wordings: ReadonlyMap<string, Wording> = new Map(
     },
     overloaded: busy,
     rate_limited: busy,
+    rate_limit_exceeded: tooMuch,
+    concurrency_limit_exceeded: tooMuch,
+    insufficient_quota: {
+      title: 'The budget for this model is used up',
+      advice: 'Choose another model, or wait until the budget begins again.',
+      remedies: ['choose-model', 'retry'],
+    },
+    model_price_unknown: {
+      title: 'The price of this model is not known',
+      advice: 'There is a budget, so the owner of the service must set a price. Choose another model.',
+      remedies: ['choose-model', 'retry'],
+    },
     not_ready: {
       title: 'The service is not ready',
       advice: 'It is starting, stopping, or has no usable provider.',
