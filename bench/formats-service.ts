@@ -11,7 +11,6 @@ import { paced } from './measures/paced.ts'
 import { plain } from './measures/plain.ts'
 import { rate } from './measures/rate.ts'
 import { streamThroughput } from './measures/stream-throughput.ts'
-import type { RunningProgram } from './processes.ts'
 import { missingPrograms } from './programs.ts'
 import { progress } from './progress.ts'
 import { svcSpeaking } from './proxies/svc.ts'
@@ -21,7 +20,7 @@ import { summarize } from './statistics.ts'
 import { formatSummary, markdownTable } from './table.ts'
 import { perRound, ratio, type RoundLookup } from './targets.ts'
 import { warmUps } from './warm-up.ts'
-import { closeWorkshop, openWorkshop, startProxy, type Workshop } from './workshop.ts'
+import { inWorkshop, startProxy, type Workshop } from './workshop.ts'
 
 /** A format of callers and one of providers. */
 interface Pair {
@@ -81,7 +80,7 @@ function rowsOf(
   ])
 }
 
-/** What the translation adds to the first token. */
+/** Time that the translation adds to the first token. */
 function addedMs(of: RoundLookup, pair: Pair): number | undefined {
   const [translated, native] = [of(nameOf(pair), 'p50Us'), of(nativeOf(pair.caller), 'p50Us')]
   return translated === undefined || native === undefined ? undefined : (translated - native) / 1000
@@ -111,12 +110,7 @@ function printTables(measurements: readonly Measurement[]): void {
 export async function measureService(rounds: number, seconds: number, only?: readonly string[]): Promise<void> {
   const missing = await missingPrograms(new Set(['wrk']))
   if (missing.size > 0) throw new Error('wrk is missing: it sends the requests')
-  const programs: RunningProgram[] = []
-  const workshop = await openWorkshop(programs)
-  const leave = (): void => void closeWorkshop(workshop.directory, programs).then(() => process.exit(130))
-  process.once('SIGINT', leave)
-  process.once('SIGTERM', leave)
-  try {
+  await inWorkshop(async (workshop) => {
     const contenders: Contender[] = []
     const wanted = measures.filter(({ name }) => only?.includes(name) !== false)
     for (const pair of wanted.some(({ needsStreams }) => needsStreams) ? pairs : pairs.filter(isNative)) {
@@ -146,7 +140,5 @@ export async function measureService(rounds: number, seconds: number, only?: rea
     const steal = stealPercent(ticks, processorTicks()).toFixed(1)
     console.log(`\nMedians of ${rounds} rounds of ${seconds} s (least–most). Taken by the host: ${steal} %.`)
     for (const note of notes) console.log(`- ${note}`)
-  } finally {
-    await closeWorkshop(workshop.directory, programs)
-  }
+  })
 }

@@ -10,7 +10,6 @@ import { processorTicks, stealPercent, thisMachine } from './machine.ts'
 import { measureByName } from './measures/measure-list.ts'
 import { measureNames, type Measurement, type MeasureName, type MeasureSetting } from './measures/measure.ts'
 import { helpText, parseBenchOptions, UsageError, type BenchOptions, type ProxyNames } from './options.ts'
-import type { RunningProgram } from './processes.ts'
 import { missingPrograms, type ProgramName } from './programs.ts'
 import { progress } from './progress.ts'
 import { allProxies, sideBySideProxies, usualProxies } from './proxies/proxy-list.ts'
@@ -19,7 +18,7 @@ import { reportJson, reportMarkdown, type BenchRun } from './report.ts'
 import { runMeasure } from './rounds.ts'
 import { sideBySideMarkdown, speedMarkdown } from './side-by-side.ts'
 import { warmUps } from './warm-up.ts'
-import { closeWorkshop, launchProxy, openWorkshop, startProxy, type Workshop } from './workshop.ts'
+import { inWorkshop, launchProxy, startProxy, type Workshop } from './workshop.ts'
 
 const proxyNames: ProxyNames = {
   all: allProxies.map(({ name }) => name),
@@ -97,18 +96,8 @@ async function main(): Promise<number> {
     throw new UsageError(`the bench reads /proc and pins cores: it runs on Linux, not ${process.platform}`)
   const needs = allProxies.filter((proxy) => options.peers.includes(proxy.name)).flatMap((proxy) => proxy.needs)
   const missing = await missingPrograms(new Set<ProgramName>(['wrk', ...needs]))
-  const programs: RunningProgram[] = []
-  let workshop: Workshop | undefined
-  const leave = (): void => void closeWorkshop(workshop?.directory, programs).then(() => process.exit(130))
-  process.once('SIGINT', leave)
-  process.once('SIGTERM', leave)
-  try {
-    workshop = await openWorkshop(programs)
-    await writeReport(await bench(options, workshop, missing), options)
-    return 0
-  } finally {
-    await closeWorkshop(workshop?.directory, programs)
-  }
+  await inWorkshop(async (workshop) => writeReport(await bench(options, workshop, missing), options))
+  return 0
 }
 
 try {

@@ -7,14 +7,13 @@ import { processorTicks, stealPercent } from './machine.ts'
 import type { MeasureSetting } from './measures/measure.ts'
 import { paced } from './measures/paced.ts'
 import { rate } from './measures/rate.ts'
-import type { RunningProgram } from './processes.ts'
 import { missingPrograms } from './programs.ts'
 import { stageProxy } from './proxies/stage.ts'
 import { runMeasure } from './rounds.ts'
 import { stageNames } from './stage-names.ts'
 import { stageTable } from './stage-table.ts'
 import { warmUps } from './warm-up.ts'
-import { closeWorkshop, openWorkshop, type Workshop } from './workshop.ts'
+import { inWorkshop, type Workshop } from './workshop.ts'
 
 const seconds = 2
 const measured = [
@@ -50,13 +49,4 @@ async function measureStages(rounds: number, workshop: Workshop): Promise<void> 
 
 const rounds = Number(process.argv[2] ?? 5)
 if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`rounds: found '${process.argv[2]}', allowed: 1 or more`)
-const programs: RunningProgram[] = []
-const workshop = await openWorkshop(programs)
-const leave = (): void => void closeWorkshop(workshop.directory, programs).then(() => process.exit(130))
-process.once('SIGINT', leave)
-process.once('SIGTERM', leave)
-try {
-  await measureStages(rounds, workshop)
-} finally {
-  await closeWorkshop(workshop.directory, programs)
-}
+await inWorkshop((workshop) => measureStages(rounds, workshop))

@@ -28,6 +28,21 @@ export async function openWorkshop(programs: RunningProgram[]): Promise<Workshop
   return { directory, programs, upstreamPort, cores }
 }
 
+/** Opens a workshop for some work, and closes it at its end, also on SIGINT and SIGTERM. */
+export async function inWorkshop<Result>(work: (workshop: Workshop) => Promise<Result>): Promise<Result> {
+  const programs: RunningProgram[] = []
+  let workshop: Workshop | undefined
+  const leave = (): void => void closeWorkshop(workshop?.directory, programs).then(() => process.exit(130))
+  process.once('SIGINT', leave)
+  process.once('SIGTERM', leave)
+  try {
+    workshop = await openWorkshop(programs)
+    return await work(workshop)
+  } finally {
+    await closeWorkshop(workshop?.directory, programs)
+  }
+}
+
 /** Ends the programs and removes the folder of a run. */
 export async function closeWorkshop(directory: string | undefined, programs: readonly RunningProgram[]): Promise<void> {
   await Promise.all(programs.filter((program) => !program.hasEnded()).map((program) => program.stop()))

@@ -3,6 +3,7 @@ import { copyFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseJson, pick } from './client.ts'
 import { good } from './fakes/good.ts'
+import { runSvc } from './harness.ts'
 import { startRig, type Rig } from './rig.ts'
 
 let rig: Rig
@@ -11,18 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** Runs svc as a process of its own, on the files of the service. */
-async function svc(...argv: readonly string[]): Promise<{ code: number; out: string; err: string }> {
-  const { home } = rig.service
-  const child = Bun.spawn(['sh', join(import.meta.dir, '..', 'bin', 'svc'), ...argv], {
-    env: { PATH: process.env['PATH'] ?? '', HOME: home, SVC_HOME: home },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
-  return { code, out, err }
-}
+const svc = (...argv: readonly string[]) => runSvc(rig.service.home, ...argv)
 
 async function keys(key: string, method: string, path = '', body?: object): Promise<Response> {
   return await fetch(`${rig.service.url}/v1/keys${path}`, {

@@ -117,7 +117,7 @@ test(
     await until(() => rig.service.output.includes('limits reloaded'))
     const answer = await askAs(rig.key)
     expect(codeOf(answer)).toBe(refused)
-    // The budget is the caller's own, so that its amount is told.
+    // The budget is the caller's own, so the answer has its amount.
     expect(pick(answer.json, 'error', 'message')).toContain(`of ${(3 * cost) / nanoPerUsd} USD for each key, a month`)
     for (let request = 0; request < 2; request++) expect((await askAs(other)).status).toBe(200)
     const own: unknown = await (

@@ -267,7 +267,7 @@ describe('budgets overshot by concurrency', () => {
         await until(async () => (await Promise.all(Array.from({ length: 32 }, isRefused))).every(Boolean))
         return codeOf(await chat(service.url, question({ max_tokens: 1 })))
       }
-      // What is booked is the bill: exactly that limit refuses, one nano-USD more admits.
+      // The booked sum equals the bill: a limit of that amount refuses, one nano-USD more admits.
       const spent = bill.nano
       expect(await limitedTo(spent, 'first')).toBe('429 insufficient_quota')
       expect(await limitedTo(spent + 1, 'second')).toBe('200 undefined')

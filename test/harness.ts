@@ -94,6 +94,25 @@ export function provider(
 const command = join(import.meta.dir, '..', 'bin', 'svc')
 const startMs = 15_000
 
+/** Result of a command: its exit code and output. */
+export interface CommandOutput {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+/** Runs a command of `svc` as a process of its own, on the files of a home folder. */
+export async function runSvc(home: string, ...argv: readonly string[]): Promise<CommandOutput> {
+  const child = Bun.spawn(['sh', command, ...argv], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, SVC_HOME: home },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
+  return { code, out, err }
+}
+
 /**
  * Starts `svc` with this configuration in a new home, and waits until it prints its address.
  *

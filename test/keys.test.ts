@@ -8,7 +8,7 @@ import { openLedger } from '../src/ledger/open-ledger.ts'
 import { answerOf, chat, parseJson, pick, question, type Answer } from './client.ts'
 import { good } from './fakes/good.ts'
 import { startGithub } from './fakes/identity/github.ts'
-import { startService } from './harness.ts'
+import { runSvc, startService } from './harness.ts'
 import { workersOf } from './process-tree.ts'
 import { startRig, type Rig } from './rig.ts'
 import { startSignIn } from './sign-in/rig.ts'
@@ -21,17 +21,7 @@ interface Key {
   readonly key: string
 }
 
-/** Runs `svc keys` as a process of its own, on the files of a service. */
-async function svcKeys(home: string, ...argv: readonly string[]): Promise<{ code: number; out: string; err: string }> {
-  const child = Bun.spawn(['sh', program, 'keys', ...argv], {
-    env: { PATH: process.env['PATH'] ?? '', HOME: home, SVC_HOME: home },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
-  return { code, out, err }
-}
+const svcKeys = (home: string, ...argv: readonly string[]) => runSvc(home, 'keys', ...argv)
 
 function keyOf(text: string): Key {
   const value = parseJson(text)

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { chat, parseJson, pick, question } from './client.ts'
 import { good } from './fakes/good.ts'
+import { runSvc } from './harness.ts'
 import { billed, startLedgerRig, until, type LedgerRig } from './ledger-rig.ts'
 
 let rig: LedgerRig
@@ -47,13 +48,8 @@ describe('GET /api/usage', () => {
 
 describe('svc usage', () => {
   async function svcUsage(...argv: readonly string[]): Promise<string> {
-    const child = Bun.spawn(['sh', join(import.meta.dir, '..', 'bin', 'svc'), 'usage', ...argv], {
-      env: { PATH: process.env['PATH'] ?? '', HOME: rig.home, SVC_HOME: rig.home },
-      stdin: 'ignore',
-      stdout: 'pipe',
-      stderr: 'pipe',
-    })
-    return (await child.stdout.text()) + (await child.stderr.text())
+    const { out, err } = await runSvc(rig.home, 'usage', ...argv)
+    return out + err
   }
 
   test('shows sums by key, with their total, beside the running service', async () => {
@@ -72,14 +68,9 @@ describe('svc usage', () => {
   })
 
   test('without a database says what to do', async () => {
-    const child = Bun.spawn(['sh', join(import.meta.dir, '..', 'bin', 'svc'), 'usage'], {
-      env: { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', SVC_HOME: join(rig.home, 'none') },
-      stdin: 'ignore',
-      stdout: 'pipe',
-      stderr: 'pipe',
-    })
-    expect(await child.stderr.text()).toContain('svc keeps the use when it runs with --auth keys')
-    expect(await child.exited).toBe(1)
+    const { code, err } = await runSvc(join(rig.home, 'none'), 'usage')
+    expect(err).toContain('svc keeps the use when it runs with --auth keys')
+    expect(code).toBe(1)
   })
 })
 

@@ -320,7 +320,7 @@ async function run(command: readonly string[], home: string, cwd: string) {
   })
   const output = Promise.all([new Response(child.stderr).text(), new Response(child.stdout).text()])
   const code = await child.exited
-  // What a program leaves running holds its output open.
+  // A process that a program leaves running keeps its output open.
   await endDaemons(home)
   return { code, output: (await output).join('\n') }
 }

@@ -21,7 +21,7 @@ export interface FollowAccessOptions {
   readonly onZone: (zone: string) => void
 }
 
-/** The access policy in force. */
+/** The active access policy. */
 export interface ActiveAccess extends Pick<FollowedFile, 'close'> {
   /** `undefined`: there are no limits of requests, tokens or concurrency. */
   limiter(): Limiter | undefined

@@ -1,13 +1,13 @@
 import type { UseAsker } from '../ledger/use/use-asker.ts'
 import type { UseFilter } from '../ledger/use/use-question.ts'
-import type { Spending } from '../limits/budgets/budget-desk.ts'
+import type { Spending } from '../limits/budgets/budget-authority.ts'
 import type { BudgetScope } from '../limits/budgets/named-budgets.ts'
 import type { UseKeeper } from './use-keeper.ts'
 
 /** Time for writing the use that is known here, before sums are read. */
 const flushMs = 2_000
 
-/** What was spent, by the sums of the ledger, which the keeper writes. */
+/** Spending by the sums of the ledger, which the keeper writes. */
 export function ledgerSpending(use: Pick<UseKeeper, 'path' | 'flush'>): Spending {
   let asker: UseAsker | undefined
   return {

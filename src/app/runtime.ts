@@ -1,6 +1,6 @@
 import type { Probe } from '../config/detect.ts'
 import type { FollowFile } from '../config/watch/follow-file.ts'
-import type { BudgetDesk } from '../limits/budgets/budget-desk.ts'
+import type { BudgetAuthority } from '../limits/budgets/budget-authority.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import type { Observer } from '../observe/observer.ts'
 import type { HealthBook } from '../service/health/health.ts'
@@ -33,7 +33,7 @@ export interface Runtime {
   /** Makes the limiter of this process, which limits all processes together. It is loaded only then. */
   makeLimiter(): Promise<Limiter>
   /** Makes what decides on holds of money, for all processes together. It is loaded only then. */
-  makeBudgetDesk(): Promise<BudgetDesk>
+  makeBudgetAuthority(): Promise<BudgetAuthority>
   /** Builds the page if needed, once for all processes. @throws when the build fails */
   buildPage(): Promise<void>
   /** Aborts when this process has to end. The reason is a signal's name, or the cause. */

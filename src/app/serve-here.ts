@@ -144,10 +144,10 @@ export async function serveHere(
           makeLimiter: runtime.makeLimiter,
           onZone: runtime.setUseZone,
           async makeBudgets() {
-            // What was spent is a sum of the ledger.
+            // Spending is a sum of the ledger.
             await ledger.open()
             const { moneyLimits } = await import('../limits/budgets/money-limits.ts')
-            return moneyLimits({ desk: await runtime.makeBudgetDesk(), now: Date.now })
+            return moneyLimits({ authority: await runtime.makeBudgetAuthority(), now: Date.now })
           },
         })
   const listening = Promise.withResolvers<void>()

@@ -59,9 +59,9 @@ export async function singleRuntime(
       const { limiter } = await import('../limits/limiter.ts')
       return limiter({ clock: () => performance.now() })
     },
-    async makeBudgetDesk() {
-      const { bookDesk } = await import('../limits/budgets/budget-desk.ts')
-      return bookDesk({ spending: ledgerSpending(use), now: Date.now })
+    async makeBudgetAuthority() {
+      const { localBudgetAuthority } = await import('../limits/budgets/budget-authority.ts')
+      return localBudgetAuthority({ spending: ledgerSpending(use), now: Date.now })
     },
     buildPage,
     stopping: signal,

@@ -81,7 +81,7 @@ function pastPadding(bytes: Uint8Array, from: number): number {
   return position
 }
 
-/** The end of a number at `from`; -1: there is none, or one with a leading zero. */
+/** The end of a number at `from`; -1 without a number, or with a leading zero. */
 function endOfDigits(bytes: Uint8Array, from: number): number {
   let position = from
   for (let byte = bytes[position]; byte !== undefined && byte >= ZERO && byte <= NINE; byte = bytes[position])

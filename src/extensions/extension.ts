@@ -30,7 +30,7 @@ export interface Host {
   ledger(): Promise<Ledger>
   /** Ceilings of the keys that people make for themselves; 0 keys: they have none. They change with access.json. */
   ownKeys(): OwnKeyCeilings
-  /** Whether a person who has signed in before may do so now, by what the extensions have in memory. */
+  /** Whether a person who has signed in before may sign in now. The extensions answer from memory. */
   mayEnter(person: KnownPerson): boolean
   /** Sends one HTTP request. Does not follow redirects. */
   fetch(url: string, options: FetchOptions): Promise<Response>
@@ -211,7 +211,7 @@ export interface Contribution {
    * that the person made, so it reads memory only.
    */
   mayEnter?(person: KnownPerson): boolean
-  /** Told of each user that the guards let pass. A request waits for it; it does not reject. */
+  /** Called for each user that the guards let pass. The request waits for it. It does not reject. */
   onEntry?(visitor: Visitor): void | Promise<void>
   readonly part?: PartClaim
   /** Origin of the service's own page, such as `https://svc.example.org`. If set, other origins cannot call the API. */

@@ -102,7 +102,7 @@ export interface FakeHost extends Host {
   readonly lines: LogLine[]
   /** Default: 10 keys of 90 days. */
   ceilings: OwnKeyCeilings
-  /** People who may not enter. Default: nobody. */
+  /** People who may not enter. Default: none. */
   readonly refused: Set<string>
 }
 

@@ -6,7 +6,10 @@ import { formats } from './format-list.ts'
 export interface AskedTokens {
   /** Estimated from the length of its texts. */
   readonly prompt: number
-  /** The most of all its answers, 131,072 at most; 1,024 each if it names no number. 0 for answers that are no text. */
+  /**
+   * Limit of the tokens of all its answers, at most 131,072; 1,024 for each answer without a limit in the request. 0
+   * for answers that are not text.
+   */
   readonly answer: number
 }
 

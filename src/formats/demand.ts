@@ -19,7 +19,7 @@ export interface Demand {
   readonly serviceTier: 'priority' | undefined
 }
 
-/** Where the requests of a format state what they need. */
+/** The members of a format's requests that determine their cost. */
 export interface DemandFields {
   /** Top-level members with the most tokens of one answer. The largest counts. `none`: answers have no tokens. */
   readonly answerTokens: readonly string[] | 'none'

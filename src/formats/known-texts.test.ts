@@ -26,7 +26,7 @@ const messagesEvents = fc.oneof(
   count.map((input_tokens) => ({ type: 'message_delta', delta: {}, usage: { input_tokens, output_tokens: 1 } })),
 )
 
-/** What a stream of these events is read as; `before` is in front of each, so that none is like another. */
+/** The parts that are read from a stream of these events; `before` precedes each, so that none is like another. */
 function eventsOf(format: typeof messages, events: readonly object[], before: (index: number) => string): unknown {
   const reader = format.answerReader()
   const read = events.map((event, index) =>

@@ -8,11 +8,11 @@ import { listOf } from './exact-json.ts'
 export interface KnownTexts {
   /** The text of such an event. Undefined for any other. */
   read(name: string, data: Uint8Array): TextEvent | undefined
-  /** Keeps an event, if what was read of it is one text. @param read see `AnswerReader` */
+  /** Keeps an event if its only part is one text. @param read see `AnswerReader` */
   keep(name: string, data: Uint8Array, read: unknown): void
 }
 
-/** Streams whose events are never alike cost nothing after so many. */
+/** After this many events without a similar one, a stream's events are no longer compared. */
 const triesMax = 16
 
 /** Starts a stream. */

@@ -17,7 +17,7 @@ interface Sample {
 
 interface Reader {
   read(event: { readonly event: string; readonly data: Uint8Array }): unknown
-  /** What is left at the end. */
+  /** Parts at the end of the stream. */
   last(): unknown
 }
 
@@ -173,7 +173,7 @@ function changed(json: string, { place, at, by }: Change): string {
   return found === undefined ? json : json.slice(0, found.index) + by + json.slice(found.index + found[0].length)
 }
 
-/** What a stream is read as, until it fails. @param before is in front of each event */
+/** The parts of a stream, until it fails. @param before is in front of each event */
 function readAll(reader: Reader, events: readonly Named[], before: (index: number) => string): readonly unknown[] {
   const read: unknown[] = []
   try {

@@ -514,7 +514,7 @@ function* checkTyped(walk: ShapeWalk, shape: ObjectShape, byType: ByType, place:
   checkType(type, rule, (name) => kinds[names.indexOf(name)], place)
 }
 
-/** Checks what an object of this type needs. @param kindOfMember the kind of a member's value */
+/** Checks the required members of an object of this type. @param kindOfMember the kind of a member's value */
 function checkType(
   type: string,
   rule: TypeRule,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Reply } from '../formats/reply.ts'
 import type { AccessPolicy } from '../limits/access-policy.ts'
-import { bookDesk } from '../limits/budgets/budget-desk.ts'
+import { localBudgetAuthority } from '../limits/budgets/budget-authority.ts'
 import { moneyLimits } from '../limits/budgets/money-limits.ts'
 import { costFunction } from '../prices/cost.ts'
 import { callController } from '../service/call-controller.ts'
@@ -51,18 +51,18 @@ function priced(
 }
 
 function subject(providers: readonly Provider[], limits = policy(100)) {
-  const desk = bookDesk({ spending: { sumSince: async () => 0 }, now: Date.now })
-  const budgets = moneyLimits({ desk, now: Date.now })
+  const authority = localBudgetAuthority({ spending: { sumSince: async () => 0 }, now: Date.now })
+  const budgets = moneyLimits({ authority, now: Date.now })
   budgets.replace(limits)
   const rules = { aliases: {}, onContentPolicy: 'stop', onCut: 'resume', retryBilled: false } as const
   const { answer } = gateway({ providers, ...rules, budgets: () => budgets })
   async function spent(): Promise<number> {
-    const { holds } = desk.book
+    const { holds } = authority.book
     expect(holds).toBe(0)
     const budget = { id: '["everyone","total",null,""] "" 0', nanoUsd: 0, window: { start: 0, end: Infinity } }
-    return desk.book.state(budget.id)?.spent ?? -1
+    return authority.book.state(budget.id)?.spent ?? -1
   }
-  return { answer, spent, desk, budgets }
+  return { answer, spent, authority, budgets }
 }
 
 function failed(kind: UpstreamFailure['failure'], details: FailureDetails = {}): UpstreamFailure {
@@ -96,9 +96,9 @@ describe('money that is held for an attempt', () => {
     ['at its end without usage, with its text', [text('abcd'.repeat(5)), finish()], 5 * 10_000],
     ['at a cut, with its text so far', [text('abcd'.repeat(5)), cutFailure()], 5 * 10_000],
   ] as const)('of a stream ends: %s', async (_, steps, cost) => {
-    const { answer, spent, desk } = subject([priced('a', [fakeStream(...steps)])])
+    const { answer, spent, authority } = subject([priced('a', [fakeStream(...steps)])])
     const { reply } = await answer(stream, callOf())
-    expect(desk.book.holds).toBe(1)
+    expect(authority.book.holds).toBe(1)
     if (reply.kind === 'stream') await readAll(reply)
     const prompt = Math.ceil('[{"role":"user","content":"Hi"}]'.length / 4) * 1_000
     expect(await spent()).toBe(cost === wholeCost ? cost : prompt + cost)
@@ -125,15 +125,20 @@ describe('money that is held for an attempt', () => {
     const call = { signal: controller.signal, trail: [], booking }
     await answer(whole, call).catch(() => undefined)
     expect(await spent()).toBe(estimateOf(whole))
-    expect(booking.unrecorded).toEqual({ provider: 'a', nanoUsd: estimateOf(whole) })
+    expect(booking.unrecorded).toEqual([{ provider: 'a', nanoUsd: estimateOf(whole) }])
   })
 
-  test('is estimated, and told, for an answer whose provider counts nothing', async () => {
-    const { answer, spent } = subject([priced('a', [{ ...wholeReply('hello'), usage: undefined }])])
+  test('is estimated, and recorded, for each answer whose provider reports no usage', async () => {
+    const { answer, spent } = subject([
+      priced('a', [{ ...wholeReply(''), usage: undefined }]),
+      priced('b', [{ ...wholeReply('hello'), usage: undefined }]),
+    ])
     const booking: Booking = { unrecorded: undefined }
     await answer(whole, { ...callOf(), booking })
-    expect(booking.unrecorded).toEqual({ provider: 'a', nanoUsd: await spent() })
-    expect(await spent()).toBeGreaterThan(0)
+    const recorded = booking.unrecorded ?? []
+    expect(recorded.map(({ provider }) => provider)).toEqual(['a', 'b'])
+    expect(recorded.every(({ nanoUsd }) => nanoUsd > 0)).toBe(true)
+    expect(recorded.reduce((sum, { nanoUsd }) => sum + nanoUsd, 0)).toBe(await spent())
   })
 
   test('is held and booked for each provider that resumes a stream', async () => {
@@ -223,7 +228,7 @@ describe('slots leak on time-outs, cancelled streams', () => {
       () => fakeStream(text('a'), finish(), usage()),
       () => silentStream(),
     ]
-    const { answer, desk } = subject([
+    const { answer, authority } = subject([
       priced('a', [
         async () => {
           const end = ends[Math.floor(Math.random() * ends.length)]?.() ?? wholeReply('')
@@ -245,6 +250,6 @@ describe('slots leak on time-outs, cancelled streams', () => {
         await read
       }),
     )
-    expect(desk.book.holds).toBe(0)
+    expect(authority.book.holds).toBe(0)
   })
 })

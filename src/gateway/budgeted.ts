@@ -86,7 +86,7 @@ function settleAtEnd(reply: Reply, hold: AttemptHold, { name, trail, from, booki
 }
 
 function noteUnrecorded(booking: Booking | undefined, provider: string, nanoUsd: number): void {
-  if (booking !== undefined) booking.unrecorded = { provider, nanoUsd }
+  if (booking !== undefined) booking.unrecorded = [...(booking.unrecorded ?? []), { provider, nanoUsd }]
 }
 
 /**

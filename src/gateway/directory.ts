@@ -14,7 +14,7 @@ export interface ModelCandidates {
   readonly isPinned: boolean
   /** The model's name in the spelling of the configuration or of a list; absent: neither contains it. */
   readonly listedAs?: string
-  /** The name as asked, what an alias stands for, and the names in lists. */
+  /** The name in the request, the model of an alias, and the names in lists. */
   readonly listedNames: readonly string[]
   /** All names of the model: {@link listedNames}, and those at providers. */
   readonly names: readonly string[]

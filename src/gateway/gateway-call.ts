@@ -14,10 +14,10 @@ export interface GatewayCall extends Call {
 /** Part of the record of a request. */
 export interface Booking {
   /**
-   * The estimated cost of an attempt that nothing else tells: the caller left before its answer, or the provider
-   * counted nothing.
+   * Estimated costs of attempts that no other part of the record has: the caller left before the answer, or the
+   * provider reported no usage. `undefined`: none.
    */
-  unrecorded: UnrecordedCost | undefined
+  unrecorded: readonly UnrecordedCost[] | undefined
 }
 
 /** A cost that limits of money booked. */

@@ -19,7 +19,7 @@ export interface Route {
   formatBy?(headers: Headers): Format | undefined
   /** The scope that the key of a program needs here. Absent: no key admits. */
   readonly scope?: AccessScope
-  /** Each key admits here, whatever its scopes. */
+  /** Keys of all scopes admit to the route. */
   readonly isForEachKey?: true
   /** Only refuses, with a reason. It is not among the methods and routes that the service names. */
   readonly isRefusal?: true

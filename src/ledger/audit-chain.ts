@@ -10,7 +10,7 @@ export function chainOf(before: string | undefined, entry: Omit<ChainedEntry, 'c
   return sha256(`${before ?? noChain}\n${facts}`)
 }
 
-/** The actor as the chain has it. Without the salt nobody finds the name by trying names. */
+/** The actor as a salted hash. The salt prevents a search by trying names. */
 export function hashOfActor(salt: string, actor: string): string {
   return sha256(`${salt}\n${actor}`)
 }
@@ -19,7 +19,7 @@ function sha256(text: string): string {
   return new Bun.CryptoHasher('sha256').update(text).digest('hex')
 }
 
-/** What a walk through the chain found. */
+/** Result of verifying the chain. */
 export interface ChainReport {
   /** Entries that were read. */
   readonly entries: number

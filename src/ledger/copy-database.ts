@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs'
 
 /**
  * Copies a database as it is now, also while others use it. By a connection of its own: a transaction cannot copy. Only
- * the owner may read the copy. After an error there is none.
+ * the owner may read the copy. An error leaves no copy.
  *
  * @param target must not exist
  * @throws {Error} of SQLite, or of the operating system

@@ -148,7 +148,7 @@ export interface AuditEntry extends Omit<NewEntry, 'actor' | 'via' | 'action' | 
   readonly chain: string
 }
 
-/** A recorded change, with what the chain has of its actor. */
+/** A recorded change, with the actor's salted hash. */
 export interface ChainedEntry extends AuditEntry {
   readonly actorSalt?: string
   readonly actorHash: string

@@ -1,4 +1,4 @@
-/** Who may use how much: the content of access.json (docs/limits.md). A change of the file makes a new one. */
+/** The content of access.json (docs/limits.md): limits, teams and ceilings. A change of the file makes a new policy. */
 export interface AccessPolicy {
   /** The zone in which days, weeks, months and years begin: an IANA name in its usual spelling. */
   readonly timeZone: string
@@ -24,7 +24,7 @@ export interface AccessLimit {
   readonly usd?: MoneyAmount
 }
 
-/** What an entry is for. `each person` and `each key` stand for a limit of their own for each of them. */
+/** The callers or the provider that an entry limits. `each person` and `each key` limit each of them separately. */
 export type LimitSubject =
   | { readonly kind: 'everyone' | 'each person' | 'each key' }
   /** A user name, or `id:VALUE` for a user id. */

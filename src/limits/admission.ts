@@ -18,7 +18,7 @@ export interface ModelCounter {
   readonly counter: LimitCounter
 }
 
-/** What the body of a request shows. */
+/** Facts that only the body of a request has. */
 export interface AskedFor {
   /** All names of the model, such as those that an alias stands for. */
   readonly models: readonly string[]
@@ -70,7 +70,7 @@ export class LimitAdmission {
     return tokens.length > 0 || byModel.length > 0
   }
 
-  /** Takes what depends on the body. If that is refused, what was taken before is given back. */
+  /** Takes the amounts that depend on the body. A refusal returns the amounts taken before. */
   ask(asked: AskedFor): void | Promise<void> {
     const { tokens, byModel } = this.#counters
     const claims = [

@@ -95,7 +95,7 @@ async function admit({ limits }: Process, tokens = 1): Promise<LimitAdmission> {
 
 const keys = ['at_once', 'requests minute', 'tokens minute'].map((kind) => `${kind} ["everyone","",null]`)
 
-/** What is left when all leases are back, by kind. */
+/** Remaining amounts after all leases are returned, by kind. */
 async function left(processes: readonly Process[]): Promise<Readonly<Record<string, number>>> {
   for (const process of processes) process.returnAll()
   const states = (await processes[0]?.limits.stateOf({})) ?? []

@@ -16,13 +16,13 @@ export interface ClaimDecision {
 
 /** The state of a counter after a decision. */
 export interface CounterState {
-  /** What the process may give away alone, beyond what it asked for. */
+  /** Amount that the process may grant by itself, beyond its claim. */
   readonly lease: number
   readonly remaining: number
   readonly resetMs: number
 }
 
-/** What a process returns of a counter. */
+/** A process's return of a lease. */
 export interface ReturnedAmount {
   /** Below 0: its requests took more than was granted. */
   readonly amount: number
@@ -35,7 +35,7 @@ export type Returned = ReadonlyMap<string, ReturnedAmount>
 
 /** A process that holds leases. */
 export interface LeaseHolder {
-  /** Takes back what the process holds and does not use. */
+  /** Calls back the unused part of the process's leases. */
   callBack(keys: readonly string[]): Promise<Returned>
 }
 
@@ -62,7 +62,7 @@ export interface LimitAuthorityOptions {
 
 /** After leases were called back, none are given for this long: the authority decides alone. */
 const shortMs = 1_000
-/** A lease is at most this part of what is left for each process. */
+/** A lease is at most this part of each process's share of the remaining amount. */
 const leaseDivisor = 4
 
 /** An authority with all counters full. */
@@ -177,7 +177,7 @@ export function limitAuthority({ processes, clock }: LimitAuthorityOptions): Lim
         claim: (claims) => claim(claims, holder),
         giveBack: (returned) => giveBack(returned, holder),
         left() {
-          // What was lent of a rate may have been used: it comes back with time.
+          // Leases of a rate may have been used: the amount returns with time.
           for (const [counter, amount] of slots.get(holder) ?? []) {
             counter.giveBack(amount)
             counter.open -= amount

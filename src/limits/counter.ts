@@ -1,4 +1,4 @@
-/** What a counter counts. */
+/** The unit of a counter. */
 export type CounterKind = 'requests' | 'tokens' | 'at_once'
 
 /** A limit for one caller or group of callers, as plain JSON. */

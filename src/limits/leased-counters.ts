@@ -14,7 +14,7 @@ export interface LeasedCounters {
   readonly takeAll: TakeAll
   /** Brings the state of counters up to date. */
   refresh(counters: readonly LimitCounter[]): Promise<void>
-  /** Returns what is held and not used, as the authority asks for. */
+  /** Returns the unused leases that the authority calls back. */
   callBack(keys: readonly string[]): Returned
 }
 
@@ -106,7 +106,7 @@ export function leasedCounters(authority: RemoteAuthority, clock: () => number, 
   }
 }
 
-/** The part of a limit that this process holds, and what it knows of the rest. */
+/** This process's lease of a limit, and the last known state of the limit. */
 class LeasedCounter implements LimitCounter {
   spec: CounterSpec
   open = 0

@@ -51,7 +51,7 @@ function statesOf(limits: Limiter, caller: CallerIdentity): readonly LimitState[
   return states
 }
 
-/** What is left of all limits of a caller. */
+/** Remaining amounts of all limits of a caller. */
 function left(limits: Limiter, caller: CallerIdentity = {}): readonly number[] {
   return statesOf(limits, caller).map(({ remaining }) => remaining)
 }

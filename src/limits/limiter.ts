@@ -5,16 +5,19 @@ import type { CounterKind, LimitCounter } from './counter.ts'
 import { callerId, limitsNaming, type CallerIdentity } from './named-limits.ts'
 import { takeAll, type TakeAll } from './take-all.ts'
 
-/** The limits of access.json, in force. */
+/** The active limits, from access.json. */
 export interface Limiter {
   /**
-   * Takes what a request takes of all limits that name its caller, or nothing. `undefined`: no limit names the caller.
-   * A promise when another process decides.
+   * Takes a request's amounts from all limits that name its caller, or from none. `undefined`: no limit names the
+   * caller. A promise when another process decides.
    */
   admit(caller: CallerIdentity): LimitAdmission | undefined | Promise<LimitAdmission>
   /** The state of all limits that name a caller, for this caller to see. */
   stateOf(caller: CallerIdentity): readonly LimitState[] | Promise<readonly LimitState[]>
-  /** Puts a policy in force. Limits that stay keep their state; open requests end with those they began with. */
+  /**
+   * Activates a policy. Unchanged limits keep their state; open requests return their amounts to the limits that
+   * granted them.
+   */
   replace(policy: AccessPolicy): void
 }
 

@@ -34,7 +34,7 @@ export function longestWait(claims: readonly LimitClaim[], now: number): Refused
   return refused
 }
 
-/** Gives back what was taken. */
+/** Returns the amounts. */
 export function giveBackAll(claims: readonly LimitClaim[]): void {
   for (const { counter, amount } of claims) counter.giveBack(amount)
 }

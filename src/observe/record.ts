@@ -33,7 +33,7 @@ export interface RequestRecord {
    * What limits of money booked for an attempt that the caller left before its answer, or whose provider counted
    * nothing: its provider and the estimate in nano-USD.
    */
-  readonly unrecorded?: { readonly provider: string; readonly nanoUsd: number } | undefined
+  readonly unrecorded?: readonly { readonly provider: string; readonly nanoUsd: number }[] | undefined
   /** The signed-in user, or `key:NAME` for a program. */
   readonly user?: string | undefined
   /** Id of the user that stays the same when the user is renamed. */

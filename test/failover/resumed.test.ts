@@ -309,6 +309,22 @@ async function asked({ caller, model }: Route, ...spoken: readonly Spoken[]) {
   return { answer, hits, events: eventsOf(answer.body) }
 }
 
+/** Expects the whole text in one complete answer, after these requests to the providers. */
+function expectResumed(
+  { caller, model }: Route,
+  { answer, hits, events }: Awaited<ReturnType<typeof asked>>,
+  expectedHits: number[],
+): void {
+  expect([model, answer.text, answer.error, answer.isComplete, hits]).toEqual([
+    model,
+    text,
+    undefined,
+    true,
+    expectedHits,
+  ])
+  audits[caller.name](events, answer.body)
+}
+
 function hitsOf(model: string): readonly number[] {
   return ['a', 'b', 'c'].map((role) => upstream.hits(`${role}-${model}`).length)
 }
@@ -355,15 +371,7 @@ describe.each(titled)('a cut stream for a caller of %s', (_, own) => {
 
   test('that is lost again is resumed again', async () => {
     for (const route of own) {
-      const { answer, hits, events } = await asked(route, cutInText, cutLater, repeating())
-      expect([route.model, answer.text, answer.error, answer.isComplete, hits]).toEqual([
-        route.model,
-        text,
-        undefined,
-        true,
-        [1, 1, 1],
-      ])
-      audits[route.caller.name](events, answer.body)
+      expectResumed(route, await asked(route, cutInText, cutLater, repeating()), [1, 1, 1])
     }
   })
 })
@@ -389,15 +397,7 @@ describe.each(languages.map((each) => [each.title, each] as const))('a stream fo
 
 test('a stream that is cut behind its text and before its finish is resumed in every format', async () => {
   for (const route of behindRoutes) {
-    const { answer, hits, events } = await asked(route, cutBehindText, repeating())
-    expect([route.model, answer.text, answer.error, answer.isComplete, hits]).toEqual([
-      route.model,
-      text,
-      undefined,
-      true,
-      [1, 1, 0],
-    ])
-    audits[route.caller.name](events, answer.body)
+    expectResumed(route, await asked(route, cutBehindText, repeating()), [1, 1, 0])
   }
 })
 
@@ -457,14 +457,7 @@ describe.each(languages.map((each) => [each.title, each] as const))('a cut strea
       }
       const { answer, hits, events } = await asked(route, cutInText, rest)
       expect([route.model, before.length > 0, text.startsWith(before)]).toEqual([route.model, true, true])
-      expect([route.model, answer.text, answer.error, answer.isComplete, hits]).toEqual([
-        route.model,
-        text,
-        undefined,
-        true,
-        [1, 1, 0],
-      ])
-      audits[caller.name](events, answer.body)
+      expectResumed(route, { answer, hits, events }, [1, 1, 0])
     }
   })
 })

@@ -20,3 +20,8 @@ export async function violationsOf(tab: Tab): Promise<readonly string[]> {
   )
   return Array.isArray(found) ? found.map(String) : [`axe did not run: ${String(pick(found, 'message'))}`]
 }
+
+/** Pixels by which the page of a tab scrolls sideways. */
+export async function overflowOf(tab: Tab): Promise<unknown> {
+  return await tab.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+}

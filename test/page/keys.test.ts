@@ -6,7 +6,7 @@ import { good } from '../fakes/good.ts'
 import { startGithub } from '../fakes/identity/github.ts'
 import { startRig } from '../rig.ts'
 import { startSignIn, type SignInRig } from '../sign-in/rig.ts'
-import { violationsOf } from './axe.ts'
+import { overflowOf, violationsOf } from './axe.ts'
 import { describeInChromium, useChromium, wide } from './in-chromium.ts'
 
 const chromium = useChromium()
@@ -126,10 +126,7 @@ describeInChromium('the view Keys', () => {
       await page.waitFor('main section')
       await page.until(`document.querySelectorAll('main li').length === 4`)
       expect(await violationsOf(page)).toEqual([])
-      const overflow = await page.evaluate(
-        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-      )
-      expect(overflow).toBe(0)
+      expect(await overflowOf(page)).toBe(0)
       if (pictures !== undefined) await page.screenshot(join(pictures, `keys-${look}.png`))
     },
     30_000,

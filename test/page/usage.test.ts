@@ -8,7 +8,7 @@ import { good } from '../fakes/good.ts'
 import { startGithub } from '../fakes/identity/github.ts'
 import { startRig } from '../rig.ts'
 import { startSignIn, type SignInRig } from '../sign-in/rig.ts'
-import { violationsOf } from './axe.ts'
+import { overflowOf, violationsOf } from './axe.ts'
 import { describeInChromium, useChromium, wide } from './in-chromium.ts'
 
 const chromium = useChromium()
@@ -164,8 +164,7 @@ describeInChromium('the use', () => {
       await tab.select('select >> nth=0', '30 days')
       await tab.until(`document.querySelector('main table')?.innerText.includes('mistral') === true`)
       expect(await violationsOf(tab)).toEqual([])
-      const overflow = await tab.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
-      expect(overflow).toBe(0)
+      expect(await overflowOf(tab)).toBe(0)
       if (pictures !== undefined) await tab.screenshot(join(pictures, `usage-${look}.png`))
     },
     30_000,

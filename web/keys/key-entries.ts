@@ -5,7 +5,7 @@ export function modelsIn(text: string): readonly string[] {
   return [...new Set(text.split(/[,\s]+/).filter((name) => name !== ''))]
 }
 
-/** What a key may do, in words. */
+/** The grants of a key, in words. */
 export function grantsOf({ models, scopes, kind }: Pick<KeyEntry, 'models' | 'scopes' | 'kind'>): string {
   if (kind === 'management') return 'makes and ends keys'
   const asked = models === null ? 'all models' : models.join(', ')

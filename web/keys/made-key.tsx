@@ -3,7 +3,7 @@ import type { MadeKeyEntry } from '../../src/http/page/page-api.ts'
 import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 
-/** A key that was just made, this once, with what a client program needs. */
+/** A key that was just made, shown once, with the settings for a client program. */
 export function MadeKey({ made, onClose }: { readonly made: MadeKeyEntry; readonly onClose: () => void }): ReactNode {
   const box = useRef<HTMLElement>(null)
   useEffect(() => box.current?.focus(), [made])

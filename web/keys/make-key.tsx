@@ -101,7 +101,7 @@ interface Fields {
   readonly readsUse: boolean
 }
 
-/** A number that is none is refused by the service, as other values are. */
+/** The service refuses invalid numbers, as it does other invalid values. */
 function requestOf({ name, days, models, readsUse }: Fields): KeyRequest {
   const names = modelsIn(models)
   return {

@@ -29,7 +29,7 @@ export interface MinutePlotProps {
   readonly formatAxis?: (value: number) => string
   /** Formats a value. @param time start of its minute */
   readonly format: (value: number, time: number) => string
-  /** What a value is of. Default `Minute`. */
+  /** The unit of time of a value. Default `Minute`. */
   readonly unit?: string
   readonly formatTime?: (time: number) => string
   /** Whether a place of the axis has a label. @param labelsMax labels for which there is space */

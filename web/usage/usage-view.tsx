@@ -23,7 +23,7 @@ const measures: Readonly<Record<Measure, string>> = { cost: 'Cost', requests: 'R
 
 type Group = keyof typeof groups
 
-/** What was used and what it cost: of all for owners, else of the person. */
+/** Use and cost: of all people for owners, else of the person. */
 export function UsageView(): ReactNode {
   const {
     boot: { isOwner },

@@ -39,6 +39,17 @@ function claimer(name: string, events: string[], meet: () => Promise<void>): Ext
   }
 }
 
+/** The parts of a service that these tests do not look at. */
+const quietParts = () => ({
+  stores: memoryStores(Date.now),
+  fetch: () => Promise.reject(new Error('not asked for')),
+  ledger: () => Promise.reject(new Error('not asked for')),
+  ownKeys: () => ({ most: 10, daysMost: 90 }),
+  log: logger({ level: 'silent', format: 'json', write: async () => undefined }),
+  follow: followHere(),
+  onChange() {},
+})
+
 interface Rig {
   readonly running: RunningExtensions
   readonly faults: unknown[]
@@ -65,13 +76,7 @@ async function start(
   const running = await runExtensions({
     names,
     environment: { SVC_HOME: home },
-    stores: memoryStores(Date.now),
-    fetch: () => Promise.reject(new Error('not asked for')),
-    ledger: () => Promise.reject(new Error('not asked for')),
-    ownKeys: () => ({ most: 10, daysMost: 90 }),
-    log: logger({ level: 'silent', format: 'json', write: async () => undefined }),
-    follow: followHere(),
-    onChange() {},
+    ...quietParts(),
     onFault: (name, error) => faults.push([name, error instanceof Error ? error.message : error]),
     load: async (name) => {
       if (!Object.hasOwn(files, name)) throw new UnknownExtensionError(name)
@@ -164,13 +169,7 @@ test('a person may enter when an extension knows them and none refuses them', as
     const running = await runExtensions({
       names: [...answers.map((_, index) => String(index)), 'asks'],
       environment: { SVC_HOME: tmpdir() },
-      stores: memoryStores(Date.now),
-      fetch: () => Promise.reject(new Error('not asked for')),
-      ledger: () => Promise.reject(new Error('not asked for')),
-      ownKeys: () => ({ most: 10, daysMost: 90 }),
-      log: logger({ level: 'silent', format: 'json', write: async () => undefined }),
-      follow: followHere(),
-      onChange() {},
+      ...quietParts(),
       onFault() {},
       load: async (name) => ({
         name,

@@ -47,7 +47,7 @@ export async function runExtensions({
     return all.map(({ name, contribution }) => ({ name, slots: contribution?.part?.slots ?? [] }))
   }
 
-  /** Somebody of whom no extension knows may not. */
+  /** A person whom no extension knows is refused. */
   function mayEnter(person: KnownPerson): boolean {
     let isKnown = false
     for (const { contribution } of all) {

@@ -4,8 +4,8 @@ import type { WorkerGroup } from '../../cluster/worker-group.ts'
 import type { PrimaryLifecycle } from '../../cluster/worker-lifecycle.ts'
 import type { Probe } from '../../config/detect.ts'
 import type { Lessee } from '../../limits/authority.ts'
-import type { BookDesk } from '../../limits/budgets/budget-desk.ts'
-import { deskHandlers } from '../../limits/budgets/remote-desk.ts'
+import type { LocalBudgetAuthority } from '../../limits/budgets/budget-authority.ts'
+import { budgetHandlers } from '../../limits/budgets/remote-budget-authority.ts'
 import type { ObservedWorker } from '../../observe/primary-observer.ts'
 import type { HealthBook } from '../../service/health/health.ts'
 import { answerStoreOperation } from '../../stores/remote.ts'
@@ -33,7 +33,7 @@ export interface PrimaryHandlersOptions {
   readonly health: HealthBook
   readonly files: SharedFiles<Channel<WorkerHandlers>>
   readonly stores: Stores
-  readonly desk: BookDesk
+  readonly budgetAuthority: LocalBudgetAuthority
   readonly probe: Probe
   /** Records the use by requests. @param path of svc.db */
   readonly keepUse: (path: string) => void
@@ -45,7 +45,7 @@ export interface PrimaryHandlersOptions {
 
 /** Makes the primary's handlers for each worker, except {@link PrimaryLifecycle}. */
 export function primaryHandlers(options: PrimaryHandlersOptions) {
-  const { count, state, group, health, files, stores, desk, probe, keepUse, setUseZone, roll } = options
+  const { count, state, group, health, files, stores, budgetAuthority, probe, keepUse, setUseZone, roll } = options
   let page: Promise<void> | undefined
 
   return function handlersOf(
@@ -62,7 +62,7 @@ export function primaryHandlers(options: PrimaryHandlersOptions) {
       }),
       ...files.handlersOf(worker),
       ...observed.handlers,
-      ...deskHandlers(desk, worker),
+      ...budgetHandlers(budgetAuthority, worker),
       healthEvent(event) {
         health.apply(event)
         group.notifyAll('healthEvent', event, worker)

@@ -5,7 +5,7 @@ import { StartFailed, supervisor, type Supervisor } from '../../cluster/supervis
 import { workerGroup } from '../../cluster/worker-group.ts'
 import { restartReason } from '../../cluster/worker-lifecycle.ts'
 import { limitAuthority } from '../../limits/authority.ts'
-import { bookDesk } from '../../limits/budgets/budget-desk.ts'
+import { localBudgetAuthority } from '../../limits/budgets/budget-authority.ts'
 import { primaryObserver } from '../../observe/primary-observer.ts'
 import { healthBook } from '../../service/health/health.ts'
 import { findStores } from '../find-stores.ts'
@@ -88,7 +88,7 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
     onBatch: use.addBatch,
     now: Date.now,
   })
-  const desk = bookDesk({ spending: ledgerSpending(use), now: Date.now })
+  const budgetAuthority = localBudgetAuthority({ spending: ledgerSpending(use), now: Date.now })
   const authority = limitAuthority({ processes: count, clock: () => performance.now() })
   const local = sharedProbe()
   const isOurs = (file: string): boolean => resolve(file) === resolve(path)
@@ -114,7 +114,7 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
     health,
     files,
     stores,
-    desk,
+    budgetAuthority,
     probe: local.probe,
     keepUse: use.start,
     setUseZone: use.setZone,
@@ -132,7 +132,7 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
         observer,
         authority,
         files,
-        desk,
+        budgetAuthority,
         handlersOf,
       })
       // The first worker may have picked a free port.

@@ -3,7 +3,7 @@ import type { SharedFiles } from '../../cluster/shared-files.ts'
 import { spawnWorker, type SpawnedWorker } from '../../cluster/spawn-worker.ts'
 import type { WorkerGroup } from '../../cluster/worker-group.ts'
 import type { Lessee, LimitAuthority } from '../../limits/authority.ts'
-import type { BookDesk } from '../../limits/budgets/budget-desk.ts'
+import type { LocalBudgetAuthority } from '../../limits/budgets/budget-authority.ts'
 import { errorFields, type Logger } from '../../observe/log.ts'
 import type { ObservedWorker, PrimaryObserver } from '../../observe/primary-observer.ts'
 import { ownCommand } from '../own-command.ts'
@@ -20,14 +20,14 @@ export interface StartWorkerOptions {
   /** Decides about the limits of all workers. */
   readonly authority: LimitAuthority
   readonly files: Pick<SharedFiles<Channel<WorkerHandlers>>, 'forget'>
-  readonly desk: Pick<BookDesk, 'abandon'>
+  readonly budgetAuthority: Pick<LocalBudgetAuthority, 'abandon'>
   readonly handlersOf: ReturnType<typeof primaryHandlers>
 }
 
 /** Starts a worker and registers it until it ends. @param slot from 0 */
 export function startWorker(
   slot: number,
-  { environment, livenessMs, log, group, observer, authority, files, desk, handlersOf }: StartWorkerOptions,
+  { environment, livenessMs, log, group, observer, authority, files, budgetAuthority, handlersOf }: StartWorkerOptions,
 ): SpawnedWorker<WorkerHandlers> {
   let observed: ObservedWorker | undefined
   let lessee: Lessee | undefined
@@ -46,7 +46,7 @@ export function startWorker(
     group.remove(worker)
     files.forget(worker)
     observed?.left()
-    desk.abandon(worker)
+    budgetAuthority.abandon(worker)
     lessee?.left()
   }
 

@@ -11,7 +11,7 @@ const claimMs = 2_000
 /** The limits of a worker, which the primary decides about. */
 export interface WorkerLimits {
   makeLimiter(): Promise<Limiter>
-  /** Returns what is held and not used. */
+  /** Returns the unused leases. */
   callBack(keys: readonly string[]): Promise<Returned>
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { channel, type ArgumentOf, type Channel, type Handlers, type ResultOf } from '../../cluster/channel.ts'
-import type { AskedBudget } from '../../limits/budgets/budget-desk.ts'
+import type { AskedBudget } from '../../limits/budgets/budget-authority.ts'
 import { noAttempts } from '../../observe/provider-attempts.ts'
 import type { HealthEvent } from '../../service/health/health-event.ts'
 import type { PrimaryHandlers, WorkerHandlers } from './worker-messages.ts'

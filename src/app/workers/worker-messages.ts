@@ -4,7 +4,7 @@ import type { SpreadHandler } from '../../cluster/worker-group.ts'
 import type { PrimaryLifecycle, WorkerLifecycle } from '../../cluster/worker-lifecycle.ts'
 import type { Probe } from '../../config/detect.ts'
 import type { AskedClaim, ClaimDecision, Returned } from '../../limits/authority.ts'
-import type { DeskHandlers } from '../../limits/budgets/remote-desk.ts'
+import type { BudgetHandlers } from '../../limits/budgets/remote-budget-authority.ts'
 import type { PrimaryObserverHandlers, WorkerObserverHandlers } from '../../observe/observer-messages.ts'
 import type { HealthEvent } from '../../service/health/health-event.ts'
 import type { StoreAnswer, StoreOperation } from '../../stores/remote.ts'
@@ -24,7 +24,7 @@ export interface Welcome {
 export type PrimaryHandlers = PrimaryLifecycle &
   SharedFileHandlers &
   PrimaryObserverHandlers &
-  DeskHandlers & {
+  BudgetHandlers & {
     welcome(nothing: undefined): Welcome
     /** Reloads all files in all workers. */
     reloadAll(nothing: undefined): Promise<void>
@@ -34,7 +34,7 @@ export type PrimaryHandlers = PrimaryLifecycle &
     store(operation: StoreOperation): Promise<StoreAnswer>
     /** Decides about limits of callers, for all workers. */
     claimLimits(claims: readonly AskedClaim[]): Promise<ClaimDecision>
-    /** Returns what a worker was granted and did not use. */
+    /** Returns the unused part of a worker's leases. */
     returnLimits(returned: Returned): void
     healthEvent(event: HealthEvent): void
     /** The targets of the active configuration: provider → target. */
@@ -57,6 +57,6 @@ export type WorkerHandlers = WorkerLifecycle &
   WorkerObserverHandlers &
   SpreadHandler & {
     healthEvent(event: HealthEvent): void
-    /** Takes back what the worker was granted of these limits and does not use. */
+    /** Calls back the unused part of the worker's leases of these limits. */
     callBackLimits(keys: readonly string[]): Promise<Returned>
   }

@@ -41,7 +41,7 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
   let ledgerPath: string | undefined
   const use = useKeeper(log)
 
-  /** What the primary does not take, this process writes itself: the primary may have died. */
+  /** This process writes the records that the primary does not take: the primary may have died. */
   function rescue(): UseKeeper | undefined {
     if (ledgerPath === undefined) return undefined
     use.start(ledgerPath)
@@ -97,9 +97,9 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
     follow: files.follow,
     probe: (port) => primary.call('probe', port),
     makeLimiter: limits.makeLimiter,
-    async makeBudgetDesk() {
-      const { remoteDesk } = await import('../../limits/budgets/remote-desk.ts')
-      return remoteDesk({
+    async makeBudgetAuthority() {
+      const { remoteBudgetAuthority } = await import('../../limits/budgets/remote-budget-authority.ts')
+      return remoteBudgetAuthority({
         admitBudgets: (asked) => primary.call('admitBudgets', asked),
         raiseHold: (raised) => primary.notify('raiseHold', raised),
         settleHold: (settled) => primary.notify('settleHold', settled),

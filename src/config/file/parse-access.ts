@@ -9,14 +9,13 @@ import {
   readMembers,
   readTextField,
   refuse,
-  rootField,
   type Field,
   type MemberNames,
 } from './fields.ts'
 import { collectFindings, type Findings } from './findings.ts'
-import { parseJsonTree } from './json-tree.ts'
 import { readConfigText } from './load-config.ts'
 import { readLimits } from './read-limits.ts'
+import { readTopMembers } from './read-top-members.ts'
 import type { Environment } from './resolve-provider.ts'
 import { idRule, personRule } from './rules.ts'
 
@@ -42,11 +41,7 @@ const ownKeysMembers: MemberNames = { names: ['most', 'days_most'], hints: { max
 export function parseAccess(text: string | undefined, file: string): AccessPolicy {
   if (text === undefined) return openPolicy
   const findings = collectFindings(file, text)
-  const { root, isSound } = parseJsonTree(text, findings)
-  if (root === undefined || !isSound) throw findings.toError()
-  const members = readKnownMembers(rootField(root), topMembers, findings)
-  const schemaRule = { allowed: 'the address of a JSON Schema', pattern: /^/, lengthMax: 2048 }
-  readTextField(members.get('$schema'), schemaRule, findings)
+  const members = readTopMembers(text, topMembers, findings)
   const timeZone = readTimeZone(members.get('time_zone'), findings) ?? openPolicy.timeZone
   const teams = readTeams(members.get('teams'), findings)
   const limits = readLimits(members.get('limits'), [...teams.keys()], findings)

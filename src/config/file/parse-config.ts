@@ -10,14 +10,13 @@ import {
   readTextField,
   readWord,
   refuse,
-  rootField,
   type Field,
   type MemberNames,
 } from './fields.ts'
 import { collectFindings, type Findings } from './findings.ts'
-import { parseJsonTree } from './json-tree.ts'
 import { parseOwners } from './owners.ts'
 import { parseProvider } from './parse-provider.ts'
+import { readTopMembers } from './read-top-members.ts'
 import { resolveProvider, type Environment, type ParsedProvider } from './resolve-provider.ts'
 import { durationMsMax, modelNameRule } from './rules.ts'
 
@@ -65,15 +64,7 @@ export interface ParseOptions {
 export function parseConfig(text: string, { file, environment }: ParseOptions): Config {
   const findings = collectFindings(file, text)
   if (Buffer.byteLength(text) > configBytesMax) throw new ConfigError([tooLarge(file, Buffer.byteLength(text))])
-  const { root, isSound } = parseJsonTree(text, findings)
-  if (root === undefined || !isSound) throw findings.toError()
-
-  const members = readKnownMembers(rootField(root), topMembers, findings)
-  readTextField(
-    members.get('$schema'),
-    { allowed: 'the address of a JSON Schema', pattern: /^/, lengthMax: 2048 },
-    findings,
-  )
+  const members = readTopMembers(text, topMembers, findings)
   const entries = parseProviders(members.get('providers'), findings)
   const limits = parseLimits(members.get('limits'), findings)
   const failover = parseFailover(members.get('failover'), findings)

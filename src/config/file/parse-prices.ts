@@ -1,11 +1,11 @@
 import type { TextRule } from '../../base/text-rule.ts'
 import type { PriceList } from '../../prices/price-book.ts'
 import { findHome } from '../home.ts'
-import { readKnownMembers, readMembers, readTextField, rootField, type Field, type MemberNames } from './fields.ts'
+import { readMembers, type Field, type MemberNames } from './fields.ts'
 import { collectFindings, type Findings } from './findings.ts'
-import { parseJsonTree } from './json-tree.ts'
 import { readConfigText } from './load-config.ts'
 import { readPrice } from './read-price.ts'
+import { readTopMembers } from './read-top-members.ts'
 import type { Environment } from './resolve-provider.ts'
 import { idRule, modelNameRule } from './rules.ts'
 
@@ -26,11 +26,7 @@ const topMembers: MemberNames = { names: ['$schema', 'prices'], required: ['pric
 export function parsePrices(text: string | undefined, file: string): PriceList {
   if (text === undefined) return new Map()
   const findings = collectFindings(file, text)
-  const { root, isSound } = parseJsonTree(text, findings)
-  if (root === undefined || !isSound) throw findings.toError()
-  const members = readKnownMembers(rootField(root), topMembers, findings)
-  const schemaRule = { allowed: 'the address of a JSON Schema', pattern: /^/, lengthMax: 2048 }
-  readTextField(members.get('$schema'), schemaRule, findings)
+  const members = readTopMembers(text, topMembers, findings)
   const prices = readNamed(members.get('prices'), idRule, findings, (field) =>
     readNamed(field, namesRule, findings, (price) => readPrice(price, findings)),
   )

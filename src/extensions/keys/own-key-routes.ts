@@ -15,7 +15,7 @@ const keyPath = '/api/keys/'
 /** Keys of a person that are listed, the newest first. */
 const listedMax = 200
 const members = ['name', 'days', 'models', 'scopes']
-/** What a person may do with the API. */
+/** The scopes of a person's own keys. */
 const ownScopes: readonly AccessScope[] = ['chat', 'models:read', 'usage:read']
 
 /** `/api/keys`: a signed-in person lists, makes and ends keys of their own (docs/keys.md). */

@@ -15,7 +15,7 @@ export interface RelayEndpoint {
   /** What every whole answer in JSON has. Absent: none is in JSON. */
   readonly answer?: AnswerShape
   readonly media?: RelayMedia
-  /** Where requests in JSON state what they need. Absent: `n` answers of any length. */
+  /** The members of JSON requests that determine their cost. Absent: `n` answers of any length. */
   readonly demand?: DemandFields
   /** Absent: its answers are never streamed as events. */
   readonly stream?: RelayStream

@@ -10,7 +10,7 @@ import { missing } from '../request-fault.ts'
 import type { FormRequests, RelayEndpoint } from './endpoint.ts'
 import { relayRequest, type ModelPlace, type RelayRequest } from './request.ts'
 
-/** Longer parts are none of those that select the kind of an answer. */
+/** Parts that select the kind of an answer are at most this long. */
 const selectorBytesMax = 64
 /** More than the longest name has. */
 const modelBytesMax = 2_048

@@ -12,7 +12,7 @@ import type { JsonRequests, RelayEndpoint } from './endpoint.ts'
 import { relayRequest, type ModelPlace, type RelayRequest } from './request.ts'
 
 const membersMax = 1_000
-/** Longer values are none of those that select the kind of an answer. */
+/** Values that select the kind of an answer are at most this long. */
 const selectorBytesMax = 64
 
 /** Returns a check of JSON requests in place. */

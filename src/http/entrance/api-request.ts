@@ -38,7 +38,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   promptTokens: number | undefined
   served: ServedReply | undefined
   firstTokenMs: number | undefined
-  unrecorded: UnrecordedCost | undefined
+  unrecorded: readonly UnrecordedCost[] | undefined
   admission: LimitAdmission | undefined
   /** Aborts the work for this request. */
   readonly controller = callController()
@@ -87,7 +87,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   }
 
   /**
-   * Takes what the body shows of the limits of its caller. A promise when another process decides.
+   * Counts the tokens and the model of the request in the limits of its caller. A promise when another process decides.
    *
    * @throws {WireError} 429
    */

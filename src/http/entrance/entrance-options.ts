@@ -27,7 +27,7 @@ export interface EntranceOptions extends AdmissionOptions {
   /** Memory budget of large answers until they are read, shared with answers being buffered; 503 above it. */
   readonly answerBudget: AnswerBudget
   readonly openRequests: OpenRequests
-  /** The limits of callers. `undefined`: there are none. */
+  /** The limits of callers. `undefined`: no limits. */
   readonly limiter?: () => Limiter | undefined
   readonly streamsOpen: { add(difference: number): void }
   readonly timers: AnswerTimers

@@ -6,13 +6,13 @@ import { usdOf } from '../../prices/money.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
 
-/** The limits in force. `undefined`: there are none of that kind. */
+/** The active limits. `undefined`: no limits of that kind. */
 export interface LimitsInForce {
   limiter(): Limiter | undefined
   budgets(): Pick<MoneyLimits, 'stateOf'> | undefined
 }
 
-/** `GET /v1/key`: what the caller may do, and the state of its limits (docs/limits.md). Keys need no scope for it. */
+/** `GET /v1/key`: the caller's grants and the state of its limits (docs/limits.md). Keys need no scope for it. */
 export function ownKeyRoute(inForce: () => LimitsInForce | undefined): Route {
   return {
     method: 'GET',

@@ -38,10 +38,10 @@ export interface Progress {
   promptTokens: number | undefined
   served: ServedReply | undefined
   firstTokenMs: number | undefined
-  /** What the request has taken of limits. Absent: no limit names its caller. */
+  /** The request's part of limits. Absent: no limit names its caller. */
   readonly admission?: LimitAdmission | undefined
   /** Booked for an attempt whose cost nothing else tells. */
-  unrecorded: UnrecordedCost | undefined
+  unrecorded: readonly UnrecordedCost[] | undefined
 }
 
 /** Maps any error to the client's error. Internal errors become a generic 500. */

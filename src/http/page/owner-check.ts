@@ -6,7 +6,7 @@ import type { HandlerContext } from '../handler-context.ts'
 export type OwnerCheck = (context: HandlerContext) => boolean
 
 /**
- * Without guards, every request is from an owner. A key with the scope of a route may there do what an owner may.
+ * Without guards, every request is from an owner. On a route, a key with its scope has the rights of an owner.
  *
  * @param mayOwn decides for a request that the guards let pass; `undefined`: they named no user
  */

@@ -80,8 +80,7 @@ export interface ReloadNotice {
 }
 
 /**
- * `GET /api/usage`: what was used and what it cost, by hours or days. Owners get the use of all, others their own, a
- * key that of its line.
+ * `GET /api/usage`: use and cost by hours or days. Owners get the use of all, others their own, a key that of its line.
  */
 export interface UsageAnswer {
   readonly unit: 'hour' | 'day'
@@ -314,7 +313,7 @@ export interface KeysAnswer {
   readonly has_more: boolean
 }
 
-/** A limit that names the caller, and what is left of it. */
+/** A limit that names the caller, and its remaining amount. */
 export interface LimitEntry {
   /** As in access.json, such as `each person`. */
   readonly for: string

@@ -43,9 +43,8 @@ export function chargesOf(record: RequestRecord): readonly Charge[] {
     const counters = attempt.name === record.provider ? undefined : countersOfAttempt(attempt)
     if (counters !== undefined) charges.push({ ...by, provider: shortened(attempt.name), counters })
   }
-  const { unrecorded } = record
-  if (unrecorded !== undefined)
-    charges.push({ ...by, provider: shortened(unrecorded.provider), counters: bookedCounters(unrecorded.nanoUsd) })
+  for (const { provider, nanoUsd } of record.unrecorded ?? [])
+    charges.push({ ...by, provider: shortened(provider), counters: bookedCounters(nanoUsd) })
   return charges
 }
 
@@ -91,14 +90,14 @@ function costOf(cost: Cost | undefined, isEstimated: boolean): Counters {
   return source === 'reported' ? { cost: nanoUsd, cost_reported: nanoUsd } : { cost: nanoUsd }
 }
 
-/** Who signed in, or whose own key was sent. The program of another key is no person. */
+/** The signed-in person, or the person of an own key. Other keys have no person. */
 function personOf({ line, person, ...visitor }: RequestRecord): Person | undefined {
   const { user, userId } = line === undefined ? visitor : (person ?? {})
   if (user === undefined) return undefined
   return { subject: shortened(userId ?? user), name: shortened(user) }
 }
 
-/** Names that callers made up are not kept: only what is listed, or what a provider answered to. */
+/** Only listed names, and names to which a provider answered, are kept: callers can send any name. */
 function modelOf({ listedAs, upstream }: RequestRecord): string {
   return shortened(listedAs ?? upstream ?? '')
 }

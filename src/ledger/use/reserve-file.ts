@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync, rmSync, statfsSync, writeSync } from '
 import { dirname } from 'node:path'
 
 const bytes = 8 * 1024 * 1024
-/** The reserve is made only where so much space is left beside it. */
+/** The reserve is made only if this much space is left beside it. */
 const spareBytes = 64 * 1024 * 1024
 
 /** Space that is given up when the disk is full, so that sums and ends of keys can still be written. */

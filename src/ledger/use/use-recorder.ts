@@ -91,7 +91,7 @@ export function useRecorder({
     return started
   }
 
-  /** The thread has died. What it was writing may be written or not: its number decides. */
+  /** The thread has died. Its last batch may be written or not; the batch number decides. */
   function restart(): void {
     const { recorded = [], folded: sums = [] } = inFlight ?? {}
     const all = [...sums.map((batch): Waiting => ({ batch, isSummed: false, isUnsure: true })), ...recorded]

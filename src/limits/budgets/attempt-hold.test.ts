@@ -20,7 +20,7 @@ function subject(amount = 2_000_000) {
   )
   if (estimate === undefined) throw new Error('no estimate')
   const hold: AttemptHold = attemptHold({
-    desk: { raise: (_hold, nano) => void raised.push(nano), settle: (_hold, cost) => void settled.push(cost) },
+    authority: { raise: (_hold, nano) => void raised.push(nano), settle: (_hold, cost) => void settled.push(cost) },
     hold: 7,
     amount,
     estimate,

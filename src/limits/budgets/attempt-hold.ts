@@ -2,14 +2,14 @@ import { answerQuarters, estimatedUsage } from '../../formats/estimate-tokens.ts
 import type { Part } from '../../formats/part.ts'
 import type { Usage } from '../../formats/usage.ts'
 import type { CostOf } from '../../prices/cost.ts'
-import type { BudgetDesk } from './budget-desk.ts'
+import type { BudgetAuthority } from './budget-authority.ts'
 import type { Estimate } from './estimate.ts'
 
 /** The cost that an attempt was booked with. */
 export interface BookedCost {
   /** Whole nano-USD. */
   readonly nanoUsd: number
-  /** The provider did not tell what it counted, or the attempt had no known end. */
+  /** The provider reported no usage, or the attempt had no known end. */
   readonly isEstimated: boolean
 }
 
@@ -29,7 +29,7 @@ export interface AttemptHold {
 
 /** Options of {@link attemptHold}. */
 export interface AttemptHoldOptions {
-  readonly desk: Pick<BudgetDesk, 'raise' | 'settle'>
+  readonly authority: Pick<BudgetAuthority, 'raise' | 'settle'>
   /** Number of the hold. */
   readonly hold: number
   /** The amount that is held, in nano-USD. */
@@ -73,9 +73,9 @@ class OpenAttempt implements AttemptHold {
   }
 
   #raise(): void {
-    const { desk, hold, estimate } = this.#options
+    const { authority, hold, estimate } = this.#options
     this.#quartersHeld = Math.ceil(this.#quarters * growth)
-    desk.raise(hold, estimate.costWith(Math.ceil(this.#quartersHeld / quartersPerToken)))
+    authority.raise(hold, estimate.costWith(Math.ceil(this.#quartersHeld / quartersPerToken)))
   }
 
   end(usage: Usage | undefined, isComplete: boolean): BookedCost {
@@ -96,7 +96,7 @@ class OpenAttempt implements AttemptHold {
   #book(nanoUsd: number, isEstimated: boolean): BookedCost {
     if (this.#booked === undefined) {
       this.#booked = { nanoUsd, isEstimated: isEstimated && nanoUsd > 0 }
-      this.#options.desk.settle(this.#options.hold, nanoUsd)
+      this.#options.authority.settle(this.#options.hold, nanoUsd)
     }
     return this.#booked
   }

@@ -17,7 +17,7 @@ export interface BudgetState {
 export interface BookHold {
   /** Number of the hold. */
   readonly id: number
-  /** What the attempt may cost. Grows with `raise`. */
+  /** Estimated cost of the attempt. Grows with `raise`. */
   readonly estimate: number
   /** The smallest amount that a budget holds for it: less than the estimate in a short hold. */
   readonly amount: number

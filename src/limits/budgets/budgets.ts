@@ -24,7 +24,7 @@ export interface BudgetedAttempt {
   readonly provider: string
   /** The provider's name for the model. */
   readonly model: string
-  /** The names of the model that was asked for: as asked, what an alias stands for, and in model lists. */
+  /** Names of the requested model: in the request, of the alias's model, and in model lists. */
   readonly listedNames: readonly string[]
   readonly costOf: CostOf | undefined
   /** Most tokens of an answer. Undefined: not known. */

@@ -18,7 +18,7 @@ export interface EstimatedModel {
   readonly bytesPerToken: number
 }
 
-/** What an attempt may cost. */
+/** Estimated cost of an attempt. */
 export interface Estimate {
   /** Whole nano-USD. */
   readonly nanoUsd: number

@@ -4,22 +4,22 @@ import { formats } from '../../formats/format-list.ts'
 import { openPolicy, subjectText, type AccessPolicy, type MoneyPeriod } from '../access-policy.ts'
 import type { CallerIdentity } from '../named-limits.ts'
 import { attemptHold } from './attempt-hold.ts'
-import type { BudgetDesk, DeskAnswer } from './budget-desk.ts'
+import type { BudgetAuthority, BudgetDecision } from './budget-authority.ts'
 import { BudgetRefusal, type BudgetedAttempt, type Budgets, type HoldAnswer } from './budgets.ts'
 import { estimateOf, type Estimate } from './estimate.ts'
 import { budgetPlan, isOwnBudget, type BudgetPlan, type NamedBudget } from './named-budgets.ts'
 import { tokenSizes } from './token-sizes.ts'
 import { localTime } from './window.ts'
 
-/** The limits of money of access.json, in force. */
+/** The active limits of money, from access.json. */
 export interface MoneyLimits extends Budgets {
-  /** Puts a policy in force. Attempts under way end in the budgets they began with. */
+  /** Activates a policy. Attempts under way are settled in the budgets that hold them. */
   replace(policy: AccessPolicy): void
   /** The budgets that name a caller, for this caller to see. */
   stateOf(caller: CallerIdentity): Promise<readonly BudgetReport[]>
 }
 
-/** The state of a budget. Amounts are in nano-USD, and only those of the caller's own budgets are told. */
+/** The state of a budget. Amounts are in nano-USD, and shown only for the caller's own budgets. */
 export interface BudgetReport {
   /** As in access.json. */
   readonly subject: string
@@ -32,13 +32,13 @@ export interface BudgetReport {
 
 /** Options of {@link moneyLimits}. */
 export interface MoneyLimitsOptions {
-  readonly desk: BudgetDesk
+  readonly authority: BudgetAuthority
   /** Unix milliseconds. */
   readonly now: () => number
 }
 
 /** Limits of money without any entry. */
-export function moneyLimits({ desk, now }: MoneyLimitsOptions): MoneyLimits {
+export function moneyLimits({ authority, now }: MoneyLimitsOptions): MoneyLimits {
   const sizes = tokenSizes()
   let plan: BudgetPlan = budgetPlan(openPolicy, now())
 
@@ -54,24 +54,24 @@ export function moneyLimits({ desk, now }: MoneyLimitsOptions): MoneyLimits {
     const demand = formats[ask.format].demand(ask)
     const estimated = estimate(attempt, demand)
     if (estimated === undefined) return unpriced(attempt)
-    const begin = (answer: DeskAnswer): HoldAnswer => {
+    const begin = (answer: BudgetDecision): HoldAnswer => {
       const by = answer.kind === 'refused' ? budgets[answer.by] : undefined
       if (answer.kind === 'refused') return exhausted(by, plan.timeZone)
       return begun(attempt, { demand, estimated, answer })
     }
-    const answer = desk.admit(budgets, estimated.nanoUsd)
+    const answer = authority.admit(budgets, estimated.nanoUsd)
     return answer instanceof Promise ? answer.then(begin, storeAway) : begin(answer)
   }
 
   function begun(
     attempt: BudgetedAttempt,
-    { demand, estimated, answer }: { demand: Demand; estimated: Estimate; answer: DeskAnswer & { kind: 'held' } },
+    { demand, estimated, answer }: { demand: Demand; estimated: Estimate; answer: BudgetDecision & { kind: 'held' } },
   ): HoldAnswer {
     const { ask, costOf = () => undefined } = attempt
     const { textBytes, mediaTokens } = demand
     const key = sizeKey(attempt)
     return attemptHold({
-      desk,
+      authority,
       hold: answer.hold,
       amount: answer.amount,
       estimate: estimated,
@@ -91,7 +91,7 @@ export function moneyLimits({ desk, now }: MoneyLimitsOptions): MoneyLimits {
     async stateOf(caller) {
       const budgets = plan.naming(caller, now())
       const own = budgets.filter(isOwnBudget)
-      const uses = await desk.uses(own)
+      const uses = await authority.uses(own)
       return budgets.map((budget) => reportOf(budget, uses[own.indexOf(budget)]))
     },
   }

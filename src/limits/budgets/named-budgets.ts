@@ -32,7 +32,10 @@ export interface NamedBudget {
 /** Whose spending a budget sums. */
 export interface BudgetScope {
   readonly subject: LimitSubject
-  /** Who is meant by `each person` and `each key`: `person:` and a name or `id:`, `key:` and a line; else empty. */
+  /**
+   * The caller that `each person` or `each key` stands for: `person:` and a name or `id:`, `key:` and a line; else
+   * empty.
+   */
   readonly caller: string
   /** Members of a team. */
   readonly members: readonly string[]

@@ -1,31 +1,37 @@
-import type { AskedBudget, BookDesk, BudgetDesk, BudgetUse, DeskAnswer } from './budget-desk.ts'
+import type {
+  AskedBudget,
+  LocalBudgetAuthority,
+  BudgetAuthority,
+  BudgetUse,
+  BudgetDecision,
+} from './budget-authority.ts'
 
 /** Functions of the process that has the book, for others. Arguments and results are structured clones. */
-export type DeskHandlers = {
-  admitBudgets(asked: { readonly budgets: readonly AskedBudget[]; readonly estimate: number }): Promise<DeskAnswer>
+export type BudgetHandlers = {
+  admitBudgets(asked: { readonly budgets: readonly AskedBudget[]; readonly estimate: number }): Promise<BudgetDecision>
   raiseHold(raised: { readonly hold: number; readonly estimate: number }): void
   settleHold(settled: { readonly hold: number; readonly cost: number }): void
   budgetUses(budgets: readonly AskedBudget[]): Promise<readonly BudgetUse[]>
 }
 
 /** The functions for one process. @param owner of its holds, for `abandon` */
-export function deskHandlers(desk: BookDesk, owner: object): DeskHandlers {
+export function budgetHandlers(authority: LocalBudgetAuthority, owner: object): BudgetHandlers {
   return {
-    admitBudgets: async ({ budgets, estimate }) => desk.admitFor(owner, budgets, estimate),
-    raiseHold: ({ hold, estimate }) => desk.raise(hold, estimate),
-    settleHold: ({ hold, cost }) => desk.settle(hold, cost),
-    budgetUses: (budgets) => desk.uses(budgets),
+    admitBudgets: async ({ budgets, estimate }) => authority.admitFor(owner, budgets, estimate),
+    raiseHold: ({ hold, estimate }) => authority.raise(hold, estimate),
+    settleHold: ({ hold, cost }) => authority.settle(hold, cost),
+    budgetUses: (budgets) => authority.uses(budgets),
   }
 }
 
 const answerMsDefault = 2_000
 
 /**
- * A desk that asks the process with the book. A hold that comes too late is released.
+ * A authority that asks the process with the book. A hold that comes too late is released.
  *
  * @param answerMs time for an answer, after which the attempt is refused
  */
-export function remoteDesk(connection: DeskHandlers, answerMs = answerMsDefault): BudgetDesk {
+export function remoteBudgetAuthority(connection: BudgetHandlers, answerMs = answerMsDefault): BudgetAuthority {
   return {
     async admit(budgets, estimate) {
       const { promise: late, reject } = Promise.withResolvers<never>()

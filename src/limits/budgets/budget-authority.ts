@@ -1,9 +1,9 @@
 import { budgetBook, type BudgetBook } from './budget-book.ts'
 import type { BudgetScope, NamedBudget } from './named-budgets.ts'
 
-/** The sums of what was spent, such as those of the ledger. */
+/** Sums of spending, such as those of the ledger. */
 export interface Spending {
-  /** What was spent in a scope since then, in nano-USD. @param since the start of a local day, or 0 */
+  /** Spending in a scope since that time, in nano-USD. @param since the start of a local day, or 0 */
   sumSince(scope: BudgetScope, since: number): Promise<number>
 }
 
@@ -16,31 +16,31 @@ export interface BudgetUse {
   readonly held: number
 }
 
-/** Result of a question to the desk: a hold, or the place of the budget that refused. */
-export type DeskAnswer =
+/** Result of a question to the authority: a hold, or the place of the budget that refused. */
+export type BudgetDecision =
   | { readonly kind: 'held'; readonly hold: number; readonly amount: number }
   | { readonly kind: 'refused'; readonly by: number }
 
 /** Decides on holds. One process has the book; others ask it. */
-export interface BudgetDesk {
+export interface BudgetAuthority {
   /** A promise while sums are read, or when another process decides. */
-  admit(budgets: readonly AskedBudget[], estimate: number): DeskAnswer | Promise<DeskAnswer>
+  admit(budgets: readonly AskedBudget[], estimate: number): BudgetDecision | Promise<BudgetDecision>
   raise(hold: number, estimate: number): void
   settle(hold: number, cost: number): void
   uses(budgets: readonly AskedBudget[]): Promise<readonly BudgetUse[]>
 }
 
-/** The desk in the process that has the book. */
-export interface BookDesk extends BudgetDesk {
+/** The authority in the process that has the book. */
+export interface LocalBudgetAuthority extends BudgetAuthority {
   /** As `admit`, for another process. */
-  admitFor(owner: object, budgets: readonly AskedBudget[], estimate: number): DeskAnswer | Promise<DeskAnswer>
+  admitFor(owner: object, budgets: readonly AskedBudget[], estimate: number): BudgetDecision | Promise<BudgetDecision>
   /** Books the holds of a process that has ended, at their estimates. */
   abandon(owner: object): void
   readonly book: Pick<BudgetBook, 'holds' | 'budgets' | 'state'>
 }
 
-/** Options of {@link bookDesk}. */
-export interface BookDeskOptions {
+/** Options of {@link localBudgetAuthority}. */
+export interface LocalBudgetAuthorityOptions {
   readonly spending: Spending
   /** Unix milliseconds. */
   readonly now: () => number
@@ -52,11 +52,11 @@ const sweepEvery = 1_000
 const keptMs = 25 * 3_600_000
 
 /**
- * Makes a desk with an empty book. A budget starts with the sum of what was spent since the start of its window. For a
- * window that began after the desk and the limit, nothing is read: the book knows all of it. For a limit that was away
- * for a while, the sum is read again, and the larger one counts.
+ * Makes an authority with an empty book. A budget starts with the sum of spending since the start of its window. For a
+ * window that began after the authority and the limit, the sum is 0 and is not read. For a limit that was removed and
+ * added again, the sum is read again, and the larger one counts.
  */
-export function bookDesk({ spending, now }: BookDeskOptions): BookDesk {
+export function localBudgetAuthority({ spending, now }: LocalBudgetAuthorityOptions): LocalBudgetAuthority {
   const book = budgetBook()
   /** Unix milliseconds: the ends of the windows of open budgets, and when their sums were last known to be whole. */
   const opened = new Map<string, { readonly end: number; readonly checkedAt: number }>()
@@ -100,7 +100,7 @@ export function bookDesk({ spending, now }: BookDeskOptions): BookDesk {
     sweepAt = book.budgets + sweepEvery
   }
 
-  function decide(owner: object, budgets: readonly AskedBudget[], estimate: number): DeskAnswer {
+  function decide(owner: object, budgets: readonly AskedBudget[], estimate: number): BudgetDecision {
     const limits = budgets.map(({ id, nanoUsd }) => ({ id, limit: nanoUsd }))
     if (gone.has(owner)) return { kind: 'refused', by: 0 }
     const admission = book.admit(limits, estimate, owner)
@@ -118,7 +118,7 @@ export function bookDesk({ spending, now }: BookDeskOptions): BookDesk {
     owner: object,
     budgets: readonly AskedBudget[],
     estimate: number,
-  ): DeskAnswer | Promise<DeskAnswer> {
+  ): BudgetDecision | Promise<BudgetDecision> {
     const pending = opening(budgets)
     return pending === undefined
       ? decide(owner, budgets, estimate)
