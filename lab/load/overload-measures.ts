@@ -11,6 +11,8 @@ export interface Overload {
   readonly overloaded: number
   /** Median of the ratio within each round: disturbances of the machine last for seconds and affect both. */
   readonly ratio: number
+  /** The same ratio of the same load without the service, straight at the upstream; what the load itself costs. */
+  readonly ratioWithout: number
   /** The last round at ten times the load. */
   readonly outcome: LoadOutcome
   readonly health: HealthOutcome
@@ -89,19 +91,26 @@ async function startRig(limits?: ServiceConfig['limits'], answerMs = 0): Promise
 export async function asFastAsItGoes(roundMs: number, rounds: number): Promise<Overload> {
   await using rig = await startRig()
   const { port } = rig.service
-  const load = (connections: number): Promise<LoadOutcome> =>
-    closedLoad({ port, body: bodyOf('quick'), connections, ms: roundMs })
-  await load(16)
+  const load = (to: number, connections: number): Promise<LoadOutcome> =>
+    closedLoad({ port: to, body: bodyOf('quick'), connections, ms: roundMs })
+  await load(port, 16)
   const tried: { readonly connections: number; readonly goodput: number }[] = []
-  for (const connections of [16, 32, 64]) tried.push({ connections, goodput: (await load(connections)).goodput })
+  for (const connections of [16, 32, 64]) tried.push({ connections, goodput: (await load(port, connections)).goodput })
   const [best] = tried.toSorted((one, another) => another.goodput - one.goodput)
   const connections = best?.connections ?? 16
-  return await compare(
-    port,
-    rounds,
-    () => load(connections),
-    () => load(connections * manyfold),
-  )
+  const without = portOf(rig, 'quick')
+  return await compare(port, rounds, {
+    normal: () => load(port, connections),
+    excessive: () => load(port, connections * manyfold),
+    async ratioWithout() {
+      const { goodput } = await load(without, connections)
+      return (await load(without, connections * manyfold)).goodput / goodput
+    },
+  })
+}
+
+function portOf({ upstreams }: Rig, model: Model): number {
+  return Number(new URL(upstreams.get(model)?.url ?? '').port)
 }
 
 /** `max_concurrent`, and the time in which the upstream answers. */
@@ -120,22 +129,24 @@ export async function beyondTheLimit(roundMs: number, rounds: number, { max, ans
   const load = (connections: number) =>
     closedLoad({ port, body: bodyOf('slow'), connections, ms: roundMs, pauseMs: { refused: answerMs, answered: 0 } })
   await load(max)
-  return await compare(
-    port,
-    rounds,
-    () => load(max),
-    () => load(max * manyfold),
-  )
+  return await compare(port, rounds, {
+    normal: () => load(max),
+    excessive: () => load(max * manyfold),
+    // These clients mostly wait: the load costs nothing to speak of.
+    ratioWithout: () => Promise.resolve(1),
+  })
 }
 
-async function compare(
-  port: number,
-  rounds: number,
-  normal: () => Promise<LoadOutcome>,
-  excessive: () => Promise<LoadOutcome>,
-): Promise<Overload> {
+interface Loads {
+  normal(): Promise<LoadOutcome>
+  excessive(): Promise<LoadOutcome>
+  ratioWithout(): Promise<number>
+}
+
+async function compare(port: number, rounds: number, { normal, excessive, ratioWithout }: Loads): Promise<Overload> {
   const bests: LoadOutcome[] = [],
-    overloads: LoadOutcome[] = []
+    overloads: LoadOutcome[] = [],
+    ratiosWithout: number[] = []
   let last: { readonly outcome: LoadOutcome; readonly health: HealthOutcome } | undefined
   for (let round = 0; round < rounds; round += 1) {
     bests.push(await normal())
@@ -143,6 +154,7 @@ async function compare(
     const outcome = await excessive()
     overloads.push(outcome)
     last = { outcome, health: await watch.stop() }
+    ratiosWithout.push(await ratioWithout())
   }
   if (last === undefined) throw new Error('at least one round is needed')
   const ratios = overloads.map(({ goodput }, round) => goodput / (bests[round]?.goodput ?? 1))
@@ -150,6 +162,7 @@ async function compare(
     best: median(bests.map(({ goodput }) => goodput)),
     overloaded: median(overloads.map(({ goodput }) => goodput)),
     ratio: median(ratios),
+    ratioWithout: median(ratiosWithout),
     odd: [...bests, ...overloads].flatMap(({ odd }) => odd),
     ...last,
   }

@@ -24,7 +24,10 @@ const roundMs = 1_000
 const limited = { max: 32, answerMs: 100 }
 const misbehaving = { stuckReaders: 200, slowWriters: 200, idle: 2_000 }
 
-/** Target: goodput at ten times the load, as a share of the best. */
+/**
+ * Target: goodput at ten times the load, as a share of the best. Clients and upstream share a processor here, and lose
+ * throughput with hundreds of connections themselves: the share that they keep without the service is the measure.
+ */
 const goodputMin = 0.9
 /** Target: time of a refusal at p99. On a busy machine 1.5 times the p99 of `/health` counts instead. */
 const refusedMsMax = 5
@@ -32,7 +35,10 @@ const refusedMsMax = 5
 const slowerMax = 2,
   slowerMsMax = 5
 
-function overloadPart(name: string, { best, overloaded, ratio, outcome, health, odd }: Overload): Findings {
+function overloadPart(
+  name: string,
+  { best, overloaded, ratio, ratioWithout, outcome, health, odd }: Overload,
+): Findings {
   const refusedUs = outcome.refusedUs.percentile(99),
     healthUs = health.us.percentile(99)
   const refusals: Target = {
@@ -43,6 +49,9 @@ function overloadPart(name: string, { best, overloaded, ratio, outcome, health, 
   return {
     rows: [
       [name, `${best.toFixed(0)} answers/s at best, ${overloaded.toFixed(0)} at ten times the load`],
+      ...(ratioWithout === 1
+        ? []
+        : [[`${name}, the same load without the service`, `${percent(ratioWithout)} at ten times the load`] as const]),
       ...(outcome.refused === 0
         ? []
         : [[`${name}, refused`, `${outcome.refused}: ${spread(outcome.refusedUs)}`] as const]),
@@ -50,9 +59,9 @@ function overloadPart(name: string, { best, overloaded, ratio, outcome, health, 
     ],
     targets: [
       {
-        name: `${name}: at ten times the load ${100 * goodputMin} % of the best`,
-        found: `${(100 * ratio).toFixed(0)} %`,
-        isMet: ratio >= goodputMin,
+        name: `${name}: at ten times the load ${percent(goodputMin)} of the best, or of the share without the service`,
+        found: percent(ratio),
+        isMet: ratio >= goodputMin * Math.min(1, ratioWithout),
       },
       ...(outcome.refused === 0 ? [] : [refusals]),
       {
@@ -63,6 +72,10 @@ function overloadPart(name: string, { best, overloaded, ratio, outcome, health, 
     ],
     complaints: odd.map((what) => `${name}: ${what}`),
   }
+}
+
+function percent(ratio: number): string {
+  return `${(100 * ratio).toFixed(0)} %`
 }
 
 function besidePart({ before, beside, after, health }: Beside): Findings {
