@@ -97,6 +97,14 @@ const steps: readonly (readonly [string, (tab: Tab, url: string) => Promise<void
     },
   ],
   [
+    'a version of an answer',
+    async (tab) => {
+      await tab.click(labelled('Retry'))
+      await tab.waitFor('[aria-label="Versions"]')
+      await tab.waitFor('text=/first token/i')
+    },
+  ],
+  [
     'the menu of an answer',
     async (tab) => {
       await tab.click(labelled('More about this answer'))

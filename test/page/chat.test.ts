@@ -151,7 +151,10 @@ describeInChromium('once more', () => {
     await tab.waitFor(labelled('Retry'))
   }
 
-  test('a retry asks the same, and can be undone', async () => {
+  /** The version that is shown of the last message that has several. */
+  const shownVersion = `[...document.querySelectorAll('[aria-label="Versions"] .tabular-nums')].at(-1)?.innerText`
+
+  test('a retry asks the same, and keeps both versions, which keys alone choose', async () => {
     await answered()
     await tab.click(labelled('Retry'))
     const asked = await talk.next()
@@ -160,12 +163,38 @@ describeInChromium('once more', () => {
     await asked.finish()
     await tab.waitFor(said('Second answer'))
     await tab.waitForGone(said('First answer'))
-    await tab.click('text=Undo')
+    await tab.until(`${shownVersion} === '2/2'`)
+    await tab.evaluate(`document.querySelector('[aria-label="Previous version"]').focus()`)
+    await tab.press('Enter')
     await tab.waitFor(said('First answer'))
-    await tab.waitForGone('text=Undo')
-    expect(await tab.evaluate('document.activeElement.id')).toBe('message')
-    await tab.reload()
+    await tab.waitForGone(said('Second answer'))
+    await tab.until(`document.querySelector('[aria-live="polite"]').textContent.startsWith('Version 1 of 2')`)
+    expect(await tab.evaluate(`document.activeElement.getAttribute('aria-label')`)).toBe('Previous version')
+    await tab.press('Tab')
+    await tab.press('Enter')
+    await tab.waitFor(said('Second answer'))
+    await tab.press('Enter')
     await tab.waitFor(said('First answer'))
+    const other = person.tab('second')
+    await other.goto(await tab.url())
+    await other.waitFor(said('First answer'))
+    expect(await other.evaluate(shownVersion)).toBe('1/2')
+  }, 20_000)
+
+  test('a fork begins a new conversation with the messages until here', async () => {
+    await answered()
+    const address = await tab.url()
+    await tab.click(labelled('More about this answer'))
+    await tab.click('[role="menuitem"]:has-text("Fork from here")')
+    await tab.waitFor('h1:has-text("First question (fork)")')
+    expect(await tab.url()).not.toBe(address)
+    await ask(tab, 'Second question')
+    const asked = await talk.next()
+    expect(asked.messages).toEqual(['user: First question', 'assistant: First answer', 'user: Second question'])
+    await asked.finish()
+    await tab.goto(address)
+    await tab.waitFor(said('First answer'))
+    expect(await tab.text()).not.toContain('Second question')
   }, 20_000)
 
   test('a retry may ask another model', async () => {
@@ -181,7 +210,7 @@ describeInChromium('once more', () => {
     expect(await tab.evaluate('document.activeElement.id')).toBe('message')
   }, 20_000)
 
-  test('a message is edited with keys alone, and later messages are replaced', async () => {
+  test('a message is edited with keys alone, and the version before keeps what followed it', async () => {
     await answered()
     await ask(tab, 'Second question')
     await (await talk.next()).finish()
@@ -201,7 +230,10 @@ describeInChromium('once more', () => {
     await asked.finish()
     await tab.waitFor(said('Another answer'))
     expect(await tab.evaluate(`document.querySelectorAll('article').length`)).toBe(2)
-    await tab.waitFor('text=2 messages are gone.')
+    await tab.until(`${shownVersion} === '2/2'`)
+    await tab.click('[aria-label="Previous version"]')
+    await tab.waitFor(said('Second question'))
+    expect(await tab.evaluate(`document.querySelectorAll('article').length`)).toBe(4)
   }, 20_000)
 
   test('a message is deleted, and comes back', async () => {

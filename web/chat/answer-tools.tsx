@@ -18,6 +18,7 @@ export function AnswerTools({ answer, isLast, actions }: AnswerToolsProps): Reac
   const more: readonly MenuEntry[] = [
     ...(isLast ? [{ label: 'Retry with another model…', icon: 'retry', run: actions.retryWith } as const] : []),
     { label: 'Edit the question', icon: 'edit', run: () => actions.editQuestion(answer.id) },
+    { label: 'Fork from here', icon: 'fork', run: () => actions.fork(answer.id) },
     { label: 'Copy as curl', icon: 'copy', run: () => void copyAsCurl(actions.curl(answer.id)) },
     { label: 'Delete answer', icon: 'trash', isDanger: true, run: () => actions.remove(answer.id) },
   ]

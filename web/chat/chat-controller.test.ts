@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { Unreachable } from '../api/client.ts'
 import type { AssistantMessage, ChatSettings, Conversation, Draft, HistoryStore } from '../history/conversation.ts'
 import { memoryHistory } from '../history/memory-history.ts'
+import { branchOf, versionsOf, withAdded } from '../history/tree.ts'
 import type { AnswerBackup } from './answer-backup.ts'
 import { chatController, type ChatController } from './chat-controller.ts'
 import { emptyConversation, lastAnswer, withMessage } from './conversation-changes.ts'
@@ -67,7 +68,7 @@ async function scene(messages?: Conversation['messages'], history: HistoryStore 
   })
   await settled()
   const texts = (conversation: Conversation | undefined): readonly string[] =>
-    conversation?.messages.map(({ text }) => text) ?? []
+    conversation === undefined ? [] : branchOf(conversation).map(({ text }) => text)
   return {
     chat,
     client,
@@ -311,11 +312,17 @@ describe('chatController › an answer', () => {
   })
 })
 
-describe('chatController › retry, edit, continue', () => {
+describe('chatController › retry, edit, fork, continue', () => {
   const said = [userMessage('a'), answerMessage({ text: 'one' }), userMessage('b'), answerMessage({ text: 'two' })]
 
-  test('a retry sends the same request, and keeps the old answer until the new one starts', async () => {
-    const { chat, client, texts, storedTexts, frames } = await scene(said)
+  /** The texts of all versions of the last shown message. */
+  const versions = (conversation: Conversation | undefined): readonly string[] =>
+    conversation === undefined
+      ? []
+      : versionsOf(conversation, branchOf(conversation).at(-1)?.id ?? '').map(({ text }) => text)
+
+  test('a retry sends the same request, and adds a version to the answer', async () => {
+    const { chat, client, texts, storedTexts, stored, frames, conversation } = await scene(said)
     chat.retry('other')
     expect(texts()).toEqual(['a', 'one', 'b', ''])
     await settled()
@@ -323,49 +330,69 @@ describe('chatController › retry, edit, continue', () => {
       model: 'other',
       messages: [{ content: 'a' }, { content: 'one' }, { content: 'b' }],
     })
-    expect(await storedTexts()).toEqual(['a', 'one', 'b', 'two'])
     client.last().stream()
     client.last().say('three')
     await settled()
     frames.frame()
     await settled()
     expect(await storedTexts()).toEqual(['a', 'one', 'b', 'three'])
-  })
-
-  test('a failed retry can be undone, and leaves the stored answer', async () => {
-    const { chat, client, texts, storedTexts } = await scene(said)
-    chat.retry('m')
-    client.last().fail(new Unreachable('gone'))
-    await settled()
-    chat.retry('m')
-    client.last().fail(new Unreachable('gone'))
-    await settled()
-    expect(texts()).toEqual(['a', 'one', 'b', ''])
-    expect(await storedTexts()).toEqual(['a', 'one', 'b', 'two'])
-    chat.undo()
+    expect(versions(await stored())).toEqual(['two', 'three'])
+    chat.showVersion(said[3]?.id ?? '')
     expect(texts()).toEqual(['a', 'one', 'b', 'two'])
-    expect(chat.state.get().replaced).toBeUndefined()
+    client.last().say(' and more')
+    client.last().end()
+    await settled()
+    expect([texts(), await storedTexts()]).toEqual([
+      ['a', 'one', 'b', 'two'],
+      ['a', 'one', 'b', 'two'],
+    ])
+    expect(versions(conversation())).toEqual(['two', 'three and more'])
   })
 
-  test('an edit replaces the messages after it, and can be undone', async () => {
-    const { chat, client, texts, reply, storedTexts } = await scene(said)
+  test('a retry of an answer without content takes its place', async () => {
+    const { chat, client, texts, conversation } = await scene(said)
+    for (const _ of [1, 2]) {
+      chat.retry('m')
+      client.last().fail(new Unreachable('gone'))
+      await settled()
+    }
+    expect(texts()).toEqual(['a', 'one', 'b', ''])
+    expect(versions(conversation())).toEqual(['two', ''])
+    chat.showVersion(said[3]?.id ?? '')
+    expect(texts()).toEqual(['a', 'one', 'b', 'two'])
+  })
+
+  test('a retry of a question without an answer requests one', async () => {
+    const { chat, client, texts, reply } = await scene(said.slice(0, 3))
+    chat.retry('m')
+    expect(client.last().body).toMatchObject({ messages: [{ content: 'a' }, { content: 'one' }, { content: 'b' }] })
+    await reply('two')
+    expect(texts()).toEqual(['a', 'one', 'b', 'two'])
+  })
+
+  test('an edit adds a version to the question, and keeps what followed it', async () => {
+    const { chat, client, texts, reply, storedTexts, conversation } = await scene(said)
     chat.edit(said[0]?.id ?? '', draft('A'), 'm')
     expect(client.last().body).toMatchObject({ messages: [{ content: 'A' }] })
     await reply('new')
-    expect(texts()).toEqual(['A', 'new'])
-    chat.undo()
+    expect([texts(), conversation().title]).toEqual([['A', 'new'], 'A'])
+    const { updated } = conversation()
+    chat.showVersion(said[0]?.id ?? '')
     await settled()
-    expect(texts()).toEqual(['a', 'one', 'b', 'two'])
+    expect([texts(), conversation().title, conversation().updated]).toEqual([['a', 'one', 'b', 'two'], 'a', updated])
     expect(await storedTexts()).toEqual(['a', 'one', 'b', 'two'])
+    chat.send(draft('c'), 'm')
+    expect(texts()).toEqual(['a', 'one', 'b', 'two', 'c', ''])
   })
 
-  test('a new message leaves nothing to undo', async () => {
-    const { chat, reply } = await scene(said)
-    chat.retry('m')
-    await reply('three')
-    expect(chat.state.get().replaced).toHaveLength(4)
+  test('a fork is a new conversation, which the other one does not change', async () => {
+    const { chat, history, texts, reply } = await scene(said)
+    const id = await chat.fork(said[1]?.id ?? '')
+    expect(await history.get(id)).toMatchObject({ title: 'T (fork)', messages: [{ text: 'a' }, { text: 'one' }] })
     chat.send(draft('c'), 'm')
-    expect(chat.state.get().replaced).toBeUndefined()
+    await reply('d')
+    expect((await history.get(id))?.messages).toHaveLength(2)
+    expect(texts()).toHaveLength(6)
   })
 
   test('a continued answer is sent with its text, and appended to', async () => {
@@ -459,6 +486,15 @@ describe('chatController › retry, edit, continue', () => {
     await settled()
     expect(texts()).toEqual(['a', 'one', 'b', 'two'])
     expect(await storedTexts()).toEqual(['a', 'one', 'b', 'two'])
+    expect(chat.state.get().undeleted).toBeUndefined()
+  })
+
+  test('a deletion cannot be undone after a new message, which undo would remove', async () => {
+    const { chat, texts } = await scene(said)
+    chat.removeMessage(said[1]?.id ?? '')
+    chat.send(draft('c'), 'm')
+    chat.undo()
+    expect(texts()).toEqual(['a', 'b', 'two', 'c', ''])
   })
 })
 
@@ -642,6 +678,22 @@ describe('chatController › the history', () => {
       chat.noteAnsweredElsewhere()
       expect([chat.state.get().isAnsweredElsewhere, tabs.asked]).toEqual([false, 1])
     })
+  })
+
+  test('that gets messages in another tab during an answer keeps both', async () => {
+    const { chat, history, stored, conversation, reply } = await scene([userMessage('a'), answerMessage()])
+    chat.send(draft('b'), 'm')
+    await settled()
+    const before = await stored()
+    const [, answer] = before?.messages ?? []
+    if (before === undefined || answer === undefined) throw new Error('nothing was stored')
+    const other = userMessage('elsewhere')
+    await history.put({ ...before, ...withAdded(before, answer.id, [other]), updated: 2_000 })
+    await settled()
+    await reply('c')
+    expect(branchOf(conversation()).map(({ text }) => text)).toEqual(['a', 'answer', 'b', 'c'])
+    const after = await stored()
+    expect(after && versionsOf(after, other.id).map(({ text }) => text)).toEqual(['b', 'elsewhere'])
   })
 
   test('that gets another title during an answer keeps both', async () => {

@@ -9,6 +9,7 @@ import type {
   Message,
   UserMessage,
 } from '../history/conversation.ts'
+import { branchOf, leafOf, merged, withAdded, withoutMessage, withShown, type Tree } from '../history/tree.ts'
 import { newId } from '../new-id.ts'
 import { createStore, type Store } from '../store.ts'
 import { answerBackup, type AnswerBackup } from './answer-backup.ts'
@@ -17,13 +18,14 @@ import { chatBody } from './chat-body.ts'
 import {
   adopt,
   emptyConversation,
+  forkOf,
   lastAnswer,
   messagesBefore,
   resumed,
   withMessage,
-  withMessages,
+  withTree,
 } from './conversation-changes.ts'
-import { conversationStore } from './conversation-store.ts'
+import { conversationStore, type HeadChanges } from './conversation-store.ts'
 import type { FrameClock } from './frame-scheduler.ts'
 import { withRecord } from './provenance.ts'
 
@@ -38,8 +40,8 @@ export interface ChatState {
     /** Reading failed; see `failure`. */
     | 'unreadable'
   readonly conversation: Conversation
-  /** The messages before the last change that removed some. */
-  readonly replaced?: readonly Message[]
+  /** The messages before the last one was deleted. */
+  readonly undeleted?: Tree
   /** Why reading or saving failed. */
   readonly failure?: Error
   /** Whether another tab is receiving the last answer, if that is `interrupted`. `undefined`: not known yet. */
@@ -54,16 +56,25 @@ export interface ChatController {
   send(draft: Draft, model: string): void
   /** Stops the running answer. Its text stays. */
   stop(): void
-  /** Requests another answer to the last question. */
+  /** Requests another answer to the last question, as a new version. An answer without content is replaced. */
   retry(model: string): void
-  /** Replaces a question, removes all messages after it, and requests an answer. */
+  /** Adds a question as a new version of another one, and requests an answer. */
   edit(messageId: string, draft: Draft, model: string): void
   /** Continues the last answer. */
   continueAnswer(model: string): void
+  /** Shows a version of a message, and what follows it. */
+  showVersion(messageId: string): void
+  /**
+   * Stores a new conversation with the messages until this one.
+   *
+   * @returns its id
+   * @throws {InvalidConversation}
+   */
+  fork(messageId: string): Promise<string>
   removeMessage(messageId: string): void
-  /** Restores the messages that the last change removed. */
+  /** Restores the message that was deleted last. */
   undo(): void
-  /** Drops the messages that {@link ChatController.undo} would restore. */
+  /** Ends the possibility of {@link ChatController.undo}. */
   dismissUndo(): void
   changeSettings(settings: ChatSettings): void
   /** Saves the conversation although it was removed. */
@@ -121,19 +132,18 @@ export function chatController({
   const store = conversationStore({ id, history, onPut: onSaved, onRemoved })
   const answers = answerRunner({ client, onUpdate, onEnd, onRecord, frameClock, now, wait })
   let savedAt = 0
-  /** Nothing is saved until a new answer has text, so a failed retry does not overwrite the old answer. */
-  let isSavePaused = false
   let isWatching = false,
     hasTabReplied = false
 
   const conversation = (): Conversation => state.get().conversation
   const patch = (change: Partial<ChatState>): void => state.update((before) => ({ ...before, ...change }))
   const show = (message: Message): void => patch({ conversation: withMessage(conversation(), message) })
+  const beforeMessage = (id: string): Message | undefined => messagesBefore(branchOf(conversation()), id).at(-1)
 
   // Saving.
 
   function save(): void {
-    if (isSavePaused || state.get().phase !== 'ready' || conversation().messages.length === 0) return
+    if (state.get().phase !== 'ready' || conversation().messages.length === 0) return
     savedAt = now()
     store.put(conversation())
   }
@@ -172,7 +182,7 @@ export function chatController({
   async function onHistoryChange(changedId: string): Promise<void> {
     const { phase } = state.get()
     if ((changedId !== id && changedId !== '') || (store.saved === undefined && phase !== 'missing')) return
-    if (answers.isRunning || isSavePaused || store.isBusy) await mergeHead()
+    if (answers.isRunning || store.isBusy) await mergeHead()
     else await reload()
   }
 
@@ -208,35 +218,48 @@ export function chatController({
   }
 
   async function mergeHead(): Promise<void> {
-    const changed = await store.headChanges().catch(() => ({}))
-    if (changed === undefined) onRemoved()
-    else if (Object.keys(changed).length > 0) patch({ conversation: { ...conversation(), ...changed } })
+    const changed = await store.headChanges().catch((): HeadChanges => ({}))
+    if (changed === undefined) return onRemoved()
+    if (Object.keys(changed).length > 0) patch({ conversation: { ...conversation(), ...changed } })
+    if (changed.updated !== undefined) await mergeMessages()
+  }
+
+  /** Takes over the messages of other tabs, so that saving the running answer does not remove them. */
+  async function mergeMessages(): Promise<void> {
+    const found = await history.get(id).catch(() => undefined)
+    const answer = answers.current()
+    if (found === undefined || answer === undefined) return
+    patch({ conversation: { ...conversation(), ...merged(conversation(), found, answer.id) } })
   }
 
   // Requesting.
 
-  /** Shows these messages followed by an answer, and requests it. */
-  function ask(messages: readonly Message[], before: AssistantMessage, model: string): void {
+  /** Shows messages that end in an answer, and requests it. */
+  function ask(tree: Tree, answer: AssistantMessage, model: string): void {
     const settings = { ...conversation().settings, model }
-    const isStarted = before.text !== ''
+    clearUndeleted()
     patch({
       isAnsweredElsewhere: false,
-      conversation: withMessages({ ...conversation(), settings }, [...messages, resumed(before)], now()),
+      conversation: { ...withMessage(withTree(conversation(), tree), resumed(answer)), settings, updated: now() },
     })
-    answers.start(before, chatBody(settings, isStarted ? [...messages, before] : messages))
+    answers.start(answer, chatBody(settings, branchOf(tree)))
     save()
     // Saves the first update at once.
     savedAt = 0
   }
 
+  /** Adds messages after `parent`, then an answer, and requests it. */
+  function askAfter(tree: Tree, parent: string | undefined, questions: readonly UserMessage[], model: string): void {
+    const answer = newAnswer()
+    ask(withAdded(tree, parent, [...questions, answer]), answer, model)
+  }
+
   function onUpdate(answer: AssistantMessage): void {
-    isSavePaused = false
     show(answer)
     if (now() - savedAt >= saveEveryMs) save()
   }
 
   function onEnd(answer: AssistantMessage): void {
-    if (answer.text !== '' || answer.status === 'complete') isSavePaused = false
     patch({ conversation: { ...withMessage(conversation(), answer), updated: now() } })
     save()
   }
@@ -253,19 +276,8 @@ export function chatController({
     if (answer !== undefined) show(answer)
   }
 
-  // Replacing.
-
-  /** Remembers the messages for undo, and pauses saving until an answer starts. */
-  function startReplacing(): void {
-    endAnswer()
-    // While saving is paused, `replaced` still has the messages of the last saved state.
-    if (!isSavePaused) patch({ replaced: conversation().messages })
-    isSavePaused = store.saved !== undefined
-  }
-
-  function clearReplaced(): void {
-    isSavePaused = false
-    state.update(({ replaced: _, ...rest }) => rest)
+  function clearUndeleted(): void {
+    state.update(({ undeleted: _, ...rest }) => rest)
   }
 
   const newAnswer = (): AssistantMessage => ({
@@ -286,53 +298,51 @@ export function chatController({
     state,
     send(draft, model) {
       endAnswer()
-      clearReplaced()
-      ask([...conversation().messages, question(draft)], newAnswer(), model)
+      askAfter(conversation(), leafOf(conversation())?.id, [question(draft)], model)
     },
     stop: () => answers.stop(),
     retry(model) {
+      endAnswer()
       const answer = lastAnswer(conversation())
-      if (answer !== undefined) startReplacing()
-      ask(
-        answer === undefined ? conversation().messages : messagesBefore(conversation().messages, answer.id),
-        newAnswer(),
-        model,
-      )
+      const last = answer === undefined ? leafOf(conversation()) : beforeMessage(answer.id)
+      const isEmpty = answer?.text === '' && answer.reasoning === ''
+      askAfter(isEmpty ? withoutMessage(conversation(), answer.id) : conversation(), last?.id, [], model)
     },
     edit(messageId, draft, model) {
-      startReplacing()
-      ask([...messagesBefore(conversation().messages, messageId), question(draft)], newAnswer(), model)
+      endAnswer()
+      askAfter(conversation(), beforeMessage(messageId)?.id, [question(draft)], model)
     },
     continueAnswer(model) {
       const answer = lastAnswer(conversation())
       if (answer === undefined || answer.text === '' || answers.isRunning) return
-      clearReplaced()
-      ask(messagesBefore(conversation().messages, answer.id), answer, model)
+      ask(conversation(), answer, model)
+    },
+    showVersion(messageId) {
+      patch({ conversation: withTree(conversation(), withShown(conversation(), messageId)) })
+      if (!answers.isRunning) save()
+    },
+    async fork(messageId) {
+      const forked = forkOf(conversation(), messageId, newId(), now())
+      await history.put(forked)
+      return forked.id
     },
     removeMessage(messageId) {
-      startReplacing()
-      isSavePaused = false
+      endAnswer()
+      const { messages, leaf } = conversation()
       patch({
-        conversation: withMessages(
-          conversation(),
-          conversation().messages.filter((message) => message.id !== messageId),
-          now(),
-        ),
+        undeleted: { messages, leaf },
+        conversation: { ...withTree(conversation(), withoutMessage(conversation(), messageId)), updated: now() },
       })
       store.put(conversation())
     },
     undo() {
-      const { replaced } = state.get()
-      if (replaced === undefined) return
-      endAnswer()
-      clearReplaced()
-      patch({ conversation: withMessages(conversation(), replaced, now()) })
+      const { undeleted } = state.get()
+      if (undeleted === undefined) return
+      clearUndeleted()
+      patch({ conversation: { ...withTree(conversation(), undeleted), updated: now() } })
       save()
     },
-    dismissUndo() {
-      clearReplaced()
-      if (!answers.isRunning) save()
-    },
+    dismissUndo: clearUndeleted,
     changeSettings(settings) {
       patch({ conversation: { ...conversation(), settings } })
       if (!answers.isRunning) save()
@@ -355,8 +365,7 @@ export function chatController({
       backup.put(id, answer)
       save()
     },
-    isIdle: () =>
-      !answers.isRunning && !store.isBusy && !isSavePaused && !isUnsaved() && state.get().phase !== 'loading',
+    isIdle: () => !answers.isRunning && !store.isBusy && !isUnsaved() && state.get().phase !== 'loading',
     close() {
       unsubscribe()
       answers.abandon()

@@ -1,31 +1,61 @@
 import { describe, expect, test } from 'bun:test'
+import type { Conversation } from '../history/conversation.ts'
+import { parseConversation } from '../history/parse-conversation.ts'
 import {
   adopt,
   canContinue,
   emptyConversation,
+  forkOf,
   isAnswering,
   messagesBefore,
   withMessage,
-  withMessages,
+  withTree,
 } from './conversation-changes.ts'
 import { answerMessage, userMessage } from './testing.ts'
 
 const settings = { system: '', parameters: {} }
 const empty = emptyConversation('c', settings, 5)
 
-describe('withMessages', () => {
-  test('derives the title from the first message', () => {
-    expect(withMessages(empty, [userMessage('Hello there'), answerMessage()], 9)).toMatchObject({
-      title: 'Hello there',
-      updated: 9,
-      created: 5,
-    })
+describe('withTree', () => {
+  const [first, second] = [userMessage('Hello there'), userMessage('Good morning')]
+
+  test('derives the title from the first message that is shown', () => {
+    expect(withTree(empty, { messages: [first, answerMessage()] }).title).toBe('Hello there')
+    expect(withTree(empty, { messages: [first, second], leaf: second.id }).title).toBe('Good morning')
   })
 
   test('leaves a title that a person chose', () => {
-    expect(withMessages({ ...empty, title: 'Mine', isTitled: true }, [userMessage('Hello there')], 9).title).toBe(
-      'Mine',
-    )
+    expect(withTree({ ...empty, title: 'Mine', isTitled: true }, { messages: [first] }).title).toBe('Mine')
+  })
+})
+
+describe('forkOf', () => {
+  const [question, answer] = [userMessage('a'), answerMessage({ status: 'streaming' })]
+  const other = { ...answerMessage(), parent: question.id }
+  const told: Conversation = {
+    ...empty,
+    title: 'T',
+    isPinned: true,
+    settings: { system: 's', parameters: {}, model: 'm' },
+    messages: [question, { ...answer, parent: question.id }, other, { ...userMessage('b'), parent: answer.id }],
+    leaf: answer.id,
+  }
+
+  test('has the shown messages until one, without other versions, and the settings', () => {
+    const forked = forkOf(told, answer.id, 'forked', 9)
+    expect(forked).toEqual({
+      ...told,
+      id: 'forked',
+      title: 'T (fork)',
+      isTitled: true,
+      isPinned: false,
+      created: 9,
+      updated: 9,
+      messages: [question, { ...answer, status: 'interrupted' }],
+      leaf: undefined,
+    })
+    expect(parseConversation(forked).kind).toBe('ok')
+    expect(forkOf(forked, question.id, 'newer', 9)).toMatchObject({ title: 'T (fork)', messages: [{ text: 'a' }] })
   })
 })
 
@@ -35,6 +65,12 @@ describe('withMessage', () => {
     const changed = withMessage({ ...empty, messages: [first, second] }, { ...second, text: 'b' })
     expect(changed.messages[0]).toBe(first)
     expect(changed.messages[1]).toMatchObject({ text: 'b' })
+  })
+
+  test('leaves it at its place in the tree', () => {
+    const [first, second] = [userMessage('a'), { ...answerMessage(), parent: 'x' }]
+    const { messages } = withMessage({ ...empty, messages: [first, second] }, { ...second, parent: 'y', text: 'b' })
+    expect(messages[1]).toMatchObject({ text: 'b', parent: 'x' })
   })
 })
 
@@ -47,8 +83,10 @@ describe('messagesBefore', () => {
 })
 
 describe('isAnswering', () => {
-  test('is true while the last message is streaming', () => {
-    expect(isAnswering({ ...empty, messages: [userMessage('a'), answerMessage({ status: 'streaming' })] })).toBe(true)
+  test('is true while an answer of any version is streaming', () => {
+    const [question, answer] = [userMessage('a'), answerMessage({ status: 'streaming' })]
+    expect(isAnswering({ ...empty, messages: [question, answer] })).toBe(true)
+    expect(isAnswering({ ...empty, messages: [question, answer, userMessage('b')], leaf: question.id })).toBe(true)
     expect(isAnswering({ ...empty, messages: [userMessage('a'), answerMessage()] })).toBe(false)
     expect(isAnswering(empty)).toBe(false)
   })
@@ -88,6 +126,7 @@ describe('adopt', () => {
     ['an error', { error: { kind: 'network', message: '' } }],
     ['another origin', { provenance: { requestId: 's', trail: [] } }],
     ['log probabilities', { logprobs: [] }],
+    ['another parent', { parent: 'x' }],
   ] as const)('takes a message with %s', (_, more) => {
     expect(adopt(shown, { ...shown, messages: [question, { ...answer, ...more }] }).messages[1]).toMatchObject(more)
   })

@@ -1,5 +1,6 @@
 import type { AssistantMessage, ChatSettings, Conversation, Message, UserMessage } from '../history/conversation.ts'
 import { titleFrom } from '../history/title.ts'
+import { branchOf, leafOf, type Tree } from '../history/tree.ts'
 
 /** Changes of conversations. Each returns a new object; unchanged messages keep their identity. */
 
@@ -8,19 +9,49 @@ export function emptyConversation(id: string, settings: ChatSettings, now: numbe
   return { id, title: '', isTitled: false, isPinned: false, created: now, updated: now, settings, messages: [] }
 }
 
-/** Replaces the messages. The title follows the first one, unless a person chose it. */
-export function withMessages(conversation: Conversation, messages: readonly Message[], now: number): Conversation {
-  const first = messages.find((message) => message.role === 'user')
-  const title = conversation.isTitled || first === undefined ? conversation.title : titleFrom(first)
-  return { ...conversation, title, messages, updated: now }
+/** Replaces the messages. The title follows the first one that is shown, unless a person chose it. */
+export function withTree(conversation: Conversation, { messages, leaf }: Tree): Conversation {
+  const changed = { ...conversation, messages, leaf }
+  const first = branchOf(changed).find((message) => message.role === 'user')
+  return conversation.isTitled || first === undefined ? changed : { ...changed, title: titleFrom(first) }
 }
 
-/** Replaces the message with the same id. */
+/** Replaces the message with the same id, at its place in the tree. */
 export function withMessage(conversation: Conversation, changed: Message): Conversation {
   return {
     ...conversation,
-    messages: conversation.messages.map((message) => (message.id === changed.id ? changed : message)),
+    messages: conversation.messages.map((message) =>
+      message.id === changed.id ? { ...changed, parent: message.parent } : message,
+    ),
   }
+}
+
+/** Returns a new conversation with the shown messages until one of them. */
+export function forkOf(conversation: Conversation, messageId: string, id: string, now: number): Conversation {
+  const branch = branchOf(conversation)
+  const end = branch.findIndex((message) => message.id === messageId)
+  const title = conversation.title.slice(0, forkedTitleMax)
+  return {
+    ...conversation,
+    id,
+    title: title.endsWith(forkMark) ? title : title + forkMark,
+    isTitled: true,
+    isPinned: false,
+    created: now,
+    updated: now,
+    messages: branch.slice(0, end + 1).map((message) => ({ ...ended(message), parent: undefined })),
+    leaf: undefined,
+  }
+}
+
+const forkMark = ' (fork)',
+  forkedTitleMax = 200
+
+/** A running answer of the other conversation does not go on in a fork. */
+function ended(message: Message): Message {
+  return message.role === 'assistant' && message.status === 'streaming'
+    ? { ...message, status: 'interrupted' }
+    : message
 }
 
 /** Returns the messages before the one with this id; all of them if it is missing. */
@@ -29,15 +60,15 @@ export function messagesBefore(messages: readonly Message[], id: string): readon
   return at === -1 ? messages : messages.slice(0, at)
 }
 
-/** Returns the last message if it is an answer. */
-export function lastAnswer({ messages }: Conversation): AssistantMessage | undefined {
-  const last = messages.at(-1)
+/** Returns the last message that is shown, if it is an answer. */
+export function lastAnswer(conversation: Tree): AssistantMessage | undefined {
+  const last = leafOf(conversation)
   return last?.role === 'assistant' ? last : undefined
 }
 
-/** Whether an answer is running. */
-export function isAnswering(conversation: Conversation): boolean {
-  return lastAnswer(conversation)?.status === 'streaming'
+/** Whether an answer is running, in any version. */
+export function isAnswering({ messages }: Conversation): boolean {
+  return messages.findLast((message) => message.role === 'assistant' && message.status === 'streaming') !== undefined
 }
 
 /** Whether an answer can be continued. */
@@ -78,6 +109,7 @@ export function adopt(shown: Conversation, other: Conversation): Conversation {
 
 /** Compares all members that can change. Images never change. */
 function isAlike(one: Message, other: Message): boolean {
+  if (one.parent !== other.parent) return false
   if (one.role === 'user')
     return (
       other.role === 'user' &&

@@ -1,5 +1,4 @@
 import type { ReactNode } from 'react'
-import type { Message } from '../history/conversation.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 
@@ -12,28 +11,22 @@ export function NotSavedNotice({ failure }: { readonly failure: Error | undefine
   )
 }
 
-/** Props of {@link ReplacedNotice}. */
-export interface ReplacedNoticeProps {
-  /** Messages that undo would restore. */
-  readonly replaced: readonly Message[] | undefined
-  /** Number of messages shown. */
-  readonly shown: number
+/** Props of {@link DeletedNotice}. */
+export interface DeletedNoticeProps {
+  readonly isShown: boolean
   readonly onUndo: () => void
   readonly onDismiss: () => void
 }
 
-/** Offers undo after messages were replaced or deleted. */
-export function ReplacedNotice({ replaced, shown, onUndo, onDismiss }: ReplacedNoticeProps): ReactNode {
-  if (replaced === undefined) return null
-  const gone = replaced.length - shown
+/** Offers undo after a message was deleted. */
+export function DeletedNotice({ isShown, onUndo, onDismiss }: DeletedNoticeProps): ReactNode {
+  if (!isShown) return null
   return (
     <div
       role="status"
       className="flex items-center gap-2 rounded-xl border border-line bg-panel py-1 pr-1 pl-3 text-sm"
     >
-      <p className="min-w-0 flex-1">
-        {gone > 0 ? `${gone} ${gone === 1 ? 'message is' : 'messages are'} gone.` : 'The earlier answer was replaced.'}
-      </p>
+      <p className="min-w-0 flex-1">The message is deleted.</p>
       <Button onClick={onUndo}>Undo</Button>
       <IconButton label="Dismiss" icon="close" onClick={onDismiss} />
     </div>

@@ -12,12 +12,12 @@ export interface ConversationStore {
   put(conversation: Conversation): void
   /** Saves a state although the conversation was removed. */
   restore(conversation: Conversation): void
-  /** Returns changes to title and pin by other tabs; `undefined` if the conversation was removed. */
+  /** Returns changes of the head by other tabs; `undefined` if the conversation was removed. */
   headChanges(): Promise<HeadChanges | undefined>
 }
 
-/** Changes that other tabs made to the head. */
-export type HeadChanges = Partial<Pick<Conversation, 'title' | 'isTitled' | 'isPinned'>>
+/** Changes that other tabs made to the head. With `updated`, the messages have changed, too. */
+export type HeadChanges = Partial<Pick<Conversation, 'title' | 'isTitled' | 'isPinned' | 'updated'>>
 
 /** Options of {@link conversationStore}. */
 export interface ConversationStoreOptions {
@@ -91,6 +91,7 @@ export function conversationStore({ id, history, onPut, onRemoved }: Conversatio
       return {
         ...(head.title === before.title ? {} : { title: head.title, isTitled: true }),
         ...(head.isPinned === before.isPinned ? {} : { isPinned: head.isPinned }),
+        ...(head.updated === before.updated ? {} : { updated: head.updated }),
       }
     },
   }

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
 import { displayNameOf } from '../app/display-name.ts'
+import { branchOf, versionPlaces } from '../history/tree.ts'
 import { addRecent, recentModels } from '../models/favourites.ts'
 import type { ModelsState } from '../models/models-store.ts'
 import { useServices } from '../services.ts'
@@ -9,7 +10,7 @@ import type { ChatController } from './chat-controller.ts'
 import { Composer } from './composer.tsx'
 import { isAnswering, lastAnswer, lastQuestion } from './conversation-changes.ts'
 import { ConversationHeader } from './conversation-header.tsx'
-import { NotSavedNotice, ReplacedNotice } from './conversation-notices.tsx'
+import { DeletedNotice, NotSavedNotice } from './conversation-notices.tsx'
 import { ConversationPhase } from './conversation-phase.tsx'
 import { EmptyChat } from './empty-chat.tsx'
 import { messageActions } from './message-actions.ts'
@@ -39,8 +40,11 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
   const state = useStore(chat.state)
   const {
     phase,
-    conversation: { title, settings, messages },
+    conversation,
+    conversation: { title, settings },
   } = state
+  const messages = useMemo(() => branchOf(conversation), [conversation])
+  const places = useMemo(() => versionPlaces(conversation), [conversation])
   const { state: modelsState, model } = useModel(settings.model)
   const drafts = useDraft(history, isNew ? 'new' : chat.id, boot.user?.id ?? '')
   const attachments = useAttachments(drafts)
@@ -50,7 +54,7 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
   const [editedId, setEditedId] = useState<string>()
   const [isRetryingWith, setRetryingWith] = useState(false)
   const [isSettingsOpen, setSettingsOpen] = useState(false)
-  const isBusy = isAnswering(state.conversation)
+  const isBusy = isAnswering(conversation)
 
   const actions = useMemo(
     () =>
@@ -69,7 +73,7 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
     (name: string) => chat.changeSettings({ ...chat.state.get().conversation.settings, model: name }),
     [chat],
   )
-  useAnnouncements(lastAnswer(state.conversation))
+  useAnnouncements(lastAnswer(conversation))
   useEscape(isBusy, () => chat.stop())
   useEffect(() => {
     document.title = `${title === '' ? 'Chat' : title} · svc`
@@ -108,6 +112,7 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
       />
       <MessageList
         messages={messages}
+        places={places}
         editedId={editedId}
         isAnsweredElsewhere={state.isAnsweredElsewhere}
         actions={actions}
@@ -125,9 +130,8 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
       <div className="shrink-0 overflow-y-hidden pt-1 pb-3 [scrollbar-gutter:stable]">
         <div className="mx-auto flex w-full max-w-3xl flex-col gap-2 px-4">
           <NotSavedNotice failure={phase === 'ready' ? state.failure : undefined} />
-          <ReplacedNotice
-            replaced={state.replaced}
-            shown={messages.length}
+          <DeletedNotice
+            isShown={state.undeleted !== undefined}
             onUndo={() => thenFocus(chat.undo)}
             onDismiss={() => thenFocus(chat.dismissUndo)}
           />

@@ -12,7 +12,7 @@ export interface EditMessageProps {
   readonly onCancel: () => void
 }
 
-/** The editor of a sent message. Sending replaces all messages after it. */
+/** The editor of a sent message. Sending adds a version of it. */
 export function EditMessage({ message, onSend, onCancel }: EditMessageProps): ReactNode {
   const id = useId()
   const [text, setText] = useState(message.text)
@@ -32,7 +32,7 @@ export function EditMessage({ message, onSend, onCancel }: EditMessageProps): Re
       }}
     >
       <label htmlFor={id} className="text-sm text-muted">
-        Edit your message. What comes after it is replaced.
+        Edit your message. The version before is kept.
       </label>
       {images.length === 0 ? null : (
         <div className="mt-2">

@@ -1,4 +1,7 @@
+import { navigate } from '../app/route.ts'
 import type { Draft, Message } from '../history/conversation.ts'
+import { branchOf, versionsOf } from '../history/tree.ts'
+import { announce } from '../ui/announce.ts'
 import { focusContent } from '../ui/focus-content.ts'
 import type { ChatController } from './chat-controller.ts'
 import { lastQuestion, messagesBefore } from './conversation-changes.ts'
@@ -18,6 +21,10 @@ export interface MessageActions {
   /** Opens the question before an answer for editing. */
   readonly editQuestion: (answerId: string) => void
   readonly remove: (id: string) => void
+  /** Shows the next version of a message; with -1 the one before. Goes around at both ends. */
+  readonly stepVersion: (id: string, step: 1 | -1) => void
+  /** Opens a new conversation with the messages until this one. */
+  readonly fork: (id: string) => void
   /** Model and input length of the request for an answer. */
   readonly asked: (answerId: string) => RequestSize
   /** The request for an answer, as a curl command. */
@@ -54,7 +61,7 @@ export function messageActions({
   retryWith,
   openSettings,
 }: MessageActionsOptions): MessageActions {
-  const messages = (): readonly Message[] => chat.state.get().conversation.messages
+  const messages = (): readonly Message[] => branchOf(chat.state.get().conversation)
 
   function ask(how: (model: string) => void): void {
     if (model === undefined) return
@@ -65,6 +72,15 @@ export function messageActions({
   function showEnd(): void {
     toEnd()
     focusContent()
+  }
+
+  async function fork(messageId: string): Promise<void> {
+    try {
+      navigate({ view: 'chat', id: await chat.fork(messageId) })
+      announce('This is a new conversation with the messages until here')
+    } catch (error) {
+      announce(`It could not be forked: ${error instanceof Error ? error.message : String(error)}`)
+    }
   }
 
   return {
@@ -88,6 +104,15 @@ export function messageActions({
       chat.removeMessage(id)
       focusContent()
     },
+    stepVersion(id, step) {
+      const versions = versionsOf(chat.state.get().conversation, id)
+      const at = (versions.findIndex((version) => version.id === id) + step + versions.length) % versions.length
+      const next = versions[at]
+      if (next === undefined) return
+      chat.showVersion(next.id)
+      announce(`Version ${at + 1} of ${versions.length}`)
+    },
+    fork: (id) => void fork(id),
     asked(answerId) {
       const lengths = messagesBefore(messages(), answerId).map(({ text }) => text.length)
       return {

@@ -1,14 +1,18 @@
 import { memo, type ReactNode } from 'react'
 import type { Message } from '../history/conversation.ts'
+import type { VersionPlace } from '../history/tree.ts'
 import { Button } from '../ui/button.tsx'
 import { AnswerView } from './answer-view.tsx'
 import type { MessageActions } from './message-actions.ts'
 import type { Follow } from './use-follow.ts'
 import { UserMessageView } from './user-message-view.tsx'
+import { Versions } from './versions.tsx'
 
 /** Props of {@link MessageList}. */
 export interface MessageListProps {
   readonly messages: readonly Message[]
+  /** Places of messages that have other versions, by id. */
+  readonly places: ReadonlyMap<string, VersionPlace>
   /** The message in the editor. */
   readonly editedId: string | undefined
   /** Whether another tab is receiving the last answer, if that is interrupted. `undefined`: not known yet. */
@@ -22,6 +26,7 @@ export interface MessageListProps {
 /** The messages. Growing text is not read by screen readers; see {@link useAnnouncements}. */
 export function MessageList({
   messages,
+  places,
   editedId,
   isAnsweredElsewhere,
   actions,
@@ -41,9 +46,12 @@ export function MessageList({
       >
         <div ref={content} className="mx-auto flex max-w-3xl flex-col gap-4 px-4 py-4">
           {messages.map((message, index) => (
+            // Versions follow the same message, so the buttons between them stay in place, with the focus.
             <MessageView
-              key={message.id}
+              key={messages[index - 1]?.id ?? ''}
               message={message}
+              version={places.get(message.id)?.version}
+              versionCount={places.get(message.id)?.count}
               isLast={index === last}
               isEdited={message.id === editedId}
               isAnsweredElsewhere={index === last ? isAnsweredElsewhere : false}
@@ -67,6 +75,9 @@ export function MessageList({
 
 interface MessageViewProps {
   readonly message: Message
+  /** Absent, as is the count: there is one version. */
+  readonly version: number | undefined
+  readonly versionCount: number | undefined
   readonly isLast: boolean
   readonly isEdited: boolean
   readonly isAnsweredElsewhere: boolean | undefined
@@ -77,6 +88,8 @@ interface MessageViewProps {
 
 const MessageView = memo(function MessageView({
   message,
+  version,
+  versionCount,
   isLast,
   isEdited,
   isAnsweredElsewhere,
@@ -88,9 +101,14 @@ const MessageView = memo(function MessageView({
   return (
     <article aria-label={message.role === 'user' ? 'Your message' : 'Answer'} className={className}>
       {message.role === 'user' ? (
-        <UserMessageView message={message} isEdited={isEdited} actions={actions} />
+        <UserMessageView message={message} isLast={isLast} isEdited={isEdited} actions={actions} />
       ) : (
         <AnswerView answer={message} isLast={isLast} isAnsweredElsewhere={isAnsweredElsewhere} actions={actions} />
+      )}
+      {version === undefined || versionCount === undefined ? null : (
+        <div className={message.role === 'user' ? 'flex justify-end' : '-ml-2 flex'}>
+          <Versions version={version} count={versionCount} onStep={(step) => actions.stepVersion(message.id, step)} />
+        </div>
       )}
     </article>
   )

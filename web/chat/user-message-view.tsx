@@ -9,12 +9,14 @@ import type { MessageActions } from './message-actions.ts'
 /** Props of {@link UserMessageView}. */
 export interface UserMessageProps {
   readonly message: UserMessage
+  /** Whether it has no answer. */
+  readonly isLast: boolean
   readonly isEdited: boolean
   readonly actions: MessageActions
 }
 
 /** A person's message, or its editor. */
-export function UserMessageView({ message, isEdited, actions }: UserMessageProps): ReactNode {
+export function UserMessageView({ message, isLast, isEdited, actions }: UserMessageProps): ReactNode {
   if (isEdited)
     return (
       <EditMessage
@@ -45,7 +47,9 @@ export function UserMessageView({ message, isEdited, actions }: UserMessageProps
           }
         >
           {message.text === '' ? null : <CopyButton text={message.text} label="Copy message" />}
+          {isLast ? <IconButton label="Retry" icon="retry" onClick={actions.retry} /> : null}
           <IconButton label="Edit message" icon="edit" onClick={() => actions.edit(message.id)} />
+          <IconButton label="Fork from here" icon="fork" onClick={() => actions.fork(message.id)} />
           <IconButton label="Delete message" icon="trash" onClick={() => actions.remove(message.id)} />
         </div>
       </div>

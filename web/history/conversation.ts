@@ -12,7 +12,10 @@ export interface Conversation {
   /** Unix milliseconds of the last message. */
   readonly updated: number
   readonly settings: ChatSettings
+  /** All versions of all messages, each after its parent (tree.ts). */
   readonly messages: readonly Message[]
+  /** Id of the last message of the shown branch. Absent: there are no versions, and messages follow each other. */
+  readonly leaf?: string | undefined
 }
 
 /** Settings of a conversation's requests. */
@@ -49,6 +52,8 @@ export type Message = UserMessage | AssistantMessage
 export interface UserMessage {
   readonly role: 'user'
   readonly id: string
+  /** Id of the message before it. Absent for a first message, and in a conversation without a leaf. */
+  readonly parent?: string | undefined
   readonly time: number
   readonly text: string
   readonly images: readonly ImageAttachment[]
@@ -68,6 +73,8 @@ export interface ImageAttachment {
 export interface AssistantMessage {
   readonly role: 'assistant'
   readonly id: string
+  /** As in {@link UserMessage}. */
+  readonly parent?: string | undefined
   readonly time: number
   readonly text: string
   /** The model's reasoning; empty if it sent none. */

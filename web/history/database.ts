@@ -30,6 +30,8 @@ export const upgrades: readonly Upgrade[] = [
     database.createObjectStore('pictures')
     database.createObjectStore('drafts')
   },
+  // Bodies may be trees, which older pages must not read or write. This one reads both forms.
+  () => undefined,
 ]
 
 /** A connection to a database. It reopens when the browser has closed it. */

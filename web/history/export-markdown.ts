@@ -1,14 +1,18 @@
 import type { AssistantMessage, Conversation, Message } from './conversation.ts'
 import { oneLine } from './one-line.ts'
+import { branchOf } from './tree.ts'
 
-/** Exports a conversation as Markdown, with images, but without parameters, log probabilities and trail. */
-export function exportMarkdown({ title, created, settings, messages }: Conversation): string {
+/**
+ * Exports the shown branch of a conversation as Markdown, with images, but without parameters, log probabilities and
+ * trail.
+ */
+export function exportMarkdown({ title, created, settings, ...tree }: Conversation): string {
   const parts = [
     `# ${plain(title)}`,
     `*${settings.model === undefined ? '' : `${plain(settings.model)} · `}${day(created)}*`,
   ]
   if (settings.system.trim() !== '') parts.push('## System', closed(settings.system))
-  return `${[...parts, ...messages.flatMap(partsOf)].join('\n\n')}\n`
+  return `${[...parts, ...branchOf(tree).flatMap(partsOf)].join('\n\n')}\n`
 }
 
 function partsOf(message: Message): readonly string[] {

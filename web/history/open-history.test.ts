@@ -6,6 +6,7 @@ import { connectionTo, upgrades } from './database.ts'
 import { ConversationRemoved, HistoryOutdated } from './history-error.ts'
 import { openHistory } from './open-history.ts'
 import { answerOf, conversationOf, failureOf, historyContract, questionOf } from './testing.ts'
+import { withAdded } from './tree.ts'
 
 let users = 0
 
@@ -211,6 +212,23 @@ describe('a database', () => {
     const raw = await openDB(`svc-${user}`)
     expect([raw.version, raw.objectStoreNames.contains('added')]).toEqual([upgrades.length + 1, true])
     raw.close()
+  })
+
+  test('from before there were versions of messages is read as it is, and gets them', async () => {
+    const user = newUser(),
+      before = await openHistory(user, { connection: connectionTo(`svc-${user}`, upgrades.slice(0, 1)) })
+    await before.put(conversationOf())
+    before.close()
+    const history = await openHistory(user)
+    const found = await history.get('c1')
+    expect(found).toEqual(conversationOf())
+    const grown = { ...conversationOf(), ...withAdded(conversationOf(), 'm1', [answerOf('complete')]) }
+    await history.put(grown)
+    expect(await history.get('c1')).toEqual(grown)
+    history.close()
+    const older = await openHistory(user, { connection: connectionTo(`svc-${user}`, upgrades.slice(0, 1)) })
+    expect([await older.heads(), older.fault]).toEqual([[], 'outdated'])
+    older.close()
   })
 
   test('of a newer version is not used: writes last as long as the page', async () => {

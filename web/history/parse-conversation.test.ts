@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { TrailEntry } from '../../src/http/page/page-api.ts'
 import type { AnswerError, AssistantMessage, Parameters, Provenance } from './conversation.ts'
 import { conversationSizeMax, parseConversation, parseDraft, parseHead } from './parse-conversation.ts'
-import { conversationOf } from './testing.ts'
+import { conversationOf, questionOf } from './testing.ts'
 
 const good = conversationOf()
 
@@ -69,6 +69,7 @@ describe('a conversation', () => {
     const answer: Required<AssistantMessage> = {
       role: 'assistant',
       id: 'a',
+      parent: 'q',
       time: 5,
       text: 't',
       reasoning: 'r',
@@ -79,8 +80,50 @@ describe('a conversation', () => {
       logprobs: [{ token: 't', logprob: -1, top: [] }],
       provenance,
     }
-    const everything = conversationOf({ settings: { model: 'm', system: 's', parameters }, messages: [answer] })
+    const everything = conversationOf({
+      settings: { model: 'm', system: 's', parameters },
+      messages: [questionOf('q', 'x'), answer],
+      leaf: 'a',
+    })
     expect(parseConversation(JSON.parse(JSON.stringify(everything)))).toEqual({ kind: 'ok', value: everything })
+  })
+
+  test('without a leaf is one branch, whatever its parents are', () => {
+    const [one, two] = [questionOf('a', 'x'), questionOf('b', 'y')]
+    expect(parseConversation({ ...good, messages: [{ ...one, parent: 'b' }, two] })).toEqual({
+      kind: 'ok',
+      value: { ...good, messages: [one, two] },
+    })
+  })
+
+  test('has a leaf without messages after it', () => {
+    const messages = [questionOf('a', 'x'), { ...questionOf('b', 'y'), parent: 'a' }, questionOf('c', 'z')]
+    expect(parseConversation({ ...good, messages, leaf: 'a' })).toMatchObject({ value: { leaf: 'b' } })
+  })
+
+  test.each([
+    ['itself', 'b'],
+    ['a later message', 'c'],
+    ['an unknown message', 'x'],
+  ])('is damaged by a message after %s', (_, parent) => {
+    const messages = [questionOf('a', ''), { ...questionOf('b', ''), parent }, { ...questionOf('c', ''), parent: 'b' }]
+    expect(whyOf({ ...good, messages, leaf: 'c' })).toBe('b has no parent before it')
+  })
+
+  test('is damaged by a leaf that is not there, or no id', () => {
+    expect(whyOf({ ...good, leaf: 'x' })).toBe('the leaf is not among the messages')
+    expect(whyOf({ ...good, messages: [], leaf: 'x' })).toBe('the leaf is not among the messages')
+    expect(whyOf({ ...good, leaf: '../x' })).toBe('leaf: is not an id')
+  })
+
+  test('of 100,000 versions, or as many messages in a row, is read in time', () => {
+    const ids = Array.from({ length: 100_000 }, (_, index) => `m${index}`)
+    for (const parentOf of [() => undefined, (index: number) => ids[index - 1]]) {
+      const messages = ids.map((id, index) => ({ ...questionOf(id, ''), parent: parentOf(index) }))
+      const started = performance.now()
+      expect(parseConversation({ ...good, messages, leaf: ids[0] }).kind).toBe('ok')
+      expect(performance.now() - started).toBeLessThan(2_000)
+    }
   })
 
   test('drops unknown fields', () => {

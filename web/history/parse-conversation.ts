@@ -14,7 +14,9 @@ import type {
   TokenLogprob,
   UserMessage,
 } from './conversation.ts'
+import { newestAfter } from './newest-after.ts'
 import { Damaged, fieldsOf, flag, listOf, number, oneOf, text, textWithin, time, type Read } from './read-fields.ts'
+import type { Tree } from './tree.ts'
 
 /** Outcome of parsing untrusted data. */
 export type Parsed<Value> =
@@ -29,8 +31,8 @@ export const titleLengthMax = 1_000
 
 /**
  * Parses a conversation from a database or a file. Unknown fields are ignored. It is damaged by values of wrong types,
- * unsupported images (only `data:image/…` of PNG, JPEG, WebP, GIF and AVIF), repeated ids, or a size above
- * {@link conversationSizeMax}. Never throws.
+ * unsupported images (only `data:image/…` of PNG, JPEG, WebP, GIF and AVIF), repeated ids, a message before its parent,
+ * or a size above {@link conversationSizeMax}. Never throws.
  */
 export function parseConversation(value: unknown): Parsed<Conversation> {
   return parsed(conversation, value)
@@ -79,7 +81,7 @@ const conversation: Read<Conversation> = (value, where) => {
     created: fields.get('created', time),
     updated: fields.get('updated', time),
     settings: fields.get('settings', settings),
-    messages: fields.get('messages', messages),
+    ...treeOf(fields.get('messages', messages), fields.optional('leaf', id).leaf, where),
   }
   const size = sizeOf(found)
   if (size > conversationSizeMax)
@@ -134,6 +136,19 @@ const messages: Read<readonly Message[]> = (value, where) => {
   return found
 }
 
+/** Checks parents, if there is a leaf. Without one, messages follow each other. */
+function treeOf(found: readonly Message[], leaf: string | undefined, where: string): Tree {
+  if (leaf === undefined) return { messages: found.map(({ parent: _, ...each }) => each) }
+  const before = new Set<string>()
+  for (const { id: messageId, parent } of found) {
+    if (parent !== undefined && !before.has(parent)) throw new Damaged(where, `${messageId} has no parent before it`)
+    before.add(messageId)
+  }
+  if (!before.has(leaf)) throw new Damaged(where, 'the leaf is not among the messages')
+  // The leaf of another program's file may have messages after it, which would be out of reach.
+  return { messages: found, leaf: newestAfter(found, leaf) }
+}
+
 function refuseRepeatedIds(found: readonly Message[], where: string): void {
   const ids = new Set(found.map((each) => each.id))
   if (ids.size !== found.length) throw new Damaged(where, 'two have the same id')
@@ -161,6 +176,7 @@ const userMessage: Read<UserMessage> = (value, where) => {
   return {
     role: 'user',
     id: fields.get('id', id),
+    ...fields.optional('parent', id),
     time: fields.get('time', time),
     text: fields.get('text', text),
     images: fields.get('images', listOf(image)),
@@ -172,6 +188,7 @@ const assistantMessage: Read<AssistantMessage> = (value, where) => {
   return {
     role: 'assistant',
     id: fields.get('id', id),
+    ...fields.optional('parent', id),
     time: fields.get('time', time),
     text: fields.get('text', text),
     reasoning: fields.get('reasoning', text),

@@ -49,9 +49,19 @@ describe('a file of conversations', () => {
     })
   })
 
+  test('with versions of messages is of version 2', async () => {
+    const file = await exportJson([conversationOf(), conversationOf({ id: 'c2', leaf: 'm1' })], now)
+    expect((await file.text()).startsWith('{"format":"svc-conversations","version":2,')).toBe(true)
+  })
+
   test('imports everything into another browser, and nothing twice', async () => {
     const conversations = [
       conversationOf(),
+      conversationOf({
+        id: 'c3',
+        messages: [questionOf('m1', 'a'), questionOf('m2', 'A'), { ...answerOf('complete'), parent: 'm1' }],
+        leaf: 'm2',
+      }),
       conversationOf({
         id: 'c2',
         messages: [questionOf('m1', '\ud800 \u2028 "', ['i1', 'i2']), answerOf('stopped')],
@@ -62,12 +72,12 @@ describe('a file of conversations', () => {
       history = memoryHistory()
     const progress: string[] = []
     expect(await importJson(file, history, (done, all) => progress.push(`${done}/${all}`))).toEqual({
-      added: 2,
+      added: 3,
       same: 0,
       faults: [],
     })
-    expect([await history.all(), progress]).toEqual([conversations, ['1/2', '2/2']])
-    expect(await importJson(file, history)).toEqual({ added: 0, same: 2, faults: [] })
+    expect([await history.all(), progress]).toEqual([conversations, ['1/3', '2/3', '3/3']])
+    expect(await importJson(file, history)).toEqual({ added: 0, same: 3, faults: [] })
     expect(await history.all()).toEqual(conversations)
   })
 
@@ -186,8 +196,8 @@ describe('a file is refused', () => {
     ],
     [
       'newer',
-      '{"format":"svc-conversations","version":2,"conversations":[]}',
-      'The file is of version 2. This page reads version 1.',
+      '{"format":"svc-conversations","version":3,"conversations":[]}',
+      'The file is of version 3. This page reads versions 1 and 2.',
     ],
     [
       'all in a prototype',
@@ -291,6 +301,12 @@ describe('a hostile file', () => {
 })
 
 describe('Markdown', () => {
+  test('has the shown versions only', () => {
+    const messages = [questionOf('a', 'first'), questionOf('b', 'second'), { ...questionOf('c', 'third'), parent: 'b' }]
+    const text = exportMarkdown(conversationOf({ messages, leaf: 'c' }))
+    expect([text.includes('first'), text.includes('second'), text.includes('third')]).toEqual([false, true, true])
+  })
+
   test('has the questions, the answers and their provenance', () => {
     expect(exportMarkdown(conversationOf())).toBe(
       [

@@ -4,9 +4,13 @@ import type { Conversation, HistoryStore } from './conversation.ts'
 import { oneLine } from './one-line.ts'
 import { parseConversation } from './parse-conversation.ts'
 
-/** `format` and `version` of an export file (docs/page.md). */
+/**
+ * `format` and `version` of an export file (docs/page.md). Without versions of messages, files are as they were in
+ * version 1.
+ */
 const format = 'svc-conversations',
-  version = 1
+  linearVersion = 1,
+  treeVersion = 2
 
 /** Maximum size of an import file in bytes. */
 export const importBytesMax = 100 * 1024 * 1024
@@ -42,6 +46,7 @@ export interface ImportFault {
 
 /** Exports conversations as JSON, one per line, so that other programs can search and compare them. */
 export async function exportJson(conversations: readonly Conversation[], now: Date): Promise<Blob> {
+  const version = conversations.some(({ leaf }) => leaf !== undefined) ? treeVersion : linearVersion
   const parts = [`{"format":"${format}","version":${version},"exported":"${now.toISOString()}","conversations":[\n`]
   for (const [index, each] of conversations.entries()) {
     if (index % yieldEvery === yieldEvery - 1) await toOthers()
@@ -96,9 +101,10 @@ function entriesOf(content: unknown): readonly unknown[] {
   if (!isRecord(content) || content['format'] !== format || !Array.isArray(content['conversations'])) {
     throw new ImportRefused('The file has no conversations of this service. Choose a file made by Export here.')
   }
-  if (content['version'] !== version)
+  if (content['version'] !== linearVersion && content['version'] !== treeVersion)
     throw new ImportRefused(
-      `The file is of version ${String(content['version']).slice(0, 20)}. This page reads version ${version}.`,
+      `The file is of version ${String(content['version']).slice(0, 20)}. This page reads versions ${linearVersion} ` +
+        `and ${treeVersion}.`,
     )
   if (content['conversations'].length > conversationsMax)
     throw new ImportRefused(

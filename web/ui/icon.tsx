@@ -11,6 +11,7 @@ const paths = {
   copy: 'M9 9h10v11H9zM5 15V4h10',
   check: 'M5 12.5l4.5 4.5L19 7.5',
   retry: 'M4 12a8 8 0 1 0 2.6-5.9M4 4v4.5h4.5',
+  fork: 'M6 20V4M6 14c6 0 11-2 11-9M13.5 8.5L17 5l3.5 3.5',
   edit: 'M4 20l1-4L16 5l3 3L8 19zM14 7l3 3',
   trash: 'M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13M10 11v5M14 11v5',
   pin: 'M9 4h6l-1 6 3 3H7l3-3zM12 13v7',

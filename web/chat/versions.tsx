@@ -1,0 +1,25 @@
+import type { ReactNode } from 'react'
+import type { VersionPlace } from '../history/tree.ts'
+import { IconButton } from '../ui/button.tsx'
+
+/** Props of {@link Versions}. */
+export interface VersionsProps extends VersionPlace {
+  /** Shows the next version, or with -1 the one before. Both begin again at the other end. */
+  readonly onStep: (step: 1 | -1) => void
+}
+
+/** Below a message: which of its versions is shown, and buttons for the others. */
+export function Versions({ version, count, onStep }: VersionsProps): ReactNode {
+  return (
+    <div role="group" aria-label="Versions" className="flex items-center text-sm text-muted">
+      <IconButton label="Previous version" icon="chevron" className="rotate-90" onClick={() => onStep(-1)} />
+      <span className="tabular-nums" aria-hidden="true">
+        {version}/{count}
+      </span>
+      <span className="sr-only">
+        Version {version} of {count}
+      </span>
+      <IconButton label="Next version" icon="chevron" className="-rotate-90" onClick={() => onStep(1)} />
+    </div>
+  )
+}
