@@ -11,6 +11,8 @@ export interface Sizes {
   readonly panels: number
   /** The highlighter of code, loaded with the first block of code. */
   readonly highlighter: number
+  /** The library of formulas, loaded with the first formula. */
+  readonly formulas: number
   readonly style: number
 }
 
@@ -49,12 +51,14 @@ export function measureSizes(folder: string): Sizes {
     ],
     new Set(chat),
   ).difference(chat)
-  const highlighter = [...later].filter((name) => text(name).includes('hljs'))
+  const highlighter = [...later].filter((name) => text(name).includes('hljs')),
+    formulas = [...later].filter((name) => text(name).includes('munderover'))
   return {
     beforeFirstPaint: sum(first),
     chatPage: sum(chat),
-    panels: sum([...later].filter((name) => !highlighter.includes(name))),
+    panels: sum([...later].filter((name) => !highlighter.includes(name) && !formulas.includes(name))),
     highlighter: sum(highlighter),
+    formulas: sum(formulas),
     style: bytes(style),
   }
 }

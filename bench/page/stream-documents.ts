@@ -16,6 +16,7 @@ export const documents: Readonly<Record<string, (characters: number) => string>>
   table: (characters) =>
     '| Name | Value | What it is |\n|:--|--:|:-:|\n' +
     repeat(characters, (index) => `| \`name-${index}\` | ${index * 37} | ${sentence(index, 5)} |\n`),
+  formulas: (characters) => repeat(characters, (index) => mathSection(index, Math.floor(characters / 20))),
   'code in a list': (characters) =>
     [
       '1. Do this:\n\n   ```python\n',
@@ -53,6 +54,36 @@ function codeLine(index: number): string {
       '}\n\n',
     ][index % 5] ?? ''
   )
+}
+
+/** A part with 5 formulas and 2 blocks of code. */
+function mathSection(index: number, characters: number): string {
+  const start = `## ${index + 1}. ${sentence(index, 4)}
+
+With $x_{${index}} \\in \\mathbb{R}$ and \\(f(x) = \\sqrt{x^2 + ${index}}\\),
+${sentence(index, 12)}, where $a_i \\le b_i$.
+
+$$
+\\int_0^{${index}} e^{-x^2}\\,dx = \\frac{\\sqrt{\\pi}}{2} \\operatorname{erf}(${index})
+$$
+
+\\[
+\\begin{aligned}
+  (a + b)^2 &= a^2 + 2ab + b^2 \\\\
+  A &= \\begin{pmatrix} a_{11} & a_{12} \\\\ a_{21} & a_{22} \\end{pmatrix} + \\sum_{k=1}^{n} \\frac{x^k}{k!}
+\\end{aligned}
+\\]
+
+\`\`\`typescript
+${Array.from({ length: 12 }, (_, line) => codeLine(line + index * 20)).join('')}\`\`\`
+
+\`\`\`python
+def value_${index}(x):
+    return compute(x, "text")  # ${sentence(index, 4)}
+\`\`\`
+
+`
+  return `${start}${prose.repeat(Math.max(1, Math.ceil((characters * 2 - start.length) / prose.length)))}\n\n`
 }
 
 function section(index: number): string {

@@ -35,6 +35,12 @@ Some *text* with \`code\`, a [link](https://svc.example/), ~~nothing~~ and a [pi
 export const answer: number = 42 + parse("text", /x+/g)
 \`\`\`
 
+A formula $\\frac{a}{b} + \\foo$, and one on lines of its own:
+
+$$
+\\color{blue} \\sum_{i=1}^{n} x_i^2 = \\begin{pmatrix} a & b \\\\ c & d \\end{pmatrix}
+$$
+
 ---
 
 ${'word '.repeat(200)}`

@@ -92,6 +92,7 @@ describeInChromium('what a model says', () => {
       expect(await tab.evaluate(`[...document.querySelectorAll('article a')].map(({ href }) => href)`)).toContain(
         `${rig.decoy}/markdown.png`,
       )
+      await tab.until(`document.querySelector('math') !== null`)
       expect(await rig.harm(person, tab)).toEqual(noHarm)
       // Nor after a reload, from the history.
       await tab.reload()

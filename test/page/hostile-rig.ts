@@ -91,7 +91,8 @@ export async function startHostile(): Promise<HostileRig> {
 const inPage = `{
   ran: window.hostileRan ?? 0,
   elements: [...document.body.querySelectorAll(
-    'script, style, link, meta, base, iframe, object, embed, math, foreignObject, video, audio, source',
+    'script, style, link, meta, base, iframe, object, embed, foreignObject, video, audio, source, ' +
+    'math :is(a, img, maction, semantics, annotation-xml, [href], [src], [id], [style*="url"], [style*="position"])',
   )].map(({ outerHTML }) => outerHTML.slice(0, 200)),
   pictures: [...document.images].map(({ src }) => src).filter((source) => !source.startsWith('data:image/png;base64,')),
   handlers: [...document.querySelectorAll('*')].flatMap(({ attributes }) =>
@@ -110,19 +111,23 @@ export interface SayingOptions {
   readonly more?: object
   /** Characters of an event of a stream. Default 13. */
   readonly pieceLength?: number
+  /** Events of a stream instead of the text; a promise delays those after it. */
+  readonly pieces?: readonly (string | Promise<void> | undefined)[]
 }
 
 /** Answers every request with this text, streamed in pieces or plain. */
-export function saying(text: string, { decoy, more = {}, pieceLength = 13 }: SayingOptions): Script {
+export function saying(text: string, { decoy, more = {}, pieceLength = 13, pieces }: SayingOptions): Script {
   return async (exchange) => {
     if (exchange.hit.method === 'GET') return listModels(exchange, decoy)
     if (!isStream(exchange)) return exchange.write(reply(200, JSON.stringify(completion(text, { message: more }))))
-    const pieces = Array.from({ length: Math.ceil(text.length / pieceLength) }, (_, index) =>
-      text.slice(index * pieceLength, (index + 1) * pieceLength),
-    )
+    const parts =
+      pieces ??
+      Array.from({ length: Math.ceil(text.length / pieceLength) }, (_, index) =>
+        text.slice(index * pieceLength, (index + 1) * pieceLength),
+      )
     return streamAll(exchange, [
       event(chunk({ role: 'assistant', ...more })),
-      ...pieces.map((content) => event(chunk({ content }))),
+      ...parts.map((part) => (typeof part === 'string' ? event(chunk({ content: part })) : part)),
       event(chunk({}, 'stop')) + done,
     ])
   }
@@ -133,9 +138,12 @@ export function streaming(events: readonly string[], decoy: string): Script {
   return (exchange) => (exchange.hit.method === 'GET' ? listModels(exchange, decoy) : streamAll(exchange, events))
 }
 
-async function streamAll(exchange: Exchange, events: readonly string[]): Promise<void> {
+async function streamAll(exchange: Exchange, events: readonly (string | Promise<void> | undefined)[]): Promise<void> {
   await exchange.write(streamHead)
-  for (const each of events) await exchange.write(framed(each))
+  for (const each of events) {
+    if (typeof each === 'string') await exchange.write(framed(each))
+    else await each
+  }
   await exchange.write(lastChunk)
 }
 

@@ -36,8 +36,32 @@ export function hostileTexts(decoy: string): readonly string[] {
     `\`\`\`"><script>${run}</script> ../../x\ncode\n\`\`\``,
     `\`<img src="${decoy}/span.png">\` **<b onclick="${run}">bold</b>** ~~<s>~~ ` +
       `&lt;script&gt;${run}&lt;/script&gt; &#60;img src=x onerror=${run}&#62;`,
-    `$\\href{javascript:${run}}{x}$ {{constructor.constructor('${run}')()}} \${${run}} %0Aset-cookie:x=1`,
+    ...hostileFormulas(run, decoy),
+    `{{constructor.constructor('${run}')()}} \${${run}} %0Aset-cookie:x=1`,
   ]
+}
+
+/** Commands of TeX that make addresses, pictures, attributes and styles, in libraries that trust them. */
+function hostileFormulas(run: string, decoy: string): readonly string[] {
+  const commands = [
+    `\\href{javascript:${run}}{x}`,
+    `\\href{${decoy}/href}{x} \\url{${decoy}/url}`,
+    `\\includegraphics[height=1em]{${decoy}/graphics.png}`,
+    `\\htmlData{onload=${run}}{x} \\data{onclick=${run}}{x}`,
+    `\\htmlStyle{background:url(${decoy}/style.png)}{x}`,
+    `\\style{background:url(${decoy}/style.png)}{x}`,
+    `\\htmlId{root}{x} \\id{root}{x} \\cssId{root}{x}`,
+    `\\htmlClass{fixed inset-0}{x} \\class{fixed inset-0}{x}`,
+    `\\text{<img src=x onerror="${run}">} <script>${run}</script>`,
+    `\\unicode{x3c} \\char"3C script \\char"3E ${run}`,
+    `\\textcolor{red;background:url(${decoy}/color.png)}{x}`,
+    `\\colorbox{url(${decoy}/box.png)}{x}`,
+    `\\rule{9999em}{9999em} \\hspace{-9999em} \\raisebox{-9999pt}{x} \\llap{x}`,
+    `\\def\\x{\\x\\x}\\x \\newcommand{\\y}{<b>}\\y`,
+    `\\ref{a} \\label{" onmouseover="${run}} \\tag{<b onclick="${run}">}`,
+    `\\require{html} \\verb|<img src=x onerror=${run}>| \\begin{a onload=${run}}\\end{a}`,
+  ]
+  return commands.flatMap((command) => [`$${command}$`, `$$\n${command}\n$$`, `\\[ x + \\text{y} ${command} \\]`])
 }
 
 /** Spellings of `javascript:` that browsers understand and filters may miss, and other schemes that run scripts. */
@@ -82,6 +106,8 @@ export const heavyTexts: readonly (readonly [string, string])[] = [
   ['lists in each other', Array.from({ length: 300 }, (_, depth) => `${' '.repeat(depth * 2)}- deep`).join('\n')],
   ['marks that are never closed', '**_~~`['.repeat(8_000)],
   ['a table of 2,000 columns', `|${'a|'.repeat(2_000)}\n|${'-|'.repeat(2_000)}\n|${'b|'.repeat(2_000)}`],
+  ['formulas', '$x_1$ \\(\\frac{a}{b}\\) $$y$$ '.repeat(1_000)],
+  ['formulas that do not end', '$$\nx_1 $a \\( \\[ '.repeat(3_000)],
   ['line breaks alone', '\n'.repeat(100_000)],
 ]
 

@@ -63,7 +63,7 @@ const differences: Readonly<Record<string, (text: string) => boolean>> = {
   'marks in a comment are marks': (text) => /<!--[^]*[*_~`]/.test(text),
   'a back-tick in brackets prevents a link, and a hard break in brackets is ignored': (text) =>
     /\[[^]*(?:`|(?: {2}|\\)\n)/.test(text),
-  'an escaped bracket hides marks as if it began a link': (text) => /\\\[/.test(text),
+  'escaped brackets begin no formula': (text) => /\\[([]/.test(text),
   'an escaped mark is part of the run beside it': (text) => /\\[*_~][*_~]/.test(text),
   'a label may be blank': (text) => /\[\s*\]/.test(text),
   'marks in an undefined label are hidden': (text) => /\]\[[^\]]*[*_~]/.test(text),

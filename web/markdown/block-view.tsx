@@ -3,6 +3,7 @@ import type { Block, Item } from './block.ts'
 import { CodeBlock } from './code-block.tsx'
 import { CodeLines } from './code-lines.tsx'
 import type { Definitions } from './definitions.ts'
+import { FormulaView } from './formula-view.tsx'
 import { InlineText } from './inline-view.tsx'
 import { groupSize, type Sequence } from './sequence.ts'
 import { TableView } from './table-view.tsx'
@@ -61,6 +62,12 @@ export const BlockView = memo(function BlockView({
       return <TableView table={block} definitions={definitions} />
     case 'code':
       return <CodeBlock code={block} />
+    case 'formula':
+      return (
+        <p dir="ltr">
+          <FormulaView source={block.source} written={block.written} isDisplay />
+        </p>
+      )
     case 'html':
       return (
         <pre dir="auto" className="text-sm whitespace-pre-wrap">

@@ -36,5 +36,7 @@ export type Block =
     }
   /** `isOpen`: more text may follow. `info`: the text after the fence; its first word is the language. */
   | { readonly kind: 'code'; readonly info: string; readonly chunks: readonly string[]; readonly isOpen: boolean }
+  /** `source`: undefined while more text may follow. `written`: with its marks. */
+  | { readonly kind: 'formula'; readonly source: string | undefined; readonly written: string }
   /** Raw HTML, shown as text. */
   | { readonly kind: 'html'; readonly chunks: readonly string[] }

@@ -48,6 +48,7 @@ function addToken(build: InlineBuild, token: Token): void {
     case 'text':
     case 'code':
     case 'break':
+    case 'formula':
     case 'address':
       flush(build)
       return addLeaf(innermost(build), token)
@@ -120,6 +121,7 @@ function addLeaf(element: OpenInline, leaf: TextToken): void {
     case 'code':
       return add(element, { kind: 'code', text: showBidiControls(leaf.text) })
     case 'break':
+    case 'formula':
       return add(element, leaf)
     // Links do not nest.
     case 'address':

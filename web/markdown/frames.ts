@@ -45,17 +45,40 @@ export type Frame = ContainerFrame | LeafFrame
 /** The frame type of one kind. */
 export type FrameOf<Kind extends Frame['kind']> = Extract<Frame, { kind: Kind }>
 
+/** Immutable parser state after complete lines. Later states share their complete blocks. */
+export interface ParsedLines {
+  /** Open blocks, each nested in the previous one. The first is the document. */
+  readonly frames: readonly Frame[]
+  readonly found: FoundDefinition | undefined
+  readonly isAfterBlankLine: boolean
+  /** Depths of the headings above the current position, each deeper than the previous one. */
+  readonly outline: readonly number[]
+  readonly formula: OpenFormula | undefined
+}
+
+/**
+ * A formula that began on a line of its own, with `$$` or `\[`, and has not ended yet. Until then its lines are also
+ * parsed as other blocks, which stay if it never ends.
+ */
+export interface OpenFormula {
+  readonly closing: '$$' | '\\]'
+  /** The text after the opening mark, with line ends. */
+  readonly source: string
+  /** The state before the formula, and the number of its frames that the first line continues. */
+  readonly before: ParsedLines
+  readonly matched: number
+}
+
 /** Mutable parser state while one line is read. */
 export interface LineState {
-  /** Open blocks, each nested in the previous one. The first is the document. */
   readonly frames: Frame[]
   /** Number of open blocks that the line continues. */
   matched: number
   cursor: Cursor
   found: FoundDefinition | undefined
   readonly isAfterBlankLine: boolean
-  /** Depths of the headings above the current position, each deeper than the previous one. */
   outline: readonly number[]
+  formula: OpenFormula | undefined
 }
 
 /** Returns the innermost open frame. */

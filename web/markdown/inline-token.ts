@@ -1,4 +1,4 @@
-import type { Style } from './inline.ts'
+import type { Formula, Style } from './inline.ts'
 
 /** A token of inline text. The list is flat: tokens mark where nested elements begin and end. */
 export type Token =
@@ -16,6 +16,7 @@ export type TextToken =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'code'; readonly text: string }
   | { readonly kind: 'break' }
+  | Formula
   | AddressToken
 
 /** An address in the text. */

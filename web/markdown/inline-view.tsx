@@ -1,5 +1,6 @@
 import { memo, type ReactNode } from 'react'
 import { definitionsFor, noDefinitions, type Definitions } from './definitions.ts'
+import { FormulaView } from './formula-view.tsx'
 import type { Inline } from './inline.ts'
 import { groupPieces, splitPieces, type Piece } from './pieces.ts'
 import { readInline } from './read-inline.ts'
@@ -64,6 +65,8 @@ function show(inline: Inline, index: number): ReactNode {
       )
     case 'break':
       return <br key={index} />
+    case 'formula':
+      return <FormulaView key={index} source={inline.source} written={inline.written} isDisplay={inline.isDisplay} />
     case 'emphasis':
       return <em key={index}>{showAll(inline.children)}</em>
     case 'strong':

@@ -3,11 +3,22 @@ export type Inline =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'code'; readonly text: string }
   | { readonly kind: 'break' }
+  | Formula
   | { readonly kind: Style; readonly children: readonly Inline[] }
   /** `address`: http, https or mailto. */
   | { readonly kind: 'link'; readonly address: string; readonly children: readonly Inline[] }
   /** `source`: a data URL of an image. */
   | { readonly kind: 'image'; readonly source: string; readonly alternative: string }
+
+/** A formula, in TeX. */
+export interface Formula {
+  readonly kind: 'formula'
+  readonly source: string
+  /** The source with its marks. */
+  readonly written: string
+  /** Whether it stands on lines of its own. */
+  readonly isDisplay: boolean
+}
 
 /** Style of text. */
 export type Style = 'emphasis' | 'strong' | 'deleted'
@@ -22,6 +33,8 @@ export function plainText(inlines: readonly Inline[]): string {
           return inline.text
         case 'break':
           return ' '
+        case 'formula':
+          return inline.written
         case 'image':
           return inline.alternative
         case 'emphasis':

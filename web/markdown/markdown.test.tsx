@@ -142,6 +142,11 @@ describe('Markdown', () => {
       '<p dir="auto"><img src="data:image/png;base64,AA==" alt="a" decoding="async"/></p>',
     ],
     [
+      'formulas as their source until the library is loaded',
+      '$a$\n$$\nb\n$$',
+      '<p dir="auto"><code dir="ltr">$a$</code></p><p dir="ltr"><code dir="ltr">$$\nb\n$$</code></p>',
+    ],
+    [
       'raw HTML as text',
       '<div onclick="a()">\nb\n</div>',
       '<pre dir="auto"><span>&lt;div onclick=&quot;a()&quot;&gt;\nb\n&lt;/div&gt;\n</span></pre>',
@@ -338,6 +343,23 @@ describe('a hostile text', () => {
     '\n',
     '😀*',
     '![a](data:image/png;base64,A',
+    '$',
+    '$ ',
+    '$a ',
+    '$a$ ',
+    '$$',
+    '$$a',
+    '$$ $a ',
+    '$\\$',
+    '$`',
+    '$$\n',
+    '$$a\n',
+    '- $$\n',
+    '\\(',
+    '\\(a\\) ',
+    '\\[\\(',
+    '\\[\n',
+    '\\[\na\n$$\n',
   ])('of %p over and over is read in linear time', (part) => {
     const text = part.repeat(Math.ceil(50_000 / part.length))
     expect(processorMs(() => void markup(text))).toBeLessThan(5_000)

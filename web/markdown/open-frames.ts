@@ -25,6 +25,7 @@ import {
   splitCells,
   type Marker,
 } from './line-rules.ts'
+import { beginFormula } from './open-formula.ts'
 import { emptySequence, isEmpty } from './sequence.ts'
 
 /**
@@ -60,7 +61,7 @@ function openNext(state: LineState): Opened {
   if (indent.isBlank) return 'nothing'
   if (indent.width > 3) return openIndented(state)
   const text = state.cursor.line.slice(indent.offset)
-  if (!/^[#`~*+_=<>|:\d-]/.test(text)) return 'nothing'
+  if (!/^[#`~*+_=<>|:$\\\d-]/.test(text)) return 'nothing'
   for (const open of openers) {
     const opened = open(state, text, indent)
     if (opened !== 'nothing') return opened
@@ -74,6 +75,7 @@ const openers: readonly ((state: LineState, text: string, indent: Indent) => Ope
   openHeading,
   openFence,
   openHtml,
+  openFormula,
   underline,
   openTable,
   openRule,
@@ -118,6 +120,10 @@ function openHtml(state: LineState, text: string): Opened {
   if (end === undefined) return 'nothing'
   openFrame(state, { kind: 'html', end, lines: noLines })
   return 'lines'
+}
+
+function openFormula(state: LineState, text: string): Opened {
+  return beginFormula(state, text) ? 'whole line' : 'nothing'
 }
 
 function underline(state: LineState, text: string): Opened {

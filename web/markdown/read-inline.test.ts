@@ -291,12 +291,56 @@ describe('addresses', () => {
   })
 })
 
+describe('formulas', () => {
+  test.each([
+    ['between dollars', 'a $x^2$, $y$-axis, the $n$th', 'a {formula x^2}, {formula y}-axis, the {formula n}th'],
+    ['between two dollars', 'a $$x$$ b', 'a {display formula x} b'],
+    ['between escaped brackets', '\\(x\\) \\[ y \\]', '{formula x} {display formula  y }'],
+    ['over lines', '$a\n+ b$', '{formula a\n+ b}'],
+    ['whose content is not Markdown', '$a*b*c_d_ \\# <br>$', '{formula a*b*c_d_ \\# <br>}'],
+    ['with escaped dollars', '$5\\$ + x$ \\(\\$\\)', '{formula 5\\$ + x} {formula \\$}'],
+    ['with line breaks in brackets', '\\[a \\\\[2pt] b\\]', '{display formula a \\\\[2pt] b}'],
+    ['with dollars within two', '$$\\text{$a$}$$', '{display formula \\text{$a$}}'],
+    ['in emphasis and links', '*$a$* [$b$](https://c.example)', '{e {formula a}} {→https://c.example/ {formula b}}'],
+  ])('are %s', (_name, text, expected) => {
+    expect(read(text)).toBe(expected)
+  })
+
+  test.each([
+    ['amounts', '$5 and $10, or $5-$10, $20,000 to $30,000.', '$5 and $10, or $5-$10, $20,000 to $30,000.'],
+    ['currencies', 'US$ 5, CA$5 and 5$ or 6$.', 'US$ 5, CA$5 and 5$ or 6$.'],
+    ['variables', 'the $HOME and `$PATH` of `$USER`', 'the $HOME and {code $PATH} of {code $USER}'],
+    ['dollars with spaces inside', '$ a$ $b $', '$ a$ $b $'],
+    ['escaped dollars', '\\$a\\$ $b\\$', '$a$ $b$'],
+    ['marks without an end', '$a $$b \\(c \\[d', '$a $$b (c [d'],
+    ['more dollars', '$$$a$$$ $$b$$$', '$$$a$$$ $$b$$$'],
+    [
+      'escaped brackets of a link',
+      '\\[a\\](https://b.example)',
+      '[a](https://b.example)'.replace(/h.*e(?=\))/, '{→$&/ $&}'),
+    ],
+    ['marks without content', '$$ $$ \\(\\) \\[ \\]', '$$ $$ () [ ]'],
+    ['marks in code', '`$a$`', '{code $a$}'],
+  ])('are not %s', (_name, text, expected) => {
+    expect(read(text)).toBe(expected)
+  })
+
+  test('are at most 4,000 characters long', () => {
+    expect(read(`$${'a'.repeat(4_000)}$`)).toStartWith('{formula')
+    expect(read(`$${'a'.repeat(4_001)}$`)).toStartWith('$a')
+  })
+
+  test('are their source in plain text', () => {
+    expect(plainText(readInline('*a* $b$ \\[c\\]', definitions))).toBe('a $b$ \\[c\\]')
+  })
+})
+
 describe('the rest of running text', () => {
   test.each([
     [
       'all punctuation of ASCII can be escaped',
-      '\\!\\"\\#\\$\\%\\&\\\'\\(\\)\\*\\+\\,\\-\\.\\/\\:\\;\\<\\=\\>\\?\\@\\[\\\\\\]\\^\\_\\`\\{\\|\\}\\~',
-      '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~',
+      '\\!\\"\\#\\$\\%\\&\\\'\\(\\)\\*\\+\\,\\-\\.\\/\\:\\;\\<\\=\\>\\?\\@\\]\\\\\\[\\^\\_\\`\\{\\|\\}\\~',
+      '!"#$%&\'()*+,-./:;<=>?@]\\[^_`{|}~',
     ],
     ['nothing else can', '\\a\\ \\3\\«\\\t\\', '\\a\\ \\3\\«\\\t\\'],
     ['escaped characters are not marks', '\\*a* \\[k] \\<br> \\&amp; \\\\*b* \\`c`', '*a* [k] <br> &amp; \\{e b} `c`'],

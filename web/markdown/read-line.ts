@@ -10,23 +10,15 @@ import {
   openFrame,
   replaceInnermost,
   textOf,
-  type Frame,
   type FrameOf,
   type LineState,
+  type ParsedLines,
 } from './frames.ts'
 import { endsHtml } from './html-rules.ts'
 import { readRow } from './line-rules.ts'
+import { continueFormula, showOpenFormula } from './open-formula.ts'
 import { openFrames } from './open-frames.ts'
 import { append, emptySequence, type Sequence } from './sequence.ts'
-
-/** Immutable parser state after complete lines. Later states share their complete blocks. */
-export interface ParsedLines {
-  /** Open blocks, each nested in the previous one. */
-  readonly frames: readonly Frame[]
-  readonly found: FoundDefinition | undefined
-  readonly isAfterBlankLine: boolean
-  readonly outline: readonly number[]
-}
 
 /** The state before the first line. */
 export const noParsedLines: ParsedLines = {
@@ -34,6 +26,7 @@ export const noParsedLines: ParsedLines = {
   found: undefined,
   isAfterBlankLine: false,
   outline: [],
+  formula: undefined,
 }
 
 /**
@@ -41,13 +34,16 @@ export const noParsedLines: ParsedLines = {
  * only.
  */
 export function readLine(parsed: ParsedLines, line: string): ParsedLines {
-  const state: LineState = { ...parsed, frames: [...parsed.frames], matched: 1, cursor: startOf(line) }
+  const formula = parsed.formula && continueFormula(parsed.formula, line)
+  if (formula !== undefined && 'frames' in formula) return formula
+  const state: LineState = { ...parsed, frames: [...parsed.frames], matched: 1, cursor: startOf(line), formula }
   let isBlank = false
   if (continueFrames(state) === 'goes on') {
     isBlank = indentAt(state.cursor).isBlank
     if (openFrames(state) === 'goes on') addText(state)
   }
-  return { frames: state.frames, found: state.found, isAfterBlankLine: isBlank, outline: state.outline }
+  const { frames, found, outline } = state
+  return { frames, found, isAfterBlankLine: isBlank, outline, formula: state.formula }
 }
 
 /**
@@ -58,7 +54,8 @@ export function blocksOf(
   parsed: ParsedLines,
   isOpen: boolean,
 ): { readonly blocks: Sequence<Block>; readonly found: FoundDefinition | undefined } {
-  const state: LineState = { ...parsed, frames: [...parsed.frames], matched: 1, cursor: startOf('') }
+  const shown = isOpen && parsed.formula !== undefined ? showOpenFormula(parsed.formula) : parsed
+  const state: LineState = { ...shown, frames: [...shown.frames], matched: 1, cursor: startOf('') }
   while (state.frames.length > 1) closeInnermost(state, isOpen)
   const document = innermost(state)
   return { blocks: document.kind === 'document' ? document.children : emptySequence, found: state.found }

@@ -30,6 +30,8 @@ function outlineOf(block: Block): string {
       const info = block.info === '' ? '' : `:${block.info}`
       return `code${info}${JSON.stringify(block.chunks.join(''))}${block.isOpen ? '…' : ''}`
     }
+    case 'formula':
+      return `formula${JSON.stringify(block.source ?? `${block.written}…`)}`
     case 'html':
       return `html${JSON.stringify(block.chunks.join(''))}`
   }
@@ -97,6 +99,39 @@ describe('reading a text', () => {
     expect(read(text)).toBe(expected)
   })
 
+  test.each([
+    ['on a line', '$$ a $$\n\\[b\\]\n', 'formula" a " formula"b"'],
+    ['over lines, which begin nothing else', 'a\n$$\n+ b\n= c\n=\n$$\nd', 'p"a" formula"\\n+ b\\n= c\\n=\\n" p"d"'],
+    ['with line breaks in brackets', '\\[\na \\\\[2pt]\nb\n\\]', 'formula"\\na \\\\\\\\[2pt]\\nb\\n"'],
+    ['with an escaped dollar', '$$\n\\$$ a\n$$', 'formula"\\n\\\\$$ a\\n"'],
+    ['in an item', '- a\n  $$\n  b\n  $$\n- c', 'ul(li(p"a" formula"\\nb\\n") li(p"c"))'],
+    ['that begins an item', '1. $$\n   b\n   $$', 'ol1(li(formula"\\nb\\n"))'],
+    ['after a list, without its indentation', '- a\n$$\nb\n$$', 'ul(li(p"a")) formula"\\nb\\n"'],
+    ['in a quote', '> $$\n> b\n> $$\nc', 'quote(formula"\\nb\\n") p"c"'],
+  ])('finds formulas %s', (_name, text, expected) => {
+    expect(read(text)).toBe(expected)
+  })
+
+  test.each([
+    ['that does not end', '$$ a\n- b', 'p"$$ a" ul(li(p"b"))'],
+    ['with a blank line', '$$\na\n\n# b\n$$', 'p"$$\\na" h1"b" p"$$"'],
+    ['around a code block', '$$\n```\n$$\n```', 'p"$$" code"$$\\n"'],
+    ['that leaves its item', '- $$\na\n$$', 'ul(li(p"$$\\na\\n$$"))'],
+    ['that leaves its quote', '> $$\na\n$$', 'quote(p"$$\\na\\n$$")'],
+    ['with text after it', '$$ a $$ b\n$$\nc\n$$ d', 'p"$$ a $$ b\\n$$\\nc\\n$$ d"'],
+    ['without content', '$$\n$$\n\n$$$$\n\n\\[ \\]', 'p"$$\\n$$" p"$$$$" p"\\\\[ \\\\]"'],
+    ['in a code block', '```\n$$\na\n$$\n```', 'code"$$\\na\\n$$\\n"'],
+    ['by three marks', '$$$\na\n$$$', 'p"$$$\\na\\n$$$"'],
+  ])('takes no formula %s', (_name, text, expected) => {
+    expect(read(text)).toBe(expected)
+  })
+
+  test('takes a formula of too many characters for other blocks', () => {
+    const line = `- ${'b'.repeat(98)}\n`
+    expect(read(`$$\n${line.repeat(39)}$$`)).toStartWith('formula')
+    expect(read(`$$\n${line.repeat(41)}$$`)).toMatch(/^p"\$\$" ul\(.*\\n\$\$"\)\)$/)
+  })
+
   test('takes the first definition of a label, in any case', () => {
     const { definitions } = textReader().read('[A  b]: http://one\n[a B]: http://two\n\n> [c]: <http://x y>\n', false)
     expect([...definitions]).toEqual([
@@ -125,6 +160,9 @@ describe('reading a text that grows', () => {
     ['code that is closed is not', '```js\na\n```\n', 'code:js"a\\n"'],
     ['a line that may become an underline waits', 'a\n-', 'p"a"'],
     ['a fence that is being written waits', 'a\n``', 'p"a"'],
+    ['a formula that does not end yet is its source', 'a\n$$\n- b', 'p"a" formula"$$\\n- b…"'],
+    ['a mark of a formula waits', 'a\n$$', 'p"a"'],
+    ['a mark of a formula waits', 'a\n\\[', 'p"a"'],
     ['an item without text waits', '- a\n- [', 'ul(li(p"a"))'],
     ['a mark that has become text is shown', 'a\n-b', 'p"a\\n-b"'],
   ])('%s', (_name, text, expected) => {

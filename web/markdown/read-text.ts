@@ -1,6 +1,7 @@
 import type { Block } from './block.ts'
 import { definitionsOf, noDefinitions, type Definitions } from './definitions.ts'
-import { blocksOf, noParsedLines, readLine, type ParsedLines } from './read-line.ts'
+import type { ParsedLines } from './frames.ts'
+import { blocksOf, noParsedLines, readLine } from './read-line.ts'
 import type { Sequence } from './sequence.ts'
 
 /** A parsed document. */
@@ -61,5 +62,5 @@ function cleanLine(line: string): string {
  * flicker.
  */
 function isUndecided(line: string): boolean {
-  return line.length < 40 && /^[\s>]*(?:[-+*=_#`~|: ]+|\d{1,9}[.)]?)?\s*(?:\[[ xX]?\]?)?$/.test(line)
+  return line.length < 40 && /^[\s>]*(?:[-+*=_#`~|:$\\ ]+|\d{1,9}[.)]?)?\s*(?:\[[ xX]?\]?)?$/.test(line)
 }

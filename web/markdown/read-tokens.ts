@@ -5,11 +5,12 @@ import type { Definitions } from './definitions.ts'
 import { matchRuns, readRun } from './delimiter-run.ts'
 import type { FoundToken, Opening, DelimiterRun, Token } from './inline-token.ts'
 import { readReference, readTarget } from './link-target.ts'
+import { readBackslashed, readDollars } from './read-formula.ts'
 
 // Marks that may have a meaning. An address does not begin within a word, and `www.` only after white space or
 // certain marks.
 const mark =
-  /\\(?:\n *|[!-/:-@[-`{-~])?|`+|([*_~])\1*|!?\[|\]|<|(?<! ) *\n *|(?<![a-z])https?:\/\/|(?<=^|[\s*_~([])www\./gi
+  /\\(?:\n *|[!-/:-@[-`{-~])?|`+|\$+|([*_~])\1*|!?\[|\]|<|(?<! ) *\n *|(?<![a-z])https?:\/\/|(?<=^|[\s*_~([])www\./gi
 
 /** Mutable tokeniser state. */
 interface Scan {
@@ -52,7 +53,7 @@ export function readTokens(text: string, definitions: Definitions): readonly Tok
       at = match?.index ?? text.length,
       marks = match?.[0] ?? ''
     if (at > offset) scan.tokens.push({ kind: 'source', text: text.slice(offset, at) })
-    const found = readMark(scan, at, marks)
+    const found = marks === '' ? undefined : readMark(scan, at, marks)
     if (found !== undefined) scan.tokens.push(found.token)
     else if (marks !== '') scan.tokens.push({ kind: 'source', text: marks })
     offset = found?.end ?? at + marks.length
@@ -65,23 +66,22 @@ export function readTokens(text: string, definitions: Definitions): readonly Tok
 function readMark(scan: Scan, at: number, marks: string): FoundToken | undefined {
   const end = at + marks.length
   switch (marks[0]) {
-    case undefined:
-      return undefined
     case '\\':
-      return readEscape(marks, end)
+      return readEscape(scan.text, marks, end)
     case ' ':
     case '\n':
       return { token: marks.startsWith('  ') ? { kind: 'break' } : { kind: 'text', text: '\n' }, end }
     case '`':
       return readCodeSpan(scan.text, end, marks.length, (scan.ticks ??= lastTicks(scan.text)))
+    case '$':
+      return readDollars(scan.text, end, marks.length)
     case '*':
     case '_':
     case '~':
       return addRun(scan, readRun(scan.text, at, marks), end)
     case '!':
-      return openBracket(scan, '![', end)
     case '[':
-      return openBracket(scan, '[', end)
+      return openBracket(scan, marks, end)
     case ']':
       return closeBracket(scan, at)
     case '<':
@@ -91,7 +91,9 @@ function readMark(scan: Scan, at: number, marks: string): FoundToken | undefined
   }
 }
 
-function readEscape(marks: string, end: number): FoundToken | undefined {
+function readEscape(text: string, marks: string, end: number): FoundToken | undefined {
+  const formula = readBackslashed(text, end, marks)
+  if (formula !== undefined) return formula
   if (marks.length === 1) return undefined
   return { token: marks[1] === '\n' ? { kind: 'break' } : { kind: 'text', text: marks.slice(1) }, end }
 }
@@ -101,8 +103,8 @@ function addRun(scan: Scan, run: DelimiterRun, end: number): FoundToken {
   return { token: run, end }
 }
 
-function openBracket(scan: Scan, bracket: Opening['mark'], end: number): FoundToken {
-  const token: Opening = { kind: 'opening', mark: bracket, target: undefined },
+function openBracket(scan: Scan, marks: string, end: number): FoundToken {
+  const token: Opening = { kind: 'opening', mark: marks === '[' ? '[' : '![', target: undefined },
     outer = scan.brackets.at(-1)
   if (outer !== undefined) outer.hasBrackets = true
   scan.brackets.push({ token, start: end, runsBefore: scan.runs.length, hasBrackets: false })

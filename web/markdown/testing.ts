@@ -74,6 +74,14 @@ const parts = [
   '\u2066',
   'שלום',
   '😀',
+  '$',
+  '$$',
+  '\n$$\n',
+  '\\(',
+  '\\)',
+  '\n\\[\n',
+  '\\]',
+  'x^2',
   '\r\n',
   '\0',
 ]
@@ -89,6 +97,8 @@ export function outlineInlines(inlines: readonly Inline[]): string {
           return `{code ${inline.text}}`
         case 'break':
           return '{break}'
+        case 'formula':
+          return `{${inline.isDisplay ? 'display ' : ''}formula ${inline.source}}`
         case 'emphasis':
         case 'strong':
         case 'deleted':

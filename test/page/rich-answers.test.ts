@@ -1,0 +1,71 @@
+import { afterEach, expect, test } from 'bun:test'
+import type { Person, Tab } from '../fakes/chromium.ts'
+import { ask, converse, lastMessage, openConversation } from './conversation.ts'
+import { noHarm, saying, startHostile, type HostileRig } from './hostile-rig.ts'
+import { describeInChromium, inChromium } from './in-chromium.ts'
+
+let rig: HostileRig, person: Person, tab: Tab
+inChromium(startHostile, (scene) => ({ rig, person, tab } = scene))
+
+/** Asks, and waits for this answer. */
+async function answer(text: string): Promise<void> {
+  rig.upstream.use(saying(text, { decoy: rig.decoy }))
+  await openConversation(tab, rig.service.url)
+  await converse(tab, 'Tell me')
+}
+
+/** Attributes `alttext` of the formulas of the answer. */
+const formulas = `[...document.querySelectorAll('${lastMessage} math')].map((each) => each.getAttribute('alttext'))`
+
+describeInChromium('an answer', () => {
+  afterEach(async () => {
+    expect(await rig.harm(person, tab)).toEqual(noHarm)
+  })
+
+  test('shows formulas as MathML, and what is none as it is', async () => {
+    await answer(
+      'It costs $5 and $10, and $E = mc^2$ \\(\\ce{H2O}\\).\n\n$$\n\\frac{a}{b}\n$$\n\n' +
+        '- \\[ x\n  + y \\]\n\n$\\foo{x}$ is an error.',
+    )
+    await tab.until(`${formulas}.length === 4`)
+    expect(await tab.evaluate(formulas)).toEqual(['E = mc^2', '\\ce{H2O}', '\\frac{a}{b}', 'x\n+ y'])
+    expect(await tab.textOf(`${lastMessage} p`)).toContain('It costs $5 and $10, and')
+    expect(await tab.textOf(`${lastMessage} p:last-child > code`)).toBe('$\\foo{x}$')
+    // The numerator stands above the denominator.
+    expect(
+      await tab.evaluate(
+        `(() => {
+          const boxes = [...document.querySelector('mfrac').children].map((each) => each.getBoundingClientRect())
+          return boxes[0].bottom <= boxes[1].top
+        })()`,
+      ),
+    ).toBe(true)
+    // Those on lines of their own are reached with Tab, to scroll them.
+    expect(await tab.evaluate(`document.querySelectorAll('[aria-label="Formula"][tabindex="0"]').length`)).toBe(2)
+  })
+
+  test('shows a formula when it has arrived as a whole, and does not make it anew', async () => {
+    const steps = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    rig.upstream.use(
+      saying('', {
+        decoy: rig.decoy,
+        pieces: ['$a$\n\n$$\n\\frac{a}', steps[0]?.promise, '{b}\n$$\n\nAnd', steps[1]?.promise, ' so on.'],
+      }),
+    )
+    await openConversation(tab, rig.service.url)
+    await ask(tab, 'Tell me')
+    await tab.waitFor(`${lastMessage} >> text=/^\\$\\$\\s+.frac\\{a\\}$/`)
+    await tab.until(`${formulas}.length === 1`)
+    await tab.evaluate(`document.querySelector('math').isSame = true`)
+    steps[0]?.resolve()
+    await tab.until(`${formulas}.length === 2`)
+    await tab.evaluate(`document.querySelectorAll('math')[1].isSame = true`)
+    steps[1]?.resolve()
+    await tab.waitFor(`${lastMessage} >> text="And so on."`)
+    await tab.waitFor('[aria-label="Send"]')
+    expect(await tab.evaluate(`[...document.querySelectorAll('math')].map(({ isSame }) => isSame)`)).toEqual([
+      true,
+      true,
+    ])
+  })
+})
