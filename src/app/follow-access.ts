@@ -2,7 +2,9 @@ import { ConfigError } from '../config/config.ts'
 import type { FollowedFile, FollowFile } from '../config/watch/follow-file.ts'
 import { openPolicy, type AccessPolicy, type OwnKeys } from '../limits/access-policy.ts'
 import type { MoneyLimits } from '../limits/budgets/money-limits.ts'
+import type { LimitOverview } from '../limits/limit-overview.ts'
 import type { Limiter } from '../limits/limiter.ts'
+import type { CallerIdentity } from '../limits/named-limits.ts'
 import type { Logger } from '../observe/log.ts'
 
 /** Options of {@link followAccess}. */
@@ -29,6 +31,18 @@ export interface ActiveAccess extends Pick<FollowedFile, 'close'> {
   budgets(): MoneyLimits | undefined
   /** Ceilings of the keys that people make for themselves; `undefined`: the defaults. */
   ownKeys(): OwnKeys | undefined
+  /** All limits with their use. @param callers those that limits may count apart, the one that asked last first */
+  overview(callers: readonly CallerIdentity[]): Promise<LimitOverview>
+  /** A changed file that was not applied. */
+  fault(): AccessFault | undefined
+}
+
+/** Why a changed file was not applied. */
+export interface AccessFault {
+  /** Unix milliseconds. */
+  readonly time: number
+  /** One line for each fault. */
+  readonly reason: string
 }
 
 /** Loads access.json, and again on each change, all or nothing. @throws {ConfigError} for faults at the start */
@@ -45,8 +59,8 @@ export async function followAccess({
   let activeLimiter: Limiter | undefined
   let budgets: MoneyLimits | undefined
   let activeBudgets: MoneyLimits | undefined
-  let hasFile = false
-  let ownKeys: OwnKeys | undefined
+  let active: AccessPolicy | undefined
+  let fault: AccessFault | undefined
 
   /** Without a file, neither its parser nor its limits are loaded. */
   async function load(text: string | undefined): Promise<AccessPolicy | undefined> {
@@ -59,9 +73,7 @@ export async function followAccess({
 
   async function apply(policy: AccessPolicy | undefined): Promise<void> {
     const { limits, timeZone } = policy ?? openPolicy
-    ownKeys = policy?.ownKeys
     onZone(timeZone)
-    hasFile = policy !== undefined
     const hasMoney = limits.some(({ usd }) => usd !== undefined)
     const hasOthers = limits.some(({ requests, tokens, atOnce }) => (requests ?? tokens ?? atOnce) !== undefined)
     if (hasOthers) limiter ??= await makeLimiter()
@@ -69,11 +81,13 @@ export async function followAccess({
     for (const each of [limiter, budgets]) each?.replace(policy ?? openPolicy)
     activeLimiter = hasOthers ? limiter : undefined
     activeBudgets = hasMoney ? budgets : undefined
+    active = policy
+    fault = undefined
   }
 
   /** A file that vanishes takes no limit away: an editor or a failed copy may be the cause. */
   async function loadAgain(text: string | undefined): Promise<AccessPolicy | undefined> {
-    if (text !== undefined || !hasFile) return load(text)
+    if (text !== undefined || active === undefined) return load(text)
     const allowed = 'a file, which may be {}; the previous limits stay active'
     throw new ConfigError([{ file: path, field: '', found: 'no file any more', allowed }])
   }
@@ -86,8 +100,9 @@ export async function followAccess({
       if (isReporter) log.info('limits reloaded', { file: path })
     },
     report(error, isReporter) {
-      if (!isReporter) return
       const reason = error instanceof Error ? error.message : String(error)
+      fault = { time: Date.now(), reason }
+      if (!isReporter) return
       log.error('the limits were not reloaded; the previous ones stay active', { reason })
     },
   })
@@ -97,5 +112,16 @@ export async function followAccess({
     watch.close()
     throw error
   }
-  return { limiter: () => activeLimiter, budgets: () => activeBudgets, ownKeys: () => ownKeys, close: watch.close }
+  return {
+    limiter: () => activeLimiter,
+    budgets: () => activeBudgets,
+    ownKeys: () => active?.ownKeys,
+    fault: () => fault,
+    async overview(callers) {
+      const { limitOverview } = await import('../limits/limit-overview.ts')
+      const policy = active ?? openPolicy
+      return limitOverview({ policy, limiter: activeLimiter, budgets: activeBudgets, callers, now: Date.now() })
+    },
+    close: watch.close,
+  }
 }

@@ -1,6 +1,6 @@
 import type { Environment } from '../config/file/resolve-provider.ts'
 import { findHome } from '../config/home.ts'
-import { LedgerTooNew, LedgerUnavailable, type Ledger } from '../ledger/ledger.ts'
+import { LedgerTooNew, LedgerUnavailable, type AuditTable, type Ledger } from '../ledger/ledger.ts'
 import type { UseAsker } from '../ledger/use/use-asker.ts'
 import type { Logger } from '../observe/log.ts'
 import { ResourceUnavailable, UsageError } from './start-errors.ts'
@@ -11,6 +11,8 @@ export interface SharedLedger {
   open(): Promise<Ledger>
   /** Reads the use; `undefined`: the ledger is not open. */
   use(): UseAsker | undefined
+  /** The recorded changes; `undefined`: the ledger is not open. */
+  audit(): AuditTable | undefined
   close(): Promise<void>
 }
 
@@ -22,6 +24,7 @@ export function sharedLedger(
 ): SharedLedger {
   let opened: Promise<Ledger> | undefined
   let asker: UseAsker | undefined
+  let audit: AuditTable | undefined
 
   async function open(): Promise<Ledger> {
     const { openLedger } = await import('../ledger/open-ledger.ts')
@@ -36,6 +39,7 @@ export function sharedLedger(
       })
       const { useAsker } = await import('../ledger/use/use-asker.ts')
       asker = useAsker({ path })
+      audit = ledger.audit
       onOpen(path)
       return ledger
     } catch (error) {
@@ -57,6 +61,7 @@ export function sharedLedger(
   return {
     open: () => (opened ??= openAgain()),
     use: () => asker,
+    audit: () => audit,
     async close() {
       const ledger = await opened?.catch(() => undefined)
       asker?.close()

@@ -1,6 +1,6 @@
 import { UsageError } from '../app/start-errors.ts'
 import { findHome } from '../config/home.ts'
-import { chainWalk, shownEntry, type ChainReport } from '../ledger/audit-chain.ts'
+import { shownEntry, verifyChain, type ChainReport } from '../ledger/audit-chain.ts'
 import { LedgerTooNew, type AuditEntry, type AuditTable } from '../ledger/ledger.ts'
 import { paintFor } from '../observe/text.ts'
 import { integerFlag, show, textFlag } from './arguments.ts'
@@ -8,8 +8,6 @@ import type { Command, CommandContext } from './command.ts'
 import { jsonFlag } from './flags.ts'
 import { requireDatabase } from './require-database.ts'
 import { formatTable } from './terminal.ts'
-
-const sliceSize = 1_000
 
 const flags = {
   limit: integerFlag('entries to list', 'N', { minimum: 1, maximum: 10_000, fallback: 100 }),
@@ -98,22 +96,9 @@ function timeOf(ms: number): string {
 }
 
 async function verify(audit: AuditTable, { flags: given, stdout }: Context): Promise<number> {
-  const report = await walked(audit, given.expect)
+  const report = await verifyChain(audit, given.expect === undefined ? {} : { expected: given.expect })
   stdout.write(given.json ? `${JSON.stringify(report)}\n` : textOf(report))
   return report.faults.length === 0 ? 0 : 1
-}
-
-/** Entries that are added meanwhile are read, too: the largest number is asked for first. */
-async function walked(audit: AuditTable, expected: string | undefined): Promise<ChainReport> {
-  const given = await audit.given()
-  const walk = chainWalk(expected)
-  let after = Number.MIN_SAFE_INTEGER
-  for (;;) {
-    const slice = await audit.slice(after, sliceSize)
-    walk.check(slice)
-    after = slice.at(-1)?.seq ?? after
-    if (slice.length < sliceSize) return walk.end(given)
-  }
 }
 
 function textOf({ entries, newest, faults }: ChainReport): string {

@@ -1,4 +1,5 @@
-import type { AuditEntry, AuditMark, ChainedEntry } from './ledger.ts'
+import { nextTurn } from '../base/next-turn.ts'
+import type { AuditEntry, AuditMark, AuditTable, ChainedEntry } from './ledger.ts'
 
 /** The chain before the first entry. */
 const noChain = '0'.repeat(64)
@@ -73,6 +74,34 @@ export function chainWalk(expected?: string): ChainWalk {
       if (!isFound) report('no entry has the expected chain: the end was cut, or entries were written anew')
       return { entries, ...(newest === undefined ? {} : { newest }), faults }
     },
+  }
+}
+
+/** Options of {@link verifyChain}. */
+export interface VerifyOptions {
+  /** A chain that was kept elsewhere. */
+  readonly expected?: string
+  /** Ends the walk between two slices: its reason is thrown. */
+  readonly signal?: AbortSignal
+}
+
+const sliceSize = 500
+
+/**
+ * Walks through all entries. Entries that are added meanwhile are read, too: the largest number is asked for first.
+ * Other work has its turn after each slice.
+ */
+export async function verifyChain(audit: AuditTable, { expected, signal }: VerifyOptions = {}): Promise<ChainReport> {
+  const given = await audit.given()
+  const walk = chainWalk(expected)
+  let after = Number.MIN_SAFE_INTEGER
+  for (;;) {
+    signal?.throwIfAborted()
+    const slice = await audit.slice(after, sliceSize)
+    walk.check(slice)
+    after = slice.at(-1)?.seq ?? after
+    if (slice.length < sliceSize) return walk.end(given)
+    await nextTurn()
   }
 }
 

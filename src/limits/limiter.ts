@@ -2,7 +2,7 @@ import { openPolicy, type AccessPolicy } from './access-policy.ts'
 import { LimitAdmission, type CallerCounters } from './admission.ts'
 import { counterBook, type CounterBook } from './counter-book.ts'
 import type { CounterKind, LimitCounter } from './counter.ts'
-import { callerId, limitsNaming, type CallerIdentity } from './named-limits.ts'
+import { callerId, limitsNaming, type CallerIdentity, type NamedLimit } from './named-limits.ts'
 import { takeAll, type TakeAll } from './take-all.ts'
 
 /** The active limits, from access.json. */
@@ -14,6 +14,8 @@ export interface Limiter {
   admit(caller: CallerIdentity): LimitAdmission | undefined | Promise<LimitAdmission>
   /** The state of all limits that name a caller, for this caller to see. */
   stateOf(caller: CallerIdentity): readonly LimitState[] | Promise<readonly LimitState[]>
+  /** The state of these limits, for owners to see. */
+  statesOf(limits: readonly NamedLimit[]): Promise<readonly LimitState[]>
   /**
    * Activates a policy. Unchanged limits keep their state; open requests return their amounts to the limits that
    * granted them.
@@ -47,6 +49,9 @@ export interface LimiterOptions {
 
 /** Callers whose counters are remembered. They can be found again at any time. */
 const callersMax = 10_000
+
+/** Counters that are brought up to date together: one message to the process that decides. */
+const refreshedTogether = 100
 
 const anonymous: CallerIdentity = {}
 
@@ -91,6 +96,16 @@ export function limiter({
       const all: readonly OwnCounter[] = [...early, ...byModel]
       const refreshing = refresh?.(all.map(({ counter }) => counter))
       return refreshing === undefined ? statesOf(all, clock()) : refreshing.then(() => statesOf(all, clock()))
+    },
+    async statesOf(limits) {
+      if (counters.makeRoom(clock())) callers.clear()
+      const all = limits.map(({ spec, models }): OwnCounter => {
+        const counter = counters.find(spec)
+        return models === undefined ? { counter } : { counter, models }
+      })
+      for (let from = 0; from < all.length; from += refreshedTogether)
+        await refresh?.(all.slice(from, from + refreshedTogether).map(({ counter }) => counter))
+      return statesOf(all, clock())
     },
     replace(next) {
       policy = next

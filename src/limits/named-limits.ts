@@ -98,7 +98,8 @@ function isMember(team: Team | undefined, caller: CallerIdentity): boolean {
   return team !== undefined && [...team.leads, ...team.members].some((entry) => isPerson(entry, caller))
 }
 
-function namedLimits(
+/** The limits of one entry for the callers that it counts together. @param counted as {@link countedFor} gives it */
+export function namedLimits(
   { subject, models, requests, tokens, atOnce, place }: AccessLimit,
   counted: string,
 ): readonly NamedLimit[] {

@@ -26,6 +26,7 @@ export function localObserver({ now, onRecord, ...options }: LocalObserverOption
     metricsText: async () => metrics.text(),
     remembered: async (scope, after) => recent.since(scope, after),
     find: async (scope, id) => recent.find(scope, id),
+    callers: async () => recent.callers(),
     attempts: async (providers) => new Map(providers.map((provider) => [provider, recent.attempts(provider)])),
     subscribe: recent.subscribe,
     flush: async () => undefined,

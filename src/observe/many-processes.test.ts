@@ -93,6 +93,7 @@ function service({ logLinesDropped = 0 } = {}) {
       metricsText: asked((handlers) => handlers.metricsText),
       rememberedRequests: asked((handlers) => handlers.rememberedRequests),
       findRequest: asked((handlers) => handlers.findRequest),
+      recentCallers: asked((handlers) => handlers.recentCallers),
       attemptsAt: asked((handlers) => handlers.attemptsAt),
       followRequests: (isFollowing) => {
         follows.push(isFollowing)
@@ -135,6 +136,16 @@ describe('a service of several processes', () => {
     expect((await one.observer.attempts(['groq', 'unused'])).get('groq')).toMatchObject({ count: 2, ok: 2 })
     expect((await one.observer.attempts(['unused'])).get('unused')).toMatchObject({ count: 0 })
     expect((await one.observer.remembered('all users', 0)).minutes).toMatchObject([{ time: noon, requests: 2 }])
+  })
+
+  test('knows the callers of all workers', async () => {
+    const { worker } = service()
+    const one = worker()
+    const two = worker()
+    one.observer.record(recordOf({ user: 'ann', userId: 'github:1' }))
+    two.observer.record(recordOf({ user: 'key:job', line: 7 }))
+    expect((await one.observer.callers()).map(({ user, line }) => [user, line])).toContainEqual(['key:job', 7])
+    expect((await two.observer.callers()).map(({ userId }) => userId)).toContain('github:1')
   })
 
   test('keeps the requests of a worker in order', async () => {
@@ -316,6 +327,7 @@ describe('a primary that is slow', () => {
         metricsText: gone,
         rememberedRequests: gone,
         findRequest: gone,
+        recentCallers: gone,
         attemptsAt: gone,
         followRequests: gone,
       },

@@ -1,4 +1,5 @@
 import type { ProviderAttempts } from './provider-attempts.ts'
+import type { RecentCaller } from './recent-callers.ts'
 import type { RecentRequest, Remembered, Scope } from './recent-requests.ts'
 
 /** State of a worker, sent with its records. */
@@ -33,10 +34,11 @@ export type PrimaryObserverHandlers = {
    * first batch is empty and announces that the worker can be asked.
    */
   readonly takeRecords: (batch: RecordBatch) => void
-  /** As `Observer.metricsText`. This and the next three wait until all workers have sent their records. */
+  /** As `Observer.metricsText`. This and the next four wait until all workers have sent their records. */
   readonly metricsText: (nothing: undefined) => Promise<string>
   readonly rememberedRequests: (wanted: { readonly scope: Scope; readonly after: number }) => Promise<Remembered>
   readonly findRequest: (wanted: { readonly scope: Scope; readonly id: string }) => Promise<RecentRequest | undefined>
+  readonly recentCallers: (nothing: undefined) => Promise<readonly RecentCaller[]>
   readonly attemptsAt: (providers: readonly string[]) => Promise<ReadonlyMap<string, ProviderAttempts>>
   /** Starts or stops `requestsRecorded` messages to the worker. */
   readonly followRequests: (isFollowing: boolean) => void

@@ -1,4 +1,5 @@
 import type { ProviderAttempts } from './provider-attempts.ts'
+import type { RecentCaller } from './recent-callers.ts'
 import type { RecentRequest, Remembered, Scope } from './recent-requests.ts'
 import type { RequestRecord } from './record.ts'
 
@@ -23,6 +24,8 @@ export interface Observer {
   remembered(scope: Scope, after: number): Promise<Remembered>
   /** Returns the latest remembered request with this id. */
   find(scope: Scope, id: string): Promise<RecentRequest | undefined>
+  /** Returns the last 1,000 callers with a name, the one that asked last first. */
+  callers(): Promise<readonly RecentCaller[]>
   /** Returns the outcomes of attempts at these providers, by provider id. */
   attempts(providers: readonly string[]): Promise<ReadonlyMap<string, ProviderAttempts>>
   /**

@@ -141,6 +141,7 @@ export function primaryObserver({
         metricsText: () => exact(metrics.text),
         rememberedRequests: ({ scope, after }) => exact(() => recent.since(scope, after)),
         findRequest: ({ scope, id }) => exact(() => recent.find(scope, id)),
+        recentCallers: () => exact(recent.callers),
         attemptsAt: (providers) =>
           exact(() => new Map(providers.map((provider) => [provider, recent.attempts(provider)]))),
         followRequests(isFollowing) {

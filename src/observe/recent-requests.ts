@@ -1,5 +1,6 @@
 import { minuteBook, type MinuteSums } from './minute-sums.ts'
 import { attemptBook, type ProviderAttempts } from './provider-attempts.ts'
+import { recentCallers, type RecentCaller } from './recent-callers.ts'
 import type { RecordedAttempt, RequestRecord } from './record.ts'
 
 const requestsMax = 1_000
@@ -46,6 +47,8 @@ export interface RecentRequests {
   since(scope: Scope, after: number): Remembered
   /** The latest request with this id. */
   find(scope: Scope, id: string): RecentRequest | undefined
+  /** The last 1,000 callers with a name, the one that asked last first. */
+  callers(): readonly RecentCaller[]
   /** Outcomes of attempts at one provider. */
   attempts(provider: string): ProviderAttempts
   /**
@@ -65,6 +68,7 @@ export function recentRequests(now: () => number): RecentRequests {
   const ring: RequestRecord[] = []
   const minutes = minuteBook()
   const attempts = attemptBook()
+  const callers = recentCallers()
   let count = 0
   const { announce, subscribe } = batchedListeners(() => count)
 
@@ -92,6 +96,7 @@ export function recentRequests(now: () => number): RecentRequests {
       count += 1
       minutes.add(record, count)
       attempts.add(record)
+      callers.note(record)
       announce()
     },
     get count() {
@@ -104,6 +109,7 @@ export function recentRequests(now: () => number): RecentRequests {
       return { mark: count, requests, minutes: requests.length === 0 ? [] : minutesOf(scope, after) }
     },
     find: (scope, id) => Array.from(marked(scope, 0), ([request]) => request).findLast((request) => request.id === id),
+    callers: callers.list,
     attempts: (provider) => attempts.of(provider, now()),
     subscribe,
   }

@@ -84,6 +84,7 @@ export function workerObserver({
     metricsText: () => answered(primary.metricsText(undefined)),
     remembered: (scope, after) => answered(primary.rememberedRequests({ scope, after })),
     find: (scope, id) => answered(primary.findRequest({ scope, id })),
+    callers: () => answered(primary.recentCallers(undefined)),
     attempts: (providers) => answered(primary.attemptsAt(providers)),
     subscribe(listener) {
       const entry = { notify: listener }

@@ -2,7 +2,9 @@ import { resolve } from 'node:path'
 import { isOwner, type VisitorIdentity } from '../../config/file/owners.ts'
 import type { Environment } from '../../config/file/resolve-provider.ts'
 import type { OpenRequests } from '../../http/entrance/open-requests.ts'
+import { auditApi } from '../../http/page/audit-api.ts'
 import { bootRoute } from '../../http/page/boot.ts'
+import { limitsApi } from '../../http/page/limits-api.ts'
 import { modelsApi } from '../../http/page/models-api.ts'
 import { ownerCheck } from '../../http/page/owner-check.ts'
 import { pageRoutes } from '../../http/page/page-files.ts'
@@ -10,12 +12,14 @@ import { providersApi } from '../../http/page/providers-api.ts'
 import { requestsApi } from '../../http/page/requests-api.ts'
 import { usageApi } from '../../http/page/usage-api.ts'
 import type { Route } from '../../http/route.ts'
+import type { AuditTable } from '../../ledger/ledger.ts'
 import type { UseAsker } from '../../ledger/use/use-asker.ts'
 import type { Logger } from '../../observe/log.ts'
 import type { Observer } from '../../observe/observer.ts'
 import type { ActiveConfig } from '../active-config.ts'
 import type { Dependencies } from '../assemble.ts'
 import type { RunningExtensions } from '../extensions/run-extensions.ts'
+import type { ActiveAccess } from '../follow-access.ts'
 import { packageVersion, programName } from '../package.ts'
 import type { ServeTimers } from '../timers.ts'
 import { findPage } from './page-build.ts'
@@ -31,6 +35,12 @@ export interface ServePageOptions {
   readonly observer: Observer
   /** Reads the use; `undefined`: none is kept. */
   readonly use: () => UseAsker | undefined
+  /** The recorded changes; `undefined`: none are. */
+  readonly audit: () => AuditTable | undefined
+  /** The active limits; `undefined`: there is no folder for access.json. */
+  readonly access: () => ActiveAccess | undefined
+  /** Path of access.json, which need not exist. */
+  readonly accessPath: string | undefined
   /** Streams of live requests to pages. */
   readonly followers: OpenRequests
   readonly extensions: RunningExtensions
@@ -51,6 +61,9 @@ export function servePage({
   dependencies,
   observer,
   use,
+  audit,
+  access,
+  accessPath,
   followers,
   extensions,
   isClosing,
@@ -103,6 +116,8 @@ export function servePage({
       isOwner: isAnOwner,
     }),
     ...providersApi({ ...admin, isOwner: isAnOwner, bodyTimes: { totalMs: timers.bodyMs, idleMs: timers.bodyIdleMs } }),
+    ...limitsApi({ access, file: accessPath, callers: observer.callers, isOwner: isAnOwner }),
+    ...auditApi({ audit, isOwner: isAnOwner }),
     ...usageApi({ use, isOwner: isAnOwner, now: Date.now }),
     ...requestsApi({ observer, isOwner: isAnOwner, followers, isClosing, stallMs: timers.stallMs }),
   ]

@@ -77,6 +77,7 @@ const toPrimary: Samples<PrimaryHandlers> = {
     { mark: 2, requests: [request], minutes: [minute] },
   ],
   findRequest: [{ scope: 'all users', id: 'r' }, request],
+  recentCallers: [undefined, [{ user: 'key:a', line: 2, person: { user: 'ann', userId: 'github:1' } }]],
   attemptsAt: [['a', 'b'], new Map([['a', noAttempts]])],
   followRequests: [true, undefined],
   store: [{ kind: 'set', store: 's', bounds, key: 'k', value: { a: [null] }, owner: 'o' }, { value: { a: [null] } }],

@@ -275,6 +275,88 @@ export interface RequestsAnswer {
   readonly minutes: readonly MinuteEntry[]
 }
 
+/** `GET /api/limits`, for owners: what access.json says, and how much of it is used. */
+export interface LimitsAnswer {
+  /** Path of access.json, whether it exists or not; absent: the service has no folder for it. */
+  readonly file?: string
+  /** A changed file that was not applied: the previous limits stay active. */
+  readonly fault?: { readonly time: number; readonly reason: string }
+  /** The zone in which days, weeks, months and years begin. */
+  readonly timeZone: string
+  /** In the order of the file. */
+  readonly limits: readonly LimitRowEntry[]
+  readonly teams: readonly {
+    readonly name: string
+    readonly leads: readonly string[]
+    readonly members: readonly string[]
+  }[]
+}
+
+/** One amount of one limit. */
+export interface LimitRowEntry {
+  /** Place in the file, such as `limits[0]`. */
+  readonly place: string
+  /** As in access.json, such as `each person`. */
+  readonly for: string
+  readonly kind: 'requests' | 'tokens' | 'at_once' | 'usd'
+  readonly limit: number
+  /** Absent: of `at_once`. */
+  readonly per?: string
+  /** Absent: all. */
+  readonly models?: readonly string[]
+  /** End of the window of a budget; absent: it has none. */
+  readonly windowEnds?: number
+  /** Each caller is counted apart. */
+  readonly isApart: boolean
+  /** Of callers that are counted apart, at most 200 that asked since the service started; the least left first. */
+  readonly uses: readonly LimitUseEntry[]
+}
+
+/** What one caller, or all together, have used of a limit. */
+export interface LimitUseEntry {
+  /** Empty: all together. */
+  readonly name: string
+  readonly used: number
+  /** Held by requests under way; only of `usd`. */
+  readonly held?: number
+  readonly remaining: number
+  /** All of it is back then, if no request follows; only of `requests` and `tokens` in use. */
+  readonly backAt?: number
+}
+
+/** `GET /api/audit`, for owners: changes of keys, the newest first. */
+export interface AuditAnswer {
+  readonly entries: readonly AuditLine[]
+  /** There are older ones: ask with `before` of the last. */
+  readonly hasMore: boolean
+}
+
+/** One recorded change. */
+export interface AuditLine {
+  readonly seq: number
+  readonly time: number
+  /** Absent: forgotten. */
+  readonly actor?: string
+  readonly via: string
+  readonly action: string
+  /** Id of the key. */
+  readonly object: string
+  /** JSON. */
+  readonly before?: string
+  /** JSON. */
+  readonly after?: string
+  readonly chain: string
+}
+
+/** `GET /api/audit/verify`, for owners. */
+export interface AuditReport {
+  /** Entries that were read. */
+  readonly entries: number
+  readonly newest?: { readonly seq: number; readonly chain: string }
+  /** At most 101 lines. */
+  readonly faults: readonly string[]
+}
+
 /** A key for programs, without its secret. Times are RFC 3339. */
 export interface KeyEntry {
   readonly id: number

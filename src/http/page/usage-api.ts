@@ -1,10 +1,10 @@
 import { WireError, invalidRequest } from '../../formats/error.ts'
-import { LedgerUnavailable } from '../../ledger/ledger.ts'
 import type { UseAsker } from '../../ledger/use/use-asker.ts'
 import type { UseFilter, UseGroup, UseQuestion } from '../../ledger/use/use-question.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
+import { withLedger } from './ledger-answer.ts'
 import { csvHead, csvLines, dayNumber, usageAnswer } from './usage-entries.ts'
 
 /** Options of {@link usageApi}. */
@@ -47,7 +47,7 @@ export function usageApi({ use, isOwner, now }: UsageApiOptions): readonly Route
     if (choiceOf(query, 'format', ['json', 'csv'], 'json') === 'csv')
       return fileOf(asker, span, { by, ...filter }, context)
     const question = questionOf(span, { by, rowsMax, ...filter })
-    return jsonResponse(usageAnswer(question, await available(asker.read(question))), context.id)
+    return jsonResponse(usageAnswer(question, await withLedger('The use', () => asker.read(question))), context.id)
   }
 
   return [{ method: 'GET', path: '/api/usage', isPublic: false, scope: 'usage:read', handle: usage }]
@@ -97,24 +97,6 @@ function fileOf(
     },
   })
   return new Response(body, { headers })
-}
-
-async function available<Answer>(answer: Promise<Answer>): Promise<Answer> {
-  try {
-    return await answer
-  } catch (error) {
-    if (!(error instanceof LedgerUnavailable)) throw error
-    throw new WireError(
-      503,
-      'overloaded_error',
-      'store_unavailable',
-      'The use cannot be read now; see the service log',
-      {
-        headers: { 'retry-after': '1' },
-        cause: error,
-      },
-    )
-  }
 }
 
 /** @throws {WireError} 400 */

@@ -1,7 +1,7 @@
 import type { Demand } from '../../formats/demand.ts'
 import { WireError } from '../../formats/error.ts'
 import { formats } from '../../formats/format-list.ts'
-import { openPolicy, subjectText, type AccessPolicy, type MoneyPeriod } from '../access-policy.ts'
+import { openPolicy, subjectText, type AccessLimit, type AccessPolicy, type MoneyPeriod } from '../access-policy.ts'
 import type { CallerIdentity } from '../named-limits.ts'
 import { attemptHold } from './attempt-hold.ts'
 import type { BudgetAuthority, BudgetDecision } from './budget-authority.ts'
@@ -17,6 +17,15 @@ export interface MoneyLimits extends Budgets {
   replace(policy: AccessPolicy): void
   /** The budgets that name a caller, for this caller to see. */
   stateOf(caller: CallerIdentity): Promise<readonly BudgetReport[]>
+  /** The state of the budgets of these entries of the policy, with all amounts, for owners to see. */
+  statesOf(counted: readonly CountedEntry[]): Promise<readonly BudgetReport[]>
+}
+
+/** An entry of access.json, for callers that it counts together. */
+export interface CountedEntry {
+  readonly entry: AccessLimit
+  /** As `countedFor` gives it. */
+  readonly counted: string
 }
 
 /** The state of a budget. Amounts are in nano-USD, and shown only for the caller's own budgets. */
@@ -93,6 +102,12 @@ export function moneyLimits({ authority, now }: MoneyLimitsOptions): MoneyLimits
       const own = budgets.filter(isOwnBudget)
       const uses = await authority.uses(own)
       return budgets.map((budget) => reportOf(budget, uses[own.indexOf(budget)]))
+    },
+    async statesOf(counted) {
+      const at = now()
+      const budgets = counted.flatMap(({ entry, counted: callers }) => plan.budgetOf(entry, callers, at) ?? [])
+      const uses = await authority.uses(budgets).catch(storeAway)
+      return budgets.map((budget, index) => reportOf(budget, uses[index]))
     },
   }
 }

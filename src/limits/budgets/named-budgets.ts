@@ -60,6 +60,8 @@ export interface BudgetPlan {
   counting(caller: CallerIdentity, attempt: AttemptPlace, now: number): readonly NamedBudget[]
   /** Those that name this caller, for any model. */
   naming(caller: CallerIdentity, now: number): readonly NamedBudget[]
+  /** The budget of one entry for the callers that it counts together; `undefined`: the entry has no money. */
+  budgetOf(entry: AccessLimit, counted: string, now: number): NamedBudget | undefined
 }
 
 interface PlannedLimit extends MoneyLimit {
@@ -98,6 +100,7 @@ export function budgetPlan(policy: AccessPolicy, now: number, before?: BudgetPla
         const counted = countedFor(limit.entry, caller, policy)
         return counted === undefined ? [] : [named(counted, now)]
       }),
+    budgetOf: (entry, counted, now) => limits.find(({ limit }) => limit.entry === entry)?.named(counted, now),
   }
 }
 

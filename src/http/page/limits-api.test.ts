@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'bun:test'
+import { WireError } from '../../formats/error.ts'
+import type { LimitOverview } from '../../limits/limit-overview.ts'
+import type { CallerIdentity } from '../../limits/named-limits.ts'
+import { router } from '../route.ts'
+import { contextOf } from '../testing.ts'
+import { limitsApi, type LimitsApiOptions } from './limits-api.ts'
+
+const overview: LimitOverview = {
+  policy: {
+    timeZone: 'Europe/Berlin',
+    limits: [],
+    teams: new Map([['search', { leads: ['ann'], members: ['bob'] }]]),
+  },
+  limits: [
+    {
+      ...{ place: 'limits[0]', subject: 'each person', models: ['gpt-5*'], kind: 'usd', limit: 5e9, per: 'day' },
+      ...{ windowEnd: 9, isApart: true },
+      uses: [{ name: 'ann', used: 1_500_000_000, held: 250_000_000, remaining: 3_250_000_000 }],
+    },
+    {
+      ...{ place: 'limits[0]', subject: 'each person', models: undefined, kind: 'at_once', limit: 4 },
+      ...{ per: undefined, isApart: true },
+      uses: [],
+    },
+  ],
+}
+
+async function ask(more: Partial<LimitsApiOptions> = {}): Promise<{ body: unknown; asked: CallerIdentity[][] }> {
+  const asked: CallerIdentity[][] = []
+  const routes = router(
+    limitsApi({
+      access: () => ({
+        async overview(callers) {
+          asked.push([...callers])
+          return overview
+        },
+        fault: () => undefined,
+      }),
+      file: '/home/access.json',
+      callers: async () => [{ user: 'key:job', userId: undefined, line: 3, person: { user: 'ann' } }, { user: 'bob' }],
+      isOwner: () => true,
+      ...more,
+    }),
+  )
+  const response = await routes.find('GET', '/api/limits').handle(contextOf(new Request('http://x/api/limits')))
+  return { body: await response.json(), asked }
+}
+
+describe('GET /api/limits', () => {
+  test('has each limit with its use in USD, the teams and the file', async () => {
+    const { body, asked } = await ask()
+    expect(body).toEqual({
+      file: '/home/access.json',
+      timeZone: 'Europe/Berlin',
+      limits: [
+        {
+          ...{ place: 'limits[0]', for: 'each person', models: ['gpt-5*'], kind: 'usd', limit: 5, per: 'day' },
+          ...{ windowEnds: 9, isApart: true },
+          uses: [{ name: 'ann', used: 1.5, held: 0.25, remaining: 3.25 }],
+        },
+        { place: 'limits[0]', for: 'each person', kind: 'at_once', limit: 4, isApart: true, uses: [] },
+      ],
+      teams: [{ name: 'search', leads: ['ann'], members: ['bob'] }],
+    })
+    expect(asked).toEqual([[{ user: 'key:job', key: { line: 3, person: { user: 'ann' } } }, { user: 'bob' }]])
+  })
+
+  test('has why a changed file was not applied', async () => {
+    const fault = { time: 5, reason: 'access.json:1:1: found nonsense' }
+    const { body } = await ask({ access: () => ({ overview: async () => overview, fault: () => fault }) })
+    expect(body).toMatchObject({ fault })
+  })
+
+  test('is empty without a folder for the file', async () => {
+    const { body } = await ask({ access: () => undefined, file: undefined })
+    expect(body).toEqual({ timeZone: 'UTC', limits: [], teams: [] })
+  })
+
+  test('is for owners alone', async () => {
+    const error = await ask({ isOwner: () => false }).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(WireError)
+    expect(error).toMatchObject({ status: 403, code: 'owners_only' })
+  })
+})

@@ -1,0 +1,32 @@
+import type { RequestRecord } from './record.ts'
+
+/** A caller, as a record names it: a signed-in user, or a key with its person. */
+export type RecentCaller = Pick<RequestRecord, 'user' | 'userId' | 'line' | 'person'>
+
+/** Callers by their last request, in memory only. */
+export interface RecentCallers {
+  note(record: RequestRecord): void
+  /** The one that asked last comes first. */
+  list(): readonly RecentCaller[]
+}
+
+const callersMax = 1_000
+
+/** Remembers the last 1,000 callers with a name. */
+export function recentCallers(): RecentCallers {
+  const callers = new Map<string, RecentCaller>()
+  return {
+    note({ user, userId, line, person }) {
+      if (user === undefined && line === undefined) return
+      const id = `${line ?? ''} ${userId ?? user}`
+      callers.delete(id)
+      callers.set(id, { user, userId, line, person })
+      if (callers.size <= callersMax) return
+      for (const [oldest] of callers) {
+        callers.delete(oldest)
+        return
+      }
+    },
+    list: () => [...callers.values()].toReversed(),
+  }
+}
