@@ -42,13 +42,9 @@ export function measureSizes(folder: string): Sizes {
   const views = [...first].flatMap((name) => imported(name, dynamics))
   // Chunks are recognized by strings, which minification keeps.
   const isChat = (name: string): boolean => text(name).includes('Write a message')
-  const isOwners = (name: string): boolean => /\/api\/(?:providers"|requests"|keys"|usage\?)/.test(text(name))
   const chat = closure(views.filter(isChat), new Set(first))
   const later = closure(
-    [
-      ...views.filter((name) => !isOwners(name)),
-      ...[...chat].filter((name) => !first.has(name)).flatMap((name) => imported(name, dynamics)),
-    ],
+    [...views, ...[...chat].filter((name) => !first.has(name)).flatMap((name) => imported(name, dynamics))],
     new Set(chat),
   ).difference(chat)
   const highlighter = [...later].filter((name) => text(name).includes('hljs')),

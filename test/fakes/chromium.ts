@@ -54,6 +54,7 @@ export interface PersonOptions {
   readonly viewport?: { readonly width: number; readonly height: number }
   readonly colorScheme?: 'light' | 'dark'
   readonly reducedMotion?: 'reduce' | 'no-preference'
+  readonly forcedColors?: 'active'
   readonly hasTouch?: boolean
   readonly permissions?: readonly string[]
   readonly serviceWorkers?: 'block'

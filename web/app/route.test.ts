@@ -14,6 +14,8 @@ describe('a route', () => {
     ['#/requests/x', { view: 'requests' }],
     ['#/usage', { view: 'usage' }],
     ['#/keys', { view: 'keys' }],
+    ['#/limits', { view: 'limits' }],
+    ['#/audit', { view: 'audit' }],
     ['#/nothing', { view: 'chat' }],
     ['#/constructor', { view: 'chat' }],
     ['#/chat/<b>', { view: 'chat' }],

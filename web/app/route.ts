@@ -1,12 +1,9 @@
 import { useSyncExternalStore } from 'react'
 
+const otherViews = ['providers', 'requests', 'usage', 'keys', 'limits', 'audit'] as const
+
 /** The view shown, with its parameters. Stored in the address after `#`. */
-export type Route =
-  | { readonly view: 'chat'; readonly id?: string }
-  | { readonly view: 'providers' }
-  | { readonly view: 'requests' }
-  | { readonly view: 'usage' }
-  | { readonly view: 'keys' }
+export type Route = { readonly view: 'chat'; readonly id?: string } | { readonly view: (typeof otherViews)[number] }
 
 const newChat: Route = { view: 'chat' }
 let cached: { readonly hash: string; readonly route: Route } = { hash: '', route: newChat }
@@ -14,8 +11,9 @@ let cached: { readonly hash: string; readonly route: Route } = { hash: '', route
 /** Parses a location hash. Anything unknown is a new chat. */
 export function parseHash(hash: string): Route {
   const [, view = '', id = ''] = /^#\/([a-z]*)\/?([\w-]{0,64})/.exec(hash) ?? []
-  if (view === 'providers' || view === 'requests' || view === 'usage' || view === 'keys') return { view }
-  return view === 'chat' && id !== '' ? { view: 'chat', id } : newChat
+  const other = otherViews.find((each) => each === view)
+  if (other !== undefined) return { view: other }
+  return view === 'chat' && id !== '' ? { view, id } : newChat
 }
 
 /** Returns the title of a view: its name with a capital. */

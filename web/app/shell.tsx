@@ -18,15 +18,9 @@ import { handleKey, useShortcut } from './shortcuts.ts'
 
 const placeholder = <Loading />
 const chatPage = () => import('../chat/chat-page.ts')
-const ownerViews = () => import('./owner-views.ts')
 const ChatView = lazily(async () => (await chatPage()).ChatView, { placeholder })
 const ShortcutsSheet = lazily(async () => (await import('./shortcuts-sheet.tsx')).ShortcutsSheet)
-const ProvidersView = lazily(async () => (await import('../providers/providers-view.tsx')).ProvidersView, {
-  placeholder,
-})
-const RequestsView = lazily(async () => (await ownerViews()).RequestsView, { placeholder })
-const UsageView = lazily(async () => (await ownerViews()).UsageView, { placeholder })
-const KeysView = lazily(async () => (await import('../keys/keys-view.tsx')).KeysView, { placeholder })
+const OtherView = lazily(async () => (await import('./other-views.tsx')).OtherView, { placeholder })
 const HistoryList = lazily(async () => (await chatPage()).HistoryList)
 const UndoBar = lazily(async () => (await chatPage()).UndoBar, { failed: () => null })
 
@@ -128,18 +122,8 @@ export function Shell({
 }
 
 function View({ route }: { readonly route: Route }): ReactNode {
-  switch (route.view) {
-    case 'chat':
-      return <ChatView {...(route.id === undefined ? {} : { id: route.id })} />
-    case 'providers':
-      return <ProvidersView />
-    case 'requests':
-      return <RequestsView />
-    case 'usage':
-      return <UsageView />
-    case 'keys':
-      return <KeysView />
-  }
+  if (route.view !== 'chat') return <OtherView route={route} />
+  return <ChatView {...(route.id === undefined ? {} : { id: route.id })} />
 }
 
 /** The conversations: beside the view on wide windows, else over it. */

@@ -20,6 +20,8 @@ interface UserMenuProps {
 }
 
 const ownKeys: MenuEntry = { label: 'Your keys', icon: 'key', run: () => navigate({ view: 'keys' }) }
+const limits: MenuEntry = { label: 'Limits', icon: 'sliders', run: () => navigate({ view: 'limits' }) }
+const audit: MenuEntry = { label: 'Audit', icon: 'clock', run: () => navigate({ view: 'audit' }) }
 
 /** The account menu at the top right: the user, and the items of extensions, such as signing out. */
 export function UserMenu({ user, isOwner, hasKeys, items }: UserMenuProps): ReactNode {
@@ -45,6 +47,8 @@ export function UserMenu({ user, isOwner, hasKeys, items }: UserMenuProps): Reac
         header={<Profile user={user} />}
         items={[
           ...(hasKeys ? [ownKeys] : []),
+          ...(isOwner ? [limits] : []),
+          ...(isOwner && hasKeys ? [audit] : []),
           ...shown.map((item) => ({
             label: item.label,
             icon: 'leave' as const,

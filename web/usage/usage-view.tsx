@@ -1,16 +1,17 @@
 import { useId, useMemo, useState, type ReactNode } from 'react'
 import type { UsageAnswer } from '../../src/http/page/page-api.ts'
+import { hrefOf } from '../app/route.ts'
 import { useServices } from '../services.ts'
 import { announce } from '../ui/announce.ts'
-import { Button } from '../ui/button.tsx'
+import { Button, ButtonLink } from '../ui/button.tsx'
 import { formatAgo, formatCost, formatCount, formatShare, formatShortCount } from '../ui/format.ts'
 import { Loading } from '../ui/loading.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { useAnswer } from '../ui/use-answer.ts'
 import { useNow } from '../ui/use-now.ts'
 import { UsageChart } from './usage-chart.tsx'
 import { groupSums, tokensOf, usageQuery, usageRanges, type Measure, type UsageSum } from './usage-sums.ts'
 import { pricedOf, totalOf, UsageTable } from './usage-table.tsx'
-import { useUsage } from './use-usage.ts'
 
 const groups = { model: 'Model', provider: 'Provider', person: 'Person', key: 'Key' } as const
 const nameless = {
@@ -19,6 +20,7 @@ const nameless = {
   person: 'programs and nobody',
   key: 'without a key',
 } as const
+const refreshMs = 60_000
 const measures: Readonly<Record<Measure, string>> = { cost: 'Cost', requests: 'Requests', tokens: 'Tokens' }
 
 type Group = keyof typeof groups
@@ -32,7 +34,11 @@ export function UsageView(): ReactNode {
   const [by, setBy] = useState<Group>('model')
   const [measure, setMeasure] = useState<Measure>('cost')
   const range = usageRanges.find(({ label }) => label === rangeLabel) ?? usageRanges[1]
-  const { answer, error, reload } = useUsage(() => usageQuery(range, by, Date.now()), `${range.label} ${by}`)
+  const { answer, error, reload } = useAnswer<UsageAnswer>(
+    () => `/api/usage?${usageQuery(range, by, Date.now())}`,
+    `${range.label} ${by}`,
+    refreshMs,
+  )
   const now = useNow(10_000)
   return (
     <div className="@container">
@@ -44,7 +50,8 @@ export function UsageView(): ReactNode {
               {isOwner ? 'Of all people and programs.' : 'Yours.'} <Age answer={answer} now={now} />
             </p>
           </div>
-          <div className="flex gap-2">
+          <div className="flex flex-wrap gap-2">
+            {isOwner ? <ButtonLink href={hrefOf({ view: 'limits' })}>Limits</ButtonLink> : null}
             <Button icon="retry" onClick={reload}>
               Reload
             </Button>

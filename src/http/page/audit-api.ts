@@ -4,7 +4,7 @@ import type { AuditTable } from '../../ledger/ledger.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
-import { withLedger } from './ledger-answer.ts'
+import { readLedger } from './ledger-answer.ts'
 import { checkOwner, type OwnerCheck } from './owner-check.ts'
 import type { AuditAnswer } from './page-api.ts'
 import { integerOf } from './query.ts'
@@ -43,14 +43,14 @@ export function auditApi({ audit, isOwner, verifyMs = 20_000 }: AuditApiOptions)
     const query = new URL(context.request.url).searchParams
     const limit = integerOf(query, 'limit', listed)
     const before = integerOf(query, 'before', anySeq)
-    const found = await withLedger('The audit', () => table.list(before, limit + 1))
+    const found = await readLedger('The audit', () => table.list(before, limit + 1))
     const answer: AuditAnswer = { entries: found.slice(0, limit).map(shownEntry), hasMore: found.length > limit }
     return jsonResponse(answer, context.id)
   }
 
   async function verify(context: HandlerContext): Promise<Response> {
     const table = tableFor(context)
-    verifying ??= withLedger('The audit', () => verifyInTime(table, verifyMs)).finally(() => {
+    verifying ??= readLedger('The audit', () => verifyInTime(table, verifyMs)).finally(() => {
       verifying = undefined
     })
     return jsonResponse(await verifying, context.id)

@@ -5,7 +5,7 @@ import { LedgerUnavailable } from '../../ledger/ledger.ts'
  * Reads the ledger. @param what the thing that is read, such as `The use` @throws {WireError} 503 when it cannot be
  * read
  */
-export async function withLedger<Answer>(what: string, read: () => Promise<Answer>): Promise<Answer> {
+export async function readLedger<Answer>(what: string, read: () => Promise<Answer>): Promise<Answer> {
   try {
     return await read()
   } catch (error) {

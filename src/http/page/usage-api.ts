@@ -4,7 +4,7 @@ import type { UseFilter, UseGroup, UseQuestion } from '../../ledger/use/use-ques
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
-import { withLedger } from './ledger-answer.ts'
+import { readLedger } from './ledger-answer.ts'
 import { csvHead, csvLines, dayNumber, usageAnswer } from './usage-entries.ts'
 
 /** Options of {@link usageApi}. */
@@ -47,7 +47,7 @@ export function usageApi({ use, isOwner, now }: UsageApiOptions): readonly Route
     if (choiceOf(query, 'format', ['json', 'csv'], 'json') === 'csv')
       return fileOf(asker, span, { by, ...filter }, context)
     const question = questionOf(span, { by, rowsMax, ...filter })
-    return jsonResponse(usageAnswer(question, await withLedger('The use', () => asker.read(question))), context.id)
+    return jsonResponse(usageAnswer(question, await readLedger('The use', () => asker.read(question))), context.id)
   }
 
   return [{ method: 'GET', path: '/api/usage', isPublic: false, scope: 'usage:read', handle: usage }]

@@ -1,44 +1,46 @@
 import { useCallback, useEffect, useState } from 'react'
-import type { UsageAnswer } from '../../src/http/page/page-api.ts'
 import { useServices } from '../services.ts'
 
-const refreshMs = 60_000
-
-/** The use of a range, as far as it is known. */
-export interface UsageState {
+/** An answer of the service, as far as it is known. */
+export interface AnswerState<Answer> {
   /** The last answer to this question; `undefined` before it. */
-  readonly answer: UsageAnswer | undefined
+  readonly answer: Answer | undefined
   /** Why the last question failed. */
   readonly error: string | undefined
   /** Asks again. */
   readonly reload: () => void
 }
 
-interface Loaded {
-  readonly query: string
-  readonly answer?: UsageAnswer
+interface Loaded<Answer> {
+  readonly key: string
+  readonly answer?: Answer
   readonly error?: string
 }
 
-/** Asks for the use, again every minute while the page is visible. @param queryNow makes the query of this moment */
-export function useUsage(queryNow: () => string, key: string): UsageState {
+/**
+ * Gets JSON, again every `refreshMs` while the page is visible.
+ *
+ * @param pathNow makes the path of this moment
+ * @param key differs for each question
+ */
+export function useAnswer<Answer>(pathNow: () => string, key: string, refreshMs: number): AnswerState<Answer> {
   const { client } = useServices()
-  const [loaded, setLoaded] = useState<Loaded>({ query: '' })
+  const [loaded, setLoaded] = useState<Loaded<Answer>>({ key: '' })
   const [round, setRound] = useState(0)
   const reload = useCallback(() => setRound((count) => count + 1), [])
 
   useEffect(() => {
     const leaving = new AbortController()
-    client.get<UsageAnswer>(`/api/usage?${queryNow()}`, leaving.signal).then(
-      (answer) => setLoaded({ query: key, answer }),
+    client.get<Answer>(pathNow(), leaving.signal).then(
+      (answer) => setLoaded({ key, answer }),
       (error: unknown) => {
         if (leaving.signal.aborted) return
         const text = error instanceof Error ? error.message : String(error)
-        setLoaded((before) => ({ ...(before.query === key ? before : { query: key }), error: text }))
+        setLoaded((before) => ({ ...(before.key === key ? before : { key }), error: text }))
       },
     )
     return () => leaving.abort()
-    // The query differs at each moment; the key tells when another one is wanted.
+    // The path differs at each moment; the key tells when another one is wanted.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [client, key, round])
 
@@ -47,9 +49,9 @@ export function useUsage(queryNow: () => string, key: string): UsageState {
       if (document.visibilityState === 'visible') reload()
     }, refreshMs)
     return () => clearInterval(timer)
-  }, [reload])
+  }, [reload, refreshMs])
 
-  const isCurrent = loaded.query === key
+  const isCurrent = loaded.key === key
   return {
     answer: isCurrent ? loaded.answer : undefined,
     error: isCurrent ? loaded.error : undefined,

@@ -1,0 +1,169 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { openLedger } from '../../src/ledger/open-ledger.ts'
+import { storableKey } from '../../src/ledger/testing.ts'
+import type { PersonOptions, Tab } from '../fakes/chromium.ts'
+import { startGithub } from '../fakes/identity/github.ts'
+import { startSignIn, type SignInRig } from '../sign-in/rig.ts'
+import { overflowOf, violationsOf } from './axe.ts'
+import { describeInChromium, useChromium, wide } from './in-chromium.ts'
+
+const chromium = useChromium()
+const pictures = process.env['SVC_TEST_PICTURES']
+let rig: SignInRig
+let ada: string, grace: string
+
+const limits = [
+  { for: 'everyone', usd: 20, per: 'month' },
+  { for: 'each person', requests: 60, per: 'day', at_once: 8 },
+  { for: 'team:search', tokens: 100_000, per: 'hour', models: ['gpt-5*'] },
+]
+const access = { time_zone: 'Europe/Berlin', limits, teams: { search: { leads: ['ada'], members: ['<b>bob</b>'] } } }
+
+beforeAll(async () => {
+  rig = await startSignIn(startGithub, {
+    flags: ['--auth', 'keys'],
+    owners: ['ada'],
+    files: { 'access.json': JSON.stringify(access) },
+  })
+  ada = (await rig.signIn('ada')).token
+  grace = (await rig.signIn('grace')).token
+})
+afterAll(() => rig[Symbol.asyncDispose]())
+
+/** Opens a view as a signed-in person. */
+async function show(token: string, view: 'limits' | 'audit', options: PersonOptions = wide): Promise<Tab> {
+  const tab = chromium.person(options).tab()
+  await tab.goto(`${rig.service.url}/health`)
+  await tab.evaluate(`document.cookie = 'token=${token}; path=/'`)
+  await tab.goto(`${rig.service.url}/#/${view}`)
+  await tab.waitFor('main >> h1')
+  return tab
+}
+
+async function complaintsOf(tab: Tab): Promise<readonly string[]> {
+  // The picture of a person is at no real address.
+  return (await tab.complaints()).filter((text) => !/ERR_NAME_NOT_RESOLVED/.test(text))
+}
+
+const asked = (path: string, token?: string) =>
+  fetch(`${rig.service.url}${path}`, token === undefined ? {} : { headers: { 'x-session-token': token } })
+
+/** Writes access.json, and waits until the service has it. @param sign text in the answer for owners */
+async function limited(text: string, sign: string): Promise<void> {
+  await rig.service.write('access.json', text)
+  for (let round = 0; round < 400; round++) {
+    if ((await (await asked('/api/limits', ada)).text()).includes(sign)) return
+    await Bun.sleep(10)
+  }
+  throw new Error(`the limits are not those of ${text}`)
+}
+
+/** Changes that the service records, as another program of this machine. */
+async function changes(count: number): Promise<void> {
+  const ledger = await openLedger({ path: join(rig.service.home, 'svc.db') })
+  for (let made = 0; made < count; made += 1) await ledger.keys.add(storableKey({ madeBy: 'ada', made: Date.now() }))
+  await ledger.close()
+}
+
+describeInChromium('the view Limits', () => {
+  test('shows owners each limit with its use, from the account menu', async () => {
+    // A budget counts the model, which has no price.
+    expect((await rig.ask({ 'x-session-token': grace })).status).toBe(403)
+    const tab = await show(ada, 'audit')
+    await tab.click('role=button[name=/^Account of/]')
+    await tab.click('role=menuitem[name="Limits"]')
+    await tab.waitFor('main >> role=heading[name="$20.00 a month for everyone"]')
+    await tab.waitFor('main >> text=/Days are those of Europe.Berlin/')
+    await tab.waitFor('main li >> text=/begins again/')
+    await tab.waitFor('main >> role=heading[name="60 requests a day for each person"]')
+    await tab.waitFor('main >> role=rowheader[name="grace"]')
+    expect(await tab.textOf('main li:nth-child(2) tbody tr')).toMatch(/grace\s+1\s+59/)
+    await tab.waitFor('main >> text=/only gpt-5\\*/')
+    await tab.click('main summary')
+    await tab.waitFor('main >> text=/Members: <b>bob<\\/b>/')
+    expect(await complaintsOf(tab)).toEqual([])
+  }, 30_000)
+
+  test('says why a change of the file is not active', async () => {
+    await limited('{ "limits": [{ "for": "everybody", "requests": 1 }] }', '"fault"')
+    const tab = await show(ada, 'limits')
+    await tab.waitFor('main >> text=/is not active: the previous limits stay/')
+    await tab.waitFor('main >> text=/access.json:1:\\d+: limits\\[0\\].for: found "everybody"/')
+    await limited('{}', '"limits":[]')
+    await tab.click('role=button[name="Reload"]')
+    await tab.until(`document.querySelector('main').innerText.includes('There are no limits')`)
+    expect(await tab.textOf('main')).not.toContain('is not active')
+    await limited(JSON.stringify(access), 'team:search')
+    await tab.click('role=button[name="Reload"]')
+    await tab.waitFor('main >> role=heading[name="$20.00 a month for everyone"]')
+  }, 30_000)
+})
+
+describeInChromium('the view Audit', () => {
+  test('lists changes with their facts, older ones on request, and that the chain is whole', async () => {
+    await changes(130)
+    const tab = await show(ada, 'audit')
+    await tab.waitFor('main >> text=/The chain of \\d+ entries is whole/')
+    expect(await tab.evaluate(`document.querySelectorAll('main ol > li').length`)).toBe(100)
+    await tab.evaluate(`document.querySelector('main ol summary').focus()`)
+    await tab.press('Enter')
+    await tab.waitFor('main ol >> text="scopes: chat"')
+    await tab.click('role=button[name="Older entries"]')
+    await tab.until(`document.querySelectorAll('main ol > li').length === 130`)
+    await tab.waitForGone('role=button[name="Older entries"]')
+    expect(await tab.textOf('main ol > li:last-child')).toMatch(/^1\s*key 1 made/)
+    expect(await complaintsOf(tab)).toEqual([])
+  }, 30_000)
+
+  test('names an entry that was changed', async () => {
+    await changes(1)
+    const database = new Database(join(rig.service.home, 'svc.db'))
+    database.run(`UPDATE audit SET object = '77' WHERE seq = 1`)
+    const tab = await show(ada, 'audit')
+    await tab.waitFor('role=alert >> text=/entry 1 does not follow from the beginning: changed or moved/')
+    database.run(`UPDATE audit SET object = '1' WHERE seq = 1`)
+    database.close()
+    await tab.reload()
+    await tab.waitFor('main >> text=/is whole/')
+  }, 30_000)
+})
+
+describeInChromium('both views', () => {
+  test('are for owners: others get nothing of them', async () => {
+    for (const path of ['/api/limits', '/api/audit', '/api/audit/verify']) {
+      expect([path, (await asked(path)).status, (await asked(path, grace)).status]).toEqual([path, 401, 403])
+      expect((await asked(path, ada)).status).toBe(200)
+    }
+    for (const view of ['limits', 'audit'] as const) {
+      const tab = await show(grace, view)
+      await tab.waitFor('main >> text="Only owners of this service may do this"')
+      await tab.click('role=button[name=/^Account of/]')
+      expect(await tab.textOf('[role="menu"]')).not.toMatch(/Limits|Audit/)
+    }
+  }, 30_000)
+
+  const looks: readonly (readonly [string, PersonOptions])[] = [
+    ['light', { ...wide, colorScheme: 'light' }],
+    ['dark', { ...wide, colorScheme: 'dark' }],
+    ['phone', { colorScheme: 'light', viewport: { width: 390, height: 844 }, hasTouch: true }],
+    ['forced', { ...wide, forcedColors: 'active' }],
+  ]
+  test.each(looks)(
+    'have no faults of accessibility: %s',
+    async (look, options) => {
+      await changes(2)
+      const tab = await show(ada, 'limits', options)
+      for (const view of ['limits', 'audit'] as const) {
+        await tab.evaluate(`location.hash = '#/${view}'`)
+        await tab.waitFor(view === 'limits' ? 'main li table' : 'main ol >> text=/made/')
+        await tab.evaluate(`document.querySelector('main summary').click()`)
+        expect(await violationsOf(tab)).toEqual([])
+        expect(await overflowOf(tab)).toBe(0)
+        if (pictures !== undefined) await tab.screenshot(join(pictures, `${view}-${look}.png`))
+      }
+    },
+    30_000,
+  )
+})

@@ -1,0 +1,62 @@
+import { isRecord } from '../../src/base/json-value.ts'
+import type { AuditLine } from '../../src/http/page/page-api.ts'
+import { formatMoment } from '../ui/format.ts'
+
+const actions: Readonly<Record<string, string>> = {
+  'key.made': 'made',
+  'key.rotated': 'replaced',
+  'key.ended': 'ended',
+}
+
+/** What was changed, such as `key 3 ended`. */
+export function changeWords({ action, object }: Pick<AuditLine, 'action' | 'object'>): string {
+  const verb = actions[action]
+  return verb === undefined ? `${action} ${object}` : `key ${object} ${verb}`
+}
+
+/** The moment of an entry. A changed entry may have any number. */
+export function momentOf(time: number): string {
+  return Math.abs(time) <= 8.64e15 ? formatMoment(time) : String(time)
+}
+
+const times = new Set(['expires', 'ended'])
+
+/** What the change did to the facts of its object, such as `expires: never → Nov 24, 2026, 10:00 AM`. */
+export function factsOf({ before, after }: Pick<AuditLine, 'before' | 'after'>): readonly string[] {
+  const old = flattened(before)
+  const facts = Array.from(flattened(after), ([name, value]) => {
+    const was = old.get(name)
+    return `${name}: ${was === undefined ? '' : `${was} → `}${value}`
+  })
+  const gone = Array.from(old).filter(([name]) => after === undefined || !flattened(after).has(name))
+  return [...facts, ...gone.map(([name, value]) => `${name} was ${value}`)]
+}
+
+/** The members of JSON and of the objects in it. Text that is no JSON is one fact. */
+function flattened(json: string | undefined): ReadonlyMap<string, string> {
+  if (json === undefined) return new Map()
+  let value: unknown
+  try {
+    value = JSON.parse(json)
+  } catch {
+    return new Map([['text', json]])
+  }
+  const found = new Map<string, string>()
+  add(value, 'value', found)
+  return found
+}
+
+function add(value: unknown, name: string, found: Map<string, string>): void {
+  if (isRecord(value)) {
+    for (const [member, each] of Object.entries(value)) add(each, member, found)
+    return
+  }
+  found.set(name, wordsOf(value, name))
+}
+
+function wordsOf(value: unknown, name: string): string {
+  if (value === null) return name === 'expires' ? 'never' : 'none'
+  if (Array.isArray(value)) return value.map((each) => wordsOf(each, '')).join(', ')
+  if (typeof value === 'number' && times.has(name)) return momentOf(value)
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

@@ -1,0 +1,78 @@
+import { useCallback, useEffect, useState } from 'react'
+import type { AuditAnswer, AuditLine, AuditReport } from '../../src/http/page/page-api.ts'
+import { useServices } from '../services.ts'
+import type { AnswerState } from '../ui/use-answer.ts'
+
+/** The recorded changes, as far as they were asked for. */
+export interface AuditState extends AnswerState<AuditAnswer> {
+  /** Older entries are being loaded. */
+  readonly isLoading: boolean
+  /** Adds older entries. */
+  readonly loadOlder: () => void
+}
+
+/** Loads the newest entries, and older ones when they are asked for. */
+export function useAudit(): AuditState {
+  const { client } = useServices()
+  const [entries, setEntries] = useState<readonly AuditLine[]>()
+  const [hasMore, setMore] = useState(false)
+  const [error, setError] = useState<string>()
+  const [wanted, setWanted] = useState<{ readonly before?: number }>({})
+  const [isLoading, setLoading] = useState(false)
+
+  useEffect(() => {
+    const leaving = new AbortController()
+    const { before } = wanted
+    client.get<AuditAnswer>(`/api/audit${before === undefined ? '' : `?before=${before}`}`, leaving.signal).then(
+      (answer) => {
+        setEntries((known = []) => (before === undefined ? answer.entries : [...known, ...answer.entries]))
+        setMore(answer.hasMore)
+        setError(undefined)
+        setLoading(false)
+      },
+      (reason: unknown) => {
+        if (leaving.signal.aborted) return
+        setError(reason instanceof Error ? reason.message : String(reason))
+        setLoading(false)
+      },
+    )
+    return () => leaving.abort()
+  }, [client, wanted])
+
+  const last = entries?.at(-1)?.seq
+  return {
+    answer: entries === undefined ? undefined : { entries, hasMore },
+    error,
+    isLoading,
+    reload: useCallback(() => setWanted({}), []),
+    loadOlder() {
+      if (isLoading || last === undefined) return
+      setLoading(true)
+      setWanted({ before: last })
+    },
+  }
+}
+
+/** Whether the chain of all entries is whole. */
+export type ChainState =
+  | { readonly kind: 'checking' }
+  | { readonly kind: 'checked'; readonly report: AuditReport }
+  | { readonly kind: 'failed'; readonly why: string }
+
+/** Has the service verify all entries. @param round a new one asks again */
+export function useChain(round: unknown): ChainState {
+  const { client } = useServices()
+  const [state, setState] = useState<ChainState>({ kind: 'checking' })
+  useEffect(() => {
+    const leaving = new AbortController()
+    client.get<AuditReport>('/api/audit/verify', leaving.signal).then(
+      (report) => setState({ kind: 'checked', report }),
+      (error: unknown) => {
+        if (leaving.signal.aborted) return
+        setState({ kind: 'failed', why: error instanceof Error ? error.message : String(error) })
+      },
+    )
+    return () => leaving.abort()
+  }, [client, round])
+  return state
+}

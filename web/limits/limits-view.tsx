@@ -1,0 +1,192 @@
+import { useState, type ReactNode } from 'react'
+import type { LimitRowEntry, LimitsAnswer, LimitUseEntry } from '../../src/http/page/page-api.ts'
+import { hrefOf } from '../app/route.ts'
+import { useServices } from '../services.ts'
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { formatCount, formatMoment } from '../ui/format.ts'
+import { Notice } from '../ui/notice.tsx'
+import { useAnswer } from '../ui/use-answer.ts'
+import { useNow } from '../ui/use-now.ts'
+import { ViewFrame } from '../ui/view-frame.tsx'
+import { amountOf, backWords, limitFacts, limitWords, usedShare } from './limit-words.ts'
+
+const refreshMs = 10_000
+
+/** The limits of access.json with their use, for owners. */
+export function LimitsView(): ReactNode {
+  const {
+    boot: { hasUsage },
+  } = useServices()
+  const state = useAnswer<LimitsAnswer>(() => '/api/limits', 'limits', refreshMs)
+  const zone = state.answer === undefined ? '' : ` Days are those of ${state.answer.timeZone}.`
+  return (
+    <ViewFrame
+      title="Limits"
+      about={`Who may use how much, and what is left.${zone}`}
+      actions={hasUsage === true ? <ButtonLink href={hrefOf({ view: 'usage' })}>Usage</ButtonLink> : null}
+      state={state}
+    >
+      {(answer) => <Limits answer={answer} />}
+    </ViewFrame>
+  )
+}
+
+function Limits({ answer: { file, fault, limits, teams } }: { readonly answer: LimitsAnswer }): ReactNode {
+  const now = useNow(1_000)
+  return (
+    <>
+      {fault === undefined ? null : (
+        <Notice kind="warn" title={`The change of ${formatMoment(fault.time)} is not active: the previous limits stay`}>
+          <p className="whitespace-pre-wrap">{fault.reason}</p>
+        </Notice>
+      )}
+      {limits.length === 0 ? <NoLimits file={file} /> : null}
+      <ul className="flex flex-col gap-3" aria-label="Limits">
+        {limits.map((row) => (
+          <LimitCard key={`${row.place} ${row.kind} ${row.per}`} row={row} now={now} />
+        ))}
+      </ul>
+      {teams.length === 0 ? null : <Teams teams={teams} />}
+      {limits.length > 0 && file !== undefined ? (
+        <p className="text-sm text-muted [overflow-wrap:anywhere]">
+          Limits are changed in <code>{file}</code>; changes are active within seconds.
+        </p>
+      ) : null}
+    </>
+  )
+}
+
+const example = '{ "limits": [{ "for": "everyone", "usd": 20, "per": "month" }] }'
+
+function NoLimits({ file }: { readonly file: string | undefined }): ReactNode {
+  return (
+    <div className="flex flex-col gap-2 rounded-xl border border-line bg-panel p-6 [overflow-wrap:anywhere]">
+      <p className="font-medium">There are no limits.</p>
+      {file === undefined ? null : (
+        <>
+          <p className="text-sm">
+            To limit requests, tokens or money of everyone, people, teams or keys, write <code>{file}</code>, such as
+          </p>
+          <pre className="overflow-x-auto rounded-lg bg-hover p-3 text-sm" tabIndex={0} aria-label="An example">
+            {example}
+          </pre>
+        </>
+      )}
+    </div>
+  )
+}
+
+/** Callers that are shown before a button shows all. */
+const shownFirst = 5
+
+function LimitCard({ row, now }: { readonly row: LimitRowEntry; readonly now: number }): ReactNode {
+  const [isWhole, setWhole] = useState(false)
+  const { uses, isApart } = row
+  const shown = isWhole ? uses : uses.slice(0, shownFirst)
+  const words = limitWords(row)
+  return (
+    <li className="flex min-w-0 flex-col gap-2 rounded-xl border border-line bg-panel p-4">
+      <div className="[overflow-wrap:anywhere]">
+        <h2 className="font-medium">
+          {words} for <bdi>{row.for}</bdi>
+        </h2>
+        <p className="text-sm text-muted">{limitFacts(row)}</p>
+      </div>
+      {uses.length === 0 ? (
+        <p className="text-sm">{isApart ? 'None of them has asked since the service started.' : 'Not counted yet.'}</p>
+      ) : (
+        <UseTable row={row} uses={shown} now={now} caption={`${words} for ${row.for}: its use`} />
+      )}
+      {uses.length > shown.length ? (
+        <Button className="self-start" onClick={() => setWhole(true)}>
+          Show all {formatCount(uses.length)}
+        </Button>
+      ) : null}
+    </li>
+  )
+}
+
+interface UseTableProps {
+  readonly row: LimitRowEntry
+  readonly uses: readonly LimitUseEntry[]
+  readonly now: number
+  readonly caption: string
+}
+
+function UseTable({ row, uses, now, caption }: UseTableProps): ReactNode {
+  const { kind, limit } = row
+  const isMoney = kind === 'usd'
+  const isRate = kind === 'requests' || kind === 'tokens'
+  const amount = (value: number | undefined): string => (value === undefined ? '' : amountOf(kind, value))
+  return (
+    <table className="w-full table-fixed text-right text-sm tabular-nums">
+      <caption className="sr-only">{caption}</caption>
+      <thead className="text-xs text-muted">
+        <tr>
+          <th scope="col" className="w-2/5 py-1 text-left font-medium">
+            Who
+          </th>
+          <th scope="col" className="py-1 pl-2 font-medium">
+            Used
+          </th>
+          {isMoney ? (
+            <th scope="col" className="py-1 pl-2 font-medium">
+              Held
+            </th>
+          ) : null}
+          <th scope="col" className="py-1 pl-2 font-medium">
+            Left
+          </th>
+          {isRate ? (
+            <th scope="col" className="py-1 pl-2 font-medium">
+              All back
+            </th>
+          ) : null}
+        </tr>
+      </thead>
+      <tbody>
+        {uses.map(({ name, used, held, remaining, backAt }) => (
+          <tr key={name} className="border-t border-line align-top">
+            <th scope="row" className="py-1.5 text-left font-normal [overflow-wrap:anywhere]">
+              {name === '' ? 'all together' : <bdi>{name}</bdi>}
+              <Bar share={usedShare(limit, remaining)} />
+            </th>
+            <td className="py-1.5 pl-2">{amount(used)}</td>
+            {isMoney ? <td className="py-1.5 pl-2">{amount(held)}</td> : null}
+            <td className={`py-1.5 pl-2 ${remaining === 0 ? 'font-medium text-bad' : ''}`}>{amount(remaining)}</td>
+            {isRate ? <td className="py-1.5 pl-2">{backWords(backAt, now)}</td> : null}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** The used part of a limit. Decorative: the numbers stand beside it. */
+function Bar({ share }: { readonly share: number }): ReactNode {
+  const colour = share >= 1 ? 'bg-bad' : share >= 0.8 ? 'bg-warn' : 'bg-accent'
+  return (
+    <span aria-hidden="true" className="mt-1 block h-1.5 overflow-hidden rounded-full border border-line bg-page">
+      <span className={`block h-full forced-colors:bg-[Highlight] ${colour}`} style={{ width: `${share * 100}%` }} />
+    </span>
+  )
+}
+
+function Teams({ teams }: { readonly teams: LimitsAnswer['teams'] }): ReactNode {
+  return (
+    <details className="rounded-xl border border-line bg-panel p-4 text-sm">
+      <summary className="font-medium">Teams ({formatCount(teams.length)})</summary>
+      <dl className="mt-2 flex flex-col gap-2 [overflow-wrap:anywhere]">
+        {teams.map(({ name, leads, members }) => (
+          <div key={name}>
+            <dt className="font-medium">{name}</dt>
+            <dd className="text-muted">
+              {leads.length === 0 ? '' : `Leads: ${leads.join(', ')}. `}
+              {members.length === 0 ? 'No other members.' : `Members: ${members.join(', ')}.`}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  )
+}
