@@ -32,13 +32,18 @@ async function pageModule(): Promise<string> {
       .join(', ')} }`
   return `
 const bytes = (text) => Uint8Array.fromBase64(text)
-export const embeddedPage = {
+export const page = {
   index: ${written(index)},
   assets: new Map([${[...assets].map(([path, file]) => `[${JSON.stringify(path)}, ${written(file)}]`).join(', ')}]),
   parts: new Map(${JSON.stringify([...parts])}),
 }
 `
 }
+
+const loadPage = `
+let page
+export const embeddedPage = () => (page ??= import('svc:page').then((files) => files.page))
+`
 
 /** Builds the ledger's thread as a module that contains its code: the executable has no file for a thread. */
 async function threadModule(): Promise<string> {
@@ -61,6 +66,8 @@ const built = await Bun.build({
   entrypoints: [join(root, 'src', 'main.ts')],
   compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
   minify: { whitespace: true, syntax: true, identifiers: false },
+  // Code that a start does not need is parsed when it is imported.
+  splitting: true,
   sourcemap: 'inline',
   plugins: [
     {
@@ -70,7 +77,12 @@ const built = await Bun.build({
           contents: knownExtensions,
           loader: 'js',
         }))
-        build.onLoad({ filter: /[/\\]app[/\\]page[/\\]embedded-page\.ts$/ }, () => ({ contents: page, loader: 'js' }))
+        build.onLoad({ filter: /[/\\]app[/\\]page[/\\]embedded-page\.ts$/ }, () => ({
+          contents: loadPage,
+          loader: 'js',
+        }))
+        build.onResolve({ filter: /^svc:page$/ }, ({ path }) => ({ path, namespace: 'svc' }))
+        build.onLoad({ filter: /./, namespace: 'svc' }, () => ({ contents: page, loader: 'js' }))
         build.onLoad({ filter: /[/\\]ledger[/\\]use[/\\]thread-file\.ts$/ }, () => ({ contents: thread, loader: 'js' }))
       },
     },

@@ -19,8 +19,23 @@ export class JsonSyntaxError extends Error {
 /** The type of a value. */
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'
 
-/** Member names to recognise without decoding them: byte length → candidates. */
-export type NameTable = readonly (readonly NameEntry[] | undefined)[]
+/**
+ * Names that are recognised without decoding them, by their length in bytes. Most tables are never used: each is filled
+ * when a name is first looked for.
+ */
+export class NameTable {
+  private readonly names: readonly string[]
+  private byLength: readonly (readonly NameEntry[] | undefined)[] | undefined
+
+  constructor(names: readonly string[]) {
+    this.names = names
+  }
+
+  /** The names of this length; undefined or empty: there is none. */
+  ofLength(length: number): readonly NameEntry[] | undefined {
+    return (this.byLength ??= entriesByLength(this.names))[length]
+  }
+}
 
 interface NameEntry {
   readonly bytes: Uint8Array
@@ -54,6 +69,10 @@ const CLOSE_OBJECT = 0x7d
 
 /** A table for `JsonCursor.nameCode`, which returns a name's index in `names`: ASCII, at most 63 characters each. */
 export function nameTable(names: readonly string[]): NameTable {
+  return new NameTable(names)
+}
+
+function entriesByLength(names: readonly string[]): readonly (readonly NameEntry[])[] {
   const table = noNames.slice()
   for (const [code, name] of names.entries()) {
     const entry = { bytes: encode(name), code }
@@ -202,7 +221,7 @@ export class JsonCursor {
   private plainCode(table: NameTable, start: number, end: number): number {
     const bytes = this.bytes
     const length = end - start - 2
-    const candidates = table[length]
+    const candidates = table.ofLength(length)
     if (candidates !== undefined) {
       for (let index = 0; index < candidates.length; index++) {
         const candidate = candidates[index]
@@ -635,7 +654,7 @@ export class JsonCursor {
   private decodedCode(table: NameTable, start: number, end: number): number {
     if (end - start > 512) return -1
     const name = this.stringAt(start, end)
-    const candidates = table[name.length] ?? []
+    const candidates = table.ofLength(name.length) ?? []
     return candidates.find(({ bytes }) => name === latin1(bytes, 0, bytes.length))?.code ?? -1
   }
 

@@ -11,6 +11,7 @@ const runtimeSettings = {
   BUN_JSC_heapGrowthMaxIncrease: '1',
   BUN_JSC_heapGrowthSteepnessFactor: '300',
   BUN_JSC_forceCodeBlockLiveness: '1',
+  BUN_JSC_thresholdForOptimizeAfterWarmUp: '4000',
   MIMALLOC_PURGE_HOLES_MIN_INTERVAL: '1000',
 }
 

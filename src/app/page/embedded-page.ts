@@ -1,4 +1,4 @@
 import type { PageFiles } from '../../http/page/page-files.ts'
 
-/** The page embedded in this program: none. The build of the executable replaces this file. */
-export const embeddedPage: PageFiles | undefined = undefined
+/** Loads the page embedded in this program. There is none: the build of the executable replaces this file. */
+export const embeddedPage: (() => Promise<PageFiles>) | undefined = undefined

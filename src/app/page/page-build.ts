@@ -24,7 +24,7 @@ export async function findPage(
   log: Pick<Logger, 'error'>,
   build: () => Promise<void>,
 ): Promise<() => Promise<PageFiles | undefined>> {
-  if (embeddedPage !== undefined) return async () => embeddedPage
+  if (embeddedPage !== undefined) return embeddedPage
   const folder = join(root, 'dist', 'web')
   let page: Promise<PageFiles | undefined> | undefined
   function missing(error: unknown): undefined {

@@ -1,4 +1,4 @@
-import { parse as parseJson, type ParseError } from 'jsonc-parser'
+import { parse as parseJson, type ParseError } from 'jsonc-parser/lib/esm/main.js'
 import { isRecord, type JsonObject } from '../../base/json-value.ts'
 import { editConfig, type ConfigEdit } from '../../config/edit/edit-config.ts'
 

@@ -1,4 +1,4 @@
-import { findNodeAtLocation, type Node } from 'jsonc-parser'
+import { findNodeAtLocation, type Node } from 'jsonc-parser/lib/esm/main.js'
 import { collectFindings } from '../file/findings.ts'
 import { parseJsonTree } from '../file/json-tree.ts'
 import { editConfig, type ConfigEdit } from './edit-config.ts'

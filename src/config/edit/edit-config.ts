@@ -1,4 +1,4 @@
-import { applyEdits, findNodeAtLocation, modify, type JSONPath, type Node } from 'jsonc-parser'
+import { applyEdits, findNodeAtLocation, modify, type JSONPath, type Node } from 'jsonc-parser/lib/esm/main.js'
 import { collectFindings } from '../file/findings.ts'
 import { parseJsonTree } from '../file/json-tree.ts'
 import { rearrange, type Piece } from './rearrange.ts'

@@ -1,4 +1,4 @@
-import { getLocation, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser'
+import { getLocation, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser/lib/esm/main.js'
 import type { Findings } from './findings.ts'
 
 /** Most levels of objects and arrays. Checked before parsing, since the parser is recursive. */
