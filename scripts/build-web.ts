@@ -31,11 +31,13 @@ const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.html': 'text/html; charset=utf-8',
+  '.png': 'image/png',
+  '.webmanifest': 'application/manifest+json',
 }
 
 function sourceFiles(): readonly string[] {
   const globs = [
-    'web/**/*.{ts,tsx,css,html,svg}',
+    'web/**/*.{ts,tsx,css,html,svg,png}',
     'src/extensions/*/page-part.tsx',
     'src/{base,bytes,formats}/**/*.ts',
     'package-lock.json',
@@ -65,7 +67,11 @@ function named(name: string, content: string | Uint8Array): Built {
   }
 }
 
-async function bundle(entrypoints: readonly string[], format: 'esm' | 'iife'): Promise<Bun.BuildOutput> {
+async function bundle(
+  entrypoints: readonly string[],
+  format: 'esm' | 'iife',
+  constants: Readonly<Record<string, string>> = {},
+): Promise<Bun.BuildOutput> {
   return Bun.build({
     entrypoints: [...entrypoints],
     root,
@@ -73,7 +79,10 @@ async function bundle(entrypoints: readonly string[], format: 'esm' | 'iife'): P
     format,
     splitting: format === 'esm',
     minify: true,
-    define: { 'process.env.NODE_ENV': '"production"' },
+    define: {
+      'process.env.NODE_ENV': '"production"',
+      ...Object.fromEntries(Object.entries(constants).map(([name, text]) => [name, JSON.stringify(text)])),
+    },
     naming: { entry: '[name]-[hash].[ext]', chunk: 'chunk-[hash].[ext]' },
     metafile: true,
   })
@@ -137,32 +146,66 @@ function staticImports(entry: Built, all: ReadonlyMap<string, Built>, found = ne
   return found
 }
 
+/** The page as an app that browsers install (W3C Web Application Manifest). */
+function appManifest(icon: Built, others: readonly Built[]): string {
+  return JSON.stringify({
+    id: '/',
+    name: 'svc',
+    description: 'Chat with every model behind this service.',
+    start_url: '/',
+    scope: '/',
+    display: 'standalone',
+    background_color: '#ffffff',
+    theme_color: '#1d4ed8',
+    icons: [
+      { src: `/assets/${icon.name}`, type: 'image/svg+xml', sizes: 'any' },
+      ...others.map(({ name }) => ({
+        src: `/assets/${name}`,
+        type: 'image/png',
+        sizes: name.includes('192') ? '192x192' : '512x512',
+        ...(name.includes('maskable') ? { purpose: 'maskable' } : {}),
+      })),
+    ],
+  })
+}
+
 async function buildPage(files: readonly string[]): Promise<{
   readonly assets: readonly Built[]
   readonly index: string
   readonly parts: Readonly<Record<string, string>>
 }> {
   const partPaths = files.filter((file) => file.endsWith('/page-part.tsx'))
+  const [worker] = (await bundle([join(web, 'install', 'offline-worker.ts')], 'iife')).outputs
+  if (worker === undefined) throw new Error('web/install/offline-worker.ts gave nothing')
   const [
     {
       outputs: [first],
     },
     bundled,
     style,
-    icon,
+    icons,
   ] = await Promise.all([
     bundle([join(web, 'first.ts')], 'iife'),
-    bundle([join(web, 'main.tsx'), ...partPaths.map((path) => join(root, path))], 'esm'),
+    bundle([join(web, 'main.tsx'), ...partPaths.map((path) => join(root, path))], 'esm', {
+      svcOfflineWorker: `/assets/${basename(worker.path)}`,
+    }),
     buildStyle(files),
-    readFile(join(web, 'icon.svg')).then((content) => named('icon.svg', content)),
+    Promise.all(
+      ['icon.svg', 'icon-180.png', 'icon-192.png', 'icon-512.png', 'icon-maskable-512.png'].map(async (name) =>
+        named(name, await readFile(join(web, 'install', name))),
+      ),
+    ),
   ])
   if (first === undefined) throw new Error('web/first.ts gave nothing')
+  const [icon, touchIcon, ...appIcons] = icons
+  if (icon === undefined || touchIcon === undefined) throw new Error('there is no icon')
+  const manifest = named('app.webmanifest', appManifest(icon, appIcons))
   const modules = bundled.outputs
-  const scripts = await Promise.all([first, ...modules].map(asBuilt))
+  const scripts = await Promise.all([first, worker, ...modules].map(asBuilt))
   const entries = await Promise.all(modules.filter(({ kind }) => kind === 'entry-point').map(asBuilt))
   const [main] = entries.filter(({ name }) => name.startsWith('main-'))
   if (main === undefined) throw new Error('web/main.tsx gave nothing')
-  const assets = [...scripts, style, icon]
+  const assets = [...scripts, style, ...icons, manifest]
   const byName = new Map(scripts.map((script) => [script.name, script]))
   const chat = chunkOf('web/chat/chat-view.tsx', bundled)
   // The scripts of the first paint come first. The chat, the most frequent view, is preloaded too.
@@ -170,6 +213,8 @@ async function buildPage(files: readonly string[]): Promise<{
   const values: Readonly<Record<string, string>> = {
     first: `/assets/${basename(first.path)}`,
     icon: `/assets/${icon.name}`,
+    touchIcon: `/assets/${touchIcon.name}`,
+    manifest: `/assets/${manifest.name}`,
     style: `/assets/${style.name}`,
     main: `/assets/${main.name}`,
     preload: [...preload].map((name) => `<link rel="modulepreload" href="/assets/${name}">`).join('\n'),

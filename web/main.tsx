@@ -1,6 +1,7 @@
 import { createRoot } from 'react-dom/client'
 import { apiClient } from './api/client.ts'
 import { Page, start } from './app/start.tsx'
+import { keepOfflineWhenInstalled } from './install/install.ts'
 import { Loading } from './ui/loading.tsx'
 import { refuseDrops } from './ui/refuse-drops.ts'
 
@@ -25,3 +26,4 @@ root?.render(
 )
 const first = await start(client)
 root?.render(<Page client={client} first={first} />)
+keepOfflineWhenInstalled()

@@ -10,6 +10,8 @@ export interface Services {
   readonly client: ApiClient
   readonly history: HistoryStore
   readonly models: ModelsStore
+  /** The page was started without the service, from the last visit. */
+  readonly isOffline: boolean
 }
 
 /** React context of the {@link Services}. */

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { deleted } from '../history/deleted.ts'
 import { searchRequested } from '../history/search-requested.ts'
+import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { Button, ButtonLink, IconButton } from '../ui/button.tsx'
 import { focusContent } from '../ui/focus-content.ts'
@@ -35,6 +36,7 @@ export function Shell({
   readonly parts: Parts
   readonly enterToken: (token: string) => Promise<boolean>
 }): ReactNode {
+  const { isOffline } = useServices()
   const route = useRoute()
   const isWide = useMedia(wideQuery)
   const [isSidebarOpen, setSidebarOpen] = useState(isWide)
@@ -98,6 +100,7 @@ export function Shell({
         onShortcuts={() => setSheetOpen(true)}
       />
       <SessionEnded parts={parts} enterToken={enterToken} />
+      {isOffline ? <OfflineNotice /> : null}
       <div className="relative flex min-h-0 flex-1">
         {isChat && isSidebarOpen ? <Sidebar currentId={route.id} isOverlay={!isWide} onClose={closeSidebar} /> : null}
         <main
@@ -117,6 +120,20 @@ export function Shell({
       {isSheetOpen ? <ShortcutsSheet isOpen onClose={() => setSheetOpen(false)} /> : null}
       {isSomethingDeleted ? <UndoBar /> : null}
       <LiveRegion />
+    </div>
+  )
+}
+
+function OfflineNotice(): ReactNode {
+  return (
+    <div className="px-2 pt-2">
+      <Notice
+        kind="warn"
+        title="The service cannot be reached"
+        actions={<Button onClick={() => location.reload()}>Try again</Button>}
+      >
+        Conversations of this browser can be read.
+      </Notice>
     </div>
   )
 }

@@ -1,7 +1,8 @@
 import { useState, type ReactNode } from 'react'
 import type { Boot } from '../../src/http/page/page-api.ts'
-import { ApiError, type ApiClient } from '../api/client.ts'
+import { ApiError, Unreachable, type ApiClient } from '../api/client.ts'
 import { openHistory } from '../history/open-history.ts'
+import { rememberBoot, rememberedBoot } from '../install/remembered-boot.ts'
 import { modelsStore } from '../models/models-store.ts'
 import { ServicesContext, type Services } from '../services.ts'
 import { Button } from '../ui/button.tsx'
@@ -21,18 +22,23 @@ export type Start =
 export async function start(client: ApiClient): Promise<Start> {
   try {
     const boot = await client.get<Boot>('/api/boot')
-    const parts = await loadParts(boot.parts)
-    if (boot.isClosed && boot.user === undefined) return { kind: 'signed-out', parts }
-    const models = modelsStore(client)
-    void models.refresh()
-    return {
-      kind: 'ready',
-      parts,
-      services: { boot, client, models, history: await openHistory(boot.user?.id ?? 'anonymous') },
-    }
+    rememberBoot(boot)
+    return await startWith(boot, client, false)
   } catch (error) {
-    return { kind: 'failed', error }
+    const boot = error instanceof Unreachable ? rememberedBoot() : undefined
+    return boot === undefined
+      ? { kind: 'failed', error }
+      : await startWith(boot, client, true).catch((reason: unknown) => ({ kind: 'failed', error: reason }))
   }
+}
+
+async function startWith(boot: Boot, client: ApiClient, isOffline: boolean): Promise<Start> {
+  const parts = await loadParts(boot.parts)
+  if (boot.isClosed && boot.user === undefined) return { kind: 'signed-out', parts }
+  const models = modelsStore(client)
+  void models.refresh()
+  const history = await openHistory(boot.user?.id ?? 'anonymous')
+  return { kind: 'ready', parts, services: { boot, client, models, history, isOffline } }
 }
 
 /** The page: sign-in, a failure, or the shell. */

@@ -99,11 +99,12 @@ describe('the page', () => {
       "style-src 'self'",
       "img-src 'self' data: blob:",
       "connect-src 'self'",
+      "manifest-src 'self'",
       "base-uri 'none'",
       "form-action 'none'",
       "frame-ancestors 'none'",
       "require-trusted-types-for 'script'",
-      "trusted-types 'none'",
+      'trusted-types offline',
     ])
   })
 

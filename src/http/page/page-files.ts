@@ -30,6 +30,8 @@ export interface PageOptions {
 }
 
 const assetsPath = '/assets/'
+/** The service worker of the installed page answers for all paths (web/install/offline-worker.ts). */
+const offlineWorkerPath = `${assetsPath}offline-worker-`
 const immutable = 'public, max-age=31536000, immutable'
 
 /** The handler of the page at `/` (docs/decisions/0008-the-page.md), and the route of its assets. */
@@ -55,7 +57,11 @@ export function pageRoutes({ files, hasAvatars }: PageOptions): {
   async function asset({ request, path, id }: HandlerContext): Promise<Response> {
     const file = (await files())?.assets.get(path)
     if (file === undefined) throw notFound(path)
-    return fileResponse(file, request, { 'cache-control': immutable, 'x-request-id': id })
+    return fileResponse(file, request, {
+      'cache-control': immutable,
+      'x-request-id': id,
+      ...(path.startsWith(offlineWorkerPath) ? { 'service-worker-allowed': '/' } : {}),
+    })
   }
 
   return { front, routes: [{ method: 'GET', path: assetsPath, isPublic: true, handle: asset }] }
@@ -69,11 +75,13 @@ function policy(hasAvatars: boolean): string {
     "style-src 'self'",
     `img-src 'self' data: blob:${hasAvatars ? ' https:' : ''}`,
     "connect-src 'self'",
+    "manifest-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
+    // Its one policy allows one path: that of the service worker (web/install/install.ts).
+    'trusted-types offline',
   ].join('; ')
 }
 
