@@ -3,6 +3,11 @@ import { BadStoreUrl, openStores } from '../stores/open-stores.ts'
 import { StoreUnavailable, type Stores } from '../stores/store.ts'
 import { ResourceUnavailable, UsageError } from './start-errors.ts'
 
+/** Whether a store, as `--store` names it, is one for several machines. */
+export function isSharedStore(url: string | undefined): url is string {
+  return url !== undefined && url !== 'memory'
+}
+
 /**
  * Opens the stores of `--store`. There is no fallback to memory: sessions would not be shared.
  *

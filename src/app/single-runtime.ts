@@ -2,12 +2,13 @@ import { probeModels } from '../config/probe.ts'
 import { followHere } from '../config/watch/follow-file.ts'
 import { localObserver } from '../observe/local-observer.ts'
 import { healthBook, type HealthBook } from '../service/health/health.ts'
-import { findStores } from './find-stores.ts'
+import { findStores, isSharedStore } from './find-stores.ts'
 import { ledgerSpending } from './ledger-spending.ts'
 import { packageVersion } from './package.ts'
 import { buildPage } from './page/page-build.ts'
 import type { Runtime } from './runtime.ts'
 import type { ServeContext, ServeProcess } from './serve-context.ts'
+import { sharedLimits } from './shared-limits.ts'
 import { useKeeper } from './use-keeper.ts'
 
 /** The runtime of a service with one process. @throws as {@link findStores} does */
@@ -26,6 +27,7 @@ export async function singleRuntime(
     onRecord: use.add,
   })
   const stores = await findStores(given.store, log)
+  const shared = isSharedStore(given.store) ? sharedLimits(given.store, log) : undefined
   const reloads = new Set<() => void>()
   const follow = followHere()
   const cannotRoll = () =>
@@ -56,6 +58,7 @@ export async function singleRuntime(
     },
     probe: probeModels,
     async makeLimiter() {
+      if (shared !== undefined) return shared.makeLimiter()
       const { limiter } = await import('../limits/limiter.ts')
       return limiter({ clock: () => performance.now() })
     },
@@ -74,6 +77,7 @@ export async function singleRuntime(
     leftPort: () => undefined,
     async close() {
       process.off('SIGUSR2', cannotRoll)
+      await shared?.close()
       await stores.close()
       await observer.flush()
       await use.close()

@@ -6,6 +6,8 @@ import { longestWait, type LimitClaim, type Refused } from './take-all.ts'
 export interface AskedClaim {
   readonly spec: CounterSpec
   readonly amount: number
+  /** The amount that the process took since the last decision, if that was within a second. */
+  readonly recent: number
 }
 
 /** The decision about several claims: all are granted, or none. Lists are in the order of the claims. */

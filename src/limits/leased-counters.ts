@@ -2,10 +2,18 @@ import type { AskedClaim, ClaimDecision, CounterState, Returned, ReturnedAmount 
 import type { LimitCounter, CounterSpec } from './counter.ts'
 import type { LimitClaim, Refused, TakeAll } from './take-all.ts'
 
+/** The return of a lease by this process. */
+export interface OwnReturn extends ReturnedAmount {
+  readonly spec: CounterSpec
+}
+
+/** By the keys of counters. */
+export type OwnReturns = ReadonlyMap<string, OwnReturn>
+
 /** The authority over the limits of all processes, as one of them sees it. Rejects when it cannot be asked. */
 export interface RemoteAuthority {
   claim(claims: readonly AskedClaim[]): Promise<ClaimDecision>
-  giveBack(returned: Returned): void
+  giveBack(returned: OwnReturns): void
 }
 
 /** The counters of a process that takes from leases, and asks the authority for the rest. */
@@ -18,49 +26,88 @@ export interface LeasedCounters {
   callBack(keys: readonly string[]): Returned
 }
 
-/**
- * @param clock a monotonic clock, in milliseconds
- * @param idleMs leases that were not used for this long are returned
- */
-export function leasedCounters(authority: RemoteAuthority, clock: () => number, idleMs = 1_000): LeasedCounters {
+/** Options of {@link leasedCounters}. */
+export interface LeasedCountersOptions {
+  readonly authority: RemoteAuthority
+  /** A monotonic clock, in milliseconds. */
+  readonly clock: () => number
+  /** After this time, the rest of a lease is returned. Default 1 s. */
+  readonly leaseMs?: number
+  /** The authority calls leases back. Default: true. Otherwise all of a counter without a lease is returned at once. */
+  readonly isCalledBack?: boolean
+}
+
+/** A lease is made for what a counter used in this time. */
+const recentMs = 1_000
+
+export function leasedCounters({
+  authority,
+  clock,
+  leaseMs = 1_000,
+  isCalledBack = true,
+}: LeasedCountersOptions): LeasedCounters {
   /** Those that have, or may get, something to return. */
   const holding = new Map<string, LeasedCounter>()
   let timer: ReturnType<typeof setTimeout> | undefined
+  /** Counters whose amounts are returned when the current turn of the event loop has ended. */
+  const due = new Set<string>()
 
   /** Starts the timer that returns leases; it runs only while there is something to return. */
   function note(counter: LeasedCounter): void {
     counter.isNoted = true
     holding.set(counter.spec.key, counter)
+    if (!isCalledBack && counter.lease !== 0 && counter.given === 0) noteDue(counter.spec.key)
     if (timer !== undefined) return
-    timer = setTimeout(returnIdle, idleMs)
+    timer = setTimeout(returnOld, leaseMs)
     timer.unref()
   }
 
-  function returnIdle(): void {
+  function noteDue(key: string): void {
+    due.add(key)
+    if (due.size === 1) queueMicrotask(returnDue)
+  }
+
+  function returnDue(): void {
+    const keys = [...due]
+    due.clear()
+    authority.giveBack(returnAll(keys))
+  }
+
+  function returnOld(): void {
     timer = undefined
     const now = clock()
-    const idle: string[] = []
+    const old: string[] = []
     for (const [key, counter] of holding) {
-      const isIdle = counter.lease < 0 || (counter.lease > 0 && now - counter.usedAt >= idleMs)
-      if (isIdle) idle.push(key)
+      const isOld = counter.lease < 0 || (counter.lease > 0 && now - counter.givenAt >= leaseMs)
+      if (isOld) old.push(key)
       else if (counter.mayForget()) forget(key, counter)
     }
-    const returned = callBack(idle)
+    const returned = returnAll(old)
     if (returned.size > 0) authority.giveBack(returned)
     for (const counter of holding.values()) note(counter)
   }
 
   function callBack(keys: readonly string[]): Returned {
-    return new Map(keys.map((key) => [key, returnOne(key)]))
+    return new Map(keys.map((key) => [key, returnOne(key) ?? { amount: 0, hasOpen: false }]))
   }
 
-  function returnOne(key: string): ReturnedAmount {
+  function returnAll(keys: readonly string[]): OwnReturns {
+    return new Map(
+      keys.flatMap((key) => {
+        const returned = returnOne(key)
+        return returned === undefined ? [] : [[key, returned]]
+      }),
+    )
+  }
+
+  function returnOne(key: string): OwnReturn | undefined {
     const counter = holding.get(key)
-    if (counter === undefined) return { amount: 0, hasOpen: false }
+    if (counter === undefined) return undefined
+    const { spec } = counter
     const amount = counter.takeLease()
     const hasOpen = counter.open > 0
     if (!hasOpen) forget(key, counter)
-    return { amount, hasOpen }
+    return { spec, amount, hasOpen }
   }
 
   function forget(key: string, counter: LeasedCounter): void {
@@ -70,18 +117,23 @@ export function leasedCounters(authority: RemoteAuthority, clock: () => number, 
 
   async function ask(uncovered: readonly LimitClaim[], covered: readonly LimitClaim[]): Promise<Refused | undefined> {
     let decision: ClaimDecision | undefined
+    const asked = uncovered.map(({ counter, amount }): AskedClaim => {
+      const recent = counter instanceof LeasedCounter ? counter.recent(clock()) : 0
+      return { spec: counter.spec, amount, recent }
+    })
     try {
-      decision = await authority.claim(uncovered.map(({ counter: { spec }, amount }) => ({ spec, amount })))
+      decision = await authority.claim(asked)
     } finally {
       if (decision === undefined || decision.refused !== undefined)
         for (const { counter, amount } of covered) counter.giveBack(amount)
     }
     const now = clock()
-    for (const [index, { counter }] of uncovered.entries()) {
-      const state = decision.counters[index]
-      if (state !== undefined && counter instanceof LeasedCounter) counter.learn(state, now)
-    }
     const { refused } = decision
+    for (const [index, { counter, amount }] of uncovered.entries()) {
+      const state = decision.counters[index]
+      if (state !== undefined && counter instanceof LeasedCounter)
+        counter.learn(state, refused === undefined ? amount : 0, now)
+    }
     const refusing = refused && uncovered[refused.index]
     return refusing && { counter: refusing.counter, waitMs: refused.waitMs }
   }
@@ -112,13 +164,17 @@ class LeasedCounter implements LimitCounter {
   open = 0
   /** What may be given away without asking. Below 0: requests took more than was granted. */
   lease = 0
-  usedAt = 0
+  /** The last lease that was given, and when. */
+  given = 0
+  givenAt = Number.NEGATIVE_INFINITY
   /** Leases are returned when they were not used, or are called back. */
   isNoted = false
   readonly #note: (counter: LeasedCounter) => void
   /** At the authority, after its last decision. */
   #remaining: number
   #fullAt = Number.NEGATIVE_INFINITY
+  /** Since the last decision. */
+  #taken = 0
 
   constructor(spec: CounterSpec, note: (counter: LeasedCounter) => void) {
     this.spec = spec
@@ -131,15 +187,20 @@ class LeasedCounter implements LimitCounter {
     return amount <= this.lease || (amount === 0 && this.spec.most > 0) ? 0 : Number.POSITIVE_INFINITY
   }
 
-  take(amount: number, now: number): void {
+  take(amount: number): void {
     this.lease -= amount
-    this.usedAt = now
-    if (!this.isNoted) this.#note(this)
+    this.#taken += amount
+    if (!this.isNoted || this.lease < 0) this.#note(this)
   }
 
   giveBack(amount: number): void {
     this.lease += amount
-    if (!this.isNoted) this.#note(this)
+    if (!this.isNoted || this.given === 0) this.#note(this)
+  }
+
+  /** The amount that was taken since the last decision; 0 if that was too long ago to matter. */
+  recent(now: number): number {
+    return now - this.givenAt < recentMs ? this.#taken : 0
   }
 
   /** Takes the whole lease, or debt, to return it. */
@@ -151,10 +212,12 @@ class LeasedCounter implements LimitCounter {
     return lease
   }
 
-  /** Notes a decision of the authority. */
-  learn({ lease, remaining, resetMs }: CounterState, now: number): void {
+  /** Notes a decision of the authority. @param amount granted */
+  learn({ lease, remaining, resetMs }: CounterState, amount: number, now: number): void {
     this.lease += lease
-    this.usedAt = now
+    this.given = lease
+    this.givenAt = now
+    this.#taken = amount
     this.#remaining = remaining
     this.#fullAt = now + resetMs
     if (!this.isNoted) this.#note(this)

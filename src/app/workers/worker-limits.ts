@@ -1,7 +1,7 @@
 import { nextTurn } from '../../base/next-turn.ts'
 import { overloaded } from '../../gateway/all-failed.ts'
 import type { AskedClaim, ClaimDecision, Returned } from '../../limits/authority.ts'
-import type { LeasedCounters, RemoteAuthority } from '../../limits/leased-counters.ts'
+import type { LeasedCounters, OwnReturns, RemoteAuthority } from '../../limits/leased-counters.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import { withinMs } from '../../service/within.ts'
 
@@ -40,7 +40,7 @@ export function workerLimits(primary: RemoteAuthority): WorkerLimits {
         import('../../limits/limiter.ts'),
       ])
       const clock = () => performance.now()
-      const { make, ...own } = (leases = leasedCounters({ claim, giveBack: primary.giveBack }, clock))
+      const { make, ...own } = (leases = leasedCounters({ authority: { claim, giveBack: primary.giveBack }, clock }))
       return limiter({ clock, counters: counterBook(undefined, make), ...own })
     },
     async callBack(keys) {
@@ -51,12 +51,12 @@ export function workerLimits(primary: RemoteAuthority): WorkerLimits {
   }
 }
 
-function grantedBy(claims: readonly AskedClaim[], { refused, counters }: ClaimDecision): Returned {
+function grantedBy(claims: readonly AskedClaim[], { refused, counters }: ClaimDecision): OwnReturns {
   if (refused !== undefined) return new Map()
   return new Map(
     claims.map(({ spec, amount }, index) => [
       spec.key,
-      { amount: amount + (counters[index]?.lease ?? 0), hasOpen: true },
+      { spec, amount: amount + (counters[index]?.lease ?? 0), hasOpen: true },
     ]),
   )
 }

@@ -81,7 +81,7 @@ const toPrimary: Samples<PrimaryHandlers> = {
   attemptsAt: [['a', 'b'], new Map([['a', noAttempts]])],
   followRequests: [true, undefined],
   store: [{ kind: 'set', store: 's', bounds, key: 'k', value: { a: [null] }, owner: 'o' }, { value: { a: [null] } }],
-  claimLimits: [[{ spec, amount: 1 }], { refused: { index: 0, waitMs: Infinity }, counters: [state] }],
+  claimLimits: [[{ spec, amount: 1, recent: 0 }], { refused: { index: 0, waitMs: Infinity }, counters: [state] }],
   returnLimits: [new Map([['requests', { amount: -2, hasOpen: true }]]), undefined],
   healthEvent: [event, undefined],
   targets: [new Map([['a', 'openai https://a']]), undefined],

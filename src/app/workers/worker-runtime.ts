@@ -8,9 +8,10 @@ import { workerObserver } from '../../observe/worker-observer.ts'
 import { healthBook } from '../../service/health/health.ts'
 import { withinMs } from '../../service/within.ts'
 import { remoteStores, type StoreAnswer, type StoreOperation } from '../../stores/remote.ts'
-import { findStores } from '../find-stores.ts'
+import { findStores, isSharedStore } from '../find-stores.ts'
 import type { Runtime } from '../runtime.ts'
 import type { ServeContext } from '../serve-context.ts'
+import { sharedLimits } from '../shared-limits.ts'
 import { useKeeper, type UseKeeper } from '../use-keeper.ts'
 import { workerLimits } from './worker-limits.ts'
 import type { PrimaryHandlers, WorkerHandlers } from './worker-messages.ts'
@@ -68,10 +69,10 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
   const { port, workers, isReplacement, healthEvents } = await primary.call('welcome', undefined)
   for (const event of healthEvents) health.apply(event)
   health.subscribe((event) => primary.notify('healthEvent', event))
-  const stores =
-    given.store === undefined || given.store === 'memory'
-      ? remoteStores(failFast((operation) => primary.call('store', operation)))
-      : await findStores(given.store, log, isReplacement)
+  const stores = isSharedStore(given.store)
+    ? await findStores(given.store, log, isReplacement)
+    : remoteStores(failFast((operation) => primary.call('store', operation)))
+  const sharedByMachines = isSharedStore(given.store) ? sharedLimits(given.store, log) : undefined
   return {
     port,
     workers,
@@ -97,7 +98,7 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
     },
     follow: files.follow,
     probe: (port) => primary.call('probe', port),
-    makeLimiter: limits.makeLimiter,
+    makeLimiter: sharedByMachines?.makeLimiter ?? limits.makeLimiter,
     async makeBudgetAuthority() {
       const { remoteBudgetAuthority } = await import('../../limits/budgets/remote-budget-authority.ts')
       return remoteBudgetAuthority({
@@ -128,6 +129,7 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
     async close() {
       await observer.flush()
       await use.close()
+      await sharedByMachines?.close()
       await stores.close()
     },
   }

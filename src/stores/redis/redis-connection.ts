@@ -18,10 +18,16 @@ export interface RedisConnection {
    *
    * @throws {StoreUnavailable} within the limit, when the server cannot be reached, does not answer or refuses; at once
    *   after a recent timeout
+   * @throws {ScriptUnknown}
    */
   send(command: string, words: readonly string[]): Promise<unknown>
   /** Ends pending commands. */
   close(): void
+}
+
+/** The server does not have the script of an EVALSHA: it has restarted, for example. */
+export class ScriptUnknown extends Error {
+  override readonly name = 'ScriptUnknown'
 }
 
 /** Between a timeout and the next attempt. */
@@ -80,6 +86,7 @@ export function redisConnection({
       if (isTimeout(error)) startPinging()
       else if (isErrorReply(error)) timedOutAt = undefined
       if (!keepsConnection(error)) drop(used)
+      if (isErrorReply(error) && messageOf(error).startsWith('NOSCRIPT')) throw new ScriptUnknown()
       throw error instanceof StoreUnavailable ? error : new StoreUnavailable(sentence(reasonOf(error)))
     }
   }
@@ -169,7 +176,7 @@ const refusals: readonly (readonly [reply: RegExp, reason: string])[] = [
 /** Why a command failed, without address or password. */
 function reasonOf(error: unknown): string {
   const code = codeOf(error),
-    words = error instanceof Error ? error.message : ''
+    words = messageOf(error)
   if (code === 'ERR_REDIS_CONNECTION_CLOSED') return 'cannot be reached'
   if (code === 'ERR_REDIS_CONNECTION_TIMEOUT') return 'does not answer'
   if (code !== '' && !code.startsWith('ERR_REDIS_')) return `cannot be trusted (${code})`
@@ -188,7 +195,11 @@ function isErrorReply(error: unknown): boolean {
 
 /** An error reply concerns one command. A read-only replica may have been replaced at the same address. */
 function keepsConnection(error: unknown): boolean {
-  return isErrorReply(error) && !(error instanceof Error && error.message.includes('READONLY'))
+  return isErrorReply(error) && !messageOf(error).includes('READONLY')
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : ''
 }
 
 function codeOf(error: unknown): string {

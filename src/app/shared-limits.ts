@@ -1,0 +1,56 @@
+import type { Limiter } from '../limits/limiter.ts'
+import type { Peer } from '../limits/shared/peer.ts'
+import type { Logger } from '../observe/log.ts'
+
+/** The limits of this process, which all processes of all machines with one store share. */
+export interface SharedLimits {
+  makeLimiter(): Promise<Limiter>
+  /** Frees what this process holds. */
+  close(): Promise<void>
+}
+
+/** Longest time that a request waits for a decision of the store. */
+const decisionMs = 500
+/** A lease that is not used is missing to others for this time. */
+const leaseMs = 500
+
+/** Limits that a store decides about. Nothing is loaded before there are limits. @param url of a store, checked */
+export function sharedLimits(url: string, log: Logger): SharedLimits {
+  let joined: Promise<Peer> | undefined
+
+  async function join(): Promise<Peer> {
+    const [{ redisScriptRunner }, { peer }] = await Promise.all([
+      import('../stores/redis/redis-script-runner.ts'),
+      import('../limits/shared/peer.ts'),
+    ])
+    const server = redisScriptRunner({
+      url,
+      timeoutMs: decisionMs,
+      onChange: (failure) =>
+        failure === undefined
+          ? log.info('the store answers again; limits are shared')
+          : log.error('the store does not answer; this process keeps its part of the limits alone', {
+              reason: failure.message,
+            }),
+    })
+    return peer({ server })
+  }
+
+  return {
+    async makeLimiter() {
+      const [{ counterBook }, { leasedCounters }, { limiter }, { sharedCounters }] = await Promise.all([
+        import('../limits/counter-book.ts'),
+        import('../limits/leased-counters.ts'),
+        import('../limits/limiter.ts'),
+        import('../limits/shared/shared-counters.ts'),
+      ])
+      const clock = () => performance.now()
+      const authority = sharedCounters(await (joined ??= join()), clock)
+      const { make, ...own } = leasedCounters({ authority, clock, leaseMs, isCalledBack: false })
+      return limiter({ clock, counters: counterBook(undefined, make), ...own })
+    },
+    async close() {
+      await (await joined)?.close()
+    },
+  }
+}

@@ -1,0 +1,182 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { RedisClient } from 'bun'
+import { startRedisServer, type RedisServer } from '../../../test/fakes/redis-server.ts'
+import { needs } from '../../../test/needs.ts'
+import { redisScriptRunner } from '../../stores/redis/redis-script-runner.ts'
+import { counterBook } from '../counter-book.ts'
+import { leasedCounters, type OwnReturn } from '../leased-counters.ts'
+import { limiter } from '../limiter.ts'
+import {
+  admit,
+  authorityContract,
+  counterKeys,
+  passed,
+  policyOf,
+  type Amounts,
+  type Join,
+  type LimitedProcess,
+} from '../testing-authority.ts'
+import { peer, type Peer } from './peer.ts'
+import { sharedCounters } from './shared-counters.ts'
+
+interface Machine extends LimitedProcess {
+  readonly peer: Peer
+}
+
+describe.skipIf(needs('redis-server') === undefined)('limits in Redis', () => {
+  let server: RedisServer
+  let direct: RedisClient
+  const peers: Peer[] = []
+
+  beforeAll(async () => {
+    server = await startRedisServer()
+    direct = new RedisClient(server.url, { autoReconnect: false })
+  })
+  afterAll(async () => {
+    direct.close()
+    await server.kill()
+  })
+  beforeEach(() => direct.send('FLUSHALL', []))
+  afterEach(async () => {
+    await Promise.all(peers.splice(0).map((each) => each.close()))
+  })
+
+  function machine(amounts: Amounts, url = server.url): Machine {
+    const scripts = redisScriptRunner({ url, timeoutMs: 500 })
+    const own = peer({ server: scripts, beatMs: 60_000 })
+    peers.push(own)
+    const clock = () => performance.now()
+    const authority = sharedCounters(own, clock)
+    let asked = 0
+    const leases = leasedCounters({
+      authority: {
+        claim(claims) {
+          asked += 1
+          return authority.claim(claims)
+        },
+        giveBack: authority.giveBack,
+      },
+      clock,
+      // Only `returnAll` returns leases.
+      leaseMs: 60_000,
+      isCalledBack: false,
+    })
+    const limits = limiter({
+      clock,
+      counters: counterBook(undefined, leases.make),
+      takeAll: leases.takeAll,
+      refresh: leases.refresh,
+    })
+    limits.replace(policyOf(amounts))
+    return {
+      limits,
+      peer: own,
+      get asked() {
+        return asked
+      },
+      async returnAll() {
+        const isOwn = (each: readonly [string, object]): each is [string, OwnReturn] => 'spec' in each[1]
+        authority.giveBack(new Map([...leases.callBack(counterKeys)].filter(isOwn)))
+        // Messages of one process arrive in order.
+        await own.beat()
+      },
+      async kill() {
+        await own.beat()
+        scripts.close()
+        // Its last message was long ago.
+        await direct.hset('svc:limits:alive', own.name, '1 1000000')
+      },
+    }
+  }
+
+  async function service(amounts: Amounts): Promise<Join> {
+    await direct.send('FLUSHALL', [])
+    return () => machine(amounts)
+  }
+
+  authorityContract('an authority in Redis', service, 25)
+
+  test('frees the slots of a process that was silent for 10 s, and takes those of one that comes back', async () => {
+    const [one, other] = [machine({ atOnce: 3 }), machine({ atOnce: 3 })]
+    for (let request = 0; request < 3; request++) await admit(one)
+    expect(passed([await admit(other)])).toHaveLength(0)
+    await direct.hset('svc:limits:alive', one.peer.name, `${(Date.now() - 9_000) * 1_000} 50`)
+    expect(passed([await admit(other)])).toHaveLength(0)
+    await direct.hset('svc:limits:alive', one.peer.name, `${(Date.now() - 10_001) * 1_000} 3`)
+    const second = await admit(other)
+    expect(passed([second])).toHaveLength(1)
+    await one.peer.beat()
+    second.end(undefined)
+    await other.returnAll()
+    expect(passed([await admit(other)])).toHaveLength(0)
+    expect(one.peer.processes).toBe(2)
+  })
+
+  test('while Redis is away, keep an equal part each, and count it when Redis is back, empty', async () => {
+    const away = await startRedisServer()
+    const [one, other] = [1, 2].map(() => machine({ requests: 13, atOnce: 6 }, away.url))
+    if (one === undefined || other === undefined) throw new Error('none')
+    await one.peer.beat()
+    await other.peer.beat()
+    const early = await admit(one)
+    expect(one.peer.processes).toBe(2)
+    await away.kill()
+    const all = await Promise.all(Array.from({ length: 8 }, () => admit(one)))
+    expect(passed(all)).toHaveLength(2)
+    expect(all.at(-1)?.refused).toMatchObject({ waitMs: 1_000, counter: { spec: { kind: 'at_once' } } })
+    for (const each of [...passed(all), early]) each.end(undefined)
+    const late = await Promise.all(Array.from({ length: 3 }, () => admit(one)))
+    expect(passed(late)).toHaveLength(3)
+    expect((await admit(one)).refused?.counter.spec.kind).toBe('at_once')
+    late.shift()?.end(undefined)
+    late.push(await admit(one))
+    expect((await admit(one)).refused?.counter.spec.kind).toBe('requests')
+    await using again = await startRedisServer({ port: away.port })
+    await one.peer.beat()
+    await other.peer.beat()
+    const rest = await Promise.all(Array.from({ length: 8 }, () => admit(other)))
+    expect([again.port, passed(rest).length]).toEqual([away.port, 3])
+    for (const each of [...late, ...rest]) each.end(undefined)
+    await Promise.all([one.returnAll(), other.returnAll()])
+    const [requests, slots] = await other.limits.stateOf({})
+    expect([requests?.remaining, slots?.remaining]).toEqual([4, 6])
+  })
+
+  test('wait for a Redis that hangs no longer than its time limit, once', async () => {
+    await using stuck = await startRedisServer()
+    const one = machine({ requests: 100 }, stuck.url)
+    await one.peer.beat()
+    stuck.pause()
+    const started = performance.now()
+    await Promise.all(Array.from({ length: 10 }, () => admit(one)))
+    expect(performance.now() - started).toBeWithin(450, 900)
+    const next = performance.now()
+    expect(passed([await admit(one)])).toHaveLength(1)
+    expect(performance.now() - next).toBeLessThan(100)
+    stuck.resume()
+  })
+
+  test.each([
+    ['of another type', ['SET', 'KEY', 'text']],
+    ['with nonsense in it', ['HSET', 'KEY', 'used', 'nan(', 'at', '-x', 'other', 'much']],
+  ])('a counter %s does not stop requests', async (_what, [command = '', _key, ...rest]) => {
+    const one = machine({ requests: 5, atOnce: 5 })
+    const first = await admit(one)
+    for (const key of await direct.keys('svc:limits:*')) {
+      await direct.del(key)
+      await direct.send(command, [key, ...rest])
+    }
+    expect(passed([first, await admit(one), await admit(one)])).toHaveLength(3)
+  })
+
+  test('shows no names in its keys, which expire', async () => {
+    const one = machine({ requests: 5, atOnce: 5, tokens: 5 })
+    await admit(one)
+    const keys = (await direct.keys('*')).toSorted()
+    expect(keys).toHaveLength(4)
+    for (const key of keys) {
+      expect(key).toMatch(/^svc:limits:(?:alive|[\w-]{43})$/)
+      expect(await direct.pttl(key)).toBeWithin(1, 86_400_002)
+    }
+  })
+})

@@ -1,0 +1,235 @@
+import type { AskedClaim, ClaimDecision, CounterState } from '../authority.ts'
+import { counterBook } from '../counter-book.ts'
+import { newCounter, type CounterSpec, type LimitCounter } from '../counter.ts'
+import type { OwnReturn, OwnReturns, RemoteAuthority } from '../leased-counters.ts'
+import { longestWait } from '../take-all.ts'
+import { claimScript, returnScript, stateScript } from './counter-scripts.ts'
+import { keyPrefix, type Peer } from './peer.ts'
+
+/** The slots of one limit that this process holds. */
+interface HeldSlots {
+  readonly spec: CounterSpec
+  held: number
+  /** Questions without a decision. Until then the server may count more. */
+  asking: number
+  /** The server may count another number: a message about them failed. */
+  isDoubtful: boolean
+}
+
+/** An amount of a rate that was taken without the server. */
+interface Debt {
+  readonly spec: CounterSpec
+  readonly amount: number
+}
+
+/** Counters of one message: it blocks the server while it runs. */
+const countersPerMessage = 200
+/** Between two attempts to reach the server while this process decides alone. */
+const retryMs = 500
+/** Counters whose debts are remembered, and counters of this process alone. */
+const countersMax = 10_000
+
+/**
+ * The authority over the limits of all machines, in a server that runs scripts (docs/decisions/0018-limits.md).
+ *
+ * While the server does not answer, this process decides alone, by each limit ÷ the processes last seen, at least 1. It
+ * counts that at the server before it asks the server again.
+ *
+ * @param clock a monotonic clock, in milliseconds
+ */
+export function sharedCounters(peer: Peer, clock: () => number): RemoteAuthority {
+  /** By the keys of counters. */
+  const slots = new Map<string, HeldSlots>()
+  const debts = new Map<string, Debt>()
+  /** Rates while this process decides alone. */
+  const alone = counterBook(countersMax)
+  let isAlone = false
+  let triedAt = Number.NEGATIVE_INFINITY
+  peer.onBeat(async () => {
+    await stateSlots()
+    await payDebts()
+    isAlone = false
+  })
+
+  /** The server forgets slots that are not stated again. It may have lost them, too. */
+  async function stateSlots(): Promise<void> {
+    for (const stated of chunks([...slots.values()].filter(({ asking }) => asking === 0))) {
+      for (const each of stated) each.isDoubtful = false
+      const stating = send(stateScript, stated, ({ spec, held }) => [spec, held, 0])
+      await stating.catch((error: unknown) => {
+        for (const each of stated) each.isDoubtful = true
+        throw error
+      })
+      for (const each of stated) forgetIfNone(each)
+    }
+  }
+
+  async function payDebts(): Promise<void> {
+    for (const paid of chunks([...debts.values()])) {
+      for (const { spec } of paid) debts.delete(spec.key)
+      const paying = send(returnScript, paid, ({ spec, amount }) => [spec, -amount, 0])
+      await paying.catch((error: unknown) => {
+        for (const { spec, amount } of paid) owe(spec, amount)
+        throw error
+      })
+    }
+  }
+
+  /** @param amount below 0: less is owed */
+  function owe(spec: CounterSpec, amount: number): void {
+    const sum = amount + (debts.get(spec.key)?.amount ?? 0)
+    if (sum <= 0) debts.delete(spec.key)
+    else if (debts.size < countersMax || debts.has(spec.key)) debts.set(spec.key, { spec, amount: sum })
+  }
+
+  function send<Each>(
+    script: string,
+    all: readonly Each[],
+    wordsOf: (each: Each) => readonly [spec: CounterSpec, amount: number, more: number],
+  ): Promise<readonly number[]> {
+    const keys: string[] = []
+    const words: string[] = []
+    for (const each of all) {
+      const [{ key, kind, most, perMs }, amount, more] = wordsOf(each)
+      keys.push(keyOf(key))
+      words.push(kind, String(most), String(perMs * 1_000), String(amount), String(more))
+    }
+    return peer.send(script, keys, words)
+  }
+
+  async function claim(claims: readonly AskedClaim[]): Promise<ClaimDecision> {
+    const held = claims.flatMap(({ spec }) => slotsOf(spec) ?? [])
+    for (const each of held) each.asking += 1
+    const decision = await decide(claims)
+    for (const each of held) {
+      each.asking -= 1
+      forgetIfNone(each)
+    }
+    return decision
+  }
+
+  async function decide(claims: readonly AskedClaim[]): Promise<ClaimDecision> {
+    if (isAlone) {
+      // No request waits for a server that did not answer.
+      if (clock() - triedAt >= retryMs) tryAgain()
+      return decideAlone(claims)
+    }
+    try {
+      const reply = await send(claimScript, claims, ({ spec, amount, recent }) => [spec, amount, 2 * recent])
+      return noteSlots(claims, decisionOf(reply, claims))
+    } catch {
+      // The connection logs why. The server may have counted the question.
+      isAlone = true
+      triedAt = clock()
+      for (const { spec } of claims) doubt(spec.key)
+      return decideAlone(claims)
+    }
+  }
+
+  /** In one step with the decision: others follow. */
+  function noteSlots(claims: readonly AskedClaim[], decision: ClaimDecision): ClaimDecision {
+    if (decision.refused !== undefined) return decision
+    for (const [index, { spec, amount }] of claims.entries()) {
+      const own = slots.get(spec.key)
+      if (own !== undefined) own.held += amount + (decision.counters[index]?.lease ?? 0)
+    }
+    return decision
+  }
+
+  function tryAgain(): void {
+    triedAt = clock()
+    void peer.beat()
+  }
+
+  function decideAlone(claims: readonly AskedClaim[]): ClaimDecision {
+    const now = clock()
+    alone.makeRoom(now)
+    const own = claims.map(({ spec, amount }) => ({ counter: ownShare(spec, now), amount }))
+    const refused = longestWait(own, now)
+    if (refused === undefined)
+      for (const [index, { spec, amount }] of claims.entries()) {
+        own[index]?.counter.take(amount, now)
+        if (spec.kind !== 'at_once') owe(spec, amount)
+      }
+    const states = own.map(({ counter }): CounterState => {
+      return { lease: 0, remaining: counter.remaining(now), resetMs: counter.resetMs(now) }
+    })
+    if (refused === undefined) return noteSlots(claims, { counters: states })
+    const index = own.findIndex(({ counter }) => counter === refused.counter)
+    return { refused: { index, waitMs: refused.waitMs }, counters: states }
+  }
+
+  /** The share of this process. Slots count wherever they were granted. */
+  function ownShare(spec: CounterSpec, now: number): LimitCounter {
+    const most = spec.most === 0 ? 0 : Math.max(1, Math.floor(spec.most / peer.processes))
+    if (spec.kind !== 'at_once') return alone.find({ ...spec, most })
+    const counter = newCounter({ ...spec, most })
+    counter.take(slots.get(spec.key)?.held ?? 0, now)
+    return counter
+  }
+
+  function slotsOf(spec: CounterSpec): HeldSlots | undefined {
+    if (spec.kind !== 'at_once') return undefined
+    const own = slots.get(spec.key) ?? { spec, held: 0, asking: 0, isDoubtful: false }
+    slots.set(spec.key, own)
+    return own
+  }
+
+  function doubt(key: string): void {
+    const own = slots.get(key)
+    if (own !== undefined) own.isDoubtful = true
+  }
+
+  function forgetIfNone(own: HeldSlots | undefined): void {
+    if (own !== undefined && own.held <= 0 && own.asking === 0 && !own.isDoubtful) slots.delete(own.spec.key)
+  }
+
+  function giveBack(returned: OwnReturns): void {
+    const amounts = [...returned.values()].filter(({ amount }) => amount !== 0)
+    if (amounts.length === 0) return
+    for (const { spec, amount } of amounts) {
+      const own = slots.get(spec.key)
+      if (own !== undefined) own.held -= amount
+      alone.known(spec.key)?.giveBack(amount)
+    }
+    if (isAlone) return settleAlone(amounts)
+    send(returnScript, amounts, ({ spec, amount }) => [spec, amount, 0]).then(
+      () => {
+        for (const { spec } of amounts) forgetIfNone(slots.get(spec.key))
+      },
+      // The server may have counted it: of a rate only debts are counted again.
+      () => settleAlone(amounts.filter(({ spec, amount }) => spec.kind === 'at_once' || amount < 0)),
+    )
+  }
+
+  function settleAlone(amounts: readonly OwnReturn[]): void {
+    for (const { spec, amount } of amounts)
+      if (spec.kind === 'at_once') doubt(spec.key)
+      else owe(spec, -amount)
+  }
+
+  return { claim, giveBack }
+}
+
+function* chunks<Each>(all: readonly Each[]): Generator<readonly Each[]> {
+  for (let from = 0; from < all.length; from += countersPerMessage) yield all.slice(from, from + countersPerMessage)
+}
+
+/** Keys are as long for every caller, and show no name. */
+function keyOf(key: string): string {
+  return keyPrefix + new Bun.CryptoHasher('sha256').update(key).digest('base64url')
+}
+
+/** @throws for the answer of another script */
+function decisionOf(reply: readonly number[], claims: readonly AskedClaim[]): ClaimDecision {
+  const [position = 0, waitUs = 0, ...states] = reply
+  if (states.length !== 3 * claims.length) throw new Error('not an answer about these limits')
+  const counters = claims.map((_, index): CounterState => {
+    const [lease = 0, remaining = 0, resetUs = 0] = states.slice(3 * index)
+    return { lease, remaining, resetMs: resetUs / 1_000 }
+  })
+  const refusing = claims[position - 1]
+  if (refusing === undefined) return { counters }
+  const waitMs = refusing.spec.most === 0 ? Number.POSITIVE_INFINITY : waitUs / 1_000
+  return { refused: { index: position - 1, waitMs }, counters }
+}
