@@ -35,6 +35,20 @@ Some *text* with \`code\`, a [link](https://svc.example/), ~~nothing~~ and a [pi
 export const answer: number = 42 + parse("text", /x+/g)
 \`\`\`
 
+Known[^1] elements: H<sub>2</sub>O, <kbd>Ctrl</kbd>
+
+> [!WARNING]
+> An alert
+
+<details open>
+<summary>More</summary>
+
+And more
+
+</details>
+
+[^1]: A footnote
+
 A formula $\\frac{a}{b} + \\foo$, and one on lines of its own:
 
 $$

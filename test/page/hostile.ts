@@ -37,6 +37,17 @@ export function hostileTexts(decoy: string): readonly string[] {
     `\`<img src="${decoy}/span.png">\` **<b onclick="${run}">bold</b>** ~~<s>~~ ` +
       `&lt;script&gt;${run}&lt;/script&gt; &#60;img src=x onerror=${run}&#62;`,
     ...hostileFormulas(run, decoy),
+    `<details>\n<summary><img src=x onerror="${run}"> <b onclick="${run}">b</b></summary>\n` +
+      `<script>${run}</script>\n\n<iframe src="${decoy}/details"></iframe>\n</details>`,
+    `<details open="" ontoggle="${run}"><summary onclick="${run}">x</summary>${run}</details>`,
+    `<sub onclick="${run}">x</sub> <kbd style="background:url(${decoy}/kbd.png)">x</kbd> ` +
+      `<sup><img src=x onerror=${run}></sup>`,
+    `<br onclick="${run}"> <b><i onmouseover="${run}">x</i></b> <em>javascript:${run}</em>`,
+    `a[^x"onclick="${run}] b[^<img/src=x/onerror=window.hostileRan=1>] c[^constructor] d[^__proto__]\n\n` +
+      `[^x"onclick="${run}]: a\n[^<img/src=x/onerror=window.hostileRan=1>]: b\n[^__proto__]: [c](javascript:${run})`,
+    `a[^remote]\n\n[^remote]: ![picture](${decoy}/footnote.png) <script>${run}</script>\n\n` +
+      `    <img src=x onerror="${run}">`,
+    `> [!NOTE]\n> <script>${run}</script> ![picture](${decoy}/alert.png)\n\n> [!"onclick="${run}]\n> x`,
     `{{constructor.constructor('${run}')()}} \${${run}} %0Aset-cookie:x=1`,
   ]
 }

@@ -44,6 +44,24 @@ describeInChromium('an answer', () => {
     expect(await tab.evaluate(`document.querySelectorAll('[aria-label="Formula"][tabindex="0"]').length`)).toBe(2)
   })
 
+  test('has footnotes, details and alerts, by the keyboard', async () => {
+    await answer(
+      'One[^a], two[^b].\n\n> [!TIP]\n> Do\n\n' +
+        '<details>\n<summary>More</summary>\n\nHidden\n</details>\n\n[^a]: A\n[^b]: B',
+    )
+    expect(await tab.textOf(`${lastMessage} [role="note"]`)).toMatch(/^Tip\s+Do$/i)
+    await tab.evaluate(`document.querySelector('[aria-label="Footnote b"]').focus()`)
+    await tab.press('Enter')
+    await tab.until(`document.activeElement.dataset.footnote === 'b'`)
+    await tab.press('Tab')
+    await tab.press('Enter')
+    await tab.until(`document.activeElement.ariaLabel === 'Footnote b'`)
+    await tab.press('Tab')
+    await tab.press('Enter')
+    await tab.waitFor(`${lastMessage} details[open] >> text="Hidden"`)
+    expect(await tab.url()).not.toContain('footnote')
+  })
+
   test('shows a formula when it has arrived as a whole, and does not make it anew', async () => {
     const steps = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     rig.upstream.use(

@@ -1,8 +1,10 @@
 import { memo, type ReactNode } from 'react'
-import type { Block, Item } from './block.ts'
+import { Icon, type IconName } from '../ui/icon.tsx'
+import type { Alert, Block, Item } from './block.ts'
 import { CodeBlock } from './code-block.tsx'
 import { CodeLines } from './code-lines.tsx'
 import type { Definitions } from './definitions.ts'
+import { Footnote } from './footnote-view.tsx'
 import { FormulaView } from './formula-view.tsx'
 import { InlineText } from './inline-view.tsx'
 import { groupSize, type Sequence } from './sequence.ts'
@@ -51,10 +53,31 @@ export const BlockView = memo(function BlockView({
     case 'rule':
       return <hr className="border-line" />
     case 'quote':
-      return (
+      return block.alert !== undefined ? (
+        <AlertBox alert={block.alert}>
+          <NestedBlocks blocks={block.children} definitions={definitions} />
+        </AlertBox>
+      ) : (
         <blockquote dir="auto" className="space-y-3 border-s-4 border-line ps-4 text-muted">
           <NestedBlocks blocks={block.children} definitions={definitions} />
         </blockquote>
+      )
+    case 'details':
+      return (
+        <details open={block.isOpen} dir="auto" className="rounded-lg border border-line px-3 py-2">
+          <summary className="w-fit">
+            {block.summary === '' ? 'Details' : <InlineText text={block.summary} definitions={definitions} />}
+          </summary>
+          <div className="space-y-3 pt-2">
+            <NestedBlocks blocks={block.children} definitions={definitions} />
+          </div>
+        </details>
+      )
+    case 'footnote':
+      return (
+        <Footnote label={block.label}>
+          <NestedBlocks blocks={block.children} definitions={definitions} />
+        </Footnote>
       )
     case 'list':
       return <List block={block} definitions={definitions} />
@@ -77,12 +100,37 @@ export const BlockView = memo(function BlockView({
   }
 })
 
+const alertLooks = {
+  note: ['info', 'border-accent', 'text-accent'],
+  tip: ['check', 'border-ok', 'text-ok'],
+  important: ['chat', 'border-accent', 'text-accent'],
+  warning: ['warn', 'border-warn', 'text-warn'],
+  caution: ['stop', 'border-bad', 'text-bad'],
+} as const satisfies Readonly<Record<Alert, readonly [IconName, string, string]>>
+
+function AlertBox({ alert, children }: { readonly alert: Alert; readonly children: ReactNode }): ReactNode {
+  const [icon, border, colour] = alertLooks[alert]
+  return (
+    <div role="note" dir="auto" className={`space-y-2 border-s-4 ps-4 ${border}`}>
+      <p className={`flex items-center gap-2 font-semibold capitalize ${colour}`}>
+        <Icon name={icon} className="size-4" />
+        {alert}
+      </p>
+      {children}
+    </div>
+  )
+}
+
+// By the written depth.
 const headingStyles = [
+  'text-2xl font-bold',
   'text-xl font-bold',
-  'text-xl font-semibold',
-  'text-base font-bold',
+  'text-lg font-semibold',
   'text-base font-semibold',
+  'text-sm font-semibold',
+  'text-sm font-semibold text-muted',
 ] as const
+const headingTags = ['h3', 'h4', 'h5', 'h6'] as const
 
 interface HeadingProps {
   readonly depth: number
@@ -93,33 +141,12 @@ interface HeadingProps {
 
 /** Renders a heading below the headings of the page. Its size follows the written depth, its element the nesting. */
 function Heading({ depth, level, direction, children }: HeadingProps): ReactNode {
-  const className = `pt-2 [unicode-bidi:plaintext] ${headingStyles[Math.min(depth, 4) - 1] ?? ''}`
-  switch (level) {
-    case 1:
-      return (
-        <h3 dir={direction} className={className}>
-          {children}
-        </h3>
-      )
-    case 2:
-      return (
-        <h4 dir={direction} className={className}>
-          {children}
-        </h4>
-      )
-    case 3:
-      return (
-        <h5 dir={direction} className={className}>
-          {children}
-        </h5>
-      )
-    default:
-      return (
-        <h6 dir={direction} className={className}>
-          {children}
-        </h6>
-      )
-  }
+  const Tag = headingTags[Math.min(level, 4) - 1] ?? 'h6'
+  return (
+    <Tag dir={direction} className={`pt-2 [unicode-bidi:plaintext] ${headingStyles[depth - 1] ?? ''}`}>
+      {children}
+    </Tag>
+  )
 }
 
 const groupsInList = 4

@@ -18,6 +18,9 @@ export interface Item {
   readonly isSpaced: boolean
 }
 
+/** Kind of an alert (https://docs.github.com/get-started/writing-on-github, "Alerts"). */
+export type Alert = 'note' | 'tip' | 'important' | 'warning' | 'caution'
+
 /** A block of a document. Texts of paragraphs, headings and cells are still Markdown; see `inline.ts`. */
 export type Block =
   | { readonly kind: 'paragraph'; readonly text: string }
@@ -26,7 +29,16 @@ export type Block =
    */
   | { readonly kind: 'heading'; readonly depth: number; readonly level: number; readonly text: string }
   | { readonly kind: 'rule' }
-  | { readonly kind: 'quote'; readonly children: Sequence<Block> }
+  | { readonly kind: 'quote'; readonly alert: Alert | undefined; readonly children: Sequence<Block> }
+  /** `summary`: as Markdown. `isOpen`: its content is shown at first. */
+  | {
+      readonly kind: 'details'
+      readonly summary: string
+      readonly isOpen: boolean
+      readonly children: Sequence<Block>
+    }
+  /** A footnote, where it is defined. */
+  | { readonly kind: 'footnote'; readonly label: string; readonly children: Sequence<Block> }
   | { readonly kind: 'list'; readonly isOrdered: boolean; readonly start: number; readonly items: Sequence<Item> }
   | {
       readonly kind: 'table'

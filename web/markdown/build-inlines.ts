@@ -24,8 +24,8 @@ interface InlineBuild {
 }
 
 /** Builds nested inline elements from a flat list of tokens. */
-export function buildInlines(tokens: readonly Token[]): readonly Inline[] {
-  const all: OpenInline = { kind: 'all', target: '', children: [], isInLink: false, isFlat: false }
+export function buildInlines(tokens: readonly Token[], isInLink = false): readonly Inline[] {
+  const all: OpenInline = { kind: 'all', target: '', children: [], isInLink, isFlat: false }
   const build: InlineBuild = { open: [all], source: '' }
   for (const token of tokens) addToken(build, token)
   flush(build)
@@ -45,9 +45,15 @@ function addToken(build: InlineBuild, token: Token): void {
       return
     case 'closing':
       return close(build, token.source)
+    case 'element': {
+      flush(build)
+      const element = innermost(build)
+      return add(element, { kind: token.style, children: buildInlines(token.tokens, element.isInLink) })
+    }
     case 'text':
     case 'code':
     case 'break':
+    case 'footnote':
     case 'formula':
     case 'address':
       flush(build)
@@ -98,9 +104,7 @@ function shown({ kind, target, children }: OpenInline, isInLink: boolean): reado
       return showImage(target, children, isInLink)
     case 'all':
       return children
-    case 'emphasis':
-    case 'strong':
-    case 'deleted':
+    default:
       return [{ kind, children }]
   }
 }
@@ -121,6 +125,7 @@ function addLeaf(element: OpenInline, leaf: TextToken): void {
     case 'code':
       return add(element, { kind: 'code', text: showBidiControls(leaf.text) })
     case 'break':
+    case 'footnote':
     case 'formula':
       return add(element, leaf)
     // Links do not nest.

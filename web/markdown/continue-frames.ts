@@ -28,12 +28,10 @@ export function skipQuoteMark(state: LineState, indent: Indent): boolean {
 function continueFrame(state: LineState, frame: Frame): 'yes' | 'no' | 'ended' {
   const indent = indentAt(state.cursor)
   switch (frame.kind) {
-    case 'document':
-    case 'list':
-      return 'yes'
     case 'quote':
       return skipQuoteMark(state, indent) ? 'yes' : 'no'
     case 'item':
+    case 'footnote':
       return continueItem(state, frame, indent)
     case 'paragraph':
     case 'table':
@@ -43,11 +41,22 @@ function continueFrame(state: LineState, frame: Frame): 'yes' | 'no' | 'ended' {
     case 'indented':
       return continueIndented(state, indent)
     case 'html':
-      return indent.isBlank && frame.end === 'blank line' ? 'no' : 'yes'
+      return continueHtml(state, frame, indent)
+    default:
+      return 'yes'
   }
 }
 
-function continueItem(state: LineState, item: FrameOf<'item'>, indent: Indent): 'yes' | 'no' {
+/** The end of `<details>` is not part of raw HTML in it. */
+function continueHtml(state: LineState, frame: FrameOf<'html'>, indent: Indent): 'yes' | 'no' {
+  if (frame.end !== 'blank line') return 'yes'
+  const isEnd =
+    /^<\/details>\s*$/i.test(state.cursor.line.slice(indent.offset)) &&
+    state.frames.some(({ kind }) => kind === 'details')
+  return indent.isBlank || isEnd ? 'no' : 'yes'
+}
+
+function continueItem(state: LineState, item: FrameOf<'item' | 'footnote'>, indent: Indent): 'yes' | 'no' {
   if (indent.isBlank) {
     // An item may begin with at most one blank line.
     if (isEmpty(item.children) && innermost(state) === item) return 'no'

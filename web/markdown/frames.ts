@@ -1,4 +1,4 @@
-import type { Alignment, Block, Item, Row } from './block.ts'
+import type { Alert, Alignment, Block, Item, Row } from './block.ts'
 import { allChunks, type Chunks } from './chunks.ts'
 import type { Cursor } from './cursor.ts'
 import { takeDefinitions, type FoundDefinition } from './definitions.ts'
@@ -8,7 +8,23 @@ import { append, isEmpty, type Sequence } from './sequence.ts'
 
 /** An open block that contains blocks. */
 export type ContainerFrame =
-  | { readonly kind: 'document' | 'quote'; readonly children: Sequence<Block> }
+  | { readonly kind: 'document'; readonly children: Sequence<Block> }
+  | { readonly kind: 'quote'; readonly alert: Alert | undefined; readonly children: Sequence<Block> }
+  /** `isComplete`: its closing tag was read. */
+  | {
+      readonly kind: 'details'
+      readonly summary: string
+      readonly isOpen: boolean
+      readonly isComplete: boolean
+      readonly children: Sequence<Block>
+    }
+  /** `width`: columns by which its further lines are indented. */
+  | {
+      readonly kind: 'footnote'
+      readonly width: number
+      readonly label: string
+      readonly children: Sequence<Block>
+    }
   | {
       readonly kind: 'list'
       readonly style: string
@@ -144,10 +160,7 @@ export function closeInnermost(state: LineState, isOpen: boolean): void {
 function closeFramesBefore(state: LineState, kind: Frame['kind'] | Block['kind']): void {
   closeUnmatched(state)
   const frame = innermost(state)
-  const canContain =
-    frame.kind === 'list'
-      ? kind === 'item'
-      : frame.kind === 'document' || frame.kind === 'quote' || frame.kind === 'item'
+  const canContain = frame.kind === 'list' ? kind === 'item' : 'children' in frame
   if (!canContain) closeInnermost(state, false)
 }
 
@@ -155,7 +168,7 @@ function addTo(state: LineState, block: Block | Item): void {
   const frame = innermost(state)
   if (block.kind === 'item') {
     if (frame.kind === 'list') replaceInnermost(state, { ...frame, items: append(frame.items, block) })
-  } else if (frame.kind === 'document' || frame.kind === 'quote' || frame.kind === 'item') {
+  } else if ('children' in frame) {
     replaceInnermost(state, { ...frame, children: append(frame.children, block) })
   }
 }
@@ -173,7 +186,14 @@ function toBlock(frame: Exclude<Frame, { kind: 'paragraph' }>, isOpen: boolean):
     case 'document':
       return undefined
     case 'quote':
-      return { kind: 'quote', children: frame.children }
+      return { kind: 'quote', alert: frame.alert, children: frame.children }
+    case 'footnote':
+      return { kind: 'footnote', label: frame.label, children: frame.children }
+    case 'details': {
+      const { summary, children, isComplete } = frame
+      // One that never ends could hide the rest of the text.
+      return { kind: 'details', summary, isOpen: frame.isOpen || !(isComplete || isOpen), children }
+    }
     case 'list':
       return isEmpty(frame.items)
         ? undefined

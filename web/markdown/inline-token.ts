@@ -7,6 +7,8 @@ export type Token =
   | Opening
   /** End of a link or image. `source`: its text, from the closing bracket on. */
   | { readonly kind: 'closing'; readonly source: string }
+  /** An element of HTML. */
+  | { readonly kind: 'element'; readonly style: Style; readonly tokens: readonly Token[] }
 
 /** A token without nested elements. */
 export type TextToken =
@@ -16,6 +18,7 @@ export type TextToken =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'code'; readonly text: string }
   | { readonly kind: 'break' }
+  | { readonly kind: 'footnote'; readonly label: string }
   | Formula
   | AddressToken
 

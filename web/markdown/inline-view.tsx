@@ -1,5 +1,6 @@
 import { memo, type ReactNode } from 'react'
 import { definitionsFor, noDefinitions, type Definitions } from './definitions.ts'
+import { FootnoteMark } from './footnote-view.tsx'
 import { FormulaView } from './formula-view.tsx'
 import type { Inline } from './inline.ts'
 import { groupPieces, splitPieces, type Piece } from './pieces.ts'
@@ -53,6 +54,8 @@ function showAll(inlines: readonly Inline[]): ReactNode {
   return inlines.map(show)
 }
 
+const tags = { emphasis: 'em', strong: 'strong', deleted: 'del', sub: 'sub', sup: 'sup', kbd: 'kbd' } as const
+
 function show(inline: Inline, index: number): ReactNode {
   switch (inline.kind) {
     case 'text':
@@ -67,12 +70,8 @@ function show(inline: Inline, index: number): ReactNode {
       return <br key={index} />
     case 'formula':
       return <FormulaView key={index} source={inline.source} written={inline.written} isDisplay={inline.isDisplay} />
-    case 'emphasis':
-      return <em key={index}>{showAll(inline.children)}</em>
-    case 'strong':
-      return <strong key={index}>{showAll(inline.children)}</strong>
-    case 'deleted':
-      return <del key={index}>{showAll(inline.children)}</del>
+    case 'footnote':
+      return <FootnoteMark key={index} label={inline.label} />
     case 'link':
       return (
         <a
@@ -89,6 +88,10 @@ function show(inline: Inline, index: number): ReactNode {
       )
     case 'image':
       return <ShownImage key={index} source={inline.source} alternative={inline.alternative} />
+    default: {
+      const Tag = tags[inline.kind]
+      return <Tag key={index}>{showAll(inline.children)}</Tag>
+    }
   }
 }
 

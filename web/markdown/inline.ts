@@ -3,6 +3,8 @@ export type Inline =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'code'; readonly text: string }
   | { readonly kind: 'break' }
+  /** Refers to the footnote with this label. */
+  | { readonly kind: 'footnote'; readonly label: string }
   | Formula
   | { readonly kind: Style; readonly children: readonly Inline[] }
   /** `address`: http, https or mailto. */
@@ -21,7 +23,7 @@ export interface Formula {
 }
 
 /** Style of text. */
-export type Style = 'emphasis' | 'strong' | 'deleted'
+export type Style = 'emphasis' | 'strong' | 'deleted' | 'sub' | 'sup' | 'kbd'
 
 /** Returns the text without formatting. */
 export function plainText(inlines: readonly Inline[]): string {
@@ -33,6 +35,8 @@ export function plainText(inlines: readonly Inline[]): string {
           return inline.text
         case 'break':
           return ' '
+        case 'footnote':
+          return ''
         case 'formula':
           return inline.written
         case 'image':
@@ -40,6 +44,9 @@ export function plainText(inlines: readonly Inline[]): string {
         case 'emphasis':
         case 'strong':
         case 'deleted':
+        case 'sub':
+        case 'sup':
+        case 'kbd':
         case 'link':
           return plainText(inline.children)
       }

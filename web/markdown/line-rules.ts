@@ -1,4 +1,4 @@
-import type { Alignment, Row } from './block.ts'
+import type { Alert, Alignment, Row } from './block.ts'
 
 // Parsers of a single line without its indentation, in linear time (CommonMark 0.31, section 4; GFM, section 4.10).
 
@@ -80,6 +80,15 @@ export function readTask(text: string): 'none' | 'open' | 'done' {
   const match = /^\[([ xX])\][ \t]+\S/.exec(text)
   if (match === null) return 'none'
   return match[1] === ' ' ? 'open' : 'done'
+}
+
+const alerts: ReadonlyMap<string, Alert> = new Map(
+  (['note', 'tip', 'important', 'warning', 'caution'] as const).map((alert) => [`[!${alert}]`, alert]),
+)
+
+/** Returns the kind of the alert that this line of a quote begins. */
+export function readAlert(line: string): Alert | undefined {
+  return line.startsWith('[!') ? alerts.get(line.trimEnd().toLowerCase()) : undefined
 }
 
 /** Parses the delimiter row under the header of a table. */

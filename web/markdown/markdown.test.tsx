@@ -46,7 +46,12 @@ function visibleText(html: string): string {
 
 const everywhere = ['class', 'dir', 'role']
 const allowed: Readonly<Record<string, readonly string[]>> = {
-  div: ['tabindex', 'aria-label'],
+  div: ['tabindex', 'aria-label', 'data-footnote'],
+  details: ['open'],
+  summary: [],
+  sub: [],
+  sup: [],
+  kbd: [],
   p: [],
   h3: [],
   h4: [],
@@ -73,7 +78,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   span: ['style'],
   a: ['href', 'title', 'rel', 'target'],
   img: ['src', 'alt', 'decoding'],
-  button: ['type', 'aria-label', 'title'],
+  button: ['type', 'aria-label', 'title', 'data-mark'],
   svg: ['viewBox', 'fill', 'stroke', 'stroke-width', 'stroke-linecap', 'stroke-linejoin', 'aria-hidden'],
   path: ['d'],
 }
@@ -140,6 +145,18 @@ describe('Markdown', () => {
       'images that are in the text',
       '![a](data:image/png;base64,AA==)',
       '<p dir="auto"><img src="data:image/png;base64,AA==" alt="a" decoding="async"/></p>',
+    ],
+    [
+      'footnotes, with buttons that lead there and back',
+      'a[^b]\n\n[^b]: c',
+      '<p dir="auto">a<sup><button type="button" aria-label="Footnote b" data-mark="b">b</button></sup></p>' +
+        '<div data-footnote="b" tabindex="-1">' +
+        '<button type="button" aria-label="Back to the mark of footnote b">b.</button><div><p>c</p></div></div>',
+    ],
+    [
+      'details',
+      '<details>\n<summary>a <kbd>b</kbd></summary>\nc\n</details>',
+      '<details dir="auto"><summary>a <kbd>b</kbd></summary><div><p>c</p></div></details>',
     ],
     [
       'formulas as their source until the library is loaded',
@@ -360,6 +377,19 @@ describe('a hostile text', () => {
     '\\[\\(',
     '\\[\n',
     '\\[\na\n$$\n',
+    '[^',
+    '[^1]',
+    '[^1]: ',
+    '[^1]: a\n',
+    '[^1]: a[^1]\n\n',
+    '<sub>',
+    '<sub>a</sub>',
+    '<details>',
+    '<details>\n',
+    '<details>\n</details>\n',
+    '</details>\n',
+    '<details><summary>',
+    '> [!NOTE]\n',
   ])('of %p over and over is read in linear time', (part) => {
     const text = part.repeat(Math.ceil(50_000 / part.length))
     expect(processorMs(() => void markup(text))).toBeLessThan(5_000)

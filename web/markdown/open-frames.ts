@@ -1,7 +1,7 @@
 import { noLines } from './chunks.ts'
 import { skipQuoteMark } from './continue-frames.ts'
 import { indentAt, restOf, skipCharacters, skipColumns, skipIndent, type Indent } from './cursor.ts'
-import { takeDefinitions } from './definitions.ts'
+import { normaliseLabel, takeDefinitions } from './definitions.ts'
 import {
   addBlock,
   closeInnermost,
@@ -10,12 +10,14 @@ import {
   innermost,
   openFrame,
   openParagraph,
+  replaceInnermost,
   textOf,
   type LineState,
 } from './frames.ts'
 import { readHtmlStart } from './html-rules.ts'
 import {
   isRule,
+  readAlert,
   readAlignments,
   readFence,
   readHeading,
@@ -25,6 +27,7 @@ import {
   splitCells,
   type Marker,
 } from './line-rules.ts'
+import { beginDetails, readDetailsLine } from './open-details.ts'
 import { beginFormula } from './open-formula.ts'
 import { emptySequence, isEmpty } from './sequence.ts'
 
@@ -61,7 +64,7 @@ function openNext(state: LineState): Opened {
   if (indent.isBlank) return 'nothing'
   if (indent.width > 3) return openIndented(state)
   const text = state.cursor.line.slice(indent.offset)
-  if (!/^[#`~*+_=<>|:$\\\d-]/.test(text)) return 'nothing'
+  if (!/^[#`~*+_=<>|:$[\\\d-]/.test(text)) return 'nothing'
   for (const open of openers) {
     const opened = open(state, text, indent)
     if (opened !== 'nothing') return opened
@@ -74,12 +77,15 @@ const openers: readonly ((state: LineState, text: string, indent: Indent) => Ope
   openQuote,
   openHeading,
   openFence,
+  openDetails,
   openHtml,
   openFormula,
   underline,
   openTable,
   openRule,
   openItem,
+  openAlert,
+  openFootnote,
 ]
 
 function openIndented(state: LineState): Opened {
@@ -92,7 +98,7 @@ function openIndented(state: LineState): Opened {
 
 function openQuote(state: LineState, _text: string, indent: Indent): Opened {
   if (state.matched >= framesMax || !skipQuoteMark(state, indent)) return 'nothing'
-  openFrame(state, { kind: 'quote', children: emptySequence })
+  openFrame(state, { kind: 'quote', alert: undefined, children: emptySequence })
   return 'container'
 }
 
@@ -113,6 +119,12 @@ function openFence(state: LineState, text: string, indent: Indent): Opened {
   if (fence === undefined) return 'nothing'
   openFrame(state, { kind: 'fence', fence, indent: indent.width, lines: noLines })
   return 'whole line'
+}
+
+function openDetails(state: LineState, text: string): Opened {
+  if (text[0] !== '<' || state.matched >= framesMax) return 'nothing'
+  if (readDetailsLine(state, text)) return 'whole line'
+  return beginDetails(state, text) ? 'container' : 'nothing'
 }
 
 function openHtml(state: LineState, text: string): Opened {
@@ -158,6 +170,25 @@ function openRule(state: LineState, text: string): Opened {
   if (!isRule(text)) return 'nothing'
   addBlock(state, { kind: 'rule' })
   return 'whole line'
+}
+
+/** Makes an empty quote an alert. */
+function openAlert(state: LineState, text: string): Opened {
+  const frame = innermost(state),
+    alert = readAlert(text)
+  if (alert === undefined || state.matched < state.frames.length) return 'nothing'
+  if (frame.kind !== 'quote' || frame.alert !== undefined || !isEmpty(frame.children)) return 'nothing'
+  replaceInnermost(state, { ...frame, alert })
+  return 'whole line'
+}
+
+function openFootnote(state: LineState, text: string): Opened {
+  const label = /^\[\^([^\]\s\\]{1,50})\]:/.exec(text)?.[1]
+  if (label === undefined || state.matched >= framesMax) return 'nothing'
+  state.cursor = skipIndent(skipCharacters(skipIndent(state.cursor), label.length + 4))
+  state.found = { label: `^${normaliseLabel(label)}`, destination: label, earlier: state.found }
+  openFrame(state, { kind: 'footnote', width: 4, label, children: emptySequence })
+  return 'container'
 }
 
 function openItem(state: LineState, text: string, indent: Indent): Opened {

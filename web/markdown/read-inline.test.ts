@@ -335,6 +335,42 @@ describe('formulas', () => {
   })
 })
 
+describe('elements of HTML', () => {
+  test.each([
+    ['known ones', 'H<sub>2</sub>O x<SUP>*2*</SUP> <kbd>Ctrl</kbd>', 'H{sub 2}O x{sup {e 2}} {kbd Ctrl}'],
+    ['those that mean emphasis', '<b>a</b> <strong>b</strong> <i>c</i> <em>d</em>', '{s a} {s b} {e c} {e d}'],
+    ['those with links', '<sub>[a](https://b.example)</sub>', '{sub {→https://b.example/ a}}'],
+    [
+      'but no link in a link',
+      '[<b>[a](https://b.example)</b>](https://c.example)',
+      '{→https://c.example/ {s a (https://b.example)}}',
+    ],
+    ['not with attributes', '<sub onclick="a()">b</sub>', '<sub onclick="a()">b</sub>'],
+    ['not others', '<script>a</script> <u>b</u>', '<script>a</script> <u>b</u>'],
+    ['not without an end', '<sub>a *b* <kbd>', '<sub>a {e b} <kbd>'],
+    ['not within each other', '<sub>a <sup>b</sup></sub>', '<sub>a {sup b}</sub>'],
+    ['not crossed', '<sub>a</sup>', '<sub>a</sup>'],
+    ['not in code', '`<sub>a</sub>`', '{code <sub>a</sub>}'],
+  ])('are %s', (_name, text, expected) => {
+    expect(read(text)).toBe(expected)
+  })
+})
+
+describe('marks of footnotes', () => {
+  const notes = new Map([
+    ['^1', '1'],
+    ['^two', 'Two'],
+  ])
+  test.each([
+    ['defined', 'a[^1], b[^TWO].', 'a{footnote 1}, b{footnote Two}.'],
+    ['not undefined', 'a[^3] [^ 1] [^]', 'a[^3] [^ 1] [^]'],
+    ['not escaped, or in code', '\\[^1] `[^1]`', '[^1] {code [^1]}'],
+    ['within a link', '[a[^1]](https://b.example)', '{https://b.example/ a{footnote 1}}'],
+  ])('are %s', (_name, text, expected) => {
+    expect(outlineInlines(readInline(text, notes))).toBe(expected)
+  })
+})
+
 describe('the rest of running text', () => {
   test.each([
     [

@@ -85,6 +85,8 @@ function addText(state: LineState): void {
     case 'quote':
     case 'list':
     case 'item':
+    case 'details':
+    case 'footnote':
     case 'paragraph':
       if (!isBlank) openFrame(state, { kind: 'paragraph', earlier: '', lastLine: restOf(skipIndent(state.cursor)) })
   }

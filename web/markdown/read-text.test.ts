@@ -19,7 +19,11 @@ function outlineOf(block: Block): string {
     case 'rule':
       return 'hr'
     case 'quote':
-      return `quote(${outline(block.children)})`
+      return `${block.alert ?? 'quote'}(${outline(block.children)})`
+    case 'details':
+      return `details${block.isOpen ? '+' : ''}${JSON.stringify(block.summary)}(${outline(block.children)})`
+    case 'footnote':
+      return `note:${block.label}(${outline(block.children)})`
     case 'list':
       return `${block.isOrdered ? `ol${block.start}` : 'ul'}(${block.items.groups.flat().map(outlineOfItem).join(' ')})`
     case 'table': {
@@ -92,8 +96,8 @@ describe('reading a text', () => {
     ['a comment', '<!-- a\n\nb --> c\nd', 'html"<!-- a\\n\\nb --> c\\n" p"d"'],
     [
       'definitions, which are not shown',
-      '[a]: http://x\n[b]:\n <http://y>\n "t"\nc\n\n[^1]: note',
-      'p"c" p"[^1]: note"',
+      '[a]: http://x\n[b]:\n <http://y>\n "t"\nc\n\n[^ 1]: note',
+      'p"c" p"[^ 1]: note"',
     ],
   ])('finds %s', (_name, text, expected) => {
     expect(read(text)).toBe(expected)
@@ -123,6 +127,45 @@ describe('reading a text', () => {
     ['in a code block', '```\n$$\na\n$$\n```', 'code"$$\\na\\n$$\\n"'],
     ['by three marks', '$$$\na\n$$$', 'p"$$$\\na\\n$$$"'],
   ])('takes no formula %s', (_name, text, expected) => {
+    expect(read(text)).toBe(expected)
+  })
+
+  test.each([
+    ['alerts', '> [!NOTE]\n> a\n>\n> - b\n\n> [!warning]  \n> c', 'note(p"a" ul(li(p"b"))) warning(p"c")'],
+    ['an alert without text', '> [!TIP]', 'tip()'],
+    [
+      'quotes that are no alerts',
+      '> [!NOTE] a\n\n> [!OTHER]\n\n> b\n> [!NOTE]',
+      'quote(p"[!NOTE] a") quote(p"[!OTHER]") quote(p"b\\n[!NOTE]")',
+    ],
+    ['no alert without a quote', '[!NOTE]\na', 'p"[!NOTE]\\na"'],
+    [
+      'details',
+      '<details>\n<summary>a *b*</summary>\n\n- c\n\n```\n</details>\n```\n</details>\nd',
+      'details"a *b*"(ul(li(p"c")) code"</details>\\n") p"d"',
+    ],
+    ['details that are open', '<details open><summary>a</summary>\nb\n</DETAILS>', 'details+"a"(p"b")'],
+    ['details on a line', '<details><summary>a</summary>b</details>\nc', 'details"a"(p"b") p"c"'],
+    ['empty details', '<details></details>\n<details>\n</details>', 'details""() details""()'],
+    ['details in details', '<details>\n<details>\na\n</details>\nb\n</details>', 'details""(details""(p"a") p"b")'],
+    ['details in an item', '- <details>\n  a\n  </details>\n- b', 'ul(li(details""(p"a")) li(p"b"))'],
+    ['a list in details', '<details>\n\n1. a\n2. b\n</details>', 'details""(ol1(li(p"a") li(p"b")))'],
+    ['details that never end, open', '<details>\n<summary>a</summary>\nb', 'details+"a"(p"b")'],
+    [
+      'details with attributes, as text',
+      '<details onclick="a()">\nb\n</details>',
+      'html"<details onclick=\\"a()\\">\\nb\\n</details>\\n"',
+    ],
+    [
+      'a second summary, as text',
+      '<details>\n<summary>a</summary>\n<summary>b</summary>\n</details>',
+      'details"a"(html"<summary>b</summary>\\n")',
+    ],
+    ['an end without details, as text', 'a\n\n</details>', 'p"a" html"</details>\\n"'],
+    ['footnotes', 'a\n\n[^1]: b\n[^c]:\n    d\n\n    - e\n\nf', 'p"a" note:1(p"b") note:c(p"d" ul(li(p"e"))) p"f"'],
+    ['a footnote that goes on', '[^1]: a\nb\n\nc', 'note:1(p"a\\nb") p"c"'],
+    ['no footnote without a label', '[^]: a\n[^b c]: d\n[^e]', 'p"[^]: a\\n[^b c]: d\\n[^e]"'],
+  ])('finds %s', (_name, text, expected) => {
     expect(read(text)).toBe(expected)
   })
 
@@ -161,6 +204,9 @@ describe('reading a text that grows', () => {
     ['a line that may become an underline waits', 'a\n-', 'p"a"'],
     ['a fence that is being written waits', 'a\n``', 'p"a"'],
     ['a formula that does not end yet is its source', 'a\n$$\n- b', 'p"a" formula"$$\\n- b…"'],
+    ['details are as they will be', '<details>\n<summary>a</summary>\nb', 'details"a"(p"b")'],
+    ['a tag that is being written waits', 'a\n<deta', 'p"a"'],
+    ['a kind of alert waits', 'a\n\n> [!WARN', 'p"a"'],
     ['a mark of a formula waits', 'a\n$$', 'p"a"'],
     ['a mark of a formula waits', 'a\n\\[', 'p"a"'],
     ['an item without text waits', '- a\n- [', 'ul(li(p"a"))'],

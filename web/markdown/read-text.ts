@@ -62,5 +62,8 @@ function cleanLine(line: string): string {
  * flicker.
  */
 function isUndecided(line: string): boolean {
-  return line.length < 40 && /^[\s>]*(?:[-+*=_#`~|:$\\ ]+|\d{1,9}[.)]?)?\s*(?:\[[ xX]?\]?)?$/.test(line)
+  return (
+    line.length < 40 &&
+    /^[\s>]*(?:[-+*=_#`~|:$\\ ]+|\d{1,9}[.)]?)?\s*(?:\[(?:[ xX]?|![A-Za-z]*)\]?|<\/?[a-z]*>?)?$/.test(line)
+  )
 }

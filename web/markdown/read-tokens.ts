@@ -1,9 +1,10 @@
 import { readAddress } from './address.ts'
 import { readAngle } from './angle.ts'
 import { lastTicks, readCodeSpan } from './code-span.ts'
-import type { Definitions } from './definitions.ts'
+import { normaliseLabel, type Definitions } from './definitions.ts'
 import { matchRuns, readRun } from './delimiter-run.ts'
 import type { FoundToken, Opening, DelimiterRun, Token } from './inline-token.ts'
+import type { Style } from './inline.ts'
 import { readReference, readTarget } from './link-target.ts'
 import { readBackslashed, readDollars } from './read-formula.ts'
 
@@ -11,6 +12,19 @@ import { readBackslashed, readDollars } from './read-formula.ts'
 // certain marks.
 const mark =
   /\\(?:\n *|[!-/:-@[-`{-~])?|`+|\$+|([*_~])\1*|!?\[|\]|<|(?<! ) *\n *|(?<![a-z])https?:\/\/|(?<=^|[\s*_~([])www\./gi
+
+const element = /<(sub|sup|kbd|b|strong|i|em)>([^<]*)<\/\1>/iy
+const styles: ReadonlyMap<string, Style> = new Map([
+  ['sub', 'sub'],
+  ['sup', 'sup'],
+  ['kbd', 'kbd'],
+  ['b', 'strong'],
+  ['strong', 'strong'],
+  ['i', 'emphasis'],
+  ['em', 'emphasis'],
+])
+/** Label of a footnote, after the bracket. */
+const footnote = /\^([^\]\s\\]{1,50})\]/y
 
 /** Mutable tokeniser state. */
 interface Scan {
@@ -85,7 +99,7 @@ function readMark(scan: Scan, at: number, marks: string): FoundToken | undefined
     case ']':
       return closeBracket(scan, at)
     case '<':
-      return readAngle(scan.text, at, scan.missing)
+      return readElement(scan, at)
     default:
       return readAddress(scan.text, at, marks, scan.brackets.length > 0)
   }
@@ -103,7 +117,20 @@ function addRun(scan: Scan, run: DelimiterRun, end: number): FoundToken {
   return { token: run, end }
 }
 
+/** Parses an element of HTML without attributes, whose text has no other tag, or anything else that begins with `<`. */
+function readElement(scan: Scan, at: number): FoundToken | undefined {
+  element.lastIndex = at
+  const [, name = '', text = ''] = element.exec(scan.text) ?? [],
+    style = styles.get(name.toLowerCase())
+  if (style === undefined) return readAngle(scan.text, at, scan.missing)
+  return { token: { kind: 'element', style, tokens: readTokens(text, scan.definitions) }, end: element.lastIndex }
+}
+
 function openBracket(scan: Scan, marks: string, end: number): FoundToken {
+  footnote.lastIndex = end
+  const label = marks === '[' ? footnote.exec(scan.text)?.[1] : undefined,
+    defined = label && scan.definitions.get(`^${normaliseLabel(label)}`)
+  if (defined) return { token: { kind: 'footnote', label: defined }, end: footnote.lastIndex }
   const token: Opening = { kind: 'opening', mark: marks === '[' ? '[' : '![', target: undefined },
     outer = scan.brackets.at(-1)
   if (outer !== undefined) outer.hasBrackets = true

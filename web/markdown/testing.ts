@@ -65,6 +65,15 @@ const parts = [
   '<!--',
   '-->',
   '<br>',
+  '<sub>',
+  '</sub>',
+  '<kbd>x</kbd>',
+  '\n<details>\n',
+  '<summary>s</summary>\n',
+  '\n</details>\n',
+  '> [!NOTE]\n',
+  '[^1]',
+  '\n[^1]: ',
   '<div>',
   '"',
   "'",
@@ -97,11 +106,16 @@ export function outlineInlines(inlines: readonly Inline[]): string {
           return `{code ${inline.text}}`
         case 'break':
           return '{break}'
+        case 'footnote':
+          return `{footnote ${inline.label}}`
         case 'formula':
           return `{${inline.isDisplay ? 'display ' : ''}formula ${inline.source}}`
         case 'emphasis':
         case 'strong':
         case 'deleted':
+        case 'sub':
+        case 'sup':
+        case 'kbd':
           return `{${inline.kind} ${outlineInlines(inline.children)}}`
         case 'link':
           return `{${inline.address} ${outlineInlines(inline.children)}}`
