@@ -9,6 +9,8 @@ export interface Services {
   readonly boot: Boot
   readonly client: ApiClient
   readonly history: HistoryStore
+  /** Opens a history of the same user besides {@link Services.history}. */
+  readonly openHistory: (name: string) => Promise<HistoryStore>
   readonly models: ModelsStore
   /** The page was started without the service, from the last visit. */
   readonly isOffline: boolean

@@ -136,7 +136,7 @@ function show(history: HistoryStore): void {
   const boot = { version: '', isClosed: false, isOwner: true, parts: [] }
   if (box !== null)
     createRoot(box).render(
-      <ServicesContext value={{ boot, client, history, models: modelsStore(client) }}>
+      <ServicesContext value={{ boot, client, history, openHistory, models: modelsStore(client), isOffline: false }}>
         <nav className="h-full w-72">
           <HistoryList currentId={undefined} />
         </nav>

@@ -40,9 +40,9 @@ export function measureSizes(folder: string): Sizes {
   const style = /href="\/assets\/([^"]+\.css)"/.exec(index)?.[1] ?? ''
   const first = closure(entries)
   const views = [...first].flatMap((name) => imported(name, dynamics))
-  // Chunks are recognized by strings, which minification keeps.
-  const isChat = (name: string): boolean => text(name).includes('Write a message')
-  const chat = closure(views.filter(isChat), new Set(first))
+  // The page preloads the chat. Other chunks are recognized by strings, which minification keeps.
+  const preloaded = [...index.matchAll(/rel="modulepreload" href="\/assets\/([^"]+)"/g)].map(([, name = '']) => name)
+  const chat = closure(preloaded, new Set(first))
   const later = closure(
     [...views, ...[...chat].filter((name) => !first.has(name)).flatMap((name) => imported(name, dynamics))],
     new Set(chat),

@@ -6,6 +6,7 @@ import type { Route } from './route.ts'
 const placeholder = <Loading />
 const ownerViews = () => import('./owner-views.ts')
 const accessViews = () => import('./access-views.ts')
+const CompareView = lazily(async () => (await import('../compare/compare-page.ts')).CompareView, { placeholder })
 const ProvidersView = lazily(async () => (await import('../providers/providers-view.tsx')).ProvidersView, {
   placeholder,
 })
@@ -20,6 +21,8 @@ export function OtherView({ route }: { readonly route: Route }): ReactNode {
   switch (route.view) {
     case 'chat':
       return null
+    case 'compare':
+      return <CompareView />
     case 'providers':
       return <ProvidersView />
     case 'requests':

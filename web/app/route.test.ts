@@ -9,6 +9,7 @@ describe('a route', () => {
     ['#/chat', { view: 'chat' }],
     ['#/chat/', { view: 'chat' }],
     ['#/chat/a-1', { view: 'chat', id: 'a-1' }],
+    ['#/compare', { view: 'compare' }],
     ['#/providers', { view: 'providers' }],
     ['#/requests', { view: 'requests' }],
     ['#/requests/x', { view: 'requests' }],

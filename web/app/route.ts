@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-const otherViews = ['providers', 'requests', 'usage', 'keys', 'limits', 'audit'] as const
+const otherViews = ['compare', 'providers', 'requests', 'usage', 'keys', 'limits', 'audit'] as const
 
 /** The view shown, with its parameters. Stored in the address after `#`. */
 export type Route = { readonly view: 'chat'; readonly id?: string } | { readonly view: (typeof otherViews)[number] }

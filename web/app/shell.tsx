@@ -73,6 +73,7 @@ export function Shell({
     setSidebarOpen(true)
     searchRequested.set(true)
   })
+  useShortcut('Ctrl+Shift+L', 'Compare models', () => navigate({ view: 'compare' }))
   useShortcut('Ctrl+B', 'Show or hide the conversations', toggleSidebar)
   useShortcut('?', 'Show this list', () => setSheetOpen(true))
 

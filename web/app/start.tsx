@@ -1,6 +1,7 @@
 import { useState, type ReactNode } from 'react'
 import type { Boot } from '../../src/http/page/page-api.ts'
 import { ApiError, Unreachable, type ApiClient } from '../api/client.ts'
+import type { HistoryStore } from '../history/conversation.ts'
 import { openHistory } from '../history/open-history.ts'
 import { rememberBoot, rememberedBoot } from '../install/remembered-boot.ts'
 import { modelsStore } from '../models/models-store.ts'
@@ -37,8 +38,11 @@ async function startWith(boot: Boot, client: ApiClient, isOffline: boolean): Pro
   if (boot.isClosed && boot.user === undefined) return { kind: 'signed-out', parts }
   const models = modelsStore(client)
   void models.refresh()
-  const history = await openHistory(boot.user?.id ?? 'anonymous')
-  return { kind: 'ready', parts, services: { boot, client, models, history, isOffline } }
+  // User ids have no slash.
+  const open = (name: string): Promise<HistoryStore> => openHistory((boot.user?.id ?? 'anonymous') + name)
+  const history = await open('')
+  const services = { boot, client, models, history, openHistory: (name: string) => open(`/${name}`), isOffline }
+  return { kind: 'ready', parts, services }
 }
 
 /** The page: sign-in, a failure, or the shell. */

@@ -1,4 +1,5 @@
 import { memo, type ReactNode } from 'react'
+import { navigate } from '../app/route.ts'
 import { useShortcut } from '../app/shortcuts.ts'
 import type { ChatSettings } from '../history/conversation.ts'
 import { ModelPicker } from '../models/model-picker.tsx'
@@ -39,6 +40,7 @@ export const ConversationHeader = memo(function ConversationHeader({
   return (
     <div className="flex shrink-0 items-center gap-1 border-b border-line px-2 py-1">
       <ModelPicker model={model} onChange={onModel} />
+      <IconButton label="Compare models" icon="columns" onClick={() => navigate({ view: 'compare' })} />
       <h1 className="min-w-0 flex-1 truncate text-center text-sm text-muted max-sm:sr-only">
         {title === '' ? 'New conversation' : title}
       </h1>
@@ -56,19 +58,29 @@ export const ConversationHeader = memo(function ConversationHeader({
           </span>
         )}
       </div>
-      <SettingsDialog settings={settings} onSettings={onSettings} isOpen={isOpen} onClose={() => setOpen(false)} />
+      <SettingsDialog
+        title="Settings of this conversation"
+        settings={settings}
+        onSettings={onSettings}
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+      />
     </div>
   )
 })
 
-function SettingsDialog({
+/** The dialog of a system prompt and parameters. */
+export function SettingsDialog({
+  title,
   settings,
   onSettings,
   isOpen,
   onClose,
-}: Pick<ConversationHeaderProps, 'settings' | 'onSettings' | 'isOpen'> & { readonly onClose: () => void }): ReactNode {
+}: Pick<ConversationHeaderProps, 'title' | 'settings' | 'onSettings' | 'isOpen'> & {
+  readonly onClose: () => void
+}): ReactNode {
   return (
-    <Dialog title="Settings of this conversation" isOpen={isOpen} onClose={onClose} size="lg">
+    <Dialog title={title} isOpen={isOpen} onClose={onClose} size="lg">
       <ParametersPanel settings={settings} onChange={onSettings} />
     </Dialog>
   )
