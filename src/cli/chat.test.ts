@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { UsageError } from '../app/start-errors.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import { chatCommandWith } from './chat.ts'
-import { imageType } from './image-part.ts'
+import { imageType } from './chat/attachment.ts'
 import { fakeAccess, namedModel, runCommand, streamed, type CapturedOptions, type TestProvider } from './testing.ts'
 
 let folder = ''
@@ -86,8 +86,70 @@ describe('svc chat, in this process', () => {
       new UsageError(`--image: ${text} is not a PNG, JPEG, GIF or WebP image`),
     )
     await expect(ask(['--image', join(folder, 'none.png'), 'x'])).rejects.toThrow('none.png does not exist')
-    await expect(ask(['--image', large, 'x'])).rejects.toThrow('has 20971521 bytes, allowed: at most 20971520')
+    await expect(ask(['--image', large, 'x'])).rejects.toThrow('has more than 20971520 bytes, allowed: at most these')
     await expect(ask(['--image', folder, 'x'])).rejects.toThrow('cannot be read (EISDIR)')
+  })
+
+  test('sends instructions, and files of text and pictures', async () => {
+    const [text, picture] = [join(folder, 'b.txt'), join(folder, 'b.png')]
+    writeFileSync(text, 'Grüße\n')
+    writeFileSync(picture, png)
+    expect((await ask(['--system', 'be short', '-f', text, '--file', picture, 'x'])).bodies).toMatchObject([
+      {
+        messages: [
+          { role: 'system', content: 'be short' },
+          { role: 'user', content: [{ text: `x\n\n${text}:\n\`\`\`\nGrüße\n\`\`\`` }, { type: 'image_url' }] },
+        ],
+      },
+    ])
+  })
+
+  test('refuses files that are neither text nor pictures, or too large', async () => {
+    const binary = join(folder, 'b.bin')
+    writeFileSync(binary, Buffer.from([0x61, 0x00]))
+    await expect(ask(['--file', binary, 'x'])).rejects.toThrow('is neither text in UTF-8 nor a PNG, JPEG, GIF or WebP')
+    writeFileSync(binary, Buffer.from([0xff, 0xfe]))
+    await expect(ask(['--file', binary, 'x'])).rejects.toThrow('is neither text in UTF-8 nor')
+    writeFileSync(binary, 'x'.repeat(4 * 1024 * 1024 + 1))
+    await expect(ask(['--file', binary, 'x'])).rejects.toThrow(
+      'has more than 4194304 bytes, which is too much for text',
+    )
+    await expect(ask(['--file', '/dev/zero', 'x'])).rejects.toThrow('has more than 20971520 bytes')
+  })
+
+  test('goes on with a kept conversation, which scripts leave alone', async () => {
+    const environment = { SVC_HOME: join(folder, 'home') }
+    await expect(ask(['-c', 'x'], { environment })).rejects.toThrow('--continue: no conversation is kept yet')
+    await ask(['in a script'], { environment })
+    await expect(ask(['-c', 'x'], { environment })).rejects.toBeInstanceOf(UsageError)
+    await ask(['-m', 'llama', '-s', 'be short', 'why?'], { environment, stdout: { isTerminal: true } })
+    expect((await ask(['--continue', 'and?'], { environment })).bodies).toEqual([
+      {
+        model: 'llama',
+        messages: [
+          { role: 'system', content: 'be short' },
+          { role: 'user', content: 'why?' },
+          { role: 'assistant', content: 'hello' },
+          { role: 'user', content: 'and?' },
+        ],
+        stream: true,
+      },
+    ])
+  })
+
+  test('prints one line of JSON, and nothing for an answer that was stopped', async () => {
+    const { out } = await ask(['--json', 'x'])
+    expect(out.endsWith('}\n')).toBe(true)
+    expect(JSON.parse(out)).toEqual({
+      text: 'hello',
+      model: 'llama',
+      provider: 'groq',
+      usage: null,
+      cost_usd: null,
+      trail: '',
+    })
+    expect(await ask(['--json', 'x'], { signal: AbortSignal.abort('SIGINT') })).toMatchObject({ code: 130, out: '' })
+    await expect(ask(['--json'])).rejects.toThrow('the question is missing')
   })
 
   test('prints the provider, on a terminal', async () => {
@@ -150,7 +212,16 @@ function captured(access: ReturnType<typeof fakeAccess>) {
     hasColour: false,
   }
   const run = command.run({
-    flags: { model: undefined, image: [], url: undefined, config: undefined },
+    flags: {
+      model: undefined,
+      system: undefined,
+      file: [],
+      image: [],
+      continue: false,
+      json: false,
+      url: undefined,
+      config: undefined,
+    },
     positionals: ['x'],
     environment: {},
     stdin: { isTerminal: true, text: async () => '' },
@@ -171,7 +242,7 @@ describe('svc chat --url', () => {
   /** @param place the path in `--url` */
   async function askService(
     argv: readonly string[],
-    answer: () => Response,
+    answer: (request: Request) => Response,
     options: CapturedOptions & { readonly place?: string } = {},
   ) {
     const requests: string[] = []
@@ -182,7 +253,7 @@ describe('svc chat --url', () => {
         requests.push(`${request.method} ${new URL(request.url).pathname} ${await request.text()}`)
         return request.url.endsWith('/models')
           ? Response.json({ object: 'list', data: [{ id: 'text-embedding-3' }, { id: 'gpt-4o' }] })
-          : answer()
+          : answer(request)
       },
     })
     const access = {
@@ -221,8 +292,31 @@ describe('svc chat --url', () => {
       requests: [
         `GET ${prefix}/v1/models `,
         `POST ${prefix}/v1/chat/completions ` +
-          '{"model":"gpt-4o","messages":[{"role":"user","content":"why?"}],"stream":true}',
+          '{"model":"gpt-4o","messages":[{"role":"user","content":"why?"}],"stream":true,' +
+          '"stream_options":{"include_usage":true}}',
       ],
+    })
+  })
+
+  test('sends the token of SVC_TOKEN, and prints usage and trail as JSON, without reasoning', async () => {
+    const tokens: (string | null)[] = []
+    const answer = (request: Request): Response => {
+      tokens.push(request.headers.get('x-session-token'))
+      const thought = JSON.stringify({ choices: [{ index: 0, delta: { reasoning: 'hm' } }] })
+      const usage = { prompt_tokens: 3, completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 2 } }
+      const response = events(thought, delta('hi'), JSON.stringify({ choices: [], usage }), '[DONE]')
+      response.headers.set('x-svc-trail', 'groq;status=200;ms=5')
+      return response
+    }
+    const { out } = await askService(['-m', 'x', '--json', 'y'], answer, { environment: { SVC_TOKEN: 'abc' } })
+    expect(tokens).toEqual(['abc'])
+    expect(JSON.parse(out)).toEqual({
+      text: 'hi',
+      model: 'llama-千',
+      provider: 'groq',
+      usage: { prompt_tokens: 3, completion_tokens: 5, reasoning_tokens: 2 },
+      cost_usd: null,
+      trail: 'groq;status=200;ms=5',
     })
   })
 

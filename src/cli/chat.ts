@@ -1,12 +1,17 @@
 import { UsageError } from '../app/start-errors.ts'
-import { formatDuration, harmless, harmlessLines, paintFor } from '../observe/text.ts'
-import { repeatedFlag, textFlag } from './arguments.ts'
-import { gatewayChat, serviceChat, type StreamedAnswer, type ChatClient } from './chat-client.ts'
+import { findHome, HomeError } from '../config/home.ts'
+import { harmless, paintFor } from '../observe/text.ts'
+import { booleanFlag, repeatedFlag, textFlag } from './arguments.ts'
+import { gatewayChat, serviceChat, type ChatClient } from './chat-client.ts'
+import { answerJson, answerLine, answerPrinter, ask, type ChatState } from './chat/answer.ts'
+import { readAttachment, readImage } from './chat/attachment.ts'
+import { converse, promptCommands } from './chat/converse.ts'
+import { keepConversation, readConversation } from './chat/kept-conversation.ts'
+import { textOfMessage, userMessage, type Attachment } from './chat/messages.ts'
 import type { Command, CommandContext } from './command.ts'
 import { configFlag } from './flags.ts'
 import { gatewayAccess, type GatewayAccess } from './gateway-access.ts'
-import { imageUrl } from './image-part.ts'
-import { serviceUrl } from './running-service.ts'
+import { serviceUrl, sessionToken } from './running-service.ts'
 
 const flags = {
   model: textFlag('model to ask', 'MODEL', {
@@ -14,7 +19,13 @@ const flags = {
     environment: 'SVC_MODEL',
     otherwise: 'the first chat model of the first provider',
   }),
+  system: textFlag('instructions for the model', 'TEXT', { short: 's' }),
+  file: repeatedFlag('file to send: text in UTF-8 of at most 4 MB, or a picture as for --image', 'FILE', {
+    short: 'f',
+  }),
   image: repeatedFlag('image to send: PNG, JPEG, GIF or WebP of at most 20 MB, or an http URL', 'FILE'),
+  continue: booleanFlag('go on with the last conversation', { short: 'c' }),
+  json: booleanFlag('print the answer as one line of JSON, with model, provider, usage, cost and trail'),
   url: textFlag('running service to ask, such as http://127.0.0.1:8000', 'URL', {
     environment: 'SVC_URL',
     otherwise: 'the providers are asked directly',
@@ -24,16 +35,27 @@ const flags = {
 
 type Context = CommandContext<typeof flags>
 
+const stdinHintMs = 1_000
+const interrupted = 130
+
 /** `svc chat` (docs/commands.md). */
 export function chatCommandWith(access: GatewayAccess): Command<typeof flags> {
   async function runChat(context: Context): Promise<number> {
     const { flags } = context
     const question = await readQuestion(context)
-    const images = await Promise.all(flags.image.map(imageUrl))
-    if (flags.url !== undefined) return askRunning(serviceUrl(flags.url), question, images, context)
+    const attachments = await Promise.all([
+      ...flags.image.map(readImage),
+      ...flags.file.map((file) => readAttachment('--file', file)),
+    ])
+    const conversation = await openConversation(context)
+    const talk = (client: ChatClient): Promise<number> =>
+      question === undefined
+        ? talkAtTerminal({ client, conversation, attachments }, context)
+        : answerOnce({ client, conversation, attachments }, question, context)
+    if (flags.url !== undefined) return withService(serviceUrl(flags.url), context, talk)
     const gateway = await access.open(await access.load(flags.config, context), context.environment, { isFresh: false })
     try {
-      return await answer(gatewayChat(gateway), question, images, context)
+      return await talk(gatewayChat(gateway))
     } finally {
       gateway.close()
     }
@@ -41,17 +63,21 @@ export function chatCommandWith(access: GatewayAccess): Command<typeof flags> {
 
   return {
     name: 'chat',
-    summary: 'ask one question and print the answer while it arrives',
+    summary: 'talk with a model, or ask it one question',
     flags,
     arguments: {
       usage: '[QUESTION…]',
-      summary: 'the question; standard input is appended when it is not a terminal',
+      summary:
+        'the question; standard input is appended when it is not a terminal. Without a question, a conversation begins',
       maximum: Infinity,
     },
     examples: [
+      { command: 'svc chat', does: 'begins a conversation; /help lists its commands' },
       { command: 'svc chat "Why is the sky blue?"', does: 'asks the first chat model' },
+      { command: 'svc chat --continue "And at night?"', does: 'goes on with the last conversation' },
       { command: 'svc chat -m gpt-4o-mini --image photo.jpg "What is this?"', does: 'sends an image to a model' },
       { command: 'git diff | svc chat "Review this."', does: 'asks about piped input' },
+      { command: 'svc chat --json "1 + 1?" | jq .usage', does: 'for programs: one line of JSON' },
     ],
     exitCodes: { 130: 'stopped by Ctrl-C' },
     run: runChat,
@@ -61,24 +87,28 @@ export function chatCommandWith(access: GatewayAccess): Command<typeof flags> {
 /** `svc chat`. */
 export const chatCommand = chatCommandWith(gatewayAccess)
 
-async function askRunning(url: string, question: string, images: readonly string[], context: Context): Promise<number> {
+async function withService(
+  url: string,
+  { environment }: Context,
+  talk: (client: ChatClient) => Promise<number>,
+): Promise<number> {
+  const token = sessionToken(environment, 'it must be a session token or a key')
   const { httpClient } = await import('../transport/http-client.ts')
   const transport = httpClient()
   try {
-    return await answer(serviceChat(url, transport), question, images, context)
+    return await talk(serviceChat(url, token, transport))
   } finally {
     transport.close()
   }
 }
 
-const stdinHintMs = 1_000
-const interrupted = 130
-
-async function readQuestion({ positionals, stdin, stderr }: Context): Promise<string> {
+/** Reads the question; `undefined`: a conversation is wanted. */
+async function readQuestion({ flags, positionals, stdin, stdout, stderr }: Context): Promise<string | undefined> {
   const asked = positionals.join(' ').trim()
   if (stdin.isTerminal) {
-    if (asked === '') throw new UsageError('the question is missing: svc chat "Why is the sky blue?"')
-    return asked
+    if (asked !== '') return asked
+    if (stdin.edit !== undefined && stdout.isTerminal && !flags.json) return undefined
+    throw new UsageError('the question is missing: svc chat "Why is the sky blue?"')
   }
   // Without the hint, an open pipe without input would make the command wait silently.
   const hint = setTimeout(() => stderr.write('svc: reading standard input (use </dev/null for none)\n'), stdinHintMs)
@@ -89,50 +119,78 @@ async function readQuestion({ positionals, stdin, stderr }: Context): Promise<st
   return question
 }
 
-async function answer(
-  client: ChatClient,
-  question: string,
-  images: readonly string[],
-  context: Context,
-): Promise<number> {
-  const { flags, stdout, stderr, signal } = context
-  const start = performance.now()
-  let last = ''
-  try {
-    const model = flags.model ?? (await client.defaultModel(signal))
-    const answered = await client.ask(
-      JSON.stringify({ model, messages: [{ role: 'user', content: contentOf(question, images) }], stream: true }),
-      signal,
-    )
-    for await (const piece of answered.pieces) {
-      if (signal.aborted) break
-      if (piece !== '') last = piece
-      stdout.write(stdout.isTerminal ? harmlessLines(piece) : piece)
-    }
-    endLine(last, context)
-    if (signal.aborted) return interrupted
-    if (stderr.isTerminal) stderr.write(`${paintFor(stderr)('dim', servedBy(answered, performance.now() - start))}\n`)
-    return 0
-  } catch (error) {
-    endLine(last, context)
-    if (signal.aborted) return interrupted
-    throw error
+async function openConversation({ flags, environment }: Context): Promise<ChatState> {
+  const kept = flags.continue ? await readConversation(findHome(environment).lastConversation) : undefined
+  if (flags.continue && kept === undefined)
+    throw new UsageError('--continue: no conversation is kept yet: svc chat begins one')
+  return {
+    model: flags.model ?? kept?.model,
+    system: flags.system ?? kept?.system,
+    messages: kept?.messages ?? [],
   }
 }
 
-function contentOf(question: string, images: readonly string[]): unknown {
-  if (images.length === 0) return question
-  return [{ type: 'text', text: question }, ...images.map((url) => ({ type: 'image_url', image_url: { url } }))]
+/** A conversation before its next question. */
+interface Talk {
+  readonly client: ChatClient
+  readonly conversation: ChatState
+  /** Files beside the question. */
+  readonly attachments: readonly Attachment[]
 }
 
-function endLine(last: string, { stdout }: Context): void {
-  if (last !== '' && !last.endsWith('\n')) stdout.write('\n')
+async function answerOnce({ client, conversation, attachments }: Talk, question: string, context: Context) {
+  const { flags, stdout, stderr, signal } = context
+  const printer = answerPrinter(stdout)
+  const show = flags.json ? (): void => undefined : printer.show
+  const ended = await ask(conversation, userMessage(question, attachments), { client, show, signal }).finally(
+    printer.end,
+  )
+  // A script leaves no trace of its questions, unless it goes on with a conversation.
+  if (stdout.isTerminal || flags.continue) await keep(conversation, context)
+  if (ended === undefined) return interrupted
+  if (flags.json) stdout.write(`${answerJson(ended)}\n`)
+  else if (stderr.isTerminal) stderr.write(`${paintFor(stderr)('dim', answerLine(ended))}\n`)
+  return 0
 }
 
-function servedBy({ provider, model }: StreamedAnswer, ms: number): string {
-  const who = [model, provider === undefined ? undefined : `from ${provider}`]
-    .filter((word) => word !== undefined)
-    .map(harmless)
-    .join(' ')
-  return `${who === '' ? 'answered' : who}, ${formatDuration(ms)}`
+async function talkAtTerminal({ client, conversation, attachments }: Talk, context: Context): Promise<number> {
+  const { stdin, stdout, stderr, signal } = context
+  const dim = paintFor(stderr)
+  const { model, messages } = conversation
+  const going = messages.length === 0 ? '' : `, after ${messages.length / 2} answers`
+  stderr.write(`${dim('dim', `${harmless(model ?? 'the first chat model')}${going}; /help lists the commands`)}\n`)
+  const editor = await stdin.edit?.({
+    output: stdout,
+    history: messages.flatMap(asHistory).toReversed(),
+    complete: (line) => promptCommands.filter((name) => line !== '' && name.startsWith(line)),
+    signal,
+  })
+  if (editor === undefined) throw new Error('standard input is no terminal')
+  return converse({
+    conversation,
+    attachments,
+    client,
+    editor,
+    keep: () => keep(conversation, context),
+    context,
+  })
+}
+
+/** Questions of one line can be called up again. */
+function asHistory(message: ChatState['messages'][number]): readonly string[] {
+  const text = textOfMessage(message)
+  return message.role !== 'user' || text === '' || /[\u0000-\u001f\u007f-\u009f]/.test(text) ? [] : [text]
+}
+
+/** Keeps the conversation for `--continue`. A home folder that cannot be written is no error of the answer. */
+async function keep({ model, system, messages }: ChatState, { environment, stderr }: Context): Promise<void> {
+  if (model === undefined || messages.length === 0) return
+  try {
+    const isKept = await keepConversation(findHome(environment).lastConversation, { model, system, messages })
+    if (!isKept) stderr.write('svc: the conversation is too large to be kept for --continue\n')
+  } catch (error) {
+    if (error instanceof HomeError) return
+    const reason = error instanceof Error ? error.message : String(error)
+    stderr.write(`svc: the conversation is not kept for --continue: ${harmless(reason)}\n`)
+  }
 }

@@ -59,7 +59,16 @@ function isTerminal(descriptor: 0 | 1 | 2): boolean {
 
 /** The process's standard input. */
 export function processInput(): Input {
-  return { isTerminal: isTerminal(0), text: () => Bun.stdin.text() }
+  const text = (): Promise<string> => Bun.stdin.text()
+  if (!isTerminal(0)) return { isTerminal: false, text }
+  return {
+    isTerminal: true,
+    text,
+    async edit(options) {
+      const { lineEditor } = await import('./line-editor.ts')
+      return lineEditor(process.stdin, options)
+    },
+  }
 }
 
 /**

@@ -17,6 +17,36 @@ export interface Input {
   readonly isTerminal: boolean
   /** Reads all text. */
   text(): Promise<string>
+  /** Starts to edit lines. Absent: the input is not a terminal. */
+  edit?(options: EditorOptions): Promise<LineEditor>
+}
+
+/** Options of a {@link LineEditor}. */
+export interface EditorOptions {
+  /** The terminal that shows the lines. */
+  readonly output: Output
+  /** Earlier lines that can be called up again, newest first. */
+  readonly history: readonly string[]
+  /** Returns the completions of a line. */
+  readonly complete: (line: string) => readonly string[]
+  /** Ends the reading of a line. */
+  readonly signal: AbortSignal
+}
+
+/** A line that a user has entered, Ctrl-C in an empty line, or the end of the input. */
+export type TypedLine =
+  | { readonly kind: 'line'; readonly text: string }
+  | { readonly kind: 'interrupted' }
+  | { readonly kind: 'end' }
+
+/** Lines that a user types and edits on a terminal. */
+export interface LineEditor {
+  /** Reads a line. A pasted text of several lines is one of it. */
+  read(prompt: string): Promise<TypedLine>
+  /** Waits for work. Ctrl-C calls `onInterrupt`; other keys are dropped. */
+  whileBusy<Result>(work: Promise<Result>, onInterrupt: () => void): Promise<Result>
+  /** Gives the terminal back. */
+  close(): void
 }
 
 /** Whether to use colour: on a terminal, unless `NO_COLOR` is set (no-color.org) or the terminal is `dumb`. */

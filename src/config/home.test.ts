@@ -18,6 +18,7 @@ describe('findHome', () => {
       prices: `${folder}/prices.json`,
       access: `${folder}/access.json`,
       ledger: `${folder}/svc.db`,
+      lastConversation: `${folder}/chat/last.json`,
     })
   })
 

@@ -19,6 +19,8 @@ export interface Home {
   readonly modelsCache: string
   /** `svc.db`: keys, and sums of use. */
   readonly ledger: string
+  /** `chat/last.json`: the last conversation of `svc chat`. */
+  readonly lastConversation: string
 }
 
 /** Finds `SVC_HOME`, else `.svc` in the home directory (docs/commands.md). @throws {HomeError} when neither is known */
@@ -31,6 +33,7 @@ export function findHome(environment: Environment): Home {
     access: join(folder, 'access.json'),
     modelsCache: join(folder, 'cache', 'models'),
     ledger: join(folder, 'svc.db'),
+    lastConversation: join(folder, 'chat', 'last.json'),
   }
 }
 
