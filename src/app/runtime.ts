@@ -1,5 +1,7 @@
 import type { Probe } from '../config/detect.ts'
 import type { FollowFile } from '../config/watch/follow-file.ts'
+import type { OtherAnswers } from '../http/page/answers-api.ts'
+import type { KeptAnswers } from '../http/page/kept-answers.ts'
 import type { BudgetAuthority } from '../limits/budgets/budget-authority.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import type { Observer } from '../observe/observer.ts'
@@ -27,6 +29,8 @@ export interface Runtime {
   keepUse(path: string): void
   /** Sums of use are cut at the hours of this time zone from now on. @param zone IANA name */
   setUseZone(zone: string): void
+  /** Shares the kept answers of this process. @returns those of the others; `undefined`: there are no others */
+  shareAnswers(answers: KeptAnswers): OtherAnswers | undefined
   readonly follow: FollowFile
   /** Asks a local port for its models, with the same result for all processes. */
   readonly probe: Probe

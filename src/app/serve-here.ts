@@ -6,13 +6,16 @@ import { configOfWorker } from '../config/file/worker-config.ts'
 import { accessFile } from '../config/home.ts'
 import { UnknownExtensionError } from '../extensions/load.ts'
 import { SlotError } from '../extensions/slots.ts'
-import { apiPaths, apiRoutes } from '../http/entrance/api-call.ts'
+import { formats } from '../formats/format-list.ts'
+import { apiPaths, apiRoute, apiRoutes } from '../http/entrance/api-call.ts'
 import type { EntranceOptions } from '../http/entrance/entrance-options.ts'
 import { modelRoutes } from '../http/entrance/models.ts'
 import { openRequests, type OpenRequests } from '../http/entrance/open-requests.ts'
 import { ownKeyRoute } from '../http/entrance/own-key.ts'
 import { extendedRouting } from '../http/extended-routing.ts'
 import { isLoopbackAddress } from '../http/host-names.ts'
+import { answersApi } from '../http/page/answers-api.ts'
+import { keptAnswers } from '../http/page/kept-answers.ts'
 import type { Routing } from '../http/server.ts'
 import { statusRoutes } from '../http/status-routes.ts'
 import { ownKeysDefault } from '../limits/access-policy.ts'
@@ -20,6 +23,7 @@ import { errorFields, type Logger } from '../observe/log.ts'
 import type { Observer } from '../observe/observer.ts'
 import { requestLog } from '../observe/request-line.ts'
 import { priceBook } from '../prices/price-book.ts'
+import { ownTimers } from '../service/shared-timers.ts'
 import { httpClient } from '../transport/http-client.ts'
 import { activeConfig, type ActiveConfig } from './active-config.ts'
 import type { Dependencies } from './assemble.ts'
@@ -169,8 +173,16 @@ export async function serveHere(
     listening: listening.promise,
     buildPage: runtime.buildPage,
   })
+  const entrance = entranceOptions({ active, access, capacity, timers, requests, observer, log })
+  const answers = keptAnswers(ownTimers, isClosing)
   const ownRoutes = [
-    ...apiRoutes(entranceOptions({ active, access, capacity, timers, requests, observer, log })),
+    ...apiRoutes(entrance),
+    ...answersApi({
+      chat: apiRoute(formats.chat, entrance),
+      answers,
+      others: runtime.shareAnswers(answers),
+      stallMs: timers.stallMs,
+    }),
     ...modelRoutes(() => active.gateway, Date.now()),
     ownKeyRoute(() => access),
     ...statusRoutes({
@@ -214,6 +226,7 @@ export async function serveHere(
   await untilAborted(stopping)
   isDraining = true
   followers.stopAll()
+  answers.stopUnread()
   process.off('SIGHUP', runtime.reload)
   await drain({
     server,

@@ -44,6 +44,7 @@ export async function singleRuntime(
     observer,
     keepUse: use.start,
     setUseZone: use.setZone,
+    shareAnswers: () => undefined,
     follow(followed) {
       const watch = follow(followed)
       const reload = () => void watch.reload()

@@ -1,4 +1,4 @@
-import type { ArgumentOf, Channel, Handlers } from './channel.ts'
+import type { ArgumentOf, Channel, Handlers, ResultOf } from './channel.ts'
 import { socketOrder, type SocketPosition } from './socket-order.ts'
 
 /** The running workers, and the order of their listening sockets. */
@@ -12,6 +12,12 @@ export interface WorkerGroup<Theirs extends Handlers> {
     argument: ArgumentOf<Theirs, Name>,
     except?: Channel<Theirs>,
   ): void
+  /** Calls a function of all workers but one. @returns the first result that is not `undefined` */
+  firstOf<Name extends keyof Theirs & string>(
+    name: Name,
+    argument: ArgumentOf<Theirs, Name>,
+    except: Channel<Theirs>,
+  ): Promise<ResultOf<Theirs, Name> | undefined>
   /** The worker starts to listen, or has stopped. A repeated stop (left the port, then ended) is ignored. */
   setListening(worker: Channel<Theirs>, isListening: boolean): void
   /** The position of the worker's socket; `undefined`: it does not listen. */
@@ -40,6 +46,10 @@ export function workerGroup<Theirs extends SpreadHandler & Handlers>(): WorkerGr
     notifyAll(name, argument, except) {
       for (const worker of workers) if (worker !== except) worker.notify(name, argument)
     },
+    firstOf(name, argument, except) {
+      const calls = [...workers].filter((worker) => worker !== except).map((worker) => worker.call(name, argument))
+      return firstFound(calls)
+    },
     setListening(worker, isListening) {
       if (isListening) return order.add(worker)
       // A second spread would undo the departure of the next worker.
@@ -49,4 +59,16 @@ export function workerGroup<Theirs extends SpreadHandler & Handlers>(): WorkerGr
     },
     positionOf: (worker) => order.positionOf(worker),
   }
+}
+
+/** The first result that is not `undefined`. A worker that has ended has none. */
+function firstFound<Result>(calls: readonly Promise<Result>[]): Promise<Result | undefined> {
+  return new Promise((resolve) => {
+    void Promise.allSettled(
+      calls.map(async (call) => {
+        const found = await call
+        if (found !== undefined) resolve(found)
+      }),
+    ).then(() => resolve(undefined))
+  })
 }

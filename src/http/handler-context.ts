@@ -1,4 +1,5 @@
 import type { Visitor } from '../extensions/extension.ts'
+import type { EventStreamBody } from './entrance/event-stream-body.ts'
 
 /** A client's request, with the state and the control of its connection that handlers need. */
 export interface HandlerContext {
@@ -17,6 +18,10 @@ export interface HandlerContext {
   readonly user?: string | undefined
   /** All that the guards know of the user. */
   readonly visitor?: Partial<Visitor> | undefined
+  /** Aborts when the client has left. Absent: when its connection is closed. */
+  readonly left?: AbortSignal
+  /** Takes over a stream, to be written elsewhere. Absent: it is written to the connection. */
+  readonly keep?: (send: EventStreamBody['send']) => void
   /** Asks the current guards again. @throws errors of the guards */
   currentVisitor(): Promise<Partial<Visitor>>
   /** Suspends the server's idle limit: the timers of the handler apply instead. */

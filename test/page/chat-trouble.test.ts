@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { connect, createServer, type Socket } from 'node:net'
 import { parseJson, pick } from '../client.ts'
 import type { Person, Tab } from '../fakes/chromium.ts'
 import { faultUpstream, type FaultUpstream } from '../fakes/fault-upstream.ts'
@@ -48,13 +49,39 @@ async function use(config: ServiceConfig): Promise<void> {
 }
 
 /** Starts an answer and sends half of it. */
-async function half(at: ServiceUnderTest = service): Promise<Talk> {
+async function half(at: Pick<ServiceUnderTest, 'url'> = service): Promise<Talk> {
   await openConversation(tab, at.url)
   await ask(tab, 'Tell me')
   const asked = await talk.next()
   await asked.say('Half of it,')
   await tab.waitFor(said('Half of it,'))
   return asked
+}
+
+/** A network to a port of this machine. `cut` breaks all its connections. */
+async function networkTo(port: number): Promise<AsyncDisposable & { readonly url: string; cut(): void }> {
+  const connections = new Set<Socket>()
+  const server = createServer((near) => {
+    const far = connect(port, '127.0.0.1')
+    connections.add(near)
+    near.on('close', () => far.destroy()).on('error', () => far.destroy())
+    far.on('close', () => near.destroy()).on('error', () => near.destroy())
+    near.pipe(far).pipe(near)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  function cut(): void {
+    for (const each of connections) each.resetAndDestroy()
+    connections.clear()
+  }
+  return {
+    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : address}`,
+    cut,
+    async [Symbol.asyncDispose]() {
+      cut()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
 }
 
 async function goesOn(): Promise<void> {
@@ -77,12 +104,72 @@ describeInChromium('an answer that breaks off', () => {
     await goesOn()
   }, 30_000)
 
-  test('survives a reload, and is continued', async () => {
-    await half()
+  /** The text of the last answer. */
+  const shownText = (): Promise<string> => tab.textOf(`${lastMessage} >> p >> nth=0`)
+
+  test('by a reload goes on to its end, without loss or doubling', async () => {
+    const asked = await half()
     await tab.reload()
-    await tab.waitFor(said('Half of it,'))
-    await tab.waitFor(said('Interrupted'))
-    await goesOn()
+    await tab.waitFor('[aria-label="Stop"]')
+    expect(await shownText()).toBe('Half of it,')
+    await asked.say(' more,')
+    await tab.waitFor(said('Half of it, more,'))
+    await tab.reload()
+    await asked.say(' and the rest.')
+    await asked.finish()
+    await tab.waitFor(said('/first token/'))
+    expect(await shownText()).toBe('Half of it, more, and the rest.')
+    expect(await tab.text()).not.toContain('Interrupted')
+  }, 20_000)
+
+  test('by closing its tab ends meanwhile, and is complete in the next one', async () => {
+    const asked = await half()
+    const address = await tab.url()
+    await tab.goto('about:blank')
+    await asked.say(' and the rest.')
+    await asked.finish()
+    tab = person.tab('later')
+    await tab.goto(address)
+    await tab.waitFor(said('/first token/'))
+    expect(await shownText()).toBe('Half of it, and the rest.')
+  }, 20_000)
+
+  test('before its first word by a reload is not asked for again', async () => {
+    await openConversation(tab, service.url)
+    await ask(tab, 'Tell me')
+    const asked = await talk.next()
+    // The conversation is stored.
+    await tab.waitFor('[aria-label="More for Tell me"]')
+    await tab.reload()
+    await asked.say('All of it.')
+    await asked.finish()
+    await tab.waitFor(said('All of it.'))
+    await tab.waitFor(said('/first token/'))
+  }, 20_000)
+
+  test('is stopped after a reload, all the way to the provider', async () => {
+    const asked = await half()
+    await tab.reload()
+    await tab.click('[aria-label="Stop"]')
+    await asked.left
+    await tab.waitFor(said('Stopped.'))
+    expect(await shownText()).toBe('Half of it,')
+  }, 20_000)
+
+  test('by a lost connection goes on over a new one', async () => {
+    await using network = await networkTo(service.port)
+    const asked = await half(network)
+    network.cut()
+    await asked.say(' more,')
+    await tab.waitFor(said('Half of it, more,'))
+    network.cut()
+    await asked.say(' and the rest.')
+    await asked.finish()
+    await tab.waitFor(said('/first token/'))
+    expect(await shownText()).toBe('Half of it, more, and the rest.')
+    expect(
+      await tab.evaluate(`performance.getEntriesByType('resource').some(({ name }) => /answers.*from=/.test(name))`),
+    ).toBe(true)
   }, 20_000)
 
   test('by its provider is shown with the providers asked, and can be continued', async () => {
@@ -213,22 +300,23 @@ describeInChromium('an answer that does not come', () => {
 })
 
 describeInChromium('an answer that is on its way in another tab', () => {
-  test('is no interrupted one, also before its first word and while it does not grow', async () => {
+  test('is shown there too, also before its first word', async () => {
     await openConversation(tab, service.url)
     await ask(tab, 'Tell me')
     const asked = await talk.next()
     await tab.waitForUrl('**/#/chat/*')
     const other = person.tab('second')
     await other.goto(await tab.url())
-    await other.waitFor(said('It is being answered in another tab.'))
     await asked.say('Half of it,')
     await other.waitFor(said('Half of it,'))
     await other.reload()
-    await other.waitFor(said('It is being answered in another tab.'))
+    await other.waitFor('[aria-label="Stop"]')
+    await asked.say(' and the rest.')
+    await other.waitFor(said('Half of it, and the rest.'))
     expect(await other.text()).not.toContain('Interrupted')
     await asked.finish()
     await other.waitFor(said('/first token/'))
-    expect(await other.text()).not.toContain('another tab')
+    await tab.waitFor(said('/first token/'))
   }, 20_000)
 })
 

@@ -129,20 +129,6 @@ describeInChromium('over a slow network', () => {
     expect(Number(await tab.evaluate(shifts))).toBeLessThan(0.02)
     expect(await complaintsOf(tab)).toEqual([])
   }, 30_000)
-
-  test('a reload and closing the tab abort the request at the provider', async () => {
-    const service = await start()
-    const first = await half(service)
-    await tab.reload()
-    await first.left
-    await tab.waitFor(said('Interrupted'))
-    await ask(tab, 'And now?')
-    const second = await talk.next()
-    await second.say('Now')
-    await tab.waitFor(said('Now'))
-    await tab.close()
-    await second.left
-  }, 20_000)
 })
 
 describeInChromium('without a network', () => {

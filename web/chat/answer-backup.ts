@@ -1,6 +1,6 @@
 import { isRecord } from '../../src/base/json-value.ts'
 import type { AssistantMessage, Conversation } from '../history/conversation.ts'
-import { lastAnswer, withMessage } from './conversation-changes.ts'
+import { withMessage } from './conversation-changes.ts'
 
 /**
  * Backs up a running answer when the page is unloaded, since the asynchronous history may be too late. Ends with the
@@ -28,8 +28,8 @@ export function answerBackup(
       const key = keyOf(conversation.id)
       const found = parsed(storage?.getItem(key) ?? null)
       storage?.removeItem(key)
-      const answer = lastAnswer(conversation)
-      if (found === undefined || answer?.id !== found.id || answer.status !== 'interrupted') return conversation
+      const answer = conversation.messages.find(({ id }) => id === found?.id)
+      if (found === undefined || answer?.role !== 'assistant' || answer.status !== 'interrupted') return conversation
       return withMessage(conversation, {
         ...answer,
         text: longer(answer.text, found.text),

@@ -1,6 +1,5 @@
 import type { AssistantMessage, TokenLogprob } from '../history/conversation.ts'
 import type { AskOutcome } from './ask-model.ts'
-import { resumed } from './conversation-changes.ts'
 import { joinContinuation } from './join-continuation.ts'
 import { provenanceOf } from './provenance.ts'
 import type { AnswerPiece } from './read-choice.ts'
@@ -12,12 +11,28 @@ export interface AnswerBuilder {
   /** The answer so far. */
   current(): AssistantMessage
   /** The final answer. */
-  finish(outcome: AskOutcome): AssistantMessage
+  finish(outcome: AnswerOutcome): AssistantMessage
 }
 
-/** Creates a builder. @param base the answer to continue; a new answer has no text @param now Unix milliseconds */
-export function answerBuilder(base: AssistantMessage, now: () => number): AnswerBuilder {
-  const started = resumed(base)
+/** An outcome with an answer. */
+export type AnswerOutcome = AskOutcome & { readonly end: Exclude<AskOutcome['end'], { readonly kind: 'gone' }> }
+
+/**
+ * Creates a builder.
+ *
+ * @param started the answer as it is shown when the first piece arrives. It has `live`; pieces follow the text before
+ *   that request. A longer text is shown until the pieces have reached it
+ * @param now Unix milliseconds
+ */
+export function answerBuilder(started: AssistantMessage, now: () => number): AnswerBuilder {
+  const { live } = started
+  const base = {
+    ...started,
+    text: started.text.slice(0, live?.text),
+    reasoning: started.reasoning.slice(0, live?.reasoning),
+  }
+  /** The service had begun to answer before. */
+  const isTakenUp = base.text !== started.text || base.reasoning !== started.reasoning
   const logprobs: TokenLogprob[] = [...(base.logprobs ?? [])]
   let more = '',
     reasoning = ''
@@ -28,9 +43,10 @@ export function answerBuilder(base: AssistantMessage, now: () => number): Answer
   function answer(isEnd: boolean): AssistantMessage {
     return {
       ...started,
-      text: joinContinuation(base.text, more, isEnd),
-      reasoning: base.reasoning + reasoning,
-      ...(thoughtMs === undefined ? {} : { reasoningMs: (base.reasoningMs ?? 0) + thoughtMs }),
+      status: 'streaming',
+      text: longer(joinContinuation(base.text, more, isEnd), started.text),
+      reasoning: longer(base.reasoning + reasoning, started.reasoning),
+      ...(thoughtMs === undefined || isTakenUp ? {} : { reasoningMs: (base.reasoningMs ?? 0) + thoughtMs }),
     }
   }
 
@@ -45,10 +61,11 @@ export function answerBuilder(base: AssistantMessage, now: () => number): Answer
       return piece.text !== '' || piece.reasoning !== ''
     },
     current: () => answer(false),
-    finish({ end, measured, headers }) {
+    finish({ end, isLost, measured, headers }) {
       if (thinkingSince !== undefined) thoughtMs ??= now() - thinkingSince
       return {
         ...answer(true),
+        live: isLost ? live : undefined,
         status: end.kind,
         ...(end.kind === 'failed' ? { error: end.error } : {}),
         ...(finish === undefined ? {} : { finishReason: finish }),
@@ -57,4 +74,8 @@ export function answerBuilder(base: AssistantMessage, now: () => number): Answer
       }
     },
   }
+}
+
+function longer(text: string, shown: string): string {
+  return text.length < shown.length ? shown : text
 }

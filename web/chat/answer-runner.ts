@@ -1,18 +1,20 @@
 import type { RequestEntry } from '../../src/http/page/page-api.ts'
 import type { ApiClient } from '../api/client.ts'
 import type { AssistantMessage } from '../history/conversation.ts'
-import { newId } from '../new-id.ts'
-import { answerBuilder, type AnswerBuilder } from './answer-builder.ts'
+import { answerBuilder, type AnswerBuilder, type AnswerOutcome } from './answer-builder.ts'
 import { askModel, type AskOutcome } from './ask-model.ts'
 import type { ChatBody } from './chat-body.ts'
 import { frameScheduler, type FrameClock } from './frame-scheduler.ts'
+import { stopAnswer } from './live-answer.ts'
 import { requestRecord } from './request-record.ts'
 
 /** Requests answers, one at a time. */
 export interface AnswerRunner {
   readonly isRunning: boolean
-  /** Requests an answer, and abandons a running one. @param base the answer to continue; a new answer has no text */
-  start(base: AssistantMessage, body: ChatBody): void
+  /** Requests an answer, and abandons a running one. @param started as `resumed` returns it */
+  start(started: AssistantMessage, body: ChatBody): void
+  /** Reads an answer that was lost, if it is still in the service. */
+  takeUp(answer: AssistantMessage): void
   /** Stops the running answer; `onEnd` follows. */
   stop(): void
   /** Stops the running answer without further callbacks, and returns it. */
@@ -27,6 +29,8 @@ export interface AnswerRunnerOptions {
   /** Called when the answer grows, at most once per animation frame. */
   readonly onUpdate: (answer: AssistantMessage) => void
   readonly onEnd: (answer: AssistantMessage) => void
+  /** Called instead of `onEnd` if an answer cannot be taken up. */
+  readonly onGone: (answerId: string) => void
   /** Called some time after the end, with the service's record of the request. */
   readonly onRecord: (answerId: string, record: RequestEntry) => void
   readonly frameClock?: FrameClock | undefined
@@ -40,12 +44,13 @@ export function answerRunner({
   client,
   onUpdate,
   onEnd,
+  onGone,
   onRecord,
   frameClock,
   now,
   wait,
 }: AnswerRunnerOptions): AnswerRunner {
-  let running: { readonly builder: AnswerBuilder; readonly abort: AbortController } | undefined
+  let running: Running | undefined
   const updates = frameScheduler(() => {
     if (running !== undefined) onUpdate(running.builder.current())
   }, frameClock)
@@ -55,20 +60,38 @@ export function answerRunner({
     updates.cancel()
   }
 
-  async function ask(builder: AnswerBuilder, abort: AbortController, body: ChatBody): Promise<void> {
-    const requestId = newId()
+  function run(answer: AssistantMessage, body: ChatBody | undefined): void {
+    if (running !== undefined) end(running)
+    clear()
+    const requestId = answer.live?.id
+    if (requestId === undefined) return
+    running = { builder: answerBuilder(answer, now), abort: new AbortController(), requestId }
+    void ask(running, body)
+  }
+
+  function end({ abort, requestId }: Running): void {
+    abort.abort()
+    stopAnswer(client, requestId)
+  }
+
+  async function ask({ builder, abort, requestId }: Running, body: ChatBody | undefined): Promise<void> {
     const outcome = await askModel({
       client,
       body,
       requestId,
       signal: abort.signal,
       clock: () => performance.now(),
+      wait,
+      onResponse: () => {
+        if (body === undefined) updates.request()
+      },
       onPiece(piece) {
         if (builder.add(piece)) updates.request()
       },
     })
     if (running?.builder !== builder) return
     clear()
+    if (!hasAnswer(outcome)) return onGone(builder.current().id)
     const answer = builder.finish(outcome)
     onEnd(answer)
     const record = isRemembered(outcome)
@@ -81,30 +104,39 @@ export function answerRunner({
     get isRunning() {
       return running !== undefined
     },
-    start(base, body) {
-      running?.abort.abort()
-      clear()
-      running = { builder: answerBuilder(base, now), abort: new AbortController() }
-      void ask(running.builder, running.abort, body)
-    },
+    start: run,
+    takeUp: (answer) => run(answer, undefined),
     stop() {
-      running?.abort.abort()
+      if (running !== undefined) end(running)
     },
     abandon() {
       if (running === undefined) return undefined
-      const { builder, abort } = running
+      const abandoned = running
       clear()
-      abort.abort()
-      return { ...builder.current(), status: 'stopped' }
+      end(abandoned)
+      return { ...abandoned.builder.current(), status: 'stopped', live: undefined }
     },
     current: () => running?.builder.current(),
   }
+}
+
+interface Running {
+  readonly builder: AnswerBuilder
+  readonly abort: AbortController
+  readonly requestId: string
+}
+
+function hasAnswer(outcome: AskOutcome): outcome is AnswerOutcome {
+  return outcome.end.kind !== 'gone'
 }
 
 /**
  * Whether the service may have a record: it was reached, and its answer was not 401. A request stopped before any
  * response may be recorded, too.
  */
-function isRemembered({ end, headers }: AskOutcome): boolean {
-  return end.kind === 'stopped' || (headers !== undefined && (end.kind !== 'failed' || end.error.status !== 401))
+function isRemembered({ end, headers, isLost }: AskOutcome): boolean {
+  return (
+    !isLost &&
+    (end.kind === 'stopped' || (headers !== undefined && (end.kind !== 'failed' || end.error.status !== 401)))
+  )
 }

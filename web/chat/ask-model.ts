@@ -1,6 +1,7 @@
 import { ApiError, Unreachable, type ApiClient } from '../api/client.ts'
 import type { AnswerError } from '../history/conversation.ts'
-import { chatPath, type ChatBody } from './chat-body.ts'
+import type { ChatBody } from './chat-body.ts'
+import { answerPath, askPath, takeUp, unbroken } from './live-answer.ts'
 import type { Measurements } from './provenance.ts'
 import { readAnswer, type AnswerEnd } from './read-answer.ts'
 import type { AnswerPiece } from './read-choice.ts'
@@ -8,31 +9,53 @@ import type { AnswerPiece } from './read-choice.ts'
 /** Options of {@link askModel}. */
 export interface AskOptions {
   readonly client: Pick<ApiClient, 'fetch'>
-  readonly body: ChatBody
+  /** Absent: reads the answer to a request that was sent before. */
+  readonly body: ChatBody | undefined
   /** Sent as `x-request-id`; the key of the service's record. */
   readonly requestId: string
   readonly signal: AbortSignal
+  /** Called when the answer begins. */
+  readonly onResponse: () => void
   readonly onPiece: (piece: AnswerPiece) => void
   /** Milliseconds since any fixed time. */
   readonly clock: () => number
+  readonly wait: (ms: number) => Promise<void>
 }
 
 /** Outcome of {@link askModel}. */
 export interface AskOutcome {
-  readonly end: AnswerEnd | { readonly kind: 'stopped' }
+  readonly end:
+    | AnswerEnd
+    /** The service does not have the answer to the earlier request. */
+    | { readonly kind: 'gone' }
+  /** The service was not reached any more: the answer may be running there. */
+  readonly isLost: boolean
   readonly measured: Measurements
   /** Absent if the service was not reached. */
   readonly headers?: Headers
 }
 
-/** Sends one chat request and passes on the answer piece by piece. Never rejects: failures are outcomes. */
-export async function askModel({ client, body, requestId, signal, onPiece, clock }: AskOptions): Promise<AskOutcome> {
+/**
+ * Sends one chat request and passes on the answer piece by piece, also over several connections. Never rejects:
+ * failures are outcomes.
+ */
+export async function askModel({
+  client,
+  body,
+  requestId,
+  signal,
+  onResponse,
+  onPiece,
+  clock,
+  wait,
+}: AskOptions): Promise<AskOutcome> {
   const started = clock()
   let measured: Measurements = { requestId }
   let headers: Headers | undefined
+  let isLost = false
 
   function note({ text, reasoning, promptTokens, completionTokens }: AnswerPiece): void {
-    const isFirst = measured.firstTokenMs === undefined && body.stream && (text !== '' || reasoning !== '')
+    const isFirst = measured.firstTokenMs === undefined && body?.stream === true && (text !== '' || reasoning !== '')
     measured = {
       ...measured,
       ...(isFirst ? { firstTokenMs: clock() - started } : {}),
@@ -41,15 +64,39 @@ export async function askModel({ client, body, requestId, signal, onPiece, clock
     }
   }
 
-  async function exchange(): Promise<AskOutcome['end']> {
-    const response = await client.fetch(chatPath, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-request-id': requestId },
-      body: JSON.stringify(body),
-      signal,
+  const readFrom = (position: number): Promise<Response> => client.fetch(answerPath(requestId, position), { signal })
+
+  async function send(): Promise<Response> {
+    if (body === undefined) return await readFrom(0)
+    try {
+      return await client.fetch(askPath, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-request-id': requestId },
+        body: JSON.stringify(body),
+        signal,
+      })
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error
+      // The connection may have been lost after the request had arrived.
+      return await readFrom(0).catch(() => {
+        throw error
+      })
+    }
+  }
+
+  function takeUpFrom(position: number): Promise<Response> {
+    signal.throwIfAborted()
+    return takeUp(() => readFrom(position), wait).catch((error: unknown) => {
+      isLost = error instanceof Unreachable
+      throw error
     })
+  }
+
+  async function exchange(): Promise<AskOutcome['end']> {
+    const response = await send()
     headers = response.headers
-    const pieces = readAnswer(response, signal)
+    onResponse()
+    const pieces = readAnswer(unbroken(response, takeUpFrom), signal)
     for (;;) {
       const step = await pieces.next()
       if (step.done === true) return step.value
@@ -60,10 +107,21 @@ export async function askModel({ client, body, requestId, signal, onPiece, clock
 
   const end = await exchange().catch((error: unknown): AskOutcome['end'] => {
     if (signal.aborted) return { kind: 'stopped' }
+    if (body === undefined) {
+      isLost = error instanceof Unreachable || (error instanceof ApiError && error.status === 401)
+      if (isLost) return { kind: 'interrupted' }
+      if (error instanceof ApiError && error.code === 'answer_not_found') return { kind: 'gone' }
+    }
     if (error instanceof ApiError) ({ headers } = error)
     return { kind: 'failed', error: answerError(error) }
   })
-  return { end, measured: { ...measured, totalMs: clock() - started }, ...(headers === undefined ? {} : { headers }) }
+  return {
+    end,
+    isLost,
+    // Of an earlier request, the service has the time.
+    measured: body === undefined ? measured : { ...measured, totalMs: clock() - started },
+    ...(headers === undefined ? {} : { headers }),
+  }
 }
 
 function answerError(error: unknown): AnswerError {

@@ -498,6 +498,144 @@ describe('chatController › retry, edit, fork, continue', () => {
   })
 })
 
+describe('chatController › an answer that goes on in the service', () => {
+  const live = { id: 'request-1', text: 0, reasoning: 0 }
+  const running = (more: Partial<AssistantMessage> = {}): AssistantMessage =>
+    answerMessage({ text: 'Once upon', status: 'streaming', live, ...more })
+
+  /** A controller of a conversation that was stored while it was answered. */
+  async function opened(answer: AssistantMessage, act: (client: FakeClient) => void = () => {}) {
+    const history = memoryHistory()
+    await history.put({ ...emptyConversation('c', settings, 0), messages: [userMessage('a'), answer] })
+    const client = fakeClient()
+    client.keepsAnswers = true
+    act(client)
+    let time = 0
+    const frames = fakeScheduler()
+    const chat = chatController({
+      id: 'c',
+      client,
+      history,
+      frameClock: frames,
+      now: () => time,
+      wait: async (ms) => {
+        time += ms
+      },
+    })
+    await settled()
+    return { chat, client, history, frames, answer: () => lastAnswer(chat.state.get().conversation) }
+  }
+
+  test('is stored with the id of its request before it is sent, until it ends', async () => {
+    const { chat, client, stored, reply } = await scene()
+    chat.send(draft('a'), 'm')
+    await settled()
+    expect(client.last().path).toBe('/api/chat')
+    expect((await stored())?.messages[1]).toMatchObject({
+      status: 'interrupted',
+      live: { id: client.last().requestId, text: 0, reasoning: 0 },
+    })
+    await reply('b')
+    expect(lastOf(await stored())?.live).toBeUndefined()
+  })
+
+  test('is read again from its beginning, and never gets shorter or doubled', async () => {
+    const { client, answer, frames, history } = await opened(running())
+    expect(client.last().path).toBe('/api/answers/request-1')
+    client.last().stream({ 'x-svc-provider': 'a' })
+    client.last().say('Once', ' up')
+    await settled()
+    frames.frame()
+    expect(answer()).toMatchObject({ status: 'streaming', text: 'Once upon' })
+    client.last().say('on', ' a time')
+    await settled()
+    frames.frame()
+    expect(answer()?.text).toBe('Once upon a time')
+    client.last().end()
+    await settled()
+    expect(answer()).toMatchObject({ status: 'complete', text: 'Once upon a time', provenance: { provider: 'a' } })
+    expect(answer()?.provenance).not.toHaveProperty('totalMs')
+    expect(lastOf(await history.get('c'))).toMatchObject({ status: 'complete', text: 'Once upon a time' })
+  })
+
+  test('that continues another one keeps the text before it', async () => {
+    const { client, answer } = await opened(running({ live: { ...live, text: 5, reasoning: 0 } }))
+    client.last().stream()
+    client.last().say('upon a time')
+    client.last().end()
+    await settled()
+    expect(answer()?.text).toBe('Once upon a time')
+  })
+
+  test('that the service does not have any more is interrupted', async () => {
+    const { answer, chat } = await opened(running(), (client) => {
+      client.keepsAnswers = false
+    })
+    expect(answer()).toMatchObject({ status: 'interrupted', text: 'Once upon', live: undefined })
+    expect([chat.state.get().isAnsweredElsewhere, chat.isIdle()]).toEqual([false, true])
+  })
+
+  test('that failed there shows why', async () => {
+    const { client, answer } = await opened(running({ text: '' }))
+    client.last().fail(apiError(502, 'provider_error'))
+    await settled()
+    expect(answer()).toMatchObject({ status: 'failed', error: { code: 'provider_error' } })
+  })
+
+  test('that another tab stopped is stopped here', async () => {
+    const { client, answer } = await opened(running())
+    client.last().stream()
+    client.last().say('Once upon')
+    client.last().stopped()
+    await settled()
+    expect(answer()).toMatchObject({ status: 'stopped', text: 'Once upon', live: undefined })
+  })
+
+  test('is stopped there, not only left', async () => {
+    const { chat, client } = await opened(running())
+    client.last().stream()
+    chat.stop()
+    expect(client.stopped).toEqual(['/api/answers/request-1'])
+    chat.send(draft('b'), 'm')
+    const { requestId } = client.last()
+    chat.retry('m')
+    expect(client.stopped.at(-1)).toBe(`/api/answers/${requestId}`)
+  })
+
+  test('is read on where its connection broke', async () => {
+    const { chat, client, answer } = await scene()
+    client.keepsAnswers = true
+    chat.send(draft('a'), 'm')
+    const { requestId } = client.last()
+    client.last().stream()
+    client.last().say('Once')
+    await settled()
+    client.last().end('break')
+    await settled()
+    const from = Buffer.byteLength(`data: ${JSON.stringify({ choices: [{ delta: { content: 'Once' } }] })}\n\n`)
+    expect(client.last().path).toBe(`/api/answers/${requestId}?from=${from}`)
+    client.last().stream()
+    client.last().say(' upon')
+    client.last().end()
+    await settled()
+    expect(answer()).toMatchObject({ status: 'complete', text: 'Once upon' })
+  })
+
+  test('is tried for a minute while the service is not reached, then interrupted for good', async () => {
+    let attempts = 0
+    const { chat, client, answer } = await opened(running(), (fake) => {
+      fake.fetch = () => {
+        attempts++
+        return Promise.reject(new Unreachable('gone'))
+      }
+    })
+    for (let turns = 0; turns < 30; turns++) await settled()
+    expect(answer()).toMatchObject({ status: 'interrupted', text: 'Once upon', live })
+    expect([chat.state.get().isAnsweredElsewhere, chat.isIdle(), client.exchanges.length]).toEqual([false, true, 0])
+    expect(attempts).toBeWithin(20, 23)
+  })
+})
+
 describe('chatController › the history', () => {
   test('has the shown state', async () => {
     const { chat, texts } = await scene([userMessage('a'), answerMessage({ status: 'streaming', text: 'half' })])

@@ -27,6 +27,7 @@ import {
 } from './conversation-changes.ts'
 import { conversationStore, type HeadChanges } from './conversation-store.ts'
 import type { FrameClock } from './frame-scheduler.ts'
+import { stopAnswer } from './live-answer.ts'
 import { withRecord } from './provenance.ts'
 
 /** State of a conversation view. */
@@ -110,6 +111,9 @@ const saveEveryMs = 1_000
 const tabReplyMs = 500
 /** Interval at which the other tab is asked again, since it may have been closed. */
 const askTabsEveryMs = 4_000
+/** Interval at which a lost answer is tried to be taken up, while the service keeps it. */
+const takeUpEveryMs = 3_000
+const keptMs = 60_000
 const noSettings: ChatSettings = { system: '', parameters: {} }
 
 /** Creates the controller of a conversation. Reads a stored one at once. */
@@ -130,7 +134,10 @@ export function chatController({
     isAnsweredElsewhere: undefined,
   })
   const store = conversationStore({ id, history, onPut: onSaved, onRemoved })
-  const answers = answerRunner({ client, onUpdate, onEnd, onRecord, frameClock, now, wait })
+  const answers = answerRunner({ client, onUpdate, onEnd, onGone, onRecord, frameClock, now, wait })
+  /** When the service was reached last, while an answer may be running there. */
+  let lostAt: number | undefined
+  let isClosed = false
   let savedAt = 0
   let isWatching = false,
     hasTabReplied = false
@@ -170,7 +177,7 @@ export function chatController({
       if (found === undefined) return patch({ phase: 'missing' })
       const restored = backup.take(found)
       patch({ phase: 'ready', conversation: restored })
-      void watchTabs()
+      takeUp()
       // The backup is gone, so the history must have it now.
       if (restored !== found) save()
     } catch (error) {
@@ -193,8 +200,24 @@ export function chatController({
     if (found === undefined) patch({ phase: 'missing' })
     else if (found !== before) {
       patch({ phase: 'ready', conversation: adopt(before, found) })
-      if (lastAnswer(conversation()) !== lastAnswer(before)) void watchTabs()
+      if (lastAnswer(conversation()) !== lastAnswer(before)) takeUp()
     }
+  }
+
+  /** Reads an answer that may be running in the service. Otherwise another tab may be receiving the last one. */
+  function takeUp(): void {
+    if (answers.isRunning || isClosed) return
+    const found = conversation().messages.findLast(isLost)
+    if (found?.role !== 'assistant') return void watchTabs()
+    if (lostAt === undefined) patch({ isAnsweredElsewhere: undefined })
+    answers.takeUp(found)
+  }
+
+  async function takeUpLater(): Promise<void> {
+    lostAt ??= now()
+    if (now() - lostAt > keptMs) return
+    await wait(takeUpEveryMs)
+    takeUp()
   }
 
   /** Whether another tab may be receiving the last answer. */
@@ -237,12 +260,14 @@ export function chatController({
   /** Shows messages that end in an answer, and requests it. */
   function ask(tree: Tree, answer: AssistantMessage, model: string): void {
     const settings = { ...conversation().settings, model }
+    const started = resumed(answer, newId())
+    if (answer.live !== undefined) stopAnswer(client, answer.live.id)
     clearUndeleted()
     patch({
       isAnsweredElsewhere: false,
-      conversation: { ...withMessage(withTree(conversation(), tree), resumed(answer)), settings, updated: now() },
+      conversation: { ...withMessage(withTree(conversation(), tree), started), settings, updated: now() },
     })
-    answers.start(answer, chatBody(settings, branchOf(tree)))
+    answers.start(started, chatBody(settings, branchOf(tree)))
     save()
     // Saves the first update at once.
     savedAt = 0
@@ -260,8 +285,21 @@ export function chatController({
   }
 
   function onEnd(answer: AssistantMessage): void {
-    patch({ conversation: { ...withMessage(conversation(), answer), updated: now() } })
+    patch({
+      isAnsweredElsewhere: false,
+      conversation: { ...withMessage(conversation(), answer), updated: now() },
+    })
     save()
+    if (answer.live === undefined) lostAt = undefined
+    else void takeUpLater()
+  }
+
+  function onGone(answerId: string): void {
+    const answer = conversation().messages.find(({ id: messageId }) => messageId === answerId)
+    lostAt = undefined
+    // Not saved: another tab may be receiving it.
+    if (answer?.role === 'assistant') show({ ...answer, live: undefined })
+    void watchTabs()
   }
 
   function onRecord(answerId: string, record: RequestEntry): void {
@@ -367,10 +405,15 @@ export function chatController({
     },
     isIdle: () => !answers.isRunning && !store.isBusy && !isUnsaved() && state.get().phase !== 'loading',
     close() {
+      isClosed = true
       unsubscribe()
       answers.abandon()
     },
   }
+}
+
+function isLost(message: Message): boolean {
+  return message.role === 'assistant' && message.status === 'interrupted' && message.live !== undefined
 }
 
 function waitFor(ms: number): Promise<void> {

@@ -82,9 +82,10 @@ export function canContinue({ text, status, finishReason }: AssistantMessage): b
   )
 }
 
-/** Returns the answer as running, without its previous error and finish reason. */
-export function resumed({ error: _, finishReason: __, ...answer }: AssistantMessage): AssistantMessage {
-  return { ...answer, status: 'streaming' }
+/** Returns the answer as running, without its previous error and finish reason. @param id of the request for it */
+export function resumed({ error: _, finishReason: __, ...answer }: AssistantMessage, id: string): AssistantMessage {
+  const { text, reasoning } = answer
+  return { ...answer, status: 'streaming', live: { id, text: text.length, reasoning: reasoning.length } }
 }
 
 /** Returns the person's last message. */
@@ -127,6 +128,6 @@ function isAlike(one: Message, other: Message): boolean {
   return one.logprobs?.length === other.logprobs?.length && detailsOf(one) === detailsOf(other)
 }
 
-function detailsOf({ error, finishReason, provenance }: AssistantMessage): string {
-  return JSON.stringify([error, finishReason, provenance])
+function detailsOf({ live, error, finishReason, provenance }: AssistantMessage): string {
+  return JSON.stringify([live, error, finishReason, provenance])
 }

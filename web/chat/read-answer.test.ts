@@ -32,6 +32,11 @@ const delta = (members: Readonly<Record<string, unknown>>, finish: string | null
 })
 
 describe('readAnswer › a stream', () => {
+  test('says that it was stopped, perhaps in another tab', async () => {
+    const events = `data: ${JSON.stringify(delta({ content: 'Hel' }))}\n\nevent: stopped\ndata: {}\n\n`
+    expect(await gather(new Response(events, streamType))).toMatchObject({ text: 'Hel', end: { kind: 'stopped' } })
+  })
+
   test('yields text, finish reason and usage, and is complete with [DONE]', async () => {
     const usage = { choices: [], usage: { prompt_tokens: 3, completion_tokens: 2 } }
     expect(

@@ -6,6 +6,8 @@ import { thinkingSplitter } from './split-thinking.ts'
 /** How an answer ended. */
 export type AnswerEnd =
   | { readonly kind: 'complete' }
+  /** By the person, in this tab or another. */
+  | { readonly kind: 'stopped' }
   /** Without `[DONE]`, or with incomplete JSON. */
   | { readonly kind: 'interrupted' }
   | { readonly kind: 'failed'; readonly error: AnswerError }
@@ -26,11 +28,12 @@ async function* readStream(response: Response): AsyncGenerator<AnswerPiece, Answ
   let end: AnswerEnd | undefined
   let broken: { readonly why: unknown } | undefined
   try {
-    for await (const { data } of readEvents(response)) {
+    for await (const { event, data } of readEvents(response)) {
       // Reads to the end, so that the connection can be reused.
       if (end !== undefined) continue
       const said = readChoice(data)
-      if (data === '[DONE]') end = { kind: 'complete' }
+      if (event === 'stopped') end = { kind: 'stopped' }
+      else if (data === '[DONE]') end = { kind: 'complete' }
       else if (said.kind === 'error') end = { kind: 'failed', error: said.error }
       else if (said.kind === 'piece') yield withSplitText(said.piece, splitter.push(said.piece.text))
     }

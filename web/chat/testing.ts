@@ -50,7 +50,8 @@ export function fakeScheduler(): FakeScheduler {
 
 /** A request to the service, answered by a test. */
 export interface FakeRequest {
-  /** The request body. */
+  readonly path: string
+  /** The request body; `undefined` without one. */
   readonly body: unknown
   readonly requestId: string
   readonly signal: AbortSignal
@@ -62,6 +63,8 @@ export interface FakeRequest {
   event(data: unknown): void
   /** Ends the stream: completely, or as if the service had died. */
   end(how?: 'done' | 'cut' | 'break'): void
+  /** Ends the stream as an answer that was stopped. */
+  stopped(): void
   answer(response: Response): void
   fail(error: Error): void
 }
@@ -69,6 +72,10 @@ export interface FakeRequest {
 /** A client whose responses come from a test. */
 export interface FakeClient extends Pick<ApiClient, 'fetch' | 'get'> {
   readonly exchanges: readonly FakeRequest[]
+  /** Whether the service has the answers of earlier requests. Reading one is a request, too. */
+  keepsAnswers: boolean
+  /** Paths of answers that were stopped. */
+  readonly stopped: readonly string[]
   /** The last request. @throws without a request */
   last(): FakeRequest
   /** The service's records. */
@@ -81,9 +88,12 @@ export interface FakeClient extends Pick<ApiClient, 'fetch' | 'get'> {
 export function fakeClient(): FakeClient {
   const exchanges: FakeRequest[] = []
   const records = new Map<string, RequestEntry>()
-  const read: string[] = []
+  const read: string[] = [],
+    stopped: string[] = []
   return {
     exchanges,
+    stopped,
+    keepsAnswers: false,
     records,
     read,
     last() {
@@ -91,9 +101,14 @@ export function fakeClient(): FakeClient {
       if (last === undefined) throw new Error('nothing was asked')
       return last
     },
-    fetch(_, options = {}) {
+    fetch(path, options = {}) {
+      if (options.method === 'DELETE') {
+        stopped.push(path)
+        return Promise.resolve(new Response(null, { status: 204 }))
+      }
+      if (options.method === undefined && !this.keepsAnswers) return Promise.reject(apiError(404, 'answer_not_found'))
       const answered = Promise.withResolvers<Response>()
-      exchanges.push(fakeRequest(options, answered))
+      exchanges.push(fakeRequest(path, options, answered))
       return answered.promise
     },
     get<Answer>(path: string): Promise<Answer> {
@@ -107,7 +122,11 @@ export function fakeClient(): FakeClient {
   }
 }
 
-function fakeRequest({ body, headers, signal }: RequestInit, answered: PromiseWithResolvers<Response>): FakeRequest {
+function fakeRequest(
+  path: string,
+  { body, headers, signal }: RequestInit,
+  answered: PromiseWithResolvers<Response>,
+): FakeRequest {
   const aborted = signal ?? new AbortController().signal
   let sink: ReadableStreamDefaultController<Uint8Array> | undefined
   const send = (text: string): void => sink?.enqueue(new TextEncoder().encode(text))
@@ -117,7 +136,8 @@ function fakeRequest({ body, headers, signal }: RequestInit, answered: PromiseWi
     sink = undefined
   })
   return {
-    body: JSON.parse(String(body)),
+    path,
+    body: body === undefined ? undefined : JSON.parse(String(body)),
     requestId: new Headers(headers).get('x-request-id') ?? '',
     signal: aborted,
     stream(more = {}) {
@@ -139,6 +159,10 @@ function fakeRequest({ body, headers, signal }: RequestInit, answered: PromiseWi
         sink?.close()
       }
       sink = undefined
+    },
+    stopped() {
+      send('event: stopped\ndata: {}\n\n')
+      this.end('cut')
     },
     answer: answered.resolve,
     fail: answered.reject,

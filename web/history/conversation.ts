@@ -91,11 +91,22 @@ export interface AssistantMessage {
     | 'interrupted'
     /** Ended by `error`. */
     | 'failed'
+  /** While it is running, and after the connection was lost. */
+  readonly live?: LiveAnswer | undefined
   readonly error?: AnswerError
   /** `finish_reason`, such as `length`. */
   readonly finishReason?: string
   readonly logprobs?: readonly TokenLogprob[]
   readonly provenance?: Provenance
+}
+
+/** Where a running answer can be read again. */
+export interface LiveAnswer {
+  /** The id of its request. */
+  readonly id: string
+  /** Lengths of text and reasoning before the request, in an answer that is continued. */
+  readonly text: number
+  readonly reasoning: number
 }
 
 /** Why an answer failed: the members of the service's error, or a network failure. */

@@ -75,6 +75,7 @@ describe('a conversation', () => {
       reasoning: 'r',
       reasoningMs: 8,
       status: 'failed',
+      live: { id: 'r', text: 1, reasoning: 0 },
       error,
       finishReason: 'length',
       logprobs: [{ token: 't', logprob: -1, top: [] }],

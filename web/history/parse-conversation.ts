@@ -8,6 +8,7 @@ import type {
   ConversationHead,
   Draft,
   ImageAttachment,
+  LiveAnswer,
   Message,
   Parameters,
   Provenance,
@@ -194,11 +195,17 @@ const assistantMessage: Read<AssistantMessage> = (value, where) => {
     reasoning: fields.get('reasoning', text),
     ...fields.optional('reasoningMs', number),
     status: fields.get('status', oneOf('streaming', 'complete', 'stopped', 'interrupted', 'failed')),
+    ...fields.optional('live', live),
     ...fields.optional('error', answerError),
     ...fields.optional('finishReason', text),
     ...fields.optional('logprobs', listOf(tokenLogprob)),
     ...fields.optional('provenance', provenance),
   }
+}
+
+const live: Read<LiveAnswer> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return { id: fields.get('id', id), text: fields.get('text', number), reasoning: fields.get('reasoning', number) }
 }
 
 const pictureStart = /^data:image\/(?:png|jpeg|webp|gif|avif);base64,/

@@ -28,7 +28,7 @@ export interface PrimaryHandlersOptions {
   /** Number of workers. */
   readonly count: number
   readonly state: Readonly<WorkersState>
-  readonly group: Pick<WorkerGroup<WorkerHandlers>, 'positionOf' | 'notifyAll'>
+  readonly group: Pick<WorkerGroup<WorkerHandlers>, 'positionOf' | 'notifyAll' | 'firstOf'>
   /** Health as seen by all workers together. */
   readonly health: HealthBook
   readonly files: SharedFiles<Channel<WorkerHandlers>>
@@ -67,6 +67,8 @@ export function primaryHandlers(options: PrimaryHandlersOptions) {
         health.apply(event)
         group.notifyAll('healthEvent', event, worker)
       },
+      readAnswer: (wanted) => group.firstOf('readAnswer', wanted, worker),
+      stopAnswer: (name) => group.notifyAll('stopAnswer', name, worker),
       claimLimits: limits.claim,
       returnLimits: limits.giveBack,
       targets: health.setTargets,

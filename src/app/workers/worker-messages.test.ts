@@ -61,6 +61,8 @@ const spec = {
 } as const
 const state = { lease: 2, remaining: 1, resetMs: 1.5 }
 
+const head = { status: 200, headers: { 'content-type': 'text/event-stream' } }
+
 const toPrimary: Samples<PrimaryHandlers> = {
   welcome: [undefined, { port: 4000, workers: 2, isReplacement: true, healthEvents: [event] }],
   listening: [{ port: 4000, lines: 'svc listens\n' }, undefined],
@@ -84,6 +86,11 @@ const toPrimary: Samples<PrimaryHandlers> = {
   claimLimits: [[{ spec, amount: 1, recent: 0 }], { refused: { index: 0, waitMs: Infinity }, counters: [state] }],
   returnLimits: [new Map([['requests', { amount: -2, hasOpen: true }]]), undefined],
   healthEvent: [event, undefined],
+  readAnswer: [
+    { owner: 'id:1', id: 'a', from: 7 },
+    { head, bytes: new Uint8Array([0, 255]), isLast: false },
+  ],
+  stopAnswer: [{ owner: '', id: 'a' }, undefined],
   targets: [new Map([['a', 'openai https://a']]), undefined],
   socketPosition: [undefined, { index: 0, count: 2 }],
   probe: [11434, ['llama']],
@@ -107,6 +114,8 @@ const toWorker: Samples<WorkerHandlers> = {
   requestsRecorded: [7, undefined],
   spread: [undefined, undefined],
   healthEvent: [event, undefined],
+  readAnswer: [{ owner: '', id: 'a', from: 0 }, undefined],
+  stopAnswer: [{ owner: '', id: 'a' }, undefined],
   callBackLimits: [['requests'], new Map([['requests', { amount: 2, hasOpen: false }]])],
 }
 

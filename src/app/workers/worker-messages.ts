@@ -3,6 +3,8 @@ import type { SocketPosition } from '../../cluster/socket-order.ts'
 import type { SpreadHandler } from '../../cluster/worker-group.ts'
 import type { PrimaryLifecycle, WorkerLifecycle } from '../../cluster/worker-lifecycle.ts'
 import type { Probe } from '../../config/detect.ts'
+import type { RelayedBytes, RelayedRead } from '../../http/page/answers-api.ts'
+import type { AnswerName } from '../../http/page/kept-answers.ts'
 import type { AskedClaim, ClaimDecision, Returned } from '../../limits/authority.ts'
 import type { BudgetHandlers } from '../../limits/budgets/remote-budget-authority.ts'
 import type { PrimaryObserverHandlers, WorkerObserverHandlers } from '../../observe/observer-messages.ts'
@@ -37,6 +39,10 @@ export type PrimaryHandlers = PrimaryLifecycle &
     /** Returns the unused part of a worker's leases. */
     returnLimits(returned: Returned): void
     healthEvent(event: HealthEvent): void
+    /** Reads an answer to the page that another worker keeps. */
+    readAnswer(wanted: RelayedRead): Promise<RelayedBytes | undefined>
+    /** Stops an answer to the page in every other worker. */
+    stopAnswer(name: AnswerName): void
     /** The targets of the active configuration: provider → target. */
     targets(targets: ReadonlyMap<string, string>): void
     /** The position of this worker's listening socket; `undefined` while the service stops. */
@@ -57,6 +63,9 @@ export type WorkerHandlers = WorkerLifecycle &
   WorkerObserverHandlers &
   SpreadHandler & {
     healthEvent(event: HealthEvent): void
+    /** Reads an answer to the page, if this worker keeps it. */
+    readAnswer(wanted: RelayedRead): Promise<RelayedBytes | undefined>
+    stopAnswer(name: AnswerName): void
     /** Calls back the unused part of the worker's leases of these limits. */
     callBackLimits(keys: readonly string[]): Promise<Returned>
   }

@@ -3,6 +3,8 @@ import { followShared } from '../../cluster/shared-files.ts'
 import { sharedPort, type SharedPort } from '../../cluster/shared-port.ts'
 import { restartReason, type WorkerLifecycle } from '../../cluster/worker-lifecycle.ts'
 import { isFirstWorker, linkToPrimary } from '../../cluster/worker-link.ts'
+import { readForOther } from '../../http/page/answers-api.ts'
+import type { KeptAnswers } from '../../http/page/kept-answers.ts'
 import { errorFields } from '../../observe/log.ts'
 import { workerObserver } from '../../observe/worker-observer.ts'
 import { healthBook } from '../../service/health/health.ts'
@@ -57,10 +59,13 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
     giveBack: (returned) => primary.notify('returnLimits', returned),
   })
   let shared: SharedPort | undefined
+  let answers: KeptAnswers | undefined
   const handlers: Omit<WorkerHandlers, keyof WorkerLifecycle> = {
     ...files.handlers,
     ...observer.handlers,
     healthEvent: health.apply,
+    readAnswer: async (wanted) => (answers === undefined ? undefined : await readForOther(answers, wanted)),
+    stopAnswer: (name) => void answers?.stop(name),
     callBackLimits: limits.callBack,
     spread: () => shared?.spread(),
   }
@@ -95,6 +100,13 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
     setUseZone(zone) {
       use.setZone(zone)
       primary.notify('setUseZone', zone)
+    },
+    shareAnswers(own) {
+      answers = own
+      return {
+        read: (wanted) => primary.call('readAnswer', wanted).catch(() => undefined),
+        stop: (name) => primary.notify('stopAnswer', name),
+      }
     },
     follow: files.follow,
     probe: (port) => primary.call('probe', port),

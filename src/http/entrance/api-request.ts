@@ -57,13 +57,17 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
 
   /** Begins the work for an admitted request. @returns its reservation for the body */
   begin(timers: SharedTimers): BodyReservation {
-    const { context, options } = this
+    const { options } = this
     this.#open = options.openRequests.begin(this)
     this.#reservation = options.bodyBudget.reservation()
     // Never removed: after the end of the request it has nothing to abort.
-    context.request.signal.addEventListener('abort', this.#leave)
+    this.#left.addEventListener('abort', this.#leave)
     this.#startDeadline(timers)
     return this.#reservation
+  }
+
+  get #left(): AbortSignal {
+    return this.context.left ?? this.context.request.signal
   }
 
   get path(): string {
@@ -108,7 +112,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     this.stream = ask.stream
     if (ask.stream) this.promptTokens = this.format.promptTokens?.(ask)
     const { signal } = this.controller
-    if (this.context.request.signal.aborted) this.#leave()
+    if (this.#left.aborted) this.#leave()
     if (signal.aborted) return Promise.reject(signal.reason)
     this.#gateway = this.options.gateway()
     const { visitor } = this.context

@@ -138,11 +138,14 @@ export function streamResponse(request: ApiRequest, { served, answering }: Answe
     if (reason instanceof ClientLeft) leave()
     else fail(reason)
   })
+  const headers = streamHeaders(request, served)
+  if (context.keep !== undefined) {
+    context.keep(send)
+    return new Response(null, { headers })
+  }
   // A direct stream writes to the socket without a queue between, and shows when the client does not read.
   const body: Bun.DirectUnderlyingSource<Uint8Array> = { type: 'direct', pull: send, cancel: leave }
-  return new Response(new ReadableStream(body), {
-    headers: streamHeaders(request, served),
-  })
+  return new Response(new ReadableStream(body), { headers })
 }
 
 /** Calls the listener on abort; at once if already aborted. */

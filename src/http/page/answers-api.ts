@@ -1,0 +1,291 @@
+import type { Visitor } from '../../extensions/extension.ts'
+import { WireError } from '../../formats/error.ts'
+import { watchdog } from '../../service/watchdog.ts'
+import { withinMs } from '../../service/within.ts'
+import type { EventStreamSink } from '../entrance/event-stream-body.ts'
+import type { HandlerContext } from '../handler-context.ts'
+import type { Route } from '../route.ts'
+import type { AnswerBytes, AnswerHead, KeptReader, KeptAnswer } from './kept-answer.ts'
+import type { AnswerName, KeptAnswers } from './kept-answers.ts'
+
+const answerPath = '/api/answers/'
+const acceptableId = /^[\w-]{16,64}$/
+/** Interval of asking the guards again, so that an answer ends soon after its user signs out. */
+const guardIntervalMs = 5_000
+/** Time that a read by another process waits for bytes. Shorter than the time for which an unread answer goes on. */
+const relayWaitMs = 10_000
+/** Between two reads of an answer in another process, unless much is there. Its tokens are sent together. */
+const relayPauseMs = 50
+const muchBytes = 8 * 1024
+
+/** A read of an answer that another process keeps. */
+export interface RelayedRead extends AnswerName {
+  readonly from: number
+}
+
+/** Bytes of an answer that another process keeps. */
+export interface RelayedBytes extends AnswerBytes {
+  readonly head: AnswerHead
+}
+
+/** The answers that the other processes of the service keep. */
+export interface OtherAnswers {
+  /** Reads some bytes; waits some seconds if there are none yet. `undefined`: no process has the answer. */
+  read(wanted: RelayedRead): Promise<RelayedBytes | undefined>
+  stop(name: AnswerName): void
+}
+
+/** Options of {@link answersApi}. */
+export interface AnswersApiOptions {
+  /** The route of chat completions. */
+  readonly chat: Pick<Route, 'path' | 'handle'>
+  readonly answers: KeptAnswers
+  /** Absent: this process is the only one. */
+  readonly others?: OtherAnswers | undefined
+  /** Milliseconds a reader may take to read. */
+  readonly stallMs: number
+}
+
+/**
+ * `POST /api/chat`, a chat request whose answer goes on for a minute without its reader; `GET` and `DELETE` of
+ * `/api/answers/{id}`, which read it again and stop it (docs/page.md). An answer is found only by the user that asked.
+ */
+export function answersApi({ chat, answers, others, stallMs }: AnswersApiOptions): readonly Route[] {
+  async function ask(context: HandlerContext): Promise<Response> {
+    if (!acceptableId.test(context.id)) throw invalid('x-request-id must have 16 to 64 letters, digits, _ or -')
+    const name = { owner: ownerOf(context.visitor), id: context.id }
+    const work = new AbortController()
+    const answer = answers.begin(name, () => work.abort())
+    const reader = answer?.read(0)
+    // At a limit, the answer ends with its reader, as answers to programs do.
+    if (answer === undefined || reader === undefined) return chat.handle(context)
+    context.request.signal.addEventListener('abort', reader.leave, { once: true })
+    if (context.request.signal.aborted) reader.leave()
+    stopWhenRefused(context, name.owner, answer)
+    let isStream = false
+    const inner: HandlerContext = {
+      ...withoutConnection(context, chat.path),
+      left: work.signal,
+      keep(send) {
+        isStream = true
+        void send(answer)
+      },
+    }
+    let response: Response
+    try {
+      response = await chat.handle(inner)
+    } catch (error) {
+      answer.abandon()
+      throw error
+    }
+    if (isStream) {
+      answer.begin(headOf(response))
+      return streamed(context, response, () => nextOf(answer, reader), reader.leave, stallMs)
+    }
+    const bytes = await response.bytes()
+    if (response.status === clientLeftStatus) answer.abandon()
+    else {
+      answer.begin(headOf(response))
+      answer.write(bytes)
+      answer.end()
+    }
+    reader.leave()
+    return new Response(bytes, response)
+  }
+
+  async function read(context: HandlerContext): Promise<Response> {
+    const name = nameOf(context)
+    const from = new URL(context.request.url).searchParams.get('from') ?? '0'
+    if (!/^\d{1,12}$/.test(from)) throw invalid('from must be a number of bytes', 'from')
+    const answer = answers.find(name)
+    return answer === undefined
+      ? await relayed(context, { ...name, from: Number(from) })
+      : await readHere(context, answer, Number(from))
+  }
+
+  async function readHere(context: HandlerContext, answer: KeptAnswer, from: number): Promise<Response> {
+    const reader = answer.read(from)
+    if (reader === undefined) throw notFound()
+    const { signal, method } = context.request
+    signal.addEventListener('abort', reader.leave, { once: true })
+    if (signal.aborted || method === 'HEAD') reader.leave()
+    const head = await answer.head
+    if (head === undefined) throw notFound()
+    if (method === 'HEAD') return new Response(null, head)
+    return streamed(context, head, () => nextOf(answer, reader), reader.leave, stallMs)
+  }
+
+  async function relayed(context: HandlerContext, wanted: RelayedRead): Promise<Response> {
+    const first = await others?.read(wanted)
+    if (others === undefined || first === undefined) throw notFound()
+    if (context.request.method === 'HEAD') return new Response(null, first.head)
+    let position = wanted.from
+    let found: AnswerBytes | undefined
+    async function next(): Promise<AnswerBytes | undefined> {
+      if (found !== undefined && found.bytes.length < muchBytes) await Bun.sleep(relayPauseMs)
+      found = found === undefined ? first : await others?.read({ ...wanted, from: position })
+      position += found?.bytes.length ?? 0
+      return found
+    }
+    return streamed(context, first.head, next, () => undefined, stallMs)
+  }
+
+  return [
+    { method: 'POST', path: '/api/chat', isPublic: false, handle: ask },
+    { method: 'GET', path: answerPath, isPublic: false, handle: read },
+    {
+      method: 'DELETE',
+      path: answerPath,
+      isPublic: false,
+      handle(context) {
+        const name = nameOf(context)
+        if (!answers.stop(name)) others?.stop(name)
+        return new Response(null, { status: 204 })
+      },
+    },
+  ]
+}
+
+const clientLeftStatus = 499
+
+/** Reads an answer of this process for another one. `undefined`: it is not here, or not kept as a whole. */
+export async function readForOther(answers: KeptAnswers, wanted: RelayedRead): Promise<RelayedBytes | undefined> {
+  const answer = answers.find(wanted)
+  const reader = answer?.isWhole === true ? answer.read(wanted.from) : undefined
+  if (answer === undefined || reader === undefined) return undefined
+  try {
+    const head = await answer.head
+    if (head === undefined) return undefined
+    const found = await withinMs(nextOf(answer, reader), relayWaitMs)
+    return { head, ...(found ?? { bytes: new Uint8Array(), isLast: false }) }
+  } finally {
+    reader.leave()
+  }
+}
+
+/** Waits for the next bytes, and counts them as read. `undefined`: they are not kept. */
+async function nextOf(answer: KeptAnswer, reader: KeptReader): Promise<AnswerBytes | undefined> {
+  for (;;) {
+    const found = reader.next()
+    if (found === undefined || found.bytes.length > 0 || found.isLast) {
+      reader.advance(found?.bytes.length ?? 0)
+      return found
+    }
+    await answer.changed()
+  }
+}
+
+/** Sends the bytes of an answer as they arrive. The connection of a reader that does not read is closed. */
+function streamed(
+  context: HandlerContext,
+  { status, headers }: Pick<Response, 'status'> & { readonly headers: AnswerHead['headers'] | Headers },
+  next: () => Promise<AnswerBytes | undefined>,
+  onEnd: () => void,
+  stallMs: number,
+): Response {
+  const { signal } = context.request
+  let isOver = false
+  const stall = watchdog(stallMs, leave)
+  stall.pause()
+  signal.addEventListener('abort', leave, { once: true })
+  context.keepOpen()
+  if (signal.aborted) leave()
+
+  function finish(): boolean {
+    if (isOver) return false
+    isOver = true
+    stall.stop()
+    signal.removeEventListener('abort', leave)
+    onEnd()
+    return true
+  }
+
+  function leave(): void {
+    if (finish()) context.drop()
+  }
+
+  async function send(sink: EventStreamSink): Promise<void> {
+    while (!isOver) {
+      const found = await next().catch(() => undefined)
+      if (found === undefined) leave()
+      if (isOver || found === undefined) break
+      const written = found.bytes.length === 0 ? undefined : sink.write(found.bytes)
+      if (written instanceof Promise) {
+        stall.touch()
+        await written
+        stall.pause()
+      }
+      if (found.isLast && finish()) {
+        context.resetIdleLimit()
+        sink.end()
+        return
+      }
+    }
+    // The runtime would end the response as if it were complete.
+    await new Promise(() => undefined)
+  }
+
+  const body: Bun.DirectUnderlyingSource<Uint8Array> = { type: 'direct', pull: send, cancel: leave }
+  return new Response(new ReadableStream(body), { status, headers })
+}
+
+/** The context of a request whose answer does not depend on its connection. */
+function withoutConnection(context: HandlerContext, path: string): HandlerContext {
+  const { request, id, started, user, visitor } = context
+  const nothing = (): void => undefined
+  return {
+    request,
+    path,
+    id,
+    started,
+    user,
+    visitor,
+    address: () => context.address(),
+    peerPort: () => context.peerPort(),
+    currentVisitor: () => context.currentVisitor(),
+    keepOpen: nothing,
+    resetIdleLimit: nothing,
+    extendIdleLimit: nothing,
+    drop: nothing,
+  }
+}
+
+/** Stops an answer when the guards do not let its user pass any more. */
+function stopWhenRefused(context: HandlerContext, owner: string, answer: KeptAnswer): void {
+  if (context.user === undefined) return
+  const timer = setInterval(() => {
+    if (answer.isOver) return clearInterval(timer)
+    context.currentVisitor().then(
+      (visitor) => {
+        if (ownerOf(visitor) !== owner) answer.stop()
+      },
+      () => answer.stop(),
+    )
+  }, guardIntervalMs)
+  timer.unref()
+}
+
+function ownerOf(visitor: Partial<Visitor> | undefined): string {
+  if (visitor?.userId !== undefined) return `id:${visitor.userId}`
+  return visitor?.user === undefined ? '' : `name:${visitor.user}`
+}
+
+/** @throws {WireError} 404 for an id that no answer can have */
+function nameOf({ path, visitor }: HandlerContext): AnswerName {
+  const id = path.slice(answerPath.length)
+  if (!acceptableId.test(id)) throw notFound()
+  return { owner: ownerOf(visitor), id }
+}
+
+function headOf({ status, headers }: Response): AnswerHead {
+  return { status, headers: Object.fromEntries(headers) }
+}
+
+function invalid(message: string, param?: string): WireError {
+  return new WireError(400, 'invalid_request_error', 'invalid_value', message, { param })
+}
+
+function notFound(): WireError {
+  const message = 'There is no such answer here. Answers can be read again until a minute after their end'
+  return new WireError(404, 'invalid_request_error', 'answer_not_found', message)
+}

@@ -1,0 +1,124 @@
+import { WireError } from '../../formats/error.ts'
+import type { SharedTimers } from '../../service/shared-timers.ts'
+import { keptAnswer, type KeptAnswer } from './kept-answer.ts'
+
+/** Limits of answers that are kept, in one process. */
+export interface KeptLimits {
+  readonly answers: number
+  readonly answersOfOne: number
+  /** Bytes of one answer. */
+  readonly bytesOfOne: number
+  readonly bytes: number
+}
+
+const mebibyte = 1024 * 1024
+
+/** The limits in force. */
+export const keptLimits: KeptLimits = {
+  answers: 256,
+  answersOfOne: 16,
+  bytesOfOne: 8 * mebibyte,
+  bytes: 64 * mebibyte,
+}
+
+/** Names an answer: its owner, and the id that the page chose. */
+export interface AnswerName {
+  /** The user; empty without sign-in. */
+  readonly owner: string
+  readonly id: string
+}
+
+/** The answers that are kept in this process. */
+export interface KeptAnswers {
+  /**
+   * Begins to keep an answer.
+   *
+   * @param abort ends the work for it
+   * @returns `undefined`: a limit of their number is reached
+   * @throws {WireError} 409 for a name that is in use, 499 if the answer was stopped before
+   */
+  begin(name: AnswerName, abort: () => void): KeptAnswer | undefined
+  find(name: AnswerName): KeptAnswer | undefined
+  /** Stops an answer. One that is not there yet is refused when it begins. @returns whether it was there */
+  stop(name: AnswerName): boolean
+  /** Ends all answers without a reader. */
+  stopUnread(): void
+}
+
+/** Names of answers that were stopped before they began. The oldest are dropped. */
+const stoppedMax = 256
+
+/** Keeps the answers to the page (docs/page.md). @param isClosing whether the service shuts down */
+export function keptAnswers(timers: SharedTimers, isClosing: () => boolean, limits = keptLimits): KeptAnswers {
+  /** In the order of their beginning. */
+  const entries = new Map<string, { readonly owner: string; readonly answer: KeptAnswer }>()
+  const stopped = new Set<string>()
+  let bytesKept = 0
+
+  /** Removes the oldest ended answer that has no reader. @returns whether there was one */
+  function removeEnded(owner?: string): boolean {
+    for (const entry of entries.values()) {
+      const { isOver, hasReaders } = entry.answer
+      if (!isOver || hasReaders || (owner !== undefined && entry.owner !== owner)) continue
+      entry.answer.forget()
+      return true
+    }
+    return false
+  }
+
+  function countOf(owner: string): number {
+    let count = 0
+    for (const entry of entries.values()) if (entry.owner === owner) count++
+    return count
+  }
+
+  const budget = {
+    hasSpace(bytes: number): boolean {
+      while (bytesKept + bytes > limits.bytes) if (!removeEnded()) return false
+      return true
+    },
+    add(bytes: number): void {
+      bytesKept += bytes
+    },
+  }
+
+  return {
+    begin(name, abort) {
+      const key = keyOf(name)
+      if (stopped.delete(key)) throw new WireError(499, 'invalid_request_error', 'client_left', 'It was stopped')
+      if (entries.has(key))
+        throw new WireError(409, 'invalid_request_error', 'answer_exists', 'There is an answer with this request id')
+      const { owner } = name
+      if (countOf(owner) >= limits.answersOfOne && !removeEnded(owner)) return undefined
+      if (entries.size >= limits.answers && !removeEnded()) return undefined
+      const answer = keptAnswer({
+        abort,
+        onForget: () => entries.delete(key),
+        budget,
+        bytesMax: limits.bytesOfOne,
+        timers,
+        isClosing,
+      })
+      entries.set(key, { owner, answer })
+      return answer
+    },
+    find: (name) => entries.get(keyOf(name))?.answer,
+    stop(name) {
+      const key = keyOf(name)
+      const found = entries.get(key)
+      found?.answer.stop()
+      if (found !== undefined) return true
+      stopped.add(key)
+      for (const oldest of stopped) if (stopped.size > stoppedMax) stopped.delete(oldest)
+      return false
+    },
+    stopUnread() {
+      for (const { answer } of [...entries.values()]) if (!answer.hasReaders) answer.abandon()
+    },
+  }
+}
+
+/** Ids contain no space. */
+function keyOf({ owner, id }: AnswerName): string {
+  return `${id} ${owner}`
+}

@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { question } from '../client.ts'
+import { faultUpstream, type FaultUpstream } from '../fakes/fault-upstream.ts'
+import { talker, type Talk, type Talker } from '../fakes/talker.ts'
+import { provider, startService, type ServiceUnderTest } from '../harness.ts'
+
+/** An answer to the page, as a reader has it. */
+interface Reading {
+  readonly status: number
+  readonly headers: Headers
+  /** Reads until the text so far contains this. */
+  until(text: string): Promise<string>
+  /** Reads to the end. */
+  rest(): Promise<string>
+  leave(): void
+}
+
+async function reading(url: string, init: RequestInit): Promise<Reading> {
+  const abort = new AbortController()
+  const response = await fetch(url, { ...init, signal: abort.signal })
+  const reader = response.body?.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  async function read(isEnough: () => boolean): Promise<string> {
+    while (!isEnough()) {
+      const step = await reader?.read()
+      if (step?.value === undefined) break
+      text += decoder.decode(step.value, { stream: true })
+    }
+    return text
+  }
+  return {
+    status: response.status,
+    headers: response.headers,
+    until: (wanted) => read(() => text.includes(wanted)),
+    rest: () => read(() => false),
+    leave: () => abort.abort(),
+  }
+}
+
+const json = { 'content-type': 'application/json' }
+let ids = 0
+const newId = (): string => `answer-${process.pid}-${ids++}-0123456789`
+
+/** Texts of the events of a stream. */
+function contentOf(stream: string): string {
+  return [...stream.matchAll(/"content":"([^"]*)"/g)].map(([, text]) => text).join('')
+}
+
+describe.each([
+  ['one process', []],
+  ['two workers', ['--workers', '2']],
+])('an answer to the page from %s', (_, flags) => {
+  let service: ServiceUnderTest, upstream: FaultUpstream, talk: Talker
+
+  beforeAll(async () => {
+    talk = talker()
+    upstream = faultUpstream((exchange) => talk.script(exchange))
+    service = await startService({ providers: [provider('a', upstream.url, ['m'])] }, { flags })
+  })
+  afterAll(async () => {
+    upstream.stop()
+    await service.stop()
+  })
+
+  /** Asks as the page does, on a new connection. */
+  const ask = (id: string, more: object = { stream: true }): Promise<Reading> =>
+    reading(`${service.url}/api/chat`, {
+      method: 'POST',
+      headers: { ...json, 'x-request-id': id },
+      body: JSON.stringify(question({ ...more })),
+    })
+  /** Reads again on a new connection, which any worker may get. */
+  const again = (id: string, query = ''): Promise<Reading> =>
+    reading(`${service.url}/api/answers/${id}${query}`, { headers: { connection: 'close' } })
+  const stop = (id: string): Promise<Response> =>
+    fetch(`${service.url}/api/answers/${id}`, { method: 'DELETE', headers: { connection: 'close' } })
+
+  async function begun(id: string): Promise<readonly [Reading, Talk]> {
+    const asking = ask(id)
+    const asked = await talk.next()
+    await asked.say('Half of it, ')
+    const first = await asking
+    await first.until('Half of it')
+    return [first, asked]
+  }
+
+  test('goes on without its reader, and is read again by others, from anywhere', async () => {
+    const id = newId()
+    const [first, asked] = await begun(id)
+    const received = await first.until('Half of it, ')
+    first.leave()
+    await asked.say('then more, ')
+    const readers = await Promise.all([0, 1, 2, 3].map(() => again(id)))
+    for (const reader of readers) expect(contentOf(await reader.until('more'))).toBe('Half of it, then more, ')
+    const later = await again(id, `?from=${Buffer.byteLength(received)}`)
+    await asked.say('and the rest.')
+    await asked.finish()
+    for (const reader of readers) {
+      const all = await reader.rest()
+      expect([contentOf(all), all.endsWith('data: [DONE]\n\n')]).toEqual(['Half of it, then more, and the rest.', true])
+    }
+    expect(received + (await later.rest())).toBe(await (await again(id)).rest())
+    expect([later.status, later.headers.get('x-request-id'), later.headers.get('x-svc-provider')]).toEqual([
+      200,
+      id,
+      'a',
+    ])
+  })
+
+  test('is stopped all the way to the provider at once, and tells its other readers', async () => {
+    const id = newId()
+    const [first, asked] = await begun(id)
+    const other = await again(id)
+    await other.until('Half')
+    const began = performance.now()
+    expect((await stop(id)).status).toBe(204)
+    await asked.left
+    expect(performance.now() - began).toBeLessThan(50)
+    expect(await other.rest()).toEndWith('event: stopped\ndata: {}\n\n')
+    expect(await first.rest()).not.toContain('[DONE]')
+    expect(contentOf(await (await again(id)).rest())).toBe('Half of it, ')
+  })
+
+  test('that is not a stream is kept, too', async () => {
+    const id = newId()
+    const asking = ask(id, { model: 'unknown', stream: false })
+    const refused = await asking
+    expect([refused.status, (await again(id)).status]).toEqual([404, 404])
+    expect(await (await again(id)).rest()).toBe(await refused.rest())
+    expect(await refused.rest()).toContain('model_not_found')
+  })
+
+  test('is refused for ids and positions that are not possible', async () => {
+    expect((await ask('short')).status).toBe(400)
+    const id = newId()
+    const [first, asked] = await begun(id)
+    expect((await ask(id)).status).toBe(409)
+    for (const path of ['', 'short', `${id}x`, `${id}/`, '..%2f..', '%00', 'x'.repeat(70), id.toUpperCase()])
+      expect([path, (await again(path)).status]).toEqual([path, 404])
+    for (const from of ['-1', '1.5', '1e3', 'x', '0x10', '9'.repeat(13)])
+      expect([from, (await again(id, `?from=${from}`)).status]).toEqual([from, 400])
+    expect((await again(id, `?from=999999999999`)).status).toBe(404)
+    await asked.finish()
+    await first.rest()
+  })
+
+  test('to a program ends when the program leaves', async () => {
+    const abort = new AbortController()
+    const answering = fetch(`${service.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { ...json, 'x-request-id': newId() },
+      body: JSON.stringify(question({ stream: true })),
+      signal: abort.signal,
+    })
+    const asked = await talk.next()
+    await asked.say('Half')
+    await answering
+    const began = performance.now()
+    abort.abort()
+    await asked.left
+    expect(performance.now() - began).toBeLessThan(50)
+  })
+})
