@@ -6,35 +6,11 @@ import { join } from 'node:path'
 import { answerOf, chat, pick, question, type Answer } from './client.ts'
 import { faultUpstream, type Script } from './fakes/fault-upstream.ts'
 import { good } from './fakes/good.ts'
-import { chunk, completion, done, event, framed, lastChunk, reply, streamHead, usageChunk } from './fakes/replies.ts'
+import { metered, price } from './fakes/metered.ts'
+import { reply } from './fakes/replies.ts'
 import { provider, startService, type ServiceUnderTest } from './harness.ts'
 
 const nanoPerUsd = 1e9
-/** USD for a million tokens. */
-const price = { input: 1, output: 10 }
-const [nanoPerPromptToken, nanoPerAnswerToken] = [1_000, 10_000]
-
-/** An upstream that sends a bill. */
-function metered() {
-  const bill = { nano: 0, dearest: 0, requests: 0 }
-  const script: Script = async (exchange) => {
-    const body: unknown = JSON.parse(Buffer.from(exchange.hit.body).toString())
-    const most = Number(pick(body, 'max_tokens') ?? 50)
-    const usage = { prompt_tokens: 20, completion_tokens: 1 + Math.floor(Math.random() * most) }
-    const cost = usage.prompt_tokens * nanoPerPromptToken + usage.completion_tokens * nanoPerAnswerToken
-    bill.nano += cost
-    bill.dearest = Math.max(bill.dearest, cost)
-    bill.requests += 1
-    const total = { ...usage, total_tokens: usage.prompt_tokens + usage.completion_tokens }
-    await exchange.pause(Math.random() * 10)
-    if (pick(body, 'stream') !== true)
-      return await exchange.write(reply(200, JSON.stringify(completion('text', { top: { usage: total } }))))
-    const events = [chunk({ role: 'assistant', content: 'text' }), chunk({}, 'stop'), usageChunk({ usage: total })]
-    const framedEvents = [...events.map(event), done].map(framed)
-    await exchange.write(Buffer.concat([Buffer.from(streamHead), ...framedEvents, lastChunk]))
-  }
-  return { upstream: faultUpstream(script), bill }
-}
 
 const stops: (() => void)[] = []
 afterAll(() => {

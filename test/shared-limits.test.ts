@@ -3,15 +3,19 @@ import { RedisClient } from 'bun'
 import { chat, pick, question, type Answer } from './client.ts'
 import { faultUpstream, type FaultUpstream } from './fakes/fault-upstream.ts'
 import { good } from './fakes/good.ts'
+import { metered, price } from './fakes/metered.ts'
 import { startRedisServer, type RedisServer } from './fakes/redis-server.ts'
 import { provider, startService, type ServiceUnderTest } from './harness.ts'
 import { needs } from './needs.ts'
 
+const nanoPerUsd = 1e9
+const paid = [{ name: 'paid', price }]
 const access = JSON.stringify({
   limits: [
     { for: 'everyone', requests: 1_000_000, at_once: 1_000 },
     { for: 'everyone', models: ['slots'], at_once: 3 },
     { for: 'everyone', models: ['counted'], requests: 10, per: 'day' },
+    { for: 'everyone', models: ['paid'], usd: 0.01, per: 'month' },
   ],
 })
 
@@ -26,6 +30,7 @@ describe.skipIf(needs('redis-server') === undefined)('two machines with one stor
   let redis: RedisServer
   let direct: RedisClient
   let upstream: FaultUpstream
+  const { upstream: billing, bill } = metered()
   let one: ServiceUnderTest
   let other: ServiceUnderTest
 
@@ -35,20 +40,25 @@ describe.skipIf(needs('redis-server') === undefined)('two machines with one stor
     upstream = faultUpstream(good())
     const start = (...flags: readonly string[]) =>
       startService(
-        { providers: [provider('sound', upstream.url, ['m', 'slots', 'counted'])] },
+        {
+          providers: [
+            provider('sound', upstream.url, ['m', 'slots', 'counted']),
+            { ...provider('metered', billing.url), models: paid },
+          ],
+        },
         { flags: ['--store', redis.url, ...flags], files: { 'access.json': access } },
       )
     ;[one, other] = await Promise.all([start(), start('--workers', '2')])
   }, 20_000)
   afterAll(async () => {
     await Promise.all([one, other].map((each) => each[Symbol.asyncDispose]()))
-    upstream.stop()
+    for (const each of [upstream, billing]) each.stop()
     direct.close()
     await redis.kill()
   })
 
-  function ask({ url }: ServiceUnderTest, model: string): Promise<Answer> {
-    return chat(url, question({ model }), { headers: { connection: 'close' } })
+  function ask({ url }: ServiceUnderTest, model: string, more: object = {}): Promise<Answer> {
+    return chat(url, question({ model, ...more }), { headers: { connection: 'close' } })
   }
 
   test('keep one limit of requests together, exactly', async () => {
@@ -56,6 +66,18 @@ describe.skipIf(needs('redis-server') === undefined)('two machines with one stor
     const codes = answers.map(codeOf)
     expect(codes.filter((code) => code === '200 ok')).toHaveLength(10)
     expect(new Set(codes)).toEqual(new Set(['200 ok', '429 rate_limit_exceeded']))
+  })
+
+  test('keep a budget together: it is exceeded by one request at most, and used to its end', async () => {
+    const limit = 0.01 * nanoPerUsd
+    const round = (count: number) =>
+      Promise.all(Array.from({ length: count }, (_, turn) => ask(turn % 2 ? one : other, 'paid', { max_tokens: 50 })))
+    const early = await round(60)
+    while ((await round(1)).every(({ status }) => status === 200));
+    const late = await round(40)
+    expect(new Set(early.map(codeOf))).toEqual(new Set(['200 ok', '429 insufficient_quota']))
+    expect(new Set(late.map(codeOf))).toEqual(new Set(['429 insufficient_quota']))
+    expect(bill.nano).toBeWithin(limit, limit + bill.dearest + 1)
   })
 
   /** Opens requests that do not end; they end with their process. */
@@ -100,6 +122,8 @@ describe.skipIf(needs('redis-server') === undefined)('two machines with one stor
   test('go on alone while the store is away, and together when it is back, with what was counted alone', async () => {
     await redis.kill()
     expect(codeOf(await ask(other, 'm'))).toBe('200 ok')
+    const unpaid = await ask(other, 'paid')
+    expect([codeOf(unpaid), unpaid.headers.get('retry-after')]).toEqual(['503 store_unavailable', '1'])
     // Both workers answer. Each may not have seen the others yet.
     const alone = await askInTurn(other, 'counted', 30)
     expect(alone).toBeWithin(3, 21)
@@ -108,6 +132,8 @@ describe.skipIf(needs('redis-server') === undefined)('two machines with one stor
     await until(async () => (await direct.hlen('svc:limits:alive')) === 2)
     await Promise.all([1, 2, 3, 4].map(() => ask(other, 'm')))
     expect(await askInTurn(other, 'counted', 22)).toBe(Math.max(0, 10 - alone))
+    // The store has forgotten what was spent. The machine has not.
+    expect(codeOf(await ask(other, 'paid'))).toBe('429 insufficient_quota')
   }, 15_000)
 
   /** @returns the number of requests that were answered */

@@ -1,7 +1,7 @@
 import type { UseAsker } from '../ledger/use/use-asker.ts'
 import type { UseFilter } from '../ledger/use/use-question.ts'
-import type { Spending } from '../limits/budgets/budget-authority.ts'
 import type { BudgetScope } from '../limits/budgets/named-budgets.ts'
+import type { Spending } from '../limits/budgets/opened-budgets.ts'
 import type { UseKeeper } from './use-keeper.ts'
 
 /** Time for writing the use that is known here, before sums are read. */

@@ -1,3 +1,5 @@
+import type { BudgetAuthority } from '../limits/budgets/budget-authority.ts'
+import type { Spending } from '../limits/budgets/opened-budgets.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import type { Peer } from '../limits/shared/peer.ts'
 import type { Logger } from '../observe/log.ts'
@@ -5,6 +7,8 @@ import type { Logger } from '../observe/log.ts'
 /** The limits of this process, which all processes of all machines with one store share. */
 export interface SharedLimits {
   makeLimiter(): Promise<Limiter>
+  /** @param spending the sums that budgets start with */
+  makeBudgetAuthority(spending: Spending): Promise<BudgetAuthority>
   /** Frees what this process holds. */
   close(): Promise<void>
 }
@@ -29,7 +33,7 @@ export function sharedLimits(url: string, log: Logger): SharedLimits {
       onChange: (failure) =>
         failure === undefined
           ? log.info('the store answers again; limits are shared')
-          : log.error('the store does not answer; this process keeps its part of the limits alone', {
+          : log.error('the store does not answer; limits are divided by processes, and budgets are closed', {
               reason: failure.message,
             }),
     })
@@ -45,9 +49,18 @@ export function sharedLimits(url: string, log: Logger): SharedLimits {
         import('../limits/shared/shared-counters.ts'),
       ])
       const clock = () => performance.now()
-      const authority = sharedCounters(await (joined ??= join()), clock)
+      const peer = await (joined ??= join())
+      const authority = sharedCounters(peer, clock)
+      await peer.beat()
       const { make, ...own } = leasedCounters({ authority, clock, leaseMs, isCalledBack: false })
       return limiter({ clock, counters: counterBook(undefined, make), ...own })
+    },
+    async makeBudgetAuthority(spending) {
+      const { sharedBudgets } = await import('../limits/shared/shared-budgets.ts')
+      const peer = await (joined ??= join())
+      const authority = sharedBudgets({ peer, spending, now: Date.now })
+      await peer.beat()
+      return authority
     },
     async close() {
       await (await joined)?.close()

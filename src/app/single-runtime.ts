@@ -64,6 +64,7 @@ export async function singleRuntime(
       return limiter({ clock: () => performance.now() })
     },
     async makeBudgetAuthority() {
+      if (shared !== undefined) return shared.makeBudgetAuthority(ledgerSpending(use))
       const { localBudgetAuthority } = await import('../limits/budgets/budget-authority.ts')
       return localBudgetAuthority({ spending: ledgerSpending(use), now: Date.now })
     },

@@ -5,6 +5,7 @@ import type { PrimaryLifecycle } from '../../cluster/worker-lifecycle.ts'
 import type { Probe } from '../../config/detect.ts'
 import type { Lessee } from '../../limits/authority.ts'
 import type { LocalBudgetAuthority } from '../../limits/budgets/budget-authority.ts'
+import type { Spending } from '../../limits/budgets/opened-budgets.ts'
 import { budgetHandlers } from '../../limits/budgets/remote-budget-authority.ts'
 import type { ObservedWorker } from '../../observe/primary-observer.ts'
 import type { HealthBook } from '../../service/health/health.ts'
@@ -34,6 +35,7 @@ export interface PrimaryHandlersOptions {
   readonly files: SharedFiles<Channel<WorkerHandlers>>
   readonly stores: Stores
   readonly budgetAuthority: LocalBudgetAuthority
+  readonly spending: Spending
   readonly probe: Probe
   /** Records the use by requests. @param path of svc.db */
   readonly keepUse: (path: string) => void
@@ -45,7 +47,8 @@ export interface PrimaryHandlersOptions {
 
 /** Makes the primary's handlers for each worker, except {@link PrimaryLifecycle}. */
 export function primaryHandlers(options: PrimaryHandlersOptions) {
-  const { count, state, group, health, files, stores, budgetAuthority, probe, keepUse, setUseZone, roll } = options
+  const { count, state, group, health, files, stores, budgetAuthority, spending, probe, keepUse, setUseZone, roll } =
+    options
   let page: Promise<void> | undefined
 
   return function handlersOf(
@@ -63,6 +66,7 @@ export function primaryHandlers(options: PrimaryHandlersOptions) {
       ...files.handlersOf(worker),
       ...observed.handlers,
       ...budgetHandlers(budgetAuthority, worker),
+      spentSince: ({ scope, since }) => spending.sumSince(scope, since),
       healthEvent(event) {
         health.apply(event)
         group.notifyAll('healthEvent', event, worker)

@@ -88,7 +88,8 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
     onBatch: use.addBatch,
     now: Date.now,
   })
-  const budgetAuthority = localBudgetAuthority({ spending: ledgerSpending(use), now: Date.now })
+  const spending = ledgerSpending(use)
+  const budgetAuthority = localBudgetAuthority({ spending, now: Date.now })
   const authority = limitAuthority({ processes: count, clock: () => performance.now() })
   const local = sharedProbe()
   const isOurs = (file: string): boolean => resolve(file) === resolve(path)
@@ -115,6 +116,7 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
     files,
     stores,
     budgetAuthority,
+    spending,
     probe: local.probe,
     keepUse: use.start,
     setUseZone: use.setZone,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { channel, type ArgumentOf, type Channel, type Handlers, type ResultOf } from '../../cluster/channel.ts'
-import type { AskedBudget } from '../../limits/budgets/budget-authority.ts'
+import type { AskedBudget } from '../../limits/budgets/opened-budgets.ts'
 import { noAttempts } from '../../observe/provider-attempts.ts'
 import type { HealthEvent } from '../../service/health/health-event.ts'
 import type { PrimaryHandlers, WorkerHandlers } from './worker-messages.ts'
@@ -103,6 +103,7 @@ const toPrimary: Samples<PrimaryHandlers> = {
   ],
   raiseHold: [{ hold: 7, estimate: 6 }, undefined],
   settleHold: [{ hold: 7, cost: 5.5 }, undefined],
+  spentSince: [{ scope: budget.scope, since: 5 }, 7],
   budgetUses: [[budget], [{ used: 1, held: 2 }]],
 }
 

@@ -6,6 +6,7 @@ import type { Probe } from '../../config/detect.ts'
 import type { RelayedBytes, RelayedRead } from '../../http/page/answers-api.ts'
 import type { AnswerName } from '../../http/page/kept-answers.ts'
 import type { AskedClaim, ClaimDecision, Returned } from '../../limits/authority.ts'
+import type { SpendingQuestion } from '../../limits/budgets/opened-budgets.ts'
 import type { BudgetHandlers } from '../../limits/budgets/remote-budget-authority.ts'
 import type { PrimaryObserverHandlers, WorkerObserverHandlers } from '../../observe/observer-messages.ts'
 import type { HealthEvent } from '../../service/health/health-event.ts'
@@ -38,6 +39,8 @@ export type PrimaryHandlers = PrimaryLifecycle &
     claimLimits(claims: readonly AskedClaim[]): Promise<ClaimDecision>
     /** Returns the unused part of a worker's leases. */
     returnLimits(returned: Returned): void
+    /** The spending in a scope since a time, by the sums of the ledger. */
+    spentSince(question: SpendingQuestion): Promise<number>
     healthEvent(event: HealthEvent): void
     /** Reads an answer to the page that another worker keeps. */
     readAnswer(wanted: RelayedRead): Promise<RelayedBytes | undefined>

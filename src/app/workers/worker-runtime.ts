@@ -112,6 +112,10 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
     probe: (port) => primary.call('probe', port),
     makeLimiter: sharedByMachines?.makeLimiter ?? limits.makeLimiter,
     async makeBudgetAuthority() {
+      if (sharedByMachines !== undefined)
+        return sharedByMachines.makeBudgetAuthority({
+          sumSince: (scope, since) => primary.call('spentSince', { scope, since }),
+        })
       const { remoteBudgetAuthority } = await import('../../limits/budgets/remote-budget-authority.ts')
       return remoteBudgetAuthority({
         admitBudgets: (asked) => primary.call('admitBudgets', asked),

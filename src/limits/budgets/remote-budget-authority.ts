@@ -1,10 +1,5 @@
-import type {
-  AskedBudget,
-  LocalBudgetAuthority,
-  BudgetAuthority,
-  BudgetUse,
-  BudgetDecision,
-} from './budget-authority.ts'
+import type { LocalBudgetAuthority, BudgetAuthority, BudgetUse, BudgetDecision } from './budget-authority.ts'
+import type { AskedBudget } from './opened-budgets.ts'
 
 /** Functions of the process that has the book, for others. Arguments and results are structured clones. */
 export type BudgetHandlers = {

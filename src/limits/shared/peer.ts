@@ -126,10 +126,16 @@ export function peer({ server, beatMs = 3_000 }: PeerOptions): Peer {
     onBeat: (each) => void beats.push(each),
     async close() {
       clearInterval(timer)
+      await beat()
       await send(leaveScript, [], []).catch(() => undefined)
       server.close()
     },
   }
+}
+
+/** A key as long for every caller, which shows no name. */
+export function hashedKey(text: string): string {
+  return keyPrefix + new Bun.CryptoHasher('sha256').update(text).digest('base64url')
 }
 
 /** @throws for anything but an array of numbers */

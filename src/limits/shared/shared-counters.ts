@@ -4,7 +4,7 @@ import { newCounter, type CounterSpec, type LimitCounter } from '../counter.ts'
 import type { OwnReturn, OwnReturns, RemoteAuthority } from '../leased-counters.ts'
 import { longestWait } from '../take-all.ts'
 import { claimScript, returnScript, stateScript } from './counter-scripts.ts'
-import { keyPrefix, type Peer } from './peer.ts'
+import { hashedKey, type Peer } from './peer.ts'
 
 /** The slots of one limit that this process holds. */
 interface HeldSlots {
@@ -91,7 +91,7 @@ export function sharedCounters(peer: Peer, clock: () => number): RemoteAuthority
     const words: string[] = []
     for (const each of all) {
       const [{ key, kind, most, perMs }, amount, more] = wordsOf(each)
-      keys.push(keyOf(key))
+      keys.push(hashedKey(key))
       words.push(kind, String(most), String(perMs * 1_000), String(amount), String(more))
     }
     return peer.send(script, keys, words)
@@ -213,11 +213,6 @@ export function sharedCounters(peer: Peer, clock: () => number): RemoteAuthority
 
 function* chunks<Each>(all: readonly Each[]): Generator<readonly Each[]> {
   for (let from = 0; from < all.length; from += countersPerMessage) yield all.slice(from, from + countersPerMessage)
-}
-
-/** Keys are as long for every caller, and show no name. */
-function keyOf(key: string): string {
-  return keyPrefix + new Bun.CryptoHasher('sha256').update(key).digest('base64url')
 }
 
 /** @throws for the answer of another script */

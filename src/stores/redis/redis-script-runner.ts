@@ -3,7 +3,7 @@ import { redisConnection, ScriptUnknown, type RedisConnectionOptions } from './r
 /** Runs Lua scripts at a Redis server, over one connection, in the order of the calls. */
 export interface RedisScriptRunner {
   /**
-   * Runs a script once. It is sent as its SHA-1, and as text when the server does not have it yet.
+   * Runs a script once. It is sent as text until the server has it, then as its SHA-1.
    *
    * @throws {StoreUnavailable} as a command of `RedisConnection`; the script may have run or not
    */
@@ -17,6 +17,8 @@ export function redisScriptRunner(options: RedisConnectionOptions): RedisScriptR
   const connection = redisConnection(options)
   /** SHA-1 by script: the few of the program. */
   const names = new Map<string, string>()
+  /** Scripts that the server has. So scripts run in the order of the calls, unless the server has lost them. */
+  const loaded = new Set<string>()
 
   function nameOf(script: string): string {
     const known = names.get(script)
@@ -30,8 +32,13 @@ export function redisScriptRunner(options: RedisConnectionOptions): RedisScriptR
     async run(script, keys, words) {
       const rest = [String(keys.length), ...keys, ...words]
       try {
-        return await connection.send('EVALSHA', [nameOf(script), ...rest])
+        if (loaded.has(script)) return await connection.send('EVALSHA', [nameOf(script), ...rest])
+        const reply = await connection.send('EVAL', [script, ...rest])
+        loaded.add(script)
+        return reply
       } catch (error) {
+        // The server may have restarted.
+        loaded.clear()
         if (!(error instanceof ScriptUnknown)) throw error
         return await connection.send('EVAL', [script, ...rest])
       }

@@ -1,0 +1,93 @@
+import type { BudgetScope, NamedBudget } from './named-budgets.ts'
+
+/** Sums of spending, such as those of the ledger. */
+export interface Spending {
+  /** Spending in a scope since that time, in nano-USD. @param since the start of a local day, or 0 */
+  sumSince(scope: BudgetScope, since: number): Promise<number>
+}
+
+/** A question for {@link Spending.sumSince}. Plain data: it goes to other processes. */
+export interface SpendingQuestion {
+  readonly scope: BudgetScope
+  readonly since: number
+}
+
+/** A budget of an admission. Plain data: it goes to other processes. */
+export type AskedBudget = Pick<NamedBudget, 'id' | 'nanoUsd' | 'window' | 'scope' | 'activeSince'>
+
+/** What an authority knows of each budget. */
+export interface Accounts {
+  has(budget: string): boolean
+  /** Opens a budget. Of one that is open, at least this was spent. @param spent before, in nano-USD */
+  open(budget: string, spent: number): void
+  /** Forgets budgets that nothing holds. @param isOver whether the window of a budget has ended */
+  sweep(isOver: (budget: string) => boolean): void
+  readonly budgets: number
+}
+
+/** Options of {@link openedBudgets}. */
+export interface OpenedBudgetsOptions {
+  readonly accounts: Accounts
+  readonly spending: Spending
+  /** Unix milliseconds. */
+  readonly now: () => number
+}
+
+/** Opens the accounts of budgets that are not open. @returns a promise while sums are read */
+export type OpenBudgets = (budgets: readonly AskedBudget[]) => Promise<unknown> | undefined
+
+/** Budgets of ended windows are forgotten when there are this many more. */
+const sweepEvery = 1_000
+/** A clock may be set back this far, and finds its budgets in memory. */
+const keptMs = 25 * 3_600_000
+
+/**
+ * A budget starts with the sum of spending since the start of its window. For a window that began after this process
+ * and the limit, the sum is 0 and is not read. For a limit that was removed and added again, the sum is read again, and
+ * the larger one counts.
+ */
+export function openedBudgets({ accounts, spending, now }: OpenedBudgetsOptions): OpenBudgets {
+  /** Unix milliseconds: the ends of the windows of open budgets, and when their sums were last known to be whole. */
+  const opened = new Map<string, { readonly end: number; readonly checkedAt: number }>()
+  const loading = new Map<string, Promise<void>>()
+  /** All spending of windows that start from here on is in the accounts. */
+  let knownFrom = now()
+  let sweepAt = sweepEvery
+
+  function open(asked: AskedBudget): Promise<void> | undefined {
+    const { id, window, scope, activeSince } = asked
+    const { checkedAt = -Infinity } = opened.get(id) ?? {}
+    if (checkedAt >= activeSince) return undefined
+    if (window.start >= knownFrom && window.start >= activeSince) return enter(asked, 0)
+    const known = loading.get(id)
+    if (known !== undefined) return known
+    const load = spending
+      .sumSince(scope, window.start)
+      .then((spent) => enter(asked, spent))
+      .finally(() => loading.delete(id))
+    loading.set(id, load)
+    return load
+  }
+
+  function enter({ id, window: { end }, activeSince }: AskedBudget, spent: number): undefined {
+    accounts.open(id, spent)
+    opened.set(id, { end, checkedAt: Math.max(now(), activeSince) })
+    if (accounts.budgets >= sweepAt) sweep()
+  }
+
+  function sweep(): void {
+    const before = now() - keptMs
+    accounts.sweep((id) => (opened.get(id)?.end ?? 0) < before)
+    for (const [id, { end }] of opened) {
+      if (accounts.has(id)) continue
+      opened.delete(id)
+      knownFrom = Math.max(knownFrom, end)
+    }
+    sweepAt = accounts.budgets + sweepEvery
+  }
+
+  return function opening(budgets) {
+    const pending = budgets.flatMap((budget) => open(budget) ?? [])
+    return pending.length === 0 ? undefined : Promise.all(pending)
+  }
+}

@@ -1,0 +1,169 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { RedisClient } from 'bun'
+import { startRedisServer, type RedisServer } from '../../../test/fakes/redis-server.ts'
+import { needs } from '../../../test/needs.ts'
+import { redisScriptRunner } from '../../stores/redis/redis-script-runner.ts'
+import {
+  budgetContract,
+  budgetOf,
+  startedAt,
+  type BudgetServiceOptions,
+  type BudgetedProcess,
+  type JoinBudgets,
+} from '../budgets/testing-budgets.ts'
+import { peer, peerScript, type Peer } from './peer.ts'
+import { sharedBudgets } from './shared-budgets.ts'
+
+const pingScript = `${peerScript} return {processes}`
+const nothing: BudgetServiceOptions = { spending: { sumSince: async () => 0 }, now: () => startedAt }
+
+describe.skipIf(needs('redis-server') === undefined)('budgets in Redis', () => {
+  let server: RedisServer
+  let direct: RedisClient
+  const peers: Peer[] = []
+
+  beforeAll(async () => {
+    server = await startRedisServer()
+    direct = new RedisClient(server.url, { autoReconnect: false })
+  })
+  afterAll(async () => {
+    direct.close()
+    await server.kill()
+  })
+  beforeEach(() => direct.send('FLUSHALL', []))
+  afterEach(async () => {
+    await Promise.all(peers.splice(0).map((each) => each.close()))
+  })
+
+  function processAt(options: BudgetServiceOptions, url = server.url): BudgetedProcess & { readonly own: Peer } {
+    const scripts = redisScriptRunner({ url, timeoutMs: 500 })
+    const own = peer({ server: scripts, beatMs: 60_000 })
+    peers.push(own)
+    return {
+      own,
+      authority: sharedBudgets({ peer: own, ...options }),
+      arrived: own.beat,
+      async crash() {
+        await own.beat()
+        scripts.close()
+        // Its last message was long ago.
+        await direct.hset('svc:limits:alive', own.name, '1 1000000')
+        for (const each of peers.filter((one) => one !== own)) await each.beat()
+      },
+    }
+  }
+
+  async function service(options: BudgetServiceOptions): Promise<JoinBudgets> {
+    await direct.send('FLUSHALL', [])
+    // Those of the run before would only take time.
+    await Promise.all(peers.splice(0).map((each) => each.close()))
+    return () => processAt(options)
+  }
+
+  budgetContract('an authority in Redis', service, 40)
+
+  const month = budgetOf(startedAt, { id: 'each person "ann" 0', nanoUsd: 1_000 })
+
+  async function spend({ authority, arrived }: BudgetedProcess, cost: number, budget = month): Promise<void> {
+    const answer = await authority.admit([budget], cost)
+    if (answer.kind === 'refused') throw new Error('refused')
+    authority.settle(answer.hold, cost)
+    await arrived()
+  }
+
+  test('count what this process knows was spent, when Redis has lost its data', async () => {
+    const [one, other] = [processAt(nothing), processAt(nothing)]
+    await spend(one, 300)
+    await spend(other, 500)
+    const open = await other.authority.admit([month], 50)
+    const pair = [await other.authority.admit([month], 30), await other.authority.admit([month], 20)]
+    await direct.send('FLUSHALL', [])
+    expect(await one.authority.uses([month])).toEqual([{ used: 300, held: 0 }])
+    await spend(one, 1)
+    for (const [index, answer] of pair.entries())
+      if (answer.kind === 'held') other.authority.settle(answer.hold, 10 + index)
+    await other.arrived()
+    expect(await one.authority.uses([month])).toEqual([{ used: 821, held: 0 }])
+    if (open.kind === 'held') other.authority.settle(open.hold, 7)
+    await other.arrived()
+    expect(await one.authority.uses([month])).toEqual([{ used: 828, held: 0 }])
+    expect(await one.authority.admit([month], 400)).toMatchObject({ kind: 'held', amount: 172 })
+  })
+
+  test('count the larger of Redis and the sums', async () => {
+    const old = { ...month, window: { start: 0, end: Infinity } }
+    await spend(processAt({ ...nothing, spending: { sumSince: async () => 600 } }), 50, old)
+    const one = processAt({ ...nothing, spending: { sumSince: async () => 200 } })
+    await spend(one, 1, old)
+    expect(await one.authority.uses([old])).toEqual([{ used: 651, held: 0 }])
+  })
+
+  test('refuse while Redis is away, and book what ended meanwhile once, when it is back', async () => {
+    let away = await startRedisServer()
+    const one = processAt(nothing, away.url)
+    await spend(one, 100)
+    const open = await one.authority.admit([month], 50)
+    const { port } = away
+    await away.kill()
+    const refused = one.authority.admit([month], 1)
+    await expect(Promise.resolve(refused)).rejects.toThrow('cannot be reached')
+    if (open.kind === 'held') one.authority.settle(open.hold, 40)
+    await one.arrived()
+    away = await startRedisServer({ port })
+    await one.arrived()
+    expect(await one.authority.uses([month])).toEqual([{ used: 140, held: 0 }])
+    await one.arrived()
+    await spend(one, 1)
+    expect(await one.authority.uses([month])).toEqual([{ used: 141, held: 0 }])
+    await away.kill()
+  })
+
+  test('do not wait longer than the time limit for a Redis that hangs, and release what it held late', async () => {
+    await using stuck = await startRedisServer()
+    const one = processAt(nothing, stuck.url)
+    await spend(one, 100)
+    stuck.pause()
+    const started = performance.now()
+    await expect(Promise.resolve(one.authority.admit([month], 1))).rejects.toThrow('does not answer')
+    expect(performance.now() - started).toBeWithin(450, 900)
+    const next = performance.now()
+    await expect(Promise.resolve(one.authority.admit([month], 1))).rejects.toThrow('does not answer')
+    expect(performance.now() - next).toBeLessThan(100)
+    stuck.resume()
+    // A ping in the background finds out.
+    for (let tries = 0; tries < 100 && (await one.own.send(pingScript, [], []).catch(() => 'away')) === 'away'; tries++)
+      await Bun.sleep(20)
+    await one.arrived()
+    expect(await one.authority.uses([month])).toEqual([{ used: 100, held: 0 }])
+  })
+
+  test('show no names in the keys, which expire: budgets a week after their window', async () => {
+    const one = processAt(nothing)
+    await spend(one, 1)
+    await one.authority.admit([month], 1)
+    const keys = (await direct.keys('*')).toSorted()
+    expect(keys).toHaveLength(4)
+    for (const key of keys) {
+      expect(key).toMatch(/^svc:limits:(?:alive|holders|holds:[\w-]{36}|[\w-]{43})$/)
+      const ms = await direct.pttl(key)
+      expect(ms).toBeWithin(3_500_000, 8 * 86_400_000 + 1)
+      if (/[\w-]{43}$/.test(key) && !key.includes('holds:')) expect(ms).toBeGreaterThan(7.9 * 86_400_000)
+    }
+    await one.own.close()
+    expect(await direct.keys('svc:limits:hold*')).toHaveLength(2)
+  })
+
+  test.each([['text'], ['-5'], ['1e400'], ['99999999999999999999'], ['nan']])(
+    'survive nonsense in Redis: spent %p',
+    async (nonsense) => {
+      const one = processAt(nothing)
+      await spend(one, 300)
+      const key = (await direct.keys('*')).find((each) => /:[\w-]{43}$/.test(each)) ?? ''
+      await direct.hset(key, 'spent', nonsense, 'held', nonsense)
+      const [use] = await one.authority.uses([month])
+      expect(use?.used).toBeWithin(300, Number.MAX_SAFE_INTEGER + 1)
+      const other = processAt(nothing)
+      expect((await other.authority.admit([month], 1)).kind).toMatch(/held|refused/)
+    },
+  )
+})
