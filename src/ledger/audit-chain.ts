@@ -1,8 +1,24 @@
 import { nextTurn } from '../base/next-turn.ts'
-import type { AuditEntry, AuditMark, AuditTable, ChainedEntry } from './ledger.ts'
+import type { AuditEntry, AuditMark, AuditTable, ChainedEntry, NewEntry } from './ledger.ts'
 
 /** The chain before the first entry. */
 const noChain = '0'.repeat(64)
+
+const saltBytes = 16
+
+/** The entry of a change, which follows another one. */
+export function chainedEntry(last: AuditMark | undefined, { before, after, ...change }: NewEntry): ChainedEntry {
+  const salt = Buffer.from(crypto.getRandomValues(new Uint8Array(saltBytes))).toString('hex')
+  const entry = {
+    ...change,
+    seq: (last?.seq ?? 0) + 1,
+    actorSalt: salt,
+    actorHash: hashOfActor(salt, change.actor),
+    ...(before === undefined ? {} : { before: JSON.stringify(before) }),
+    ...(after === undefined ? {} : { after: JSON.stringify(after) }),
+  }
+  return { ...entry, chain: chainOf(last?.chain, entry) }
+}
 
 /** The chain of an entry: SHA-256 in hexadecimal of the chain before it and all its facts. */
 export function chainOf(before: string | undefined, entry: Omit<ChainedEntry, 'chain'>): string {

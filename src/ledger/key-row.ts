@@ -1,0 +1,58 @@
+import type { KeyPerson, StoredKey } from './ledger.ts'
+
+/** A row of the table of keys. */
+export interface KeyRow {
+  readonly id: number
+  readonly line: number
+  readonly hash: Uint8Array
+  readonly hint: string
+  readonly name: string
+  readonly kind: string
+  readonly made: number
+  readonly made_by: string
+  readonly expires: number | null
+  readonly ended: number | null
+  readonly ended_by: string | null
+  readonly used: number | null
+  readonly grants: string
+  readonly person: string | null
+  readonly person_name: string | null
+  readonly person_user_id: string | null
+  readonly person_caseless: number | null
+  readonly person_seen: number | null
+}
+
+/** The columns of the person of a key. */
+export const personColumns = 'person, person_name, person_user_id, person_caseless, person_seen'
+const ownColumns = 'id, line, hash, hint, name, kind, made, made_by, expires, ended, ended_by, used, grants'
+/** The columns of a row, without its version. */
+export const keyColumns = `${ownColumns}, ${personColumns}`
+
+/** Values of {@link personColumns}. */
+export function personValues(person: KeyPerson | undefined): (string | number | null)[] {
+  if (person === undefined) return [null, null, null, null, null]
+  const { id, user, userId = null, hasCaselessName, seen } = person
+  return [id, user, userId, Number(hasCaselessName), seen]
+}
+
+function personOf(row: KeyRow): { readonly person?: KeyPerson } {
+  const { person: id, person_name: user, person_user_id: userId, person_caseless, person_seen } = row
+  if (id === null) return {}
+  const facts = { id, user: user ?? '', hasCaselessName: person_caseless === 1, seen: person_seen ?? 0 }
+  return { person: userId === null ? facts : { ...facts, userId } }
+}
+
+/** The key of a row. */
+export function storedKey(row: KeyRow): StoredKey {
+  const { id, line, hash, hint, name, kind, made, made_by, expires, ended, ended_by, used, grants } = row
+  return {
+    ...{ id, line, hint, name, kind, made, grants },
+    ...personOf(row),
+    hash: Buffer.from(hash).toString('base64'),
+    madeBy: made_by,
+    ...(expires === null ? {} : { expires }),
+    ...(ended === null ? {} : { ended }),
+    ...(ended_by === null ? {} : { endedBy: ended_by }),
+    ...(used === null ? {} : { used }),
+  }
+}

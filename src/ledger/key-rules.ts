@@ -1,0 +1,64 @@
+import { LedgerFull, type Ending, type NewEntry, type NoSuccessor, type StoredKey } from './ledger.ts'
+
+/** Keys that are in use at a time: all of them are in the memory of every worker. */
+const keysMax = 100_000
+/** Keys that a person may make in a day, also if each is ended at once: rows of ended keys stay. */
+const madeADayMax = 100
+const dayMs = 24 * 60 * 60 * 1_000
+
+/** A change of a key, to be recorded. */
+export type KeyEntry = Omit<NewEntry, 'via' | 'object'> & { readonly id: number }
+
+/** Keys made after this time count as made in the day. @param made Unix milliseconds */
+export function dayBefore(made: number): number {
+  return made - dayMs
+}
+
+/** @param inUse keys that have not ended or expired @throws {LedgerFull} */
+export function checkKeysInUse(inUse: number): void {
+  if (inUse >= keysMax) throw new LedgerFull(`there are ${keysMax} keys in use: end some first`)
+}
+
+/** Keys of one person. */
+export interface OwnedKeys {
+  readonly inUse: number
+  /** Made within a day. */
+  readonly ofToday: number
+}
+
+/** @throws {LedgerFull} */
+export function checkCeilings({ inUse, ofToday }: OwnedKeys, most = Number.POSITIVE_INFINITY): void {
+  if (inUse >= most) throw new LedgerFull(`a person may have ${most} keys, and you have them: end one first`)
+  if (ofToday >= madeADayMax) throw new LedgerFull(`a person may make ${madeADayMax} keys in a day`)
+}
+
+/** Why a key gets no successor; `undefined`: it may get one. */
+export function refusalOfSuccessor(key: StoredKey | undefined, isNewest: boolean, now: number): NoSuccessor | undefined {
+  if (key === undefined) return 'unknown'
+  if (key.person !== undefined) return 'personal'
+  if (key.ended !== undefined || (key.expires !== undefined && key.expires <= now)) return 'over'
+  return isNewest ? undefined : 'replaced'
+}
+
+/** The entry of a new key. The name of a key may be that of a person: it stands in the table of keys only. */
+export function making({ id, line, kind, made, madeBy, expires, grants }: StoredKey): KeyEntry {
+  const granted: unknown = JSON.parse(grants)
+  return {
+    ...{ id, time: made, actor: madeBy, action: 'key.made' },
+    after: { line, kind, expires: expires ?? null, grants: granted },
+  }
+}
+
+/** The entry of a key that got a successor. @param end the time at which the key expires now */
+export function rotation({ id, expires }: StoredKey, { made, madeBy, id: successor }: StoredKey, end: number): KeyEntry {
+  return {
+    ...{ id, time: made, actor: madeBy, action: 'key.rotated' },
+    before: { expires: expires ?? null },
+    after: { expires: end, successor },
+  }
+}
+
+/** The entry of a key that was ended. */
+export function ending(id: number, { at, by }: Ending): KeyEntry {
+  return { id, time: at, actor: by, action: 'key.ended', before: { ended: null }, after: { ended: at } }
+}
