@@ -151,7 +151,7 @@ const ofOne = {
 report('90 days of one person', await timed(() => reader.read({ ...ofOne, people: ['person-1'] })), chartMs)
 report('90 days of one key', await timed(() => reader.read({ ...ofOne, line: 1 })), chartMs)
 report('cost of a month, of one key', await timed(() => reader.costSince({ line: 1 }, end - 30 * dayMs, end)), chartMs)
-reader.close()
+await reader.close()
 
 const rows = await openDatabase({ path: rowsPath, migrations: rowMigrations, lockMs: 5_000, isDispensable: true })
 const lists: readonly (readonly [string, string])[] = [

@@ -102,9 +102,18 @@ export interface CommandOutput {
 }
 
 /** Runs a command of `svc` as a process of its own, on the files of a home folder. */
-export async function runSvc(home: string, ...argv: readonly string[]): Promise<CommandOutput> {
+export function runSvc(home: string, ...argv: readonly string[]): Promise<CommandOutput> {
+  return runSvcWith({}, home, ...argv)
+}
+
+/** The same with more variables. */
+export async function runSvcWith(
+  environment: Readonly<Record<string, string>>,
+  home: string,
+  ...argv: readonly string[]
+): Promise<CommandOutput> {
   const child = Bun.spawn(['sh', command, ...argv], {
-    env: { PATH: process.env['PATH'] ?? '', HOME: home, SVC_HOME: home },
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, SVC_HOME: home, ...environment },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',

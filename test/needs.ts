@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, globSync } from 'node:fs'
 
 /**
  * Programs of tests that npm does not install: their commands or files, and their Debian packages, which `npm test`
@@ -17,6 +17,7 @@ export const needed = {
     instead: 'chromium',
   },
   'redis-server': { package: 'redis-server', commands: ['redis-server', 'valkey-server'] },
+  postgres: { package: 'postgresql', commands: ['postgres'], folders: '/usr/lib/postgresql/*/bin' },
   libfaketime: { package: 'libfaketime', library: 'faketime/libfaketime.so.1' },
   nginx: { package: 'nginx', commands: ['nginx'] },
   haproxy: { package: 'haproxy', commands: ['haproxy'] },
@@ -27,7 +28,7 @@ export const needed = {
 
 /** `instead`: an alternative for a missing program. */
 type Needed = { readonly package: string; readonly instead?: string } & (
-  | { readonly commands: readonly string[] }
+  | { readonly commands: readonly string[]; readonly folders?: string }
   | { readonly library: string }
 )
 
@@ -68,16 +69,17 @@ export function wanted(): readonly Need[] {
 
 function find(name: Need): string | undefined {
   const need: Needed = needed[name]
-  return 'library' in need ? findLibrary(need.library) : findCommand(need.commands)
+  return 'library' in need ? findLibrary(need.library) : findCommand(need.commands, need.folders)
 }
 
 function isNeed(name: string): name is Need {
   return Object.hasOwn(needed, name)
 }
 
-/** Finds a command on the path, or in the `sbin` folders of servers. */
-function findCommand(names: readonly string[]): string | undefined {
-  const path = `${process.env['PATH'] ?? ''}:/usr/local/sbin:/usr/sbin:/sbin`
+/** Finds a command on the path, in the `sbin` folders of servers, or in folders that match a pattern. */
+function findCommand(names: readonly string[], folders?: string): string | undefined {
+  const more = folders === undefined ? [] : globSync(folders)
+  const path = [process.env['PATH'] ?? '', '/usr/local/sbin:/usr/sbin:/sbin', ...more].join(':')
   return names.map((name) => Bun.which(name, { PATH: path })).find((found) => found !== null) ?? undefined
 }
 

@@ -8,14 +8,14 @@ import type { UseKeeper } from './use-keeper.ts'
 const flushMs = 2_000
 
 /** Spending by the sums of the ledger, which the keeper writes. */
-export function ledgerSpending(use: Pick<UseKeeper, 'path' | 'flush'>): Spending {
+export function ledgerSpending(use: Pick<UseKeeper, 'place' | 'flush'>): Spending {
   let asker: UseAsker | undefined
   return {
     async sumSince(scope, since) {
-      const { path } = use
-      if (path === undefined) throw new Error('the database of use is not open')
+      const { place } = use
+      if (place === undefined) throw new Error('the database of use is not open')
       const { useAsker } = await import('../ledger/use/use-asker.ts')
-      asker ??= useAsker({ path })
+      asker ??= useAsker({ place })
       await use.flush(flushMs)
       return asker.costSince(filterOf(scope), since)
     },

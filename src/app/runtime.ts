@@ -2,6 +2,7 @@ import type { Probe } from '../config/detect.ts'
 import type { FollowFile } from '../config/watch/follow-file.ts'
 import type { OtherAnswers } from '../http/page/answers-api.ts'
 import type { KeptAnswers } from '../http/page/kept-answers.ts'
+import type { LedgerPlace } from '../ledger/ledger-place.ts'
 import type { BudgetAuthority } from '../limits/budgets/budget-authority.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import type { Observer } from '../observe/observer.ts'
@@ -25,8 +26,8 @@ export interface Runtime {
   readonly health: HealthBook
   readonly stores: Stores
   readonly observer: Observer
-  /** Records the use by requests in the database from now on. @param path of svc.db */
-  keepUse(path: string): void
+  /** Records the use by requests in the database from now on. */
+  keepUse(place: LedgerPlace): void
   /** Sums of use are cut at the hours of this time zone from now on. @param zone IANA name */
   setUseZone(zone: string): void
   /** Shares the kept answers of this process. @returns those of the others; `undefined`: there are no others */

@@ -106,7 +106,7 @@ export async function serveHere(
     onReload: (result) => observer.reloaded(result),
   })
   const followers = openRequests()
-  const ledger = sharedLedger(environment, log, runtime.keepUse)
+  const ledger = sharedLedger({ environment, log, onOpen: runtime.keepUse, isReplacement: runtime.isReplacement })
   let isDraining = false
   const isClosing = () => isDraining
   /** Made for the first request after the start, and after a change of an extension. */

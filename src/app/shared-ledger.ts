@@ -1,9 +1,9 @@
 import type { Environment } from '../config/file/resolve-provider.ts'
-import { findHome } from '../config/home.ts'
-import { LedgerTooNew, LedgerUnavailable, type AuditTable, type Ledger } from '../ledger/ledger.ts'
+import type { LedgerPlace } from '../ledger/ledger-place.ts'
+import { LedgerUnavailable, type AuditTable, type Ledger } from '../ledger/ledger.ts'
 import type { UseAsker } from '../ledger/use/use-asker.ts'
 import type { Logger } from '../observe/log.ts'
-import { ResourceUnavailable, UsageError } from './start-errors.ts'
+import { ResourceUnavailable } from './start-errors.ts'
 
 /** The ledger of this process, which is opened when an extension or a limit of money asks for it. */
 export interface SharedLedger {
@@ -16,34 +16,43 @@ export interface SharedLedger {
   close(): Promise<void>
 }
 
-/** The ledger in the home folder. SQLite is loaded only when it is opened. @param onOpen called once, with its path */
-export function sharedLedger(
-  environment: Environment,
-  log: Pick<Logger, 'error' | 'info'>,
-  onOpen: (path: string) => void,
-): SharedLedger {
+/** Options of {@link sharedLedger}. */
+export interface SharedLedgerOptions {
+  readonly environment: Environment
+  readonly log: Pick<Logger, 'error' | 'info'>
+  /** Called once. */
+  readonly onOpen: (place: LedgerPlace) => void
+  /** This process replaces another one: a newer svc may have changed the database since the start of the service. */
+  readonly isReplacement: boolean
+}
+
+/** The ledger of the environment. Databases are loaded only when it is opened. */
+export function sharedLedger({ environment, log, onOpen, isReplacement }: SharedLedgerOptions): SharedLedger {
   let opened: Promise<Ledger> | undefined
   let asker: UseAsker | undefined
   let audit: AuditTable | undefined
 
   async function open(): Promise<Ledger> {
-    const { openLedger } = await import('../ledger/open-ledger.ts')
-    const { ledger: path } = findHome(environment)
+    const [{ ledgerPlace }, { openLedgerAt }] = await Promise.all([
+      import('./ledger-place.ts'),
+      import('./open-ledger.ts'),
+    ])
+    const place = ledgerPlace(environment)
     try {
-      const ledger = await openLedger({
-        path,
+      const ledger = await openLedgerAt(place, {
+        isService: true,
+        mayBeNewer: isReplacement,
         onTrouble: (problem) =>
           problem === undefined
             ? log.info('the database of keys is there again')
             : log.error('the database of keys cannot be used; keys stay as they were', { reason: problem }),
       })
       const { useAsker } = await import('../ledger/use/use-asker.ts')
-      asker = useAsker({ path })
+      asker = useAsker({ place })
       audit = ledger.audit
-      onOpen(path)
+      onOpen(place)
       return ledger
     } catch (error) {
-      if (error instanceof LedgerTooNew) throw new UsageError(error.message, { cause: error })
       throw error instanceof LedgerUnavailable ? new ResourceUnavailable(error.message, { cause: error }) : error
     }
   }

@@ -38,16 +38,32 @@ const variables: Readonly<Record<Exclude<keyof ServeTimers, 'heartbeatMs'>, Time
   livenessMs: { name: 'SVC_LIVENESS_MS', fallback: 5_000, min: 100 },
 }
 
+type Variables = Readonly<Record<string, string | undefined>>
+
+function readVariable<Fallback>(
+  environment: Variables,
+  { name, fallback, min }: TimerVariable<Fallback>,
+): number | Fallback {
+  const text = environment[name]
+  if (text === undefined || text === '') return fallback
+  const value = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN
+  if (!(value >= min && value <= 3_600_000))
+    throw new UsageError(`${name} must be a whole number of milliseconds from ${min} to 3600000`)
+  return value
+}
+
+/**
+ * Milliseconds without the PostgreSQL database after which its keys are refused (docs/ledger.md).
+ *
+ * @throws {UsageError} as {@link readTimers} does
+ */
+export function readKeysGrace(environment: Variables): number {
+  return readVariable(environment, { name: 'SVC_KEYS_GRACE_MS', fallback: 600_000, min: 1_000 })
+}
+
 /** @throws {UsageError} for a value that is not a whole number between its minimum and 3,600,000 */
-export function readTimers(environment: Readonly<Record<string, string | undefined>>): ServeTimers {
-  const read = <Fallback>({ name, fallback, min }: TimerVariable<Fallback>): number | Fallback => {
-    const text = environment[name]
-    if (text === undefined || text === '') return fallback
-    const value = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN
-    if (!(value >= min && value <= 3_600_000))
-      throw new UsageError(`${name} must be a whole number of milliseconds from ${min} to 3600000`)
-    return value
-  }
+export function readTimers(environment: Variables): ServeTimers {
+  const read = <Fallback>(variable: TimerVariable<Fallback>) => readVariable(environment, variable)
   return {
     heartbeatMs: read(heartbeat),
     stallMs: read(variables.stallMs),

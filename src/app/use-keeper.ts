@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path'
+import type { LedgerPlace } from '../ledger/ledger-place.ts'
 import type { RecordedUse } from '../ledger/use/use-batch.ts'
 import type { UseRecorder } from '../ledger/use/use-recorder.ts'
 import type { Logger } from '../observe/log.ts'
@@ -6,14 +6,14 @@ import type { RequestRecord } from '../observe/record.ts'
 
 /** Records the use by requests, from its start on. Before, and without a database, it does nothing. */
 export interface UseKeeper {
-  /** Starts the thread, once. @param path of svc.db; requests.db is beside it */
-  start(path: string): void
+  /** Starts the thread, once. */
+  start(place: LedgerPlace): void
   add(record: RequestRecord): void
   addBatch(batch: RecordedUse): void
   /** Sums are cut at the hours of this time zone from now on. @param zone IANA name */
   setZone(zone: string): void
-  /** Path of svc.db; undefined before the start. */
-  readonly path: string | undefined
+  /** Undefined before the start. */
+  readonly place: LedgerPlace | undefined
   /** Writes the use so far, for this time at most. */
   flush(limitMs: number): Promise<void>
   /** Requests without a row in requests.db. */
@@ -26,17 +26,16 @@ export interface UseKeeper {
 export function useKeeper(log: Pick<Logger, 'error' | 'info'>): UseKeeper {
   let loading: Promise<UseRecorder> | undefined
   let recorder: UseRecorder | undefined
-  let ledgerPath: string | undefined
+  let ledger: LedgerPlace | undefined
   let zone: string | undefined
 
-  async function load(path: string): Promise<UseRecorder> {
+  async function load(place: LedgerPlace): Promise<UseRecorder> {
     const [{ useRecorder }, { startUseThread }] = await Promise.all([
       import('../ledger/use/use-recorder.ts'),
       import('../ledger/use/use-thread-link.ts'),
     ])
-    const files = { path, rowsPath: join(dirname(path), 'requests.db') }
     recorder = useRecorder({
-      start: (zone) => startUseThread({ ...files, zone }),
+      start: (zone) => startUseThread({ place, zone }, reportKeys),
       onTrouble: (problem) =>
         problem === undefined
           ? log.info('the use of models is written again')
@@ -48,6 +47,11 @@ export function useKeeper(log: Pick<Logger, 'error' | 'info'>): UseKeeper {
     return recorder
   }
 
+  function reportKeys(problem: string | undefined): void {
+    if (problem === undefined) log.info('keys are read from the database again')
+    else log.error('keys cannot be read from the database; they stay as they were', { reason: problem })
+  }
+
   /** Performs work with the recorder: at once, or when it is loaded. */
   function perform(work: (recorder: UseRecorder) => void): void {
     if (recorder === undefined) void loading?.then(work)
@@ -55,9 +59,9 @@ export function useKeeper(log: Pick<Logger, 'error' | 'info'>): UseKeeper {
   }
 
   return {
-    start(path) {
-      ledgerPath ??= path
-      loading ??= load(path)
+    start(place) {
+      ledger ??= place
+      loading ??= load(place)
     },
     add: (record) => perform((to) => to.add(record)),
     addBatch({ source, number, count, records }) {
@@ -68,8 +72,8 @@ export function useKeeper(log: Pick<Logger, 'error' | 'info'>): UseKeeper {
       zone = next
       recorder?.setZone(next)
     },
-    get path() {
-      return ledgerPath
+    get place() {
+      return ledger
     },
     async flush(limitMs) {
       await (await loading)?.flush(limitMs)

@@ -1,7 +1,8 @@
+import { ledgerPlace } from '../app/ledger-place.ts'
+import { openLedgerAt } from '../app/open-ledger.ts'
 import { UsageError } from '../app/start-errors.ts'
-import { findHome } from '../config/home.ts'
 import { shownEntry, verifyChain, type ChainReport } from '../ledger/audit-chain.ts'
-import { LedgerTooNew, type AuditEntry, type AuditTable } from '../ledger/ledger.ts'
+import type { AuditEntry, AuditTable } from '../ledger/ledger.ts'
 import { paintFor } from '../observe/text.ts'
 import { integerFlag, show, textFlag } from './arguments.ts'
 import type { Command, CommandContext } from './command.ts'
@@ -42,17 +43,13 @@ export const auditCommand: Command<typeof flags> = {
 
 async function run(context: Context): Promise<number> {
   const action = actionOf(context)
-  const path = requireDatabase(findHome(context.environment).ledger)
+  const place = ledgerPlace(context.environment)
+  if (place.kind === 'file') requireDatabase(place.path)
+  const ledger = await openLedgerAt(place)
   try {
-    const { openLedger } = await import('../ledger/open-ledger.ts')
-    const ledger = await openLedger({ path })
-    try {
-      return await action(ledger.audit, context)
-    } finally {
-      await ledger.close()
-    }
-  } catch (error) {
-    throw error instanceof LedgerTooNew ? new UsageError(error.message, { cause: error }) : error
+    return await action(ledger.audit, context)
+  } finally {
+    await ledger.close()
   }
 }
 

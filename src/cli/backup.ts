@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { ledgerPlace } from '../app/ledger-place.ts'
 import { UsageError } from '../app/start-errors.ts'
-import { findHome } from '../config/home.ts'
 import { booleanFlag } from './arguments.ts'
 import type { Command, CommandContext } from './command.ts'
 import { requireDatabase } from './require-database.ts'
@@ -23,7 +23,10 @@ export const backupCommand: Command<typeof flags> = {
 
 async function run({ positionals: [file], flags: { requests }, environment, stdout }: CommandContext<typeof flags>) {
   if (file === undefined || file === '') throw new UsageError('FILE is missing: svc backup FILE')
-  const { ledger: path } = findHome(environment)
+  const place = ledgerPlace(environment)
+  if (place.kind === 'server')
+    throw new UsageError('the database is in PostgreSQL (SVC_DATABASE): copy it with pg_dump --schema=svc')
+  const { path } = place
   const target = resolve(file)
   const pairs: [string, string][] = [[path, target]]
   if (requests) pairs.push([join(dirname(path), 'requests.db'), `${target}-requests`])

@@ -1,5 +1,6 @@
+import { ledgerPlace } from '../app/ledger-place.ts'
+import { openLedgerAt } from '../app/open-ledger.ts'
 import { UsageError } from '../app/start-errors.ts'
-import { findHome } from '../config/home.ts'
 import { KeyFault } from '../keys/grants.ts'
 import {
   endKey,
@@ -12,7 +13,7 @@ import {
   type KeyView,
   type MadeKey,
 } from '../keys/manage-keys.ts'
-import { LedgerTooNew, type KeyTable, type NoSuccessor } from '../ledger/ledger.ts'
+import type { KeyTable, NoSuccessor } from '../ledger/ledger.ts'
 import { harmless, paintFor } from '../observe/text.ts'
 import { choiceFlag, flagName, integerFlag, namesFlag, show, textFlag } from './arguments.ts'
 import type { Command, CommandContext } from './command.ts'
@@ -96,9 +97,8 @@ async function run(context: Context): Promise<number> {
       `found ${word === '' ? 'nothing' : show(word)}, allowed: svc keys ${Object.keys(actions).join(', ')}`,
     )
   refuseOtherFlags(word, action.flags, context)
-  const { openLedger } = await import('../ledger/open-ledger.ts')
   try {
-    const ledger = await openLedger({ path: findHome(context.environment).ledger })
+    const ledger = await openLedgerAt(ledgerPlace(context.environment))
     try {
       await action.run(ledger.keys, context)
       return 0
@@ -107,7 +107,7 @@ async function run(context: Context): Promise<number> {
     }
   } catch (error) {
     if (error instanceof KeyFault) throw new UsageError(`${flagName(error.field)}: ${error.message}`, { cause: error })
-    throw error instanceof LedgerTooNew ? new UsageError(error.message, { cause: error }) : error
+    throw error
   }
 }
 

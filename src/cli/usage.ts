@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs'
-import { UsageError } from '../app/start-errors.ts'
-import { findHome } from '../config/home.ts'
+import { ledgerPlace } from '../app/ledger-place.ts'
+import { openLedgerAt } from '../app/open-ledger.ts'
 import type { UsageEntry } from '../http/page/page-api.ts'
 import { dayNumber, usageAnswer } from '../http/page/usage-entries.ts'
-import { LedgerTooNew } from '../ledger/ledger.ts'
-import { openLedger } from '../ledger/open-ledger.ts'
+import type { LedgerPlace } from '../ledger/ledger-place.ts'
 import type { UseQuestion } from '../ledger/use/use-question.ts'
 import { paintFor } from '../observe/text.ts'
 import { choiceFlag, integerFlag } from './arguments.ts'
@@ -38,8 +37,9 @@ export const usageCommand: Command<typeof flags> = {
 }
 
 async function run({ flags: given, environment, stdout }: CommandContext<typeof flags>): Promise<number> {
-  const { ledger: path } = findHome(environment)
-  if (!existsSync(path)) throw new Error(`${path} does not exist: svc keeps the use when it runs with --auth keys`)
+  const place = ledgerPlace(environment)
+  if (place.kind === 'file' && !existsSync(place.path))
+    throw new Error(`${place.path} does not exist: svc keeps the use when it runs with --auth keys`)
   const by = given.by === 'day' ? 'all' : given.by
   const now = Date.now()
   const question: UseQuestion = {
@@ -49,7 +49,7 @@ async function run({ flags: given, environment, stdout }: CommandContext<typeof 
     to: dayNumber(now + dayMs),
     rowsMax,
   }
-  const answer = usageAnswer(question, await read(path, question))
+  const answer = usageAnswer(question, await read(place, question))
   if (given.json) {
     stdout.write(`${JSON.stringify(answer)}\n`)
     return 0
@@ -80,20 +80,16 @@ async function run({ flags: given, environment, stdout }: CommandContext<typeof 
   return 0
 }
 
-async function read(path: string, question: UseQuestion) {
-  try {
-    // An older database is migrated first, as by svc keys.
-    const ledger = await openLedger({ path })
-    await ledger.close()
-  } catch (error) {
-    throw error instanceof LedgerTooNew ? new UsageError(error.message, { cause: error }) : error
-  }
-  const { openUseReader } = await import('../ledger/use/read-use.ts')
-  const reader = await openUseReader(path)
+async function read(place: LedgerPlace, question: UseQuestion) {
+  // An older database is migrated first, as by svc keys.
+  const ledger = await openLedgerAt(place)
+  await ledger.close()
+  const { openUseReaderAt } = await import('../ledger/use/open-use.ts')
+  const reader = await openUseReaderAt(place)
   try {
     return await reader.read(question)
   } finally {
-    reader.close()
+    await reader.close()
   }
 }
 

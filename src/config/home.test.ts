@@ -19,6 +19,7 @@ describe('findHome', () => {
       access: `${folder}/access.json`,
       ledger: `${folder}/svc.db`,
       lastConversation: `${folder}/chat/last.json`,
+      keysCache: `${folder}/keys.cache`,
     })
   })
 

@@ -21,6 +21,8 @@ export interface Home {
   readonly ledger: string
   /** `chat/last.json`: the last conversation of `svc chat`. */
   readonly lastConversation: string
+  /** `keys.cache`: a copy of the keys in a PostgreSQL database. */
+  readonly keysCache: string
 }
 
 /** Finds `SVC_HOME`, else `.svc` in the home directory (docs/commands.md). @throws {HomeError} when neither is known */
@@ -34,6 +36,7 @@ export function findHome(environment: Environment): Home {
     modelsCache: join(folder, 'cache', 'models'),
     ledger: join(folder, 'svc.db'),
     lastConversation: join(folder, 'chat', 'last.json'),
+    keysCache: join(folder, 'keys.cache'),
   }
 }
 

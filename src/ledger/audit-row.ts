@@ -20,7 +20,18 @@ export const auditColumns = 'seq, time, actor, actor_salt, actor_hash, via, acti
 
 /** Values of {@link auditColumns}. */
 export function auditValues(entry: ChainedEntry): (string | number | null)[] {
-  const { seq, time, actor = null, actorSalt = null, actorHash, via, action, object, before = null, after = null } = entry
+  const {
+    seq,
+    time,
+    actor = null,
+    actorSalt = null,
+    actorHash,
+    via,
+    action,
+    object,
+    before = null,
+    after = null,
+  } = entry
   return [seq, time, actor, actorSalt, actorHash, via, action, object, before, after, entry.chain]
 }
 

@@ -1,52 +1,30 @@
-import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import fc from 'fast-check'
+import { databases, type TestDatabase } from '../../test/fakes/databases.ts'
 import { chainOf, chainWalk, hashOfActor, type ChainReport } from './audit-chain.ts'
-import { backUp } from './back-up.ts'
 import type { AuditMark, ChainedEntry, KeyTable, Ledger } from './ledger.ts'
-import { migrations } from './migrations.ts'
-import { openDatabase } from './open-database.ts'
-import { openLedger } from './open-ledger.ts'
-import { storableKey, temporaryFolder } from './testing.ts'
+import { storableKey, verifiedChain } from './testing.ts'
 
-let place: ReturnType<typeof temporaryFolder>
+let place: TestDatabase
 let ledger: Ledger
 let keys: KeyTable
-beforeEach(async () => {
-  place = temporaryFolder()
-  ledger = await openLedger({ path: place.path })
+async function open(make: () => Promise<TestDatabase>): Promise<void> {
+  place = await make()
+  ledger = await place.open()
   keys = ledger.keys
-})
-afterEach(async () => {
-  await ledger.close()
-  place.remove()
-})
-
-async function verified(expected?: string, audit = ledger.audit): Promise<ChainReport> {
-  const walk = chainWalk(expected)
-  // Slices of one entry: the chain crosses them.
-  for (let after = -9; ;) {
-    const [entry] = await audit.slice(after, 1)
-    if (entry === undefined) return walk.end(await audit.given())
-    walk.check([entry])
-    after = entry.seq
-  }
 }
 
-/** Changes the file as another program would. */
-function tamper(...statements: readonly string[]): void {
-  const database = new Database(place.path)
-  for (const statement of statements) database.run(statement)
-  database.close()
-}
+const verified = (expected?: string): Promise<ChainReport> => verifiedChain(ledger.audit, expected)
+const tamper = (...statements: readonly string[]) => place.tamper(...statements)
 
 async function makeKeys(count: number): Promise<void> {
   for (let made = 0; made < count; made += 1) await keys.add(storableKey({ name: `secret name ${made}` }))
 }
 
-describe('the audit', () => {
+describe.each(databases)('the audit in %s', (_database, make) => {
+  beforeEach(() => open(make), 30_000)
+  afterEach(() => place.remove())
+
   test('has an entry for each key that is made, rotated and ended, with what changed', async () => {
     const marks: AuditMark[] = []
     const viaRoute = ledger.keysVia('v1/keys', (mark) => marks.push(mark))
@@ -88,43 +66,33 @@ describe('the audit', () => {
   })
 
   test('and the key are written together, or neither', async () => {
-    tamper(`CREATE TRIGGER refuse BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no entry'); END`)
+    await place.refuseEntries('no entry')
     await expect(keys.add(storableKey())).rejects.toThrow('no entry')
     expect(await keys.list(0, 9)).toEqual([])
-    tamper('DROP TRIGGER refuse')
-    await makeKeys(1)
-    tamper(`CREATE TRIGGER refuse BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no entry'); END`)
-    await expect(keys.end(1, { at: 5, by: 'ann' })).rejects.toThrow('no entry')
-    await expect(keys.replace(1, storableKey(), 9)).rejects.toThrow('no entry')
-    expect(await keys.list(0, 9)).toMatchObject([{ id: 1 }])
-    expect(await keys.find(1)).not.toHaveProperty('ended')
-    expect(await keys.find(1)).not.toHaveProperty('expires')
-  })
-
-  test('begins in a database of the version before, whose keys stay', async () => {
-    await ledger.close()
-    const path = join(place.folder, 'old.db')
-    const old = await openDatabase({ path, migrations: migrations.slice(0, 3), lockMs: 60 })
-    old.run(`INSERT INTO key (line, hash, hint, name, kind, made, made_by, grants, version)
-             VALUES (1, x'00', 'h', 'n', 'program', 1, 'ann', '{"scopes":[]}', 1)`)
-    old.close()
-    ledger = await openLedger({ path })
-    expect(await ledger.keys.list(0, 9)).toMatchObject([{ id: 1 }])
-    expect(await verified()).toEqual({ entries: 0, faults: [] })
-    await ledger.keys.end(1, { at: 5, by: 'ann' })
-    expect(await verified()).toMatchObject({ entries: 1, newest: { seq: 1 }, faults: [] })
+    await place.refuseEntries(undefined)
+    const { id } = await keys.add(storableKey())
+    await place.refuseEntries('no entry')
+    await expect(keys.end(id, { at: 5, by: 'ann' })).rejects.toThrow('no entry')
+    await expect(keys.replace(id, storableKey(), 9)).rejects.toThrow('no entry')
+    expect(await keys.list(0, 9)).toMatchObject([{ id }])
+    expect(await keys.find(id)).not.toHaveProperty('ended')
+    expect(await keys.find(id)).not.toHaveProperty('expires')
   })
 
   test('goes on without a fault when an actor is forgotten', async () => {
     await makeKeys(3)
-    tamper('UPDATE audit SET actor = NULL, actor_salt = NULL WHERE seq = 2')
+    await tamper('UPDATE audit SET actor = NULL, actor_salt = NULL WHERE seq = 2')
     expect((await verified()).faults).toEqual([])
-    tamper(`UPDATE audit SET actor = 'eve' WHERE seq = 2`)
+    await tamper(`UPDATE audit SET actor = 'eve' WHERE seq = 2`)
     expect((await verified()).faults).toEqual([expect.stringContaining('entry 2 has another actor')])
   })
 })
 
-describe('a walk through the chain names what was done to it', () => {
+describe.each(databases)('a walk through the chain in %s names what was done to it', (_database, make) => {
+  beforeEach(() => open(make), 30_000)
+  afterEach(() => place.remove())
+
+  const givenNow = (seq: number) => (): string => place.setGiven(seq)
   const changed = (seq: number) =>
     `entry ${seq} does not follow from ${seq === 1 ? 'the beginning' : `entry ${seq - 1}`}: changed or moved`
 
@@ -137,7 +105,7 @@ describe('a walk through the chain names what was done to it', () => {
     [`after = NULL`, 2],
   ])('%s in entry %i', async (what, seq) => {
     await makeKeys(5)
-    tamper(`UPDATE audit SET ${what} WHERE seq = ${seq}`)
+    await tamper(`UPDATE audit SET ${what} WHERE seq = ${seq}`)
     expect((await verified()).faults).toEqual([changed(seq)])
   })
 
@@ -173,27 +141,25 @@ describe('a walk through the chain names what was done to it', () => {
     ],
     [
       'closed ranks',
-      [
-        'DELETE FROM audit WHERE seq = 2',
-        'UPDATE audit SET seq = seq - 1 WHERE seq > 2',
-        `UPDATE sqlite_sequence SET seq = 4 WHERE name = 'audit'`,
-      ],
+      ['DELETE FROM audit WHERE seq = 2', 'UPDATE audit SET seq = seq - 1 WHERE seq > 2', givenNow(4)],
       [changed(2), changed(3), changed(4)],
     ],
   ])('%s', async (_name, statements, faults) => {
     await makeKeys(5)
-    tamper(...statements)
+    await tamper(...statements.map((each) => (typeof each === 'string' ? each : each())))
     expect((await verified()).faults).toEqual(faults)
   })
 
   test('an end that was cut with all traces: by a chain that was kept elsewhere', async () => {
     await makeKeys(5)
     const kept = (await verified()).newest?.chain
-    tamper('DELETE FROM audit WHERE seq > 3', `UPDATE sqlite_sequence SET seq = 3 WHERE name = 'audit'`)
+    await tamper('DELETE FROM audit WHERE seq > 3', place.setGiven(3))
     expect((await verified()).faults).toEqual([])
     expect((await verified(kept)).faults).toEqual([expect.stringContaining('no entry has the expected chain')])
   })
+})
 
+describe('a walk through any chain names', () => {
   test('at most 100 faults, and that there are more', () => {
     const walk = chainWalk()
     walk.check(Array.from({ length: 300 }, (_, index) => ({ ...entryOf(index + 1, undefined, 'a'), chain: 'x' })))
@@ -246,30 +212,3 @@ function entryOf(seq: number, before: string | undefined, text: string): Chained
   }
   return { ...entry, chain: chainOf(before, entry) }
 }
-
-describe('a backup', () => {
-  test('is the whole database, while others write, for its owner alone', async () => {
-    await makeKeys(3)
-    const copy = join(place.folder, 'copy.db')
-    await backUp(place.path, copy)
-    await makeKeys(1)
-    expect(statSync(copy).mode & 0o777).toBe(0o600)
-    const restored = await openLedger({ path: copy })
-    expect(await restored.keys.list(0, 9)).toHaveLength(3)
-    expect(await verified(undefined, restored.audit)).toMatchObject({ entries: 3, faults: [] })
-    await restored.close()
-  })
-
-  test('never replaces a file, and leaves nothing when it fails', async () => {
-    const copy = join(place.folder, 'copy.db')
-    writeFileSync(copy, 'mine')
-    await expect(backUp(place.path, copy)).rejects.toThrow(`${copy} exists`)
-    expect(readFileSync(copy, 'utf8')).toBe('mine')
-    const nowhere = join(place.folder, 'no', 'copy.db')
-    await expect(backUp(place.path, nowhere)).rejects.toThrow(`${nowhere} cannot be written (ENOENT)`)
-    const damaged = join(place.folder, 'damaged.db')
-    writeFileSync(damaged, 'text'.repeat(999))
-    await expect(backUp(damaged, join(place.folder, 'other.db'))).rejects.toThrow(`${damaged} is damaged`)
-    expect(Array.from(new Bun.Glob('{copy,other}*').scanSync(place.folder))).toEqual(['copy.db'])
-  })
-})

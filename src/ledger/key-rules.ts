@@ -7,7 +7,7 @@ const madeADayMax = 100
 const dayMs = 24 * 60 * 60 * 1_000
 
 /** A change of a key, to be recorded. */
-export type KeyEntry = Omit<NewEntry, 'via' | 'object'> & { readonly id: number }
+export type ChangedKey = Omit<NewEntry, 'via' | 'object'> & { readonly id: number }
 
 /** Keys made after this time count as made in the day. @param made Unix milliseconds */
 export function dayBefore(made: number): number {
@@ -33,7 +33,11 @@ export function checkCeilings({ inUse, ofToday }: OwnedKeys, most = Number.POSIT
 }
 
 /** Why a key gets no successor; `undefined`: it may get one. */
-export function refusalOfSuccessor(key: StoredKey | undefined, isNewest: boolean, now: number): NoSuccessor | undefined {
+export function refusalOfSuccessor(
+  key: StoredKey | undefined,
+  isNewest: boolean,
+  now: number,
+): NoSuccessor | undefined {
   if (key === undefined) return 'unknown'
   if (key.person !== undefined) return 'personal'
   if (key.ended !== undefined || (key.expires !== undefined && key.expires <= now)) return 'over'
@@ -41,7 +45,7 @@ export function refusalOfSuccessor(key: StoredKey | undefined, isNewest: boolean
 }
 
 /** The entry of a new key. The name of a key may be that of a person: it stands in the table of keys only. */
-export function making({ id, line, kind, made, madeBy, expires, grants }: StoredKey): KeyEntry {
+export function making({ id, line, kind, made, madeBy, expires, grants }: StoredKey): ChangedKey {
   const granted: unknown = JSON.parse(grants)
   return {
     ...{ id, time: made, actor: madeBy, action: 'key.made' },
@@ -50,7 +54,11 @@ export function making({ id, line, kind, made, madeBy, expires, grants }: Stored
 }
 
 /** The entry of a key that got a successor. @param end the time at which the key expires now */
-export function rotation({ id, expires }: StoredKey, { made, madeBy, id: successor }: StoredKey, end: number): KeyEntry {
+export function rotation(
+  { id, expires }: StoredKey,
+  { made, madeBy, id: successor }: StoredKey,
+  end: number,
+): ChangedKey {
   return {
     ...{ id, time: made, actor: madeBy, action: 'key.rotated' },
     before: { expires: expires ?? null },
@@ -59,6 +67,6 @@ export function rotation({ id, expires }: StoredKey, { made, madeBy, id: success
 }
 
 /** The entry of a key that was ended. */
-export function ending(id: number, { at, by }: Ending): KeyEntry {
+export function ending(id: number, { at, by }: Ending): ChangedKey {
   return { id, time: at, actor: by, action: 'key.ended', before: { ended: null }, after: { ended: at } }
 }

@@ -9,7 +9,7 @@ import {
   making,
   refusalOfSuccessor,
   rotation,
-  type KeyEntry,
+  type ChangedKey,
   type OwnedKeys,
 } from './key-rules.ts'
 import type { AuditMark, ChangeVia, KeyTable, NewKey, StoredKey } from './ledger.ts'
@@ -35,7 +35,7 @@ export interface Recording {
 export function keyTable({ perform, stamp, publish }: LedgerDatabase, { via, onEntry }: Recording): KeyTable {
   /** Performs a change in one transaction, and publishes it. @param work gets the number of the change */
   async function change<Value>(
-    work: (database: Database, version: number, record: (entry: KeyEntry) => void) => Value,
+    work: (database: Database, version: number, record: (entry: ChangedKey) => void) => Value,
   ): Promise<Value> {
     const { value, version, entry } = await perform((database) =>
       database

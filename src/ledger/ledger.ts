@@ -81,9 +81,11 @@ export type NoSuccessor = 'unknown' | 'over' | 'replaced' | 'personal'
 
 /** All keys. Methods reject with {@link LedgerUnavailable} when the database cannot be used. */
 export interface KeyTable {
+  /** The database is a server that may be away at the start: then all keys are refused until it can be read. */
+  readonly mayBeAway?: true
   /**
    * Differs after each change that any process of this machine has made. Reads memory, in nanoseconds. A change returns
-   * to its caller only when the number differs in all processes.
+   * to its caller only when the number differs in all processes. -1: the keys must be read again, which may fail.
    */
   stamp(): number
   /** Keys that changed after a state. @param mark default: none, which gives all keys */
@@ -171,6 +173,9 @@ export interface AuditTable {
 export class LedgerUnavailable extends Error {
   override readonly name = 'LedgerUnavailable'
 }
+
+/** The server of the database is there, and refuses: a setting is wrong. */
+export class LedgerRefused extends LedgerUnavailable {}
 
 /** A newer version of svc has changed the database: this version must not use it. */
 export class LedgerTooNew extends Error {

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Ledger, NewKey } from './ledger.ts'
+import { chainWalk, type ChainReport } from './audit-chain.ts'
+import type { AuditTable, Ledger, NewKey } from './ledger.ts'
 import { openLedger } from './open-ledger.ts'
 
 /** A key to be stored, with a hash of its own. For tests. */
@@ -43,5 +44,17 @@ export async function temporaryLedger(): Promise<TemporaryLedger> {
       await ledger.close()
       remove()
     },
+  }
+}
+
+/** Verifies a chain. For tests. @param expected a chain that was kept elsewhere */
+export async function verifiedChain(audit: AuditTable, expected?: string): Promise<ChainReport> {
+  const walk = chainWalk(expected)
+  // Slices of one entry: the chain crosses them.
+  for (let after = -9; ;) {
+    const [entry] = await audit.slice(after, 1)
+    if (entry === undefined) return walk.end(await audit.given())
+    walk.check([entry])
+    after = entry.seq
   }
 }

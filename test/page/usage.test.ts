@@ -38,7 +38,7 @@ async function used(records: readonly RequestRecord[]): Promise<void> {
     lockMs: 5_000,
   })
   expect(await store.write([batchOf(1, records)])).toEqual({})
-  store.close()
+  await store.close()
 }
 
 /** Opens the view as a signed-in person. */

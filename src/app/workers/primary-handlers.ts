@@ -3,6 +3,7 @@ import type { SharedFiles } from '../../cluster/shared-files.ts'
 import type { WorkerGroup } from '../../cluster/worker-group.ts'
 import type { PrimaryLifecycle } from '../../cluster/worker-lifecycle.ts'
 import type { Probe } from '../../config/detect.ts'
+import type { LedgerPlace } from '../../ledger/ledger-place.ts'
 import type { Lessee } from '../../limits/authority.ts'
 import type { LocalBudgetAuthority } from '../../limits/budgets/budget-authority.ts'
 import type { Spending } from '../../limits/budgets/opened-budgets.ts'
@@ -37,8 +38,8 @@ export interface PrimaryHandlersOptions {
   readonly budgetAuthority: LocalBudgetAuthority
   readonly spending: Spending
   readonly probe: Probe
-  /** Records the use by requests. @param path of svc.db */
-  readonly keepUse: (path: string) => void
+  /** Records the use by requests. */
+  readonly keepUse: (place: LedgerPlace) => void
   /** @param zone IANA name */
   readonly setUseZone: (zone: string) => void
   /** Starts a rolling restart. */

@@ -95,7 +95,7 @@ const toPrimary: Samples<PrimaryHandlers> = {
   socketPosition: [undefined, { index: 0, count: 2 }],
   probe: [11434, ['llama']],
   setUseZone: ['Europe/Berlin', undefined],
-  keepUse: ['/home/ann/.svc/svc.db', undefined],
+  keepUse: [{ kind: 'file', path: '/home/ann/.svc/svc.db' }, undefined],
   buildPage: [undefined, undefined],
   admitBudgets: [
     { budgets: [budget], estimate: 5 },

@@ -5,6 +5,7 @@ import type { PrimaryLifecycle, WorkerLifecycle } from '../../cluster/worker-lif
 import type { Probe } from '../../config/detect.ts'
 import type { RelayedBytes, RelayedRead } from '../../http/page/answers-api.ts'
 import type { AnswerName } from '../../http/page/kept-answers.ts'
+import type { LedgerPlace } from '../../ledger/ledger-place.ts'
 import type { AskedClaim, ClaimDecision, Returned } from '../../limits/authority.ts'
 import type { SpendingQuestion } from '../../limits/budgets/opened-budgets.ts'
 import type { BudgetHandlers } from '../../limits/budgets/remote-budget-authority.ts'
@@ -52,8 +53,8 @@ export type PrimaryHandlers = PrimaryLifecycle &
     socketPosition(nothing: undefined): SocketPosition | undefined
     /** The models of a server at this port of 127.0.0.1. Cached until the configuration is reloaded. */
     probe(port: number): ReturnType<Probe>
-    /** Records the use by the requests of all workers from now on. The argument is the path of svc.db. */
-    keepUse(path: string): void
+    /** Records the use by the requests of all workers from now on. */
+    keepUse(place: LedgerPlace): void
     /** Sums of use are cut at the hours of this time zone from now on. */
     setUseZone(zone: string): void
     /** Resolves when the page is built. */

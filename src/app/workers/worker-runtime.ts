@@ -5,6 +5,7 @@ import { restartReason, type WorkerLifecycle } from '../../cluster/worker-lifecy
 import { isFirstWorker, linkToPrimary } from '../../cluster/worker-link.ts'
 import { readForOther } from '../../http/page/answers-api.ts'
 import type { KeptAnswers } from '../../http/page/kept-answers.ts'
+import type { LedgerPlace } from '../../ledger/ledger-place.ts'
 import { errorFields } from '../../observe/log.ts'
 import { workerObserver } from '../../observe/worker-observer.ts'
 import { healthBook } from '../../service/health/health.ts'
@@ -42,13 +43,13 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
     onLost: (batch) => rescue()?.addBatch(batch),
     onOverflow: (record) => rescue()?.add(record),
   })
-  let ledgerPath: string | undefined
+  let ledger: LedgerPlace | undefined
   const use = useKeeper(log)
 
   /** This process writes the records that the primary does not take: the primary may have died. */
   function rescue(): UseKeeper | undefined {
-    if (ledgerPath === undefined) return undefined
-    use.start(ledgerPath)
+    if (ledger === undefined) return undefined
+    use.start(ledger)
     return use
   }
 
@@ -93,9 +94,9 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
     },
     stores,
     observer,
-    keepUse(path) {
-      ledgerPath = path
-      primary.notify('keepUse', path)
+    keepUse(place) {
+      ledger = place
+      primary.notify('keepUse', place)
     },
     setUseZone(zone) {
       use.setZone(zone)

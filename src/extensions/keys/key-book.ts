@@ -3,7 +3,7 @@ import type { Access } from '../../formats/access.ts'
 import { parseStoredGrants, type Grants } from '../../keys/grants.ts'
 import { hashOfKey, type FormedKey } from '../../keys/key-form.ts'
 import { kindOf } from '../../keys/manage-keys.ts'
-import type { KeyMark, KeyPerson, KeyTable, StoredKey } from '../../ledger/ledger.ts'
+import { LedgerUnavailable, type KeyMark, type KeyPerson, type KeyTable, type StoredKey } from '../../ledger/ledger.ts'
 import type { Visitor, VisitorKey } from '../extension.ts'
 
 /** A key that is in use. */
@@ -35,7 +35,7 @@ export interface KeyBook {
 
 /** Loads the keys of a table. @param onFault called for a key whose stored grants cannot be read: it is left out */
 export async function keyBook(
-  table: Pick<KeyTable, 'stamp' | 'changes'>,
+  table: Pick<KeyTable, 'stamp' | 'changes' | 'mayBeAway'>,
   onFault: (id: number, error: unknown) => void,
 ): Promise<KeyBook> {
   const known = new Map<string, KnownKey>()
@@ -85,7 +85,12 @@ export async function keyBook(
     }
   }
 
-  await upToDate()
+  try {
+    await upToDate()
+  } catch (error) {
+    // Until its server can be read, each key is answered with this error.
+    if (table.mayBeAway !== true || !(error instanceof LedgerUnavailable)) throw error
+  }
   return {
     find(key) {
       const hash = hashOfKey(key)

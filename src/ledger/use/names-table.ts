@@ -5,7 +5,7 @@ import type { Person } from './charges.ts'
 export type LabelKind = 'model' | 'provider' | 'error' | 'api'
 
 /** Names of one kind, beyond which further ones count as `other`. */
-const namesMax = 100_000
+export const namesMax = 100_000
 
 /** The ids of names and people. New ones are stored. Ids are found in memory after their first use. */
 export interface NamesTable {

@@ -1,22 +1,11 @@
 import { Database } from 'bun:sqlite'
 import { identityOf, performed } from '../open-database.ts'
-import { counterNames, type CounterName } from './counters.ts'
-import type { UseAnswer, UseFilter, UseGroup, UseQuestion, UseRow } from './use-question.ts'
+import { counterNames } from './counters.ts'
+import type { UseAnswer, UseFilter, UseGroup, UseQuestion } from './use-question.ts'
+import { hoursReadMs, isModelOf, useRow, type UseReader } from './use-reader.ts'
 import { zoneHours } from './zone-hours.ts'
 
-/** Hours are kept for 100 days; the sums of longer times are read from days. */
-const hoursReadMs = 99 * 86_400_000
 const lockMs = 1_000
-
-/** Reads the use in svc.db. Methods reject with {@link LedgerUnavailable} when it cannot be read. */
-export interface UseReader {
-  read(question: UseQuestion): Promise<UseAnswer>
-  /** The cost since a local midnight in nano-USD. @param since Unix milliseconds; 0: all */
-  costSince(filter: UseFilter, since: number, now: number): Promise<number>
-  /** Whether the file at the path is still the open one. */
-  isCurrent(): boolean
-  close(): void
-}
 
 /** Opens svc.db for reading alone. It must exist, with a current schema. */
 export async function openUseReader(path: string): Promise<UseReader> {
@@ -49,7 +38,7 @@ export async function openUseReader(path: string): Promise<UseReader> {
     const named = nameOf(by)
     const writtenAt = database.query<{ time: number | null }, []>('SELECT max(time) AS time FROM batch').get()?.time
     return {
-      rows: found.slice(0, rowsMax).map((row) => rowOf(row, named)),
+      rows: found.slice(0, rowsMax).map((row) => useRow(row, named)),
       isCut: found.length > rowsMax,
       timeZone: zoneOf(database),
       ...(writtenAt === null || writtenAt === undefined ? {} : { writtenAt }),
@@ -122,39 +111,6 @@ function modelIds(database: Database, models: readonly string[]): readonly numbe
   return database
     .query<{ id: number; text: string }, []>("SELECT id, text FROM label WHERE kind = 'model'")
     .all()
-    .filter(({ text }) => isAmong(text.toLowerCase(), models) || isAmong(withoutProvider(text.toLowerCase()), models))
+    .filter(({ text }) => isModelOf(text, models))
     .map(({ id }) => id)
-}
-
-/** Of a name as `provider/model`, the model. */
-function withoutProvider(name: string): string {
-  return name.slice(name.indexOf('/') + 1)
-}
-
-function isAmong(model: string, names: readonly string[]): boolean {
-  return names.some((name) => (name.endsWith('*') ? model.startsWith(name.slice(0, -1)) : model === name))
-}
-
-function rowOf(row: Readonly<Record<string, number>>, named: (id: number) => string): UseRow {
-  const counters = Object.fromEntries(counterNames.map((name) => [name, row[name] ?? 0]))
-  return { time: row['time'] ?? 0, name: named(row['name'] ?? 0), counters: { ...noCounters, ...counters } }
-}
-
-const noCounters: Readonly<Record<CounterName, number>> = {
-  requests: 0,
-  errors: 0,
-  left_early: 0,
-  attempts: 0,
-  input: 0,
-  cached: 0,
-  write5: 0,
-  write60: 0,
-  output: 0,
-  reasoning: 0,
-  cost: 0,
-  cost_reported: 0,
-  cost_estimated: 0,
-  unpriced: 0,
-  estimated: 0,
-  unsettled: 0,
 }

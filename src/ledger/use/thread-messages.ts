@@ -1,19 +1,29 @@
+import type { LedgerPlace } from '../ledger-place.ts'
 import type { UseBatch } from './use-batch.ts'
 import type { UseFilter, UseQuestion } from './use-question.ts'
-import type { UseStoreOptions, WriteResult } from './use-store.ts'
+import type { WriteResult } from './use-store.ts'
 
-/** Sent to the thread. The first message opens the files. */
+/** Options of the thread. */
+export interface ThreadOptions {
+  readonly place: LedgerPlace
+  /** IANA name. */
+  readonly zone: string
+}
+
+/** Sent to the thread. The first message opens the database. */
 export type ToThread =
-  | { readonly kind: 'open'; readonly options: Pick<UseStoreOptions, 'path' | 'rowsPath' | 'zone'> }
+  | { readonly kind: 'open'; readonly options: ThreadOptions }
   | { readonly kind: 'write'; readonly batches: readonly UseBatch[] }
   | { readonly kind: 'zone'; readonly zone: string }
   /** A question for the use; it needs no `open`. */
-  | { readonly kind: 'ask'; readonly id: number; readonly path: string; readonly question: ThreadQuestion }
-  /** Closes the files and ends the thread. */
+  | { readonly kind: 'ask'; readonly id: number; readonly place: LedgerPlace; readonly question: ThreadQuestion }
+  /** Closes the database and ends the thread. */
   | { readonly kind: 'close' }
 
 /** Sent by the thread: the result of each `write`, in order, and of each `ask`. */
 export type FromThread =
+  /** The keys cannot be read from the server; without a problem they can again. */
+  | { readonly kind: 'keys'; readonly problem?: string }
   | { readonly kind: 'written'; readonly result: WriteResult }
   | { readonly kind: 'answer'; readonly id: number; readonly answer: unknown }
   | { readonly kind: 'failed'; readonly id: number; readonly reason: string }

@@ -1,3 +1,4 @@
+import { nameOfPlace, type LedgerPlace } from '../ledger-place.ts'
 import { LedgerUnavailable } from '../ledger.ts'
 import { threadFile } from './thread-file.ts'
 import type { FromThread, ThreadQuestion, ToThread } from './thread-messages.ts'
@@ -14,8 +15,7 @@ export interface UseAsker {
 
 /** Options of {@link useAsker}. */
 export interface UseAskerOptions {
-  /** Path of svc.db. */
-  readonly path: string
+  readonly place: LedgerPlace
   /** Milliseconds without a question after which the thread ends. Default 60,000. */
   readonly idleMs?: number
   /** Milliseconds for an answer. Default 10,000. */
@@ -28,7 +28,7 @@ interface Open {
 }
 
 /** The thread is started by the first question. */
-export function useAsker({ path, idleMs = 60_000, answerMs = 10_000 }: UseAskerOptions): UseAsker {
+export function useAsker({ place, idleMs = 60_000, answerMs = 10_000 }: UseAskerOptions): UseAsker {
   const open = new Map<number, Open>()
   let worker: Worker | undefined
   let idleTimer: Timer | undefined
@@ -50,7 +50,8 @@ export function useAsker({ path, idleMs = 60_000, answerMs = 10_000 }: UseAskerO
 
   function stopped(): void {
     worker = undefined
-    for (const { reject } of open.values()) reject(new LedgerUnavailable(`the thread that reads ${path} has ended`))
+    for (const { reject } of open.values())
+      reject(new LedgerUnavailable(`the thread that reads ${nameOfPlace(place)} has ended`))
     open.clear()
   }
 
@@ -75,10 +76,10 @@ export function useAsker({ path, idleMs = 60_000, answerMs = 10_000 }: UseAskerO
     // oxlint-disable-next-line typescript/consistent-type-assertions
     open.set(id, { resolve: (answer) => resolve(answer as Answer), reject })
     const timer = setTimeout(
-      () => reject(new LedgerUnavailable(`${path} gave no answer within ${answerMs} ms; try again`)),
+      () => reject(new LedgerUnavailable(`${nameOfPlace(place)} gave no answer within ${answerMs} ms; try again`)),
       answerMs,
     )
-    send({ kind: 'ask', id, path, question })
+    send({ kind: 'ask', id, place, question })
     try {
       return await promise
     } finally {

@@ -145,7 +145,7 @@ describe('a thread that dies', () => {
 })
 
 describe('the real thread', () => {
-  const start = () => startUseThread({ path: place.path, rowsPath, zone: 'UTC' })
+  const start = () => startUseThread({ place: { kind: 'file', path: place.path }, zone: 'UTC' })
 
   test('writes, and ends by a message', async () => {
     const { recorder, troubles } = recorderOf(start)

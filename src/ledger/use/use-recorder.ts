@@ -1,5 +1,6 @@
 import type { RequestRecord } from '../../observe/record.ts'
 import { recordsOf, type RecordedUse, type SummedUse, type UseBatch } from './use-batch.ts'
+import type { WriteResult } from './use-store.ts'
 import { useSums, type UseSums } from './use-sums.ts'
 import type { UseThread } from './use-thread-link.ts'
 import { zoneHours } from './zone-hours.ts'
@@ -82,8 +83,8 @@ export function useRecorder({
 
   function startThread(): UseThread {
     const started = start(hours.zone)
-    started.onResult(({ sumsProblem, rowsProblem, areRowsLost }) => {
-      if (started === thread) settle(sumsProblem, rowsProblem, areRowsLost === true)
+    started.onResult((result) => {
+      if (started === thread) settle(result)
     })
     started.onEnd(() => {
       if (started === thread && !isClosing) restart()
@@ -93,14 +94,19 @@ export function useRecorder({
 
   /** The thread has died. Its last batch may be written or not; the batch number decides. */
   function restart(): void {
+    putBackUnsure()
+    report('the thread that writes the use has ended; another one starts')
+    thread = startThread()
+    retryLater()
+  }
+
+  /** What was in flight may be written or not. */
+  function putBackUnsure(): void {
     const { recorded = [], folded: sums = [] } = inFlight ?? {}
     const all = [...sums.map((batch): Waiting => ({ batch, isSummed: false, isUnsure: true })), ...recorded]
     for (const each of all) each.isUnsure = true
     waiting = [...all, ...waiting]
     inFlight = undefined
-    report('the thread that writes the use has ended; another one starts')
-    thread = startThread()
-    retryLater()
   }
 
   function gather(): void {
@@ -179,23 +185,27 @@ export function useRecorder({
     return waiting.splice(0, end === -1 ? waiting.length : end)
   }
 
-  function settle(sumsProblem: string | undefined, rowsProblem: string | undefined, areRowsLost: boolean): void {
+  function settle({ sumsProblem, isUnknown, rowsProblem, areRowsLost }: WriteResult): void {
     if (inFlight === undefined) return
+    report(sumsProblem ?? rowsProblem)
+    if (isUnknown === true) {
+      putBackUnsure()
+      return retryLater()
+    }
     const { recorded, folded: sums } = inFlight
     inFlight = undefined
-    report(sumsProblem ?? rowsProblem)
     if (sumsProblem !== undefined) {
       for (const batch of sums) fold(batch)
       putBack(recorded)
       return retryLater()
     }
-    const areDone = rowsProblem === undefined || areRowsLost
+    const areDone = rowsProblem === undefined || areRowsLost === true
     for (const each of recorded) {
       each.isSummed = true
       each.isUnsure = false
       if (!areDone) continue
       waitingBytes -= bytesOf(each.batch)
-      if (areRowsLost) rowsDropped += countOf(each.batch)
+      if (areRowsLost === true) rowsDropped += countOf(each.batch)
     }
     if (areDone) {
       failures = 0

@@ -10,13 +10,15 @@ import { zoneHours } from './zone-hours.ts'
 export interface WriteResult {
   /** Absent: the sums are written. Else the cause and the way out; then no row is written either. */
   readonly sumsProblem?: string
+  /** With a problem: the batches may be written all the same. */
+  readonly isUnknown?: true
   /** Absent: the rows are written. */
   readonly rowsProblem?: string
   /** The rows cannot be written by trying again. */
   readonly areRowsLost?: true
 }
 
-/** The use in svc.db and requests.db. Methods do not reject. */
+/** The use in a database. Methods do not reject. */
 export interface UseStore {
   /** Opens the files, so that the first write is as fast as others. */
   prepare(): Promise<void>
@@ -26,7 +28,7 @@ export interface UseStore {
   setZone(zone: string): void
   /** Deletes some old rows and hours. @returns whether there may be more */
   sweep(): Promise<boolean>
-  close(): void
+  close(): void | Promise<void>
 }
 
 /** Options of {@link useStore}. */
@@ -44,7 +46,7 @@ export interface UseStoreOptions {
   readonly retention?: RowRetention
 }
 
-/** Opens the files at their first use. */
+/** The use in svc.db and requests.db. Opens the files at their first use. */
 export function useStore({
   path,
   rowsPath,

@@ -1,22 +1,29 @@
 import { threadFile } from './thread-file.ts'
-import type { FromThread, ToThread } from './thread-messages.ts'
+import type { FromThread, ThreadOptions, ToThread } from './thread-messages.ts'
 import type { UseBatch } from './use-batch.ts'
-import type { UseStoreOptions, WriteResult } from './use-store.ts'
+import type { WriteResult } from './use-store.ts'
 
 /** The thread that writes the use, as its starter sees it. */
 export interface UseThread {
   /** One call at a time: the next one follows the result. */
   write(batches: readonly UseBatch[]): void
   setZone(zone: string): void
-  /** Closes the files. Resolves when the thread has ended. */
+  /** Closes the database. Resolves when the thread has ended. */
   close(): Promise<void>
   onResult(listener: (result: WriteResult) => void): void
   /** Called once, when the thread has ended. */
   onEnd(listener: () => void): void
 }
 
-/** Starts the thread. It does not keep the process alive. */
-export function startUseThread(options: Pick<UseStoreOptions, 'path' | 'rowsPath' | 'zone'>): UseThread {
+/**
+ * Starts the thread. It does not keep the process alive.
+ *
+ * @param onKeysTrouble the keys cannot be read from the server; `undefined`: they can again
+ */
+export function startUseThread(
+  options: ThreadOptions,
+  onKeysTrouble: (problem: string | undefined) => void = () => undefined,
+): UseThread {
   const worker = new Worker(threadFile(), { name: 'svc-ledger' })
   const closed = Promise.withResolvers<void>()
   let listener: ((result: WriteResult) => void) | undefined
@@ -24,6 +31,7 @@ export function startUseThread(options: Pick<UseStoreOptions, 'path' | 'rowsPath
 
   worker.onmessage = ({ data }: MessageEvent<FromThread>) => {
     if (data.kind === 'written') listener?.(data.result)
+    else if (data.kind === 'keys') onKeysTrouble(data.problem)
   }
   // An error of the thread ends it; `close` follows.
   worker.onerror = (event) => event.preventDefault()

@@ -1,6 +1,8 @@
-import { openUseReader, type UseReader } from './read-use.ts'
+import type { KeyReader } from '../postgres/key-reader.ts'
+import { openUse, openUseReaderAt } from './open-use.ts'
 import type { FromThread, ToThread } from './thread-messages.ts'
-import { useStore, type UseStore } from './use-store.ts'
+import type { UseReader } from './use-reader.ts'
+import type { UseStore } from './use-store.ts'
 
 /**
  * A thread that writes the use, or answers questions for it: it alone waits for the disk. It ends by a message, never
@@ -12,6 +14,7 @@ declare const self: Worker
 const sweepMs = 60_000
 
 let store: UseStore | undefined
+let keys: KeyReader | undefined
 let reader: UseReader | undefined
 let sweeper: Timer | undefined
 let work: Promise<void> = Promise.resolve()
@@ -28,9 +31,9 @@ function enqueue(job: () => Promise<void>): void {
   work = work.then(job)
 }
 
-async function answer({ id, path, question }: Extract<ToThread, { kind: 'ask' }>): Promise<void> {
+async function answer({ id, place, question }: Extract<ToThread, { kind: 'ask' }>): Promise<void> {
   try {
-    if (reader?.isCurrent() !== true) reader = await openUseReader(path)
+    if (reader?.isCurrent() !== true) reader = await openUseReaderAt(place)
     const found =
       question.kind === 'rows'
         ? await reader.read(question.question)
@@ -44,10 +47,13 @@ async function answer({ id, path, question }: Extract<ToThread, { kind: 'ask' }>
 
 async function perform(message: ToThread): Promise<void> {
   switch (message.kind) {
-    case 'open':
-      store = useStore(message.options)
+    case 'open': {
+      const onKeysTrouble = (problem: string | undefined): void =>
+        send(problem === undefined ? { kind: 'keys' } : { kind: 'keys', problem })
+      ;({ store, keys } = await openUse(message.options, { enqueue, onKeysTrouble }))
       sweeper = setTimeout(() => enqueue(sweep), sweepMs)
       return await store.prepare()
+    }
     case 'write':
       return send({ kind: 'written', result: (await store?.write(message.batches)) ?? {} })
     case 'zone':
@@ -55,9 +61,10 @@ async function perform(message: ToThread): Promise<void> {
     case 'ask':
       return await answer(message)
     case 'close':
-      reader?.close()
       clearTimeout(sweeper)
-      store?.close()
+      keys?.close()
+      await reader?.close()
+      await store?.close()
       // Without a listener the thread ends.
       self.onmessage = null
   }

@@ -1,0 +1,81 @@
+import { existsSync } from 'node:fs'
+import { nameOfServer, type LedgerServer } from '../ledger-place.ts'
+import { LedgerRefused, LedgerUnavailable, type Ledger } from '../ledger.ts'
+import { openKeyCache } from './key-cache.ts'
+import { postgresClient, type PostgresClient } from './postgres-client.ts'
+import { prepareSchema } from './prepare-schema.ts'
+import { serverAudit } from './server-audit.ts'
+import { readIntoCache, serverKeys } from './server-keys.ts'
+
+/** An unused connection of a process that changes keys is closed. */
+const idleMs = 10_000
+
+/** Options of {@link openServerLedger}. */
+export interface ServerLedgerOptions {
+  readonly place: LedgerServer
+  /** A problem with the copy of the keys; `undefined`: it is over. */
+  readonly onTrouble?: (problem: string | undefined) => void
+  /** A database of a newer version is used, too. */
+  readonly mayBeNewer?: boolean
+  /**
+   * For a service: the copy of the keys is made, and the server may be away. Otherwise the copy is only used if there
+   * is one, so that processes of this machine have changes at once.
+   */
+  readonly isService: boolean
+}
+
+/**
+ * Opens the ledger in PostgreSQL. It connects for changes and questions only: keys are read from the copy, which the
+ * thread of use keeps up to date.
+ *
+ * @throws {LedgerRefused} @throws {LedgerTooNew} @throws {LedgerUnavailable} the copy cannot be used
+ */
+export async function openServerLedger({
+  place,
+  onTrouble,
+  mayBeNewer = false,
+  isService,
+}: ServerLedgerOptions): Promise<Ledger> {
+  const { url, cachePath: path, keysGraceMs: graceMs } = place
+  const client = postgresClient({ url, idleMs })
+  const cache =
+    isService || existsSync(path)
+      ? await openKeyCache({ path, graceMs, ...(onTrouble === undefined ? {} : { onTrouble }) })
+      : undefined
+  try {
+    await prepare(client, { name: nameOfServer(url), mayBeNewer, isService })
+    if (isService && cache !== undefined) await readIntoCache(client, cache, false).catch(ignoreAway)
+  } catch (error) {
+    cache?.close()
+    await client.close()
+    throw error
+  }
+  return {
+    keys: serverKeys({ client, cache }, { via: 'command line' }),
+    keysVia: (via, onEntry) => serverKeys({ client, cache }, { via, onEntry }),
+    audit: serverAudit(client),
+    async close() {
+      cache?.close()
+      await client.close()
+    },
+  }
+}
+
+interface PrepareOptions extends Pick<ServerLedgerOptions, 'isService'> {
+  readonly name: string
+  readonly mayBeNewer: boolean
+}
+
+async function prepare(client: PostgresClient, { isService, ...options }: PrepareOptions): Promise<void> {
+  try {
+    await prepareSchema(client, options)
+  } catch (error) {
+    if (!isService) throw error
+    ignoreAway(error)
+  }
+}
+
+/** A service starts without its server, and asks it again; a server that refuses needs another setting. */
+function ignoreAway(error: unknown): void {
+  if (!(error instanceof LedgerUnavailable) || error instanceof LedgerRefused) throw error
+}

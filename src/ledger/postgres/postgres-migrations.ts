@@ -1,0 +1,133 @@
+/** Columns of the sums of use. A released step never changes, so they are not made from the names of counters. */
+const useColumns = `
+     line bigint NOT NULL,
+     person bigint NOT NULL,
+     team bigint NOT NULL,
+     model bigint NOT NULL,
+     provider bigint NOT NULL,
+     requests bigint NOT NULL,
+     errors bigint NOT NULL,
+     left_early bigint NOT NULL,
+     attempts bigint NOT NULL,
+     input bigint NOT NULL,
+     cached bigint NOT NULL,
+     write5 bigint NOT NULL,
+     write60 bigint NOT NULL,
+     output bigint NOT NULL,
+     reasoning bigint NOT NULL,
+     cost bigint NOT NULL,
+     cost_reported bigint NOT NULL,
+     cost_estimated bigint NOT NULL,
+     unpriced bigint NOT NULL,
+     estimated bigint NOT NULL,
+     unsettled bigint NOT NULL`
+const useKey = 'line, person, team, model, provider'
+
+/**
+ * The versions of the schema `svc` in PostgreSQL, in their order. A released step never changes, and a new one only
+ * adds, so that older services run beside newer ones until they are restarted.
+ */
+export const serverMigrations: readonly string[] = [
+  `CREATE TABLE key (
+     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+     line bigint NOT NULL,
+     hash bytea NOT NULL UNIQUE,
+     hint text NOT NULL,
+     name text NOT NULL,
+     kind text NOT NULL,
+     made bigint NOT NULL,
+     made_by text NOT NULL,
+     expires bigint,
+     ended bigint,
+     ended_by text,
+     used bigint,
+     grants text NOT NULL,
+     version bigint NOT NULL,
+     person text,
+     person_name text,
+     person_user_id text,
+     person_caseless bigint,
+     person_seen bigint
+   );
+   CREATE INDEX key_version ON key (version);
+   CREATE INDEX key_line ON key (line, id);
+   CREATE INDEX key_person ON key (person, id) WHERE person IS NOT NULL;
+   CREATE TABLE audit (
+     seq bigint PRIMARY KEY,
+     time bigint NOT NULL,
+     actor text,
+     actor_salt text,
+     actor_hash text NOT NULL,
+     via text NOT NULL,
+     action text NOT NULL,
+     object text NOT NULL,
+     before text,
+     after text,
+     chain text NOT NULL
+   );
+   CREATE TABLE head (version bigint NOT NULL, audit bigint NOT NULL);
+   INSERT INTO head (version, audit) VALUES (0, 0);
+   CREATE TABLE meta (name text PRIMARY KEY, value text NOT NULL);
+   CREATE TABLE label (
+     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+     kind text NOT NULL,
+     text text NOT NULL,
+     UNIQUE (kind, text)
+   );
+   CREATE TABLE person (
+     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+     subject text NOT NULL UNIQUE,
+     name text NOT NULL,
+     email text,
+     seen bigint NOT NULL,
+     gone bigint
+   );
+   CREATE TABLE batch (source text PRIMARY KEY, number bigint NOT NULL, time bigint NOT NULL);
+   CREATE TABLE usage_hour (hour bigint NOT NULL, ${useColumns}, PRIMARY KEY (hour, ${useKey}));
+   CREATE TABLE usage_day (day bigint NOT NULL, ${useColumns}, PRIMARY KEY (day, ${useKey}));
+   CREATE SEQUENCE request_seq;
+   CREATE TABLE request (
+     stored bigint NOT NULL,
+     seq bigint NOT NULL,
+     time bigint NOT NULL,
+     id text NOT NULL,
+     api bigint NOT NULL,
+     line bigint NOT NULL,
+     person bigint NOT NULL,
+     team bigint NOT NULL,
+     model bigint NOT NULL,
+     provider bigint NOT NULL,
+     status bigint NOT NULL,
+     error bigint NOT NULL,
+     ms bigint NOT NULL,
+     first_ms bigint,
+     input bigint NOT NULL,
+     cached bigint NOT NULL,
+     write5 bigint NOT NULL,
+     write60 bigint NOT NULL,
+     output bigint NOT NULL,
+     reasoning bigint NOT NULL,
+     cost bigint,
+     flags bigint NOT NULL,
+     attempts bigint NOT NULL
+   ) PARTITION BY RANGE (stored);
+   CREATE INDEX request_time ON request (time);
+   CREATE INDEX request_line ON request (line, time) WHERE line <> 0;
+   CREATE INDEX request_person ON request (person, time) WHERE person <> 0;
+   CREATE INDEX request_id ON request (id);
+   CREATE INDEX request_failed ON request (time) WHERE status >= 400;
+   CREATE TABLE attempt (
+     stored bigint NOT NULL,
+     seq bigint NOT NULL,
+     n bigint NOT NULL,
+     provider bigint NOT NULL,
+     status bigint NOT NULL,
+     class bigint NOT NULL,
+     ms bigint NOT NULL,
+     input bigint NOT NULL,
+     output bigint NOT NULL,
+     cost bigint,
+     flags bigint NOT NULL
+   ) PARTITION BY RANGE (stored);
+   CREATE INDEX attempt_seq ON attempt (seq);`,
+]

@@ -1,0 +1,51 @@
+import { chainedEntry } from '../audit-chain.ts'
+import { auditColumns, auditValues, entryOf } from '../audit-row.ts'
+import type { AuditMark, AuditTable, ChainedEntry, NewEntry } from '../ledger.ts'
+import type { PostgresClient, Query, SqlRow } from './postgres-client.ts'
+
+/** The audit of a database in PostgreSQL: one chain for all machines. */
+export function serverAudit(client: PostgresClient): AuditTable {
+  return {
+    list: (before, limit) =>
+      client.perform((query) => entries(query, 'seq < $1 ORDER BY seq DESC LIMIT $2', [before, limit])),
+    slice: (after, limit) =>
+      client.perform((query) => entries(query, 'seq > $1 ORDER BY seq LIMIT $2', [after, limit])),
+    given: () => client.perform(async (query) => Number((await query('SELECT audit FROM head'))[0]?.['audit'])),
+  }
+}
+
+/** Appends an entry, in the transaction of the change, which has locked the row of `head`. */
+export async function appendServerEntry(query: Query, change: NewEntry): Promise<AuditMark> {
+  const [last] = await entries(query, 'true ORDER BY seq DESC LIMIT 1', [])
+  const entry = chainedEntry(last, change)
+  await query(
+    `INSERT INTO audit (${auditColumns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    auditValues(entry),
+  )
+  await query('UPDATE head SET audit = greatest(audit, $1)', [entry.seq])
+  return { seq: entry.seq, chain: entry.chain }
+}
+
+async function entries(query: Query, condition: string, values: number[]): Promise<readonly ChainedEntry[]> {
+  const rows = await query(`SELECT ${auditColumns} FROM audit WHERE ${condition}`, values)
+  return rows.map((row) => entryOf(auditRow(row)))
+}
+
+/** Numbers come as texts. */
+function auditRow(row: SqlRow) {
+  const text = (name: string): string => String(row[name])
+  const textOrNull = (name: string): string | null => (row[name] === null ? null : String(row[name]))
+  return {
+    seq: Number(row['seq']),
+    time: Number(row['time']),
+    actor: textOrNull('actor'),
+    actor_salt: textOrNull('actor_salt'),
+    actor_hash: text('actor_hash'),
+    via: text('via'),
+    action: text('action'),
+    object: text('object'),
+    before: textOrNull('before'),
+    after: textOrNull('after'),
+    chain: text('chain'),
+  }
+}

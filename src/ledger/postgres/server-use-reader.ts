@@ -1,0 +1,127 @@
+import { nameOfServer } from '../ledger-place.ts'
+import { counterNames } from '../use/counters.ts'
+import type { UseAnswer, UseFilter, UseGroup, UseQuestion } from '../use/use-question.ts'
+import { hoursReadMs, isModelOf, useRow, type UseReader } from '../use/use-reader.ts'
+import { zoneHours } from '../use/zone-hours.ts'
+import { jsonParameter, postgresClient, type Query, type SqlValue } from './postgres-client.ts'
+import { prepareSchema } from './prepare-schema.ts'
+
+/** Reads the use in PostgreSQL, by a connection of its own. */
+export async function openServerUseReader(url: string): Promise<UseReader> {
+  const client = postgresClient({ url })
+  await prepareSchema(client, { name: nameOfServer(url), mayBeNewer: true })
+
+  async function answer(query: Query, { from, to, unit, by, rowsMax, ...filter }: UseQuestion): Promise<UseAnswer> {
+    const { condition, values } = await conditionOf(query, filter, [from, to, rowsMax + 1])
+    const group = by === 'all' ? '0' : by === 'key' ? 'line' : by
+    const sums = counterNames.map((name) => `sum(${name}) AS ${name}`).join(', ')
+    const found = await query(
+      `SELECT ${unit} AS time, ${group} AS name, ${sums} FROM usage_${unit} WHERE ${unit} BETWEEN $1 AND $2 ${condition}
+       GROUP BY 1, 2 ORDER BY 1, cost DESC, 2 LIMIT $3`,
+      values,
+    )
+    const rows = found
+      .slice(0, rowsMax)
+      .map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, Number(value)])))
+    const named = await namesOf(query, by, rows)
+    const [written] = await query('SELECT max(time) AS time FROM batch')
+    const writtenAt = written?.['time']
+    return {
+      rows: rows.map((row) => useRow(row, named)),
+      isCut: found.length > rowsMax,
+      timeZone: await zoneOf(query),
+      ...(writtenAt === null || writtenAt === undefined ? {} : { writtenAt: Number(writtenAt) }),
+    }
+  }
+
+  async function cost(query: Query, filter: UseFilter, { since, now }: CostTimes): Promise<number> {
+    const isRecent = now - since < hoursReadMs
+    const first = isRecent ? since : since === 0 ? 0 : zoneHours(await zoneOf(query)).at(since).day
+    const unit = isRecent ? 'hour' : 'day'
+    const { condition, values } = await conditionOf(query, filter, [first])
+    const [row] = await query(
+      `SELECT coalesce(sum(cost), 0) AS sum FROM usage_${unit} WHERE ${unit} >= $1 ${condition}`,
+      values,
+    )
+    return Number(row?.['sum'])
+  }
+
+  return {
+    read: (question) => client.perform((query) => answer(query, question)),
+    costSince: (filter, since, now) => client.perform((query) => cost(query, filter, { since, now })),
+    isCurrent: () => true,
+    close: () => client.close(),
+  }
+}
+
+/** Unix milliseconds. */
+interface CostTimes {
+  readonly since: number
+  readonly now: number
+}
+
+const labelQuery = 'SELECT id, text AS name FROM label WHERE id IN'
+const nameQueries: Readonly<Record<Exclude<UseGroup, 'all'>, readonly [string, string]>> = {
+  model: [labelQuery, ''],
+  provider: [labelQuery, ''],
+  person: ['SELECT id, name FROM person WHERE id IN', ''],
+  // The newest key of a line has the name that is in use.
+  key: ['SELECT DISTINCT ON (line) line AS id, name FROM key WHERE line IN', 'ORDER BY line, key.id DESC'],
+}
+
+async function namesOf(
+  query: Query,
+  by: UseGroup,
+  rows: readonly Readonly<Record<string, number>>[],
+): Promise<(id: number) => string> {
+  if (by === 'all') return () => ''
+  const [select, order] = nameQueries[by]
+  const ids = JSON.stringify([...new Set(rows.map((row) => row['name']))])
+  const found = await query(
+    `${select} (SELECT value::bigint FROM jsonb_array_elements_text($1::text::jsonb)) ${order}`,
+    [ids],
+  )
+  const names = new Map(found.map(({ id, name }) => [Number(id), String(name)]))
+  return (id) => names.get(id) ?? (id === 0 ? '' : `${by} ${id}`)
+}
+
+async function zoneOf(query: Query): Promise<string> {
+  const [row] = await query("SELECT value FROM meta WHERE name = 'time_zone'")
+  return row === undefined ? 'UTC' : String(row['value'])
+}
+
+interface Condition {
+  readonly condition: string
+  /** The values before, and those of the condition. */
+  readonly values: readonly SqlValue[]
+}
+
+async function conditionOf(
+  query: Query,
+  { line, people, userNames = [], provider, models }: UseFilter,
+  before: readonly SqlValue[],
+): Promise<Condition> {
+  const values = [...before]
+  const place = (value: SqlValue): string => `$${values.push(value)}`
+  const parts: string[] = []
+  if (line !== undefined) parts.push(`AND line = ${place(line)}`)
+  if (people !== undefined)
+    // The case of ASCII letters does not matter.
+    parts.push(`AND person IN (SELECT person.id FROM person
+      WHERE subject IN (SELECT jsonb_array_elements_text(${place(jsonParameter(people))}::text::jsonb))
+      OR lower(name COLLATE "C") IN
+        (SELECT lower(value COLLATE "C")
+         FROM jsonb_array_elements_text(${place(jsonParameter(userNames))}::text::jsonb)))`)
+  if (provider !== undefined)
+    parts.push(`AND provider = (SELECT id FROM label WHERE kind = 'provider' AND text = ${place(provider)})`)
+  if (models !== undefined) {
+    const ids = JSON.stringify(await modelIds(query, models))
+    parts.push(`AND model IN (SELECT value::bigint FROM jsonb_array_elements_text(${place(ids)}::text::jsonb))`)
+  }
+  return { condition: parts.join(' '), values }
+}
+
+async function modelIds(query: Query, models: readonly string[]): Promise<readonly number[]> {
+  const labels = await query("SELECT id, text FROM label WHERE kind = 'model'")
+  return labels.filter(({ text }) => isModelOf(String(text), models)).map(({ id }) => Number(id))
+}

@@ -1,0 +1,161 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { databases, type TestDatabase } from '../../../test/fakes/databases.ts'
+import { needs } from '../../../test/needs.ts'
+import { rowRetentionDefault } from '../use/rows-file.ts'
+import { batchOf, usedRequest } from '../use/testing.ts'
+import type { UseStore } from '../use/use-store.ts'
+import { OutcomeUnknown, postgresClient, type PostgresClient } from './postgres-client.ts'
+import { serverUseStore, type ServerUseOptions } from './server-use.ts'
+
+describe.skipIf(needs('postgres') === undefined)('the use in PostgreSQL', () => {
+  let place: TestDatabase
+  const open: UseStore[] = []
+  beforeEach(async () => {
+    const [, make] = databases.find(([name]) => name === 'PostgreSQL') ?? []
+    if (make === undefined) throw new Error('there is no PostgreSQL')
+    place = await make()
+    await place.open()
+  }, 30_000)
+  afterEach(async () => {
+    for (const store of open.splice(0)) await store.close()
+    await place.remove()
+  })
+
+  function client(): PostgresClient {
+    return postgresClient({ url: place.place.kind === 'server' ? place.place.url : '' })
+  }
+
+  function storeAt(more: Partial<ServerUseOptions> = {}): UseStore {
+    const store = serverUseStore({ client: client(), zone: 'UTC', ...more })
+    open.push(store)
+    return store
+  }
+
+  const one = async (expression: string, table: string) =>
+    (await place.query(`SELECT ${expression} AS value FROM ${table}`))[0]?.['value']
+
+  test('of several machines at the same time is all added', async () => {
+    const names = Array.from({ length: 9 }, (_, index) => `m-${index}`)
+    await Promise.all(
+      Array.from({ length: 4 }, async (_machine, machine) => {
+        const store = storeAt()
+        for (let number = 1; number <= 8; number += 1) {
+          // Each machine sends the same names in another order.
+          const shifted = names.map((_name, index) => names[(index * (machine + 2) + number) % 9] ?? '')
+          const records = shifted.map((listedAs) => usedRequest({ listedAs, user: `p-${listedAs}` }))
+          expect(await store.write([batchOf(number, records, `machine ${machine}`)])).toEqual({})
+        }
+      }),
+    )
+    expect(await one('sum(requests)', 'usage_hour')).toBe(4 * 8 * 9)
+    expect(await one('count(*)', 'request')).toBe(4 * 8 * 9)
+    expect(await one('count(*)', `label WHERE kind = 'model'`)).toBe(9)
+    expect(await one('count(*)', 'person')).toBe(9)
+  }, 20_000)
+
+  test('with any text in names is stored', async () => {
+    const hostile = ['a\0b', '\ud800', "'; DROP TABLE svc.key; --", '$1', '\\', '"', 'ü😀', 'x'.repeat(9_999)]
+    const records = hostile.map((text) =>
+      usedRequest({
+        id: text,
+        listedAs: text,
+        user: text,
+        provider: text,
+        error: text,
+        trail: [
+          { name: text, failure: text, ms: 1 },
+          { name: text, status: 200, ms: 1 },
+        ],
+      }),
+    )
+    expect(await storeAt().write([batchOf(1, records)])).toEqual({})
+    expect([
+      await one('sum(requests)', 'usage_day'),
+      await one('count(*)', 'request'),
+      await one('count(*)', 'attempt'),
+    ]).toEqual([8, 8, 16])
+  })
+
+  test('counts once when the answer to COMMIT is lost, and the batch is sent again', async () => {
+    const real = client()
+    let losses = 1
+    const lossy: PostgresClient = {
+      ...real,
+      async transaction(work, options) {
+        const value = await real.transaction(work, options)
+        if (losses-- === 1) throw new OutcomeUnknown('no answer')
+        return value
+      },
+    }
+    // The first transaction makes the partitions.
+    const store = storeAt({ client: { ...lossy, perform: real.perform } })
+    losses = 2
+    await store.prepare()
+    const batch = batchOf(1, [usedRequest()])
+    expect(await store.write([batch])).toEqual({ sumsProblem: 'no answer', isUnknown: true })
+    expect(await store.write([batch])).toEqual({})
+    expect([await one('sum(requests)', 'usage_hour'), await one('count(*)', 'request')]).toEqual([1, 1])
+  })
+
+  test('rows that cannot be stored do not keep the sums', async () => {
+    const store = storeAt()
+    await store.prepare()
+    await place.tamper('ALTER TABLE request ADD CONSTRAINT none CHECK (false)')
+    expect(await store.write([batchOf(1, [usedRequest()])])).toEqual({
+      rowsProblem: expect.stringContaining('violates check constraint'),
+      areRowsLost: true,
+    })
+    expect([await one('sum(requests)', 'usage_hour'), await one('count(*)', 'request')]).toEqual([1, 0])
+  })
+
+  test('while another program locks it says so, and nothing is written', async () => {
+    const store = storeAt({
+      client: postgresClient({ url: place.place.kind === 'server' ? place.place.url : '', deadlineMs: 200 }),
+    })
+    await store.prepare()
+    const other = client()
+    await other.transaction(async (query) => {
+      await query('LOCK TABLE usage_hour')
+      expect((await store.write([batchOf(1, [usedRequest()])])).sumsProblem).toMatch(/is locked|gave no answer/)
+    })
+    await other.close()
+    await Bun.sleep(1_000)
+    expect(await store.write([batchOf(1, [usedRequest()])])).toEqual({})
+    expect(await one('sum(requests)', 'usage_hour')).toBe(1)
+  })
+
+  describe('retention', () => {
+    const dayMs = 86_400_000
+    const weeks = async () =>
+      (await place.query(`SELECT relname FROM pg_class WHERE relname ~ '^request_[0-9]{8}$' ORDER BY 1`)).length
+
+    test('drops whole weeks of rows after 30 days, hours after 100; days stay', async () => {
+      for (const [index, days] of [99, 50, 40, 20, 0].entries()) {
+        const clockOffsetMs = -days * dayMs
+        const time = Date.now() + clockOffsetMs - 2 * dayMs
+        const store = storeAt({ clockOffsetMs })
+        expect(await store.write([batchOf(index + 1, [usedRequest({ time })])])).toEqual({})
+      }
+      expect([await one('count(*)', 'request'), await weeks()]).toEqual([5, 10])
+      const store = storeAt()
+      while (await store.sweep());
+      expect(await one('count(*)', 'request')).toBe(2)
+      expect([await one('count(*)', 'usage_hour'), await one('count(*)', 'usage_day')]).toEqual([4, 5])
+      expect(await storeAt().write([batchOf(9, [usedRequest()])])).toEqual({})
+    })
+
+    test('by size drops the oldest weeks, but never this one', async () => {
+      for (const [index, days] of [14, 7, 0].entries())
+        await storeAt({ clockOffsetMs: -days * dayMs }).write([batchOf(index + 1, [usedRequest()])])
+      await storeAt({ retention: { ...rowRetentionDefault, bytes: 1 } }).sweep()
+      expect(await one('count(*)', 'request')).toBe(1)
+    })
+
+    test('leaves the clock of this machine out of account', async () => {
+      const store = storeAt()
+      await store.write([batchOf(1, [usedRequest({ time: 0 }), usedRequest({ time: 8.64e15 - 1e6 })])])
+      await store.sweep()
+      expect(await one('count(*)', 'request')).toBe(2)
+    })
+  })
+})

@@ -1,0 +1,242 @@
+import { LedgerTooNew, LedgerUnavailable } from '../ledger.ts'
+import { counterNames } from '../use/counters.ts'
+import type { NamesTable } from '../use/names-table.ts'
+import { attemptColumns, attemptValues, requestColumns, requestValues } from '../use/row-values.ts'
+import { rowRetentionDefault, type RowRetention } from '../use/rows-file.ts'
+import { sumKeyColumns, sumValues } from '../use/sums-table.ts'
+import { recordsOf, type RecordedUse, type UseBatch } from '../use/use-batch.ts'
+import type { UseStore, WriteResult } from '../use/use-store.ts'
+import { useSums, type UseSum } from '../use/use-sums.ts'
+import { zoneHours, type ZoneHours } from '../use/zone-hours.ts'
+import { jsonParameter, OutcomeUnknown, type PostgresClient, type Query } from './postgres-client.ts'
+import { serverNames } from './server-names.ts'
+import { dropWeeks, makeWeeks } from './server-weeks.ts'
+
+/** Options of {@link serverUseStore}. */
+export interface ServerUseOptions {
+  readonly client: PostgresClient
+  /** IANA name. */
+  readonly zone: string
+  readonly retention?: RowRetention
+  /** Added to the clock of the server, for tests. */
+  readonly clockOffsetMs?: number
+}
+
+const hoursKeptMs = 100 * 86_400_000
+const sourcesKeptMs = 30 * 86_400_000
+/** Limit of waiting for a lock on rows that others write, in which partitions are dropped. */
+const dropLockMs = 1_000
+
+/**
+ * The use in PostgreSQL. Sums and rows of batches are one transaction. Several machines may write at a time: all add
+ * sums in one order, so that no two wait for each other.
+ */
+export function serverUseStore({
+  client,
+  zone,
+  retention = rowRetentionDefault,
+  clockOffsetMs = 0,
+}: ServerUseOptions): UseStore {
+  let hours = zoneHours(zone)
+  let names = serverNames(Date.now)
+  let hasWeeks = false
+  const clock = `(floor(extract(epoch FROM now()) * 1000)::bigint + ${clockOffsetMs})`
+
+  async function timeOf(query: Query): Promise<number> {
+    return Number((await query(`SELECT ${clock} AS now`))[0]?.['now'])
+  }
+
+  async function prepareWeeks(): Promise<void> {
+    await client.transaction(async (query) => makeWeeks(query, await timeOf(query)))
+    hasWeeks = true
+  }
+
+  /** Locks the sources of batches. @returns those that were not written before */
+  async function begin(query: Query, batches: readonly UseBatch[]): Promise<readonly UseBatch[]> {
+    const sources = jsonParameter(batches.map(({ source }) => ({ source })))
+    const rows = await query(
+      `INSERT INTO batch (source, number, time)
+       SELECT source, 0, ${clock} FROM jsonb_to_recordset($1::text::jsonb) AS given (source text) GROUP BY 1 ORDER BY 1
+       ON CONFLICT (source) DO UPDATE SET time = excluded.time RETURNING source, number`,
+      [sources],
+    )
+    const last = new Map(rows.map((row) => [String(row['source']), Number(row['number'])]))
+    const fresh = batches.filter(({ source, number }) => {
+      if (number <= (last.get(source) ?? 0)) return false
+      last.set(source, number)
+      return true
+    })
+    await query(
+      `UPDATE batch SET number = given.number
+       FROM jsonb_to_recordset($1::text::jsonb) AS given (source text, number bigint)
+       WHERE batch.source = given.source`,
+      [jsonParameter(Array.from(last, ([source, number]) => ({ source, number })))],
+    )
+    return fresh
+  }
+
+  /** The ids of people and names that a failed transaction has stored stay right: they are stored before it. */
+  async function prepareNames(batches: readonly UseBatch[]): Promise<void> {
+    await client.perform((query) =>
+      names.prepare(query, (table) => {
+        for (const sum of summed(batches, hours)) sumValues(sum, table)
+        for (const record of batches.flatMap((batch) => ('records' in batch ? recordsOf(batch) : []))) {
+          requestValues(record, table)
+          attemptValues(record, table)
+        }
+      }),
+    )
+  }
+
+  async function write(batches: readonly UseBatch[]): Promise<WriteResult> {
+    if (!hasWeeks) await prepareWeeks()
+    await prepareNames(batches)
+    const problem = await client.transaction(async (query) => {
+      const fresh = await begin(query, batches)
+      const sums = summed(fresh, hours)
+      for (const unit of ['hour', 'day'] as const) await addSums(query, unit, sums, names.table)
+      await noteZone(query, hours.zone)
+      return await tried(query, () => addRows(query, fresh, { names: names.table, clock }))
+    })
+    if (problem === undefined) return {}
+    hasWeeks = false
+    return { rowsProblem: problem, areRowsLost: true }
+  }
+
+  return {
+    async prepare() {
+      try {
+        await prepareWeeks()
+      } catch {
+        // The next write reports the trouble.
+      }
+    },
+    async write(batches) {
+      try {
+        return await write(batches)
+      } catch (error) {
+        // Ids may belong to a database that was put back since.
+        if (!(error instanceof LedgerUnavailable)) names = serverNames(Date.now)
+        return { sumsProblem: reasonOf(error), ...(error instanceof OutcomeUnknown ? { isUnknown: true } : {}) }
+      }
+    },
+    setZone(next) {
+      if (next !== hours.zone) hours = zoneHours(next)
+    },
+    async sweep() {
+      try {
+        await prepareWeeks()
+        return await client.transaction(async (query) => {
+          const now = await timeOf(query)
+          await query(`SET LOCAL lock_timeout = ${dropLockMs}`)
+          await dropWeeks(query, now, retention)
+          await query('DELETE FROM batch WHERE time < $1', [now - sourcesKeptMs])
+          const deleted = await query(
+            'DELETE FROM usage_hour WHERE hour = (SELECT min(hour) FROM usage_hour) AND hour < $1 RETURNING hour',
+            [now - hoursKeptMs],
+          )
+          return deleted.length > 0
+        })
+      } catch {
+        return false // The next write reports the trouble.
+      }
+    },
+    close: () => client.close(),
+  }
+}
+
+function summed(batches: readonly UseBatch[], hours: ZoneHours): readonly UseSum[] {
+  const sums = useSums()
+  for (const batch of batches) {
+    if ('sums' in batch) sums.merge(batch.sums)
+    else for (const record of recordsOf(batch)) sums.add(record, hours)
+  }
+  return sums.list()
+}
+
+/** Adds in the order of keys, so that machines that add to the same sums wait for each other. */
+async function addSums(query: Query, unit: 'hour' | 'day', sums: readonly UseSum[], names: NamesTable): Promise<void> {
+  const columns = [unit, ...sumKeyColumns, ...counterNames]
+  const keys = [unit, ...sumKeyColumns].join(', ')
+  await query(
+    `INSERT INTO usage_${unit} (${columns.join(', ')})
+     SELECT ${keys}, ${counterNames.map((name) => `sum(${name})`).join(', ')}
+     FROM jsonb_to_recordset($1::text::jsonb) AS given (${columns.map((name) => `${name} bigint`).join(', ')})
+     GROUP BY ${keys} ORDER BY ${keys}
+     ON CONFLICT (${keys}) DO UPDATE SET
+     ${counterNames.map((name) => `${name} = usage_${unit}.${name} + excluded.${name}`).join(', ')}`,
+    [jsonParameter(sums.map((sum) => named(columns, [sum[unit], ...sumValues(sum, names)])))],
+  )
+}
+
+/** Readers name the zone. */
+async function noteZone(query: Query, zone: string): Promise<void> {
+  await query(
+    `INSERT INTO meta (name, value) VALUES ('time_zone', $1)
+     ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE meta.value <> excluded.value`,
+    [zone],
+  )
+}
+
+interface RowOptions {
+  readonly names: NamesTable
+  /** SQL of the server's time in Unix milliseconds. */
+  readonly clock: string
+}
+
+async function addRows(query: Query, batches: readonly UseBatch[], { names, clock }: RowOptions): Promise<void> {
+  const records = batches
+    .filter((batch): batch is RecordedUse => 'records' in batch)
+    .flatMap((batch) => recordsOf(batch))
+  if (records.length === 0) return
+  const numbers = await query(`SELECT nextval('request_seq') AS seq FROM generate_series(1, $1)`, [records.length])
+  const seqOf = (index: number): number => Number(numbers[index]?.['seq'])
+  const requests = records.map((record, index) => ({
+    seq: seqOf(index),
+    ...named(requestColumns, requestValues(record, names)),
+  }))
+  await addRecordset(query, { table: 'request', columns: ['seq', ...requestColumns], rows: requests, clock })
+  const attempts = records.flatMap((record, index) =>
+    attemptValues(record, names).map((values) => ({ seq: seqOf(index), ...named(attemptColumns, values) })),
+  )
+  await addRecordset(query, { table: 'attempt', columns: ['seq', ...attemptColumns], rows: attempts, clock })
+}
+
+interface Recordset {
+  readonly table: string
+  readonly columns: readonly string[]
+  readonly rows: readonly object[]
+  readonly clock: string
+}
+
+async function addRecordset(query: Query, { table, columns, rows, clock }: Recordset): Promise<void> {
+  if (rows.length === 0) return
+  const names = columns.join(', ')
+  const types = columns.map((name) => `${name} ${name === 'id' ? 'text' : 'bigint'}`).join(', ')
+  await query(
+    `INSERT INTO ${table} (stored, ${names}) SELECT ${clock}, ${names}
+     FROM jsonb_to_recordset($1::text::jsonb) AS given (${types})`,
+    [jsonParameter(rows)],
+  )
+}
+
+function named(columns: readonly string[], values: readonly (string | number | null)[]): object {
+  return Object.fromEntries(columns.map((name, index) => [name, values[index]]))
+}
+
+/** Rows that cannot be stored must not keep sums from being stored. @returns why they were not */
+async function tried(query: Query, work: () => Promise<void>): Promise<string | undefined> {
+  await query('SAVEPOINT rows')
+  try {
+    await work()
+    return undefined
+  } catch (error) {
+    await query('ROLLBACK TO SAVEPOINT rows')
+    return reasonOf(error)
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof LedgerUnavailable || error instanceof LedgerTooNew) return error.message
+  return error instanceof Error ? error.message : String(error)
+}

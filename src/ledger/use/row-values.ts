@@ -1,0 +1,97 @@
+import type { RecordedAttempt, RequestRecord } from '../../observe/record.ts'
+import { measureUnits } from '../../prices/units.ts'
+import { chargesOf, type Charge } from './charges.ts'
+import type { NamesTable } from './names-table.ts'
+
+/** Bits of the column `flags` of requests and attempts. */
+export const rowFlags = { stream: 1, estimated: 2, unpriced: 4, reported: 8, conflict: 16, ambiguous: 32 } as const
+
+const tokenColumns = ['input', 'cached', 'write5', 'write60', 'output', 'reasoning'] as const
+/** Attempts stored of one request; a longer trail has many retries. */
+const attemptsMax = 32
+
+/** The columns of a request, in the order of {@link requestValues}. */
+export const requestColumns = [
+  'time',
+  'id',
+  'api',
+  'line',
+  'person',
+  'team',
+  'model',
+  'provider',
+  'status',
+  'error',
+  'ms',
+  'first_ms',
+  ...tokenColumns,
+  'cost',
+  'flags',
+  'attempts',
+] as const
+
+/** The columns of an attempt but for `seq`, the number of its request, in the order of {@link attemptValues}. */
+export const attemptColumns = ['n', 'provider', 'status', 'class', 'ms', 'input', 'output', 'cost', 'flags'] as const
+
+/** Values of {@link requestColumns}. */
+export function requestValues(record: RequestRecord, names: NamesTable): readonly (string | number | null)[] {
+  const { time, id, api, status, error = '', totalMs, firstTokenMs, trail, cost } = record
+  const { line, person, model, provider, counters } = answerOf(record)
+  return [
+    time,
+    id,
+    names.idOf('api', api),
+    line,
+    names.idOfPerson(person),
+    0,
+    names.idOf('model', model),
+    names.idOf('provider', provider),
+    status,
+    names.idOf('error', error),
+    Math.round(totalMs),
+    firstTokenMs === undefined ? null : Math.round(firstTokenMs),
+    ...tokenColumns.map((name) => counters[name] ?? 0),
+    cost?.nanoUsd ?? null,
+    flagsOf(record, counters.unpriced === 1),
+    trail.length,
+  ]
+}
+
+/** Values of {@link attemptColumns}: none if the first attempt was answered. */
+export function attemptValues({ trail }: RequestRecord, names: NamesTable): readonly (readonly (number | null)[])[] {
+  if (trail.length < 2 && trail[0]?.failure === undefined) return []
+  return trail.slice(0, attemptsMax).map((attempt, n) => [n, ...valuesOf(attempt, names)])
+}
+
+function answerOf(record: RequestRecord): Charge {
+  const [answer] = chargesOf(record)
+  if (answer === undefined) throw new Error('a request has no charge')
+  return answer
+}
+
+function valuesOf(
+  { name, status = 0, failure = '', ms, tokens, cost, ambiguous }: RecordedAttempt,
+  names: NamesTable,
+): readonly (number | null)[] {
+  const { units } = measureUnits(tokens === undefined ? undefined : { totalTokens: undefined, ...tokens })
+  return [
+    names.idOf('provider', name),
+    status,
+    names.idOf('error', failure),
+    Math.round(ms),
+    units.input,
+    units.output,
+    cost?.nanoUsd ?? null,
+    ambiguous === true ? rowFlags.ambiguous : 0,
+  ]
+}
+
+function flagsOf({ stream, usage, cost }: RequestRecord, isUnpriced: boolean): number {
+  return (
+    (stream ? rowFlags.stream : 0) |
+    (usage?.isEstimated === true ? rowFlags.estimated : 0) |
+    (isUnpriced ? rowFlags.unpriced : 0) |
+    (cost?.source === 'reported' ? rowFlags.reported : 0) |
+    (cost?.hasConflict === true ? rowFlags.conflict : 0)
+  )
+}

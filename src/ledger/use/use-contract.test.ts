@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { databases, type TestDatabase } from '../../../test/fakes/databases.ts'
+import { batchOf, usedRequest } from './testing.ts'
+import { useSums } from './use-sums.ts'
+import { zoneHours } from './zone-hours.ts'
+
+describe.each(databases)('the use in %s', (_name, make) => {
+  let place: TestDatabase
+  beforeEach(async () => {
+    place = await make()
+    await place.open()
+  }, 30_000)
+  afterEach(() => place.remove())
+
+  const storeAt = (options?: Parameters<TestDatabase['useStore']>[0]) => place.useStore(options)
+  const sums = (columns: string, table = 'usage_hour') => place.query(`SELECT ${columns} FROM ${table}`)
+  const count = async (table: string) =>
+    (await place.query(`SELECT count(*) AS count FROM ${table}`, 'requests.db'))[0]?.['count']
+  const rowCount = () => count('request')
+
+  describe('a batch', () => {
+    test('is summed by hour and day, and has a row for each request', async () => {
+      const store = storeAt()
+      const person = { user: 'ann', userId: 'github:1' }
+      expect(await store.write([batchOf(1, [usedRequest(), usedRequest(person), usedRequest(person)])])).toEqual({})
+      expect(await sums('hour, person, requests, input, output, cost', 'usage_hour ORDER BY person')).toEqual([
+        { hour: Date.UTC(2026, 10, 23, 10), person: 0, requests: 1, input: 10, output: 4, cost: 1_000 },
+        { hour: Date.UTC(2026, 10, 23, 10), person: 1, requests: 2, input: 20, output: 8, cost: 2_000 },
+      ])
+      expect(await sums('day, sum(requests) AS requests', 'usage_day GROUP BY day')).toEqual([
+        { day: 20261123, requests: 3 },
+      ])
+      expect(await sums('subject, name', 'person')).toEqual([{ subject: 'github:1', name: 'ann' }])
+      expect(await rowCount()).toBe(3)
+    })
+
+    test('that is sent again counts once, also after a restart', async () => {
+      const batch = batchOf(1, [usedRequest()])
+      const store = storeAt()
+      await store.write([batch, batch])
+      await store.write([batch])
+      await storeAt().write([batch, batchOf(2, [usedRequest()]), batchOf(1, [usedRequest()], 'two')])
+      expect([await sums('requests'), await rowCount()]).toEqual([[{ requests: 3 }], 3])
+    })
+
+    test('whose rows were given up is summed alike', async () => {
+      const merged = useSums()
+      for (const record of [usedRequest(), usedRequest({ status: 499 })]) merged.add(record, zoneHours('UTC'))
+      const store = storeAt()
+      await store.write([{ source: 'one', number: 7, sums: merged.list() }])
+      await store.write([batchOf(7, [usedRequest()])])
+      expect(await sums('requests, left_early, cost')).toEqual([{ requests: 2, left_early: 1, cost: 2_000 }])
+    })
+  })
+
+  describe('days doubled outside UTC', () => {
+    test.each(['Asia/Kolkata', 'Asia/Kathmandu', 'Europe/Berlin', 'Australia/Lord_Howe'])(
+      'do not happen: in %s days sum to the total, over two changes of the clock',
+      async (zone) => {
+        const store = storeAt({ zone })
+        const start = Date.UTC(2026, 2, 27)
+        const records = Array.from({ length: 24 * 220 }, (_, index) =>
+          usedRequest({ time: start + index * 3_600_000, totalMs: 0 }),
+        )
+        await store.write([batchOf(1, records)])
+        const total = async (table: string) => (await sums('sum(requests) AS requests', table))[0]?.['requests']
+        expect([await total('usage_hour'), await total('usage_day')]).toEqual([records.length, records.length])
+        // 220 days begin and end within local days, unless local midnight is that of UTC.
+        expect((await sums('day', 'usage_day')).length).toBe(221)
+      },
+    )
+
+    test('a changed zone counts from then on', async () => {
+      const store = storeAt()
+      const late = usedRequest({ time: Date.UTC(2026, 10, 23, 20), totalMs: 0 })
+      await store.write([batchOf(1, [late])])
+      store.setZone('Asia/Kolkata')
+      await store.write([batchOf(2, [late])])
+      expect(await sums('day, requests', 'usage_day ORDER BY day')).toEqual([
+        { day: 20261123, requests: 1 },
+        { day: 20261124, requests: 1 },
+      ])
+    })
+
+    test('a clock that is set back or forward an hour loses nothing', async () => {
+      const store = storeAt()
+      const time = Date.UTC(2026, 10, 23, 23, 50)
+      const times = [time, time + 1_200_000, time - 3_600_000, time + 3_600_000]
+      for (const [index, each] of times.entries())
+        await store.write([batchOf(index + 1, [usedRequest({ time: each })])])
+      expect(await sums('sum(requests) AS requests', 'usage_day')).toEqual([{ requests: 4 }])
+    })
+  })
+})
