@@ -30,6 +30,35 @@ test('a message goes to all workers but the sender', () => {
   ])
 })
 
+test('a question goes to all workers but the sender, and the first answer counts', async () => {
+  type Asked = SpreadHandler & { find(text: string): Promise<string | undefined> }
+  const workers = workerGroup<Asked>()
+  /** A worker that answers, or ends. */
+  function answering(answer: string | undefined | 'ends'): Channel<Asked> {
+    const end: Channel<Asked> = channel<Asked>(
+      (message) =>
+        queueMicrotask(() => {
+          if (answer === 'ends') end.close()
+          else end.receive({ kind: 'result', id: idOf(message), value: answer })
+        }),
+      {},
+      () => undefined,
+    )
+    workers.add(end)
+    return end
+  }
+  const sender = answering('itself')
+  answering('ends')
+  answering(undefined)
+  expect(await workers.firstOf('find', 'x', sender)).toBeUndefined()
+  answering('found')
+  expect(await workers.firstOf('find', 'x', sender)).toBe('found')
+})
+
+function idOf(message: unknown): unknown {
+  return typeof message === 'object' && message !== null && 'id' in message ? message.id : undefined
+}
+
 test('when a worker leaves the port, one that stays spreads connections, once', () => {
   const sent: string[] = [],
     [a, b, c] = ['a', 'b', 'c'].map((name) => worker(name, sent)),

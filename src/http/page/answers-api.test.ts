@@ -62,6 +62,7 @@ function subject({
       drop: () => void calls.push('drop'),
       keepOpen: () => void calls.push('keep open'),
       resetIdleLimit: () => void calls.push('let close'),
+      extendIdleLimit: () => void calls.push('let read'),
     }
     return await routes.find(method, new URL(request.url).pathname).handle(context)
   }
@@ -154,7 +155,7 @@ describe('an answer to the page', () => {
   })
 
   test('that is no stream is kept as a whole, also an error', async () => {
-    const { ask, read, head } = subject({
+    const { ask, read, head, calls } = subject({
       answer: () => new Response('{"error":{}}', { status: 502, headers: { 'x-svc-trail': 'a;status=500' } }),
     })
     for (const response of [await ask(), await read(), await read()])
@@ -164,6 +165,7 @@ describe('an answer to the page', () => {
         '{"error":{}}',
       ])
     expect([(await head()).status, await (await head()).text()]).toEqual([502, ''])
+    expect(calls.slice(0, 2)).toEqual(['keep open', 'let read'])
   })
 
   test('whose reader left before it was sent is not found', async () => {

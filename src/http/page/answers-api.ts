@@ -62,6 +62,7 @@ export function answersApi({ chat, answers, others, stallMs }: AnswersApiOptions
     context.request.signal.addEventListener('abort', reader.leave, { once: true })
     if (context.request.signal.aborted) reader.leave()
     stopWhenRefused(context, name.owner, answer)
+    context.keepOpen()
     let isStream = false
     const inner: HandlerContext = {
       ...withoutConnection(context, chat.path),
@@ -76,6 +77,7 @@ export function answersApi({ chat, answers, others, stallMs }: AnswersApiOptions
       response = await chat.handle(inner)
     } catch (error) {
       answer.abandon()
+      context.resetIdleLimit()
       throw error
     }
     if (isStream) {
@@ -90,6 +92,7 @@ export function answersApi({ chat, answers, others, stallMs }: AnswersApiOptions
       answer.end()
     }
     reader.leave()
+    context.extendIdleLimit()
     return new Response(bytes, response)
   }
 
@@ -109,7 +112,9 @@ export function answersApi({ chat, answers, others, stallMs }: AnswersApiOptions
     const { signal, method } = context.request
     signal.addEventListener('abort', reader.leave, { once: true })
     if (signal.aborted || method === 'HEAD') reader.leave()
+    context.keepOpen()
     const head = await answer.head
+    if (head === undefined || method === 'HEAD') context.resetIdleLimit()
     if (head === undefined) throw notFound()
     if (method === 'HEAD') return new Response(null, head)
     return streamed(context, head, () => nextOf(answer, reader), reader.leave, stallMs)
@@ -119,6 +124,7 @@ export function answersApi({ chat, answers, others, stallMs }: AnswersApiOptions
     const first = await others?.read(wanted)
     if (others === undefined || first === undefined) throw notFound()
     if (context.request.method === 'HEAD') return new Response(null, first.head)
+    context.keepOpen()
     let position = wanted.from
     let found: AnswerBytes | undefined
     async function next(): Promise<AnswerBytes | undefined> {
@@ -175,7 +181,10 @@ async function nextOf(answer: KeptAnswer, reader: KeptReader): Promise<AnswerByt
   }
 }
 
-/** Sends the bytes of an answer as they arrive. The connection of a reader that does not read is closed. */
+/**
+ * Sends the bytes of an answer as they arrive, over a connection that is kept open. It is closed when its reader does
+ * not read.
+ */
 function streamed(
   context: HandlerContext,
   { status, headers }: Pick<Response, 'status'> & { readonly headers: AnswerHead['headers'] | Headers },
@@ -188,7 +197,6 @@ function streamed(
   const stall = watchdog(stallMs, leave)
   stall.pause()
   signal.addEventListener('abort', leave, { once: true })
-  context.keepOpen()
   if (signal.aborted) leave()
 
   function finish(): boolean {
