@@ -159,7 +159,7 @@ export function serviceChat(url: string, token: string | undefined, transport: T
   return {
     async defaultModel(signal) {
       const list = tryParseJson(await (await request('/models', undefined, signal)).body.readAll())
-      const model = firstChatModel(modelIds(list).map((name) => ({ name })))
+      const model = firstChatModel(modelMembers(list, 'id').map((name) => ({ name })))
       if (model === undefined) throw new Error(`${base.href} offers no model`)
       return model.name
     },
@@ -170,11 +170,11 @@ export function serviceChat(url: string, token: string | undefined, transport: T
   }
 }
 
-/** The names in a list of models, as `/v1/models` answers it. */
-export function modelIds(list: unknown): readonly string[] {
+/** A text of each model in a list, as `/v1/models` answers it: its name, or the provider that owns it. */
+export function modelMembers(list: unknown, name: 'id' | 'owned_by'): readonly string[] {
   return (arrayOf(member(list, 'data')) ?? []).flatMap((model) => {
-    const name = member(model, 'id')
-    return typeof name === 'string' ? [name] : []
+    const text = member(model, name)
+    return typeof text === 'string' ? [text] : []
   })
 }
 

@@ -21,6 +21,8 @@ export interface Positionals {
   /** Text for the usage line, such as `[QUESTION…]`. */
   readonly usage: string
   readonly summary: string
+  /** All values of the first one, unless `usage` lists them, as in `make|list`. */
+  readonly words?: readonly string[]
   /** Most positional arguments. */
   readonly maximum: number
 }

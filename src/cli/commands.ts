@@ -14,4 +14,6 @@ export const commands: readonly CommandEntry[] = [
   { name: 'audit', load: async () => (await import('./audit.ts')).auditCommand },
   { name: 'backup', load: async () => (await import('./backup.ts')).backupCommand },
   { name: 'chat', load: async () => (await import('./chat.ts')).chatCommand },
+  { name: 'open', load: async () => (await import('./open.ts')).openCommand },
+  { name: 'completion', load: async () => (await import('./completion.ts')).completionCommandWith(commands) },
 ]

@@ -46,7 +46,7 @@ export const connectCommand: Command<typeof flags> = {
   name: 'connect',
   summary: 'print or write the settings of a client program for a running service',
   flags,
-  arguments: { usage: 'CLIENT', summary: names.join(', '), maximum: 1 },
+  arguments: { usage: 'CLIENT', summary: names.join(', '), words: names, maximum: 1 },
   examples: [
     { command: 'svc connect codex', does: 'prints what to set in Codex' },
     { command: 'svc connect claude-code --model my-model --write', does: 'sets up Claude Code' },

@@ -26,7 +26,7 @@ const flags = {
     placeholder: 'KIND',
     fallback: 'program',
   }),
-  models: namesFlag('make: the only models, as names or as beginnings such as gpt-5*', 'NAMES', { otherwise: 'all' }),
+  models: namesFlag('make: the only models, as names or as beginnings such as gpt-5*', 'MODELS', { otherwise: 'all' }),
   providers: namesFlag('make: the only providers, by id', 'IDS', { otherwise: 'all' }),
   networks: namesFlag('make: the only addresses of clients, such as 10.0.0.0/8', 'NETWORKS', { otherwise: 'all' }),
   scopes: namesFlag(
