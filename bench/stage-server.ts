@@ -15,6 +15,7 @@ import { openRequests } from '../src/http/entrance/open-requests.ts'
 import { originPolicy } from '../src/http/origin-policy.ts'
 import { router, type Route } from '../src/http/route.ts'
 import { startServer } from '../src/http/server.ts'
+import { learnedSizes } from '../src/prices/token-sizes.ts'
 import { protocols } from '../src/protocols/protocol-list.ts'
 import { unlimitedAnswerBudget } from '../src/service/answer-budget.ts'
 import { callController } from '../src/service/call-controller.ts'
@@ -155,6 +156,7 @@ function entranceRoutes(): readonly Route[] {
     ...capacityOf({ limits: () => config.limits, upstreams: transport, openRequests: requests, workers: 1 }),
     timers: readTimers({}),
     openRequests: requests,
+    tokenSizes: learnedSizes(),
     streamsOpen: { add() {} },
     record() {},
   })

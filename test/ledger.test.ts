@@ -160,12 +160,15 @@ describe('an answer without usage', () => {
   test.each([
     ['missing', {}],
     ['negative', { prompt_tokens: -4, completion_tokens: -1, total_tokens: -5 }],
-  ])('%s, is unpriced, not free', async (_, usage) => {
+  ])('%s, is estimated, not free', async (_, usage) => {
     const script: Script = (exchange) => exchange.write(reply(200, JSON.stringify(completion('x', { top: { usage } }))))
     await using rig = await startLedgerRig([script])
     await chat(rig.service.url, question(), { headers: { authorization: `Bearer ${rig.key}` } })
     await rig.service.stop()
-    expect(['requests', 'cost', 'unpriced'].map(rig.sum)).toEqual([1, 0, 1])
+    const [cost, estimated] = ['cost', 'cost_estimated'].map(rig.sum)
+    expect(cost).toBeGreaterThan(0)
+    expect(estimated).toBe(cost)
+    expect(['requests', 'estimated', 'unpriced'].map(rig.sum)).toEqual([1, 1, 0])
   })
 })
 

@@ -281,7 +281,10 @@ const reported: readonly Sample[] = [
     { provider: { brand: 'xai' }, name: 'the ticks of xAI', cost: 3_775_600, more: { source: 'reported' } },
     { prompt_tokens: 199, completion_tokens: 1, total_tokens: 200, cost_in_usd_ticks: 37_756_000 },
   ),
-  ...chatSamples({ ...openRouter, name: 'nothing for a reported 0', cost: undefined }, { ...openRouterUsage, cost: 0 }),
+  ...chatSamples(
+    { ...openRouter, name: '0 for a reported 0 without a price', cost: 0, more: { source: 'reported' } },
+    { ...openRouterUsage, cost: 0 },
+  ),
   ...chatSamples({ name: 'nothing for what other providers report', cost: undefined }, openRouterUsage),
 ]
 

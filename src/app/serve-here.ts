@@ -23,6 +23,7 @@ import { errorFields, type Logger } from '../observe/log.ts'
 import type { Observer } from '../observe/observer.ts'
 import { requestLog } from '../observe/request-line.ts'
 import { priceBook } from '../prices/price-book.ts'
+import { learnedSizes, type LearnedSizes } from '../prices/token-sizes.ts'
 import { ownTimers } from '../service/shared-timers.ts'
 import { httpClient } from '../transport/http-client.ts'
 import { activeConfig, type ActiveConfig } from './active-config.ts'
@@ -70,6 +71,7 @@ export async function serveHere(
   const prices = priceBook(shippedPrices())
   const pricesPath = pricesFile(environment)
   const priceFile = pricesPath === undefined ? undefined : await followPrices({ path: pricesPath, prices, follow, log })
+  const tokenSizes = learnedSizes()
   let access: ActiveAccess | undefined
   const dependencies: Dependencies = {
     transport,
@@ -151,7 +153,7 @@ export async function serveHere(
             // Spending is a sum of the ledger.
             await ledger.open()
             const { moneyLimits } = await import('../limits/budgets/money-limits.ts')
-            return moneyLimits({ authority: await runtime.makeBudgetAuthority(), now: Date.now })
+            return moneyLimits({ authority: await runtime.makeBudgetAuthority(), now: Date.now, tokenSizes })
           },
         })
   const listening = Promise.withResolvers<void>()
@@ -173,7 +175,7 @@ export async function serveHere(
     listening: listening.promise,
     buildPage: runtime.buildPage,
   })
-  const entrance = entranceOptions({ active, access, capacity, timers, requests, observer, log })
+  const entrance = entranceOptions({ active, access, capacity, timers, requests, observer, tokenSizes, log })
   const answers = keptAnswers(ownTimers, isClosing)
   const ownRoutes = [
     ...apiRoutes(entrance),
@@ -256,6 +258,7 @@ interface EntranceDependencies {
   readonly timers: ServeTimers
   readonly requests: OpenRequests
   readonly observer: Observer
+  readonly tokenSizes: LearnedSizes
   readonly log: Logger
 }
 
@@ -266,6 +269,7 @@ function entranceOptions({
   timers,
   requests,
   observer,
+  tokenSizes,
   log,
 }: EntranceDependencies): EntranceOptions {
   const logRequest = requestLog(log)
@@ -282,6 +286,7 @@ function entranceOptions({
     timers,
     openRequests: requests,
     ...(access === undefined ? {} : { limiter: access.limiter }),
+    tokenSizes,
     streamsOpen: observer.streamsOpen,
     record(record, cause) {
       observer.record(record)

@@ -1,5 +1,5 @@
 import type { Ask, FormatName } from './ask.ts'
-import { promptTokensOf } from './estimate-tokens.ts'
+import { promptSizeReader, usualTokens } from './estimate-tokens.ts'
 import { formats } from './format-list.ts'
 
 /** The tokens that a request may take, as far as the request tells. */
@@ -20,9 +20,12 @@ const answerTokensMax = 131_072
 /** Formats whose answers are text. */
 const textFormats: ReadonlySet<FormatName> = new Set(['chat', 'messages', 'responses', 'gemini', 'completions'])
 
+const plainSize = promptSizeReader()
+
 /** The tokens that a checked request may take. Linear in the size of its body. */
 export function askedTokens(ask: Ask): AskedTokens {
   const { answerTokens = textFormats.has(ask.format) ? answerTokensDefault : 0, answers } =
     formats[ask.format].demand(ask)
-  return { prompt: promptTokensOf(ask), answer: Math.min(answerTokensMax, answerTokens * answers) }
+  const prompt = (formats[ask.format].promptSize ?? plainSize)(ask)
+  return { prompt: usualTokens(prompt), answer: Math.min(answerTokensMax, answerTokens * answers) }
 }

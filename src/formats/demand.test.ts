@@ -137,7 +137,7 @@ describe('the demand of a request', () => {
   })
 
   test('of any request is finite, and never negative', () => {
-    const fields = { answerTokens: ['max_tokens'], answers: ['n'], within: ['c'], mediaText: ['"url"'] }
+    const fields = { answerTokens: ['max_tokens'], answers: ['n'], within: ['c'], media: { texts: ['"url"'] } }
     const value = fc.oneof(
       fc.jsonValue(),
       fc.double(),

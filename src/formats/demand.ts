@@ -1,7 +1,7 @@
 import { JsonCursor, nameTable } from '../bytes/json-cursor.ts'
 import { latin1 } from '../bytes/text.ts'
 import type { Ask, Member } from './ask.ts'
-import { dataUrlsIn, hasNoSpace } from './data-urls.ts'
+import { mediaFinder, type MediaMarks } from './find-media.ts'
 
 /** The most that a request may make a provider do, for an upper bound of its cost. Absurd values are cut off. */
 export interface Demand {
@@ -29,9 +29,7 @@ export interface DemandFields {
   readonly prompts?: string
   /** Top-level members that are objects with further members of both kinds. */
   readonly within?: readonly string[]
-  /** Text that each picture, sound or document has in a body, as often as `mediaTextTimes`. */
-  readonly mediaText?: readonly string[]
-  readonly mediaTextTimes?: number
+  readonly media?: MediaMarks
 }
 
 /** Cuts off counts: larger ones would be taken for faults. */
@@ -39,29 +37,25 @@ const countMax = 1_000_000_000
 const mediaTokens = 2_000
 /** Of pictures and documents as base64, beside {@link mediaTokens} each. */
 const mediaBytesPerToken = 512
-/** Shorter texts in `data` are not searched for media. */
-const mediaBytesMin = 256
 const numberBytesMax = 32
 /** Sound of 16 kbit/s takes 2,000 bytes for some 10 to 20 tokens. */
 const formBytesPerToken = 100
 
 const quote = 0x22
 const encoder = new TextEncoder()
-const dataMember = encoder.encode('"data"')
 const cacheControl = encoder.encode('cache_control')
 const hour = encoder.encode('"1h"')
 
 /** Makes the reader of the demand of requests. It is linear in the size of a body, and decodes nothing. */
 export function demandReader(fields: DemandFields): (ask: Ask) => Demand {
-  const { mediaText = [], mediaTextTimes = 1 } = fields
-  const marks = { texts: mediaText.map((text) => encoder.encode(text)), times: mediaTextTimes }
+  const mediaIn = mediaFinder(fields.media)
   return ({ body, members }) => {
     const buffer = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-    const media = mediaIn(buffer, marks)
+    const media = mediaIn(buffer)
     const { answerTokens, answers } = statedIn(body, members, fields)
     return {
       textBytes: body.length - media.bytes,
-      mediaTokens: media.tokens,
+      mediaTokens: media.count * mediaTokens + Math.ceil(media.bytes / mediaBytesPerToken),
       answerTokens,
       answers,
       cacheWrite: cacheWriteOf(buffer),
@@ -161,53 +155,6 @@ function numberAt(body: Uint8Array, start: number, end: number): number {
 
 function isDigit(byte = 0): boolean {
   return byte >= 0x30 && byte <= 0x39
-}
-
-interface MediaMarks {
-  readonly texts: readonly Uint8Array[]
-  /** Of each text for one picture. */
-  readonly times: number
-}
-
-function mediaIn(buffer: Buffer, { texts, times }: MediaMarks) {
-  let bytes = 0
-  let count = 0
-  for (const { start, end } of dataUrlsIn(buffer)) {
-    bytes += end - start
-    count += 1
-  }
-  for (let start = buffer.indexOf(dataMember); start !== -1;) {
-    const [from, end] = base64After(buffer, start + dataMember.length)
-    bytes += end - from
-    if (end > from) count += 1
-    start = buffer.indexOf(dataMember, end)
-  }
-  let named = 0
-  for (const text of texts) named += occurrences(buffer, text)
-  const media = Math.max(count, Math.ceil(named / times))
-  return { bytes, tokens: media * mediaTokens + Math.ceil(bytes / mediaBytesPerToken) }
-}
-
-/** The bounds of the base64 that is the value of a member whose name ended at `position`; equal if it is not base64. */
-function base64After(buffer: Buffer, position: number): readonly [number, number] {
-  let start = position
-  while (isBetween(buffer[start])) start += 1
-  if (buffer[start] !== quote) return [start, start]
-  const end = buffer.indexOf(quote, start + 1)
-  if (end - start < mediaBytesMin) return [start, start]
-  const isBase64 = /^[A-Za-z0-9+/_=-]+$/.test(latin1(buffer, start + 1, start + mediaBytesMin))
-  return isBase64 && hasNoSpace(buffer, start, end) ? [start, end] : [start, start]
-}
-
-/** A colon, or white space around it. */
-function isBetween(byte: number | undefined): boolean {
-  return byte === 0x3a || byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
-}
-
-function occurrences(buffer: Buffer, text: Uint8Array): number {
-  let count = 0
-  for (let at = buffer.indexOf(text); at !== -1; at = buffer.indexOf(text, at + text.length)) count += 1
-  return count
 }
 
 function cacheWriteOf(buffer: Buffer): Demand['cacheWrite'] {

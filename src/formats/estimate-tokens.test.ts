@@ -1,17 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import { parseChatRequest } from './chat/request.ts'
 import { textPart } from './chat/testing.ts'
-import { answerQuarters, estimatedUsage, promptTokensOf } from './estimate-tokens.ts'
+import { answerBytes, promptSizeReader, usualTokens, wholeAnswerBytes } from './estimate-tokens.ts'
 
 const head = { id: 'c', created: 1, model: 'm' }
-const quartersOf = (text: string): number => answerQuarters(textPart(head, text))
+const bytesOf = (text: string): number => answerBytes(textPart(head, text))
+const promptSize = promptSizeReader({ texts: ['"image_url"'], times: 2 })
 
 function promptTokens(content: unknown, more: object = {}): number {
-  return promptTokensOf(
-    parseChatRequest(
-      new TextEncoder().encode(JSON.stringify({ model: 'm', messages: [{ role: 'user', content }], ...more })),
-    ),
-  )
+  const body = new TextEncoder().encode(JSON.stringify({ model: 'm', messages: [{ role: 'user', content }], ...more }))
+  return usualTokens(promptSize(parseChatRequest(body)))
 }
 
 describe('the estimate of a prompt', () => {
@@ -32,46 +30,29 @@ describe('the estimate of a prompt', () => {
   })
 })
 
+test('a prompt with pictures at an address, or in base64 of other formats, counts their number', () => {
+  const url = { type: 'image_url', image_url: { url: 'https://example.org/a.png' } }
+  const base64 = { type: 'image', source: { type: 'base64', data: 'A'.repeat(4_000) } }
+  expect(promptTokens([url])).toBeWithin(800, 840)
+  expect(promptTokens([base64])).toBeWithin(800, 840)
+})
+
+test('a whole answer counts without its frame', () => {
+  expect([wholeAnswerBytes(new Uint8Array(1_400)), wholeAnswerBytes(new Uint8Array(50))]).toEqual([1_000, 0])
+})
+
 describe('the estimate of an answer', () => {
   test.each([
     ['four letters', 4],
     ['', 0],
     ['天气', 6],
-  ])('counts %p as %i quarters of a token', (text, quarters) => {
-    expect(quartersOf(text === 'four letters' ? 'word' : text)).toBe(quarters)
+  ])('counts %p as %i bytes', (text, bytes) => {
+    expect(bytesOf(text === 'four letters' ? 'word' : text)).toBe(bytes)
   })
 
   test('counts content other than text by its bytes, at least one token', () => {
     const beyond = (bytes: number) =>
-      answerQuarters({ ...textPart(head, ''), isBeyondText: true, data: new Uint8Array(bytes) })
+      answerBytes({ ...textPart(head, ''), isBeyondText: true, data: new Uint8Array(bytes) })
     expect([beyond(150), beyond(1_000)]).toEqual([4, 800])
-  })
-})
-
-describe('an estimated usage', () => {
-  test("is marked, and keeps the provider's counts", () => {
-    expect(estimatedUsage(undefined, 10, 21)).toEqual({
-      promptTokens: 10,
-      completionTokens: 6,
-      totalTokens: 16,
-      isEstimated: true,
-    })
-    expect(
-      estimatedUsage(
-        { promptTokens: 7, completionTokens: 1, totalTokens: 8, cachedTokens: 3, cacheWriteTokens: 2 },
-        10,
-        20,
-      ),
-    ).toEqual({
-      promptTokens: 7,
-      completionTokens: 5,
-      totalTokens: 12,
-      cachedTokens: 3,
-      cacheWriteTokens: 2,
-      isEstimated: true,
-    })
-    expect(estimatedUsage({ promptTokens: 7, completionTokens: 9, totalTokens: 16 }, 10, 20)).toMatchObject({
-      completionTokens: 9,
-    })
   })
 })

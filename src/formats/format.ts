@@ -7,6 +7,7 @@ import type { Conversation } from './conversation.ts'
 import type { Delivered } from './delivered.ts'
 import type { Demand } from './demand.ts'
 import type { WireError } from './error.ts'
+import type { PromptSize } from './estimate-tokens.ts'
 import type { KeepAlive } from './keep-alive.ts'
 import type { ListedModel } from './model.ts'
 import type { Part } from './part.ts'
@@ -39,8 +40,13 @@ export interface Format {
   check(body: Uint8Array, envelope: Envelope): Ask
   /** As `check`, awaiting `pause` between pieces of work of a few milliseconds. */
   checkLarge(body: Uint8Array, pause: () => Promise<void>, envelope: Envelope): Promise<Ask>
-  /** Estimates prompt tokens, for a stream that ends before its provider counts them. Absent: there is no estimate. */
-  promptTokens?(ask: Ask): number
+  /**
+   * Measures a prompt, for the estimate of an answer that its provider does not count. Absent: there is no estimate,
+   * since the provider may bill other units than tokens.
+   */
+  promptSize?(ask: Ask): PromptSize
+  /** Answers have no tokens. */
+  readonly isPromptOnly?: true
   /** The most that a request may make a provider do, for limits of money. */
   demand(ask: Ask): Demand
   /** Limit of a request in bytes, if it is lower than that of the configuration. */

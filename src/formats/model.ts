@@ -122,7 +122,7 @@ export interface Price extends UnitPrices {
 }
 
 /**
- * Where a price is from: `price` in providers.json, the provider's own report, prices.json, the list that comes with
- * svc, or the catalogue.
+ * Where a price is from: `price` in providers.json, the provider's own report, its reports for other answers,
+ * prices.json, the list that comes with svc, or the catalogue.
  */
-export type PriceSource = 'config' | 'reported' | 'prices.json' | 'list' | 'catalogue'
+export type PriceSource = 'config' | 'reported' | 'reports' | 'prices.json' | 'list' | 'catalogue'

@@ -186,7 +186,7 @@ function usageOfFacts([prompt, completion, total]: Counts, facts: OtherFacts): U
   const [, audioOut, , , reasoning] = facts.answer
   const { cacheHits, cacheWrites, searches } = facts
   const cost = reportedCost(facts)
-  const hasMore = Boolean(audioIn || imageIn || audioOut || searches || cost)
+  const hasMore = Boolean(audioIn || imageIn || audioOut || searches) || cost !== undefined
   return {
     promptTokens: prompt ?? difference(total, completion),
     completionTokens: completion ?? difference(total, prompt),

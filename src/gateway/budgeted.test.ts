@@ -4,6 +4,7 @@ import type { AccessPolicy } from '../limits/access-policy.ts'
 import { localBudgetAuthority } from '../limits/budgets/budget-authority.ts'
 import { moneyLimits } from '../limits/budgets/money-limits.ts'
 import { costFunction } from '../prices/cost.ts'
+import { learnedSizes } from '../prices/token-sizes.ts'
 import { callController } from '../service/call-controller.ts'
 import { UpstreamFailure, type FailureDetails } from '../service/failure.ts'
 import { callOf, failureOf, rejection } from '../service/testing.ts'
@@ -50,9 +51,18 @@ function priced(
   return { ...provider, candidate: (model) => ({ ...provider.candidate(model), costOf }) }
 }
 
+/** A provider that reports its costs, for a model without a price. */
+function reporting(id: string, answers: readonly (Reply | Error | AnswerService)[]): Provider {
+  const provider = fakeProvider(id, answers)
+  const costOf = costFunction(undefined, true)
+  return { ...provider, candidate: (model) => ({ ...provider.candidate(model), costOf }) }
+}
+
+const counted = { promptTokens: 3, completionTokens: 4, totalTokens: 7 }
+
 function subject(providers: readonly Provider[], limits = policy(100)) {
   const authority = localBudgetAuthority({ spending: { sumSince: async () => 0 }, now: Date.now })
-  const budgets = moneyLimits({ authority, now: Date.now })
+  const budgets = moneyLimits({ authority, now: Date.now, tokenSizes: learnedSizes() })
   budgets.replace(limits)
   const rules = { aliases: {}, onContentPolicy: 'stop', onCut: 'resume', retryBilled: false } as const
   const { answer } = gateway({ providers, ...rules, budgets: () => budgets })
@@ -126,6 +136,27 @@ describe('money that is held for an attempt', () => {
     await answer(whole, call).catch(() => undefined)
     expect(await spent()).toBe(estimateOf(whole))
     expect(booking.unrecorded).toEqual([{ provider: 'a', nanoUsd: estimateOf(whole) }])
+  })
+
+  test('costs the prompt and the text of a whole answer whose provider reports no usage', async () => {
+    const reply = { ...wholeReply('hello'), body: new Uint8Array(1_200), usage: undefined }
+    const { answer, spent } = subject([priced('a', [reply])])
+    await answer(whole, callOf())
+    expect(await spent()).toBe(8 * 1_000 + 200 * 10_000)
+  })
+
+  test('without a price, of a provider that reports costs, is held by an assumed price', async () => {
+    const reply = { ...wholeReply('hello'), usage: { ...counted, billed: { cost: 0.002 } } }
+    const { answer, spent, authority } = subject([
+      reporting('a', [
+        async () => {
+          expect(authority.book.holds).toBe(1)
+          return reply
+        },
+      ]),
+    ])
+    await answer(whole, callOf())
+    expect(await spent()).toBe(2_000_000)
   })
 
   test('is estimated, and recorded, for each answer whose provider reports no usage', async () => {

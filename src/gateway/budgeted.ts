@@ -1,4 +1,6 @@
 import type { Ask } from '../formats/ask.ts'
+import { wholeAnswerBytes } from '../formats/estimate-tokens.ts'
+import { formats } from '../formats/format-list.ts'
 import type { Part } from '../formats/part.ts'
 import { readOne, readTo, type Receiver } from '../formats/receiver.ts'
 import type { Reply, StreamReply } from '../formats/reply.ts'
@@ -62,7 +64,9 @@ async function answerWithin(
     if (nanoUsd > 0 && !noteCost(trail, from, nanoUsd)) noteUnrecorded(booking, name, nanoUsd)
     throw error
   }
-  settleAtEnd(reply, hold, { name, trail, from, booking })
+  const wholeBytes =
+    reply.kind === 'stream' ? undefined : formats[ask.format].isPromptOnly ? 0 : wholeAnswerBytes(reply.body)
+  settleAtEnd(reply, hold, { name, trail, from, booking, wholeBytes })
   return reply.kind === 'stream' ? counted(reply, hold) : reply
 }
 
@@ -73,14 +77,16 @@ interface AttemptNotes {
   /** Number of the attempts before. */
   readonly from: number
   readonly booking: Booking | undefined
+  /** Of the text of a whole answer. */
+  readonly wholeBytes: number | undefined
 }
 
 /** Outside of `answerWithin`, since a closure inside it would keep the request in memory until the stream ends. */
-function settleAtEnd(reply: Reply, hold: AttemptHold, { name, trail, from, booking }: AttemptNotes): void {
+function settleAtEnd(reply: Reply, hold: AttemptHold, { name, trail, from, booking, wholeBytes }: AttemptNotes): void {
   onEnd(reply, (failure, usage) => {
-    const { nanoUsd, isEstimated } = hold.end(usage, failure === undefined)
+    const { nanoUsd, isEstimated } = hold.end(usage, failure === undefined, wholeBytes)
     if (failure instanceof UpstreamFailure) noteCost(trail, from, nanoUsd)
-    // The provider counted nothing, so that the record of the request has no cost.
+    // The record of the request may have no cost, since the provider counted nothing, or the answer was empty.
     else if (failure === undefined && isEstimated) noteUnrecorded(booking, name, nanoUsd)
   })
 }

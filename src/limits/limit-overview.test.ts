@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { learnedSizes } from '../prices/token-sizes.ts'
 import type { AccessLimit, AccessPolicy, LimitSubject } from './access-policy.ts'
 import { LimitAdmission } from './admission.ts'
 import { localBudgetAuthority } from './budgets/budget-authority.ts'
@@ -34,7 +35,7 @@ async function overviewOf(
   rates.replace(policy)
   for (const caller of asked) expect(rates.admit(caller)).toBeInstanceOf(LimitAdmission)
   const authority = localBudgetAuthority({ spending: { sumSince: async () => 0 }, now: () => noon })
-  const budgets = moneyLimits({ authority, now: () => noon })
+  const budgets = moneyLimits({ authority, now: () => noon, tokenSizes: learnedSizes() })
   budgets.replace(policy)
   const plan = budgetPlan(policy, noon)
   for (const { caller, cost, isOpen = false } of spent) {

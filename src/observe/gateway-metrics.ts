@@ -115,12 +115,12 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
   )
   const costs = all.counter(
     'svc_cost_usd_total',
-    'Cost of answers in USD, by source: reported by the provider, priced by svc, or estimated after a cut or a stop',
+    'Cost of answers in USD, by source: reported by the provider, priced by svc, or estimated without counts',
     ['provider', 'model', 'source'],
   )
   const unpriced = all.counter(
     'svc_unpriced_total',
-    'Answers whose cost is not known: the model has no price, or the provider reported no tokens',
+    'Answers whose cost is not known: the model has no price, or its units were not reported',
     ['provider', 'model'],
   )
   const streamsOpen = all.gauge('svc_streams_open', 'Streams being sent to clients').with()

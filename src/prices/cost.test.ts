@@ -166,12 +166,42 @@ describe('a reported cost', () => {
     expect(costFunction({ price, source: 'config' }, true)(reporting)?.nanoUsd).toBe(4_500_000)
   })
 
-  test.each<[string, Usage]>([
-    ['0', { ...usage, billed: { cost: 0 } }],
-    ['negative', { ...usage, billed: { cost: -1 } }],
-    ['of an answer that was cut, which is estimated', { ...reporting, isEstimated: true }],
-  ])('does not count when it is %s', (_, used) => {
-    expect(costFunction(undefined, true)(used)).toBeUndefined()
-    expect(costFunction({ price, source: 'prices.json' }, true)(used)?.nanoUsd).toBe(4_500_000)
+  test('of 0 counts where no price is known, and beside a price it is not known', () => {
+    const free: Usage = { ...usage, billed: { cost: 0 } }
+    expect(costFunction(undefined, true)(free)).toEqual({ nanoUsd: 0, source: 'reported' })
+    expect(costFunction({ price, source: 'prices.json' }, true)(free)?.nanoUsd).toBe(4_500_000)
+  })
+
+  test.each<[string, Usage]>([['negative', { ...usage, billed: { cost: -1 } }]])(
+    'does not count when it is %s',
+    (_, used) => {
+      expect(costFunction(undefined, true)(used)).toBeUndefined()
+      expect(costFunction({ price, source: 'prices.json' }, true)(used)?.nanoUsd).toBe(4_500_000)
+    },
+  )
+})
+
+describe('a provider that reports costs, for a model without a price', () => {
+  const estimated: Usage = { promptTokens: 1_000, completionTokens: 100, totalTokens: 1_100, isEstimated: true }
+
+  test('has an assumed price for estimated tokens before its first report, then that of its reports', () => {
+    const cost = costFunction(undefined, true)
+    expect(cost(estimated)).toEqual({ nanoUsd: 22_500_000, source: 'reports' })
+    expect(cost({ ...estimated, billed: { cost: 0.5 } })).toEqual({ nanoUsd: 22_500_000, source: 'reports' })
+    cost({ ...usage, billed: { cost: 0.004 } })
+    expect(cost(estimated)).toEqual({ nanoUsd: 3_000_000, source: 'reports' })
+  })
+
+  test('is free for estimates when it reports that it is', () => {
+    const cost = costFunction(undefined, true)
+    cost({ ...usage, billed: { cost: 0 } })
+    expect(cost(estimated)?.nanoUsd).toBe(0)
+  })
+
+  test('has no price for counted tokens without a report, and nothing is learned from those without tokens', () => {
+    const cost = costFunction(undefined, true)
+    expect([cost(usage), cost(undefined)]).toEqual([undefined, undefined])
+    cost({ promptTokens: 0, completionTokens: 0, totalTokens: 0, billed: { cost: 3 } })
+    expect(cost(estimated)?.nanoUsd).toBe(22_500_000)
   })
 })

@@ -2,6 +2,7 @@ import type { Price, PriceSource } from '../formats/model.ts'
 import type { Usage } from '../formats/usage.ts'
 import { amountOf, reportedAmount } from './money.ts'
 import { rateCard, ratesFor, type RateCard, type Rates } from './rates.ts'
+import { reportedCosts } from './reported-costs.ts'
 import { measureUnits, type MeasuredUnits } from './units.ts'
 
 /** What one answer cost. */
@@ -16,7 +17,7 @@ export interface Cost {
 /** The price of a model at a provider, and its source. */
 export interface SourcedPrice {
   readonly price: Price
-  readonly source: Exclude<PriceSource, 'reported'>
+  readonly source: Exclude<PriceSource, 'reported' | 'reports'>
 }
 
 /** The cost of an answer with this usage; `undefined` when it is not known, which is not 0. */
@@ -25,15 +26,25 @@ export type CostOf = (usage: Usage | undefined) => Cost | undefined
 /**
  * Makes the function that computes costs of one model at one provider.
  *
- * @param priced absent: no price is known
+ * @param priced absent: no price is known. Of a provider that reports costs, estimated tokens cost what its reports
+ *   show, and USD 15 and 75 per million before the first
  * @param reportsCost costs that the provider reports count, unless the price is from the configuration
  */
 export function costFunction(priced: SourcedPrice | undefined, reportsCost: boolean): CostOf {
   const card = priced && rateCard(priced.price)
   const trustsReport = reportsCost && priced?.source !== 'config'
+  const reports = reportsCost && priced === undefined ? reportedCosts() : undefined
   return (usage) => {
-    const reported = trustsReport && usage?.isEstimated !== true ? reportedAmount(usage?.billed?.cost) : undefined
-    if (reported !== undefined) return { nanoUsd: reported, source: 'reported' }
+    const isEstimated = usage?.isEstimated === true
+    if (trustsReport && !isEstimated) {
+      const nanoUsd = reportedAmount(usage?.billed?.cost)
+      // Beside a price, 0 stands for a cost that the provider does not know.
+      if (nanoUsd !== undefined && (nanoUsd > 0 || priced === undefined)) {
+        reports?.add(measureUnits(usage).units, nanoUsd)
+        return { nanoUsd, source: 'reported' }
+      }
+    }
+    if (reports !== undefined) return isEstimated ? costBy(rateCard(reports.price()), 'reports', usage) : undefined
     return priced === undefined || card === undefined ? undefined : costBy(card, priced.source, usage)
   }
 }

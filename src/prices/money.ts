@@ -22,9 +22,9 @@ export function amountOf(units: Units, rates: Rates): number {
   return atMost(nano + Math.ceil(pico / picoPerNano))
 }
 
-/** An amount that a provider reported in USD, as nano-USD, rounded up; `undefined` unless it is above 0. */
+/** An amount that a provider reported in USD, as nano-USD, rounded up; `undefined` unless it is 0 or more. */
 export function reportedAmount(usd: number | undefined): number | undefined {
-  if (usd === undefined || !(usd > 0) || usd === Infinity) return undefined
+  if (usd === undefined || !(usd >= 0) || usd === Infinity) return undefined
   // 15 digits: the product of 0.00014 is 140000.00000000003.
   return atMost(Math.ceil(Number((usd * nanoPerUsd).toPrecision(15))))
 }

@@ -4,6 +4,7 @@ import { formatCost, markEstimate } from '../ui/format.ts'
 const sources = {
   config: '',
   reported: ', as the provider reported it',
+  reports: ', by the costs that the provider reported before',
   'prices.json': ', by prices.json',
   list: ', by the list of prices of svc',
   catalogue: ', a server on this machine',

@@ -1,7 +1,7 @@
 import { doneEvent, formatEvent, formatEvents, type ServerSentEvent } from '../../bytes/event-stream.ts'
 import { encode } from '../../bytes/text.ts'
 import { demandReader } from '../demand.ts'
-import { promptTokensOf } from '../estimate-tokens.ts'
+import { promptSizeReader } from '../estimate-tokens.ts'
 import type { AnsweredError, Format, PartReader, PassThroughTarget, StreamFormat, Talk } from '../format.ts'
 import { commentKeepAlive } from '../keep-alive.ts'
 import type { Part } from '../part.ts'
@@ -21,12 +21,13 @@ import {
 } from './request.ts'
 import { partGatherer, completionToParts } from './whole-and-parts.ts'
 
+// The type of a part, and its member.
+const media = { texts: ['"image_url"'], times: 2 }
+const promptSize = promptSizeReader(media)
 const demand = demandReader({
   answerTokens: ['max_completion_tokens', 'max_tokens'],
   answers: ['n'],
-  // The type of a part, and its member.
-  mediaText: ['"image_url"'],
-  mediaTextTimes: 2,
+  media,
 })
 
 /** The widely used chat-completions format (docs/api.md). */
@@ -35,7 +36,7 @@ export const chat: Format & { readonly stream: StreamFormat; readonly talk: Talk
   path: '/v1/chat/completions',
   check: parseChatRequest,
   checkLarge: parseLargeChatRequest,
-  promptTokens: promptTokensOf,
+  promptSize,
   demand,
   withoutReasoning: chatWithoutReasoning,
   needsSameModel: false,

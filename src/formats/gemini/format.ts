@@ -5,7 +5,7 @@ import { parseChecked } from '../chat/read-event.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
 import { demandReader } from '../demand.ts'
 import { WireError } from '../error.ts'
-import { promptTokensOf } from '../estimate-tokens.ts'
+import { promptSizeReader, usualTokens } from '../estimate-tokens.ts'
 import { encodeJson, numberOf, objectOf, parseJsonBytes } from '../exact-json.ts'
 import type { Envelope, Format, StreamFormat, Talk } from '../format.ts'
 import { responseStreamWriter, writeGeminiResponse, type ResponseOptions } from './answer-writer.ts'
@@ -22,11 +22,13 @@ import { geminiWithoutReasoning } from './without-reasoning.ts'
 import { writeNative } from './write-native.ts'
 
 const check = geminiCheck('gemini', contentShapes, ['contents'])
+const media = { texts: ['"fileUri"', '"file_uri"'] }
+const promptSize = promptSizeReader(media)
 const demand = demandReader({
   answerTokens: ['maxOutputTokens', 'max_output_tokens'],
   answers: ['candidateCount', 'candidate_count'],
   within: ['generationConfig', 'generation_config'],
-  mediaText: ['"fileUri"', '"file_uri"'],
+  media,
 })
 
 /** Google's generateContent and streamGenerateContent, as callers speak them (docs/api.md). */
@@ -44,7 +46,7 @@ export const geminiOfCallers: Format & { readonly stream: StreamFormat; readonly
   refusals: [{ path: '/v1beta/models/', methods: ['POST'], error: unknownAction }],
   check: (body, envelope) => checkBody(body, check(envelope)),
   checkLarge: (body, pause, envelope) => checkLargeBody(body, check(envelope), pause),
-  promptTokens: promptTokensOf,
+  promptSize,
   demand,
   withoutReasoning(request: GeminiRequest) {
     const body = geminiWithoutReasoning(request)
@@ -107,7 +109,7 @@ function unknownAction(): WireError {
 }
 
 function writerOptions(ask: Ask): ResponseOptions {
-  return { model: ask.model, promptTokens: () => promptTokensOf(ask), ...configOf(ask) }
+  return { model: ask.model, promptTokens: () => usualTokens(promptSize(ask)), ...configOf(ask) }
 }
 
 /** The fields of `generationConfig` that change how an answer is written. */

@@ -5,7 +5,7 @@ import type { Ask } from '../ask.ts'
 import { parseChecked } from '../chat/read-event.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
 import { demandReader } from '../demand.ts'
-import { promptTokensOf } from '../estimate-tokens.ts'
+import { promptSizeReader, usualTokens } from '../estimate-tokens.ts'
 import { encodeJson } from '../exact-json.ts'
 import type { Envelope, Format, StreamFormat, Talk } from '../format.ts'
 import { spliceRequest } from '../splice-request.ts'
@@ -21,7 +21,9 @@ import { messageToParts, readMessage } from './whole-message.ts'
 import { messagesWithoutReasoning } from './without-reasoning.ts'
 
 const required = ['messages', 'max_tokens']
-const demand = demandReader({ answerTokens: ['max_tokens'], mediaText: ['"source"'] })
+const media = { texts: ['"source"'] }
+const promptSize = promptSizeReader(media)
+const demand = demandReader({ answerTokens: ['max_tokens'], media })
 
 /** Anthropic's Messages, as callers speak them (docs/api.md). */
 export const messagesOfCallers: Format & { readonly stream: StreamFormat; readonly talk: Talk } = {
@@ -30,7 +32,7 @@ export const messagesOfCallers: Format & { readonly stream: StreamFormat; readon
   keyHeader: 'x-api-key',
   check: (body, envelope) => checkBody(body, checkOf(envelope)),
   checkLarge: (body, pause, envelope) => checkLargeBody(body, checkOf(envelope), pause),
-  promptTokens: promptTokensOf,
+  promptSize,
   demand,
   withoutReasoning: (request: MessagesRequest) => messagesWithoutReasoning(request, 'all'),
   needsSameModel: false,
@@ -81,5 +83,5 @@ function checkOf({ headers }: Envelope) {
 }
 
 function writerOptions(ask: Ask): WriterOptions {
-  return { model: ask.model, promptTokens: () => promptTokensOf(ask) }
+  return { model: ask.model, promptTokens: () => usualTokens(promptSize(ask)) }
 }

@@ -17,6 +17,8 @@ export interface RelayEndpoint {
   readonly media?: RelayMedia
   /** The members of JSON requests that determine their cost. Absent: `n` answers of any length. */
   readonly demand?: DemandFields
+  /** Providers bill tokens of text, so that answers without usage are estimated. */
+  readonly isText?: true
   /** Absent: its answers are never streamed as events. */
   readonly stream?: RelayStream
   /** Limit of a request in bytes, if it is lower than that of the configuration. */

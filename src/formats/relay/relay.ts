@@ -5,6 +5,7 @@ import type { RelayName } from '../ask.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
 import { demandOfForm, demandReader } from '../demand.ts'
 import { WireError } from '../error.ts'
+import { promptSizeReader } from '../estimate-tokens.ts'
 import type { Format, PassThrough, StreamFormat, StreamOutput } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import { answerReader } from './answer.ts'
@@ -33,13 +34,14 @@ export const relays: Readonly<Record<RelayName, Format>> = {
  */
 function relay(name: RelayName): Format {
   const endpoint = relayEndpoints[name]
-  const { path, stream, request, demand } = endpoint
+  const { path, stream, request, demand, isText } = endpoint
   return {
     ...factsOf(endpoint),
     name,
     ...checksOf(name, endpoint),
     isOptional: true,
     demand: request.kind === 'form' ? demandOfForm : demandReader(demand ?? { answerTokens: [], answers: ['n'] }),
+    ...(isText === undefined ? {} : { promptSize: promptSizeReader() }),
     unserved: (model) =>
       new WireError(501, 'api_error', 'not_supported', `No provider of the model '${model}' serves ${path}`, {
         headers: { 'x-should-retry': 'false' },
@@ -55,7 +57,7 @@ type Facts = 'path' | 'needsSameModel' | 'requestBytesMax' | 'answerBytesMax' | 
 /** The facts that a format has as its endpoint has them. */
 function factsOf(endpoint: RelayEndpoint): Pick<Format, Facts> {
   const { request: _request, defaultModel: _defaultModel, answer: _answer, media: _media, ...others } = endpoint
-  const { stream: _stream, demand: _demand, ...facts } = others
+  const { stream: _stream, demand: _demand, isText: _isText, ...facts } = others
   return facts
 }
 

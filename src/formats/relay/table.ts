@@ -37,6 +37,7 @@ export const relayEndpoints: Readonly<Record<RelayName, RelayEndpoint>> = {
       required: ['prompt'],
     },
     demand: { answerTokens: ['max_tokens'], answers: ['n', 'best_of'], prompts: 'prompt' },
+    isText: true,
     answer: { member: 'choices', entries: { text: 'string' } },
     stream: {
       member: 'stream',

@@ -1,7 +1,7 @@
 import { utf8 } from '../../bytes/text.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
 import { demandReader } from '../demand.ts'
-import { promptTokensOf } from '../estimate-tokens.ts'
+import { promptSizeReader } from '../estimate-tokens.ts'
 import { listOf, objectOf, parseJson } from '../exact-json.ts'
 import type { Format, StreamFormat, Talk } from '../format.ts'
 import { spliceRequest } from '../splice-request.ts'
@@ -16,7 +16,9 @@ import { streamFormat } from './stream-format.ts'
 import { declaredTools, toolNames } from './tool-names.ts'
 
 const read = requestReader('responses')
-const demand = demandReader({ answerTokens: ['max_output_tokens'], mediaText: ['"image_url"', '"file_url"'] })
+const media = { texts: ['"image_url"', '"file_url"'] }
+const promptSize = promptSizeReader(media)
+const demand = demandReader({ answerTokens: ['max_output_tokens'], media })
 
 /** OpenAI's Responses, without stored state (docs/api.md). */
 export const responses: Format & { readonly stream: StreamFormat; readonly talk: Talk } = {
@@ -25,7 +27,7 @@ export const responses: Format & { readonly stream: StreamFormat; readonly talk:
   refusals: storedResponses,
   check: (body) => checkBody(body, read),
   checkLarge: (body, pause) => checkLargeBody(body, read, pause),
-  promptTokens: promptTokensOf,
+  promptSize,
   demand,
   withoutReasoning: (request: ResponsesRequest) => responsesWithoutReasoning(request, 'all'),
   needsSameModel: false,

@@ -7,6 +7,7 @@ import type { Reply } from '../../formats/reply.ts'
 import type { ServedReply } from '../../gateway/gateway.ts'
 import { writtenStream } from '../../gateway/testing.ts'
 import type { RequestRecord } from '../../observe/record.ts'
+import { learnedSizes } from '../../prices/token-sizes.ts'
 import { answerBudget, unlimitedAnswerBudget } from '../../service/answer-budget.ts'
 import type { Call } from '../../service/service.ts'
 import { answerParts, contextOf, fakeGateway, readEvents, rejectionOnAbort, bareReply } from '../testing.ts'
@@ -37,6 +38,7 @@ function subject(answering: Answering, changes: Partial<EntranceOptions> = {}, f
     uploads: { endSlow: () => false },
     timers: { heartbeatMs: 1_000, stallMs: 1_000 },
     openRequests: requests,
+    tokenSizes: learnedSizes(),
     streamsOpen: {
       add(difference) {
         open += difference
@@ -140,6 +142,41 @@ describe('a plain chat request', () => {
     expect(records[0]?.error).toBeUndefined()
     expect(records[0]?.totalMs).toBeGreaterThanOrEqual(0)
     expect(requests.count).toBe(0)
+  })
+
+  test('is estimated when its provider counts nothing, and a reported 0 is 0', async () => {
+    const counts = [undefined, { promptTokens: 0, completionTokens: 0, totalTokens: 0 }]
+    const body = new Uint8Array(1_200)
+    const { post, records } = subject(async () => ({
+      reply: { ...bareReply(), body, usage: counts.shift() },
+      provider: 'openai',
+      model: 'm',
+    }))
+    for (let request = 0; request < 2; request++) await post()
+    expect(records.map(({ usage }) => usage)).toEqual([
+      { promptTokens: 8, completionTokens: 200, totalTokens: 208, isEstimated: true },
+      { promptTokens: 0, completionTokens: 0, totalTokens: 0 },
+    ])
+  })
+
+  test('is estimated by what the model counted in streams before', async () => {
+    const [short, long] = ['Hello'.repeat(40), 'a'.repeat(2_000)]
+    const usage = { promptTokens: 1_030, completionTokens: 100, totalTokens: 1_130 }
+    let answers = 0
+    const { post, records } = subject(async (_ask, { trail }) => {
+      trail.push({ name: 'openai', ms: 1 })
+      const isCounted = (answers += 1) <= 100
+      const end = isCounted ? [{ ...answerParts.usage(), usage }] : []
+      return {
+        reply: writtenStream([[answerParts.text(short), answerParts.finish(), ...end]]),
+        provider: 'openai',
+        model: 'm',
+      }
+    })
+    const content = [{ role: 'user', content: long }]
+    for (let request = 0; request < 101; request++) await (await post({ messages: content, stream: true })).text()
+    expect(records.at(0)?.usage).toEqual(usage)
+    expect(records.at(-1)?.usage).toEqual({ ...usage, isEstimated: true })
   })
 
   test('has only visible ASCII in its headers, for any model name', async () => {

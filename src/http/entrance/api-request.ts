@@ -1,11 +1,14 @@
 import type { Ask } from '../../formats/ask.ts'
 import { askedTokens } from '../../formats/asked-tokens.ts'
+import { usualTokens, type PromptSize } from '../../formats/estimate-tokens.ts'
 import type { Envelope, Format } from '../../formats/format.ts'
 import type { Usage } from '../../formats/usage.ts'
 import { overloaded } from '../../gateway/all-failed.ts'
 import type { GatewayCall, UnrecordedCost } from '../../gateway/gateway-call.ts'
 import type { Gateway, ServedReply } from '../../gateway/gateway.ts'
 import type { LimitAdmission } from '../../limits/admission.ts'
+import { estimatedUsage, isCounted } from '../../prices/estimated-usage.ts'
+import { learnSizes, sizeKey } from '../../prices/token-sizes.ts'
 import { countOf } from '../../prices/units.ts'
 import { callController } from '../../service/call-controller.ts'
 import { DeadlineExceeded } from '../../service/deadline-exceeded.ts'
@@ -35,7 +38,6 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   readonly time = Date.now()
   model = ''
   stream = false
-  promptTokens: number | undefined
   served: ServedReply | undefined
   firstTokenMs: number | undefined
   unrecorded: readonly UnrecordedCost[] | undefined
@@ -48,6 +50,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   #timer: SharedTimer | undefined
   #isKeptOpen = false
   #askedPrompt = 0
+  #prompt: PromptSize | undefined
 
   constructor(context: HandlerContext, format: Format, options: EntranceOptions) {
     this.context = context
@@ -110,7 +113,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   ask(ask: Ask): Promise<ServedReply> {
     this.model = ask.model
     this.stream = ask.stream
-    if (ask.stream) this.promptTokens = this.format.promptTokens?.(ask)
+    this.#prompt = this.format.promptSize?.(ask)
     const { signal } = this.controller
     if (this.#left.aborted) this.#leave()
     if (signal.aborted) return Promise.reject(signal.reason)
@@ -143,9 +146,34 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     this.#timer?.stop()
     this.#open?.end()
     this.#reservation?.release()
-    this.admission?.end(this.#tokensUsed(outcome))
+    const { isCut = false } = outcome
+    const usage = this.#usageOf(outcome)
+    this.admission?.end(this.#tokensUsed(isCut ? { ...outcome, usage } : outcome))
     if (this.#isKeptOpen) this.context.resetIdleLimit()
-    this.options.record(recordOf(this, this.#gateway, outcome), outcome.cause)
+    this.options.record(recordOf(this, this.#gateway, { ...outcome, usage }), outcome.cause)
+  }
+
+  /** The usage that the provider counted, from which sizes of tokens are learned; else an estimate by these sizes. */
+  #usageOf({ usage, isCut = false, answerBytes }: Outcome): Usage | undefined {
+    const { served } = this
+    const prompt = this.#prompt
+    if (served === undefined || prompt === undefined || answerBytes === undefined) return usage
+    const { tokenSizes: sizes } = this.options
+    const key = sizeKey(served.provider, served.model)
+    const answer = { usage, isCut }
+    if (usage !== undefined && (usage.isEstimated === true || isCounted(answer))) {
+      // After a failover the provider may have counted a part of the answer only.
+      if (usage.isEstimated !== true && this.trail.length === 1)
+        learnSizes(sizes, key, usage, {
+          prompt: prompt.media === 0 ? prompt.bytes : undefined,
+          answer: this.stream ? answerBytes : undefined,
+        })
+      return usage
+    }
+    return estimatedUsage(answer, {
+      prompt: usualTokens(prompt, sizes.prompts.usual(key)),
+      answer: Math.ceil(answerBytes / sizes.answers.usual(key)),
+    })
   }
 
   /** The tokens that the request took; `undefined`: not known, so that the estimate stands. */

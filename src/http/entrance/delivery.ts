@@ -1,3 +1,4 @@
+import { wholeAnswerBytes } from '../../formats/estimate-tokens.ts'
 import type { PartStream, WholeReply } from '../../formats/reply.ts'
 import { overloaded } from '../../gateway/all-failed.ts'
 import type { ServedReply } from '../../gateway/gateway.ts'
@@ -27,18 +28,19 @@ export function wholeResponse(
 ): Response {
   const { context, format, controller, options } = request
   request.served = served
+  const answer = { usage, answerBytes: format.isPromptOnly ? 0 : wholeAnswerBytes(body) }
   const headers = () =>
     contentType === undefined
       ? replyHeaders(request, 'application/json', served)
       : mediaHeaders(request, contentType, served)
   if (body.length <= unpacedBytesMax) {
-    request.settle({ status: 200, usage })
+    request.settle({ status: 200, ...answer })
     return new Response(body, { headers: headers() })
   }
   const reservation = options.answerBudget.reservation()
   if (!reservation.reserve(body.length)) {
     const error = overloaded('Response memory limit reached; try again shortly')
-    request.settle({ status: statusOf(error, format), error: error.code, usage })
+    request.settle({ status: statusOf(error, format), error: error.code, ...answer })
     return errorResponse(error, context.id, { format, headers: attemptHeaders(request) })
   }
   request.keepOpen()
@@ -47,7 +49,7 @@ export function wholeResponse(
     stallMs: largeAnswerFactor * options.timers.stallMs,
     onEnd(isWhole) {
       reservation.release()
-      request.settle({ usage, ...(isWhole ? { status: 200 } : cutOutcome()) })
+      request.settle({ ...answer, ...(isWhole ? { status: 200 } : cutOutcome()) })
       if (isWhole) context.extendIdleLimit()
       else context.drop()
     },
@@ -116,18 +118,17 @@ export function streamResponse(request: ApiRequest, { served, answering }: Answe
     heartbeatMs: options.timers.heartbeatMs,
     stallMs: options.timers.stallMs,
     format,
-    promptTokens: request.promptTokens,
     describe: (error) => describe(error, request),
     abort() {
       controller.abort(new ClientLeft('the client left'))
       reply?.cancel()
     },
-    onEnd({ error, cause, hasClientLeft, usage }) {
+    onEnd({ error, cause, hasClientLeft, ...answer }) {
       options.streamsOpen.add(-1)
       request.settle(
         hasClientLeft
-          ? { status: 499, error: 'client_left', usage }
-          : { status: 200, usage, ...outcomeOfError(error, cause) },
+          ? { status: 499, error: 'client_left', ...answer }
+          : { status: 200, ...answer, ...outcomeOfError(error, cause) },
       )
       if (hasClientLeft) context.drop()
     },

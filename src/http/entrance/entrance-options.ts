@@ -1,6 +1,7 @@
 import type { Gateway } from '../../gateway/gateway.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import type { RequestRecord } from '../../observe/record.ts'
+import type { LearnedSizes } from '../../prices/token-sizes.ts'
 import type { AnswerBudget } from '../../service/answer-budget.ts'
 import type { AdmissionOptions } from './admission.ts'
 import type { BodyBudget } from './body-budget.ts'
@@ -29,6 +30,8 @@ export interface EntranceOptions extends AdmissionOptions {
   readonly openRequests: OpenRequests
   /** The limits of callers. `undefined`: no limits. */
   readonly limiter?: () => Limiter | undefined
+  /** Learned from counted answers, for estimates of others. */
+  readonly tokenSizes: LearnedSizes
   readonly streamsOpen: { add(difference: number): void }
   readonly timers: AnswerTimers
   /** Records an ended request. `cause`: the cause of an internal error, for the log. */

@@ -91,7 +91,9 @@ describe('a stream to a client', () => {
       eventOf(answerParts.text('lo')) + eventOf(answerParts.finish()),
       done,
     ])
-    expect(outcomes).toEqual([{ hasClientLeft: false, usage: undefined }])
+    expect(outcomes).toEqual([
+      { hasClientLeft: false, usage: undefined, isCut: false, answerBytes: expect.any(Number) },
+    ])
   })
 
   test('ends with an error event and no [DONE] when it fails (failover.md rule 4)', async () => {
@@ -104,7 +106,9 @@ describe('a stream to a client', () => {
   test('without an end marker ends with its last part', async () => {
     const { send, outcomes } = subject(writtenStream([answerParts.finish()]), { ...chat.stream, end: new Uint8Array() })
     expect(await sent({ send })).toEqual([eventOf(answerParts.finish())])
-    expect(outcomes).toEqual([{ hasClientLeft: false, usage: undefined }])
+    expect(outcomes).toEqual([
+      { hasClientLeft: false, usage: undefined, isCut: false, answerBytes: expect.any(Number) },
+    ])
   })
 
   test('writes its error event by the first and the last part of the client', async () => {
@@ -221,7 +225,9 @@ describe('a stream that must end', () => {
     fail(stop)
     expect(await sending).toEqual([eventOf(answerParts.text('Hel')), errorEvent('the service stops')])
     expect(reply.isCancelled).toBe(true)
-    expect(outcomes).toEqual([{ hasClientLeft: false, usage: undefined, error: stop }])
+    expect(outcomes).toEqual([
+      { hasClientLeft: false, usage: undefined, isCut: true, answerBytes: expect.any(Number), error: stop },
+    ])
   })
 
   test('while the client does not read ends with an error event after the bytes that were written', async () => {
@@ -262,7 +268,9 @@ describe('a stream that must end', () => {
     fail(stop)
     await sending
     leave()
-    expect(outcomes).toEqual([{ hasClientLeft: false, usage: undefined, error: stop }])
+    expect(outcomes).toEqual([
+      { hasClientLeft: false, usage: undefined, isCut: true, answerBytes: expect.any(Number), error: stop },
+    ])
   })
 })
 
@@ -280,7 +288,14 @@ describe('a client that', () => {
     void send(sink)
     await settle()
     leave()
-    expect(outcomes).toEqual([{ hasClientLeft: true, usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 } }])
+    expect(outcomes).toEqual([
+      {
+        hasClientLeft: true,
+        usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 },
+        isCut: true,
+        answerBytes: expect.any(Number),
+      },
+    ])
     expect(aborts()).toBe(1)
     expect(reply.isCancelled).toBe(true)
   })
@@ -308,7 +323,7 @@ describe('a client that', () => {
     await settle()
     leave()
     await settle()
-    expect(outcomes).toEqual([{ hasClientLeft: true, usage: undefined }])
+    expect(outcomes).toEqual([{ hasClientLeft: true, usage: undefined, isCut: true, answerBytes: expect.any(Number) }])
     expect(reply.isCancelled).toBe(true)
   })
 

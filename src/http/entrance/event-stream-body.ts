@@ -1,6 +1,6 @@
 import { deliveredParts } from '../../formats/delivered.ts'
 import type { WireError } from '../../formats/error.ts'
-import { answerQuarters, estimatedUsage } from '../../formats/estimate-tokens.ts'
+import { answerBytes } from '../../formats/estimate-tokens.ts'
 import type { StreamOutput } from '../../formats/format.ts'
 import type { Part } from '../../formats/part.ts'
 import { readTo, type Receiver } from '../../formats/receiver.ts'
@@ -16,8 +16,12 @@ export interface StreamOutcome {
   /** The error behind the error event, for the log; absent when the stream was complete or the client left. */
   readonly cause?: unknown
   readonly hasClientLeft: boolean
-  /** As counted by the provider; an estimate if the answer began and ended before the provider counted it. */
+  /** The last counts of the provider. */
   readonly usage: Usage | undefined
+  /** The answer ended before the provider had counted it. */
+  readonly isCut: boolean
+  /** Of the text that was sent. */
+  readonly answerBytes: number
 }
 
 /** Options of {@link eventStreamBody}. */
@@ -30,8 +34,6 @@ export interface EventStreamOptions {
   readonly heartbeatMs?: number | undefined
   /** Milliseconds in which a client must read the written bytes. */
   readonly stallMs: number
-  /** Estimated tokens of the request. Absent: the usage of an answer that ends early is not estimated. */
-  readonly promptTokens?: number | undefined
   /** Maps an error to the error event of the client. */
   readonly describe: (error: unknown) => WireError
   /** Ends the work for this request, in every phase. */
@@ -66,7 +68,6 @@ export function eventStreamBody({
   format,
   heartbeatMs = format.keepAlive?.everyMs ?? 0,
   stallMs,
-  promptTokens,
   describe,
   abort,
   onEnd,
@@ -76,7 +77,7 @@ export function eventStreamBody({
   if (reply instanceof Promise) reply.catch(() => undefined)
   let usage: Usage | undefined
   const delivered = deliveredParts()
-  let quarters = 0
+  let textBytes = 0
   let isFinished = false
   let isOver = false
   /** Written bytes are not read yet. */
@@ -88,21 +89,23 @@ export function eventStreamBody({
   let stall: Watchdog | undefined
   const ended = Promise.withResolvers<void>()
 
-  function finish(outcome: StreamOutcome): void {
+  function finish(outcome: Pick<StreamOutcome, 'error' | 'cause' | 'hasClientLeft'>): void {
     isOver = true
     stall?.stop()
-    onEnd(outcome)
+    const isWhole = !outcome.hasClientLeft && outcome.error === undefined
+    const isCut = !isWhole && !(isFinished && usage !== undefined)
+    onEnd({ ...outcome, usage, isCut, answerBytes: textBytes })
   }
 
   function leave(): void {
     if (isOver) return
-    finish({ hasClientLeft: true, usage: usageSoFar() })
+    finish({ hasClientLeft: true })
     abort()
   }
 
   /** Ends the stream, with an error event if there was an error. */
   function end(error?: WireError, cause?: unknown): void {
-    finish({ hasClientLeft: false, ...(error === undefined ? { usage } : { usage: usageSoFar(), error, cause }) })
+    finish({ hasClientLeft: false, ...(error === undefined ? {} : { error, cause }) })
     ending = error === undefined ? format.end : format.error(error, delivered.soFar())
     if (sink === undefined) return
     close(sink, ending)
@@ -115,15 +118,9 @@ export function eventStreamBody({
       delivered.add(part)
       if (part.usage !== undefined) usage = part.usage
       if (part.finishReason !== undefined) isFinished = true
-      quarters += answerQuarters(part)
+      textBytes += answerBytes(part)
     }
     return format.frame(parts)
-  }
-
-  /** The usage of an answer that was stopped or cut. */
-  function usageSoFar(): Usage | undefined {
-    if (decided === undefined || promptTokens === undefined || (isFinished && usage !== undefined)) return usage
-    return estimatedUsage(usage, promptTokens, quarters)
   }
 
   /** Waits until the client has read. A client that does not read in time has left. */

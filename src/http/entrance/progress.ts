@@ -17,7 +17,12 @@ const modelLengthMax = 128
 export interface Outcome {
   readonly status: number
   readonly error?: string
+  /** The last counts of the provider. */
   readonly usage?: Usage | undefined
+  /** The answer ended before the provider had counted it. */
+  readonly isCut?: boolean
+  /** Of the text of the answer. Absent: its tokens are not estimated. */
+  readonly answerBytes?: number
   /** The cause of an internal error, for the log. */
   readonly cause?: unknown
 }
@@ -29,13 +34,11 @@ export interface Progress {
   readonly trail: Trail
   readonly time: number
   /**
-   * Empty until the body was read. Only this and the next two facts are kept of the request, since its bytes may be
-   * released before its answer ends.
+   * Empty until the body was read. Only this and the next fact are kept of the request, since its bytes may be released
+   * before its answer ends.
    */
   model: string
   stream: boolean
-  /** Estimated, for a stream that ends before its provider reports usage. Undefined: usage is not estimated. */
-  promptTokens: number | undefined
   served: ServedReply | undefined
   firstTokenMs: number | undefined
   /** The request's part of limits. Absent: no limit names its caller. */
@@ -77,6 +80,7 @@ export function outcomeOfError(sent: WireError | undefined, cause: unknown): Pic
  * Returns the record of an ended request.
  *
  * @param gateway the one that was asked; absent when none was
+ * @param outcome with counted or estimated usage
  */
 export function recordOf(
   { context, format, trail, time, model, stream, served, firstTokenMs, unrecorded }: Progress,
@@ -84,6 +88,7 @@ export function recordOf(
   { status, error, usage }: Outcome,
 ): RequestRecord {
   const { user, visitor } = context
+  const cost = served?.costOf?.(usage)
   return {
     time,
     id: context.id,
@@ -103,9 +108,18 @@ export function recordOf(
     line: visitor?.key?.line,
     person: visitor?.key?.person,
     usage,
-    cost: served?.costOf?.(usage),
-    unrecorded,
+    cost,
+    unrecorded: cost === undefined ? unrecorded : unrecordedElsewhere(unrecorded, served?.provider),
   }
+}
+
+/** Without the estimate of limits of money for the provider that answered: the record has its cost. */
+function unrecordedElsewhere(
+  unrecorded: readonly UnrecordedCost[] | undefined,
+  answered: string | undefined,
+): readonly UnrecordedCost[] | undefined {
+  const others = unrecorded?.filter(({ provider }) => provider !== answered)
+  return others === undefined || others.length === 0 ? undefined : others
 }
 
 /** Adds the cost of attempts that reported tokens and did not become the answer. Few trails have any. */

@@ -1,7 +1,8 @@
-import { answerQuarters, estimatedUsage } from '../../formats/estimate-tokens.ts'
+import { answerBytes } from '../../formats/estimate-tokens.ts'
 import type { Part } from '../../formats/part.ts'
 import type { Usage } from '../../formats/usage.ts'
 import type { CostOf } from '../../prices/cost.ts'
+import { estimatedUsage, isCounted } from '../../prices/estimated-usage.ts'
 import type { BudgetAuthority } from './budget-authority.ts'
 import type { Estimate } from './estimate.ts'
 
@@ -21,8 +22,9 @@ export interface AttemptHold {
    * The answer is over: complete, cut or cancelled.
    *
    * @param isComplete `usage` is that of the whole answer
+   * @param wholeBytes of the text of a whole answer; that of a stream was counted
    */
-  end(usage: Usage | undefined, isComplete: boolean): BookedCost
+  end(usage: Usage | undefined, isComplete: boolean, wholeBytes?: number): BookedCost
   /** There was no answer. @param mayHaveWorked the provider may have done the work, and may bill it */
   fail(mayHaveWorked: boolean): BookedCost
 }
@@ -38,13 +40,11 @@ export interface AttemptHoldOptions {
   readonly costOf: CostOf
   /** Likely tokens of the prompt, for an answer whose provider counts none. */
   readonly promptTokens: number
-  /** Called with the counts of a provider. */
-  readonly onCounted: (usage: Usage) => void
+  /** Likely bytes of an answer for a token. */
+  readonly bytesPerToken: number
 }
 
 const growth = 1.25
-/** Of text, a quarter token is estimated for each character. */
-const quartersPerToken = 4
 
 export function attemptHold(options: AttemptHoldOptions): AttemptHold {
   return new OpenAttempt(options)
@@ -53,39 +53,43 @@ export function attemptHold(options: AttemptHoldOptions): AttemptHold {
 /** A class: a stream has one, and calls it for each part. */
 class OpenAttempt implements AttemptHold {
   readonly #options: AttemptHoldOptions
-  #quarters = 0
+  #bytes = 0
   #isFinished = false
   /** Above these the hold is raised. */
-  #quartersHeld: number
+  #bytesHeld: number
   #booked: BookedCost | undefined
 
   constructor(options: AttemptHoldOptions) {
     this.#options = options
-    this.#quartersHeld = quartersPerToken * coveredTokens(options)
+    this.#bytesHeld = options.bytesPerToken * coveredTokens(options)
   }
 
   count(parts: readonly Part[]): void {
     for (const part of parts) {
-      this.#quarters += answerQuarters(part)
+      this.#bytes += answerBytes(part)
       if (part.finishReason !== undefined) this.#isFinished = true
     }
-    if (this.#quarters > this.#quartersHeld) this.#raise()
+    if (this.#bytes > this.#bytesHeld) this.#raise()
   }
 
   #raise(): void {
-    const { authority, hold, estimate } = this.#options
-    this.#quartersHeld = Math.ceil(this.#quarters * growth)
-    authority.raise(hold, estimate.costWith(Math.ceil(this.#quartersHeld / quartersPerToken)))
+    const { authority, hold, estimate, bytesPerToken } = this.#options
+    this.#bytesHeld = Math.ceil(this.#bytes * growth)
+    authority.raise(hold, estimate.costWith(Math.ceil(this.#bytesHeld / bytesPerToken)))
   }
 
-  end(usage: Usage | undefined, isComplete: boolean): BookedCost {
-    const { costOf, promptTokens, onCounted, estimate } = this.#options
-    if (usage !== undefined && usage.isEstimated !== true && (isComplete || this.#isFinished)) {
+  end(usage: Usage | undefined, isComplete: boolean, wholeBytes?: number): BookedCost {
+    const { costOf, promptTokens, bytesPerToken, estimate } = this.#options
+    const answer = { usage, isCut: !isComplete && !(this.#isFinished && usage !== undefined) }
+    if (isCounted(answer) && usage?.isEstimated !== true) {
       const cost = costOf(usage)
-      if (isComplete) onCounted(usage)
       if (cost !== undefined) return this.#book(cost.nanoUsd, false)
     }
-    const cost = costOf(estimatedUsage(usage, promptTokens, this.#quarters))
+    const estimated = estimatedUsage(answer, {
+      prompt: promptTokens,
+      answer: Math.ceil((wholeBytes ?? this.#bytes) / bytesPerToken),
+    })
+    const cost = costOf(estimated && { ...estimated, isEstimated: true })
     return this.#book(cost?.nanoUsd ?? estimate.nanoUsd, true)
   }
 

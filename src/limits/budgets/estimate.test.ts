@@ -4,7 +4,6 @@ import { noDemand, type Demand } from '../../formats/demand.ts'
 import type { Price } from '../../formats/model.ts'
 import { costFunction, type CostOf } from '../../prices/cost.ts'
 import { estimateOf } from './estimate.ts'
-import { tokenSizes } from './token-sizes.ts'
 
 const price: Price = { input: 1, output: 10 }
 
@@ -57,7 +56,12 @@ describe('an estimate', () => {
 
   test('of a model without a price is not known', () => {
     expect(estimateOf(demand, { ...model, costOf: undefined })).toBeUndefined()
-    expect(estimateOf(demand, { ...model, costOf: costFunction(undefined, true) })).toBeUndefined()
+    expect(estimateOf(demand, { ...model, costOf: costFunction(undefined, false) })).toBeUndefined()
+  })
+
+  test('of a model without a price, at a provider that reports costs, is by an assumed price', () => {
+    const estimate = estimateOf(demand, { ...model, costOf: costFunction(undefined, true) })
+    expect(estimate?.nanoUsd).toBe(1_000 * 15_000 + 100 * 75_000)
   })
 
   test('at a free provider is 0', () => {
@@ -96,46 +100,5 @@ describe('an estimate', () => {
         },
       ),
     )
-  })
-})
-
-describe('the sizes of tokens', () => {
-  test('are 1.4 bytes before 100 answers, and then what nearly all texts reach', () => {
-    const sizes = tokenSizes()
-    for (let answer = 0; answer < 99; answer++) sizes.learn('m', 4_000, answer < 3 ? 2_000 : 1_000)
-    expect(sizes.least('m')).toBe(1.4)
-    for (let answer = 0; answer < 3; answer++) sizes.learn('m', 4_000, 2_000)
-    expect(sizes.least('m')).toBeCloseTo(2)
-    for (let answer = 0; answer < 50; answer++) sizes.learn('m', 4_000, 1_000)
-    expect(sizes.least('m')).toBeWithin(3.8, 4.01)
-    expect(sizes.least('other')).toBe(1.4)
-  })
-
-  test('ignore short texts and faulty counts', () => {
-    const sizes = tokenSizes()
-    for (let answer = 0; answer < 200; answer++) {
-      sizes.learn('m', 100, 5)
-      for (const count of [0, -1, NaN]) sizes.learn('m', 5_000, count)
-    }
-    expect(sizes.least('m')).toBe(1.4)
-  })
-
-  test('forget old answers, and the models that were learned first', () => {
-    const sizes = tokenSizes()
-    for (let answer = 0; answer < 10_000; answer++) sizes.learn('m', 4_000, 4_000)
-    for (let answer = 0; answer < 120_000; answer++) sizes.learn('m', 4_000, 1_000)
-    expect(sizes.least('m')).toBeGreaterThan(3.5)
-    for (let model = 0; model < 1_000; model++) sizes.learn(`m${model}`, 4_000, 1_000)
-    expect(sizes.least('m')).toBe(1.4)
-  })
-
-  test('stay between 1 and 16 bytes', () => {
-    const sizes = tokenSizes()
-    for (let answer = 0; answer < 200; answer++) {
-      sizes.learn('dense', 1_000, 1e9)
-      sizes.learn('wide', 1e9, 1)
-    }
-    expect(sizes.least('dense')).toBe(1)
-    expect(sizes.least('wide')).toBeWithin(15, 16)
   })
 })

@@ -62,6 +62,7 @@ function usageOf({ cacheWrite, serviceTier }: Demand, promptTokens: number, comp
     promptTokens,
     completionTokens,
     totalTokens: promptTokens + completionTokens,
+    isEstimated: true,
     ...(cacheWrite === 'none' ? {} : { cacheWriteTokens: promptTokens }),
     ...(cacheWrite === 'hour' ? { cacheWriteHourTokens: promptTokens } : {}),
     ...(serviceTier === undefined ? {} : { billed: { serviceTier } }),

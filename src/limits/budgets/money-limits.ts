@@ -1,6 +1,8 @@
 import type { Demand } from '../../formats/demand.ts'
 import { WireError } from '../../formats/error.ts'
+import { usualTokens } from '../../formats/estimate-tokens.ts'
 import { formats } from '../../formats/format-list.ts'
+import { sizeKey, type LearnedSizes } from '../../prices/token-sizes.ts'
 import { openPolicy, subjectText, type AccessLimit, type AccessPolicy, type MoneyPeriod } from '../access-policy.ts'
 import type { CallerIdentity } from '../named-limits.ts'
 import { attemptHold } from './attempt-hold.ts'
@@ -8,7 +10,6 @@ import type { BudgetAuthority, BudgetDecision } from './budget-authority.ts'
 import { BudgetRefusal, type BudgetedAttempt, type Budgets, type HoldAnswer } from './budgets.ts'
 import { estimateOf, type Estimate } from './estimate.ts'
 import { budgetPlan, isOwnBudget, type BudgetPlan, type NamedBudget } from './named-budgets.ts'
-import { tokenSizes } from './token-sizes.ts'
 import { localTime } from './window.ts'
 
 /** The active limits of money, from access.json. */
@@ -44,16 +45,21 @@ export interface MoneyLimitsOptions {
   readonly authority: BudgetAuthority
   /** Unix milliseconds. */
   readonly now: () => number
+  /** Learned from counted answers. */
+  readonly tokenSizes: LearnedSizes
 }
 
 /** Limits of money without any entry. */
-export function moneyLimits({ authority, now }: MoneyLimitsOptions): MoneyLimits {
-  const sizes = tokenSizes()
+export function moneyLimits({ authority, now, tokenSizes: sizes }: MoneyLimitsOptions): MoneyLimits {
   let plan: BudgetPlan = budgetPlan(openPolicy, now())
 
   function estimate(attempt: BudgetedAttempt, demand: Demand): Estimate | undefined {
     const { costOf, maxOutput } = attempt
-    return estimateOf(demand, { costOf, maxOutput, bytesPerToken: sizes.least(sizeKey(attempt)) })
+    return estimateOf(demand, {
+      costOf,
+      maxOutput,
+      bytesPerToken: sizes.prompts.least(sizeKey(attempt.provider, attempt.model)),
+    })
   }
 
   function hold(attempt: BudgetedAttempt): HoldAnswer | Promise<HoldAnswer> {
@@ -76,19 +82,19 @@ export function moneyLimits({ authority, now }: MoneyLimitsOptions): MoneyLimits
     attempt: BudgetedAttempt,
     { demand, estimated, answer }: { demand: Demand; estimated: Estimate; answer: BudgetDecision & { kind: 'held' } },
   ): HoldAnswer {
-    const { ask, costOf = () => undefined } = attempt
-    const { textBytes, mediaTokens } = demand
-    const key = sizeKey(attempt)
+    const { ask, provider, model, costOf = () => undefined } = attempt
+    const key = sizeKey(provider, model)
+    const { textBytes: bytes, mediaTokens } = demand
+    const prompt = formats[ask.format].promptSize?.(ask)
+    const usual = sizes.prompts.usual(key)
     return attemptHold({
       authority,
       hold: answer.hold,
       amount: answer.amount,
       estimate: estimated,
       costOf,
-      promptTokens: formats[ask.format].promptTokens?.(ask) ?? Math.ceil(textBytes / usualBytesPerToken) + mediaTokens,
-      onCounted({ promptTokens = 0 }) {
-        if (mediaTokens === 0) sizes.learn(key, textBytes, promptTokens)
-      },
+      promptTokens: prompt === undefined ? Math.ceil(bytes / usual) + mediaTokens : usualTokens(prompt, usual),
+      bytesPerToken: sizes.answers.usual(key),
     })
   }
 
@@ -112,8 +118,6 @@ export function moneyLimits({ authority, now }: MoneyLimitsOptions): MoneyLimits
   }
 }
 
-const usualBytesPerToken = 4
-
 function reportOf(
   { limit: { usd, entry }, nanoUsd, window }: NamedBudget,
   use: { readonly used: number; readonly held: number } | undefined,
@@ -125,10 +129,6 @@ function reportOf(
     models: entry.models,
     amounts: use && { limit: nanoUsd, ...use },
   }
-}
-
-function sizeKey({ provider, model }: BudgetedAttempt): string {
-  return `${provider}/${model}`
 }
 
 /** All names of a model, with and without a provider in front. */
