@@ -234,6 +234,9 @@ describeInChromium('once more', () => {
     await tab.click('[aria-label="Previous version"]')
     await tab.waitFor(said('Second question'))
     expect(await tab.evaluate(`document.querySelectorAll('article').length`)).toBe(4)
+    await tab.fill('[type="search"]', 'another')
+    await tab.click('[aria-label="Found"] >> a')
+    await tab.waitFor(said('Another answer'))
   }, 20_000)
 
   test('a message is deleted, and comes back', async () => {

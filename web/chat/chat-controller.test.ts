@@ -385,6 +385,18 @@ describe('chatController › retry, edit, fork, continue', () => {
     expect(texts()).toEqual(['a', 'one', 'b', 'two', 'c', ''])
   })
 
+  test('a message of another version is revealed', async () => {
+    const { chat, texts, reply } = await scene(said)
+    chat.edit(said[0]?.id ?? '', draft('A'), 'm')
+    await reply('new')
+    chat.revealMessage('unknown')
+    expect(texts()).toEqual(['A', 'new'])
+    chat.revealMessage(said[1]?.id ?? '')
+    expect(texts()).toEqual(['a', 'one', 'b', 'two'])
+    chat.revealMessage(said[1]?.id ?? '')
+    expect(texts()).toEqual(['a', 'one', 'b', 'two'])
+  })
+
   test('a fork is a new conversation, which the other one does not change', async () => {
     const { chat, history, texts, reply } = await scene(said)
     const id = await chat.fork(said[1]?.id ?? '')

@@ -65,6 +65,8 @@ export interface ChatController {
   continueAnswer(model: string): void
   /** Shows a version of a message, and what follows it. */
   showVersion(messageId: string): void
+  /** Shows a message, if it is in another version. */
+  revealMessage(messageId: string): void
   /**
    * Stores a new conversation with the messages until this one.
    *
@@ -318,6 +320,11 @@ export function chatController({
     state.update(({ undeleted: _, ...rest }) => rest)
   }
 
+  function showVersion(messageId: string): void {
+    patch({ conversation: withTree(conversation(), withShown(conversation(), messageId)) })
+    if (!answers.isRunning) save()
+  }
+
   const newAnswer = (): AssistantMessage => ({
     role: 'assistant',
     id: newId(),
@@ -355,9 +362,10 @@ export function chatController({
       if (answer === undefined || answer.text === '' || answers.isRunning) return
       ask(conversation(), answer, model)
     },
-    showVersion(messageId) {
-      patch({ conversation: withTree(conversation(), withShown(conversation(), messageId)) })
-      if (!answers.isRunning) save()
+    showVersion,
+    revealMessage(messageId) {
+      const isIn = (messages: readonly Message[]): boolean => messages.some((message) => message.id === messageId)
+      if (isIn(conversation().messages) && !isIn(branchOf(conversation()))) showVersion(messageId)
     },
     async fork(messageId) {
       const forked = forkOf(conversation(), messageId, newId(), now())

@@ -23,6 +23,7 @@ import { useDraft } from './use-draft.ts'
 import { useDrop } from './use-drop.ts'
 import { useEscape } from './use-escape.ts'
 import { useFollow } from './use-follow.ts'
+import { useFoundMessage } from './use-found-message.ts'
 import { useModel } from './use-model.ts'
 
 /** Props of {@link ConversationView}. */
@@ -74,6 +75,7 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
     [chat],
   )
   useAnnouncements(lastAnswer(conversation))
+  useFoundMessage(chat, phase === 'ready')
   useEscape(isBusy, () => chat.stop())
   useEffect(() => {
     document.title = `${title === '' ? 'Chat' : title} · svc`

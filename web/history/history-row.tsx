@@ -1,8 +1,9 @@
 import { memo, useLayoutEffect, useRef, useState, type CSSProperties, type ReactNode } from 'react'
 import { hrefOf } from '../app/route.ts'
 import { Menu } from '../ui/menu.tsx'
-import type { ConversationHead } from './conversation.ts'
+import type { ConversationHead, SearchHit } from './conversation.ts'
 import type { TextRange } from './fold.ts'
+import { foundMessage } from './found-message.ts'
 import { HighlightedText } from './highlighted-text.tsx'
 import { oneLine } from './one-line.ts'
 
@@ -22,7 +23,7 @@ export interface HistoryRowProps {
   readonly style?: CSSProperties
   /** Matches of a search: range in the title, and excerpt of a message. */
   readonly titleRange?: TextRange | undefined
-  readonly excerpt?: (TextRange & { readonly text: string }) | undefined
+  readonly excerpt?: SearchHit['excerpt'] | undefined
   readonly onCommand: (command: RowCommand, head: ConversationHead) => void
   /**
    * Called after renaming.
@@ -58,6 +59,9 @@ export const HistoryRow = memo(function HistoryRow(props: HistoryRowProps): Reac
             aria-keyshortcuts="F2 Delete"
             tabIndex={isTabStop ? 0 : -1}
             title={oneLine(head.title)}
+            onClick={() => {
+              if (excerpt !== undefined) foundMessage.set({ conversationId: head.id, messageId: excerpt.messageId })
+            }}
             className={
               'block scroll-mt-8 rounded-lg py-2 pr-3 pl-3 text-sm -outline-offset-2 group-focus-within:pr-10 ' +
               `group-hover:pr-10 pointer-coarse:py-3 pointer-coarse:pr-11 ${isCurrent ? 'font-medium' : ''}`
