@@ -169,6 +169,7 @@ export async function serveHere(
     accessPath,
     followers,
     extensions,
+    isLocal: address.isLoopback,
     isClosing,
     timers,
     log,

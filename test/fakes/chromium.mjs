@@ -73,6 +73,19 @@ async function dropFiles(context, page, [selector, files]) {
   await session.detach()
 }
 
+/** Drags an element with the mouse to the lower part of another one. */
+async function drag(page, [from, to]) {
+  const middle = async (selector, part) => {
+    const { x, y, width, height } = await page.locator(selector).first().boundingBox()
+    return [x + width / 2, y + height * part]
+  }
+  const target = await middle(to, 0.75)
+  await page.mouse.move(...(await middle(from, 0.5)))
+  await page.mouse.down()
+  await page.mouse.move(...target, { steps: 4 })
+  await page.mouse.up()
+}
+
 async function download(page, selector) {
   const [saved] = await Promise.all([page.waitForEvent('download'), page.click(selector)])
   return { name: saved.suggestedFilename(), text: await readFile(await saved.path(), 'utf8') }
@@ -102,6 +115,7 @@ async function run({ person, tab, method, args }) {
   if (method === 'complaints') return complaints.get(tab)
   if (method === 'setSpeed') return setSpeed(context, tabs.get(tab), args[0])
   if (method === 'dropFiles') return dropFiles(context, tabs.get(tab), args)
+  if (method === 'drag') return drag(tabs.get(tab), args)
   if (method === 'download') return download(tabs.get(tab), args[0])
   const names = method.split('.'),
     last = names.pop()

@@ -38,6 +38,8 @@ export interface Tab {
   setFiles(selector: string, paths: readonly string[]): Promise<void>
   /** Drops files, by their paths, on the middle of an element, as from the desktop. */
   dropFiles(selector: string, paths: readonly string[]): Promise<void>
+  /** Drags an element with the mouse to the lower part of another one. */
+  drag(from: string, to: string): Promise<void>
   setSize(width: number, height: number): Promise<void>
   /** Switches to the style for print, or back. */
   setMedia(media: 'print' | 'screen'): Promise<void>
@@ -182,6 +184,7 @@ export async function startChromium(executable: string): Promise<Chromium> {
       },
       setFiles: async (selector, paths) => void (await ask('setInputFiles', selector, paths)),
       dropFiles: async (selector, paths) => void (await ask('dropFiles', selector, paths)),
+      drag: async (from, to) => void (await ask('drag', from, to)),
       setSize: async (width, height) => void (await ask('setViewportSize', { width, height })),
       setMedia: async (media) => void (await ask('emulateMedia', { media })),
       screenshot: async (path) => void (await ask('screenshot', { path })),

@@ -59,6 +59,7 @@ describeInChromium('with markup or marks of direction in them', () => {
     await tab.press('Escape')
     expect(await tab.evaluate(fits)).toBe(true)
     await tab.goto(`${rig.service.url}/#/providers`)
+    await tab.click('[aria-label^="Details of"] >> nth=0')
     await tab.waitFor('li:nth-of-type(1) >> text=<img src')
   }, 20_000)
 

@@ -72,6 +72,13 @@ async function tabTo(label: string): Promise<void> {
   throw new Error(`Tab does not come to ${label}`)
 }
 
+/** Opens the details of all rows, when they are there. */
+async function openAll(): Promise<void> {
+  const closed = `[...document.querySelectorAll('main ol > li [aria-expanded="false"][aria-label^="Details"]')]`
+  await tab.until(`document.querySelector('main ol > li') !== null`)
+  await tab.evaluate(`${closed}.forEach((button) => button.click())`)
+}
+
 /** Makes the tab hidden, so that it does not refresh. */
 async function hide(): Promise<void> {
   await tab.evaluate(
@@ -127,17 +134,19 @@ describeInChromium('the providers', () => {
     await chat(service.url, question({ stream: true }))
     await tab.reload()
     await tab.waitFor('li:nth-of-type(1) >> text=/^too many requests.*until .* in \\d+ s/')
+    await openAll()
     const cards = Array.from({ length: 4 }, async (_, index) =>
       (await tab.textOf(`main ol > li:nth-of-type(${index + 1})`)).replaceAll(/\n+/g, '\n'),
     )
     const [busy = '', b = '', keyless = '', idle = ''] = await Promise.all(cards)
-    expect(busy).toMatch(
-      /^1\nbusy\nopenai protocol · http:\/\/127\.0\.0\.1:\d+\/v1\n[^]*Cooling\n[^]*Answered\n0 % of 1\nFirst token\n–/,
-    )
+    expect(busy).toMatch(/^1\nbusy\nCooling\n[^]*openai protocol · http:\/\/127\.0\.0\.1:\d+\/v1\n/)
+    expect(busy).toMatch(/Cooling: too many[^]*Answered\n0 % of 1\nTime to first token\n–/)
     expect(busy).toMatch(/–[^]*Last error\n429 Slow down, model m, /)
-    expect(b).toMatch(/^2\nb\n[^]*OK\n[^]*Answered\n100 % of 1\nFirst token\n[\d.]+ m?s, 95 % within [\d.]+ m?s\n/)
+    expect(b).toMatch(
+      /^2\nb\n[^]*OK\n[^]*Answered\n100 % of 1\nTime to first token\n[\d.]+ m?s, 95 % within [\d.]+ m?s\n/,
+    )
     expect(b).toMatch(/m?s\n[^]*Serves\s+m\s+model-0\s+model-1\s+model-2\s+All 31 models/)
-    expect(keyless).toMatch(/Unavailable\nNO_SUCH_KEY is not set/)
+    expect(keyless).toMatch(/Unavailable\n[^]*NO_SUCH_KEY is not set/)
     expect(idle).toMatch(/Off\nnot asked/)
     const seconds = Number(/in (\d+) s/.exec(busy)?.[1])
     await tab.waitFor(`text=/in ${seconds - 1} s/`)
@@ -147,6 +156,7 @@ describeInChromium('the providers', () => {
     const many = Array.from({ length: 30 }, (_, index) => `model-${index}`)
     await service.configure({ providers: [provider('a', fine.url, many)] })
     await tab.goto(`${service.url}/#/providers`)
+    await openAll()
     await tab.click('summary >> text=All 30 models')
     await tab.waitFor('text=model-29')
     await tab.fill('[aria-label="Filter the models of a"]', '29')
@@ -161,6 +171,99 @@ describeInChromium('the providers', () => {
     expect(await tab.evaluate(focused)).toBe('Move a down')
     expect(await readFile(service.file, 'utf8')).toBe(fileOf(['b', 'a', 'c']))
   })
+
+  test('are dragged by their handles, with Escape as the way out, and moved to the top by a menu', async () => {
+    await show(fileOf(['a', 'b', 'c']), 'a b c')
+    const row = (place: number) => `main ol > li:nth-of-type(${place})`
+    await tab.drag(`${row(1)} [data-handle]`, row(2))
+    await showsOrder('b a c')
+    await said('a is now number 2 of 3')
+    expect(await readFile(service.file, 'utf8')).toBe(fileOf(['b', 'a', 'c']))
+    await tab.drag(`${row(1)} [data-handle]`, row(1))
+    await tab.evaluate(`{
+      const at = (type, clientY) => new PointerEvent(type, { clientY, pointerId: 9, bubbles: true, cancelable: true })
+      document.querySelector('${row(1)} [data-handle]').dispatchEvent(at('pointerdown', 0))
+      dispatchEvent(at('pointermove', 9999))
+    }`)
+    await tab.press('Escape')
+    await tab.evaluate(`dispatchEvent(new PointerEvent('pointerup', { clientY: 9999, pointerId: 9 }))`)
+    expect(await readFile(service.file, 'utf8')).toBe(fileOf(['b', 'a', 'c']))
+    await tab.click('[aria-label="More about c"]')
+    await tab.click('role=menuitem[name="To the top"]')
+    await showsOrder('c b a')
+    await said('c is now number 1 of 3')
+    expect(await readFile(service.file, 'utf8')).toBe(fileOf(['c', 'b', 'a']))
+  })
+
+  test('are tested all together, with progress', async () => {
+    await show(fileOf(['a', 'b', 'c'], ['c']), 'a b c')
+    await tab.click('role=button[name="Test all"]')
+    await said('2 tested, 1 failed')
+    await tab.waitFor('main >> text="2 of 2 tested, 1 failed"')
+    await tab.waitFor('li:nth-of-type(1) >> text=/^Test: Answered/')
+    expect(await tab.textOf('li:nth-of-type(3)')).not.toContain('Test:')
+  })
+
+  test('are removed after a question, with their comments', async () => {
+    await show(fileOf(['a', 'b', 'c']), 'a b c')
+    await tab.click('[aria-label="More about b"]')
+    await tab.click('role=menuitem[name="Remove…"]')
+    await tab.click('dialog >> role=button[name="Keep it"]')
+    await tab.click('[aria-label="More about b"]')
+    await tab.click('role=menuitem[name="Remove…"]')
+    await tab.click('dialog >> role=button[name="Remove"]')
+    await showsOrder('a c')
+    await said('b is removed')
+    expect(await readFile(service.file, 'utf8')).toBe(fileOf(['a', 'c']))
+  })
+
+  test('are added by a form: tested, with some of its models, and the comments of the file stay', async () => {
+    using lister = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => Response.json({ data: [{ id: 'm' }] }) })
+    await show(fileOf(['a']), 'a')
+    await tabTo('Add a provider…')
+    await tab.press('Enter')
+    await tab.waitFor('dialog select')
+    await tab.select('dialog select >> nth=0', 'other')
+    await tab.click('dialog >> role=button[name="Add"]')
+    await tab.waitFor('dialog >> text=/beginning with a letter or digit/')
+    expect(await tab.evaluate('document.activeElement.getAttribute("aria-invalid")')).toBe('true')
+    await tab.type('lab')
+    await tab.fill('role=textbox[name="Base URL"]', `http://127.0.0.1:${lister.port}/v1`)
+    await tab.fill('role=textbox[name^="Environment variable"]', 'OPENAI_API_KEY')
+    await tab.click('dialog >> role=button[name="Test"]')
+    await tab.waitFor('dialog >> text=/a name that begins with SVC_KEY_/')
+    await tab.fill('role=textbox[name^="Environment variable"]', 'SVC_KEY_LAB')
+    await tab.click('dialog >> role=button[name="Test"]')
+    await tab.waitFor('dialog >> text="SVC_KEY_LAB is not set"')
+    await tab.fill('role=textbox[name^="Environment variable"]', '')
+    await tab.click('dialog >> role=button[name="Test"]')
+    await tab.waitFor('dialog >> text=/It lists 1 model \\(/')
+    await tab.click('dialog >> text=/Only some/')
+    await tab.click('dialog li label')
+    await tab.press('Enter')
+    await showsOrder('a lab')
+    await said('lab is now number 2 of 2')
+    await tab.waitForGone('dialog')
+    expect(await readFile(service.file, 'utf8')).toBe(
+      fileOf(['a']).replace(
+        '// about a\n',
+        `// about a\n    { "id": "lab", "base_url": "http://127.0.0.1:${lister.port}/v1", "models": [ "m" ] },\n`,
+      ),
+    )
+  }, 20_000)
+
+  test('of a brand are added without any key, and say what is missing', async () => {
+    await using bare = await startService(undefined)
+    await tab.goto(`${bare.url}/#/providers`)
+    await tab.click('role=button[name="Add a provider…"]')
+    await tab.select('dialog select', 'groq')
+    await tab.waitFor('dialog >> text="GROQ_API_KEY is not set"')
+    expect(await tab.evaluate(`document.querySelectorAll('dialog input[type=password]').length`)).toBe(0)
+    await tab.click('dialog >> role=button[name="Add"]')
+    await showsOrder('groq')
+    await tab.waitFor('li >> text=/GROQ_API_KEY is not set/')
+    expect(JSON.parse(await readFile(bare.file, 'utf8'))).toEqual({ providers: [{ id: 'groq' }] })
+  }, 20_000)
 
   test('are moved by keyboard, and at the end of the list nothing is lost', async () => {
     await show(fileOf(['a', 'b', 'c']), 'a b c')
@@ -305,6 +408,9 @@ describeInChromium('where people sign in', () => {
     await tab.goto(`${rig.service.url}/#/providers`)
     await tab.waitFor('text=Only the owners of this service may change its providers')
     await showsOrder('a b')
-    expect(await tab.evaluate(`document.querySelectorAll('main [role=switch], main ol button').length`)).toBe(0)
+    expect(
+      await tab.evaluate(`document.querySelectorAll('main [role=switch], main ol button:not([aria-expanded])').length`),
+    ).toBe(0)
+    expect(await tab.text()).not.toMatch(/Add a provider|Test all/)
   }, 20_000)
 })

@@ -17,7 +17,7 @@ export function AddProvider({
 }: Pick<ProvidersAnswer, 'source'> & FileLocation & { readonly isOpen: boolean }): ReactNode {
   return (
     <details open={isOpen} className="rounded-xl border border-line bg-panel p-4 text-sm">
-      <summary className="w-fit text-base font-medium">Add a provider</summary>
+      <summary className="w-fit text-base font-medium">Add a provider by hand</summary>
       {source === 'file' ? <IntoFile file={file} /> : <NewFile file={file} />}
     </details>
   )

@@ -1,13 +1,13 @@
 import { useEffect, useRef, type ReactNode } from 'react'
-import type { ProvidersAnswer, ReloadNotice } from '../../src/http/page/page-api.ts'
+import type { ProvidersAnswer, ReloadNotice, WantedProviderChange } from '../../src/http/page/page-api.ts'
 import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { formatMoment } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
-import type { ChangeOutcome, WantedChange } from './providers-feed.ts'
+import type { ChangeOutcome } from './providers-feed.ts'
 
 /** A change that was not made. */
-export type FailedChange = Exclude<ChangeOutcome, { readonly kind: 'done' }> & { readonly wanted: WantedChange }
+export type FailedChange = Exclude<ChangeOutcome, { readonly kind: 'done' }> & { readonly wanted: WantedProviderChange }
 
 const initCommand = 'npm run svc -- init'
 
@@ -90,8 +90,9 @@ function ChangeWords({ trouble, answer, onRetry, onClose }: ChangeNoticeProps): 
   )
 }
 
-function changeWords({ id, change }: WantedChange): string {
-  switch (change) {
+function changeWords(wanted: WantedProviderChange): string {
+  const { id } = wanted
+  switch (wanted.change) {
     case 'enable':
       return `Switch ${id} on`
     case 'disable':
@@ -100,6 +101,12 @@ function changeWords({ id, change }: WantedChange): string {
       return `Move ${id} up`
     case 'down':
       return `Move ${id} down`
+    case 'move':
+      return `Move ${id} to place ${wanted.to + 1}`
+    case 'add':
+      return `Add ${id}`
+    case 'remove':
+      return `Remove ${id}`
   }
 }
 

@@ -3,6 +3,7 @@ import type {
   ProvidersAnswer,
   ProviderTest,
   ProviderTestRequest,
+  WantedProviderChange,
 } from '../../src/http/page/page-api.ts'
 import { ApiError, type ApiClient } from '../api/client.ts'
 import { createStore, type Store } from '../store.ts'
@@ -17,9 +18,6 @@ export interface ProvidersState {
   readonly error?: Error
 }
 
-/** A change, without the version of the file. */
-export type WantedChange = Pick<ProviderChange, 'id' | 'change'>
-
 /** Outcome of a change. `conflict`: the file was changed since it was shown. It is unchanged by this, and now shown. */
 export type ChangeOutcome =
   | { readonly kind: 'done' }
@@ -31,8 +29,11 @@ export interface ProvidersFeed {
   readonly state: Store<ProvidersState>
   /** Loads the providers. Never rejects: see {@link ProvidersState.error}. */
   refresh(): Promise<void>
-  /** Changes the shown file, after running changes. If one of these fails, this change is not made. Never rejects. */
-  change(wanted: WantedChange): Promise<ChangeOutcome>
+  /**
+   * Changes the shown file, after running changes. If one of these fails, this change is not made. Never rejects.
+   * Without a file, only `add` works, which writes the first one.
+   */
+  change(wanted: WantedProviderChange): Promise<ChangeOutcome>
   /** Tests a provider with a request for one token. Never rejects. */
   test(id: string): Promise<ProviderTest>
 }
@@ -64,8 +65,8 @@ export function providersFeed(client: Pick<ApiClient, 'get' | 'post'>, now: () =
     if (error !== undefined) state.update((known) => ({ ...known, error }))
   }
 
-  async function submit(wanted: WantedChange): Promise<ChangeOutcome> {
-    const version = state.get().answer?.version
+  async function submit(wanted: WantedProviderChange): Promise<ChangeOutcome> {
+    const version = state.get().answer?.version ?? (wanted.change === 'add' ? 'missing' : undefined)
     if (version === undefined) return { kind: 'failed', error: new Error('There is no file to change') }
     const change: ProviderChange = { version, ...wanted }
     const error = await accept(() => client.post('/api/providers', change))

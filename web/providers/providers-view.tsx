@@ -1,18 +1,28 @@
-import { useEffect, useState, type ReactNode } from 'react'
-import type { ProvidersAnswer, ProviderTest } from '../../src/http/page/page-api.ts'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
+import type {
+  ProviderDraft,
+  ProvidersAnswer,
+  ProviderTest,
+  WantedProviderChange,
+} from '../../src/http/page/page-api.ts'
+import { hrefOf } from '../app/route.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { announce } from '../ui/announce.ts'
-import { Button } from '../ui/button.tsx'
+import { Button, ButtonLink } from '../ui/button.tsx'
 import { focusContent } from '../ui/focus-content.ts'
 import { formatAgo, formatMs } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { useNow } from '../ui/use-now.ts'
 import { useVisible } from '../ui/use-visible.ts'
 import { AddProvider } from './add-provider.tsx'
-import { ProviderCard, type CardMode } from './provider-card.tsx'
+import { ProviderForm } from './provider-form.tsx'
 import { ChangeNotice, FaultsNotice, NoFileNotice, type FailedChange } from './provider-notices.tsx'
-import { providersFeed, type ProvidersFeed, type ProvidersState, type WantedChange } from './providers-feed.ts'
+import { ProviderRow, type RowMode } from './provider-row.tsx'
+import { providersFeed, type ProvidersFeed, type ProvidersState } from './providers-feed.ts'
+import { RemoveProvider } from './remove-provider.tsx'
+import { testAll, type TestProgress } from './test-all.ts'
+import { useReorder, type Drag } from './use-reorder.ts'
 
 const refreshMs = 5_000
 
@@ -70,9 +80,17 @@ function Providers({
 }): ReactNode {
   const [trouble, setTrouble] = useState<FailedChange>()
   const [tests, setTests] = useState<ReadonlyMap<string, ProviderTest | 'running'>>(new Map())
-  const mode: CardMode = !isOwner ? 'readonly' : answer.version === undefined ? 'locked' : 'editable'
+  const [isAdding, setAdding] = useState(false)
+  const [removing, setRemoving] = useState<string>()
+  const mayAdd = answer.mayAdd === true
+  const mode: RowMode = !isOwner ? 'readonly' : answer.version === undefined ? 'locked' : 'editable'
 
-  async function change(wanted: WantedChange): Promise<void> {
+  const { list, drag, grab } = useReorder(({ from, to }) => {
+    const id = answer.providers[from]?.id
+    if (id !== undefined) void change({ id, change: 'move', to })
+  })
+
+  async function change(wanted: WantedProviderChange): Promise<void> {
     const outcome = await feed.change(wanted)
     if (outcome.kind === 'done') closeNotice()
     else setTrouble({ ...outcome, wanted })
@@ -85,12 +103,31 @@ function Providers({
     if (document.querySelector('#trouble :focus') !== null) focusContent()
   }
 
-  async function test(id: string): Promise<void> {
+  /** @returns why it was not added */
+  async function add({ id, ...entry }: ProviderDraft): Promise<string | undefined> {
+    const outcome = await feed.change({ id, change: 'add', entry })
+    if (outcome.kind === 'failed') return outcome.error.message
+    if (outcome.kind === 'conflict') return 'providers.json was changed meanwhile. Look at it, and press Add again.'
+    setAdding(false)
+    announce(doneWords({ id, change: 'add', entry }, feed.state.get().answer))
+    return undefined
+  }
+
+  async function remove(id: string): Promise<void> {
+    setRemoving(undefined)
+    await change({ id, change: 'remove' })
+    // The row that had the focus is gone.
+    focusContent()
+  }
+
+  /** @returns whether it answered */
+  async function test(id: string, isAnnounced = true): Promise<boolean> {
     setTests((known) => new Map([...known, [id, 'running']]))
     const result = await feed.test(id)
     setTests((known) => new Map([...known, [id, result]]))
-    announce(result.ok ? `${id} answered in ${formatMs(result.ms)}` : `${id} failed`)
+    if (isAnnounced) announce(result.ok ? `${id} answered in ${formatMs(result.ms)}` : `${id} failed`)
     void feed.refresh()
+    return result.ok
   }
 
   return (
@@ -112,21 +149,26 @@ function Providers({
           Only the owners of this service may change its providers.
         </Notice>
       )}
+      {isOwner ? <Actions answer={answer} onAdd={() => setAdding(true)} test={(id) => test(id, false)} /> : null}
       {answer.providers.length === 0 ? (
         <p className="rounded-xl border border-line bg-panel p-4">
           There is no provider yet, so no request can be answered.
         </p>
       ) : (
-        <ol role="list" className="flex flex-col gap-3">
+        <ol ref={list} role="list" className="flex flex-col gap-2">
           {answer.providers.map((provider, index) => (
-            <ProviderCard
+            <ProviderRow
               key={provider.id}
               provider={provider}
               place={index + 1}
               isLast={index === answer.providers.length - 1}
               mode={mode}
               test={tests.get(provider.id)}
-              onChange={(kind) => void change({ id: provider.id, change: kind })}
+              drop={dropAt(drag, index)}
+              isDragged={drag?.from === index}
+              onGrab={(event) => grab(index, event)}
+              onChange={(wanted) => void change(wanted)}
+              {...(mayAdd ? { onRemove: () => setRemoving(provider.id) } : {})}
               onTest={() => void test(provider.id)}
             />
           ))}
@@ -136,16 +178,100 @@ function Providers({
         <AddProvider
           source={answer.source}
           file={answer.file}
-          isOpen={answer.source === 'echo' || answer.providers.length === 0}
+          isOpen={!mayAdd && (answer.source === 'echo' || answer.providers.length === 0)}
         />
       ) : null}
+      {isAdding ? (
+        <ProviderForm
+          taken={new Set(answer.source === 'echo' ? [] : answer.providers.map(({ id }) => id))}
+          add={add}
+          onClose={() => setAdding(false)}
+        />
+      ) : null}
+      {removing === undefined ? null : (
+        <RemoveProvider id={removing} onRemove={() => void remove(removing)} onClose={() => setRemoving(undefined)} />
+      )}
     </>
   )
 }
 
-function doneWords({ id, change }: WantedChange, answer: ProvidersAnswer | undefined): string {
+/** The buttons above the list. */
+function Actions({
+  answer: { providers, mayAdd },
+  onAdd,
+  test,
+}: {
+  readonly answer: ProvidersAnswer
+  readonly onAdd: () => void
+  readonly test: (id: string) => Promise<boolean>
+}): ReactNode {
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      {mayAdd === true ? (
+        <Button variant="primary" icon="plus" onClick={onAdd}>
+          Add a provider…
+        </Button>
+      ) : null}
+      <ButtonLink href={hrefOf({ view: 'limits' })}>Limits</ButtonLink>
+      <TestAll ids={providers.filter(({ enabled }) => enabled).map(({ id }) => id)} test={test} />
+    </div>
+  )
+}
+
+function dropAt(drag: Drag | undefined, index: number): 'before' | 'after' | undefined {
+  if (drag === undefined || drag.to === drag.from || drag.to !== index) return undefined
+  return drag.to < drag.from ? 'before' : 'after'
+}
+
+/** Tests all providers that are switched on, with progress. */
+function TestAll({
+  ids,
+  test,
+}: {
+  readonly ids: readonly string[]
+  readonly test: (id: string) => Promise<boolean>
+}): ReactNode {
+  const [progress, setProgress] = useState<TestProgress>()
+  const running = useRef<AbortController>(undefined)
+  const [isRunning, setRunning] = useState(false)
+  useEffect(() => () => running.current?.abort(), [])
+
+  async function begin(): Promise<void> {
+    const stopping = (running.current = new AbortController())
+    setRunning(true)
+    const { done, failed } = await testAll(ids, test, { signal: stopping.signal, onProgress: setProgress })
+    setRunning(false)
+    announce(`${done} tested, ${failed} failed`)
+  }
+
+  return (
+    <>
+      {isRunning ? (
+        <Button icon="stop" onClick={() => running.current?.abort()}>
+          Stop testing
+        </Button>
+      ) : (
+        <Button
+          icon="play"
+          aria-disabled={ids.length === 0}
+          onClick={() => (ids.length === 0 ? undefined : void begin())}
+        >
+          Test all
+        </Button>
+      )}
+      {progress === undefined ? null : (
+        <p className="text-sm text-muted tabular-nums">
+          {progress.done} of {progress.count} tested{progress.failed === 0 ? '' : `, ${progress.failed} failed`}
+        </p>
+      )}
+    </>
+  )
+}
+
+function doneWords({ id, change }: WantedProviderChange, answer: ProvidersAnswer | undefined): string {
   if (change === 'enable') return `${id} is switched on`
   if (change === 'disable') return `${id} is switched off`
+  if (change === 'remove') return `${id} is removed`
   const all = answer?.providers ?? []
   return `${id} is now number ${all.findIndex((provider) => provider.id === id) + 1} of ${all.length}`
 }

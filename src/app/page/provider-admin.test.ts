@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../../config/config.ts'
@@ -177,6 +177,41 @@ describe('changes', () => {
     )
     expect(outcomes[0]).toMatchObject({ providers: [{ id: 'b', enabled: false }, { id: 'a' }] })
     expect(outcomes[1]).toBe('conflict')
+  })
+})
+
+describe('a look at a provider that is not in the file', () => {
+  const lab = { id: 'lab', baseUrl: 'http://lab.test/v1' }
+  const list: FakeAnswer = { ...good, body: [JSON.stringify({ data: [{ id: 'm1' }, { id: 'm2' }] })] }
+
+  test('lists its models, writes nothing, and changes no health', async () => {
+    const { admin, transport, file, health, reloads } = subject([list])
+    expect(await admin.look({ ...lab, models: ['other'] }, never)).toEqual({
+      ms: expect.any(Number),
+      modelCount: 2,
+      models: ['m1', 'm2'],
+    })
+    expect(transport.requests.map(({ origin }) => origin.hostname)).toEqual(['lab.test'])
+    expect([readFileSync(file, 'utf8'), reloads(), health.openBreakers()]).toEqual([text, 0, []])
+  })
+
+  test('says why there is no list', async () => {
+    const { admin } = subject([{ status: 401, body: ['{"error":{"message":"no key"}}'] }])
+    expect(await admin.look(lab, never)).toEqual({ ms: expect.any(Number), why: expect.stringContaining('401') })
+  })
+
+  test('names a variable that is not set, and asks nobody', async () => {
+    const { admin, transport } = subject([list])
+    expect(await admin.look({ ...lab, keyVariable: 'SVC_KEY_LAB' }, never)).toEqual({
+      ms: 0,
+      missing: 'SVC_KEY_LAB is not set',
+    })
+    expect(transport.requests).toEqual([])
+  })
+
+  test('ends at its timeout', async () => {
+    const silent: FakeAnswer = { ...good, body: fakeBody([], { hangs: true }) }
+    expect(await subject([silent], { testMs: 5 }).admin.look(lab, never)).toMatchObject({ why: 'no answer in time' })
   })
 })
 

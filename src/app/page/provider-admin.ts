@@ -1,6 +1,10 @@
 import type { Config } from '../../config/config.ts'
+import { initialConfig } from '../../config/edit/initial-config.ts'
 import type {
+  BrandEntry,
   ProviderChange,
+  ProviderDraft,
+  ProviderLook,
   ProvidersAnswer,
   ProviderTest,
   ProviderTestRequest,
@@ -12,15 +16,17 @@ import { UpstreamFailure } from '../../service/failure.ts'
 import { askProvider, type Asked } from '../ask-provider.ts'
 import { assembleProvider, type AssembledGateway, type Dependencies } from '../assemble.ts'
 import { concurrencyLimit } from '../concurrency-limit.ts'
+import { brandEntries } from './provider-drafts.ts'
 import { providerEntry } from './provider-entries.ts'
 import { changeFile, fileVersion, unknownProvider, type ProviderFileOptions } from './provider-file.ts'
+import { lookAtProvider } from './provider-look.ts'
 
 const testMsDefault = 30_000
 const testsMax = 4
 const waitingMax = 100
 
 /** Options of {@link providerAdmin}. The functions are called each time. */
-export interface ProviderAdminOptions extends ProviderFileOptions {
+export interface ProviderAdminOptions extends Omit<ProviderFileOptions, 'firstText'> {
   /** The current configuration. */
   readonly config: () => Config
   /** The gateway of that configuration. */
@@ -57,18 +63,27 @@ export interface ProviderAdmin {
    * @throws {WireError} 404 for an unknown provider
    */
   test(request: ProviderTestRequest, signal: AbortSignal): Promise<ProviderTest>
+  /** The catalogue. */
+  brands(): readonly BrandEntry[]
+  /**
+   * Asks a provider that is not in the file for its models, within 30 s, one of the four tests that run at once.
+   *
+   * @throws {WireError} 400 for a draft with faults
+   */
+  look(draft: ProviderDraft, signal: AbortSignal): Promise<ProviderLook>
 }
 
 /** Lets owners see, change and test providers. */
 export function providerAdmin(options: ProviderAdminOptions): ProviderAdmin {
   const oneChange = concurrencyLimit({ concurrentMax: 1, waitingMax })
+  const { environment, dependencies, testMs = testMsDefault } = options
   const limitedTest = concurrencyLimit({ concurrentMax: testsMax, waitingMax })
 
   return {
     state: () => stateOf(options),
     change: (change, user) =>
       oneChange(async () => {
-        if (await changeFile(change, options)) {
+        if (await changeFile(change, { ...options, firstText: () => firstText(options) })) {
           options.log.info('providers.json was changed on the page', {
             provider: change.id,
             change: change.change,
@@ -82,7 +97,22 @@ export function providerAdmin(options: ProviderAdminOptions): ProviderAdmin {
       if (!options.config().providers.some(({ id }) => id === request.id)) throw unknownProvider()
       return limitedTest(() => testOne(request, signal, options))
     },
+    brands: () => brandEntries(environment),
+    look: (draft, signal) =>
+      limitedTest(() =>
+        lookAtProvider(draft, {
+          environment,
+          dependencies,
+          signal: AbortSignal.any([signal, AbortSignal.timeout(testMs)]),
+        }),
+      ),
   }
+}
+
+/** The echo gives way to the first provider. */
+function firstText({ config, environment }: ProviderAdminOptions): string {
+  const { source } = config()
+  return source.kind === 'echo' ? '{\n  "providers": [\n  ]\n}\n' : initialConfig(config(), { environment })
 }
 
 async function stateOf(options: ProviderAdminOptions): Promise<ProvidersAnswer> {

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fingerprint } from '../../config/watch/fingerprint.ts'
@@ -18,11 +18,17 @@ function fileWith(content: string | Uint8Array, name = `${crypto.randomUUID()}.j
 }
 
 /** Whether it was changed, or the status, code and message of the error. */
-async function outcome(file: string, change: Partial<Parameters<typeof changeFile>[0]> = {}): Promise<unknown> {
+async function outcome(file: string, change: object = {}): Promise<unknown> {
   try {
     return await changeFile(
-      { version: fingerprint(text), id: 'groq', change: 'up', ...change },
-      { file, environment: {}, program: 'svc' },
+      // Object.assign keeps the type of a change.
+      Object.assign({ version: fingerprint(text), id: 'groq', change: 'up' as const }, change),
+      {
+        file,
+        environment: {},
+        program: 'svc',
+        firstText: () => '{\n  "providers": [\n    { "id": "ollama" }\n  ]\n}\n',
+      },
     )
   } catch (error) {
     return error instanceof WireError ? [error.status, error.code, error.message] : error
@@ -38,6 +44,49 @@ describe('a change of the file', () => {
 
   test('that changes nothing writes nothing', async () => {
     expect(await outcome(fileWith(text), { change: 'enable' })).toBe(false)
+  })
+
+  test('adds a provider, comments and all, with the variable of its key', async () => {
+    const file = fileWith(text)
+    const entry = { baseUrl: 'http://127.0.0.1:9/v1', keyVariable: 'SVC_KEY_LAB', models: ['m'] }
+    expect(await outcome(file, { id: 'lab', change: 'add', entry })).toBe(true)
+    expect(readFileSync(file, 'utf8')).toBe(
+      text.replace(
+        '{ "id": "groq" }',
+        '{ "id": "groq" }, ' +
+          '{ "id": "lab", "base_url": "http://127.0.0.1:9/v1", "api_key": "$SVC_KEY_LAB", "models": [ "m" ] }',
+      ),
+    )
+    expect(await outcome(file, { version: fingerprint(readFileSync(file)), id: 'lab', change: 'remove' })).toBe(true)
+    expect(readFileSync(file, 'utf8')).toBe(text)
+  })
+
+  test('adds no second provider with an id, and none that the file may not have', async () => {
+    const file = fileWith(text)
+    expect(await outcome(file, { change: 'add', entry: { brand: 'groq' } })).toEqual([
+      400,
+      'invalid_value',
+      expect.any(String),
+    ])
+    const entry = { baseUrl: 'http://u:p@x.test' }
+    expect(await outcome(file, { id: 'lab', change: 'add', entry })).toEqual([409, 'faulty_file', expect.any(String)])
+    expect(readFileSync(file, 'utf8')).toBe(text)
+  })
+
+  test('writes the first file for a provider that is added, unless there is one by then', async () => {
+    const file = join(folder, `${crypto.randomUUID()}.json`)
+    const add = { version: 'missing', id: 'groq', change: 'add', entry: { brand: 'groq' } }
+    expect(await outcome(file, { ...add, version: fingerprint('{}') })).toEqual([409, 'conflict', expect.any(String)])
+    expect(await outcome(file, add)).toBe(true)
+    expect(readFileSync(file, 'utf8')).toBe(
+      '{\n  "providers": [\n    { "id": "ollama" },\n    { "id": "groq" }\n  ]\n}\n',
+    )
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(await outcome(file, { ...add, id: 'openai', entry: { brand: 'openai' } })).toEqual([
+      409,
+      'conflict',
+      expect.any(String),
+    ])
   })
 
   test('for another version is a conflict', async () => {

@@ -1,14 +1,15 @@
 import { errorCode } from '../../base/error-code.ts'
 import { ConfigError, formatFault } from '../../config/config.ts'
-import { changeProvider } from '../../config/edit/change-provider.ts'
+import { addProvider, changeProvider } from '../../config/edit/change-provider.ts'
 import { ConfigChangedError, writeConfig } from '../../config/edit/write-config.ts'
 import { readConfigText } from '../../config/file/load-config.ts'
 import { parseConfig, type ParseOptions } from '../../config/file/parse-config.ts'
 import type { Environment } from '../../config/file/resolve-provider.ts'
 import { fingerprint } from '../../config/watch/fingerprint.ts'
-import { WireError } from '../../formats/error.ts'
+import { invalidRequest, WireError } from '../../formats/error.ts'
 import type { ProviderChange } from '../../http/page/page-api.ts'
 import { harmless } from '../../observe/text.ts'
+import { entryOfDraft } from './provider-drafts.ts'
 
 const faultsShownMax = 5
 
@@ -19,6 +20,8 @@ export interface ProviderFileOptions {
   readonly environment: Environment
   /** Command name of this program, for advice. */
   readonly program: string
+  /** Text of a first file, with the providers that are in use without one. */
+  readonly firstText: () => string
 }
 
 /** The fingerprint of the file's text; `undefined` without a readable file. */
@@ -36,11 +39,14 @@ export async function fileVersion(file: string): Promise<string | undefined> {
  * Makes one change in providers.json, if the file still has the expected version and the result is valid.
  *
  * @returns whether the file was changed
- * @throws {WireError} 409 `no_file`, `conflict`, `faulty_file`, `not_writable`; 404 for an unknown provider
+ * @throws {WireError} 400 for a draft with faults; 409 `no_file`, `conflict`, `faulty_file`, `not_writable`; 404 for an
+ *   unknown provider
  */
 export async function changeFile(change: ProviderChange, options: ProviderFileOptions): Promise<boolean> {
   const { file, program } = options
-  const text = await readConfigText(file).catch(asFaults)
+  const present = await readConfigText(file).catch(asFaults)
+  const isFirst = present === undefined && change.change === 'add'
+  const text = isFirst ? options.firstText() : present
   if (text === undefined) {
     throw new WireError(
       409,
@@ -49,7 +55,7 @@ export async function changeFile(change: ProviderChange, options: ProviderFileOp
       `There is no ${harmless(file)}, so there is nothing to change: '${program} init' writes one`,
     )
   }
-  if (fingerprint(text) !== change.version) throw conflict()
+  if (fingerprint(present) !== change.version) throw conflict()
   const edited = editText(text, change, options)
   if (edited === text) return false
   await writeConfig(file, edited, change.version).catch(asRefusal)
@@ -57,15 +63,28 @@ export async function changeFile(change: ProviderChange, options: ProviderFileOp
 }
 
 /** Applies a change to the text. @throws {WireError} when the result is not valid */
-function editText(text: string, { id, change }: ProviderChange, { file, environment }: ProviderFileOptions): string {
+function editText(text: string, change: ProviderChange, { file, environment }: ProviderFileOptions): string {
   try {
-    const edited = changeProvider(text, { file, id, edit: change })
-    if (edited === undefined) throw unknownProvider()
+    const edited = editedText(text, change, file)
     checkText(edited, text, { file, environment })
     return edited
   } catch (error) {
     return asFaults(error)
   }
+}
+
+/** @throws {WireError} 400, 404 */
+function editedText(text: string, wanted: ProviderChange, file: string): string {
+  const { id } = wanted
+  if (wanted.change === 'add') {
+    const added = addProvider(text, file, entryOfDraft({ id, ...wanted.entry }))
+    if (added === undefined) throw invalidRequest('invalid_value', `'id': a provider has the id '${id}' already.`, 'id')
+    return added
+  }
+  const edit = wanted.change === 'move' ? { move: wanted.to } : wanted.change
+  const edited = changeProvider(text, { file, id, edit })
+  if (edited === undefined) throw unknownProvider()
+  return edited
 }
 
 /** @throws {ConfigError} with positions in the present text where it has the faults already */

@@ -44,6 +44,8 @@ export interface ServePageOptions {
   /** Streams of live requests to pages. */
   readonly followers: OpenRequests
   readonly extensions: RunningExtensions
+  /** Only clients of this machine can reach the service. */
+  readonly isLocal: boolean
   readonly isClosing: () => boolean
   /** Resolves when the service listens. The page is built then, so that it does not delay the start. */
   readonly listening: Promise<void>
@@ -66,6 +68,7 @@ export function servePage({
   accessPath,
   followers,
   extensions,
+  isLocal,
   isClosing,
   listening,
   buildPage,
@@ -115,7 +118,12 @@ export function servePage({
       notice,
       isOwner: isAnOwner,
     }),
-    ...providersApi({ ...admin, isOwner: isAnOwner, bodyTimes: { totalMs: timers.bodyMs, idleMs: timers.bodyIdleMs } }),
+    ...providersApi({
+      ...admin,
+      isOwner: isAnOwner,
+      mayAdd: () => isLocal || guards().length > 0,
+      bodyTimes: { totalMs: timers.bodyMs, idleMs: timers.bodyIdleMs },
+    }),
     ...limitsApi({ access, file: accessPath, callers: observer.callers, isOwner: isAnOwner }),
     ...auditApi({ audit, isOwner: isAnOwner }),
     ...usageApi({ use, isOwner: isAnOwner, now: Date.now }),

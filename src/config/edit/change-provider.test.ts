@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { ConfigError } from '../config.ts'
 import { parseConfig } from '../file/parse-config.ts'
-import { changeProvider, type ProviderEdit } from './change-provider.ts'
+import { addProvider, changeProvider, type ProviderEdit } from './change-provider.ts'
 
 const text = `{
   // order is try-order
@@ -35,6 +35,11 @@ describe('changeProvider', () => {
     ['b', 'up', 'b+ a- c+'],
     ['b', 'down', 'a- c+ b+'],
     ['c', 'up', 'a- c+ b+'],
+    ['a', 'remove', 'b+ c+'],
+    ['c', 'remove', 'a- b+'],
+    ['c', { move: 0 }, 'c+ a- b+'],
+    ['a', { move: 1 }, 'b+ a- c+'],
+    ['a', { move: 99 }, 'b+ c+ a-'],
   ] as const)('%s › %s › %s', (id, edit, expected) => {
     expect(stateOf(change(id, edit))).toBe(expected)
   })
@@ -45,6 +50,8 @@ describe('changeProvider', () => {
     ['c', 'enable'],
     ['a', 'up'],
     ['c', 'down'],
+    ['b', { move: 1 }],
+    ['c', { move: 99 }],
   ] as const)('%s › %s is so already: nothing changes', (id, edit) => {
     expect(change(id, edit)).toBe(text)
   })
@@ -60,6 +67,27 @@ describe('changeProvider', () => {
           '    // fast\n    { "id": "a", "base_url": "http://a.test", "enabled": false }, // free\n',
       ),
     )
+  })
+
+  test('removes a provider with its comments', () => {
+    expect(change('a', 'remove')).toBe(
+      text.replace('    // fast\n    { "id": "a", "base_url": "http://a.test", "enabled": false }, // free\n', ''),
+    )
+  })
+
+  test('adds a provider after the others, at any length of the list', () => {
+    const entry = { id: 'd', base_url: 'http://d.test' }
+    const added = addProvider(text, 'providers.json', entry)
+    expect(added).toBe(
+      text.replace(
+        '"enabled": true } // paid',
+        '"enabled": true }, // paid\n    { "id": "d", "base_url": "http://d.test" }',
+      ),
+    )
+    expect(stateOf(added)).toBe('a- b+ c+ d+')
+    expect(addProvider(text, 'providers.json', { id: 'a' })).toBeUndefined()
+    for (const empty of ['{ "providers": [] }', '{\n  "providers": [\n  ]\n}\n', '{}'])
+      expect(stateOf(addProvider(empty, 'providers.json', entry))).toBe('d+')
   })
 
   test('keeps a byte order mark', () => {

@@ -5,8 +5,8 @@ import { readVariable, type Environment } from '../file/resolve-provider.ts'
 /** Options of {@link initialConfig}. */
 export interface InitialOptions {
   readonly environment: Environment
-  /** Address of the JSON Schema for `$schema`: absolute, or relative to the file. */
-  readonly schema: string
+  /** Address of the JSON Schema for `$schema`: absolute, or relative to the file. Absent: none. */
+  readonly schema?: string
 }
 
 /**
@@ -17,10 +17,9 @@ export function initialConfig(detected: Config, { environment, schema }: Initial
   const found = detected.providers.map((provider) => describeEntry(provider, environment))
   const present = new Set(detected.providers.map((provider) => provider.id))
   const examples = exampleLines.filter(({ id }) => !present.has(id)).map(({ line }) => `    // ${line},`)
+  const first = schema === undefined ? '' : `  "$schema": ${JSON.stringify(schema)},\n\n`
   return `{
-  "$schema": ${JSON.stringify(schema)},
-
-  // Tried from the first to the last: the order is yours. docs/configuration.md explains every field.
+${first}  // Tried from the first to the last: the order is yours. docs/configuration.md explains every field.
   // "$NAME" stands for an environment variable, so that keys are not written here.
   "providers": [
 ${found.join('\n')}

@@ -133,6 +133,8 @@ export interface ProvidersAnswer {
   /** Path of providers.json, whether it exists or not; for owners only. */
   readonly file?: string
   readonly notice?: ReloadNotice
+  /** The user may add and remove providers. */
+  readonly mayAdd?: true
   /** In try-order. */
   readonly providers: readonly ProviderEntry[]
 }
@@ -185,10 +187,73 @@ export interface AttemptSums {
 }
 
 /** `POST /api/providers`: one change. 409 `conflict` when the file has another version. */
-export interface ProviderChange {
+export type ProviderChange = {
+  /** Of the answer that the change is based on; `missing`: there is no file, and the change writes the first one. */
   readonly version: string
+} & WantedProviderChange
+
+/** A change, without the version of the file. */
+export type WantedProviderChange = { readonly id: string } & (
+  | { readonly change: 'enable' | 'disable' | 'up' | 'down' | 'remove' }
+  /** @property to the new place in the order, from 0; beyond the end: the last */
+  | { readonly change: 'move'; readonly to: number }
+  /** Appends a provider. */
+  | { readonly change: 'add'; readonly entry: Omit<ProviderDraft, 'id'> }
+)
+
+/** A provider to be added: of a brand, or a server that speaks a known protocol. */
+export interface ProviderDraft {
   readonly id: string
-  readonly change: 'enable' | 'disable' | 'up' | 'down'
+  /** Of the catalogue. */
+  readonly brand?: string
+  /** Only without a brand. */
+  readonly baseUrl?: string
+  /** Only without a brand. Default `openai`. */
+  readonly protocol?: 'openai' | 'anthropic' | 'gemini'
+  /**
+   * Environment variable of its key: one of its brand, or one that begins with `SVC_KEY_`. Absent: the one of the brand
+   * that is set. Keys themselves are not accepted.
+   */
+  readonly keyVariable?: string
+  /** 1 to 500 names. Absent: all that it lists. */
+  readonly models?: readonly string[]
+}
+
+/** `GET /api/providers/brands`, for owners that may add providers. */
+export interface BrandsAnswer {
+  readonly brands: readonly BrandEntry[]
+}
+
+/** A known brand. */
+export interface BrandEntry {
+  readonly id: string
+  readonly name: string
+  readonly baseUrl: string
+  readonly protocol: string
+  /** Environment variables for its key; none: it needs no key. */
+  readonly keys: readonly { readonly variable: string; readonly isSet: boolean }[]
+  /** Daily requests without a payment method. */
+  readonly isFree?: true
+  /** Web page that lists its models. */
+  readonly modelsPage?: string
+}
+
+/** `POST /api/providers/look`: asks a provider that is not in the file for its models. Answer: {@link ProviderLook}. */
+export interface ProviderLookRequest {
+  readonly id: string
+  readonly entry: Omit<ProviderDraft, 'id'>
+}
+
+/** The models of a provider that is not in the file. */
+export interface ProviderLook {
+  readonly ms: number
+  /** At most 1,000. Absent: there was no list. */
+  readonly models?: readonly string[]
+  readonly modelCount?: number
+  /** A setting that is missing, such as `GROQ_API_KEY is not set`: nothing was asked. */
+  readonly missing?: string
+  /** Why there is no list. */
+  readonly why?: string
 }
 
 /** `POST /api/providers/test`: requests one token from one provider. Answer: {@link ProviderTest}. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { WireError } from '../../formats/error.ts'
-import { parseProviderChange, parseProviderTest } from './provider-bodies.ts'
+import { parseProviderChange, parseProviderLook, parseProviderTest } from './provider-bodies.ts'
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 
@@ -46,6 +46,36 @@ describe('the body of a change', () => {
     ['{"__proto__":{"version":"v","id":"a","change":"up"}}', [400, 'missing_required_parameter', 'version']],
   ])('is refused: %s', (text, expected) => {
     expect(outcome(() => parseProviderChange(bytesOf(text)))).toEqual(expected)
+  })
+
+  test('is read: a move, an entry', () => {
+    const move = { version: 'v', id: 'groq', change: 'move' as const, to: 0 }
+    expect(parseProviderChange(bytesOf(JSON.stringify(move)))).toEqual(move)
+    const entry = { brand: 'groq', keyVariable: 'GROQ_API_KEY', models: ['a', 'b'] }
+    const add = { version: 'v', id: 'groq', change: 'add' as const, entry }
+    expect(parseProviderChange(bytesOf(JSON.stringify({ ...add, entry: { ...entry, apiKey: 'x' } })))).toEqual(add)
+  })
+
+  test.each([
+    [{ change: 'move' }, 'invalid_value', 'to'],
+    [{ change: 'move', to: -1 }, 'invalid_value', 'to'],
+    [{ change: 'move', to: 1.5 }, 'invalid_value', 'to'],
+    [{ change: 'move', to: '1' }, 'invalid_value', 'to'],
+    [{ change: 'move', to: 1e9 }, 'invalid_value', 'to'],
+    [{ change: 'add' }, 'invalid_type', 'entry'],
+    [{ change: 'add', entry: [] }, 'invalid_type', 'entry'],
+    [{ change: 'add', entry: { brand: 5 } }, 'invalid_type', 'brand'],
+    [{ change: 'add', entry: { baseUrl: `http://${'x'.repeat(2_048)}` } }, 'invalid_value', 'baseUrl'],
+    [{ change: 'add', entry: { protocol: 'echo' } }, 'invalid_value', 'entry.protocol'],
+    [{ change: 'add', entry: { models: [] } }, 'invalid_value', 'entry.models'],
+    [{ change: 'add', entry: { models: 'm' } }, 'invalid_value', 'entry.models'],
+    [{ change: 'add', entry: { models: ['m', null] } }, 'missing_required_parameter', 'model'],
+    [{ change: 'add', entry: { models: ['m\n'] } }, 'invalid_value', 'model'],
+    [{ change: 'add', entry: { models: Array.from({ length: 501 }, () => 'm') } }, 'invalid_value', 'entry.models'],
+  ])('is refused: %j', (more, code, param) => {
+    const body = bytesOf(JSON.stringify({ version: 'v', id: 'a', ...more }))
+    expect(outcome(() => parseProviderChange(body))).toEqual([400, code, param])
+    if (more.change === 'add') expect(outcome(() => parseProviderLook(body))).toEqual([400, code, param])
   })
 
   test('is refused when it is not UTF-8', () => {

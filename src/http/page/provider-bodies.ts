@@ -1,9 +1,13 @@
-import type { JsonObject } from '../../base/json-value.ts'
+import { isRecord, type JsonObject } from '../../base/json-value.ts'
 import { invalidRequest } from '../../formats/error.ts'
 import { parseJsonObject } from '../../formats/parse-json-object.ts'
-import type { ProviderChange, ProviderTestRequest } from './page-api.ts'
+import type { ProviderChange, ProviderDraft, ProviderTestRequest } from './page-api.ts'
 
-const changes: readonly ProviderChange['change'][] = ['enable', 'disable', 'up', 'down']
+const changes = ['enable', 'disable', 'up', 'down', 'remove', 'move', 'add'] as const
+const protocols = ['openai', 'anthropic', 'gemini'] as const
+const placesMax = 10_000
+const modelsMax = 500
+const urlLengthMax = 2_048
 const versionLengthMax = 128
 const idLengthMax = 64
 const modelLengthMax = 256
@@ -17,7 +21,47 @@ export function parseProviderChange(body: Uint8Array): ProviderChange {
   const change = changes.find((each) => each === word)
   if (change === undefined)
     throw invalidRequest('invalid_value', `'change' must be one of ${changes.join(', ')}.`, 'change')
-  return { version, id, change }
+  if (change === 'move') return { version, id, change, to: placeOf(fields) }
+  return change === 'add' ? { version, id, change, entry: parseEntry(fields) } : { version, id, change }
+}
+
+/** Reads the body of `POST /api/providers/look`. @throws {WireError} 400 */
+export function parseProviderLook(body: Uint8Array): ProviderDraft {
+  const fields = parseJsonObject(body)
+  return { id: requiredText(fields, 'id', idLengthMax), ...parseEntry(fields) }
+}
+
+function placeOf({ to }: JsonObject): number {
+  if (typeof to === 'number' && Number.isInteger(to) && to >= 0 && to <= placesMax) return to
+  throw invalidRequest('invalid_value', `'to' must be an integer from 0 to ${placesMax}.`, 'to')
+}
+
+/** What a value means is checked where the entry is made. */
+function parseEntry({ entry }: JsonObject): Omit<ProviderDraft, 'id'> {
+  if (!isRecord(entry)) throw invalidRequest('invalid_type', "'entry' must be an object.", 'entry')
+  const brand = optionalText(entry, 'brand', idLengthMax)
+  const baseUrl = optionalText(entry, 'baseUrl', urlLengthMax)
+  const keyVariable = optionalText(entry, 'keyVariable', modelLengthMax)
+  const protocol = optionalText(entry, 'protocol', idLengthMax)
+  const known = protocols.find((each) => each === protocol)
+  if (protocol !== undefined && known === undefined)
+    throw invalidRequest('invalid_value', `'entry.protocol' must be one of ${protocols.join(', ')}.`, 'entry.protocol')
+  const models = modelsOf(entry)
+  return {
+    ...(brand === undefined ? {} : { brand }),
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(known === undefined ? {} : { protocol: known }),
+    ...(keyVariable === undefined ? {} : { keyVariable }),
+    ...(models === undefined ? {} : { models }),
+  }
+}
+
+function modelsOf(entry: JsonObject): readonly string[] | undefined {
+  const { models } = entry
+  if (models === undefined || models === null) return undefined
+  if (!Array.isArray(models) || models.length === 0 || models.length > modelsMax)
+    throw invalidRequest('invalid_value', `'entry.models' must be a list of 1 to ${modelsMax} names.`, 'entry.models')
+  return models.map((model: unknown) => requiredText({ model }, 'model', modelLengthMax))
 }
 
 /** Reads the body of `POST /api/providers/test`. @throws {WireError} 400 */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { WireError } from '../../formats/error.ts'
 import { router } from '../route.ts'
 import { contextOf } from '../testing.ts'
-import type { ProviderChange, ProvidersAnswer, ProviderTest, ProviderTestRequest } from './page-api.ts'
+import type { ProviderChange, ProviderDraft, ProvidersAnswer, ProviderTest, ProviderTestRequest } from './page-api.ts'
 import { providersApi, type ProvidersApiOptions } from './providers-api.ts'
 
 const state: ProvidersAnswer = {
@@ -28,11 +28,15 @@ const state: ProvidersAnswer = {
 function subject(options: Partial<ProvidersApiOptions> = {}) {
   const changes: [ProviderChange, string | undefined][] = []
   const tests: ProviderTestRequest[] = []
+  const looks: ProviderDraft[] = []
   const routes = router(
     providersApi({
       state: async () => state,
       change: async (change, user) => (changes.push([change, user]), state),
       test: async (request): Promise<ProviderTest> => (tests.push(request), { ok: true, ms: 1 }),
+      brands: () => [],
+      look: async (draft) => (looks.push(draft), { ms: 1, models: ['m'] }),
+      mayAdd: () => true,
       isOwner: () => true,
       bodyTimes: { totalMs: 1_000, idleMs: 1_000 },
       ...options,
@@ -57,14 +61,16 @@ function subject(options: Partial<ProvidersApiOptions> = {}) {
       return error instanceof WireError ? [error.status, error.type, error.code] : error
     }
   }
-  return { call, changes, tests }
+  return { call, changes, tests, looks }
 }
 
+const adding = { brands: () => [], look: async () => ({ ms: 1 }), mayAdd: () => true } as const
 const change = { version: 'v1', id: 'a', change: 'up' } as const
 
 describe('GET /api/providers', () => {
   test('shows owners everything', async () => {
-    expect(await subject().call('GET', '/api/providers')).toEqual([200, state])
+    expect(await subject().call('GET', '/api/providers')).toEqual([200, { ...state, mayAdd: true }])
+    expect(await subject({ mayAdd: () => false }).call('GET', '/api/providers')).toEqual([200, state])
   })
 
   test('shows others neither the file, addresses nor models from requests', async () => {
@@ -91,7 +97,10 @@ describe('GET /api/providers', () => {
 describe('POST /api/providers', () => {
   test('applies the change, in the name of the user, and returns the new state', async () => {
     const { call, changes } = subject()
-    expect(await call('POST', '/api/providers', JSON.stringify(change), 'ann')).toEqual([200, state])
+    expect(await call('POST', '/api/providers', JSON.stringify(change), 'ann')).toEqual([
+      200,
+      { ...state, mayAdd: true },
+    ])
     expect(changes).toEqual([[change, 'ann']])
   })
 
@@ -145,6 +154,7 @@ describe('POST /api/providers/test', () => {
         change: async () => state,
         isOwner: () => true,
         bodyTimes: { totalMs: 1_000, idleMs: 1_000 },
+        ...adding,
         async test() {
           limits.push('tested')
           throw new WireError(404, 'invalid_request_error', 'not_found', 'no such provider')
@@ -173,12 +183,42 @@ describe('POST /api/providers/test', () => {
   })
 })
 
+describe('what decides where prompts and keys go', () => {
+  const entry = { baseUrl: 'http://lab.test/v1', keyVariable: 'SVC_KEY_LAB' }
+  const routes = [
+    ['GET', '/api/providers/brands', undefined],
+    ['POST', '/api/providers/look', { id: 'lab', entry }],
+    ['POST', '/api/providers', { version: 'v1', id: 'lab', change: 'add', entry }],
+    ['POST', '/api/providers', { version: 'v1', id: 'a', change: 'remove' }],
+  ] as const
+
+  test.each(routes)('is for owners: %s %s', async (method, path, body) => {
+    const text = body === undefined ? undefined : JSON.stringify(body)
+    const { call, changes, looks } = subject({ isOwner: () => false })
+    expect(await call(method, path, text)).toEqual([403, 'permission_error', 'owners_only'])
+    const open = subject({ mayAdd: () => false })
+    expect(await open.call(method, path, text)).toEqual([403, 'permission_error', 'not_from_here'])
+    expect([changes, looks, open.changes, open.looks]).toEqual([[], [], [], []])
+    expect(await subject().call(method, path, text)).toEqual([200, expect.anything()])
+  })
+
+  test('passes the entry on', async () => {
+    const { call, looks } = subject()
+    expect(await call('POST', '/api/providers/look', JSON.stringify({ id: 'lab', entry }))).toEqual([
+      200,
+      { ms: 1, models: ['m'] },
+    ])
+    expect(looks).toEqual([{ id: 'lab', ...entry }])
+  })
+})
+
 test('none of the routes is public', () => {
   const { isOwner, bodyTimes } = { isOwner: () => true, bodyTimes: { totalMs: 1, idleMs: 1 } }
   const routes = providersApi({
     state: async () => state,
     change: async () => state,
     test: async () => ({ ok: true, ms: 0 }),
+    ...adding,
     isOwner,
     bodyTimes,
   })
@@ -186,5 +226,7 @@ test('none of the routes is public', () => {
     ['GET', '/api/providers', false],
     ['POST', '/api/providers', false],
     ['POST', '/api/providers/test', false],
+    ['GET', '/api/providers/brands', false],
+    ['POST', '/api/providers/look', false],
   ])
 })

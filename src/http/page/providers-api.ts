@@ -1,10 +1,20 @@
+import { WireError } from '../../formats/error.ts'
 import { readControlBody, type BodyTimes } from '../entrance/read-body.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
 import { checkOwner, type OwnerCheck } from './owner-check.ts'
-import type { ProviderChange, ProviderEntry, ProvidersAnswer, ProviderTest, ProviderTestRequest } from './page-api.ts'
-import { parseProviderChange, parseProviderTest } from './provider-bodies.ts'
+import type {
+  BrandsAnswer,
+  ProviderChange,
+  ProviderDraft,
+  ProviderEntry,
+  ProviderLook,
+  ProvidersAnswer,
+  ProviderTest,
+  ProviderTestRequest,
+} from './page-api.ts'
+import { parseProviderChange, parseProviderLook, parseProviderTest } from './provider-bodies.ts'
 
 const bodyBytesMax = 64 * 1024
 
@@ -16,13 +26,50 @@ export interface ProvidersApiOptions {
   readonly change: (change: ProviderChange, user: string | undefined) => Promise<ProvidersAnswer>
   /** @param signal aborts when the client has left */
   readonly test: (request: ProviderTestRequest, signal: AbortSignal) => Promise<ProviderTest>
+  readonly brands: () => BrandsAnswer['brands']
+  /** Asks a provider that is not in the file for its models. @param signal aborts when the client has left */
+  readonly look: (draft: ProviderDraft, signal: AbortSignal) => Promise<ProviderLook>
   readonly isOwner: OwnerCheck
+  /**
+   * Whether owners may add and remove providers. An entry decides where prompts and keys go: not everybody in a network
+   * may write one.
+   */
+  readonly mayAdd: () => boolean
   /** Time limits of request bodies. */
   readonly bodyTimes: BodyTimes
 }
 
-/** `GET /api/providers`, `POST /api/providers` and `POST /api/providers/test`: the owner's view of the providers. */
-export function providersApi({ state, change, test, isOwner, bodyTimes }: ProvidersApiOptions): readonly Route[] {
+/** The routes below `/api/providers`: the owner's view of the providers (docs/api.md). */
+export function providersApi(options: ProvidersApiOptions): readonly Route[] {
+  const { state, change, test, brands, look, isOwner, mayAdd, bodyTimes } = options
+
+  function checkMayAdd(context: HandlerContext): void {
+    checkOwner(isOwner, context)
+    if (mayAdd()) return
+    throw new WireError(
+      403,
+      'permission_error',
+      'not_from_here',
+      'Providers are added and removed on the page only with sign-in, or while svc listens on this machine alone: ' +
+        'change providers.json by hand',
+    )
+  }
+
+  /** Asks a provider, perhaps after others. */
+  async function asking<Answer>(context: HandlerContext, ask: (signal: AbortSignal) => Promise<Answer>) {
+    context.keepOpen()
+    try {
+      return jsonResponse(await ask(context.request.signal), context.id)
+    } finally {
+      context.resetIdleLimit()
+    }
+  }
+
+  function shown(answer: ProvidersAnswer, context: HandlerContext): ProvidersAnswer {
+    if (!isOwner(context)) return withoutOwnerFields(answer)
+    return mayAdd() ? { ...answer, mayAdd: true } : answer
+  }
+
   function bodyOf({ request }: HandlerContext): Promise<Uint8Array> {
     return readControlBody(request, { bytesMax: bodyBytesMax, ...bodyTimes })
   }
@@ -33,8 +80,7 @@ export function providersApi({ state, change, test, isOwner, bodyTimes }: Provid
       path: '/api/providers',
       isPublic: false,
       async handle(context) {
-        const answer = await state()
-        return jsonResponse(isOwner(context) ? answer : withoutOwnerFields(answer), context.id)
+        return jsonResponse(shown(await state(), context), context.id)
       },
     },
     {
@@ -43,7 +89,9 @@ export function providersApi({ state, change, test, isOwner, bodyTimes }: Provid
       isPublic: false,
       async handle(context) {
         checkOwner(isOwner, context)
-        return jsonResponse(await change(parseProviderChange(await bodyOf(context)), context.user), context.id)
+        const wanted = parseProviderChange(await bodyOf(context))
+        if (wanted.change === 'add' || wanted.change === 'remove') checkMayAdd(context)
+        return jsonResponse(shown(await change(wanted, context.user), context), context.id)
       },
     },
     {
@@ -53,13 +101,26 @@ export function providersApi({ state, change, test, isOwner, bodyTimes }: Provid
       async handle(context) {
         checkOwner(isOwner, context)
         const request = parseProviderTest(await bodyOf(context))
-        // The test may wait for other tests first.
-        context.keepOpen()
-        try {
-          return jsonResponse(await test(request, context.request.signal), context.id)
-        } finally {
-          context.resetIdleLimit()
-        }
+        return asking(context, (signal) => test(request, signal))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/providers/brands',
+      isPublic: false,
+      async handle(context) {
+        checkMayAdd(context)
+        return jsonResponse({ brands: brands() } satisfies BrandsAnswer, context.id)
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/providers/look',
+      isPublic: false,
+      async handle(context) {
+        checkMayAdd(context)
+        const draft = parseProviderLook(await bodyOf(context))
+        return asking(context, (signal) => look(draft, signal))
       },
     },
   ]

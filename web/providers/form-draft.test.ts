@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'bun:test'
+import type { BrandEntry } from '../../src/http/page/page-api.ts'
+import { draftOf, faultsOf, freeId, keyState, ownServer, proposedVariable, type FormValues } from './form-draft.ts'
+
+const brands: readonly BrandEntry[] = [
+  {
+    id: 'gemini',
+    name: 'Gemini',
+    baseUrl: 'https://g.test',
+    protocol: 'gemini',
+    keys: [
+      { variable: 'GEMINI_API_KEY', isSet: false },
+      { variable: 'GOOGLE_API_KEY', isSet: true },
+    ],
+  },
+  { id: 'ollama', name: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', protocol: 'openai', keys: [] },
+]
+
+function values(more: Partial<FormValues> = {}): FormValues {
+  return { kind: 'gemini', id: 'gemini', baseUrl: '', protocol: 'openai', variable: '', models: undefined, ...more }
+}
+
+const server = { kind: ownServer, id: 'lab', baseUrl: 'http://10.0.0.7:8000/v1' } as const
+
+describe('a typed provider', () => {
+  test.each<[Partial<FormValues>, object]>([
+    [{}, { id: 'gemini', brand: 'gemini' }],
+    [
+      { id: 'g2', variable: '$GOOGLE_API_KEY ' },
+      { id: 'g2', brand: 'gemini', keyVariable: 'GOOGLE_API_KEY' },
+    ],
+    [server, { id: 'lab', baseUrl: 'http://10.0.0.7:8000/v1', protocol: 'openai' }],
+    [
+      { ...server, protocol: 'anthropic', variable: 'SVC_KEY_LAB', models: ['m'] },
+      {
+        ...{ id: 'lab', baseUrl: 'http://10.0.0.7:8000/v1', protocol: 'anthropic' },
+        ...{ keyVariable: 'SVC_KEY_LAB', models: ['m'] },
+      },
+    ],
+  ])('%j is without faults', (more, draft) => {
+    expect(faultsOf(values(more), brands, new Set())).toEqual({})
+    expect<object>(draftOf(values(more))).toEqual(draft)
+  })
+
+  test.each<[Partial<FormValues>, string]>([
+    [{ kind: '' }, 'kind'],
+    [{ id: '' }, 'id'],
+    [{ id: 'A b' }, 'id'],
+    [{ id: 'taken' }, 'id'],
+    [{ ...server, id: 'gemini' }, 'id'],
+    [{ ...server, baseUrl: 'localhost:8000' }, 'baseUrl'],
+    [{ ...server, baseUrl: 'ftp://x' }, 'baseUrl'],
+    [{ ...server, baseUrl: 'http://user:word@x' }, 'baseUrl'],
+    [{ ...server, variable: 'GOOGLE_API_KEY' }, 'variable'],
+    [{ variable: 'sk-a-key' }, 'variable'],
+    [{ variable: 'HOME' }, 'variable'],
+    [{ models: [] }, 'models'],
+  ])('%j has a fault in %s', (more, field) => {
+    expect(Object.keys(faultsOf(values(more), brands, new Set(['taken'])))).toEqual([field])
+  })
+
+  test('gets a free id, and the name of a variable', () => {
+    expect(freeId('groq', new Set(['groq', 'groq-2']))).toBe('groq-3')
+    expect(freeId('groq', new Set())).toBe('groq')
+    expect([proposedVariable('my-lab'), proposedVariable('')]).toEqual(['SVC_KEY_MY_LAB', 'SVC_KEY_NAME'])
+  })
+
+  test('names the variable of its key', () => {
+    expect(keyState(values(), brands)).toEqual({ variable: 'GOOGLE_API_KEY', isSet: true })
+    expect(keyState(values({ variable: 'SVC_KEY_A' }), brands)).toEqual({ variable: 'SVC_KEY_A', isSet: undefined })
+    expect(keyState(values({ kind: 'ollama' }), brands)).toBeUndefined()
+    expect(keyState(values(server), brands)).toBeUndefined()
+  })
+})

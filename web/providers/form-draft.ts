@@ -1,0 +1,84 @@
+import type { BrandEntry, ProviderDraft } from '../../src/http/page/page-api.ts'
+
+/** The choice of a server that is no brand. */
+export const ownServer = 'other'
+
+/** What was typed. */
+export interface FormValues {
+  /** Id of a brand, or {@link ownServer}; empty: not chosen yet. */
+  readonly kind: string
+  readonly id: string
+  readonly baseUrl: string
+  readonly protocol: NonNullable<ProviderDraft['protocol']>
+  /** With or without the `$` before it. Empty: that of the brand, or no key. */
+  readonly variable: string
+  /** Undefined: all that it lists. */
+  readonly models: readonly string[] | undefined
+}
+
+/** Fields of the form, by what is wrong with them. */
+export type FormFaults = Partial<Record<'kind' | 'id' | 'baseUrl' | 'variable' | 'models', string>>
+
+/** Variables that may be sent to any server begin so. */
+const freeVariableMark = 'SVC_KEY_'
+
+/** The variable that is proposed for the key of a server: `my-lab` → `SVC_KEY_MY_LAB`. */
+export function proposedVariable(id: string): string {
+  return freeVariableMark + (id.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_') || 'NAME')
+}
+
+/** An id that is not taken: that of the brand, or with a number behind. */
+export function freeId(wanted: string, taken: ReadonlySet<string>): string {
+  for (let number = 2, id = wanted; ; number += 1) {
+    if (!taken.has(id)) return id
+    id = `${wanted}-${number}`
+  }
+}
+
+/** Checks what was typed. The service checks it again, by the rules of the file. */
+export function faultsOf(values: FormValues, brands: readonly BrandEntry[], taken: ReadonlySet<string>): FormFaults {
+  const { kind, id, baseUrl, variable, models } = values
+  const brand = brands.find((each) => each.id === kind)
+  const faults: FormFaults = {}
+  if (kind === '') faults.kind = 'Choose one.'
+  if (!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(id))
+    faults.id = 'Letters a-z, digits, _ and -, beginning with a letter or digit.'
+  else if (taken.has(id)) faults.id = 'Another provider has this name.'
+  else if (kind === ownServer && brands.some((each) => each.id === id)) faults.id = 'This is the name of a brand.'
+  if (kind === ownServer && !/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/.test(baseUrl.trim()))
+    faults.baseUrl = 'An http or https address, such as https://api.example.com/v1.'
+  const name = variableName(variable)
+  const isOwn = brand?.keys.some((key) => key.variable === name) === true
+  if (name !== '' && !isOwn && !/^SVC_KEY_[A-Za-z0-9_]+$/.test(name)) {
+    const own = brand === undefined ? '' : `${brand.keys.map((key) => key.variable).join(', ')}, or `
+    faults.variable = `Allowed here: ${own}a name that begins with ${freeVariableMark}. Never the key itself.`
+  }
+  if (models?.length === 0) faults.models = 'Choose one at least.'
+  return faults
+}
+
+function variableName(variable: string): string {
+  return variable.trim().replace(/^\$/, '')
+}
+
+/** The provider that was typed. */
+export function draftOf({ kind, id, baseUrl, protocol, variable, models }: FormValues): ProviderDraft {
+  const name = variableName(variable)
+  return {
+    id,
+    ...(kind === ownServer ? { baseUrl: baseUrl.trim(), protocol } : { brand: kind }),
+    ...(name === '' ? {} : { keyVariable: name }),
+    ...(models === undefined ? {} : { models }),
+  }
+}
+
+/** The variable that the service will read the key from, and whether it is set, as far as the page knows. */
+export function keyState(
+  { kind, variable }: Pick<FormValues, 'kind' | 'variable'>,
+  brands: readonly BrandEntry[],
+): { readonly variable: string; readonly isSet: boolean | undefined } | undefined {
+  const keys = brands.find((each) => each.id === kind)?.keys ?? []
+  const name = variableName(variable)
+  if (name !== '') return { variable: name, isSet: keys.find((key) => key.variable === name)?.isSet }
+  return keys.find(({ isSet }) => isSet) ?? keys[0]
+}

@@ -1,0 +1,315 @@
+import { useEffect, useId, useState, type FormEvent, type ReactNode } from 'react'
+import type {
+  BrandEntry,
+  BrandsAnswer,
+  ProviderDraft,
+  ProviderLook,
+  ProviderLookRequest,
+} from '../../src/http/page/page-api.ts'
+import { useServices } from '../services.ts'
+import { announce } from '../ui/announce.ts'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { formatCount, formatMs } from '../ui/format.ts'
+import { Loading } from '../ui/loading.tsx'
+import { Notice } from '../ui/notice.tsx'
+import {
+  draftOf,
+  faultsOf,
+  freeId,
+  keyState,
+  ownServer,
+  proposedVariable,
+  type FormFaults,
+  type FormValues,
+} from './form-draft.ts'
+import { ModelChoice } from './model-choice.tsx'
+
+/** Props of {@link ProviderForm}. */
+export interface ProviderFormProps {
+  /** Ids of the providers that are there. */
+  readonly taken: ReadonlySet<string>
+  /** Adds the provider. @returns why it was not added */
+  readonly add: (draft: ProviderDraft) => Promise<string | undefined>
+  readonly onClose: () => void
+}
+
+const look = 'min-h-9 w-full rounded-lg border bg-page px-2 text-base pointer-coarse:min-h-11 aria-invalid:border-bad'
+const empty: FormValues = { kind: '', id: '', baseUrl: '', protocol: 'openai', variable: '', models: undefined }
+
+/** A dialog that adds a provider: brand or address, the variable of its key, and its models. */
+export function ProviderForm({ taken, add, onClose }: ProviderFormProps): ReactNode {
+  const { client } = useServices()
+  const [brands, setBrands] = useState<readonly BrandEntry[]>()
+  const [failure, setFailure] = useState<string>()
+  useEffect(() => {
+    const leaving = new AbortController()
+    client.get<BrandsAnswer>('/api/providers/brands', leaving.signal).then(
+      (answer) => setBrands(answer.brands),
+      (error: unknown) => {
+        if (!leaving.signal.aborted) setFailure(error instanceof Error ? error.message : String(error))
+      },
+    )
+    return () => leaving.abort()
+  }, [client])
+  return (
+    <Dialog title="Add a provider" isOpen size="lg" onClose={onClose}>
+      {failure === undefined ? null : (
+        <Notice kind="error" title="The known brands cannot be shown now">
+          {failure}
+        </Notice>
+      )}
+      {brands === undefined ? (
+        failure === undefined ? (
+          <Loading />
+        ) : null
+      ) : (
+        <Form brands={brands} taken={taken} add={add} onClose={onClose} />
+      )}
+    </Dialog>
+  )
+}
+
+function Form({
+  brands,
+  taken,
+  add,
+  onClose,
+}: ProviderFormProps & { readonly brands: readonly BrandEntry[] }): ReactNode {
+  const { client } = useServices()
+  const id = useId()
+  const [values, setValues] = useState(empty)
+  const [faults, setFaults] = useState<FormFaults>({})
+  const [looked, setLooked] = useState<ProviderLook | 'running'>()
+  const [refusal, setRefusal] = useState<string>()
+  const [isAdding, setAdding] = useState(false)
+  const { kind, variable } = values
+  const brand = brands.find((each) => each.id === kind)
+
+  function change(more: Partial<FormValues>): void {
+    setValues({ ...values, ...more })
+    setRefusal(undefined)
+    // A list of models belongs to the address and the key that it was asked for with.
+    if (!('models' in more)) setLooked(undefined)
+  }
+
+  function choose(chosen: string): void {
+    const wanted = chosen === ownServer || chosen === '' ? '' : freeId(chosen, taken)
+    setFaults({})
+    change({ ...empty, kind: chosen, id: wanted })
+  }
+
+  /** Shows faults, and moves the focus to the first. */
+  function isSound(): boolean {
+    const found = faultsOf(values, brands, taken)
+    setFaults(found)
+    const first = (['kind', 'id', 'baseUrl', 'variable', 'models'] as const).find((name) => found[name] !== undefined)
+    if (first !== undefined) document.querySelector<HTMLElement>(`#${CSS.escape(`${id}-${first}`)}`)?.focus()
+    return first === undefined
+  }
+
+  async function test(): Promise<void> {
+    if (looked === 'running' || !isSound()) return
+    setRefusal(undefined)
+    setLooked('running')
+    const { id: name, models: _, ...entry } = draftOf(values)
+    try {
+      const wanted: ProviderLookRequest = { id: name, entry }
+      const found = await client.post<ProviderLook>('/api/providers/look', wanted)
+      setLooked(found)
+      announce(lookWords(found))
+    } catch (error) {
+      setLooked(undefined)
+      setRefusal(error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  async function submit(event: FormEvent): Promise<void> {
+    event.preventDefault()
+    if (isAdding || !isSound()) return
+    setAdding(true)
+    const why = await add(draftOf(values))
+    setAdding(false)
+    setRefusal(why)
+  }
+
+  const field = (name: keyof FormFaults) => ({
+    id: `${id}-${name}`,
+    className: `${look} border-muted`,
+    'aria-invalid': faults[name] !== undefined,
+    'aria-describedby': `${id}-${name}-about`,
+  })
+  const text = { autoComplete: 'off', autoCapitalize: 'none', spellCheck: false } as const
+  return (
+    <form className="flex flex-col gap-4" noValidate onSubmit={(event) => void submit(event)}>
+      <Labelled id={`${id}-kind`} label="Provider" fault={faults.kind}>
+        <select {...field('kind')} value={kind} onChange={({ target }) => choose(target.value)}>
+          <option value="">Choose…</option>
+          <option value={ownServer}>Another server (OpenAI-compatible, Anthropic, Gemini)</option>
+          {brands.map((each) => (
+            <option key={each.id} value={each.id}>
+              {each.name}
+              {each.isFree === true ? ' (free tier)' : ''}
+            </option>
+          ))}
+        </select>
+      </Labelled>
+      {kind === '' ? null : (
+        <>
+          <Labelled id={`${id}-id`} label="Name" about="Shown in headers, logs and on this page." fault={faults.id}>
+            <input
+              {...field('id')}
+              {...text}
+              value={values.id}
+              onChange={({ target }) => change({ id: target.value })}
+            />
+          </Labelled>
+          {kind === ownServer ? (
+            <div className="grid gap-4 sm:grid-cols-[2fr_1fr]">
+              <Labelled id={`${id}-baseUrl`} label="Base URL" about="Without /chat/completions." fault={faults.baseUrl}>
+                <input
+                  {...field('baseUrl')}
+                  {...text}
+                  inputMode="url"
+                  placeholder="https://api.example.com/v1"
+                  value={values.baseUrl}
+                  onChange={({ target }) => change({ baseUrl: target.value })}
+                />
+              </Labelled>
+              <Labelled id={`${id}-protocol`} label="It speaks">
+                <select
+                  id={`${id}-protocol`}
+                  className={`${look} border-muted`}
+                  value={values.protocol}
+                  onChange={({ target }) => change({ protocol: protocolOf(target.value) })}
+                >
+                  <option value="openai">OpenAI</option>
+                  <option value="anthropic">Anthropic</option>
+                  <option value="gemini">Gemini</option>
+                </select>
+              </Labelled>
+            </div>
+          ) : null}
+          {brand !== undefined && brand.keys.length === 0 ? (
+            <p className="text-sm text-muted">It needs no key.</p>
+          ) : (
+            <Labelled
+              id={`${id}-variable`}
+              label="Environment variable of its key"
+              about={
+                brand === undefined
+                  ? `Empty: it needs no key. Otherwise such as ${proposedVariable(values.id)}. Never the key itself.`
+                  : `Empty: ${brand.keys.map((key) => key.variable).join(' or ')}. Never the key itself.`
+              }
+              fault={faults.variable}
+            >
+              <input
+                {...field('variable')}
+                {...text}
+                placeholder={brand?.keys[0]?.variable}
+                value={variable}
+                onChange={({ target }) => change({ variable: target.value })}
+              />
+            </Labelled>
+          )}
+          <KeyNote values={values} brands={brands} looked={looked} />
+          <LookResult looked={looked} />
+          {typeof looked === 'object' && looked.models !== undefined && looked.models.length > 0 ? (
+            <ModelChoice
+              id={`${id}-models`}
+              offered={looked.models}
+              chosen={values.models}
+              fault={faults.models}
+              onChange={(models) => change({ models })}
+            />
+          ) : null}
+        </>
+      )}
+      <p role="alert" className="text-sm text-bad [overflow-wrap:anywhere] empty:hidden">
+        {refusal}
+      </p>
+      <div className="flex flex-wrap justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button icon="play" aria-disabled={kind === '' || looked === 'running'} onClick={() => void test()}>
+          Test
+        </Button>
+        <Button type="submit" variant="primary" icon="plus" aria-disabled={isAdding}>
+          Add
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+function protocolOf(text: string): FormValues['protocol'] {
+  return text === 'anthropic' || text === 'gemini' ? text : 'openai'
+}
+
+function Labelled({
+  id,
+  label,
+  about,
+  fault,
+  children,
+}: {
+  readonly id: string
+  readonly label: string
+  readonly about?: string
+  readonly fault?: string | undefined
+  readonly children: ReactNode
+}): ReactNode {
+  return (
+    <div className="flex min-w-0 flex-col gap-1">
+      <label htmlFor={id} className="text-sm font-medium">
+        {label}
+      </label>
+      {children}
+      <p id={`${id}-about`} className="text-sm [overflow-wrap:anywhere] text-muted">
+        {fault === undefined ? about : <span className="text-bad">{fault}</span>}
+      </p>
+    </div>
+  )
+}
+
+/** How to set the variable of the key, unless it is known to be set. */
+function KeyNote({
+  values,
+  brands,
+  looked,
+}: {
+  readonly values: FormValues
+  readonly brands: readonly BrandEntry[]
+  readonly looked: ProviderLook | 'running' | undefined
+}): ReactNode {
+  const key = keyState(values, brands)
+  if (key === undefined) return null
+  const { variable, isSet } = key
+  const isMissing = isSet === false || (typeof looked === 'object' && looked.missing !== undefined)
+  if (!isMissing) {
+    if (isSet !== true) return null
+    return <p className="text-sm text-ok">{variable} is set.</p>
+  }
+  return (
+    <Notice kind="warn" title={`${variable} is not set`}>
+      <p>
+        svc reads the key from the environment that it is started in, and from no file. Set the variable there:{' '}
+        <code>export {variable}=…</code> in a shell, or <code>Environment=</code> of a unit. Then start svc again. You
+        can add the provider now: it is asked as soon as its key is there.
+      </p>
+    </Notice>
+  )
+}
+
+function LookResult({ looked }: { readonly looked: ProviderLook | 'running' | undefined }): ReactNode {
+  if (looked === undefined) return null
+  if (looked === 'running') return <p className="text-sm text-muted">Asking for its models…</p>
+  if (looked.missing !== undefined) return null
+  const isFound = looked.models !== undefined
+  return <p className={`text-sm [overflow-wrap:anywhere] ${isFound ? 'text-ok' : 'text-bad'}`}>{lookWords(looked)}</p>
+}
+
+function lookWords({ ms, models, modelCount = 0, missing, why }: ProviderLook): string {
+  if (missing !== undefined) return missing
+  if (models === undefined) return `No list of models after ${formatMs(ms)}: ${why ?? 'no answer'}`
+  return `It lists ${formatCount(modelCount)} ${modelCount === 1 ? 'model' : 'models'} (${formatMs(ms)})`
+}
