@@ -9,13 +9,14 @@ import { provider, startService, type ServiceUnderTest } from './harness.ts'
 import { needs } from './needs.ts'
 
 const nanoPerUsd = 1e9
-const paid = [{ name: 'paid', price }]
+const paid = ['paid', 'lenient'].map((name) => ({ name, price }))
 const access = JSON.stringify({
   limits: [
     { for: 'everyone', requests: 1_000_000, at_once: 1_000 },
     { for: 'everyone', models: ['slots'], at_once: 3 },
     { for: 'everyone', models: ['counted'], requests: 10, per: 'day' },
     { for: 'everyone', models: ['paid'], usd: 0.01, per: 'month' },
+    { for: 'everyone', models: ['lenient'], usd: 1, per: 'month', when_away: 'open' },
   ],
 })
 
@@ -124,6 +125,7 @@ describe.skipIf(needs('redis-server') === undefined)('two machines with one stor
     expect(codeOf(await ask(other, 'm'))).toBe('200 ok')
     const unpaid = await ask(other, 'paid')
     expect([codeOf(unpaid), unpaid.headers.get('retry-after')]).toEqual(['503 store_unavailable', '1'])
+    expect(codeOf(await ask(other, 'lenient'))).toBe('200 ok')
     // Both workers answer. Each may not have seen the others yet.
     const alone = await askInTurn(other, 'counted', 30)
     expect(alone).toBeWithin(3, 21)

@@ -47,6 +47,8 @@ export interface MoneyAmount {
   readonly per: MoneyPeriod
   /** Streams end at the limit, and `max_completion_tokens` is lowered to it. */
   readonly isHard: boolean
+  /** While the store of several machines is away, attempts are admitted. Default: false. */
+  readonly isOpenWhenAway?: boolean
 }
 
 export const ratePeriods = ['minute', 'hour', 'day'] as const

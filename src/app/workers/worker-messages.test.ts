@@ -47,6 +47,7 @@ const bounds = { ttlMs: 1_000, valuesMax: 10, valuesPerOwnerMax: 5 }
 const budget: AskedBudget = {
   id: 'everyone',
   nanoUsd: 1e9,
+  isOpenWhenAway: true,
   window: { start: 0, end: Infinity },
   activeSince: 1,
   scope: { subject: { kind: 'everyone' }, caller: '', members: [], models: ['m*'] },

@@ -30,7 +30,7 @@ describe('access.json', () => {
       "limits": [
         { "for": "everyone", "usd": 200, "per": "month" },
         { "for": "each person", "usd": 5, "per": "day", "requests": 60, "tokens": 200000, "at_once": 8 },
-        { "for": "team:search", "usd": 80.5, "per": "week", "models": ["gpt-5*"], "hard": true },
+        { "for": "team:search", "usd": 80.5, "per": "week", "models": ["gpt-5*"], "hard": true, "when_away": "open" },
         { "for": "each key", "requests": 1000, "per": "hour" },
         { "for": "person:id:583231", "requests": 0 },
         { "for": "key:7", "tokens": 9, "per": "day" },
@@ -55,7 +55,7 @@ describe('access.json', () => {
           place: 'limits[2]',
           subject: { kind: 'team', name: 'search' },
           models: ['gpt-5*'],
-          usd: { nanoUsd: 80.5e9, per: 'week', isHard: true },
+          usd: { nanoUsd: 80.5e9, per: 'week', isHard: true, isOpenWhenAway: true },
         },
         { place: 'limits[3]', subject: { kind: 'each key' }, requests: { count: 1000, per: 'hour' } },
         {
@@ -116,6 +116,8 @@ describe('access.json', () => {
     [limited({ requests: 5, per: 'week' }), 'limits[0].per', '"minute", "hour", "day"'],
     [limited({ at_once: 5, per: 'day' }), 'limits[0].per', 'only beside requests, tokens or usd'],
     [limited({ requests: 5, hard: true }), 'limits[0].hard', 'only beside usd'],
+    [limited({ tokens: 5, when_away: 'open' }), 'limits[0].when_away', 'only beside usd'],
+    [limited({ usd: 5, per: 'day', when_away: 'shut' }), 'limits[0].when_away', '"closed", "open"'],
     [limited({ requests: 1, models: [] }), 'limits[0].models', 'without it the limit is for all'],
     [limited({ rpm: 1 }), 'limits[0].rpm', 'did you mean "requests"'],
     [
@@ -214,6 +216,7 @@ describe('access.schema.json', () => {
       usd: amounts,
       per: fc.constantFrom<unknown>('minute', 'hour', 'day', 'week', 'month', 'year', 'total', 'daily', 1),
       hard: fc.constantFrom<unknown>(true, false, 'yes'),
+      when_away: fc.constantFrom<unknown>('open', 'closed', 'ajar', true),
       other: fc.constant(1),
     },
     { requiredKeys: ['for'] },

@@ -35,7 +35,7 @@ const usdMax = 9_000_000
 const nanoPerUsd = 1e9
 
 const limitMembers: MemberNames = {
-  names: ['for', 'models', 'requests', 'tokens', 'at_once', 'usd', 'per', 'hard'],
+  names: ['for', 'models', 'requests', 'tokens', 'at_once', 'usd', 'per', 'hard', 'when_away'],
   required: ['for'],
   hints: {
     who: 'for',
@@ -136,13 +136,25 @@ function readMoney(
   const field = members.get('usd')
   const hard = members.get('hard')
   const isHard = readBooleanField(hard, findings) ?? false
-  if (field === undefined) return hard === undefined ? undefined : refuse(hard, '"hard" only beside usd', findings)
+  const away = members.get('when_away')
+  const whenAway = readWord(away, awayWords, findings) ?? 'closed'
+  if (field === undefined) {
+    if (hard !== undefined) refuse(hard, '"hard" only beside usd', findings)
+    if (away !== undefined) refuse(away, '"when_away" only beside usd', findings)
+    return undefined
+  }
   const usd = readNumber(field, 0, usdMax, findings)
   if (!members.has('per')) refuse(field, `"per" beside it: ${moneyPeriods.join(', ')}`, findings)
   if (usd === undefined || per === undefined) return undefined
-  return { nanoUsd: Math.round(usd * nanoPerUsd), per, isHard }
+  return {
+    nanoUsd: Math.round(usd * nanoPerUsd),
+    per,
+    isHard,
+    ...(whenAway === 'open' ? { isOpenWhenAway: true } : {}),
+  }
 }
 
+const awayWords = ['closed', 'open'] as const
 const wholeSubjects = ['everyone', 'each person', 'each key'] as const
 const subjectForms = ['everyone', 'each person', 'each key', 'person:NAME', 'team:NAME', 'key:ID', 'provider:ID']
 const subjectHints: Readonly<Record<string, string>> = {

@@ -21,6 +21,8 @@ export interface NamedBudget {
   /** Names the limit, the caller it counts, and the window. */
   readonly id: string
   readonly nanoUsd: number
+  /** As in `MoneyAmount`. */
+  readonly isOpenWhenAway: boolean
   readonly window: Window
   /** Unix milliseconds from which on all attempts were counted by it. */
   readonly activeSince: number
@@ -122,6 +124,7 @@ function namedIn(limit: PlannedLimit) {
     const made: NamedBudget = {
       id: `${key} ${JSON.stringify(caller)} ${window.start}`,
       nanoUsd: usd.nanoUsd,
+      isOpenWhenAway: usd.isOpenWhenAway ?? false,
       window,
       activeSince,
       scope: { subject: entry.subject, caller, members, models },

@@ -13,7 +13,7 @@ export interface SpendingQuestion {
 }
 
 /** A budget of an admission. Plain data: it goes to other processes. */
-export type AskedBudget = Pick<NamedBudget, 'id' | 'nanoUsd' | 'window' | 'scope' | 'activeSince'>
+export type AskedBudget = Pick<NamedBudget, 'id' | 'nanoUsd' | 'isOpenWhenAway' | 'window' | 'scope' | 'activeSince'>
 
 /** What an authority knows of each budget. */
 export interface Accounts {

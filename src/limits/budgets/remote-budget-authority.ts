@@ -53,6 +53,6 @@ export function remoteBudgetAuthority(connection: BudgetHandlers, answerMs = ans
 }
 
 /** Without the members that only this process can use. */
-function plainBudget({ id, nanoUsd, window, activeSince, scope }: AskedBudget): AskedBudget {
-  return { id, nanoUsd, window, activeSince, scope }
+function plainBudget({ id, nanoUsd, isOpenWhenAway, window, activeSince, scope }: AskedBudget): AskedBudget {
+  return { id, nanoUsd, isOpenWhenAway, window, activeSince, scope }
 }

@@ -30,7 +30,7 @@ export const startedAt = 500_000 * hourMs
 export function budgetOf(start: number, more: Partial<AskedBudget> = {}): AskedBudget {
   const scope = { subject: { kind: 'everyone' }, caller: '', members: [], models: undefined } as const
   const window = { start, end: start + 24 * hourMs }
-  return { id: `everyone ${start}`, nanoUsd: 100, window, activeSince: 0, scope, ...more }
+  return { id: `everyone ${start}`, nanoUsd: 100, isOpenWhenAway: false, window, activeSince: 0, scope, ...more }
 }
 
 interface Held {

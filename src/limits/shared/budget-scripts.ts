@@ -155,6 +155,18 @@ for i = 1, #KEYS - 1 do answer[i + 1] = account(KEYS[i + 1]).spent end
 return answer
 `
 
+/** Ends all holds of the process at no cost, but those whose numbers are given: ARGV from the third. */
+export const releaseScript = `${budgetsScript}
+local kept = {}
+for i = 3, #ARGV do kept[ARGV[i]] = true end
+local held = redis.call('HGETALL', prefix .. process)
+for i = 1, #held, 2 do
+  if not kept[held[i]] then settle(process, held[i], held[i + 1], 0) end
+end
+save()
+return {processes}
+`
+
 /** Books the holds of dead processes at their estimates, at most some hundred a call. Returns their number. */
 export const buryScript = `${budgetsScript}
 local booked = 0

@@ -89,7 +89,7 @@ export function peer({ server, beatMs = 3_000 }: PeerOptions): Peer {
   const beats: (() => Promise<void>)[] = []
   let processes = 1
   let lastNumber = 0
-  let isBeating = false
+  let beating: Promise<void> | undefined
   const timer = setInterval(() => void beat(), beatMs)
   timer.unref()
 
@@ -102,17 +102,20 @@ export function peer({ server, beatMs = 3_000 }: PeerOptions): Peer {
     return rest
   }
 
-  async function beat(): Promise<void> {
-    // The server may be slow: heartbeats must not pile up.
-    if (isBeating) return
-    isBeating = true
+  /** The server may be slow: heartbeats must not pile up. */
+  function beat(): Promise<void> {
+    beating ??= beatOnce().finally(() => {
+      beating = undefined
+    })
+    return beating
+  }
+
+  async function beatOnce(): Promise<void> {
     try {
       await send(beatScript, [], [])
       for (const each of beats) await each()
     } catch {
       // Other messages fail, too, and those who sent them act on it; the connection logs why. The next one tries again.
-    } finally {
-      isBeating = false
     }
   }
 
@@ -126,6 +129,7 @@ export function peer({ server, beatMs = 3_000 }: PeerOptions): Peer {
     onBeat: (each) => void beats.push(each),
     async close() {
       clearInterval(timer)
+      await beating
       await beat()
       await send(leaveScript, [], []).catch(() => undefined)
       server.close()

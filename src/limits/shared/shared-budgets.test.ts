@@ -118,6 +118,54 @@ describe.skipIf(needs('redis-server') === undefined)('budgets in Redis', () => {
     await away.kill()
   })
 
+  test('admit while Redis is away where all limits say so, unless they are known to be used up', async () => {
+    let away = await startRedisServer()
+    const one = processAt(nothing, away.url)
+    const open = { ...month, id: 'open', isOpenWhenAway: true }
+    await spend(one, 100)
+    await spend(one, 600, open)
+    const { port } = away
+    await away.kill()
+    await expect(Promise.resolve(one.authority.admit([open, month], 1))).rejects.toThrow('cannot be reached')
+    await spend(one, 300, open)
+    const under = await one.authority.admit([open], 5_000)
+    expect(under).toMatchObject({ kind: 'held', amount: 5_000 })
+    await spend(one, 150, open)
+    expect(await one.authority.admit([open], 1)).toEqual({ kind: 'refused', by: 0 })
+    expect((await one.authority.admit([open], 0)).kind).toBe('held')
+    away = await startRedisServer({ port })
+    await one.arrived()
+    expect(await one.authority.uses([open, month])).toEqual([
+      { used: 1_050, held: 0 },
+      { used: 100, held: 0 },
+    ])
+    if (under.kind === 'held') one.authority.settle(under.hold, 7)
+    await one.arrived()
+    expect((await one.authority.uses([open]))[0]?.used).toBe(1_057)
+    await away.kill()
+  })
+
+  test('keep nothing in memory of requests that were refused while Redis was away', async () => {
+    let away = await startRedisServer()
+    const one = processAt(nothing, away.url)
+    const answer = await one.authority.admit([month], 10)
+    const { port } = away
+    await away.kill()
+    const refused = await Promise.allSettled(Array.from({ length: 500 }, async () => one.authority.admit([month], 1)))
+    expect(refused.filter(({ status }) => status === 'rejected')).toHaveLength(500)
+    away = await startRedisServer({ port })
+    const reader = new RedisClient(away.url, { autoReconnect: false })
+    await one.arrived()
+    await spend(one, 1)
+    if (answer.kind === 'held') one.authority.settle(answer.hold, 9)
+    await one.arrived()
+    expect(await one.authority.uses([month])).toEqual([{ used: 10, held: 0 }])
+    const info = String(await reader.send('INFO', ['commandstats']))
+    expect(Number(/cmdstat_eval:calls=(\d+)/.exec(info)?.[1])).toBeLessThan(15)
+    reader.close()
+    await away.kill()
+  })
+
   test('do not wait longer than the time limit for a Redis that hangs, and release what it held late', async () => {
     await using stuck = await startRedisServer()
     const one = processAt(nothing, stuck.url)

@@ -1,6 +1,6 @@
 import type { BudgetAuthority, BudgetDecision, BudgetUse } from '../budgets/budget-authority.ts'
 import { openedBudgets, type Accounts, type AskedBudget, type Spending } from '../budgets/opened-budgets.ts'
-import { admitScript, buryScript, budgetStateScript, updateScript } from './budget-scripts.ts'
+import { admitScript, buryScript, budgetStateScript, releaseScript, updateScript } from './budget-scripts.ts'
 import { hashedKey, type Peer } from './peer.ts'
 
 /** A change of a hold that the server does not know of yet. */
@@ -22,14 +22,16 @@ const dayMs = 86_400_000
 /** The server keeps a budget for this time after the end of its window; one without an end after its last use. */
 const keptMs = 7 * dayMs
 const endlessMs = 400 * dayMs
-/** Changes of one message: it blocks the server while it runs. */
+/** Changes and budgets of one message: it blocks the server while it runs. */
 const updatesPerMessage = 100
+const budgetsPerMessage = 200
 
 /**
  * The authority over the budgets of all machines, in a server that runs scripts (docs/decisions/0020-budgets.md).
  *
- * While the server does not answer, nothing is admitted. Ends of holds wait until it does. This process remembers what
- * was spent, by its own sums and by the answers of the server: a server that has lost its data starts with that.
+ * While the server does not answer, nothing is admitted but by limits that say so. Ends of holds wait until it does.
+ * This process remembers what was spent, by its own sums and by the answers of the server: a server that has lost its
+ * data starts with that.
  */
 export function sharedBudgets({ peer, spending, now }: SharedBudgetsOptions): BudgetAuthority {
   /** At least spent, by budget. */
@@ -47,10 +49,18 @@ export function sharedBudgets({ peer, spending, now }: SharedBudgetsOptions): Bu
   const opening = openedBudgets({ accounts, spending, now })
   /** Open holds, by number. */
   const holds = new Map<number, readonly AskedBudget[]>()
+  /** Holds of this process alone. */
+  const aloneHolds = new Map<number, readonly AskedBudget[]>()
+  /** Costs without a hold that were not sent yet, by budget, with their numbers among the changes. */
+  const unbooked = new Map<string, { readonly number: number; readonly amount: number }>()
   /** By numbers of holds. */
   const updates = new Map<number, Update>()
   let lastHold = 0
   let isUpdating = false
+  /** Numbers of holds that were asked for. */
+  const asking = new Set<number>()
+  /** An admission failed, so that the server may have holds that this process does not know. */
+  let mayHoldMore = false
   peer.onBeat(async () => {
     await update()
     await peer.send(buryScript, [], [])
@@ -72,6 +82,7 @@ export function sharedBudgets({ peer, spending, now }: SharedBudgetsOptions): Bu
   async function admit(budgets: readonly AskedBudget[], estimate: number): Promise<BudgetDecision> {
     await opening(budgets)
     const hold = (lastHold += 1)
+    asking.add(hold)
     try {
       const [refusing = 0, amount = 0, ...spent] = await peer.send(admitScript, budgets.map(keyOf), [
         String(hold),
@@ -85,11 +96,33 @@ export function sharedBudgets({ peer, spending, now }: SharedBudgetsOptions): Bu
       learn(budgets, spent)
       if (refusing > 0) return { kind: 'refused', by: refusing - 1 }
       holds.set(hold, budgets)
+      if (mayHoldMore || updates.size > 0) void update().catch(() => undefined)
       return { kind: 'held', hold, amount }
     } catch (error) {
-      // The server may have held it.
-      change(hold, { kind: 'settle', amount: 0, budgets })
+      mayHoldMore = true
+      if (budgets.every(({ isOpenWhenAway }) => isOpenWhenAway)) return admitAlone(budgets, estimate)
       throw error
+    } finally {
+      asking.delete(hold)
+    }
+  }
+
+  /** Without a hold. What this process knows to be used up stays so. */
+  function admitAlone(budgets: readonly AskedBudget[], estimate: number): BudgetDecision {
+    const by = budgets.findIndex(
+      ({ id, nanoUsd }) => (known.get(id) ?? 0) + (unbooked.get(id)?.amount ?? 0) >= nanoUsd && estimate > 0,
+    )
+    if (by !== -1) return { kind: 'refused', by }
+    const hold = (lastHold += 1)
+    aloneHolds.set(hold, budgets)
+    return { kind: 'held', hold, amount: estimate }
+  }
+
+  function noteCost(budgets: readonly AskedBudget[], cost: number): void {
+    for (const budget of budgets) {
+      const { amount = 0, number = (lastHold += 1) } = unbooked.get(budget.id) ?? {}
+      unbooked.set(budget.id, { number, amount: amount + cost })
+      updates.set(number, { kind: 'book', amount: amount + cost, budgets: [budget] })
     }
   }
 
@@ -103,16 +136,29 @@ export function sharedBudgets({ peer, spending, now }: SharedBudgetsOptions): Bu
     if (isUpdating) return
     isUpdating = true
     try {
+      if (mayHoldMore) await releaseUnknown()
       while (updates.size > 0) await sendUpdates([...updates].slice(0, updatesPerMessage))
     } finally {
       isUpdating = false
     }
   }
 
+  /** Ends the holds of admissions that failed: the server may have held them. */
+  async function releaseUnknown(): Promise<void> {
+    mayHoldMore = false
+    const kept = [...holds.keys(), ...asking, ...updates.keys()]
+    await peer.send(releaseScript, [], kept.map(String)).catch((error: unknown) => {
+      mayHoldMore = true
+      throw error
+    })
+  }
+
   async function sendUpdates(sent: readonly (readonly [hold: number, next: Update])[]): Promise<void> {
+    // Costs that come meanwhile are sent later.
+    for (const [, { kind, budgets }] of sent) if (kind === 'book') for (const { id } of budgets) unbooked.delete(id)
     const budgets = [...new Map(sent.flatMap(([, next]) => next.budgets.map((budget) => [budget.id, budget]))).values()]
     const places = new Map(budgets.map(({ id }, index) => [id, index + 1]))
-    const spent = await peer.send(updateScript, budgets.map(keyOf), [
+    const sending = peer.send(updateScript, budgets.map(keyOf), [
       ...budgets.flatMap((budget) => [wholeText(known.get(budget.id) ?? 0), lifeOf(budget)]),
       ...sent.flatMap(([hold, next]) => [
         String(hold),
@@ -121,9 +167,22 @@ export function sharedBudgets({ peer, spending, now }: SharedBudgetsOptions): Bu
         next.budgets.map(({ id }) => places.get(id)).join(' '),
       ]),
     ])
+    const spent = await sending.catch((error: unknown) => {
+      unsend(sent)
+      throw error
+    })
     learn(budgets, spent)
     // A hold may have changed again meanwhile.
     for (const [hold, next] of sent) if (updates.get(hold) === next) updates.delete(hold)
+  }
+
+  /** Costs of a message that failed are counted again with those that came meanwhile. */
+  function unsend(sent: readonly (readonly [hold: number, next: Update])[]): void {
+    for (const [number, { kind, amount, budgets }] of sent)
+      if (kind === 'book') {
+        updates.delete(number)
+        noteCost(budgets, amount)
+      }
   }
 
   return {
@@ -133,6 +192,12 @@ export function sharedBudgets({ peer, spending, now }: SharedBudgetsOptions): Bu
       if (budgets !== undefined) change(hold, { kind: 'raise', amount: estimate, budgets })
     },
     settle(hold, cost) {
+      const alone = aloneHolds.get(hold)
+      if (alone !== undefined) {
+        aloneHolds.delete(hold)
+        noteCost(alone, cost)
+        void update().catch(() => undefined)
+      }
       const budgets = holds.get(hold)
       if (budgets === undefined) return
       holds.delete(hold)
@@ -140,8 +205,13 @@ export function sharedBudgets({ peer, spending, now }: SharedBudgetsOptions): Bu
     },
     async uses(budgets) {
       await opening(budgets)
-      if (budgets.length === 0) return []
-      const state = await peer.send(budgetStateScript, budgets.map(keyOf), [])
+      const state: number[] = []
+      for (let from = 0; from < budgets.length; from += budgetsPerMessage) {
+        const keys = budgets.slice(from, from + budgetsPerMessage).map(keyOf)
+        // Without the server, the numbers that this process knows.
+        const unknown = () => keys.flatMap(() => [0, 0])
+        state.push(...(await peer.send(budgetStateScript, keys, []).catch(unknown)))
+      }
       return budgets.map(({ id }, index): BudgetUse => {
         const [spent = 0, held = 0] = state.slice(2 * index)
         return { used: Math.max(spent, known.get(id) ?? 0), held }
