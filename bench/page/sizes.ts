@@ -9,7 +9,7 @@ export interface Sizes {
   readonly chatPage: number
   /** Scripts that are loaded later: for the list of models, the settings, a picture. */
   readonly panels: number
-  /** The highlighter of code, loaded with the first block of code. */
+  /** The highlighter and the tools of code, loaded with the first block of code. */
   readonly highlighter: number
   /** The library of formulas, loaded with the first formula. */
   readonly formulas: number
@@ -47,7 +47,7 @@ export function measureSizes(folder: string): Sizes {
     [...views, ...[...chat].filter((name) => !first.has(name)).flatMap((name) => imported(name, dynamics))],
     new Set(chat),
   ).difference(chat)
-  const highlighter = [...later].filter((name) => text(name).includes('hljs')),
+  const highlighter = [...later].filter((name) => /hljs|Download code/.test(text(name))),
     formulas = [...later].filter((name) => text(name).includes('munderover'))
   return {
     beforeFirstPaint: sum(first),

