@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { agreed, fromLiteLlm, fromModelsDev } from './price-sources.ts'
+import { modelsDevPrice } from '../src/config/file/models-dev.ts'
+import { agreed, fromLiteLlm } from './price-sources.ts'
 
 const entry = { mode: 'chat', litellm_provider: 'openai', input_cost_per_token: 2.5e-7, output_cost_per_token: 2e-6 }
 
@@ -31,14 +32,14 @@ test('embeddings cost nothing for the answer; what is not billed by the token ha
 
 test('a file of models.dev becomes a price', () => {
   const tiers = [{ tier: { size: 272_000 }, input: 5 }]
-  expect(fromModelsDev({ cost: { input: 2.5, output: 15, cache_read: 0.25, input_audio: 3, tiers } })).toEqual({
+  expect(modelsDevPrice({ cost: { input: 2.5, output: 15, cache_read: 0.25, input_audio: 3, tiers } })).toEqual({
     input: 2.5,
     output: 15,
     cached_input: 0.25,
     audio_input: 3,
     above: [{ tokens: 272_000, input: 5 }],
   })
-  expect([fromModelsDev({}), fromModelsDev({ cost: { input: 1 } })]).toEqual([undefined, undefined])
+  expect([modelsDevPrice({}), modelsDevPrice({ cost: { input: 1 } })]).toEqual([undefined, undefined])
 })
 
 test('both lists are joined when they agree, and a price of 0 is none', () => {

@@ -1,37 +1,45 @@
 import { isRecord, type JsonObject } from '../src/base/json-value.ts'
+import { modelsDevBrands, type PriceEntry } from '../src/config/file/models-dev.ts'
 import { unitPriceNames } from '../src/formats/model.ts'
 
-/** A price as in prices.json: names of `unitPriceNames`, `above`, `flex`, `priority`. USD per million tokens. */
-export type PriceEntry = JsonObject
-
-/** Names of our brands at models.dev and in LiteLLM's list. Brands that report costs, or bill nothing, are left out. */
-export const sourceNames: Readonly<Record<string, { readonly modelsDev?: string; readonly liteLlm?: string }>> = {
-  gemini: { modelsDev: 'google', liteLlm: 'gemini' },
-  groq: { modelsDev: 'groq', liteLlm: 'groq' },
-  mistral: { modelsDev: 'mistral', liteLlm: 'mistral' },
-  cerebras: { modelsDev: 'cerebras', liteLlm: 'cerebras' },
-  sambanova: { liteLlm: 'sambanova' },
-  openai: { modelsDev: 'openai', liteLlm: 'openai' },
-  anthropic: { modelsDev: 'anthropic', liteLlm: 'anthropic' },
-  codestral: { liteLlm: 'codestral' },
-  deepseek: { modelsDev: 'deepseek', liteLlm: 'deepseek' },
-  xai: { modelsDev: 'xai', liteLlm: 'xai' },
-  cohere: { modelsDev: 'cohere', liteLlm: 'cohere_chat' },
-  perplexity: { modelsDev: 'perplexity', liteLlm: 'perplexity' },
-  moonshot: { modelsDev: 'moonshotai', liteLlm: 'moonshot' },
-  dashscope: { modelsDev: 'alibaba', liteLlm: 'dashscope' },
-  zai: { modelsDev: 'zai', liteLlm: 'zai' },
-  minimax: { modelsDev: 'minimax', liteLlm: 'minimax' },
-  fireworks: { modelsDev: 'fireworks-ai', liteLlm: 'fireworks_ai' },
-  together: { modelsDev: 'togetherai', liteLlm: 'together_ai' },
-  nebius: { modelsDev: 'nebius', liteLlm: 'nebius' },
-  deepinfra: { modelsDev: 'deepinfra', liteLlm: 'deepinfra' },
-  hyperbolic: { liteLlm: 'hyperbolic' },
-  novita: { modelsDev: 'novita-ai', liteLlm: 'novita' },
-  chutes: { modelsDev: 'chutes' },
-  siliconflow: { modelsDev: 'siliconflow' },
-  scaleway: { modelsDev: 'scaleway', liteLlm: 'scaleway' },
+/** Names of our brands in LiteLLM's list. Brands that report costs, or bill nothing, are left out. */
+const liteLlmBrands: Readonly<Record<string, string>> = {
+  gemini: 'gemini',
+  groq: 'groq',
+  mistral: 'mistral',
+  cerebras: 'cerebras',
+  sambanova: 'sambanova',
+  openai: 'openai',
+  anthropic: 'anthropic',
+  codestral: 'codestral',
+  deepseek: 'deepseek',
+  xai: 'xai',
+  cohere: 'cohere_chat',
+  perplexity: 'perplexity',
+  moonshot: 'moonshot',
+  dashscope: 'dashscope',
+  zai: 'zai',
+  minimax: 'minimax',
+  fireworks: 'fireworks_ai',
+  together: 'together_ai',
+  nebius: 'nebius',
+  deepinfra: 'deepinfra',
+  hyperbolic: 'hyperbolic',
+  novita: 'novita',
+  scaleway: 'scaleway',
 }
+
+/** Names of our brands in both lists. */
+export const sourceNames: Readonly<Record<string, { readonly modelsDev?: string; readonly liteLlm?: string }>> =
+  Object.fromEntries(
+    [...new Set([...Object.keys(modelsDevBrands), ...Object.keys(liteLlmBrands)])].map((brand) => [
+      brand,
+      {
+        ...(modelsDevBrands[brand] === undefined ? {} : { modelsDev: modelsDevBrands[brand] }),
+        ...(liteLlmBrands[brand] === undefined ? {} : { liteLlm: liteLlmBrands[brand] }),
+      },
+    ]),
+  )
 
 /** The name of each price in LiteLLM's list, where it is in USD for a token. */
 const liteLlmNames = {
@@ -99,39 +107,6 @@ function unitsOf(entry: JsonObject, suffix: string): PriceEntry {
 /** 12 digits: the product of 2.5e-7 is 0.24999999999999997. */
 function perMillion(usd: number): number {
   return Number((usd * 1e6).toPrecision(12))
-}
-
-/** The price in a model's file of models.dev; `undefined` when it has none. */
-export function fromModelsDev(model: unknown): PriceEntry | undefined {
-  const cost = isRecord(model) ? model['cost'] : undefined
-  if (!isRecord(cost)) return undefined
-  const base = modelsDevUnits(cost)
-  if (typeof base['input'] !== 'number' || typeof base['output'] !== 'number') return undefined
-  const tiers: readonly unknown[] = Array.isArray(cost['tiers']) ? cost['tiers'] : []
-  const above = tiers.flatMap((tier) => {
-    const size = isRecord(tier) && isRecord(tier['tier']) ? tier['tier']['size'] : undefined
-    return isRecord(tier) && typeof size === 'number' ? [{ tokens: size, ...modelsDevUnits(tier) }] : []
-  })
-  return { ...base, ...(above.length === 0 ? {} : { above }) }
-}
-
-const modelsDevNames = {
-  input: 'input',
-  output: 'output',
-  cached_input: 'cache_read',
-  cache_write: 'cache_write',
-  reasoning: 'reasoning',
-  audio_input: 'input_audio',
-  audio_output: 'output_audio',
-} as const
-
-function modelsDevUnits(cost: JsonObject): PriceEntry {
-  return Object.fromEntries(
-    Object.entries(modelsDevNames).flatMap(([ours, theirs]) => {
-      const usd = cost[theirs]
-      return typeof usd === 'number' ? [[ours, usd]] : []
-    }),
-  )
 }
 
 /** The price by both lists, or by one; or `conflict` when they differ in the price of input or output. */

@@ -7,8 +7,9 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Glob, TOML } from 'bun'
 import { isRecord, type JsonObject } from '../src/base/json-value.ts'
+import { modelsDevPrice, type PriceEntry } from '../src/config/file/models-dev.ts'
 import { parsePrices } from '../src/config/file/parse-prices.ts'
-import { agreed, fromLiteLlm, fromModelsDev, sourceNames, type PriceEntry } from './price-sources.ts'
+import { agreed, fromLiteLlm, sourceNames } from './price-sources.ts'
 
 const output = join(import.meta.dir, '../src/prices/price-list.txt')
 
@@ -25,7 +26,8 @@ async function main([checkout, listFile]: readonly string[]): Promise<void> {
     const checked = parsePrices(JSON.stringify({ prices: { [brand]: prices } }), brand).get(brand)
     if (checked !== undefined && checked.size > 0) lines.push(JSON.stringify([brand, Object.fromEntries(checked)]))
   }
-  await writeFile(output, `${lines.join('\n')}\n`)
+  const date = new Date().toISOString().slice(0, 10)
+  await writeFile(output, `${[date, ...lines].join('\n')}\n`)
   console.log(`${lines.length} brands in ${output}`)
 }
 
@@ -64,7 +66,7 @@ function liteLlmPrices(list: JsonObject, provider: string | undefined): Readonly
 async function modelsOf(folder: string): Promise<ReadonlyMap<string, PriceEntry>> {
   const found = new Map<string, PriceEntry>()
   for await (const file of new Glob('**/*.toml').scan(folder)) {
-    const price = fromModelsDev(TOML.parse(await readFile(join(folder, file), 'utf8')))
+    const price = modelsDevPrice(TOML.parse(await readFile(join(folder, file), 'utf8')))
     if (price !== undefined) found.set(file.slice(0, -'.toml'.length), price)
   }
   return found

@@ -1,7 +1,7 @@
 import type { Limits } from '../config/config.ts'
 import { defaultLimits } from '../config/defaults.ts'
 import { configOf } from '../config/file/load-config.ts'
-import { pricesFile } from '../config/file/parse-prices.ts'
+import { priceFiles } from '../config/file/parse-prices.ts'
 import { configOfWorker } from '../config/file/worker-config.ts'
 import { accessFile } from '../config/home.ts'
 import { UnknownExtensionError } from '../extensions/load.ts'
@@ -69,8 +69,8 @@ export async function serveHere(
     workers: runtime.workers,
   })
   const prices = priceBook(shippedPrices())
-  const pricesPath = pricesFile(environment)
-  const priceFile = pricesPath === undefined ? undefined : await followPrices({ path: pricesPath, prices, follow, log })
+  const files = priceFiles(environment)
+  const followedPrices = files === undefined ? undefined : await followPrices({ files, prices, follow, log })
   const tokenSizes = learnedSizes()
   let access: ActiveAccess | undefined
   const dependencies: Dependencies = {
@@ -241,7 +241,7 @@ export async function serveHere(
     leftPort: runtime.leftPort,
   })
   active.close()
-  priceFile?.close()
+  followedPrices?.close()
   access?.close()
   active.gateway.close()
   await extensions.close()

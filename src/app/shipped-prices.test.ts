@@ -4,9 +4,9 @@ import { resolveProvider } from '../config/file/resolve-provider.ts'
 import { unitPriceNames, type Price } from '../formats/model.ts'
 import { priceBook } from '../prices/price-book.ts'
 import list from '../prices/price-list.txt' with { type: 'text' }
-import { shippedPrices } from './shipped-prices.ts'
+import { shippedDate, shippedPrices } from './shipped-prices.ts'
 
-const lines = list.trimEnd().split('\n')
+const [date = '', ...lines] = list.trimEnd().split('\n')
 const brands = lines.map((line) => line.slice(2, line.indexOf('"', 2)))
 
 test('each line of the list is a known brand, with prices that are valid and none that is 0 for all', () => {
@@ -31,6 +31,10 @@ function isSound(price: Price): boolean {
     Object.keys(price).every((name) => names.includes(name))
   )
 }
+
+test('the list has a date', () => {
+  expect(new Date(shippedDate()).toISOString().slice(0, 10)).toBe(date)
+})
 
 test('a brand without a line has no prices', () => {
   expect(shippedPrices()('ollama')).toBeUndefined()

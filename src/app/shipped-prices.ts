@@ -4,8 +4,8 @@ import type { ShippedPrices } from '../prices/price-book.ts'
 import list from '../prices/price-list.txt' with { type: 'text' }
 
 /**
- * The list of prices that comes with svc (docs/configuration.md#prices). Its text has one brand a line: a JSON array of
- * the id and the prices. A brand is parsed when it is asked for first, since most are never used.
+ * The list of prices that comes with svc (docs/configuration.md#prices). Its text has the date, then one brand a line:
+ * a JSON array of the id and the prices. A brand is parsed when it is asked for first, since most are never used.
  *
  * @param text default: the list of this version
  */
@@ -15,6 +15,11 @@ export function shippedPrices(text: string = list): ShippedPrices {
     if (!known.has(brand)) known.set(brand, pricesOf(brand, text))
     return known.get(brand)
   }
+}
+
+/** The date of the list that comes with svc, Unix milliseconds. */
+export function shippedDate(text: string = list): number {
+  return Date.parse(text.slice(0, text.indexOf('\n')))
 }
 
 function pricesOf(brand: string, text: string): ReadonlyMap<string, Price> | undefined {

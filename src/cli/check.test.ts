@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { askProvider } from '../app/ask-provider.ts'
+import { shippedDate } from '../app/shipped-prices.ts'
 import { ConfigError } from '../config/config.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import { checkCommandWith } from './check.ts'
@@ -24,6 +25,16 @@ function timeless(text: string): string {
 }
 
 describe('svc check', () => {
+  test('warns of an old list of prices, if a provider uses it', async () => {
+    const later = () => shippedDate() + 91 * 86_400_000
+    const check = (provider: TestProvider) =>
+      runCommand(checkCommandWith(fakeAccess([provider]), later), ['--files-only'])
+    expect((await check({ ...answering, config: { listedBrand: 'openai' } })).err).toBe(
+      'svc: the list of prices is 91 days old: svc prices update fetches a newer one\n',
+    )
+    expect((await check(answering)).err).toBe('')
+  })
+
   test('prints the result of each provider, in order', async () => {
     const access = fakeAccess([
       refused,

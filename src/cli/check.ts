@@ -30,7 +30,7 @@ interface Row {
 }
 
 /** `svc check` (docs/commands.md). */
-export function checkCommandWith(access: GatewayAccess): Command<typeof flags> {
+export function checkCommandWith(access: GatewayAccess, now = Date.now): Command<typeof flags> {
   async function runCheck(context: Context): Promise<number> {
     const { flags, stdout } = context
     let config: Config
@@ -43,6 +43,7 @@ export function checkCommandWith(access: GatewayAccess): Command<typeof flags> {
       return 1
     }
     if (!flags.json) stdout.write(`${sourceLine(config)}\n`)
+    await warnOfOldPrices(config, context, now())
     if (flags.filesOnly) {
       if (flags.json) stdout.write('{"valid":true}\n')
       return 0
@@ -68,6 +69,19 @@ export function checkCommandWith(access: GatewayAccess): Command<typeof flags> {
     exitCodes: { 1: 'a file is invalid, or no provider answers; with --strict: one fails', 130: 'stopped by Ctrl-C' },
     run: runCheck,
   }
+}
+
+/** Warns of a list of prices that is older than 90 days, if a provider uses it. */
+async function warnOfOldPrices({ providers }: Config, { environment, stderr }: Context, now: number): Promise<void> {
+  if (providers.every(({ enabled, listedBrand }) => !enabled || listedBrand === undefined)) return
+  const [{ loadPrices }, { shippedDate }, { ageWarning }] = await Promise.all([
+    import('../config/file/parse-prices.ts'),
+    import('../app/shipped-prices.ts'),
+    import('../app/price-update.ts'),
+  ])
+  const { fetched } = await loadPrices(environment)
+  const warning = ageWarning(Math.max(shippedDate(), fetched?.fetchedAt ?? 0), now)
+  if (warning !== undefined) stderr.write(`svc: ${warning}\n`)
 }
 
 /** `svc check`. */

@@ -10,6 +10,7 @@ export const commands: readonly CommandEntry[] = [
   { name: 'connect', load: async () => (await import('./connect.ts')).connectCommand },
   { name: 'sessions', load: async () => (await import('./sessions.ts')).sessionsCommand },
   { name: 'usage', load: async () => (await import('./usage.ts')).usageCommand },
+  { name: 'prices', load: async () => (await import('./prices.ts')).pricesCommand },
   { name: 'keys', load: async () => (await import('./keys.ts')).keysCommand },
   { name: 'audit', load: async () => (await import('./audit.ts')).auditCommand },
   { name: 'backup', load: async () => (await import('./backup.ts')).backupCommand },

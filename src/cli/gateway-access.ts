@@ -75,7 +75,9 @@ async function openHere(
   ])
   const transport = httpClient()
   const prices = priceBook(shippedPrices())
-  prices.replace(await loadPrices(environment))
+  const { own, fetched } = await loadPrices(environment)
+  prices.replace(own)
+  prices.replaceFetched(fetched?.prices ?? new Map())
   const assembled = assembleGateway(config, {
     transport,
     prices,

@@ -16,6 +16,7 @@ describe('findHome', () => {
       providers: `${folder}/providers.json`,
       modelsCache: `${folder}/cache/models`,
       prices: `${folder}/prices.json`,
+      fetchedPrices: `${folder}/prices.fetched.json`,
       access: `${folder}/access.json`,
       ledger: `${folder}/svc.db`,
       lastConversation: `${folder}/chat/last.json`,

@@ -13,6 +13,8 @@ export interface Home {
   readonly providers: string
   /** `prices.json` */
   readonly prices: string
+  /** `prices.fetched.json`: the list that `svc prices update` fetched. */
+  readonly fetchedPrices: string
   /** `access.json` */
   readonly access: string
   /** `cache/models`: model lists of providers. */
@@ -32,6 +34,7 @@ export function findHome(environment: Environment): Home {
     folder,
     providers: join(folder, 'providers.json'),
     prices: join(folder, 'prices.json'),
+    fetchedPrices: join(folder, 'prices.fetched.json'),
     access: join(folder, 'access.json'),
     modelsCache: join(folder, 'cache', 'models'),
     ledger: join(folder, 'svc.db'),

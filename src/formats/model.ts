@@ -40,7 +40,8 @@ export function modelFacts({ context, maxOutput, price }: OfferedModel): Readonl
   }
 }
 
-function priceFacts({ above, flex, priority, ...prices }: Price): Readonly<Record<string, unknown>> {
+/** A price as in files and in the API. */
+export function priceFacts({ above, flex, priority, ...prices }: Price): Readonly<Record<string, unknown>> {
   return {
     ...pricesByName(prices),
     ...(above === undefined ? {} : { above: above.map(stepFacts) }),
@@ -123,6 +124,6 @@ export interface Price extends UnitPrices {
 
 /**
  * Where a price is from: `price` in providers.json, the provider's own report, its reports for other answers,
- * prices.json, the list that comes with svc, or the catalogue.
+ * prices.json, the fetched list, the list that comes with svc, or the catalogue.
  */
-export type PriceSource = 'config' | 'reported' | 'reports' | 'prices.json' | 'list' | 'catalogue'
+export type PriceSource = 'config' | 'reported' | 'reports' | 'prices.json' | 'fetched' | 'list' | 'catalogue'

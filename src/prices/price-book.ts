@@ -15,7 +15,7 @@ export interface PricedProvider {
 /** Prices by brand that come with svc: the provider's names of models → prices. `undefined`: none of this brand. */
 export type ShippedPrices = (brand: string) => ReadonlyMap<string, Price> | undefined
 
-/** The prices of prices.json, and behind them those that come with svc. */
+/** The prices of prices.json, behind them those of the fetched list, and then those that come with svc. */
 export interface PriceBook {
   /** Grows with each change. */
   readonly version: number
@@ -23,11 +23,14 @@ export interface PriceBook {
   find(provider: PricedProvider, model: string): SourcedPrice | undefined
   /** Replaces all prices of prices.json. */
   replace(list: PriceList): void
+  /** Replaces the fetched list: prices by brand, for its own address. */
+  replaceFetched(list: PriceList): void
 }
 
 /** Makes a book without prices of prices.json. @param shipped default: none */
 export function priceBook(shipped: ShippedPrices = () => undefined): PriceBook {
   let list: PriceList = new Map()
+  let fetched: PriceList = new Map()
   let version = 0
   return {
     get version() {
@@ -36,11 +39,18 @@ export function priceBook(shipped: ShippedPrices = () => undefined): PriceBook {
     find({ id, brand, listedBrand }, model) {
       const own = priceIn(list.get(id), model) ?? (brand === undefined ? undefined : priceIn(list.get(brand), model))
       if (own !== undefined) return { price: own, source: 'prices.json' }
-      const price = listedBrand === undefined ? undefined : shipped(listedBrand)?.get(model)
+      if (listedBrand === undefined) return undefined
+      const newer = fetched.get(listedBrand)?.get(model)
+      if (newer !== undefined) return { price: newer, source: 'fetched' }
+      const price = shipped(listedBrand)?.get(model)
       return price === undefined ? undefined : { price, source: 'list' }
     },
     replace(next) {
       list = next
+      version += 1
+    },
+    replaceFetched(next) {
+      fetched = next
       version += 1
     },
   }

@@ -6,6 +6,7 @@ const sources = {
   reported: ', as the provider reported it',
   reports: ', by the costs that the provider reported before',
   'prices.json': ', by prices.json',
+  fetched: ', by the fetched list of prices',
   list: ', by the list of prices of svc',
   catalogue: ', a server on this machine',
 } as const

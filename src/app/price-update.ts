@@ -1,0 +1,104 @@
+import { stat } from 'node:fs/promises'
+import { errorCode } from '../base/error-code.ts'
+import { isLoopback } from '../config/file/provider-target.ts'
+import { readPriceList } from '../config/file/read-price-list.ts'
+import { priceFacts } from '../formats/model.ts'
+import type { PriceList, ShippedPrices } from '../prices/price-book.ts'
+import { priceChanges, type PriceChange } from '../prices/price-changes.ts'
+import { httpClient } from '../transport/http-client.ts'
+import { hostFetch } from './extensions/host-fetch.ts'
+import { UsageError } from './start-errors.ts'
+
+/** The list of models.dev has some 3 MiB. */
+const listBytesMax = 32 * 1024 * 1024
+const fetchMsDefault = 60_000
+
+/**
+ * Reads a list of prices from an address or a file: https, or http on this machine. No redirect is followed.
+ *
+ * @throws {UsageError} for an address that is not allowed
+ * @throws {ConfigError} for a list with faults
+ */
+export async function fetchPriceList(from: string, timeoutMs = fetchMsDefault): Promise<PriceList> {
+  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(from) ? await fetched(from, timeoutMs) : await read(from)
+  return readPriceList(text, from)
+}
+
+async function fetched(from: string, timeoutMs: number): Promise<string> {
+  const url = URL.canParse(from) ? new URL(from) : undefined
+  if (url === undefined || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.href))))
+    throw new UsageError(`--from: found "${from}", allowed: an https address, http on this machine, or a file`)
+  if (url.username !== '' || url.password !== '')
+    throw new UsageError('--from: an address with a password is not allowed')
+  const transport = httpClient()
+  try {
+    const response = await hostFetch(transport)(url.href, {
+      method: 'GET',
+      headers: { accept: 'application/json', 'user-agent': 'svc' },
+      timeoutMs,
+      bytesMax: listBytesMax,
+    })
+    if (response.status !== 200) throw new Error(`${url.origin} answered ${response.status}${movedTo(response)}`)
+    return await response.text()
+  } catch (error) {
+    throw new Error(`the list of prices was not fetched: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    })
+  } finally {
+    transport.close()
+  }
+}
+
+/** Redirects are not followed: they could lead to any address. */
+function movedTo({ status, headers }: Response): string {
+  const location = headers.get('location')
+  return status >= 300 && status < 400 && location !== null ? `: --from ${location.slice(0, 200)} would follow it` : ''
+}
+
+async function read(file: string): Promise<string> {
+  try {
+    const status = await stat(file)
+    if (!status.isFile() || status.size > listBytesMax)
+      throw new UsageError(`--from: ${file} is not a file of at most ${listBytesMax} bytes`)
+    return await Bun.file(file).text()
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    throw new UsageError(`--from: ${file} cannot be read (${errorCode(error) ?? 'unknown'})`, { cause: error })
+  }
+}
+
+/** Lists of prices before and after an update. */
+export interface PriceUpdate {
+  readonly shipped: ShippedPrices
+  /** Fetched before. */
+  readonly previous: PriceList
+  readonly next: PriceList
+}
+
+/** The differences in the prices that count, with those of svc behind the fetched ones. */
+export function changesOf({ shipped, previous, next }: PriceUpdate): readonly PriceChange[] {
+  const brands = [...new Set([...previous.keys(), ...next.keys()])]
+  const counting = (list: PriceList): PriceList =>
+    new Map(brands.map((brand) => [brand, new Map([...(shipped(brand) ?? []), ...(list.get(brand) ?? [])])]))
+  return priceChanges(counting(previous), counting(next))
+}
+
+/** The text of prices.fetched.json. */
+export function fetchedText(from: string, now: number, prices: PriceList): string {
+  const entries = Array.from(prices, ([brand, models]): [string, unknown] => [
+    brand,
+    Object.fromEntries(Array.from(models, ([model, price]) => [model, priceFacts(price)])),
+  ])
+  const head = { from, fetched_at: new Date(now).toISOString() }
+  return `${JSON.stringify({ ...head, prices: Object.fromEntries(entries) }, undefined, 1)}\n`
+}
+
+const dayMs = 86_400_000
+const oldDays = 90
+
+/** A warning for a list of prices that is older than 90 days; `undefined`: it is not. Times are Unix milliseconds. */
+export function ageWarning(listedAt: number, now: number): string | undefined {
+  const days = Math.floor((now - listedAt) / dayMs)
+  if (days <= oldDays) return undefined
+  return `the list of prices is ${days} days old: svc prices update fetches a newer one`
+}
