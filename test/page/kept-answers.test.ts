@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { question } from '../client.ts'
+import { parseJson, pick, question } from '../client.ts'
 import { faultUpstream, type FaultUpstream } from '../fakes/fault-upstream.ts'
 import { talker, type Talk, type Talker } from '../fakes/talker.ts'
 import { provider, startService, type ServiceUnderTest } from '../harness.ts'
@@ -76,6 +76,16 @@ describe.each([
   const stop = (id: string): Promise<Response> =>
     fetch(`${service.url}/api/answers/${id}`, { method: 'DELETE', headers: { connection: 'close' } })
 
+  /** The records of a request, when there are any. Workers send them a moment later. */
+  async function recorded(id: string): Promise<readonly unknown[]> {
+    for (let turn = 0; turn < 100; turn++, await Bun.sleep(20)) {
+      const all = pick(parseJson(await (await fetch(`${service.url}/api/requests`)).text()), 'requests')
+      const found = Array.isArray(all) ? all.filter((each) => pick(each, 'id') === id) : []
+      if (found.length > 0) return found
+    }
+    throw new Error('no record')
+  }
+
   async function begun(id: string): Promise<readonly [Reading, Talk]> {
     const asking = ask(id)
     const asked = await talk.next()
@@ -106,6 +116,7 @@ describe.each([
       id,
       'a',
     ])
+    expect(await recorded(id)).toMatchObject([{ id, status: 200, promptTokens: 3, completionTokens: 5 }])
   })
 
   test('is stopped all the way to the provider at once, and tells its other readers', async () => {

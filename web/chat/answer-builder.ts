@@ -22,17 +22,15 @@ export type AnswerOutcome = AskOutcome & { readonly end: Exclude<AskOutcome['end
  *
  * @param started the answer as it is shown when the first piece arrives. It has `live`; pieces follow the text before
  *   that request. A longer text is shown until the pieces have reached it
- * @param now Unix milliseconds
+ * @param now Unix milliseconds; absent for an answer that began before: its reasoning is not measured
  */
-export function answerBuilder(started: AssistantMessage, now: () => number): AnswerBuilder {
+export function answerBuilder(started: AssistantMessage, now?: () => number): AnswerBuilder {
   const { live } = started
   const base = {
     ...started,
     text: started.text.slice(0, live?.text),
     reasoning: started.reasoning.slice(0, live?.reasoning),
   }
-  /** The service had begun to answer before. */
-  const isTakenUp = base.text !== started.text || base.reasoning !== started.reasoning
   const logprobs: TokenLogprob[] = [...(base.logprobs ?? [])]
   let more = '',
     reasoning = ''
@@ -46,8 +44,12 @@ export function answerBuilder(started: AssistantMessage, now: () => number): Ans
       status: 'streaming',
       text: longer(joinContinuation(base.text, more, isEnd), started.text),
       reasoning: longer(base.reasoning + reasoning, started.reasoning),
-      ...(thoughtMs === undefined || isTakenUp ? {} : { reasoningMs: (base.reasoningMs ?? 0) + thoughtMs }),
+      ...(thoughtMs === undefined ? {} : { reasoningMs: (base.reasoningMs ?? 0) + thoughtMs }),
     }
+  }
+
+  function measure(): void {
+    if (thinkingSince !== undefined && now !== undefined) thoughtMs ??= now() - thinkingSince
   }
 
   return {
@@ -56,13 +58,13 @@ export function answerBuilder(started: AssistantMessage, now: () => number): Ans
       reasoning += piece.reasoning
       finish = piece.finishReason ?? finish
       if (piece.logprobs !== undefined) logprobs.push(...piece.logprobs)
-      if (piece.reasoning !== '') thinkingSince ??= now()
-      if (piece.text !== '' && thinkingSince !== undefined) thoughtMs ??= now() - thinkingSince
+      if (piece.reasoning !== '') thinkingSince ??= now?.()
+      if (piece.text !== '') measure()
       return piece.text !== '' || piece.reasoning !== ''
     },
     current: () => answer(false),
     finish({ end, isLost, measured, headers }) {
-      if (thinkingSince !== undefined) thoughtMs ??= now() - thinkingSince
+      measure()
       return {
         ...answer(true),
         live: isLost ? live : undefined,

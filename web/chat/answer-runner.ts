@@ -65,7 +65,11 @@ export function answerRunner({
     clear()
     const requestId = answer.live?.id
     if (requestId === undefined) return
-    running = { builder: answerBuilder(answer, now), abort: new AbortController(), requestId }
+    running = {
+      builder: answerBuilder(answer, body === undefined ? undefined : now),
+      abort: new AbortController(),
+      requestId,
+    }
     void ask(running, body)
   }
 

@@ -570,6 +570,19 @@ describe('chatController › an answer that goes on in the service', () => {
     expect(lastOf(await history.get('c'))).toMatchObject({ status: 'complete', text: 'Once upon a time' })
   })
 
+  test('keeps the duration of its reasoning, which is not measured again', async () => {
+    for (const reasoningMs of [undefined, 7_000]) {
+      const { client, answer } = await opened(running({ text: '', ...(reasoningMs && { reasoningMs }) }))
+      client.last().stream()
+      client.last().event({ choices: [{ delta: { reasoning: 'hm' } }] })
+      client.last().say('yes')
+      client.last().end()
+      await settled()
+      expect(answer()).toMatchObject({ text: 'yes', reasoning: 'hm' })
+      expect(answer()?.reasoningMs).toBe(reasoningMs)
+    }
+  })
+
   test('that continues another one keeps the text before it', async () => {
     const { client, answer } = await opened(running({ live: { ...live, text: 5, reasoning: 0 } }))
     client.last().stream()

@@ -141,11 +141,16 @@ describe('an answer to the page', () => {
 
   test('ends soon after its user signs out, or is another one', async () => {
     jest.useFakeTimers()
-    for (const next of [() => Promise.reject(new Error('no session')), async () => bob]) {
+    const refusal = new WireError(401, 'authentication_error', 'invalid_session', 'No session')
+    for (const next of [() => Promise.reject(refusal), async () => bob]) {
       const { ask, seen, guards } = subject()
       await ask({ visitor: ada })
       jest.advanceTimersByTime(5_000)
       await Promise.resolve()
+      expect(seen[0]?.left?.aborted).toBe(false)
+      guards(() => Promise.reject(new WireError(503, 'api_error', 'overloaded', 'The store does not answer')))
+      jest.advanceTimersByTime(5_000)
+      await new Promise((resolve) => process.nextTick(resolve))
       expect(seen[0]?.left?.aborted).toBe(false)
       guards(next)
       jest.advanceTimersByTime(5_000)

@@ -267,7 +267,10 @@ function stopWhenRefused(context: HandlerContext, owner: string, answer: KeptAns
       (visitor) => {
         if (ownerOf(visitor) !== owner) answer.stop()
       },
-      () => answer.stop(),
+      (error: unknown) => {
+        // The store of sessions may be out of reach for a moment.
+        if (error instanceof WireError && error.status < 500) answer.stop()
+      },
     )
   }, guardIntervalMs)
   timer.unref()
