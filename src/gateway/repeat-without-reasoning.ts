@@ -12,7 +12,7 @@ import type { AnswerService } from './provider.ts'
  * repeated.
  */
 export function repeatWithoutReasoning(inner: AnswerService): AnswerService {
-  return async function repeated(request: Ask, call: Call): Promise<Reply> {
+  async function repeated(request: Ask, call: Call): Promise<Reply> {
     try {
       return await inner(request, call)
     } catch (error) {
@@ -24,4 +24,5 @@ export function repeatWithoutReasoning(inner: AnswerService): AnswerService {
       return await inner(bare, call)
     }
   }
+  return (request, call) => (request.hasReasoning === undefined ? inner(request, call) : repeated(request, call))
 }
