@@ -180,8 +180,15 @@ describe('svc chat at a terminal', () => {
   }, 20_000)
 
   test('goes on with the last conversation, and ends by Ctrl-C twice, with the terminal as it was', async () => {
-    const { type, until, end } = chatAtTerminal('--continue')
+    const { child, type, until, end } = chatAtTerminal('--continue')
     await until('other, after 5 answers')
+    await until(prompt)
+    type('x'.repeat(50))
+    await until('x'.repeat(50))
+    child.terminal?.resize(40, 30)
+    // The cursor is in the second line.
+    await until('\u001b[13G')
+    type('\u0003')
     await until(prompt)
     type('half a question\u0003')
     await until('half a question')

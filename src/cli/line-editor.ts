@@ -33,15 +33,13 @@ const historyMax = 500
 export function lineEditor(keys: KeySource, { output, history, complete, signal }: EditorOptions): LineEditor {
   const decoder = new StringDecoder('utf8')
   const typed = new PassThrough()
-  const screen = Object.assign(
-    new Writable({
-      write(chunk, _encoding, done) {
-        output.write(String(chunk))
-        done()
-      },
-    }),
-    { columns: output.columns },
-  )
+  const screen = new Writable({
+    write(chunk, _encoding, done) {
+      output.write(String(chunk))
+      done()
+    },
+  })
+  Object.defineProperty(screen, 'columns', { get: () => output.columns })
   const lines = createInterface({
     input: typed,
     output: screen,
@@ -76,11 +74,17 @@ export function lineEditor(keys: KeySource, { output, history, complete, signal 
     settle({ kind: 'end' })
   }
 
+  /** The number of columns is known after the other listeners of the signal. */
+  function resized(): void {
+    setImmediate(() => screen.emit('resize'))
+  }
+
   function close(): void {
     if (isClosed) return
     isClosed = true
     signal.removeEventListener('abort', end)
     process.off('exit', restore)
+    process.off('SIGWINCH', resized)
     keys.off('data', receive)
     lines.close()
     restore()
@@ -104,6 +108,7 @@ export function lineEditor(keys: KeySource, { output, history, complete, signal 
   })
   signal.addEventListener('abort', end)
   process.on('exit', restore)
+  process.on('SIGWINCH', resized)
   keys.setRawMode(true)
   keys.on('data', receive)
   keys.resume()
