@@ -165,7 +165,7 @@ export function serviceChat(url: string, token: string | undefined, transport: T
     },
     async ask({ model, messages }, signal) {
       const body = JSON.stringify({ model, messages, stream: true, stream_options: { include_usage: true } })
-      return serviceAnswer(await request('/chat/completions', body, signal), signal)
+      return serviceAnswer(await request('/chat/completions', body, signal))
     },
   }
 }
@@ -178,12 +178,10 @@ export function modelMembers(list: unknown, name: 'id' | 'owned_by'): readonly s
   })
 }
 
-function serviceAnswer({ headers, body }: UpstreamResponse, signal: AbortSignal): StreamedAnswer {
+function serviceAnswer({ headers, body }: UpstreamResponse): StreamedAnswer {
   let usage: TokenUsage | undefined
   async function* pieces(): AsyncIterable<AnswerPiece> {
     const reader = eventStreamReader()
-    const cancel = (): void => body.cancel()
-    signal.addEventListener('abort', cancel)
     try {
       for (let bytes = await body.read(); bytes !== undefined; bytes = await body.read()) {
         for (const { data } of reader.push(bytes)) {
@@ -196,7 +194,6 @@ function serviceAnswer({ headers, body }: UpstreamResponse, signal: AbortSignal)
         }
       }
     } finally {
-      signal.removeEventListener('abort', cancel)
       body.cancel()
     }
     throw new Error('the answer was cut off')

@@ -340,6 +340,21 @@ describe('svc chat --url', () => {
     ).rejects.toThrow(`no answer from http://127.0.0.1:${closed.port}/v1: `)
   })
 
+  test('stops with 130 on Ctrl-C while the service is silent', async () => {
+    const controller = new AbortController()
+    const silent = (request: Request): Response => {
+      request.signal.addEventListener('abort', () => left.resolve())
+      setTimeout(() => controller.abort('SIGINT'), 50)
+      const start = (stream: ReadableStreamDefaultController<Uint8Array>): void =>
+        stream.enqueue(new TextEncoder().encode(`data: ${delta('hel')}\n\n`))
+      return new Response(new ReadableStream({ start }), { headers: { 'content-type': 'text/event-stream' } })
+    }
+    const left = Promise.withResolvers<void>()
+    const asked = askService(['-m', 'x', 'y'], silent, { signal: controller.signal })
+    expect(await asked).toMatchObject({ code: 130, err: '' })
+    await left.promise
+  })
+
   test('detects an error event, and an answer without its end', async () => {
     await expect(
       askService(['-m', 'x', 'y'], () =>
