@@ -16,7 +16,9 @@ export interface AnswerToolsProps {
 /** The buttons of an answer. */
 export function AnswerTools({ answer, isLast, actions }: AnswerToolsProps): ReactNode {
   const more: readonly MenuEntry[] = [
-    ...(isLast ? [{ label: 'Retry with another model…', icon: 'retry', run: actions.retryWith } as const] : []),
+    isLast
+      ? { label: 'Retry with another model…', icon: 'retry', run: actions.retryWith }
+      : { label: 'Retry', icon: 'retry', run: () => actions.retryEarlier(answer.id) },
     { label: 'Edit the question', icon: 'edit', run: () => actions.editQuestion(answer.id) },
     { label: 'Fork from here', icon: 'fork', run: () => actions.fork(answer.id) },
     { label: 'Copy as curl', icon: 'copy', run: () => void copyAsCurl(actions.curl(answer.id)) },

@@ -362,6 +362,16 @@ describe('chatController › retry, edit, fork, continue', () => {
     expect(texts()).toEqual(['a', 'one', 'b', 'two'])
   })
 
+  test('a retry of an earlier answer keeps what followed it in its version', async () => {
+    const { chat, client, texts, reply } = await scene(said)
+    chat.retry('m', said[1]?.id)
+    expect(client.last().body).toMatchObject({ messages: [{ content: 'a' }] })
+    await reply('other')
+    expect(texts()).toEqual(['a', 'other'])
+    chat.showVersion(said[1]?.id ?? '')
+    expect(texts()).toEqual(['a', 'one', 'b', 'two'])
+  })
+
   test('a retry of a question without an answer requests one', async () => {
     const { chat, client, texts, reply } = await scene(said.slice(0, 3))
     chat.retry('m')

@@ -57,8 +57,12 @@ export interface ChatController {
   send(draft: Draft, model: string): void
   /** Stops the running answer. Its text stays. */
   stop(): void
-  /** Requests another answer to the last question, as a new version. An answer without content is replaced. */
-  retry(model: string): void
+  /**
+   * Requests another version of an answer, and hides what follows it. The last answer is replaced if it has no content.
+   *
+   * @param answerId absent: the last one that is shown
+   */
+  retry(model: string, answerId?: string): void
   /** Adds a question as a new version of another one, and requests an answer. */
   edit(messageId: string, draft: Draft, model: string): void
   /** Continues the last answer. */
@@ -346,12 +350,13 @@ export function chatController({
       askAfter(conversation(), leafOf(conversation())?.id, [question(draft)], model)
     },
     stop: () => answers.stop(),
-    retry(model) {
+    retry(model, answerId) {
       endAnswer()
-      const answer = lastAnswer(conversation())
-      const last = answer === undefined ? leafOf(conversation()) : beforeMessage(answer.id)
-      const isEmpty = answer?.text === '' && answer.reasoning === ''
-      askAfter(isEmpty ? withoutMessage(conversation(), answer.id) : conversation(), last?.id, [], model)
+      const last = lastAnswer(conversation())
+      const id = answerId ?? last?.id
+      const asked = id === undefined ? leafOf(conversation()) : beforeMessage(id)
+      const isReplaced = last?.id === id && last?.text === '' && last.reasoning === ''
+      askAfter(isReplaced ? withoutMessage(conversation(), last.id) : conversation(), asked?.id, [], model)
     },
     edit(messageId, draft, model) {
       endAnswer()

@@ -10,6 +10,8 @@ import { curlOf } from './curl-of.ts'
 /** Actions on the messages of a conversation. */
 export interface MessageActions {
   readonly retry: () => void
+  /** Requests another version of an earlier answer. */
+  readonly retryEarlier: (answerId: string) => void
   /** Requests another answer from this model, and uses it from now on. */
   readonly retryAs: (model: string) => void
   /** Opens the dialog that chooses another model for the answer. */
@@ -85,6 +87,7 @@ export function messageActions({
 
   return {
     retry: () => ask((asked) => chat.retry(asked)),
+    retryEarlier: (answerId) => ask((asked) => chat.retry(asked, answerId)),
     retryAs(other) {
       chat.retry(other)
       showEnd()
