@@ -17,6 +17,7 @@ describe('findHome', () => {
       modelsCache: `${folder}/cache/models`,
       prices: `${folder}/prices.json`,
       fetchedPrices: `${folder}/prices.fetched.json`,
+      presets: `${folder}/presets.json`,
       access: `${folder}/access.json`,
       ledger: `${folder}/svc.db`,
       lastConversation: `${folder}/chat/last.json`,

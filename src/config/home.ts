@@ -15,6 +15,8 @@ export interface Home {
   readonly prices: string
   /** `prices.fetched.json`: the list that `svc prices update` fetched. */
   readonly fetchedPrices: string
+  /** `presets.json` */
+  readonly presets: string
   /** `access.json` */
   readonly access: string
   /** `cache/models`: model lists of providers. */
@@ -35,6 +37,7 @@ export function findHome(environment: Environment): Home {
     providers: join(folder, 'providers.json'),
     prices: join(folder, 'prices.json'),
     fetchedPrices: join(folder, 'prices.fetched.json'),
+    presets: join(folder, 'presets.json'),
     access: join(folder, 'access.json'),
     modelsCache: join(folder, 'cache', 'models'),
     ledger: join(folder, 'svc.db'),

@@ -1,7 +1,6 @@
-import { errorCode } from '../../base/error-code.ts'
-import { ConfigError, formatFault } from '../../config/config.ts'
+import { ConfigError } from '../../config/config.ts'
 import { addProvider, changeProvider } from '../../config/edit/change-provider.ts'
-import { ConfigChangedError, writeConfig } from '../../config/edit/write-config.ts'
+import { writeConfig } from '../../config/edit/write-config.ts'
 import { readConfigText } from '../../config/file/load-config.ts'
 import { parseConfig, type ParseOptions } from '../../config/file/parse-config.ts'
 import type { Environment } from '../../config/file/resolve-provider.ts'
@@ -9,9 +8,10 @@ import { fingerprint } from '../../config/watch/fingerprint.ts'
 import { invalidRequest, WireError } from '../../formats/error.ts'
 import type { ProviderChange } from '../../http/page/page-api.ts'
 import { harmless } from '../../observe/text.ts'
+import { fileRefusals } from './file-refusals.ts'
 import { entryOfDraft } from './provider-drafts.ts'
 
-const faultsShownMax = 5
+const { conflict, asFaults, asRefusal } = fileRefusals('providers.json')
 
 /** Options of {@link changeFile}. */
 export interface ProviderFileOptions {
@@ -100,42 +100,4 @@ function checkText(edited: string, text: string, options: ParseOptions): void {
 /** 404: unknown provider. */
 export function unknownProvider(): WireError {
   return new WireError(404, 'invalid_request_error', 'not_found', 'No provider has this id', { param: 'id' })
-}
-
-function conflict(): WireError {
-  return new WireError(
-    409,
-    'invalid_request_error',
-    'conflict',
-    'providers.json was changed in the meantime: look at it as it is now, then change it',
-  )
-}
-
-/** Turns a ConfigError into 409 `faulty_file`. @throws always */
-function asFaults(error: unknown): never {
-  if (!(error instanceof ConfigError)) throw error
-  const shown = error.faults.slice(0, faultsShownMax).map(formatFault)
-  const more = error.faults.length - shown.length
-  const text = harmless([...shown, ...(more > 0 ? [`${more} more`] : [])].join('; '))
-  throw new WireError(
-    409,
-    'invalid_request_error',
-    'faulty_file',
-    `providers.json has faults, and was left as it is: ${text}`,
-    { cause: error },
-  )
-}
-
-/** Turns write errors into 409. @throws always */
-function asRefusal(error: unknown): never {
-  if (error instanceof ConfigChangedError) throw conflict()
-  const code = errorCode(error)
-  if (code === undefined) throw error
-  throw new WireError(
-    409,
-    'invalid_request_error',
-    'not_writable',
-    `providers.json cannot be written (${code}): change it by hand, or let this service's user write it and its folder`,
-    { cause: error },
-  )
 }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { isOwner, type VisitorIdentity } from '../../config/file/owners.ts'
+import { presetsFile } from '../../config/file/parse-presets.ts'
 import type { Environment } from '../../config/file/resolve-provider.ts'
 import type { OpenRequests } from '../../http/entrance/open-requests.ts'
 import { auditApi } from '../../http/page/audit-api.ts'
@@ -9,6 +10,7 @@ import { modelsApi } from '../../http/page/models-api.ts'
 import { ownerCheck } from '../../http/page/owner-check.ts'
 import { pageRoutes } from '../../http/page/page-files.ts'
 import { previewRoute } from '../../http/page/preview.ts'
+import { presetsApi } from '../../http/page/presets-api.ts'
 import { providersApi } from '../../http/page/providers-api.ts'
 import { requestsApi } from '../../http/page/requests-api.ts'
 import { usageApi } from '../../http/page/usage-api.ts'
@@ -24,6 +26,7 @@ import type { ActiveAccess } from '../follow-access.ts'
 import { packageVersion, programName } from '../package.ts'
 import type { ServeTimers } from '../timers.ts'
 import { findPage } from './page-build.ts'
+import { presetFile } from './preset-file.ts'
 import { providerAdmin } from './provider-admin.ts'
 
 /** Options of {@link servePage}. */
@@ -97,6 +100,7 @@ export function servePage({
     attemptsAt: (providers) => observer.attempts(providers),
     now: Date.now,
   })
+  const bodyTimes = { totalMs: timers.bodyMs, idleMs: timers.bodyIdleMs }
   const all: readonly Route[] = [
     ...routes,
     previewRoute(),
@@ -124,8 +128,9 @@ export function servePage({
       ...admin,
       isOwner: isAnOwner,
       mayAdd: () => isLocal || guards().length > 0,
-      bodyTimes: { totalMs: timers.bodyMs, idleMs: timers.bodyIdleMs },
+      bodyTimes,
     }),
+    ...presetsApi({ ...presetFile(presetsFile(environment), log), isOwner: isAnOwner, bodyTimes }),
     ...limitsApi({ access, file: accessPath, callers: observer.callers, isOwner: isAnOwner }),
     ...auditApi({ audit, isOwner: isAnOwner }),
     ...usageApi({ use, isOwner: isAnOwner, now: Date.now }),

@@ -340,6 +340,41 @@ export interface RequestsAnswer {
   readonly minutes: readonly MinuteEntry[]
 }
 
+/** `GET /api/presets`. */
+export interface PresetsAnswer {
+  /** In the order of the file, at most 200. */
+  readonly presets: readonly PresetEntry[]
+  /** Path of presets.json, whether it exists or not; for owners only. */
+  readonly file?: string
+  /** Version of the file's text that a change is based on; for owners only. Absent: nothing can be changed. */
+  readonly version?: string
+  /** Why the file is not in use; for owners only. */
+  readonly fault?: string
+}
+
+/** A preset for all users. Absent members leave those of a conversation as they are. */
+export interface PresetEntry {
+  readonly name: string
+  readonly description?: string
+  readonly model?: string
+  /** System prompt. */
+  readonly system?: string
+  /** Text for the message field. */
+  readonly prompt?: string
+  /** Fields of a request. */
+  readonly parameters?: Readonly<Record<string, unknown>>
+}
+
+/** `POST /api/presets`: writes or removes one preset. 409 `conflict` when the file has another version. */
+export interface PresetChange {
+  readonly version: string
+  readonly name: string
+  /** Its name until now; absent: it is new, or `preset` is `null`. */
+  readonly before?: string
+  /** Without its name; `null` removes it. Not checked yet. */
+  readonly preset: Readonly<Record<string, unknown>> | null
+}
+
 /** `GET /api/limits`, for owners: what access.json says, and how much of it is used. */
 export interface LimitsAnswer {
   /** Path of access.json, whether it exists or not; absent: the service has no folder for it. */
