@@ -30,14 +30,15 @@ async function loadHere(
   file: string | undefined,
   { environment, stderr }: Pick<CommandContext, 'environment' | 'stderr'>,
 ): Promise<Config> {
-  const [{ loadConfig }, { loadPrices }, { loadPresets }, { loadAccess }, { checkAccess }, { accessFile }] = await Promise.all([
-    import('../config/file/load-config.ts'),
-    import('../config/file/parse-prices.ts'),
-    import('../config/file/parse-presets.ts'),
-    import('../config/file/parse-access.ts'),
-    import('../app/check-access.ts'),
-    import('../config/home.ts'),
-  ])
+  const [{ loadConfig }, { loadPrices }, { loadPresets }, { loadAccess }, { checkAccess }, { accessFile }] =
+    await Promise.all([
+      import('../config/file/load-config.ts'),
+      import('../config/file/parse-prices.ts'),
+      import('../config/file/parse-presets.ts'),
+      import('../config/file/parse-access.ts'),
+      import('../app/check-access.ts'),
+      import('../config/home.ts'),
+    ])
   // Faults are reported before anything is asked.
   const [policy] = await Promise.all([loadAccess(environment), loadPrices(environment), loadPresets(environment)])
   const config = await loadConfig({

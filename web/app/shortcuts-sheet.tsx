@@ -8,6 +8,7 @@ import { setSingleKeys, shortcuts, singleKeys } from './shortcuts.ts'
 const local = [
   { keys: 'Enter', label: 'Send the message' },
   { keys: 'Shift+Enter', label: 'New line' },
+  { keys: '/', label: 'In an empty message: choose a preset' },
   { keys: 'ArrowUp', label: 'In an empty message: edit the last one' },
   { keys: 'Escape', label: 'Stop the answer' },
 ] as const

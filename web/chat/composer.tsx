@@ -1,4 +1,5 @@
 import { useRef, type ClipboardEvent, type KeyboardEvent, type ReactNode, type RefObject } from 'react'
+import type { ChatSettings } from '../history/conversation.ts'
 import { ImageStrip } from '../images/lazy-image-strip.tsx'
 import { IconButton } from '../ui/button.tsx'
 import { lazily } from '../ui/lazily.tsx'
@@ -8,6 +9,8 @@ import type { Attachments } from './use-attachments.ts'
 import type { DraftState } from './use-draft.ts'
 
 const RefusedFiles = lazily(async () => (await import('./chat-tools.ts')).RefusedFiles)
+
+const PresetList = lazily(async () => (await import('../presets/presets-page.ts')).PresetList, { failed: () => null })
 
 /** Props of {@link Composer}. */
 export interface ComposerProps {
@@ -21,6 +24,8 @@ export interface ComposerProps {
   readonly blockedReason: string | undefined
   readonly attachments: Attachments
   readonly field: RefObject<HTMLTextAreaElement | null>
+  /** Called with the settings of a preset. */
+  readonly onSettings: (settings: Partial<ChatSettings>) => void
 }
 
 /** The form for a message. */
@@ -33,6 +38,7 @@ export function Composer({
   blockedReason,
   attachments,
   field,
+  onSettings,
 }: ComposerProps): ReactNode {
   const { draft, change } = drafts
   const canSend =
@@ -82,6 +88,7 @@ export function Composer({
           {attachments.isReading ? <p className="text-sm text-muted">Reading…</p> : null}
         </div>
       )}
+      {/^\/\S{0,40}$/.test(draft.text) ? <PresetList drafts={drafts} field={field} onSettings={onSettings} /> : null}
       <label htmlFor="message" className="sr-only">
         Message
       </label>

@@ -148,6 +148,7 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
               blockedReason={model === undefined ? noModelReason(modelsState) : undefined}
               attachments={attachments}
               field={field}
+              onSettings={(changes) => chat.changeSettings({ ...settings, ...changes })}
             />
           ) : null}
         </div>

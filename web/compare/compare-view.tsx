@@ -69,6 +69,7 @@ function Columns({ comparison, history }: OpenComparison): ReactNode {
   const panelId = useId()
   const isBusy = overview.some(({ status }) => status === 'streaming')
   const isStarted = overview.some(({ status }) => status !== 'empty')
+  const settings = overview[0]?.settings ?? noSettings
   const canSend = overview.some(({ settings }) => settings.model !== undefined)
   const shown = columns.find(({ id }) => id === chosenId) ?? columns[0]
   const openSettings = useCallback(() => setSettingsOpen(true), [])
@@ -167,12 +168,13 @@ function Columns({ comparison, history }: OpenComparison): ReactNode {
             blockedReason={canSend ? undefined : 'Choose a model.'}
             attachments={attachments}
             field={field}
+            onSettings={(changes) => comparison.changeSettings({ ...settings, ...changes })}
           />
         </div>
       </div>
       <SettingsDialog
         title="Settings of all models"
-        settings={overview[0]?.settings ?? noSettings}
+        settings={settings}
         onSettings={comparison.changeSettings}
         isOpen={isSettingsOpen}
         onClose={() => setSettingsOpen(false)}

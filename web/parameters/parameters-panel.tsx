@@ -2,6 +2,7 @@ import { useId, useState, type ReactNode } from 'react'
 import type { ChatSettings, Parameters } from '../history/conversation.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
+import { lazily } from '../ui/lazily.tsx'
 import { Switch } from '../ui/switch.tsx'
 import { ChoiceField, FlagField } from './choice-field.tsx'
 import { boxStyle, describedBy, Field } from './field.tsx'
@@ -9,6 +10,10 @@ import { NumberField } from './number-field.tsx'
 import { parameterTexts } from './parameter-texts.ts'
 import { countSet, parameters, withParameter, type NumberParameter, type ParameterName } from './parameters.ts'
 import { StopField } from './stop-field.tsx'
+
+const PresetsPanel = lazily(async () => (await import('../presets/presets-page.ts')).PresetsPanel, {
+  placeholder: <p className="min-h-20 text-muted">Loading…</p>,
+})
 
 /** Props of {@link ParametersPanel}. */
 export interface ParametersPanelProps {
@@ -30,6 +35,7 @@ export function ParametersPanel({ settings, onChange }: ParametersPanelProps): R
 
   return (
     <div className="@container flex flex-col gap-6">
+      <PresetsPanel settings={settings} />
       <SystemPrompt value={settings.system} onChange={(system) => onChange({ ...settings, system })} />
       <Fields
         key={resets}

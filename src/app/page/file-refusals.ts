@@ -18,22 +18,36 @@ export interface FileRefusals {
 
 /** Returns the errors of one file. @param name such as `providers.json` */
 export function fileRefusals(name: string): FileRefusals {
-  const refusal = (code: string, message: string, cause?: unknown): WireError =>
-    new WireError(409, 'invalid_request_error', code, message, cause === undefined ? {} : { cause })
   const conflict = (): WireError =>
-    refusal('conflict', `${name} was changed in the meantime: look at it as it is now, then change it`)
+    new WireError(
+      409,
+      'invalid_request_error',
+      'conflict',
+      `${name} was changed in the meantime: look at it as it is now, then change it`,
+    )
   return {
     conflict,
     asFaults(error) {
       if (!(error instanceof ConfigError)) throw error
-      throw refusal('faulty_file', `${name} has faults, and was left as it is: ${faultsInWords(error)}`, error)
+      throw new WireError(
+        409,
+        'invalid_request_error',
+        'faulty_file',
+        `${name} has faults, and was left as it is: ${faultsInWords(error)}`,
+        { cause: error },
+      )
     },
     asRefusal(error) {
       if (error instanceof ConfigChangedError) throw conflict()
       const code = errorCode(error)
       if (code === undefined) throw error
-      const advice = "change it by hand, or let this service's user write it and its folder"
-      throw refusal('not_writable', `${name} cannot be written (${code}): ${advice}`, error)
+      throw new WireError(
+        409,
+        'invalid_request_error',
+        'not_writable',
+        `${name} cannot be written (${code}): change it by hand, or let this service's user write it and its folder`,
+        { cause: error },
+      )
     },
   }
 }

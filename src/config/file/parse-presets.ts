@@ -140,11 +140,12 @@ function readPreset(name: string, field: Field, findings: Findings): SharedPrese
 
 function readParameters(field: Field, findings: Findings): Readonly<Record<string, unknown>> {
   const members = readKnownMembers(field, { names: Object.keys(parameters) }, findings)
-  return Object.fromEntries(
-    Array.from(members, ([name, member]) => [name, parameters[name]?.(member, findings)]).filter(
-      ([, value]) => value !== undefined,
-    ),
-  )
+  const read = new Map<string, unknown>()
+  for (const [name, member] of members) {
+    const value = parameters[name]?.(member, findings)
+    if (value !== undefined) read.set(name, value)
+  }
+  return Object.fromEntries(read)
 }
 
 /** A text, or a list of texts, as in a request. */

@@ -1,0 +1,175 @@
+import { useId, useRef, useState, type FormEvent, type ReactNode } from 'react'
+import type { ChatSettings, Parameters } from '../history/conversation.ts'
+import { boxStyle, describedBy, Field, inputStyle } from '../parameters/field.tsx'
+import { countSet } from '../parameters/parameters.ts'
+import { Button } from '../ui/button.tsx'
+import { Switch } from '../ui/switch.tsx'
+import { nameFrom, nameLengthMax, textLengthMax, type Preset } from './preset.ts'
+
+/** Props of {@link PresetForm}. */
+export interface PresetFormProps {
+  /** The preset to change; absent: a new one of the settings. */
+  readonly preset: Preset | undefined
+  /** Settings of the conversation. */
+  readonly settings: ChatSettings
+  readonly canShare: boolean
+  /** Stores it. @throws with a text for the user */
+  readonly onSave: (preset: Preset) => Promise<void>
+  readonly onClose: () => void
+}
+
+/** Makes or changes a preset. */
+export function PresetForm({ preset, settings, canShare, onSave, onClose }: PresetFormProps): ReactNode {
+  const id = useId()
+  const nameField = useRef<HTMLInputElement>(null)
+  const [fields, setFields] = useState(() => fieldsOf(preset, settings))
+  const [fault, setFault] = useState<string>()
+  const [isBusy, setBusy] = useState(false)
+  const finalName = nameFrom(fields.name)
+  const change = (changes: Partial<Fields>): void => setFields({ ...fields, ...changes })
+
+  async function save(event: FormEvent): Promise<void> {
+    event.preventDefault()
+    if (finalName === '') {
+      setFault('It needs a name with a letter or a digit.')
+      nameField.current?.focus()
+      return
+    }
+    if (isBusy) return
+    setBusy(true)
+    setFault(undefined)
+    try {
+      await onSave({ ...kept(preset), ...presetOf(fields), name: finalName })
+    } catch (error) {
+      setFault(error instanceof Error ? error.message : String(error))
+      setBusy(false)
+    }
+  }
+
+  const area = `${boxStyle} field-sizing-content max-h-60 min-h-16 w-full resize-y py-2`
+  return (
+    <form
+      aria-label={preset === undefined ? 'A new preset' : `The preset ${preset.name}`}
+      className="flex flex-col gap-3 rounded-xl border border-line p-3"
+      onSubmit={(event) => void save(event)}
+    >
+      <Field
+        id={`${id}-name`}
+        label="Name"
+        explanation={finalName === fields.name ? 'Written after / in a message.' : `Written as /${finalName}`}
+        fault={fault}
+      >
+        <input
+          ref={nameField}
+          id={`${id}-name`}
+          autoFocus
+          autoComplete="off"
+          autoCapitalize="none"
+          value={fields.name}
+          maxLength={nameLengthMax}
+          onChange={({ target }) => change({ name: target.value })}
+          {...describedBy({ id: `${id}-name`, fault })}
+          className={inputStyle}
+        />
+      </Field>
+      <Field
+        id={`${id}-prompt`}
+        label="Message"
+        explanation="Goes into the message field. {{name}} asks for a value first, here and in the system prompt."
+      >
+        <textarea
+          id={`${id}-prompt`}
+          rows={2}
+          dir="auto"
+          value={fields.prompt}
+          maxLength={textLengthMax}
+          placeholder="None"
+          onChange={({ target }) => change({ prompt: target.value })}
+          {...describedBy({ id: `${id}-prompt` })}
+          className={area}
+        />
+      </Field>
+      <Field
+        id={`${id}-system`}
+        label="System prompt of the preset"
+        explanation="Empty: the conversation keeps its own."
+      >
+        <textarea
+          id={`${id}-system`}
+          rows={2}
+          dir="auto"
+          value={fields.system}
+          maxLength={textLengthMax}
+          placeholder="None"
+          onChange={({ target }) => change({ system: target.value })}
+          {...describedBy({ id: `${id}-system` })}
+          className={area}
+        />
+      </Field>
+      <Field id={`${id}-model`} label="Model" explanation="Empty: the conversation keeps its own.">
+        <input
+          id={`${id}-model`}
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+          value={fields.model}
+          maxLength={256}
+          onChange={({ target }) => change({ model: target.value })}
+          {...describedBy({ id: `${id}-model` })}
+          className={inputStyle}
+        />
+      </Field>
+      <div className="flex flex-wrap items-center gap-2 text-sm">
+        <p className="flex-1 text-muted">{parametersInWords(fields.parameters)}</p>
+        <Button onClick={() => change({ parameters: settings.parameters })}>Take those of this conversation</Button>
+      </div>
+      {canShare ? (
+        <Switch label="Share it with everybody" isOn={fields.isShared} onChange={(isShared) => change({ isShared })} />
+      ) : null}
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" variant="primary" aria-disabled={isBusy}>
+          Save the preset
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+interface Fields extends Required<Pick<Preset, 'name' | 'model' | 'system' | 'prompt' | 'parameters' | 'isShared'>> {}
+
+function fieldsOf(preset: Preset | undefined, settings: ChatSettings): Fields {
+  const { model = '', system = '', parameters = {} } = preset ?? settings
+  return {
+    name: preset?.name ?? '',
+    model,
+    system,
+    prompt: preset?.prompt ?? '',
+    parameters,
+    isShared: preset?.isShared ?? false,
+  }
+}
+
+/** Members without a field. */
+function kept(preset: Preset | undefined): Pick<Preset, 'id' | 'description'> {
+  const { id, description } = preset ?? {}
+  return { ...(id === undefined ? {} : { id }), ...(description === undefined ? {} : { description }) }
+}
+
+/** Empty fields are absent. */
+function presetOf({ name, model, system, prompt, parameters, isShared }: Fields): Preset {
+  return {
+    name,
+    ...(model.trim() === '' ? {} : { model: model.trim() }),
+    ...(system.trim() === '' ? {} : { system }),
+    ...(prompt.trim() === '' ? {} : { prompt }),
+    ...(countSet(parameters) === 0 ? {} : { parameters }),
+    isShared,
+  }
+}
+
+function parametersInWords(parameters: Parameters): string {
+  return countSet(parameters) === 0
+    ? 'Without parameters: the conversation keeps its own.'
+    : `With these parameters: ${Object.keys(parameters).join(', ')}.`
+}

@@ -1,0 +1,3 @@
+/** The presets, loaded as one chunk. */
+export { PresetList } from './preset-list.tsx'
+export { PresetsPanel } from './presets-panel.tsx'

@@ -1,0 +1,142 @@
+import { useEffect, useRef, useState, type ReactNode } from 'react'
+import type { ChatSettings } from '../history/conversation.ts'
+import { saveFile } from '../history/save-file.ts'
+import { exportJson, importJson } from '../history/transfer.ts'
+import { useServices } from '../services.ts'
+import { useStore } from '../store.ts'
+import { announce } from '../ui/announce.ts'
+import { Button, IconButton } from '../ui/button.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { PresetForm } from './preset-form.tsx'
+import { summaryOf, type Preset } from './preset.ts'
+import { presetsOf } from './presets-store.ts'
+
+/** The presets in the settings: made, changed, removed, exported and imported. @param settings of the conversation */
+export function PresetsPanel({ settings }: { readonly settings: ChatSettings }): ReactNode {
+  const services = useServices()
+  const store = presetsOf(services)
+  const { presets, file, fault, isLoading } = useStore(store.state)
+  const [edited, setEdited] = useState<{ readonly preset: Preset | undefined }>()
+  const [removed, setRemoved] = useState<Preset>()
+  const [outcome, setOutcome] = useState<string>()
+  const chosen = useRef<HTMLInputElement>(null)
+  const adder = useRef<HTMLButtonElement>(null)
+  const isOwner = services.boot.isOwner && file !== undefined
+  const own = presets.filter(({ isShared }) => !isShared)
+
+  useEffect(() => void store.refresh(), [store])
+
+  async function attempt(work: () => Promise<string>): Promise<void> {
+    try {
+      const text = await work()
+      setOutcome(text)
+      announce(text)
+    } catch (error) {
+      setOutcome(error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  function close(): void {
+    setEdited(undefined)
+    adder.current?.focus()
+  }
+
+  function remove(preset: Preset): void {
+    setRemoved(undefined)
+    adder.current?.focus()
+    void attempt(async () => {
+      await store.remove(preset)
+      return `The preset ${preset.name} is deleted.`
+    })
+  }
+
+  async function exported(): Promise<string> {
+    const all = await (await store.history).all()
+    saveFile(await exportJson(all, new Date()), 'svc-presets.json')
+    return `${all.length} presets exported.`
+  }
+
+  async function imported(from: File): Promise<string> {
+    const { added, same, faults } = await importJson(from, await store.history)
+    const [first] = faults
+    const refused = first === undefined ? '' : ` ${faults.length} not imported: number ${first.place}: ${first.why}.`
+    return `${added} added, ${same} were here already.${refused}`
+  }
+
+  return (
+    <section aria-label="Presets" className="flex flex-col gap-2">
+      <div className="flex flex-wrap items-center gap-1 border-b border-line pb-1">
+        <h3 className="min-w-0 flex-1 text-sm font-semibold">Presets</h3>
+        {own.length === 0 ? null : (
+          <IconButton label="Export own presets" icon="download" onClick={() => void attempt(exported)} />
+        )}
+        <IconButton label="Import presets…" icon="upload" onClick={() => chosen.current?.click()} />
+        <Button ref={adder} icon="plus" onClick={() => setEdited({ preset: undefined })}>
+          New from these settings
+        </Button>
+        <input
+          ref={chosen}
+          type="file"
+          accept=".json,application/json"
+          hidden
+          aria-label="File of presets"
+          onChange={({ target }) => {
+            const [from] = target.files ?? []
+            // Allows choosing the same file again.
+            target.value = ''
+            if (from !== undefined) void attempt(() => imported(from))
+          }}
+        />
+      </div>
+      {fault === undefined ? null : (
+        <Notice kind="warn" title="Shared presets">
+          <span className="wrap-anywhere">{fault}</span>
+        </Notice>
+      )}
+      <p role="status" className="text-sm text-muted wrap-anywhere empty:hidden">
+        {outcome}
+      </p>
+      {edited === undefined ? null : (
+        <PresetForm
+          key={edited.preset?.name ?? ''}
+          preset={edited.preset}
+          settings={settings}
+          canShare={isOwner}
+          onSave={async (preset) => {
+            await store.put(preset, edited.preset)
+            setOutcome(`The preset ${preset.name} is saved: write /${preset.name} in a message.`)
+            close()
+          }}
+          onClose={close}
+        />
+      )}
+      {presets.length === 0 ? (
+        <p className="text-sm text-muted">
+          {isLoading
+            ? 'Loading…'
+            : 'None yet. A preset has settings and a message under a name; / in a message lists them.'}
+        </p>
+      ) : (
+        <ul className="flex max-h-72 flex-col overflow-y-auto">
+          {presets.map((preset) => (
+            <li key={`${preset.id ?? ''}/${preset.name}`} className="flex min-h-10 items-center gap-2 text-sm">
+              <span className="max-w-[50%] shrink-0 truncate font-medium">/{preset.name}</span>
+              <span className="min-w-0 flex-1 truncate text-muted">{summaryOf(preset)}</span>
+              {preset.isShared ? <span className="text-xs text-muted">shared</span> : null}
+              {preset.isShared && !isOwner ? null : removed === preset ? (
+                <Button variant="danger" autoFocus onClick={() => remove(preset)} onBlur={() => setRemoved(undefined)}>
+                  Delete {preset.name}
+                </Button>
+              ) : (
+                <>
+                  <IconButton label={`Change ${preset.name}`} icon="edit" onClick={() => setEdited({ preset })} />
+                  <IconButton label={`Delete ${preset.name}…`} icon="trash" onClick={() => setRemoved(preset)} />
+                </>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
