@@ -1,4 +1,4 @@
-import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { SQL } from 'bun'
@@ -23,7 +23,7 @@ export interface PostgresServer {
   resume(): void
 }
 
-const user = 'svc'
+const user = 'tester'
 /** initdb refuses root. This user is on every Debian. */
 const other = { name: 'nobody', group: 'nogroup', id: 65_534 }
 let shared: Promise<PostgresServer> | undefined
@@ -33,13 +33,18 @@ export function sharedPostgres(): Promise<PostgresServer> {
   return (shared ??= startPostgres())
 }
 
-/**
- * Starts a server of its own.
- *
- * @param tls it accepts TLS, too
- * @throws when this machine lacks it (see `needs('postgres')`)
- */
-export async function startPostgres(tls?: Certificate): Promise<PostgresServer> {
+/** Options of {@link startPostgres}. */
+export interface PostgresOptions {
+  /** It accepts TLS, too. */
+  readonly tls?: Certificate
+  /** Lines of postgresql.conf. */
+  readonly settings?: readonly string[]
+  /** Lines of pg_hba.conf, before those for all users. */
+  readonly hba?: readonly string[]
+}
+
+/** Starts a server of its own. @throws when this machine lacks it (see `needs('postgres')`) */
+export async function startPostgres({ tls, settings = [], hba }: PostgresOptions = {}): Promise<PostgresServer> {
   const binary = needs('postgres')
   if (binary === undefined) throw new Error('there is no postgres on this machine')
   const folder = mkdtempSync(join(tmpdir(), 'svc-postgres-'))
@@ -60,6 +65,10 @@ export async function startPostgres(tls?: Certificate): Promise<PostgresServer> 
       writeFileSync(join(data, file), text, { mode: 0o600 })
       if (isRoot) chownSync(join(data, file), other.id, other.id)
     }
+  appendFileSync(join(data, 'postgresql.conf'), `${settings.join('\n')}\n`)
+  // Only the owner of the server may enter by other lines than those given.
+  if (hba !== undefined)
+    writeFileSync(join(data, 'pg_hba.conf'), [...hba, `host all ${user} 127.0.0.1/32 scram-sha-256`, ''].join('\n'))
   const port = freePort()
   const urlOf = (database: string) => `postgres://${user}:${password}@127.0.0.1:${port}/${database}`
   let child: Bun.Subprocess | undefined

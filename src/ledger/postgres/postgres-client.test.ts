@@ -11,7 +11,7 @@ describe.skipIf(needs('postgres') === undefined)('a client of PostgreSQL', () =>
   let url: string
   const open: PostgresClient[] = []
   beforeAll(async () => {
-    server = await startPostgres(makeCertificate({ host: '127.0.0.1' }))
+    server = await startPostgres({ tls: makeCertificate({ host: '127.0.0.1' }) })
     url = await server.newDatabase()
     await server.query('CREATE SCHEMA svc', url)
   }, 30_000)
