@@ -14,6 +14,7 @@ export const commands: readonly CommandEntry[] = [
   { name: 'keys', load: async () => (await import('./keys.ts')).keysCommand },
   { name: 'audit', load: async () => (await import('./audit.ts')).auditCommand },
   { name: 'backup', load: async () => (await import('./backup.ts')).backupCommand },
+  { name: 'migrate', load: async () => (await import('./migrate.ts')).migrateCommand },
   { name: 'chat', load: async () => (await import('./chat.ts')).chatCommand },
   { name: 'open', load: async () => (await import('./open.ts')).openCommand },
   { name: 'completion', load: async () => (await import('./completion.ts')).completionCommandWith(commands) },
