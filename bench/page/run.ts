@@ -112,6 +112,7 @@ async function streams(): Promise<readonly Line[]> {
     'list',
     'table',
     'paragraph',
+    'formulas',
   )
   const ms = (value: unknown): string => `${Number(value).toFixed(1)} ms`
   return [
