@@ -3,7 +3,7 @@ import type { Person, Tab } from '../fakes/chromium.ts'
 import { violationsOf } from './axe.ts'
 import { ask, converse, lastMessage, openConversation } from './conversation.ts'
 import { noHarm, saying, startHostile, type HostileRig } from './hostile-rig.ts'
-import { hostileDocuments } from './hostile.ts'
+import { hostileDocuments, hostileTexts } from './hostile.ts'
 import { describeInChromium, inChromium } from './in-chromium.ts'
 
 let rig: HostileRig, person: Person, tab: Tab
@@ -141,4 +141,26 @@ describeInChromium('a block of code', () => {
     await other.evaluate(`postMessage('<h1>shown</h1>', '*')`)
     expect(await other.evaluate(`document.querySelector('h1')`)).toBeNull()
   })
+})
+
+describeInChromium('a conversation saved as HTML', () => {
+  test('has formulas, colours and footnotes, and neither scripts nor requests', async () => {
+    await answer(`$x^2$[^1]\n\n\`\`\`js\nconst a = 1\n\`\`\`\n\n[^1]: Note\n\n${hostileTexts(rig.decoy).join('\n\n')}`)
+    await tab.evaluate(`document.querySelector('[aria-label="More for Tell me"]').click()`)
+    const { name, text } = await tab.download('[role="menuitem"]:visible:has-text("Export as HTML")')
+    expect(name).toBe('tell-me.html')
+    expect(text).not.toMatch(/<(?:script|iframe|button|link)[ >]/)
+    // As opened from a file: without the policy and the style of the page.
+    const other = person.tab('other')
+    await person.answer('**/saved.html', { contentType: 'text/html', body: text })
+    await other.goto(`${rig.service.url}/saved.html`)
+    expect(await other.textOf('h1')).toBe('Tell me')
+    expect(await other.evaluate(`document.querySelector('math').getAttribute('alttext')`)).toBe('x^2')
+    expect(await other.evaluate(`getComputedStyle(document.querySelector('.code-keyword')).color`)).toBe(
+      'rgb(162, 26, 91)',
+    )
+    expect(await rig.harm(person, other)).toMatchObject({ ...noHarm, isThere: false, elements: expect.any(Array) })
+    expect(await violationsOf(other)).toEqual([])
+    expect(await tab.evaluate(`document.querySelectorAll('[inert]').length`)).toBe(0)
+  }, 20_000)
 })

@@ -114,6 +114,8 @@ function Rows({ state, search, currentId, field, attempt }: RowsProps): ReactNod
         return attempt('Cannot export it', () => actions.saveJson(head))
       case 'save-markdown':
         return attempt('Cannot export it', () => actions.saveMarkdown(head))
+      case 'save-html':
+        return attempt('Cannot export it', () => actions.saveHtml(head))
       case 'delete':
         return attempt('Cannot delete it', async () => {
           const at = ids.indexOf(head.id)

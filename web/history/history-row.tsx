@@ -8,7 +8,7 @@ import { HighlightedText } from './highlighted-text.tsx'
 import { oneLine } from './one-line.ts'
 
 /** Commands of a row. */
-export type RowCommand = 'rename' | 'pin' | 'save-json' | 'save-markdown' | 'delete'
+export type RowCommand = 'rename' | 'pin' | 'save-json' | 'save-markdown' | 'save-html' | 'delete'
 
 /** Props of {@link HistoryRow}. */
 export interface HistoryRowProps {
@@ -105,6 +105,7 @@ function RowMenu({ head, isTabStop, onCommand }: Pick<HistoryRowProps, 'head' | 
           { label: head.isPinned ? 'Unpin' : 'Pin', icon: 'pin', run: command('pin') },
           { label: 'Export as JSON', icon: 'download', run: command('save-json') },
           { label: 'Export as Markdown', icon: 'download', run: command('save-markdown') },
+          { label: 'Export as HTML', icon: 'download', run: command('save-html') },
           { label: 'Delete', icon: 'trash', isDanger: true, run: command('delete') },
         ]}
       />

@@ -11,6 +11,7 @@ export interface RowActions {
   pin(head: ConversationHead): Promise<void>
   saveJson(head: ConversationHead): Promise<void>
   saveMarkdown(head: ConversationHead): Promise<void>
+  saveHtml(head: ConversationHead): Promise<void>
   /** Deletes it. Undo is possible for some seconds. */
   remove(head: ConversationHead): Promise<void>
 }
@@ -45,6 +46,10 @@ export function rowActions(history: HistoryStore, currentId: () => string | unde
     async saveMarkdown(head) {
       const [{ saveMarkdown }, conversation] = await Promise.all([import('./list-tools.ts'), whole(head)])
       saveMarkdown(conversation)
+    },
+    async saveHtml(head) {
+      const [{ saveHtml }, conversation] = await Promise.all([import('./save-html.tsx'), whole(head)])
+      await saveHtml(conversation)
     },
     async remove({ id }) {
       await deleteUndoable(history, id)
