@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs'
 import { ledgerPlace } from '../app/ledger-place.ts'
 import { openLedgerAt } from '../app/open-ledger.ts'
+import { UsageError } from '../app/start-errors.ts'
 import type { UsageEntry } from '../http/page/page-api.ts'
 import { dayNumber, usageAnswer } from '../http/page/usage-entries.ts'
 import type { LedgerPlace } from '../ledger/ledger-place.ts'
 import type { UseQuestion } from '../ledger/use/use-question.ts'
 import { paintFor } from '../observe/text.ts'
-import { choiceFlag, integerFlag } from './arguments.ts'
+import { booleanFlag, choiceFlag, integerFlag, show, textFlag } from './arguments.ts'
 import type { Command, CommandContext } from './command.ts'
 import { jsonFlag } from './flags.ts'
 import { formatTable } from './terminal.ts'
@@ -20,6 +21,9 @@ const flags = {
     placeholder: 'NAME',
     fallback: 'model',
   }),
+  since: textFlag('reprice: first date (UTC), such as 2026-11-01', 'DATE'),
+  model: textFlag('reprice: only requests for this model', 'NAME', { otherwise: 'all' }),
+  dryRun: booleanFlag('reprice: show what would change, and write nothing'),
   json: jsonFlag,
 }
 
@@ -28,15 +32,34 @@ export const usageCommand: Command<typeof flags> = {
   name: 'usage',
   summary: 'show what was used and what it cost',
   flags,
+  arguments: {
+    usage: '[reprice]',
+    summary: 'reprice: compute stored costs anew with the prices of now, and move the sums',
+    maximum: 1,
+  },
   examples: [
     { command: 'svc usage', does: 'requests, tokens and cost of the last 7 days, by model' },
     { command: 'svc usage --days 30 --by key', does: 'the same for 30 days, by key' },
     { command: 'svc usage --days 90 --by day --json', does: 'days of a quarter, as JSON' },
+    { command: 'svc usage reprice --since 2026-11-01 --dry-run', does: 'what the prices of now would change' },
   ],
   run,
 }
 
-async function run({ flags: given, environment, stdout }: CommandContext<typeof flags>): Promise<number> {
+async function run(context: CommandContext<typeof flags>): Promise<number> {
+  const { positionals, flags: given } = context
+  const [word] = positionals
+  if (word === 'reprice') {
+    const { reprice } = await import('./reprice.ts')
+    return await reprice(given, context)
+  }
+  if (word !== undefined) throw new UsageError(`found ${show(word)}, allowed: svc usage, svc usage reprice`)
+  if (given.since !== undefined || given.model !== undefined || given.dryRun)
+    throw new UsageError('--since, --model and --dry-run belong to svc usage reprice')
+  return await showUse(context)
+}
+
+async function showUse({ flags: given, environment, stdout }: CommandContext<typeof flags>): Promise<number> {
   const place = ledgerPlace(environment)
   if (place.kind === 'file' && !existsSync(place.path))
     throw new Error(`${place.path} does not exist: svc keeps the use when it runs with --auth keys`)

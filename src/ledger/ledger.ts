@@ -126,8 +126,8 @@ export interface NewEntry {
   /** Name of the user, or `command line`. */
   readonly actor: string
   readonly via: ChangeVia
-  readonly action: 'key.made' | 'key.rotated' | 'key.ended'
-  /** Id of the key. */
+  readonly action: 'key.made' | 'key.rotated' | 'key.ended' | 'use.repriced'
+  /** Id of the key, or the name of the model whose use was priced anew. */
   readonly object: string
   /** Facts before the change, without secrets and names of people. */
   readonly before?: object

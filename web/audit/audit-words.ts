@@ -10,6 +10,7 @@ const actions: Readonly<Record<string, string>> = {
 
 /** What was changed, such as `key 3 ended`. */
 export function changeWords({ action, object }: Pick<AuditLine, 'action' | 'object'>): string {
+  if (action === 'use.repriced') return `costs of ${object} computed anew`
   const verb = actions[action]
   return verb === undefined ? `${action} ${object}` : `key ${object} ${verb}`
 }
