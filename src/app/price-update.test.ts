@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { FollowFile } from '../config/watch/follow-file.ts'
+import type { Price } from '../formats/model.ts'
 import { priceBook } from '../prices/price-book.ts'
 import { followPrices } from './follow-prices.ts'
-import { ageWarning, changesOf, fetchedText } from './price-update.ts'
+import { ageWarning, fetchedText, priceUpdate } from './price-update.ts'
 import { shippedPrices } from './shipped-prices.ts'
 
 const day = 86_400_000
@@ -62,8 +63,22 @@ describe('the fetched list of prices', () => {
 
   test('is compared with the prices that count', () => {
     const shipped = shippedPrices('["openai",{"m":{"input":1,"output":0},"n":{"input":9,"output":0}}]\n')
-    const next = new Map([['openai', new Map([['m', { input: 20, output: 0 }]])]])
-    expect(changesOf({ shipped, previous: new Map(), next })).toMatchObject([{ model: 'm', doubt: 'moved tenfold' }])
+    const next = { prices: new Map([['openai', new Map([['m', { input: 20, output: 0 }]])]]), isPartial: true }
+    expect(priceUpdate(shipped, new Map(), next).changes).toMatchObject([{ model: 'm', doubt: 'moved tenfold' }])
+  })
+
+  test('keeps the tiers of a price that stays the same, if the list has none', () => {
+    const known = { input: 1, output: 4, cachedInput: 0.5, flex: { input: 0.5 } }
+    const shipped = shippedPrices(`["openai",${JSON.stringify({ m: known, n: known })}]\n`)
+    const models: [string, Price][] = [
+      ['m', { input: 1, output: 4, cachedInput: 0.25 }],
+      ['n', { input: 2, output: 4 }],
+    ]
+    const prices = new Map([['openai', new Map(models)]])
+    const after = (isPartial: boolean) => priceUpdate(shipped, new Map(), { prices, isPartial }).prices.get('openai')
+    expect(after(true)?.get('m')).toEqual({ ...known, cachedInput: 0.25 })
+    expect(after(true)?.get('n')).toEqual({ input: 2, output: 4 })
+    expect(after(false)?.get('m')).toEqual({ input: 1, output: 4, cachedInput: 0.25 })
   })
 })
 

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { errorCode } from '../base/error-code.ts'
 import { isLoopback } from '../config/file/provider-target.ts'
-import { readPriceList } from '../config/file/read-price-list.ts'
-import { priceFacts } from '../formats/model.ts'
+import { readPriceList, type ForeignPriceList } from '../config/file/read-price-list.ts'
+import { priceFacts, type Price } from '../formats/model.ts'
 import type { PriceList, ShippedPrices } from '../prices/price-book.ts'
 import { priceChanges, type PriceChange } from '../prices/price-changes.ts'
 import { httpClient } from '../transport/http-client.ts'
@@ -19,7 +19,7 @@ const fetchMsDefault = 60_000
  * @throws {UsageError} for an address that is not allowed
  * @throws {ConfigError} for a list with faults
  */
-export async function fetchPriceList(from: string, timeoutMs = fetchMsDefault): Promise<PriceList> {
+export async function fetchPriceList(from: string, timeoutMs = fetchMsDefault): Promise<ForeignPriceList> {
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(from) ? await fetched(from, timeoutMs) : await read(from)
   return readPriceList(text, from)
 }
@@ -67,20 +67,38 @@ async function read(file: string): Promise<string> {
   }
 }
 
-/** Lists of prices before and after an update. */
+/** An update of the fetched list of prices. */
 export interface PriceUpdate {
-  readonly shipped: ShippedPrices
-  /** Fetched before. */
-  readonly previous: PriceList
-  readonly next: PriceList
+  readonly prices: PriceList
+  /** The differences in the prices that count, with those of svc behind the fetched ones. */
+  readonly changes: readonly PriceChange[]
 }
 
-/** The differences in the prices that count, with those of svc behind the fetched ones. */
-export function changesOf({ shipped, previous, next }: PriceUpdate): readonly PriceChange[] {
-  const brands = [...new Set([...previous.keys(), ...next.keys()])]
+/**
+ * Plans an update. A partial list keeps the known parts of a price whose input and output stay the same.
+ *
+ * @param previous fetched before
+ */
+export function priceUpdate(shipped: ShippedPrices, previous: PriceList, next: ForeignPriceList): PriceUpdate {
+  const brands = [...new Set([...previous.keys(), ...next.prices.keys()])]
   const counting = (list: PriceList): PriceList =>
     new Map(brands.map((brand) => [brand, new Map([...(shipped(brand) ?? []), ...(list.get(brand) ?? [])])]))
-  return priceChanges(counting(previous), counting(next))
+  const before = counting(previous)
+  const prices = next.isPartial ? withKnownParts(next.prices, before) : next.prices
+  return { prices, changes: priceChanges(before, counting(prices)) }
+}
+
+function withKnownParts(prices: PriceList, before: PriceList): PriceList {
+  const completed = (brand: string, model: string, price: Price): Price => {
+    const known = before.get(brand)?.get(model)
+    return known?.input === price.input && known.output === price.output ? { ...known, ...price } : price
+  }
+  return new Map(
+    Array.from(prices, ([brand, models]) => [
+      brand,
+      new Map(Array.from(models, ([model, price]) => [model, completed(brand, model, price)])),
+    ]),
+  )
 }
 
 /** The text of prices.fetched.json. */

@@ -41,8 +41,8 @@ async function run({ positionals: [word], flags: given, environment, stdout, std
     import('../config/file/load-config.ts'),
   ])
   const previous = parseFetchedPrices(await readConfigText(path), path)?.prices ?? new Map()
-  const next = await update.fetchPriceList(given.from)
-  const changes = update.changesOf({ shipped: shippedPrices(), previous, next })
+  const list = await update.fetchPriceList(given.from)
+  const { prices, changes } = update.priceUpdate(shippedPrices(), previous, list)
   const doubtful = changes.filter(({ doubt }) => doubt !== undefined)
   stdout.write(`${countsOf(changes)}\n`)
   if (doubtful.length > 0) stdout.write(`\n${doubtsTable(doubtful, stdout)}\n`)
@@ -51,7 +51,7 @@ async function run({ positionals: [word], flags: given, environment, stdout, std
     stderr.write('svc: nothing was written: look at the prices above, then accept them with --yes\n')
     return 1
   }
-  const text = update.fetchedText(given.from, Date.now(), next)
+  const text = update.fetchedText(given.from, Date.now(), prices)
   if (text.length > configBytesMax) throw new Error(`the prices have more than ${configBytesMax} bytes`)
   const { writeConfig } = await import('../config/edit/write-config.ts')
   await writeConfig(path, text)
