@@ -62,6 +62,12 @@ describeInChromium('an answer', () => {
     await tab.press('Enter')
     await tab.waitFor(`${lastMessage} details[open] >> text="Hidden"`)
     expect(await tab.url()).not.toContain('footnote')
+    // On paper marks stay, other buttons do not.
+    await tab.setMedia('print')
+    await tab.until(`!document.querySelector('[aria-label="Copy answer"]').checkVisibility()`)
+    expect(
+      await tab.evaluate(`[...document.querySelectorAll('[data-mark]')].every((each) => each.checkVisibility())`),
+    ).toBe(true)
   })
 
   test('shows a formula when it has arrived as a whole, and does not make it anew', async () => {
