@@ -1,8 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { RedisClient } from 'bun'
-import { startRedisServer, type RedisServer } from '../../../test/fakes/redis-server.ts'
+import { describe, expect, test } from 'bun:test'
+import { testedRedis } from '../../../test/fakes/redis-peers.ts'
+import { startRedisServer } from '../../../test/fakes/redis-server.ts'
 import { needs } from '../../../test/needs.ts'
-import { redisScriptRunner } from '../../stores/redis/redis-script-runner.ts'
 import { counterBook } from '../counter-book.ts'
 import { leasedCounters, type OwnReturn } from '../leased-counters.ts'
 import { limiter } from '../limiter.ts'
@@ -16,35 +15,18 @@ import {
   type Join,
   type LimitedProcess,
 } from '../testing-authority.ts'
-import { peer, type Peer } from './peer.ts'
+import type { Peer } from './peer.ts'
 import { sharedCounters } from './shared-counters.ts'
 
 interface Machine extends LimitedProcess {
-  readonly peer: Peer
+  readonly own: Peer
 }
 
 describe.skipIf(needs('redis-server') === undefined)('limits in Redis', () => {
-  let server: RedisServer
-  let direct: RedisClient
-  const peers: Peer[] = []
+  const redis = testedRedis()
 
-  beforeAll(async () => {
-    server = await startRedisServer()
-    direct = new RedisClient(server.url, { autoReconnect: false })
-  })
-  afterAll(async () => {
-    direct.close()
-    await server.kill()
-  })
-  beforeEach(() => direct.send('FLUSHALL', []))
-  afterEach(async () => {
-    await Promise.all(peers.splice(0).map((each) => each.close()))
-  })
-
-  function machine(amounts: Amounts, url = server.url): Machine {
-    const scripts = redisScriptRunner({ url, timeoutMs: 500 })
-    const own = peer({ server: scripts, beatMs: 60_000 })
-    peers.push(own)
+  function machine(amounts: Amounts, url?: string): Machine {
+    const { own, crash } = redis.join(url)
     const clock = () => performance.now()
     const authority = sharedCounters(own, clock)
     let asked = 0
@@ -70,7 +52,7 @@ describe.skipIf(needs('redis-server') === undefined)('limits in Redis', () => {
     limits.replace(policyOf(amounts))
     return {
       limits,
-      peer: own,
+      own,
       get asked() {
         return asked
       },
@@ -80,17 +62,12 @@ describe.skipIf(needs('redis-server') === undefined)('limits in Redis', () => {
         // Messages of one process arrive in order.
         await own.beat()
       },
-      async kill() {
-        await own.beat()
-        scripts.close()
-        // Its last message was long ago.
-        await direct.hset('svc:limits:alive', own.name, '1 1000000')
-      },
+      kill: crash,
     }
   }
 
   async function service(amounts: Amounts): Promise<Join> {
-    await direct.send('FLUSHALL', [])
+    await redis.clear()
     return () => machine(amounts)
   }
 
@@ -100,26 +77,26 @@ describe.skipIf(needs('redis-server') === undefined)('limits in Redis', () => {
     const [one, other] = [machine({ atOnce: 3 }), machine({ atOnce: 3 })]
     for (let request = 0; request < 3; request++) await admit(one)
     expect(passed([await admit(other)])).toHaveLength(0)
-    await direct.hset('svc:limits:alive', one.peer.name, `${(Date.now() - 9_000) * 1_000} 50`)
+    await redis.direct.hset('svc:limits:alive', one.own.name, `${(Date.now() - 9_000) * 1_000} 50`)
     expect(passed([await admit(other)])).toHaveLength(0)
-    await direct.hset('svc:limits:alive', one.peer.name, `${(Date.now() - 10_001) * 1_000} 3`)
+    await redis.direct.hset('svc:limits:alive', one.own.name, `${(Date.now() - 10_001) * 1_000} 3`)
     const second = await admit(other)
     expect(passed([second])).toHaveLength(1)
-    await one.peer.beat()
+    await one.own.beat()
     second.end(undefined)
     await other.returnAll()
     expect(passed([await admit(other)])).toHaveLength(0)
-    expect(one.peer.processes).toBe(2)
+    expect(one.own.processes).toBe(2)
   })
 
   test('while Redis is away, keep an equal part each, and count it when Redis is back, empty', async () => {
     const away = await startRedisServer()
     const [one, other] = [1, 2].map(() => machine({ requests: 13, atOnce: 6 }, away.url))
     if (one === undefined || other === undefined) throw new Error('none')
-    await one.peer.beat()
-    await other.peer.beat()
+    await one.own.beat()
+    await other.own.beat()
     const early = await admit(one)
-    expect(one.peer.processes).toBe(2)
+    expect(one.own.processes).toBe(2)
     await away.kill()
     const all = await Promise.all(Array.from({ length: 8 }, () => admit(one)))
     expect(passed(all)).toHaveLength(2)
@@ -132,8 +109,8 @@ describe.skipIf(needs('redis-server') === undefined)('limits in Redis', () => {
     late.push(await admit(one))
     expect((await admit(one)).refused?.counter.spec.kind).toBe('requests')
     await using again = await startRedisServer({ port: away.port })
-    await one.peer.beat()
-    await other.peer.beat()
+    await one.own.beat()
+    await other.own.beat()
     const rest = await Promise.all(Array.from({ length: 8 }, () => admit(other)))
     expect([again.port, passed(rest).length]).toEqual([away.port, 3])
     for (const each of [...late, ...rest]) each.end(undefined)
@@ -145,14 +122,14 @@ describe.skipIf(needs('redis-server') === undefined)('limits in Redis', () => {
   test('wait for a Redis that hangs no longer than its time limit, once', async () => {
     await using stuck = await startRedisServer()
     const one = machine({ requests: 100 }, stuck.url)
-    await one.peer.beat()
+    await one.own.beat()
     stuck.pause()
     const started = performance.now()
     await Promise.all(Array.from({ length: 10 }, () => admit(one)))
-    expect(performance.now() - started).toBeWithin(450, 900)
+    expect(performance.now() - started).toBeWithin(400, 2_000)
     const next = performance.now()
     expect(passed([await admit(one)])).toHaveLength(1)
-    expect(performance.now() - next).toBeLessThan(100)
+    expect(performance.now() - next).toBeLessThan(400)
     stuck.resume()
   })
 
@@ -162,21 +139,40 @@ describe.skipIf(needs('redis-server') === undefined)('limits in Redis', () => {
   ])('a counter %s does not stop requests', async (_what, [command = '', _key, ...rest]) => {
     const one = machine({ requests: 5, atOnce: 5 })
     const first = await admit(one)
-    for (const key of await direct.keys('svc:limits:*')) {
-      await direct.del(key)
-      await direct.send(command, [key, ...rest])
+    for (const key of await redis.direct.keys('svc:limits:*')) {
+      await redis.direct.del(key)
+      await redis.direct.send(command, [key, ...rest])
     }
     expect(passed([first, await admit(one), await admit(one)])).toHaveLength(3)
+  })
+
+  test('asks on when Redis has lost its scripts', async () => {
+    const [one, other] = [machine({ requests: 10 }), machine({ requests: 10 })]
+    for (let round = 0; round < 2; round++) await Promise.all([admit(one), admit(other)])
+    await redis.direct.send('SCRIPT', ['FLUSH'])
+    const rest = await Promise.all(Array.from({ length: 10 }, (_, turn) => admit(turn % 2 ? one : other)))
+    expect(passed(rest)).toHaveLength(6)
+  })
+
+  test('ignores a message that a later one has overtaken, and answers alone', async () => {
+    const one = machine({ requests: 10 })
+    await admit(one)
+    const keys = await redis.direct.keys('svc:limits:*')
+    const key = keys.find((each) => !each.endsWith('alive')) ?? ''
+    const before = await redis.direct.hget(key, 'used')
+    await redis.direct.hset('svc:limits:alive', one.own.name, `${Date.now() * 1_000} 1000`)
+    expect(passed([await admit(one)])).toHaveLength(1)
+    expect(await redis.direct.hget(key, 'used')).toBe(before)
   })
 
   test('shows no names in its keys, which expire', async () => {
     const one = machine({ requests: 5, atOnce: 5, tokens: 5 })
     await admit(one)
-    const keys = (await direct.keys('*')).toSorted()
+    const keys = (await redis.direct.keys('*')).toSorted()
     expect(keys).toHaveLength(4)
     for (const key of keys) {
       expect(key).toMatch(/^svc:limits:(?:alive|[\w-]{43})$/)
-      expect(await direct.pttl(key)).toBeWithin(1, 86_400_002)
+      expect(await redis.direct.pttl(key)).toBeWithin(1, 86_400_002)
     }
   })
 })
