@@ -18,8 +18,13 @@ const decisionMs = 500
 /** A lease that is not used is missing to others for this time. */
 const leaseMs = 500
 
-/** Limits that a store decides about. Nothing is loaded before there are limits. @param url of a store, checked */
-export function sharedLimits(url: string, log: Logger): SharedLimits {
+/**
+ * Limits that a store decides about. Nothing is loaded before there are limits.
+ *
+ * @param url of a store, checked
+ * @param workers processes of this machine
+ */
+export function sharedLimits(url: string, workers: number, log: Logger): SharedLimits {
   let joined: Promise<Peer> | undefined
 
   async function join(): Promise<Peer> {
@@ -37,7 +42,7 @@ export function sharedLimits(url: string, log: Logger): SharedLimits {
               reason: failure.message,
             }),
     })
-    return peer({ server })
+    return peer({ server, workers })
   }
 
   return {

@@ -27,7 +27,7 @@ export async function singleRuntime(
     onRecord: use.add,
   })
   const stores = await findStores(given.store, log)
-  const shared = isSharedStore(given.store) ? sharedLimits(given.store, log) : undefined
+  const shared = isSharedStore(given.store) ? sharedLimits(given.store, 1, log) : undefined
   const reloads = new Set<() => void>()
   const follow = followHere()
   const cannotRoll = () =>

@@ -78,7 +78,7 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
   const stores = isSharedStore(given.store)
     ? await findStores(given.store, log, isReplacement)
     : remoteStores(failFast((operation) => primary.call('store', operation)))
-  const sharedByMachines = isSharedStore(given.store) ? sharedLimits(given.store, log) : undefined
+  const sharedByMachines = isSharedStore(given.store) ? sharedLimits(given.store, workers, log) : undefined
   return {
     port,
     workers,

@@ -7,7 +7,7 @@ export interface ScriptServer {
 
 /** This process among those of all machines that share limits. */
 export interface Peer {
-  /** Living processes by the last answer of the server, with this one. */
+  /** Living processes by the last answer of the server, with this one; at least those of this machine. */
   readonly processes: number
   /** Identifies this process. */
   readonly name: string
@@ -29,6 +29,8 @@ export interface Peer {
 /** Options of {@link peer}. */
 export interface PeerOptions {
   readonly server: ScriptServer
+  /** Processes of this machine. Default 1. */
+  readonly workers?: number
   /** Between two heartbeats. Default 3 s. */
   readonly beatMs?: number
 }
@@ -84,10 +86,10 @@ return {processes}
 `
 
 /** Joins the processes that share limits through a server. Heartbeats begin at once. */
-export function peer({ server, beatMs = 3_000 }: PeerOptions): Peer {
+export function peer({ server, workers = 1, beatMs = 3_000 }: PeerOptions): Peer {
   const name = crypto.randomUUID()
   const beats: (() => Promise<void>)[] = []
-  let processes = 1
+  let processes = workers
   let lastNumber = 0
   let beating: Promise<void> | undefined
   const timer = setInterval(() => void beat(), beatMs)
@@ -98,7 +100,7 @@ export function peer({ server, beatMs = 3_000 }: PeerOptions): Peer {
     const reply = numbersOf(await server.run(script, [aliveKey, ...keys], [name, String(lastNumber), ...words]))
     const [known = -1, ...rest] = reply
     if (known < 1) throw new Error('the message was overtaken by a later one')
-    processes = known
+    processes = Math.max(workers, known)
     return rest
   }
 
