@@ -86,6 +86,13 @@ describe('svc audit', () => {
 })
 
 describe('svc backup', () => {
+  test('names the command for a database in PostgreSQL', async () => {
+    const environment = { SVC_HOME: place.folder, SVC_DATABASE: 'postgres://svc@db/svc' }
+    const failure = await runCommand(backupCommand, ['copy'], { environment }).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(UsageError)
+    expect(String(failure)).toContain('pg_dump -Fc --schema=svc')
+  })
+
   test('copies the database, and the requests if asked to', async () => {
     await keys('make', '--name', 'indexer')
     const file = join(place.folder, 'copy')

@@ -25,7 +25,7 @@ async function run({ positionals: [file], flags: { requests }, environment, stdo
   if (file === undefined || file === '') throw new UsageError('FILE is missing: svc backup FILE')
   const place = ledgerPlace(environment)
   if (place.kind === 'server')
-    throw new UsageError('the database is in PostgreSQL (SVC_DATABASE): copy it with pg_dump --schema=svc')
+    throw new UsageError('the database is in PostgreSQL (SVC_DATABASE): copy it with pg_dump -Fc --schema=svc')
   const { path } = place
   const target = resolve(file)
   const pairs: [string, string][] = [[path, target]]

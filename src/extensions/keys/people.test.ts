@@ -75,6 +75,9 @@ describe('a person who is there', () => {
     failure = new LedgerUnavailable('away')
     await onEntry(visitor)
     failure = undefined
+    // Until then no request waits for the database again.
+    expect(onEntry(visitor)).toBeUndefined()
+    host.clock.ms += 60_000
     await onEntry(visitor)
     expect(noted).toHaveLength(1)
   })

@@ -20,18 +20,22 @@ export interface PeopleOptions {
 
 /** A person who is there is noted again after this time. */
 const noteMs = 6 * 60 * 60 * 1_000
+/** After a failure of the database, no request waits for a note for this time. */
+const pauseMs = 60_000
 
 /** A key of a person may never do more than that person may at that moment. */
 export function keyPeople({ book, keys, host }: PeopleOptions): KeyPeople {
   /** Requests of a page come in groups: the others wait for the same note. */
   const noting = new Map<string, Promise<void>>()
+  let failedAt = Number.NEGATIVE_INFINITY
 
   async function note(person: KeyPerson): Promise<void> {
     try {
       await keys.notePerson(person)
     } catch (error) {
-      // The person is noted at the next request. The ledger reports its trouble itself.
+      // The person is noted later. The ledger reports its trouble itself.
       if (!(error instanceof LedgerUnavailable)) throw error
+      failedAt = host.now()
     } finally {
       noting.delete(person.id)
     }
@@ -46,7 +50,7 @@ export function keyPeople({ book, keys, host }: PeopleOptions): KeyPeople {
     },
     onEntry(visitor) {
       const known = book.person(idOfPerson(visitor))
-      if (known === undefined) return undefined
+      if (known === undefined || Math.abs(host.now() - failedAt) < pauseMs) return undefined
       const person = personOf(visitor, host.now())
       if (isSame(known, person) && Math.abs(person.seen - known.seen) < noteMs) return undefined
       const open = noting.get(person.id) ?? note(person)

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../../test/fakes/databases.ts'
 import { needs } from '../../../test/needs.ts'
+import { LedgerUnavailable } from '../ledger.ts'
 import { rowRetentionDefault } from '../use/rows-file.ts'
 import { batchOf, usedRequest } from '../use/testing.ts'
 import type { UseStore } from '../use/use-store.ts'
@@ -95,6 +96,27 @@ describe.skipIf(needs('postgres') === undefined)('the use in PostgreSQL', () => 
     expect(await store.write([batch])).toEqual({ sumsProblem: 'no answer', isUnknown: true })
     expect(await store.write([batch])).toEqual({})
     expect([await one('sum(requests)', 'usage_hour'), await one('count(*)', 'request')]).toEqual([1, 1])
+  })
+
+  test('of many batches is written in parts; what a failure leaves written counts once', async () => {
+    const real = client()
+    let transactions = 0
+    const failing: PostgresClient = {
+      ...real,
+      transaction: async (work, options) => {
+        transactions += 1
+        // The partitions, then two parts of five.
+        if (transactions === 4) throw new LedgerUnavailable('away')
+        return await real.transaction(work, options)
+      },
+    }
+    const store = storeAt({ client: failing })
+    const batches = Array.from({ length: 10 }, (_, index) => batchOf(index + 1, Array(500).fill(usedRequest())))
+    expect(await store.write(batches)).toEqual({ sumsProblem: 'away', isUnknown: true })
+    expect(await one('sum(requests)', 'usage_hour')).toBe(2_000)
+    expect(await store.write(batches)).toEqual({})
+    expect([await one('sum(requests)', 'usage_hour'), await one('count(*)', 'request')]).toEqual([5_000, 5_000])
+    expect(transactions).toBe(9)
   })
 
   test('rows that cannot be stored do not keep the sums', async () => {

@@ -22,6 +22,8 @@ export interface ServerUseOptions {
   readonly clockOffsetMs?: number
 }
 
+/** Requests, or sums, of one transaction; a batch is never cut. */
+const partMax = 1_000
 const hoursKeptMs = 100 * 86_400_000
 const sourcesKeptMs = 30 * 86_400_000
 /** Limit of waiting for a lock on rows that others write, in which partitions are dropped. */
@@ -88,7 +90,8 @@ export function serverUseStore({
     )
   }
 
-  async function write(batches: readonly UseBatch[]): Promise<WriteResult> {
+  /** @returns why rows were given up; `undefined`: they are stored */
+  async function writePart(batches: readonly UseBatch[]): Promise<string | undefined> {
     if (!hasWeeks) await prepareWeeks()
     await prepareNames(batches)
     const problem = await client.transaction(async (query) => {
@@ -98,9 +101,26 @@ export function serverUseStore({
       await noteZone(query, hours.zone)
       return await tried(query, () => addRows(query, fresh, { names: names.table, clock }))
     })
-    if (problem === undefined) return {}
-    hasWeeks = false
-    return { rowsProblem: problem, areRowsLost: true }
+    if (problem !== undefined) hasWeeks = false
+    return problem
+  }
+
+  /** Batches that a later failure leaves written count once when they are sent again. */
+  async function write(batches: readonly UseBatch[]): Promise<WriteResult> {
+    let rowsProblem: string | undefined
+    let isPartWritten = false
+    try {
+      for (const part of partsOf(batches)) {
+        rowsProblem = (await writePart(part)) ?? rowsProblem
+        isPartWritten = true
+      }
+    } catch (error) {
+      // Ids may belong to a database that was put back since.
+      if (!(error instanceof LedgerUnavailable)) names = serverNames(Date.now)
+      const isUnknown = isPartWritten || error instanceof OutcomeUnknown
+      return { sumsProblem: reasonOf(error), ...(isUnknown ? { isUnknown } : {}) }
+    }
+    return rowsProblem === undefined ? {} : { rowsProblem, areRowsLost: true }
   }
 
   return {
@@ -111,15 +131,7 @@ export function serverUseStore({
         // The next write reports the trouble.
       }
     },
-    async write(batches) {
-      try {
-        return await write(batches)
-      } catch (error) {
-        // Ids may belong to a database that was put back since.
-        if (!(error instanceof LedgerUnavailable)) names = serverNames(Date.now)
-        return { sumsProblem: reasonOf(error), ...(error instanceof OutcomeUnknown ? { isUnknown: true } : {}) }
-      }
-    },
+    write,
     setZone(next) {
       if (next !== hours.zone) hours = zoneHours(next)
     },
@@ -143,6 +155,22 @@ export function serverUseStore({
     },
     close: () => client.close(),
   }
+}
+
+/** Parts of few requests, so that a slow server can write each within the deadline of a statement. */
+function partsOf(batches: readonly UseBatch[]): readonly (readonly UseBatch[])[] {
+  const parts: UseBatch[][] = []
+  let count = Number.POSITIVE_INFINITY
+  for (const batch of batches) {
+    const more = 'records' in batch ? batch.count : batch.sums.length
+    if (count + more > partMax) {
+      parts.push([])
+      count = 0
+    }
+    parts.at(-1)?.push(batch)
+    count += more
+  }
+  return parts
 }
 
 function summed(batches: readonly UseBatch[], hours: ZoneHours): readonly UseSum[] {
