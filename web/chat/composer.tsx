@@ -1,16 +1,17 @@
-import { useRef, type ClipboardEvent, type KeyboardEvent, type ReactNode, type RefObject } from 'react'
+import { useRef, useState, type ClipboardEvent, type KeyboardEvent, type ReactNode, type RefObject } from 'react'
 import type { ChatSettings } from '../history/conversation.ts'
 import { ImageStrip } from '../images/lazy-image-strip.tsx'
 import { IconButton } from '../ui/button.tsx'
 import { lazily } from '../ui/lazily.tsx'
+import { canDictate } from '../voice/reading.ts'
 import { GrowingText } from './growing-text.tsx'
 import { isSendKey } from './send-key.ts'
 import type { Attachments } from './use-attachments.ts'
 import type { DraftState } from './use-draft.ts'
 
 const RefusedFiles = lazily(async () => (await import('./chat-tools.ts')).RefusedFiles)
-
 const PresetList = lazily(async () => (await import('../presets/presets-page.ts')).PresetList, { failed: () => null })
+const Dictation = lazily(async () => (await import('../voice/dictation.tsx')).Dictation)
 
 /** Props of {@link Composer}. */
 export interface ComposerProps {
@@ -41,16 +42,23 @@ export function Composer({
   onSettings,
 }: ComposerProps): ReactNode {
   const { draft, change } = drafts
+  const [dictation, setDictation] = useState<{ readonly isOn: boolean; readonly fault?: string | undefined }>(silent)
   const canSend =
     !isAnswering &&
     blockedReason === undefined &&
     !attachments.isReading &&
     (draft.text.trim() !== '' || draft.images.length > 0)
 
+  function send(): void {
+    if (!canSend) return
+    setDictation(silent)
+    onSend()
+  }
+
   function onKeyDown(event: KeyboardEvent<HTMLTextAreaElement>): void {
     if (isSendKey(event.nativeEvent)) {
       event.preventDefault()
-      if (canSend) onSend()
+      send()
     } else if (event.key === 'ArrowUp' && draft.text === '' && !event.nativeEvent.isComposing) {
       event.preventDefault()
       onEditLast()
@@ -73,7 +81,7 @@ export function Composer({
       }
       onSubmit={(event) => {
         event.preventDefault()
-        if (canSend) onSend()
+        send()
       }}
     >
       {attachments.refused.length === 0 ? null : <RefusedFiles attachments={attachments} />}
@@ -103,8 +111,21 @@ export function Composer({
         hasFocus={!matchMedia('(pointer: coarse)').matches}
         className="bg-transparent px-4 pt-3 pb-1 outline-none"
       />
+      {dictation.isOn ? (
+        <Dictation drafts={drafts} onEnd={(fault) => setDictation({ isOn: false, fault })} />
+      ) : dictation.fault === undefined ? null : (
+        <p className="px-4 pb-1 text-sm text-bad">{dictation.fault}</p>
+      )}
       <div className="flex items-center gap-1 p-1.5">
         <PictureButton onPick={attachments.add} />
+        {canDictate() ? (
+          <IconButton
+            label="Dictate"
+            icon="mic"
+            aria-pressed={dictation.isOn}
+            onClick={() => setDictation({ isOn: !dictation.isOn })}
+          />
+        ) : null}
         <p className="min-w-0 flex-1 truncate px-1 text-xs text-muted">{blockedReason}</p>
         {isAnswering ? (
           <IconButton label="Stop" icon="stop" variant="primary" onClick={onStop} />
@@ -115,6 +136,8 @@ export function Composer({
     </form>
   )
 }
+
+const silent = { isOn: false }
 
 function PictureButton({ onPick }: { readonly onPick: (files: readonly File[]) => void }): ReactNode {
   const input = useRef<HTMLInputElement>(null)

@@ -46,7 +46,7 @@ export function pageRoutes({ files, hasAvatars }: PageOptions): {
       'cache-control': 'no-cache',
       'content-security-policy': policy(hasAvatars()),
       'cross-origin-opener-policy': 'same-origin',
-      'permissions-policy': 'camera=(), microphone=(), geolocation=()',
+      'permissions-policy': 'camera=(), microphone=(self), geolocation=()',
       'referrer-policy': 'no-referrer',
       vary: 'accept, accept-encoding',
       'x-frame-options': 'DENY',
