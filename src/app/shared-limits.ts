@@ -15,7 +15,7 @@ export interface SharedLimits {
 
 /** Longest time that a request waits for a decision of the store. */
 const decisionMs = 500
-/** A lease that is not used is missing to others for this time. */
+/** A lease that is not used is missing to others for up to twice this time. */
 const leaseMs = 500
 
 /**
