@@ -61,6 +61,7 @@ export async function serveHere(
   const { health, observer, stores, follow, stopping } = runtime
   const warn: Logger['warn'] = runtime.isReporter ? log.warn : () => undefined
   const requests = openRequests()
+  observer.trackRunning(requests.running)
   let limits: Limits = defaultLimits
   const capacity = capacityOf({
     limits: () => limits,

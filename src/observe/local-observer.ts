@@ -1,7 +1,7 @@
 import { gatewayMetrics, type GatewayMetricsOptions } from './gateway-metrics.ts'
 import type { Observer } from './observer.ts'
 import { recentRequests } from './recent-requests.ts'
-import type { RequestRecord } from './record.ts'
+import type { RequestRecord, RunningRequests } from './record.ts'
 
 /** Options of {@link localObserver}. */
 export interface LocalObserverOptions extends GatewayMetricsOptions {
@@ -15,6 +15,7 @@ export interface LocalObserverOptions extends GatewayMetricsOptions {
 export function localObserver({ now, onRecord, ...options }: LocalObserverOptions): Observer {
   const metrics = gatewayMetrics(options)
   const recent = recentRequests(now)
+  let running = (): RunningRequests => ({ count: 0, requests: [] })
   return {
     record(record) {
       metrics.record(record)
@@ -26,6 +27,10 @@ export function localObserver({ now, onRecord, ...options }: LocalObserverOption
     metricsText: async () => metrics.text(),
     remembered: async (scope, after) => recent.since(scope, after),
     find: async (scope, id) => recent.find(scope, id),
+    trackRunning(source) {
+      running = source
+    },
+    running: async () => running(),
     callers: async () => recent.callers(),
     attempts: async (providers) => new Map(providers.map((provider) => [provider, recent.attempts(provider)])),
     subscribe: recent.subscribe,

@@ -93,6 +93,7 @@ function service({ logLinesDropped = 0 } = {}) {
       metricsText: asked((handlers) => handlers.metricsText),
       rememberedRequests: asked((handlers) => handlers.rememberedRequests),
       findRequest: asked((handlers) => handlers.findRequest),
+      allRunning: asked((handlers) => handlers.allRunning),
       recentCallers: asked((handlers) => handlers.recentCallers),
       attemptsAt: asked((handlers) => handlers.attemptsAt),
       followRequests: (isFollowing) => {
@@ -101,6 +102,7 @@ function service({ logLinesDropped = 0 } = {}) {
       },
     }
     const remoteWorker: Remote<WorkerObserverHandlers> = {
+      runningRequests: () => toWorker.pass(undefined, observer.handlers.runningRequests),
       flushRecords: () => toWorker.pass(undefined, observer.handlers.flushRecords),
       requestsRecorded: (count) => {
         counts.push(count)
@@ -146,6 +148,26 @@ describe('a service of several processes', () => {
     two.observer.record(recordOf({ user: 'key:job', line: 7 }))
     expect((await one.observer.callers()).map(({ user, line }) => [user, line])).toContainEqual(['key:job', 7])
     expect((await two.observer.callers()).map(({ userId }) => userId)).toContain('github:1')
+  })
+
+  test('knows the requests under way in all workers, the oldest first', async () => {
+    const { worker } = service()
+    const one = worker()
+    const two = worker()
+    const running = (time: number) => ({
+      time,
+      id: `r${time}`,
+      api: 'chat',
+      model: 'm',
+      stream: true,
+      providers: ['a'],
+    })
+    one.observer.trackRunning(() => ({ count: 1, requests: [running(2)] }))
+    two.observer.trackRunning(() => ({ count: 301, requests: Array.from({ length: 200 }, () => running(1)) }))
+    // The primary asks workers that have sent something.
+    await Promise.all([one, two].map(({ observer }) => observer.remembered('all users', 0)))
+    const { count, requests } = await one.observer.running()
+    expect([count, requests.length, requests[0]?.id]).toEqual([302, 200, 'r1'])
   })
 
   test('keeps the requests of a worker in order', async () => {
@@ -260,7 +282,8 @@ describe('a worker that starts', () => {
       asked += 1
       return new Promise(() => undefined)
     }
-    primary.joined({ flushRecords, requestsRecorded: async () => undefined })
+    const runningRequests = async () => ({ count: 0, requests: [] })
+    primary.joined({ runningRequests, flushRecords, requestsRecorded: async () => undefined })
     expect([await valueOf(one, 'svc_requests_total'), asked]).toEqual([0, 0])
   })
 
@@ -327,6 +350,7 @@ describe('a primary that is slow', () => {
         metricsText: gone,
         rememberedRequests: gone,
         findRequest: gone,
+        allRunning: gone,
         recentCallers: gone,
         attemptsAt: gone,
         followRequests: gone,

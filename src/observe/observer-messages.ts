@@ -1,6 +1,7 @@
 import type { ProviderAttempts } from './provider-attempts.ts'
 import type { RecentCaller } from './recent-callers.ts'
 import type { RecentRequest, Remembered, Scope } from './recent-requests.ts'
+import type { RunningRequests } from './record.ts'
 
 /** State of a worker, sent with its records. */
 export interface WorkerGauges {
@@ -38,6 +39,8 @@ export type PrimaryObserverHandlers = {
   readonly metricsText: (nothing: undefined) => Promise<string>
   readonly rememberedRequests: (wanted: { readonly scope: Scope; readonly after: number }) => Promise<Remembered>
   readonly findRequest: (wanted: { readonly scope: Scope; readonly id: string }) => Promise<RecentRequest | undefined>
+  /** The requests under way in all workers. */
+  readonly allRunning: (nothing: undefined) => Promise<RunningRequests>
   readonly recentCallers: (nothing: undefined) => Promise<readonly RecentCaller[]>
   readonly attemptsAt: (providers: readonly string[]) => Promise<ReadonlyMap<string, ProviderAttempts>>
   /** Starts or stops `requestsRecorded` messages to the worker. */
@@ -46,6 +49,8 @@ export type PrimaryObserverHandlers = {
 
 /** A worker's handlers for messages of the primary. */
 export type WorkerObserverHandlers = {
+  /** The requests under way in this worker. */
+  readonly runningRequests: (nothing: undefined) => RunningRequests
   /** Sends all records and the gauges. Replies when the primary has them. */
   readonly flushRecords: (nothing: undefined) => Promise<void>
   /** The number of requests recorded so far. Sent to workers that follow, at most four times a second. */

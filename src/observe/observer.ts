@@ -1,7 +1,7 @@
 import type { ProviderAttempts } from './provider-attempts.ts'
 import type { RecentCaller } from './recent-callers.ts'
 import type { RecentRequest, Remembered, Scope } from './recent-requests.ts'
-import type { RequestRecord } from './record.ts'
+import type { RequestRecord, RunningRequests } from './record.ts'
 
 /**
  * Records requests and answers questions about them, for the whole service: in one process (`localObserver`) or in
@@ -24,6 +24,10 @@ export interface Observer {
   remembered(scope: Scope, after: number): Promise<Remembered>
   /** Returns the latest remembered request with this id. */
   find(scope: Scope, id: string): Promise<RecentRequest | undefined>
+  /** Sets the source of the requests under way in this process. */
+  trackRunning(source: () => RunningRequests): void
+  /** Returns the requests under way, without those of a process that does not answer within 1 s. */
+  running(): Promise<RunningRequests>
   /** Returns the last 1,000 callers with a name, the one that asked last first. */
   callers(): Promise<readonly RecentCaller[]>
   /** Returns the outcomes of attempts at these providers, by provider id. */

@@ -8,7 +8,7 @@ import type {
   WorkerObserverHandlers,
 } from './observer-messages.ts'
 import { recentRequests } from './recent-requests.ts'
-import type { RequestRecord } from './record.ts'
+import { runningMax, type RequestRecord, type RunningRequests } from './record.ts'
 import { sharedRuns } from './shared-runs.ts'
 
 const flushMs = 1_000
@@ -124,6 +124,23 @@ export function primaryObserver({
     state.gauges = { ...gauges, streamsOpen }
   }
 
+  /** Asks all workers. */
+  async function allRunning(): Promise<RunningRequests> {
+    const answers = await Promise.all(
+      Array.from(workers, async ({ worker, gauges }) =>
+        gauges === undefined ? undefined : withinMs(worker.runningRequests(undefined), limitMs).catch(() => undefined),
+      ),
+    )
+    const known = answers.filter((answer) => answer !== undefined)
+    return {
+      count: known.reduce((sum, { count }) => sum + count, 0),
+      requests: known
+        .flatMap(({ requests }) => requests)
+        .toSorted((one, other) => one.time - other.time)
+        .slice(0, runningMax),
+    }
+  }
+
   /** Computes a reply that includes all requests which ended before the question. */
   async function exact<Answer>(answer: () => Answer): Promise<Answer> {
     await upToDate()
@@ -141,6 +158,7 @@ export function primaryObserver({
         metricsText: () => exact(metrics.text),
         rememberedRequests: ({ scope, after }) => exact(() => recent.since(scope, after)),
         findRequest: ({ scope, id }) => exact(() => recent.find(scope, id)),
+        allRunning,
         recentCallers: () => exact(recent.callers),
         attemptsAt: (providers) =>
           exact(() => new Map(providers.map((provider) => [provider, recent.attempts(provider)]))),

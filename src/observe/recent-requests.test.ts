@@ -64,7 +64,7 @@ describe('recent requests', () => {
         totalMs: 20,
         usage,
         cost,
-        trail: [{ name: 'groq', status: 429, failure: 'rate_limit', ms: 12 }],
+        trail: [{ name: 'groq', status: 429, failure: 'rate_limit', ambiguous: true, ms: 12 }],
       },
     ])
   })

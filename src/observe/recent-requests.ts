@@ -14,7 +14,7 @@ export interface RecentRequest extends Omit<
   'trail' | 'listedAs' | 'upstream' | 'userId' | 'line' | 'unrecorded' | 'person'
 > {
   /** At most the first 32 attempts. */
-  readonly trail: readonly Pick<RecordedAttempt, 'name' | 'status' | 'failure' | 'ms'>[]
+  readonly trail: readonly Omit<RecordedAttempt, 'reason'>[]
 }
 
 /** The users whose requests are returned. */
@@ -163,8 +163,8 @@ function remembered({
   }
 }
 
-function bareAttempt({ name, status, failure, ms }: RecordedAttempt): RecentRequest['trail'][number] {
-  return { name, status, failure, ms }
+function bareAttempt({ reason: _, ...attempt }: RecordedAttempt): RecentRequest['trail'][number] {
+  return attempt
 }
 
 /** Listeners that are called at most four times a second. The timer runs only after a record and with listeners. */

@@ -44,6 +44,23 @@ export interface RequestRecord {
   readonly person?: { readonly user: string; readonly userId?: string } | undefined
 }
 
+/** A request under way. */
+export interface RunningRequest extends Pick<RequestRecord, 'time' | 'id' | 'api' | 'model' | 'stream' | 'user'> {
+  readonly firstTokenMs?: number | undefined
+  /** The providers that were asked so far, in their order. */
+  readonly providers: readonly string[]
+}
+
+/** The requests under way. */
+export interface RunningRequests {
+  readonly count: number
+  /** At most 200, the oldest first. */
+  readonly requests: readonly RunningRequest[]
+}
+
+/** Requests under way that are described. */
+export const runningMax = 200
+
 /** One attempt, for log and metrics. Has the shape of `Attempt` in service/trail.ts. */
 export interface RecordedAttempt {
   readonly name: string

@@ -9,7 +9,7 @@ import type {
 } from './observer-messages.ts'
 import type { Observer } from './observer.ts'
 import { recordOutbox } from './record-outbox.ts'
-import type { RequestRecord } from './record.ts'
+import type { RequestRecord, RunningRequests } from './record.ts'
 
 const answerMs = 5_000
 
@@ -43,6 +43,7 @@ export function workerObserver({
   let number = 0
   const listeners = new Set<{ readonly notify: (count: number) => void }>()
   let streamsOpen = 0
+  let running = (): RunningRequests => ({ count: 0, requests: [] })
   const outbox = recordOutbox<RequestRecord>({ send, ...(onOverflow === undefined ? {} : { onOverflow }) })
 
   async function send(records: readonly RequestRecord[]): Promise<void> {
@@ -84,6 +85,10 @@ export function workerObserver({
     metricsText: () => answered(primary.metricsText(undefined)),
     remembered: (scope, after) => answered(primary.rememberedRequests({ scope, after })),
     find: (scope, id) => answered(primary.findRequest({ scope, id })),
+    trackRunning(source) {
+      running = source
+    },
+    running: () => answered(primary.allRunning(undefined)),
     callers: () => answered(primary.recentCallers(undefined)),
     attempts: (providers) => answered(primary.attemptsAt(providers)),
     subscribe(listener) {
@@ -96,6 +101,7 @@ export function workerObserver({
     },
     flush: async () => await withinMs(outbox.flush(), answerMs),
     handlers: {
+      runningRequests: () => running(),
       flushRecords: outbox.flush,
       requestsRecorded(count) {
         for (const { notify } of listeners) notify(count)

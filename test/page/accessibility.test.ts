@@ -204,7 +204,7 @@ const steps: readonly (readonly [string, (tab: Tab, url: string) => Promise<void
     'a request',
     async (tab) => {
       await tab.click('[data-key] >> nth=0')
-      await tab.waitFor('dialog >> text=Request id')
+      await tab.waitFor('main >> text=Request id')
     },
   ],
 ]

@@ -26,7 +26,7 @@ export function OtherView({ route }: { readonly route: Route }): ReactNode {
     case 'providers':
       return <ProvidersView />
     case 'requests':
-      return <RequestsView />
+      return <RequestsView {...(route.id === undefined ? {} : { id: route.id })} />
     case 'usage':
       return <UsageView />
     case 'keys':

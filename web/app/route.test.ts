@@ -12,7 +12,11 @@ describe('a route', () => {
     ['#/compare', { view: 'compare' }],
     ['#/providers', { view: 'providers' }],
     ['#/requests', { view: 'requests' }],
-    ['#/requests/x', { view: 'requests' }],
+    ['#/requests/x', { view: 'requests', id: 'x' }],
+    ['#/requests/a.b_c-1', { view: 'requests', id: 'a.b_c-1' }],
+    ['#/requests?status=ok', { view: 'requests' }],
+    ['#/requests/', { view: 'requests' }],
+    ['#/chat/a.b', { view: 'chat' }],
     ['#/usage', { view: 'usage' }],
     ['#/keys', { view: 'keys' }],
     ['#/limits', { view: 'limits' }],
@@ -25,10 +29,13 @@ describe('a route', () => {
     expect(parseHash(hash)).toEqual(route)
   })
 
-  test.each<Route>([{ view: 'chat' }, { view: 'chat', id: 'x_1' }, { view: 'providers' }, { view: 'requests' }])(
-    '%p is read from its own link',
-    (route) => {
-      expect(parseHash(hrefOf(route))).toEqual(route)
-    },
-  )
+  test.each<Route>([
+    { view: 'chat' },
+    { view: 'chat', id: 'x_1' },
+    { view: 'providers' },
+    { view: 'requests' },
+    { view: 'requests', id: 'x.y' },
+  ])('%p is read from its own link', (route) => {
+    expect(parseHash(hrefOf(route))).toEqual(route)
+  })
 })

@@ -3,17 +3,20 @@ import { useSyncExternalStore } from 'react'
 const otherViews = ['compare', 'providers', 'requests', 'usage', 'keys', 'limits', 'audit'] as const
 
 /** The view shown, with its parameters. Stored in the address after `#`. */
-export type Route = { readonly view: 'chat'; readonly id?: string } | { readonly view: (typeof otherViews)[number] }
+export type Route =
+  | { readonly view: 'chat' | 'requests'; readonly id?: string }
+  | { readonly view: Exclude<(typeof otherViews)[number], 'requests'> }
 
 const newChat: Route = { view: 'chat' }
 let cached: { readonly hash: string; readonly route: Route } = { hash: '', route: newChat }
 
 /** Parses a location hash. Anything unknown is a new chat. */
 export function parseHash(hash: string): Route {
-  const [, view = '', id = ''] = /^#\/([a-z]*)\/?([\w-]{0,64})/.exec(hash) ?? []
+  const [, view = '', id = ''] = /^#\/([a-z]*)\/?([\w.-]{0,128})/.exec(hash) ?? []
   const other = otherViews.find((each) => each === view)
+  if (other === 'requests' && id !== '') return { view: other, id }
   if (other !== undefined) return { view: other }
-  return view === 'chat' && id !== '' ? { view, id } : newChat
+  return view === 'chat' && /^[\w-]{1,64}$/.test(id) ? { view, id } : newChat
 }
 
 /** Returns the title of a view: its name with a capital. */
@@ -23,8 +26,9 @@ export function titleOf(view: Route['view']): string {
 
 /** Returns the link to a route. */
 export function hrefOf(route: Route): string {
-  if (route.view !== 'chat') return `#/${route.view}`
-  return route.id === undefined ? '#/' : `#/chat/${route.id}`
+  const { view, id } = { id: undefined, ...route }
+  if (id !== undefined) return `#/${view}/${id}`
+  return view === 'chat' ? '#/' : `#/${view}`
 }
 
 /** Navigates to a route. @param replaces replaces the current entry of the browser's history */

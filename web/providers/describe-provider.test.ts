@@ -65,7 +65,7 @@ test('success has share and count', () => {
 
 test('the first token has median and 95th percentile', () => {
   expect(describeFirstToken({ attempts: { count: 2, ok: 2, firstTokenP50: 340, firstTokenP95: 1_200 } })).toBe(
-    '340 ms, 95 % within 1.2 s',
+    'p50 340 ms, p95 1.2 s',
   )
   expect(describeFirstToken({ attempts: { count: 1, ok: 1 } })).toBeUndefined()
 })

@@ -58,12 +58,12 @@ export function describeSuccess({ attempts: { count, ok } }: Pick<ProviderEntry,
   return count === 0 ? undefined : `${formatShare(ok / count)} of ${count.toLocaleString('en')}`
 }
 
-/** `340 ms, 95 % within 1.2 s`; `undefined` without streams. */
+/** `p50 340 ms, p95 1.2 s`; `undefined` without streams. */
 export function describeFirstToken({
   attempts: { firstTokenP50, firstTokenP95 },
 }: Pick<ProviderEntry, 'attempts'>): string | undefined {
   if (firstTokenP50 === undefined) return undefined
-  return `${formatMs(firstTokenP50)}${firstTokenP95 === undefined ? '' : `, 95 % within ${formatMs(firstTokenP95)}`}`
+  return `p50 ${formatMs(firstTokenP50)}${firstTokenP95 === undefined ? '' : `, p95 ${formatMs(firstTokenP95)}`}`
 }
 
 /** The outcome of a test, in one sentence. */

@@ -19,7 +19,7 @@ const { provider: _provider, ...unanswered } = request
 const { promptTokens: _prompt, completionTokens: _completion, ...uncounted } = request
 
 test.each<[string, RequestEntry, string, string]>([
-  ['a price', { ...request, cost: 0.5, costSource: 'config' }, '$0.50', '$0.50'],
+  ['a price', { ...request, cost: 0.5, costSource: 'config' }, '$0.50', '$0.50, by the price in providers.json'],
   ['a price of 0', { ...request, cost: 0, costSource: 'catalogue' }, '$0', '$0, a server on this machine'],
   ['an estimate', { ...request, cost: 0.5, isEstimated: true }, '≈$0.50', '≈$0.50'],
   ['a reported cost', { ...request, cost: 0.5, costSource: 'reported' }, '$0.50', '$0.50, as the provider reported it'],

@@ -2,7 +2,7 @@ import type { RequestEntry } from '../../src/http/page/page-api.ts'
 import { formatCost, markEstimate } from '../ui/format.ts'
 
 const sources = {
-  config: '',
+  config: ', by the price in providers.json',
   reported: ', as the provider reported it',
   reports: ', by the costs that the provider reported before',
   'prices.json': ', by prices.json',
@@ -20,10 +20,10 @@ export function shortCost({ provider, cost, isEstimated, promptTokens, completio
 
 /** The cost of a request, and where its price is from. */
 export function costInWords(request: RequestEntry): string {
-  const { provider, cost, costSource = 'config', hasConflict } = request
+  const { provider, cost, costSource, hasConflict } = request
   if (cost !== undefined) {
     const doubt = hasConflict === true ? '; its counts contradict each other, the larger ones were taken' : ''
-    return `${shortCost(request)}${sources[costSource]}${doubt}`
+    return `${shortCost(request)}${costSource === undefined ? '' : sources[costSource]}${doubt}`
   }
   if (provider === undefined) return 'no provider answered'
   return shortCost(request) === 'no price' ? 'no price is known' : 'not known, since the provider reported no tokens'

@@ -54,15 +54,15 @@ function firstTokenChart(hour: readonly MinuteEntry[]): Chart {
   const median = hour.map(({ firstTokenP50 }) => firstTokenP50),
     p95 = hour.map(({ firstTokenP95 }) => firstTokenP95)
   return {
-    title: 'First token',
+    title: 'Time to first token',
     times: hour.map(({ time }) => time),
     lines: [
-      { name: 'median', values: median, colour: 'text-accent' },
-      { name: '95 % within', values: p95, colour: 'text-warn', isDashed: true },
+      { name: 'p50', values: median, colour: 'text-accent' },
+      { name: 'p95', values: p95, colour: 'text-warn', isDashed: true },
     ],
     columns: [
-      { name: 'Median', values: median },
-      { name: '95 % within', values: p95 },
+      { name: 'p50', values: median },
+      { name: 'p95', values: p95 },
     ],
     format: formatMs,
     formatAxis: (ms) => (ms >= 10_000 ? `${ms / 1_000} s` : formatMs(ms)),

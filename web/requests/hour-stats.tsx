@@ -33,7 +33,7 @@ export function HourStats({ figures }: { readonly figures: HourFigures }): React
         more={errorShare === undefined ? 'no requests' : `${formatCount(errors)} of ${formatCount(requests)}`}
       />
       <Stat
-        name="First token, 95 % within"
+        name="Time to first token, p95"
         value={firstTokenP95 === undefined ? undefined : formatMs(firstTokenP95)}
         more={firstTokenP95 === undefined ? 'no streams' : part}
       />

@@ -37,8 +37,8 @@ const labels: Readonly<Record<Choice, string>> = {
   api: 'Format',
 }
 const minimumLabels: Readonly<Record<Minimum, string>> = {
-  firstTokenMsMin: 'First token after, ms',
-  totalMsMin: 'Takes at least, ms',
+  firstTokenMsMin: 'Time to first token from, ms',
+  totalMsMin: 'Duration from, ms',
   tokensMin: 'Tokens at least',
   costMin: 'Costs at least, $',
 }
@@ -56,23 +56,30 @@ const all: Readonly<Record<Choice, string>> = {
 const field =
   'min-h-9 w-full min-w-0 rounded-lg border border-muted bg-page px-2 text-base @2xl:text-sm ' +
   'pointer-coarse:min-h-11 pointer-coarse:text-base'
-const wide = '(min-width: 48rem)'
 
-/** Filters for every column. Each option shows how many requests it would leave. Collapsed on phones. */
+/** Filters for every column, behind a button. Each option shows how many requests it would leave. */
 export function RequestFilterBar({ rows, filters, onChange, onClear }: RequestFilterBarProps): ReactNode {
   const count = countFilters(filters)
-  const [isOpen, setOpen] = useState(() => matchMedia(wide).matches || count > 0)
+  const [isOpen, setOpen] = useState(false)
+  const panel = useId()
   const hasUsers = filters.user !== '' || rows.some(({ request }) => request.user !== undefined)
   const choices: readonly Choice[] = hasUsers
     ? ['status', 'model', 'provider', 'user', 'error', 'api']
     : ['status', 'model', 'provider', 'error', 'api']
   return (
-    <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
-      <details className="min-w-0 flex-1" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
-        <summary className="w-fit rounded-md py-1.5 text-sm font-medium pointer-coarse:py-2.5">
+    <div className="flex flex-col gap-2">
+      <div className="flex flex-wrap gap-2">
+        <Button icon="sliders" aria-expanded={isOpen} aria-controls={panel} onClick={() => setOpen(!isOpen)}>
           Filters{count === 0 ? '' : ` (${count})`}
-        </summary>
-        <div className="mt-2 grid grid-cols-[repeat(auto-fit,minmax(9rem,1fr))] gap-3">
+        </Button>
+        {count === 0 ? null : (
+          <Button icon="close" onClick={onClear}>
+            Clear filters
+          </Button>
+        )}
+      </div>
+      <div id={panel} role="group" aria-label="Filters" hidden={!isOpen}>
+        <div className="grid grid-cols-[repeat(auto-fit,minmax(9rem,1fr))] gap-3">
           {choices.map((choice) => (
             <ChoiceField key={choice} choice={choice} rows={rows} filters={filters} onChange={onChange} />
           ))}
@@ -94,12 +101,7 @@ export function RequestFilterBar({ rows, filters, onChange, onClear }: RequestFi
             />
           ))}
         </div>
-      </details>
-      {count === 0 ? null : (
-        <Button icon="close" onClick={onClear}>
-          Clear filters
-        </Button>
-      )}
+      </div>
     </div>
   )
 }

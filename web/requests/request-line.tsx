@@ -59,7 +59,6 @@ export const RequestLine = memo(function RequestLine({
       <td role="cell" className="[grid-area:1/1] @5xl:[grid-area:auto]">
         <button
           type="button"
-          aria-haspopup="dialog"
           tabIndex={isTabStop ? 0 : -1}
           className={
             'scroll-mt-12 rounded-sm after:absolute after:inset-0 focus-visible:outline-none ' +
@@ -106,7 +105,7 @@ export const RequestLine = memo(function RequestLine({
           '@5xl:[grid-area:auto]'
         }
       >
-        <span className="@5xl:hidden">first token </span>
+        <span className="@5xl:hidden">time to first token </span>
         {firstTokenMs === undefined ? '–' : formatMs(firstTokenMs)}
       </td>
       <td role="cell" className="text-right [grid-area:2/4] @5xl:[grid-area:auto]">

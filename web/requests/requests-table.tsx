@@ -90,8 +90,18 @@ export function RequestsTable({ rows, hasUsers, onOpen, onReading }: RequestsTab
   )
 }
 
-const columns = ['Time', 'User', 'Model', 'Trail', 'Status', 'First token', 'Total', 'Tokens in / out', 'Cost'] as const
-const figures: readonly string[] = ['First token', 'Total', 'Tokens in / out', 'Cost']
+const columns = [
+  'Time',
+  'User',
+  'Model',
+  'Trail',
+  'Status',
+  'First token',
+  'Duration',
+  'Tokens in / out',
+  'Cost',
+] as const
+const figures: readonly string[] = ['First token', 'Duration', 'Tokens in / out', 'Cost']
 
 function Headings({ hasUsers }: { readonly hasUsers: boolean }): ReactNode {
   return (

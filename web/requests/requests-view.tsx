@@ -1,22 +1,24 @@
-import { useEffect, useEffectEvent, useMemo, useRef, useState, type ReactNode } from 'react'
+import { useEffect, useEffectEvent, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from 'react'
 import type { RequestEntry } from '../../src/http/page/page-api.ts'
+import { hrefOf, navigate } from '../app/route.ts'
 import { useServices } from '../services.ts'
 import { announce } from '../ui/announce.ts'
-import { Button } from '../ui/button.tsx'
+import { Button, ButtonLink } from '../ui/button.tsx'
 import { formatCount } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { useNow } from '../ui/use-now.ts'
-import { filterRequests, isFiltering, noFilters } from './filter-requests.ts'
+import { filterRequests, isFiltering, noFilters, type RequestFilters } from './filter-requests.ts'
 import { HourCharts } from './hour-charts.tsx'
 import { HourStats } from './hour-stats.tsx'
 import { LiveState } from './live-state.tsx'
 import { hourFigures, lastHour } from './minutes.ts'
-import { RequestDetails } from './request-details.tsx'
 import { RequestFilterBar } from './request-filters.tsx'
+import { RequestPage } from './request-page.tsx'
 import { newSince, type RequestRow } from './request-rows.ts'
 import type { RequestsState } from './requests-feed.ts'
 import { RequestsTable } from './requests-table.tsx'
-import { useFilters } from './use-filters.ts'
+import { RunningRequests } from './running-requests.tsx'
+import { hrefOfList, useFilters } from './use-filters.ts'
 import { useHeld } from './use-held.ts'
 import { useRequests } from './use-requests.ts'
 
@@ -24,39 +26,92 @@ const none: readonly RequestRow[] = []
 /** Delay after the last filter change, so that announcements do not interrupt typing. */
 const announceMs = 600
 
-/** The last requests, live, and the last hour in charts. */
-export function RequestsView(): ReactNode {
+/**
+ * The last requests, live, and the last hour in charts; or one of the requests. The list stays as it is meanwhile.
+ *
+ * @param id of the request that is shown
+ */
+export function RequestsView({ id }: { readonly id?: string }): ReactNode {
   const {
-    boot: { isOwner },
+    boot: { isOwner, hasUsage },
   } = useServices()
+  const [filters, setFilters] = useFilters()
+  const [opened, setOpened] = useState<RequestEntry>()
+  const noteScroll = useScrollKept(id === undefined)
   const live = useRequests()
   const [isPaused, setPaused] = useState(false)
   const { rows, minutes } = useHeld(live, isPaused)
   return (
-    <div className="@container relative">
-      <div className="flex flex-col gap-4 p-4 @2xl:p-6">
-        <header className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
-          <div>
-            <h1 className="text-xl font-semibold">Requests</h1>
-            <p className="text-sm text-muted">
-              {isOwner ? 'The last 1,000' : 'Yours among the last 1,000'}, in memory only. Questions and answers are not
-              kept.
-            </p>
-          </div>
-          <LiveState connection={live.connection} isPaused={isPaused} onPause={setPaused} />
-        </header>
-        <Trouble state={live} />
-        {rows === undefined ? (
-          <Waiting state={live} />
-        ) : (
-          <>
-            <Hour minutes={minutes} rows={rows} />
-            <RequestList live={live.rows ?? none} rows={rows} onResume={() => setPaused(false)} />
-          </>
-        )}
+    <>
+      {id === undefined ? null : (
+        <RequestPage
+          id={id}
+          known={opened?.id === id ? opened : live.rows?.find(({ request }) => request.id === id)?.request}
+          back={hrefOfList(filters)}
+        />
+      )}
+      <div className="@container relative" hidden={id !== undefined}>
+        <div className="flex flex-col gap-4 p-4 @2xl:p-6">
+          <header className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
+            <div>
+              <h1 className="text-xl font-semibold">Requests</h1>
+              <p className="text-sm text-muted">
+                {isOwner ? 'The last 1,000' : 'Yours among the last 1,000'}, in memory only. Questions and answers are
+                not kept.
+              </p>
+            </div>
+            <div className="flex flex-wrap items-center gap-2">
+              {hasUsage === true ? (
+                <ButtonLink href={`${hrefOf({ view: 'usage' })}?by=person`}>Cost by person and day</ButtonLink>
+              ) : null}
+              <LiveState connection={live.connection} isPaused={isPaused} onPause={setPaused} />
+            </div>
+          </header>
+          <Trouble state={live} />
+          {rows === undefined ? (
+            <Waiting state={live} />
+          ) : (
+            <>
+              <Hour minutes={minutes} rows={rows} />
+              {id === undefined ? <RunningRequests /> : null}
+              <RequestList
+                live={live.rows ?? none}
+                rows={rows}
+                filters={filters}
+                setFilters={setFilters}
+                isHeld={id !== undefined}
+                onOpen={(request) => {
+                  noteScroll()
+                  setOpened(request)
+                  navigate({ view: 'requests', id: request.id })
+                }}
+                onResume={() => setPaused(false)}
+              />
+            </>
+          )}
+        </div>
       </div>
-    </div>
+    </>
   )
+}
+
+/**
+ * Restores the scroll position and the focus of the list when a request was shown.
+ *
+ * @returns notes them, to be called before a request is shown
+ */
+function useScrollKept(isList: boolean): () => void {
+  const kept = useRef<{ readonly top: number; readonly focus: Element | null }>(undefined)
+  useLayoutEffect(() => {
+    if (!isList || kept.current === undefined) return
+    const { top, focus } = kept.current
+    kept.current = undefined
+    document.querySelector('main')?.scrollTo({ top })
+    if (focus instanceof HTMLElement) focus.focus({ preventScroll: true })
+  }, [isList])
+  return () => {
+    kept.current = { top: document.querySelector('main')?.scrollTop ?? 0, focus: document.activeElement }
+  }
 }
 
 function Hour({
@@ -89,16 +144,23 @@ function Hour({
 function RequestList({
   live,
   rows,
+  filters,
+  setFilters,
+  isHeld,
+  onOpen,
   onResume,
 }: {
   readonly live: readonly RequestRow[]
   readonly rows: readonly RequestRow[]
+  readonly filters: RequestFilters
+  readonly setFilters: (filters: RequestFilters) => void
+  /** A request is being read. */
+  readonly isHeld: boolean
+  readonly onOpen: (request: RequestEntry) => void
   readonly onResume: () => void
 }): ReactNode {
-  const [filters, setFilters] = useFilters()
-  const [opened, setOpened] = useState<RequestEntry>()
   const [isReading, setReading] = useState(false)
-  const shown = useHeld(rows, isReading || opened !== undefined)
+  const shown = useHeld(rows, isReading || isHeld)
   const found = useMemo(() => filterRequests(shown, filters), [shown, filters])
   const waiting = useMemo(() => filterRequests(newSince(live, shown), filters).length, [live, shown, filters])
   const top = useRef<HTMLDivElement>(null)
@@ -148,13 +210,12 @@ function RequestList({
         <RequestsTable
           rows={found}
           hasUsers={shown.some(({ request }) => request.user !== undefined)}
-          onOpen={({ request }) => setOpened(request)}
+          onOpen={({ request }) => onOpen(request)}
           onReading={setReading}
         />
       ) : (
         <Nothing hasRequests={shown.length > 0} onClear={clear} />
       )}
-      <RequestDetails request={opened} onClose={() => setOpened(undefined)} />
     </section>
   )
 }

@@ -25,13 +25,19 @@ const measures: Readonly<Record<Measure, string>> = { cost: 'Cost', requests: 'R
 
 type Group = keyof typeof groups
 
+/** The group that the address names, as in `#/usage?by=person`. */
+function groupOf(hash: string): Group {
+  const named = new URLSearchParams(hash.split('?')[1]).get('by')
+  return named !== null && Object.hasOwn(groups, named) ? (named as Group) : 'model'
+}
+
 /** Use and cost: of all people for owners, else of the person. */
 export function UsageView(): ReactNode {
   const {
     boot: { isOwner },
   } = useServices()
   const [rangeLabel, setRange] = useState<string>(usageRanges[1].label)
-  const [by, setBy] = useState<Group>('model')
+  const [by, setBy] = useState<Group>(() => groupOf(location.hash))
   const [measure, setMeasure] = useState<Measure>('cost')
   const range = usageRanges.find(({ label }) => label === rangeLabel) ?? usageRanges[1]
   const { answer, error, reload } = useAnswer<UsageAnswer>(

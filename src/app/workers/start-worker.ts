@@ -35,6 +35,7 @@ export function startWorker(
   function join(worker: Channel<WorkerHandlers>) {
     group.add(worker)
     observed = observer.joined({
+      runningRequests: () => worker.call('runningRequests', undefined),
       flushRecords: () => worker.call('flushRecords', undefined),
       requestsRecorded: async (recorded) => worker.notify('requestsRecorded', recorded),
     })

@@ -62,6 +62,8 @@ const spec = {
 } as const
 const state = { lease: 2, remaining: 1, resetMs: 1.5 }
 
+const runningOne = { time: 5, id: 'r', api: 'chat', model: 'm', stream: true, user: 'ann', providers: ['a'] }
+
 const head = { status: 200, headers: { 'content-type': 'text/event-stream' } }
 
 const toPrimary: Samples<PrimaryHandlers> = {
@@ -80,6 +82,7 @@ const toPrimary: Samples<PrimaryHandlers> = {
     { mark: 2, requests: [request], minutes: [minute] },
   ],
   findRequest: [{ scope: 'all users', id: 'r' }, request],
+  allRunning: [undefined, { count: 1, requests: [runningOne] }],
   recentCallers: [undefined, [{ user: 'key:a', line: 2, person: { user: 'ann', userId: 'github:1' } }]],
   attemptsAt: [['a', 'b'], new Map([['a', noAttempts]])],
   followRequests: [true, undefined],
@@ -112,6 +115,7 @@ const toWorker: Samples<WorkerHandlers> = {
   drain: ['SIGTERM', undefined],
   ping: [undefined, undefined],
   takeFile: [{ path: '/etc/providers.json', content: {}, isReporter: true }, true],
+  runningRequests: [undefined, { count: 1, requests: [runningOne] }],
   flushRecords: [undefined, undefined],
   requestsRecorded: [7, undefined],
   spread: [undefined, undefined],

@@ -35,6 +35,7 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
       metricsText: () => primary.call('metricsText', undefined),
       rememberedRequests: (wanted) => primary.call('rememberedRequests', wanted),
       findRequest: (wanted) => primary.call('findRequest', wanted),
+      allRunning: () => primary.call('allRunning', undefined),
       recentCallers: () => primary.call('recentCallers', undefined),
       attemptsAt: (providers) => primary.call('attemptsAt', providers),
       followRequests: (isFollowing) => primary.call('followRequests', isFollowing),

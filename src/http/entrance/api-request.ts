@@ -7,6 +7,7 @@ import { overloaded } from '../../gateway/all-failed.ts'
 import type { GatewayCall, UnrecordedCost } from '../../gateway/gateway-call.ts'
 import type { Gateway, ServedReply } from '../../gateway/gateway.ts'
 import type { LimitAdmission } from '../../limits/admission.ts'
+import type { RunningRequest } from '../../observe/record.ts'
 import { estimatedUsage, isCounted } from '../../prices/estimated-usage.ts'
 import { learnSizes, sizeKey } from '../../prices/token-sizes.ts'
 import { countOf } from '../../prices/units.ts'
@@ -19,7 +20,7 @@ import type { BodyReservation } from './body-budget.ts'
 import type { EntranceOptions } from './entrance-options.ts'
 import { limitReached } from './limit-answers.ts'
 import type { OpenRequest, Stoppable } from './open-requests.ts'
-import { recordOf, type Outcome, type Progress } from './progress.ts'
+import { recordOf, runningOf, type Outcome, type Progress } from './progress.ts'
 import { ClientLeft } from './read-body.ts'
 
 /**
@@ -87,6 +88,10 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
 
   peerPort(): number | undefined {
     return this.context.peerPort()
+  }
+
+  describe(): RunningRequest {
+    return runningOf(this)
   }
 
   stop(): void {

@@ -21,6 +21,28 @@ describe('open requests', () => {
     expect(requests.count).toBe(0)
   })
 
+  test('are described while they are open, the oldest 200', () => {
+    const requests = openRequests()
+    const describe = (time: number) => () => ({
+      time,
+      id: String(time),
+      api: 'chat',
+      model: '',
+      stream: false,
+      providers: [],
+    })
+    const all = Array.from({ length: 250 }, (_, index) =>
+      requests.begin({ ...request(), describe: describe(1_000 - index) }),
+    )
+    requests.begin(request())
+    expect(requests.running().count).toBe(251)
+    expect(requests.running().requests.map(({ time }) => time)).toEqual(
+      Array.from({ length: 200 }, (_, index) => 751 + index),
+    )
+    for (const each of all) each.end()
+    expect(requests.running()).toEqual({ count: 1, requests: [] })
+  })
+
   test('are awaited by every caller, until the last has ended', async () => {
     const requests = openRequests()
     const [one, other] = [requests.begin(request()), requests.begin(request())]

@@ -1,9 +1,13 @@
+import { runningMax, type RunningRequest, type RunningRequests } from '../../observe/record.ts'
+
 /** A request, as {@link OpenRequests} sees it. */
 export interface Stoppable {
   /** Ends the request with an error that the client can read. */
   stop(): void
   /** Remote port of its connection; `undefined` once it is closed. */
   peerPort(): number | undefined
+  /** Its facts. Absent: it is not shown. */
+  describe?(): RunningRequest
 }
 
 /** A request that has begun. */
@@ -18,6 +22,8 @@ export interface OpenRequests {
   readonly count: number
   /** Known remote ports of all requests. Expensive: it asks the server for each. */
   peers(): ReadonlySet<number>
+  /** The facts of open requests. */
+  running(): RunningRequests
   /** Resolves when no request is open; at once if none is. */
   idle(): Promise<void>
   /** Stops all open requests. */
@@ -58,6 +64,10 @@ export function openRequests(): OpenRequests {
       return entries.length
     },
     peers: () => new Set(entries.flatMap(({ request }) => request.peerPort() ?? [])),
+    running: () => ({
+      count: entries.length,
+      requests: oldest(entries.flatMap(({ request }) => request.describe?.() ?? [])),
+    }),
     idle: () =>
       entries.length === 0
         ? Promise.resolve()
@@ -68,4 +78,9 @@ export function openRequests(): OpenRequests {
       for (const { request } of [...entries]) request.stop()
     },
   }
+}
+
+/** The first ones to be shown. */
+function oldest(requests: readonly RunningRequest[]): readonly RunningRequest[] {
+  return requests.toSorted((one, other) => one.time - other.time).slice(0, runningMax)
 }

@@ -4,7 +4,7 @@ import type { Usage } from '../../formats/usage.ts'
 import type { UnrecordedCost } from '../../gateway/gateway-call.ts'
 import type { Gateway, ServedReply } from '../../gateway/gateway.ts'
 import type { LimitAdmission } from '../../limits/admission.ts'
-import type { RecordedAttempt, RequestRecord } from '../../observe/record.ts'
+import type { RecordedAttempt, RequestRecord, RunningRequest } from '../../observe/record.ts'
 import type { CostOf } from '../../prices/cost.ts'
 import { DeadlineExceeded } from '../../service/deadline-exceeded.ts'
 import type { Trail } from '../../service/trail.ts'
@@ -120,6 +120,30 @@ function unrecordedElsewhere(
 ): readonly UnrecordedCost[] | undefined {
   const others = unrecorded?.filter(({ provider }) => provider !== answered)
   return others === undefined || others.length === 0 ? undefined : others
+}
+
+/** The facts of a request under way. */
+export function runningOf({
+  context,
+  format,
+  trail,
+  time,
+  model,
+  stream,
+  served,
+  firstTokenMs,
+}: Progress): RunningRequest {
+  const asked = trail.map(({ name }) => name)
+  return {
+    time,
+    id: context.id,
+    api: format.name,
+    model: model.slice(0, modelLengthMax).toWellFormed(),
+    stream,
+    user: context.user,
+    firstTokenMs,
+    providers: served === undefined || asked.includes(served.provider) ? asked : [...asked, served.provider],
+  }
 }
 
 /** Adds the cost of attempts that reported tokens and did not become the answer. Few trails have any. */

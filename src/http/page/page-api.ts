@@ -289,7 +289,7 @@ export interface RequestEntry {
   readonly error?: string | undefined
   /** The provider that answered. */
   readonly provider?: string | undefined
-  readonly trail: readonly TrailEntry[]
+  readonly trail: readonly AttemptEntry[]
   readonly firstTokenMs?: number
   readonly totalMs: number
   readonly promptTokens?: number
@@ -304,6 +304,28 @@ export interface RequestEntry {
   readonly isEstimated?: true
 }
 
+/** `GET /api/running`: the requests under way. Owners get those of all users, others their own. */
+export interface RunningAnswer {
+  readonly count: number
+  /** At most 200, the oldest first. */
+  readonly requests: readonly RunningEntry[]
+}
+
+/** A request under way. */
+export interface RunningEntry {
+  readonly time: number
+  readonly id: string
+  readonly user?: string | undefined
+  readonly api: string
+  /** Empty while its body is being read. */
+  readonly model: string
+  readonly stream: boolean
+  /** The first token was sent after this time. */
+  readonly firstTokenMs?: number | undefined
+  /** The providers that were asked so far. */
+  readonly providers: readonly string[]
+}
+
 /** One attempt of a request. */
 export interface TrailEntry {
   readonly provider: string
@@ -312,6 +334,18 @@ export interface TrailEntry {
   /** Class of the failure, such as `rate_limit`; absent when the provider answered. */
   readonly failure?: string
   readonly ms: number
+}
+
+/** One attempt of a request in the list, with what it cost. */
+export interface AttemptEntry extends TrailEntry {
+  /** Reported tokens of an attempt that did not become the answer, and their cost in USD. */
+  readonly promptTokens?: number
+  readonly completionTokens?: number
+  readonly cost?: number
+  /** What limits of money booked for an attempt without an answer, in USD. */
+  readonly bookedCost?: number
+  /** The provider may have processed and billed the attempt although no answer arrived. */
+  readonly mayBeBilled?: true
 }
 
 /** The requests that ended in one minute. */

@@ -144,6 +144,28 @@ const bare = {
   totalMs: 20.1,
 }
 
+describe('GET /api/running', () => {
+  test('has the requests under way: of all users for owners, else of the user', async () => {
+    const { recent, json } = subject()
+    const running = (user: string | undefined) => ({
+      ...{
+        time: 5,
+        id: `of ${user}`,
+        api: 'chat',
+        model: 'm',
+        stream: true,
+        user,
+        providers: ['a', 'b'],
+        firstTokenMs: 7,
+      },
+    })
+    recent.trackRunning(() => ({ count: 3, requests: [running('ada'), running('bob')] }))
+    expect(await json('/api/running', 'ada')).toEqual({ count: 3, requests: [running('ada'), running('bob')] })
+    expect(await json('/api/running', 'bob')).toEqual({ count: 1, requests: [running('bob')] })
+    expect(await json('/api/running', 'eve')).toEqual({ count: 0, requests: [] })
+  })
+})
+
 describe('the requests', () => {
   test('are empty at first', async () => {
     expect(await subject().json('/api/requests')).toEqual({ requests: [], minutes: [] })
@@ -163,7 +185,15 @@ describe('the requests', () => {
         cost: { nanoUsd: 2_000_000_001, source: 'config', hasConflict: true },
         usage: { promptTokens: 1_000_000, completionTokens: 500_000, totalTokens: 1_500_000 },
         trail: [
-          { name: 'groq', failure: 'timeout', reason: 'no answer', ambiguous: true, ms: 5 },
+          { name: 'groq', failure: 'timeout', reason: 'no answer', ambiguous: true, bookedNanoUsd: 5_000_000, ms: 5 },
+          {
+            name: 'azure',
+            status: 200,
+            failure: 'malformed',
+            tokens: { promptTokens: 3, completionTokens: 4 },
+            cost: { nanoUsd: 1_000_000, source: 'list' },
+            ms: 2,
+          },
           { name: 'openai', status: 200, ms: 1 },
         ],
       }),
@@ -182,7 +212,11 @@ describe('the requests', () => {
       costSource: 'config',
       hasConflict: true,
       trail: [
-        { provider: 'groq', failure: 'timeout', ms: 5 },
+        { provider: 'groq', failure: 'timeout', ms: 5, bookedCost: 0.005, mayBeBilled: true },
+        {
+          ...{ provider: 'azure', status: 200, failure: 'malformed', ms: 2 },
+          ...{ promptTokens: 3, completionTokens: 4, cost: 0.001 },
+        },
         { provider: 'openai', status: 200, ms: 1 },
       ],
     }

@@ -10,7 +10,7 @@ import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
 import { liveEvents } from './live-events.ts'
-import type { MinuteEntry, RequestEntry, RequestsAnswer, TrailEntry } from './page-api.ts'
+import type { AttemptEntry, MinuteEntry, RequestEntry, RequestsAnswer, RunningAnswer } from './page-api.ts'
 import { requestEvents } from './request-events.ts'
 
 const requestPath = '/api/requests/'
@@ -25,7 +25,7 @@ const guardIntervalMs = 5_000
 
 /** Options of {@link requestsApi}. */
 export interface RequestsApiOptions {
-  readonly observer: Pick<Observer, 'remembered' | 'find' | 'subscribe'>
+  readonly observer: Pick<Observer, 'remembered' | 'find' | 'subscribe' | 'running'>
   /** Owners see the requests of all users, others only their own. */
   readonly isOwner: (context: HandlerContext) => boolean
   /** Open streams: at most 100, and 20 of one user. A shutdown ends them. */
@@ -35,7 +35,7 @@ export interface RequestsApiOptions {
   readonly stallMs: number
 }
 
-/** `GET /api/requests`, also as a stream of events, and `GET /api/requests/{id}` (docs/api.md). */
+/** `GET /api/requests`, also as a stream of events, `GET /api/requests/{id}` and `GET /api/running` (docs/api.md). */
 export function requestsApi(options: RequestsApiOptions): readonly Route[] {
   const { observer, isOwner } = options
   const follow = followRequests(options)
@@ -51,7 +51,16 @@ export function requestsApi(options: RequestsApiOptions): readonly Route[] {
     return jsonResponse(requestEntry(found), context.id)
   }
 
+  async function running(context: HandlerContext): Promise<Response> {
+    const scope = scopeOf(context, isOwner)
+    const all = await observer.running()
+    const own = scope === 'all users' ? all.requests : all.requests.filter(({ user }) => user === scope.user)
+    const answer: RunningAnswer = { count: scope === 'all users' ? all.count : own.length, requests: own }
+    return jsonResponse(answer, context.id)
+  }
+
   return [
+    { method: 'GET', path: '/api/running', isPublic: false, scope: 'log:read', handle: running },
     {
       method: 'GET',
       path: '/api/requests',
@@ -185,12 +194,26 @@ function costFacts({ nanoUsd, source, hasConflict }: Cost): Pick<RequestEntry, '
   return { cost: usdOf(nanoUsd), costSource: source, ...(hasConflict === undefined ? {} : { hasConflict }) }
 }
 
-function trailEntry({ name, status, failure, ms }: RecentRequest['trail'][number]): TrailEntry {
+function trailEntry({
+  name,
+  status,
+  failure,
+  ms,
+  tokens,
+  cost,
+  bookedNanoUsd,
+  ambiguous,
+}: RecentRequest['trail'][number]): AttemptEntry {
   return {
     provider: name,
     ...(status === undefined ? {} : { status }),
     ...(failure === undefined ? {} : { failure }),
     ms: tenths(ms),
+    ...(tokens?.promptTokens === undefined ? {} : { promptTokens: tokens.promptTokens }),
+    ...(tokens?.completionTokens === undefined ? {} : { completionTokens: tokens.completionTokens }),
+    ...(cost === undefined ? {} : { cost: usdOf(cost.nanoUsd) }),
+    ...(bookedNanoUsd === undefined ? {} : { bookedCost: usdOf(bookedNanoUsd) }),
+    ...(ambiguous === true ? { mayBeBilled: true } : {}),
   }
 }
 

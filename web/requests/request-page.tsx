@@ -1,0 +1,225 @@
+import { useEffect, useRef, useState, type ReactNode } from 'react'
+import type { AttemptEntry, RequestEntry } from '../../src/http/page/page-api.ts'
+import { useServices } from '../services.ts'
+import { ButtonLink } from '../ui/button.tsx'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { formatCost, formatCount, formatMoment, formatMs, inWords, markEstimate } from '../ui/format.ts'
+import { Loading } from '../ui/loading.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { costInWords, shortCost } from './cost-words.ts'
+import { StatusWord } from './request-line.tsx'
+
+/** Props of {@link RequestPage}. */
+export interface RequestPageProps {
+  readonly id: string
+  /** The request, if the list has it. */
+  readonly known: RequestEntry | undefined
+  /** Link to the list, with its filters. */
+  readonly back: string
+}
+
+/** All data about one request. The service does not keep its content. */
+export function RequestPage({ id, known, back }: RequestPageProps): ReactNode {
+  const { request, error } = useRequest(id, known)
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => heading.current?.focus({ preventScroll: true }), [id])
+  return (
+    <div className="mx-auto flex max-w-4xl flex-col gap-4 p-4">
+      <header className="flex flex-wrap items-center justify-between gap-2">
+        <h1 ref={heading} tabIndex={-1} className="text-xl font-semibold outline-none">
+          Request
+        </h1>
+        <ButtonLink href={back}>All requests</ButtonLink>
+      </header>
+      {error === undefined ? null : (
+        <Notice kind="error" title="This request cannot be shown">
+          {error}
+        </Notice>
+      )}
+      {request === undefined ? error === undefined ? <Loading /> : null : <Facts request={request} />}
+    </div>
+  )
+}
+
+function useRequest(id: string, known: RequestEntry | undefined) {
+  const { client } = useServices()
+  const [found, setFound] = useState<{
+    readonly id: string
+    readonly request?: RequestEntry
+    readonly error?: string
+  }>()
+  const isKnown = known !== undefined
+  useEffect(() => {
+    if (isKnown) return undefined
+    const leaving = new AbortController()
+    client.get<RequestEntry>(`/api/requests/${id}`, leaving.signal).then(
+      (request) => setFound({ id, request }),
+      (error: unknown) => {
+        if (!leaving.signal.aborted) setFound({ id, error: error instanceof Error ? error.message : String(error) })
+      },
+    )
+    return () => leaving.abort()
+  }, [client, id, isKnown])
+  if (known !== undefined) return { request: known, error: undefined }
+  return { request: found?.id === id ? found.request : undefined, error: found?.id === id ? found.error : undefined }
+}
+
+function Facts({ request }: { readonly request: RequestEntry }): ReactNode {
+  const {
+    id,
+    api,
+    time,
+    user,
+    model,
+    stream,
+    provider,
+    firstTokenMs,
+    totalMs,
+    promptTokens,
+    completionTokens,
+    isEstimated,
+    error,
+  } = request
+  const tokens = (count = 0): string => markEstimate(formatCount(count), isEstimated)
+  return (
+    <>
+      <dl
+        className={
+          'grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5 rounded-xl border border-line bg-panel p-4 text-sm ' +
+          'tabular-nums'
+        }
+      >
+        <Fact name="Request id">
+          <span className="inline-flex max-w-full items-center gap-1">
+            <code className="font-mono [overflow-wrap:anywhere]">{id}</code>
+            <CopyButton text={id} label="Copy the request id" />
+          </span>
+        </Fact>
+        <Fact name="Time">{formatMoment(time)}</Fact>
+        {user === undefined ? null : <Fact name="User">{user}</Fact>}
+        <Fact name="Model">
+          {model === '' ? 'unreadable' : model}
+          {stream ? ', as a stream' : ''}
+        </Fact>
+        <Fact name="Format">{api}</Fact>
+        <Fact name="Status">
+          <StatusWord request={request} />
+        </Fact>
+        {error === undefined ? null : (
+          <Fact name="Error">
+            <code className="font-mono">{error}</code>
+          </Fact>
+        )}
+        <Fact name="Served by">{provider ?? 'no provider'}</Fact>
+        {stream ? (
+          <Fact name="Time to first token">
+            {firstTokenMs === undefined ? 'none received' : formatMs(firstTokenMs)}
+          </Fact>
+        ) : null}
+        <Fact name="Duration">{formatMs(totalMs)}</Fact>
+        <Fact name="Tokens">
+          {promptTokens === undefined && completionTokens === undefined
+            ? 'unknown'
+            : `${tokens(promptTokens)} in, ${tokens(completionTokens)} out${isEstimated === true ? ', estimated' : ''}`}
+        </Fact>
+        <Fact name="Cost">{costInWords(request)}</Fact>
+      </dl>
+      <Attempts request={request} />
+      <p className="text-sm text-muted">Questions and answers are not kept.</p>
+    </>
+  )
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }): ReactNode {
+  return (
+    <>
+      <dt className="self-center text-muted">{name}</dt>
+      <dd className="min-w-0 self-center [overflow-wrap:anywhere]">{children}</dd>
+    </>
+  )
+}
+
+/** The attempts in their order, each with its time from the start, tokens and cost. */
+function Attempts({ request }: { readonly request: RequestEntry }): ReactNode {
+  const { trail } = request
+  if (trail.length === 0) return <p className="text-sm">No provider was asked.</p>
+  const starts = trail.map((_, index) => trail.slice(0, index).reduce((sum, { ms }) => sum + ms, 0))
+  const whole = Math.max(1, ...trail.map(({ ms }, index) => (starts[index] ?? 0) + ms))
+  return (
+    <div
+      className="overflow-x-auto rounded-xl border border-line bg-panel p-4 text-sm"
+      tabIndex={0}
+      role="region"
+      aria-label="Attempts"
+    >
+      <table className="w-full min-w-120 text-left tabular-nums">
+        <caption className="pb-1 text-left font-medium">
+          {trail.length === 1 ? 'One attempt' : `${trail.length} attempts`}
+        </caption>
+        <thead className="text-xs text-muted">
+          <tr>
+            {['Provider', 'Outcome', 'Status', 'Time', 'Tokens', 'Cost'].map((name) => (
+              <th key={name} scope="col" className="py-0.5 pr-3 font-medium last:pr-0">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {trail.map((attempt, index) => (
+            <tr key={index} className="border-t border-line align-top">
+              <th scope="row" className="py-1 pr-3 font-medium wrap-anywhere">
+                {attempt.provider}
+              </th>
+              <td className={`py-1 pr-3 ${attempt.failure === undefined ? 'text-ok' : 'text-bad'}`}>
+                <span aria-hidden="true">{attempt.failure === undefined ? '✓' : '✗'} </span>
+                {attempt.failure === undefined ? 'answered' : inWords(attempt.failure)}
+              </td>
+              <td className="py-1 pr-3">{attempt.status ?? <span className="text-muted">none</span>}</td>
+              <td className="py-1 pr-3">
+                {formatMs(attempt.ms)}
+                <TimeBar start={(starts[index] ?? 0) / whole} length={attempt.ms / whole} />
+              </td>
+              <td className="py-1 pr-3">{tokensOf(request, attempt)}</td>
+              <td className="py-1">{costOf(request, attempt)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+/** Where an attempt lies in the time of all. Decorative: its time stands above. */
+function TimeBar({ start, length }: { readonly start: number; readonly length: number }): ReactNode {
+  return (
+    <svg
+      aria-hidden="true"
+      className="mt-1 block h-1.5 w-full text-accent"
+      viewBox="0 0 100 4"
+      preserveAspectRatio="none"
+    >
+      <rect width="100" height="4" fill="currentColor" opacity="0.15" />
+      <rect x={start * 100} width={Math.max(1, length * 100)} height="4" fill="currentColor" />
+    </svg>
+  )
+}
+
+function isAnswer({ provider }: RequestEntry, attempt: AttemptEntry): boolean {
+  return attempt.failure === undefined && attempt.provider === provider
+}
+
+function tokensOf(request: RequestEntry, attempt: AttemptEntry): string {
+  const { promptTokens, completionTokens } = isAnswer(request, attempt) ? request : attempt
+  if (promptTokens === undefined && completionTokens === undefined) return '–'
+  const isEstimated = isAnswer(request, attempt) ? request.isEstimated : undefined
+  const words = (count = 0): string => markEstimate(formatCount(count), isEstimated)
+  return `${words(promptTokens)} in, ${words(completionTokens)} out`
+}
+
+function costOf(request: RequestEntry, attempt: AttemptEntry): string {
+  if (isAnswer(request, attempt)) return shortCost(request)
+  if (attempt.cost !== undefined) return formatCost(attempt.cost)
+  if (attempt.bookedCost !== undefined) return `≈${formatCost(attempt.bookedCost)} booked in budgets`
+  return attempt.mayBeBilled === true ? 'may have been billed' : '–'
+}
