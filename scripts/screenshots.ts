@@ -1,13 +1,17 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { usedRequest, batchOf } from '../src/ledger/use/testing.ts'
+import { useStore } from '../src/ledger/use/use-store.ts'
 import { startChromium, type Tab } from '../test/fakes/chromium.ts'
+import { startGithub } from '../test/fakes/identity/github.ts'
 import { startService, type ServiceUnderTest } from '../test/harness.ts'
 import { needs } from '../test/needs.ts'
+import { startSignIn, type SignInRig } from '../test/sign-in/rig.ts'
 
 /**
  * `npm run screenshots`: makes pictures of every view of the page, light and dark, wide and on a phone. They show a
  * real service with fake providers, one of which has no free requests left. The pictures go to `dist/screenshots/`,
- * those of the README also to `docs/pictures/`. Argument: another folder; then none go to docs.
+ * those of the README and of docs/page.md also to `docs/pictures/`. Argument: another folder; then none go to docs.
  */
 
 const root = join(import.meta.dir, '..')
@@ -114,6 +118,9 @@ const looks: readonly Look[] = (['light', 'dark'] as const).flatMap((colorScheme
   { name: `${colorScheme}-phone`, colorScheme, viewport: { width: 390, height: 844 }, hasTouch: true },
 ])
 
+/** Views in docs/page.md. */
+const ofPage = ['providers', 'provider-form', 'request', 'usage', 'limits']
+
 await mkdir(folder, { recursive: true })
 const chromium = await startChromium(chromiumPath)
 
@@ -150,6 +157,100 @@ async function views(service: ServiceUnderTest, look: Look): Promise<void> {
   await tab.goto(`${service.url}/#/requests`)
   await tab.waitFor('[role="row"] >> text=llama-4-maverick')
   await picture(tab, `requests-${look.name}`)
+  await tab.click('[data-key] >> nth=0')
+  await tab.waitFor('main >> text=Request id')
+  await picture(tab, `request-${look.name}`)
+  await tab.goto(`${service.url}/#/providers`)
+  await tab.click('role=button[name="Add a provider…"]')
+  await tab.select('dialog select', 'mistral')
+  await tab.waitFor('dialog >> text=/MISTRAL_API_KEY is/')
+  await picture(tab, `provider-form-${look.name}`)
+}
+
+const people = ['ada', 'grace', 'linus']
+const dayMs = 86_400_000
+
+/** Use of four weeks, by three people. */
+async function writeUse(home: string): Promise<void> {
+  const store = useStore({
+    path: join(home, 'svc.db'),
+    rowsPath: join(home, 'requests.db'),
+    zone: 'UTC',
+    lockMs: 5_000,
+  })
+  const models = [
+    ['gpt-6-mini', 'openai', 38_000_000],
+    ['claude-sonnet-5', 'anthropic', 27_000_000],
+    ['llama-4-maverick', 'openrouter', 3_000_000],
+    ['qwen3-32b', 'groq', 0],
+  ] as const
+  const records = Array.from({ length: 1_200 }, (_, index) => {
+    const [listedAs, provider, nanoUsd] = models[(index * 7 + Math.floor(index / 50)) % models.length] ?? models[0]
+    return usedRequest({
+      time: Date.now() - Math.floor((((index * 37) % 1_200) / 1_200) * 28 * dayMs) - 60_000,
+      listedAs,
+      provider,
+      user: people[(index * 5) % people.length],
+      usage: { promptTokens: 1_400, completionTokens: 420, totalTokens: 1_820, cachedTokens: 300 },
+      cost: { nanoUsd, source: provider === 'openrouter' ? 'reported' : 'list' },
+      ...(index % 40 === 0 ? { status: 502, error: 'provider_error' } : {}),
+    })
+  })
+  await store.write([batchOf(1, records)])
+  await store.close()
+}
+
+const access = {
+  time_zone: 'Europe/Berlin',
+  limits: [
+    { for: 'everyone', usd: 200, per: 'month', models: ['gpt-6*', 'claude*'] },
+    { for: 'each person', requests: 200, tokens: 400_000, per: 'hour' },
+    { for: 'team:search', at_once: 8 },
+  ],
+  teams: { search: { leads: ['ada'], members: ['grace'] } },
+}
+
+/** A service with sign-in, keys, limits and some use, and the token of its owner. */
+async function startTeam(): Promise<{ readonly rig: SignInRig; readonly token: string }> {
+  const rig = await startSignIn(startGithub, {
+    flags: ['--auth', 'keys'],
+    owners: ['ada'],
+    files: { 'access.json': JSON.stringify(access) },
+  })
+  await writeUse(rig.service.home)
+  let token = ''
+  for (const person of people.toReversed()) {
+    ;({ token } = await rig.signIn(person))
+    for (let round = 0; round < 3 * person.length; round += 1) await rig.ask({ 'x-session-token': token })
+    for (const name of ['laptop', 'nightly job'])
+      await fetch(`${rig.service.url}/api/keys`, {
+        method: 'POST',
+        headers: { 'x-session-token': token, 'content-type': 'application/json' },
+        body: JSON.stringify({ name, models: ['gpt-6*'] }),
+      })
+  }
+  return { rig, token }
+}
+
+/** The views of a service with sign-in and keys, as its owner sees them. */
+async function teamViews({ rig, token }: Awaited<ReturnType<typeof startTeam>>, look: Look): Promise<void> {
+  const tab = chromium.person(look).tab()
+  await tab.goto(`${rig.service.url}/health`)
+  await tab.evaluate(`document.cookie = 'token=${token}; path=/'`)
+  for (const [view, sign] of [
+    ['usage', 'main table'],
+    ['keys', 'main li'],
+    ['limits', 'main li table'],
+    ['audit', 'main >> text=/is whole/'],
+  ] as const) {
+    await tab.goto(`${rig.service.url}/#/${view}`)
+    await tab.waitFor(sign)
+    if (view === 'usage') {
+      await tab.select('main select >> nth=0', '30 days')
+      await tab.until(`document.querySelector('main table')?.innerText.includes('qwen3-32b') === true`)
+    }
+    await picture(tab, `${view}-${look.name}`)
+  }
 }
 
 async function signIn(service: ServiceUnderTest, look: Look): Promise<void> {
@@ -164,19 +265,19 @@ try {
     flags: ['--auth', 'provider_auth'],
     files: { 'users/default/provider_auth/config.json': '{}' },
   })
+  const team = await startTeam()
+  await using _ = team.rig
   for (const look of looks) {
     // A separate service, without failures so far.
     await using open = await startService(configuration)
     await views(open, look)
     await signIn(closed, look)
+    await teamViews(team, look)
   }
   if (given === undefined) {
     await mkdir(join(root, 'docs', 'pictures'), { recursive: true })
-    for (const scheme of ['light', 'dark'])
-      await Bun.write(
-        join(root, 'docs', 'pictures', `chat-${scheme}.png`),
-        Bun.file(join(folder, `chat-${scheme}-wide.png`)),
-      )
+    for (const name of ['chat-light', 'chat-dark', ...ofPage.map((view) => `${view}-light`)])
+      await Bun.write(join(root, 'docs', 'pictures', `${name}.png`), Bun.file(join(folder, `${name}-wide.png`)))
   }
 } finally {
   await chromium.close()

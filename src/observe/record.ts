@@ -47,7 +47,7 @@ export interface RequestRecord {
 /** A request under way. */
 export interface RunningRequest extends Pick<RequestRecord, 'time' | 'id' | 'api' | 'model' | 'stream' | 'user'> {
   readonly firstTokenMs?: number | undefined
-  /** The providers that were asked so far, in their order. */
+  /** The providers that failed so far, and the one that answers, in their order. */
   readonly providers: readonly string[]
 }
 

@@ -77,7 +77,11 @@ beforeAll(async () => {
     startRig([(exchange) => exchange.write(errorReply(429, { message: 'Slow down' })), talkative], {
       each: { a: { models: ['m', 'busy'] } },
     }),
-    startSignIn(startOidcProvider),
+    startSignIn(startOidcProvider, {
+      flags: ['--auth', 'keys'],
+      owners: ['ada'],
+      files: { 'access.json': '{ "limits": [{ "for": "everyone", "requests": 600 }] }' },
+    }),
   ])
 })
 afterAll(async () => {
@@ -89,6 +93,7 @@ const looks: readonly (readonly [string, PersonOptions])[] = [
   ['light', { ...wide, colorScheme: 'light' }],
   ['dark', { ...wide, colorScheme: 'dark' }],
   ['phone', { colorScheme: 'dark', viewport: { width: 390, height: 844 }, hasTouch: true }],
+  ['forced colours', { ...wide, forcedColors: 'active' }],
 ]
 
 const conversations = 'nav[aria-label="Conversations"]'
@@ -192,11 +197,21 @@ const steps: readonly (readonly [string, (tab: Tab, url: string) => Promise<void
     },
   ],
   [
+    'the form of a provider',
+    async (tab) => {
+      await tab.click('role=button[name="Add a provider…"]')
+      await tab.select('dialog select', 'other')
+      await tab.click('dialog >> role=button[name="Add"]')
+      await tab.waitFor('dialog >> text=/beginning with a letter or digit/')
+    },
+  ],
+  [
     'the requests',
     async (tab, url) => {
       await tab.goto(`${url}/#/requests`)
       await tab.waitFor('h1')
       await tab.waitFor('text=/→/')
+      await tab.click('role=button[name="Filters"]')
       await tab.click('summary >> text=Show as table >> nth=0')
     },
   ],
@@ -240,6 +255,12 @@ describeInChromium('axe-core finds nothing to mend', () => {
       await tab.waitFor('text=Sign Out')
       expect(await violationsOf(tab)).toEqual([])
       await tab.press('Escape')
+      for (const view of ['usage', 'keys', 'limits', 'audit']) {
+        await tab.evaluate(`location.hash = '#/${view}'`)
+        await tab.waitFor(`main >> role=heading[name=/^${view}$/i]`)
+        await tab.waitForGone('main >> text="Loading…"')
+        expect([view, await violationsOf(tab)]).toEqual([view, []])
+      }
       await fetch(`${closed.service.url}/auth/logout`, {
         method: 'POST',
         headers: { 'x-session-token': (await browser.cookies()).get('token') ?? '' },

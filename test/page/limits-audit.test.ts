@@ -146,9 +146,7 @@ describeInChromium('both views', () => {
 
   const looks: readonly (readonly [string, PersonOptions])[] = [
     ['light', { ...wide, colorScheme: 'light' }],
-    ['dark', { ...wide, colorScheme: 'dark' }],
     ['phone', { colorScheme: 'light', viewport: { width: 390, height: 844 }, hasTouch: true }],
-    ['forced', { ...wide, forcedColors: 'active' }],
   ]
   test.each(looks)(
     'have no faults of accessibility: %s',

@@ -322,7 +322,7 @@ export interface RunningEntry {
   readonly stream: boolean
   /** The first token was sent after this time. */
   readonly firstTokenMs?: number | undefined
-  /** The providers that were asked so far. */
+  /** The providers that failed so far, and the one that answers. */
   readonly providers: readonly string[]
 }
 
