@@ -136,7 +136,7 @@ async function picture(tab: Tab, name: string): Promise<void> {
 async function ask(tab: Tab, text: string): Promise<void> {
   await tab.fill('#message', text)
   await tab.press('Enter')
-  await tab.waitFor('text=/first token/i')
+  await tab.waitFor('text=/ via /')
   await tab.waitFor('[class^="code-"]')
 }
 

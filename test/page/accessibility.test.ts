@@ -117,7 +117,7 @@ const steps: readonly (readonly [string, (tab: Tab, url: string) => Promise<void
     'an answer',
     async (tab) => {
       await ask(tab, 'Hello')
-      await tab.waitFor('text=/first token/i')
+      await tab.waitFor('text=/ via /')
       await tab.click('summary >> text=/Thought/')
     },
   ],
@@ -126,7 +126,7 @@ const steps: readonly (readonly [string, (tab: Tab, url: string) => Promise<void
     async (tab) => {
       await tab.click(labelled('Retry'))
       await tab.waitFor('[aria-label="Versions"]')
-      await tab.waitFor('text=/first token/i')
+      await tab.waitFor('text=/ via /')
     },
   ],
   [
@@ -290,7 +290,7 @@ describeInChromium('at a zoom of 400 %', () => {
       await tab.goto(`${rig.service.url}/`)
       await tab.waitFor('button:has-text("Model: ")')
       await ask(tab, 'Hello')
-      await tab.waitFor('[role="log"] >> text=/first token/i')
+      await tab.waitFor('[role="log"] >> text=/ via /')
       for (let presses = 0; presses < 40 && (await tab.evaluate('document.activeElement.role')) !== 'log'; presses++)
         await tab.press('Shift+Tab')
       expect(await tab.evaluate('document.activeElement.role')).toBe('log')

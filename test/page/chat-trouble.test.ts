@@ -117,7 +117,7 @@ describeInChromium('an answer that breaks off', () => {
     await tab.reload()
     await asked.say(' and the rest.')
     await asked.finish()
-    await tab.waitFor(said('/first token/'))
+    await tab.waitFor(said('/ via /'))
     expect(await shownText()).toBe('Half of it, more, and the rest.')
     expect(await tab.text()).not.toContain('Interrupted')
   }, 20_000)
@@ -130,7 +130,7 @@ describeInChromium('an answer that breaks off', () => {
     await asked.finish()
     tab = person.tab('later')
     await tab.goto(address)
-    await tab.waitFor(said('/first token/'))
+    await tab.waitFor(said('/ via /'))
     expect(await shownText()).toBe('Half of it, and the rest.')
   }, 20_000)
 
@@ -144,7 +144,7 @@ describeInChromium('an answer that breaks off', () => {
     await asked.say('All of it.')
     await asked.finish()
     await tab.waitFor(said('All of it.'))
-    await tab.waitFor(said('/first token/'))
+    await tab.waitFor(said('/ via /'))
   }, 20_000)
 
   test('is stopped after a reload, all the way to the provider', async () => {
@@ -165,7 +165,7 @@ describeInChromium('an answer that breaks off', () => {
     network.cut()
     await asked.say(' and the rest.')
     await asked.finish()
-    await tab.waitFor(said('/first token/'))
+    await tab.waitFor(said('/ via /'))
     expect(await shownText()).toBe('Half of it, more, and the rest.')
     expect(
       await tab.evaluate(`performance.getEntriesByType('resource').some(({ name }) => /answers.*from=/.test(name))`),
@@ -315,8 +315,8 @@ describeInChromium('an answer that is on its way in another tab', () => {
     await other.waitFor(said('Half of it, and the rest.'))
     expect(await other.text()).not.toContain('Interrupted')
     await asked.finish()
-    await other.waitFor(said('/first token/'))
-    await tab.waitFor(said('/first token/'))
+    await other.waitFor(said('/ via /'))
+    await tab.waitFor(said('/ via /'))
   }, 20_000)
 })
 
@@ -329,7 +329,7 @@ describeInChromium('a conversation that is not there', () => {
   test('any more is shown until one leaves, and can be kept', async () => {
     const asked = await half()
     await asked.finish()
-    await tab.waitFor(said('/first token/'))
+    await tab.waitFor(said('/ via /'))
     const address = await tab.url()
     const other = person.tab('second')
     await other.goto(address)

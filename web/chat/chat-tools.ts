@@ -2,4 +2,5 @@
 export { FirstUse } from './first-use.tsx'
 export { LogprobsView } from './logprobs-view.tsx'
 export { ModelsThatFit } from './models-that-fit.tsx'
+export { ProvenanceDetails } from './provenance-details.tsx'
 export { RefusedFiles } from './refused-files.tsx'

@@ -1,6 +1,7 @@
 import { decodeHeaderText } from '../../src/bytes/header-text.ts'
 import type { RequestEntry, TrailEntry } from '../../src/http/page/page-api.ts'
 import type { Provenance } from '../history/conversation.ts'
+import { formatCost, markEstimate } from '../ui/format.ts'
 
 /** Measurements of the page for one answer. */
 export interface Measurements {
@@ -63,3 +64,51 @@ export function parseTrail(header: string): readonly TrailEntry[] {
     ]
   })
 }
+
+/**
+ * The origin of an answer in one short line: `llama-4 via good (freebie busy) · $0.00007`. It names the model, the
+ * provider, the providers that were passed over, each with a reason, and the cost.
+ */
+export function summarize({ provider, model, trail, cost, isEstimated }: Provenance): string {
+  const origin = [model, provider].filter((name) => name !== undefined).join(' via ')
+  const passed = provider === undefined ? [] : passedOver(trail, provider)
+  const shown = passed.slice(0, passedOverMax)
+  const others = passed.length > shown.length ? [...shown, `${passed.length - shown.length} more`] : shown
+  return [
+    `${origin === '' ? 'Details' : origin}${others.length === 0 ? '' : ` (${others.join(', ')})`}`,
+    ...(cost === undefined ? [] : [markEstimate(formatCost(cost), isEstimated)]),
+  ].join(' · ')
+}
+
+const passedOverMax = 3
+
+/** Each other provider that failed, once, with its last reason: `groq busy`. */
+function passedOver(trail: readonly TrailEntry[], provider: string): readonly string[] {
+  const reasons = new Map<string, string>()
+  for (const attempt of trail)
+    if (attempt.failure !== undefined && attempt.provider !== provider)
+      reasons.set(attempt.provider, failureWords.get(attempt.failure) ?? 'failed')
+  return [...reasons].map(([name, reason]) => `${name} ${reason}`)
+}
+
+/** Classes of failures (docs/failover.md) in a word or two. All others are `failed`. */
+const failureWords: ReadonlyMap<string, string> = new Map([
+  ['rate_limit', 'busy'],
+  ['overloaded', 'busy'],
+  ['resources', 'busy'],
+  ['dns', 'unreachable'],
+  ['connect', 'unreachable'],
+  ['tls', 'unreachable'],
+  ['reset', 'unreachable'],
+  ['timeout', 'too slow'],
+  ['request_timeout', 'too slow'],
+  ['bad_request', 'refused'],
+  ['content_policy', 'refused'],
+  ['context_length', 'too small'],
+  ['credential', 'key refused'],
+  ['quota', 'out of credit'],
+  ['budget', 'over budget'],
+  ['model_gone', 'lacks it'],
+  ['cut', 'cut off'],
+  ['empty', 'empty'],
+])
