@@ -4,8 +4,9 @@ import { startPostgres, type PostgresServer } from '../../../test/fakes/postgres
 import { needs } from '../../../test/needs.ts'
 import { keyBook } from '../../extensions/keys/key-book.ts'
 import { newKey, readKey } from '../../keys/key-form.ts'
+import { verifyChain } from '../audit-chain.ts'
 import type { LedgerServer } from '../ledger-place.ts'
-import { LedgerRefused, LedgerTooNew, LedgerUnavailable, type KeyTable, type Ledger } from '../ledger.ts'
+import { LedgerFull, LedgerRefused, LedgerTooNew, LedgerUnavailable, type KeyTable, type Ledger } from '../ledger.ts'
 import { storableKey, temporaryFolder } from '../testing.ts'
 import { startKeyReader, type KeyReader } from './key-reader.ts'
 import { openServerLedger, type ServerLedgerOptions } from './open-server-ledger.ts'
@@ -156,6 +157,37 @@ describe.skipIf(needs('postgres') === undefined)('the ledger in PostgreSQL', () 
     })
   })
 
+  describe('changes of several machines at the same time', () => {
+    const person = { id: 'p', user: 'ann', hasCaselessName: false, seen: 5 }
+
+    test('keep the limits of keys, and one chain of the audit without gaps', async () => {
+      const ledgers = await Promise.all([ledgerOf(placeOf(0)), ledgerOf(placeOf(1)), ledgerOf(placeOf(1))])
+      const made = await Promise.allSettled(
+        Array.from({ length: 30 }, (_, index) => {
+          const { keys } = ledgers[index % 3] ?? never()
+          return index % 2 === 0 ? keys.add(storableKey({ person }), 4) : keys.add(storableKey())
+        }),
+      )
+      const refused = made.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []))
+      expect(refused).toHaveLength(15 - 4)
+      for (const reason of refused) expect(reason).toBeInstanceOf(LedgerFull)
+      const { audit, keys } = ledgers[0] ?? never()
+      expect(await verifyChain(audit)).toMatchObject({ entries: 19, newest: { seq: 19 }, faults: [] })
+      expect(await keys.listOf('p', 9)).toHaveLength(4)
+    })
+
+    test('rotate a key once', async () => {
+      const ledgers = await Promise.all([ledgerOf(placeOf(0)), ledgerOf(placeOf(1))])
+      const { id } = await (ledgers[0] ?? never()).keys.add(storableKey())
+      const rotated = await Promise.all(
+        Array.from({ length: 8 }, (_, index) =>
+          (ledgers[index % 2] ?? never()).keys.replace(id, storableKey(), 1_900_000_000_000),
+        ),
+      )
+      expect(rotated.filter((each) => each !== 'replaced')).toHaveLength(1)
+    })
+  })
+
   describe('while the server is away', () => {
     test('a service starts with the keys of its copy; without one each key is unavailable until then', async () => {
       const [known, fresh] = [placeOf(0), placeOf(1)]
@@ -256,3 +288,7 @@ describe.skipIf(needs('postgres') === undefined)('the ledger in PostgreSQL', () 
     })
   })
 })
+
+function never(): never {
+  throw new Error('not opened')
+}

@@ -1,7 +1,7 @@
 import { SQL } from 'bun'
 import { LedgerRefused, LedgerUnavailable } from '../ledger.ts'
 
-/** SQLSTATE codes or their beginnings, and what they mean. */
+/** SQLSTATE codes or their beginnings, with their meanings. */
 const refusals: readonly (readonly [RegExp, string])[] = [
   [/^28/, 'refuses the user name or the password'],
   [/^3D000/, 'does not exist: create it'],

@@ -100,7 +100,7 @@ export function useRecorder({
     retryLater()
   }
 
-  /** What was in flight may be written or not. */
+  /** Batches in flight may be written or not. */
   function putBackUnsure(): void {
     const { recorded = [], folded: sums = [] } = inFlight ?? {}
     const all = [...sums.map((batch): Waiting => ({ batch, isSummed: false, isUnsure: true })), ...recorded]
