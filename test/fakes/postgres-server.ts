@@ -73,11 +73,7 @@ export async function startPostgres({ tls, settings = [], hba }: PostgresOptions
   const urlOf = (database: string) => `postgres://${user}:${password}@127.0.0.1:${port}/${database}`
   let child: Bun.Subprocess | undefined
   let databases = 0
-  const end = (): void => {
-    signalAll('SIGKILL')
-    rmSync(folder, { recursive: true, force: true })
-  }
-  process.once('exit', end)
+  endWithThisProcess(folder, data)
 
   /** The server, and the processes of its connections. */
   function signalAll(signal: NodeJS.Signals): void {
@@ -139,6 +135,12 @@ export async function startPostgres({ tls, settings = [], hba }: PostgresOptions
     pause: () => signalAll('SIGSTOP'),
     resume: () => signalAll('SIGCONT'),
   }
+}
+
+/** A test process may be killed, or end without an event: a process whose input ends with it removes the server. */
+function endWithThisProcess(folder: string, data: string): void {
+  const script = 'cat >/dev/null; kill -QUIT "$(head -n 1 "$1/postmaster.pid")"; rm -rf "$0"'
+  Bun.spawn(['sh', '-c', script, folder, data], { stdin: 'pipe', stdout: 'ignore', stderr: 'ignore' }).unref()
 }
 
 async function run(command: readonly string[]): Promise<void> {
