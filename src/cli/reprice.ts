@@ -3,7 +3,7 @@ import { ledgerPlace } from '../app/ledger-place.ts'
 import { UsageError } from '../app/start-errors.ts'
 import type { BilledFacts } from '../formats/answer.ts'
 import type { Gateway } from '../gateway/gateway.ts'
-import type { KeptRow, PricedRow, RepriceOptions, RepriceReport } from '../ledger/use/reprice.ts'
+import type { KeptRow, PricedRow, RepriceOptions, RepriceReport } from '../ledger/use/repricing.ts'
 import { usdOf } from '../prices/money.ts'
 import type { CommandContext } from './command.ts'
 import { gatewayAccess } from './gateway-access.ts'
@@ -19,14 +19,15 @@ export interface RepriceFlags {
 export async function reprice({ since, model, dryRun }: RepriceFlags, context: CommandContext): Promise<number> {
   const { environment, stdout } = context
   const place = ledgerPlace(environment)
-  if (place.kind === 'server') throw new UsageError('svc usage reprice works on svc.db only, and SVC_DATABASE is set')
-  if (!existsSync(place.path)) throw new Error(`${place.path} does not exist: nothing was used`)
-  const options = { path: place.path, since: timeOf(since), model, isDryRun: dryRun, now: Date.now }
+  if (place.kind === 'file' && !existsSync(place.path))
+    throw new Error(`${place.path} does not exist: nothing was used`)
+  const options = { since: timeOf(since), model, isDryRun: dryRun, now: Date.now }
   const config = await gatewayAccess.load(undefined, context)
   const gateway = await gatewayAccess.open(config, environment, { isFresh: false })
   try {
-    const { repriceUse } = await import('../ledger/use/reprice.ts')
-    stdout.write(textOf(await repriceUse({ ...options, priceOf: (row) => costAtPricesOfNow(gateway, row) }), options))
+    const { repriceUse } = await import('../ledger/use/open-use.ts')
+    const priceOf = (row: PricedRow) => costAtPricesOfNow(gateway, row)
+    stdout.write(textOf(await repriceUse(place, { ...options, priceOf }), options))
     return 0
   } finally {
     gateway.close()

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path'
 import type { LedgerPlace } from '../ledger-place.ts'
 import type { KeyReader, ThreadFacilities } from '../postgres/key-reader.ts'
+import type { RepriceOptions, RepriceReport } from './repricing.ts'
 import type { ThreadOptions } from './thread-messages.ts'
 import type { UseReader } from './use-reader.ts'
 import type { UseStore } from './use-store.ts'
@@ -24,6 +25,16 @@ export async function openUse({ place, zone }: ThreadOptions, facilities: Thread
   const { startKeyReader } = await import('../postgres/key-reader.ts')
   const client = postgresClient({ url: place.url })
   return { store: serverUseStore({ client, zone }), keys: await startKeyReader({ place, client, ...facilities }) }
+}
+
+/** Computes stored costs anew, and moves the sums. @throws {LedgerUnavailable} */
+export async function repriceUse(place: LedgerPlace, options: RepriceOptions): Promise<RepriceReport> {
+  if (place.kind === 'file') {
+    const { repriceFiles } = await import('./reprice.ts')
+    return await repriceFiles(place.path, options)
+  }
+  const { repriceServer } = await import('../postgres/server-reprice.ts')
+  return await repriceServer(place.url, options)
 }
 
 /** Opens the use for reading. @throws {LedgerUnavailable} */

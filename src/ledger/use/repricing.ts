@@ -1,0 +1,222 @@
+import type { RequestRecord } from '../../observe/record.ts'
+import type { NewEntry } from '../ledger.ts'
+import { rowFlags } from './row-values.ts'
+import { sumKeyColumns } from './sums-table.ts'
+import { zoneHours, type ZoneHours } from './zone-hours.ts'
+
+type Usage = NonNullable<RequestRecord['usage']>
+
+const pageRows = 2_000
+
+/** An answer, as its row tells it. */
+export interface PricedRow {
+  readonly model: string
+  readonly provider: string
+  readonly usage: Usage
+  /** Its cost was known. */
+  readonly hasCost: boolean
+}
+
+/** Why the cost of a row stays as it is. */
+export type KeptRow = 'no price' | 'not stored'
+
+/** Options of a repricing. */
+export interface RepriceOptions {
+  /** Unix milliseconds: the first arrival that counts. */
+  readonly since: number
+  /** Default: all. */
+  readonly model?: string | undefined
+  readonly isDryRun: boolean
+  /** The cost of a row in nano-USD with the prices of now. */
+  readonly priceOf: (row: PricedRow) => number | KeptRow
+  readonly now: () => number
+}
+
+/** What a repricing did, or would do. */
+export interface RepriceReport {
+  /** Rows whose cost changes. */
+  readonly changed: number
+  /** Of these, rows that had no price. */
+  readonly unpriced: number
+  /** Sums of the changed rows, in nano-USD. */
+  readonly before: number
+  readonly after: number
+  /** Rows that stay as they are: by the reason. */
+  readonly kept: Readonly<Record<KeptRow | 'reported' | 'no sum', number>>
+}
+
+/** The columns of a row that a repricing reads. */
+export const rowColumns = [
+  'seq',
+  'time',
+  'ms',
+  ...sumKeyColumns,
+  'input',
+  'cached',
+  'write5',
+  'write60',
+  'output',
+  'reasoning',
+  'cost',
+  'flags',
+] as const
+
+/** A stored row. */
+export type StoredRow = Readonly<Record<Exclude<(typeof rowColumns)[number], 'cost'>, number>> & {
+  readonly cost: number | null
+}
+
+/** The new cost of a row. */
+export interface NewCost {
+  readonly row: StoredRow
+  /** Nano-USD. */
+  readonly cost: number
+  readonly flags: number
+}
+
+/** What is added to a sum of an hour, and to that of its day. */
+export interface SumMove {
+  readonly hour: number
+  readonly day: number
+  /** In the order of the columns of the key. */
+  readonly key: readonly number[]
+  cost: number
+  estimated: number
+  unpriced: number
+}
+
+/** The database of a repricing. */
+export interface RepriceSource {
+  /** IANA name. */
+  readonly zone: string
+  /** The next rows with a provider, in one order. @param last `undefined`: the first ones */
+  page(last: StoredRow | undefined, limit: number): Promise<readonly StoredRow[]>
+  /** The texts of labels. */
+  namesOf(ids: readonly number[]): Promise<ReadonlyMap<number, string>>
+  /** Whether the sums of the hour and of the day are there, for each of them. */
+  areThere(sums: readonly SumMove[]): Promise<readonly boolean[]>
+  /** Stores the new costs of a page. Not called in a dry run. */
+  store(costs: readonly NewCost[]): Promise<void>
+}
+
+/** All differences of the sums. */
+export interface Repricing {
+  readonly report: RepriceReport
+  readonly moves: readonly SumMove[]
+}
+
+/** Computes the costs of all rows anew, page by page. */
+export async function computeCosts(options: RepriceOptions, source: RepriceSource): Promise<Repricing> {
+  const { model, isDryRun, priceOf } = options
+  const hours = zoneHours(source.zone)
+  const names = new Map<number, string>()
+  const moves = new Map<string, SumMove | undefined>()
+  const kept = { 'no price': 0, 'not stored': 0, reported: 0, 'no sum': 0 }
+  const report = { changed: 0, unpriced: 0, before: 0, after: 0, kept }
+
+  function costOf(row: StoredRow): number | undefined {
+    if (row.cost === null && !has(row, rowFlags.unpriced)) return undefined
+    const named = { model: names.get(row.model) ?? '', provider: names.get(row.provider) ?? '' }
+    if (model !== undefined && named.model !== model) return undefined
+    const isReported = has(row, rowFlags.reported)
+    const cost = isReported ? 'reported' : priceOf({ ...named, usage: usageOf(row), hasCost: row.cost !== null })
+    if (typeof cost !== 'string') return cost === row.cost ? undefined : cost
+    kept[cost] += 1
+    return undefined
+  }
+
+  function move(row: StoredRow, cost: number): readonly NewCost[] {
+    const sum = moves.get(placeOf(row, hours).name)
+    if (sum === undefined) {
+      kept['no sum'] += 1
+      return []
+    }
+    const isUnpriced = has(row, rowFlags.unpriced)
+    const difference = cost - (row.cost ?? 0)
+    sum.cost += difference
+    if (has(row, rowFlags.estimated)) sum.estimated += difference
+    if (isUnpriced) sum.unpriced -= 1
+    report.changed += 1
+    if (isUnpriced) report.unpriced += 1
+    report.before += row.cost ?? 0
+    report.after += cost
+    return [{ row, cost, flags: row.flags & ~rowFlags.unpriced }]
+  }
+
+  async function findSums(rows: readonly StoredRow[]): Promise<void> {
+    const unknown = new Map<string, SumMove>()
+    for (const row of rows) {
+      const { name, sum } = placeOf(row, hours)
+      if (!moves.has(name)) unknown.set(name, sum)
+    }
+    const areThere = await source.areThere([...unknown.values()])
+    for (const [index, [name, sum]] of [...unknown].entries())
+      moves.set(name, areThere[index] === true ? sum : undefined)
+  }
+
+  async function findNames(rows: readonly StoredRow[]): Promise<void> {
+    const unknown = new Set(rows.flatMap((row) => [row.model, row.provider]).filter((id) => !names.has(id)))
+    if (unknown.size === 0) return
+    for (const [id, name] of await source.namesOf([...unknown])) names.set(id, name)
+  }
+
+  for (let last: StoredRow | undefined; ;) {
+    const rows = await source.page(last, pageRows)
+    last = rows.at(-1)
+    if (last === undefined) break
+    await findNames(rows)
+    const computed = rows.flatMap((row) => {
+      const cost = costOf(row)
+      return cost === undefined ? [] : [{ row, cost }]
+    })
+    await findSums(computed.map(({ row }) => row))
+    const changed = computed.flatMap(({ row, cost }) => move(row, cost))
+    if (!isDryRun && changed.length > 0) await source.store(changed)
+  }
+  return { report, moves: [...moves.values()].flatMap((each) => (each !== undefined && hasChange(each) ? [each] : [])) }
+}
+
+/** The entry of the audit. */
+export function repriceEntry({ since, model, now }: RepriceOptions, { changed, ...report }: RepriceReport): NewEntry {
+  return {
+    time: now(),
+    actor: 'command line',
+    via: 'command line',
+    action: 'use.repriced',
+    object: model ?? 'all models',
+    before: { nanoUsd: report.before, unpriced: report.unpriced },
+    after: { nanoUsd: report.after, rows: changed, since: new Date(since).toISOString() },
+  }
+}
+
+function has({ flags }: StoredRow, flag: number): boolean {
+  return (flags & flag) !== 0
+}
+
+function hasChange({ cost, estimated, unpriced }: SumMove): boolean {
+  return cost !== 0 || estimated !== 0 || unpriced !== 0
+}
+
+/** The sums that a row is in: those of the hour and the day of its end. */
+function placeOf(row: StoredRow, hours: ZoneHours): { readonly name: string; readonly sum: SumMove } {
+  const { start: hour, day } = hours.at(row.time + row.ms)
+  const key = sumKeyColumns.map((name) => row[name])
+  return { name: [hour, ...key].join(' '), sum: { hour, day, key, cost: 0, estimated: 0, unpriced: 0 } }
+}
+
+/** The stored units as a usage, which has the same units again. */
+function usageOf(row: StoredRow): Usage {
+  const { input, cached, write5, write60, output, reasoning } = row
+  const promptTokens = input + cached + write5 + write60
+  const completionTokens = output + reasoning
+  return {
+    promptTokens,
+    completionTokens,
+    totalTokens: promptTokens + completionTokens,
+    cachedTokens: cached,
+    cacheWriteTokens: write5 + write60,
+    cacheWriteHourTokens: write60,
+    reasoningTokens: reasoning,
+    ...(has(row, rowFlags.estimated) ? { isEstimated: true } : {}),
+  }
+}
