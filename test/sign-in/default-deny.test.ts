@@ -21,6 +21,7 @@ const publicPaths = [
   '/ready',
   '/api/boot',
   '/assets/m',
+  '/preview',
 ]
 
 test('the documents list all routes of the code', () => {
