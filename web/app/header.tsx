@@ -41,7 +41,7 @@ export function Header({
   onShortcuts,
 }: HeaderProps): ReactNode {
   const {
-    boot: { user, isOwner, hasUsage, hasKeys },
+    boot: { user, isOwner, hasUsage, hasKeys, hasLimits },
   } = useServices()
   const route = useRoute()
   const chosen = useStore(theme)
@@ -86,7 +86,13 @@ export function Header({
           }))}
         />
         {user === undefined ? null : (
-          <UserMenu user={user} isOwner={isOwner} hasKeys={hasKeys === true} items={parts.userMenu} />
+          <UserMenu
+            user={user}
+            isOwner={isOwner}
+            hasKeys={hasKeys === true}
+            hasLimits={hasLimits === true}
+            items={parts.userMenu}
+          />
         )}
       </div>
     </header>

@@ -16,6 +16,8 @@ interface UserMenuProps {
   readonly isOwner: boolean
   /** The user may have keys. */
   readonly hasKeys: boolean
+  /** There are limits, and the user may see them. */
+  readonly hasLimits: boolean
   readonly items: readonly MenuItem[]
 }
 
@@ -24,7 +26,7 @@ const limits: MenuEntry = { label: 'Limits', icon: 'sliders', run: () => navigat
 const audit: MenuEntry = { label: 'Audit', icon: 'clock', run: () => navigate({ view: 'audit' }) }
 
 /** The account menu at the top right: the user, and the items of extensions, such as signing out. */
-export function UserMenu({ user, isOwner, hasKeys, items }: UserMenuProps): ReactNode {
+export function UserMenu({ user, isOwner, hasKeys, hasLimits, items }: UserMenuProps): ReactNode {
   const [failure, setFailure] = useState<string>()
   const [question, setQuestion] = useState<MenuQuestion>()
   const shown = items.filter((item) => isOwner || !('answer' in item) || item.isForOwners !== true)
@@ -47,7 +49,7 @@ export function UserMenu({ user, isOwner, hasKeys, items }: UserMenuProps): Reac
         header={<Profile user={user} />}
         items={[
           ...(hasKeys ? [ownKeys] : []),
-          ...(isOwner ? [limits] : []),
+          ...(hasLimits ? [limits] : []),
           ...(isOwner && hasKeys ? [audit] : []),
           ...shown.map((item) => ({
             label: item.label,

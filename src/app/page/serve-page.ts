@@ -110,6 +110,10 @@ export function servePage({
       mayOwn,
       hasUsage: () => use() !== undefined,
       hasKeys: () => extensions.contributions.some(({ recognise }) => recognise !== undefined),
+      hasLimits() {
+        const { limiter, budgets, fault } = access() ?? {}
+        return [limiter, budgets, fault].some((part) => part?.() !== undefined)
+      },
       parts: () => extensions.parts,
       moduleOf: async (name) => (await files())?.parts.get(name),
       onMissingPart: (name) =>

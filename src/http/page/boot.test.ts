@@ -32,6 +32,7 @@ function route(options: Partial<BootOptions> = {}) {
     mayOwn: () => true,
     hasUsage: () => false,
     hasKeys: () => false,
+    hasLimits: () => false,
     parts: () => [],
     moduleOf: async () => undefined,
     onMissingPart: () => undefined,
@@ -63,6 +64,13 @@ describe('GET /api/boot', () => {
       isOwner: true,
       parts: [],
     })
+  })
+
+  test('tells owners, and nobody else, that there are limits', async () => {
+    const told = (isOwner: boolean) =>
+      boot({ guards: () => [naming(ada)], mayOwn: () => isOwner, hasLimits: () => true })
+    expect(await told(true)).toHaveProperty('hasLimits', true)
+    expect(await told(false)).not.toHaveProperty('hasLimits')
   })
 
   test('names a user without a profile by the user name', async () => {

@@ -20,6 +20,8 @@ export interface BootOptions {
   readonly mayOwn: (visitor: Partial<Visitor>) => boolean
   readonly hasUsage: () => boolean
   readonly hasKeys: () => boolean
+  /** Whether access.json has limits or a fault. */
+  readonly hasLimits: () => boolean
   readonly parts: () => readonly NamedPart[]
   /** URL path of an extension's module in the built page; `undefined`: the build has none. */
   readonly moduleOf: (extension: string) => Promise<string | undefined>
@@ -39,14 +41,16 @@ export function bootRoute(options: BootOptions): Route {
 
   function bootOf(visitor: Passed | undefined, guards: number, parts: readonly PartEntry[]): Boot {
     const user = visitor?.user === undefined ? undefined : userOf(visitor.user, visitor.profile)
+    const isOwner = guards === 0 || (visitor !== undefined && options.mayOwn(visitor))
     return {
       version: options.version,
       // A visitor that the guards let pass without a name, for instance by address, need not sign in.
       isClosed: guards > 0 && (visitor === undefined || user !== undefined),
       ...(user === undefined ? {} : { user }),
-      isOwner: guards === 0 || (visitor !== undefined && options.mayOwn(visitor)),
+      isOwner,
       ...(visitor !== undefined && options.hasUsage() ? { hasUsage: true } : {}),
       ...(user !== undefined && options.hasKeys() ? { hasKeys: true } : {}),
+      ...(user !== undefined && isOwner && options.hasLimits() ? { hasLimits: true } : {}),
       parts,
     }
   }

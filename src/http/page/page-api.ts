@@ -17,6 +17,8 @@ export interface Boot {
   readonly hasUsage?: true
   /** There are keys, and the user may have some: `GET /api/keys` answers. */
   readonly hasKeys?: true
+  /** There are limits in access.json, or a fault, and the user is an owner: `GET /api/limits` answers. */
+  readonly hasLimits?: true
   /** Parts of the page that extensions bring. */
   readonly parts: readonly PartEntry[]
 }
