@@ -176,6 +176,8 @@ const steps: readonly (readonly [string, (tab: Tab, url: string) => Promise<void
       await chooseModel(tab, 'busy')
       await ask(tab, 'Hello')
       await tab.waitFor('[role="alert"] >> text=Every provider that was asked failed')
+      await tab.click('[role="alert"] >> summary')
+      await tab.waitFor('[role="alert"] >> text=Outcome')
     },
   ],
   [

@@ -66,6 +66,7 @@ describeInChromium('with markup or marks of direction in them', () => {
     await openConversation(tab, rig.service.url)
     await chooseModel(tab, 'broken')
     await ask(tab, 'Tell me')
+    await tab.click('[role="alert"] >> summary')
     await tab.waitFor('[role="alert"] >> text=/Failed <img src=x onerror=/')
     await tab.goto(`${rig.service.url}/#/providers`)
     await tab.waitFor('li:nth-of-type(2) >> text=/Failed <img src=x onerror=/')

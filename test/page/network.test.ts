@@ -87,7 +87,7 @@ describeInChromium('a service that is asked to stop in the middle of an answer',
     await start({}, service.port)
     await tab.reload()
     await tab.waitFor(said('Half of it,'))
-    await tab.click(`${lastMessage} >> button:has-text("Retry")`)
+    await tab.click(`${lastMessage} >> [aria-label="Retry"]`)
     const again = await talk.next()
     expect(again.messages).toEqual(['user: Tell me'])
     await again.say('All of it.')

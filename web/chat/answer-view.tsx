@@ -46,7 +46,7 @@ export function AnswerView({ answer, isLast, isAnsweredElsewhere, actions }: Ans
           ) : null}
           {answer.logprobs === undefined ? null : <Probabilities logprobs={answer.logprobs} />}
           <div className="mt-1 flex flex-col sm:flex-row sm:items-start sm:justify-between sm:gap-2">
-            {answer.provenance === undefined ? <span /> : <ProvenanceLine provenance={answer.provenance} />}
+            <ProvenanceLine answer={answer} isLast={isLast} />
             <AnswerTools answer={answer} isLast={isLast} actions={actions} />
           </div>
         </>

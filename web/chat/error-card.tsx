@@ -1,15 +1,15 @@
-import { useSyncExternalStore, type ReactNode } from 'react'
+import { useState, useSyncExternalStore, type ReactNode } from 'react'
 import { hrefOf } from '../app/route.ts'
 import type { AssistantMessage } from '../history/conversation.ts'
-import { AttemptsTable } from '../ui/attempts-table.tsx'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { lazily } from '../ui/lazily.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { useNow } from '../ui/use-now.ts'
 import { explainError, type Remedy } from './explain-error.ts'
 import type { MessageActions } from './message-actions.ts'
+import { ProvenanceDetails } from './provenance-line.tsx'
 
-const ModelsThatFit = lazily(async () => (await import('./chat-tools.ts')).ModelsThatFit, { failed: () => null })
+const LargerModel = lazily(async () => (await import('./chat-tools.ts')).LargerModel, { failed: () => null })
 
 /** Props of {@link ErrorCard}. */
 export interface ErrorCardProps {
@@ -20,34 +20,68 @@ export interface ErrorCardProps {
   readonly actions: MessageActions
 }
 
-/** An error in place of the answer: explanation and remedies. */
+/** An error in place of the answer: one sentence, and the remedy that helps most. Everything else is folded. */
 export function ErrorCard({ answer, error, isLast, actions }: ErrorCardProps): ReactNode {
   const isOnline = useSyncExternalStore(subscribeToOnline, () => navigator.onLine)
   const { title, advice, remedies, hasDetail } = explainError(error, { isOnline, hasText: answer.text !== '' })
-  const trail = answer.provenance?.trail ?? []
-  const hasFailures = trail.some(({ failure }) => failure !== undefined)
+  const [first, ...others] = remedies
   if (!isLast) return <Notice kind="warn" title={title} />
   return (
     <Notice
       kind="error"
       title={title}
-      actions={remedies.map((remedy) => (
-        <RemedyButton key={remedy} remedy={remedy} isFirst={remedy === remedies[0]} answer={answer} actions={actions} />
-      ))}
-    >
-      <p>
-        {advice}
-        {error.retryAfter === undefined ? null : (
-          <Countdown until={answer.time + (answer.provenance?.totalMs ?? 0) + error.retryAfter * 1_000} />
-        )}
-      </p>
-      {hasFailures ? (
-        <div className="mt-2 max-w-lg text-xs">
-          <AttemptsTable trail={trail} />
-        </div>
-      ) : null}
-      {hasDetail ? <p className="mt-2 text-xs">{error.message}</p> : null}
-    </Notice>
+      actions={
+        <>
+          {first === undefined ? null : <RemedyButton remedy={first} isFirst answer={answer} actions={actions} />}
+          {error.retryAfter === undefined ? null : (
+            <Wait
+              seconds={error.retryAfter}
+              until={answer.time + (answer.provenance?.totalMs ?? 0) + error.retryAfter * 1_000}
+            />
+          )}
+          <Details>
+            <p>{advice}</p>
+            {hasDetail ? <p className="text-xs">{error.message}</p> : null}
+            <Code error={error} />
+            {answer.provenance === undefined ? null : <ProvenanceDetails provenance={answer.provenance} />}
+            {others.length === 0 ? null : (
+              <div className="flex flex-wrap gap-2">
+                {others.map((remedy) => (
+                  <RemedyButton key={remedy} remedy={remedy} isFirst={false} answer={answer} actions={actions} />
+                ))}
+              </div>
+            )}
+          </Details>
+        </>
+      }
+    />
+  )
+}
+
+/** Folded content, rendered when opened. */
+function Details({ children }: { readonly children: ReactNode }): ReactNode {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details className="basis-full text-sm" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className="w-fit rounded-md py-1 pointer-coarse:py-2.5">Details</summary>
+      {isOpen ? <div className="mt-1 flex flex-col gap-2">{children}</div> : null}
+    </details>
+  )
+}
+
+/** The error as programs know it. */
+function Code({ error: { code, status } }: Pick<ErrorCardProps, 'error'>): ReactNode {
+  if (code === undefined && status === undefined) return null
+  return (
+    <p className="text-xs">
+      {code === undefined ? null : (
+        <>
+          Code <code className="font-mono">{code}</code>
+        </>
+      )}
+      {code === undefined || status === undefined ? null : ', '}
+      {status === undefined ? null : `status ${status}`}
+    </p>
   )
 }
 
@@ -74,7 +108,7 @@ function RemedyButton({ remedy, isFirst, answer, actions }: RemedyProps): ReactN
         </Button>
       )
     case 'larger-model':
-      return <ModelsThatFit answer={answer} actions={actions} />
+      return <LargerModel answer={answer} actions={actions} />
     case 'choose-model':
       return (
         <Button variant={variant} onClick={actions.retryWith}>
@@ -88,9 +122,16 @@ function RemedyButton({ remedy, isFirst, answer, actions }: RemedyProps): ReactN
         </Button>
       )
     case 'edit':
+    case 'shorten':
       return (
         <Button variant={variant} icon="edit" onClick={() => actions.editQuestion(answer.id)}>
-          Edit the message
+          {remedy === 'edit' ? 'Edit the message' : 'Make the message smaller'}
+        </Button>
+      )
+    case 'reload':
+      return (
+        <Button variant={variant} icon="retry" onClick={() => location.reload()}>
+          Reload the page
         </Button>
       )
     case 'providers':
@@ -102,10 +143,18 @@ function RemedyButton({ remedy, isFirst, answer, actions }: RemedyProps): ReactN
   }
 }
 
-/** Seconds until a retry may succeed; then nothing. */
-function Countdown({ until }: { readonly until: number }): ReactNode {
-  const seconds = Math.ceil((until - useNow(1_000)) / 1_000)
-  return seconds <= 0 ? null : <span className="tabular-nums"> It asks to wait for {seconds} s.</span>
+/** Counts the seconds until a retry may succeed. Screen readers read them once. */
+function Wait({ seconds, until }: { readonly seconds: number; readonly until: number }): ReactNode {
+  const left = Math.ceil((until - useNow(1_000)) / 1_000)
+  if (left <= 0) return null
+  return (
+    <p className="self-center text-sm">
+      <span className="sr-only">Better wait for {seconds} s.</span>
+      <span className="tabular-nums" aria-hidden="true">
+        Better wait for {left} s.
+      </span>
+    </p>
+  )
 }
 
 function subscribeToOnline(listener: () => void): () => void {

@@ -65,6 +65,10 @@ describe('explainError', () => {
     expect(explainError(wire('invalid_value', { param: 'messages[0].content' }), here).remedies[0]).toBe('edit')
   })
 
+  test('offers to make a conversation smaller that is too large', () => {
+    expect(explainError(wire('request_too_large'), here).remedies[0]).toBe('shorten')
+  })
+
   test('distinguishes a cut from failures of all providers', () => {
     expect(explainError(wire('provider_error'), here).title).toBe('Every provider that was asked failed')
     expect(explainError(wire('provider_error'), { ...here, hasText: true }).title).toBe('The answer was cut off')
@@ -94,7 +98,7 @@ describe('explainError', () => {
     for (const hasText of [false, true]) {
       expect(explainError(wire('context_length_exceeded'), { ...here, hasText })).toMatchObject({
         title: 'The conversation is too long for this model',
-        remedies: ['larger-model', 'choose-model', 'edit'],
+        remedies: ['larger-model', 'choose-model', 'shorten'],
       })
     }
   })

@@ -1,7 +1,16 @@
 import type { AnswerError } from '../history/conversation.ts'
 
-/** Remedies for an error, as buttons. Lists start with the most helpful. */
-export type Remedy = 'continue' | 'retry' | 'larger-model' | 'choose-model' | 'settings' | 'edit' | 'providers'
+/** Remedies for an error, as buttons. Lists start with the most helpful, the only one that is shown at once. */
+export type Remedy =
+  | 'continue'
+  | 'retry'
+  | 'larger-model'
+  | 'choose-model'
+  | 'settings'
+  | 'edit'
+  | 'shorten'
+  | 'providers'
+  | 'reload'
 
 /** An error explained to a person. */
 export interface Explanation {
@@ -43,14 +52,14 @@ const refusedField: Wording = {
 const unreadable: Wording = {
   title: 'The service could not read the request',
   advice: 'Reload the page. If that does not help, something between the page and the service changes requests.',
-  remedies: ['retry'],
+  remedies: ['reload', 'retry'],
 }
 
 /** A retry or continuation would be too long again. */
 const tooLong: Wording = {
   title: 'The conversation is too long for this model',
   advice: 'Ask a model with a larger context, shorten the message, or begin a new conversation.',
-  remedies: ['larger-model', 'choose-model', 'edit'],
+  remedies: ['larger-model', 'choose-model', 'shorten'],
 }
 
 /** Explanations by `error.code` (docs/errors.md). */
@@ -81,12 +90,12 @@ const wordings: ReadonlyMap<string, Wording> = new Map(
     request_too_large: {
       title: 'The conversation is too large for the service',
       advice: 'Use fewer or smaller pictures, or begin a new conversation.',
-      remedies: ['edit', 'retry'],
+      remedies: ['shorten', 'retry'],
     },
     request_timeout: {
       title: 'The message did not arrive in time',
       advice: 'The connection is slow: retry, or use smaller pictures.',
-      remedies: ['retry', 'edit'],
+      remedies: ['retry', 'shorten'],
     },
     authentication_required: signedOut,
     invalid_session: signedOut,

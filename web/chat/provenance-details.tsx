@@ -21,8 +21,8 @@ export function ProvenanceDetails({ provenance }: ProvenanceDetailsProps): React
         </div>
       )}
       {figures === '' ? null : <p className="tabular-nums">{figures}</p>}
-      <p className="flex flex-wrap items-center gap-x-1">
-        Request <code className="font-mono wrap-anywhere">{requestId}</code>
+      <p className="flex items-center gap-x-1">
+        Request <code className="min-w-0 font-mono wrap-anywhere">{requestId}</code>
         <CopyButton text={requestId} label="Copy the request’s id" />
       </p>
     </div>

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react'
-import type { Provenance } from '../history/conversation.ts'
+import type { AssistantMessage } from '../history/conversation.ts'
 import { Icon } from '../ui/icon.tsx'
 import { lazily } from '../ui/lazily.tsx'
 import { summarize } from './provenance.ts'
@@ -10,8 +10,16 @@ export const ProvenanceDetails = lazily(async () => (await import('./chat-tools.
 })
 
 /** Provenance of an answer in one line: model, provider, cost. Opens to everything else. */
-export function ProvenanceLine({ provenance }: { readonly provenance: Provenance }): ReactNode {
+export function ProvenanceLine({
+  answer: { provenance, error },
+  isLast,
+}: {
+  readonly answer: AssistantMessage
+  readonly isLast: boolean
+}): ReactNode {
   const [isOpen, setOpen] = useState(false)
+  // The error of the last answer shows it among its details.
+  if (provenance === undefined || (isLast && error !== undefined)) return <span />
   return (
     <details
       className="group/origin min-w-0 flex-1 text-xs text-muted"

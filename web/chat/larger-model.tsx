@@ -10,24 +10,31 @@ import type { MessageActions } from './message-actions.ts'
 /** Average for English. */
 const charactersPerToken = 4
 
-/** Props of {@link ModelsThatFit}. */
-export interface ModelsThatFitProps {
+/** Props of {@link LargerModel}. */
+export interface LargerModelProps {
   /** The answer that failed because the conversation exceeds the model's context. */
   readonly answer: AssistantMessage
-  readonly actions: Pick<MessageActions, 'asked' | 'retryAs'>
+  readonly actions: Pick<MessageActions, 'asked' | 'editQuestion' | 'retryAs'>
 }
 
-/** Buttons for models with a larger context; pressing one retries with it. Empty if no such model is known. */
-export function ModelsThatFit({ answer, actions }: ModelsThatFitProps): ReactNode {
+/** Button that retries with a model of a larger context. If no such model is known, one that edits the message. */
+export function LargerModel({ answer, actions }: LargerModelProps): ReactNode {
   const { models } = useServices()
   const state = useStore(models.state)
   if (state.kind !== 'ready') return null
   const { model = '', characters } = actions.asked(answer.id)
-  return modelsThatFit(state.answer.models, model, characters / charactersPerToken).map(({ name, context }, index) => (
-    <Button key={name} variant={index === 0 ? 'primary' : 'plain'} onClick={() => actions.retryAs(name)}>
+  const [larger] = modelsThatFit(state.answer.models, model, characters / charactersPerToken)
+  if (larger === undefined)
+    return (
+      <Button variant="primary" icon="edit" onClick={() => actions.editQuestion(answer.id)}>
+        Make the message smaller
+      </Button>
+    )
+  return (
+    <Button variant="primary" onClick={() => actions.retryAs(larger.name)}>
       <span className="min-w-0">
-        <bdi>Ask {name}</bdi> ({formatContext(context)} tokens)
+        <bdi>Ask {larger.name}</bdi> ({formatContext(larger.context)} tokens)
       </span>
     </Button>
-  ))
+  )
 }
