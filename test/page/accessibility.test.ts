@@ -119,6 +119,8 @@ const steps: readonly (readonly [string, (tab: Tab, url: string) => Promise<void
       await ask(tab, 'Hello')
       await tab.waitFor('text=/ via /')
       await tab.click('summary >> text=/Thought/')
+      await tab.click('summary >> text=/ via /')
+      await tab.waitFor('text=Outcome')
     },
   ],
   [
@@ -150,6 +152,7 @@ const steps: readonly (readonly [string, (tab: Tab, url: string) => Promise<void
       await tab.press('Escape')
       await tab.click('[aria-label="Settings"]')
       await tab.waitFor('text=System prompt')
+      await tab.click('dialog summary:has-text("Advanced")')
     },
   ],
   [

@@ -295,7 +295,7 @@ describeInChromium('an answer that does not come', () => {
     await tab.click('[role="alert"] >> summary')
     await tab.waitFor('[role="alert"] >> text=/temperature is not supported/')
     await tab.press('Control+.')
-    await tab.waitFor('dialog >> text=Temperature')
+    await tab.waitFor('dialog >> text=System prompt')
     await tab.press('Escape')
     await tab.until(`document.activeElement.textContent === 'Details'`)
   }, 20_000)

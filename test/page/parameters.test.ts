@@ -15,8 +15,10 @@ inChromium(
     await tab.waitFor('button[aria-haspopup="dialog"]:has-text("Model: m")')
     await tab.press('Control+.')
     await tab.waitFor('text=System prompt')
+    await tab.click(advanced)
   },
 )
+const advanced = 'dialog summary:has-text("Advanced")'
 
 /** Script: the input of a label. */
 const controlOf = (label: string): string =>
@@ -66,6 +68,22 @@ async function whole(): Promise<Record<string, unknown>> {
 const streamed = { stream: true, stream_options: { include_usage: true } }
 
 describeInChromium('the settings of a conversation', () => {
+  test('show the parameters that few people need when asked, and no thumb on a slider that is not set', async () => {
+    const isVisible = (label: string) => tab.evaluate(`${controlOf(label)}.checkVisibility()`)
+    const slider = `document.querySelector('[aria-label="Temperature, slider"]')`
+    const look = () => tab.evaluate(`[${slider}.ariaValueText, getComputedStyle(${slider}).appearance]`)
+    expect(await isVisible('Temperature')).toBe(true)
+    expect(await look()).toEqual(['Not set', 'none'])
+    await type('Temperature', '1')
+    expect(await look()).toEqual(['1', 'auto'])
+    await tab.click(advanced)
+    expect(await tab.textOf(advanced)).toBe('Advanced (1 set)')
+    expect(await isVisible('Temperature')).toBe(false)
+    for (const label of ['System prompt', 'Max completion tokens', 'Reasoning effort'])
+      expect(await isVisible(label)).toBe(true)
+    expect(await tab.textOf('dialog button[aria-haspopup="dialog"]')).toContain('m')
+  })
+
   test('send nothing but what a conversation needs while nothing is set', async () => {
     expect(await asked()).toEqual(streamed)
   })
@@ -172,6 +190,7 @@ describeInChromium('the settings of a conversation', () => {
     await tab.waitFor('text=good-2')
     await tab.press('Control+.')
     await tab.waitFor('text=System prompt')
+    expect(await tab.textOf(advanced)).toBe('Advanced (1 set)')
     expect(await shown('Top P')).toEqual(['0.5', ''])
     expect(await tab.evaluate(`document.querySelector('[aria-label="Top P, slider"]').value`)).toBe('0.5')
     await tab.press('Escape')

@@ -62,6 +62,7 @@ export const ConversationHeader = memo(function ConversationHeader({
         title="Settings of this conversation"
         settings={settings}
         onSettings={onSettings}
+        picker={<ModelPicker model={model} onChange={onModel} />}
         isOpen={isOpen}
         onClose={() => setOpen(false)}
       />
@@ -69,19 +70,22 @@ export const ConversationHeader = memo(function ConversationHeader({
   )
 })
 
-/** The dialog of a system prompt and parameters. */
+/** The dialog of a system prompt, the model and parameters. */
 export function SettingsDialog({
   title,
   settings,
   onSettings,
+  picker,
   isOpen,
   onClose,
 }: Pick<ConversationHeaderProps, 'title' | 'settings' | 'onSettings' | 'isOpen'> & {
+  /** Chooses the model; absent where there is no single one. */
+  readonly picker?: ReactNode
   readonly onClose: () => void
 }): ReactNode {
   return (
     <Dialog title={title} isOpen={isOpen} onClose={onClose} size="lg">
-      <ParametersPanel settings={settings} onChange={onSettings} />
+      <ParametersPanel settings={settings} onChange={onSettings} picker={picker} />
     </Dialog>
   )
 }

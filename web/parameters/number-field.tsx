@@ -62,7 +62,7 @@ export function NumberField({ parameter, value, onChange, hint }: NumberFieldPro
             onClick={({ currentTarget }) => type(currentTarget.value)}
             className={
               'min-h-6 min-w-0 flex-1 pointer-coarse:min-h-11 ' +
-              (value === undefined ? 'accent-muted opacity-40' : 'accent-accent')
+              (value === undefined ? 'without-thumb' : 'accent-accent')
             }
           />
         )}

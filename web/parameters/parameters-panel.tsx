@@ -20,12 +20,15 @@ export interface ParametersPanelProps {
   readonly settings: ChatSettings
   /** Called with every change that may be sent. */
   readonly onChange: (settings: ChatSettings) => void
+  /** Chooses the model; absent where there is no single one. */
+  readonly picker?: ReactNode
 }
 
 /** Settings of a conversation: system prompt and parameters. Unset parameters are not sent. */
-export function ParametersPanel({ settings, onChange }: ParametersPanelProps): ReactNode {
+export function ParametersPanel({ settings, onChange, picker }: ParametersPanelProps): ReactNode {
   // Fields keep invalid text in their own state. A new key remounts them, which resets it.
   const [resets, setResets] = useState(0)
+  const [isAdvancedOpen, setAdvancedOpen] = useState(false)
 
   function resetAll(): void {
     setResets(resets + 1)
@@ -37,9 +40,17 @@ export function ParametersPanel({ settings, onChange }: ParametersPanelProps): R
     <div className="@container flex flex-col gap-6">
       <PresetsPanel settings={settings} />
       <SystemPrompt value={settings.system} onChange={(system) => onChange({ ...settings, system })} />
+      {picker === undefined ? null : (
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <p className="text-sm font-medium">Model</p>
+          <div className="inline-flex max-w-full min-w-0 rounded-lg border border-muted">{picker}</div>
+        </div>
+      )}
       <Fields
         key={resets}
         values={settings.parameters}
+        isAdvancedOpen={isAdvancedOpen}
+        setAdvancedOpen={setAdvancedOpen}
         onChange={(values) => onChange({ ...settings, parameters: values })}
       />
       <div className="flex flex-wrap items-center justify-between gap-2 border-t border-line pt-3">
@@ -78,9 +89,11 @@ function SystemPrompt({
 interface FieldsProps {
   readonly values: Parameters
   readonly onChange: (values: Parameters) => void
+  readonly isAdvancedOpen: boolean
+  readonly setAdvancedOpen: (isOpen: boolean) => void
 }
 
-function Fields({ values, onChange }: FieldsProps): ReactNode {
+function Fields({ values, onChange, isAdvancedOpen, setAdvancedOpen }: FieldsProps): ReactNode {
   function setter<Name extends ParameterName>(name: Name): (value: Parameters[Name] | undefined) => void {
     return (value) => onChange(withParameter(values, name, value))
   }
@@ -93,44 +106,53 @@ function Fields({ values, onChange }: FieldsProps): ReactNode {
       hint={hintOf(parameter, values)}
     />
   )
+  const basic = [values.max_completion_tokens, values.reasoning_effort]
+  const advancedCount = countSet(values) - basic.filter((value) => value !== undefined).length
   return (
     <>
-      <Group title="Sampling">
-        {number(parameters.temperature)}
-        {number(parameters.top_p)}
-        {number(parameters.frequency_penalty)}
-        {number(parameters.presence_penalty)}
-        {number(parameters.seed)}
-      </Group>
-      <Group title="Length">
+      <Columns>
         {number(parameters.max_completion_tokens)}
-        {number(parameters.max_tokens)}
-        <StopField parameter={parameters.stop} value={values.stop} onChange={setter('stop')} />
-      </Group>
-      <Group title="Reasoning">
         <ChoiceField
           parameter={parameters.reasoning_effort}
           value={values.reasoning_effort}
           onChange={setter('reasoning_effort')}
         />
-        <FlagField
-          parameter={parameters.enable_thinking}
-          value={values.enable_thinking}
-          onChange={setter('enable_thinking')}
-        />
-      </Group>
-      <Group title="Answer">
-        <div className="flex flex-col gap-1">
-          <Switch
-            label={parameterTexts.stream.label}
-            isOn={values.stream !== false}
-            onChange={(isOn) => setter('stream')(isOn ? undefined : false)}
-          />
-          <p className="text-xs text-muted">{parameterTexts.stream.explanation}</p>
+      </Columns>
+      <details open={isAdvancedOpen} onToggle={(event) => setAdvancedOpen(event.currentTarget.open)}>
+        <summary className="w-fit rounded-md py-1 text-sm font-semibold pointer-coarse:py-2.5">
+          Advanced{advancedCount === 0 ? '' : ` (${advancedCount} set)`}
+        </summary>
+        <div className="mt-3 flex flex-col gap-6">
+          <Group title="Sampling">
+            {number(parameters.temperature)}
+            {number(parameters.top_p)}
+            {number(parameters.frequency_penalty)}
+            {number(parameters.presence_penalty)}
+            {number(parameters.seed)}
+          </Group>
+          <Group title="Length">
+            {number(parameters.max_tokens)}
+            <StopField parameter={parameters.stop} value={values.stop} onChange={setter('stop')} />
+          </Group>
+          <Group title="Answer">
+            <FlagField
+              parameter={parameters.enable_thinking}
+              value={values.enable_thinking}
+              onChange={setter('enable_thinking')}
+            />
+            <div className="flex flex-col gap-1">
+              <Switch
+                label={parameterTexts.stream.label}
+                isOn={values.stream !== false}
+                onChange={(isOn) => setter('stream')(isOn ? undefined : false)}
+              />
+              <p className="text-xs text-muted">{parameterTexts.stream.explanation}</p>
+            </div>
+            <FlagField parameter={parameters.logprobs} value={values.logprobs} onChange={setter('logprobs')} />
+            {number(parameters.top_logprobs)}
+          </Group>
         </div>
-        <FlagField parameter={parameters.logprobs} value={values.logprobs} onChange={setter('logprobs')} />
-        {number(parameters.top_logprobs)}
-      </Group>
+      </details>
     </>
   )
 }
@@ -139,9 +161,13 @@ function Group({ title, children }: { readonly title: string; readonly children:
   return (
     <fieldset className="min-w-0">
       <legend className="mb-2 w-full border-b border-line pb-1 text-sm font-semibold">{title}</legend>
-      <div className="grid items-start gap-x-8 gap-y-4 @xl:grid-cols-2">{children}</div>
+      <Columns>{children}</Columns>
     </fieldset>
   )
+}
+
+function Columns({ children }: { readonly children: ReactNode }): ReactNode {
+  return <div className="grid items-start gap-x-8 gap-y-4 @xl:grid-cols-2">{children}</div>
 }
 
 function hintOf({ name }: NumberParameter, values: Parameters): string | undefined {
