@@ -166,6 +166,7 @@ export async function serveHere(
     observer,
     use: ledger.use,
     audit: ledger.audit,
+    record: ledger.record,
     access: () => access,
     accessPath,
     followers,

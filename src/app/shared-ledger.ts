@@ -13,6 +13,8 @@ export interface SharedLedger {
   use(): UseAsker | undefined
   /** The recorded changes; `undefined`: the ledger is not open. */
   audit(): AuditTable | undefined
+  /** Records a change; `undefined`: the ledger is not open. */
+  record(): Ledger['record'] | undefined
   close(): Promise<void>
 }
 
@@ -31,6 +33,7 @@ export function sharedLedger({ environment, log, onOpen, isReplacement }: Shared
   let opened: Promise<Ledger> | undefined
   let asker: UseAsker | undefined
   let audit: AuditTable | undefined
+  let record: Ledger['record'] | undefined
 
   async function open(): Promise<Ledger> {
     const [{ ledgerPlace }, { openLedgerAt }] = await Promise.all([
@@ -50,6 +53,7 @@ export function sharedLedger({ environment, log, onOpen, isReplacement }: Shared
       const { useAsker } = await import('../ledger/use/use-asker.ts')
       asker = useAsker({ place })
       audit = ledger.audit
+      record = ledger.record
       onOpen(place)
       return ledger
     } catch (error) {
@@ -71,6 +75,7 @@ export function sharedLedger({ environment, log, onOpen, isReplacement }: Shared
     open: () => (opened ??= openAgain()),
     use: () => asker,
     audit: () => audit,
+    record: () => record,
     async close() {
       const ledger = await opened?.catch(() => undefined)
       asker?.close()

@@ -13,6 +13,7 @@ export const commands: readonly CommandEntry[] = [
   { name: 'prices', load: async () => (await import('./prices.ts')).pricesCommand },
   { name: 'keys', load: async () => (await import('./keys.ts')).keysCommand },
   { name: 'audit', load: async () => (await import('./audit.ts')).auditCommand },
+  { name: 'person', load: async () => (await import('./person.ts')).personCommand },
   { name: 'backup', load: async () => (await import('./backup.ts')).backupCommand },
   { name: 'migrate', load: async () => (await import('./migrate.ts')).migrateCommand },
   { name: 'chat', load: async () => (await import('./chat.ts')).chatCommand },

@@ -46,3 +46,22 @@ export function entryOf({ actor, actor_salt, actor_hash, before, after, ...row }
     ...(after === null ? {} : { after }),
   }
 }
+
+/** The row of a result, in which numbers may be texts. */
+export function auditRow(row: Readonly<Record<string, unknown>>): AuditRow {
+  const text = (name: string): string => String(row[name])
+  const textOrNull = (name: string): string | null => (row[name] === null ? null : String(row[name]))
+  return {
+    seq: Number(row['seq']),
+    time: Number(row['time']),
+    actor: textOrNull('actor'),
+    actor_salt: textOrNull('actor_salt'),
+    actor_hash: text('actor_hash'),
+    via: text('via'),
+    action: text('action'),
+    object: text('object'),
+    before: textOrNull('before'),
+    after: textOrNull('after'),
+    chain: text('chain'),
+  }
+}

@@ -79,6 +79,17 @@ describe.each(databases)('the audit in %s', (_database, make) => {
     expect(await keys.find(id)).not.toHaveProperty('expires')
   })
 
+  test('has entries of changes elsewhere, in one chain with the others', async () => {
+    await makeKeys(1)
+    const change = { time: 5, actor: 'ann', via: 'page', action: 'file.changed', object: 'providers.json' } as const
+    const marks = await Promise.all([ledger.record(change), makeKeys(1), ledger.record(change)])
+    const [entry] = (await ledger.audit.list(99, 99)).filter(({ seq }) => seq === marks[0].seq)
+    expect(entry).toMatchObject({ ...change, chain: marks[0].chain })
+    expect(await verified(marks[2].chain)).toMatchObject({ entries: 4, faults: [] })
+    await place.refuseEntries('no entry')
+    await expect(ledger.record(change)).rejects.toThrow('no entry')
+  })
+
   test('goes on without a fault when an actor is forgotten', async () => {
     await makeKeys(3)
     await tamper('UPDATE audit SET actor = NULL, actor_salt = NULL WHERE seq = 2')

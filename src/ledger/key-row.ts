@@ -22,6 +22,14 @@ export interface KeyRow {
   readonly person_seen: number | null
 }
 
+/** Stands in place of the names of a person that was forgotten. */
+export const forgotten = 'forgotten'
+
+/** Whether names of a forgotten person were removed from a key. */
+export function hasForgotten({ name, madeBy, endedBy }: StoredKey): boolean {
+  return name === forgotten || madeBy === forgotten || endedBy === forgotten
+}
+
 /** The columns of the person of a key. */
 export const personColumns = 'person, person_name, person_user_id, person_caseless, person_seen'
 const ownColumns = 'id, line, hash, hint, name, kind, made, made_by, expires, ended, ended_by, used, grants'

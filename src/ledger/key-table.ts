@@ -32,24 +32,20 @@ export interface Recording {
 }
 
 /** The keys of a database. A change and its entry in the audit are one transaction. */
-export function keyTable({ perform, stamp, publish }: LedgerDatabase, { via, onEntry }: Recording): KeyTable {
-  /** Performs a change in one transaction, and publishes it. @param work gets the number of the change */
+export function keyTable(ledger: LedgerDatabase, { via, onEntry }: Recording): KeyTable {
+  const { perform, stamp } = ledger
+
+  /** Performs a change, and records it. */
   async function change<Value>(
     work: (database: Database, version: number, record: (entry: ChangedKey) => void) => Value,
   ): Promise<Value> {
-    const { value, version, entry } = await perform((database) =>
-      database
-        .transaction(() => {
-          const version = lastVersion(database) + 1
-          let entry: AuditMark | undefined
-          const value = work(database, version, ({ id, ...facts }) => {
-            entry = appendEntry(database, { ...facts, via, object: String(id) })
-          })
-          return { value, version, entry }
-        })
-        .immediate(),
-    )
-    publish(version)
+    let entry: AuditMark | undefined
+    const value = await changeInFile(ledger, (database, version) => {
+      entry = undefined
+      return work(database, version, ({ id, ...facts }) => {
+        entry = appendEntry(database, { ...facts, via, object: String(id) })
+      })
+    })
     if (entry !== undefined) onEntry?.(entry)
     return value
   }
@@ -120,6 +116,23 @@ export function keyTable({ perform, stamp, publish }: LedgerDatabase, { via, onE
           .immediate()
       }),
   }
+}
+
+/** Performs a change in one transaction, then publishes it. @param work gets the number of the change */
+export async function changeInFile<Value>(
+  { perform, publish }: LedgerDatabase,
+  work: (database: Database, version: number) => Value,
+): Promise<Value> {
+  const { value, version } = await perform((database) =>
+    database
+      .transaction(() => {
+        const version = lastVersion(database) + 1
+        return { value: work(database, version), version }
+      })
+      .immediate(),
+  )
+  publish(version)
+  return value
 }
 
 function lastVersion(database: Database): number {

@@ -5,6 +5,10 @@ export interface Ledger {
   /** The same keys; their changes are recorded as made by this way. @param onEntry called after each change */
   keysVia(via: ChangeVia, onEntry: (entry: AuditMark) => void): KeyTable
   readonly audit: AuditTable
+  /** Records a change of something that is not in the database. @throws {LedgerUnavailable} */
+  record(change: NewEntry): Promise<AuditMark>
+  /** Opens the people, for a command. */
+  people(): Promise<PersonDatabase>
   close(): Promise<void>
 }
 
@@ -126,8 +130,18 @@ export interface NewEntry {
   /** Name of the user, or `command line`. */
   readonly actor: string
   readonly via: ChangeVia
-  readonly action: 'key.made' | 'key.rotated' | 'key.ended' | 'use.repriced'
-  /** Id of the key, or the name of the model whose use was priced anew. */
+  readonly action:
+    | 'key.made'
+    | 'key.rotated'
+    | 'key.ended'
+    | 'use.repriced'
+    | 'person.exported'
+    | 'person.forgotten'
+    | 'file.changed'
+  /**
+   * Id of the key; the name of the model whose use was priced anew; number of the person, without use 0; name of the
+   * file.
+   */
   readonly object: string
   /** Facts before the change, without secrets and names of people. */
   readonly before?: object
@@ -167,6 +181,39 @@ export interface AuditTable {
   slice(after: number, limit: number): Promise<readonly ChainedEntry[]>
   /** @returns the largest number that was ever given */
   given(): Promise<number>
+}
+
+/** A statement for both databases: its parameters `$1`, `$2` … stand in the order of their numbers. */
+export interface Statement {
+  readonly text: string
+  readonly values: readonly (string | number)[]
+}
+
+/** Numbers may be texts. */
+export type PersonRow = Readonly<Record<string, unknown>>
+
+/** Makes statements for the number of a change. */
+export type ChangeStatements = (version: number) => readonly Statement[]
+
+/** A database, as people are found, exported and forgotten in it. Rejects with {@link LedgerUnavailable}. */
+export interface PersonDatabase {
+  /** Reads keys, changes, names and sums. */
+  read(statement: Statement): Promise<readonly PersonRow[]>
+  /** Reads requests and attempts. */
+  readRequests(statement: Statement): Promise<readonly PersonRow[]>
+  /**
+   * Performs statements and appends an entry to the audit, in one transaction. Running services have changed keys
+   * before it returns, as after other changes of keys.
+   *
+   * @param entryOf makes the entry of the rows that each statement returned
+   */
+  change(
+    statementsOf: ChangeStatements,
+    entryOf: (results: readonly (readonly PersonRow[])[]) => NewEntry,
+  ): Promise<void>
+  /** Overwrites the bytes of deleted and changed rows. */
+  erase(): Promise<void>
+  close(): Promise<void>
 }
 
 /** The database cannot be used now. The message names the file, the cause and the way out. */

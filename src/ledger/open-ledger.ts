@@ -1,4 +1,5 @@
-import { auditTable } from './audit-table.ts'
+import { dirname, join } from 'node:path'
+import { appendEntry, auditTable } from './audit-table.ts'
 import { keyTable } from './key-table.ts'
 import type { Ledger } from './ledger.ts'
 import { migrations } from './migrations.ts'
@@ -19,6 +20,12 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     keys: keyTable(shared, { via: 'command line' }),
     keysVia: (via, onEntry) => keyTable(shared, { via, onEntry }),
     audit: auditTable(shared.perform),
+    record: (change) =>
+      shared.perform((database) => database.transaction(() => appendEntry(database, change)).immediate()),
+    async people() {
+      const { filePeople } = await import('./people/file-people.ts')
+      return filePeople(shared, join(dirname(options.path), 'requests.db'))
+    },
     async close() {
       shared.close()
     },

@@ -11,6 +11,8 @@ const actions: Readonly<Record<string, string>> = {
 /** What was changed, such as `key 3 ended`. */
 export function changeWords({ action, object }: Pick<AuditLine, 'action' | 'object'>): string {
   if (action === 'use.repriced') return `costs of ${object} computed anew`
+  if (action.startsWith('person.')) return `person ${object} ${action.slice('person.'.length)}`
+  if (action === 'file.changed') return `${object} changed`
   const verb = actions[action]
   return verb === undefined ? `${action} ${object}` : `key ${object} ${verb}`
 }

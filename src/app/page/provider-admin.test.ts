@@ -8,6 +8,7 @@ import { providerTarget } from '../../config/file/provider-target.ts'
 import { fingerprint } from '../../config/watch/fingerprint.ts'
 import { WireError } from '../../formats/error.ts'
 import type { ReloadNotice } from '../../http/page/page-api.ts'
+import { LedgerUnavailable, type Ledger, type NewEntry } from '../../ledger/ledger.ts'
 import { completionJson, fakeBody, fakeTransport, transportError, type FakeAnswer } from '../../protocols/testing.ts'
 import { unlimitedAnswerBudget } from '../../service/answer-budget.ts'
 import { healthBook } from '../../service/health/health.ts'
@@ -31,7 +32,12 @@ const good: FakeAnswer = {
 /** An admin of a loaded file. `fails`: reloads fail. */
 function subject(
   answers: readonly (FakeAnswer | Error)[] = [good],
-  options: { readonly active?: string; readonly fails?: boolean; readonly testMs?: number } = {},
+  options: {
+    readonly active?: string
+    readonly fails?: boolean
+    readonly testMs?: number
+    readonly record?: Ledger['record']
+  } = {},
 ) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-admin-'))
   const file = join(folder, 'providers.json')
@@ -78,6 +84,7 @@ function subject(
       before.close(gateway)
     },
     notice: () => notice,
+    record: () => options.record,
     attemptsAt: async () => new Map(),
     log: {
       info: (message, fields) => logged.push([message, fields]),
@@ -161,6 +168,31 @@ describe('changes', () => {
     expect(answer.providers.map(({ id }) => id)).toEqual(['b', 'a'])
     expect(reloads()).toBe(1)
     expect(logged).toEqual([['providers.json was changed on the page', { provider: 'b', change: 'up', user: 'ann' }]])
+  })
+
+  test('are recorded with fingerprints before they are written, else refused', async () => {
+    const entries: NewEntry[] = []
+    const { admin, file, logged } = subject([], {
+      async record(entry) {
+        if (entries.length > 0) throw new LedgerUnavailable('the disk is full')
+        expect(readFileSync(file, 'utf8')).toBe(text)
+        entries.push(entry)
+        return { seq: 7, chain: 'abc' }
+      },
+    })
+    const { version } = await admin.change({ version: fingerprint(text), id: 'b', change: 'up' }, 'ann')
+    expect(entries).toEqual([
+      {
+        ...{ time: 5, actor: 'ann', via: 'page', action: 'file.changed', object: 'providers.json' },
+        before: { fingerprint: fingerprint(text) },
+        after: { fingerprint: version },
+      },
+    ])
+    expect(logged).toMatchObject([[expect.any(String), { audit: 7, chain: 'abc' }]])
+    const changed = readFileSync(file, 'utf8')
+    const refused = admin.change({ version: fingerprint(changed), id: 'a', change: 'up' }, undefined)
+    expect(await outcome(refused)).toBe('store_unavailable')
+    expect(readFileSync(file, 'utf8')).toBe(changed)
   })
 
   test('without an effect reload nothing', async () => {

@@ -22,6 +22,8 @@ export interface ProviderFileOptions {
   readonly program: string
   /** Text of a first file, with the providers that are in use without one. */
   readonly firstText: () => string
+  /** Called with the fingerprints of the present and the new text, before a write. An error keeps the file as it is. */
+  readonly onWrite?: (before: string, after: string) => Promise<void>
 }
 
 /** The fingerprint of the file's text; `undefined` without a readable file. */
@@ -58,6 +60,7 @@ export async function changeFile(change: ProviderChange, options: ProviderFileOp
   if (fingerprint(present) !== change.version) throw conflict()
   const edited = editText(text, change, options)
   if (edited === text) return false
+  await options.onWrite?.(change.version, fingerprint(edited))
   await writeConfig(file, edited, change.version).catch(asRefusal)
   return true
 }

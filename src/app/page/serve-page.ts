@@ -15,7 +15,7 @@ import { providersApi } from '../../http/page/providers-api.ts'
 import { requestsApi } from '../../http/page/requests-api.ts'
 import { usageApi } from '../../http/page/usage-api.ts'
 import type { Route } from '../../http/route.ts'
-import type { AuditTable } from '../../ledger/ledger.ts'
+import type { AuditTable, Ledger } from '../../ledger/ledger.ts'
 import type { UseAsker } from '../../ledger/use/use-asker.ts'
 import type { Logger } from '../../observe/log.ts'
 import type { Observer } from '../../observe/observer.ts'
@@ -41,6 +41,8 @@ export interface ServePageOptions {
   readonly use: () => UseAsker | undefined
   /** The recorded changes; `undefined`: none are. */
   readonly audit: () => AuditTable | undefined
+  /** Records a change; `undefined`: none are recorded. */
+  readonly record: () => Ledger['record'] | undefined
   /** The active limits; `undefined`: there is no folder for access.json. */
   readonly access: () => ActiveAccess | undefined
   /** Path of access.json, which need not exist. */
@@ -68,6 +70,7 @@ export function servePage({
   observer,
   use,
   audit,
+  record,
   access,
   accessPath,
   followers,
@@ -93,6 +96,7 @@ export function servePage({
     dependencies,
     log,
     notice,
+    record,
     program: programName(environment),
     config: () => active.config,
     gateway: () => active.gateway,

@@ -1,7 +1,8 @@
 import type { Database } from 'bun:sqlite'
 import { rmSync } from 'node:fs'
 import { openStamp } from '../change-stamp.ts'
-import { keyColumns, personValues, storedKey, type KeyRow } from '../key-row.ts'
+import { eraseFreed } from '../erase-freed.ts'
+import { hasForgotten, keyColumns, personValues, storedKey, type KeyRow } from '../key-row.ts'
 import { LedgerTooNew, LedgerUnavailable, type KeyChanges, type KeyMark, type StoredKey } from '../ledger.ts'
 import { openSharedDatabase, type SharedDatabase } from '../shared-database.ts'
 
@@ -114,7 +115,10 @@ export async function openKeyCache({ path, graceMs, onTrouble, now = Date.now }:
     readAt.write(Math.floor(time / secondMs))
   }
 
-  async function change(work: (database: Database, next: number) => boolean): Promise<void> {
+  async function change(
+    keys: readonly StoredKey[],
+    work: (database: Database, next: number) => boolean,
+  ): Promise<void> {
     const changes = await shared.perform((database) =>
       database
         .transaction(() => {
@@ -125,7 +129,10 @@ export async function openKeyCache({ path, graceMs, onTrouble, now = Date.now }:
         })
         .immediate(),
     )
-    if (changes !== undefined) shared.publish(changes)
+    if (changes === undefined) return
+    shared.publish(changes)
+    // A failure is not worth refusing all keys.
+    if (keys.some(hasForgotten)) await eraseFreed(shared.perform).catch(() => undefined)
   }
 
   return {
@@ -145,11 +152,11 @@ export async function openKeyCache({ path, graceMs, onTrouble, now = Date.now }:
       }),
     state: () => shared.perform((database) => stateRow(database)),
     async apply(read) {
-      await change((database, next) => applied(database, read, next))
+      await change(read.keys, (database, next) => applied(database, read, next))
       noteRead(read.time)
     },
     applyOwn: (id, keys) =>
-      change((database, next) => {
+      change(keys, (database, next) => {
         if (stateRow(database)?.database !== id) return false // The next reading takes all.
         for (const key of keys) put(database, key, next)
         const highest = Math.max(0, ...keys.map(({ version }) => version))

@@ -4,7 +4,7 @@ import { LedgerRefused, LedgerUnavailable, type Ledger } from '../ledger.ts'
 import { openKeyCache } from './key-cache.ts'
 import { postgresClient, type PostgresClient } from './postgres-client.ts'
 import { prepareSchema } from './prepare-schema.ts'
-import { serverAudit } from './server-audit.ts'
+import { appendServerEntry, serverAudit } from './server-audit.ts'
 import { readIntoCache, serverKeys } from './server-keys.ts'
 
 /** An unused connection of a process that changes keys is closed. */
@@ -54,6 +54,12 @@ export async function openServerLedger({
     keys: serverKeys({ client, cache }, { via: 'command line' }),
     keysVia: (via, onEntry) => serverKeys({ client, cache }, { via, onEntry }),
     audit: serverAudit(client),
+    record: (change) =>
+      client.transaction(async (query) => {
+        await query('SELECT FROM head FOR UPDATE')
+        return await appendServerEntry(query, change)
+      }),
+    people: async () => (await import('./server-people.ts')).serverPeople({ client, cache }),
     async close() {
       cache?.close()
       await client.close()

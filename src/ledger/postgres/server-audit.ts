@@ -1,7 +1,7 @@
 import { chainedEntry } from '../audit-chain.ts'
-import { auditColumns, auditValues, entryOf } from '../audit-row.ts'
+import { auditColumns, auditRow, auditValues, entryOf } from '../audit-row.ts'
 import type { AuditMark, AuditTable, ChainedEntry, NewEntry } from '../ledger.ts'
-import type { PostgresClient, Query, SqlRow } from './postgres-client.ts'
+import type { PostgresClient, Query } from './postgres-client.ts'
 
 /** The audit of a database in PostgreSQL: one chain for all machines. */
 export function serverAudit(client: PostgresClient): AuditTable {
@@ -29,23 +29,4 @@ export async function appendServerEntry(query: Query, change: NewEntry): Promise
 async function entries(query: Query, condition: string, values: number[]): Promise<readonly ChainedEntry[]> {
   const rows = await query(`SELECT ${auditColumns} FROM audit WHERE ${condition}`, values)
   return rows.map((row) => entryOf(auditRow(row)))
-}
-
-/** Numbers come as texts. */
-function auditRow(row: SqlRow) {
-  const text = (name: string): string => String(row[name])
-  const textOrNull = (name: string): string | null => (row[name] === null ? null : String(row[name]))
-  return {
-    seq: Number(row['seq']),
-    time: Number(row['time']),
-    actor: textOrNull('actor'),
-    actor_salt: textOrNull('actor_salt'),
-    actor_hash: text('actor_hash'),
-    via: text('via'),
-    action: text('action'),
-    object: text('object'),
-    before: textOrNull('before'),
-    after: textOrNull('after'),
-    chain: text('chain'),
-  }
 }

@@ -26,21 +26,20 @@ export interface ServerKeysOptions {
  * The keys of a database in PostgreSQL. A change and its entry in the audit are one transaction, then the copy of this
  * machine has the change, then the call returns. Other machines read it within a second.
  */
-export function serverKeys({ client, cache }: ServerKeysOptions, { via, onEntry }: Recording): KeyTable {
-  /** Performs a change. Changes of all machines are in one order: each locks the row of `head`. */
+export function serverKeys(options: ServerKeysOptions, { via, onEntry }: Recording): KeyTable {
+  const { client, cache } = options
+
+  /** Performs a change, and records it. */
   async function change<Value>(
     work: (query: Query, version: number, record: Recorder) => Promise<Value>,
   ): Promise<Value> {
-    const { value, entry, database, keys } = await client.transaction(async (query) => {
-      const version = await nextVersion(query)
-      let entry: AuditMark | undefined
-      const value = await work(query, version, async ({ id, ...facts }) => {
+    let entry: AuditMark | undefined
+    const value = await changeAtServer(options, (query, version) => {
+      entry = undefined
+      return work(query, version, async ({ id, ...facts }) => {
         entry = await appendServerEntry(query, { ...facts, via, object: String(id) })
       })
-      const keys = cache === undefined ? [] : await readKeys(query, 'version = $1', [version])
-      return { value, entry, keys, database: await databaseId(query) }
     })
-    await cache?.applyOwn(database, keys)
     if (entry !== undefined) onEntry?.(entry)
     return value
   }
@@ -112,6 +111,21 @@ export function serverKeys({ client, cache }: ServerKeysOptions, { via, onEntry 
       )
     },
   }
+}
+
+/** Performs a change in one transaction. Changes of all machines are in one order: each locks the row of `head`. */
+export async function changeAtServer<Value>(
+  { client, cache }: ServerKeysOptions,
+  work: (query: Query, version: number) => Promise<Value>,
+): Promise<Value> {
+  const { value, database, keys } = await client.transaction(async (query) => {
+    const version = await nextVersion(query)
+    const value = await work(query, version)
+    const keys = cache === undefined ? [] : await readKeys(query, 'version = $1', [version])
+    return { value, keys, database: await databaseId(query) }
+  })
+  await cache?.applyOwn(database, keys)
+  return value
 }
 
 type Recorder = (entry: ChangedKey) => Promise<void>

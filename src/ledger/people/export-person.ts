@@ -1,0 +1,143 @@
+import { shownEntry } from '../audit-chain.ts'
+import { auditRow, entryOf } from '../audit-row.ts'
+import type { PersonDatabase, PersonRow } from '../ledger.ts'
+import { counterNames } from '../use/counters.ts'
+import { attemptColumns, requestColumns } from '../use/row-values.ts'
+import { ownKeys, type FoundPerson } from './find-person.ts'
+
+const pageRows = 2_000
+
+const keyColumns = `id, line, hint, name, kind, made, made_by, expires, ended, ended_by, used, grants, person_name,
+  person_user_id, person_seen`
+const textColumns = new Set(
+  'hint name kind made_by ended_by grants person_name person_user_id subject email'.split(' '),
+)
+const requestTexts = new Set(['id'])
+
+/** Records in the audit that a person is exported. */
+export async function recordExport(database: PersonDatabase, { id }: FoundPerson, time: number): Promise<void> {
+  const maker = { actor: 'command line', via: 'command line' } as const
+  await database.change(
+    () => [],
+    () => ({ ...maker, time, action: 'person.exported', object: String(id) }),
+  )
+}
+
+/**
+ * Everything of a person as the text of one JSON object, in pieces: the person, own keys without hashes, changes, sums
+ * by day and by hour, requests with their attempts. Times are Unix milliseconds, amounts nano-USD.
+ *
+ * @throws {LedgerUnavailable}
+ */
+export async function* exportPerson(
+  database: PersonDatabase,
+  { subject, id, names }: FoundPerson,
+  time: number,
+): AsyncGenerator<string> {
+  const labels = new Map<number, string>()
+  yield `{"exported":${JSON.stringify(new Date(time).toISOString())},"names":${JSON.stringify(names)}`
+  yield* member('people', people())
+  yield* member('keys', keys())
+  yield* member('changes', changes())
+  yield* member('days', sums('day'))
+  yield* member('hours', sums('hour'))
+  yield* member('requests', requests())
+  yield '}\n'
+
+  async function* people(): AsyncGenerator<object> {
+    const text = 'SELECT id, subject, name, email, seen FROM person WHERE subject = $1'
+    if (subject !== undefined) yield* (await database.read({ text, values: [subject] })).map((row) => plain(row))
+  }
+
+  async function* keys(): AsyncGenerator<object> {
+    if (subject === undefined) return
+    const text = `SELECT ${keyColumns} FROM key WHERE ${ownKeys('$1')} ORDER BY id`
+    for (const row of await database.read({ text, values: [subject] })) {
+      const grants: unknown = JSON.parse(String(row['grants']))
+      yield { ...plain(row), grants }
+    }
+  }
+
+  async function* changes(): AsyncGenerator<object> {
+    const text = `SELECT * FROM audit WHERE actor = $1 AND seq > $2 ORDER BY seq LIMIT ${pageRows}`
+    for (const name of names)
+      for (let after = 0; ;) {
+        const rows = await database.read({ text, values: [name, after] })
+        for (const row of rows) yield shownEntry(entryOf(auditRow(row)))
+        if (rows.length < pageRows) break
+        after = Number(rows.at(-1)?.['seq'])
+      }
+  }
+
+  async function* sums(unit: 'day' | 'hour'): AsyncGenerator<object> {
+    if (id === 0) return
+    const text = `SELECT ${unit}, line, model, provider, ${counterNames.join(', ')} FROM usage_${unit}
+                  WHERE person = $1 ORDER BY ${unit}`
+    for (const row of await database.read({ text, values: [id] })) yield await named(plain(row))
+  }
+
+  async function* requests(): AsyncGenerator<object> {
+    if (id === 0) return
+    const text = `SELECT seq, ${requestColumns.filter((name) => name !== 'person').join(', ')} FROM request
+                  WHERE person = $1 AND person <> 0 AND (time, seq) > ($2, $3) ORDER BY time, seq LIMIT ${pageRows}`
+    for (let last: readonly [number, number] = [Number.MIN_SAFE_INTEGER, 0]; ;) {
+      const rows = (await database.readRequests({ text, values: [id, ...last] })).map((row) => plain(row, requestTexts))
+      const end = rows.at(-1)
+      if (end === undefined) return
+      const attempts = await attemptsOf(rows.map(({ seq }) => Number(seq)))
+      for (const { seq, ...row } of rows) yield { ...(await named(row)), trail: attempts.get(Number(seq)) ?? [] }
+      last = [Number(end['time']), Number(end['seq'])]
+    }
+  }
+
+  async function attemptsOf(numbers: readonly number[]): Promise<ReadonlyMap<number, readonly object[]>> {
+    const text = `SELECT seq, ${attemptColumns.join(', ')} FROM attempt WHERE seq IN (${numbers.join(', ')})
+                  ORDER BY seq, n`
+    const found = new Map<number, object[]>()
+    for (const row of await database.readRequests({ text, values: [] })) {
+      const { seq, ...attempt } = plain(row)
+      const trail = found.get(Number(seq)) ?? []
+      trail.push(await named(attempt))
+      found.set(Number(seq), trail)
+    }
+    return found
+  }
+
+  /** Writes the texts of names in place of their numbers. */
+  async function named(row: PersonRow): Promise<PersonRow> {
+    const texts: Record<string, string> = {}
+    for (const column of ['api', 'model', 'provider', 'error', 'class'])
+      if (column in row) texts[column] = await labelOf(Number(row[column]))
+    return { ...row, ...texts }
+  }
+
+  async function labelOf(number: number): Promise<string> {
+    if (number === 0) return ''
+    const known = labels.get(number)
+    if (known !== undefined) return known
+    const [row] = await database.read({ text: 'SELECT text FROM label WHERE id = $1', values: [number] })
+    const text = String(row?.['text'] ?? '')
+    labels.set(number, text)
+    return text
+  }
+}
+
+async function* member(name: string, rows: AsyncGenerator<object>): AsyncGenerator<string> {
+  yield `,\n${JSON.stringify(name)}:[`
+  let separator = '\n'
+  for await (const row of rows) {
+    yield separator + JSON.stringify(row)
+    separator = ',\n'
+  }
+  yield ']'
+}
+
+/** PostgreSQL gives numbers as texts. @param texts columns with text */
+function plain(row: PersonRow, texts: ReadonlySet<string> = textColumns): PersonRow {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      typeof value === 'string' && !texts.has(name) ? Number(value) : value,
+    ]),
+  )
+}

@@ -1,0 +1,62 @@
+import { forgotten } from '../key-row.ts'
+import type { PersonDatabase, Statement } from '../ledger.ts'
+import { ownKeys, type FoundPerson } from './find-person.ts'
+
+/**
+ * Ends the keys of a person, and removes name, e-mail address and ids of the person from all tables, with one entry in
+ * the audit. Sums, rows and entries stay, without the person. Then no byte of them is left in the files.
+ *
+ * @param at Unix milliseconds
+ * @throws {LedgerUnavailable} also if everything is removed, but its bytes could not be overwritten
+ */
+export async function forgetPerson(database: PersonDatabase, person: FoundPerson, at: number): Promise<void> {
+  const { subject, id, names } = person
+  await database.change(
+    (version) => [
+      ...(subject === undefined ? [] : forgettingSubject(subject, { at, version })),
+      ...names.flatMap((name) => forgettingName(name, version)),
+    ],
+    (results) => ({
+      ...{ time: at, actor: 'command line', via: 'command line', action: 'person.forgotten', object: String(id) },
+      after: { keys: subject === undefined ? [] : (results[0] ?? []).map((row) => Number(row['id'])) },
+    }),
+  )
+  await database.erase()
+}
+
+/** The first statement returns the ids of the keys that it ends. */
+function forgettingSubject(
+  subject: string,
+  { at, version }: { readonly at: number; readonly version: number },
+): readonly Statement[] {
+  return [
+    {
+      text: `UPDATE key SET ended = $1, ended_by = 'command line'
+             WHERE ended IS NULL AND ${ownKeys('$2')} RETURNING id`,
+      values: [at, subject],
+    },
+    {
+      text: `UPDATE key SET person = NULL, person_name = NULL, person_user_id = NULL, person_caseless = NULL,
+               person_seen = NULL, name = '${forgotten}', made_by = '${forgotten}', version = $1
+             WHERE ${ownKeys('$2')}`,
+      values: [version, subject],
+    },
+    {
+      text: `UPDATE person SET subject = '${forgotten} #' || id, name = '${forgotten} #' || id, email = NULL, gone = $1
+             WHERE subject = $2`,
+      values: [at, subject],
+    },
+  ]
+}
+
+function forgettingName(name: string, version: number): readonly Statement[] {
+  const inKeys = (column: string): Statement => ({
+    text: `UPDATE key SET ${column} = '${forgotten}', version = $1 WHERE ${column} = $2`,
+    values: [version, name],
+  })
+  return [
+    inKeys('made_by'),
+    inKeys('ended_by'),
+    { text: 'UPDATE audit SET actor = NULL, actor_salt = NULL WHERE actor = $1', values: [name] },
+  ]
+}
