@@ -32,8 +32,8 @@ const usage = {
   },
 } as const
 
-/** Time to come back after the load. */
-const settleMs = 20_000
+/** Time to come back after the load: the service keeps idle connections to providers for 60 s. */
+const settleMs = 75_000
 /** Allowed increase for each process: kept-alive connections and files opened late. */
 const descriptorsMore = 32
 /** Allowed anonymous memory after the load, relative to the value after the warm-up. */
