@@ -139,6 +139,23 @@ describe('an answer to the page', () => {
     expect(await codeOf(read('', { visitor: { ...ada, user: 'renamed' } }))).toBe(200)
   })
 
+  test('is not read on with a session that has ended, while it goes on for another one', async () => {
+    const elsewhere = { ...ada }
+    const refusal = new WireError(401, 'authentication_error', 'invalid_session', 'No session')
+    const { ask, read, guards, write, answers, calls } = subject()
+    await ask({ visitor: ada })
+    const there = (await read('', { visitor: elsewhere })).body?.getReader()
+    write('data: 1\n\n')
+    expect((await there?.read())?.value).toEqual(bytes('data: 1\n\n'))
+    guards((visitor) => (visitor === elsewhere ? Promise.reject(refusal) : Promise.resolve(visitor)))
+    jest.useFakeTimers()
+    jest.setSystemTime(Date.now() + 5_000)
+    void there?.read().catch(() => undefined)
+    write('data: 2\n\n')
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+    expect([calls.includes('drop'), answers.find({ owner: 'id:1', id })?.isOver]).toEqual([true, false])
+  })
+
   test('ends soon after its user signs out, or is another one', async () => {
     jest.useFakeTimers()
     const refusal = new WireError(401, 'authentication_error', 'invalid_session', 'No session')

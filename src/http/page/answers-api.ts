@@ -10,7 +10,7 @@ import type { AnswerName, KeptAnswers } from './kept-answers.ts'
 
 const answerPath = '/api/answers/'
 const acceptableId = /^[\w-]{16,64}$/
-/** Interval of asking the guards again, so that an answer ends soon after its user signs out. */
+/** Interval of asking the guards again, so that an answer and its readers end soon after their user signs out. */
 const guardIntervalMs = 5_000
 /** Time that a read by another process waits for bytes. Shorter than the time for which an unread answer goes on. */
 const relayWaitMs = 10_000
@@ -117,7 +117,13 @@ export function answersApi({ chat, answers, others, stallMs }: AnswersApiOptions
     if (head === undefined || method === 'HEAD') context.resetIdleLimit()
     if (head === undefined) throw notFound()
     if (method === 'HEAD') return new Response(null, head)
-    return streamed(context, head, () => nextOf(answer, reader), reader.leave, stallMs)
+    return streamed(
+      context,
+      head,
+      whileAllowed(context, () => nextOf(answer, reader)),
+      reader.leave,
+      stallMs,
+    )
   }
 
   async function relayed(context: HandlerContext, wanted: RelayedRead): Promise<Response> {
@@ -133,7 +139,7 @@ export function answersApi({ chat, answers, others, stallMs }: AnswersApiOptions
       position += found?.bytes.length ?? 0
       return found
     }
-    return streamed(context, first.head, next, () => undefined, stallMs)
+    return streamed(context, first.head, whileAllowed(context, next), () => undefined, stallMs)
   }
 
   return [
@@ -263,17 +269,38 @@ function stopWhenRefused(context: HandlerContext, owner: string, answer: KeptAns
   if (context.user === undefined) return
   const timer = setInterval(() => {
     if (answer.isOver) return clearInterval(timer)
-    context.currentVisitor().then(
-      (visitor) => {
-        if (ownerOf(visitor) !== owner) answer.stop()
-      },
-      (error: unknown) => {
-        // The store of sessions may be out of reach for a moment.
-        if (error instanceof WireError && error.status < 500) answer.stop()
-      },
-    )
+    void isRefused(context, owner).then((isNow) => {
+      if (isNow) answer.stop()
+    })
   }, guardIntervalMs)
   timer.unref()
+}
+
+/** Reads on only while the guards let the reader pass: its session may end before that of the answer. */
+function whileAllowed(
+  context: HandlerContext,
+  next: () => Promise<AnswerBytes | undefined>,
+): () => Promise<AnswerBytes | undefined> {
+  if (context.user === undefined) return next
+  const owner = ownerOf(context.visitor)
+  let allowedAt = Date.now()
+  return async () => {
+    const found = await next()
+    if (Math.abs(Date.now() - allowedAt) < guardIntervalMs) return found
+    if (await isRefused(context, owner)) return undefined
+    allowedAt = Date.now()
+    return found
+  }
+}
+
+/** Whether the guards do not let a user pass any more. */
+async function isRefused(context: HandlerContext, owner: string): Promise<boolean> {
+  try {
+    return ownerOf(await context.currentVisitor()) !== owner
+  } catch (error) {
+    // The store of sessions may be out of reach for a moment.
+    return error instanceof WireError && error.status < 500
+  }
 }
 
 function ownerOf(visitor: Partial<Visitor> | undefined): string {
