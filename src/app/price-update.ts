@@ -26,10 +26,12 @@ export async function fetchPriceList(from: string, timeoutMs = fetchMsDefault): 
 
 async function fetched(from: string, timeoutMs: number): Promise<string> {
   const url = URL.canParse(from) ? new URL(from) : undefined
-  if (url === undefined || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.href))))
-    throw new UsageError(`--from: found "${from}", allowed: an https address, http on this machine, or a file`)
+  if (url === undefined)
+    throw new UsageError('--from: found an address that is not valid (not shown, since it may have a password)')
   if (url.username !== '' || url.password !== '')
     throw new UsageError('--from: an address with a password is not allowed')
+  if (!(url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.href))))
+    throw new UsageError(`--from: found "${from}", allowed: an https address, http on this machine, or a file`)
   const transport = httpClient()
   try {
     const response = await hostFetch(transport)(url.href, {

@@ -26,6 +26,13 @@ const answers = new Map<string, () => Response | Promise<Response>>([
     () =>
       new Response(list(Object.fromEntries(Array.from({ length: 30_000 }, (_, at) => [`m${at}`, openai['gpt-x']])))),
   ],
+  [
+    '/wide',
+    () =>
+      new Response(
+        list(Object.fromEntries(Array.from({ length: 2_500 }, (_, at) => ['漢'.repeat(150) + at, openai['gpt-x']]))),
+      ),
+  ],
   ['/slow', () => new Promise<Response>(() => undefined)],
 ])
 const server = Bun.serve({
@@ -111,6 +118,7 @@ describe('svc prices update', () => {
     ['/control', 'an invalid name'],
     ['/huge', 'was not fetched'],
     ['/many', 'characters of prices'],
+    ['/wide', 'more than 1048576 bytes'],
   ])('refuses the whole list of %s: %s', async (path, message) => {
     const { update, files } = await subject()
     await expect(update('--from', `${base}${path}`)).rejects.toThrow(message)
@@ -125,6 +133,8 @@ describe('svc prices update', () => {
     ['http://example.org/list', 'allowed: an https address'],
     ['ftp://example.org/list', 'allowed: an https address'],
     ['https://ada:secret@example.org/list', 'with a password'],
+    ['ftp://ada:secret@example.org/list', 'with a password'],
+    ['https://ada:secret@example.org:port/list', 'not valid'],
     ['/no/such/file', 'cannot be read (ENOENT)'],
     ['/dev/zero', 'is not a file'],
   ])('reads nothing from %s', async (from, message) => {

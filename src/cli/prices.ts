@@ -52,7 +52,7 @@ async function run({ positionals: [word], flags: given, environment, stdout, std
     return 1
   }
   const text = update.fetchedText(given.from, Date.now(), prices)
-  if (text.length > configBytesMax) throw new Error(`the prices have more than ${configBytesMax} bytes`)
+  if (Buffer.byteLength(text) > configBytesMax) throw new Error(`the prices have more than ${configBytesMax} bytes`)
   const { writeConfig } = await import('../config/edit/write-config.ts')
   await writeConfig(path, text)
   stdout.write(`${harmless(path)}: written; running services use it now\n`)
