@@ -75,6 +75,7 @@ describeInChromium('what a model says', () => {
       await openConversation(tab, rig.service.url)
       if (!streams) {
         await tab.press('Control+.')
+        await tab.click('dialog summary:has-text("Advanced")')
         await tab.click('role=switch[name="Stream the answer"]')
         await tab.press('Escape')
       }
