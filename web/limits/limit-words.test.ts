@@ -18,10 +18,15 @@ describe('a limit in words', () => {
   })
 
   test('has its place, its models, and that it has no end', () => {
-    expect(limitFacts(row({}))).toBe('limits[0] of access.json')
-    expect(limitFacts(row({ kind: 'usd', per: 'total', models: ['gpt-5*', 'o4'], isApart: true }))).toBe(
+    expect(limitFacts(row({}), 'UTC')).toBe('limits[0] of access.json')
+    expect(limitFacts(row({ kind: 'usd', per: 'total', models: ['gpt-5*', 'o4'], isApart: true }), 'UTC')).toBe(
       'each counted apart · only gpt-5*, o4 · does not begin again · limits[0] of access.json',
     )
+  })
+
+  test('has the end of its window in the zone of the limits', () => {
+    const windowEnds = Date.parse('2026-11-30T23:00:00Z')
+    expect(limitFacts(row({ kind: 'usd', per: 'month', windowEnds }), 'Europe/Berlin')).toMatch(/Dec 1, 2026.*12:00 AM/)
   })
 
   test.each([

@@ -1,5 +1,5 @@
 import type { LimitRowEntry } from '../../src/http/page/page-api.ts'
-import { formatCost, formatCount, formatMoment, formatMs } from '../ui/format.ts'
+import { formatCost, formatCount, formatMs } from '../ui/format.ts'
 
 type Kind = LimitRowEntry['kind']
 
@@ -16,16 +16,20 @@ export function limitWords({ kind, limit, per }: LimitRowEntry): string {
   return `${amountOf(kind, limit)}${units[kind]}${period}`
 }
 
-/** Whose use counts, and how, in one line. */
-export function limitFacts({ kind, models, windowEnds, per, isApart, place }: LimitRowEntry): string {
+/** Whose use counts, and how, in one line. @param timeZone of access.json, in which windows begin */
+export function limitFacts({ kind, models, windowEnds, per, isApart, place }: LimitRowEntry, timeZone: string): string {
   const facts = [
     isApart ? 'each counted apart' : '',
     models === undefined ? '' : `only ${models.join(', ')}`,
-    windowEnds === undefined ? '' : `begins again ${formatMoment(windowEnds)}`,
+    windowEnds === undefined ? '' : `begins again ${momentIn(timeZone, windowEnds)}`,
     kind === 'usd' && per === 'total' ? 'does not begin again' : '',
     `${place} of access.json`,
   ]
   return facts.filter((fact) => fact !== '').join(' · ')
+}
+
+function momentIn(timeZone: string, time: number): string {
+  return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(time)
 }
 
 /** The part of a limit that is used or held: 0 to 1. A limit of 0 is used up. */

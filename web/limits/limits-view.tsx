@@ -31,7 +31,7 @@ export function LimitsView(): ReactNode {
   )
 }
 
-function Limits({ answer: { file, fault, limits, teams } }: { readonly answer: LimitsAnswer }): ReactNode {
+function Limits({ answer: { file, fault, timeZone, limits, teams } }: { readonly answer: LimitsAnswer }): ReactNode {
   const now = useNow(1_000)
   return (
     <>
@@ -43,7 +43,7 @@ function Limits({ answer: { file, fault, limits, teams } }: { readonly answer: L
       {limits.length === 0 ? <NoLimits file={file} /> : null}
       <ul className="flex flex-col gap-3" aria-label="Limits">
         {limits.map((row) => (
-          <LimitCard key={`${row.place} ${row.kind} ${row.per}`} row={row} now={now} />
+          <LimitCard key={`${row.place} ${row.kind} ${row.per}`} row={row} now={now} timeZone={timeZone} />
         ))}
       </ul>
       {teams.length === 0 ? null : <Teams teams={teams} />}
@@ -79,7 +79,13 @@ function NoLimits({ file }: { readonly file: string | undefined }): ReactNode {
 /** Callers that are shown before a button shows all. */
 const shownFirst = 5
 
-function LimitCard({ row, now }: { readonly row: LimitRowEntry; readonly now: number }): ReactNode {
+interface LimitCardProps {
+  readonly row: LimitRowEntry
+  readonly now: number
+  readonly timeZone: string
+}
+
+function LimitCard({ row, now, timeZone }: LimitCardProps): ReactNode {
   const [isWhole, setWhole] = useState(false)
   const { uses, isApart } = row
   const shown = isWhole ? uses : uses.slice(0, shownFirst)
@@ -90,7 +96,7 @@ function LimitCard({ row, now }: { readonly row: LimitRowEntry; readonly now: nu
         <h2 className="font-medium">
           {words} for <bdi>{row.for}</bdi>
         </h2>
-        <p className="text-sm text-muted">{limitFacts(row)}</p>
+        <p className="text-sm text-muted">{limitFacts(row, timeZone)}</p>
       </div>
       {uses.length === 0 ? (
         <p className="text-sm">{isApart ? 'None of them has asked since the service started.' : 'Not counted yet.'}</p>

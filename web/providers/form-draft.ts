@@ -51,7 +51,7 @@ export function faultsOf(values: FormValues, brands: readonly BrandEntry[], take
   const isOwn = brand?.keys.some((key) => key.variable === name) === true
   if (name !== '' && !isOwn && !/^SVC_KEY_[A-Za-z0-9_]+$/.test(name)) {
     const own = brand === undefined ? '' : `${brand.keys.map((key) => key.variable).join(', ')}, or `
-    faults.variable = `Allowed here: ${own}a name that begins with ${freeVariableMark}. Never the key itself.`
+    faults.variable = `Allowed here: ${own}a name that begins with ${freeVariableMark}. Do not write the key here.`
   }
   if (models?.length === 0) faults.models = 'Choose one at least.'
   return faults

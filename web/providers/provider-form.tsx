@@ -198,8 +198,8 @@ function Form({
               label="Environment variable of its key"
               about={
                 brand === undefined
-                  ? `Empty: it needs no key. Otherwise such as ${proposedVariable(values.id)}. Never the key itself.`
-                  : `Empty: ${brand.keys.map((key) => key.variable).join(' or ')}. Never the key itself.`
+                  ? `Leave it empty if no key is needed; otherwise for instance ${proposedVariable(values.id)}. Do not write the key here.`
+                  : `If empty, ${brand.keys.map((key) => key.variable).join(' or ')} is used. Do not write the key here.`
               }
               fault={faults.variable}
             >
