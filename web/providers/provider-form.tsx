@@ -25,6 +25,8 @@ import {
 } from './form-draft.ts'
 import { ModelChoice } from './model-choice.tsx'
 
+const notTheKey = 'Do not write the key here.'
+
 /** Props of {@link ProviderForm}. */
 export interface ProviderFormProps {
   /** Ids of the providers that are there. */
@@ -198,8 +200,8 @@ function Form({
               label="Environment variable of its key"
               about={
                 brand === undefined
-                  ? `Leave it empty if no key is needed; otherwise for instance ${proposedVariable(values.id)}. Do not write the key here.`
-                  : `If empty, ${brand.keys.map((key) => key.variable).join(' or ')} is used. Do not write the key here.`
+                  ? `Such as ${proposedVariable(values.id)}, or empty without a key. ${notTheKey}`
+                  : `If empty, ${brand.keys.map((key) => key.variable).join(' or ')} is used. ${notTheKey}`
               }
               fault={faults.variable}
             >
