@@ -232,7 +232,7 @@ describe('a look at a provider that is not in the file', () => {
     expect(await admin.look(lab, never)).toEqual({ ms: expect.any(Number), why: expect.stringContaining('401') })
   })
 
-  test('names a variable that is not set, and asks nobody', async () => {
+  test('names a variable that is not set, and asks no server', async () => {
     const { admin, transport } = subject([list])
     expect(await admin.look({ ...lab, keyVariable: 'SVC_KEY_LAB' }, never)).toEqual({
       ms: 0,

@@ -7,7 +7,7 @@ import type { BrandEntry, ProviderDraft } from '../../http/page/page-api.ts'
 
 /**
  * Variables with this beginning may be sent to any base URL that is given on the page. So the page cannot send other
- * secrets of the environment to a host of somebody's choice.
+ * secrets of the environment to a host that a client chooses.
  */
 export const freeVariableMark = 'SVC_KEY_'
 
