@@ -25,7 +25,7 @@ export const pricesCommand: Command<typeof flags> = {
   examples: [
     { command: 'svc prices update --dry-run', does: 'shows what the list of models.dev would change' },
     { command: 'svc prices update', does: 'writes it to ~/.svc/prices.fetched.json, behind your own prices.json' },
-    { command: 'svc prices update --from prices.json --yes', does: 'takes the list of a file, whatever it changes' },
+    { command: 'svc prices update --from prices.json --yes', does: 'takes a list, also with suspicious prices' },
   ],
   run,
 }

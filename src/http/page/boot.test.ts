@@ -66,7 +66,7 @@ describe('GET /api/boot', () => {
     })
   })
 
-  test('tells owners, and nobody else, that there are limits', async () => {
+  test('tells only owners that there are limits', async () => {
     const told = (isOwner: boolean) =>
       boot({ guards: () => [naming(ada)], mayOwn: () => isOwner, hasLimits: () => true })
     expect(await told(true)).toHaveProperty('hasLimits', true)

@@ -31,8 +31,8 @@ export interface ProvidersApiOptions {
   readonly look: (draft: ProviderDraft, signal: AbortSignal) => Promise<ProviderLook>
   readonly isOwner: OwnerCheck
   /**
-   * Whether owners may add and remove providers. An entry decides where prompts and keys go: not everybody in a network
-   * may write one.
+   * Whether owners may add and remove providers. An entry decides where prompts and keys go: without sign-in, only
+   * clients of this machine may write one.
    */
   readonly mayAdd: () => boolean
   /** Time limits of request bodies. */
