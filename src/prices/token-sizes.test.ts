@@ -66,12 +66,13 @@ describe('the usual size of tokens', () => {
 })
 
 describe('learning from an answer', () => {
+  const served = { provider: 'p', model: 'm' }
   const usage = { promptTokens: 1_000, completionTokens: 500, totalTokens: 1_500 }
 
   function learned(change: object, bytes = { prompt: 3_000, answer: 1_000 }) {
     const sizes = learnedSizes()
-    for (let answer = 0; answer < 100; answer++) learnSizes(sizes, 'm', { ...usage, ...change }, bytes)
-    return [sizes.prompts.usual('m'), sizes.answers.usual('m')]
+    for (let answer = 0; answer < 100; answer++) learnSizes(sizes, served, { ...usage, ...change }, bytes)
+    return [sizes.prompts.usual('p/m'), sizes.answers.usual('p/m')]
   }
 
   test('counts all tokens of the prompt, also cached ones, and all of the answer, also reasoning', () => {
@@ -83,8 +84,7 @@ describe('learning from an answer', () => {
   test('leaves out counts that contradict each other, sounds, pictures and unknown sizes', () => {
     expect(learned({ cachedTokens: 5_000 })).toEqual([4, 4])
     expect(learned({ billed: { audioIn: 10, audioOut: 10 } })).toEqual([4, 4])
-    const sizes = learnedSizes()
-    for (let answer = 0; answer < 100; answer++) learnSizes(sizes, 'm', usage, { prompt: undefined, answer: undefined })
-    expect([sizes.prompts.usual('m'), sizes.answers.usual('m')]).toEqual([4, 4])
+    expect(learned({}, { prompt: 0, answer: 1_000 })).toEqual([4, 2])
+    expect(learned({}, { prompt: 3_000, answer: 0 })).toEqual([3, 4])
   })
 })

@@ -44,29 +44,35 @@ export function learnedSizes(): LearnedSizes {
   return { prompts: tokenSizes(promptBytesMin), answers: tokenSizes(answerBytesMin) }
 }
 
+/** A model of a provider. */
+export interface ServedModel {
+  readonly provider: string
+  readonly model: string
+}
+
 /** The name of a model in {@link TokenSizes}. */
-export function sizeKey(provider: string, model: string): string {
+export function sizeKey({ provider, model }: ServedModel): string {
   return `${provider}/${model}`
 }
 
 /**
  * Learns from an answer that its provider counted.
  *
- * @param key see {@link sizeKey}
- * @param bytes of the text of the prompt, and of the answer; `undefined`: not known, or not of text alone
+ * @param bytes of the text of the prompt, and of the answer; 0: not known, or not of text alone
  */
 export function learnSizes(
   sizes: LearnedSizes,
-  key: string,
+  served: ServedModel,
   usage: Usage,
-  bytes: { readonly prompt: number | undefined; readonly answer: number | undefined },
+  bytes: { readonly prompt: number; readonly answer: number },
 ): void {
+  if (bytes.prompt < promptBytesMin && bytes.answer < answerBytesMin) return
   const { units, hasConflict } = measureUnits(usage)
   if (hasConflict) return
   const { input, cached, write5, write60, audioIn, imageIn, output, reasoning, audioOut } = units
-  if (bytes.prompt !== undefined && audioIn + imageIn === 0)
-    sizes.prompts.learn(key, bytes.prompt, input + cached + write5 + write60)
-  if (bytes.answer !== undefined && audioOut === 0) sizes.answers.learn(key, bytes.answer, output + reasoning)
+  const key = sizeKey(served)
+  if (audioIn + imageIn === 0) sizes.prompts.learn(key, bytes.prompt, input + cached + write5 + write60)
+  if (audioOut === 0) sizes.answers.learn(key, bytes.answer, output + reasoning)
 }
 
 interface Sizes {

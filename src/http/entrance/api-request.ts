@@ -151,11 +151,10 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     this.#timer?.stop()
     this.#open?.end()
     this.#reservation?.release()
-    const { isCut = false } = outcome
     const usage = this.#usageOf(outcome)
-    this.admission?.end(this.#tokensUsed(isCut ? { ...outcome, usage } : outcome))
+    this.admission?.end(this.#tokensUsed(outcome.status, outcome.isCut === true ? usage : outcome.usage))
     if (this.#isKeptOpen) this.context.resetIdleLimit()
-    this.options.record(recordOf(this, this.#gateway, { ...outcome, usage }), outcome.cause)
+    this.options.record(recordOf(this, this.#gateway, outcome, usage), outcome.cause)
   }
 
   /** The usage that the provider counted, from which sizes of tokens are learned; else an estimate by these sizes. */
@@ -164,17 +163,17 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     const prompt = this.#prompt
     if (served === undefined || prompt === undefined || answerBytes === undefined) return usage
     const { tokenSizes: sizes } = this.options
-    const key = sizeKey(served.provider, served.model)
     const answer = { usage, isCut }
     if (usage !== undefined && (usage.isEstimated === true || isCounted(answer))) {
       // After a failover the provider may have counted a part of the answer only.
       if (usage.isEstimated !== true && this.trail.length === 1)
-        learnSizes(sizes, key, usage, {
-          prompt: prompt.media === 0 ? prompt.bytes : undefined,
-          answer: this.stream ? answerBytes : undefined,
+        learnSizes(sizes, served, usage, {
+          prompt: prompt.media === 0 ? prompt.bytes : 0,
+          answer: this.stream ? answerBytes : 0,
         })
       return usage
     }
+    const key = sizeKey(served)
     return estimatedUsage(answer, {
       prompt: usualTokens(prompt, sizes.prompts.usual(key)),
       answer: Math.ceil(answerBytes / sizes.answers.usual(key)),
@@ -182,7 +181,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   }
 
   /** The tokens that the request took; `undefined`: not known, so that the estimate stands. */
-  #tokensUsed({ status, usage }: Outcome): number | undefined {
+  #tokensUsed(status: number, usage: Usage | undefined): number | undefined {
     if (usage !== undefined || this.served !== undefined) return usage && countedTokens(usage)
     // A provider may be working for a client that has left.
     return status === clientLeftStatus ? this.#askedPrompt : 0

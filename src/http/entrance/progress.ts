@@ -80,12 +80,13 @@ export function outcomeOfError(sent: WireError | undefined, cause: unknown): Pic
  * Returns the record of an ended request.
  *
  * @param gateway the one that was asked; absent when none was
- * @param outcome with counted or estimated usage
+ * @param usage counted or estimated
  */
 export function recordOf(
   { context, format, trail, time, model, stream, served, firstTokenMs, unrecorded }: Progress,
   gateway: Pick<Gateway, 'listedName' | 'costAt'> | undefined,
-  { status, error, usage }: Outcome,
+  { status, error }: Outcome,
+  usage: Usage | undefined,
 ): RequestRecord {
   const { user, visitor } = context
   const cost = served?.costOf?.(usage)

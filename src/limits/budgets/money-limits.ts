@@ -58,7 +58,7 @@ export function moneyLimits({ authority, now, tokenSizes: sizes }: MoneyLimitsOp
     return estimateOf(demand, {
       costOf,
       maxOutput,
-      bytesPerToken: sizes.prompts.least(sizeKey(attempt.provider, attempt.model)),
+      bytesPerToken: sizes.prompts.least(sizeKey(attempt)),
     })
   }
 
@@ -83,7 +83,7 @@ export function moneyLimits({ authority, now, tokenSizes: sizes }: MoneyLimitsOp
     { demand, estimated, answer }: { demand: Demand; estimated: Estimate; answer: BudgetDecision & { kind: 'held' } },
   ): HoldAnswer {
     const { ask, provider, model, costOf = () => undefined } = attempt
-    const key = sizeKey(provider, model)
+    const key = sizeKey({ provider, model })
     const { textBytes: bytes, mediaTokens } = demand
     const prompt = formats[ask.format].promptSize?.(ask)
     const usual = sizes.prompts.usual(key)
