@@ -342,7 +342,7 @@ test('keys count apart, everyone together', async () => {
   expect([await ask(two), await ask(two)]).toEqual(['200 undefined', '429 rate_limit_exceeded'])
 })
 
-test('people count apart, and their team together', async () => {
+test('people count apart, and their team together; their limits keep sign-in on', async () => {
   const text = JSON.stringify({
     limits: [
       { for: 'each person', requests: 2, per: 'day' },
@@ -356,6 +356,10 @@ test('people count apart, and their team together', async () => {
   const refused = '429 rate_limit_exceeded'
   expect([await ask(ada), await ask(ada), await ask(ada)]).toEqual(['200 undefined', '200 undefined', refused])
   expect([await ask(grace), await ask(grace)]).toEqual(['200 undefined', refused])
+  // Nobody would be known any more, and the limits of people would end.
+  await rig.configure({ enabled: false })
+  await rig.logged('the extension was not reloaded', 'limits of people only with sign-in')
+  expect([(await rig.ask()).status, await ask(grace)]).toEqual([401, refused])
 })
 
 describe('several workers keep limits together', () => {

@@ -29,6 +29,8 @@ export interface ActiveAccess extends Pick<FollowedFile, 'close'> {
   limiter(): Limiter | undefined
   /** `undefined`: there are no limits of money. */
   budgets(): MoneyLimits | undefined
+  /** `undefined`: there is no file. */
+  policy(): AccessPolicy | undefined
   /** Ceilings of the keys that people make for themselves; `undefined`: the defaults. */
   ownKeys(): OwnKeys | undefined
   /** All limits with their use. @param callers those that limits may count apart, the one that asked last first */
@@ -115,6 +117,7 @@ export async function followAccess({
   return {
     limiter: () => activeLimiter,
     budgets: () => activeBudgets,
+    policy: () => active,
     ownKeys: () => active?.ownKeys,
     fault: () => fault,
     async overview(callers) {

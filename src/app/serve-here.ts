@@ -4,6 +4,7 @@ import { configOf } from '../config/file/load-config.ts'
 import { priceFiles } from '../config/file/parse-prices.ts'
 import { configOfWorker } from '../config/file/worker-config.ts'
 import { accessFile } from '../config/home.ts'
+import type { Contribution } from '../extensions/extension.ts'
 import { UnknownExtensionError } from '../extensions/load.ts'
 import { SlotError } from '../extensions/slots.ts'
 import { formats } from '../formats/format-list.ts'
@@ -18,7 +19,7 @@ import { answersApi } from '../http/page/answers-api.ts'
 import { keptAnswers } from '../http/page/kept-answers.ts'
 import type { Routing } from '../http/server.ts'
 import { statusRoutes } from '../http/status-routes.ts'
-import { ownKeysDefault } from '../limits/access-policy.ts'
+import { ownKeysDefault, type AccessPolicy } from '../limits/access-policy.ts'
 import { errorFields, type Logger } from '../observe/log.ts'
 import type { Observer } from '../observe/observer.ts'
 import { requestLog } from '../observe/request-line.ts'
@@ -110,6 +111,12 @@ export async function serveHere(
   })
   const followers = openRequests()
   const ledger = sharedLedger({ environment, log, onOpen: runtime.keepUse, isReplacement: runtime.isReplacement })
+  const accessPath = accessFile(environment)
+  function checkPolicy(policy: AccessPolicy | undefined, contributions: readonly Contribution[]): void {
+    if (policy === undefined || accessPath === undefined) return
+    const providers = active.config.providers.map(({ id }) => id)
+    checkAccess(policy, { providers, contributions, file: accessPath })
+  }
   let isDraining = false
   const isClosing = () => isDraining
   /** Made for the first request after the start, and after a change of an extension. */
@@ -127,14 +134,17 @@ export async function serveHere(
     onChange: () => {
       routing = undefined
     },
-    admit: (contributions) => checkOwnersNamed(active.config, contributions, path),
+    admit(contributions) {
+      checkOwnersNamed(active.config, contributions, path)
+      // Without this, limits of people would end with sign-in.
+      checkPolicy(access?.policy(), contributions)
+    },
     onFault: (name, error) =>
       log.error('the extension was not reloaded; its previous state stays active', {
         extension: name,
         reason: reasonOf(error),
       }),
   }))
-  const accessPath = accessFile(environment)
   access =
     accessPath === undefined
       ? undefined
@@ -142,12 +152,7 @@ export async function serveHere(
           path: accessPath,
           follow,
           log,
-          check: (policy) =>
-            checkAccess(policy, {
-              providers: active.config.providers.map(({ id }) => id),
-              contributions: extensions.contributions,
-              file: accessPath,
-            }),
+          check: (policy) => checkPolicy(policy, extensions.contributions),
           makeLimiter: runtime.makeLimiter,
           onZone: runtime.setUseZone,
           async makeBudgets() {

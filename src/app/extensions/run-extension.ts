@@ -28,7 +28,7 @@ export interface ExtensionOptions {
   /** Called when a reload failed, in the reporting process. */
   readonly onFault: (error: unknown) => void
   /** Checks a contribution against those of other extensions. Default: accepts it. @throws when they conflict */
-  readonly admit?: (next: Contribution) => void
+  readonly admit?: (next: Contribution | undefined) => void
   /** Loads an extension. Default: a built-in one. */
   readonly load?: (name: string) => Promise<Extension>
   /** Unix milliseconds. Default `Date.now`. */
@@ -122,7 +122,7 @@ export async function runExtension({
   /** Check and change are one step, so that of two conflicting changes one is refused. */
   async function activate(next: Contribution | undefined): Promise<void> {
     try {
-      if (next !== undefined) admit(next)
+      admit(next)
       contribution = next
     } catch (error) {
       await next?.close?.()

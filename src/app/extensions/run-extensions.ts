@@ -71,9 +71,9 @@ export async function runExtensions({
           mayEnter,
           onFault: (error) => onFault(name, error),
           admit(next) {
-            checkClaim({ name, slots: next.part?.slots ?? [] }, claims())
+            checkClaim({ name, slots: next?.part?.slots ?? [] }, claims())
             const others = all.filter((running) => running.name !== name)
-            admit([...others.flatMap(({ contribution }) => contribution ?? []), next])
+            admit([...others.map(({ contribution }) => contribution), next].filter((each) => each !== undefined))
           },
         }),
       )
