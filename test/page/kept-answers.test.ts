@@ -67,7 +67,7 @@ describe.each([
   const ask = (id: string, more: object = { stream: true }): Promise<Reading> =>
     reading(`${service.url}/api/chat`, {
       method: 'POST',
-      headers: { ...json, 'x-request-id': id },
+      headers: { ...json, 'x-request-id': id.slice(0, 16), 'x-svc-answer': id },
       body: JSON.stringify(question({ ...more })),
     })
   /** Reads again on a new connection, which any worker may get. */
@@ -113,10 +113,13 @@ describe.each([
     expect(received + (await later.rest())).toBe(await (await again(id)).rest())
     expect([later.status, later.headers.get('x-request-id'), later.headers.get('x-svc-provider')]).toEqual([
       200,
-      id,
+      id.slice(0, 16),
       'a',
     ])
-    expect(await recorded(id)).toMatchObject([{ id, status: 200, promptTokens: 3, completionTokens: 5 }])
+    const record = { id: id.slice(0, 16), status: 200, promptTokens: 3, completionTokens: 5 }
+    expect(await recorded(record.id)).toMatchObject([record])
+    // Lists and logs show the request id.
+    expect((await again(record.id)).status).toBe(404)
   })
 
   test('is stopped all the way to the provider at once, and tells its other readers', async () => {

@@ -5,7 +5,7 @@ import { answerBuilder, type AnswerBuilder, type AnswerOutcome } from './answer-
 import { askModel, type AskOutcome } from './ask-model.ts'
 import type { ChatBody } from './chat-body.ts'
 import { frameScheduler, type FrameClock } from './frame-scheduler.ts'
-import { stopAnswer } from './live-answer.ts'
+import { requestIdOf, stopAnswer } from './live-answer.ts'
 import { requestRecord } from './request-record.ts'
 
 /** Requests answers, one at a time. */
@@ -63,26 +63,26 @@ export function answerRunner({
   function run(answer: AssistantMessage, body: ChatBody | undefined): void {
     if (running !== undefined) end(running)
     clear()
-    const requestId = answer.live?.id
-    if (requestId === undefined) return
+    const answerId = answer.live?.id
+    if (answerId === undefined) return
     running = {
       builder: answerBuilder(answer, body === undefined ? undefined : now),
       abort: new AbortController(),
-      requestId,
+      answerId,
     }
     void ask(running, body)
   }
 
-  function end({ abort, requestId }: Running): void {
+  function end({ abort, answerId }: Running): void {
     abort.abort()
-    stopAnswer(client, requestId)
+    stopAnswer(client, answerId)
   }
 
-  async function ask({ builder, abort, requestId }: Running, body: ChatBody | undefined): Promise<void> {
+  async function ask({ builder, abort, answerId }: Running, body: ChatBody | undefined): Promise<void> {
     const outcome = await askModel({
       client,
       body,
-      requestId,
+      answerId,
       signal: abort.signal,
       clock: () => performance.now(),
       wait,
@@ -99,7 +99,12 @@ export function answerRunner({
     const answer = builder.finish(outcome)
     onEnd(answer)
     const record = isRemembered(outcome)
-      ? await requestRecord(client, requestId, outcome.end.kind === 'stopped' ? 'afterStop' : 'afterEnd', wait)
+      ? await requestRecord(
+          client,
+          requestIdOf(answerId),
+          outcome.end.kind === 'stopped' ? 'afterStop' : 'afterEnd',
+          wait,
+        )
       : undefined
     if (record !== undefined) onRecord(answer.id, record)
   }
@@ -127,7 +132,7 @@ export function answerRunner({
 interface Running {
   readonly builder: AnswerBuilder
   readonly abort: AbortController
-  readonly requestId: string
+  readonly answerId: string
 }
 
 function hasAnswer(outcome: AskOutcome): outcome is AnswerOutcome {

@@ -1,7 +1,7 @@
 import { ApiError, Unreachable, type ApiClient } from '../api/client.ts'
 import type { AnswerError } from '../history/conversation.ts'
 import type { ChatBody } from './chat-body.ts'
-import { answerPath, askPath, takeUp, unbroken } from './live-answer.ts'
+import { answerPath, askPath, requestIdOf, takeUp, unbroken } from './live-answer.ts'
 import type { Measurements } from './provenance.ts'
 import { readAnswer, type AnswerEnd } from './read-answer.ts'
 import type { AnswerPiece } from './read-choice.ts'
@@ -11,8 +11,8 @@ export interface AskOptions {
   readonly client: Pick<ApiClient, 'fetch'>
   /** Absent: reads the answer to a request that was sent before. */
   readonly body: ChatBody | undefined
-  /** Sent as `x-request-id`; the key of the service's record. */
-  readonly requestId: string
+  /** Sent as `x-svc-answer`. Its first half is the request id, the key of the service's record. */
+  readonly answerId: string
   readonly signal: AbortSignal
   /** Called when the answer begins. */
   readonly onResponse: () => void
@@ -42,7 +42,7 @@ export interface AskOutcome {
 export async function askModel({
   client,
   body,
-  requestId,
+  answerId,
   signal,
   onResponse,
   onPiece,
@@ -50,6 +50,7 @@ export async function askModel({
   wait,
 }: AskOptions): Promise<AskOutcome> {
   const started = clock()
+  const requestId = requestIdOf(answerId)
   let measured: Measurements = { requestId }
   let headers: Headers | undefined
   let isLost = false
@@ -64,14 +65,14 @@ export async function askModel({
     }
   }
 
-  const readFrom = (position: number): Promise<Response> => client.fetch(answerPath(requestId, position), { signal })
+  const readFrom = (position: number): Promise<Response> => client.fetch(answerPath(answerId, position), { signal })
 
   async function send(): Promise<Response> {
     if (body === undefined) return await readFrom(0)
     try {
       return await client.fetch(askPath, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-request-id': requestId },
+        headers: { 'content-type': 'application/json', 'x-request-id': requestId, 'x-svc-answer': answerId },
         body: JSON.stringify(body),
         signal,
       })

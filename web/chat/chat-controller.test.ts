@@ -104,7 +104,8 @@ describe('chatController › a question', () => {
       stream: true,
       messages: [{ role: 'user', content: 'hello' }],
     })
-    expect(client.last().requestId).toMatch(/^[0-9a-f]{32}$/)
+    expect(client.last().answerId).toMatch(/^[0-9a-f]{32}$/)
+    expect(client.last().requestId).toBe(client.last().answerId.slice(0, 16))
   })
 
   test('is answered piece by piece, rendered once per frame', async () => {
@@ -555,7 +556,7 @@ describe('chatController › an answer that goes on in the service', () => {
     expect(client.last().path).toBe('/api/chat')
     expect((await stored())?.messages[1]).toMatchObject({
       status: 'interrupted',
-      live: { id: client.last().requestId, text: 0, reasoning: 0 },
+      live: { id: client.last().answerId, text: 0, reasoning: 0 },
     })
     await reply('b')
     expect(lastOf(await stored())?.live).toBeUndefined()
@@ -632,23 +633,23 @@ describe('chatController › an answer that goes on in the service', () => {
     chat.stop()
     expect(client.stopped).toEqual(['/api/answers/request-1'])
     chat.send(draft('b'), 'm')
-    const { requestId } = client.last()
+    const { answerId } = client.last()
     chat.retry('m')
-    expect(client.stopped.at(-1)).toBe(`/api/answers/${requestId}`)
+    expect(client.stopped.at(-1)).toBe(`/api/answers/${answerId}`)
   })
 
   test('is read on where its connection broke', async () => {
     const { chat, client, answer } = await scene()
     client.keepsAnswers = true
     chat.send(draft('a'), 'm')
-    const { requestId } = client.last()
+    const { answerId } = client.last()
     client.last().stream()
     client.last().say('Once')
     await settled()
     client.last().end('break')
     await settled()
     const from = Buffer.byteLength(`data: ${JSON.stringify({ choices: [{ delta: { content: 'Once' } }] })}\n\n`)
-    expect(client.last().path).toBe(`/api/answers/${requestId}?from=${from}`)
+    expect(client.last().path).toBe(`/api/answers/${answerId}?from=${from}`)
     client.last().stream()
     client.last().say(' upon')
     client.last().end()

@@ -8,6 +8,11 @@ export function answerPath(id: string, from = 0): string {
   return `/api/answers/${id}${from === 0 ? '' : `?from=${from}`}`
 }
 
+/** The request id of an answer. It is shown, so that the rest of the answer's id remains a secret. */
+export function requestIdOf(answerId: string): string {
+  return answerId.slice(0, 16)
+}
+
 /** Stops an answer in the service, which goes on when its reader only leaves. */
 export function stopAnswer(client: Pick<ApiClient, 'fetch'>, id: string): void {
   // If it is not reached, the answer ends by itself a minute later.

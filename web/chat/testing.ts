@@ -54,6 +54,7 @@ export interface FakeRequest {
   /** The request body; `undefined` without one. */
   readonly body: unknown
   readonly requestId: string
+  readonly answerId: string
   readonly signal: AbortSignal
   /** Starts a stream. */
   stream(headers?: Readonly<Record<string, string>>): void
@@ -139,6 +140,7 @@ function fakeRequest(
     path,
     body: body === undefined ? undefined : JSON.parse(String(body)),
     requestId: new Headers(headers).get('x-request-id') ?? '',
+    answerId: new Headers(headers).get('x-svc-answer') ?? '',
     signal: aborted,
     stream(more = {}) {
       const source = new ReadableStream<Uint8Array>({

@@ -52,10 +52,14 @@ function subject({
   )
 
   async function call(method: string, path: string, { visitor = {}, id: given = id, signal }: Asking = {}) {
-    const request = new Request(`http://x${path}`, { method, ...(signal === undefined ? {} : { signal }) })
+    const request = new Request(`http://x${path}`, {
+      method,
+      headers: { 'x-svc-answer': given },
+      ...(signal === undefined ? {} : { signal }),
+    })
     const context: HandlerContext = {
       ...contextOf(request),
-      id: given,
+      id: 'request',
       visitor,
       user: visitor.user,
       currentVisitor: () => current(visitor),
@@ -99,7 +103,12 @@ describe('an answer to the page', () => {
     const abort = new AbortController()
     const response = await ask({ visitor: ada, signal: abort.signal })
     const [inner] = seen
-    expect([inner?.path, inner?.id, inner?.user, inner?.visitor]).toEqual(['/v1/chat/completions', id, 'ada', ada])
+    expect([inner?.path, inner?.id, inner?.user, inner?.visitor]).toEqual([
+      '/v1/chat/completions',
+      'request',
+      'ada',
+      ada,
+    ])
     inner?.drop()
     inner?.resetIdleLimit()
     expect(calls).toEqual(['keep open'])

@@ -48,12 +48,14 @@ export interface AnswersApiOptions {
 
 /**
  * `POST /api/chat`, a chat request whose answer goes on for a minute without its reader; `GET` and `DELETE` of
- * `/api/answers/{id}`, which read it again and stop it (docs/page.md). An answer is found only by the user that asked.
+ * `/api/answers/{id}`, which read it again and stop it (docs/page.md). An answer is found only by the user that asked,
+ * by the id in its `x-svc-answer`: request ids are shown in logs and lists.
  */
 export function answersApi({ chat, answers, others, stallMs }: AnswersApiOptions): readonly Route[] {
   async function ask(context: HandlerContext): Promise<Response> {
-    if (!acceptableId.test(context.id)) throw invalid('x-request-id must have 16 to 64 letters, digits, _ or -')
-    const name = { owner: ownerOf(context.visitor), id: context.id }
+    const id = context.request.headers.get('x-svc-answer') ?? ''
+    if (!acceptableId.test(id)) throw invalid('x-svc-answer must have 16 to 64 letters, digits, _ or -')
+    const name = { owner: ownerOf(context.visitor), id }
     const work = new AbortController()
     const answer = answers.begin(name, () => work.abort())
     const reader = answer?.read(0)
