@@ -10,6 +10,8 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
  * the target folder.
  */
 
+/** Larger files are compressed with less effort. */
+const largeBytes = 512 * 1024
 const root = join(import.meta.dir, '..')
 const web = join(root, 'web')
 const options = process.argv.slice(2)
@@ -237,7 +239,11 @@ async function writeFiles(folder: string, name: string, content: Uint8Array): Pr
   await writeFile(
     join(folder, `${name}.br`),
     brotliCompressSync(content, {
-      params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length },
+      // The last steps take seconds for a large library, and save little.
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: content.length > largeBytes ? 9 : 11,
+        [constants.BROTLI_PARAM_SIZE_HINT]: content.length,
+      },
     }),
   )
   await writeFile(join(folder, `${name}.gz`), gzipSync(content, { level: 9 }))

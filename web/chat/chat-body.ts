@@ -1,3 +1,4 @@
+import { withFiles } from '../files/file-blocks.ts'
 import type { ChatSettings, Message, Parameters, UserMessage } from '../history/conversation.ts'
 import { parseParameters } from '../parameters/parameters.ts'
 
@@ -49,7 +50,8 @@ function sentMessage(message: Message, isLast: boolean): readonly SentMessage[] 
   return [{ role: 'assistant', content: isLast ? message.text.trimEnd() : message.text }]
 }
 
-function contentOf({ text, images }: UserMessage): string | readonly ContentPart[] {
+function contentOf({ text: said, images, files }: UserMessage): string | readonly ContentPart[] {
+  const text = withFiles(said, files)
   if (images.length === 0) return text
   return [
     ...(text === '' ? [] : [{ type: 'text', text } as const]),

@@ -337,7 +337,14 @@ export function chatController({
     reasoning: '',
     status: 'streaming',
   })
-  const question = ({ text, images }: Draft): UserMessage => ({ role: 'user', id: newId(), time: now(), text, images })
+  const question = ({ text, images, files = [] }: Draft): UserMessage => ({
+    role: 'user',
+    id: newId(),
+    time: now(),
+    text,
+    images,
+    ...(files.length === 0 ? {} : { files }),
+  })
 
   const unsubscribe = history.subscribe((changedId) => void onHistoryChange(changedId))
   if (begins === undefined) void read()

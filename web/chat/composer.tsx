@@ -1,7 +1,8 @@
 import { useRef, useState, type ClipboardEvent, type KeyboardEvent, type ReactNode, type RefObject } from 'react'
-import type { ChatSettings } from '../history/conversation.ts'
+import { FileStrip } from '../files/lazy-file-strip.tsx'
+import type { ChatSettings, Draft } from '../history/conversation.ts'
 import { ImageStrip } from '../images/lazy-image-strip.tsx'
-import { IconButton } from '../ui/button.tsx'
+import { Button, IconButton } from '../ui/button.tsx'
 import { lazily } from '../ui/lazily.tsx'
 import { canDictate } from '../voice/reading.ts'
 import { GrowingText } from './growing-text.tsx'
@@ -9,6 +10,7 @@ import { isSendKey } from './send-key.ts'
 import type { Attachments } from './use-attachments.ts'
 import type { DraftState } from './use-draft.ts'
 
+const BetterModel = lazily(async () => (await import('../files/better-model.tsx')).BetterModel, { failed: () => null })
 const RefusedFiles = lazily(async () => (await import('./chat-tools.ts')).RefusedFiles)
 const PresetList = lazily(async () => (await import('../presets/presets-page.ts')).PresetList, { failed: () => null })
 const Dictation = lazily(async () => (await import('../voice/dictation.tsx')).Dictation)
@@ -25,6 +27,9 @@ export interface ComposerProps {
   readonly blockedReason: string | undefined
   readonly attachments: Attachments
   readonly field: RefObject<HTMLTextAreaElement | null>
+  readonly model?: string | undefined
+  /** Called with a model that takes what is attached. Absent: none is offered. */
+  readonly onModel?: (name: string) => void
   /** Called with the settings of a preset. */
   readonly onSettings: (settings: Partial<ChatSettings>) => void
 }
@@ -39,6 +44,8 @@ export function Composer({
   blockedReason,
   attachments,
   field,
+  model,
+  onModel,
   onSettings,
 }: ComposerProps): ReactNode {
   const { draft, change } = drafts
@@ -46,8 +53,8 @@ export function Composer({
   const canSend =
     !isAnswering &&
     blockedReason === undefined &&
-    !attachments.isReading &&
-    (draft.text.trim() !== '' || draft.images.length > 0)
+    attachments.reading === undefined &&
+    (draft.text.trim() !== '' || hasAttachments(draft))
 
   function send(): void {
     if (!canSend) return
@@ -66,7 +73,7 @@ export function Composer({
   }
 
   function onPaste(event: ClipboardEvent<HTMLTextAreaElement>): void {
-    const files = [...event.clipboardData.files].filter(({ type }) => type.startsWith('image/'))
+    const files = [...event.clipboardData.files]
     // Word processors add an image of the copied text.
     if (files.length === 0 || event.clipboardData.types.includes('text/plain')) return
     event.preventDefault()
@@ -85,17 +92,10 @@ export function Composer({
       }}
     >
       {attachments.refused.length === 0 ? null : <RefusedFiles attachments={attachments} />}
-      {draft.images.length === 0 && !attachments.isReading ? null : (
-        <div className="flex items-center gap-3 px-3 pt-3">
-          <ImageStrip
-            images={draft.images}
-            onRemove={(id) =>
-              change((before) => ({ ...before, images: before.images.filter((image) => image.id !== id) }))
-            }
-          />
-          {attachments.isReading ? <p className="text-sm text-muted">Reading…</p> : null}
-        </div>
-      )}
+      <Attached drafts={drafts} attachments={attachments} />
+      {hasAttachments(draft) && onModel !== undefined ? (
+        <BetterModel draft={draft} model={model} onModel={onModel} />
+      ) : null}
       {/^\/\S{0,40}$/.test(draft.text) ? <PresetList drafts={drafts} field={field} onSettings={onSettings} /> : null}
       <label htmlFor="message" className="sr-only">
         Message
@@ -117,7 +117,7 @@ export function Composer({
         <p className="px-4 pb-1 text-sm text-bad">{dictation.fault}</p>
       )}
       <div className="flex items-center gap-1 p-1.5">
-        <PictureButton onPick={attachments.add} />
+        <FileButton onPick={attachments.add} />
         {canDictate() ? (
           <IconButton
             label="Dictate"
@@ -139,18 +139,45 @@ export function Composer({
 
 const silent = { isOn: false }
 
-function PictureButton({ onPick }: { readonly onPick: (files: readonly File[]) => void }): ReactNode {
+/** What is attached to the draft, and what is being read. */
+function Attached({ drafts, attachments }: Pick<ComposerProps, 'drafts' | 'attachments'>): ReactNode {
+  const { draft, change } = drafts
+  if (!hasAttachments(draft) && attachments.reading === undefined) return null
+  return (
+    <div className="flex flex-wrap items-center gap-3 px-3 pt-3">
+      <ImageStrip
+        images={draft.images}
+        onRemove={(id) => change((before) => ({ ...before, images: before.images.filter((image) => image.id !== id) }))}
+      />
+      <FileStrip
+        files={draft.files}
+        onRemove={(id) => change((before) => ({ ...before, files: before.files?.filter((file) => file.id !== id) }))}
+      />
+      {attachments.reading === undefined ? null : (
+        <p className="flex min-w-0 items-center gap-2 text-sm text-muted">
+          <span className="min-w-0 truncate">Reading {attachments.reading}…</span>
+          <Button onClick={attachments.cancel}>Cancel</Button>
+        </p>
+      )}
+    </div>
+  )
+}
+
+function hasAttachments({ images, files = [] }: Draft): boolean {
+  return images.length > 0 || files.length > 0
+}
+
+function FileButton({ onPick }: { readonly onPick: (files: readonly File[]) => void }): ReactNode {
   const input = useRef<HTMLInputElement>(null)
   return (
     <>
-      <IconButton label="Add pictures" icon="image" onClick={() => input.current?.click()} />
+      <IconButton label="Add files" icon="attach" onClick={() => input.current?.click()} />
       <input
         ref={input}
         type="file"
-        accept="image/*"
         multiple
         hidden
-        aria-label="Pictures"
+        aria-label="Files"
         onChange={(event) => {
           onPick([...(event.target.files ?? [])])
           // Allows choosing the same file again.

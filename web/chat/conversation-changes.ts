@@ -108,15 +108,19 @@ export function adopt(shown: Conversation, other: Conversation): Conversation {
   }
 }
 
-/** Compares all members that can change. Images never change. */
+function haveSameIds(one: readonly { readonly id: string }[] = [], other: typeof one = []): boolean {
+  return one.length === other.length && one.every(({ id }, index) => id === other[index]?.id)
+}
+
+/** Compares all members that can change. Images and files never change. */
 function isAlike(one: Message, other: Message): boolean {
   if (one.parent !== other.parent) return false
   if (one.role === 'user')
     return (
       other.role === 'user' &&
       one.text === other.text &&
-      one.images.length === other.images.length &&
-      one.images.every(({ id }, index) => id === other.images[index]?.id)
+      haveSameIds(one.images, other.images) &&
+      haveSameIds(one.files, other.files)
     )
   if (
     other.role === 'user' ||

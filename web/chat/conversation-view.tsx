@@ -148,6 +148,8 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
               blockedReason={model === undefined ? noModelReason(modelsState) : undefined}
               attachments={attachments}
               field={field}
+              model={model}
+              onModel={chooseModel}
               onSettings={(changes) => chat.changeSettings({ ...settings, ...changes })}
             />
           ) : null}

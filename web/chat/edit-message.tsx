@@ -1,4 +1,5 @@
 import { useId, useState, type ReactNode } from 'react'
+import { FileStrip } from '../files/lazy-file-strip.tsx'
 import type { Draft, UserMessage } from '../history/conversation.ts'
 import { ImageStrip } from '../images/lazy-image-strip.tsx'
 import { Button } from '../ui/button.tsx'
@@ -17,10 +18,11 @@ export function EditMessage({ message, onSend, onCancel }: EditMessageProps): Re
   const id = useId()
   const [text, setText] = useState(message.text)
   const [images, setImages] = useState(message.images)
-  const isEmpty = text.trim() === '' && images.length === 0
+  const [files, setFiles] = useState(message.files ?? [])
+  const isEmpty = text.trim() === '' && images.length === 0 && files.length === 0
 
   function send(): void {
-    if (!isEmpty) onSend({ text, images })
+    if (!isEmpty) onSend({ text, images, files })
   }
 
   return (
@@ -42,6 +44,7 @@ export function EditMessage({ message, onSend, onCancel }: EditMessageProps): Re
           />
         </div>
       )}
+      <FileStrip files={files} onRemove={(removed) => setFiles(files.filter((file) => file.id !== removed))} />
       <GrowingText
         id={id}
         value={text}

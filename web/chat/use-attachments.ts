@@ -3,41 +3,66 @@ import type { RefusedFile } from '../images/attach.ts'
 import { announce } from '../ui/announce.ts'
 import type { DraftState } from './use-draft.ts'
 
-/** Images being attached to a draft. */
+/** Files being attached to a draft. */
 export interface Attachments {
-  readonly isReading: boolean
+  /** What is being read, such as `report.pdf, page 3 of 120`; empty at first. Absent: nothing. */
+  readonly reading?: string | undefined
   readonly refused: readonly RefusedFile[]
   readonly add: (files: readonly File[]) => void
+  /** Leaves out what is not read yet. */
+  readonly cancel: () => void
   readonly dismiss: () => void
 }
 
-/** Reads files sequentially and attaches those that are images. */
+/** Reads files one after the other, and attaches those that can be sent. */
 export function useAttachments({ current, change }: Pick<DraftState, 'current' | 'change'>): Attachments {
   const [pending, setPending] = useState(0)
+  const [progress, setProgress] = useState('')
   const [refused, setRefused] = useState<readonly RefusedFile[]>([])
   const last = useRef(Promise.resolve())
+  const abort = useRef(new AbortController())
 
-  async function read(files: readonly File[]): Promise<void> {
+  async function read(given: readonly File[], signal: AbortSignal): Promise<void> {
     try {
-      const { readImages } = await import('../images/attach.ts')
-      const { images, refused: not } = await readImages(files, { attached: current().images })
-      setRefused(not)
-      if (images.length === 0) return
-      change((draft) => ({ ...draft, images: [...draft.images, ...images] }))
-      announce(images.length === 1 ? 'Picture added' : `${images.length} pictures added`)
+      const { readFiles } = await import('../files/read-files.ts')
+      const found = await readFiles(given, { attached: current(), signal, onProgress: setProgress })
+      setRefused(found.refused)
+      const { images, files } = found
+      if (images.length + files.length === 0) return
+      change(({ files: before = [], ...draft }) => ({
+        ...draft,
+        images: [...draft.images, ...images],
+        files: [...before, ...files],
+      }))
+      announce(added(images.length, files.length))
     } catch {
-      // The chunk that reads images did not load.
-      setRefused(files.map(({ name }) => ({ name, why: 'It could not be read. Try again.' })))
+      // The chunk that reads files did not load.
+      setRefused(given.map(({ name }) => ({ name, why: 'It could not be read. Try again.' })))
     } finally {
       setPending((count) => count - 1)
     }
   }
 
-  function add(files: readonly File[]): void {
-    if (files.length === 0) return
+  function add(given: readonly File[]): void {
+    if (given.length === 0) return
     setPending((count) => count + 1)
-    last.current = last.current.then(() => read(files))
+    const { signal } = abort.current
+    last.current = last.current.then(() => read(given, signal))
   }
 
-  return { isReading: pending > 0, refused, add, dismiss: () => setRefused([]) }
+  return {
+    reading: pending > 0 ? progress : undefined,
+    refused,
+    add,
+    cancel() {
+      abort.current.abort()
+      abort.current = new AbortController()
+    },
+    dismiss: () => setRefused([]),
+  }
+}
+
+function added(images: number, files: number): string {
+  if (files === 0) return images === 1 ? 'Picture added' : `${images} pictures added`
+  return images + files === 1 ? 'File added' : `${images + files} files added`
 }

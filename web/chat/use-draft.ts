@@ -84,6 +84,6 @@ export function useDraft(history: HistoryStore, id: string, owner: string): Draf
   }
 }
 
-function isEmpty({ text, images }: Draft): boolean {
-  return text === '' && images.length === 0
+function isEmpty({ text, images, files = [] }: Draft): boolean {
+  return text === '' && images.length === 0 && files.length === 0
 }

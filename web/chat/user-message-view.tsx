@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { FileStrip } from '../files/lazy-file-strip.tsx'
 import type { UserMessage } from '../history/conversation.ts'
 import { ImageStrip } from '../images/lazy-image-strip.tsx'
 import { IconButton } from '../ui/button.tsx'
@@ -29,6 +30,7 @@ export function UserMessageView({ message, isLast, isEdited, actions }: UserMess
     <div className="group flex flex-col items-end gap-1">
       <h2 className="sr-only">You said</h2>
       <ImageStrip images={message.images} />
+      <FileStrip files={message.files} />
       <div
         className={
           'flex max-w-full flex-col items-end max-sm:max-w-[85%] pointer-fine:flex-row-reverse ' +

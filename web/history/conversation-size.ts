@@ -1,4 +1,4 @@
-import type { Conversation, ImageAttachment, Message, TokenLogprob } from './conversation.ts'
+import type { Conversation, FileAttachment, ImageAttachment, Message, TokenLogprob } from './conversation.ts'
 
 /** Rough size of a value without its texts. */
 const each = 64
@@ -9,7 +9,8 @@ export function sizeOf({ title, settings, messages }: Conversation): number {
 }
 
 function sizeOfMessage(message: Message): number {
-  if (message.role === 'user') return each + message.text.length + sum(message.images, sizeOfImage)
+  if (message.role === 'user')
+    return each + message.text.length + sum(message.images, sizeOfImage) + sum(message.files ?? [], sizeOfFile)
   return (
     each +
     message.text.length +
@@ -21,6 +22,10 @@ function sizeOfMessage(message: Message): number {
 
 function sizeOfImage({ name, dataUrl }: ImageAttachment): number {
   return each + name.length + dataUrl.length
+}
+
+function sizeOfFile({ name, text }: FileAttachment): number {
+  return each + name.length + text.length
 }
 
 function sizeOfLogprob({ token, top }: TokenLogprob): number {

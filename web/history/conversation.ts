@@ -57,6 +57,15 @@ export interface UserMessage {
   readonly time: number
   readonly text: string
   readonly images: readonly ImageAttachment[]
+  /** Absent: none. */
+  readonly files?: readonly FileAttachment[] | undefined
+}
+
+/** A file, as text. */
+export interface FileAttachment {
+  readonly id: string
+  readonly name: string
+  readonly text: string
 }
 
 /** An image, as it is sent. */
@@ -222,4 +231,6 @@ export type Amendment = Partial<Pick<Conversation, 'title' | 'isTitled' | 'isPin
 export interface Draft {
   readonly text: string
   readonly images: readonly ImageAttachment[]
+  /** Absent: none. */
+  readonly files?: readonly FileAttachment[] | undefined
 }

@@ -1,3 +1,4 @@
+import { fileBlock } from '../files/file-blocks.ts'
 import type { AssistantMessage, Conversation, Message } from './conversation.ts'
 import { oneLine } from './one-line.ts'
 import { branchOf } from './tree.ts'
@@ -18,7 +19,7 @@ export function exportMarkdown({ title, created, settings, ...tree }: Conversati
 function partsOf(message: Message): readonly string[] {
   if (message.role === 'user') {
     const pictures = message.images.map(({ name, dataUrl }) => `![${plain(name)}](${dataUrl})`)
-    return ['## You', ...pictures, ...filled(message.text)]
+    return ['## You', ...pictures, ...(message.files ?? []).map(fileBlock), ...filled(message.text)]
   }
   const { provider, model } = message.provenance ?? {}
   const served = [model, provider]

@@ -7,6 +7,7 @@ import type {
   Conversation,
   ConversationHead,
   Draft,
+  FileAttachment,
   ImageAttachment,
   LiveAnswer,
   Message,
@@ -172,6 +173,11 @@ const message: Read<Message> = (value, where) => {
   return role === 'user' ? userMessage(value, where) : assistantMessage(value, where)
 }
 
+const file: Read<FileAttachment> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return { id: fields.get('id', id), name: fields.get('name', text), text: fields.get('text', text) }
+}
+
 const userMessage: Read<UserMessage> = (value, where) => {
   const fields = fieldsOf(value, where)
   return {
@@ -181,6 +187,7 @@ const userMessage: Read<UserMessage> = (value, where) => {
     time: fields.get('time', time),
     text: fields.get('text', text),
     images: fields.get('images', listOf(image)),
+    ...fields.optional('files', listOf(file)),
   }
 }
 
@@ -286,5 +293,9 @@ const provenance: Read<Provenance> = (value, where) => {
 
 const draft: Read<Draft> = (value, where) => {
   const fields = fieldsOf(value, where)
-  return { text: fields.get('text', text), images: fields.get('images', listOf(image)) }
+  return {
+    text: fields.get('text', text),
+    images: fields.get('images', listOf(image)),
+    ...fields.optional('files', listOf(file)),
+  }
 }

@@ -107,6 +107,11 @@ function SavedMessage({ message }: { readonly message: Message }): ReactNode {
         {message.images.map(({ id, name, dataUrl }) => (
           <img key={id} src={dataUrl} alt={name} className="max-h-80 max-w-full rounded-lg" />
         ))}
+        {message.files?.map(({ id, name, text }) => (
+          <Folded key={id} summary={name}>
+            <pre className="text-sm whitespace-pre-wrap wrap-anywhere">{text}</pre>
+          </Folded>
+        ))}
         {message.text === '' ? null : (
           <p dir="auto" className="rounded-2xl bg-hover px-4 py-2 whitespace-pre-wrap wrap-anywhere">
             {message.text}

@@ -10,7 +10,8 @@ const letters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 export function titleFrom(message: UserMessage): string {
   const line = oneLine(withoutMarkdown(message.text.slice(0, 2_000))).trim()
   if (line !== '') return shortened(line, longest)
-  return shortened(oneLine(message.images[0]?.name ?? '').trim(), longest) || untitled
+  const [first] = [...(message.files ?? []), ...message.images]
+  return shortened(oneLine(first?.name ?? '').trim(), longest) || untitled
 }
 
 /** Cleans a title that a person chose: one line of at most 200 characters. Empty if nothing is visible. */

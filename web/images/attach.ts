@@ -69,6 +69,17 @@ export async function readImages(
   return { images, refused }
 }
 
+/** Whether a file has the signature of a picture, also of one that cannot be sent. Drawings in SVG are text. */
+export async function isPictureLike(file: File): Promise<boolean> {
+  try {
+    const { kind } = readImageHeader(new Uint8Array(await file.slice(0, 1024).arrayBuffer()))
+    return kind !== 'unknown' && kind !== 'svg'
+  } catch {
+    // It cannot be read, which the reader of text says.
+    return false
+  }
+}
+
 const nameCharactersMax = 200
 
 type ReadImage =
