@@ -5,14 +5,16 @@ import { servePart } from './part-server.ts'
 
 /**
  * Measures opening and searching a history of 2,000 conversations in Chromium, from a newly loaded page: the time until
- * its first rows are painted, and until a search has its hits. `CHROMIUM` is the path of the browser. The last line of
- * output is a JSON object of the figures with targets. Exit code 1 when a target is missed.
+ * its first rows are painted, and until a search has its hits. `CONVERSATIONS` is another number of them, and
+ * `CHROMIUM` the path of the browser. The last line of output is a JSON object of the figures with targets. Exit code 1
+ * when a target is missed.
  */
 
-const conversations = 2_000,
+const conversations = Number(process.env['CONVERSATIONS'] ?? 2_000),
   openings = 7,
   openMsMax = 200,
   searchMsMax = 300
+if (!(conversations >= 1)) throw new Error(`CONVERSATIONS is not a number above 0: ${process.env['CONVERSATIONS']}`)
 
 const numberOf = (value: unknown, name: string): number => Number(pick(value, name))
 const longestOf = (value: unknown): number => Math.max(0, ...[pick(value, 'longTasks')].flat().map(Number))

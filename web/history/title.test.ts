@@ -34,6 +34,13 @@ describe('a title', () => {
     ['a\u0000b\u001bc\u0085d\u200b\ufeffe', 'abcd e'],
     ['\ud800 half', '\ufffd half'],
     ['👩‍👩‍👧 family', '👩‍👩‍👧 family'],
+    ['Solve $x^{2} = \\frac{1}{2}$ for $x$.', 'Solve x^2 = 1/2 for x.'],
+    ['Why \\(\\alpha_{i} \\leq 2\\pi\\)?', 'Why α_i ≤ 2π?'],
+    ['$$\n\\int_0^\\infty e^{-x^{2}} \\mathrm{d}x = \\frac{\\sqrt{\\pi}}{2}\n$$', '∫_0^∞ e^(-x^2) dx = (√π)/2'],
+    ['\\[ \\left( a \\cdot \\unknown{b} \\right) \\]', '( a · unknownb )'],
+    ['Is $5 and $6 more than $10?', 'Is $5 and $6 more than $10?'],
+    ['What is `$x^{2}$` in $HOME or $PATH', 'What is $x^{2}$ in $HOME or $PATH'],
+    ['An open $x^{2} stays', 'An open $x^{2} stays'],
   ])('of %j is %j', (text, title) => {
     expect(titleFrom(saying(text))).toBe(title)
   })
@@ -69,7 +76,27 @@ describe('a title', () => {
   })
 
   test('of a pathological text takes little time', () => {
-    for (const evil of ['[', '![](', '*', '_', '`', '> ', '- ', ' ', '# ', '1. ', '\n', '['.repeat(9) + ']', '(']) {
+    for (const evil of [
+      '[',
+      '![](',
+      '*',
+      '_',
+      '`',
+      '> ',
+      '- ',
+      ' ',
+      '# ',
+      '1. ',
+      '\n',
+      '['.repeat(9) + ']',
+      '(',
+      '$',
+      '$a',
+      '$$a',
+      '\\[',
+      '\\(a',
+      '$\\frac{',
+    ]) {
       const begun = performance.now()
       titleFrom(saying(evil.repeat(200_000)))
       expect(performance.now() - begun).toBeLessThan(200)

@@ -1,14 +1,15 @@
 import type { UserMessage } from './conversation.ts'
 import { oneLine } from './one-line.ts'
+import { plainFormulas } from './plain-formulas.ts'
 
 const longest = 60
 const untitled = 'New conversation'
 
 const letters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
-/** Derives a title from the first message: its start, in one line of at most 60 characters without Markdown. */
+/** Derives a title from the first message: its start, in one line of at most 60 characters without Markdown and TeX. */
 export function titleFrom(message: UserMessage): string {
-  const line = oneLine(withoutMarkdown(message.text.slice(0, 2_000))).trim()
+  const line = oneLine(withoutMarkdown(plainFormulas(message.text.slice(0, 2_000)))).trim()
   if (line !== '') return shortened(line, longest)
   const [first] = [...(message.files ?? []), ...message.images]
   return shortened(oneLine(first?.name ?? '').trim(), longest) || untitled
