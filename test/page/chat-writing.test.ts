@@ -152,12 +152,12 @@ describeInChromium('a message', () => {
     await tab.evaluate(
       `(() => {
         const data = new DataTransfer()
-        data.items.add(new File(['x'], 'notes.txt', { type: 'text/plain' }))
+        data.items.add(new File([Uint8Array.of(0, 1, 2)], 'tool.exe'))
         document.querySelector('[role="log"]').dispatchEvent(
           new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }))
       })()`,
     )
-    await tab.waitFor('[role="alert"] >> text=/notes.txt/')
+    await tab.waitFor('[role="alert"] >> text=/tool.exe/')
     await tab.click('[aria-label="Dismiss"]')
     await tab.waitForGone('[role="alert"]')
     expect(await tab.evaluate('document.activeElement.id')).toBe('message')

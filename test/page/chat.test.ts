@@ -136,7 +136,7 @@ describeInChromium('a conversation', () => {
     expect((await tab.textOf(`${lastMessage} >> tbody`)).replaceAll(/\s+/g, ' ')).toMatch(
       /^groq ✗ rate limit 429 [\d.]+ m?s spare ✓ answered 200 [\d.]+ m?s$/,
     )
-    expect(await tab.textOf(`${lastMessage} >> code`)).toMatch(/^[0-9a-f]{32}$/)
+    expect(await tab.textOf(`${lastMessage} >> code`)).toMatch(/^[0-9a-f]{16}$/)
   }, 20_000)
 })
 

@@ -137,7 +137,7 @@ describeInChromium('pictures', () => {
     await tab.waitFor('text=Test now')
     await tab.dropFiles('main', paths)
     await tab.dropFiles('header', paths)
-    await tab.click('text=Chat')
+    await tab.click('text=Back to the chat')
     await tab.waitFor('#message')
     expect([await tab.url(), await tab.evaluate(`document.querySelector('[aria-label^="Remove"]')`)]).toEqual([
       `${rig.service.url}/#/`,

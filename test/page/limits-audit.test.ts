@@ -68,12 +68,11 @@ async function changes(count: number): Promise<void> {
 }
 
 describeInChromium('the view Limits', () => {
-  test('shows owners each limit with its use, from the account menu', async () => {
+  test('shows owners each limit with its use, from the sidebar', async () => {
     // A budget counts the model, which has no price.
     expect((await rig.ask({ 'x-session-token': grace })).status).toBe(403)
     const tab = await show(ada, 'audit')
-    await tab.click('role=button[name=/^Account of/]')
-    await tab.click('role=menuitem[name="Limits"]')
+    await tab.click('nav[aria-label="Views"] >> text=Limits')
     await tab.waitFor('main >> role=heading[name="$20.00 a month for everyone"]')
     await tab.waitFor('main >> text=/Days are those of Europe.Berlin/')
     await tab.waitFor('main li >> text=/begins again/')

@@ -115,7 +115,7 @@ describeInChromium('the providers', () => {
     await showsOrder('a b')
     await tab.click('[role="switch"] >> nth=0')
     await said('off')
-    await tab.click('text=Chat')
+    await tab.click('text=Back to the chat')
     await tab.until(`document.querySelector('main [aria-haspopup="dialog"]')?.textContent === 'Model: m'`)
   }, 20_000)
 

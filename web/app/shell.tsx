@@ -1,4 +1,5 @@
-import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
+import { flushSync } from 'react-dom'
 import { deleted } from '../history/deleted.ts'
 import { searchRequested } from '../history/search-requested.ts'
 import { useServices } from '../services.ts'
@@ -9,8 +10,8 @@ import { lazily } from '../ui/lazily.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { useMedia } from '../ui/use-media.ts'
+import { Bar, FrameContext } from './bar.tsx'
 import { ErrorBoundary } from './error-boundary.tsx'
-import { Header } from './header.tsx'
 import { LiveRegion } from './live-region.tsx'
 import type { Parts } from './parts.ts'
 import { hrefOf, navigate, titleOf, useRoute, type Route } from './route.ts'
@@ -19,16 +20,24 @@ import { handleKey, useShortcut } from './shortcuts.ts'
 
 const placeholder = <Loading />
 const chatPage = () => import('../chat/chat-page.ts')
-const ChatView = lazily(async () => (await chatPage()).ChatView, { placeholder })
+const ChatView = lazily(async () => (await chatPage()).ChatView, {
+  placeholder: (
+    <>
+      <Bar>{null}</Bar>
+      <Loading />
+    </>
+  ),
+})
 const ShortcutsSheet = lazily(async () => (await import('./shortcuts-sheet.tsx')).ShortcutsSheet)
 const OtherView = lazily(async () => (await import('./other-views.tsx')).OtherView, { placeholder })
 const HistoryList = lazily(async () => (await chatPage()).HistoryList)
+const Views = lazily(async () => (await chatPage()).Views, { failed: () => null })
 const UndoBar = lazily(async () => (await chatPage()).UndoBar, { failed: () => null })
 
 /** Wide enough to show the sidebar beside the view. */
 const wideQuery = '(min-width: 64rem)'
 
-/** The page's frame: top bar, sidebar with conversations, view. */
+/** The page's frame: a sidebar with conversations and views, and beside it the view with its bar. */
 export function Shell({
   parts,
   enterToken,
@@ -46,8 +55,10 @@ export function Shell({
   const sidebarButton = useRef<HTMLButtonElement>(null)
 
   function closeSidebar(): void {
-    if (document.querySelector('#sidebar :focus') !== null) sidebarButton.current?.focus()
-    setSidebarOpen(false)
+    const hadFocus = document.querySelector('#sidebar :focus') !== null
+    // The button cannot be focused before, since the sidebar may cover the view.
+    flushSync(() => setSidebarOpen(false))
+    if (hadFocus) sidebarButton.current?.focus()
   }
 
   function toggleSidebar(): void {
@@ -67,6 +78,10 @@ export function Shell({
   }, [route])
   // Below this width the sidebar would cover the view; above it there is space for both.
   useEffect(() => setSidebarOpen(isWide), [isWide])
+  const frame = useMemo(
+    () => ({ parts, isSidebarOpen, sidebarButton, onSidebar: () => setSidebarOpen((isOpen) => !isOpen) }),
+    [parts, isSidebarOpen],
+  )
   useShortcut('Ctrl+Shift+O', 'New conversation', () => navigate({ view: 'chat' }))
   useShortcut('Ctrl+K', 'Search the conversations', () => {
     if (!isChat) navigate({ view: 'chat' })
@@ -74,7 +89,7 @@ export function Shell({
     searchRequested.set(true)
   })
   useShortcut('Ctrl+Shift+L', 'Compare models', () => navigate({ view: 'compare' }))
-  useShortcut('Ctrl+B', 'Show or hide the conversations', toggleSidebar)
+  useShortcut('Ctrl+B', 'Show or hide the sidebar', toggleSidebar)
   useShortcut('?', 'Show this list', () => setSheetOpen(true))
 
   return (
@@ -92,29 +107,31 @@ export function Shell({
       >
         Skip to the content
       </a>
-      <Header
-        parts={parts}
-        hasSidebar={isChat}
-        isSidebarOpen={isSidebarOpen}
-        sidebarButton={sidebarButton}
-        onSidebar={toggleSidebar}
-        onShortcuts={() => setSheetOpen(true)}
-      />
       <SessionEnded parts={parts} enterToken={enterToken} />
       {isOffline ? <OfflineNotice /> : null}
       <div className="relative flex min-h-0 flex-1">
-        {isChat && isSidebarOpen ? <Sidebar currentId={route.id} isOverlay={!isWide} onClose={closeSidebar} /> : null}
+        {isSidebarOpen ? (
+          <Sidebar
+            currentId={isChat ? route.id : undefined}
+            isOverlay={!isWide}
+            onClose={closeSidebar}
+            onShortcuts={() => setSheetOpen(true)}
+          />
+        ) : null}
         <main
           id="main"
           tabIndex={-1}
-          inert={isChat && isSidebarOpen && !isWide}
-          className="relative min-h-0 min-w-0 flex-1 overflow-y-auto"
+          inert={isSidebarOpen && !isWide}
+          className="relative min-h-0 min-w-0 flex-1 scroll-pt-13 overflow-y-auto"
         >
           <ErrorBoundary
             resetKey={hrefOf(route)}
             fallback={(error, retry) => <ViewFailed error={error} retry={retry} />}
           >
-            <View route={route} />
+            <FrameContext value={frame}>
+              {isChat || route.view === 'compare' ? null : <BackBar />}
+              <View route={route} />
+            </FrameContext>
           </ErrorBoundary>
         </main>
       </div>
@@ -122,6 +139,17 @@ export function Shell({
       {isSomethingDeleted ? <UndoBar /> : null}
       <LiveRegion />
     </div>
+  )
+}
+
+/** The bar of the views besides the chat. */
+function BackBar(): ReactNode {
+  return (
+    <Bar>
+      <ButtonLink href={hrefOf({ view: 'chat' })} variant="quiet">
+        Back to the chat
+      </ButtonLink>
+    </Bar>
   )
 }
 
@@ -144,24 +172,26 @@ function View({ route }: { readonly route: Route }): ReactNode {
   return <ChatView {...(route.id === undefined ? {} : { id: route.id })} />
 }
 
-/** The conversations: beside the view on wide windows, else over it. */
+/** Conversations and views: beside the view on wide windows, else over it. */
 function Sidebar({
   currentId,
   isOverlay,
   onClose,
+  onShortcuts,
 }: {
   readonly currentId: string | undefined
   readonly isOverlay: boolean
   readonly onClose: () => void
+  readonly onShortcuts: () => void
 }): ReactNode {
   return (
     <>
       <div className="absolute inset-0 z-10 bg-black/45 lg:hidden" onClick={onClose} />
-      <nav
+      <aside
         id="sidebar"
-        aria-label="Conversations"
+        aria-label="Sidebar"
         className={
-          'absolute inset-y-0 left-0 z-10 flex w-[min(20rem,85vw)] flex-col border-r border-line bg-panel ' +
+          'absolute inset-y-0 start-0 z-10 flex w-[min(20rem,85vw)] flex-col border-e border-line bg-panel ' +
           'lg:static lg:w-72 lg:shrink-0'
         }
         onKeyDown={(event) => {
@@ -176,14 +206,15 @@ function Sidebar({
           <ButtonLink href={hrefOf({ view: 'chat' })} className="flex-1">
             New conversation
           </ButtonLink>
-          <IconButton label="Hide conversations" icon="close" className="lg:hidden" onClick={onClose} />
+          <IconButton label="Hide the sidebar" icon="close" className="lg:hidden" onClick={onClose} />
         </div>
-        <div className="min-h-0 flex-1">
+        <nav aria-label="Conversations" className="min-h-0 flex-1">
           <ErrorBoundary fallback={(error, retry) => <ViewFailed error={error} retry={retry} />}>
             <HistoryList currentId={currentId} />
           </ErrorBoundary>
-        </div>
-      </nav>
+        </nav>
+        <Views onShortcuts={onShortcuts} />
+      </aside>
     </>
   )
 }

@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react'
 import type { User } from '../../src/http/page/page-api.ts'
+import { useServices } from '../services.ts'
 import type { MenuAction, MenuItem, MenuQuestion } from '../slots.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -13,20 +14,16 @@ import { navigate } from './route.ts'
 /** Props of {@link UserMenu}. */
 interface UserMenuProps {
   readonly user: User
-  readonly isOwner: boolean
   /** The user may have keys. */
   readonly hasKeys: boolean
-  /** There are limits, and the user may see them. */
-  readonly hasLimits: boolean
   readonly items: readonly MenuItem[]
 }
 
 const ownKeys: MenuEntry = { label: 'Your keys', icon: 'key', run: () => navigate({ view: 'keys' }) }
-const limits: MenuEntry = { label: 'Limits', icon: 'sliders', run: () => navigate({ view: 'limits' }) }
-const audit: MenuEntry = { label: 'Audit', icon: 'clock', run: () => navigate({ view: 'audit' }) }
 
 /** The account menu at the top right: the user, and the items of extensions, such as signing out. */
-export function UserMenu({ user, isOwner, hasKeys, hasLimits, items }: UserMenuProps): ReactNode {
+export function UserMenu({ user, hasKeys, items }: UserMenuProps): ReactNode {
+  const { isOwner } = useServices().boot
   const [failure, setFailure] = useState<string>()
   const [question, setQuestion] = useState<MenuQuestion>()
   const shown = items.filter((item) => isOwner || !('answer' in item) || item.isForOwners !== true)
@@ -49,8 +46,6 @@ export function UserMenu({ user, isOwner, hasKeys, hasLimits, items }: UserMenuP
         header={<Profile user={user} />}
         items={[
           ...(hasKeys ? [ownKeys] : []),
-          ...(hasLimits ? [limits] : []),
-          ...(isOwner && hasKeys ? [audit] : []),
           ...shown.map((item) => ({
             label: item.label,
             icon: 'leave' as const,

@@ -1,5 +1,5 @@
 import { memo, type ReactNode } from 'react'
-import { navigate } from '../app/route.ts'
+import { Bar } from '../app/bar.tsx'
 import { useShortcut } from '../app/shortcuts.ts'
 import type { ChatSettings } from '../history/conversation.ts'
 import { ModelPicker } from '../models/model-picker.tsx'
@@ -24,7 +24,7 @@ export interface ConversationHeaderProps {
   readonly setOpen: (isOpen: boolean) => void
 }
 
-/** The bar above the messages: model and settings. Does not render while an answer grows. */
+/** The bar of a conversation: model, title and settings. Does not render while an answer grows. */
 export const ConversationHeader = memo(function ConversationHeader({
   title,
   model,
@@ -38,9 +38,8 @@ export const ConversationHeader = memo(function ConversationHeader({
   useShortcut('Ctrl+.', 'Settings of the conversation', () => setOpen(true))
   const set = countSet(settings.parameters) + (settings.system.trim() === '' ? 0 : 1)
   return (
-    <div className="flex shrink-0 items-center gap-1 border-b border-line px-2 py-1">
+    <Bar>
       <ModelPicker model={model} onChange={onModel} />
-      <IconButton label="Compare models" icon="columns" onClick={() => navigate({ view: 'compare' })} />
       <h1 className="min-w-0 flex-1 truncate text-center text-sm text-muted max-sm:sr-only">
         {title === '' ? 'New conversation' : title}
       </h1>
@@ -66,7 +65,7 @@ export const ConversationHeader = memo(function ConversationHeader({
         isOpen={isOpen}
         onClose={() => setOpen(false)}
       />
-    </div>
+    </Bar>
   )
 })
 

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useId, useRef, useState, type ReactNode } from 'react'
+import { Bar } from '../app/bar.tsx'
 import { useShortcut } from '../app/shortcuts.ts'
 import type { ChatController } from '../chat/chat-controller.ts'
 import { Composer } from '../chat/composer.tsx'
@@ -119,7 +120,7 @@ function Columns({ comparison, history }: OpenComparison): ReactNode {
 
   return (
     <div className={`flex h-full flex-col ${isDropOver ? 'bg-hover' : ''}`}>
-      <div className="flex shrink-0 items-center gap-1 border-b border-line px-2 py-1">
+      <Bar>
         <h1 className="min-w-0 flex-1 truncate px-2 text-sm font-medium">Compare models</h1>
         <Button
           variant="quiet"
@@ -134,7 +135,7 @@ function Columns({ comparison, history }: OpenComparison): ReactNode {
           <span className="max-sm:sr-only">New comparison</span>
         </Button>
         <IconButton label="Settings of all models" icon="sliders" onClick={openSettings} />
-      </div>
+      </Bar>
       {isWide ? null : <ColumnTabs columns={overview} shownId={shown?.id} panelId={panelId} onShow={setChosenId} />}
       <div
         ref={box}

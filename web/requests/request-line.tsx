@@ -10,8 +10,8 @@ import type { RequestRow } from './request-rows.ts'
 /** Grid columns of headings and rows on wide windows. On narrow ones, rows are cards. */
 export const wideColumns = {
   withUsers:
-    '@5xl:grid-cols-[6.5rem_minmax(0,0.6fr)_minmax(0,1fr)_minmax(0,2.2fr)_minmax(0,0.9fr)_4.5rem_4.5rem_7rem_5rem]',
-  withoutUsers: '@5xl:grid-cols-[6.5rem_minmax(0,1fr)_minmax(0,1.8fr)_minmax(0,0.9fr)_4.5rem_4.5rem_7rem_5rem]',
+    '@4xl:grid-cols-[6.5rem_minmax(0,0.6fr)_minmax(0,1fr)_minmax(0,2.2fr)_minmax(0,0.9fr)_4.5rem_4.5rem_7rem_5rem]',
+  withoutUsers: '@4xl:grid-cols-[6.5rem_minmax(0,1fr)_minmax(0,1.8fr)_minmax(0,0.9fr)_4.5rem_4.5rem_7rem_5rem]',
 } as const
 
 const outcomeStyles = {
@@ -52,11 +52,11 @@ export const RequestLine = memo(function RequestLine({
       data-key={row.key}
       className={
         'relative grid h-29 content-center items-center gap-x-3 gap-y-1 border-t border-line px-3 text-sm ' +
-        'tabular-nums hover:bg-hover grid-cols-[auto_minmax(0,1fr)_minmax(0,auto)_auto] @5xl:h-10 ' +
+        'tabular-nums hover:bg-hover grid-cols-[auto_minmax(0,1fr)_minmax(0,auto)_auto] @4xl:h-10 ' +
         (hasUsers ? wideColumns.withUsers : wideColumns.withoutUsers)
       }
     >
-      <td role="cell" className="[grid-area:1/1] @5xl:[grid-area:auto]">
+      <td role="cell" className="[grid-area:1/1] @4xl:[grid-area:auto]">
         <button
           type="button"
           tabIndex={isTabStop ? 0 : -1}
@@ -73,11 +73,11 @@ export const RequestLine = memo(function RequestLine({
         </button>
       </td>
       {hasUsers ? (
-        <td role="cell" className="truncate text-xs text-muted [grid-area:1/2/2/4] @5xl:text-sm @5xl:[grid-area:auto]">
+        <td role="cell" className="truncate text-xs text-muted [grid-area:1/2/2/4] @4xl:text-sm @4xl:[grid-area:auto]">
           {user ?? '–'}
         </td>
       ) : null}
-      <td role="cell" className="truncate font-medium [grid-area:2/1/3/4] @5xl:font-normal @5xl:[grid-area:auto]">
+      <td role="cell" className="truncate font-medium [grid-area:2/1/3/4] @4xl:font-normal @4xl:[grid-area:auto]">
         {model === '' ? <span className="text-muted">unreadable</span> : model}
         {api === 'chat' ? null : <span className="text-muted"> · {api}</span>}
       </td>
@@ -85,7 +85,7 @@ export const RequestLine = memo(function RequestLine({
         role="cell"
         className={
           'truncate [grid-area:3/1/4/5] [&>span]:inline [&>span>span]:mr-1 [&>span>span:last-child]:mr-0 ' +
-          '@5xl:[grid-area:auto]'
+          '@4xl:[grid-area:auto]'
         }
       >
         {trail.length === 0 ? <span className="text-muted">no provider was asked</span> : <TrailLine trail={trail} />}
@@ -93,7 +93,7 @@ export const RequestLine = memo(function RequestLine({
       <td
         role="cell"
         className={
-          'max-w-44 justify-self-end [grid-area:1/4] @5xl:max-w-full @5xl:justify-self-start @5xl:[grid-area:auto]'
+          'max-w-44 justify-self-end [grid-area:1/4] @4xl:max-w-full @4xl:justify-self-start @4xl:[grid-area:auto]'
         }
       >
         <StatusWord request={request} />
@@ -101,27 +101,27 @@ export const RequestLine = memo(function RequestLine({
       <td
         role="cell"
         className={
-          'text-xs whitespace-nowrap text-muted [grid-area:4/1/5/3] @5xl:text-right @5xl:text-sm @5xl:text-ink ' +
-          '@5xl:[grid-area:auto]'
+          'text-xs whitespace-nowrap text-muted [grid-area:4/1/5/3] @4xl:text-right @4xl:text-sm @4xl:text-ink ' +
+          '@4xl:[grid-area:auto]'
         }
       >
-        <span className="@5xl:hidden">time to first token </span>
+        <span className="@4xl:hidden">time to first token </span>
         {firstTokenMs === undefined ? '–' : formatMs(firstTokenMs)}
       </td>
-      <td role="cell" className="text-right [grid-area:2/4] @5xl:[grid-area:auto]">
+      <td role="cell" className="text-right [grid-area:2/4] @4xl:[grid-area:auto]">
         {formatMs(totalMs)}
       </td>
       <td
         role="cell"
         className={
-          'truncate text-right text-xs text-muted [grid-area:4/3] @5xl:text-sm @5xl:text-ink @5xl:[grid-area:auto]'
+          'truncate text-right text-xs text-muted [grid-area:4/3] @4xl:text-sm @4xl:text-ink @4xl:[grid-area:auto]'
         }
       >
         {tokenWords(request)}
       </td>
       <td
         role="cell"
-        className="text-right text-xs text-muted [grid-area:4/4] @5xl:text-sm @5xl:text-ink @5xl:[grid-area:auto]"
+        className="text-right text-xs text-muted [grid-area:4/4] @4xl:text-sm @4xl:text-ink @4xl:[grid-area:auto]"
       >
         {shortCost(request)}
       </td>
@@ -154,7 +154,7 @@ function tokenWords({ promptTokens, completionTokens, isEstimated }: RequestEntr
       <span aria-hidden="true"> / </span>
       {words(completionTokens)}
       <span className="sr-only"> out</span>
-      <span className="@5xl:hidden"> tokens</span>
+      <span className="@4xl:hidden"> tokens</span>
     </>
   )
 }

@@ -48,7 +48,7 @@ export function RequestsTable({ rows, hasUsers, onOpen, onReading }: RequestsTab
       aria-describedby="requests-keys"
       className="block overflow-clip rounded-xl border border-line"
     >
-      <thead role="rowgroup" className="@max-5xl:sr-only @5xl:sticky @5xl:top-0 @5xl:z-[1] @5xl:block">
+      <thead role="rowgroup" className="@max-4xl:sr-only @4xl:sticky @4xl:top-13 @4xl:z-[1] @4xl:block">
         <Headings hasUsers={hasUsers} />
       </thead>
       <tbody

@@ -200,7 +200,7 @@ function RequestList({
         </p>
       </div>
       {waiting === 0 ? null : (
-        <div className="pointer-events-none sticky top-2 z-[2] flex h-0 justify-center">
+        <div className="pointer-events-none sticky top-15 z-2 flex h-0 justify-center">
           <Button variant="primary" icon="up" className="pointer-events-auto h-9 shadow-md" onClick={showWaiting}>
             {formatCount(waiting)} new {waiting === 1 ? 'request' : 'requests'}
           </Button>

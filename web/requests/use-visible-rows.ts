@@ -45,8 +45,8 @@ export function useVisibleRows(list: { readonly current: HTMLElement | null }, c
 function lookAt(list: HTMLElement, count: number, rowHeightKnown: number): VisibleRows {
   const rowHeight = list.querySelector('[data-key]')?.getBoundingClientRect().height || rowHeightKnown
   const { top } = list.getBoundingClientRect()
-  // In low windows the whole view scrolls with its bars, so the list starts above the visible part.
-  const from = Math.max(0, list.closest('main')?.getBoundingClientRect().top ?? 0)
+  // The view scrolls below its bar.
+  const from = Math.max(0, list.closest('main')?.querySelector('header')?.getBoundingClientRect().bottom ?? 0)
   return { ...visibleRows(count, { top, height: innerHeight, rowHeight }), rowHeight, isScrolled: top < from - slack }
 }
 
