@@ -98,31 +98,18 @@ describeInChromium('the use', () => {
     ])
     await show('ada')
     expect(await tableRows()).toEqual([
-      [
-        'Model',
-        'Requests',
-        'Errors',
-        'Left',
-        'Input',
-        'Cached',
-        'Cache writes',
-        'Output',
-        'Reasoning',
-        'Priced',
-        'Reported',
-        'Estimated',
-        'No price',
-        'Cost',
-      ],
-      ['gpt-5', '1', '0', '0', '10', '0', '0', '4', '0', '$2.50', '$0', '$0', '0', '$2.50'],
-      ['llama', '1', '0', '0', '10', '0', '0', '4', '0', '$0', '$0.50', '$0', '0', '$0.50'],
-      ['Total', '2', '0', '0', '20', '0', '0', '8', '0', '$2.50', '$0.50', '$0', '0', '$3.00'],
+      // Columns in which all is 0 are hidden.
+      ['Model', 'Requests', 'Input', 'Output', 'Priced', 'Reported', 'Cost'],
+      ['gpt-5', '1', '10', '4', '$2.50', '$0', '$2.50'],
+      ['llama', '1', '10', '4', '$0', '$0.50', '$0.50'],
+      ['Total', '2', '20', '8', '$2.50', '$0.50', '$3.00'],
     ])
     await tab.waitFor('main >> text="$3.00"')
     await tab.waitFor('main >> text=/\\$2.50 priced, \\$0.50 reported/')
     await tab.waitFor('main >> text=/days are those of UTC/')
     await tab.select('select >> nth=0', '30 days')
     await tab.until(`document.querySelector('main table')?.innerText.includes('=old') === true`)
+    expect(JSON.stringify(await tableRows())).toContain('No price')
     await tab.select('select >> nth=1', 'person')
     await tab.until(`document.querySelector('main table')?.innerText.includes('bob') === true`)
     const file = await tab.download('main >> role=button[name="CSV"]')

@@ -11,7 +11,12 @@ export interface UsageTableProps {
   readonly nameOf: (name: string) => string
 }
 
-const columns: readonly { readonly title: string; readonly of: (sum: UsageSum) => string }[] = [
+interface Column {
+  readonly title: string
+  readonly of: (sum: UsageSum) => string
+}
+
+const columns: readonly Column[] = [
   { title: 'Requests', of: ({ requests }) => formatCount(requests) },
   { title: 'Errors', of: ({ errors }) => formatCount(errors) },
   { title: 'Left', of: ({ left }) => formatCount(left) },
@@ -32,8 +37,16 @@ export function pricedOf({ cost, reportedCost, estimatedCost }: UsageSum): numbe
   return Math.max(0, Math.round((cost - reportedCost - estimatedCost) * 1e9) / 1e9)
 }
 
+/** The columns to show: requests, cost, and those with a value that is not 0. */
+function filledColumns(sums: readonly UsageSum[]): readonly Column[] {
+  return columns.filter(
+    ({ title, of }) => title === 'Requests' || title === 'Cost' || sums.some((sum) => !['0', '$0'].includes(of(sum))),
+  )
+}
+
 /** Sums by name, with a last row of all. Scrolls sideways where it does not fit. */
 export function UsageTable({ title, sums, total, nameOf }: UsageTableProps): ReactNode {
+  const shown = filledColumns([...sums, total])
   return (
     <div
       className="overflow-x-auto rounded-xl border border-line bg-panel"
@@ -45,10 +58,10 @@ export function UsageTable({ title, sums, total, nameOf }: UsageTableProps): Rea
         <caption className="sr-only">Use by {title.toLowerCase()}, the dearest first</caption>
         <thead className="text-xs text-muted">
           <tr>
-            <th scope="col" className="sticky left-0 bg-panel px-3 py-2 text-left font-medium">
+            <th scope="col" className="sticky start-0 bg-panel px-3 py-2 text-start font-medium">
               {title}
             </th>
-            {columns.map((column) => (
+            {shown.map((column) => (
               <th key={column.title} scope="col" className="px-3 py-2 font-medium">
                 {column.title}
               </th>
@@ -57,24 +70,36 @@ export function UsageTable({ title, sums, total, nameOf }: UsageTableProps): Rea
         </thead>
         <tbody>
           {sums.map((sum) => (
-            <UsageTableRow key={sum.name} sum={sum} name={nameOf(sum.name)} />
+            <UsageTableRow key={sum.name} columns={shown} sum={sum} name={nameOf(sum.name)} />
           ))}
         </tbody>
         <tfoot className="font-medium">
-          <UsageTableRow sum={total} name="Total" />
+          <UsageTableRow columns={shown} sum={total} name="Total" />
         </tfoot>
       </table>
     </div>
   )
 }
 
-function UsageTableRow({ sum, name }: { readonly sum: UsageSum; readonly name: string }): ReactNode {
+function UsageTableRow({
+  columns: shown,
+  sum,
+  name,
+}: {
+  readonly columns: readonly Column[]
+  readonly sum: UsageSum
+  readonly name: string
+}): ReactNode {
   return (
     <tr className="border-t border-line">
-      <th scope="row" className="sticky left-0 max-w-48 truncate bg-panel px-3 py-2 text-left font-normal" title={name}>
+      <th
+        scope="row"
+        className="sticky start-0 max-w-48 truncate bg-panel px-3 py-2 text-start font-normal"
+        title={name}
+      >
         {name}
       </th>
-      {columns.map(({ title, of }) => (
+      {shown.map(({ title, of }) => (
         <td key={title} className="px-3 py-2">
           {of(sum)}
         </td>
