@@ -125,7 +125,7 @@ function UseTable({ row, uses, now, caption }: UseTableProps): ReactNode {
   const isRate = kind === 'requests' || kind === 'tokens'
   const amount = (value: number | undefined): string => (value === undefined ? '' : amountOf(kind, value))
   return (
-    <table className="w-full table-fixed text-right text-sm tabular-nums">
+    <table className="w-full text-right sm:table-fixed text-sm tabular-nums">
       <caption className="sr-only">{caption}</caption>
       <thead className="text-xs text-muted">
         <tr>
@@ -160,7 +160,7 @@ function UseTable({ row, uses, now, caption }: UseTableProps): ReactNode {
             <td className="py-1.5 pl-2">{amount(used)}</td>
             {isMoney ? <td className="py-1.5 pl-2">{amount(held)}</td> : null}
             <td className={`py-1.5 pl-2 ${remaining === 0 ? 'font-medium text-bad' : ''}`}>{amount(remaining)}</td>
-            {isRate ? <td className="py-1.5 pl-2">{backWords(backAt, now)}</td> : null}
+            {isRate ? <td className="py-1.5 pl-2 min-[22.5rem]:whitespace-nowrap">{backWords(backAt, now)}</td> : null}
           </tr>
         ))}
       </tbody>
