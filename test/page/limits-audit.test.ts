@@ -35,8 +35,10 @@ afterAll(() => rig[Symbol.asyncDispose]())
 /** Opens a view as a signed-in person. */
 async function show(token: string, view: 'limits' | 'audit', options: PersonOptions = wide): Promise<Tab> {
   const tab = chromium.person(options).tab()
-  await tab.goto(`${rig.service.url}/health`)
+  // The page names its icon. Beside other answers, the browser asks for one that only users get.
+  await tab.goto(`${rig.service.url}/`)
   await tab.evaluate(`document.cookie = 'token=${token}; path=/'`)
+  await tab.goto('about:blank')
   await tab.goto(`${rig.service.url}/#/${view}`)
   await tab.waitFor('main >> h1')
   return tab
