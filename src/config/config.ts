@@ -130,6 +130,8 @@ export interface Config {
   readonly failover: FailoverConfig
   /** Name that clients use → model name. */
   readonly aliases: Readonly<Record<string, string>>
+  /** The service's name on the page. Absent: `svc`. */
+  readonly name?: string
   /** Users who may change the providers. Absent: all users; empty: none. */
   readonly owners?: Owners
   /** Origin: a file, providers detected on this machine, or only the built-in echo. */

@@ -126,7 +126,19 @@ describeInChromium('in Chromium', () => {
   }, 30_000)
 
   test('a name with markup and an invalid picture › are shown as text, and no script runs', async () => {
-    await using other = await startSignIn(startGithub)
+    const serviceName = '</title><script>alert(7)</script>"\'&amp; 👩‍🚀 مختبر'
+    const note = 'For <b>members</b> &amp; "friends" 👩‍🚀 مختبر'
+    await using other = await startSignIn(startGithub, { name: serviceName, config: { sign_in_note: note } })
+    await tab.goto(`${other.service.url}/`)
+    await tab.waitFor(signInLink)
+    expect(await tab.textOf('h1')).toBe(serviceName)
+    expect(await tab.textOf('main')).toContain(note)
+    expect(await tab.evaluate('document.title')).toBe(serviceName)
+    expect(
+      await tab.evaluate(
+        'fetch(document.querySelector("link[rel=manifest]").href).then((response) => response.json())',
+      ),
+    ).toMatchObject({ name: serviceName, short_name: serviceName })
     const name = '"><img src=x onerror=alert(7)></title><script>alert(7)</script>'
     const user = JSON.stringify({ login: 'ada', id: 9, name, avatar_url: 'javascript:alert(7)', email: null })
     other.provider.use('user', 'ada', (exchange) =>
@@ -140,6 +152,8 @@ describeInChromium('in Chromium', () => {
     await tab.click(avatar)
     await tab.waitFor(signOutLine)
     expect(await tab.text()).toContain(name)
+    expect(await tab.textOf('#sidebar')).toStartWith(serviceName)
+    expect(await tab.evaluate('document.title')).toBe(`Chat · ${serviceName}`)
     expect([
       await tab.evaluate('document.querySelectorAll("img, script:not([src])").length'),
       await tab.complaints(),

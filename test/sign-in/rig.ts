@@ -21,6 +21,8 @@ export interface SignInOptions extends ServiceOptions {
   readonly isOnByFlag?: boolean
   /** `owners` of providers.json. */
   readonly owners?: readonly string[]
+  /** `name` of providers.json. */
+  readonly name?: string
   /** Permissions of config.json. Default 0o600. */
   readonly mode?: number
 }
@@ -176,7 +178,7 @@ export async function startSignIn<Provider extends FakeIdentityProvider>(
 export function startProtected(
   upstreamUrl: string,
   files: Readonly<Record<string, HomeFile>>,
-  options: ServiceOptions & Pick<SignInOptions, 'isOnByFlag' | 'owners'> = {},
+  options: ServiceOptions & Pick<SignInOptions, 'isOnByFlag' | 'owners' | 'name'> = {},
 ): Promise<ServiceUnderTest> {
   const flags = [
     ...(options.isOnByFlag === false ? [] : ['--auth', 'provider_auth']),
@@ -185,7 +187,11 @@ export function startProtected(
     ...(options.flags ?? []),
   ]
   return startService(
-    { providers: [provider('a', upstreamUrl)], ...(options.owners === undefined ? {} : { owners: options.owners }) },
+    {
+      providers: [provider('a', upstreamUrl)],
+      ...(options.owners === undefined ? {} : { owners: options.owners }),
+      ...(options.name === undefined ? {} : { name: options.name }),
+    },
     { ...options, files: { ...files, ...options.files }, flags },
   )
 }

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
 import { flushSync } from 'react-dom'
 import { deleted } from '../history/deleted.ts'
 import { searchRequested } from '../history/search-requested.ts'
+import { serviceName, showTitle } from '../service-name.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { Button, ButtonLink, IconButton } from '../ui/button.tsx'
@@ -73,7 +74,7 @@ export function Shell({
   }, [])
   useEffect(() => {
     // The chat view sets its own title.
-    if (route.view !== 'chat') document.title = `${titleOf(route.view)} · svc`
+    if (route.view !== 'chat') showTitle(titleOf(route.view))
     if (!matchMedia(wideQuery).matches) setSidebarOpen(false)
   }, [route])
   // Below this width the sidebar would cover the view; above it there is space for both.
@@ -202,6 +203,9 @@ function Sidebar({
           if (isOverlay && target instanceof Element && target.closest('a') !== null) onClose()
         }}
       >
+        <p className="truncate px-3 pt-3 pb-1 font-semibold">
+          <bdi>{serviceName}</bdi>
+        </p>
         <div className="flex items-center gap-1 p-2">
           <ButtonLink href={hrefOf({ view: 'chat' })} className="flex-1">
             New conversation

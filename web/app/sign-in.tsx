@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { serviceName } from '../service-name.ts'
 import { Icon } from '../ui/icon.tsx'
 import { lazily } from '../ui/lazily.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -57,7 +58,8 @@ export function SignInPage(props: SignInProps): ReactNode {
     <main className="flex min-h-full items-center justify-center p-4">
       <div className="w-full max-w-sm rounded-2xl border border-line bg-panel p-8">
         <h1 className="mb-4 flex items-center justify-center gap-2 text-muted">
-          <Icon name="chat" /> svc
+          <Icon name="chat" />
+          <bdi className="min-w-0 [overflow-wrap:anywhere]">{serviceName}</bdi>
         </h1>
         <SignIn {...props} />
       </div>

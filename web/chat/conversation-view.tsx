@@ -3,6 +3,7 @@ import { displayNameOf } from '../app/display-name.ts'
 import { branchOf, versionPlaces } from '../history/tree.ts'
 import { addRecent, recentModels } from '../models/favourites.ts'
 import type { ModelsState } from '../models/models-store.ts'
+import { showTitle } from '../service-name.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { focusContent } from '../ui/focus-content.ts'
@@ -78,7 +79,7 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
   useFoundMessage(chat, phase === 'ready')
   useEscape(isBusy, () => chat.stop())
   useEffect(() => {
-    document.title = `${title === '' ? 'Chat' : title} · svc`
+    showTitle(title === '' ? 'Chat' : title)
   }, [title])
 
   function send(): void {

@@ -7,6 +7,7 @@ import { auditApi } from '../../http/page/audit-api.ts'
 import { bootRoute } from '../../http/page/boot.ts'
 import { limitsApi } from '../../http/page/limits-api.ts'
 import { modelsApi } from '../../http/page/models-api.ts'
+import { pageNamer } from '../../http/page/name-page.ts'
 import { ownerCheck } from '../../http/page/owner-check.ts'
 import { pageRoutes } from '../../http/page/page-files.ts'
 import { presetsApi } from '../../http/page/presets-api.ts'
@@ -88,7 +89,11 @@ export function servePage({
   const isAnOwner = ownerCheck(() => guards().length > 0, mayOwn)
   const notice = () => active.notice
   const found = listening.then(() => findPage(log, buildPage))
-  const files = async () => (await found)()
+  const named = pageNamer()
+  const files = async () => {
+    const page = await (await found)()
+    return page && named(page, active.config.name)
+  }
   const { front, routes } = pageRoutes({ files, hasAvatars: () => guards().length > 0 })
   const admin = providerAdmin({
     file,

@@ -18,7 +18,7 @@ import { parseOwners } from './owners.ts'
 import { parseProvider } from './parse-provider.ts'
 import { readTopMembers } from './read-top-members.ts'
 import { resolveProvider, type Environment, type ParsedProvider } from './resolve-provider.ts'
-import { durationMsMax, modelNameRule } from './rules.ts'
+import { durationMsMax, modelNameRule, serviceNameRule } from './rules.ts'
 
 /** 1 MiB, enough for thousands of providers. */
 export const configBytesMax = 1024 * 1024
@@ -27,7 +27,7 @@ export const configBytesMax = 1024 * 1024
 const bodyBudgetBytesMax = 1024 ** 4
 
 const topMembers: MemberNames = {
-  names: ['$schema', 'providers', 'limits', 'failover', 'aliases', 'owners'],
+  names: ['$schema', 'name', 'providers', 'limits', 'failover', 'aliases', 'owners'],
   required: ['providers'],
   hints: {
     schema: '$schema',
@@ -35,6 +35,7 @@ const topMembers: MemberNames = {
     model_aliases: 'aliases',
     fallback: 'failover',
     fallbacks: 'failover',
+    title: 'name',
     admins: 'owners',
     users: 'owners',
   },
@@ -65,6 +66,7 @@ export function parseConfig(text: string, { file, environment }: ParseOptions): 
   const findings = collectFindings(file, text)
   if (Buffer.byteLength(text) > configBytesMax) throw new ConfigError([tooLarge(file, Buffer.byteLength(text))])
   const members = readTopMembers(text, topMembers, findings)
+  const name = readTextField(members.get('name'), serviceNameRule, findings)
   const entries = parseProviders(members.get('providers'), findings)
   const limits = parseLimits(members.get('limits'), findings)
   const failover = parseFailover(members.get('failover'), findings)
@@ -76,6 +78,7 @@ export function parseConfig(text: string, { file, environment }: ParseOptions): 
     limits,
     failover,
     aliases,
+    ...(name === undefined ? {} : { name }),
     ...(owners === undefined ? {} : { owners }),
     source: { kind: 'file', path: file },
   }

@@ -8,6 +8,13 @@ function variableOr(value: RegExp): RegExp {
   return new RegExp(`^(?:\\$[A-Za-z_][A-Za-z0-9_]*|${value.source})$`)
 }
 
+/** The service's name on the page: no line breaks, and no marks that turn the direction of text around it. */
+export const serviceNameRule: TextRule = {
+  allowed: 'one line of text without control characters and marks of direction, and not only spaces',
+  pattern: /^(?=.*[^\s\u200c\u200d])(?:[\u200c\u200d]|[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}])+$/u,
+  lengthMax: 64,
+}
+
 /** A provider's id: short, and safe in headers, logs and URLs. */
 export const idRule: TextRule = {
   allowed: 'a name of a-z, 0-9, _ and -, beginning with a letter or digit',

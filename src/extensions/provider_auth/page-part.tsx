@@ -25,13 +25,18 @@ const linkStyle =
   'text-on-accent transition-colors [overflow-wrap:anywhere] hover:opacity-90'
 
 /** A heading and a link; signing in leaves the page and returns to it. */
-function SignIn({ settings: { providerName, startUrl } }: SlotProps['SignIn']): ReactNode {
+function SignIn({ settings: { providerName, startUrl, note } }: SlotProps['SignIn']): ReactNode {
   return (
     <>
       <h2 className="text-xl font-semibold">Sign in</h2>
       <a href={startUrl} className={linkStyle}>
         Sign in with {providerName}
       </a>
+      {note === undefined ? null : (
+        <p dir="auto" className="mt-4 text-sm text-muted [overflow-wrap:anywhere]">
+          {note}
+        </p>
+      )}
     </>
   )
 }

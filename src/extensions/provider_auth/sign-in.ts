@@ -40,7 +40,14 @@ export function signIn(host: Host, settings: Settings, identityProvider: Identit
     routes: [...routes.map(publicWithRateLimit({ limit, clients, log })), ...ownerRoutes(allSessions, log)],
     guard: guard(cachedCredentials, ownOrigin, hasCaselessNames),
     mayEnter: personCheck(realm, restrictTo),
-    part: { slots: ['SignIn'], settings: { providerName: settings.displayName, startUrl: '/auth/provider' } },
+    part: {
+      slots: ['SignIn'],
+      settings: {
+        providerName: settings.displayName,
+        startUrl: '/auth/provider',
+        ...(settings.note === undefined ? {} : { note: settings.note }),
+      },
+    },
     ...(ownOrigin === undefined ? {} : { origin: ownOrigin }),
   }
 }

@@ -33,6 +33,7 @@ const memberNames = [
   'pkce',
   'user_fields',
   'display_name',
+  'sign_in_note',
   'allow_insecure_http',
   'cookie_name',
   'requests_per_minute',
@@ -61,6 +62,7 @@ export function parseSettings(config: ExtensionConfig): ParsedSettings | undefin
   const userFields = readUserFields(fields, provider)
   const hasCaselessNames = provider.hasCaselessNames && userFields.username === provider.userFields.username
   const restrictTo = readRestriction(fields, hasCaselessNames)
+  const note = fields.text('sign_in_note', noteRule)
   const settings: Settings = {
     ...clientAndRedirect,
     endpoints: provider.endpoints,
@@ -70,6 +72,7 @@ export function parseSettings(config: ExtensionConfig): ParsedSettings | undefin
     hasPkce: fields.flag('pkce') ?? true,
     userFields,
     displayName: fields.text('display_name', displayNameRule) ?? provider.displayName,
+    ...(note === undefined ? {} : { note }),
     hasCaselessNames,
     ...(restrictTo === undefined ? {} : { restrictTo }),
     allowsInsecureHttp,
@@ -166,6 +169,12 @@ const displayNameRule: TextRule = {
   lengthMax: 64,
 }
 
+const noteRule: TextRule = {
+  allowed: 'one line of plain text, without control characters and marks of direction',
+  pattern: /^(?=.*\S)(?:[\u200c\u200d]|[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}])+$/u,
+  lengthMax: 200,
+}
+
 const restrictionAllowed = 'user names in one text, separated by commas or blanks, or in an array of texts'
 
 function readRestriction(fields: ConfigFields, isCaseless: boolean): ReturnType<typeof parseAllowList> | undefined {
@@ -244,6 +253,7 @@ const optionalNames = [
   'token_auth_method',
   'pkce',
   'display_name',
+  'sign_in_note',
   'allow_insecure_http',
   'cookie_name',
   'requests_per_minute',

@@ -37,6 +37,8 @@ export interface Settings {
   readonly hasPkce: boolean
   readonly userFields: UserFields
   readonly displayName: string
+  /** Plain text on the sign-in page, such as who may enter. */
+  readonly note?: string
   /** Whether user names of this provider ignore the case of ASCII letters. */
   readonly hasCaselessNames: boolean
   /** Users who may sign in; absent: all users of the identity provider. */
