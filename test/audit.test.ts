@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { copyFileSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseJson, pick } from './client.ts'
 import { good } from './fakes/good.ts'
@@ -63,3 +63,33 @@ test('changes of several processes are one chain, and a copy can be put back whi
   expect([restored.code, restored.out]).toEqual([1, expect.stringContaining('no entry has the expected chain')])
   expect((await svc('audit', 'verify')).code).toBe(0)
 }, 40_000)
+
+test('an edited file has one entry of all workers, and the metrics have the newest chain', async () => {
+  const file = join(rig.service.home, 'providers.json')
+  const before = readFileSync(file, 'utf8')
+  const after = `// By hand\n${before}`
+  writeFileSync(file, after)
+  const isRecorded = (line: Readonly<Record<string, unknown>>) => line['message'] === 'a change of a file was recorded'
+  while (!rig.service.logs.some(isRecorded)) await Bun.sleep(10)
+  const { chain, audit } = rig.service.logs.find(isRecorded) ?? {}
+  const scraper = (await svc('keys', 'make', '--name', 'scraper', '--scopes', 'metrics:read')).out.trim()
+  const [made, change, ...others] = readEntries((await svc('audit', '--json')).out)
+  expect([made?.['action'], change]).toEqual([
+    'key.made',
+    expect.objectContaining({
+      ...{ seq: audit, chain, actor: 'file', via: 'file', action: 'file.changed', object: 'providers.json' },
+      before: JSON.stringify({ fingerprint: sha256(before) }),
+      after: JSON.stringify({ fingerprint: sha256(after) }),
+    }),
+  ])
+  expect(others.some(({ action }) => action === 'file.changed')).toBe(false)
+  const metrics = await fetch(`${rig.service.url}/metrics`, { headers: { authorization: `Bearer ${scraper}` } })
+  expect(await metrics.text()).toContain(`\nsvc_audit_entries{chain="${made?.['chain']}"} ${made?.['seq']}\n`)
+}, 20_000)
+
+function readEntries(text: string): readonly Readonly<Record<string, unknown>>[] {
+  const entries = pick(parseJson(text), 'entries')
+  return Array.isArray(entries) ? entries : []
+}
+
+const sha256 = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('hex')

@@ -19,7 +19,9 @@ import { answersApi } from '../http/page/answers-api.ts'
 import { keptAnswers } from '../http/page/kept-answers.ts'
 import type { Routing } from '../http/server.ts'
 import { statusRoutes } from '../http/status-routes.ts'
+import type { AuditTable } from '../ledger/ledger.ts'
 import { ownKeysDefault, type AccessPolicy } from '../limits/access-policy.ts'
+import { auditMetricText } from '../observe/audit-metric.ts'
 import { errorFields, type Logger } from '../observe/log.ts'
 import type { Observer } from '../observe/observer.ts'
 import { requestLog } from '../observe/request-line.ts'
@@ -29,6 +31,7 @@ import { ownTimers } from '../service/shared-timers.ts'
 import { httpClient } from '../transport/http-client.ts'
 import { activeConfig, type ActiveConfig } from './active-config.ts'
 import type { Dependencies } from './assemble.ts'
+import { auditedFollow } from './audited-follow.ts'
 import { capacityOf, type Capacity } from './capacity.ts'
 import { checkAccess } from './check-access.ts'
 import { readCorsOrigins } from './cors-origins.ts'
@@ -59,7 +62,10 @@ export async function serveHere(
   const address = { corsOrigins: readCorsOrigins(environment), isLoopback: isLoopbackAddress(given.host) }
   const bodyTimes = { totalMs: timers.bodyMs, idleMs: timers.bodyIdleMs }
   const transport = httpClient()
-  const { health, observer, stores, follow, stopping } = runtime
+  const { health, observer, stores, stopping } = runtime
+  const ledger = sharedLedger({ environment, log, onOpen: runtime.keepUse, isReplacement: runtime.isReplacement })
+  const files = auditedFollow({ follow: runtime.follow, record: ledger.record, audit: ledger.audit, log })
+  const { follow } = files
   const warn: Logger['warn'] = runtime.isReporter ? log.warn : () => undefined
   const requests = openRequests()
   observer.trackRunning(requests.running)
@@ -71,8 +77,9 @@ export async function serveHere(
     workers: runtime.workers,
   })
   const prices = priceBook(shippedPrices())
-  const files = priceFiles(environment)
-  const followedPrices = files === undefined ? undefined : await followPrices({ files, prices, follow, log })
+  const pricePaths = priceFiles(environment)
+  const followedPrices =
+    pricePaths === undefined ? undefined : await followPrices({ files: pricePaths, prices, follow, log })
   const tokenSizes = learnedSizes()
   let access: ActiveAccess | undefined
   const dependencies: Dependencies = {
@@ -110,7 +117,6 @@ export async function serveHere(
     onReload: (result) => observer.reloaded(result),
   })
   const followers = openRequests()
-  const ledger = sharedLedger({ environment, log, onOpen: runtime.keepUse, isReplacement: runtime.isReplacement })
   const accessPath = accessFile(environment)
   function checkPolicy(policy: AccessPolicy | undefined, contributions: readonly Contribution[]): void {
     if (policy === undefined || accessPath === undefined) return
@@ -162,6 +168,8 @@ export async function serveHere(
             return moneyLimits({ authority: await runtime.makeBudgetAuthority(), now: Date.now, tokenSizes })
           },
         })
+  // Machines with one database have files of their own, of which one may be older than the last entry.
+  if (runtime.isReporter && ledger.isOfThisMachine()) await files.noteEarlierChanges()
   const listening = Promise.withResolvers<void>()
   const page = servePage({
     path,
@@ -202,7 +210,7 @@ export async function serveHere(
           : active.gateway.providers.length === 0
             ? 'no provider is usable'
             : undefined,
-      metrics: () => observer.metricsText(),
+      metrics: () => metricsText(observer, ledger.audit()),
       isOwner: page.isOwner,
       page: page.front,
     }),
@@ -302,6 +310,14 @@ function entranceOptions({
       if (cause instanceof Error) log.error('internal error', { id: record.id, error: cause })
     },
   }
+}
+
+async function metricsText(observer: Observer, audit: AuditTable | undefined): Promise<string> {
+  const texts = await Promise.all([
+    observer.metricsText(),
+    audit === undefined ? '' : auditMetricText(async () => (await audit.list(Number.MAX_SAFE_INTEGER, 1))[0]),
+  ])
+  return texts.join('')
 }
 
 /** Sign-in that was asked for and does not exist must not leave the service open (docs/sign-in.md). */

@@ -11,6 +11,8 @@ export interface SharedLedger {
   open(): Promise<Ledger>
   /** Reads the use; `undefined`: the ledger is not open. */
   use(): UseAsker | undefined
+  /** It is open, and no other machine uses it. */
+  isOfThisMachine(): boolean
   /** The recorded changes; `undefined`: the ledger is not open. */
   audit(): AuditTable | undefined
   /** Records a change; `undefined`: the ledger is not open. */
@@ -32,6 +34,7 @@ export interface SharedLedgerOptions {
 export function sharedLedger({ environment, log, onOpen, isReplacement }: SharedLedgerOptions): SharedLedger {
   let opened: Promise<Ledger> | undefined
   let asker: UseAsker | undefined
+  let isOfThisMachine = false
   let audit: AuditTable | undefined
   let record: Ledger['record'] | undefined
 
@@ -52,6 +55,7 @@ export function sharedLedger({ environment, log, onOpen, isReplacement }: Shared
       })
       const { useAsker } = await import('../ledger/use/use-asker.ts')
       asker = useAsker({ place })
+      isOfThisMachine = place.kind === 'file'
       audit = ledger.audit
       record = ledger.record
       onOpen(place)
@@ -74,6 +78,7 @@ export function sharedLedger({ environment, log, onOpen, isReplacement }: Shared
   return {
     open: () => (opened ??= openAgain()),
     use: () => asker,
+    isOfThisMachine: () => isOfThisMachine,
     audit: () => audit,
     record: () => record,
     async close() {

@@ -62,6 +62,7 @@ describe.each(databases)('svc person in %s', (kind, make) => {
     const text = readFileSync(file(), 'utf8')
     expect(JSON.parse(text)).toMatchObject({
       names: [name],
+      audit: { seq: 5, chain: (await ledger.audit.list(99, 1))[0]?.chain },
       people: [{ id: 1, subject: userId, name }],
       keys: [
         { id: 1, name: `laptop of ${name}`, grants: { scopes: ['chat'] } },

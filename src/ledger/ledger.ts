@@ -121,13 +121,13 @@ export interface KeyTable {
 }
 
 /** The way by which a change was made. */
-export type ChangeVia = 'command line' | 'v1/keys' | 'page'
+export type ChangeVia = 'command line' | 'v1/keys' | 'page' | 'file'
 
 /** A change to be recorded. */
 export interface NewEntry {
   /** Unix milliseconds. */
   readonly time: number
-  /** Name of the user, or `command line`. */
+  /** Name of the user, `command line`, or `file` for an edited file. */
   readonly actor: string
   readonly via: ChangeVia
   readonly action:

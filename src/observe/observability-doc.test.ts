@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { auditMetric } from './audit-metric.ts'
 import { gatewayMetrics } from './gateway-metrics.ts'
 import { logger, logLevels } from './log.ts'
 import type { RequestRecord } from './record.ts'
@@ -59,7 +60,7 @@ describe('docs/observability.md', () => {
       help,
     }))
     expect(listed).toEqual(
-      gatewayMetrics({ version: '1' }).metrics.map(({ name, kind, labels, help }) => ({
+      [...gatewayMetrics({ version: '1' }).metrics, auditMetric].map(({ name, kind, labels, help }) => ({
         name,
         kind,
         labels: [...labels],

@@ -15,7 +15,7 @@ export function AuditView(): ReactNode {
   return (
     <ViewFrame
       title="Audit"
-      about="Who made, replaced and ended keys. Entries are never changed or removed."
+      about="Who changed keys, files and stored costs. Entries are never changed or removed."
       actions={<ButtonLink href={hrefOf({ view: 'keys' })}>Keys</ButtonLink>}
       state={state}
     >
@@ -82,7 +82,7 @@ function Entries({
   readonly onOlder: () => void
 }): ReactNode {
   if (entries.length === 0)
-    return <p className="rounded-xl border border-line bg-panel p-8 text-center">No change of a key is recorded.</p>
+    return <p className="rounded-xl border border-line bg-panel p-8 text-center">No change is recorded.</p>
   return (
     <>
       <ol className="flex flex-col gap-2" aria-label="Changes, the newest first">

@@ -1,22 +1,23 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fingerprint } from '../../config/watch/fingerprint.ts'
 import { WireError } from '../../formats/error.ts'
 import type { PresetChange } from '../../http/page/page-api.ts'
+import { LedgerUnavailable, type NewEntry } from '../../ledger/ledger.ts'
 import { presetFile, type PresetFile } from './preset-file.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-preset-file-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const silent = { info: () => undefined }
+const unrecorded = { log: { info: () => undefined }, record: () => undefined, now: () => 5 }
 
 function opened(content?: string): { readonly file: PresetFile; readonly path: string } {
   const path = join(folder, crypto.randomUUID(), 'presets.json')
   mkdirSync(join(path, '..'))
   if (content !== undefined) writeFileSync(path, content)
-  return { file: presetFile(path, silent), path }
+  return { file: presetFile({ ...unrecorded, file: path }), path }
 }
 
 /** The presets after a change to the current version; or status and code of the error. */
@@ -31,6 +32,32 @@ async function outcome(file: PresetFile, change: Partial<PresetChange>): Promise
 }
 
 describe('presets.json on the page', () => {
+  test('is recorded with fingerprints before it is written, else not changed', async () => {
+    const { path } = opened()
+    const entries: NewEntry[] = []
+    const file = presetFile({
+      ...unrecorded,
+      file: path,
+      record: () => async (entry) => {
+        if (entries.length > 0) throw new LedgerUnavailable('the disk is full')
+        expect(existsSync(path)).toBe(false)
+        entries.push(entry)
+        return { seq: 1, chain: 'abc' }
+      },
+    })
+    expect(await outcome(file, { name: 'brief' })).toEqual([{ name: 'brief' }])
+    const text = readFileSync(path, 'utf8')
+    expect(entries).toEqual([
+      {
+        ...{ time: 5, actor: 'ann', via: 'page', action: 'file.changed', object: 'presets.json' },
+        before: { fingerprint: 'missing' },
+        after: { fingerprint: fingerprint(text) },
+      },
+    ])
+    expect(await outcome(file, { name: 'more' })).toEqual([503, 'store_unavailable', null])
+    expect(readFileSync(path, 'utf8')).toBe(text)
+  })
+
   test('is made by the first preset, and keeps comments', async () => {
     const { file, path } = opened()
     expect(await file.state()).toEqual({ presets: [], file: path, version: 'missing' })
@@ -93,7 +120,7 @@ describe('presets.json on the page', () => {
     const { file, path } = opened('{"presets":{}}')
     chmodSync(path, 0o444)
     expect(await outcome(file, {})).toEqual([409, 'not_writable', null])
-    const homeless = presetFile(undefined, silent)
+    const homeless = presetFile({ ...unrecorded, file: undefined })
     expect(await homeless.state()).toEqual({ presets: [] })
     expect(await outcome(homeless, {})).toEqual([409, 'no_folder', null])
   })

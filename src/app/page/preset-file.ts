@@ -9,6 +9,7 @@ import { invalidRequest, WireError } from '../../formats/error.ts'
 import type { PresetChange, PresetsAnswer } from '../../http/page/page-api.ts'
 import type { Logger } from '../../observe/log.ts'
 import { faultsInWords, fileRefusals } from './file-refusals.ts'
+import { recordFileChange, type FileRecording } from './record-file-change.ts'
 
 const { conflict, asFaults, asRefusal } = fileRefusals('presets.json')
 
@@ -19,17 +20,21 @@ export interface PresetFile {
   /**
    * Writes or removes one preset. Comments in the file stay.
    *
-   * @throws {WireError} 400 for an invalid preset; 409 `no_folder`, `conflict`, `faulty_file`, `not_writable`; 404
+   * @throws {WireError} 400 for an invalid preset; 409 `no_folder`, `conflict`, `faulty_file`, `not_writable`; 404; 503
+   *   when the change cannot be recorded
    */
   change(change: PresetChange, user: string | undefined): Promise<PresetsAnswer>
 }
 
-/**
- * Opens presets.json, which need not exist. It is read whenever it is asked for, so that changes need no watch.
- *
- * @param file undefined without a home folder
- */
-export function presetFile(file: string | undefined, log: Pick<Logger, 'info'>): PresetFile {
+/** Options of {@link presetFile}. */
+export interface PresetFileOptions extends FileRecording {
+  /** Undefined without a home folder. */
+  readonly file: string | undefined
+  readonly log: Pick<Logger, 'info'>
+}
+
+/** Opens presets.json, which need not exist. It is read whenever it is asked for, so that changes need no watch. */
+export function presetFile({ file, log, ...recording }: PresetFileOptions): PresetFile {
   let last: readonly SharedPreset[] = []
 
   async function state(): Promise<PresetsAnswer> {
@@ -56,11 +61,17 @@ export function presetFile(file: string | undefined, log: Pick<Logger, 'info'>):
         )
       const text = await readConfigText(file).catch(asFaults)
       if (fingerprint(text) !== change.version) throw conflict()
-      await writeConfig(file, editedText(text, change, file), change.version).catch(asRefusal)
+      const edited = editedText(text, change, file)
+      const mark = await recordFileChange(
+        { object: 'presets.json', before: change.version, after: fingerprint(edited), user },
+        recording,
+      )
+      await writeConfig(file, edited, change.version).catch(asRefusal)
       log.info('presets.json was changed on the page', {
         preset: change.name,
         change: change.preset === null ? 'remove' : 'write',
         ...(user === undefined ? {} : { user }),
+        ...(mark === undefined ? {} : { audit: mark.seq, chain: mark.chain }),
       })
       return state()
     },

@@ -1,6 +1,5 @@
 import type { Config } from '../../config/config.ts'
 import { initialConfig } from '../../config/edit/initial-config.ts'
-import { WireError } from '../../formats/error.ts'
 import type {
   BrandEntry,
   ProviderChange,
@@ -11,7 +10,7 @@ import type {
   ProviderTestRequest,
   ReloadNotice,
 } from '../../http/page/page-api.ts'
-import { LedgerUnavailable, type AuditMark, type Ledger } from '../../ledger/ledger.ts'
+import type { AuditMark } from '../../ledger/ledger.ts'
 import type { Logger } from '../../observe/log.ts'
 import { noAttempts, type ProviderAttempts } from '../../observe/provider-attempts.ts'
 import { UpstreamFailure } from '../../service/failure.ts'
@@ -22,13 +21,14 @@ import { brandEntries } from './provider-drafts.ts'
 import { providerEntry } from './provider-entries.ts'
 import { changeFile, fileVersion, unknownProvider, type ProviderFileOptions } from './provider-file.ts'
 import { lookAtProvider } from './provider-look.ts'
+import { recordFileChange, type FileRecording } from './record-file-change.ts'
 
 const testMsDefault = 30_000
 const testsMax = 4
 const waitingMax = 100
 
 /** Options of {@link providerAdmin}. The functions are called each time. */
-export interface ProviderAdminOptions extends Omit<ProviderFileOptions, 'firstText' | 'onWrite'> {
+export interface ProviderAdminOptions extends Omit<ProviderFileOptions, 'firstText' | 'onWrite'>, FileRecording {
   /** The current configuration. */
   readonly config: () => Config
   /** The gateway of that configuration. */
@@ -36,15 +36,11 @@ export interface ProviderAdminOptions extends Omit<ProviderFileOptions, 'firstTe
   readonly dependencies: Dependencies
   /** Reloads the file; a faulty one is ignored. Never rejects. */
   readonly reload: () => Promise<void>
-  /** Records a change in the audit; `undefined`: none are recorded. */
-  readonly record: () => Ledger['record'] | undefined
   /** Why the file was not loaded. */
   readonly notice: () => ReloadNotice | undefined
   /** Attempts by provider id. */
   readonly attemptsAt: (providers: readonly string[]) => Promise<ReadonlyMap<string, ProviderAttempts>>
   readonly log: Pick<Logger, 'info' | 'error'>
-  /** Unix milliseconds. */
-  readonly now: () => number
   /** Timeout of a test. Default 30,000. */
   readonly testMs?: number
 }
@@ -89,7 +85,7 @@ export function providerAdmin(options: ProviderAdminOptions): ProviderAdmin {
       oneChange(async () => {
         let mark: AuditMark | undefined
         const onWrite = async (before: string, after: string): Promise<void> => {
-          mark = await recorded({ before, after, user }, options)
+          mark = await recordFileChange({ object: 'providers.json', before, after, user }, options)
         }
         if (await changeFile(change, { ...options, firstText: () => firstText(options), onWrite })) {
           options.log.info('providers.json was changed on the page', {
@@ -116,35 +112,6 @@ export function providerAdmin(options: ProviderAdminOptions): ProviderAdmin {
         }),
       ),
   }
-}
-
-interface WrittenFile {
-  readonly before: string
-  readonly after: string
-  readonly user: string | undefined
-}
-
-/** Records fingerprints only: the file has names and addresses. @throws {WireError} 503 */
-async function recorded(
-  { before, after, user }: WrittenFile,
-  { record, now }: ProviderAdminOptions,
-): Promise<AuditMark | undefined> {
-  return await record()?.({
-    time: now(),
-    actor: user ?? 'without sign-in',
-    via: 'page',
-    action: 'file.changed',
-    object: 'providers.json',
-    before: { fingerprint: before },
-    after: { fingerprint: after },
-  }).catch((error: unknown) => {
-    if (!(error instanceof LedgerUnavailable)) throw error
-    const message = 'The file was not changed, since the change cannot be recorded now; see the service log'
-    throw new WireError(503, 'overloaded_error', 'store_unavailable', message, {
-      headers: { 'retry-after': '1' },
-      cause: error,
-    })
-  })
 }
 
 /** The echo gives way to the first provider. */

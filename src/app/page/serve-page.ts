@@ -143,7 +143,11 @@ export function servePage({
       mayAdd: () => isLocal || guards().length > 0,
       bodyTimes,
     }),
-    ...presetsApi({ ...presetFile(presetsFile(environment), log), isOwner: isAnOwner, bodyTimes }),
+    ...presetsApi({
+      ...presetFile({ file: presetsFile(environment), log, record, now: Date.now }),
+      isOwner: isAnOwner,
+      bodyTimes,
+    }),
     ...limitsApi({ access, file: accessPath, callers: observer.callers, isOwner: isAnOwner }),
     ...auditApi({ audit, isOwner: isAnOwner }),
     ...usageApi({ use, isOwner: isAnOwner, now: Date.now }),

@@ -25,7 +25,8 @@ export async function recordExport(database: PersonDatabase, { id }: FoundPerson
 
 /**
  * Everything of a person as the text of one JSON object, in pieces: the person, own keys without hashes, changes, sums
- * by day and by hour, requests with their attempts. Times are Unix milliseconds, amounts nano-USD.
+ * by day and by hour, requests with their attempts; and number and chain of the newest change of all. Times are Unix
+ * milliseconds, amounts nano-USD.
  *
  * @throws {LedgerUnavailable}
  */
@@ -36,6 +37,8 @@ export async function* exportPerson(
 ): AsyncGenerator<string> {
   const labels = new Map<number, string>()
   yield `{"exported":${JSON.stringify(new Date(time).toISOString())},"names":${JSON.stringify(names)}`
+  const [newest] = await database.read({ text: 'SELECT seq, chain FROM audit ORDER BY seq DESC LIMIT 1', values: [] })
+  if (newest !== undefined) yield `,\n"audit":${JSON.stringify(plain(newest, new Set(['chain'])))}`
   yield* member('people', people())
   yield* member('keys', keys())
   yield* member('changes', changes())
