@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from '
 import { tmpdir } from 'node:os'
 import { basename, dirname, extname, join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { inlineTexts, languages, textsOf, textsPlugin, type Language } from './inline-texts.ts'
 
 /**
  * Builds the page into `dist/web/`: compressed files with a hash of their content in their names, and `manifest.json`,
@@ -41,9 +42,10 @@ function sourceFiles(): readonly string[] {
   const globs = [
     'web/**/*.{ts,tsx,css,html,svg,png}',
     'src/extensions/*/page-part.tsx',
+    'src/extensions/*/texts/*.ts',
     'src/{base,bytes,formats}/**/*.ts',
     'package-lock.json',
-    'scripts/build-web.ts',
+    'scripts/{build-web,inline-texts}.ts',
   ]
   return globs
     .flatMap((glob) => [...new Bun.Glob(glob).scanSync(root)])
@@ -73,6 +75,7 @@ async function bundle(
   entrypoints: readonly string[],
   format: 'esm' | 'iife',
   constants: Readonly<Record<string, string>> = {},
+  plugins: Bun.BunPlugin[] = [],
 ): Promise<Bun.BuildOutput> {
   return Bun.build({
     entrypoints: [...entrypoints],
@@ -81,6 +84,7 @@ async function bundle(
     format,
     splitting: format === 'esm',
     minify: true,
+    plugins,
     define: {
       'process.env.NODE_ENV': '"production"',
       ...Object.fromEntries(Object.entries(constants).map(([name, text]) => [name, JSON.stringify(text)])),
@@ -149,11 +153,11 @@ function staticImports(entry: Built, all: ReadonlyMap<string, Built>, found = ne
 }
 
 /** The page as an app that browsers install (W3C Web Application Manifest). */
-function appManifest(icon: Built, others: readonly Built[]): string {
+function appManifest(description: string, icon: Built, others: readonly Built[]): string {
   return JSON.stringify({
     id: '/',
     name: 'svc',
-    description: 'Chat with every model behind this service.',
+    description,
     start_url: '/',
     scope: '/',
     display: 'standalone',
@@ -171,49 +175,48 @@ function appManifest(icon: Built, others: readonly Built[]): string {
   })
 }
 
-async function buildPage(files: readonly string[]): Promise<{
+/** The page in one language. */
+interface LanguageBuild {
   readonly assets: readonly Built[]
   readonly index: string
+  /** Extension → path of its part. */
   readonly parts: Readonly<Record<string, string>>
-}> {
-  const partPaths = files.filter((file) => file.endsWith('/page-part.tsx'))
-  const [worker] = (await bundle([join(web, 'install', 'offline-worker.ts')], 'iife')).outputs
-  if (worker === undefined) throw new Error('web/install/offline-worker.ts gave nothing')
-  const [
-    {
-      outputs: [first],
-    },
-    bundled,
-    style,
-    icons,
-  ] = await Promise.all([
-    bundle([join(web, 'first.ts')], 'iife'),
-    bundle([join(web, 'main.tsx'), ...partPaths.map((path) => join(root, path))], 'esm', {
-      svcOfflineWorker: `/assets/${basename(worker.path)}`,
-    }),
-    buildStyle(files),
-    Promise.all(
-      ['icon.svg', 'icon-180.png', 'icon-192.png', 'icon-512.png', 'icon-maskable-512.png'].map(async (name) =>
-        named(name, await readFile(join(web, 'install', name))),
-      ),
-    ),
-  ])
-  if (first === undefined) throw new Error('web/first.ts gave nothing')
-  const [icon, touchIcon, ...appIcons] = icons
+}
+
+/** What the pages of all languages share. */
+interface Shared {
+  readonly partPaths: readonly string[]
+  readonly first: Built
+  readonly worker: Built
+  readonly style: Built
+  readonly icons: readonly Built[]
+}
+
+async function buildLanguage(language: Language, shared: Shared): Promise<LanguageBuild> {
+  const { partPaths, first, worker, style } = shared
+  const [icon, touchIcon, ...appIcons] = shared.icons
   if (icon === undefined || touchIcon === undefined) throw new Error('there is no icon')
-  const manifest = named('app.webmanifest', appManifest(icon, appIcons))
+  const bundled = await bundle(
+    [join(web, 'main.tsx'), ...partPaths.map((path) => join(root, path))],
+    'esm',
+    { svcOfflineWorker: `/assets/${worker.name}` },
+    [textsPlugin(language)],
+  )
+  const texts = await textsOf(web, language)
+  const description: unknown = JSON.parse(inlineTexts('say.page.description', texts, 'scripts/build-web.ts'))
+  const manifest = named('app.webmanifest', appManifest(String(description), icon, appIcons))
   const modules = bundled.outputs
-  const scripts = await Promise.all([first, worker, ...modules].map(asBuilt))
+  const scripts = await Promise.all(modules.map(asBuilt))
   const entries = await Promise.all(modules.filter(({ kind }) => kind === 'entry-point').map(asBuilt))
   const [main] = entries.filter(({ name }) => name.startsWith('main-'))
   if (main === undefined) throw new Error('web/main.tsx gave nothing')
-  const assets = [...scripts, style, ...icons, manifest]
   const byName = new Map(scripts.map((script) => [script.name, script]))
   const chat = chunkOf('web/chat/chat-view.tsx', bundled)
   // The scripts of the first paint come first. The chat, the most frequent view, is preloaded too.
   const preload = new Set([...staticImports(main, byName), chat, ...staticImports(byName.get(chat) ?? main, byName)])
   const values: Readonly<Record<string, string>> = {
-    first: `/assets/${basename(first.path)}`,
+    language,
+    first: `/assets/${first.name}`,
     icon: `/assets/${icon.name}`,
     touchIcon: `/assets/${touchIcon.name}`,
     manifest: `/assets/${manifest.name}`,
@@ -225,12 +228,44 @@ async function buildPage(files: readonly string[]): Promise<{
   // Parts differ only by the hash in their names; the bundler keeps the order of its entries.
   const parts = modules.filter(({ kind, path }) => kind === 'entry-point' && basename(path).startsWith('page-part-'))
   return {
-    assets,
-    index: template.replace(/%(\w+)%/g, (whole, name: string) => values[name] ?? whole),
+    assets: [...scripts, manifest],
+    index: template
+      .replace(/%(\w+)%/g, (whole, name: string) => values[name] ?? whole)
+      .replace(/%(say[\w.]+)%/g, (_, name: string) => String(JSON.parse(inlineTexts(name, texts, 'web/index.html')))),
     parts: Object.fromEntries(
       partPaths.map((path, index) => [path.split('/')[2] ?? '', `/assets/${basename(parts[index]?.path ?? '')}`]),
     ),
   }
+}
+
+async function buildPage(files: readonly string[]): Promise<{
+  readonly assets: readonly Built[]
+  readonly pages: ReadonlyMap<Language, LanguageBuild>
+}> {
+  const partPaths = files.filter((file) => file.endsWith('/page-part.tsx'))
+  const [first, worker, style, icons] = await Promise.all([
+    buildScript('first.ts'),
+    buildScript('install/offline-worker.ts'),
+    buildStyle(files),
+    Promise.all(
+      ['icon.svg', 'icon-180.png', 'icon-192.png', 'icon-512.png', 'icon-maskable-512.png'].map(async (name) =>
+        named(name, await readFile(join(web, 'install', name))),
+      ),
+    ),
+  ])
+  const pages = new Map<Language, LanguageBuild>()
+  for (const language of languages)
+    pages.set(language, await buildLanguage(language, { partPaths, first, worker, style, icons }))
+  const all = [first, worker, style, ...icons, ...[...pages.values()].flatMap(({ assets }) => assets)]
+  // Chunks without texts are the same in all languages.
+  return { assets: [...new Map(all.map((asset) => [asset.name, asset])).values()], pages }
+}
+
+/** Builds a classic script of the page. */
+async function buildScript(path: string): Promise<Built> {
+  const [output] = (await bundle([join(web, path)], 'iife')).outputs
+  if (output === undefined) throw new Error(`web/${path} gave nothing`)
+  return asBuilt(output)
 }
 
 /** Writes a file, and its compressed forms with the highest compression. */
@@ -288,21 +323,26 @@ async function removeLeftovers(): Promise<void> {
 }
 
 async function build(files: readonly string[], sources: string): Promise<number> {
-  const { assets, index, parts } = await buildPage(files)
+  const { assets, pages } = await buildPage(files)
   const draft = `${target}.${process.pid}`
   await mkdir(draft, { recursive: true })
   try {
     await removeLeftovers()
     await Promise.all(
-      [...assets, { name: 'index.html', content: Buffer.from(index) }].map(({ name, content }) =>
-        writeFiles(draft, name, content),
-      ),
+      [
+        ...assets,
+        ...Array.from(pages, ([language, { index }]) => ({
+          name: `index-${language}.html`,
+          content: Buffer.from(index),
+        })),
+      ].map(({ name, content }) => writeFiles(draft, name, content)),
     )
     const manifest = {
       sources,
-      index: 'index.html',
       assets: assets.map(({ name }) => ({ name, type: types[extname(name)] })),
-      parts,
+      pages: Object.fromEntries(
+        Array.from(pages, ([language, { parts }]) => [language, { index: `index-${language}.html`, parts }]),
+      ),
     }
     await writeFile(join(draft, 'manifest.json'), JSON.stringify(manifest, undefined, 2))
     await publish(draft, sources)

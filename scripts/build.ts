@@ -25,16 +25,18 @@ async function pageModule(): Promise<string> {
     stderr: 'inherit',
   })
   if ((await build.exited) !== 0) process.exit(1)
-  const { index, assets, parts } = await readPage(join(root, 'dist', 'web'))
+  const { indexes, assets, parts } = await readPage(join(root, 'dist', 'web'))
   const written = ({ type, plain, gzip, brotli }: PageFile): string =>
     `{ type: ${JSON.stringify(type)}, ${Object.entries({ plain, gzip, brotli })
       .map(([name, bytes]) => `${name}: bytes('${bytes.toBase64()}')`)
       .join(', ')} }`
+  const writtenAll = (files: ReadonlyMap<string, PageFile>): string =>
+    `new Map([${Array.from(files, ([path, file]) => `[${JSON.stringify(path)}, ${written(file)}]`).join(', ')}])`
   return `
 const bytes = (text) => Uint8Array.fromBase64(text)
 export const page = {
-  index: ${written(index)},
-  assets: new Map([${[...assets].map(([path, file]) => `[${JSON.stringify(path)}, ${written(file)}]`).join(', ')}]),
+  indexes: ${writtenAll(indexes)},
+  assets: ${writtenAll(assets)},
   parts: new Map(${JSON.stringify([...parts])}),
 }
 `

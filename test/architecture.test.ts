@@ -138,6 +138,7 @@ test.each([
     ({ from, to, isType }) =>
       from.startsWith(folder) &&
       !(folder === 'web/' && to.startsWith(folder)) &&
+      !to.startsWith(`${dirname(from)}/texts/`) &&
       !allowed.some(
         ({ name, isType: onlyAsType }) =>
           (to === name || to.startsWith(name.endsWith('/') ? name : `${name}/`)) && (isType || !onlyAsType),

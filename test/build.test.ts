@@ -75,7 +75,7 @@ test('the executable has the page in it, and the parts of it that extensions bri
   for (const path of assets) expect((await fetch(address + path)).status).toBe(200)
   const boot: unknown = await (await fetch(`${address}/api/boot`)).json()
   expect(boot).toMatchObject({ isClosed: true, parts: [{ extension: 'provider_auth', slots: ['SignIn'] }] })
-  expect(await (await fetch(address + String(pick(boot, 'parts', 0, 'module')))).text()).toContain('Sign Out')
+  expect(await (await fetch(address + String(pick(boot, 'parts', 0, 'modules', 'en')))).text()).toContain('Sign Out')
   service.kill('SIGTERM')
   expect(await service.exited).toBe(0)
 }, 30_000)

@@ -180,12 +180,12 @@ describe('the part of the page that the documentation shows', () => {
     expect(pick(answer, 'parts')).toEqual([
       {
         extension: 'gate',
-        module: expect.stringMatching(/^\/assets\/page-part-\w+\.js$/),
+        modules: { en: expect.stringMatching(/^\/assets\/page-part-\w+\.js$/), de: expect.any(String) },
         slots: ['SignIn'],
         settings: { hint: 'It is on the note at the door.' },
       },
     ])
-    const module = await fetch(service.url + String(pick(answer, 'parts', 0, 'module')))
+    const module = await fetch(service.url + String(pick(answer, 'parts', 0, 'modules', 'en')))
     expect(await module.text()).toContain('Say the word')
   })
 

@@ -35,7 +35,7 @@ export function measureSizes(folder: string): Sizes {
     return found
   }
 
-  const index = text('index.html')
+  const index = text('index-en.html')
   const entries = [...index.matchAll(/<script[^>]* src="\/assets\/([^"]+)"/g)].map(([, name = '']) => name)
   const style = /href="\/assets\/([^"]+\.css)"/.exec(index)?.[1] ?? ''
   const first = closure(entries)

@@ -58,6 +58,7 @@ export interface PersonOptions {
   readonly reducedMotion?: 'reduce' | 'no-preference'
   readonly forcedColors?: 'active'
   readonly hasTouch?: boolean
+  readonly locale?: string
   readonly permissions?: readonly string[]
   readonly serviceWorkers?: 'block'
 }

@@ -164,13 +164,13 @@ describe('with sign-in', () => {
       parts: [
         {
           extension: 'provider_auth',
-          module: expect.stringMatching(/^\/assets\/[\w-]+\.js$/),
+          modules: { en: expect.stringMatching(/^\/assets\/[\w-]+\.js$/), de: expect.any(String) },
           slots: ['SignIn'],
           settings: { providerName: 'Octo & Co', startUrl: '/auth/provider' },
         },
       ],
     })
-    const module = await fetch(rig.service.url + String(pick(answer.json, 'parts', 0, 'module')))
+    const module = await fetch(rig.service.url + String(pick(answer.json, 'parts', 0, 'modules', 'en')))
     expect([module.status, module.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8'])
     expect(await module.text()).toContain('Sign Out')
   })

@@ -185,7 +185,7 @@ describeInChromium('pictures', () => {
     const text = await tab.textOf('main [role="alert"]')
     for (const words of [
       'program.png: It is neither text, nor a PDF, nor a picture',
-      'bomb.png: It has 50000 × 50000 pixels',
+      'bomb.png: It has 50,000 × 50,000 pixels',
       'cut.png: It is broken',
       'phone.heic: It is in HEIC',
     ])

@@ -65,6 +65,26 @@ describeInChromium('the frame of the page', () => {
     expect(await tab.evaluate(`document.querySelector('dialog') === null`)).toBe(true)
   })
 
+  test('is in German for a German browser, and in the language that a person chooses', async () => {
+    begin({ locale: 'de-AT' })
+    await tab.goto(`${service.url}/`)
+    await tab.waitFor('text=Was möchten Sie wissen?')
+    expect(await tab.evaluate('document.documentElement.lang')).toBe('de')
+    expect(await tab.text()).not.toContain('New conversation')
+    await tab.click('[aria-label="Sprache: Wie im Browser"]')
+    await tab.waitFor('[role="menu"] >> text=English')
+    await tab.press('ArrowDown')
+    await tab.press('Enter')
+    await tab.waitFor('text=What would you like to know?')
+    expect(await tab.evaluate('document.documentElement.lang')).toBe('en')
+    await tab.reload()
+    await tab.click('[aria-label="Language: English"]')
+    await tab.waitFor('[role="menu"] >> text=As the browser')
+    await tab.press('Home')
+    await tab.press('Enter')
+    await tab.waitFor('text=Was möchten Sie wissen?')
+  })
+
   test('has a theme that a person chooses, applied before the first paint', async () => {
     begin({ colorScheme: 'light' })
     await tab.goto(`${service.url}/`)

@@ -1,4 +1,5 @@
 import { isRecord } from '../../src/base/json-value.ts'
+import { say } from '../texts/say.ts'
 
 /** An error response of the service (docs/errors.md). */
 export class ApiError extends Error {
@@ -14,7 +15,7 @@ export class ApiError extends Error {
   constructor(response: Response, body: unknown) {
     const error = isRecord(body) && isRecord(body['error']) ? body['error'] : {}
     const text = (name: string): string | undefined => (typeof error[name] === 'string' ? error[name] : undefined)
-    super(text('message') ?? `The service answered with ${response.status}`)
+    super(text('message') ?? say.api.answered(String(response.status)))
     this.status = response.status
     this.type = text('type') ?? 'unknown'
     this.code = text('code') ?? 'unknown'
@@ -67,7 +68,7 @@ export function apiClient(send: (path: string, options?: RequestInit) => Promise
       return await send(path, options)
     } catch (error) {
       if (options.signal?.aborted === true) throw error
-      throw new Unreachable('The service cannot be reached', { cause: error })
+      throw new Unreachable(say.common.cannotBeReached, { cause: error })
     }
   }
 
@@ -76,7 +77,7 @@ export function apiClient(send: (path: string, options?: RequestInit) => Promise
     try {
       return (await response.json()) as Answer
     } catch (error) {
-      throw new Unreachable('The service did not answer to the end', { cause: error })
+      throw new Unreachable(say.api.didNotEnd, { cause: error })
     }
   }
 

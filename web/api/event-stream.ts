@@ -1,3 +1,5 @@
+import { say } from '../texts/say.ts'
+
 /** One server-sent event. */
 export interface PageEvent {
   /** Default: `message`. */
@@ -60,7 +62,7 @@ function lineReader(charactersMax: number): (text: string, isEnd: boolean) => re
       next = next.slice(end + (next.startsWith('\r\n', end) ? 2 : 1))
     }
     rest += next
-    if (rest.length > charactersMax) throw new EventTooLarge('a line of the stream is too long')
+    if (rest.length > charactersMax) throw new EventTooLarge(say.api.lineTooLong)
     if (isEnd && rest !== '') lines.push(rest)
     return lines
   }
@@ -91,7 +93,7 @@ function eventReader(charactersMax: number): (line: string) => readonly PageEven
     if (name !== 'data') return []
     data.push(value)
     size += value.length + 1
-    if (size > charactersMax) throw new EventTooLarge('an event of the stream is too large')
+    if (size > charactersMax) throw new EventTooLarge(say.api.eventTooLarge)
     return []
   }
 }

@@ -1,12 +1,13 @@
 import { createContext, useContext, type ReactNode, type RefObject } from 'react'
 import { useServices } from '../services.ts'
+import { say } from '../texts/say.ts'
 import { IconButton } from '../ui/button.tsx'
 import { lazily } from '../ui/lazily.tsx'
 import type { Parts } from './parts.ts'
 
 const UserMenu = lazily(async () => (await import('./user-menu.tsx')).UserMenu, {
   placeholder: <span className="size-9 pointer-coarse:size-11" />,
-  failed: (retry) => <IconButton label="Load the account menu" icon="user" onClick={retry} />,
+  failed: (retry) => <IconButton label={say.app.loadAccountMenu} icon="user" onClick={retry} />,
 })
 
 /** The state of the page's frame. */
@@ -32,7 +33,7 @@ export function Bar({ children }: { readonly children: ReactNode }): ReactNode {
     <header className="sticky top-0 z-3 flex h-13 shrink-0 items-center gap-1 border-b border-line bg-panel px-2">
       <IconButton
         ref={sidebarButton}
-        label={isSidebarOpen ? 'Hide the sidebar' : 'Show the sidebar'}
+        label={isSidebarOpen ? say.common.hideSidebar : say.app.showSidebar}
         icon="menu"
         aria-expanded={isSidebarOpen}
         aria-controls="sidebar"

@@ -1,5 +1,6 @@
 import { useId, useState, type FormEvent, type ReactNode } from 'react'
 import type { SlotProps } from '../slots.ts'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 
 /** Default of the slot SignIn: asks for an access token. */
@@ -16,19 +17,19 @@ export function DefaultSignIn({ enterToken }: SlotProps['SignIn']): ReactNode {
     setBusy(true)
     try {
       // If the token is accepted, the page restarts and this form is gone.
-      setProblem((await enterToken(token.trim())) ? undefined : 'This token is not accepted.')
+      setProblem((await enterToken(token.trim())) ? undefined : say.app.tokenRefused)
     } catch (error) {
-      setProblem(`${error instanceof Error ? error.message : String(error)}. Try again in a moment.`)
+      setProblem(say.app.tryInAMoment(error instanceof Error ? error.message : String(error)))
     }
     setBusy(false)
   }
 
   return (
     <>
-      <h2 className="text-xl font-semibold">Sign in</h2>
+      <h2 className="text-xl font-semibold">{say.common.signIn}</h2>
       <form className="mt-4 flex flex-col gap-3 text-left" onSubmit={(event) => void submit(event)}>
         <label htmlFor={field} className="text-sm font-medium">
-          Access token
+          {say.app.accessToken}
         </label>
         <input
           id={field}
@@ -46,10 +47,10 @@ export function DefaultSignIn({ enterToken }: SlotProps['SignIn']): ReactNode {
           className={`text-sm ${problem === undefined ? 'text-muted' : 'text-bad'}`}
           role={problem === undefined ? undefined : 'alert'}
         >
-          {problem ?? 'You get it from the owner of this service. It is kept until this page is closed.'}
+          {problem ?? say.app.tokenHint}
         </p>
         <Button type="submit" variant="primary" aria-disabled={isBusy}>
-          {isBusy ? 'Signing in…' : 'Sign in'}
+          {isBusy ? say.app.signingIn : say.common.signIn}
         </Button>
       </form>
     </>

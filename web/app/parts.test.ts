@@ -4,7 +4,7 @@ import { loadParts } from './parts.ts'
 
 const entry = (more: Partial<PartEntry> = {}): PartEntry => ({
   extension: 'gate',
-  module: '/assets/gate.js',
+  modules: { en: '/assets/gate.js' },
   slots: ['SignIn'],
   settings: { word: 'open' },
   ...more,
@@ -31,7 +31,7 @@ describe('the parts of extensions', () => {
   test('add their lines to the menu, in the order of extensions', async () => {
     const item = (label: string) => ({ label, run: async () => {} })
     const parts = await loadParts(
-      [entry({ module: '1', slots: [] }), entry({ module: '2', slots: [] })],
+      [entry({ modules: { en: '1' }, slots: [] }), entry({ modules: { en: '2' }, slots: [] })],
       async (address) => ({ part: { add: { userMenu: [item(address)] } } }),
     )
     expect(parts.userMenu.map(({ label }) => label)).toEqual(['1', '2'])
@@ -43,8 +43,9 @@ describe('the parts of extensions', () => {
     ['exports something else', async () => ({ part: null })],
     ['lacks a slot that it claims', async () => ({ part: { replace: {} } })],
   ])('are listed as failed, and the others load, when one %s', async (_, load) => {
-    const parts = await loadParts([entry(), entry({ extension: 'other', module: 'good', slots: [] })], (address) =>
-      address === 'good' ? Promise.resolve({ part: {} }) : load(),
+    const parts = await loadParts(
+      [entry(), entry({ extension: 'other', modules: { en: 'good' }, slots: [] })],
+      (address) => (address === 'good' ? Promise.resolve({ part: {} }) : load()),
     )
     expect(parts.fillings).toEqual({})
     expect(parts.failed).toEqual(['gate'])

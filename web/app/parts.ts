@@ -1,6 +1,7 @@
 import type { ComponentType } from 'react'
 import type { PartEntry } from '../../src/http/page/page-api.ts'
 import { slotNames, type MenuItem, type PagePart, type SlotName, type SlotProps } from '../slots.ts'
+import { language } from '../texts/locale.ts'
 
 /** A component for a slot, and the extension it comes from. */
 interface Filling<Name extends SlotName> {
@@ -47,11 +48,11 @@ export async function loadParts(
 }
 
 async function loadPart(
-  { extension, module }: PartEntry,
+  { extension, modules }: PartEntry,
   load: (address: string) => Promise<unknown>,
 ): Promise<PagePart | undefined> {
   try {
-    const loaded = await load(module)
+    const loaded = await load(modules[language] ?? modules['en'] ?? '')
     if (hasPart(loaded)) return loaded.part
     console.error(`the page part of ${extension} exports no part`)
   } catch (error) {

@@ -1,5 +1,6 @@
 import { useId, useRef, useState, type FormEvent, type ReactNode } from 'react'
 import type { MenuQuestion } from '../slots.ts'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 
@@ -38,7 +39,7 @@ export function QuestionDialog({ question, onClose }: QuestionDialogProps): Reac
       first={input}
       footer={
         <>
-          <Button onClick={onClose}>Close</Button>
+          <Button onClick={onClose}>{say.common.close}</Button>
           <Button type="submit" form={form} variant="primary" aria-disabled={isBusy}>
             {question.button}
           </Button>
@@ -53,7 +54,7 @@ export function QuestionDialog({ question, onClose }: QuestionDialogProps): Reac
           ref={input}
           id={field}
           autoComplete="off"
-          autoCapitalize="none"
+          autoCapitalize={say.common.noneOfThese}
           spellCheck={false}
           value={text}
           aria-describedby={hint}

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { say } from '../texts/say.ts'
 
 const otherViews = ['compare', 'providers', 'requests', 'usage', 'keys', 'limits', 'audit'] as const
 
@@ -19,9 +20,11 @@ export function parseHash(hash: string): Route {
   return view === 'chat' && /^[\w-]{1,64}$/.test(id) ? { view, id } : newChat
 }
 
-/** Returns the title of a view: its name with a capital. */
+const titles: Readonly<Record<Route['view'], string>> = say.views
+
+/** Returns the title of a view. */
 export function titleOf(view: Route['view']): string {
-  return view.charAt(0).toUpperCase() + view.slice(1)
+  return titles[view]
 }
 
 /** Returns the link to a route. */

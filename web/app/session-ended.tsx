@@ -1,6 +1,7 @@
 import { useEffect, useState, type ReactNode } from 'react'
 import type { Boot } from '../../src/http/page/page-api.ts'
 import { useServices } from '../services.ts'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -65,17 +66,17 @@ export function SessionEnded({ parts, enterToken }: SessionEndedProps): ReactNod
         <div className="p-2">
           <Notice
             kind="warn"
-            title="Your session has ended"
+            title={say.app.sessionEnded}
             actions={
               <Button variant="primary" onClick={() => setState('asking')}>
-                Sign in again
+                {say.app.signInAgain}
               </Button>
             }
           />
         </div>
       ) : null}
-      <Dialog title="Your session has ended" isOpen={state === 'asking'} onClose={() => setState('dismissed')}>
-        <p className="mb-6 text-sm">Sign in again to go on. What you have typed is kept.</p>
+      <Dialog title={say.app.sessionEnded} isOpen={state === 'asking'} onClose={() => setState('dismissed')}>
+        <p className="mb-6 text-sm">{say.app.sessionEndedAdvice}</p>
         <SignIn parts={parts} enterToken={enterTokenAndClose} />
       </Dialog>
     </>

@@ -5,6 +5,7 @@ import { searchRequested } from '../history/search-requested.ts'
 import { serviceName, showTitle } from '../service-name.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
+import { say } from '../texts/say.ts'
 import { Button, ButtonLink, IconButton } from '../ui/button.tsx'
 import { focusContent } from '../ui/focus-content.ts'
 import { lazily } from '../ui/lazily.tsx'
@@ -83,15 +84,15 @@ export function Shell({
     () => ({ parts, isSidebarOpen, sidebarButton, onSidebar: () => setSidebarOpen((isOpen) => !isOpen) }),
     [parts, isSidebarOpen],
   )
-  useShortcut('Ctrl+Shift+O', 'New conversation', () => navigate({ view: 'chat' }))
-  useShortcut('Ctrl+K', 'Search the conversations', () => {
+  useShortcut('Ctrl+Shift+O', say.common.newConversation, () => navigate({ view: 'chat' }))
+  useShortcut('Ctrl+K', say.common.searchConversations, () => {
     if (!isChat) navigate({ view: 'chat' })
     setSidebarOpen(true)
     searchRequested.set(true)
   })
-  useShortcut('Ctrl+Shift+L', 'Compare models', () => navigate({ view: 'compare' }))
-  useShortcut('Ctrl+B', 'Show or hide the sidebar', toggleSidebar)
-  useShortcut('?', 'Show this list', () => setSheetOpen(true))
+  useShortcut('Ctrl+Shift+L', say.common.compareModels, () => navigate({ view: 'compare' }))
+  useShortcut('Ctrl+B', say.app.showOrHideSidebar, toggleSidebar)
+  useShortcut('?', say.app.showList, () => setSheetOpen(true))
 
   return (
     <div className="flex h-full flex-col">
@@ -106,7 +107,7 @@ export function Shell({
           focusContent()
         }}
       >
-        Skip to the content
+        {say.app.skip}
       </a>
       <SessionEnded parts={parts} enterToken={enterToken} />
       {isOffline ? <OfflineNotice /> : null}
@@ -148,7 +149,7 @@ function BackBar(): ReactNode {
   return (
     <Bar>
       <ButtonLink href={hrefOf({ view: 'chat' })} variant="quiet">
-        Back to the chat
+        {say.app.backToChat}
       </ButtonLink>
     </Bar>
   )
@@ -159,10 +160,10 @@ function OfflineNotice(): ReactNode {
     <div className="px-2 pt-2">
       <Notice
         kind="warn"
-        title="The service cannot be reached"
-        actions={<Button onClick={() => location.reload()}>Try again</Button>}
+        title={say.common.cannotBeReached}
+        actions={<Button onClick={() => location.reload()}>{say.common.tryAgain}</Button>}
       >
-        Conversations of this browser can be read.
+        {say.app.canBeRead}
       </Notice>
     </div>
   )
@@ -190,7 +191,7 @@ function Sidebar({
       <div className="absolute inset-0 z-10 bg-black/45 lg:hidden" onClick={onClose} />
       <aside
         id="sidebar"
-        aria-label="Sidebar"
+        aria-label={say.app.sidebar}
         className={
           'absolute inset-y-0 start-0 z-10 flex w-[min(20rem,85vw)] flex-col border-e border-line bg-panel ' +
           'lg:static lg:w-72 lg:shrink-0'
@@ -208,11 +209,11 @@ function Sidebar({
         </p>
         <div className="flex items-center gap-1 p-2">
           <ButtonLink href={hrefOf({ view: 'chat' })} className="flex-1">
-            New conversation
+            {say.common.newConversation}
           </ButtonLink>
-          <IconButton label="Hide the sidebar" icon="close" className="lg:hidden" onClick={onClose} />
+          <IconButton label={say.common.hideSidebar} icon="close" className="lg:hidden" onClick={onClose} />
         </div>
-        <nav aria-label="Conversations" className="min-h-0 flex-1">
+        <nav aria-label={say.app.conversations} className="min-h-0 flex-1">
           <ErrorBoundary fallback={(error, retry) => <ViewFailed error={error} retry={retry} />}>
             <HistoryList currentId={currentId} />
           </ErrorBoundary>
@@ -228,11 +229,11 @@ function ViewFailed({ error, retry }: { readonly error: unknown; readonly retry:
     <div className="mx-auto max-w-xl p-6">
       <Notice
         kind="error"
-        title="This view failed"
+        title={say.app.viewFailed}
         actions={
           <>
-            <Button onClick={retry}>Try again</Button>
-            <Button onClick={() => location.reload()}>Reload the page</Button>
+            <Button onClick={retry}>{say.common.tryAgain}</Button>
+            <Button onClick={() => location.reload()}>{say.common.reloadPage}</Button>
           </>
         }
       >

@@ -1,16 +1,17 @@
 import type { ReactNode } from 'react'
 import { useStore } from '../store.ts'
+import { say } from '../texts/say.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Switch } from '../ui/switch.tsx'
 import { setSingleKeys, shortcuts, singleKeys } from './shortcuts.ts'
 
 /** Keys handled by single elements, and therefore not registered. */
 const local = [
-  { keys: 'Enter', label: 'Send the message' },
-  { keys: 'Shift+Enter', label: 'New line' },
-  { keys: '/', label: 'In an empty message: choose a preset' },
-  { keys: 'ArrowUp', label: 'In an empty message: edit the last one' },
-  { keys: 'Escape', label: 'Stop the answer' },
+  { keys: 'Enter', label: say.app.sendMessage },
+  { keys: 'Shift+Enter', label: say.app.newLine },
+  { keys: '/', label: say.app.presetByKey },
+  { keys: 'ArrowUp', label: say.app.editByKey },
+  { keys: 'Escape', label: say.app.stopAnswer },
 ] as const
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent)
@@ -26,12 +27,12 @@ export function ShortcutsSheet({
   const registered = useStore(shortcuts)
   const hasSingleKeys = useStore(singleKeys)
   return (
-    <Dialog title="Keyboard shortcuts" isOpen={isOpen} onClose={onClose}>
+    <Dialog title={say.common.keyboardShortcuts} isOpen={isOpen} onClose={onClose}>
       <table className="w-full text-sm">
         <thead className="sr-only">
           <tr>
-            <th scope="col">Does</th>
-            <th scope="col">Keys</th>
+            <th scope="col">{say.app.keysOfList.does}</th>
+            <th scope="col">{say.app.keysOfList.keys}</th>
           </tr>
         </thead>
         <tbody>
@@ -55,13 +56,13 @@ export function ShortcutsSheet({
         </tbody>
       </table>
       <div className="mt-3">
-        <Switch label="Keys without Ctrl, such as ?" isOn={hasSingleKeys} onChange={setSingleKeys} />
+        <Switch label={say.app.singleKeys} isOn={hasSingleKeys} onChange={setSingleKeys} />
       </div>
     </Dialog>
   )
 }
 
 function nameOf(key: string): string {
-  if (key === 'Ctrl') return isMac ? '⌘' : 'Ctrl'
-  return { ArrowUp: '↑', Escape: 'Esc' }[key] ?? key
+  if (key === 'Ctrl') return isMac ? '⌘' : say.app.control
+  return { ArrowUp: '↑', Escape: say.app.escape }[key] ?? key
 }

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { serviceName } from '../service-name.ts'
+import { say } from '../texts/say.ts'
 import { Icon } from '../ui/icon.tsx'
 import { lazily } from '../ui/lazily.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -45,8 +46,8 @@ export function SignIn({ parts, enterToken }: SignInProps): ReactNode {
 function PartFailed({ name }: { readonly name: string }): ReactNode {
   return (
     <div className="mb-4 text-left">
-      <Notice kind="warn" title={`A part of this page does not work (${name})`}>
-        Reload the page. If that does not help, tell the owner of this service.
+      <Notice kind="warn" title={say.app.partFailed(name)}>
+        {say.app.partFailedAdvice}
       </Notice>
     </div>
   )

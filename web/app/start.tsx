@@ -6,6 +6,7 @@ import { openHistory } from '../history/open-history.ts'
 import { rememberBoot, rememberedBoot } from '../install/remembered-boot.ts'
 import { modelsStore } from '../models/models-store.ts'
 import { ServicesContext, type Services } from '../services.ts'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ErrorBoundary } from './error-boundary.tsx'
@@ -70,17 +71,13 @@ export function Page({ client, first }: { readonly client: ApiClient; readonly f
     case 'failed':
       return (
         <PageFailed
-          title={
-            current.error instanceof ApiError
-              ? 'The service cannot serve this page now'
-              : 'The service cannot be reached'
-          }
+          title={current.error instanceof ApiError ? say.app.cannotServe : say.common.cannotBeReached}
           error={current.error}
         />
       )
     case 'ready':
       return (
-        <ErrorBoundary fallback={(error) => <PageFailed title="The page failed" error={error} />}>
+        <ErrorBoundary fallback={(error) => <PageFailed title={say.app.pageFailed} error={error} />}>
           <ServicesContext value={current.services}>
             <Shell parts={current.parts} enterToken={enterToken} />
           </ServicesContext>
@@ -97,7 +94,7 @@ function PageFailed({ title, error }: { readonly title: string; readonly error: 
         title={title}
         actions={
           <Button variant="primary" onClick={() => location.reload()}>
-            Try again
+            {say.common.tryAgain}
           </Button>
         }
       >

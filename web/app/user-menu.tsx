@@ -2,6 +2,7 @@ import { useState, type ReactNode } from 'react'
 import type { User } from '../../src/http/page/page-api.ts'
 import { useServices } from '../services.ts'
 import type { MenuAction, MenuItem, MenuQuestion } from '../slots.ts'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Menu, type MenuEntry } from '../ui/menu.tsx'
@@ -19,7 +20,7 @@ interface UserMenuProps {
   readonly items: readonly MenuItem[]
 }
 
-const ownKeys: MenuEntry = { label: 'Your keys', icon: 'key', run: () => navigate({ view: 'keys' }) }
+const ownKeys: MenuEntry = { label: say.app.yourKeys, icon: 'key', run: () => navigate({ view: 'keys' }) }
 
 /** The account menu at the top right: the user, and the items of extensions, such as signing out. */
 export function UserMenu({ user, hasKeys, items }: UserMenuProps): ReactNode {
@@ -41,7 +42,7 @@ export function UserMenu({ user, hasKeys, items }: UserMenuProps): ReactNode {
   return (
     <>
       <Menu
-        label={`Account of ${displayNameOf(user)}`}
+        label={say.app.accountOf(displayNameOf(user))}
         trigger={<Avatar user={user} />}
         header={<Profile user={user} />}
         items={[
@@ -55,10 +56,10 @@ export function UserMenu({ user, hasKeys, items }: UserMenuProps): ReactNode {
       />
       {question === undefined ? null : <QuestionDialog question={question} onClose={() => setQuestion(undefined)} />}
       <Dialog
-        title="That did not work"
+        title={say.app.didNotWork}
         isOpen={failure !== undefined}
         onClose={() => setFailure(undefined)}
-        footer={<Button onClick={() => setFailure(undefined)}>Close</Button>}
+        footer={<Button onClick={() => setFailure(undefined)}>{say.common.close}</Button>}
       >
         <p>{failure}</p>
       </Dialog>

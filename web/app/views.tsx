@@ -1,9 +1,11 @@
 import type { ReactNode } from 'react'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
+import { say } from '../texts/say.ts'
 import { IconButton } from '../ui/button.tsx'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Menu } from '../ui/menu.tsx'
+import { chooseLanguage, languageChoice, languageNames, type LanguageChoice } from './language.ts'
 import { hrefOf, titleOf, useRoute, type Route } from './route.ts'
 import { chooseTheme, theme, type Theme } from './theme.ts'
 
@@ -25,7 +27,7 @@ export function Views({ onShortcuts }: { readonly onShortcuts: () => void }): Re
   ]
   return (
     <div className="flex shrink-0 items-end gap-1 border-t border-line p-2">
-      <nav aria-label="Views" className="grid flex-1 grid-cols-2 gap-x-1">
+      <nav aria-label={say.app.views} className="grid flex-1 grid-cols-2 gap-x-1">
         {views.map(([view, icon, isShown = true]) =>
           isShown ? (
             <a
@@ -44,9 +46,23 @@ export function Views({ onShortcuts }: { readonly onShortcuts: () => void }): Re
         )}
       </nav>
       <div className="flex flex-col">
-        <IconButton label="Keyboard shortcuts" icon="keyboard" className="max-sm:hidden" onClick={onShortcuts} />
+        <IconButton
+          label={say.common.keyboardShortcuts}
+          icon="keyboard"
+          className="max-sm:hidden"
+          onClick={onShortcuts}
+        />
         <Menu
-          label={`Theme: ${chosen}`}
+          label={say.app.language(languageLabels[languageChoice()])}
+          icon="globe"
+          items={(['browser', 'en', 'de'] as const).map((each) => ({
+            label: languageLabels[each],
+            ...(each === languageChoice() ? { icon: 'check' as const } : {}),
+            run: () => chooseLanguage(each),
+          }))}
+        />
+        <Menu
+          label={say.app.theme(themeNames[chosen])}
           icon={chosen === 'dark' ? 'moon' : 'sun'}
           items={(['system', 'light', 'dark'] as const).map((each) => ({
             label: themeLabels[each],
@@ -59,4 +75,10 @@ export function Views({ onShortcuts }: { readonly onShortcuts: () => void }): Re
   )
 }
 
-const themeLabels: Readonly<Record<Theme, string>> = { system: 'As the system', light: 'Light', dark: 'Dark' }
+const languageLabels: Readonly<Record<LanguageChoice, string>> = { browser: say.app.likeBrowser, ...languageNames }
+const themeNames: Readonly<Record<Theme, string>> = say.app.themes
+const themeLabels: Readonly<Record<Theme, string>> = {
+  system: say.app.likeSystem,
+  light: say.app.light,
+  dark: say.app.dark,
+}

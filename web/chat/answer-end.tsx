@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import type { AssistantMessage } from '../history/conversation.ts'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { canContinue } from './conversation-changes.ts'
 import { ErrorCard } from './error-card.tsx'
@@ -29,12 +30,12 @@ export function AnswerEnd({ answer, isLast, actions }: AnswerEndProps): ReactNod
           {words === undefined ? null : <p>{words}</p>}
           {canResume ? (
             <Button icon="play" onClick={actions.continueAnswer}>
-              Continue
+              {say.chat.continue}
             </Button>
           ) : null}
           {isLast && answer.status === 'interrupted' ? (
             <Button icon="retry" onClick={actions.retry}>
-              Retry
+              {say.common.retry}
             </Button>
           ) : null}
         </div>
@@ -47,11 +48,9 @@ function endInWords({ status, text, finishReason }: AssistantMessage): string | 
   const hasText = text.trim() !== ''
   switch (status) {
     case 'stopped':
-      return hasText ? 'Stopped.' : 'Stopped before an answer began.'
+      return hasText ? say.chat.stoppedLate : say.chat.stoppedEarly
     case 'interrupted':
-      return hasText
-        ? 'Interrupted: the connection ended before the answer did.'
-        : 'Interrupted before an answer began.'
+      return hasText ? say.chat.interruptedLate : say.chat.interruptedEarly
     case 'complete':
       return finishInWords(finishReason, hasText)
     default:
@@ -60,7 +59,7 @@ function endInWords({ status, text, finishReason }: AssistantMessage): string | 
 }
 
 function finishInWords(finishReason: string | undefined, hasText: boolean): string | undefined {
-  if (finishReason === 'length') return 'The answer reached its token limit.'
-  if (finishReason === 'content_filter') return 'The provider held back the rest of the answer.'
-  return hasText ? undefined : 'The answer is empty.'
+  if (finishReason === 'length') return say.chat.tokenLimit
+  if (finishReason === 'content_filter') return say.chat.heldBack
+  return hasText ? undefined : say.chat.empty
 }

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import type { AssistantMessage } from '../history/conversation.ts'
 import { useStore } from '../store.ts'
+import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import { IconButton } from '../ui/button.tsx'
 import { CopyButton, copyText } from '../ui/copy-button.tsx'
@@ -20,15 +21,15 @@ export function AnswerTools({ answer, isLast, actions }: AnswerToolsProps): Reac
   const isReading = useStore(reading) === answer.id
   const more: readonly MenuEntry[] = [
     isLast
-      ? { label: 'Retry with another model…', icon: 'retry', run: actions.retryWith }
-      : { label: 'Retry', icon: 'retry', run: () => actions.retryEarlier(answer.id) },
-    { label: 'Edit the question', icon: 'edit', run: () => actions.editQuestion(answer.id) },
-    { label: 'Fork from here', icon: 'fork', run: () => actions.fork(answer.id) },
-    { label: 'Copy as curl', icon: 'copy', run: () => void copyAsCurl(actions.curl(answer.id)) },
+      ? { label: say.chat.retryWith, icon: 'retry', run: actions.retryWith }
+      : { label: say.common.retry, icon: 'retry', run: () => actions.retryEarlier(answer.id) },
+    { label: say.chat.editQuestion, icon: 'edit', run: () => actions.editQuestion(answer.id) },
+    { label: say.chat.fork, icon: 'fork', run: () => actions.fork(answer.id) },
+    { label: say.chat.copyAsCurl, icon: 'copy', run: () => void copyAsCurl(actions.curl(answer.id)) },
     ...(canReadAloud() && answer.text !== ''
-      ? [{ label: 'Read aloud', icon: 'play', run: () => void startReading(answer) } as const]
+      ? [{ label: say.chat.readAloud, icon: 'play', run: () => void startReading(answer) } as const]
       : []),
-    { label: 'Delete answer', icon: 'trash', isDanger: true, run: () => actions.remove(answer.id) },
+    { label: say.chat.deleteAnswer, icon: 'trash', isDanger: true, run: () => actions.remove(answer.id) },
   ]
   return (
     <div
@@ -37,10 +38,10 @@ export function AnswerTools({ answer, isLast, actions }: AnswerToolsProps): Reac
         `focus-within:opacity-100 ${isLast || isReading ? '' : 'pointer-fine:opacity-0'}`
       }
     >
-      {answer.text === '' ? null : <CopyButton text={answer.text} label="Copy answer" />}
-      {isLast ? <IconButton label="Retry" icon="retry" onClick={actions.retry} /> : null}
-      {isReading ? <IconButton label="Stop reading" icon="stop" onClick={() => reading.set('')} /> : null}
-      <Menu label="More about this answer" items={more} />
+      {answer.text === '' ? null : <CopyButton text={answer.text} label={say.chat.copyAnswer} />}
+      {isLast ? <IconButton label={say.common.retry} icon="retry" onClick={actions.retry} /> : null}
+      {isReading ? <IconButton label={say.chat.stopReading} icon="stop" onClick={() => reading.set('')} /> : null}
+      <Menu label={say.chat.moreAbout} items={more} />
     </div>
   )
 }
@@ -50,10 +51,10 @@ async function startReading({ id, text }: AssistantMessage): Promise<void> {
     const { readAloud } = await import('../voice/read-aloud.ts')
     readAloud(id, text)
   } catch {
-    announce('Reading aloud did not load: try again')
+    announce(say.chat.readAloudFailed)
   }
 }
 
 async function copyAsCurl(command: string): Promise<void> {
-  announce((await copyText(command)) ? 'Copied' : 'Copying is not possible here')
+  announce((await copyText(command)) ? say.common.copied : say.common.copyingImpossible)
 }

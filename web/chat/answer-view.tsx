@@ -1,6 +1,7 @@
 import { useState, type ReactNode } from 'react'
 import type { AssistantMessage, TokenLogprob } from '../history/conversation.ts'
 import { Markdown } from '../markdown/markdown.tsx'
+import { say } from '../texts/say.ts'
 import { lazily } from '../ui/lazily.tsx'
 import { AnswerEnd } from './answer-end.tsx'
 import { AnswerTools } from './answer-tools.tsx'
@@ -10,7 +11,7 @@ import { Reasoning } from './reasoning.tsx'
 import { Waiting } from './waiting.tsx'
 
 const LogprobsView = lazily(async () => (await import('./chat-tools.ts')).LogprobsView, {
-  placeholder: <p className="text-muted">Loading…</p>,
+  placeholder: <p className="text-muted">{say.common.loading}</p>,
 })
 
 /** Props of {@link AnswerView}. */
@@ -27,7 +28,7 @@ export function AnswerView({ answer, isLast, isAnsweredElsewhere, actions }: Ans
   const isStreaming = answer.status === 'streaming'
   return (
     <div className="group/answer min-w-0">
-      <h2 className="sr-only">Answer</h2>
+      <h2 className="sr-only">{say.common.answer}</h2>
       {answer.reasoning === '' ? null : (
         <Reasoning text={answer.reasoning} ms={answer.reasoningMs} isThinking={isStreaming && answer.text === ''} />
       )}
@@ -42,7 +43,7 @@ export function AnswerView({ answer, isLast, isAnsweredElsewhere, actions }: Ans
           {answer.status !== 'interrupted' || isAnsweredElsewhere === false ? (
             <AnswerEnd answer={answer} isLast={isLast} actions={actions} />
           ) : isAnsweredElsewhere ? (
-            <p className="mt-2 text-sm text-muted">It is being answered in another tab.</p>
+            <p className="mt-2 text-sm text-muted">{say.chat.answeredElsewhere}</p>
           ) : null}
           {answer.logprobs === undefined ? null : <Probabilities logprobs={answer.logprobs} />}
           <div className="mt-1 flex flex-col sm:flex-row sm:items-start sm:justify-between sm:gap-2">
@@ -60,7 +61,7 @@ function Probabilities({ logprobs }: { readonly logprobs: readonly TokenLogprob[
   const [isOpen, setOpen] = useState(false)
   return (
     <details className="mt-2 text-sm" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary className="w-fit rounded-md py-1 text-muted">Probabilities of the tokens</summary>
+      <summary className="w-fit rounded-md py-1 text-muted">{say.chat.probabilities}</summary>
       {isOpen ? <LogprobsView logprobs={logprobs} /> : null}
     </details>
   )

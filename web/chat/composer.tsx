@@ -2,6 +2,7 @@ import { useRef, useState, type ClipboardEvent, type KeyboardEvent, type ReactNo
 import { FileStrip } from '../files/lazy-file-strip.tsx'
 import type { ChatSettings, Draft } from '../history/conversation.ts'
 import { ImageStrip } from '../images/lazy-image-strip.tsx'
+import { say } from '../texts/say.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { lazily } from '../ui/lazily.tsx'
 import { canDictate } from '../voice/reading.ts'
@@ -98,7 +99,7 @@ export function Composer({
       ) : null}
       {/^\/\S{0,40}$/.test(draft.text) ? <PresetList drafts={drafts} field={field} onSettings={onSettings} /> : null}
       <label htmlFor="message" className="sr-only">
-        Message
+        {say.common.message}
       </label>
       <GrowingText
         ref={field}
@@ -107,7 +108,7 @@ export function Composer({
         onChange={(text) => change((before) => ({ ...before, text }))}
         onKeyDown={onKeyDown}
         onPaste={onPaste}
-        placeholder="Write a message"
+        placeholder={say.chat.write}
         hasFocus={!matchMedia('(pointer: coarse)').matches}
         className="bg-transparent px-4 pt-3 pb-1 outline-none"
       />
@@ -120,7 +121,7 @@ export function Composer({
         <FileButton onPick={attachments.add} />
         {canDictate() ? (
           <IconButton
-            label="Dictate"
+            label={say.chat.dictate}
             icon="mic"
             aria-pressed={dictation.isOn}
             onClick={() => setDictation({ isOn: !dictation.isOn })}
@@ -128,9 +129,9 @@ export function Composer({
         ) : null}
         <p className="min-w-0 flex-1 truncate px-1 text-xs text-muted">{blockedReason}</p>
         {isAnswering ? (
-          <IconButton label="Stop" icon="stop" variant="primary" onClick={onStop} />
+          <IconButton label={say.chat.stop} icon="stop" variant="primary" onClick={onStop} />
         ) : (
-          <IconButton label="Send" icon="send" variant="primary" type="submit" disabled={!canSend} />
+          <IconButton label={say.common.send} icon="send" variant="primary" type="submit" disabled={!canSend} />
         )}
       </div>
     </form>
@@ -155,8 +156,8 @@ function Attached({ drafts, attachments }: Pick<ComposerProps, 'drafts' | 'attac
       />
       {attachments.reading === undefined ? null : (
         <p className="flex min-w-0 items-center gap-2 text-sm text-muted">
-          <span className="min-w-0 truncate">Reading {attachments.reading}…</span>
-          <Button onClick={attachments.cancel}>Cancel</Button>
+          <span className="min-w-0 truncate">{say.chat.reading(attachments.reading)}</span>
+          <Button onClick={attachments.cancel}>{say.common.cancel}</Button>
         </p>
       )}
     </div>
@@ -171,13 +172,13 @@ function FileButton({ onPick }: { readonly onPick: (files: readonly File[]) => v
   const input = useRef<HTMLInputElement>(null)
   return (
     <>
-      <IconButton label="Add files" icon="attach" onClick={() => input.current?.click()} />
+      <IconButton label={say.common.addFiles} icon="attach" onClick={() => input.current?.click()} />
       <input
         ref={input}
         type="file"
         multiple
         hidden
-        aria-label="Files"
+        aria-label={say.common.files}
         onChange={(event) => {
           onPick([...(event.target.files ?? [])])
           // Allows choosing the same file again.

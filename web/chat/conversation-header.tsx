@@ -5,12 +5,13 @@ import type { ChatSettings } from '../history/conversation.ts'
 import { ModelPicker } from '../models/model-picker.tsx'
 import { openModelPicker } from '../models/picker-registry.ts'
 import { countSet } from '../parameters/parameters.ts'
+import { say } from '../texts/say.ts'
 import { IconButton } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { lazily } from '../ui/lazily.tsx'
 
 const ParametersPanel = lazily(async () => (await import('../parameters/parameters-panel.tsx')).ParametersPanel, {
-  placeholder: <p className="min-h-[60dvh] text-muted">Loading…</p>,
+  placeholder: <p className="min-h-[60dvh] text-muted">{say.common.loading}</p>,
 })
 
 /** Props of {@link ConversationHeader}. */
@@ -34,17 +35,17 @@ export const ConversationHeader = memo(function ConversationHeader({
   isOpen,
   setOpen,
 }: ConversationHeaderProps): ReactNode {
-  useShortcut('Ctrl+/', 'Choose a model', () => void openModelPicker())
-  useShortcut('Ctrl+.', 'Settings of the conversation', () => setOpen(true))
+  useShortcut('Ctrl+/', say.common.chooseModel, () => void openModelPicker())
+  useShortcut('Ctrl+.', say.chat.settingsOfConversation, () => setOpen(true))
   const set = countSet(settings.parameters) + (settings.system.trim() === '' ? 0 : 1)
   return (
     <Bar>
       <ModelPicker model={model} onChange={onModel} />
       <h1 className="min-w-0 flex-1 truncate text-center text-sm text-muted max-sm:sr-only">
-        {title === '' ? 'New conversation' : title}
+        {title === '' ? say.common.newConversation : title}
       </h1>
       <div className="relative ml-auto">
-        <IconButton label="Settings" icon="sliders" onClick={() => setOpen(true)} />
+        <IconButton label={say.chat.settings} icon="sliders" onClick={() => setOpen(true)} />
         {set === 0 ? null : (
           <span
             className={
@@ -52,13 +53,13 @@ export const ConversationHeader = memo(function ConversationHeader({
               'bg-accent text-[0.625rem] font-semibold text-on-accent'
             }
           >
-            <span className="sr-only">Set: </span>
+            <span className="sr-only">{say.chat.set}</span>
             {set}
           </span>
         )}
       </div>
       <SettingsDialog
-        title="Settings of this conversation"
+        title={say.chat.settingsOfThis}
         settings={settings}
         onSettings={onSettings}
         picker={<ModelPicker model={model} onChange={onModel} />}

@@ -1,12 +1,13 @@
 import type { ReactNode } from 'react'
+import { say } from '../texts/say.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 
 /** Reports that the conversation could not be saved, and why. */
 export function NotSavedNotice({ failure }: { readonly failure: Error | undefined }): ReactNode {
   return failure === undefined ? null : (
-    <Notice kind="warn" title="This conversation is not saved">
-      {failure.message}. Copy what you need before you leave.
+    <Notice kind="warn" title={say.chat.notSaved}>
+      {say.chat.copyWhatYouNeed(failure.message)}
     </Notice>
   )
 }
@@ -26,9 +27,9 @@ export function DeletedNotice({ isShown, onUndo, onDismiss }: DeletedNoticeProps
       role="status"
       className="flex items-center gap-2 rounded-xl border border-line bg-panel py-1 pr-1 pl-3 text-sm"
     >
-      <p className="min-w-0 flex-1">The message is deleted.</p>
-      <Button onClick={onUndo}>Undo</Button>
-      <IconButton label="Dismiss" icon="close" onClick={onDismiss} />
+      <p className="min-w-0 flex-1">{say.chat.messageDeleted}</p>
+      <Button onClick={onUndo}>{say.common.undo}</Button>
+      <IconButton label={say.common.dismiss} icon="close" onClick={onDismiss} />
     </div>
   )
 }

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { hrefOf } from '../app/route.ts'
+import { say } from '../texts/say.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { useElapsed } from '../ui/use-elapsed.ts'
@@ -25,33 +26,27 @@ export function ConversationPhase({
       return (
         <Notice
           kind="warn"
-          title={
-            conversation.messages.length === 0
-              ? 'There is no such conversation in this browser'
-              : 'This conversation was deleted'
-          }
+          title={conversation.messages.length === 0 ? say.chat.noSuch : say.chat.wasDeleted}
           actions={
             <>
               {conversation.messages.length === 0 ? null : (
                 <Button icon="retry" onClick={onRestore}>
-                  Keep it
+                  {say.common.keepIt}
                 </Button>
               )}
-              <ButtonLink href={hrefOf({ view: 'chat' })}>New conversation</ButtonLink>
+              <ButtonLink href={hrefOf({ view: 'chat' })}>{say.common.newConversation}</ButtonLink>
             </>
           }
         >
-          {conversation.messages.length === 0
-            ? 'It was deleted, or begun in another browser or by another user.'
-            : 'It is shown here until you leave.'}
+          {conversation.messages.length === 0 ? say.chat.noSuchAdvice : say.chat.isShownUntil}
         </Notice>
       )
     case 'unreadable':
       return (
         <Notice
           kind="error"
-          title="This conversation cannot be read"
-          actions={<Button onClick={() => location.reload()}>Reload the page</Button>}
+          title={say.chat.cannotBeRead}
+          actions={<Button onClick={() => location.reload()}>{say.common.reloadPage}</Button>}
         >
           {failure?.message}
         </Notice>
@@ -66,7 +61,7 @@ function Skeleton(): ReactNode {
   if (!useElapsed(shownAfterMs)) return null
   return (
     <div role="status" className="flex flex-col gap-4">
-      <span className="sr-only">Loading…</span>
+      <span className="sr-only">{say.common.loading}</span>
       <div className="h-10 w-1/2 animate-pulse self-end rounded-2xl bg-hover" />
       {['w-full', 'w-11/12', 'w-2/3'].map((width) => (
         <div key={width} className={`h-4 animate-pulse rounded bg-hover ${width}`} />

@@ -6,6 +6,7 @@ import type { ModelsState } from '../models/models-store.ts'
 import { showTitle } from '../service-name.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
+import { say } from '../texts/say.ts'
 import { focusContent } from '../ui/focus-content.ts'
 import type { ChatController } from './chat-controller.ts'
 import { Composer } from './composer.tsx'
@@ -79,7 +80,7 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
   useFoundMessage(chat, phase === 'ready')
   useEscape(isBusy, () => chat.stop())
   useEffect(() => {
-    showTitle(title === '' ? 'Chat' : title)
+    showTitle(title === '' ? say.views.chat : title)
   }, [title])
 
   function send(): void {
@@ -105,7 +106,7 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
   return (
     <div className={`flex h-full flex-col ${isDropOver ? 'bg-hover' : ''}`}>
       <ConversationHeader
-        title={phase === 'ready' || messages.length > 0 ? title : 'Conversation'}
+        title={phase === 'ready' || messages.length > 0 ? title : say.chat.conversation}
         model={model}
         settings={settings}
         onModel={chooseModel}
@@ -171,5 +172,5 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
 }
 
 function noModelReason({ kind }: ModelsState): string {
-  return kind === 'loading' ? 'Looking for models…' : 'There is no model to ask.'
+  return kind === 'loading' ? say.chat.lookForModels : say.chat.noModel
 }

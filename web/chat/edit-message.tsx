@@ -2,6 +2,7 @@ import { useId, useState, type ReactNode } from 'react'
 import { FileStrip } from '../files/lazy-file-strip.tsx'
 import type { Draft, UserMessage } from '../history/conversation.ts'
 import { ImageStrip } from '../images/lazy-image-strip.tsx'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { GrowingText } from './growing-text.tsx'
 import { isSendKey } from './send-key.ts'
@@ -34,7 +35,7 @@ export function EditMessage({ message, onSend, onCancel }: EditMessageProps): Re
       }}
     >
       <label htmlFor={id} className="text-sm text-muted">
-        Edit your message. The version before is kept.
+        {say.chat.editYours}
       </label>
       {images.length === 0 ? null : (
         <div className="mt-2">
@@ -62,9 +63,9 @@ export function EditMessage({ message, onSend, onCancel }: EditMessageProps): Re
         className="mt-2 rounded-lg border border-muted bg-page px-3 py-2"
       />
       <div className="mt-2 flex justify-end gap-2">
-        <Button onClick={onCancel}>Cancel</Button>
+        <Button onClick={onCancel}>{say.common.cancel}</Button>
         <Button type="submit" variant="primary" disabled={isEmpty}>
-          Send
+          {say.common.send}
         </Button>
       </div>
     </form>

@@ -1,12 +1,10 @@
 import type { ReactNode } from 'react'
 import type { ModelsAnswer } from '../../src/http/page/page-api.ts'
+import { rich } from '../texts/rich.tsx'
+import { say } from '../texts/say.ts'
 import { lazily } from '../ui/lazily.tsx'
 
-const prompts = [
-  'Explain how a hash map works, with a small example.',
-  'Write a SQL query for the ten best customers of last year.',
-  'Plan a weekend in a city that I have never been to.',
-] as const
+const prompts = say.chat.prompts
 
 const FirstUse = lazily(async () => (await import('./chat-tools.ts')).FirstUse)
 const FaultsNotice = lazily(async () => (await import('../providers/provider-notices.tsx')).FaultsNotice)
@@ -27,7 +25,7 @@ export function EmptyChat({ name, onPrompt, models }: EmptyChatProps): ReactNode
   return (
     <div className="flex flex-col gap-6 pt-[8vh]">
       <h2 className="text-center text-xl font-semibold text-balance wrap-anywhere">
-        {name === '' ? 'What would you like to know?' : `Hello, ${name}. What would you like to know?`}
+        {name === '' ? say.chat.greeting : say.chat.greetingTo(name)}
       </h2>
       {models?.notice === undefined ? null : <FaultsNotice notice={models.notice} file={models.file} />}
       {models === undefined ? null : models.isEchoOnly ? (
@@ -56,7 +54,11 @@ function ExamplePrompts({ onPrompt }: Pick<EmptyChatProps, 'onPrompt'>): ReactNo
         ))}
       </ul>
       <p className="text-center text-sm text-muted pointer-coarse:hidden">
-        <Key>Enter</Key> sends, <Key>Shift</Key>+<Key>Enter</Key> makes a new line, <Key>?</Key> shows all keys.
+        {rich(say.chat.keysHint, {
+          enter: <Key>{say.chat.enter}</Key>,
+          shift: <Key>{say.chat.shift}</Key>,
+          question: <Key>?</Key>,
+        })}
       </p>
     </>
   )

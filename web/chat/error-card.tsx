@@ -1,7 +1,10 @@
 import { useState, useSyncExternalStore, type ReactNode } from 'react'
 import { hrefOf } from '../app/route.ts'
 import type { AssistantMessage } from '../history/conversation.ts'
+import { rich } from '../texts/rich.tsx'
+import { say } from '../texts/say.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
+import { formatCount } from '../ui/format.ts'
 import { lazily } from '../ui/lazily.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { useNow } from '../ui/use-now.ts'
@@ -63,7 +66,7 @@ function Details({ children }: { readonly children: ReactNode }): ReactNode {
   const [isOpen, setOpen] = useState(false)
   return (
     <details className="basis-full text-sm" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary className="w-fit rounded-md py-1 pointer-coarse:py-2.5">Details</summary>
+      <summary className="w-fit rounded-md py-1 pointer-coarse:py-2.5">{say.common.details}</summary>
       {isOpen ? <div className="mt-1 flex flex-col gap-2">{children}</div> : null}
     </details>
   )
@@ -74,13 +77,9 @@ function Code({ error: { code, status } }: Pick<ErrorCardProps, 'error'>): React
   if (code === undefined && status === undefined) return null
   return (
     <p className="text-xs">
-      {code === undefined ? null : (
-        <>
-          Code <code className="font-mono">{code}</code>
-        </>
-      )}
+      {code === undefined ? null : rich(say.chat.code, { code: <code className="font-mono">{code}</code> })}
       {code === undefined || status === undefined ? null : ', '}
-      {status === undefined ? null : `status ${status}`}
+      {status === undefined ? null : say.chat.statusIs(String(status))}
     </p>
   )
 }
@@ -98,13 +97,13 @@ function RemedyButton({ remedy, isFirst, answer, actions }: RemedyProps): ReactN
     case 'continue':
       return (
         <Button variant={variant} icon="play" onClick={actions.continueAnswer}>
-          Continue
+          {say.chat.continue}
         </Button>
       )
     case 'retry':
       return (
         <Button variant={variant} icon="retry" onClick={actions.retry}>
-          Retry
+          {say.common.retry}
         </Button>
       )
     case 'larger-model':
@@ -112,32 +111,32 @@ function RemedyButton({ remedy, isFirst, answer, actions }: RemedyProps): ReactN
     case 'choose-model':
       return (
         <Button variant={variant} onClick={actions.retryWith}>
-          Choose another model…
+          {say.chat.changesModel}
         </Button>
       )
     case 'settings':
       return (
         <Button variant={variant} icon="sliders" onClick={actions.openSettings}>
-          Open the settings…
+          {say.common.openSettings}
         </Button>
       )
     case 'edit':
     case 'shorten':
       return (
         <Button variant={variant} icon="edit" onClick={() => actions.editQuestion(answer.id)}>
-          {remedy === 'edit' ? 'Edit the message' : 'Make the message smaller'}
+          {remedy === 'edit' ? say.chat.editTheMessage : say.chat.makeSmaller}
         </Button>
       )
     case 'reload':
       return (
         <Button variant={variant} icon="retry" onClick={() => location.reload()}>
-          Reload the page
+          {say.common.reloadPage}
         </Button>
       )
     case 'providers':
       return (
         <ButtonLink href={hrefOf({ view: 'providers' })} variant={variant}>
-          Look at the providers
+          {say.common.lookAtProviders}
         </ButtonLink>
       )
   }
@@ -149,9 +148,9 @@ function Wait({ seconds, until }: { readonly seconds: number; readonly until: nu
   if (left <= 0) return null
   return (
     <p className="self-center text-sm">
-      <span className="sr-only">Better wait for {seconds} s.</span>
+      <span className="sr-only">{say.chat.betterWait(formatCount(seconds))}</span>
       <span className="tabular-nums" aria-hidden="true">
-        Better wait for {left} s.
+        {say.chat.betterWait(formatCount(left))}
       </span>
     </p>
   )

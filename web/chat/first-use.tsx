@@ -1,6 +1,9 @@
 import type { ReactNode } from 'react'
 import { firstLines } from '../providers/first-lines.ts'
+import { rich } from '../texts/rich.tsx'
+import { say } from '../texts/say.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
+import { formatCount } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 
 /** Props of {@link FirstUse}. */
@@ -15,36 +18,36 @@ export interface FirstUseProps {
 export function FirstUse({ file, children }: FirstUseProps): ReactNode {
   return (
     <>
-      <Notice kind="info" title="This is the built-in echo: it answers with your own words">
-        {file === undefined ? (
-          <p>The owner of this service has not added a provider yet. This note goes away when they do.</p>
-        ) : (
-          <Lines lines={firstLines(file).split('\n')} />
-        )}
+      <Notice kind="info" title={say.chat.echo}>
+        {file === undefined ? <p>{say.chat.echoNoOwner}</p> : <Lines lines={firstLines(file).split('\n')} />}
       </Notice>
       {children}
     </>
   )
 }
 
+const brands = Object.fromEntries(
+  ['groq', 'openai', 'anthropic', 'gemini', 'openrouter'].map((brand) => [
+    brand,
+    <code key={brand} className="font-mono">
+      {brand}
+    </code>,
+  ]),
+)
+
 function Lines({ lines }: { readonly lines: readonly string[] }): ReactNode {
   return (
     <>
-      <p>
-        Two lines in a terminal (bash or zsh), on the machine where svc runs, add a real provider. The second asks for
-        your key, and neither shows it nor keeps it in the shell's history; <code className="font-mono">groq</code> may
-        be <code className="font-mono">openai</code>, <code className="font-mono">anthropic</code>,{' '}
-        <code className="font-mono">gemini</code>, <code className="font-mono">openrouter</code> and more.
-      </p>
+      <p>{rich(say.chat.echoLines, brands)}</p>
       <ol className="mt-2 flex flex-col gap-1">
         {lines.map((line, index) => (
           <li key={line} className="flex items-center gap-1 rounded-lg border border-line bg-raised pl-3">
             <code className="min-w-0 flex-1 py-2 font-mono text-xs wrap-anywhere">{line}</code>
-            <CopyButton text={line} label={`Copy line ${index + 1}`} />
+            <CopyButton text={line} label={say.chat.copyLine(formatCount(index + 1))} />
           </li>
         ))}
       </ol>
-      <p className="mt-2">Its models appear here by themselves, without a restart.</p>
+      <p className="mt-2">{say.chat.echoThen}</p>
     </>
   )
 }

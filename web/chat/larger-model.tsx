@@ -4,6 +4,7 @@ import { formatContext } from '../models/describe-model.ts'
 import { modelsThatFit } from '../models/models-that-fit.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import type { MessageActions } from './message-actions.ts'
 
@@ -27,13 +28,14 @@ export function LargerModel({ answer, actions }: LargerModelProps): ReactNode {
   if (larger === undefined)
     return (
       <Button variant="primary" icon="edit" onClick={() => actions.editQuestion(answer.id)}>
-        Make the message smaller
+        {say.chat.makeSmaller}
       </Button>
     )
   return (
     <Button variant="primary" onClick={() => actions.retryAs(larger.name)}>
       <span className="min-w-0">
-        <bdi>Ask {larger.name}</bdi> ({formatContext(larger.context)} tokens)
+        <bdi>{say.chat.ask(larger.name)}</bdi>
+        {say.chat.askTokens(formatContext(larger.context))}
       </span>
     </Button>
   )

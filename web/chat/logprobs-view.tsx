@@ -1,5 +1,7 @@
 import { useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 import type { TokenLogprob } from '../history/conversation.ts'
+import { rich } from '../texts/rich.tsx'
+import { say } from '../texts/say.ts'
 import { formatProbability, likelihoodOf, visibleToken } from './probability.ts'
 
 const looks = { high: 'bg-ok-soft', middle: 'bg-warn-soft', low: 'bg-bad-soft underline decoration-dotted' } as const
@@ -21,13 +23,16 @@ export function LogprobsView({ logprobs }: { readonly logprobs: readonly TokenLo
   return (
     <div className="mt-2 text-sm">
       <p className="mb-1 text-xs text-muted">
-        Each token by how likely it was: <Sample of="high">half or more</Sample> <Sample of="middle">less</Sample>{' '}
-        <Sample of="low">under a tenth</Sample>. Arrow keys go from token to token.
+        {rich(say.chat.probabilityHint, {
+          high: <Sample of="high">{say.chat.probabilityHigh}</Sample>,
+          middle: <Sample of="middle">{say.chat.probabilityMiddle}</Sample>,
+          low: <Sample of="low">{say.chat.probabilityLow}</Sample>,
+        })}
       </p>
       <div
         ref={tokens}
         role="group"
-        aria-label="Tokens"
+        aria-label={say.common.tokens}
         onKeyDown={onKeyDown}
         className={
           'max-h-80 overflow-y-auto rounded-lg border border-line p-2 font-mono text-xs leading-6 ' +
@@ -82,12 +87,12 @@ function Alternatives({ token }: { readonly token: TokenLogprob }): ReactNode {
   return (
     <table className="mt-2 w-full max-w-sm text-left text-xs tabular-nums">
       <caption className="py-1 text-left text-muted">
-        {token.top.length === 0 ? 'This token' : 'This token and its alternatives'}
+        {token.top.length === 0 ? say.chat.thisToken : say.chat.thisTokenAndOthers}
       </caption>
       <thead className="sr-only">
         <tr>
-          <th scope="col">Token</th>
-          <th scope="col">Probability</th>
+          <th scope="col">{say.chat.token}</th>
+          <th scope="col">{say.chat.probability}</th>
         </tr>
       </thead>
       <tbody>

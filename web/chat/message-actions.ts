@@ -1,8 +1,10 @@
 import { navigate } from '../app/route.ts'
 import type { Draft, Message } from '../history/conversation.ts'
 import { branchOf, versionsOf } from '../history/tree.ts'
+import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import { focusContent } from '../ui/focus-content.ts'
+import { formatCount } from '../ui/format.ts'
 import type { ChatController } from './chat-controller.ts'
 import { lastQuestion, messagesBefore } from './conversation-changes.ts'
 import { curlOf } from './curl-of.ts'
@@ -79,9 +81,9 @@ export function messageActions({
   async function fork(messageId: string): Promise<void> {
     try {
       navigate({ view: 'chat', id: await chat.fork(messageId) })
-      announce('This is a new conversation with the messages until here')
+      announce(say.chat.forked)
     } catch (error) {
-      announce(`It could not be forked: ${error instanceof Error ? error.message : String(error)}`)
+      announce(say.chat.cannotBeForked(error instanceof Error ? error.message : String(error)))
     }
   }
 
@@ -113,7 +115,7 @@ export function messageActions({
       const next = versions[at]
       if (next === undefined) return
       chat.showVersion(next.id)
-      announce(`Version ${at + 1} of ${versions.length}`)
+      announce(say.chat.versionOf(formatCount(at + 1), formatCount(versions.length)))
     },
     fork: (id) => void fork(id),
     asked(answerId) {

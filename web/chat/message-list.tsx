@@ -1,6 +1,7 @@
 import { memo, type ReactNode } from 'react'
 import type { Message } from '../history/conversation.ts'
 import type { VersionPlace } from '../history/tree.ts'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { AnswerView } from './answer-view.tsx'
 import type { MessageActions } from './message-actions.ts'
@@ -40,7 +41,7 @@ export function MessageList({
         ref={list}
         role="log"
         aria-live="off"
-        aria-label="Messages"
+        aria-label={say.chat.messages}
         tabIndex={0}
         className="h-full overflow-y-auto overscroll-contain [scrollbar-gutter:stable]"
       >
@@ -65,7 +66,7 @@ export function MessageList({
       {isAtEnd ? null : (
         <div className="pointer-events-none absolute inset-x-0 bottom-2 flex justify-center">
           <Button icon="down" className="pointer-events-auto shadow-md" onClick={toEnd}>
-            Jump to latest
+            {say.chat.jump}
           </Button>
         </div>
       )}
@@ -99,7 +100,7 @@ const MessageView = memo(function MessageView({
   // `content-visibility` clips its content: the padding leaves space for focus outlines.
   const className = isOld ? '-m-2 p-2 [contain-intrinsic-size:auto_12rem] [content-visibility:auto]' : '-m-2 p-2'
   return (
-    <article aria-label={message.role === 'user' ? 'Your message' : 'Answer'} className={className}>
+    <article aria-label={message.role === 'user' ? say.chat.yourMessage : say.common.answer} className={className}>
       {message.role === 'user' ? (
         <UserMessageView message={message} isLast={isLast} isEdited={isEdited} actions={actions} />
       ) : (

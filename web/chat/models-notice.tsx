@@ -3,6 +3,7 @@ import { hrefOf } from '../app/route.ts'
 import { isOffered } from '../models/describe-model.ts'
 import type { ModelsState } from '../models/models-store.ts'
 import { openModelPicker } from '../models/picker-registry.ts'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 
@@ -20,10 +21,10 @@ export const ModelsNotice = memo(function ModelsNotice({ state, model, onRefresh
     return (
       <Notice
         kind="warn"
-        title="The models could not be listed"
+        title={say.chat.unlisted}
         actions={
           <Button icon="retry" onClick={() => void onRefresh()}>
-            Try again
+            {say.common.tryAgain}
           </Button>
         }
       >
@@ -36,16 +37,16 @@ export const ModelsNotice = memo(function ModelsNotice({ state, model, onRefresh
     return (
       <Notice
         kind="warn"
-        title="There are no models"
+        title={say.chat.noModels}
         actions={
           <Button icon="retry" onClick={() => void onRefresh()}>
-            Look again
+            {say.chat.lookAgain}
           </Button>
         }
       >
-        No provider that is on offers one.{' '}
+        {say.chat.noModelsAdvice}{' '}
         <a href={hrefOf({ view: 'providers' })} className="text-accent underline">
-          Look at the providers
+          {say.common.lookAtProviders}
         </a>
       </Notice>
     )
@@ -54,10 +55,10 @@ export const ModelsNotice = memo(function ModelsNotice({ state, model, onRefresh
   return (
     <Notice
       kind="warn"
-      title={`No provider lists ${model}`}
-      actions={<Button onClick={() => void openModelPicker()}>Choose another model…</Button>}
+      title={say.chat.notListed(model)}
+      actions={<Button onClick={() => void openModelPicker()}>{say.chat.changesModel}</Button>}
     >
-      You can still ask for it: a provider that does not list its models may have it.
+      {say.chat.notListedAdvice}
     </Notice>
   )
 })

@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react'
 import type { Provenance } from '../history/conversation.ts'
+import { rich } from '../texts/rich.tsx'
+import { say } from '../texts/say.ts'
 import { AttemptsTable } from '../ui/attempts-table.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { formatCost, formatCount, formatMs, markEstimate } from '../ui/format.ts'
@@ -22,21 +24,21 @@ export function ProvenanceDetails({ provenance }: ProvenanceDetailsProps): React
       )}
       {figures === '' ? null : <p className="tabular-nums">{figures}</p>}
       <p className="flex items-center gap-x-1">
-        Request <code className="min-w-0 font-mono wrap-anywhere">{requestId}</code>
-        <CopyButton text={requestId} label="Copy the request’s id" />
+        {rich(say.chat.request, { id: <code className="min-w-0 font-mono wrap-anywhere">{requestId}</code> })}
+        <CopyButton text={requestId} label={say.chat.copyRequestId} />
       </p>
     </div>
   )
 }
 
 function figuresOf({ firstTokenMs, totalMs, promptTokens, completionTokens, cost, isEstimated }: Provenance): string {
-  const tokens = (count: number | undefined, direction: string): readonly string[] =>
-    count === undefined ? [] : [`${markEstimate(formatCount(count), isEstimated)} tokens ${direction}`]
+  const tokens = (count: number | undefined, words: (count: string) => string): readonly string[] =>
+    count === undefined ? [] : [words(markEstimate(formatCount(count), isEstimated))]
   return [
-    ...(firstTokenMs === undefined ? [] : [`first token ${formatMs(firstTokenMs)}`]),
-    ...(totalMs === undefined ? [] : [`total ${formatMs(totalMs)}`]),
-    ...tokens(promptTokens, 'in'),
-    ...tokens(completionTokens, 'out'),
+    ...(firstTokenMs === undefined ? [] : [say.chat.firstTokenAfter(formatMs(firstTokenMs))]),
+    ...(totalMs === undefined ? [] : [say.chat.total(formatMs(totalMs))]),
+    ...tokens(promptTokens, say.chat.tokensIn),
+    ...tokens(completionTokens, say.chat.tokensOut),
     ...(cost === undefined ? [] : [markEstimate(formatCost(cost), isEstimated)]),
   ].join(' · ')
 }

@@ -1,12 +1,13 @@
 import { useState, type ReactNode } from 'react'
 import type { AssistantMessage } from '../history/conversation.ts'
+import { say } from '../texts/say.ts'
 import { Icon } from '../ui/icon.tsx'
 import { lazily } from '../ui/lazily.tsx'
 import { summarize } from './provenance.ts'
 
 /** Attempts, times, tokens, cost and request id of an answer. */
 export const ProvenanceDetails = lazily(async () => (await import('./chat-tools.ts')).ProvenanceDetails, {
-  placeholder: <p>Loading…</p>,
+  placeholder: <p>{say.common.loading}</p>,
 })
 
 /** Provenance of an answer in one line: model, provider, cost. Opens to everything else. */

@@ -1,7 +1,8 @@
 import { decodeHeaderText } from '../../src/bytes/header-text.ts'
 import type { RequestEntry, TrailEntry } from '../../src/http/page/page-api.ts'
 import type { Provenance } from '../history/conversation.ts'
-import { formatCost, markEstimate } from '../ui/format.ts'
+import { say } from '../texts/say.ts'
+import { formatCost, markEstimate, formatCount } from '../ui/format.ts'
 
 /** Measurements of the page for one answer. */
 export interface Measurements {
@@ -70,12 +71,13 @@ export function parseTrail(header: string): readonly TrailEntry[] {
  * provider, the providers that were passed over, each with a reason, and the cost.
  */
 export function summarize({ provider, model, trail, cost, isEstimated }: Provenance): string {
-  const origin = [model, provider].filter((name) => name !== undefined).join(' via ')
+  const origin = [model, provider].filter((name) => name !== undefined).join(say.chat.via)
   const passed = provider === undefined ? [] : passedOver(trail, provider)
   const shown = passed.slice(0, passedOverMax)
-  const others = passed.length > shown.length ? [...shown, `${passed.length - shown.length} more`] : shown
+  const others =
+    passed.length > shown.length ? [...shown, say.chat.moreProviders(formatCount(passed.length - shown.length))] : shown
   return [
-    `${origin === '' ? 'Details' : origin}${others.length === 0 ? '' : ` (${others.join(', ')})`}`,
+    `${origin === '' ? say.common.details : origin}${others.length === 0 ? '' : ` (${others.join(', ')})`}`,
     ...(cost === undefined ? [] : [markEstimate(formatCost(cost), isEstimated)]),
   ].join(' · ')
 }
@@ -87,28 +89,28 @@ function passedOver(trail: readonly TrailEntry[], provider: string): readonly st
   const reasons = new Map<string, string>()
   for (const attempt of trail)
     if (attempt.failure !== undefined && attempt.provider !== provider)
-      reasons.set(attempt.provider, failureWords.get(attempt.failure) ?? 'failed')
+      reasons.set(attempt.provider, failureWords.get(attempt.failure) ?? say.failures.failed)
   return [...reasons].map(([name, reason]) => `${name} ${reason}`)
 }
 
 /** Classes of failures (docs/failover.md) in a word or two. All others are `failed`. */
 const failureWords: ReadonlyMap<string, string> = new Map([
-  ['rate_limit', 'busy'],
-  ['overloaded', 'busy'],
-  ['resources', 'busy'],
-  ['dns', 'unreachable'],
-  ['connect', 'unreachable'],
-  ['tls', 'unreachable'],
-  ['reset', 'unreachable'],
-  ['timeout', 'too slow'],
-  ['request_timeout', 'too slow'],
-  ['bad_request', 'refused'],
-  ['content_policy', 'refused'],
-  ['context_length', 'too small'],
-  ['credential', 'key refused'],
-  ['quota', 'out of credit'],
-  ['budget', 'over budget'],
-  ['model_gone', 'lacks it'],
-  ['cut', 'cut off'],
-  ['empty', 'empty'],
+  ['rate_limit', say.failures.busy],
+  ['overloaded', say.failures.busy],
+  ['resources', say.failures.busy],
+  ['dns', say.failures.unreachable],
+  ['connect', say.failures.unreachable],
+  ['tls', say.failures.unreachable],
+  ['reset', say.failures.unreachable],
+  ['timeout', say.failures.slow],
+  ['request_timeout', say.failures.slow],
+  ['bad_request', say.failures.refused],
+  ['content_policy', say.failures.refused],
+  ['context_length', say.failures.small],
+  ['credential', say.failures.key],
+  ['quota', say.failures.credit],
+  ['budget', say.failures.budget],
+  ['model_gone', say.failures.lacks],
+  ['cut', say.failures.cut],
+  ['empty', say.failures.empty],
 ])

@@ -1,5 +1,6 @@
 import { isRecord } from '../../src/base/json-value.ts'
 import type { AnswerError, TokenLogprob } from '../history/conversation.ts'
+import { say } from '../texts/say.ts'
 
 /** The content of a stream chunk or of a whole answer. */
 export interface AnswerPiece {
@@ -53,11 +54,11 @@ function parsed(json: string): unknown {
 
 /** Reads an error (docs/errors.md). */
 function errorOf(error: unknown): AnswerError {
-  if (!isRecord(error)) return { kind: 'wire', message: typeof error === 'string' ? error : 'The answer failed' }
+  if (!isRecord(error)) return { kind: 'wire', message: typeof error === 'string' ? error : say.chat.answerFailed }
   const { type, code, param, message } = error
   return {
     kind: 'wire',
-    message: typeof message === 'string' && message !== '' ? message : 'The answer failed',
+    message: typeof message === 'string' && message !== '' ? message : say.chat.answerFailed,
     ...(typeof type === 'string' ? { type } : {}),
     ...(typeof code === 'string' ? { code } : {}),
     ...(typeof param === 'string' ? { param } : {}),

@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react'
 import { Markdown } from '../markdown/markdown.tsx'
+import { say } from '../texts/say.ts'
+import { formatSeconds } from '../ui/format.ts'
 
 /** Props of {@link Reasoning}. */
 export interface ReasoningProps {
@@ -13,7 +15,7 @@ export function Reasoning({ text, ms, isThinking }: ReasoningProps): ReactNode {
   return (
     <details className="mb-3 text-sm text-muted">
       <summary className={`w-fit rounded-md py-1 ${isThinking ? 'animate-pulse' : ''}`}>
-        {isThinking ? 'Thinking…' : ms === undefined ? 'Thoughts' : `Thought for ${secondsOf(ms)}`}
+        {isThinking ? say.chat.thinking : ms === undefined ? say.chat.thoughts : say.chat.thought(secondsOf(ms))}
       </summary>
       <div className="mt-1 border-l-2 border-line pl-4">
         <Markdown text={text} isStreaming={isThinking} />
@@ -24,6 +26,6 @@ export function Reasoning({ text, ms, isThinking }: ReasoningProps): ReactNode {
 
 function secondsOf(ms: number): string {
   const seconds = Math.round(ms / 1_000)
-  if (seconds < 1) return 'less than a second'
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+  if (seconds < 1) return say.chat.lessThanSecond
+  return formatSeconds(seconds)
 }

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { say } from '../texts/say.ts'
 import { IconButton } from '../ui/button.tsx'
 import { focusContent } from '../ui/focus-content.ts'
 import { Notice } from '../ui/notice.tsx'
@@ -8,10 +9,7 @@ import type { Attachments } from './use-attachments.ts'
 export function RefusedFiles({ attachments: { refused, dismiss } }: { readonly attachments: Attachments }): ReactNode {
   return (
     <div className="relative p-2">
-      <Notice
-        kind="error"
-        title={refused.length === 1 ? 'A file was not added' : `${refused.length} files were not added`}
-      >
+      <Notice kind="error" title={say.chat.filesRefused(refused.length)}>
         <ul className="pr-8">
           {refused.map(({ name, why }, index) => (
             <li key={index}>
@@ -21,7 +19,7 @@ export function RefusedFiles({ attachments: { refused, dismiss } }: { readonly a
         </ul>
       </Notice>
       <IconButton
-        label="Dismiss"
+        label={say.common.dismiss}
         icon="close"
         className="absolute top-3 right-3"
         onClick={() => {

@@ -1,6 +1,7 @@
 import { useEffect, type ReactNode } from 'react'
 import { ModelPicker } from '../models/model-picker.tsx'
 import { openModelPicker } from '../models/picker-registry.ts'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 
@@ -17,12 +18,12 @@ export function RetryWith({ model, onRetry, onClose }: RetryWithProps): ReactNod
   useEffect(() => void openModelPicker(), [])
   return (
     <Dialog
-      title="Retry with another model"
+      title={say.chat.anotherModel}
       isOpen
       onClose={onClose}
-      footer={<Button onClick={onClose}>Cancel</Button>}
+      footer={<Button onClick={onClose}>{say.common.cancel}</Button>}
     >
-      <p className="mb-2 text-sm text-muted">It answers this question and all further ones.</p>
+      <p className="mb-2 text-sm text-muted">{say.chat.answersFromNowOn}</p>
       <div className="inline-flex max-w-full rounded-lg border border-line">
         <ModelPicker model={model} onChange={onRetry} />
       </div>

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react'
 import type { AssistantMessage } from '../history/conversation.ts'
+import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 
 /** Announces the start and the end of an answer to screen readers, but not its text. Errors announce themselves. */
@@ -8,11 +9,11 @@ export function useAnnouncements(answer: AssistantMessage | undefined): void {
     status = answer?.status
   const before = useRef<string>(undefined)
   useEffect(() => {
-    if (status === 'streaming') announce('Answering…')
+    if (status === 'streaming') announce(say.common.answering)
     else if (id !== undefined && before.current === id) {
-      if (status === 'complete') announce('Answer complete')
-      if (status === 'stopped') announce('Answer stopped')
-      if (status === 'interrupted') announce('Answer interrupted')
+      if (status === 'complete') announce(say.chat.answerComplete)
+      if (status === 'stopped') announce(say.chat.answerStopped)
+      if (status === 'interrupted') announce(say.chat.answerInterrupted)
     }
     before.current = status === 'streaming' ? id : undefined
   }, [id, status])

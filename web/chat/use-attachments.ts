@@ -1,5 +1,6 @@
 import { useRef, useState } from 'react'
 import type { RefusedFile } from '../images/attach.ts'
+import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import type { DraftState } from './use-draft.ts'
 
@@ -37,7 +38,7 @@ export function useAttachments({ current, change }: Pick<DraftState, 'current' |
       announce(added(images.length, files.length))
     } catch {
       // The chunk that reads files did not load.
-      setRefused(given.map(({ name }) => ({ name, why: 'It could not be read. Try again.' })))
+      setRefused(given.map(({ name }) => ({ name, why: say.chat.readFailed })))
     } finally {
       setPending((count) => count - 1)
     }
@@ -63,6 +64,5 @@ export function useAttachments({ current, change }: Pick<DraftState, 'current' |
 }
 
 function added(images: number, files: number): string {
-  if (files === 0) return images === 1 ? 'Picture added' : `${images} pictures added`
-  return images + files === 1 ? 'File added' : `${images + files} files added`
+  return files === 0 ? say.chat.pictureAdded(images) : say.chat.filesAdded(images + files)
 }

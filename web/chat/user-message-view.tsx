@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { FileStrip } from '../files/lazy-file-strip.tsx'
 import type { UserMessage } from '../history/conversation.ts'
 import { ImageStrip } from '../images/lazy-image-strip.tsx'
+import { say } from '../texts/say.ts'
 import { IconButton } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { EditMessage } from './edit-message.tsx'
@@ -28,7 +29,7 @@ export function UserMessageView({ message, isLast, isEdited, actions }: UserMess
     )
   return (
     <div className="group flex flex-col items-end gap-1">
-      <h2 className="sr-only">You said</h2>
+      <h2 className="sr-only">{say.common.youSaid}</h2>
       <ImageStrip images={message.images} />
       <FileStrip files={message.files} />
       <div
@@ -48,11 +49,11 @@ export function UserMessageView({ message, isLast, isEdited, actions }: UserMess
             'pointer-fine:opacity-0'
           }
         >
-          {message.text === '' ? null : <CopyButton text={message.text} label="Copy message" />}
-          {isLast ? <IconButton label="Retry" icon="retry" onClick={actions.retry} /> : null}
-          <IconButton label="Edit message" icon="edit" onClick={() => actions.edit(message.id)} />
-          <IconButton label="Fork from here" icon="fork" onClick={() => actions.fork(message.id)} />
-          <IconButton label="Delete message" icon="trash" onClick={() => actions.remove(message.id)} />
+          {message.text === '' ? null : <CopyButton text={message.text} label={say.chat.copyMessage} />}
+          {isLast ? <IconButton label={say.common.retry} icon="retry" onClick={actions.retry} /> : null}
+          <IconButton label={say.chat.editMessage} icon="edit" onClick={() => actions.edit(message.id)} />
+          <IconButton label={say.chat.fork} icon="fork" onClick={() => actions.fork(message.id)} />
+          <IconButton label={say.chat.deleteMessage} icon="trash" onClick={() => actions.remove(message.id)} />
         </div>
       </div>
     </div>

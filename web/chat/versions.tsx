@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react'
 import type { VersionPlace } from '../history/tree.ts'
+import { say } from '../texts/say.ts'
 import { IconButton } from '../ui/button.tsx'
+import { formatCount } from '../ui/format.ts'
 
 /** Props of {@link Versions}. */
 export interface VersionsProps extends VersionPlace {
@@ -11,15 +13,13 @@ export interface VersionsProps extends VersionPlace {
 /** Below a message: which of its versions is shown, and buttons for the others. */
 export function Versions({ version, count, onStep }: VersionsProps): ReactNode {
   return (
-    <div role="group" aria-label="Versions" className="flex items-center text-sm text-muted">
-      <IconButton label="Previous version" icon="chevron" className="rotate-90" onClick={() => onStep(-1)} />
+    <div role="group" aria-label={say.chat.versions} className="flex items-center text-sm text-muted">
+      <IconButton label={say.chat.previousVersion} icon="chevron" className="rotate-90" onClick={() => onStep(-1)} />
       <span className="tabular-nums" aria-hidden="true">
         {version}/{count}
       </span>
-      <span className="sr-only">
-        Version {version} of {count}
-      </span>
-      <IconButton label="Next version" icon="chevron" className="-rotate-90" onClick={() => onStep(1)} />
+      <span className="sr-only">{say.chat.versionOf(formatCount(version), formatCount(count))}</span>
+      <IconButton label={say.chat.nextVersion} icon="chevron" className="-rotate-90" onClick={() => onStep(1)} />
     </div>
   )
 }

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { say } from '../texts/say.ts'
 import { useElapsed } from '../ui/use-elapsed.ts'
 
 /** Time after which a text is shown. */
@@ -10,7 +11,7 @@ export function Waiting(): ReactNode {
   return (
     <p className="flex min-h-6 items-center gap-2 text-sm text-muted">
       <span aria-hidden="true" className="size-2.5 animate-pulse rounded-full bg-accent" />
-      {isLong ? 'Waiting for an answer…' : null}
+      {isLong ? say.chat.waiting : null}
     </p>
   )
 }

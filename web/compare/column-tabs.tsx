@@ -1,4 +1,6 @@
 import { useRef, type KeyboardEvent, type ReactNode } from 'react'
+import { say } from '../texts/say.ts'
+import { formatCount } from '../ui/format.ts'
 import type { ColumnOverview } from './use-overview.ts'
 
 /** Props of {@link ColumnTabs}. */
@@ -27,7 +29,7 @@ export function ColumnTabs({ columns, shownId, panelId, onShow }: ColumnTabsProp
     <div
       ref={box}
       role="tablist"
-      aria-label="Models"
+      aria-label={say.common.models}
       className="flex shrink-0 overflow-x-auto border-b border-line"
       onKeyDown={onKeyDown}
     >
@@ -47,10 +49,10 @@ export function ColumnTabs({ columns, shownId, panelId, onShow }: ColumnTabsProp
               (isShown ? 'border-accent font-medium' : 'border-transparent text-muted')
             }
           >
-            <span className="truncate">{settings.model ?? `Model ${index + 1}`}</span>
+            <span className="truncate">{settings.model ?? say.compare.modelAt(formatCount(index + 1))}</span>
             {status === 'streaming' ? (
               <span className="size-2 shrink-0 animate-pulse rounded-full bg-accent">
-                <span className="sr-only">, answering</span>
+                <span className="sr-only">{say.compare.answersNow}</span>
               </span>
             ) : null}
           </button>

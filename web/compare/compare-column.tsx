@@ -14,8 +14,10 @@ import { ModelPicker } from '../models/model-picker.tsx'
 import { newId } from '../new-id.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
+import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import { Button, IconButton } from '../ui/button.tsx'
+import { formatCount } from '../ui/format.ts'
 import { continued } from './comparison.ts'
 
 /** Props of {@link CompareColumn}. */
@@ -48,9 +50,9 @@ export function CompareColumn({ column, place, onCatchUp, onRemove, onSettings }
       try {
         await history.put(found)
         navigate({ view: 'chat', id: found.id })
-        announce('This is a new conversation with the messages of this model')
+        announce(say.compare.continued)
       } catch (error) {
-        announce(`It could not be stored: ${error instanceof Error ? error.message : String(error)}`)
+        announce(say.compare.cannotBeStored(error instanceof Error ? error.message : String(error)))
       }
     }
 
@@ -73,7 +75,7 @@ export function CompareColumn({ column, place, onCatchUp, onRemove, onSettings }
 
   return (
     <section
-      aria-label={`Model ${place}: ${model ?? 'none'}`}
+      aria-label={say.compare.modelAtIs(formatCount(place), model ?? say.common.noneOfThese)}
       className="flex min-h-0 min-w-0 flex-1 flex-col md:min-w-64"
     >
       <div className="flex shrink-0 items-center gap-1 border-b border-line px-2 py-1">
@@ -83,11 +85,11 @@ export function CompareColumn({ column, place, onCatchUp, onRemove, onSettings }
             onChange={(name) => column.changeSettings({ ...column.state.get().conversation.settings, model: name })}
           />
         </div>
-        {isBusy ? <IconButton label="Stop this answer" icon="stop" onClick={() => column.stop()} /> : null}
+        {isBusy ? <IconButton label={say.compare.stop} icon="stop" onClick={() => column.stop()} /> : null}
         {messages.length === 0 || isBusy ? null : (
-          <IconButton label="Continue as a conversation" icon="chat" onClick={actions.continueAll} />
+          <IconButton label={say.compare.continueAlone} icon="chat" onClick={actions.continueAll} />
         )}
-        {onRemove === undefined ? null : <IconButton label="Remove this model" icon="close" onClick={onRemove} />}
+        {onRemove === undefined ? null : <IconButton label={say.compare.removeModel} icon="close" onClick={onRemove} />}
       </div>
       <MessageList
         messages={messages}
@@ -99,10 +101,10 @@ export function CompareColumn({ column, place, onCatchUp, onRemove, onSettings }
       >
         {state.phase === 'ready' && messages.length === 0 ? (
           <div className="flex flex-col items-center gap-3 pt-[8vh] text-center text-sm text-muted">
-            <p>{model === undefined ? 'Choose a model above.' : 'It answers the next question.'}</p>
+            <p>{model === undefined ? say.compare.chooseAbove : say.compare.answersNext}</p>
             {onCatchUp === undefined || model === undefined ? null : (
               <Button icon="play" onClick={onCatchUp}>
-                Ask it the last question
+                {say.compare.askLast}
               </Button>
             )}
           </div>

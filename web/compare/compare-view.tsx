@@ -14,9 +14,11 @@ import { recentModels } from '../models/favourites.ts'
 import { openModelPicker } from '../models/picker-registry.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
+import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { focusContent } from '../ui/focus-content.ts'
+import { formatCount } from '../ui/format.ts'
 import { Loading } from '../ui/loading.tsx'
 import { useMedia } from '../ui/use-media.ts'
 import { ColumnTabs } from './column-tabs.tsx'
@@ -77,8 +79,8 @@ function Columns({ comparison, history }: OpenComparison): ReactNode {
 
   useComparisonAnnouncements(overview)
   useEscape(isBusy, () => comparison.stop())
-  useShortcut('Ctrl+.', 'Settings of all models', openSettings)
-  useShortcut('Ctrl+/', 'Choose a model', () => {
+  useShortcut('Ctrl+.', say.compare.settings, openSettings)
+  useShortcut('Ctrl+/', say.common.chooseModel, () => {
     const sections = [...(box.current?.querySelectorAll('section') ?? [])]
     const section = sections.find((each) => each.contains(document.activeElement)) ?? sections[0]
     section?.querySelector<HTMLElement>('[aria-haspopup="dialog"]')?.click()
@@ -102,13 +104,13 @@ function Columns({ comparison, history }: OpenComparison): ReactNode {
 
   function remove(column: ChatController): void {
     comparison.remove(column)
-    announce('The model was removed')
+    announce(say.compare.removed)
     focusContent()
   }
 
   function restart(): void {
     comparison.restart()
-    announce('This is a new comparison')
+    announce(say.compare.newNow)
     focusContent()
   }
 
@@ -121,26 +123,26 @@ function Columns({ comparison, history }: OpenComparison): ReactNode {
   return (
     <div className={`flex h-full flex-col ${isDropOver ? 'bg-hover' : ''}`}>
       <Bar>
-        <h1 className="min-w-0 flex-1 truncate px-2 text-sm font-medium">Compare models</h1>
+        <h1 className="min-w-0 flex-1 truncate px-2 text-sm font-medium">{say.common.compareModels}</h1>
         <Button
           variant="quiet"
           icon="plus"
           disabled={columns.length >= columnsMax}
-          title={columns.length < columnsMax ? undefined : `At most ${columnsMax} models are compared`}
+          title={columns.length < columnsMax ? undefined : say.compare.atMost(formatCount(columnsMax))}
           onClick={add}
         >
-          <span className="max-sm:sr-only">Add a model</span>
+          <span className="max-sm:sr-only">{say.compare.addModel}</span>
         </Button>
         <Button variant="quiet" icon="edit" disabled={!isStarted} onClick={restart}>
-          <span className="max-sm:sr-only">New comparison</span>
+          <span className="max-sm:sr-only">{say.compare.newComparison}</span>
         </Button>
-        <IconButton label="Settings of all models" icon="sliders" onClick={openSettings} />
+        <IconButton label={say.compare.settings} icon="sliders" onClick={openSettings} />
       </Bar>
       {isWide ? null : <ColumnTabs columns={overview} shownId={shown?.id} panelId={panelId} onShow={setChosenId} />}
       <div
         ref={box}
         id={panelId}
-        {...(isWide ? {} : { role: 'tabpanel', 'aria-label': 'Model' })}
+        {...(isWide ? {} : { role: 'tabpanel', 'aria-label': say.common.model })}
         className="flex min-h-0 flex-1 divide-x divide-line overflow-x-auto"
       >
         {columns.map((column, index) =>
@@ -166,7 +168,7 @@ function Columns({ comparison, history }: OpenComparison): ReactNode {
             onStop={() => comparison.stop()}
             onEditLast={() => undefined}
             isAnswering={isBusy}
-            blockedReason={canSend ? undefined : 'Choose a model.'}
+            blockedReason={canSend ? undefined : say.compare.chooseOne}
             attachments={attachments}
             field={field}
             onSettings={(changes) => comparison.changeSettings({ ...settings, ...changes })}
@@ -174,7 +176,7 @@ function Columns({ comparison, history }: OpenComparison): ReactNode {
         </div>
       </div>
       <SettingsDialog
-        title="Settings of all models"
+        title={say.compare.settings}
         settings={settings}
         onSettings={comparison.changeSettings}
         isOpen={isSettingsOpen}

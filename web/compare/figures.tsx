@@ -3,16 +3,17 @@ import type { ChatController } from '../chat/chat-controller.ts'
 import { lastAnswer } from '../chat/conversation-changes.ts'
 import type { Provenance } from '../history/conversation.ts'
 import { useStore } from '../store.ts'
+import { say } from '../texts/say.ts'
 import { formatCost, formatCount, formatMs, markEstimate } from '../ui/format.ts'
 
 /** The figures of the last answers, a row for each model. */
 export function Figures({ columns }: { readonly columns: readonly ChatController[] }): ReactNode {
   return (
     <details className="mx-auto max-w-5xl px-4 text-sm">
-      <summary className="w-fit rounded-md py-1 text-muted pointer-coarse:py-2.5">Figures of the last answers</summary>
+      <summary className="w-fit rounded-md py-1 text-muted pointer-coarse:py-2.5">{say.compare.figures}</summary>
       <div
         role="region"
-        aria-label="Figures of the last answers, as a table"
+        aria-label={say.compare.figuresTable}
         tabIndex={0}
         className="mb-1 overflow-x-auto rounded-xl border border-line bg-panel"
       >
@@ -20,9 +21,9 @@ export function Figures({ columns }: { readonly columns: readonly ChatController
           <thead className="text-xs text-muted">
             <tr>
               <th scope="col" className="px-3 py-1.5 text-left font-medium">
-                Model
+                {say.common.model}
               </th>
-              {['Provider', ...figures.map(({ title }) => title)].map((title) => (
+              {[say.common.provider, ...figures.map(({ title }) => title)].map((title) => (
                 <th key={title} scope="col" className="px-3 py-1.5 font-medium">
                   {title}
                 </th>
@@ -59,13 +60,16 @@ function Row({ column }: { readonly column: ChatController }): ReactNode {
 }
 
 const figures: readonly { readonly title: string; readonly of: (provenance: Provenance) => string | undefined }[] = [
-  { title: 'First token', of: ({ firstTokenMs }) => (firstTokenMs === undefined ? undefined : formatMs(firstTokenMs)) },
-  { title: 'Total', of: ({ totalMs }) => (totalMs === undefined ? undefined : formatMs(totalMs)) },
-  { title: 'Tokens in', of: ({ promptTokens, isEstimated }) => count(promptTokens, isEstimated) },
-  { title: 'Tokens out', of: ({ completionTokens, isEstimated }) => count(completionTokens, isEstimated) },
-  { title: 'Tokens/s', of: speed },
   {
-    title: 'Cost',
+    title: say.common.firstToken,
+    of: ({ firstTokenMs }) => (firstTokenMs === undefined ? undefined : formatMs(firstTokenMs)),
+  },
+  { title: say.compare.total, of: ({ totalMs }) => (totalMs === undefined ? undefined : formatMs(totalMs)) },
+  { title: say.compare.tokensIn, of: ({ promptTokens, isEstimated }) => count(promptTokens, isEstimated) },
+  { title: say.compare.tokensOut, of: ({ completionTokens, isEstimated }) => count(completionTokens, isEstimated) },
+  { title: say.compare.tokensPerSecond, of: speed },
+  {
+    title: say.common.cost,
     of: ({ cost, isEstimated }) => (cost === undefined ? undefined : markEstimate(formatCost(cost), isEstimated)),
   },
 ]

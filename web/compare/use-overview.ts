@@ -2,7 +2,9 @@ import { useCallback, useEffect, useRef, useSyncExternalStore } from 'react'
 import type { ChatController } from '../chat/chat-controller.ts'
 import { lastAnswer } from '../chat/conversation-changes.ts'
 import type { AssistantMessage, ChatSettings } from '../history/conversation.ts'
+import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
+import { formatCount } from '../ui/format.ts'
 import { conversationOf } from './comparison.ts'
 
 /** A column in short. */
@@ -54,12 +56,13 @@ export function useComparisonAnnouncements(columns: readonly ColumnOverview[]): 
     const ended = columns.filter(({ id, status }) => status !== 'streaming' && before.current.has(id))
     const isStart = running.some(({ id }) => !before.current.has(id))
     before.current = new Set(running.map(({ id }) => id))
-    if (isStart) announce(running.length === 1 ? 'Answering…' : `${running.length} models are answering…`)
+    if (isStart)
+      announce(running.length === 1 ? say.common.answering : say.compare.areAnswering(formatCount(running.length)))
     else if (ended.length > 0)
       announce(
         running.length === 0
-          ? 'All answers ended'
-          : `Ended: ${ended.map(({ settings }) => settings.model).join(', ')}. ${running.length} to come`,
+          ? say.compare.allEnded
+          : say.compare.ended(ended.map(({ settings }) => settings.model).join(', '), formatCount(running.length)),
       )
   }, [columns])
 }

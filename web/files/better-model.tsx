@@ -4,6 +4,8 @@ import { formatContext, offersOf, takesImages } from '../models/describe-model.t
 import { modelsThatFit } from '../models/models-that-fit.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
+import { rich } from '../texts/rich.tsx'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { tokensOf } from './file-blocks.ts'
 
@@ -36,20 +38,17 @@ export function BetterModel({ draft, model, onModel }: BetterModelProps): ReactN
       (fitting === undefined || fitting.includes(entry.name)),
   )
   const reason = isBlind
-    ? 'does not read pictures'
-    : `takes ${formatContext(Math.max(...contexts.map((context = 0) => context)))} tokens, and these are about ` +
-      formatContext(tokens)
+    ? say.files.isBlind
+    : say.files.takes(formatContext(Math.max(...contexts.map((context = 0) => context))), formatContext(tokens))
   return (
     <div role="status" className="flex flex-wrap items-center gap-2 px-4 pt-2 text-sm">
       <p className="min-w-0 flex-1">
         <bdi>{model}</bdi> {reason}
-        {better === undefined ? ', and no other model here is known to take this.' : '.'}
+        {better === undefined ? say.files.noOther : '.'}
       </p>
       {better === undefined ? null : (
         <Button onClick={() => onModel(better.name)}>
-          <span className="min-w-0 truncate">
-            Use <bdi>{better.name}</bdi>
-          </span>
+          <span className="min-w-0 truncate">{rich(say.files.use, { model: <bdi>{better.name}</bdi> })}</span>
         </Button>
       )}
     </div>

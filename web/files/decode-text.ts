@@ -1,7 +1,9 @@
+import { say } from '../texts/say.ts'
+
 /** The text of a file, or why it has none, as a sentence. */
 export type FileText = { readonly text: string } | { readonly why: string }
 
-const notText: FileText = { why: 'It is neither text, nor a PDF, nor a picture that can be sent.' }
+const notText: FileText = { why: say.files.notText }
 
 /**
  * Decodes a text file: UTF-16 with a byte order mark, UTF-8, or else Windows-1252, in which spreadsheets write CSV.
@@ -11,7 +13,7 @@ export function decodeText(bytes: Uint8Array): FileText {
   const encoding = encodingOf(bytes)
   const text = decodedAs(encoding, bytes) ?? (encoding === 'utf-8' ? decodedAs('windows-1252', bytes) : undefined)
   if (text === undefined || hasControls(text)) return notText
-  return text.trim() === '' ? { why: 'It has no text.' } : { text: text.replace(/\r\n?/g, '\n') }
+  return text.trim() === '' ? { why: say.files.noText } : { text: text.replace(/\r\n?/g, '\n') }
 }
 
 function encodingOf([first, second]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {

@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react'
 import type { FileAttachment } from '../history/conversation.ts'
+import { say } from '../texts/say.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { formatShortCount } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -22,7 +23,7 @@ export function FileStrip({ files, onRemove }: FileStripProps): ReactNode {
   if (files.length === 0) return null
   return (
     <>
-      <ul aria-label="Files" className="flex max-w-full min-w-0 flex-wrap gap-2">
+      <ul aria-label={say.common.files} className="flex max-w-full min-w-0 flex-wrap gap-2">
         {files.map(({ id, name, text }) => (
           <li key={id} className="flex max-w-full min-w-0 items-center rounded-lg border border-line bg-panel text-sm">
             <button
@@ -32,15 +33,15 @@ export function FileStrip({ files, onRemove }: FileStripProps): ReactNode {
               className="flex min-h-9 min-w-0 items-center gap-2 rounded-lg px-2 hover:bg-hover pointer-coarse:min-h-11"
             >
               <Icon name="file" className="size-4 shrink-0" />
-              <span className="sr-only">Show </span>
+              <span className="sr-only">{say.common.show}</span>
               <bdi className="max-w-60 min-w-0 truncate">{name}</bdi>
-              <span className="shrink-0 text-xs text-muted">≈ {formatShortCount(tokensOf(text))} tokens</span>
+              <span className="shrink-0 text-xs text-muted">{say.files.tokens(formatShortCount(tokensOf(text)))}</span>
             </button>
             {onRemove === undefined ? null : (
               <button
                 type="button"
-                aria-label={`Remove ${name}`}
-                title={`Remove ${name}`}
+                aria-label={say.common.remove(name)}
+                title={say.common.remove(name)}
                 onClick={() => onRemove(id)}
                 className={
                   'inline-flex size-9 shrink-0 items-center justify-center rounded-lg text-muted hover:bg-hover ' +
@@ -53,15 +54,18 @@ export function FileStrip({ files, onRemove }: FileStripProps): ReactNode {
           </li>
         ))}
       </ul>
-      <Dialog title={open?.name ?? 'File'} isOpen={open !== undefined} onClose={() => setShown(undefined)} size="lg">
+      <Dialog
+        title={open?.name ?? say.files.file}
+        isOpen={open !== undefined}
+        onClose={() => setShown(undefined)}
+        size="lg"
+      >
         {open === undefined ? null : (
           <>
             <pre dir="auto" className="font-mono text-sm whitespace-pre-wrap wrap-anywhere">
               {open.text.slice(0, shownCharacters)}
             </pre>
-            {open.text.length > shownCharacters ? (
-              <p className="mt-2 text-sm text-muted">The rest is sent too, and not shown here.</p>
-            ) : null}
+            {open.text.length > shownCharacters ? <p className="mt-2 text-sm text-muted">{say.files.rest}</p> : null}
           </>
         )}
       </Dialog>

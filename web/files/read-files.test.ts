@@ -34,7 +34,7 @@ describe('files', () => {
     ['an archive', file(bytes(0x50, 0x4b, 3, 4, 20, 0, 0, 0)), 'It is neither text'],
     ['half of UTF-16', file(bytes(0xff, 0xfe, 0x61)), 'It is neither text'],
     ['much', file(new Uint8Array(fileLimits.bytes + 1)), 'It is larger than 20 MB.'],
-    ['a picture that cannot be sent', file(pngHead(50_000, 50_000), 'a.txt'), 'It has 50000 × 50000 pixels'],
+    ['a picture that cannot be sent', file(pngHead(50_000, 50_000), 'a.txt'), 'It has 50,000 × 50,000 pixels'],
     [
       'what was deleted',
       Object.assign(file('x'), { arrayBuffer: () => Promise.reject(new DOMException('gone', 'NotFoundError')) }),

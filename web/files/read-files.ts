@@ -1,6 +1,8 @@
 import type { FileAttachment, ImageAttachment } from '../history/conversation.ts'
 import { isPictureLike, readImages, type RefusedFile } from '../images/attach.ts'
 import { newId } from '../new-id.ts'
+import { say } from '../texts/say.ts'
+import { formatCount } from '../ui/format.ts'
 import { decodeText } from './decode-text.ts'
 import type { PdfOptions, PdfText } from './read-pdf.ts'
 
@@ -58,22 +60,20 @@ export async function readFiles(
 
   async function textOf(file: File, name: string): Promise<PdfText> {
     if (filesBefore.length + files.length >= fileLimits.files)
-      return { why: `At most ${fileLimits.files} files fit into one message.` }
-    if (file.size > fileLimits.bytes) return { why: 'It is larger than 20 MB.' }
+      return { why: say.files.atMost(formatCount(fileLimits.files)) }
+    if (file.size > fileLimits.bytes) return { why: say.files.larger }
     const bytes = await bytesOf(file)
-    if (bytes === undefined) return { why: 'It could not be read.' }
-    if (bytes.length === 0) return { why: 'It is empty.' }
+    if (bytes === undefined) return { why: say.files.notRead }
+    if (bytes.length === 0) return { why: say.files.empty }
     const charactersMax = fileLimits.characters - characters
     const read = isPdf(bytes)
       ? await readPdf(bytes, {
           signal,
           charactersMax,
-          onPage: (page, pages) => onProgress(`${name}, page ${page} of ${pages}`),
+          onPage: (page, pages) => onProgress(say.files.pageOf(name, formatCount(page), formatCount(pages))),
         })
       : decodeText(bytes)
-    return 'text' in read && read.text.length > charactersMax
-      ? { why: 'Together the files of this message would be too long: at most 2 million characters can be sent.' }
-      : read
+    return 'text' in read && read.text.length > charactersMax ? { why: say.files.tooLong } : read
   }
 
   for (const file of given) {

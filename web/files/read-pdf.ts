@@ -1,4 +1,6 @@
 import { getDocumentProxy } from 'unpdf'
+import { say } from '../texts/say.ts'
+import { formatCount } from '../ui/format.ts'
 import type { FileText } from './decode-text.ts'
 
 /** See {@link FileText}. */
@@ -24,16 +26,16 @@ export async function readPdf(
     document = await getDocumentProxy(bytes, { useSystemFonts: false, disableFontFace: true, stopAtErrors: false })
   } catch (error) {
     return error instanceof Error && error.name === 'PasswordException'
-      ? { why: 'It needs a password: save it without one.' }
-      : { why: 'It is a damaged PDF.' }
+      ? { why: say.files.password }
+      : { why: say.files.damagedPdf }
   }
   try {
     const { numPages } = document
-    if (numPages > pagesMax) return { why: `It has ${numPages} pages: at most ${pagesMax} can be read.` }
+    if (numPages > pagesMax) return { why: say.files.tooManyPages(formatCount(numPages), formatCount(pagesMax)) }
     const pages: string[] = []
     let characters = 0
     for (let number = 1; number <= numPages; number++) {
-      if (signal.aborted) return { why: 'Reading was cancelled.' }
+      if (signal.aborted) return { why: say.files.cancelled }
       onPage(number, numPages)
       const { items } = await (await document.getPage(number)).getTextContent()
       const text = items
@@ -48,9 +50,9 @@ export async function readPdf(
       await new Promise((resolve) => setTimeout(resolve))
     }
     const text = pages.join('\n\n').trim()
-    return text === '' ? { why: 'It has no text, only pictures of pages: add these as pictures.' } : { text }
+    return text === '' ? { why: say.files.noTextPdf } : { text }
   } catch {
-    return { why: 'It is a damaged PDF.' }
+    return { why: say.files.damagedPdf }
   } finally {
     await document.loadingTask.destroy()
   }

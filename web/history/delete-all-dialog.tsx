@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 
@@ -12,25 +13,21 @@ export interface DeleteAllDialogProps {
 
 /** Confirms the deletion of all conversations. */
 export function DeleteAllDialog({ count, onClose, onDelete }: DeleteAllDialogProps): ReactNode {
-  const those = count === 1 ? '1 conversation' : `${count} conversations`
   return (
     <Dialog
-      title="Delete all conversations?"
+      title={say.history.deleteAllAsk}
       isOpen
       onClose={onClose}
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{say.common.cancel}</Button>
           <Button variant="danger" onClick={onDelete}>
-            Delete {those}
+            {say.history.deleteCount(count)}
           </Button>
         </>
       }
     >
-      <p>
-        {those} will be deleted from this browser, with drafts and pictures. This cannot be undone. They are kept
-        nowhere else, unless you export them first.
-      </p>
+      <p>{say.history.deleteAllHint(count)}</p>
     </Dialog>
   )
 }

@@ -1,4 +1,5 @@
 import { fileBlock } from '../files/file-blocks.ts'
+import { say } from '../texts/say.ts'
 import type { AssistantMessage, Conversation, Message } from './conversation.ts'
 import { oneLine } from './one-line.ts'
 import { branchOf } from './tree.ts'
@@ -40,7 +41,12 @@ function partsOf(message: Message): readonly string[] {
 
 function endOf({ status, error }: AssistantMessage): readonly string[] {
   if (status === 'complete') return []
-  const end = { streaming: 'Interrupted', interrupted: 'Interrupted', stopped: 'Stopped', failed: 'Failed' }[status]
+  const end = {
+    streaming: say.common.interrupted,
+    interrupted: say.common.interrupted,
+    stopped: say.common.stopped,
+    failed: say.common.failed,
+  }[status]
   return [`*${end}${error === undefined ? '' : `: ${plain(error.message)}`}*`]
 }
 

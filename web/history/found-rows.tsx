@@ -1,4 +1,5 @@
 import { useMemo, type ReactNode } from 'react'
+import { say } from '../texts/say.ts'
 import type { SearchHit } from './conversation.ts'
 import { findWords } from './fold.ts'
 import type { RowContext } from './grouped-rows.tsx'
@@ -16,7 +17,7 @@ export interface FoundRowsProps {
 export function FoundRows({ query, hits, context }: FoundRowsProps): ReactNode {
   const words = useMemo(() => wordsOf(query), [query])
   return (
-    <ul aria-label="Found" className="m-0 p-0">
+    <ul aria-label={say.history.found} className="m-0 p-0">
       {hits.map(({ head, excerpt }, index) => (
         <HistoryRow
           key={head.id}

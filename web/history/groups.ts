@@ -1,3 +1,5 @@
+import { language } from '../texts/locale.ts'
+import { say } from '../texts/say.ts'
 import type { ConversationHead } from './conversation.ts'
 
 /** Conversations under one heading. */
@@ -6,7 +8,7 @@ export interface Group {
   readonly heads: readonly ConversationHead[]
 }
 
-const month = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric' })
+const month = new Intl.DateTimeFormat(language, { month: 'long', year: 'numeric' })
 
 /**
  * Groups the list: pinned, today, yesterday, this week (since Monday), and the months before.
@@ -28,10 +30,10 @@ export function groupsOf(heads: readonly ConversationHead[], now: Date): readonl
     return label
   }
   function labelOf({ isPinned, updated }: ConversationHead): string {
-    if (isPinned) return 'Pinned'
-    if (updated >= today) return 'Today'
-    if (updated >= yesterday) return 'Yesterday'
-    return updated >= monday ? 'This week' : monthOf(updated)
+    if (isPinned) return say.history.pinned
+    if (updated >= today) return say.history.today
+    if (updated >= yesterday) return say.history.yesterday
+    return updated >= monday ? say.history.thisWeek : monthOf(updated)
   }
   return [...Map.groupBy(heads, labelOf)].map(([label, those]) => ({ label, heads: those }))
 }

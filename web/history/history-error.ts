@@ -1,10 +1,12 @@
+import { say } from '../texts/say.ts'
+
 /** A conversation was removed, here or in another tab, after this tab had read it. It was not written. */
 export class ConversationRemoved extends Error {
   override readonly name = 'ConversationRemoved'
   readonly id: string
 
   constructor(id: string) {
-    super('This conversation was deleted')
+    super(say.history.wasDeleted)
     this.id = id
   }
 }
@@ -19,7 +21,7 @@ export class HistoryOutdated extends Error {
   override readonly name = 'HistoryOutdated'
 
   constructor(options?: ErrorOptions) {
-    super('This page is older than another tab that is open', options)
+    super(say.history.outdatedError, options)
   }
 }
 
@@ -28,6 +30,6 @@ export class HistoryFull extends Error {
   override readonly name = 'HistoryFull'
 
   constructor(options?: ErrorOptions) {
-    super('The browser’s storage is full', options)
+    super(say.history.storageFull, options)
   }
 }

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import type { HistoryFault } from './conversation.ts'
@@ -10,8 +11,8 @@ export function FaultNotice({ fault }: { readonly fault: HistoryFault }): ReactN
   return (
     <Notice
       kind="warn"
-      title={isOutdated ? 'This page is older than another tab' : 'Lost when this tab is closed'}
-      actions={isOutdated ? <Button onClick={() => location.reload()}>Reload the page</Button> : undefined}
+      title={isOutdated ? say.history.outdated : say.history.lost}
+      actions={isOutdated ? <Button onClick={() => location.reload()}>{say.common.reloadPage}</Button> : undefined}
     >
       {whyAndWhatToDo[fault]}
     </Notice>
@@ -19,18 +20,21 @@ export function FaultNotice({ fault }: { readonly fault: HistoryFault }): ReactN
 }
 
 const whyAndWhatToDo: Readonly<Record<HistoryFault, string>> = {
-  unavailable:
-    'This browser stores nothing for the page: it is a private window, or storage is blocked. Export what you need.',
-  blocked: 'Another tab has the conversations open with an older version of this page. Close it, and they are saved.',
-  outdated: 'What you have written here since is lost with this tab. Copy it, then reload the page.',
-  full: 'The browser’s storage is full. Export and delete conversations, best those with pictures.',
+  unavailable: say.history.faults.unavailable,
+  blocked: say.history.faults.blocked,
+  outdated: say.history.faults.outdated,
+  full: say.history.faults.full,
 }
 
 /** Reports that the list is unreadable. */
 export function ReadFailed({ error, retry }: { readonly error: Error; readonly retry: () => void }): ReactNode {
   if (error instanceof HistoryOutdated) return <FaultNotice fault="outdated" />
   return (
-    <Notice kind="error" title="The conversations cannot be read" actions={<Button onClick={retry}>Try retry</Button>}>
+    <Notice
+      kind="error"
+      title={say.history.cannotBeRead}
+      actions={<Button onClick={retry}>{say.common.tryAgain}</Button>}
+    >
       {error.message}
     </Notice>
   )

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState, type ReactNode, type RefObject } 
 import { currentRoute } from '../app/route.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { lazily } from '../ui/lazily.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -56,14 +57,14 @@ export function HistoryList({ currentId }: { readonly currentId: string | undefi
           <Notice
             kind="error"
             title={problem.what}
-            actions={<Button onClick={() => setProblem(undefined)}>Dismiss</Button>}
+            actions={<Button onClick={() => setProblem(undefined)}>{say.common.dismiss}</Button>}
           >
             {problem.why}
           </Notice>
         )}
         {state.kind === 'failed' ? <ReadFailed error={state.error} retry={list.refresh} /> : null}
         {search.kind === 'failed' ? (
-          <Notice kind="error" title="The search failed">
+          <Notice kind="error" title={say.history.searchFailed}>
             {search.error.message}
           </Notice>
         ) : null}
@@ -109,15 +110,15 @@ function Rows({ state, search, currentId, field, attempt }: RowsProps): ReactNod
       case 'rename':
         return setRenaming(head.id)
       case 'pin':
-        return attempt('Cannot pin it', () => actions.pin(head))
+        return attempt(say.history.cannotPinIt, () => actions.pin(head))
       case 'save-json':
-        return attempt('Cannot export it', () => actions.saveJson(head))
+        return attempt(say.history.cannotExportIt, () => actions.saveJson(head))
       case 'save-markdown':
-        return attempt('Cannot export it', () => actions.saveMarkdown(head))
+        return attempt(say.history.cannotExportIt, () => actions.saveMarkdown(head))
       case 'save-html':
-        return attempt('Cannot export it', () => actions.saveHtml(head))
+        return attempt(say.history.cannotExportIt, () => actions.saveHtml(head))
       case 'delete':
-        return attempt('Cannot delete it', async () => {
+        return attempt(say.history.cannotDeleteIt, async () => {
           const at = ids.indexOf(head.id)
           await actions.remove(head)
           keys.focus(ids[at + 1] ?? ids[at - 1])
@@ -128,7 +129,7 @@ function Rows({ state, search, currentId, field, attempt }: RowsProps): ReactNod
   function endRename(title: string | undefined, head: ConversationHead, isLeft: boolean): void {
     setRenaming(undefined)
     if (!isLeft) keys.focus(head.id)
-    if (title !== undefined) attempt('Cannot rename it', () => actions.rename(head, title))
+    if (title !== undefined) attempt(say.history.cannotRenameIt, () => actions.rename(head, title))
   }
 
   const context: RowContext = {
@@ -166,7 +167,7 @@ function RowsBody({ state, search, hits, context, container }: RowsBodyProps): R
     <>
       <p className="px-3 py-1 text-xs text-muted">{sentenceOf(hits.length)}</p>
       {hits.length === 0 ? (
-        <p className="px-3 py-1 text-sm">No conversation has all of these words in its title or messages.</p>
+        <p className="px-3 py-1 text-sm">{say.history.noMatch}</p>
       ) : (
         <FoundRows query={search.query} hits={hits} context={context} />
       )}
@@ -185,8 +186,8 @@ function SearchField({ field, query, onChange }: SearchFieldProps): ReactNode {
     <input
       ref={field}
       type="search"
-      aria-label="Search the conversations"
-      placeholder="Search"
+      aria-label={say.common.searchConversations}
+      placeholder={say.history.search}
       autoComplete="off"
       value={query}
       className={

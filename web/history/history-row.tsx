@@ -1,5 +1,6 @@
 import { memo, useLayoutEffect, useRef, useState, type CSSProperties, type ReactNode } from 'react'
 import { hrefOf } from '../app/route.ts'
+import { say } from '../texts/say.ts'
 import { Menu } from '../ui/menu.tsx'
 import type { ConversationHead, SearchHit } from './conversation.ts'
 import type { TextRange } from './fold.ts'
@@ -79,7 +80,7 @@ export const HistoryRow = memo(function HistoryRow(props: HistoryRowProps): Reac
                 <HighlightedText text={excerpt.text} place={excerpt} />
               </bdi>
             )}
-            {head.isPinned ? <span className="sr-only"> (pinned)</span> : null}
+            {head.isPinned ? <span className="sr-only">{say.history.pinnedMark}</span> : null}
           </a>
           <RowMenu head={head} isTabStop={isTabStop} onCommand={onCommand} />
         </>
@@ -98,15 +99,15 @@ function RowMenu({ head, isTabStop, onCommand }: Pick<HistoryRowProps, 'head' | 
       }
     >
       <Menu
-        label={`More for ${oneLine(head.title)}`}
+        label={say.history.moreFor(oneLine(head.title))}
         tabIndex={isTabStop ? 0 : -1}
         items={[
-          { label: 'Rename', icon: 'edit', run: command('rename') },
-          { label: head.isPinned ? 'Unpin' : 'Pin', icon: 'pin', run: command('pin') },
-          { label: 'Export as JSON', icon: 'download', run: command('save-json') },
-          { label: 'Export as Markdown', icon: 'download', run: command('save-markdown') },
-          { label: 'Export as HTML', icon: 'download', run: command('save-html') },
-          { label: 'Delete', icon: 'trash', isDanger: true, run: command('delete') },
+          { label: say.history.rename, icon: 'edit', run: command('rename') },
+          { label: head.isPinned ? say.history.unpin : say.history.pin, icon: 'pin', run: command('pin') },
+          { label: say.history.exportJson, icon: 'download', run: command('save-json') },
+          { label: say.history.exportMarkdown, icon: 'download', run: command('save-markdown') },
+          { label: say.history.exportHtml, icon: 'download', run: command('save-html') },
+          { label: say.common.delete, icon: 'trash', isDanger: true, run: command('delete') },
         ]}
       />
     </div>
@@ -138,7 +139,7 @@ function TitleField({
   return (
     <input
       ref={field}
-      aria-label="Title of the conversation"
+      aria-label={say.history.titleOfConversation}
       value={text}
       maxLength={200}
       className={

@@ -1,3 +1,4 @@
+import { say } from '../texts/say.ts'
 import type { Changes } from './changes.ts'
 import type { Conversation, HistoryFault, HistoryStore, Message } from './conversation.ts'
 import type { HistoryBackend } from './history-backend.ts'
@@ -48,7 +49,7 @@ export function historyStore(
     restore: (conversation) => write(conversation, false),
     async amend(id, changes) {
       if (changes.title !== undefined && changes.title.length > titleLengthMax)
-        throw new InvalidConversation('the title is too long')
+        throw new InvalidConversation(say.history.titleTooLong)
       await backend.amend(id, changes)
       channel.publish(id)
     },

@@ -1,8 +1,11 @@
 import { useEffect, useEffectEvent, useState, type ReactNode } from 'react'
 import { useServices } from '../services.ts'
+import { rich } from '../texts/rich.tsx'
+import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { formatCount } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { importJson, type ImportFault, type ImportReport } from './transfer.ts'
 
@@ -30,7 +33,7 @@ export function ImportDialog({ file, attempt, onClose }: ImportDialogProps): Rea
   const { history } = useServices()
   const [state, setState] = useState<ImportState>({ kind: 'reading', done: 0, all: 0 })
   const onFile = useEffectEvent((signal: AbortSignal) =>
-    attempt(`Import of ${file.name}`, async () => {
+    attempt(say.history.importOf(file.name), async () => {
       try {
         const report = await importJson(file, history, (done, all) => {
           if (done % 50 === 0) setState({ kind: 'reading', done, all })
@@ -50,12 +53,12 @@ export function ImportDialog({ file, attempt, onClose }: ImportDialogProps): Rea
   }, [file])
   return (
     <Dialog
-      title={`Import of ${file.name}`}
+      title={say.history.importOf(file.name)}
       isOpen
       onClose={onClose}
       footer={
         <Button variant="primary" onClick={onClose}>
-          Close
+          {say.common.close}
         </Button>
       }
     >
@@ -74,11 +77,15 @@ function ImportBody({ state }: { readonly state: ImportState }): ReactNode {
   switch (state.kind) {
     case 'reading':
       return (
-        <p role="status">{state.all === 0 ? 'Reading the file…' : `${state.done} of ${state.all} conversations…`}</p>
+        <p role="status">
+          {state.all === 0
+            ? say.history.readingFile
+            : say.history.ofAll(formatCount(state.done), formatCount(state.all))}
+        </p>
       )
     case 'refused':
       return (
-        <Notice kind="error" title="Nothing was imported">
+        <Notice kind="error" title={say.history.nothingImported}>
           {state.why}
         </Notice>
       )
@@ -100,7 +107,9 @@ function Report({ report }: { readonly report: ImportReport }): ReactNode {
                 <FaultLine key={fault.place} fault={fault} />
               ))}
             </ul>
-            {faults.length > faultsShown ? <p>and {faults.length - faultsShown} more</p> : null}
+            {faults.length > faultsShown ? (
+              <p>{say.history.andMore(formatCount(faults.length - faultsShown))}</p>
+            ) : null}
           </Notice>
         </div>
       )}
@@ -109,25 +118,18 @@ function Report({ report }: { readonly report: ImportReport }): ReactNode {
 }
 
 function addedWords({ added, same }: ImportReport): string {
-  const here = same === 0 ? '' : ` ${same} ${same === 1 ? 'was' : 'were'} here already.`
-  return `${added === 1 ? '1 conversation was added.' : `${added} conversations were added.`}${here}`
+  return same === 0 ? say.history.added(added) : `${say.history.added(added)} ${say.history.same(same)}`
 }
 
 function faultWords({ faults: { length } }: ImportReport): string {
-  return `${length} ${length === 1 ? 'was' : 'were'} not imported`
+  return say.history.notImported(length)
 }
 
 function FaultLine({ fault: { place, title, why } }: { readonly fault: ImportFault }): ReactNode {
   return (
     <li>
-      Number {place}
-      {title === undefined ? null : (
-        <>
-          {' '}
-          (“<bdi>{title}</bdi>”)
-        </>
-      )}
-      : {why}
+      {say.history.numberAt(formatCount(place))}
+      {title === undefined ? null : <> {rich(say.history.quoted, { title: <bdi>{title}</bdi> })}</>}: {why}
     </li>
   )
 }

@@ -1,7 +1,9 @@
 import { useRef, useState, type ReactNode } from 'react'
 import { navigate } from '../app/route.ts'
 import { useServices } from '../services.ts'
+import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
+import { formatCount } from '../ui/format.ts'
 import { lazily } from '../ui/lazily.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { clearDeleted } from './deleted.ts'
@@ -27,36 +29,36 @@ export function ListMenu({ count, attempt }: ListMenuProps): ReactNode {
   async function exportAll(): Promise<void> {
     const [{ saveAll }, all] = await Promise.all([import('./list-tools.ts'), history.all()])
     await saveAll(all)
-    if (all.length < count) throw new Error(`${count - all.length} of ${count} are damaged and not in the file`)
-    announce(`${all.length} conversations exported`)
+    if (all.length < count) throw new Error(say.history.damaged(formatCount(count - all.length), formatCount(count)))
+    announce(say.history.exported(all.length))
   }
 
   async function deleteAll(): Promise<void> {
     setAsking(false)
     clearDeleted()
     await history.clear()
-    announce('All conversations deleted')
+    announce(say.history.allDeleted)
     navigate({ view: 'chat' })
   }
 
   return (
     <>
       <Menu
-        label="All conversations"
+        label={say.history.allConversations}
         items={[
           ...(count === 0
             ? []
             : [
                 {
-                  label: 'Export all',
+                  label: say.history.exportAll,
                   icon: 'download',
-                  run: () => attempt('Cannot export everything', exportAll),
+                  run: () => attempt(say.history.cannotExportAll, exportAll),
                 } as const,
               ]),
-          { label: 'Import…', icon: 'upload', run: () => field.current?.click() },
+          { label: say.history.import, icon: 'upload', run: () => field.current?.click() },
           ...(count === 0
             ? []
-            : [{ label: 'Delete all…', icon: 'trash', isDanger: true, run: () => setAsking(true) } as const]),
+            : [{ label: say.history.deleteAll, icon: 'trash', isDanger: true, run: () => setAsking(true) } as const]),
         ]}
       />
       <input
@@ -64,7 +66,7 @@ export function ListMenu({ count, attempt }: ListMenuProps): ReactNode {
         type="file"
         accept=".json,application/json"
         hidden
-        aria-label="File of conversations"
+        aria-label={say.history.fileOfConversations}
         onChange={({ target }) => {
           const [file] = target.files ?? []
           // Allows choosing the same file again.
@@ -78,7 +80,7 @@ export function ListMenu({ count, attempt }: ListMenuProps): ReactNode {
           <DeleteAllDialog
             count={count}
             onClose={() => setAsking(false)}
-            onDelete={() => attempt('Cannot delete', deleteAll)}
+            onDelete={() => attempt(say.history.cannotDelete, deleteAll)}
           />
         ) : null}
         {imported === undefined ? null : (

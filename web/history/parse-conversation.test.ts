@@ -150,7 +150,7 @@ describe('a conversation', () => {
     [['id'], '../x', 'id: is not an id'],
     [['id'], 'x'.repeat(65), 'id: is not an id'],
     [['title'], 5, 'title: expected a text, found the number 5'],
-    [['title'], 'x'.repeat(1_001), 'title: has 1001 characters, at most 1000 are allowed'],
+    [['title'], 'x'.repeat(1_001), 'title: has 1,001 characters, at most 1,000 are allowed'],
     [['isPinned'], 'true', 'isPinned: expected true or false, found a text'],
     [['created'], null, 'created: expected a number, found null'],
     [['created'], -1, 'created: -1 is not a time'],
@@ -231,7 +231,7 @@ describe('a conversation', () => {
   test('that is too large with its images is damaged', () => {
     const dataUrl = `data:image/png;base64,${'A'.repeat(conversationSizeMax)}`
     expect(whyOf(withValue(['messages', 0, 'images', 0, 'dataUrl'], dataUrl))).toMatch(
-      /^is too large: \d+ characters, at most 67108864 are kept$/,
+      /^is too large: [\d,]+ characters, at most 67,108,864 are kept$/,
     )
   })
 

@@ -1,4 +1,6 @@
 import type { TrailEntry } from '../../src/http/page/page-api.ts'
+import { formatCount } from '../texts/count.ts'
+import { say } from '../texts/say.ts'
 import { sizeOf } from './conversation-size.ts'
 import type {
   AnswerError,
@@ -69,7 +71,7 @@ function parsed<Value>(read: Read<Value>, value: unknown): Parsed<Value> {
 
 const id: Read<string> = (value, where) => {
   const found = text(value, where)
-  if (!isId(found)) throw new Damaged(where, 'is not an id')
+  if (!isId(found)) throw new Damaged(where, say.damage.notId)
   return found
 }
 
@@ -87,7 +89,7 @@ const conversation: Read<Conversation> = (value, where) => {
   }
   const size = sizeOf(found)
   if (size > conversationSizeMax)
-    throw new Damaged(where, `is too large: ${size} characters, at most ${conversationSizeMax} are kept`)
+    throw new Damaged(where, say.damage.tooLarge(formatCount(size), formatCount(conversationSizeMax)))
   return found
 }
 
@@ -143,17 +145,17 @@ function treeOf(found: readonly Message[], leaf: string | undefined, where: stri
   if (leaf === undefined) return { messages: found.map(({ parent: _, ...each }) => each) }
   const before = new Set<string>()
   for (const { id: messageId, parent } of found) {
-    if (parent !== undefined && !before.has(parent)) throw new Damaged(where, `${messageId} has no parent before it`)
+    if (parent !== undefined && !before.has(parent)) throw new Damaged(where, say.damage.noParent(messageId))
     before.add(messageId)
   }
-  if (!before.has(leaf)) throw new Damaged(where, 'the leaf is not among the messages')
+  if (!before.has(leaf)) throw new Damaged(where, say.damage.noLeaf)
   // The leaf of another program's file may have messages after it, which would be out of reach.
   return { messages: found, leaf: newestAfter(found, leaf) }
 }
 
 function refuseRepeatedIds(found: readonly Message[], where: string): void {
   const ids = new Set(found.map((each) => each.id))
-  if (ids.size !== found.length) throw new Damaged(where, 'two have the same id')
+  if (ids.size !== found.length) throw new Damaged(where, say.damage.sameId)
 }
 
 /** Image ids must be unique, since images are stored by id. */
@@ -162,7 +164,7 @@ function refuseForgedPictures(found: readonly Message[], where: string): void {
   for (const each of found) {
     if (each.role === 'user')
       for (const { id: pictureId, dataUrl } of each.images) {
-        if ((urls.get(pictureId) ?? dataUrl) !== dataUrl) throw new Damaged(where, 'two pictures have the same id')
+        if ((urls.get(pictureId) ?? dataUrl) !== dataUrl) throw new Damaged(where, say.damage.samePictureId)
         urls.set(pictureId, dataUrl)
       }
   }
@@ -226,7 +228,7 @@ const pictureUrl: Read<string> = (value, where) => {
   const found = text(value, where),
     start = startOfPicture(found)
   if (start === 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(found.slice(start))) {
-    throw new Damaged(where, 'is not a picture: only data:image/png, jpeg, webp, gif and avif in base64 are accepted')
+    throw new Damaged(where, say.damage.notPicture)
   }
   return found
 }

@@ -1,4 +1,6 @@
 import { isRecord } from '../../src/base/json-value.ts'
+import { formatCount } from '../texts/count.ts'
+import { say } from '../texts/say.ts'
 
 /** Stored or imported data is invalid. The message names the path, the expected and the found value. */
 export class Damaged extends Error {
@@ -21,7 +23,7 @@ export interface Fields {
 
 /** Starts reading an object. @throws {Damaged} if the value is not an object */
 export function fieldsOf(value: unknown, where: string): Fields {
-  if (!isRecord(value)) throw new Damaged(where, `expected an object, found ${kindOf(value)}`)
+  if (!isRecord(value)) throw new Damaged(where, say.damage.expectedFound(say.damage.object, kindOf(value)))
   const findWords = (name: string): string => (where === '' ? name : `${where}.${name}`)
   const valueOf = (name: string): unknown => (Object.hasOwn(value, name) ? value[name] : undefined)
   return {
@@ -41,7 +43,7 @@ function only<Name extends string, Value>(name: Name, value: Value): { readonly 
 
 /** Reads a text. */
 export const text: Read<string> = (value, where) => {
-  if (typeof value !== 'string') throw new Damaged(where, `expected a text, found ${kindOf(value)}`)
+  if (typeof value !== 'string') throw new Damaged(where, say.damage.expectedFound(say.damage.text, kindOf(value)))
   return value
 }
 
@@ -49,7 +51,8 @@ export const text: Read<string> = (value, where) => {
 export function textWithin(most: number): Read<string> {
   return (value, where) => {
     const found = text(value, where)
-    if (found.length > most) throw new Damaged(where, `has ${found.length} characters, at most ${most} are allowed`)
+    if (found.length > most)
+      throw new Damaged(where, say.damage.characters(formatCount(found.length), formatCount(most)))
     return found
   }
 }
@@ -57,20 +60,20 @@ export function textWithin(most: number): Read<string> {
 /** Reads a finite number. */
 export const number: Read<number> = (value, where) => {
   if (typeof value !== 'number' || !Number.isFinite(value))
-    throw new Damaged(where, `expected a number, found ${kindOf(value)}`)
+    throw new Damaged(where, say.damage.expectedFound(say.damage.number, kindOf(value)))
   return value === 0 ? 0 : value // JSON has no -0.
 }
 
 /** Reads a valid date in Unix milliseconds. */
 export const time: Read<number> = (value, where) => {
   const found = number(value, where)
-  if (found < 0 || found > 8.64e15) throw new Damaged(where, `${found} is not a time`)
+  if (found < 0 || found > 8.64e15) throw new Damaged(where, say.damage.notTime(String(found)))
   return found
 }
 
 /** `true` or `false`. */
 export const flag: Read<boolean> = (value, where) => {
-  if (typeof value !== 'boolean') throw new Damaged(where, `expected true or false, found ${kindOf(value)}`)
+  if (typeof value !== 'boolean') throw new Damaged(where, say.damage.expectedFound(say.damage.flag, kindOf(value)))
   return value
 }
 
@@ -80,23 +83,23 @@ export function oneOf<Value extends string>(...values: readonly Value[]): Read<V
     const found = values.find((each) => each === value)
     if (found !== undefined) return found
     const shown = typeof value === 'string' ? `'${value.slice(0, 40)}'` : kindOf(value)
-    throw new Damaged(where, `expected ${values.join(' or ')}, found ${shown}`)
+    throw new Damaged(where, say.damage.expectedFound(values.join(say.damage.or), shown))
   }
 }
 
 /** Reads a list. */
 export function listOf<Value>(read: Read<Value>): Read<readonly Value[]> {
   return (value, where) => {
-    if (!Array.isArray(value)) throw new Damaged(where, `expected a list, found ${kindOf(value)}`)
+    if (!Array.isArray(value)) throw new Damaged(where, say.damage.expectedFound(say.damage.list, kindOf(value)))
     return value.map((each: unknown, index) => read(each, `${where}[${index}]`))
   }
 }
 
 function kindOf(value: unknown): string {
-  if (value === undefined) return 'nothing'
+  if (value === undefined) return say.damage.nothing
   if (value === null) return 'null'
-  if (Array.isArray(value)) return 'a list'
-  if (typeof value === 'object') return 'an object'
-  if (typeof value === 'string') return 'a text'
-  return `${typeof value === 'number' ? 'the number' : 'a'} ${typeof value === 'number' ? value : typeof value}`
+  if (Array.isArray(value)) return say.damage.list
+  if (typeof value === 'object') return say.damage.object
+  if (typeof value === 'string') return say.damage.text
+  return typeof value === 'number' ? say.damage.theNumber(String(value)) : say.damage.aKind(typeof value)
 }

@@ -1,4 +1,5 @@
 import { navigate } from '../app/route.ts'
+import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import type { Conversation, ConversationHead, HistoryStore } from './conversation.ts'
 import { deleteUndoable } from './deleted.ts'
@@ -24,7 +25,7 @@ export interface RowActions {
 export function rowActions(history: HistoryStore, currentId: () => string | undefined): RowActions {
   async function whole({ id, title }: ConversationHead): Promise<Conversation> {
     const conversation = await history.get(id)
-    if (conversation === undefined) throw new Error(`“${title}” cannot be read`)
+    if (conversation === undefined) throw new Error(say.history.notReadTitle(title))
     return conversation
   }
 
@@ -33,11 +34,11 @@ export function rowActions(history: HistoryStore, currentId: () => string | unde
       const title = chosenTitle(text)
       if (title === '' || title === before) return
       await history.amend(id, { title, isTitled: true })
-      announce(`Renamed to ${title}`)
+      announce(say.history.renamed(title))
     },
     async pin({ id, isPinned }) {
       await history.amend(id, { isPinned: !isPinned })
-      announce(isPinned ? 'Unpinned' : 'Pinned')
+      announce(isPinned ? say.history.unpinned : say.history.pinned)
     },
     async saveJson(head) {
       const [{ saveJson }, conversation] = await Promise.all([import('./list-tools.ts'), whole(head)])
@@ -53,7 +54,7 @@ export function rowActions(history: HistoryStore, currentId: () => string | unde
     },
     async remove({ id }) {
       await deleteUndoable(history, id)
-      announce('Deleted. Undo is at the bottom of the page.')
+      announce(say.history.deletedUndo)
       if (currentId() === id) navigate({ view: 'chat' })
     },
   }

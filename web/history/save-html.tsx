@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Markdown } from '../markdown/markdown.tsx'
+import { language } from '../texts/locale.ts'
+import { say } from '../texts/say.ts'
 import type { AssistantMessage, Conversation, Message } from './conversation.ts'
 import { oneLine } from './one-line.ts'
 import { fileNameOf, saveFile } from './save-file.ts'
@@ -62,7 +64,7 @@ function documentOf(title: string, box: HTMLElement): string {
   const style = [...document.styleSheets].flatMap(({ cssRules }) => [...cssRules].map(({ cssText }) => cssText))
   const head = document.implementation.createHTMLDocument(title).querySelector('title')
   return `<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
@@ -86,7 +88,7 @@ function SavedPage({ conversation }: { readonly conversation: Conversation }): R
         {[settings.model ?? '', new Date(created).toISOString().slice(0, 10)].filter((each) => each !== '').join(' · ')}
       </p>
       {settings.system.trim() === '' ? null : (
-        <Folded summary="System prompt">
+        <Folded summary={say.common.systemPrompt}>
           <p className="whitespace-pre-wrap wrap-anywhere">{settings.system}</p>
         </Folded>
       )}
@@ -103,7 +105,7 @@ function SavedMessage({ message }: { readonly message: Message }): ReactNode {
   if (message.role === 'user')
     return (
       <div className="flex flex-col items-end gap-2">
-        <h2 className="sr-only">You said</h2>
+        <h2 className="sr-only">{say.common.youSaid}</h2>
         {message.images.map(({ id, name, dataUrl }) => (
           <img key={id} src={dataUrl} alt={name} className="max-h-80 max-w-full rounded-lg" />
         ))}
@@ -122,9 +124,9 @@ function SavedMessage({ message }: { readonly message: Message }): ReactNode {
   const end = endOf(message)
   return (
     <>
-      <h2 className="sr-only">Answer</h2>
+      <h2 className="sr-only">{say.common.answer}</h2>
       {message.reasoning.trim() === '' ? null : (
-        <Folded summary="Reasoning">
+        <Folded summary={say.history.reasoning}>
           <Markdown text={message.reasoning} isStreaming={false} />
         </Folded>
       )}
@@ -147,10 +149,10 @@ function Folded({ summary, children }: { readonly summary: string; readonly chil
 function endOf({ status, error, provenance }: AssistantMessage): string {
   const ends = {
     complete: '',
-    streaming: 'Interrupted',
-    interrupted: 'Interrupted',
-    stopped: 'Stopped',
-    failed: 'Failed',
+    streaming: say.common.interrupted,
+    interrupted: say.common.interrupted,
+    stopped: say.common.stopped,
+    failed: say.common.failed,
   }
   return [provenance?.provider, provenance?.model, ends[status], error?.message]
     .filter((each) => each !== undefined && each !== '')

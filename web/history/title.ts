@@ -1,9 +1,10 @@
+import { say } from '../texts/say.ts'
 import type { UserMessage } from './conversation.ts'
 import { oneLine } from './one-line.ts'
 import { plainFormulas } from './plain-formulas.ts'
 
 const longest = 60
-const untitled = 'New conversation'
+const untitled = say.common.newConversation
 
 const letters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 

@@ -207,7 +207,7 @@ describe('a file is refused', () => {
     [
       'too many',
       `{"format":"svc-conversations","version":1,"conversations":[${'0,'.repeat(100_000)}0]}`,
-      'The file holds 100001 conversations. At most 100000 are read.',
+      'The file holds 100,001 conversations. At most 100,000 are read.',
     ],
     ['very deep', '['.repeat(1_000_000), 'The file is not JSON, or it is incomplete.'],
   ])('that is %s', async (_what, text, message) => {

@@ -1,5 +1,7 @@
 import { isRecord } from '../../src/base/json-value.ts'
 import { newId } from '../new-id.ts'
+import { say } from '../texts/say.ts'
+import { formatCount } from '../ui/format.ts'
 import type { Conversation, HistoryStore } from './conversation.ts'
 import { oneLine } from './one-line.ts'
 import { parseConversation } from './parse-conversation.ts'
@@ -83,32 +85,34 @@ export async function importJson(
   return { ...report, faults }
 }
 
-const full = 'the browser’s storage is full'
+const full = say.history.refused.full
 
 async function parseFile(file: Blob): Promise<unknown> {
   if (file.size > importBytesMax)
     throw new ImportRefused(
-      `The file has ${Math.ceil(file.size / 1024 / 1024)} MB. At most ${importBytesMax / 1024 / 1024} MB are read.`,
+      say.history.refused.size(
+        formatCount(Math.ceil(file.size / 1024 / 1024)),
+        formatCount(importBytesMax / 1024 / 1024),
+      ),
     )
   try {
     return JSON.parse(await file.text())
   } catch (error) {
-    throw new ImportRefused('The file is not JSON, or it is incomplete.', { cause: error })
+    throw new ImportRefused(say.history.refused.notJson, { cause: error })
   }
 }
 
 function entriesOf(content: unknown): readonly unknown[] {
   if (!isRecord(content) || content['format'] !== format || !Array.isArray(content['conversations'])) {
-    throw new ImportRefused('The file has no conversations of this service. Choose a file made by Export here.')
+    throw new ImportRefused(say.history.refused.noConversations)
   }
   if (content['version'] !== linearVersion && content['version'] !== treeVersion)
     throw new ImportRefused(
-      `The file is of version ${String(content['version']).slice(0, 20)}. This page reads versions ${linearVersion} ` +
-        `and ${treeVersion}.`,
+      say.history.refused.version(String(content['version']).slice(0, 20), String(linearVersion), String(treeVersion)),
     )
   if (content['conversations'].length > conversationsMax)
     throw new ImportRefused(
-      `The file holds ${content['conversations'].length} conversations. At most ${conversationsMax} are read.`,
+      say.history.refused.tooMany(formatCount(content['conversations'].length), formatCount(conversationsMax)),
     )
   return content['conversations']
 }

@@ -2,6 +2,8 @@ import { useEffect, useState, type ReactNode } from 'react'
 import { navigate } from '../app/route.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
+import { rich } from '../texts/rich.tsx'
+import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { deleted, clearDeleted, restoreDeleted } from './deleted.ts'
@@ -25,10 +27,10 @@ export function UndoBar(): ReactNode {
     setHeld(false)
     try {
       const [first, ...others] = await restoreDeleted()
-      announce(others.length === 0 ? 'Put back' : `${others.length + 1} conversations put back`)
+      announce(others.length === 0 ? say.history.putBack : say.history.putBackCount(others.length + 1))
       if (first !== undefined && others.length === 0) navigate({ view: 'chat', id: first.id })
     } catch (error) {
-      announce(`It could not be put back: ${error instanceof Error ? error.message : String(error)}`)
+      announce(say.history.putBackFailed(error instanceof Error ? error.message : String(error)))
     }
   }
 
@@ -37,7 +39,7 @@ export function UndoBar(): ReactNode {
   } = last
   return (
     <aside
-      aria-label="Deleted"
+      aria-label={say.history.deleted}
       className={
         'fixed inset-x-2 bottom-28 z-20 flex items-center gap-2 rounded-xl border border-line bg-raised py-1 pr-1 ' +
         'pl-3 text-sm shadow-lg sm:right-auto sm:w-[17rem] lg:bottom-2'
@@ -48,16 +50,12 @@ export function UndoBar(): ReactNode {
       onBlur={() => setHeld(false)}
     >
       <span className="min-w-0 flex-1 truncate">
-        {others.length === 0 ? (
-          <>
-            Deleted “<bdi>{first?.title}</bdi>”
-          </>
-        ) : (
-          `Deleted ${others.length + 1} conversations`
-        )}
+        {others.length === 0
+          ? rich(say.history.deletedTitle, { title: <bdi>{first?.title}</bdi> })
+          : say.history.deletedCount(others.length + 1)}
       </span>
-      <Button onClick={() => void undo()}>Undo</Button>
-      <IconButton label="Dismiss" icon="close" onClick={clearDeleted} />
+      <Button onClick={() => void undo()}>{say.common.undo}</Button>
+      <IconButton label={say.common.dismiss} icon="close" onClick={clearDeleted} />
     </aside>
   )
 }

@@ -1,5 +1,7 @@
 import { useEffect, useState } from 'react'
+import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
+import { formatCount } from '../ui/format.ts'
 import type { HistoryStore, SearchHit } from './conversation.ts'
 
 /** State of a search. */
@@ -45,7 +47,7 @@ export function useSearch(history: HistoryStore, query: string): Search {
 
 /** Number of results as a sentence. */
 export function sentenceOf(count: number): string {
-  if (count === 0) return 'Nothing found'
-  if (count >= hitsMax) return `The latest ${hitsMax} are shown. More words narrow it down.`
-  return count === 1 ? '1 conversation found' : `${count} conversations found`
+  if (count === 0) return say.history.foundNone
+  if (count >= hitsMax) return say.history.foundMany(formatCount(hitsMax))
+  return say.history.foundCount(count)
 }

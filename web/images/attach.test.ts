@@ -164,7 +164,7 @@ describe('readImages', () => {
 
   test('does not decode more than 100 million pixels', async () => {
     const browser = fakeBrowser()
-    expect(await whyRefused(pngHead(20_000, 5_001), browser.decode)).toContain('20000 × 5001')
+    expect(await whyRefused(pngHead(20_000, 5_001), browser.decode)).toContain('20,000 × 5,001')
     expect(await whyRefused(avifOf([1, 1], [65_000, 65_000]), browser.decode)).toContain('million')
     expect(browser.most).toBe(0)
     expect(await whyRefused(pngHead(20_000, 5_000), browser.decode)).toBeUndefined()

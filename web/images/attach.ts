@@ -1,5 +1,7 @@
 import type { ImageAttachment } from '../history/conversation.ts'
 import { newId } from '../new-id.ts'
+import { say } from '../texts/say.ts'
+import { formatCount } from '../ui/format.ts'
 import { decodeImage, type DecodeImage, type Drawing, type DecodedImage } from './decode-image.ts'
 import { readImageHeader, type ImageHeader, type Size } from './image-header.ts'
 
@@ -57,10 +59,10 @@ export async function readImages(
     const isWithinLimit = attached.length + images.length < imageLimits.images
     const read = isWithinLimit
       ? await readImage(file, name, decode)
-      : refuse(`At most ${imageLimits.images} pictures fit into one message.`)
+      : refuse(say.images.atMost(formatCount(imageLimits.images)))
     if (read.kind === 'refused') refused.push({ name, why: read.why })
     else if (characters + read.image.dataUrl.length > imageLimits.characters)
-      refused.push({ name, why: 'Together the pictures of this message would be too large to send.' })
+      refused.push({ name, why: say.images.tooLarge })
     else {
       images.push(read.image)
       characters += read.image.dataUrl.length
@@ -91,22 +93,24 @@ function refuse(why: string): Extract<ReadImage, { kind: 'refused' }> {
 }
 
 async function readImage(file: File, name: string, decode: DecodeImage): Promise<ReadImage> {
-  if (file.size > imageLimits.fileBytes) return refuse(`It is larger than ${megabytes(imageLimits.fileBytes)}.`)
+  if (file.size > imageLimits.fileBytes) return refuse(say.images.larger(megabytes(imageLimits.fileBytes)))
   const bytes = await bytesOf(file)
-  if (bytes === undefined) return refuse('It could not be read.')
+  if (bytes === undefined) return refuse(say.images.notRead)
   const header = readImageHeader(bytes)
   if (!isPicture(header)) return refuse(whyNot(header))
   const { width, height } = header.size
   if (width * height > imageLimits.pixels)
-    return refuse(`It has ${width} × ${height} pixels: at most ${imageLimits.pixels / 1_000_000} million can be read.`)
+    return refuse(
+      say.images.tooManyPixels(formatCount(width), formatCount(height), formatCount(imageLimits.pixels / 1_000_000)),
+    )
   const source = new Blob([bytes], { type: `image/${header.kind}` })
   const decoded = await decodeOrUndefined(source, decode)
-  if (decoded === undefined) return refuse('It is broken: it could not be decoded.')
+  if (decoded === undefined) return refuse(say.images.broken)
   try {
     const sent = canSendAsIs(header, source)
       ? { blob: source, size: decoded }
       : await encode(decoded, header.kind === 'png')
-    if (sent === undefined) return refuse('This browser could not scale it down.')
+    if (sent === undefined) return refuse(say.images.notScaled)
     return {
       kind: 'image',
       image: {
@@ -131,13 +135,13 @@ function isPicture(header: ImageHeader): header is PictureHeader {
 function whyNot(header: Exclude<ImageHeader, PictureHeader>): string {
   switch (header.kind) {
     case 'svg':
-      return 'It is a drawing (SVG), which models do not read: save it as PNG.'
+      return say.images.svg
     case 'heic':
-      return 'It is in HEIC, which most models and browsers do not read: save it as JPEG.'
+      return say.images.heic
     case 'broken':
-      return 'It is broken: only its beginning is a picture.'
+      return say.images.onlyBeginning
     case 'unknown':
-      return 'It is not a picture that can be sent: PNG, JPEG, WebP, GIF and AVIF can.'
+      return say.images.unknown
   }
 }
 
@@ -222,5 +226,5 @@ function latin1(bytes: Uint8Array): string {
 }
 
 function megabytes(bytes: number): string {
-  return `${bytes / 1024 / 1024} MB`
+  return say.images.megabytes(formatCount(bytes / 1024 / 1024))
 }

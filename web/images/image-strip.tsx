@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react'
 import type { ImageAttachment } from '../history/conversation.ts'
+import { say } from '../texts/say.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icon.tsx'
 
@@ -17,7 +18,7 @@ export function ImageStrip({ images, onRemove }: ImageStripProps): ReactNode {
   if (images.length === 0) return null
   return (
     <>
-      <ul aria-label="Pictures" className="flex flex-wrap gap-3">
+      <ul aria-label={say.common.pictures} className="flex flex-wrap gap-3">
         {images.map((image) => (
           <li key={image.id} className="relative">
             <button
@@ -26,14 +27,14 @@ export function ImageStrip({ images, onRemove }: ImageStripProps): ReactNode {
               onClick={() => setShown(image.id)}
               className="block overflow-hidden rounded-lg border border-line bg-panel"
             >
-              <span className="sr-only">Show </span>
+              <span className="sr-only">{say.common.show}</span>
               <img src={sourceOf(image)} alt={image.name} width={80} height={80} className="size-20 object-cover" />
             </button>
             {onRemove === undefined ? null : (
               <button
                 type="button"
-                aria-label={`Remove ${image.name}`}
-                title={`Remove ${image.name}`}
+                aria-label={say.common.remove(image.name)}
+                title={say.common.remove(image.name)}
                 onClick={() => onRemove(image.id)}
                 className={
                   'absolute -top-2 -right-2 inline-flex size-7 items-center justify-center rounded-full border ' +
@@ -47,7 +48,7 @@ export function ImageStrip({ images, onRemove }: ImageStripProps): ReactNode {
         ))}
       </ul>
       <Dialog
-        title={large?.name ?? 'Picture'}
+        title={large?.name ?? say.images.picture}
         isOpen={large !== undefined}
         onClose={() => setShown(undefined)}
         size="lg"

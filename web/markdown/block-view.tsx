@@ -1,4 +1,5 @@
 import { memo, type ReactNode } from 'react'
+import { say } from '../texts/say.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import type { Alert, Block, Item } from './block.ts'
 import { CodeBlock } from './code-block.tsx'
@@ -66,7 +67,7 @@ export const BlockView = memo(function BlockView({
       return (
         <details open={block.isOpen} dir="auto" className="rounded-lg border border-line px-3 py-2">
           <summary className="w-fit">
-            {block.summary === '' ? 'Details' : <InlineText text={block.summary} definitions={definitions} />}
+            {block.summary === '' ? say.common.details : <InlineText text={block.summary} definitions={definitions} />}
           </summary>
           <div className="space-y-3 pt-2">
             <NestedBlocks blocks={block.children} definitions={definitions} />
@@ -202,7 +203,7 @@ const ListItem = memo(function ListItem({ item, definitions }: DefinitionsProps 
         disabled
         checked={item.task === 'done'}
         readOnly
-        aria-label={item.task === 'done' ? 'Done' : 'Not done'}
+        aria-label={item.task === 'done' ? say.markdown.done : say.markdown.notDone}
         className="-ms-6 size-4 shrink-0 self-start translate-y-1"
       />
       <div className="min-w-0 space-y-2">{children}</div>

@@ -1,4 +1,5 @@
 import { memo, useState, type ReactNode } from 'react'
+import { say } from '../texts/say.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { lazily } from '../ui/lazily.tsx'
 import { showBidiControls } from './bidi.ts'
@@ -27,7 +28,7 @@ export function CodeBlock({ code }: { readonly code: Extract<Block, { kind: 'cod
         {code.isOpen ? null : (
           <CodeTools text={() => chunks.join('')} info={info} language={language} look={look} onLook={setLook} />
         )}
-        <CopyButton label="Copy code" text={() => chunks.join('')} />
+        <CopyButton label={say.markdown.copyCode} text={() => chunks.join('')} />
       </div>
       {look === 'preview' ? (
         <CodePreview text={chunks.join('')} />
@@ -35,7 +36,7 @@ export function CodeBlock({ code }: { readonly code: Extract<Block, { kind: 'cod
         <pre
           role="group"
           tabIndex={0}
-          aria-label={language === '' ? 'Code' : `Code, ${language}`}
+          aria-label={language === '' ? say.markdown.code : say.markdown.codeIn(language)}
           className={
             'overflow-x-auto p-3 font-mono text-sm -outline-offset-2 ' + (look === 'plain' ? '' : 'whitespace-pre-wrap')
           }

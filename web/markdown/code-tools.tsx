@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { saveFile } from '../history/save-file.ts'
+import { say } from '../texts/say.ts'
 import { IconButton } from '../ui/button.tsx'
 import { codeFileName } from './code-file-name.ts'
 
@@ -37,10 +38,10 @@ export function CodeTools({
   )
   return (
     <>
-      {/^(?:html?|svg)$/.test(language) ? choice('Preview', 'preview') : null}
-      {choice('Wrap', 'wrapped')}
+      {/^(?:html?|svg)$/.test(language) ? choice(say.markdown.preview, 'preview') : null}
+      {choice(say.markdown.wrap, 'wrapped')}
       <IconButton
-        label="Download code"
+        label={say.markdown.downloadCode}
         icon="download"
         onClick={() => saveFile(new Blob([text()], { type: 'text/plain' }), codeFileName(info, language))}
       />
@@ -53,13 +54,11 @@ export function CodePreview({ text }: { readonly text: string }): ReactNode {
   return (
     <>
       {/<script|\son\w+\s*=/i.test(text) ? (
-        <p className="border-b border-line px-3 py-1 text-xs text-muted">
-          Scripts do not run in the preview. Download the code to run it.
-        </p>
+        <p className="border-b border-line px-3 py-1 text-xs text-muted">{say.markdown.noScripts}</p>
       ) : null}
       <iframe
         src="/preview"
-        title="Preview"
+        title={say.markdown.preview}
         sandbox="allow-scripts"
         referrerPolicy="no-referrer"
         // The frame has no origin that could be named.

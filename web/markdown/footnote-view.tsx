@@ -1,4 +1,5 @@
 import type { MouseEvent, ReactNode } from 'react'
+import { say } from '../texts/say.ts'
 
 /** A mark that leads to the footnote with this label. */
 export function FootnoteMark({ label }: { readonly label: string }): ReactNode {
@@ -6,7 +7,7 @@ export function FootnoteMark({ label }: { readonly label: string }): ReactNode {
     <sup>
       <button
         type="button"
-        aria-label={`Footnote ${label}`}
+        aria-label={say.markdown.footnote(label)}
         data-mark={label}
         onClick={(event) => focusOn(event, 'footnote', label)}
         className="px-0.5 text-accent hover:underline"
@@ -23,7 +24,7 @@ export function Footnote({ label, children }: { readonly label: string; readonly
     <div data-footnote={label} tabIndex={-1} className="flex gap-2 text-sm">
       <button
         type="button"
-        aria-label={`Back to the mark of footnote ${label}`}
+        aria-label={say.markdown.backToMark(label)}
         onClick={(event) => focusOn(event, 'mark', label)}
         className="self-start text-accent hover:underline"
       >

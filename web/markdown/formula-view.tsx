@@ -1,4 +1,5 @@
 import { memo, useDeferredValue, useEffect, useMemo, useState, type ReactNode } from 'react'
+import { say } from '../texts/say.ts'
 import { showBidiControls } from './bidi.ts'
 import type { showFormula } from './show-formula.ts'
 
@@ -39,7 +40,12 @@ export const FormulaView = memo(function FormulaView({
       </code>
     )
   return isDisplay ? (
-    <span role="group" tabIndex={0} aria-label="Formula" className="block overflow-x-auto overflow-y-clip py-1">
+    <span
+      role="group"
+      tabIndex={0}
+      aria-label={say.markdown.formula}
+      className="block overflow-x-auto overflow-y-clip py-1"
+    >
       {formula}
     </span>
   ) : (

@@ -1,4 +1,5 @@
 import { memo, type ReactNode } from 'react'
+import { say } from '../texts/say.ts'
 import { definitionsFor, noDefinitions, type Definitions } from './definitions.ts'
 import { FootnoteMark } from './footnote-view.tsx'
 import { FormulaView } from './formula-view.tsx'
@@ -105,7 +106,7 @@ function ArrivingImage({
   if (source !== undefined) return <ShownImage source={source} alternative={alternative} />
   return (
     <span className="text-muted">
-      {alternative === '' ? 'An image is arriving…' : `An image is arriving: ${alternative}…`}
+      {alternative === '' ? say.markdown.imageArriving : say.markdown.imageArrivingNamed(alternative)}
     </span>
   )
 }

@@ -1,4 +1,5 @@
 import { memo, useRef, type ReactNode, type Ref } from 'react'
+import { say } from '../texts/say.ts'
 import type { Alignment, Block, Row } from './block.ts'
 import type { Definitions } from './definitions.ts'
 import { InlineText } from './inline-view.tsx'
@@ -160,5 +161,5 @@ function labelOf(header: Row): string {
     .map((cell) => cell.replace(/[*_`~]/g, '').trim())
     .filter((name) => name !== '')
     .join(', ')
-  return names === '' ? 'Table' : `Table: ${names.slice(0, 120)}`
+  return names === '' ? say.markdown.table : say.markdown.tableOf(names.slice(0, 120))
 }

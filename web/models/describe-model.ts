@@ -1,5 +1,7 @@
 import type { Price } from '../../src/formats/model.ts'
 import type { ModelEntry, ModelOffer } from '../../src/http/page/page-api.ts'
+import { language } from '../texts/locale.ts'
+import { say } from '../texts/say.ts'
 
 /** Formats tokens shortly: `128k`, `1.05M`, `512`. */
 export function formatContext(tokens: number): string {
@@ -11,9 +13,9 @@ export function formatContext(tokens: number): string {
 /** Formats the price of a million tokens, input and output: `$0.15 / $0.60`, `free`. */
 export function formatPrice(price: Price): string {
   const { input, output, request = 0 } = price
-  if (isFreePrice(price)) return 'free'
+  if (isFreePrice(price)) return say.models.freePrice
   return input === 0 && output === 0
-    ? `${formatDollars(request)} a request`
+    ? say.models.aRequest(formatDollars(request))
     : `${formatDollars(input)} / ${formatDollars(output)}`
 }
 
@@ -23,23 +25,25 @@ function isFreePrice({ input, output, request = 0 }: Price): boolean {
 
 /** The price as a screen reader should read it. */
 export function spokenPrice(price: Price): string {
-  const { input, output } = price
-  return input === 0 && output === 0
-    ? formatPrice(price)
-    : `${formatDollars(input)} in, ${formatDollars(output)} out per million tokens`
+  return hasNoTokenPrice(price) ? formatPrice(price) : say.models.perMillion(spokenStart(price))
 }
 
-const wholeDollars = new Intl.NumberFormat('en', { maximumFractionDigits: 0, useGrouping: false })
-const dollarsAndLess = new Intl.NumberFormat('en', {
+function hasNoTokenPrice({ input, output }: Price): boolean {
+  return input === 0 && output === 0
+}
+
+const dollars = { style: 'currency', currency: 'USD', useGrouping: false } as const
+const wholeDollars = new Intl.NumberFormat(language, { ...dollars, maximumFractionDigits: 0 })
+const dollarsAndLess = new Intl.NumberFormat(language, {
+  ...dollars,
   minimumFractionDigits: 2,
   maximumFractionDigits: 8,
-  useGrouping: false,
 })
 
 /** At most four significant digits, which hides rounding errors. */
 function formatDollars(amount: number): string {
   const rounded = Number(amount.toPrecision(4))
-  return `$${(Number.isInteger(rounded) ? wholeDollars : dollarsAndLess).format(rounded)}`
+  return (Number.isInteger(rounded) ? wholeDollars : dollarsAndLess).format(rounded)
 }
 
 function shortest(value: number): string {
@@ -63,15 +67,21 @@ export function priceRange({ offers }: Pick<ModelEntry, 'offers'>): PriceText | 
   const isOne = formatPrice(low) === formatPrice(high),
     isPartial = prices.length < offers.length
   const text = isOne ? formatPrice(low) : `${formatPrice(low)} – ${formatPrice(high)}`
-  const spoken = isOne ? spokenPrice(low) : `${spokenStart(low)} to ${spokenPrice(high)}`
+  const spoken = isOne ? spokenPrice(low) : say.models.to(spokenStart(low), spokenPrice(high))
   return {
-    text: isPartial ? `${text} or unknown` : text,
-    spoken: `${spoken}${isPartial ? ' or not known' : ''}${isOne && !isPartial ? '' : ', depending on the provider'}`,
+    text: isPartial ? say.models.orUnknown(text) : text,
+    spoken: [
+      spoken,
+      isPartial ? say.models.orNotKnown : '',
+      isOne && !isPartial ? '' : say.models.dependsOnProvider,
+    ].join(''),
   }
 }
 
 function spokenStart(price: Price): string {
-  return spokenPrice(price).replace(' per million tokens', '')
+  return hasNoTokenPrice(price)
+    ? formatPrice(price)
+    : say.models.inAndOut(formatDollars(price.input), formatDollars(price.output))
 }
 
 /** Whether every provider is known to serve it for free. */

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from 'react'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
+import { say } from '../texts/say.ts'
 import { Icon } from '../ui/icon.tsx'
 import { lazily } from '../ui/lazily.tsx'
 import { useModal } from '../ui/use-modal.ts'
@@ -52,7 +53,7 @@ export function ModelPicker({ model, onChange }: ModelPickerProps): ReactNode {
         type="button"
         aria-haspopup="dialog"
         aria-expanded={isOpen}
-        title={isUnlisted ? `${model} is not listed by any provider` : model}
+        title={isUnlisted ? say.models.notListedTitle(model ?? '') : model}
         onClick={() => setOpen(true)}
         className={
           'inline-flex min-h-9 max-w-full min-w-0 items-center gap-1.5 rounded-lg px-2.5 py-1.5 text-sm ' +
@@ -62,15 +63,15 @@ export function ModelPicker({ model, onChange }: ModelPickerProps): ReactNode {
         {isUnlisted ? <Icon name="warn" className="size-4 text-warn" /> : null}
         <span className="truncate">
           {model === undefined ? (
-            'Choose a model'
+            say.common.chooseModel
           ) : (
             <>
-              <span className="sr-only">Model: </span>
+              <span className="sr-only">{say.models.modelIs}</span>
               {model}
             </>
           )}
         </span>
-        {isUnlisted ? <span className="sr-only"> (not listed by any provider)</span> : null}
+        {isUnlisted ? <span className="sr-only">{say.models.notListed}</span> : null}
         <Icon name="chevron" className="size-4 text-muted" />
       </button>
       {isOpen ? (
@@ -95,7 +96,7 @@ function PickerDialog({ opener, onClose, children }: PickerDialogProps): ReactNo
   return (
     <dialog
       {...modal}
-      aria-label="Choose a model"
+      aria-label={say.common.chooseModel}
       className={
         'h-dvh max-h-none w-screen max-w-none border-line bg-panel p-0 text-ink shadow-xl sm:mt-[8vh] ' +
         'sm:h-[min(36rem,80dvh)] sm:w-[calc(100vw-2rem)] sm:max-w-2xl sm:rounded-xl sm:border'

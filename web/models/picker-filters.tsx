@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { say } from '../texts/say.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import type { ModelFilters } from './search-models.ts'
 
@@ -14,16 +15,24 @@ export interface PickerFiltersProps {
 export function PickerFilters({ filters, onChange, providers }: PickerFiltersProps): ReactNode {
   const { provider, ...switches } = filters
   return (
-    <div role="group" aria-label="Filters" className="flex flex-wrap items-center gap-2 border-b border-line px-3 py-2">
-      <Chip label="Free" isOn={filters.isFree} onPress={() => onChange({ ...filters, isFree: !filters.isFree })} />
+    <div
+      role="group"
+      aria-label={say.models.filters}
+      className="flex flex-wrap items-center gap-2 border-b border-line px-3 py-2"
+    >
       <Chip
-        label="Images"
+        label={say.models.free}
+        isOn={filters.isFree}
+        onPress={() => onChange({ ...filters, isFree: !filters.isFree })}
+      />
+      <Chip
+        label={say.models.images}
         icon="image"
         isOn={filters.takesImages}
         onPress={() => onChange({ ...filters, takesImages: !filters.takesImages })}
       />
       <select
-        aria-label="Provider"
+        aria-label={say.common.provider}
         value={provider ?? ''}
         onChange={({ target }) => onChange(target.value === '' ? switches : { ...switches, provider: target.value })}
         className={
@@ -31,7 +40,7 @@ export function PickerFilters({ filters, onChange, providers }: PickerFiltersPro
           (provider === undefined ? 'border-line' : 'border-accent text-accent')
         }
       >
-        <option value="">All providers</option>
+        <option value="">{say.models.allProviders}</option>
         {providers.map((name) => (
           <option key={name} value={name}>
             {name}

@@ -1,4 +1,7 @@
 import { memo, type ReactNode } from 'react'
+import { rich } from '../texts/rich.tsx'
+import { say } from '../texts/say.ts'
+import { formatCount } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { formatContext, otherInputs, priceRange, takesImages, type PriceText } from './describe-model.ts'
 import type { PickerRow } from './picker-rows.ts'
@@ -70,13 +73,14 @@ function ModelRow({
       <span className="flex min-w-0 flex-1 flex-wrap items-center gap-x-4 py-1.5 max-sm:py-2">
         <span className="min-w-0 flex-1 basis-56">
           <ModelName name={entry.name} isCurrent={isCurrent} />
-          {isFavourite ? <span className="sr-only">, favourite</span> : null}
+          {isFavourite ? <span className="sr-only">{say.models.isFavourite}</span> : null}
           <span className="block text-xs text-muted [overflow-wrap:anywhere]">
             <Servers names={entry.offers.map(({ provider }) => provider)} />
             {others.length === 0 ? null : (
               <>
                 <span aria-hidden="true"> · </span>
-                <span className="sr-only">, </span>takes {others.join(', ')}
+                <span className="sr-only">, </span>
+                {say.models.takes(others.join(', '))}
               </>
             )}
           </span>
@@ -88,7 +92,7 @@ function ModelRow({
       <span data-act="expand" aria-hidden="true" className={`${side} text-muted hover:text-ink`}>
         <Icon name="chevron" className={isExpanded ? 'size-4' : 'size-4 -rotate-90'} />
       </span>
-      {isExpanded ? <span className="sr-only">, providers shown below</span> : null}
+      {isExpanded ? <span className="sr-only">{say.models.providersBelow}</span> : null}
     </>
   )
 }
@@ -110,7 +114,7 @@ function PinRow({
         <span className="min-w-0 flex-1 basis-56">
           <ModelName name={name} isCurrent={isCurrent} />
           <span className="block text-xs text-muted [overflow-wrap:anywhere]">
-            only {offer.provider}, as {offer.upstream}
+            {say.models.as(offer.provider, offer.upstream)}
           </span>
         </span>
         <Facts
@@ -130,8 +134,8 @@ function TypedRow({ name }: { readonly name: string }): ReactNode {
         <Icon name="send" className="size-4 rotate-90" />
       </span>
       <span className="min-w-0 flex-1 py-1.5 pr-3 text-sm max-sm:py-2 [overflow-wrap:anywhere]">
-        Ask for “{name}” anyway
-        <span className="block text-xs text-muted">A provider may serve more models than it lists</span>
+        {rich(say.models.askAnyway, { name })}
+        <span className="block text-xs text-muted">{say.models.mayServeMore}</span>
       </span>
     </>
   )
@@ -144,7 +148,7 @@ function ModelName({ name, isCurrent }: { readonly name: string; readonly isCurr
       {isCurrent ? (
         <>
           <Icon name="check" className="size-4 text-accent" />
-          <span className="sr-only">, in use</span>
+          <span className="sr-only">{say.models.inUse}</span>
         </>
       ) : null}
     </span>
@@ -154,13 +158,13 @@ function ModelName({ name, isCurrent }: { readonly name: string; readonly isCurr
 function Servers({ names }: { readonly names: readonly string[] }): ReactNode {
   return (
     <>
-      <span className="sr-only">, served by </span>
+      <span className="sr-only">{say.models.servedBy}</span>
       {names.map((name, index) => (
         <span key={name}>
           {index === 0 ? null : (
             <>
               <span aria-hidden="true"> → </span>
-              <span className="sr-only">, then </span>
+              <span className="sr-only">{say.models.thenNext}</span>
             </>
           )}
           {name}
@@ -180,21 +184,21 @@ interface FactsProps {
 function Facts({ context, price, hasImages }: FactsProps): ReactNode {
   return (
     <span className="flex shrink-0 items-center gap-3 text-xs text-muted tabular-nums max-sm:basis-full">
-      <span className="empty:hidden sm:w-5 sm:empty:block" title={hasImages ? 'Takes pictures' : undefined}>
+      <span className="empty:hidden sm:w-5 sm:empty:block" title={hasImages ? say.models.takesPictures : undefined}>
         {hasImages ? (
           <>
             <Icon name="image" className="size-4" />
-            <span className="sr-only">, takes pictures</span>
+            <span className="sr-only">{say.models.takesPicturesToo}</span>
           </>
         ) : null}
       </span>
       <span
         className="empty:hidden sm:w-11 sm:text-right sm:empty:block"
-        title={context === undefined ? undefined : `Context of ${context} tokens`}
+        title={context === undefined ? undefined : say.models.contextOf(formatCount(context))}
       >
         {context === undefined ? null : (
           <>
-            <span className="sr-only">, context </span>
+            <span className="sr-only">{say.models.contextBefore}</span>
             {formatContext(context)}
           </>
         )}

@@ -1,6 +1,7 @@
 import { useEffect, useId, useLayoutEffect, useMemo, type KeyboardEvent, type MouseEvent, type ReactNode } from 'react'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
+import { say } from '../texts/say.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { formatCount } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -59,7 +60,7 @@ export function PickerPanel({ model, onChoose, onClose }: PickerPanelProps): Rea
         <input
           role="combobox"
           autoFocus
-          aria-label="Search models"
+          aria-label={say.models.search}
           aria-autocomplete="list"
           aria-expanded={rows.length > 0}
           aria-controls={listId}
@@ -67,14 +68,14 @@ export function PickerPanel({ model, onChoose, onClose }: PickerPanelProps): Rea
           value={picker.text}
           onChange={({ target }) => picker.type(target.value)}
           onKeyDown={onKeyDown}
-          placeholder="Search models"
+          placeholder={say.models.search}
           autoComplete="off"
           autoCapitalize="off"
           spellCheck={false}
           enterKeyHint="done"
           className="min-h-10 min-w-0 flex-1 bg-transparent text-base outline-none"
         />
-        <IconButton label="Close" icon="close" onClick={onClose} />
+        <IconButton label={say.common.close} icon="close" onClick={onClose} />
       </div>
       <PickerFilters filters={picker.filters} onChange={picker.filter} providers={picker.providers} />
       <ModelsError state={state} onRetry={() => void store.refresh()} />
@@ -84,7 +85,7 @@ export function PickerPanel({ model, onChoose, onClose }: PickerPanelProps): Rea
         <div
           id={listId}
           role="listbox"
-          aria-label="Models"
+          aria-label={say.common.models}
           className="min-h-0 flex-1 overflow-y-auto overscroll-contain p-1.5"
           onClick={onListClick}
           onScroll={({ currentTarget }) => picker.scrolled(currentTarget)}
@@ -155,14 +156,16 @@ function RowActions({
       >
         <Icon name="star" className={isFavourite ? 'size-4 fill-current text-warn' : 'size-4'} />
         <span>
-          Favourite<span className="sr-only">: {name}</span>
+          {say.models.favourite}
+          <span className="sr-only">: {name}</span>
         </span>
-        <Key>Ctrl D</Key>
+        <Key>{say.models.favouriteKey}</Key>
       </Button>
       <Button variant="quiet" className="text-xs" aria-expanded={isExpanded} onClick={() => picker.toggleExpanded(row)}>
         <Icon name="chevron" className={isExpanded ? 'size-4' : 'size-4 -rotate-90'} />
         <span>
-          Providers<span className="sr-only"> of {name}</span>
+          {say.models.providers}
+          <span className="sr-only">{say.models.ofModel(name)}</span>
         </span>
         <Key>→</Key>
       </Button>
@@ -179,7 +182,7 @@ function Key({ children }: { readonly children: ReactNode }): ReactNode {
 }
 
 function countOf({ count, hidden }: PickerRows, leftOut: number): string {
-  const models = `${formatCount(count)} ${count === 1 ? 'model' : 'models'}`
-  const all = leftOut === 0 ? models : `${models}, without ${formatCount(leftOut)} that do not chat`
-  return hidden === 0 ? all : `${all}, ${formatCount(hidden)} more below: type to narrow`
+  const models = say.models.count(count)
+  const all = leftOut === 0 ? models : say.models.notChatting(models, formatCount(leftOut))
+  return hidden === 0 ? all : say.models.moreBelow(all, formatCount(hidden))
 }

@@ -1,4 +1,5 @@
 import type { ModelEntry, ModelOffer } from '../../src/http/page/page-api.ts'
+import { say } from '../texts/say.ts'
 import { searchModels, type ModelGroup, type ModelQuery } from './search-models.ts'
 
 /** A row of the picker. `name` is the model name that choosing it selects. */
@@ -154,9 +155,9 @@ export interface PickerSection {
 }
 
 const headings: Readonly<Record<ModelGroup, string>> = {
-  favourites: 'Favourites',
-  recent: 'Recent',
-  others: 'All models',
+  favourites: say.models.favourites,
+  recent: say.models.recent,
+  others: say.models.allModels,
   found: '',
 }
 

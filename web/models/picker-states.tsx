@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react'
 import { hrefOf } from '../app/route.ts'
 import { useServices } from '../services.ts'
+import { rich } from '../texts/rich.tsx'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import type { ModelsState } from './models-store.ts'
@@ -19,10 +21,10 @@ export function ModelsError({
   return (
     <div className="flex flex-wrap items-center gap-x-3 border-b border-line bg-warn-soft px-4 py-1 text-sm">
       <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">
-        The list may be out of date. {state.refreshError.message}.
+        {say.models.outOfDate(state.refreshError.message)}
       </span>
       <Button variant="quiet" icon="retry" onClick={onRetry}>
-        Retry
+        {say.common.retry}
       </Button>
     </div>
   )
@@ -55,14 +57,14 @@ function Failed({ error }: { readonly error: Error }): ReactNode {
   return (
     <Notice
       kind="error"
-      title="The models could not be loaded"
+      title={say.models.cannotBeLoaded}
       actions={
         <Button icon="retry" onClick={() => void models.refresh()}>
-          Retry
+          {say.common.retry}
         </Button>
       }
     >
-      {error.message}. A model whose name you know can be typed above.
+      {say.models.cannotBeLoadedAdvice(error.message)}
     </Notice>
   )
 }
@@ -79,18 +81,22 @@ function Empty({
   if (state.answer.models.length === 0) {
     return (
       <p className="text-center text-muted">
-        No provider offers a model. See which are switched off or failing under{' '}
-        <a className="text-accent underline" href={hrefOf({ view: 'providers' })} onClick={onLeave}>
-          Providers
-        </a>
-        .
+        {rich(say.models.noOffer, {
+          providers: (
+            <a className="text-accent underline" href={hrefOf({ view: 'providers' })} onClick={onLeave}>
+              {say.models.providers}
+            </a>
+          ),
+        })}
       </p>
     )
   }
   return (
     <div className="flex flex-col items-center gap-3 text-muted">
-      <p>No model matches.</p>
-      {picker.filters === noFilters ? null : <Button onClick={() => picker.filter(noFilters)}>Clear filters</Button>}
+      <p>{say.models.noMatch}</p>
+      {picker.filters === noFilters ? null : (
+        <Button onClick={() => picker.filter(noFilters)}>{say.common.clearFilters}</Button>
+      )}
     </div>
   )
 }
@@ -98,7 +104,7 @@ function Empty({
 function Skeleton(): ReactNode {
   return (
     <div aria-busy="true" className="min-h-0 flex-1 overflow-hidden p-1.5">
-      <span className="sr-only">Loading models…</span>
+      <span className="sr-only">{say.models.loading}</span>
       {[64, 48, 72, 40, 56, 64, 44].map((width, index) => (
         <div key={index} aria-hidden="true" className="flex h-13 animate-pulse flex-col justify-center gap-2 px-9">
           <span className="block h-3 rounded bg-hover" style={{ width: `${width}%` }} />

@@ -1,5 +1,7 @@
 import { useMemo, useState, type KeyboardEvent } from 'react'
 import { useStore } from '../store.ts'
+import { say } from '../texts/say.ts'
+import { formatCount } from '../ui/format.ts'
 import { favouritesMax, toggleFavourite } from './favourites.ts'
 import type { ModelsState } from './models-store.ts'
 import { nextRow, pickerRows, type PickerRow, type PickerRows } from './picker-rows.ts'
@@ -160,12 +162,12 @@ function isCaretAtEnd({ selectionStart, value }: HTMLInputElement): boolean {
 function announcementOf(toggled: ReturnType<typeof toggleFavourite>, name: string): string {
   switch (toggled) {
     case 'added':
-      return `${name} is a favourite now`
+      return say.models.favouriteNow(name)
     case 'removed':
-      return `${name} is not a favourite any more`
+      return say.models.favouriteNoMore(name)
     case 'full':
-      return `There are ${favouritesMax} favourites already: remove one first`
+      return say.models.favouriteFull(formatCount(favouritesMax))
     case 'not-stored':
-      return 'This browser stores nothing for this page, so there are no favourites'
+      return say.models.favouriteNotStored
   }
 }

@@ -1,4 +1,5 @@
 import { useId, type ReactNode } from 'react'
+import { say } from '../texts/say.ts'
 import { describedBy, Field, inputStyle } from './field.tsx'
 import { parameterTexts } from './parameter-texts.ts'
 import type { ChoiceParameter, FlagParameter, ParameterName } from './parameters.ts'
@@ -20,7 +21,7 @@ export function ChoiceField({ parameter: { name, common, rare }, value, onChange
           {word}
         </option>
       ))}
-      <optgroup label="Not every provider knows">
+      <optgroup label={say.parameters.notEveryProvider}>
         {rare.map((word) => (
           <option key={word} value={word}>
             {word}
@@ -47,8 +48,8 @@ export function FlagField({ parameter: { name }, value, onChange }: FlagFieldPro
       value={value === undefined ? '' : String(value)}
       onChange={(next) => onChange(next === '' ? undefined : next === 'true')}
     >
-      <option value="true">On</option>
-      <option value="false">Off</option>
+      <option value="true">{say.parameters.on}</option>
+      <option value="false">{say.parameters.off}</option>
     </Select>
   )
 }
@@ -71,7 +72,7 @@ function Select({ name, value, onChange, children }: SelectProps): ReactNode {
         {...describedBy({ id })}
         className={`${inputStyle} w-full`}
       >
-        <option value="">Not set</option>
+        <option value="">{say.parameters.notSet}</option>
         {children}
       </select>
     </Field>

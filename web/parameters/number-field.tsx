@@ -1,4 +1,5 @@
 import { useId, useRef, useState, type ReactNode } from 'react'
+import { say } from '../texts/say.ts'
 import { IconButton } from '../ui/button.tsx'
 import { describedBy, Field, inputStyle } from './field.tsx'
 import { parameterTexts } from './parameter-texts.ts'
@@ -36,7 +37,7 @@ export function NumberField({ parameter, value, onChange, hint }: NumberFieldPro
 
   const clear = (
     <IconButton
-      label={`Clear ${label}`}
+      label={say.parameters.clear(label)}
       icon="close"
       className={text === '' ? 'invisible' : ''}
       onClick={() => {
@@ -51,8 +52,8 @@ export function NumberField({ parameter, value, onChange, hint }: NumberFieldPro
         {range === undefined ? null : (
           <input
             type="range"
-            aria-label={`${label}, slider`}
-            aria-valuetext={value === undefined ? 'Not set' : String(value)}
+            aria-label={say.parameters.slider(label)}
+            aria-valuetext={value === undefined ? say.parameters.notSet : String(value)}
             min={range.min}
             max={range.max}
             step={range.step}
@@ -71,7 +72,7 @@ export function NumberField({ parameter, value, onChange, hint }: NumberFieldPro
           id={id}
           inputMode={isInteger ? 'numeric' : 'decimal'}
           autoComplete="off"
-          placeholder="Not set"
+          placeholder={say.parameters.notSet}
           value={text}
           onChange={({ target }) => type(target.value)}
           {...describedBy({ id, fault, hint })}

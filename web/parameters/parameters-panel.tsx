@@ -1,7 +1,9 @@
 import { useId, useState, type ReactNode } from 'react'
 import type { ChatSettings, Parameters } from '../history/conversation.ts'
+import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
+import { formatCount } from '../ui/format.ts'
 import { lazily } from '../ui/lazily.tsx'
 import { Switch } from '../ui/switch.tsx'
 import { ChoiceField, FlagField } from './choice-field.tsx'
@@ -12,7 +14,7 @@ import { countSet, parameters, withParameter, type NumberParameter, type Paramet
 import { StopField } from './stop-field.tsx'
 
 const PresetsPanel = lazily(async () => (await import('../presets/presets-page.ts')).PresetsPanel, {
-  placeholder: <p className="min-h-20 text-muted">Loading…</p>,
+  placeholder: <p className="min-h-20 text-muted">{say.common.loading}</p>,
 })
 
 /** Props of {@link ParametersPanel}. */
@@ -33,7 +35,7 @@ export function ParametersPanel({ settings, onChange, picker }: ParametersPanelP
   function resetAll(): void {
     setResets(resets + 1)
     onChange({ ...settings, parameters: {} })
-    announce('No parameter is set')
+    announce(say.parameters.noneSet)
   }
 
   return (
@@ -42,7 +44,7 @@ export function ParametersPanel({ settings, onChange, picker }: ParametersPanelP
       <SystemPrompt value={settings.system} onChange={(system) => onChange({ ...settings, system })} />
       {picker === undefined ? null : (
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-          <p className="text-sm font-medium">Model</p>
+          <p className="text-sm font-medium">{say.common.model}</p>
           <div className="inline-flex max-w-full min-w-0 rounded-lg border border-muted">{picker}</div>
         </div>
       )}
@@ -56,7 +58,7 @@ export function ParametersPanel({ settings, onChange, picker }: ParametersPanelP
       <div className="flex flex-wrap items-center justify-between gap-2 border-t border-line pt-3">
         <p className="text-xs text-muted">{summaryOf(countSet(settings.parameters))}</p>
         <Button icon="retry" onClick={resetAll}>
-          Reset all parameters
+          {say.parameters.resetAll}
         </Button>
       </div>
     </div>
@@ -72,12 +74,12 @@ function SystemPrompt({
 }): ReactNode {
   const id = useId()
   return (
-    <Field id={id} label="System prompt" explanation="Comes before the conversation. Says how the model should answer.">
+    <Field id={id} label={say.common.systemPrompt} explanation={say.parameters.systemHint}>
       <textarea
         id={id}
         rows={4}
         value={value}
-        placeholder="None"
+        placeholder={say.common.none}
         onChange={({ target }) => onChange(target.value)}
         {...describedBy({ id })}
         className={`${boxStyle} field-sizing-content max-h-80 min-h-24 w-full resize-y py-2`}
@@ -120,21 +122,21 @@ function Fields({ values, onChange, isAdvancedOpen, setAdvancedOpen }: FieldsPro
       </Columns>
       <details open={isAdvancedOpen} onToggle={(event) => setAdvancedOpen(event.currentTarget.open)}>
         <summary className="w-fit rounded-md py-1 text-sm font-semibold pointer-coarse:py-2.5">
-          Advanced{advancedCount === 0 ? '' : ` (${advancedCount} set)`}
+          {advancedCount === 0 ? say.parameters.advanced : say.parameters.advancedSet(formatCount(advancedCount))}
         </summary>
         <div className="mt-3 flex flex-col gap-6">
-          <Group title="Sampling">
+          <Group title={say.parameters.sampling}>
             {number(parameters.temperature)}
             {number(parameters.top_p)}
             {number(parameters.frequency_penalty)}
             {number(parameters.presence_penalty)}
             {number(parameters.seed)}
           </Group>
-          <Group title="Length">
+          <Group title={say.parameters.length}>
             {number(parameters.max_tokens)}
             <StopField parameter={parameters.stop} value={values.stop} onChange={setter('stop')} />
           </Group>
-          <Group title="Answer">
+          <Group title={say.parameters.answer}>
             <FlagField
               parameter={parameters.enable_thinking}
               value={values.enable_thinking}
@@ -172,13 +174,13 @@ function Columns({ children }: { readonly children: ReactNode }): ReactNode {
 
 function hintOf({ name }: NumberParameter, values: Parameters): string | undefined {
   if (name === 'top_logprobs' && values.top_logprobs !== undefined && values.logprobs !== true)
-    return 'Providers take this only while log probabilities are on.'
+    return say.parameters.onlyWithLogprobs
   if (name === 'max_tokens' && values.max_tokens !== undefined && values.max_completion_tokens !== undefined)
-    return 'Both limits are sent. Most providers take one of them only.'
+    return say.parameters.bothLimits
   return undefined
 }
 
 function summaryOf(count: number): string {
-  if (count === 0) return 'None is set: the provider’s own defaults count.'
-  return count === 1 ? 'One is set.' : `${count} are set.`
+  if (count === 0) return say.parameters.setNone
+  return say.parameters.setCount(count)
 }

@@ -1,3 +1,5 @@
+import { say } from '../texts/say.ts'
+import { formatCount } from '../ui/format.ts'
 import { isAllowed, type NumberParameter } from './parameters.ts'
 
 /** Outcome of {@link readNumber}: nothing typed, a valid number, or the reason why it is not sent. */
@@ -16,14 +18,15 @@ export function readNumber(parameter: NumberParameter, text: string): ReadNumber
 
 /** Describes the allowed range: `0 to 2`, `a whole number`. */
 export function describeRange({ isInteger, range }: NumberParameter): string {
-  if (range === undefined) return isInteger ? 'a whole number' : 'a number'
-  return isInteger ? `a whole number, ${range.min} to ${range.max}` : `${range.min} to ${range.max}`
+  if (range === undefined) return isInteger ? say.parameters.wholeNumber : say.parameters.number
+  const words = say.parameters.range(formatCount(range.min), formatCount(range.max))
+  return isInteger ? say.parameters.wholeNumberIn(words) : words
 }
 
 function faultOf(parameter: NumberParameter, value: number): string {
   const { isInteger, range } = parameter
   if (range === undefined && isInteger && Number.isInteger(value))
-    return `This is not sent: it must lie between -${Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}.`
-  const prefix = range === undefined || isInteger ? '' : 'a number, '
-  return `This is not sent: it must be ${prefix}${describeRange(parameter)}.`
+    return say.parameters.notSentBeyond(String(Number.MAX_SAFE_INTEGER))
+  const words = describeRange(parameter)
+  return say.parameters.notSent(range === undefined || isInteger ? words : say.parameters.numberIn(words))
 }

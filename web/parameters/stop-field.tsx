@@ -1,4 +1,5 @@
 import { useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { describedBy, Field, inputStyle } from './field.tsx'
@@ -21,7 +22,7 @@ export function StopField({ parameter: { name }, value = [], onChange }: StopFie
   const input = useRef<HTMLInputElement>(null)
   const [typed, setTyped] = useState('')
   const text = readStop(typed)
-  const fault = value.includes(text) ? 'This one is in the list already.' : undefined
+  const fault = value.includes(text) ? say.parameters.inListAlready : undefined
 
   function add(): void {
     if (text === '' || fault !== undefined) return
@@ -42,7 +43,7 @@ export function StopField({ parameter: { name }, value = [], onChange }: StopFie
   }
 
   return (
-    <Field id={id} label={label} explanation={`${explanation} Type \\n for a new line.`} fault={fault}>
+    <Field id={id} label={label} explanation={say.parameters.newLineHint(explanation)} fault={fault}>
       {value.length === 0 ? null : (
         <ul aria-label={label} className="flex flex-wrap gap-1.5">
           {value.map((each) => (
@@ -58,7 +59,7 @@ export function StopField({ parameter: { name }, value = [], onChange }: StopFie
           autoCapitalize="off"
           spellCheck={false}
           enterKeyHint="done"
-          placeholder="Add one"
+          placeholder={say.parameters.addOne}
           value={typed}
           onChange={({ target }) => setTyped(target.value)}
           onKeyDown={onKeyDown}
@@ -68,9 +69,9 @@ export function StopField({ parameter: { name }, value = [], onChange }: StopFie
         <Button
           onClick={add}
           disabled={text === '' || fault !== undefined}
-          aria-label={`Add to ${label.toLowerCase()}`}
+          aria-label={say.parameters.addTo(label.toLowerCase())}
         >
-          Add
+          {say.common.add}
         </Button>
       </div>
     </Field>
@@ -83,8 +84,8 @@ function Stop({ text, onRemove }: { readonly text: string; readonly onRemove: ()
       <code className="min-w-0 py-1 text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">{text}</code>
       <button
         type="button"
-        aria-label={`Remove ${text}`}
-        title={`Remove ${text}`}
+        aria-label={say.common.remove(text)}
+        title={say.common.remove(text)}
         onClick={onRemove}
         className={
           'inline-flex size-8 shrink-0 items-center justify-center rounded-lg text-muted hover:bg-hover ' +

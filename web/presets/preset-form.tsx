@@ -2,6 +2,7 @@ import { useId, useRef, useState, type FormEvent, type ReactNode } from 'react'
 import type { ChatSettings, Parameters } from '../history/conversation.ts'
 import { boxStyle, describedBy, Field, inputStyle } from '../parameters/field.tsx'
 import { countSet } from '../parameters/parameters.ts'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { Switch } from '../ui/switch.tsx'
 import { nameFrom, nameLengthMax, textLengthMax, type Preset } from './preset.ts'
@@ -31,7 +32,7 @@ export function PresetForm({ preset, settings, canShare, onSave, onClose }: Pres
   async function save(event: FormEvent): Promise<void> {
     event.preventDefault()
     if (finalName === '') {
-      setFault('It needs a name with a letter or a digit.')
+      setFault(say.presets.needsName)
       nameField.current?.focus()
       return
     }
@@ -49,14 +50,14 @@ export function PresetForm({ preset, settings, canShare, onSave, onClose }: Pres
   const area = `${boxStyle} field-sizing-content max-h-60 min-h-16 w-full resize-y py-2`
   return (
     <form
-      aria-label={preset === undefined ? 'A new preset' : `The preset ${preset.name}`}
+      aria-label={preset === undefined ? say.presets.new : say.presets.thePreset(preset.name)}
       className="flex flex-col gap-3 rounded-xl border border-line p-3"
       onSubmit={(event) => void save(event)}
     >
       <Field
         id={`${id}-name`}
-        label="Name"
-        explanation={finalName === fields.name ? 'Written after / in a message.' : `Written as /${finalName}`}
+        label={say.common.name}
+        explanation={finalName === fields.name ? say.presets.writtenAfter : say.presets.writtenAs(finalName)}
         fault={fault}
       >
         <input
@@ -64,7 +65,7 @@ export function PresetForm({ preset, settings, canShare, onSave, onClose }: Pres
           id={`${id}-name`}
           autoFocus
           autoComplete="off"
-          autoCapitalize="none"
+          autoCapitalize={say.common.noneOfThese}
           value={fields.name}
           maxLength={nameLengthMax}
           onChange={({ target }) => change({ name: target.value })}
@@ -72,45 +73,37 @@ export function PresetForm({ preset, settings, canShare, onSave, onClose }: Pres
           className={inputStyle}
         />
       </Field>
-      <Field
-        id={`${id}-prompt`}
-        label="Message"
-        explanation="Goes into the message field. {{name}} asks for a value first, here and in the system prompt."
-      >
+      <Field id={`${id}-prompt`} label={say.common.message} explanation={say.presets.messageHint}>
         <textarea
           id={`${id}-prompt`}
           rows={2}
           dir="auto"
           value={fields.prompt}
           maxLength={textLengthMax}
-          placeholder="None"
+          placeholder={say.common.none}
           onChange={({ target }) => change({ prompt: target.value })}
           {...describedBy({ id: `${id}-prompt` })}
           className={area}
         />
       </Field>
-      <Field
-        id={`${id}-system`}
-        label="System prompt of the preset"
-        explanation="Empty: the conversation keeps its own."
-      >
+      <Field id={`${id}-system`} label={say.presets.systemOf} explanation={say.presets.keepsItsOwn}>
         <textarea
           id={`${id}-system`}
           rows={2}
           dir="auto"
           value={fields.system}
           maxLength={textLengthMax}
-          placeholder="None"
+          placeholder={say.common.none}
           onChange={({ target }) => change({ system: target.value })}
           {...describedBy({ id: `${id}-system` })}
           className={area}
         />
       </Field>
-      <Field id={`${id}-model`} label="Model" explanation="Empty: the conversation keeps its own.">
+      <Field id={`${id}-model`} label={say.common.model} explanation={say.presets.keepsItsOwn}>
         <input
           id={`${id}-model`}
           autoComplete="off"
-          autoCapitalize="none"
+          autoCapitalize={say.common.noneOfThese}
           spellCheck={false}
           value={fields.model}
           maxLength={256}
@@ -121,15 +114,15 @@ export function PresetForm({ preset, settings, canShare, onSave, onClose }: Pres
       </Field>
       <div className="flex flex-wrap items-center gap-2 text-sm">
         <p className="flex-1 text-muted">{parametersInWords(fields.parameters)}</p>
-        <Button onClick={() => change({ parameters: settings.parameters })}>Take those of this conversation</Button>
+        <Button onClick={() => change({ parameters: settings.parameters })}>{say.presets.takeThese}</Button>
       </div>
       {canShare ? (
-        <Switch label="Share it with everybody" isOn={fields.isShared} onChange={(isShared) => change({ isShared })} />
+        <Switch label={say.presets.share} isOn={fields.isShared} onChange={(isShared) => change({ isShared })} />
       ) : null}
       <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{say.common.cancel}</Button>
         <Button type="submit" variant="primary" aria-disabled={isBusy}>
-          Save the preset
+          {say.presets.save}
         </Button>
       </div>
     </form>
@@ -170,6 +163,6 @@ function presetOf({ name, model, system, prompt, parameters, isShared }: Fields)
 
 function parametersInWords(parameters: Parameters): string {
   return countSet(parameters) === 0
-    ? 'Without parameters: the conversation keeps its own.'
-    : `With these parameters: ${Object.keys(parameters).join(', ')}.`
+    ? say.presets.withoutParameters
+    : say.presets.withParameters(Object.keys(parameters).join(', '))
 }

@@ -13,6 +13,7 @@ import type { DraftState } from '../chat/use-draft.ts'
 import type { ChatSettings } from '../history/conversation.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
+import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import { filled, matching, settingsOf, summaryOf, variablesOf, type Preset } from './preset.ts'
 import { presetsOf } from './presets-store.ts'
@@ -55,7 +56,7 @@ export function PresetList({ drafts, field, onSettings }: PresetListProps): Reac
     setAsked(undefined)
     onSettings(settingsOf(preset, values))
     drafts.change((draft) => ({ ...draft, text: filled(preset.prompt ?? '', values) }))
-    announce(`The preset ${preset.name} is in use`)
+    announce(say.presets.inUse(preset.name))
   }
 
   const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
@@ -95,7 +96,7 @@ export function PresetList({ drafts, field, onSettings }: PresetListProps): Reac
   }, [at, field, isShown, listId])
 
   useEffect(() => {
-    if (isShown) announce(found.length === 1 ? '1 preset' : `${found.length} presets`)
+    if (isShown) announce(say.presets.count(found.length))
   }, [found.length, isShown])
 
   return (
@@ -103,9 +104,9 @@ export function PresetList({ drafts, field, onSettings }: PresetListProps): Reac
       {isShown || isEmpty ? (
         <Above field={field}>
           {isEmpty ? (
-            <p className="p-2 text-sm text-muted">There are no presets yet. The settings (Ctrl+.) make them.</p>
+            <p className="p-2 text-sm text-muted">{say.presets.none}</p>
           ) : (
-            <div id={listId} role="listbox" aria-label="Presets">
+            <div id={listId} role="listbox" aria-label={say.common.presets}>
               {found.map((preset, index) => (
                 <div
                   key={`${preset.id ?? ''}/${preset.name}`}
@@ -125,7 +126,7 @@ export function PresetList({ drafts, field, onSettings }: PresetListProps): Reac
                 >
                   <span className="shrink-0 font-medium">/{preset.name}</span>
                   <span className="min-w-0 flex-1 truncate text-muted">{summaryOf(preset)}</span>
-                  {preset.isShared ? <span className="shrink-0 text-xs text-muted">shared</span> : null}
+                  {preset.isShared ? <span className="shrink-0 text-xs text-muted">{say.common.shared}</span> : null}
                 </div>
               ))}
             </div>

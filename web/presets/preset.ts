@@ -2,6 +2,7 @@ import type { PresetEntry } from '../../src/http/page/page-api.ts'
 import type { ChatSettings, Conversation, Parameters } from '../history/conversation.ts'
 import { oneLine } from '../history/one-line.ts'
 import { countSet, parseParameters } from '../parameters/parameters.ts'
+import { say } from '../texts/say.ts'
 
 /** Settings and a message under a name. What is absent leaves that of a conversation as it is. */
 export interface Preset {
@@ -126,11 +127,7 @@ export function settingsOf(
 /** A preset in one line. */
 export function summaryOf({ description, model, system, prompt, parameters }: Preset): string {
   const count = parameters === undefined ? 0 : countSet(parameters)
-  const parts = [
-    description ?? prompt ?? system,
-    model,
-    count === 0 ? undefined : count === 1 ? '1 parameter' : `${count} parameters`,
-  ]
+  const parts = [description ?? prompt ?? system, model, count === 0 ? undefined : say.presets.parameters(count)]
   return oneLine(
     parts
       .filter((part) => part !== undefined && part !== '')

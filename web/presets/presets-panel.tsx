@@ -4,8 +4,10 @@ import { saveFile } from '../history/save-file.ts'
 import { exportJson, importJson } from '../history/transfer.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
+import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import { Button, IconButton } from '../ui/button.tsx'
+import { formatCount } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { PresetForm } from './preset-form.tsx'
 import { summaryOf, type Preset } from './preset.ts'
@@ -46,40 +48,43 @@ export function PresetsPanel({ settings }: { readonly settings: ChatSettings }):
     adder.current?.focus()
     void attempt(async () => {
       await store.remove(preset)
-      return `The preset ${preset.name} is deleted.`
+      return say.presets.deleted(preset.name)
     })
   }
 
   async function exported(): Promise<string> {
     const all = await (await store.history).all()
     saveFile(await exportJson(all, new Date()), 'svc-presets.json')
-    return `${all.length} presets exported.`
+    return say.presets.exported(formatCount(all.length))
   }
 
   async function imported(from: File): Promise<string> {
     const { added, same, faults } = await importJson(from, await store.history)
     const [first] = faults
-    const refused = first === undefined ? '' : ` ${faults.length} not imported: number ${first.place}: ${first.why}.`
-    return `${added} added, ${same} were here already.${refused}`
+    const refused =
+      first === undefined
+        ? ''
+        : say.presets.notImported(formatCount(faults.length), formatCount(first.place), first.why)
+    return say.presets.imported(formatCount(added), formatCount(same)) + refused
   }
 
   return (
-    <section aria-label="Presets" className="flex flex-col gap-2">
+    <section aria-label={say.common.presets} className="flex flex-col gap-2">
       <div className="flex flex-wrap items-center gap-1 border-b border-line pb-1">
-        <h3 className="min-w-0 flex-1 text-sm font-semibold">Presets</h3>
+        <h3 className="min-w-0 flex-1 text-sm font-semibold">{say.common.presets}</h3>
         {own.length === 0 ? null : (
-          <IconButton label="Export own presets" icon="download" onClick={() => void attempt(exported)} />
+          <IconButton label={say.presets.exportOwn} icon="download" onClick={() => void attempt(exported)} />
         )}
-        <IconButton label="Import presets…" icon="upload" onClick={() => chosen.current?.click()} />
+        <IconButton label={say.presets.import} icon="upload" onClick={() => chosen.current?.click()} />
         <Button ref={adder} icon="plus" onClick={() => setEdited({ preset: undefined })}>
-          New from these settings
+          {say.presets.newFromThese}
         </Button>
         <input
           ref={chosen}
           type="file"
           accept=".json,application/json"
           hidden
-          aria-label="File of presets"
+          aria-label={say.presets.file}
           onChange={({ target }) => {
             const [from] = target.files ?? []
             // Allows choosing the same file again.
@@ -89,7 +94,7 @@ export function PresetsPanel({ settings }: { readonly settings: ChatSettings }):
         />
       </div>
       {fault === undefined ? null : (
-        <Notice kind="warn" title="Shared presets">
+        <Notice kind="warn" title={say.presets.sharedPresets}>
           <span className="wrap-anywhere">{fault}</span>
         </Notice>
       )}
@@ -104,33 +109,33 @@ export function PresetsPanel({ settings }: { readonly settings: ChatSettings }):
           canShare={isOwner}
           onSave={async (preset) => {
             await store.put(preset, edited.preset)
-            setOutcome(`The preset ${preset.name} is saved: write /${preset.name} in a message.`)
+            setOutcome(say.presets.saved(preset.name))
             close()
           }}
           onClose={close}
         />
       )}
       {presets.length === 0 ? (
-        <p className="text-sm text-muted">
-          {isLoading
-            ? 'Loading…'
-            : 'None yet. A preset has settings and a message under a name; / in a message lists them.'}
-        </p>
+        <p className="text-sm text-muted">{isLoading ? say.common.loading : say.presets.noneYet}</p>
       ) : (
         <ul className="flex max-h-72 flex-col overflow-y-auto">
           {presets.map((preset) => (
             <li key={`${preset.id ?? ''}/${preset.name}`} className="flex min-h-10 items-center gap-2 text-sm">
               <span className="max-w-[50%] shrink-0 truncate font-medium">/{preset.name}</span>
               <span className="min-w-0 flex-1 truncate text-muted">{summaryOf(preset)}</span>
-              {preset.isShared ? <span className="text-xs text-muted">shared</span> : null}
+              {preset.isShared ? <span className="text-xs text-muted">{say.common.shared}</span> : null}
               {preset.isShared && !isOwner ? null : removed === preset ? (
                 <Button variant="danger" autoFocus onClick={() => remove(preset)} onBlur={() => setRemoved(undefined)}>
-                  Delete {preset.name}
+                  {say.presets.deleteNow(preset.name)}
                 </Button>
               ) : (
                 <>
-                  <IconButton label={`Change ${preset.name}`} icon="edit" onClick={() => setEdited({ preset })} />
-                  <IconButton label={`Delete ${preset.name}…`} icon="trash" onClick={() => setRemoved(preset)} />
+                  <IconButton
+                    label={say.presets.change(preset.name)}
+                    icon="edit"
+                    onClick={() => setEdited({ preset })}
+                  />
+                  <IconButton label={say.presets.delete(preset.name)} icon="trash" onClick={() => setRemoved(preset)} />
                 </>
               )}
             </li>

@@ -3,6 +3,8 @@ import type { HistoryStore } from '../history/conversation.ts'
 import { newId } from '../new-id.ts'
 import type { Services } from '../services.ts'
 import { createStore, type Store } from '../store.ts'
+import { say } from '../texts/say.ts'
+import { formatCount } from '../ui/format.ts'
 import { asConversation, fromConversation, membersOf, ownPresetsMax, sharedPreset, type Preset } from './preset.ts'
 
 /** The presets of the user, and those of the service. */
@@ -72,13 +74,13 @@ export function presetsStore(
       isLoading: false,
       presets: [...own, ...(answer?.presets ?? []).map(sharedPreset)],
       file: answer?.file,
-      fault: isFailed ? `The presets of the service could not be fetched: ${shared.message}` : answer?.fault,
+      fault: isFailed ? say.presets.notFetched(shared.message) : answer?.fault,
     })
   }
 
   async function change(what: Omit<PresetChange, 'version'>): Promise<void> {
     const version = answer?.version
-    if (version === undefined) throw new Error(answer?.fault ?? 'presets.json cannot be changed here')
+    if (version === undefined) throw new Error(answer?.fault ?? say.presets.cannotBeChanged)
     try {
       answer = await client.post<PresetsAnswer>('/api/presets', { ...what, version } satisfies PresetChange)
     } finally {
@@ -89,8 +91,8 @@ export function presetsStore(
   /** @param time Unix milliseconds */
   async function putOwn(preset: Preset, id: string, time: number): Promise<void> {
     const others = state.get().presets.filter((each) => !each.isShared && each.id !== id)
-    if (others.some(({ name }) => name === preset.name)) throw new Error(`You have a preset ${preset.name} already`)
-    if (others.length >= ownPresetsMax) throw new Error(`You have ${ownPresetsMax} presets, which is the maximum`)
+    if (others.some(({ name }) => name === preset.name)) throw new Error(say.presets.alreadyYours(preset.name))
+    if (others.length >= ownPresetsMax) throw new Error(say.presets.atMost(formatCount(ownPresetsMax)))
     await (await opened).restore(asConversation(preset, id, time))
   }
 

@@ -1,6 +1,7 @@
 import { useId, useRef, useState, type FormEvent, type ReactNode } from 'react'
 import { isSendKey } from '../chat/send-key.ts'
 import { boxStyle } from '../parameters/field.tsx'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 
@@ -32,9 +33,9 @@ export function VariablesForm({ name, variables, onUse, onClose }: VariablesForm
       first={first}
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{say.common.cancel}</Button>
           <Button type="submit" form={id} variant="primary">
-            Use
+            {say.presets.use}
           </Button>
         </>
       }

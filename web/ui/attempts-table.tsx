@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import type { TrailEntry } from '../../src/http/page/page-api.ts'
+import { say } from '../texts/say.ts'
 import { formatMs, inWords } from './format.ts'
 
 /** Table of the attempts of a request: provider, outcome, status, time. Inherits the font size. */
@@ -10,13 +11,14 @@ export function AttemptsTable({
   readonly trail: readonly TrailEntry[]
   readonly hasCaption?: boolean
 }): ReactNode {
-  const caption = trail.length === 1 ? 'One attempt' : `${trail.length} attempts`
   return (
     <table className="w-full text-left tabular-nums">
-      <caption className={hasCaption ? 'pb-1 text-left font-medium' : 'sr-only'}>{caption}</caption>
+      <caption className={hasCaption ? 'pb-1 text-left font-medium' : 'sr-only'}>
+        {say.ui.attempts(trail.length)}
+      </caption>
       <thead className="text-xs text-muted">
         <tr>
-          {['Provider', 'Outcome', 'Status', 'Time'].map((name) => (
+          {[say.common.provider, say.ui.outcome, say.common.status, say.common.time].map((name) => (
             <th key={name} scope="col" className="py-0.5 pr-3 font-medium last:pr-0 last:text-right">
               {name}
             </th>
@@ -31,9 +33,9 @@ export function AttemptsTable({
             </th>
             <td className={`pr-3 ${failure === undefined ? 'text-ok' : 'text-bad'}`}>
               <span aria-hidden="true">{failure === undefined ? '✓' : '✗'} </span>
-              {failure === undefined ? 'answered' : inWords(failure)}
+              {failure === undefined ? say.ui.answered : inWords(failure)}
             </td>
-            <td className="pr-3">{status ?? <span className="text-muted">none</span>}</td>
+            <td className="pr-3">{status ?? <span className="text-muted">{say.common.noneOfThese}</span>}</td>
             <td className="text-right">{formatMs(ms)}</td>
           </tr>
         ))}

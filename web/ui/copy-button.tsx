@@ -1,4 +1,5 @@
 import { useEffect, useState, type ReactNode } from 'react'
+import { say } from '../texts/say.ts'
 import { announce } from './announce.ts'
 import { IconButton } from './button.tsx'
 
@@ -22,12 +23,12 @@ export function CopyButton({
   async function copy(): Promise<void> {
     const isCopied = await copyText(typeof text === 'string' ? text : text())
     setOutcome(isCopied ? 'copied' : 'failed')
-    announce(isCopied ? 'Copied' : 'Copying is not possible here')
+    announce(isCopied ? say.common.copied : say.common.copyingImpossible)
   }
 
   return (
     <IconButton
-      label={outcome === 'failed' ? 'Copying is not possible here' : label}
+      label={outcome === 'failed' ? say.common.copyingImpossible : label}
       icon={outcome === 'copied' ? 'check' : outcome === 'failed' ? 'warn' : 'copy'}
       onClick={() => void copy()}
     />

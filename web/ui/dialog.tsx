@@ -1,4 +1,5 @@
 import { useId, useRef, type ReactNode, type RefObject } from 'react'
+import { say } from '../texts/say.ts'
 import { IconButton } from './button.tsx'
 import { useModal } from './use-modal.ts'
 
@@ -40,7 +41,7 @@ export function Dialog({ title, isOpen, onClose, children, footer, first, size =
           <h2 id={heading} className="min-w-0 text-base font-semibold [overflow-wrap:anywhere]">
             {title}
           </h2>
-          <IconButton label="Close" icon="close" onClick={onClose} />
+          <IconButton label={say.common.close} icon="close" onClick={onClose} />
         </div>
         <div ref={body} className="min-h-0 overflow-y-auto p-4 outline-none" tabIndex={-1}>
           {children}

@@ -1,20 +1,24 @@
+import { formatCount } from '../texts/count.ts'
+import { language, locale } from '../texts/locale.ts'
+import { say } from '../texts/say.ts'
+
 /** Formats of numbers and times. */
+
+export { formatCount }
 
 /** `340 ms`, `2.1 s`, `1 min 5 s`. */
 export function formatMs(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`
-  if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`
-  const seconds = Math.round(ms / 1_000)
-  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+  return ms < 59_950 ? `${tenths.format(ms / 1_000)} s` : formatSeconds(Math.round(ms / 1_000))
 }
 
-const counts = new Intl.NumberFormat('en')
-const shortCounts = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
-
-/** `12,345`. */
-export function formatCount(count: number): string {
-  return counts.format(count)
+/** `5 s`, `1 min 5 s`. */
+export function formatSeconds(seconds: number): string {
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }
+
+const tenths = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+const shortCounts = new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 })
 
 /** `12.3K`. */
 export function formatShortCount(count: number): string {
@@ -23,11 +27,20 @@ export function formatShortCount(count: number): string {
 
 /** USD: `$0.0012`, `$1.50`; `<$0.00001` below a hundred-thousandth. */
 export function formatCost(usd: number): string {
-  if (usd === 0) return '$0'
-  if (usd < 0.00001) return '<$0.00001'
-  if (usd >= 0.1) return `$${usd.toFixed(2)}`
-  const digits = Math.min(5, 1 - Math.floor(Math.log10(usd)))
-  return `$${usd.toFixed(digits)}`
+  if (usd === 0) return dollars(0).format(0)
+  if (usd < 0.00001) return `<${dollars(5).format(0.00001)}`
+  return dollars(usd >= 0.1 ? 2 : Math.min(5, 1 - Math.floor(Math.log10(usd)))).format(usd)
+}
+
+const dollarFormats = new Map<number, Intl.NumberFormat>()
+
+function dollars(digits: number): Intl.NumberFormat {
+  const known = dollarFormats.get(digits)
+  if (known !== undefined) return known
+  const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits }
+  const made = new Intl.NumberFormat(language, { style: 'currency', currency: 'USD', useGrouping: false, ...fraction })
+  dollarFormats.set(digits, made)
+  return made
 }
 
 /** Marks an estimate: `≈12`. */
@@ -44,11 +57,14 @@ export function formatShare(share: number): string {
 
 /** A code as words: `rate_limit` becomes `rate limit`. Sentences stay as they are. */
 export function inWords(name: string): string {
-  return /^[a-z0-9_]+$/.test(name) ? name.replaceAll('_', ' ') : name
+  const known = Object.hasOwn(classes, name) ? classes[name] : undefined
+  return known ?? (/^[a-z0-9_]+$/.test(name) ? name.replaceAll('_', ' ') : name)
 }
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
-const dateAndTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+const classes: Readonly<Record<string, string>> = say.classes
+
+const clock = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const dateAndTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
 
 /** Local time: `12:03:10`. */
 export function formatTime(time: number): string {
@@ -63,8 +79,10 @@ export function formatMoment(time: number): string {
 /** `now`, `5 s ago`, `2 min ago`, `3 h ago`, `4 d ago`. */
 export function formatAgo(time: number, now: number = Date.now()): string {
   const seconds = Math.max(0, Math.round((now - time) / 1_000))
-  if (seconds < 2) return 'now'
-  if (seconds < 60) return `${seconds} s ago`
-  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ago`
-  return seconds < 86_400 ? `${Math.floor(seconds / 3_600)} h ago` : `${Math.floor(seconds / 86_400)} d ago`
+  if (seconds < 2) return say.ui.ago.now
+  if (seconds < 60) return say.ui.ago.seconds(formatCount(seconds))
+  if (seconds < 3_600) return say.ui.ago.minutes(formatCount(Math.floor(seconds / 60)))
+  return seconds < 86_400
+    ? say.ui.ago.hours(formatCount(Math.floor(seconds / 3_600)))
+    : say.ui.ago.days(formatCount(Math.floor(seconds / 86_400)))
 }

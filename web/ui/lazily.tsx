@@ -1,4 +1,5 @@
 import { useEffect, useState, type ComponentType, type ReactNode } from 'react'
+import { say } from '../texts/say.ts'
 import { Button } from './button.tsx'
 import { Notice } from './notice.tsx'
 
@@ -66,15 +67,15 @@ function failureNotice(retry: () => void): ReactNode {
     <div className="mx-auto max-w-xl p-4">
       <Notice
         kind="error"
-        title="This part of the page did not load"
+        title={say.app.partNotLoaded}
         actions={
           <>
-            <Button onClick={retry}>Try again</Button>
-            <Button onClick={() => location.reload()}>Reload the page</Button>
+            <Button onClick={retry}>{say.common.tryAgain}</Button>
+            <Button onClick={() => location.reload()}>{say.common.reloadPage}</Button>
           </>
         }
       >
-        Check that you are connected and that the service runs. If it was updated meanwhile, reload the page.
+        {say.app.partNotLoadedAdvice}
       </Notice>
     </div>
   )

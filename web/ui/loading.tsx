@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { say } from '../texts/say.ts'
 import { useElapsed } from './use-elapsed.ts'
 
 const shownAfterMs = 300
@@ -7,7 +8,7 @@ const shownAfterMs = 300
 export function Loading(): ReactNode {
   return useElapsed(shownAfterMs) ? (
     <p role="status" className="p-6 text-muted">
-      Loading…
+      {say.common.loading}
     </p>
   ) : null
 }

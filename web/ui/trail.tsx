@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import type { TrailEntry } from '../../src/http/page/page-api.ts'
+import { say } from '../texts/say.ts'
 import { inWords } from './format.ts'
 
 /** The attempts of a request in one line: `groq ✗ 429 → openai ✓`. */
@@ -13,17 +14,17 @@ export function TrailLine({ trail }: { readonly trail: readonly TrailEntry[] }):
               →
             </span>
           )}
-          {index === 0 ? null : <span className="sr-only">, then </span>}
+          {index === 0 ? null : <span className="sr-only">{say.ui.thenNext}</span>}
           {attempt.provider}{' '}
           {attempt.failure === undefined ? (
             <span className="text-ok">
               <span aria-hidden="true">✓</span>
-              <span className="sr-only">answered</span>
+              <span className="sr-only">{say.ui.answered}</span>
             </span>
           ) : (
             <span className="text-bad">
               <span aria-hidden="true">✗ </span>
-              <span className="sr-only">failed: </span>
+              <span className="sr-only">{say.ui.failedBefore}</span>
               {attemptOutcome(attempt)}
             </span>
           )}
@@ -36,5 +37,5 @@ export function TrailLine({ trail }: { readonly trail: readonly TrailEntry[] }):
 /** Shortest reason of a failed attempt: its status, else its failure class in words. */
 export function attemptOutcome({ status, failure }: TrailEntry): string {
   if (failure?.startsWith('skipped') === true) return inWords(failure)
-  return status === undefined || status < 400 ? inWords(failure ?? 'failed') : String(status)
+  return status === undefined || status < 400 ? inWords(failure ?? say.failures.failed) : String(status)
 }

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { say } from '../texts/say.ts'
 import { Button } from './button.tsx'
 import { Loading } from './loading.tsx'
 import { Notice } from './notice.tsx'
@@ -29,15 +30,15 @@ export function ViewFrame<Answer>({ title, about, actions, state, children }: Vi
         <div className="flex flex-wrap gap-2">
           {actions}
           <Button icon="retry" onClick={reload}>
-            Reload
+            {say.common.reload}
           </Button>
         </div>
       </header>
       {error === undefined ? null : (
         <Notice
           kind={answer === undefined ? 'error' : 'warn'}
-          title="This cannot be shown now"
-          actions={<Button onClick={reload}>Try again</Button>}
+          title={say.ui.cannotBeShown}
+          actions={<Button onClick={reload}>{say.common.tryAgain}</Button>}
         >
           {error}
         </Notice>

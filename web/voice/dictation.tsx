@@ -1,6 +1,7 @@
 import { useEffect, useEffectEvent, useState, type ReactNode } from 'react'
 import type { DraftState } from '../chat/use-draft.ts'
 import { useEscape } from '../chat/use-escape.ts'
+import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -19,7 +20,7 @@ const agreedKey = 'svc-dictation'
 export function Dictation({ drafts, onEnd }: DictationProps): ReactNode {
   const [isAgreed, setAgreed] = useState(hasAgreed)
   const onOver = useEffectEvent((fault?: string) => {
-    announce(fault ?? 'Dictation ended')
+    announce(fault ?? say.voice.ended)
     onEnd(fault)
   })
   const text = useEffectEvent(() => drafts.current().text)
@@ -27,7 +28,7 @@ export function Dictation({ drafts, onEnd }: DictationProps): ReactNode {
   useEscape(isAgreed, () => onOver())
   useEffect(() => {
     if (!isAgreed) return undefined
-    announce('Dictating')
+    announce(say.voice.dictating)
     return dictate({
       recognition: browserRecognition(),
       text: () => text(),
@@ -40,17 +41,17 @@ export function Dictation({ drafts, onEnd }: DictationProps): ReactNode {
     return (
       <p className="flex items-center gap-2 px-4 pb-1 text-sm text-muted">
         <span aria-hidden="true" className="size-2.5 animate-pulse rounded-full bg-bad" />
-        Dictating… The microphone or Escape ends it.
+        {say.voice.dictatingHint}
       </p>
     )
   return (
     <Dialog
-      title="Dictate a message"
+      title={say.voice.dictate}
       isOpen
       onClose={() => onEnd()}
       footer={
         <>
-          <Button onClick={() => onEnd()}>Cancel</Button>
+          <Button onClick={() => onEnd()}>{say.common.cancel}</Button>
           <Button
             variant="primary"
             onClick={() => {
@@ -58,16 +59,13 @@ export function Dictation({ drafts, onEnd }: DictationProps): ReactNode {
               setAgreed(true)
             }}
           >
-            Dictate
+            {say.chat.dictate}
           </Button>
         </>
       }
     >
-      <p>
-        Your browser turns your speech into text. Most browsers send the sound to a server of their maker for that:
-        Chrome to Google, Edge to Microsoft, Safari to Apple. svc does not get the sound.
-      </p>
-      <p className="mt-2 text-sm text-muted">The browser then asks for the microphone. This question comes once.</p>
+      <p>{say.voice.agree}</p>
+      <p className="mt-2 text-sm text-muted">{say.voice.agreeOnce}</p>
     </Dialog>
   )
 }

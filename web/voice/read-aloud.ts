@@ -1,3 +1,4 @@
+import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import { reading } from './reading.ts'
 import { spokenPieces } from './spoken-pieces.ts'
@@ -23,7 +24,7 @@ export function readAloud(
   { synthesis, utterance, language }: Speech = browserSpeech(),
 ): void {
   const pieces = [...spokenPieces(markdown)]
-  if (pieces.length === 0) return announce('There is nothing to read aloud')
+  if (pieces.length === 0) return announce(say.voice.nothingToRead)
   synthesis.cancel()
   reading.set(id)
   const unsubscribe = reading.subscribe(() => {
@@ -42,7 +43,7 @@ export function readAloud(
     next.onend = speakNext
     next.onerror = ({ error }) => {
       if (reading.get() !== id || stops.includes(error)) return
-      announce(`It cannot be read aloud: ${error}`)
+      announce(say.voice.cannotRead(error))
       reading.set('')
     }
     synthesis.speak(next)

@@ -1,3 +1,5 @@
+import { say } from '../texts/say.ts'
+
 /** The part of the browser's speech recognition that dictation uses (Web Speech API). */
 export interface Recognition {
   lang: string
@@ -19,7 +21,7 @@ export interface RecognitionEvent {
 /** Creates the browser's recognition. @throws without one */
 export function browserRecognition(): Recognition {
   const found: unknown = Reflect.get(window, 'SpeechRecognition') ?? Reflect.get(window, 'webkitSpeechRecognition')
-  if (typeof found !== 'function') throw new Error('This browser has no speech recognition')
+  if (typeof found !== 'function') throw new Error(say.voice.noRecognition)
   // The class is the browser's, with another name in some.
   return Reflect.construct(found, []) as Recognition
 }
@@ -64,7 +66,7 @@ export function dictate({ recognition, text, onText, onEnd }: DictateOptions): (
     onText(written)
   }
   recognition.onerror = ({ error }) => {
-    fault = faults[error] ?? (error === 'aborted' ? undefined : `Dictation ended: ${error.slice(0, 60)}.`)
+    fault = faults[error] ?? (error === 'aborted' ? undefined : say.voice.endedWith(error.slice(0, 60)))
   }
   recognition.onend = end
   try {
@@ -79,14 +81,7 @@ export function dictate({ recognition, text, onText, onEnd }: DictateOptions): (
   }
 }
 
-const faults: Readonly<Record<string, string>> = {
-  'not-allowed': 'The microphone is not allowed for this page. Allow it in the settings of the browser.',
-  'service-not-allowed': 'The browser does not allow its speech recognition here.',
-  'audio-capture': 'No microphone was found.',
-  network: 'The speech service of the browser cannot be reached.',
-  'no-speech': 'No speech was heard.',
-  'language-not-supported': 'The browser does not recognize your language.',
-}
+const faults: Readonly<Record<string, string>> = say.voice.faults
 
 /** Appends speech with one blank between. */
 function joined(text: string, heard: string): string {

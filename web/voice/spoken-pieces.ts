@@ -1,3 +1,5 @@
+import { say } from '../texts/say.ts'
+
 /** Maximum length of a piece in characters. Some browsers go silent in longer ones. */
 const pieceLengthMax = 200
 
@@ -39,7 +41,7 @@ function withoutCode(markdown: string): string {
       const mark = /^[ \t]{0,12}(`{3,20}|~{3,20})/.exec(line)?.[1] ?? ''
       if (fence === '' && mark !== '') {
         fence = mark
-        return ['Code.']
+        return [say.voice.code]
       }
       if (fence === '') return [line]
       if (mark.startsWith(fence)) fence = ''

@@ -15,5 +15,5 @@ test('the files of the page are read once, when they are asked for', async () =>
   const files = await findPage({ error: () => {} }, buildPage)
   const page = files()
   expect(files()).toBe(page)
-  expect((await page)?.index.type).toStartWith('text/html')
+  expect((await page)?.indexes.get('en')?.type).toStartWith('text/html')
 })

@@ -73,7 +73,7 @@ export async function buildPage(): Promise<void> {
 /** Reads a built page. @throws when it is incomplete */
 export async function readPage(folder: string): Promise<PageFiles> {
   const manifest: unknown = JSON.parse(await readFile(join(folder, manifestName), 'utf8'))
-  if (!isRecord(manifest) || !Array.isArray(manifest['assets']) || !isRecord(manifest['parts']))
+  if (!isRecord(manifest) || !Array.isArray(manifest['assets']) || !isRecord(manifest['pages']))
     throw new Error(`${folder} is not a built page`)
   const assets = await Promise.all(
     manifest['assets'].map(async (asset: unknown): Promise<readonly [string, PageFile]> => {
@@ -82,11 +82,16 @@ export async function readPage(folder: string): Promise<PageFiles> {
       return [`/assets/${asset['name']}`, await readFileForms(join(folder, asset['name']), asset['type'])]
     }),
   )
-  return {
-    index: await readFileForms(join(folder, 'index.html'), 'text/html; charset=utf-8'),
-    assets: new Map(assets),
-    parts: new Map(Object.entries(manifest['parts']).map(([name, path]) => [name, String(path)])),
+  const indexes = new Map<string, PageFile>()
+  const parts = new Map<string, Readonly<Record<string, string>>>()
+  for (const [language, page] of Object.entries(manifest['pages'])) {
+    if (!isRecord(page) || typeof page['index'] !== 'string' || !isRecord(page['parts']))
+      throw new Error(`${folder} is not a built page`)
+    indexes.set(language, await readFileForms(join(folder, page['index']), 'text/html; charset=utf-8'))
+    for (const [name, path] of Object.entries(page['parts']))
+      parts.set(name, { ...parts.get(name), [language]: String(path) })
   }
+  return { indexes, assets: new Map(assets), parts }
 }
 
 async function readFileForms(path: string, type: string): Promise<PageFile> {

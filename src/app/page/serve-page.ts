@@ -124,7 +124,7 @@ export function servePage({
         return [limiter, budgets, fault].some((part) => part?.() !== undefined)
       },
       parts: () => extensions.parts,
-      moduleOf: async (name) => (await files())?.parts.get(name),
+      modulesOf: async (name) => (await files())?.parts.get(name),
       onMissingPart: (name) =>
         log.warn('the build of the page lacks the part of an extension; the page shows its default', {
           extension: name,

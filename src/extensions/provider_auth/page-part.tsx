@@ -1,19 +1,20 @@
 import type { ReactNode } from 'react'
 import type { PagePart, SlotProps } from '../../../web/slots.ts'
+import { en as say } from './texts/en.ts'
 
 /** The page's SignIn, and menu items to sign out and to end sessions (docs/sign-in.md). */
 export const part: PagePart = {
   replace: { SignIn },
   add: {
     userMenu: [
-      { label: 'Sign Out', run: signOut },
-      { label: 'Sign Out Everywhere', run: signOutEverywhere },
+      { label: say.signOut, run: signOut },
+      { label: say.signOutEverywhere, run: signOutEverywhere },
       {
-        label: 'End Someone’s Sessions…',
+        label: say.endSessions,
         isForOwners: true,
-        field: 'User name',
-        hint: 'Or id:VALUE for a user id. Sessions of this person end in all browsers, devices and programs.',
-        button: 'End sessions',
+        field: say.endSessionsField,
+        hint: say.endSessionsHint,
+        button: say.endSessionsButton,
         answer: endSessions,
       },
     ],
@@ -28,9 +29,9 @@ const linkStyle =
 function SignIn({ settings: { providerName, startUrl, note } }: SlotProps['SignIn']): ReactNode {
   return (
     <>
-      <h2 className="text-xl font-semibold">Sign in</h2>
+      <h2 className="text-xl font-semibold">{say.signIn}</h2>
       <a href={startUrl} className={linkStyle}>
-        Sign in with {providerName}
+        {say.signInWith(providerName ?? '')}
       </a>
       {note === undefined ? null : (
         <p dir="auto" className="mt-4 text-sm text-muted [overflow-wrap:anywhere]">
@@ -55,18 +56,13 @@ async function signOutEverywhere(): Promise<void> {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ everywhere: true }),
   })
-  if ((await endedCount(response)) === 0)
-    throw new Error(
-      'Your session here had already ended, so no other was ended. Sign in again, then sign out everywhere.',
-    )
+  if ((await endedCount(response)) === 0) throw new Error(say.noneEnded)
 }
 
 async function postLogout(options: RequestInit): Promise<Response> {
   const response = await fetch('/auth/logout', { method: 'POST', cache: 'no-store', ...options }).catch(() => undefined)
-  if (response === undefined)
-    throw new Error('The service cannot be reached, so you are still signed in. Try again in a moment.')
-  if (!response.ok)
-    throw new Error(`The service answered with ${response.status}, so you are still signed in. Try again in a moment.`)
+  if (response === undefined) throw new Error(say.unreachableStillIn)
+  if (!response.ok) throw new Error(say.answeredStillIn(String(response.status)))
   return response
 }
 
@@ -77,12 +73,12 @@ async function endSessions(user: string): Promise<string> {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ user }),
   }).catch(() => undefined)
-  if (response === undefined) throw new Error('The service cannot be reached. Try again in a moment.')
-  if (response.status === 400) throw new Error('Enter a user name or id:VALUE.')
-  if (response.status === 403) throw new Error('Only owners of this service may do this.')
+  if (response === undefined) throw new Error(say.unreachable)
+  if (response.status === 400) throw new Error(say.enterName)
+  if (response.status === 403) throw new Error(say.onlyOwners)
   const ended = response.ok ? await endedCount(response) : undefined
-  if (ended === undefined) throw new Error(`The service answered with ${response.status}. Try again in a moment.`)
-  return ended === 0 ? `${user} has no session.` : ended === 1 ? '1 session ended.' : `${ended} sessions ended.`
+  if (ended === undefined) throw new Error(say.answered(String(response.status)))
+  return ended === 0 ? say.noSession(user) : ended === 1 ? say.oneEnded : say.manyEnded(String(ended))
 }
 
 /** Reads the number of ended sessions; `undefined` if the response does not contain it. */

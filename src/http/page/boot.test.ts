@@ -34,7 +34,7 @@ function route(options: Partial<BootOptions> = {}) {
     hasKeys: () => false,
     hasLimits: () => false,
     parts: () => [],
-    moduleOf: async () => undefined,
+    modulesOf: async () => undefined,
     onMissingPart: () => undefined,
     ...options,
   })
@@ -154,13 +154,13 @@ describe('GET /api/boot', () => {
         { extension: 'one', slots: ['SignIn'], settings: { a: 'b' } },
         { extension: 'two', slots: [], settings: {} },
       ],
-      moduleOf: async (extension) => (extension === 'one' ? '/assets/one.js' : undefined),
+      modulesOf: async (extension) => (extension === 'one' ? { en: '/assets/one.js' } : undefined),
       onMissingPart: (extension) => missing.push(extension),
     })
     for (let times = 0; times < 2; times++) {
       const answer: unknown = await (await handle.handle(contextOf(new Request('http://x/api/boot')))).json()
       expect(answer).toMatchObject({
-        parts: [{ extension: 'one', module: '/assets/one.js', slots: ['SignIn'], settings: { a: 'b' } }],
+        parts: [{ extension: 'one', modules: { en: '/assets/one.js' }, slots: ['SignIn'], settings: { a: 'b' } }],
       })
     }
     expect(missing).toEqual(['two'])

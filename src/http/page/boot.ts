@@ -23,8 +23,8 @@ export interface BootOptions {
   /** Whether access.json has limits or a fault. */
   readonly hasLimits: () => boolean
   readonly parts: () => readonly NamedPart[]
-  /** URL path of an extension's module in the built page; `undefined`: the build has none. */
-  readonly moduleOf: (extension: string) => Promise<string | undefined>
+  /** URL paths of an extension's module in the built page, by language; `undefined`: the build has none. */
+  readonly modulesOf: (extension: string) => Promise<Readonly<Record<string, string>> | undefined>
   /** Called once for each extension whose part is missing in the build. */
   readonly onMissingPart: (extension: string) => void
 }
@@ -88,14 +88,14 @@ function userOf(
 
 /** The parts that can be loaded. */
 function builtParts({
-  moduleOf,
+  modulesOf,
   onMissingPart,
 }: BootOptions): (parts: readonly NamedPart[]) => Promise<readonly PartEntry[]> {
   const missing = new Set<string>()
 
   async function entryOf({ extension, slots, settings }: NamedPart): Promise<readonly PartEntry[]> {
-    const module = await moduleOf(extension)
-    if (module !== undefined) return [{ extension, module, slots, settings }]
+    const modules = await modulesOf(extension)
+    if (modules !== undefined) return [{ extension, modules, slots, settings }]
     if (!missing.has(extension)) onMissingPart(extension)
     missing.add(extension)
     return []

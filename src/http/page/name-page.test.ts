@@ -9,10 +9,16 @@ function fileOf(text: string, type: string): PageFile {
 }
 
 const page: PageFiles = {
-  index: fileOf(
-    '<title>svc</title><meta name="application-name" content="svc"><link href="/assets/app-1.webmanifest">',
-    'text/html; charset=utf-8',
-  ),
+  indexes: new Map([
+    [
+      'en',
+      fileOf(
+        '<title>svc</title><meta name="application-name" content="svc"><link href="/assets/app-1.webmanifest">',
+        'text/html; charset=utf-8',
+      ),
+    ],
+    ['de', fileOf('<html lang="de"><title>svc</title>', 'text/html; charset=utf-8')],
+  ]),
   assets: new Map([['/assets/app-1.webmanifest', fileOf('{"id":"/","name":"svc"}', 'application/manifest+json')]]),
   parts: new Map(),
 }
@@ -27,8 +33,9 @@ describe("the service's name in the page", () => {
   test.each(['The Lab', `</title><script>alert("1")</script>&amp;'`, '$& $1 $`', '👩‍🚀 مختبر "x"'])(
     '%j is text in title and manifest',
     async (name) => {
-      const { index, assets } = await pageNamer()(page, name)
-      const html = textOf(index.plain)
+      const { indexes, assets } = await pageNamer()(page, name)
+      const index = indexes.get('en')
+      const html = textOf(index?.plain)
       const titles: string[] = []
       let link = ''
       await new HTMLRewriter()
@@ -42,7 +49,10 @@ describe("the service's name in the page", () => {
       expect(titles.join('')).toBe(escaped + escaped)
       expect(JSON.parse(textOf(assets.get(link)?.plain))).toEqual({ id: '/', name, short_name: name })
       expect(link).not.toBe('/assets/app-1.webmanifest')
-      expect([gunzipSync(index.gzip), brotliDecompressSync(index.brotli)].map(String)).toEqual([html, html])
+      expect([gunzipSync(index?.gzip ?? ''), brotliDecompressSync(index?.brotli ?? '')].map(String)).toEqual([
+        html,
+        html,
+      ])
     },
   )
 
@@ -51,6 +61,7 @@ describe("the service's name in the page", () => {
     const first = await nameOf(page, 'A')
     expect(await nameOf(page, 'A')).toBe(first)
     expect(await nameOf({ ...page }, 'A')).not.toBe(first)
-    expect(textOf((await nameOf(page, 'B')).index.plain)).toContain('<title>B</title>')
+    for (const language of ['en', 'de'])
+      expect(textOf((await nameOf(page, 'B')).indexes.get(language)?.plain)).toContain('<title>B</title>')
   })
 })

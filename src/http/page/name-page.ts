@@ -5,6 +5,7 @@ import type { PageFile, PageFiles } from './page-files.ts'
 
 /** The name that the build writes into the page (web/index.html, scripts/build-web.ts). */
 const builtName = 'svc'
+const decoder = new TextDecoder()
 const brotli = promisify(brotliCompress)
 const gzipped = promisify(gzip)
 
@@ -22,23 +23,30 @@ export function pageNamer(): (page: PageFiles, name: string | undefined) => Prom
 }
 
 async function namePage(page: PageFiles, name: string): Promise<PageFiles> {
-  const decoder = new TextDecoder()
-  const [path, manifest] = [...page.assets].find(([each]) => each.endsWith('.webmanifest')) ?? []
-  const content: unknown = manifest === undefined ? undefined : JSON.parse(decoder.decode(manifest.plain))
-  let index = decoder
-    .decode(page.index.plain)
+  const assets = new Map(page.assets),
+    indexes = new Map<string, PageFile>()
+  for (const [language, index] of page.indexes) indexes.set(language, await nameIndex(index, name, assets))
+  return { ...page, indexes, assets }
+}
+
+/** Names one `/`, and adds its manifest to the assets. */
+async function nameIndex(index: PageFile, name: string, assets: Map<string, PageFile>): Promise<PageFile> {
+  let html = decoder
+    .decode(index.plain)
     .replace(`<title>${builtName}</title>`, () => `<title>${escapeHtml(name)}</title>`)
     .replace(`name="application-name" content="${builtName}"`, (all) =>
       all.replace(`"${builtName}"`, () => `"${escapeHtml(name)}"`),
     )
-  const assets = new Map(page.assets)
-  if (path !== undefined && manifest !== undefined && isRecord(content)) {
+  const [path = ''] = /\/assets\/[\w.-]+\.webmanifest/.exec(html) ?? []
+  const manifest = assets.get(path)
+  const content: unknown = manifest === undefined ? undefined : JSON.parse(decoder.decode(manifest.plain))
+  if (manifest !== undefined && isRecord(content)) {
     const text = JSON.stringify({ ...content, name, short_name: name })
     const namedPath = `/assets/app-${Bun.hash(text).toString(36)}.webmanifest`
     assets.set(namedPath, await fileOf(manifest.type, text))
-    index = index.replace(path, () => namedPath)
+    html = html.replace(path, () => namedPath)
   }
-  return { ...page, index: await fileOf(page.index.type, index), assets }
+  return fileOf(index.type, html)
 }
 
 async function fileOf(type: string, text: string): Promise<PageFile> {

@@ -39,8 +39,8 @@ export interface User {
 export interface PartEntry {
   /** Name of the extension. */
   readonly extension: string
-  /** URL path of its module, whose export `part` is a `PagePart` of web/slots.ts. */
-  readonly module: string
+  /** Language → URL path of its module, whose export `part` is a `PagePart` of web/slots.ts. */
+  readonly modules: Readonly<Record<string, string>>
   /** The slots that it replaces; others are ignored. */
   readonly slots: readonly string[]
   /** Settings of the part, such as a display name. Public, so without secrets. */

@@ -8,9 +8,12 @@ function fileOf(text: string, type: string): PageFile {
 }
 
 const files = {
-  index: fileOf('index', 'text/html; charset=utf-8'),
+  indexes: new Map([
+    ['en', fileOf('index', 'text/html; charset=utf-8')],
+    ['de', fileOf('Seite', 'text/html; charset=utf-8')],
+  ]),
   assets: new Map([['/assets/main-1.js', fileOf('main', 'text/javascript; charset=utf-8')]]),
-  parts: new Map<string, string>(),
+  parts: new Map<string, Readonly<Record<string, string>>>(),
 }
 
 function context(path: string, headers: Readonly<Record<string, string>> = {}): HandlerContext {
@@ -84,11 +87,18 @@ describe('the page', () => {
   test('is revalidated each time', async () => {
     const response = await front(context('/', { 'accept-encoding': 'br' }))
     expect(response.headers.get('cache-control')).toBe('no-cache')
-    expect(response.headers.get('vary')).toBe('accept, accept-encoding')
+    expect(response.headers.get('vary')).toBe('accept, accept-encoding, accept-language, cookie')
     const etag = response.headers.get('etag') ?? ''
     const again = await front(context('/', { 'accept-encoding': 'br', 'if-none-match': `"x", W/${etag}` }))
     expect([again.status, await again.text()]).toEqual([304, ''])
     expect((await front(context('/', { 'if-none-match': etag }))).status).toBe(200)
+  })
+
+  test('has the language that the person chose, else that of the browser', async () => {
+    const textFor = async (headers: Readonly<Record<string, string>>) => (await front(context('/', headers))).text()
+    expect(await textFor({ 'accept-language': 'de-AT, en;q=0.5' })).toBe('plain Seite')
+    expect(await textFor({ 'accept-language': 'de', cookie: 'svc-language=en' })).toBe('plain index')
+    expect(await textFor({})).toBe('plain index')
   })
 
   test('may run only its own scripts, and not be framed', async () => {

@@ -2,6 +2,7 @@ import { WireError } from '../../formats/error.ts'
 import { errorResponse } from '../error-response.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { notFound, type Route } from '../route.ts'
+import { languageHeaders, languageOf } from './page-language.ts'
 
 /** One file of the page, in each content coding. */
 export interface PageFile {
@@ -14,11 +15,12 @@ export interface PageFile {
 
 /** The built page (scripts/build-web.ts), in memory. */
 export interface PageFiles {
-  readonly index: PageFile
+  /** By language, the default first. */
+  readonly indexes: ReadonlyMap<string, PageFile>
   /** By path, such as `/assets/main-HASH.js`. The content of a path never changes. */
   readonly assets: ReadonlyMap<string, PageFile>
-  /** Extension → path of its page part. */
-  readonly parts: ReadonlyMap<string, string>
+  /** Extension → language → path of its page part. */
+  readonly parts: ReadonlyMap<string, Readonly<Record<string, string>>>
 }
 
 /** Options of {@link pageRoutes}. */
@@ -42,13 +44,15 @@ export function pageRoutes({ files, hasAvatars }: PageOptions): {
   async function front({ request, id }: HandlerContext): Promise<Response> {
     const page = await files()
     if (page === undefined) return errorResponse(notBuilt(), id)
-    return fileResponse(page.index, request, {
+    const index = page.indexes.get(languageOf(request.headers, [...page.indexes.keys()]))
+    if (index === undefined) return errorResponse(notBuilt(), id)
+    return fileResponse(index, request, {
       'cache-control': 'no-cache',
       'content-security-policy': policy(hasAvatars()),
       'cross-origin-opener-policy': 'same-origin',
       'permissions-policy': 'camera=(), microphone=(self), geolocation=()',
       'referrer-policy': 'no-referrer',
-      vary: 'accept, accept-encoding',
+      vary: `accept, accept-encoding, ${languageHeaders}`,
       'x-frame-options': 'DENY',
       'x-request-id': id,
     })
