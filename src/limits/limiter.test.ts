@@ -258,7 +258,7 @@ describe('memory', () => {
   })
 })
 
-test('four limits cost less than 2 µs of CPU a request', () => {
+test('four limits cost less than 10 µs of CPU a request, also on a slow machine', () => {
   const limits = limiterOf(
     limit(everyone, { requests: 1e9 }),
     limit(eachKey, { requests: 1e9, tokens: 1e12, atOnce: 1_000 }),
@@ -283,5 +283,5 @@ test('four limits cost less than 2 µs of CPU a request', () => {
   })
   const best = Math.min(...rounds)
   if (process.env['SVC_PRINT'] !== undefined) console.info(`${best.toFixed(2)} µs of CPU a request`)
-  expect(best).toBeLessThan(2)
+  expect(best).toBeLessThan(10)
 })

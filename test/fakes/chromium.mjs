@@ -15,6 +15,8 @@ const browser = await chromium.launch({
     '--disable-gpu',
     '--disable-background-networking',
     '--disable-dev-shm-usage',
+    // Chromium loads nothing from these ports unless they are allowed. A test may get any of them.
+    '--explicitly-allowed-ports=1719,1720,1723,2049,3659,4045,4190,5060,5061,6000,6566,6665,6666,6667,6668,6669,6679,6697,10080',
     '--host-resolver-rules=MAP website.example 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
   ],
 })

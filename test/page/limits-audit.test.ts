@@ -112,19 +112,22 @@ describeInChromium('the view Audit', () => {
     await tab.press('Enter')
     await tab.waitFor('main ol >> text="scopes: chat"')
     await tab.click('role=button[name="Older entries"]')
-    await tab.until(`document.querySelectorAll('main ol > li').length === 130`)
     await tab.waitForGone('role=button[name="Older entries"]')
-    expect(await tab.textOf('main ol > li:last-child')).toMatch(/^1\s*key 1 made/)
+    // Changes of access.json by other tests have entries, too.
+    expect(await tab.evaluate(`document.querySelectorAll('main ol > li').length`)).toBeGreaterThanOrEqual(130)
+    expect(await tab.textOf('main ol > li:last-child')).toMatch(/^1\s/)
+    await tab.waitFor('main ol >> text="key 1 made"')
     expect(await complaintsOf(tab)).toEqual([])
   }, 30_000)
 
   test('names an entry that was changed', async () => {
     await changes(1)
     const database = new Database(join(rig.service.home, 'svc.db'))
+    const { object } = database.query<{ object: string }, []>('SELECT object FROM audit WHERE seq = 1').get() ?? {}
     database.run(`UPDATE audit SET object = '77' WHERE seq = 1`)
     const tab = await show(ada, 'audit')
     await tab.waitFor('role=alert >> text=/entry 1 does not follow from the beginning: changed or moved/')
-    database.run(`UPDATE audit SET object = '1' WHERE seq = 1`)
+    database.run(`UPDATE audit SET object = ? WHERE seq = 1`, [object ?? ''])
     database.close()
     await tab.reload()
     await tab.waitFor('main >> text=/is whole/')
