@@ -71,8 +71,8 @@ describe('conversationStore', () => {
     store.put(conversation('a'))
     await settled()
     expect(await store.headChanges()).toEqual({})
-    await history.put({ ...conversation('b'), isPinned: true })
-    expect(await store.headChanges()).toEqual({ title: 'b', isTitled: true, isPinned: true })
+    await history.put({ ...conversation('b'), isPinned: true, folder: 'x' })
+    expect(await store.headChanges()).toEqual({ title: 'b', isTitled: true, isPinned: true, folder: 'x' })
   })
 
   test('sees a removal, but a conversation that never existed is not removed', async () => {

@@ -17,7 +17,7 @@ export interface ConversationStore {
 }
 
 /** Changes that other tabs made to the head. With `updated`, the messages have changed, too. */
-export type HeadChanges = Partial<Pick<Conversation, 'title' | 'isTitled' | 'isPinned' | 'updated'>>
+export type HeadChanges = Partial<Pick<Conversation, 'title' | 'isTitled' | 'isPinned' | 'folder' | 'updated'>>
 
 /** Options of {@link conversationStore}. */
 export interface ConversationStoreOptions {
@@ -91,6 +91,7 @@ export function conversationStore({ id, history, onPut, onRemoved }: Conversatio
       return {
         ...(head.title === before.title ? {} : { title: head.title, isTitled: true }),
         ...(head.isPinned === before.isPinned ? {} : { isPinned: head.isPinned }),
+        ...(head.folder === before.folder ? {} : { folder: head.folder }),
         ...(head.updated === before.updated ? {} : { updated: head.updated }),
       }
     },

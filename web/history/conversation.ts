@@ -7,6 +7,8 @@ export interface Conversation {
   /** Whether a person chose the title. It is not derived any more then. */
   readonly isTitled: boolean
   readonly isPinned: boolean
+  /** Name of its folder, at most 100 characters. Absent: none. A folder exists as long as conversations name it. */
+  readonly folder?: string | undefined
   /** Unix milliseconds. */
   readonly created: number
   /** Unix milliseconds of the last message. */
@@ -155,7 +157,7 @@ export interface Provenance {
 }
 
 /** The part of a conversation that the list shows. */
-export type ConversationHead = Pick<Conversation, 'id' | 'title' | 'isPinned' | 'created' | 'updated'> & {
+export type ConversationHead = Pick<Conversation, 'id' | 'title' | 'isPinned' | 'folder' | 'created' | 'updated'> & {
   readonly messageCount: number
 }
 
@@ -197,7 +199,7 @@ export interface HistoryStore {
   /** Writes a conversation even if it was removed, as for undo and import. @throws {InvalidConversation} */
   restore(conversation: Conversation): Promise<void>
   /**
-   * Changes title or pin while messages may be changing. Does nothing for an unknown id.
+   * Changes title, pin or folder while messages may be changing. Does nothing for an unknown id.
    *
    * @throws {InvalidConversation}
    */
@@ -224,8 +226,8 @@ export interface HistoryStore {
   close(): void
 }
 
-/** Changes besides messages. */
-export type Amendment = Partial<Pick<Conversation, 'title' | 'isTitled' | 'isPinned'>>
+/** Changes besides messages. A member `folder` that is `undefined` takes the conversation out of its folder. */
+export type Amendment = Partial<Pick<Conversation, 'title' | 'isTitled' | 'isPinned' | 'folder'>>
 
 /** An unsent message. */
 export interface Draft {

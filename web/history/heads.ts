@@ -1,8 +1,16 @@
 import type { Conversation, ConversationHead } from './conversation.ts'
 
 /** Returns the head of a conversation. */
-export function headOf({ id, title, isPinned, created, updated, messages }: Conversation): ConversationHead {
-  return { id, title, isPinned, created, updated, messageCount: messages.length }
+export function headOf({ id, title, isPinned, folder, created, updated, messages }: Conversation): ConversationHead {
+  return {
+    id,
+    title,
+    isPinned,
+    ...(folder === undefined ? {} : { folder }),
+    created,
+    updated,
+    messageCount: messages.length,
+  }
 }
 
 /** Orders by time, the newest first. */

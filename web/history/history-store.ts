@@ -3,7 +3,7 @@ import type { Changes } from './changes.ts'
 import type { Conversation, HistoryFault, HistoryStore, Message } from './conversation.ts'
 import type { HistoryBackend } from './history-backend.ts'
 import { InvalidConversation } from './history-error.ts'
-import { parseConversation, titleLengthMax } from './parse-conversation.ts'
+import { parseConversation, parseFolder, titleLengthMax } from './parse-conversation.ts'
 import { wordsOf } from './search.ts'
 
 /** Creates a history over a backend: validates writes, detects removals by other tabs, and publishes changes. */
@@ -50,6 +50,8 @@ export function historyStore(
     async amend(id, changes) {
       if (changes.title !== undefined && changes.title.length > titleLengthMax)
         throw new InvalidConversation(say.history.titleTooLong)
+      const folder = parseFolder(changes.folder)
+      if (folder.kind === 'damaged') throw new InvalidConversation(folder.why)
       await backend.amend(id, changes)
       channel.publish(id)
     },

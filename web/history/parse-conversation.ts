@@ -33,6 +33,9 @@ export const conversationSizeMax = 64 * 1024 * 1024
 /** Maximum length of a title in characters. */
 export const titleLengthMax = 1_000
 
+/** Maximum length of a folder's name in characters. */
+export const folderLengthMax = 100
+
 /**
  * Parses a conversation from a database or a file. Unknown fields are ignored. It is damaged by values of wrong types,
  * unsupported images (only `data:image/…` of PNG, JPEG, WebP, GIF and AVIF), repeated ids, a message before its parent,
@@ -45,6 +48,11 @@ export function parseConversation(value: unknown): Parsed<Conversation> {
 /** Parses the head of a conversation. Never throws. */
 export function parseHead(value: unknown): Parsed<ConversationHead> {
   return parsed(head, value)
+}
+
+/** Parses the name of a folder. Never throws. @param value absent: none */
+export function parseFolder(value: unknown): Parsed<string | undefined> {
+  return parsed((found, where) => (found === undefined ? undefined : folderName(found, where)), value)
 }
 
 /** Parses a draft. Never throws. */
@@ -75,6 +83,12 @@ const id: Read<string> = (value, where) => {
   return found
 }
 
+const folderName: Read<string> = (value, where) => {
+  const found = textWithin(folderLengthMax)(value, where)
+  if (found === '') throw new Damaged(where, say.damage.expectedFound(say.damage.text, say.damage.nothing))
+  return found
+}
+
 const conversation: Read<Conversation> = (value, where) => {
   const fields = fieldsOf(value, where)
   const found: Conversation = {
@@ -82,6 +96,7 @@ const conversation: Read<Conversation> = (value, where) => {
     title: fields.get('title', textWithin(titleLengthMax)),
     isTitled: fields.get('isTitled', flag),
     isPinned: fields.get('isPinned', flag),
+    ...fields.optional('folder', folderName),
     created: fields.get('created', time),
     updated: fields.get('updated', time),
     settings: fields.get('settings', settings),
@@ -99,6 +114,8 @@ const head: Read<ConversationHead> = (value, where) => {
     id: fields.get('id', id),
     title: fields.get('title', textWithin(titleLengthMax)),
     isPinned: fields.get('isPinned', flag),
+    ...fields.optional('folder', folderName),
+    ...fields.optional('folder', folderName),
     created: fields.get('created', time),
     updated: fields.get('updated', time),
     messageCount: fields.get('messageCount', number),

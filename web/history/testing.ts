@@ -184,6 +184,31 @@ export function historyContract(kind: string, open: () => Promise<HistoryStore>)
         expect(await failureOf(history.amend('c1', { title: 'x'.repeat(1_001) }))).toBeInstanceOf(InvalidConversation)
       }))
 
+    test('moves into folders and out again, without changing its time', () =>
+      within(async (history) => {
+        await history.put(conversationOf())
+        await history.put(conversationOf({ id: 'c2', folder: 'Cooking' }))
+        await history.amend('c1', { folder: 'Physics' })
+        expect([await history.get('c1'), (await history.head('c1'))?.folder]).toEqual([
+          conversationOf({ folder: 'Physics' }),
+          'Physics',
+        ])
+        await history.amend('c1', { folder: undefined })
+        await history.amend('c2', { isPinned: true })
+        const heads = await history.heads()
+        expect(heads.map(({ id, folder }) => [id, folder])).toEqual([
+          ['c2', 'Cooking'],
+          ['c1', undefined],
+        ])
+        expect([await history.get('c1'), (await history.all()).map(({ folder }) => folder)]).toEqual([
+          conversationOf(),
+          expect.arrayContaining(['Cooking', undefined]),
+        ])
+        for (const folder of ['', 'x'.repeat(101)])
+          expect(await failureOf(history.amend('c1', { folder }))).toBeInstanceOf(InvalidConversation)
+        expect(await failureOf(history.put(conversationOf({ folder: '' })))).toBeInstanceOf(InvalidConversation)
+      }))
+
     test('that is removed during a write stays removed', () =>
       within(async (history) => {
         const outcomes = await Promise.allSettled([
