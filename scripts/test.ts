@@ -107,13 +107,9 @@ status.show('building the page …')
 // Built once here, and not by every service under test.
 const page = await run([process.execPath, join('scripts', 'build-web.ts'), '--if-stale'])
 status.show('checking types …')
-const checks = await Promise.all(
-  ['.', 'web', join('web', 'tests.tsconfig.json')].map((project) =>
-    run(['node', join('node_modules', 'typescript', 'bin', 'tsc'), '--noEmit', '-p', project]),
-  ),
-)
+const types = await run([process.execPath, join('scripts', 'check-types.ts')])
 status.clear()
-for (const { code, output } of [page, ...checks]) if (code !== 0) console.log(output.trimEnd())
+for (const { code, output } of [page, types]) if (code !== 0) console.log(output.trimEnd())
 
 const chosen = isQuick ? await quickTests(root) : allTests(root)
 const total = filesOf(chosen)
@@ -162,4 +158,4 @@ console.log(
     ...(repeated.passed.length > 0 ? [`unsteady, passed alone: ${repeated.passed.join(', ')}`] : []),
   ].join(', '),
 )
-process.exitCode = Math.max(page.code, ...checks.map(({ code }) => code), repeated.code)
+process.exitCode = Math.max(page.code, types.code, repeated.code)
