@@ -178,7 +178,7 @@ async function openAnew(path: string, onTrouble: KeyCacheOptions['onTrouble']): 
   try {
     return await open()
   } catch (error) {
-    if (!(error instanceof LedgerTooNew) && !/is damaged|another program/.test(String(error))) throw error
+    if (!(error instanceof LedgerTooNew) && !/is damaged|a database of another program/.test(String(error))) throw error
     for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true })
     return await open()
   }

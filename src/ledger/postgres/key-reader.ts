@@ -1,39 +1,39 @@
 import { nameOfServer, type LedgerServer } from '../ledger-place.ts'
 import { openKeyCache, type KeyCache } from './key-cache.ts'
-import type { PostgresClient } from './postgres-client.ts'
+import { postgresClient } from './postgres-client.ts'
 import { prepareSchema } from './prepare-schema.ts'
 import { readIntoCache } from './server-keys.ts'
 
 /** Interval of asking the server for changes of keys by other machines, in milliseconds. */
 const intervalMs = 300
-const retryMs = 1_000
+const retryMs = 500
+/** Limit of a question for changes. A connection that does not answer in this time is replaced. */
+const changesMs = 2_000
 
 /** Keeps the copy of the keys of this machine up to date. */
 export interface KeyReader {
-  close(): void
+  /** Resolves after the reading under way. */
+  close(): Promise<void>
 }
 
-/** Facilities of the thread of use. */
-export interface ThreadFacilities {
-  /** Performs a job after those before it. */
-  readonly enqueue: (job: () => Promise<void>) => void
+/** Options of {@link startKeyReader}. */
+export interface KeyReaderOptions {
+  readonly place: LedgerServer
   /** The keys cannot be read from the server; `undefined`: they can again. */
   readonly onKeysTrouble: (problem: string | undefined) => void
 }
 
-/** Options of {@link startKeyReader}. */
-export interface KeyReaderOptions extends ThreadFacilities {
-  readonly place: LedgerServer
-  /** The connection of the thread, which writes use, too. */
-  readonly client: PostgresClient
-}
-
-/** Begins to read changes of keys, without end. All keys are compared after each new connection. */
-export async function startKeyReader({ place, client, enqueue, onKeysTrouble }: KeyReaderOptions): Promise<KeyReader> {
+/**
+ * Begins to read changes of keys, without end, over a connection of its own: a write of the use may wait for seconds
+ * for locks of others, an ended key must not. All keys are compared after each new connection.
+ */
+export function startKeyReader({ place, onKeysTrouble }: KeyReaderOptions): KeyReader {
+  const client = postgresClient({ url: place.url, pauseMs: retryMs })
   let cache: KeyCache | undefined
   let connection = 0
   let trouble: string | undefined
   let isClosed = false
+  let reading: Promise<void> | undefined
   let timer = setTimeout(turn, 0)
 
   async function read(): Promise<void> {
@@ -41,13 +41,12 @@ export async function startKeyReader({ place, client, enqueue, onKeysTrouble }: 
     const isWhole = connection === 0 || client.connections !== connection
     if (isWhole) await prepareSchema(client, { name: nameOfServer(place.url), mayBeNewer: true })
     const { connections } = client
-    await readIntoCache(client, cache, isWhole)
+    await readIntoCache(client, cache, isWhole, isWhole ? {} : { deadlineMs: changesMs })
     // A connection that was made meanwhile counts as new next time.
     connection = connections
   }
 
   async function readNow(): Promise<void> {
-    if (isClosed) return
     let problem: string | undefined
     try {
       await read()
@@ -61,13 +60,15 @@ export async function startKeyReader({ place, client, enqueue, onKeysTrouble }: 
   }
 
   function turn(): void {
-    enqueue(readNow)
+    reading = readNow()
   }
 
   return {
-    close() {
+    async close() {
       isClosed = true
       clearTimeout(timer)
+      await reading
+      await client.close()
       cache?.close()
     },
   }

@@ -53,17 +53,9 @@ describe.skipIf(needs('postgres') === undefined)('the ledger in PostgreSQL', () 
   }
 
   /** The reader of a machine's thread. */
-  async function readerOf(place: LedgerServer): Promise<{ reader: KeyReader; troubles: (string | undefined)[] }> {
+  function readerOf(place: LedgerServer): { reader: KeyReader; troubles: (string | undefined)[] } {
     const troubles: (string | undefined)[] = []
-    let work: Promise<void> = Promise.resolve()
-    const reader = await startKeyReader({
-      place,
-      client: clientOf(),
-      enqueue: (job) => {
-        work = work.then(job)
-      },
-      onKeysTrouble: (problem) => troubles.push(problem),
-    })
+    const reader = startKeyReader({ place, onKeysTrouble: (problem) => troubles.push(problem) })
     open.push(() => reader.close())
     return { reader, troubles }
   }
@@ -101,7 +93,7 @@ describe.skipIf(needs('postgres') === undefined)('the ledger in PostgreSQL', () 
       const [here, there] = [placeOf(0), placeOf(1)]
       const { keys } = await ledgerOf(here)
       const other = (await ledgerOf(there)).keys
-      const { troubles } = await readerOf(there)
+      const { troubles } = readerOf(there)
       const { id } = await keys.add(storableKey())
       await until(async () => (await idsIn(other)).includes(id))
       const before = performance.now()
@@ -114,7 +106,7 @@ describe.skipIf(needs('postgres') === undefined)('the ledger in PostgreSQL', () 
     test('is begun anew when it is deleted, damaged or of another database', async () => {
       const place = placeOf(0)
       const { keys } = await ledgerOf(place)
-      await readerOf(place)
+      readerOf(place)
       const { id } = await keys.add(storableKey())
       const { mark } = await keys.changes()
       for (const end of ['', '-wal', '-shm']) rmSync(place.cachePath + end)
@@ -132,7 +124,7 @@ describe.skipIf(needs('postgres') === undefined)('the ledger in PostgreSQL', () 
       const { keys } = await ledgerOf(place)
       const { id } = await keys.add(storableKey())
       await keys.add(storableKey())
-      await readerOf(place)
+      readerOf(place)
       const { mark } = await keys.changes()
       const hash = 'x'.repeat(44)
       await clientOf().transaction(async (query) => {
@@ -199,7 +191,7 @@ describe.skipIf(needs('postgres') === undefined)('the ledger in PostgreSQL', () 
       expect(await idsIn(keys)).toEqual([1])
       await expect(keys.end(1, { at: 5, by: 'ann' })).rejects.toThrow(LedgerUnavailable)
       const unknown = (await ledgerOf(fresh)).keys
-      const { troubles } = await readerOf(fresh)
+      const { troubles } = readerOf(fresh)
       expect(unknown.stamp()).toBe(-1)
       const book = await keyBook(unknown, () => undefined)
       const key = readKey(newKey('program'))
@@ -217,7 +209,7 @@ describe.skipIf(needs('postgres') === undefined)('the ledger in PostgreSQL', () 
       const place = placeOf(0, 1_000)
       const { keys } = await ledgerOf(place)
       await keys.add(storableKey())
-      const { troubles } = await readerOf(place)
+      const { troubles } = readerOf(place)
       await Bun.sleep(400)
       await server.kill()
       expect(await idsIn(keys)).toEqual([1])

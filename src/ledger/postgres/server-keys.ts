@@ -12,7 +12,14 @@ import {
 import type { Recording } from '../key-table.ts'
 import type { AuditMark, KeyTable, NewKey, StoredKey } from '../ledger.ts'
 import type { KeyCache, KeysRead, ServerKey } from './key-cache.ts'
-import { jsonParameter, type PostgresClient, type Query, type SqlRow, type SqlValue } from './postgres-client.ts'
+import {
+  jsonParameter,
+  type PostgresClient,
+  type Query,
+  type SqlRow,
+  type SqlValue,
+  type WorkOptions,
+} from './postgres-client.ts'
 import { appendServerEntry } from './server-audit.ts'
 
 /** Facilities of {@link serverKeys}. */
@@ -131,7 +138,12 @@ export async function changeAtServer<Value>(
 type Recorder = (entry: ChangedKey) => Promise<void>
 
 /** Brings the copy up to date. @param isWhole compares all keys */
-export async function readIntoCache(client: PostgresClient, cache: KeyCache, isWhole: boolean): Promise<void> {
+export async function readIntoCache(
+  client: PostgresClient,
+  cache: KeyCache,
+  isWhole: boolean,
+  options: WorkOptions = {},
+): Promise<void> {
   const base = await cache.state()
   const time = Date.now()
   const read = await client.perform(async (query): Promise<Omit<KeysRead, 'base' | 'time'>> => {
@@ -144,7 +156,7 @@ export async function readIntoCache(client: PostgresClient, cache: KeyCache, isW
       return { ...state, isWhole: false, keys: isSame ? [] : await readKeys(query, 'version > $1', [base.version]) }
     }
     return { ...state, isWhole: true, keys: await readKeys(query, 'true', []) }
-  })
+  }, options)
   await cache.apply({ ...read, base, time })
 }
 

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import type { LedgerPlace } from '../ledger-place.ts'
-import type { KeyReader, ThreadFacilities } from '../postgres/key-reader.ts'
+import type { KeyReader, KeyReaderOptions } from '../postgres/key-reader.ts'
 import type { RepriceOptions, RepriceReport } from './repricing.ts'
 import type { ThreadOptions } from './thread-messages.ts'
 import type { UseReader } from './use-reader.ts'
@@ -14,7 +14,10 @@ export interface OpenUse {
 }
 
 /** Opens the use for writing. Only the code of its kind of database is loaded. */
-export async function openUse({ place, zone }: ThreadOptions, facilities: ThreadFacilities): Promise<OpenUse> {
+export async function openUse(
+  { place, zone }: ThreadOptions,
+  onKeysTrouble: KeyReaderOptions['onKeysTrouble'],
+): Promise<OpenUse> {
   if (place.kind === 'file') {
     const { useStore } = await import('./use-store.ts')
     const { path } = place
@@ -24,7 +27,7 @@ export async function openUse({ place, zone }: ThreadOptions, facilities: Thread
   const { serverUseStore } = await import('../postgres/server-use.ts')
   const { startKeyReader } = await import('../postgres/key-reader.ts')
   const client = postgresClient({ url: place.url })
-  return { store: serverUseStore({ client, zone }), keys: await startKeyReader({ place, client, ...facilities }) }
+  return { store: serverUseStore({ client, zone }), keys: startKeyReader({ place, onKeysTrouble }) }
 }
 
 /** Computes stored costs anew, and moves the sums. @throws {LedgerUnavailable} */

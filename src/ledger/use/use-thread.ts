@@ -50,7 +50,7 @@ async function perform(message: ToThread): Promise<void> {
     case 'open': {
       const onKeysTrouble = (problem: string | undefined): void =>
         send(problem === undefined ? { kind: 'keys' } : { kind: 'keys', problem })
-      ;({ store, keys } = await openUse(message.options, { enqueue, onKeysTrouble }))
+      ;({ store, keys } = await openUse(message.options, onKeysTrouble))
       sweeper = setTimeout(() => enqueue(sweep), sweepMs)
       return await store.prepare()
     }
@@ -62,7 +62,7 @@ async function perform(message: ToThread): Promise<void> {
       return await answer(message)
     case 'close':
       clearTimeout(sweeper)
-      keys?.close()
+      await keys?.close()
       await reader?.close()
       await store?.close()
       // Without a listener the thread ends.
