@@ -42,7 +42,7 @@ function startsIn(flags: readonly string[], url = upstream.url) {
 
 const ask = (service: ServiceUnderTest) => chat(service.url, question({ max_tokens: 5 }))
 
-describe('spend forgotten by restarts, or per replica', () => {
+describe('complaint: spend forgotten by restarts, or per replica', () => {
   test.each([
     ['one process', []],
     ['2 workers', ['--workers', '2']],
@@ -82,7 +82,7 @@ describe('spend forgotten by restarts, or per replica', () => {
 })
 
 test(
-  'client leaves: not free. What it left before the answer costs its estimate, also after a restart',
+  'complaint: client leaves: free, or charged wrongly › what it left costs its estimate, also after a restart',
   async () => {
     const hanging = faultUpstream(({ hang }) => hang())
     const start = startsIn([], hanging.url)
@@ -155,7 +155,7 @@ test(
 )
 
 test(
-  'a worker that is killed leaves nothing held: its attempt is booked at its estimate',
+  'complaint: reservations that never end › a killed worker leaves nothing held: its attempt is booked at its estimate',
   async () => {
     const hanging = faultUpstream(({ hang }) => hang())
     const limits = access(1)

@@ -145,7 +145,7 @@ describe('with limits of money', () => {
     expect(second.headers.get('x-svc-trail')).toMatch(/^first;class=budget;ms=0, paid;status=200;ms=\d+$/)
   })
 
-  describe('a free model falls back to a paid one behind the gate', () => {
+  describe('complaint: a free model falls back to a paid one behind the gate', () => {
     test('is not so: money is held for each attempt, at the price of its provider', async () => {
       const answer = await ask('gated')
       expect(answer.headers.get('x-svc-trail')).toMatch(
@@ -159,7 +159,7 @@ describe('with limits of money', () => {
     })
   })
 
-  describe('unknown prices', () => {
+  describe('complaint: unknown, stale, confused prices', () => {
     test('are refused under a budget, and the error names the field that sets one', async () => {
       const answer = await ask('unpriced')
       expect(codeOf(answer)).toBe('403 model_price_unknown')
@@ -195,7 +195,7 @@ describe('with limits of money', () => {
   })
 })
 
-describe('budgets overshot by concurrency', () => {
+describe('complaint: budgets overshot by concurrency', () => {
   test.each([
     ['one process', []],
     ['4 workers', ['--workers', '4']],

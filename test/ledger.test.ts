@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { statSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { chat, question } from './client.ts'
 import type { Exchange, Script } from './fakes/fault-upstream.ts'
@@ -18,6 +18,8 @@ import {
   usageChunk,
 } from './fakes/replies.ts'
 import { billed, startLedgerRig, until } from './ledger-rig.ts'
+import { threadsOf } from './process-tree.ts'
+import { startRig } from './rig.ts'
 
 interface Bill {
   nanoUsd: number
@@ -94,7 +96,7 @@ async function send(url: string, key: string, index: number): Promise<Response> 
   }
 }
 
-describe('streams cost nothing', () => {
+describe('complaint: streams cost nothing', () => {
   test.each([
     ['one process', []],
     ['three workers', ['--workers', '3']],
@@ -126,7 +128,7 @@ describe('streams cost nothing', () => {
   )
 })
 
-describe('client leaves: free, or charged wrongly', () => {
+describe('complaint: client leaves: free, or charged wrongly', () => {
   test('does not happen: it counts as left, with an estimate that is marked', async () => {
     await using rig = await startLedgerRig([good({ tokens: 1_000, pauseMs: 20 })])
     const leaving = new AbortController()
@@ -156,12 +158,18 @@ describe('client leaves: free, or charged wrongly', () => {
   })
 })
 
-describe('an answer without usage', () => {
+describe('an answer whose usage is unusable', () => {
   test.each([
     ['missing', {}],
     ['negative', { prompt_tokens: -4, completion_tokens: -1, total_tokens: -5 }],
+    ['huge', { prompt_tokens: 9e15, completion_tokens: 9e15, total_tokens: 18e15 }],
+    ['not finite', '{"prompt_tokens":1e999,"completion_tokens":1e999}'],
+    ['in texts', { prompt_tokens: '40', completion_tokens: 'few', total_tokens: '0' }],
+    ['of another kind', [4, 1]],
   ])('%s, is estimated, not free', async (_, usage) => {
-    const script: Script = (exchange) => exchange.write(reply(200, JSON.stringify(completion('x', { top: { usage } }))))
+    const text = JSON.stringify(completion('x', { top: { usage: 0 } }))
+    const answer = text.replace('"usage":0', `"usage":${typeof usage === 'string' ? usage : JSON.stringify(usage)}`)
+    const script: Script = (exchange) => exchange.write(reply(200, answer))
     await using rig = await startLedgerRig([script])
     await chat(rig.service.url, question(), { headers: { authorization: `Bearer ${rig.key}` } })
     await rig.service.stop()
@@ -182,7 +190,7 @@ describe('a failed attempt that may have been billed', () => {
   })
 })
 
-describe('the database slows requests', () => {
+describe('complaint: the database slows requests', () => {
   test('does not happen: with a lock on it for seconds, each answer is as fast, and nothing is lost', async () => {
     await using rig = await startLedgerRig([good()])
     const headers = { authorization: `Bearer ${rig.key}` }
@@ -207,7 +215,7 @@ describe('the database slows requests', () => {
   }, 30_000)
 })
 
-describe('spend forgotten by restarts', () => {
+describe('complaint: spend forgotten by restarts, or per replica', () => {
   test('does not happen: sums go on, also over a rolling restart', async () => {
     await using rig = await startLedgerRig([good()], { flags: ['--workers', '2'] })
     const headers = { authorization: `Bearer ${rig.key}` }
@@ -225,9 +233,13 @@ describe('spend forgotten by restarts', () => {
   }, 60_000)
 })
 
-test('without keys there is no database', async () => {
-  const { startRig } = await import('./rig.ts')
-  await using rig = await startRig([good()])
+test.each([
+  ['keys and limits', {}],
+  ['keys and budgets', { 'access.json': JSON.stringify({ limits: [{ for: 'everyone', requests: 1_000_000 }] }) }],
+])('without %s there is no database, and no thread', async (_, files) => {
+  await using rig = await startRig([good()], { files })
   expect((await rig.ask()).status).toBe(200)
-  for (const file of ['svc.db', 'requests.db']) expect(() => statSync(join(rig.service.home, file))).toThrow()
+  expect(threadsOf(rig.service.pid)).not.toContain('svc-ledger')
+  const own = ['providers.json', ...Object.keys(files)].toSorted()
+  expect(readdirSync(rig.service.home).toSorted()).toEqual(own)
 })

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { closeSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { formats } from '../src/formats/format-list.ts'
@@ -58,7 +60,7 @@ describe('a limit of requests', () => {
   })
   afterAll(() => rig[Symbol.asyncDispose]())
 
-  test('side doors: every route of every format is limited, and 429 has the shape of each', async () => {
+  test('complaint: side doors › every route of every format is limited, and 429 has the shape of each', async () => {
     const first = await rig.ask()
     expect([first.status, first.headers.get('x-ratelimit-limit-requests')]).toEqual([200, '2'])
     expect(first.headers.get('x-ratelimit-remaining-requests')).toBe('1')
@@ -105,7 +107,49 @@ describe('a limit of requests', () => {
   })
 })
 
-test('settings without effect: limits that cannot count are faults at the start', async () => {
+test('access.json written thousands of times under load: each request meets one policy, and a whole one', async () => {
+  // Long enough that a part of the file is often read.
+  const filler = `// ${'-'.repeat(100)}\n`.repeat(400)
+  const policy = (number: number) =>
+    `{"limits":[{"for":"everyone","per":"day","requests":${number}},\n${filler}` +
+    `{"for":"everyone","per":"hour","tokens":${number}}]}`
+  await using rig = await limited(policy(1_000_000), [good()], [], 20_000)
+  const path = join(rig.service.home, 'access.json')
+  const first = 1_000_000
+  const last = first + Number(process.env['SVC_TEST_WRITES'] ?? 1_000)
+  let isOver = false
+  const seen = new Set<string | null>()
+  const callers = Array.from({ length: 6 }, async () => {
+    while (!isOver) {
+      const { status, headers } = await rig.ask()
+      const [requests, tokens] = ['requests', 'tokens'].map((kind) => headers.get(`x-ratelimit-limit-${kind}`))
+      expect([status, requests]).toEqual([200, tokens])
+      seen.add(requests ?? null)
+    }
+  })
+  for (let number = first + 1; number <= last; number += 1) {
+    const text = policy(number)
+    if (number % 3 > 0) {
+      writeFileSync(`${path}.new`, text)
+      renameSync(`${path}.new`, path)
+    } else {
+      // Cut, then written in two parts, as some editors and copies do.
+      const file = openSync(path, 'w')
+      writeSync(file, text.slice(0, text.length / 2))
+      if (number % 30 === 0) await Bun.sleep(1)
+      writeSync(file, text.slice(text.length / 2))
+      closeSync(file)
+    }
+    if (number % 10 === 0) await Bun.sleep(1)
+  }
+  await until(async () => (await rig.ask()).headers.get('x-ratelimit-limit-requests') === String(last))
+  isOver = true
+  await Promise.all(callers)
+  expect([...seen].every((number) => Number(number) >= first && Number(number) <= last)).toBe(true)
+  expect(seen.size).toBeGreaterThan(1)
+}, 30_000)
+
+test('complaint: settings without effect › limits that cannot count are faults at the start', async () => {
   for (const [text, reason] of [
     [
       access({ for: 'each key', requests: 1 }),
@@ -131,7 +175,7 @@ const cut: Script = async ({ write, reset, pause }) => {
   reset()
 }
 
-describe('slots leak on time-outs and cancelled streams: never', () => {
+describe('complaint: slots leak on time-outs and cancelled streams', () => {
   let rig: Rig
   beforeAll(async () => {
     rig = await limited(everyone({ at_once: 1, tokens: 100_000_000 }), [hang])
@@ -196,7 +240,7 @@ describe('slots leak on time-outs and cancelled streams: never', () => {
   })
 })
 
-test('a refusal by one limit uses up nothing of another', async () => {
+test('complaint: a refusal by one limit uses up another › does not happen', async () => {
   await using rig = await limited(
     access(
       { for: 'everyone', requests: 100, per: 'day', tokens: 1_000_000, at_once: 5 },

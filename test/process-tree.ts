@@ -46,3 +46,8 @@ export function descriptorsOf(pid: number): number {
     return 0
   }
 }
+
+/** Names of the threads of a process. Linux only. */
+export function threadsOf(pid: number): readonly string[] {
+  return readdirSync(`/proc/${pid}/task`).map((id) => readFileSync(`/proc/${pid}/task/${id}/comm`, 'utf8').trim())
+}

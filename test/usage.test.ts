@@ -74,7 +74,7 @@ describe('svc usage', () => {
   })
 })
 
-describe('the page takes the database down', () => {
+describe('complaint: the page takes the database down', () => {
   test('does not happen: forty questions at once are answered, and requests beside them are written', async () => {
     const before = rig.sum('requests')
     const headers = { authorization: `Bearer ${rig.key}` }

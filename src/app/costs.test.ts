@@ -633,7 +633,7 @@ describe.each<[string, readonly Sample[]]>([
 })
 
 /** Complaints about other gateways, by their theme. */
-describe('no complaint: streams cost nothing', () => {
+describe('complaint: streams cost nothing', () => {
   const all = [...chat, ...anthropic, ...gemini, ...responses]
   const pairs = all.flatMap((whole) =>
     all
@@ -646,7 +646,7 @@ describe('no complaint: streams cost nothing', () => {
   })
 })
 
-describe('no complaint: cached tokens are wrong, both ways', () => {
+describe('complaint: cached tokens wrong, both ways', () => {
   const sample = (usage: JsonObject): Sample => ({
     name: '',
     price: anthropicPrice,
@@ -667,7 +667,7 @@ describe('no complaint: cached tokens are wrong, both ways', () => {
   })
 })
 
-describe('no complaint: unknown, stale, confused prices', () => {
+describe('complaint: unknown, stale, confused prices', () => {
   const plain: Sample = {
     name: '',
     answer: whole({ ...completionJson(), usage: openAiUsage }),

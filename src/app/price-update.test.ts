@@ -82,7 +82,7 @@ describe('the fetched list of prices', () => {
   })
 })
 
-describe('unknown, stale, confused prices', () => {
+describe('complaint: unknown, stale, confused prices', () => {
   test('a list older than 90 days is reported with its age', () => {
     expect(ageWarning(0, 90.5 * day)).toBeUndefined()
     expect(ageWarning(0, 91 * day)).toBe('the list of prices is 91 days old: svc prices update fetches a newer one')

@@ -249,7 +249,7 @@ describe('a budget without room', () => {
   })
 })
 
-describe('slots leak on time-outs, cancelled streams', () => {
+describe('complaint: slots leak on time-outs and cancelled streams', () => {
   test('is not so of money: 256 attempts that end in any way leave nothing held', async () => {
     const ends: readonly (() => Reply | Error)[] = [
       () => wholeReply('hello'),

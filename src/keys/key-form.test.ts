@@ -5,6 +5,9 @@ import { hashOfKey, hintOfKey, newKey, readKey, type KeyKind } from './key-form.
 const kinds: readonly KeyKind[] = ['program', 'management']
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
+/** More by the environment, for a longer run. */
+const keysMade = Number(process.env['SVC_TEST_KEYS'] ?? 100_000)
+
 function formed(text: string) {
   const key = readKey(text)
   if (key === undefined || key === 'malformed') throw new Error(`${key} key`)
@@ -22,14 +25,18 @@ describe('a new key', () => {
     expect(readKey(text)).toEqual({ kind, text })
   })
 
-  test('is distinct and valid, a hundred thousand times', () => {
+  test(`is distinct and valid, ${keysMade} times, and each with a changed character is malformed`, () => {
     const made = new Set<string>()
-    for (let count = 0; count < 100_000; count += 1) {
+    for (let count = 0; count < keysMade; count += 1) {
       const text = newKey('program')
       if (readKey(text) === 'malformed') throw new Error(`malformed: ${text}`)
       made.add(text)
+      const position = 7 + (count % 44)
+      const digit = alphabet[(alphabet.indexOf(text[position] ?? '') + 1 + (count % 61)) % 62] ?? ''
+      const changed = text.slice(0, position) + digit + text.slice(position + 1)
+      if (readKey(changed) !== 'malformed') throw new Error(`valid: ${text} as ${changed}`)
     }
-    expect(made.size).toBe(100_000)
+    expect(made.size).toBe(keysMade)
   })
 
   test('uses every digit about equally', () => {

@@ -135,7 +135,7 @@ describe('a limit counts', () => {
   })
 })
 
-describe('a refusal by one limit uses up another: never', () => {
+describe('complaint: a refusal by one limit uses up another', () => {
   test('in every combination of limits that refuse', () => {
     const amounts = fc.constantFrom(0, 1, 3)
     const entry = fc.record(

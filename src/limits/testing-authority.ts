@@ -138,7 +138,7 @@ export function authorityContract(
       expect(passed(await Promise.all(turnsOf([other, successor], 6).map((each) => admit(each)))).length).toBe(5)
     })
 
-    test('a refusal by one limit uses up nothing of another', async () => {
+    test('complaint: a refusal by one limit uses up another › does not happen', async () => {
       const { one, other, all } = await two({ requests: 50, atOnce: 1 })
       const open = await admit(one)
       for (let attempt = 0; attempt < 10; attempt++)

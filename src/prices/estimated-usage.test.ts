@@ -5,7 +5,7 @@ import { estimatedUsage } from './estimated-usage.ts'
 const estimate = { prompt: 10, answer: 6 }
 const counted: Usage = { promptTokens: 7, completionTokens: 9, totalTokens: 16, cachedTokens: 3 }
 
-describe('client leaves: free, or charged wrongly', () => {
+describe('complaint: client leaves: free, or charged wrongly', () => {
   test('an answer without counts is estimated, and marked', () => {
     for (const isCut of [false, true])
       expect(estimatedUsage({ usage: undefined, isCut }, estimate)).toEqual({

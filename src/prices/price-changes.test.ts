@@ -15,7 +15,7 @@ function doubtOf(before: Price | undefined, after: Price | undefined) {
   return priceChanges(listOf(before), listOf(after)).map(({ doubt }) => doubt)
 }
 
-describe('unknown, stale, confused prices', () => {
+describe('complaint: unknown, stale, confused prices', () => {
   test.each<[string, Price | undefined, Price | undefined, ReturnType<typeof doubtOf>]>([
     ['the same price', price, { ...price }, []],
     ['a new model', undefined, price, [undefined]],

@@ -53,7 +53,7 @@ describe.each(databases)('the use in %s', (_name, make) => {
     })
   })
 
-  describe('days doubled outside UTC', () => {
+  describe('complaint: days doubled outside UTC', () => {
     test.each(['Asia/Kolkata', 'Asia/Kathmandu', 'Europe/Berlin', 'Australia/Lord_Howe'])(
       'do not happen: in %s days sum to the total, over two changes of the clock',
       async (zone) => {

@@ -82,7 +82,7 @@ describe('a failure', () => {
   })
 })
 
-describe('logs without bound', () => {
+describe('complaint: logs without bound', () => {
   const now = () => Date.UTC(2026, 11, 31)
 
   async function swept(store: UseStore): Promise<void> {

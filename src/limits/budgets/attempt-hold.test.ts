@@ -56,7 +56,7 @@ describe('the hold of an attempt', () => {
   })
 })
 
-describe('streams cost nothing', () => {
+describe('complaint: streams cost nothing', () => {
   test('is not so: one that was cut costs its prompt and the text so far, as an estimate', () => {
     const { hold } = subject()
     hold.count([text(30), text(10)])

@@ -32,7 +32,7 @@ budgetContract('an authority in one of the processes', async (options) => {
   }
 })
 
-describe('windows late, odd, never; old spend in a new budget', () => {
+describe('complaint: windows late, odd, never; old spend in a new budget', () => {
   test('are not: a window that begins while the authority counts starts at once with 0, without a question', () => {
     const { authority, asked } = subject()
     expect(authority.admit([budgetOf(now)], 100)).toMatchObject({ kind: 'held', amount: 100 })

@@ -238,7 +238,7 @@ class Run {
   }
 }
 
-describe('budgets overshot by concurrency', () => {
+describe('complaint: budgets overshot by concurrency', () => {
   test('are exceeded by one request at most, in any order of admissions, ends, raises, crashes and windows', () => {
     fc.assert(
       fc.property(
@@ -259,7 +259,7 @@ describe('budgets overshot by concurrency', () => {
   })
 })
 
-describe('reservations that never end', () => {
+describe('complaint: reservations that never end', () => {
   test('do not exist: after the last settlement nothing is held, and no hold is in memory', () => {
     const made = book('team')
     for (let round = 0; round < 10_000; round++) {

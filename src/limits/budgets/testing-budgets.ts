@@ -191,7 +191,7 @@ export function budgetContract(
   const team = budgetOf(now, { id: 'team' })
   const own = budgetOf(now, { id: 'own', nanoUsd: 10 })
 
-  describe(`${name}: spend forgotten by restarts, or per replica`, () => {
+  describe(`${name}: complaint: spend forgotten by restarts, or per replica`, () => {
     test('is not so: a budget starts with what was spent since the start of its window, read once', async () => {
       const { one, asked } = await started()
       const answers = await Promise.all([1, 2].map(async () => one.authority.admit([budgetOf(now - hourMs)], 20)))
