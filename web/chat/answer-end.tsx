@@ -2,9 +2,12 @@ import type { ReactNode } from 'react'
 import type { AssistantMessage } from '../history/conversation.ts'
 import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
+import { lazily } from '../ui/lazily.tsx'
 import { canContinue } from './conversation-changes.ts'
-import { ErrorCard } from './error-card.tsx'
 import type { MessageActions } from './message-actions.ts'
+import { NetworkError } from './network-error.tsx'
+
+const ErrorCard = lazily(async () => (await import('./chat-tools.ts')).ErrorCard)
 
 /** Props of {@link AnswerEnd}. */
 export interface AnswerEndProps {
@@ -22,7 +25,11 @@ export function AnswerEnd({ answer, isLast, actions }: AnswerEndProps): ReactNod
     <>
       {answer.error === undefined ? null : (
         <div className="mt-2">
-          <ErrorCard answer={answer} error={answer.error} isLast={isLast} actions={actions} />
+          {answer.error.kind === 'network' ? (
+            <NetworkError answer={answer} isLast={isLast} actions={actions} />
+          ) : (
+            <ErrorCard answer={answer} error={answer.error} isLast={isLast} actions={actions} />
+          )}
         </div>
       )}
       {words === undefined && !canResume ? null : (

@@ -1,18 +1,16 @@
-import { useState, useSyncExternalStore, type ReactNode } from 'react'
+import { useState, type ReactNode } from 'react'
 import { hrefOf } from '../app/route.ts'
 import type { AssistantMessage } from '../history/conversation.ts'
 import { rich } from '../texts/rich.tsx'
 import { say } from '../texts/say.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { formatCount } from '../ui/format.ts'
-import { lazily } from '../ui/lazily.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { useNow } from '../ui/use-now.ts'
 import { explainError, type Remedy } from './explain-error.ts'
+import { LargerModel } from './larger-model.tsx'
 import type { MessageActions } from './message-actions.ts'
-import { ProvenanceDetails } from './provenance-line.tsx'
-
-const LargerModel = lazily(async () => (await import('./chat-tools.ts')).LargerModel, { failed: () => null })
+import { ProvenanceDetails } from './provenance-details.tsx'
 
 /** Props of {@link ErrorCard}. */
 export interface ErrorCardProps {
@@ -25,8 +23,7 @@ export interface ErrorCardProps {
 
 /** An error in place of the answer: one sentence, and the remedy that helps most. Everything else is folded. */
 export function ErrorCard({ answer, error, isLast, actions }: ErrorCardProps): ReactNode {
-  const isOnline = useSyncExternalStore(subscribeToOnline, () => navigator.onLine)
-  const { title, advice, remedies, hasDetail } = explainError(error, { isOnline, hasText: answer.text !== '' })
+  const { title, advice, remedies, hasDetail } = explainError(error, answer.text !== '')
   const [first, ...others] = remedies
   if (!isLast) return <Notice kind="warn" title={title} />
   return (
@@ -154,13 +151,4 @@ function Wait({ seconds, until }: { readonly seconds: number; readonly until: nu
       </span>
     </p>
   )
-}
-
-function subscribeToOnline(listener: () => void): () => void {
-  addEventListener('online', listener)
-  addEventListener('offline', listener)
-  return () => {
-    removeEventListener('online', listener)
-    removeEventListener('offline', listener)
-  }
 }

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import type { AnswerError } from '../history/conversation.ts'
 import { explainError } from './explain-error.ts'
 
-const here = { isOnline: true, hasText: false }
 const wire = (code: string, more: Partial<AnswerError> = {}): AnswerError => ({
   kind: 'wire',
   code,
@@ -40,44 +39,38 @@ describe('explainError', () => {
       ]),
     ].filter((code) => !elsewhere.has(code)),
   )('explains %s', (code) => {
-    expect(explainError(wire(code), here).title).not.toBe('There is no answer')
+    expect(explainError(wire(code), false).title).not.toBe('There is no answer')
   })
 
   test.each(['constructor', 'toString', '__proto__'])('takes a provider’s own code %s as unknown', (code) => {
-    expect(explainError(wire(code), { ...here, hasText: true })).toMatchObject({
+    expect(explainError(wire(code), true)).toMatchObject({
       title: 'There is no answer',
       remedies: ['continue', 'retry', 'choose-model'],
     })
   })
 
   test('offers another model for an unknown model', () => {
-    expect(explainError(wire('model_not_found'), here).remedies[0]).toBe('choose-model')
+    expect(explainError(wire('model_not_found'), false).remedies[0]).toBe('choose-model')
   })
 
   test('offers the settings for a refused parameter, and names it', () => {
-    expect(explainError(wire('invalid_value', { param: 'temperature' }), here)).toMatchObject({
+    expect(explainError(wire('invalid_value', { param: 'temperature' }), false)).toMatchObject({
       title: 'The service does not take this temperature',
       remedies: ['settings', 'retry'],
     })
   })
 
   test('offers to edit a refused message', () => {
-    expect(explainError(wire('invalid_value', { param: 'messages[0].content' }), here).remedies[0]).toBe('edit')
+    expect(explainError(wire('invalid_value', { param: 'messages[0].content' }), false).remedies[0]).toBe('edit')
   })
 
   test('offers to make a conversation smaller that is too large', () => {
-    expect(explainError(wire('request_too_large'), here).remedies[0]).toBe('shorten')
+    expect(explainError(wire('request_too_large'), false).remedies[0]).toBe('shorten')
   })
 
   test('distinguishes a cut from failures of all providers', () => {
-    expect(explainError(wire('provider_error'), here).title).toBe('Every provider that was asked failed')
-    expect(explainError(wire('provider_error'), { ...here, hasText: true }).title).toBe('The answer was cut off')
-  })
-
-  test('distinguishes being offline from an unreachable service', () => {
-    const error: AnswerError = { kind: 'network', message: 'x' }
-    expect(explainError(error, here).title).toBe('The service cannot be reached')
-    expect(explainError(error, { ...here, isOnline: false }).title).toBe('You are offline')
+    expect(explainError(wire('provider_error'), false).title).toBe('Every provider that was asked failed')
+    expect(explainError(wire('provider_error'), true).title).toBe('The answer was cut off')
   })
 
   test.each([
@@ -86,17 +79,17 @@ describe('explainError', () => {
     [503, 'The service is overloaded'],
     [418, 'There is no answer'],
   ])('explains the status %d if the code is unknown', (status, title) => {
-    expect(explainError(wire('unknown_code', { status }), here).title).toBe(title)
+    expect(explainError(wire('unknown_code', { status }), false).title).toBe(title)
   })
 
   test('offers to continue an answer that has text', () => {
-    expect(explainError(wire('provider_error'), { ...here, hasText: true }).remedies).toEqual(['continue', 'retry'])
-    expect(explainError(wire('provider_error'), here).remedies).not.toContain('continue')
+    expect(explainError(wire('provider_error'), true).remedies).toEqual(['continue', 'retry'])
+    expect(explainError(wire('provider_error'), false).remedies).not.toContain('continue')
   })
 
   test('offers larger models, and neither retry nor continuation, for too long a conversation', () => {
     for (const hasText of [false, true]) {
-      expect(explainError(wire('context_length_exceeded'), { ...here, hasText })).toMatchObject({
+      expect(explainError(wire('context_length_exceeded'), hasText)).toMatchObject({
         title: 'The conversation is too long for this model',
         remedies: ['larger-model', 'choose-model', 'shorten'],
       })
@@ -105,6 +98,6 @@ describe('explainError', () => {
 
   test('can be retried in all other cases', () => {
     for (const code of documented.filter((each) => each !== 'context_length_exceeded'))
-      expect(explainError(wire(code), here).remedies).toContain('retry')
+      expect(explainError(wire(code), false).remedies).toContain('retry')
   })
 })

@@ -24,13 +24,6 @@ export interface Explanation {
   readonly hasDetail: boolean
 }
 
-/** Context of an error. */
-export interface ErrorContext {
-  readonly isOnline: boolean
-  /** The answer has text. */
-  readonly hasText: boolean
-}
-
 type Wording = Omit<Explanation, 'hasDetail'> & { readonly hasDetail?: boolean }
 
 const busy: Wording = { ...say.errors.busy, remedies: ['retry'] }
@@ -130,31 +123,20 @@ const wordings: ReadonlyMap<string, Wording> = new Map(
   }),
 )
 
-const unreachable: Wording = {
-  ...say.errors.unreachable,
-  remedies: ['retry'],
-  hasDetail: false,
-}
-const offline: Wording = {
-  ...say.errors.offline,
-  remedies: ['retry'],
-  hasDetail: false,
-}
 const cutOff: Wording = { ...say.errors.cutOff, remedies: ['retry'] }
 const unknown: Wording = {
   ...say.errors.unknown,
   remedies: ['retry', 'choose-model'],
 }
 
-/** Explains an error by its code, else by its status. */
-export function explainError(error: AnswerError, context: ErrorContext): Explanation {
-  const wording = wordingOf(error, context)
-  const canContinue = context.hasText && wording !== tooLong
+/** Explains an error of the service by its code, else by its status. */
+export function explainError(error: AnswerError, hasText: boolean): Explanation {
+  const wording = wordingOf(error, hasText)
+  const canContinue = hasText && wording !== tooLong
   return { hasDetail: true, ...wording, remedies: canContinue ? ['continue', ...wording.remedies] : wording.remedies }
 }
 
-function wordingOf({ kind, code, status, param }: AnswerError, { isOnline, hasText }: ErrorContext): Wording {
-  if (kind === 'network') return isOnline ? unreachable : offline
+function wordingOf({ code, status, param }: AnswerError, hasText: boolean): Wording {
   if (code === 'provider_error' && hasText) return cutOff
   const wording = wordings.get(code ?? '') ?? byStatus(status)
   if (wording !== refusedField || param === undefined) return wording
