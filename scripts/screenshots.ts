@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { usedRequest, batchOf } from '../src/ledger/use/testing.ts'
 import { useStore } from '../src/ledger/use/use-store.ts'
@@ -9,13 +10,19 @@ import { needs } from '../test/needs.ts'
 import { startSignIn, type SignInRig } from '../test/sign-in/rig.ts'
 
 /**
- * `npm run screenshots`: makes pictures of every view of the page, light and dark, wide and on a phone. They show a
+ * `npm run screenshots`: makes pictures of the main views of the page, light and dark, wide and on a phone. They show a
  * real service with fake providers, one of which has no free requests left. The pictures go to `dist/screenshots/`,
  * those of the README and of docs/page.md also to `docs/pictures/`. Argument: another folder; then none go to docs.
+ *
+ * `npm run screenshots -- --all FOLDER [LANGUAGE]` makes pictures of every view and state, in windows of 1440, 1024 and
+ * 390 pixels, in English or another language of the page.
  */
 
 const root = join(import.meta.dir, '..')
-const given = process.argv[2]
+const options = process.argv.slice(2),
+  isAll = options[0] === '--all'
+const [given, language = 'en'] = isAll ? options.slice(1) : options
+if (isAll && given === undefined) throw new Error('--all needs a folder')
 const folder = given ?? join(root, 'dist', 'screenshots')
 const chromiumPath = needs('chromium')
 if (chromiumPath === undefined) {
@@ -54,10 +61,12 @@ function upstream(refusal?: {
   return Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
+    idleTimeout: 0,
     async fetch(request) {
       if (refusal !== undefined)
         return Response.json({ error: { message: refusal.message, type: 'rate_limit_error' } }, refusal)
       const asked: unknown = await request.json()
+      const isHeld = JSON.stringify(asked).includes('half of it')
       const isStream = typeof asked === 'object' && asked !== null && 'stream' in asked && asked.stream === true
       const usage = { prompt_tokens: 412, completion_tokens: 186, total_tokens: 598 }
       if (!isStream)
@@ -76,6 +85,13 @@ function upstream(refusal?: {
       const common = { id: 'made-up', object: 'chat.completion.chunk', created: 1, model: 'm' }
       const body = all.map((chunk) => `data: ${JSON.stringify({ ...common, ...chunk })}\n\n`).join('')
       await Bun.sleep(180)
+      if (isHeld)
+        return new Response(
+          new ReadableStream({
+            start: (stream) => stream.enqueue(new TextEncoder().encode(body.slice(0, body.length / 2))),
+          }),
+          { headers: { 'content-type': 'text/event-stream' } },
+        )
       return new Response(`${body}data: [DONE]\n\n`, { headers: { 'content-type': 'text/event-stream' } })
     },
   })
@@ -111,12 +127,21 @@ interface Look {
   readonly colorScheme: 'light' | 'dark'
   readonly viewport: { readonly width: number; readonly height: number }
   readonly hasTouch: boolean
+  readonly locale: string
 }
 
-const looks: readonly Look[] = (['light', 'dark'] as const).flatMap((colorScheme) => [
-  { name: `${colorScheme}-wide`, colorScheme, viewport: { width: 1280, height: 860 }, hasTouch: false },
-  { name: `${colorScheme}-phone`, colorScheme, viewport: { width: 390, height: 844 }, hasTouch: true },
-])
+const sizes = isAll
+  ? { '1440': [1440, 900], '1024': [1024, 768], '390': [390, 844] }
+  : { wide: [1280, 860], phone: [390, 844] }
+const looks: readonly Look[] = (['light', 'dark'] as const).flatMap((colorScheme) =>
+  Object.entries(sizes).map(([size, [width = 0, height = 0]]) => ({
+    name: `${colorScheme}-${size}`,
+    colorScheme,
+    viewport: { width, height },
+    hasTouch: width < 400,
+    locale: language,
+  })),
+)
 
 /** Views in docs/page.md. */
 const ofPage = ['providers', 'provider-form', 'request', 'usage', 'limits']
@@ -136,7 +161,7 @@ async function picture(tab: Tab, name: string): Promise<void> {
 async function ask(tab: Tab, text: string): Promise<void> {
   await tab.fill('#message', text)
   await tab.press('Enter')
-  await tab.waitFor('text=/ via /')
+  await tab.waitFor('article summary')
   await tab.waitFor('[class^="code-"]')
 }
 
@@ -165,6 +190,127 @@ async function views(service: ServiceUnderTest, look: Look): Promise<void> {
   await tab.select('dialog select', 'mistral')
   await tab.waitFor('dialog >> text=/MISTRAL_API_KEY is/')
   await picture(tab, `provider-form-${look.name}`)
+}
+
+const rich = `# Waves
+
+The energy of a photon is $E = h\\nu$, and the integral of a bell curve:
+
+$$\\int_{-\\infty}^{\\infty} e^{-x^2}\\,dx = \\sqrt{\\pi}$$
+
+> [!NOTE]
+> Both are exact.
+
+\`\`\`html
+<h1>Hello</h1>
+<p>A page of two lines.</p>
+\`\`\`
+`
+
+/** A conversation with pictures of what is rare, for an import. */
+const imported = JSON.stringify({
+  format: 'svc-conversations',
+  version: 1,
+  exported: '2026-11-21T12:00:00.000Z',
+  conversations: [
+    ['rich', 'Waves', rich],
+    ...Array.from({ length: 12 }, (_, index) => [`old-${index}`, `An older conversation, number ${index}`, 'Yes.']),
+  ].map(([id, title, text], index) => ({
+    id,
+    title,
+    isTitled: true,
+    isPinned: index === 1,
+    created: Date.now() - index * 40_000_000,
+    updated: Date.now() - index * 40_000_000,
+    settings: { system: '', parameters: {} },
+    messages: [
+      { role: 'user', id: `${id}-1`, time: 1, text: title, images: [] },
+      { role: 'assistant', id: `${id}-2`, time: 2, text, reasoning: 'Let me think.', status: 'complete' },
+    ],
+  })),
+})
+
+/** Views and states that are not in the documents. Selectors have no words, so that they fit every language. */
+async function otherViews(service: ServiceUnderTest, look: Look): Promise<void> {
+  const tab = chromium.person(look).tab()
+  const isPhone = look.hasTouch
+  const shot = (name: string): Promise<void> => picture(tab, `${name}-${look.name}`)
+  await tab.goto(`${service.url}/`)
+  await tab.waitFor('#message')
+  await tab.press('Control+.')
+  await tab.waitFor('dialog textarea')
+  await tab.until(`document.querySelector('dialog').innerText.length > 200`)
+  await shot('settings')
+  await tab.click('dialog summary >> nth=0')
+  await shot('settings-advanced')
+  await tab.press('Escape')
+  await tab.evaluate('document.activeElement.blur()')
+  await tab.press('?')
+  await tab.waitFor('dialog[open] kbd')
+  await shot('keys-of-the-page')
+  await tab.press('Escape')
+  await tab.fill('#message', 'And half of it?')
+  await tab.press('Enter')
+  await tab.waitFor('article pre')
+  await shot('streaming')
+  await tab.press('Escape')
+  await tab.waitFor('article:last-of-type [aria-haspopup="menu"]')
+  await tab.click('article:last-of-type [aria-haspopup="menu"] >> nth=-1')
+  await shot('menu-of-an-answer')
+  await tab.press('Escape')
+  await tab.goto(`${service.url}/#/compare`)
+  await tab.waitFor('#message')
+  await shot('compare-empty')
+  await tab.fill('#message', 'What is it?')
+  await tab.press('Enter')
+  await tab.waitFor('article summary')
+  await shot('compare')
+  await tab.goto(`${service.url}/#/`)
+  await tab.waitFor('#message')
+  if (isPhone) await tab.click('[aria-controls="sidebar"]')
+  await tab.waitFor('#sidebar')
+  const file = join(tmpdir(), `svc-screenshots-${process.pid}.json`)
+  await Bun.write(file, imported)
+  await tab.setFiles('#sidebar input[type=file]', [file])
+  await tab.waitFor('dialog[open]')
+  await tab.until(`document.querySelector('dialog[open]').innerText.includes('13')`)
+  await shot('import')
+  await tab.press('Escape')
+  await shot('drawer')
+  await tab.goto(`${service.url}/#/chat/rich`)
+  await tab.reload()
+  await tab.waitFor('math')
+  await tab.click('pre ~ *, .group, article button[aria-pressed] >> nth=0').catch(() => undefined)
+  await shot('rich')
+  await tab.goto(`${service.url}/#/chat/none`)
+  await tab.waitFor('main')
+  await shot('no-such-conversation')
+  await tab.goto(`${service.url}/#/nothing`)
+  await tab.waitFor('main')
+  await shot('no-such-view')
+}
+
+/** An error in place of an answer, and the views of a service without requests and with a failing provider alone. */
+async function failures(look: Look): Promise<void> {
+  await using service = await startService({ providers: configuration.providers.slice(0, 1) })
+  const tab = chromium.person(look).tab()
+  await tab.goto(`${service.url}/#/requests`)
+  await tab.waitFor('main h1')
+  await picture(tab, `requests-empty-${look.name}`)
+  await tab.goto(`${service.url}/`)
+  await tab.waitFor('#message')
+  await tab.fill('#message', 'Hello')
+  await tab.press('Enter')
+  await tab.waitFor('[role="alert"]')
+  await tab.click('[role="alert"] summary')
+  await picture(tab, `error-${look.name}`)
+  await using empty = await startService({ providers: [] })
+  await tab.goto(`${empty.url}/`)
+  await tab.waitFor('main')
+  await picture(tab, `first-use-${look.name}`)
+  await tab.goto(`${empty.url}/#/providers`)
+  await tab.waitFor('main h1')
+  await picture(tab, `providers-empty-${look.name}`)
 }
 
 const people = ['ada', 'grace', 'linus']
@@ -256,7 +402,7 @@ async function teamViews({ rig, token }: Awaited<ReturnType<typeof startTeam>>, 
 async function signIn(service: ServiceUnderTest, look: Look): Promise<void> {
   const tab = chromium.person(look).tab()
   await tab.goto(`${service.url}/`)
-  await tab.waitFor('text=Sign in with')
+  await tab.waitFor('a[href^="/auth/"]')
   await picture(tab, `sign-in-${look.name}`)
 }
 
@@ -273,6 +419,9 @@ try {
     await views(open, look)
     await signIn(closed, look)
     await teamViews(team, look)
+    if (!isAll) continue
+    await otherViews(open, look)
+    await failures(look)
   }
   if (given === undefined) {
     await mkdir(join(root, 'docs', 'pictures'), { recursive: true })
