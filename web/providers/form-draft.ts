@@ -45,19 +45,27 @@ export function faultsOf(values: FormValues, brands: readonly BrandEntry[], take
     faults.id = 'Letters a-z, digits, _ and -, beginning with a letter or digit.'
   else if (taken.has(id)) faults.id = 'Another provider has this name.'
   else if (kind === ownServer && brands.some((each) => each.id === id)) faults.id = 'This is the name of a brand.'
-  if (kind === ownServer && !/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/.test(baseUrl.trim()))
-    faults.baseUrl = 'An http or https address, such as https://api.example.com/v1.'
-  const name = variableName(variable)
-  const isOwn = brand?.keys.some((key) => key.variable === name) === true
-  if (name !== '' && !isOwn && !/^SVC_KEY_[A-Za-z0-9_]+$/.test(name)) {
-    const own = brand === undefined ? '' : `${brand.keys.map((key) => key.variable).join(', ')}, or `
-    faults.variable = `Allowed here: ${own}a name that begins with ${freeVariableMark}. Do not write the key here.`
-  }
+  if (kind === ownServer) Object.assign(faults, addressFault(baseUrl.trim()))
+  Object.assign(faults, variableFault(variableName(variable), brand?.keys.map((key) => key.variable) ?? []))
   if (models?.length === 0) faults.models = 'Choose one at least.'
   return faults
 }
 
-function variableName(variable: string): string {
+/** What is wrong with a base URL. */
+export function addressFault(address: string): Pick<FormFaults, 'baseUrl'> {
+  if (/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/.test(address)) return {}
+  return { baseUrl: 'An http or https address, such as https://api.example.com/v1.' }
+}
+
+/** What is wrong with the name of a variable. Empty: none is named. @param own variables of the brand */
+export function variableFault(name: string, own: readonly string[]): Pick<FormFaults, 'variable'> {
+  if (name === '' || own.includes(name) || /^SVC_KEY_[A-Za-z0-9_]+$/.test(name)) return {}
+  const allowed = [...own, `a name that begins with ${freeVariableMark}`].join(', ')
+  return { variable: `Allowed here: ${allowed}. Do not write the key here.` }
+}
+
+/** A name of a variable, without the `$` that some write before it. */
+export function variableName(variable: string): string {
   return variable.trim().replace(/^\$/, '')
 }
 

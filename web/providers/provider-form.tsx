@@ -10,7 +10,6 @@ import { useServices } from '../services.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { formatCount, formatMs } from '../ui/format.ts'
 import { Loading } from '../ui/loading.tsx'
 import { Notice } from '../ui/notice.tsx'
 import {
@@ -23,9 +22,8 @@ import {
   type FormFaults,
   type FormValues,
 } from './form-draft.ts'
+import { fieldLook, Labelled, LookResult, lookWords, notTheKey, plainText } from './form-fields.tsx'
 import { ModelChoice } from './model-choice.tsx'
-
-const notTheKey = 'Do not write the key here.'
 
 /** Props of {@link ProviderForm}. */
 export interface ProviderFormProps {
@@ -36,7 +34,6 @@ export interface ProviderFormProps {
   readonly onClose: () => void
 }
 
-const look = 'min-h-9 w-full rounded-lg border bg-page px-2 text-base pointer-coarse:min-h-11 aria-invalid:border-bad'
 const empty: FormValues = { kind: '', id: '', baseUrl: '', protocol: 'openai', variable: '', models: undefined }
 
 /** A dialog that adds a provider: brand or address, the variable of its key, and its models. */
@@ -137,11 +134,10 @@ function Form({
 
   const field = (name: keyof FormFaults) => ({
     id: `${id}-${name}`,
-    className: `${look} border-muted`,
+    className: fieldLook,
     'aria-invalid': faults[name] !== undefined,
     'aria-describedby': `${id}-${name}-about`,
   })
-  const text = { autoComplete: 'off', autoCapitalize: 'none', spellCheck: false } as const
   return (
     <form className="flex flex-col gap-4" noValidate onSubmit={(event) => void submit(event)}>
       <Labelled id={`${id}-kind`} label="Provider" fault={faults.kind}>
@@ -161,7 +157,7 @@ function Form({
           <Labelled id={`${id}-id`} label="Name" about="Shown in headers, logs and on this page." fault={faults.id}>
             <input
               {...field('id')}
-              {...text}
+              {...plainText}
               value={values.id}
               onChange={({ target }) => change({ id: target.value })}
             />
@@ -171,7 +167,7 @@ function Form({
               <Labelled id={`${id}-baseUrl`} label="Base URL" about="Without /chat/completions." fault={faults.baseUrl}>
                 <input
                   {...field('baseUrl')}
-                  {...text}
+                  {...plainText}
                   inputMode="url"
                   placeholder="https://api.example.com/v1"
                   value={values.baseUrl}
@@ -181,7 +177,7 @@ function Form({
               <Labelled id={`${id}-protocol`} label="It speaks">
                 <select
                   id={`${id}-protocol`}
-                  className={`${look} border-muted`}
+                  className={fieldLook}
                   value={values.protocol}
                   onChange={({ target }) => change({ protocol: protocolOf(target.value) })}
                 >
@@ -207,7 +203,7 @@ function Form({
             >
               <input
                 {...field('variable')}
-                {...text}
+                {...plainText}
                 placeholder={brand?.keys[0]?.variable}
                 value={variable}
                 onChange={({ target }) => change({ variable: target.value })}
@@ -247,32 +243,6 @@ function protocolOf(text: string): FormValues['protocol'] {
   return text === 'anthropic' || text === 'gemini' ? text : 'openai'
 }
 
-function Labelled({
-  id,
-  label,
-  about,
-  fault,
-  children,
-}: {
-  readonly id: string
-  readonly label: string
-  readonly about?: string
-  readonly fault?: string | undefined
-  readonly children: ReactNode
-}): ReactNode {
-  return (
-    <div className="flex min-w-0 flex-col gap-1">
-      <label htmlFor={id} className="text-sm font-medium">
-        {label}
-      </label>
-      {children}
-      <p id={`${id}-about`} className="text-sm [overflow-wrap:anywhere] text-muted">
-        {fault === undefined ? about : <span className="text-bad">{fault}</span>}
-      </p>
-    </div>
-  )
-}
-
 /** How to set the variable of the key, unless it is known to be set. */
 function KeyNote({
   values,
@@ -300,18 +270,4 @@ function KeyNote({
       </p>
     </Notice>
   )
-}
-
-function LookResult({ looked }: { readonly looked: ProviderLook | 'running' | undefined }): ReactNode {
-  if (looked === undefined) return null
-  if (looked === 'running') return <p className="text-sm text-muted">Asking for its models…</p>
-  if (looked.missing !== undefined) return null
-  const isFound = looked.models !== undefined
-  return <p className={`text-sm [overflow-wrap:anywhere] ${isFound ? 'text-ok' : 'text-bad'}`}>{lookWords(looked)}</p>
-}
-
-function lookWords({ ms, models, modelCount = 0, missing, why }: ProviderLook): string {
-  if (missing !== undefined) return missing
-  if (models === undefined) return `No list of models after ${formatMs(ms)}: ${why ?? 'no answer'}`
-  return `It lists ${formatCount(modelCount)} ${modelCount === 1 ? 'model' : 'models'} (${formatMs(ms)})`
 }

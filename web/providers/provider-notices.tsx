@@ -105,6 +105,8 @@ function changeWords(wanted: WantedProviderChange): string {
       return `Move ${id} to place ${wanted.to + 1}`
     case 'add':
       return `Add ${id}`
+    case 'edit':
+      return `Change the settings of ${id}`
     case 'remove':
       return `Remove ${id}`
   }

@@ -29,6 +29,8 @@ export interface ProviderRowProps {
   readonly drop: 'before' | 'after' | undefined
   readonly isDragged: boolean
   readonly onChange: (change: WantedProviderChange) => void
+  /** Absent: the user may not change the settings of providers. */
+  readonly onEdit?: () => void
   /** Absent: the user may not remove providers. */
   readonly onRemove?: () => void
   readonly onTest: () => void
@@ -121,6 +123,7 @@ function Controls({
   mode,
   test,
   onChange,
+  onEdit,
   onRemove,
   onTest,
 }: ProviderRowProps): ReactNode {
@@ -163,6 +166,7 @@ function Controls({
         label={`More about ${id}`}
         items={[
           { label: 'Test now', icon: 'play', run: testNow },
+          ...(isLocked || onEdit === undefined ? [] : [{ label: 'Settings…', icon: 'sliders' as const, run: onEdit }]),
           ...(isLocked || place === 1 ? [] : [move('To the top', 0), move('Up', place - 2)]),
           ...(isLocked || isLast ? [] : [move('Down', place)]),
           ...(isLocked || onRemove === undefined

@@ -32,8 +32,10 @@ export interface ProvidersFeed {
   /**
    * Changes the shown file, after running changes. If one of these fails, this change is not made. Never rejects.
    * Without a file, only `add` works, which writes the first one.
+   *
+   * @param base version of the file that the change is made for. Default: that of the last answer
    */
-  change(wanted: WantedProviderChange): Promise<ChangeOutcome>
+  change(wanted: WantedProviderChange, base?: string): Promise<ChangeOutcome>
   /** Tests a provider with a request for one token. Never rejects. */
   test(id: string): Promise<ProviderTest>
 }
@@ -65,8 +67,8 @@ export function providersFeed(client: Pick<ApiClient, 'get' | 'post'>, now: () =
     if (error !== undefined) state.update((known) => ({ ...known, error }))
   }
 
-  async function submit(wanted: WantedProviderChange): Promise<ChangeOutcome> {
-    const version = state.get().answer?.version ?? (wanted.change === 'add' ? 'missing' : undefined)
+  async function submit(wanted: WantedProviderChange, base?: string): Promise<ChangeOutcome> {
+    const version = base ?? state.get().answer?.version ?? (wanted.change === 'add' ? 'missing' : undefined)
     if (version === undefined) return { kind: 'failed', error: new Error('There is no file to change') }
     const change: ProviderChange = { version, ...wanted }
     const error = await accept(() => client.post('/api/providers', change))
@@ -79,12 +81,12 @@ export function providersFeed(client: Pick<ApiClient, 'get' | 'post'>, now: () =
   return {
     state,
     refresh,
-    async change(wanted) {
+    async change(wanted, base) {
       // Expects the file as the running change will leave it, so pressing a button twice causes no conflict.
       const change =
         running === undefined
-          ? submit(wanted)
-          : running.then((before) => (before.kind === 'done' ? submit(wanted) : before))
+          ? submit(wanted, base)
+          : running.then((before) => (before.kind === 'done' ? submit(wanted, base) : before))
       running = change
       const outcome = await change
       if (running === change) running = undefined

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import type {
   ProviderDraft,
+  ProviderEdits,
   ProvidersAnswer,
   ProviderTest,
   WantedProviderChange,
@@ -16,6 +17,7 @@ import { Notice } from '../ui/notice.tsx'
 import { useNow } from '../ui/use-now.ts'
 import { useVisible } from '../ui/use-visible.ts'
 import { AddProvider } from './add-provider.tsx'
+import { EditProvider } from './edit-provider.tsx'
 import { ProviderForm } from './provider-form.tsx'
 import { ChangeNotice, FaultsNotice, NoFileNotice, type FailedChange } from './provider-notices.tsx'
 import { ProviderRow, type RowMode } from './provider-row.tsx'
@@ -82,6 +84,7 @@ function Providers({
   const [tests, setTests] = useState<ReadonlyMap<string, ProviderTest | 'running'>>(new Map())
   const [isAdding, setAdding] = useState(false)
   const [removing, setRemoving] = useState<string>()
+  const [editing, setEditing] = useState<string>()
   const mayAdd = answer.mayAdd === true
   const mode: RowMode = !isOwner ? 'readonly' : answer.version === undefined ? 'locked' : 'editable'
 
@@ -110,6 +113,16 @@ function Providers({
     if (outcome.kind === 'conflict') return 'providers.json was changed meanwhile. Look at it, and press Add again.'
     setAdding(false)
     announce(doneWords({ id, change: 'add', entry }, feed.state.get().answer))
+    return undefined
+  }
+
+  /** @returns why it was not saved */
+  async function edit(id: string, edits: ProviderEdits, version: string): Promise<string | undefined> {
+    const outcome = await feed.change({ id, change: 'edit', edit: edits }, version)
+    if (outcome.kind === 'failed') return outcome.error.message
+    if (outcome.kind === 'conflict') return outcome.kind
+    setEditing(undefined)
+    announce(`${id} is changed`)
     return undefined
   }
 
@@ -143,12 +156,7 @@ function Providers({
           />
         </div>
       )}
-      {answer.source === 'file' ? null : <NoFileNotice source={answer.source} isOwner={isOwner} />}
-      {isOwner ? null : (
-        <Notice kind="info" title="You can look, but not change anything">
-          Only the owners of this service may change its providers.
-        </Notice>
-      )}
+      <Standing source={answer.source} isOwner={isOwner} />
       {isOwner ? <Actions answer={answer} onAdd={() => setAdding(true)} test={(id) => test(id, false)} /> : null}
       {answer.providers.length === 0 ? (
         <p className="rounded-xl border border-line bg-panel p-4">
@@ -168,7 +176,7 @@ function Providers({
               isDragged={drag?.from === index}
               onGrab={(event) => grab(index, event)}
               onChange={(wanted) => void change(wanted)}
-              {...(mayAdd ? { onRemove: () => setRemoving(provider.id) } : {})}
+              {...(mayAdd ? { onEdit: () => setEditing(provider.id), onRemove: () => setRemoving(provider.id) } : {})}
               onTest={() => void test(provider.id)}
             />
           ))}
@@ -188,8 +196,29 @@ function Providers({
           onClose={() => setAdding(false)}
         />
       ) : null}
+      {editing === undefined ? null : (
+        <EditProvider
+          id={editing}
+          save={(edits, version) => edit(editing, edits, version)}
+          onClose={() => setEditing(undefined)}
+        />
+      )}
       {removing === undefined ? null : (
         <RemoveProvider id={removing} onRemove={() => void remove(removing)} onClose={() => setRemoving(undefined)} />
+      )}
+    </>
+  )
+}
+
+/** Why the user cannot change the list here. */
+function Standing({ source, isOwner }: Pick<ProvidersAnswer, 'source'> & { readonly isOwner: boolean }): ReactNode {
+  return (
+    <>
+      {source === 'file' ? null : <NoFileNotice source={source} isOwner={isOwner} />}
+      {isOwner ? null : (
+        <Notice kind="info" title="You can look, but not change anything">
+          Only the owners of this service may change its providers.
+        </Notice>
       )}
     </>
   )
@@ -213,7 +242,9 @@ function Actions({
         </Button>
       ) : null}
       <ButtonLink href={hrefOf({ view: 'limits' })}>Limits</ButtonLink>
-      <TestAll ids={providers.filter(({ enabled }) => enabled).map(({ id }) => id)} test={test} />
+      {providers.length === 0 ? null : (
+        <TestAll ids={providers.filter(({ enabled }) => enabled).map(({ id }) => id)} test={test} />
+      )}
     </div>
   )
 }

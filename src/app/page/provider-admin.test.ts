@@ -213,12 +213,12 @@ describe('changes', () => {
 })
 
 describe('a look at a provider that is not in the file', () => {
-  const lab = { id: 'lab', baseUrl: 'http://lab.test/v1' }
+  const lab = { id: 'lab', entry: { baseUrl: 'http://lab.test/v1' } }
   const list: FakeAnswer = { ...good, body: [JSON.stringify({ data: [{ id: 'm1' }, { id: 'm2' }] })] }
 
   test('lists its models, writes nothing, and changes no health', async () => {
     const { admin, transport, file, health, reloads } = subject([list])
-    expect(await admin.look({ ...lab, models: ['other'] }, never)).toEqual({
+    expect(await admin.look({ ...lab, entry: { ...lab.entry, models: ['other'] } }, never)).toEqual({
       ms: expect.any(Number),
       modelCount: 2,
       models: ['m1', 'm2'],
@@ -234,11 +234,21 @@ describe('a look at a provider that is not in the file', () => {
 
   test('names a variable that is not set, and asks no server', async () => {
     const { admin, transport } = subject([list])
-    expect(await admin.look({ ...lab, keyVariable: 'SVC_KEY_LAB' }, never)).toEqual({
+    expect(await admin.look({ ...lab, entry: { ...lab.entry, keyVariable: 'SVC_KEY_LAB' } }, never)).toEqual({
       ms: 0,
       missing: 'SVC_KEY_LAB is not set',
     })
     expect(transport.requests).toEqual([])
+  })
+
+  test('asks one of the file with other settings, and writes nothing', async () => {
+    const { admin, transport, file } = subject([list])
+    expect(await admin.look({ id: 'a', edit: { baseUrl: 'http://new.test/v1' } }, never)).toMatchObject({
+      models: ['m1', 'm2'],
+    })
+    expect(transport.requests.map(({ origin }) => origin.hostname)).toEqual(['new.test'])
+    expect(readFileSync(file, 'utf8')).toBe(text)
+    expect(await outcome(admin.look({ id: 'unknown', edit: {} }, never))).toBe('not_found')
   })
 
   test('ends at its timeout', async () => {

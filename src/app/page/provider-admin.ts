@@ -1,10 +1,11 @@
-import type { Config } from '../../config/config.ts'
+import type { Config, ProviderConfig } from '../../config/config.ts'
 import { initialConfig } from '../../config/edit/initial-config.ts'
 import type {
   BrandEntry,
   ProviderChange,
-  ProviderDraft,
   ProviderLook,
+  ProviderLookRequest,
+  ProviderSettings,
   ProvidersAnswer,
   ProviderTest,
   ProviderTestRequest,
@@ -17,9 +18,16 @@ import { UpstreamFailure } from '../../service/failure.ts'
 import { askProvider, type Asked } from '../ask-provider.ts'
 import { assembleProvider, type AssembledGateway, type Dependencies } from '../assemble.ts'
 import { concurrencyLimit } from '../concurrency-limit.ts'
-import { brandEntries } from './provider-drafts.ts'
+import { brandEntries, providerOfDraft } from './provider-drafts.ts'
 import { providerEntry } from './provider-entries.ts'
-import { changeFile, fileVersion, unknownProvider, type ProviderFileOptions } from './provider-file.ts'
+import {
+  changeFile,
+  editedProvider,
+  fileVersion,
+  readSettings,
+  unknownProvider,
+  type ProviderFileOptions,
+} from './provider-file.ts'
 import { lookAtProvider } from './provider-look.ts'
 import { recordFileChange, type FileRecording } from './record-file-change.ts'
 
@@ -66,17 +74,21 @@ export interface ProviderAdmin {
   /** The catalogue. */
   brands(): readonly BrandEntry[]
   /**
-   * Asks a provider that is not in the file for its models, within 30 s, one of the four tests that run at once.
+   * Asks a provider that is not in the file, or one that is with other settings, for its models, within 30 s, one of
+   * the four tests that run at once.
    *
-   * @throws {WireError} 400 for a draft with faults
+   * @throws {WireError} 400 for settings with faults; 404 for an unknown provider
    */
-  look(draft: ProviderDraft, signal: AbortSignal): Promise<ProviderLook>
+  look(wanted: ProviderLookRequest, signal: AbortSignal): Promise<ProviderLook>
+  /** The settings of a provider in the file. @throws {WireError} 404 for an unknown one; 409 without a sound file */
+  settings(id: string): Promise<ProviderSettings>
 }
 
 /** Lets owners see, change and test providers. */
 export function providerAdmin(options: ProviderAdminOptions): ProviderAdmin {
   const oneChange = concurrencyLimit({ concurrentMax: 1, waitingMax })
   const { environment, dependencies, testMs = testMsDefault } = options
+  const fileOptions: ProviderFileOptions = { ...options, firstText: () => firstText(options) }
   const limitedTest = concurrencyLimit({ concurrentMax: testsMax, waitingMax })
 
   return {
@@ -87,7 +99,7 @@ export function providerAdmin(options: ProviderAdminOptions): ProviderAdmin {
         const onWrite = async (before: string, after: string): Promise<void> => {
           mark = await recordFileChange({ object: 'providers.json', before, after, user }, options)
         }
-        if (await changeFile(change, { ...options, firstText: () => firstText(options), onWrite })) {
+        if (await changeFile(change, { ...fileOptions, onWrite })) {
           options.log.info('providers.json was changed on the page', {
             provider: change.id,
             change: change.change,
@@ -103,15 +115,22 @@ export function providerAdmin(options: ProviderAdminOptions): ProviderAdmin {
       return limitedTest(() => testOne(request, signal, options))
     },
     brands: () => brandEntries(environment),
-    look: (draft, signal) =>
-      limitedTest(() =>
-        lookAtProvider(draft, {
-          environment,
+    look: (wanted, signal) =>
+      limitedTest(async () =>
+        lookAtProvider(await wantedProvider(wanted, fileOptions), {
           dependencies,
           signal: AbortSignal.any([signal, AbortSignal.timeout(testMs)]),
         }),
       ),
+    settings: (id) => readSettings(id, fileOptions),
   }
+}
+
+/** A provider as it would be, with all its models. */
+async function wantedProvider(wanted: ProviderLookRequest, options: ProviderFileOptions): Promise<ProviderConfig> {
+  if ('edit' in wanted) return editedProvider(wanted.id, wanted.edit, options)
+  const { models: _, ...entry } = wanted.entry
+  return providerOfDraft({ id: wanted.id, ...entry }, options.environment)
 }
 
 /** The echo gives way to the first provider. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { WireError } from '../../formats/error.ts'
-import type { ProviderDraft } from '../../http/page/page-api.ts'
-import { brandEntries, entryOfDraft, providerOfDraft } from './provider-drafts.ts'
+import type { ProviderDraft, ProviderEdits } from '../../http/page/page-api.ts'
+import { brandEntries, entryOfDraft, membersOfEdit, providerOfDraft, settingsOf } from './provider-drafts.ts'
 
 const environment = { GROQ_API_KEY: 'a-key', SVC_KEY_LAB: 'another', HOME: '/root' }
 
@@ -58,6 +58,90 @@ describe('the entry of a draft', () => {
     ['a key itself', { id: 'groq', brand: 'groq', keyVariable: 'gsk-not-a-variable' }, 'entry.keyVariable'],
   ])('is refused: %s', (_, draft, param) => {
     expect(refusal(() => entryOfDraft(draft))).toEqual([400, param])
+  })
+})
+
+describe('an edit of an entry', () => {
+  const lab = { id: 'lab', base_url: 'http://10.0.0.7/v1', api_key: '$SVC_KEY_LAB' }
+  const evil = 'http://evil.test/v1'
+
+  test.each<[object, ProviderEdits, object]>([
+    [lab, {}, {}],
+    [lab, { baseUrl: evil }, { base_url: evil }],
+    [{ ...lab, api_key: undefined }, { baseUrl: evil }, { base_url: evil }],
+    [
+      { ...lab, api_key: '$OPENAI_API_KEY' },
+      { baseUrl: evil, keyVariable: 'SVC_KEY_X' },
+      { base_url: evil, api_key: '$SVC_KEY_X' },
+    ],
+    [
+      { ...lab, api_key: 'literal' },
+      { baseUrl: evil, keyVariable: null },
+      { base_url: evil, api_key: undefined },
+    ],
+    [{ id: 'groq' }, { keyVariable: 'GROQ_API_KEY', models: null }, { api_key: '$GROQ_API_KEY', models: undefined }],
+    [{ id: 'groq', headers: { a: '$SECRET' } }, { models: ['m'] }, { models: ['m'] }],
+  ])('of %j: %j', (entry, edit, members) => {
+    expect<object>(membersOfEdit({ ...entry }, edit)).toEqual(members)
+  })
+
+  test.each<[string, object, ProviderEdits, string]>([
+    ['the key of a brand to a new address', { ...lab, api_key: '$OPENAI_API_KEY' }, { baseUrl: evil }, 'baseUrl'],
+    ['any other variable to a new address', { ...lab, api_key: '$HOME' }, { baseUrl: evil }, 'baseUrl'],
+    ['a key of the file to a new address', { ...lab, api_key: 'literal' }, { baseUrl: evil }, 'baseUrl'],
+    ['a key that is no text to a new address', { ...lab, api_key: ['$A'] }, { baseUrl: evil }, 'baseUrl'],
+    ['headers to a new address', { ...lab, headers: { 'x-key': '$SECRET' } }, { baseUrl: evil }, 'baseUrl'],
+    ['overrides to a new address', { ...lab, overrides: { user: 'secret' } }, { baseUrl: evil }, 'baseUrl'],
+    [
+      'headers to a new address, with a new key',
+      { ...lab, headers: {} },
+      { baseUrl: evil, keyVariable: 'SVC_KEY_X' },
+      'baseUrl',
+    ],
+    [
+      'another path of the same host',
+      { ...lab, api_key: '$OPENAI_API_KEY' },
+      { baseUrl: 'http://10.0.0.7/x' },
+      'baseUrl',
+    ],
+    ['a brand to a new address', { id: 'openai' }, { baseUrl: evil }, 'baseUrl'],
+    ['a brand by its member', { id: 'x', brand: 'openai' }, { baseUrl: evil, keyVariable: null }, 'baseUrl'],
+    ['a brand that has an address', { ...lab, id: 'openai' }, { baseUrl: evil, keyVariable: null }, 'baseUrl'],
+    ['the echo', { id: 'x', protocol: 'echo' }, { baseUrl: evil }, 'baseUrl'],
+    ['an address in a variable', lab, { baseUrl: '$HOME' }, 'baseUrl'],
+    ['another secret', { id: 'groq' }, { keyVariable: 'HOME' }, 'keyVariable'],
+    ['the key of another brand', { id: 'groq' }, { keyVariable: 'OPENAI_API_KEY' }, 'keyVariable'],
+    ['a key of a brand at another server', lab, { keyVariable: 'OPENAI_API_KEY' }, 'keyVariable'],
+    [
+      'the key of a brand at an address of the file',
+      { id: 'openai', base_url: evil },
+      { keyVariable: 'OPENAI_API_KEY' },
+      'keyVariable',
+    ],
+    [
+      'the key of a brand at an address in a variable',
+      { id: 'openai', base_url: '$EVIL' },
+      { keyVariable: 'OPENAI_API_KEY' },
+      'keyVariable',
+    ],
+    ['a key itself', lab, { keyVariable: 'gsk-not-a-variable' }, 'keyVariable'],
+  ])('is refused: %s', (_, entry, edit, field) => {
+    expect(refusal(() => membersOfEdit({ ...entry }, edit))).toEqual([400, `edit.${field}`])
+  })
+
+  test('is of settings without keys and headers', () => {
+    expect(settingsOf({ ...lab, api_key: 'literal', headers: { a: 'b' } })).toEqual({
+      baseUrl: lab.base_url,
+      key: { kind: 'hidden' },
+      variables: [],
+    })
+    expect(settingsOf({ id: 'groq', models: ['a', { name: 'b', upstream: 'c' }] })).toEqual({
+      brand: 'groq',
+      key: { kind: 'none' },
+      variables: ['GROQ_API_KEY'],
+      models: ['a', 'c'],
+      hasModelFacts: true,
+    })
   })
 })
 

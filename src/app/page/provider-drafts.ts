@@ -1,9 +1,12 @@
+import { isRecord } from '../../base/json-value.ts'
 import { brands, findBrand } from '../../config/catalogue.ts'
 import { ConfigError, formatFault, type ProviderConfig } from '../../config/config.ts'
+import type { ProviderMembers } from '../../config/edit/change-provider.ts'
 import { parseConfig } from '../../config/file/parse-config.ts'
 import { readVariable, type Environment } from '../../config/file/resolve-provider.ts'
+import { variablePattern } from '../../config/file/rules.ts'
 import { invalidRequest } from '../../formats/error.ts'
-import type { BrandEntry, ProviderDraft } from '../../http/page/page-api.ts'
+import type { BrandEntry, ProviderDraft, ProviderEdits, ProviderSettings } from '../../http/page/page-api.ts'
 
 /**
  * Variables with this beginning may be sent to any base URL that is given on the page. So the page cannot send other
@@ -61,10 +64,77 @@ function checkOwnServer(id: string, baseUrl = ''): void {
     throw invalidRequest('invalid_value', `'entry.baseUrl' must be an http or https URL.`, 'entry.baseUrl')
 }
 
-function checkVariable(variable: string, own: readonly string[]): void {
+function checkVariable(variable: string, own: readonly string[], where = 'entry'): void {
   if (own.includes(variable) || variable.startsWith(freeVariableMark)) return
   const allowed = [...own, `a name that begins with ${freeVariableMark}`].join(', ')
-  throw invalidRequest('invalid_value', `'entry.keyVariable': allowed here: ${allowed}.`, 'entry.keyVariable')
+  throw invalidRequest('invalid_value', `'${where}.keyVariable': allowed here: ${allowed}.`, `${where}.keyVariable`)
+}
+
+/** New members of an entry, by the rules of drafts. @throws {WireError} 400, naming the field of the edit */
+export function membersOfEdit(
+  entry: Readonly<Record<string, unknown>>,
+  { baseUrl, keyVariable, models }: ProviderEdits,
+): ProviderMembers {
+  if (keyVariable !== undefined && keyVariable !== null) checkVariable(keyVariable, ownVariables(entry), 'edit')
+  const key = keyVariable === undefined ? entry['api_key'] : keyVariable === null ? undefined : `$${keyVariable}`
+  if (baseUrl !== undefined) checkNewAddress({ ...entry, api_key: key }, baseUrl)
+  return {
+    ...(baseUrl === undefined ? {} : { base_url: baseUrl }),
+    ...(keyVariable === undefined ? {} : { api_key: keyVariable === null ? undefined : `$${keyVariable}` }),
+    ...(models === undefined ? {} : { models: models ?? undefined }),
+  }
+}
+
+/** What an entry of the file has, without a key. */
+export function settingsOf(entry: Readonly<Record<string, unknown>>): Omit<ProviderSettings, 'version' | 'id'> {
+  const { base_url: baseUrl, models } = entry
+  const brand = brandOfEntry(entry)?.id
+  const list: readonly unknown[] | undefined = Array.isArray(models) ? models : undefined
+  return {
+    ...(brand === undefined ? {} : { brand }),
+    ...(typeof baseUrl === 'string' ? { baseUrl } : {}),
+    key: keyOf(entry),
+    variables: ownVariables(entry),
+    ...(list === undefined
+      ? {}
+      : { models: list.map((each) => String(isRecord(each) ? (each['upstream'] ?? each['name']) : each)) }),
+    ...(list?.some(isRecord) === true ? { hasModelFacts: true } : {}),
+  }
+}
+
+function keyOf({ api_key: key }: Readonly<Record<string, unknown>>): ProviderSettings['key'] {
+  if (key === undefined) return { kind: 'none' }
+  const variable = typeof key === 'string' ? variablePattern.exec(key)?.[1] : undefined
+  return variable === undefined ? { kind: 'hidden' } : { kind: 'variable', variable }
+}
+
+function brandOfEntry({ id, brand }: Readonly<Record<string, unknown>>) {
+  return findBrand(String(brand ?? id))
+}
+
+/** Variables of a brand go to its own address only, so to none that the file names. */
+function ownVariables(entry: Readonly<Record<string, unknown>>): readonly string[] {
+  return entry['base_url'] === undefined ? (brandOfEntry(entry)?.keys ?? []) : []
+}
+
+/** What the file has for the present address must not go to another one. @throws {WireError} 400 */
+function checkNewAddress(entry: Readonly<Record<string, unknown>>, baseUrl: string): void {
+  const refuse = (message: string): never => {
+    throw invalidRequest('invalid_value', message, 'edit.baseUrl')
+  }
+  if (brandOfEntry(entry) !== undefined || entry['protocol'] === 'echo')
+    refuse('A brand has its own base URL; add another server instead.')
+  // A variable there could hold a secret, which would go to the name servers.
+  if (baseUrl.startsWith('$')) refuse(`'edit.baseUrl' must be an http or https URL.`)
+  const key = keyOf(entry)
+  if (key.kind === 'hidden' || (key.kind === 'variable' && !key.variable.startsWith(freeVariableMark)))
+    refuse(
+      'Its present key must not go to another address: name an environment variable that begins with ' +
+        `${freeVariableMark}, or change the file by hand.`,
+    )
+  for (const name of ['headers', 'overrides'])
+    if (entry[name] !== undefined)
+      refuse(`Its ${name} in the file must not go to another address: change the file by hand.`)
 }
 
 /** The provider that a draft would be. @throws {WireError} 400 with the faults of its entry */

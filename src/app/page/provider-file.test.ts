@@ -61,6 +61,73 @@ describe('a change of the file', () => {
     expect(readFileSync(file, 'utf8')).toBe(text)
   })
 
+  test('edits a provider: the rest of it stays, comments and all', async () => {
+    const before = `{
+  "providers": [
+    {
+      "id": "lab", // ours
+      "base_url": "http://127.0.0.1:9/v1", // the cellar
+      "api_key": "$SVC_KEY_LAB",
+      "models": [
+        "a", // fast
+        { "name": "b", "upstream": "b-1", "price": { "input": 1, "output": 2 } }, // dear
+        "c"
+      ],
+      "retries": 1
+    }
+  ]
+}
+`
+    const file = fileWith(before)
+    const edit = { baseUrl: 'http://127.0.0.1:8/v1', keyVariable: 'SVC_KEY_NEW', models: ['b-1', 'd'] }
+    expect(await outcome(file, { version: fingerprint(before), id: 'lab', change: 'edit', edit })).toBe(true)
+    const after = readFileSync(file, 'utf8')
+    expect(after).toBe(
+      before
+        .replace(':9/', ':8/')
+        .replace('KEY_LAB', 'KEY_NEW')
+        .replace('        "a", // fast\n', '')
+        .replace('}, // dear', '}, // dear')
+        .replace('        "c"\n', '        "d"\n'),
+    )
+    const all = { keyVariable: null, models: null }
+    expect(await outcome(file, { version: fingerprint(after), id: 'lab', change: 'edit', edit: all })).toBe(true)
+    const least = readFileSync(file, 'utf8')
+    expect(least).not.toMatch(/api_key|models/)
+    expect(least).toContain('"retries": 1')
+    expect(least).toContain('// the cellar')
+    const again = { version: fingerprint(least), id: 'lab', change: 'edit', edit: all }
+    expect(await outcome(file, again)).toBe(false)
+    expect(await outcome(file, { ...again, version: fingerprint(before) })).toEqual([
+      409,
+      'conflict',
+      expect.any(String),
+    ])
+    expect(await outcome(file, { ...again, id: 'none' })).toEqual([404, 'not_found', expect.any(String)])
+    expect(await outcome(file, { ...again, edit: { baseUrl: 'ftp://x' } })).toEqual([
+      409,
+      'faulty_file',
+      expect.any(String),
+    ])
+    expect(readFileSync(file, 'utf8')).toBe(least)
+  })
+
+  test.each([
+    '"base_url": "http://a.test", "base_url": "http://b.test"',
+    '"base_url": "http://a.test", "api_key": "$SVC_KEY_A", "api_key": "$SECRET"',
+    '"base_url": "http://a.test", "id": "lab"',
+  ])('edits no entry with a member twice: %s', async (members) => {
+    const twice = `{ "providers": [{ "id": "lab", ${members} }] }`
+    const file = fileWith(twice)
+    const edit = { baseUrl: 'http://evil.test', keyVariable: 'SVC_KEY_A' }
+    expect(await outcome(file, { version: fingerprint(twice), id: 'lab', change: 'edit', edit })).toEqual([
+      409,
+      'faulty_file',
+      expect.any(String),
+    ])
+    expect(readFileSync(file, 'utf8')).toBe(twice)
+  })
+
   test('adds no second provider with an id, and none that the file may not have', async () => {
     const file = fileWith(text)
     expect(await outcome(file, { change: 'add', entry: { brand: 'groq' } })).toEqual([

@@ -1,15 +1,15 @@
-import { ConfigError } from '../../config/config.ts'
-import { addProvider, changeProvider } from '../../config/edit/change-provider.ts'
+import { ConfigError, type ProviderConfig } from '../../config/config.ts'
+import { addProvider, changeProvider, providerIn, setMembers } from '../../config/edit/change-provider.ts'
 import { writeConfig } from '../../config/edit/write-config.ts'
 import { readConfigText } from '../../config/file/load-config.ts'
 import { parseConfig, type ParseOptions } from '../../config/file/parse-config.ts'
 import type { Environment } from '../../config/file/resolve-provider.ts'
 import { fingerprint } from '../../config/watch/fingerprint.ts'
 import { invalidRequest, WireError } from '../../formats/error.ts'
-import type { ProviderChange } from '../../http/page/page-api.ts'
+import type { ProviderChange, ProviderEdits, ProviderSettings } from '../../http/page/page-api.ts'
 import { harmless } from '../../observe/text.ts'
 import { fileRefusals } from './file-refusals.ts'
-import { entryOfDraft } from './provider-drafts.ts'
+import { entryOfDraft, membersOfEdit, settingsOf } from './provider-drafts.ts'
 
 const { conflict, asFaults, asRefusal } = fileRefusals('providers.json')
 
@@ -48,15 +48,7 @@ export async function changeFile(change: ProviderChange, options: ProviderFileOp
   const { file, program } = options
   const present = await readConfigText(file).catch(asFaults)
   const isFirst = present === undefined && change.change === 'add'
-  const text = isFirst ? options.firstText() : present
-  if (text === undefined) {
-    throw new WireError(
-      409,
-      'invalid_request_error',
-      'no_file',
-      `There is no ${harmless(file)}, so there is nothing to change: '${program} init' writes one`,
-    )
-  }
+  const text = (isFirst ? options.firstText() : present) ?? noFile(file, program)
   if (fingerprint(present) !== change.version) throw conflict()
   const edited = editText(text, change, options)
   if (edited === text) return false
@@ -84,10 +76,72 @@ function editedText(text: string, wanted: ProviderChange, file: string): string 
     if (added === undefined) throw invalidRequest('invalid_value', `'id': a provider has the id '${id}' already.`, 'id')
     return added
   }
+  if (wanted.change === 'edit') return withEdit(text, file, id, wanted.edit)
   const edit = wanted.change === 'move' ? { move: wanted.to } : wanted.change
   const edited = changeProvider(text, { file, id, edit })
   if (edited === undefined) throw unknownProvider()
   return edited
+}
+
+/** @throws {WireError} 400, 404 */
+function withEdit(text: string, file: string, id: string, edit: ProviderEdits): string {
+  const entry = providerIn(text, file, id)
+  const edited = entry === undefined ? undefined : setMembers(text, { file, id }, membersOfEdit(entry, edit))
+  if (edited === undefined) throw unknownProvider()
+  return edited
+}
+
+/**
+ * The settings of a provider in the file.
+ *
+ * @throws {WireError} 404 for an unknown provider; 409 `no_file`, `faulty_file`
+ */
+export async function readSettings(id: string, options: ProviderFileOptions): Promise<ProviderSettings> {
+  const { file } = options
+  const text = await presentText(options)
+  try {
+    const entry = providerIn(text, file, id)
+    if (entry === undefined) throw unknownProvider()
+    return { version: fingerprint(text), id, ...settingsOf(entry) }
+  } catch (error) {
+    return asFaults(error)
+  }
+}
+
+/**
+ * A provider of the file with other settings and all its models. Nothing is written.
+ *
+ * @throws {WireError} as {@link changeFile} does
+ */
+export async function editedProvider(
+  id: string,
+  edit: ProviderEdits,
+  options: ProviderFileOptions,
+): Promise<ProviderConfig> {
+  const { file, environment } = options
+  const text = await presentText(options)
+  try {
+    const edited = withEdit(text, file, id, { ...edit, models: null })
+    const provider = parseConfig(edited, { file, environment }).providers.find((each) => each.id === id)
+    if (provider === undefined) throw unknownProvider()
+    return provider
+  } catch (error) {
+    return asFaults(error)
+  }
+}
+
+/** @throws {WireError} 409 */
+async function presentText({ file, program }: ProviderFileOptions): Promise<string> {
+  return (await readConfigText(file).catch(asFaults)) ?? noFile(file, program)
+}
+
+function noFile(file: string, program: string): never {
+  throw new WireError(
+    409,
+    'invalid_request_error',
+    'no_file',
+    `There is no ${harmless(file)}, so there is nothing to change: '${program} init' writes one`,
+  )
 }
 
 /** @throws {ConfigError} with positions in the present text where it has the faults already */

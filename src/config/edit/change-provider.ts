@@ -1,4 +1,5 @@
-import { findNodeAtLocation, type Node } from 'jsonc-parser/lib/esm/main.js'
+import { findNodeAtLocation, getNodeValue, type Node } from 'jsonc-parser/lib/esm/main.js'
+import { isRecord } from '../../base/json-value.ts'
 import { collectFindings } from '../file/findings.ts'
 import { parseJsonTree } from '../file/json-tree.ts'
 import { editConfig, type ConfigEdit } from './edit-config.ts'
@@ -44,6 +45,75 @@ export function changeProvider(text: string, { file, id, edit }: ProviderEditOpt
 export function addProvider(text: string, file: string, entry: { readonly id: string }): string | undefined {
   if (providersIn(text, file).some((provider) => memberOf(provider, 'id') === entry.id)) return undefined
   return editConfig(text, [{ kind: 'insert', path: ['providers', -1], value: entry }])
+}
+
+/** New values of members. Absent members stay; `undefined` removes the member. */
+export interface ProviderMembers {
+  readonly base_url?: string
+  readonly api_key?: string | undefined
+  /** Names by which the provider is asked. Items of the present list that name them stay as they are. */
+  readonly models?: readonly string[] | undefined
+}
+
+/**
+ * Changes members of a provider. Other members, and comments, stay. The result is not checked; `parseConfig` does that.
+ *
+ * @returns `undefined` when no provider has this id
+ * @throws {ConfigError} when the text is not JSON
+ */
+export function setMembers(
+  text: string,
+  { file, id }: Pick<ProviderEditOptions, 'file' | 'id'>,
+  members: ProviderMembers,
+): string | undefined {
+  const providers = providersIn(text, file)
+  const index = providers.findIndex((provider) => memberOf(provider, 'id') === id)
+  const provider = providers[index]
+  if (provider === undefined) return undefined
+  const path = ['providers', index]
+  const edits = Object.entries(members).flatMap(([name, value]): readonly ConfigEdit[] => {
+    const present = findNodeAtLocation(provider, [name])
+    const member = [...path, name]
+    if (value === undefined) return present === undefined ? [] : [{ kind: 'remove', path: member }]
+    if (Array.isArray(value) && present?.type === 'array') return listEdits(present, member, value)
+    return present?.value === value ? [] : [{ kind: 'set', path: member, value }]
+  })
+  return editConfig(text, edits)
+}
+
+/** Removes items of models that are not wanted, and appends those that are missing. */
+function listEdits(list: Node, path: (string | number)[], wanted: readonly string[]): readonly ConfigEdit[] {
+  const names = (list.children ?? []).map(modelName)
+  const kept = names.filter((name) => wanted.includes(name))
+  // A list without items is written anew: nothing of it stays.
+  if (kept.length === 0) return [{ kind: 'set', path, value: wanted }]
+  return [
+    ...names
+      .map((name, index) => ({ name, index }))
+      .filter(({ name }) => !wanted.includes(name))
+      .toReversed()
+      .map(({ index }): ConfigEdit => ({ kind: 'remove', path: [...path, index] })),
+    ...wanted
+      .filter((name) => !names.includes(name))
+      .map((value): ConfigEdit => ({ kind: 'insert', path: [...path, -1], value })),
+  ]
+}
+
+/** The name by which an item of `models` is asked for at its provider. */
+function modelName(item: Node): string {
+  return String(item.type === 'object' ? (memberOf(item, 'upstream') ?? memberOf(item, 'name')) : item.value)
+}
+
+/**
+ * The entry of a provider as it is in the text, not checked.
+ *
+ * @returns `undefined` when no provider has this id
+ * @throws {ConfigError} when the text is not JSON
+ */
+export function providerIn(text: string, file: string, id: string): Readonly<Record<string, unknown>> | undefined {
+  const provider = providersIn(text, file).find((each) => memberOf(each, 'id') === id)
+  const value: unknown = provider === undefined ? undefined : getNodeValue(provider)
+  return isRecord(value) ? value : undefined
 }
 
 function providersIn(text: string, file: string): readonly Node[] {

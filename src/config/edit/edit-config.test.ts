@@ -64,6 +64,24 @@ describe('editConfig', () => {
     expect(comments(edited)).toEqual(comments(text).filter((comment) => !gone.includes(comment)))
   })
 
+  test.each([
+    ['{ "a": 1, "b": 2, "c": 3 }', ['b'], '{ "a": 1, "c": 3 }'],
+    ['{ "a": 1, "b": 2, "c": 3 }', ['a', 'b', 'c'], '{ }'],
+    [
+      '{\n  // one\n  "a": 1, // first\n  /* two */ "b": { "d": 2 }, // second\n  "c": 3 // third\n}',
+      ['b'],
+      '{\n  // one\n  "a": 1, // first\n  "c": 3 // third\n}',
+    ],
+    ['{\n  "a": 1, // first\n  "c": 3 // third\n}', ['c'], '{\n  "a": 1 // first\n}'],
+  ])('removes members with their comments, and no others: %j, %j', (before, names, after) => {
+    expect(
+      editConfig(
+        before,
+        names.map((name) => ({ kind: 'remove', path: [name] })),
+      ),
+    ).toBe(after)
+  })
+
   test('adds and removes items in common layouts', () => {
     const before = '{\n  "providers": [\n    // one\n    { "id": "a" },\n\n    // more to come\n  ],\n}\n'
     const added = editConfig(before, [{ kind: 'insert', path: ['providers', -1], value: { id: 'b', models: ['x'] } }])

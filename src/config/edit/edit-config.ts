@@ -82,10 +82,14 @@ function addWithinLine(text: string, root: Node, path: JSONPath, value: unknown)
   return text.slice(0, end) + member + text.slice(end)
 }
 
+/** Removes an item of an array, or a member of an object, with its comments and no others. */
 function removeItem(text: string, root: Node, path: JSONPath): string | undefined {
-  const found = findArray(root, path)
-  if (found === undefined || found.items[found.index] === undefined) return undefined
-  return rearrange(text, found.array, formatOf(text).eol, (pieces) => pieces.toSpliced(found.index, 1))
+  const found = findNodeAtLocation(root, path)
+  const item = found?.parent?.type === 'property' ? found.parent : found
+  const parent = item?.parent
+  if (item === undefined || parent === undefined) return undefined
+  const index = parent.children?.indexOf(item) ?? -1
+  return rearrange(text, parent, formatOf(text).eol, (pieces) => pieces.toSpliced(index, 1))
 }
 
 function insertItem(text: string, root: Node, path: JSONPath, value: unknown): string | undefined {

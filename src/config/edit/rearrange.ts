@@ -35,8 +35,10 @@ export function rearrange(
   const end = array.offset + array.length - 1
   const { pieces, blanks, hasLastComma, rest } = cutPieces(text, array.children ?? [], start, end)
   const changed = change(pieces)
-  // Additional items are indented like the last one.
-  const blankOf = (index: number): string => blanks[index] ?? blanks.at(-1) ?? ''
+  // Additional items are indented like the last one; a blank divides them from a single one without indentation.
+  const [first = '', ...others] = blanks
+  const further = others.at(-1) ?? (first === '' ? ' ' : first)
+  const blankOf = (index: number): string => blanks[index] ?? further
   const joined = changed.map(({ before, body, behind }, index) => {
     const isLast = index === changed.length - 1
     const next = isLast ? rest : blankOf(index + 1)

@@ -201,7 +201,43 @@ export type WantedProviderChange = { readonly id: string } & (
   | { readonly change: 'move'; readonly to: number }
   /** Appends a provider. */
   | { readonly change: 'add'; readonly entry: Omit<ProviderDraft, 'id'> }
+  | { readonly change: 'edit'; readonly edit: ProviderEdits }
 )
+
+/** New settings of a provider. Absent ones stay. */
+export interface ProviderEdits {
+  /**
+   * Only without a brand. What the provider is sent then may be nothing but variables that begin with `SVC_KEY_`: no
+   * other key, no headers and no overrides of the file.
+   */
+  readonly baseUrl?: string
+  /** As in {@link ProviderDraft}; `null`: no variable is named. */
+  readonly keyVariable?: string | null
+  /** 1 to 500 names; `null`: all that it lists. */
+  readonly models?: readonly string[] | null
+}
+
+/** `GET /api/providers/settings?id=`, for owners that may add providers. No key, no header. */
+export interface ProviderSettings {
+  /** Version of the file with these settings. */
+  readonly version: string
+  readonly id: string
+  /** Id of its brand: then the address is fixed, unless the file names another one. */
+  readonly brand?: string
+  /** As the file has it; absent: that of the brand. */
+  readonly baseUrl?: string
+  readonly key:
+    | { readonly kind: 'none' }
+    /** The file has the key itself, which is not shown. */
+    | { readonly kind: 'hidden' }
+    | { readonly kind: 'variable'; readonly variable: string }
+  /** Variables besides those that begin with `SVC_KEY_`. */
+  readonly variables: readonly string[]
+  /** Names at the provider; absent: all that it lists. */
+  readonly models?: readonly string[]
+  /** The file has facts of models, such as prices, that are lost with its list. */
+  readonly hasModelFacts?: true
+}
 
 /** A provider to be added: of a brand, or a server that speaks a known protocol. */
 export interface ProviderDraft {
@@ -240,13 +276,16 @@ export interface BrandEntry {
   readonly modelsPage?: string
 }
 
-/** `POST /api/providers/look`: asks a provider that is not in the file for its models. Answer: {@link ProviderLook}. */
-export interface ProviderLookRequest {
-  readonly id: string
-  readonly entry: Omit<ProviderDraft, 'id'>
-}
+/**
+ * `POST /api/providers/look`: asks a provider that is not in the file, or one that is with other settings, for its
+ * models. Nothing is written. Answer: {@link ProviderLook}.
+ */
+export type ProviderLookRequest = { readonly id: string } & (
+  | { readonly entry: Omit<ProviderDraft, 'id'> }
+  | { readonly edit: ProviderEdits }
+)
 
-/** The models of a provider that is not in the file. */
+/** The models of a provider, as it would be. */
 export interface ProviderLook {
   readonly ms: number
   /** At most 1,000. Absent: there was no list. */

@@ -1,9 +1,15 @@
 import { isRecord, type JsonObject } from '../../base/json-value.ts'
 import { invalidRequest } from '../../formats/error.ts'
 import { parseJsonObject } from '../../formats/parse-json-object.ts'
-import type { ProviderChange, ProviderDraft, ProviderTestRequest } from './page-api.ts'
+import type {
+  ProviderChange,
+  ProviderDraft,
+  ProviderEdits,
+  ProviderLookRequest,
+  ProviderTestRequest,
+} from './page-api.ts'
 
-const changes = ['enable', 'disable', 'up', 'down', 'remove', 'move', 'add'] as const
+const changes = ['enable', 'disable', 'up', 'down', 'remove', 'move', 'add', 'edit'] as const
 const protocols = ['openai', 'anthropic', 'gemini'] as const
 const placesMax = 10_000
 const modelsMax = 500
@@ -22,13 +28,33 @@ export function parseProviderChange(body: Uint8Array): ProviderChange {
   if (change === undefined)
     throw invalidRequest('invalid_value', `'change' must be one of ${changes.join(', ')}.`, 'change')
   if (change === 'move') return { version, id, change, to: placeOf(fields) }
-  return change === 'add' ? { version, id, change, entry: parseEntry(fields) } : { version, id, change }
+  if (change === 'add') return { version, id, change, entry: parseEntry(fields) }
+  return change === 'edit' ? { version, id, change, edit: parseEdit(fields) } : { version, id, change }
 }
 
 /** Reads the body of `POST /api/providers/look`. @throws {WireError} 400 */
-export function parseProviderLook(body: Uint8Array): ProviderDraft {
+export function parseProviderLook(body: Uint8Array): ProviderLookRequest {
   const fields = parseJsonObject(body)
-  return { id: requiredText(fields, 'id', idLengthMax), ...parseEntry(fields) }
+  const id = requiredText(fields, 'id', idLengthMax)
+  return Object.hasOwn(fields, 'edit') ? { id, edit: parseEdit(fields) } : { id, entry: parseEntry(fields) }
+}
+
+/** Reads the query of `GET /api/providers/settings`. @throws {WireError} 400 */
+export function parseSettingsId(target: URL): string {
+  return requiredText({ id: target.searchParams.get('id') }, 'id', idLengthMax)
+}
+
+/** `null` for a key or models is a value of its own. */
+function parseEdit({ edit }: JsonObject): ProviderEdits {
+  if (!isRecord(edit)) throw invalidRequest('invalid_type', "'edit' must be an object.", 'edit')
+  const baseUrl = optionalText(edit, 'baseUrl', urlLengthMax)
+  const keyVariable = edit['keyVariable'] === null ? null : optionalText(edit, 'keyVariable', modelLengthMax)
+  const models = edit['models'] === null ? null : modelsOf(edit, 'edit')
+  return {
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(keyVariable === undefined ? {} : { keyVariable }),
+    ...(models === undefined ? {} : { models }),
+  }
 }
 
 function placeOf({ to }: JsonObject): number {
@@ -56,11 +82,15 @@ function parseEntry({ entry }: JsonObject): Omit<ProviderDraft, 'id'> {
   }
 }
 
-function modelsOf(entry: JsonObject): readonly string[] | undefined {
+function modelsOf(entry: JsonObject, where = 'entry'): readonly string[] | undefined {
   const { models } = entry
   if (models === undefined || models === null) return undefined
   if (!Array.isArray(models) || models.length === 0 || models.length > modelsMax)
-    throw invalidRequest('invalid_value', `'entry.models' must be a list of 1 to ${modelsMax} names.`, 'entry.models')
+    throw invalidRequest(
+      'invalid_value',
+      `'${where}.models' must be a list of 1 to ${modelsMax} names.`,
+      `${where}.models`,
+    )
   return models.map((model: unknown) => requiredText({ model }, 'model', modelLengthMax))
 }
 

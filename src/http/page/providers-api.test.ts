@@ -2,7 +2,13 @@ import { describe, expect, test } from 'bun:test'
 import { WireError } from '../../formats/error.ts'
 import { router } from '../route.ts'
 import { contextOf } from '../testing.ts'
-import type { ProviderChange, ProviderDraft, ProvidersAnswer, ProviderTest, ProviderTestRequest } from './page-api.ts'
+import type {
+  ProviderChange,
+  ProviderLookRequest,
+  ProvidersAnswer,
+  ProviderTest,
+  ProviderTestRequest,
+} from './page-api.ts'
 import { providersApi, type ProvidersApiOptions } from './providers-api.ts'
 
 const state: ProvidersAnswer = {
@@ -28,14 +34,15 @@ const state: ProvidersAnswer = {
 function subject(options: Partial<ProvidersApiOptions> = {}) {
   const changes: [ProviderChange, string | undefined][] = []
   const tests: ProviderTestRequest[] = []
-  const looks: ProviderDraft[] = []
+  const looks: ProviderLookRequest[] = []
   const routes = router(
     providersApi({
       state: async () => state,
       change: async (change, user) => (changes.push([change, user]), state),
       test: async (request): Promise<ProviderTest> => (tests.push(request), { ok: true, ms: 1 }),
       brands: () => [],
-      look: async (draft) => (looks.push(draft), { ms: 1, models: ['m'] }),
+      look: async (wanted) => (looks.push(wanted), { ms: 1, models: ['m'] }),
+      settings: async (id) => ({ version: 'v', id, key: { kind: 'none' }, variables: [] }),
       mayAdd: () => true,
       isOwner: () => true,
       bodyTimes: { totalMs: 1_000, idleMs: 1_000 },
@@ -55,7 +62,7 @@ function subject(options: Partial<ProvidersApiOptions> = {}) {
       ...(user === undefined ? {} : { user }),
     }
     try {
-      const response = await routes.find(method, path).handle(context)
+      const response = await routes.find(method, path.replace(/\?.*/, '')).handle(context)
       return [response.status, await response.json()]
     } catch (error) {
       return error instanceof WireError ? [error.status, error.type, error.code] : error
@@ -64,7 +71,12 @@ function subject(options: Partial<ProvidersApiOptions> = {}) {
   return { call, changes, tests, looks }
 }
 
-const adding = { brands: () => [], look: async () => ({ ms: 1 }), mayAdd: () => true } as const
+const adding = {
+  brands: () => [],
+  look: async () => ({ ms: 1 }),
+  settings: async () => Promise.reject(new Error('not asked for')),
+  mayAdd: () => true,
+} as const
 const change = { version: 'v1', id: 'a', change: 'up' } as const
 
 describe('GET /api/providers', () => {
@@ -188,6 +200,9 @@ describe('what decides where prompts and keys go', () => {
   const routes = [
     ['GET', '/api/providers/brands', undefined],
     ['POST', '/api/providers/look', { id: 'lab', entry }],
+    ['POST', '/api/providers/look', { id: 'a', edit: {} }],
+    ['POST', '/api/providers', { version: 'v', id: 'a', change: 'edit', edit: { keyVariable: null } }],
+    ['GET', '/api/providers/settings?id=a', undefined],
     ['POST', '/api/providers', { version: 'v1', id: 'lab', change: 'add', entry }],
     ['POST', '/api/providers', { version: 'v1', id: 'a', change: 'remove' }],
   ] as const
@@ -208,7 +223,7 @@ describe('what decides where prompts and keys go', () => {
       200,
       { ms: 1, models: ['m'] },
     ])
-    expect(looks).toEqual([{ id: 'lab', ...entry }])
+    expect(looks).toEqual([{ id: 'lab', entry }])
   })
 })
 
@@ -228,5 +243,6 @@ test('none of the routes is public', () => {
     ['POST', '/api/providers/test', false],
     ['GET', '/api/providers/brands', false],
     ['POST', '/api/providers/look', false],
+    ['GET', '/api/providers/settings', false],
   ])
 })

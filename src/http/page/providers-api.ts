@@ -7,14 +7,15 @@ import { checkOwner, type OwnerCheck } from './owner-check.ts'
 import type {
   BrandsAnswer,
   ProviderChange,
-  ProviderDraft,
   ProviderEntry,
   ProviderLook,
+  ProviderLookRequest,
+  ProviderSettings,
   ProvidersAnswer,
   ProviderTest,
   ProviderTestRequest,
 } from './page-api.ts'
-import { parseProviderChange, parseProviderLook, parseProviderTest } from './provider-bodies.ts'
+import { parseProviderChange, parseProviderLook, parseProviderTest, parseSettingsId } from './provider-bodies.ts'
 
 const bodyBytesMax = 64 * 1024
 
@@ -27,12 +28,13 @@ export interface ProvidersApiOptions {
   /** @param signal aborts when the client has left */
   readonly test: (request: ProviderTestRequest, signal: AbortSignal) => Promise<ProviderTest>
   readonly brands: () => BrandsAnswer['brands']
-  /** Asks a provider that is not in the file for its models. @param signal aborts when the client has left */
-  readonly look: (draft: ProviderDraft, signal: AbortSignal) => Promise<ProviderLook>
+  /** Asks a provider, as it would be, for its models. @param signal aborts when the client has left */
+  readonly look: (wanted: ProviderLookRequest, signal: AbortSignal) => Promise<ProviderLook>
+  readonly settings: (id: string) => Promise<ProviderSettings>
   readonly isOwner: OwnerCheck
   /**
-   * Whether owners may add and remove providers. An entry decides where prompts and keys go: without sign-in, only
-   * clients of this machine may write one.
+   * Whether owners may add, edit and remove providers. An entry decides where prompts and keys go: without sign-in,
+   * only clients of this machine may write one.
    */
   readonly mayAdd: () => boolean
   /** Time limits of request bodies. */
@@ -41,7 +43,7 @@ export interface ProvidersApiOptions {
 
 /** The routes below `/api/providers`: the owner's view of the providers (docs/api.md). */
 export function providersApi(options: ProvidersApiOptions): readonly Route[] {
-  const { state, change, test, brands, look, isOwner, mayAdd, bodyTimes } = options
+  const { state, change, test, brands, look, settings, isOwner, mayAdd, bodyTimes } = options
 
   function checkMayAdd(context: HandlerContext): void {
     checkOwner(isOwner, context)
@@ -50,8 +52,8 @@ export function providersApi(options: ProvidersApiOptions): readonly Route[] {
       403,
       'permission_error',
       'not_from_here',
-      'Providers are added and removed on the page only with sign-in, or while svc listens on this machine alone: ' +
-        'change providers.json by hand',
+      'Providers are added, edited and removed on the page only with sign-in, or while svc listens on this machine ' +
+        'alone: change providers.json by hand',
     )
   }
 
@@ -90,7 +92,7 @@ export function providersApi(options: ProvidersApiOptions): readonly Route[] {
       async handle(context) {
         checkOwner(isOwner, context)
         const wanted = parseProviderChange(await bodyOf(context))
-        if (wanted.change === 'add' || wanted.change === 'remove') checkMayAdd(context)
+        if (['add', 'edit', 'remove'].includes(wanted.change)) checkMayAdd(context)
         return jsonResponse(shown(await change(wanted, context.user), context), context.id)
       },
     },
@@ -119,8 +121,17 @@ export function providersApi(options: ProvidersApiOptions): readonly Route[] {
       isPublic: false,
       async handle(context) {
         checkMayAdd(context)
-        const draft = parseProviderLook(await bodyOf(context))
-        return asking(context, (signal) => look(draft, signal))
+        const wanted = parseProviderLook(await bodyOf(context))
+        return asking(context, (signal) => look(wanted, signal))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/providers/settings',
+      isPublic: false,
+      async handle(context) {
+        checkMayAdd(context)
+        return jsonResponse(await settings(parseSettingsId(new URL(context.request.url))), context.id)
       },
     },
   ]
