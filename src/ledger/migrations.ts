@@ -129,4 +129,9 @@ export const rowMigrations: readonly string[] = [
      flags INTEGER NOT NULL,
      PRIMARY KEY (seq, n)
    ) STRICT, WITHOUT ROWID;`,
+  `CREATE INDEX request_model ON request (model, time);
+   CREATE INDEX request_provider ON request (provider, time);
+   CREATE INDEX request_error ON request (error, time) WHERE error <> 0;
+   CREATE INDEX request_cut ON request (time) WHERE status < 400 AND error <> 0;
+   CREATE INDEX request_tried ON request (time) WHERE attempts > 1 OR provider = 0;`,
 ]

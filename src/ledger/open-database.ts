@@ -23,7 +23,7 @@ export interface DatabaseOptions {
 
 /**
  * Opens the database, which is made if needed, with its folder, and brings its schema up to date. Only its owner may
- * read it. A copy is made before a migration.
+ * read it. A copy is made before a migration, unless the database is dispensable.
  *
  * @throws {LedgerUnavailable} @throws {LedgerTooNew}
  */
@@ -49,7 +49,7 @@ export async function openDatabase({
       database.run('PRAGMA journal_mode = WAL')
       database.run(`PRAGMA synchronous = ${isDispensable ? 'NORMAL' : 'FULL'}`)
     })
-    await performed(path, lockMs, () => migrate(database, path, migrations))
+    await performed(path, lockMs, () => migrate(database, { path, migrations, isDispensable }))
     return database
   } catch (error) {
     database.close()
@@ -64,18 +64,24 @@ function checkOwner(database: Database, path: string): void {
 }
 
 /** The lock is taken before the version is read, so that of several processes one migrates. */
-function migrate(database: Database, path: string, migrations: readonly string[]): void {
+function migrate(
+  database: Database,
+  { path, migrations, isDispensable }: Pick<Required<DatabaseOptions>, 'path' | 'migrations' | 'isDispensable'>,
+): void {
   const version = (): number => onlyNumber(database, 'PRAGMA user_version')
   if (version() === migrations.length) return
   database
     .transaction(() => {
       const before = version()
-      if (before > migrations.length)
+      if (before > migrations.length) {
+        const wayOut = isDispensable ? 'move it away' : `put back the copy that it made (${copyPath(path, before)})`
         throw new LedgerTooNew(
           `${path} has schema ${before}, this version of svc knows ${migrations.length}: ` +
-            `use the newer svc, or put back the copy that it made (${copyPath(path, before)})`,
+            `use the newer svc, or ${wayOut}`,
         )
-      if (before > 0) {
+      }
+      // A copy of rows that may be deleted at any time would only take space.
+      if (before > 0 && !isDispensable) {
         const kept = copyPath(path, migrations.length)
         rmSync(kept, { force: true })
         copyDatabase(path, kept)

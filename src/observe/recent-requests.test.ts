@@ -60,6 +60,7 @@ describe('recent requests', () => {
         error: 'internal_error',
         provider: 'groq',
         user: 'ada',
+        person: undefined,
         firstTokenMs: 5,
         totalMs: 20,
         usage,

@@ -11,7 +11,7 @@ const batchMs = 250
 /** A remembered request: its record without the members that only log and metrics use. */
 export interface RecentRequest extends Omit<
   RequestRecord,
-  'trail' | 'listedAs' | 'upstream' | 'userId' | 'line' | 'unrecorded' | 'person'
+  'trail' | 'listedAs' | 'upstream' | 'userId' | 'line' | 'unrecorded'
 > {
   /** At most the first 32 attempts. */
   readonly trail: readonly Omit<RecordedAttempt, 'reason'>[]
@@ -115,8 +115,9 @@ export function recentRequests(now: () => number): RecentRequests {
   }
 }
 
-function isOf({ user }: RequestRecord, scope: Scope): boolean {
-  return scope === 'all users' || user === scope.user
+/** A person's own keys act as the person. */
+function isOf({ user, person }: RequestRecord, scope: Scope): boolean {
+  return scope === 'all users' || user === scope.user || (person !== undefined && person.user === scope.user)
 }
 
 /**
@@ -144,6 +145,7 @@ function remembered({
   usage,
   cost,
   user,
+  person,
 }: RequestRecord): RecentRequest {
   return {
     time,
@@ -160,6 +162,7 @@ function remembered({
     usage,
     cost,
     user,
+    person,
   }
 }
 

@@ -9,6 +9,7 @@ import { openServerUseReader } from '../../src/ledger/postgres/server-use-reader
 import { serverUseStore } from '../../src/ledger/postgres/server-use.ts'
 import { temporaryFolder } from '../../src/ledger/testing.ts'
 import { openUseReader } from '../../src/ledger/use/read-use.ts'
+import type { SearchLimits } from '../../src/ledger/use/search-requests.ts'
 import type { UseReader } from '../../src/ledger/use/use-reader.ts'
 import { useStore, type UseStore } from '../../src/ledger/use/use-store.ts'
 import { needs } from '../needs.ts'
@@ -21,7 +22,7 @@ export interface TestDatabase {
   open(): Promise<Ledger>
   /** @param now of the retention, Unix milliseconds */
   useStore(options?: { readonly zone?: string; readonly now?: number }): UseStore
-  useReader(): Promise<UseReader>
+  useReader(limits?: SearchLimits): Promise<UseReader>
   /** Changes the database as another program would. */
   tamper(...statements: readonly string[]): Promise<void>
   /** Numbers come as numbers. @param file of SQLite, default svc.db */
@@ -64,8 +65,8 @@ async function sqliteDatabase(): Promise<TestDatabase> {
       opened.push(() => store.close())
       return store
     },
-    async useReader() {
-      const reader = await openUseReader(path)
+    async useReader(limits) {
+      const reader = await openUseReader(path, limits)
       opened.push(() => reader.close())
       return reader
     },
@@ -123,8 +124,8 @@ async function postgresDatabase(): Promise<TestDatabase> {
       opened.push(() => store.close())
       return store
     },
-    async useReader() {
-      const reader = await openServerUseReader(url)
+    async useReader(limits) {
+      const reader = await openServerUseReader(url, limits)
       opened.push(() => reader.close())
       return reader
     },

@@ -6,6 +6,7 @@ import type { OpenRequests } from '../../http/entrance/open-requests.ts'
 import { auditApi } from '../../http/page/audit-api.ts'
 import { bootRoute } from '../../http/page/boot.ts'
 import { limitsApi } from '../../http/page/limits-api.ts'
+import { logApi } from '../../http/page/log-api.ts'
 import { modelsApi } from '../../http/page/models-api.ts'
 import { pageNamer } from '../../http/page/name-page.ts'
 import { ownerCheck } from '../../http/page/owner-check.ts'
@@ -151,7 +152,8 @@ export function servePage({
     ...limitsApi({ access, file: accessPath, callers: observer.callers, isOwner: isAnOwner }),
     ...auditApi({ audit, isOwner: isAnOwner }),
     ...usageApi({ use, isOwner: isAnOwner, now: Date.now }),
-    ...requestsApi({ observer, isOwner: isAnOwner, followers, isClosing, stallMs: timers.stallMs }),
+    ...logApi({ use, isOwner: isAnOwner }),
+    ...requestsApi({ observer, use, isOwner: isAnOwner, followers, isClosing, stallMs: timers.stallMs }),
   ]
   return { front, isOwner: isAnOwner, routes: all }
 }

@@ -318,10 +318,13 @@ export interface ProviderTest {
 export interface RequestEntry {
   readonly time: number
   readonly id: string
-  /** User name of the caller, with sign-in. */
+  /** User name of the caller, with sign-in; `key:NAME` of a program. */
   readonly user?: string | undefined
+  /** The person whose own key the program has. */
+  readonly person?: string
   /** The format of the request, such as `chat` or `embeddings`. */
   readonly api: string
+  /** Empty: it could not be read; of a stored request: it is no model of this service. */
   readonly model: string
   readonly stream: boolean
   /** 499: the caller left. */
@@ -343,6 +346,43 @@ export interface RequestEntry {
   readonly hasConflict?: true
   /** Tokens and cost are estimates: the answer was stopped or cut before its provider counted it. */
   readonly isEstimated?: true
+  /** It is from the ledger; a request that is remembered is not. */
+  readonly isStored?: true
+  /** Tokens by kind, of a stored request. No token is counted in two of them. */
+  readonly tokens?: TokenKinds
+}
+
+/** Tokens by kind. */
+export interface TokenKinds {
+  readonly input: number
+  readonly cached: number
+  readonly cacheWrite: number
+  readonly output: number
+  readonly reasoning: number
+}
+
+/** `GET /api/log`: requests of the ledger, the newest first. Owners get those of all, others their own. */
+export interface LogAnswer {
+  readonly requests: readonly RequestEntry[]
+  /**
+   * `before` of the next question; absent: there are no older ones. A page with few requests or none may have one: rare
+   * requests are searched for a limited time.
+   */
+  readonly next?: string
+  /** All requests that arrived later were looked at; absent: all were. */
+  readonly searchedTo?: number
+}
+
+/** `GET /api/log/choices`: values of filters, at most 1,000 of each; for others than owners, those of their own use. */
+export interface LogChoices {
+  readonly models: readonly string[]
+  readonly providers: readonly string[]
+  readonly errors: readonly string[]
+  readonly apis: readonly string[]
+  readonly people: readonly string[]
+  readonly keys: readonly string[]
+  /** Arrival of the oldest stored request of all. */
+  readonly oldest?: number
 }
 
 /** `GET /api/running`: the requests under way. Owners get those of all users, others their own. */

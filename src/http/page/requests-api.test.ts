@@ -48,6 +48,7 @@ function subject({
   const routes = router(
     requestsApi({
       observer,
+      use: () => undefined,
       isOwner: ({ user }) => owners.includes(user),
       followers,
       isClosing: () => isClosing,

@@ -1,16 +1,17 @@
 import { WireError } from '../../formats/error.ts'
 import { overloaded } from '../../gateway/all-failed.ts'
-import type { MinuteSums } from '../../observe/minute-sums.ts'
+import type { UseAsker } from '../../ledger/use/use-asker.ts'
 import type { Observer } from '../../observe/observer.ts'
-import type { RecentRequest, Remembered, Scope } from '../../observe/recent-requests.ts'
-import type { Cost } from '../../prices/cost.ts'
-import { usdOf } from '../../prices/money.ts'
+import type { Scope } from '../../observe/recent-requests.ts'
 import type { OpenRequests } from '../entrance/open-requests.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
+import { readLedger } from './ledger-answer.ts'
+import { ledgerScope } from './ledger-scope.ts'
 import { liveEvents } from './live-events.ts'
-import type { AttemptEntry, MinuteEntry, RequestEntry, RequestsAnswer, RunningAnswer } from './page-api.ts'
+import type { RunningAnswer } from './page-api.ts'
+import { requestsAnswer, rememberedEntry, storedEntry } from './request-entries.ts'
 import { requestEvents } from './request-events.ts'
 
 const requestPath = '/api/requests/'
@@ -26,6 +27,8 @@ const guardIntervalMs = 5_000
 /** Options of {@link requestsApi}. */
 export interface RequestsApiOptions {
   readonly observer: Pick<Observer, 'remembered' | 'find' | 'subscribe' | 'running'>
+  /** Finds older requests; `undefined`: none are kept. */
+  readonly use: () => UseAsker | undefined
   /** Owners see the requests of all users, others only their own. */
   readonly isOwner: (context: HandlerContext) => boolean
   /** Open streams: at most 100, and 20 of one user. A shutdown ends them. */
@@ -37,18 +40,20 @@ export interface RequestsApiOptions {
 
 /** `GET /api/requests`, also as a stream of events, `GET /api/requests/{id}` and `GET /api/running` (docs/api.md). */
 export function requestsApi(options: RequestsApiOptions): readonly Route[] {
-  const { observer, isOwner } = options
+  const { observer, isOwner, use } = options
   const follow = followRequests(options)
 
   async function all(context: HandlerContext): Promise<Response> {
-    return jsonResponse(answerOf(await observer.remembered(scopeOf(context, isOwner), 0)), context.id)
+    return jsonResponse(requestsAnswer(await observer.remembered(scopeOf(context, isOwner), 0)), context.id)
   }
 
   async function one(context: HandlerContext): Promise<Response> {
-    const found = await observer.find(scopeOf(context, isOwner), context.path.slice(requestPath.length))
-    if (found === undefined)
-      throw new WireError(404, 'invalid_request_error', 'not_found', 'No request with this id is remembered')
-    return jsonResponse(requestEntry(found), context.id)
+    const id = context.path.slice(requestPath.length)
+    const found = await observer.find(scopeOf(context, isOwner), id)
+    if (found !== undefined) return jsonResponse(rememberedEntry(found), context.id)
+    const stored = await readLedger('The requests', async () => use()?.requests.find(ledgerScope(context, isOwner), id))
+    if (stored !== undefined) return jsonResponse(storedEntry(stored), context.id)
+    throw new WireError(404, 'invalid_request_error', 'not_found', 'No request with this id is remembered')
   }
 
   async function running(context: HandlerContext): Promise<Response> {
@@ -88,7 +93,7 @@ function followRequests({
   isClosing,
   stallMs,
 }: RequestsApiOptions): (context: HandlerContext) => Response {
-  const eventAfter = requestEvents(observer, answerOf)
+  const eventAfter = requestEvents(observer, requestsAnswer)
   const ofUser = new Map<string, number>()
 
   function enter(context: HandlerContext, stop: () => void): () => void {
@@ -171,61 +176,4 @@ async function mayStay(context: HandlerContext): Promise<boolean> {
   } catch {
     return false // The client learns the reason at its next request.
   }
-}
-
-function answerOf({ requests, minutes }: Remembered): RequestsAnswer {
-  return { requests: requests.map(requestEntry), minutes: minutes.map(minuteEntry) }
-}
-
-function requestEntry({ trail, firstTokenMs, totalMs, usage, cost, ...facts }: RecentRequest): RequestEntry {
-  return {
-    ...facts,
-    trail: trail.map(trailEntry),
-    ...(firstTokenMs === undefined ? {} : { firstTokenMs: tenths(firstTokenMs) }),
-    totalMs: tenths(totalMs),
-    ...(usage?.promptTokens === undefined ? {} : { promptTokens: usage.promptTokens }),
-    ...(usage?.completionTokens === undefined ? {} : { completionTokens: usage.completionTokens }),
-    ...(cost === undefined ? {} : costFacts(cost)),
-    ...(usage?.isEstimated === true ? { isEstimated: true } : {}),
-  }
-}
-
-function costFacts({ nanoUsd, source, hasConflict }: Cost): Pick<RequestEntry, 'cost' | 'costSource' | 'hasConflict'> {
-  return { cost: usdOf(nanoUsd), costSource: source, ...(hasConflict === undefined ? {} : { hasConflict }) }
-}
-
-function trailEntry({
-  name,
-  status,
-  failure,
-  ms,
-  tokens,
-  cost,
-  bookedNanoUsd,
-  ambiguous,
-}: RecentRequest['trail'][number]): AttemptEntry {
-  return {
-    provider: name,
-    ...(status === undefined ? {} : { status }),
-    ...(failure === undefined ? {} : { failure }),
-    ms: tenths(ms),
-    ...(tokens?.promptTokens === undefined ? {} : { promptTokens: tokens.promptTokens }),
-    ...(tokens?.completionTokens === undefined ? {} : { completionTokens: tokens.completionTokens }),
-    ...(cost === undefined ? {} : { cost: usdOf(cost.nanoUsd) }),
-    ...(bookedNanoUsd === undefined ? {} : { bookedCost: usdOf(bookedNanoUsd) }),
-    ...(ambiguous === true ? { mayBeBilled: true } : {}),
-  }
-}
-
-function minuteEntry({ firstTokenP50, firstTokenP95, isEstimated, ...sums }: MinuteSums): MinuteEntry {
-  return {
-    ...sums,
-    ...(isEstimated ? { isEstimated } : {}),
-    ...(firstTokenP50 === undefined ? {} : { firstTokenP50: tenths(firstTokenP50) }),
-    ...(firstTokenP95 === undefined ? {} : { firstTokenP95: tenths(firstTokenP95) }),
-  }
-}
-
-function tenths(ms: number): number {
-  return Math.round(ms * 10) / 10
 }

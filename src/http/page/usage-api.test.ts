@@ -11,6 +11,12 @@ import { usageApi } from './usage-api.ts'
 
 const now = Date.UTC(2026, 10, 23, 12)
 
+const noRequests: UseAsker['requests'] = {
+  page: async () => ({ requests: [] }),
+  find: async () => undefined,
+  choices: async () => ({ models: [], providers: [], errors: [], apis: [], people: [], keys: [] }),
+}
+
 function rowOf(name: string, counters: Partial<UseRow['counters']> = {}): UseRow {
   const zero = Object.fromEntries(counterNames.map((each) => [each, 0]))
   // Object.fromEntries loses the names.
@@ -42,6 +48,7 @@ async function ask(
       return { rows, isCut: false, timeZone: 'UTC', writtenAt: 5 }
     },
     costSince: async () => 0,
+    requests: noRequests,
     close: () => undefined,
   }
   const routes = router(usageApi({ use: () => (isOff ? undefined : asker), isOwner: () => isOwner, now: () => now }))

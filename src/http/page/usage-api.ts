@@ -4,7 +4,10 @@ import type { UseFilter, UseGroup, UseQuestion } from '../../ledger/use/use-ques
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
+import { csvFile } from './csv.ts'
 import { readLedger } from './ledger-answer.ts'
+import { ledgerScope } from './ledger-scope.ts'
+import { choiceOf, dateOf, timeOf } from './query.ts'
 import { csvHead, csvLines, dayNumber, usageAnswer } from './usage-entries.ts'
 
 /** Options of {@link usageApi}. */
@@ -43,7 +46,7 @@ export function usageApi({ use, isOwner, now }: UsageApiOptions): readonly Route
     const query = new URL(context.request.url).searchParams
     const span = spanOf(query, now())
     const by = choiceOf(query, 'by', groups, 'model')
-    const filter = filterOf(context, isOwner)
+    const filter = ledgerScope(context, isOwner)
     if (choiceOf(query, 'format', ['json', 'csv'], 'json') === 'csv')
       return fileOf(asker, span, { by, ...filter }, context)
     const question = questionOf(span, { by, rowsMax, ...filter })
@@ -53,86 +56,40 @@ export function usageApi({ use, isOwner, now }: UsageApiOptions): readonly Route
   return [{ method: 'GET', path: '/api/usage', isPublic: false, scope: 'usage:read', handle: usage }]
 }
 
-/** A key sees the use of its line, also one with other scopes of owners. */
-function filterOf(context: HandlerContext, isOwner: UsageApiOptions['isOwner']): UseFilter {
-  const { visitor, user = '' } = context
-  if (visitor?.access !== undefined) return { line: visitor.key?.line ?? -1 }
-  return isOwner(context) ? {} : { people: [visitor?.userId ?? user] }
-}
-
 function questionOf({ unit, from, to }: Span, more: Omit<UseQuestion, 'from' | 'to' | 'unit'>): UseQuestion {
   return unit === 'hour' ? { unit, from, to, ...more } : { unit, from: dayNumber(from), to: dayNumber(to), ...more }
 }
 
-/** Writes the file at the pace of its reader. */
+/** A file of all, in pieces. */
 function fileOf(
   asker: UseAsker,
   { unit, from, to }: Span,
   more: UseFilter & { readonly by: UseGroup },
-  { id, request }: HandlerContext,
+  context: HandlerContext,
 ): Response {
-  const headers = {
-    'content-type': 'text/csv; charset=utf-8',
-    'content-disposition': `attachment; filename="usage-by-${more.by}.csv"`,
-    'cache-control': 'no-store',
-    'x-request-id': id,
-  }
-  if (request.method === 'HEAD') return new Response(null, { headers })
-  const encoder = new TextEncoder()
-  let next = from
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      controller.enqueue(encoder.encode(csvHead))
-    },
-    async pull(controller) {
-      let lines = ''
-      while (lines === '' && next <= to) {
-        const end = Math.min(to, next + pieceMs[unit] - 1)
-        const question = questionOf({ unit, from: next, to: end }, { rowsMax: Number.MAX_SAFE_INTEGER, ...more })
-        lines = csvLines(usageAnswer(question, await asker.read(question)).rows)
-        next = end + 1
-      }
-      if (lines !== '') controller.enqueue(encoder.encode(lines))
-      if (next > to) controller.close()
+  let start = from
+  return csvFile(context, {
+    name: `usage-by-${more.by}.csv`,
+    head: csvHead,
+    async next() {
+      if (start > to) return undefined
+      const end = Math.min(to, start + pieceMs[unit] - 1)
+      const question = questionOf({ unit, from: start, to: end }, { rowsMax: Number.MAX_SAFE_INTEGER, ...more })
+      start = end + 1
+      return csvLines(usageAnswer(question, await asker.read(question)).rows)
     },
   })
-  return new Response(body, { headers })
 }
 
 /** @throws {WireError} 400 */
 function spanOf(query: URLSearchParams, now: number): Span {
   const unit = choiceOf(query, 'unit', ['day', 'hour'], 'day')
+  const instantOf = unit === 'day' ? dateOf : timeOf
   // Zones are up to 14 hours ahead of UTC: the last day may have begun there.
-  const to = timeOf(query, 'to', unit) ?? now + (unit === 'day' ? 14 * hourMs : 0)
-  const from = timeOf(query, 'from', unit) ?? Math.min(now, to) - spanMsDefault[unit]
+  const to = instantOf(query, 'to') ?? now + (unit === 'day' ? 14 * hourMs : 0)
+  const from = instantOf(query, 'from') ?? Math.min(now, to) - spanMsDefault[unit]
   if (from > to) throw invalidRequest('invalid_value', "'from' is after 'to'.", 'from')
   if (to - from > spanMsMax[unit] + dayMs)
     throw invalidRequest('invalid_value', `From 'from' to 'to' are at most ${spanMsMax[unit] / dayMs} days.`, 'from')
   return { unit, from, to }
-}
-
-/** @throws {WireError} 400 */
-function timeOf(query: URLSearchParams, name: 'from' | 'to', unit: Span['unit']): number | undefined {
-  const text = query.get(name)
-  if (text === null) return undefined
-  const form =
-    unit === 'day' ? /^\d{4}-\d\d-\d\d$/ : /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/
-  const time = form.test(text) ? Date.parse(text) : Number.NaN
-  if (time >= 0) return time
-  const example = unit === 'day' ? 'a date such as 2026-11-23' : 'a time such as 2026-11-23T10:00:00Z'
-  throw invalidRequest('invalid_value', `'${name}' must be ${example}.`, name)
-}
-
-/** @throws {WireError} 400 */
-function choiceOf<Choice extends string>(
-  query: URLSearchParams,
-  name: string,
-  choices: readonly Choice[],
-  fallback: Choice,
-): Choice {
-  const text = query.get(name)
-  if (text === null) return fallback
-  const found = choices.find((choice) => choice === text)
-  if (found !== undefined) return found
-  throw invalidRequest('invalid_value', `'${name}' must be one of ${choices.join(', ')}.`, name)
 }

@@ -1,5 +1,6 @@
 import type { UseAnswer, UseQuestion, UseRow } from '../../ledger/use/use-question.ts'
 import { usdOf } from '../../prices/money.ts'
+import { columnName, csvLine } from './csv.ts'
 import type { UsageAnswer, UsageEntry } from './page-api.ts'
 
 /** The answer of `GET /api/usage` (docs/ledger.md). */
@@ -59,27 +60,11 @@ const columns = [
 ] as const satisfies readonly (keyof UsageEntry)[]
 
 /** The first line of the file. */
-export const csvHead = `${columns.map(columnName).join(',')}\r\n`
+export const csvHead = csvLine(columns.map(columnName))
 
 /** Entries as lines of RFC 4180. */
 export function csvLines(entries: readonly UsageEntry[]): string {
-  return entries.map((entry) => `${columns.map((name) => csvCell(entry[name])).join(',')}\r\n`).join('')
-}
-
-function columnName(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-}
-
-/** Spreadsheets run text that begins like a formula: an apostrophe before it prevents that. */
-function csvCell(value: string | number): string {
-  if (typeof value === 'number') return decimal(value)
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
-  return /[",\r\n']/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
-
-/** Without an exponent. Amounts have nine digits after the point. */
-function decimal(value: number): string {
-  return Number.isInteger(value) ? String(value) : value.toFixed(9).replace(/0+$/, '')
+  return entries.map((entry) => csvLine(columns.map((name) => entry[name]))).join('')
 }
 
 /** A date as text. @param day such as 20261123 */

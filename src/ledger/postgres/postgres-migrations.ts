@@ -130,4 +130,11 @@ export const serverMigrations: readonly string[] = [
      flags bigint NOT NULL
    ) PARTITION BY RANGE (stored);
    CREATE INDEX attempt_seq ON attempt (seq);`,
+  `CREATE INDEX request_model ON request (model, time);
+   CREATE INDEX request_provider ON request (provider, time);
+   CREATE INDEX request_error ON request (error, time) WHERE error <> 0;
+   CREATE INDEX request_cut ON request (time) WHERE status < 400 AND error <> 0;
+   CREATE INDEX request_tried ON request (time) WHERE attempts > 1 OR provider = 0;
+   CREATE INDEX request_id_bytes ON request (id COLLATE "C");
+   DROP INDEX request_id;`,
 ]

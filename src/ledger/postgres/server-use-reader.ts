@@ -1,5 +1,8 @@
 import { nameOfServer } from '../ledger-place.ts'
+import { numberedSql } from '../sql.ts'
 import { counterNames } from '../use/counters.ts'
+import { requestSearch, type SearchLimits } from '../use/search-requests.ts'
+import type { TableReader } from '../use/stored-requests.ts'
 import type { UseAnswer, UseFilter, UseGroup, UseQuestion } from '../use/use-question.ts'
 import { hoursReadMs, isModelOf, useRow, type UseReader } from '../use/use-reader.ts'
 import { zoneHours } from '../use/zone-hours.ts'
@@ -7,7 +10,7 @@ import { jsonParameter, postgresClient, type Query, type SqlValue } from './post
 import { prepareSchema } from './prepare-schema.ts'
 
 /** Reads the use in PostgreSQL, by a connection of its own. */
-export async function openServerUseReader(url: string): Promise<UseReader> {
+export async function openServerUseReader(url: string, limits: SearchLimits = {}): Promise<UseReader> {
   const client = postgresClient({ url })
   await prepareSchema(client, { name: nameOfServer(url), mayBeNewer: true })
 
@@ -46,7 +49,9 @@ export async function openServerUseReader(url: string): Promise<UseReader> {
     return Number(row?.['sum'])
   }
 
+  const tables: TableReader = (found) => client.perform((query) => query(numberedSql(found, '$'), found.values))
   return {
+    requests: requestSearch({ ...limits, names: tables, rows: tables, idColumn: 'id COLLATE "C"' }),
     read: (question) => client.perform((query) => answer(query, question)),
     costSince: (filter, since, now) => client.perform((query) => cost(query, filter, { since, now })),
     isCurrent: () => true,

@@ -1,17 +1,21 @@
 import { Database } from 'bun:sqlite'
+import { dirname, join } from 'node:path'
 import { identityOf, performed } from '../open-database.ts'
 import { counterNames } from './counters.ts'
+import { readRowsFile, readTables } from './read-tables.ts'
+import { requestSearch, type SearchLimits } from './search-requests.ts'
 import type { UseAnswer, UseFilter, UseGroup, UseQuestion } from './use-question.ts'
 import { hoursReadMs, isModelOf, useRow, type UseReader } from './use-reader.ts'
 import { zoneHours } from './zone-hours.ts'
 
 const lockMs = 1_000
 
-/** Opens svc.db for reading alone. It must exist, with a current schema. */
-export async function openUseReader(path: string): Promise<UseReader> {
+/** Opens svc.db, and the requests.db beside it if there is one, for reading alone. Its schema must be current. */
+export async function openUseReader(path: string, limits: SearchLimits = {}): Promise<UseReader> {
   const database = await performed(path, lockMs, () => new Database(path, { readonly: true, strict: true }))
   database.run('PRAGMA busy_timeout = 1000')
   const identity = identityOf(path)
+  const rows = readRowsFile(join(dirname(path), 'requests.db'), lockMs)
 
   /** Names of people and keys are few beside sums; they are read when they are asked for. */
   function nameOf(by: UseGroup): (id: number) => string {
@@ -61,8 +65,12 @@ export async function openUseReader(path: string): Promise<UseReader> {
   return {
     read: (question) => performed(path, lockMs, () => answer(question)),
     costSince: (filter, since, now) => performed(path, lockMs, () => cost(filter, since, now)),
+    requests: requestSearch({ ...limits, names: readTables(database, path, lockMs), rows: rows.read, idColumn: 'id' }),
     isCurrent: () => identityOf(path) === identity,
-    close: () => database.close(),
+    close() {
+      rows.close()
+      database.close()
+    },
   }
 }
 

@@ -140,7 +140,7 @@ export async function computeCosts(options: RepriceOptions, source: RepriceSourc
     if (isUnpriced) report.unpriced += 1
     report.before += row.cost ?? 0
     report.after += cost
-    return [{ row, cost, flags: row.flags & ~rowFlags.unpriced }]
+    return [{ row, cost, flags: row.flags & ~(rowFlags.unpriced | rowFlags.source) }]
   }
 
   async function findSums(rows: readonly StoredRow[]): Promise<void> {

@@ -1,10 +1,41 @@
 import type { RecordedAttempt, RequestRecord } from '../../observe/record.ts'
+import type { Cost } from '../../prices/cost.ts'
 import { measureUnits } from '../../prices/units.ts'
 import { chargesOf, type Charge } from './charges.ts'
 import type { NamesTable } from './names-table.ts'
 
-/** Bits of the column `flags` of requests and attempts. */
-export const rowFlags = { stream: 1, estimated: 2, unpriced: 4, reported: 8, conflict: 16, ambiguous: 32 } as const
+type PriceSource = Cost['source']
+
+/** Bits of the column `flags` of requests and attempts. Three bits, `source`, are a place in {@link costSources}. */
+export const rowFlags = {
+  stream: 1,
+  estimated: 2,
+  unpriced: 4,
+  reported: 8,
+  conflict: 16,
+  ambiguous: 32,
+  source: 64 | 128 | 256,
+  /** Of an attempt: its cost is what limits of money booked. */
+  booked: 512,
+} as const
+
+const sourceShift = 6
+/** Sources of prices by their numbers, which never change. 0: not stored. */
+const costSources: readonly (PriceSource | undefined)[] = [
+  undefined,
+  'config',
+  'reported',
+  'reports',
+  'prices.json',
+  'fetched',
+  'list',
+  'catalogue',
+]
+
+/** The source of the price of a row; `undefined`: it is not stored. */
+export function costSourceOf(flags: number): PriceSource | undefined {
+  return costSources[(flags & rowFlags.source) >> sourceShift]
+}
 
 const tokenColumns = ['input', 'cached', 'write5', 'write60', 'output', 'reasoning'] as const
 /** Attempts stored of one request; a longer trail has many retries. */
@@ -70,7 +101,7 @@ function answerOf(record: RequestRecord): Charge {
 }
 
 function valuesOf(
-  { name, status = 0, failure = '', ms, tokens, cost, ambiguous }: RecordedAttempt,
+  { name, status = 0, failure = '', ms, tokens, cost, ambiguous, bookedNanoUsd }: RecordedAttempt,
   names: NamesTable,
 ): readonly (number | null)[] {
   const { units } = measureUnits(tokens === undefined ? undefined : { totalTokens: undefined, ...tokens })
@@ -81,8 +112,9 @@ function valuesOf(
     Math.round(ms),
     units.input,
     units.output,
-    cost?.nanoUsd ?? null,
-    ambiguous === true ? rowFlags.ambiguous : 0,
+    cost?.nanoUsd ?? bookedNanoUsd ?? null,
+    (ambiguous === true ? rowFlags.ambiguous : 0) |
+      (cost === undefined && bookedNanoUsd !== undefined ? rowFlags.booked : 0),
   ]
 }
 
@@ -92,6 +124,7 @@ function flagsOf({ stream, usage, cost }: RequestRecord, isUnpriced: boolean): n
     (usage?.isEstimated === true ? rowFlags.estimated : 0) |
     (isUnpriced ? rowFlags.unpriced : 0) |
     (cost?.source === 'reported' ? rowFlags.reported : 0) |
-    (cost?.hasConflict === true ? rowFlags.conflict : 0)
+    (cost?.hasConflict === true ? rowFlags.conflict : 0) |
+    (Math.max(0, costSources.indexOf(cost?.source)) << sourceShift)
   )
 }

@@ -1,4 +1,5 @@
 import type { LedgerPlace } from '../ledger-place.ts'
+import type { RequestQuestion, RequestScope } from './request-question.ts'
 import type { UseBatch } from './use-batch.ts'
 import type { UseFilter, UseQuestion } from './use-question.ts'
 import type { WriteResult } from './use-store.ts'
@@ -32,3 +33,6 @@ export type FromThread =
 export type ThreadQuestion =
   | { readonly kind: 'rows'; readonly question: UseQuestion }
   | { readonly kind: 'cost'; readonly filter: UseFilter; readonly since: number }
+  | { readonly kind: 'requests'; readonly question: RequestQuestion }
+  | { readonly kind: 'request'; readonly scope: RequestScope; readonly id: string }
+  | { readonly kind: 'choices'; readonly scope: RequestScope }

@@ -1,5 +1,6 @@
 import { nameOfPlace, type LedgerPlace } from '../ledger-place.ts'
 import { LedgerUnavailable } from '../ledger.ts'
+import type { RequestSearch } from './search-requests.ts'
 import { threadFile } from './thread-file.ts'
 import type { FromThread, ThreadQuestion, ToThread } from './thread-messages.ts'
 import type { UseAnswer, UseFilter, UseQuestion } from './use-question.ts'
@@ -10,6 +11,8 @@ export interface UseAsker {
   read(question: UseQuestion): Promise<UseAnswer>
   /** The cost since a local midnight in nano-USD. @param since Unix milliseconds; 0: all @throws as `read` does */
   costSince(filter: UseFilter, since: number): Promise<number>
+  /** Finds stored requests. Its methods throw as `read` does. */
+  readonly requests: RequestSearch
   close(): void
 }
 
@@ -95,6 +98,11 @@ export function useAsker({ place, idleMs = 60_000, answerMs = 10_000 }: UseAsker
   return {
     read: (question) => ask({ kind: 'rows', question }),
     costSince: (filter, since) => ask({ kind: 'cost', filter, since }),
+    requests: {
+      page: (question) => ask({ kind: 'requests', question }),
+      find: (scope, id) => ask({ kind: 'request', scope, id }),
+      choices: (scope) => ask({ kind: 'choices', scope }),
+    },
     close: end,
   }
 }

@@ -1,4 +1,5 @@
 import { counterNames, type CounterName } from './counters.ts'
+import type { RequestSearch } from './search-requests.ts'
 import type { UseAnswer, UseFilter, UseQuestion, UseRow } from './use-question.ts'
 
 /** Reads the use. Methods reject with {@link LedgerUnavailable} when it cannot be read. */
@@ -6,6 +7,7 @@ export interface UseReader {
   read(question: UseQuestion): Promise<UseAnswer>
   /** The cost since a local midnight in nano-USD. @param since Unix milliseconds; 0: all */
   costSince(filter: UseFilter, since: number, now: number): Promise<number>
+  readonly requests: RequestSearch
   /** Whether the open database is still the one to be read. */
   isCurrent(): boolean
   close(): void | Promise<void>

@@ -1,6 +1,6 @@
 import type { KeyReader } from '../postgres/key-reader.ts'
 import { openUse, openUseReaderAt } from './open-use.ts'
-import type { FromThread, ToThread } from './thread-messages.ts'
+import type { FromThread, ThreadQuestion, ToThread } from './thread-messages.ts'
 import type { UseReader } from './use-reader.ts'
 import type { UseStore } from './use-store.ts'
 
@@ -34,14 +34,25 @@ function enqueue(job: () => Promise<void>): void {
 async function answer({ id, place, question }: Extract<ToThread, { kind: 'ask' }>): Promise<void> {
   try {
     if (reader?.isCurrent() !== true) reader = await openUseReaderAt(place)
-    const found =
-      question.kind === 'rows'
-        ? await reader.read(question.question)
-        : await reader.costSince(question.filter, question.since, Date.now())
-    send({ kind: 'answer', id, answer: found })
+    send({ kind: 'answer', id, answer: await found(reader, question) })
   } catch (error) {
     reader = undefined
     send({ kind: 'failed', id, reason: error instanceof Error ? error.message : String(error) })
+  }
+}
+
+async function found({ read, costSince, requests }: UseReader, question: ThreadQuestion): Promise<unknown> {
+  switch (question.kind) {
+    case 'rows':
+      return await read(question.question)
+    case 'cost':
+      return await costSince(question.filter, question.since, Date.now())
+    case 'requests':
+      return await requests.page(question.question)
+    case 'request':
+      return await requests.find(question.scope, question.id)
+    case 'choices':
+      return await requests.choices(question.scope)
   }
 }
 

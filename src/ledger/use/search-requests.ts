@@ -1,0 +1,208 @@
+import { joinedSql, listSql, literalSql, sql, type Sql } from '../sql.ts'
+import { requestConditions, type RequestConditions } from './request-conditions.ts'
+import type {
+  RequestChoices,
+  RequestPage,
+  RequestPlace,
+  RequestQuestion,
+  RequestScope,
+  StoredRequest,
+} from './request-question.ts'
+import { placeOfRow, storedRequests, type TableRow, type UseTables } from './stored-requests.ts'
+
+/** Limits of one search. */
+export interface SearchLimits {
+  /** Milliseconds after which a search ends and says how far it came. Default 25. */
+  readonly budgetMs?: number
+  /** Requests that are looked at in one step. Default 2,000. */
+  readonly stepRows?: number
+}
+
+/** Options of {@link requestSearch}. */
+export interface RequestSearchOptions extends UseTables, SearchLimits {
+  /** The column `id` in the order of bytes. */
+  readonly idColumn: string
+}
+
+/** Finds stored requests. The statements are those of SQLite and PostgreSQL alike. */
+export interface RequestSearch {
+  page(question: RequestQuestion): Promise<RequestPage>
+  /** The newest request with this id. */
+  find(scope: RequestScope, id: string): Promise<StoredRequest | undefined>
+  choices(scope: RequestScope): Promise<RequestChoices>
+}
+
+/** Requests that are read although they are not in the order of time. */
+const fewMax = 2_000
+const choicesMax = 1_000
+const order = literalSql('ORDER BY time DESC, seq DESC')
+const newest: RequestPlace = { time: Number.MAX_SAFE_INTEGER, seq: Number.MAX_SAFE_INTEGER }
+
+/** The requests that one index gave, the newest first. */
+interface Found {
+  readonly rows: readonly TableRow[]
+  /** All requests from this place on were looked at; absent: all were. */
+  readonly end?: RequestPlace
+}
+
+interface Span {
+  /** Requests before this place. */
+  readonly before: RequestPlace
+  /** Unix milliseconds of the first one. */
+  readonly since: number
+  readonly limit: number
+  /** Time of `performance.now()` at which a search ends. */
+  readonly until: number
+}
+
+/**
+ * Pages are found by the place of the last request, never by counting. A search follows one index by time, or merges
+ * some. Conditions that the index does not have are compared step by step for a limited time: no question takes long,
+ * and a page may say that the search has to go on.
+ */
+export function requestSearch({
+  names,
+  rows,
+  idColumn,
+  budgetMs = 25,
+  stepRows = 2_000,
+}: RequestSearchOptions): RequestSearch {
+  const areFew = async (condition: Sql): Promise<boolean> => {
+    const [row] = await rows(
+      sql`SELECT count(*) AS count FROM (SELECT 1 FROM request WHERE ${condition} LIMIT ${fewMax + 1}) AS found`,
+    )
+    return Number(row?.['count']) <= fewMax
+  }
+  const conditionsOf = (scope: RequestScope, filter: RequestQuestion['filter']) =>
+    requestConditions(scope, filter, { names, idColumn, areFew })
+
+  async function select(conditions: readonly Sql[], limit: number): Promise<readonly TableRow[]> {
+    return await rows(sql`SELECT * FROM request WHERE ${joinedSql(conditions, ' AND ')} ${order} LIMIT ${limit}`)
+  }
+
+  /** The place of the last of the next requests in an index; `undefined`: there are no more. */
+  async function nextStep(conditions: readonly Sql[]): Promise<RequestPlace | undefined> {
+    const [row] = await rows(
+      sql`SELECT time, seq FROM
+          (SELECT time, seq FROM request WHERE ${joinedSql(conditions, ' AND ')} ${order} LIMIT ${stepRows}) AS step
+          ORDER BY time, seq LIMIT 1`,
+    )
+    return row && placeOfRow(row)
+  }
+
+  async function follow(index: Sql, conditions: RequestConditions, span: Span): Promise<Found> {
+    const { filter, areFew: isShort } = conditions
+    const { since, limit, until } = span
+    const all = [index, ...(since > 0 ? [sql`time >= ${since}`] : [])]
+    if (filter === undefined || isShort === true)
+      return fullOrWhole(await select([...all, isBefore(span.before), ...(filter ? [filter] : [])], limit), limit)
+    const found: TableRow[] = []
+    for (let place = span.before; ;) {
+      const end = await nextStep([...all, isBefore(place)])
+      if (end === undefined) return { rows: found }
+      const step = [...all, isBefore(place), sql`(time, seq) >= (${end.time}, ${end.seq})`, filter]
+      found.push(...(await select(step, limit - found.length)))
+      if (found.length >= limit) return fullOrWhole(found, limit)
+      if (performance.now() > until) return { rows: found, end }
+      place = end
+    }
+  }
+
+  return {
+    async page({ scope, filter: { from = 0, to, ...filter }, before, rowsMax }) {
+      const conditions = await conditionsOf(scope, filter)
+      if (conditions === undefined) return { requests: [] }
+      const last = to === undefined ? newest : { time: to, seq: 0 }
+      const span: Span = {
+        before: before !== undefined && compared(before, last) < 0 ? before : last,
+        since: from,
+        limit: rowsMax + 1,
+        until: performance.now() + budgetMs,
+      }
+      const parts: Found[] = []
+      for (const index of conditions.indexes) parts.push(await follow(index, conditions, span))
+      const { rows: found, end } = merged(parts, rowsMax)
+      return { requests: await storedRequests(found, { names, rows }), ...(end === undefined ? {} : { next: end }) }
+    },
+    async find(scope, id) {
+      const conditions = await conditionsOf(scope, {})
+      if (conditions === undefined) return undefined
+      const own = sql`(${joinedSql(conditions.indexes, ' OR ')})`
+      const found = await select([sql`${literalSql(idColumn)} = ${id}`, own], 1)
+      return (await storedRequests(found, { names, rows }))[0]
+    },
+    async choices(scope) {
+      const texts = async (query: Sql): Promise<readonly string[]> =>
+        (await names(query)).map(({ text }) => String(text))
+      const labels = (kind: string): Promise<readonly string[]> =>
+        texts(sql`SELECT text FROM label WHERE kind = ${kind} ORDER BY id DESC LIMIT ${choicesMax}`)
+      const [oldest] = await rows(sql`SELECT min(time) AS time FROM request`)
+      const time = oldest?.['time']
+      const shared = {
+        errors: await labels('error'),
+        apis: await labels('api'),
+        ...(time === null || time === undefined ? {} : { oldest: Number(time) }),
+      }
+      if (scope.line === undefined && scope.people === undefined)
+        return {
+          ...shared,
+          models: await labels('model'),
+          providers: await labels('provider'),
+          people: await texts(sql`SELECT name AS text FROM person ORDER BY seen DESC LIMIT ${choicesMax}`),
+          keys: await texts(sql`SELECT DISTINCT name AS text FROM key ORDER BY name LIMIT ${choicesMax}`),
+        }
+      const own = ownCondition(scope)
+      // Of others, not even names are shown.
+      const used = (column: 'model' | 'provider'): Promise<readonly string[]> =>
+        texts(
+          sql`SELECT text FROM label
+              WHERE id IN (SELECT DISTINCT ${literalSql(column)} FROM usage_day WHERE ${own})
+              ORDER BY id DESC LIMIT ${choicesMax}`,
+        )
+      return {
+        ...shared,
+        models: await used('model'),
+        providers: await used('provider'),
+        people: [],
+        keys: await texts(
+          sql`SELECT DISTINCT name AS text FROM key
+              WHERE line IN (SELECT DISTINCT line FROM usage_day WHERE ${own}) ORDER BY name LIMIT ${choicesMax}`,
+        ),
+      }
+    },
+  }
+
+  function ownCondition({ line, people = [] }: RequestScope): Sql {
+    return line === undefined
+      ? sql`person IN (SELECT person.id FROM person WHERE subject IN ${listSql(people)})`
+      : sql`line = ${line}`
+  }
+}
+
+function isBefore({ time, seq }: RequestPlace): Sql {
+  return sql`(time, seq) < (${time}, ${seq})`
+}
+
+/** Fewer than the limit are all. */
+function fullOrWhole(rows: readonly TableRow[], limit: number): Found {
+  const last = rows.at(-1)
+  return { rows, ...(last === undefined || rows.length < limit ? {} : { end: placeOfRow(last) }) }
+}
+
+/** The requests of some indexes in one order, as far as all indexes were followed. */
+function merged(parts: readonly Found[], rowsMax: number): Found {
+  const ends = parts.flatMap(({ end }) => end ?? [])
+  const end = ends.toSorted(compared).at(-1)
+  const bySeq = new Map(parts.flatMap(({ rows }) => rows.map((row) => [placeOfRow(row).seq, row] as const)))
+  const rows = [...bySeq.values()]
+    .filter((row) => end === undefined || compared(placeOfRow(row), end) >= 0)
+    .toSorted((one, other) => compared(placeOfRow(other), placeOfRow(one)))
+  const kept = rows.slice(0, rowsMax)
+  const last = kept.at(-1)
+  if (rows.length > rowsMax && last !== undefined) return { rows: kept, end: placeOfRow(last) }
+  return { rows: kept, ...(end === undefined ? {} : { end }) }
+}
+
+function compared(one: RequestPlace, other: RequestPlace): number {
+  return one.time - other.time || one.seq - other.seq
+}
