@@ -1,4 +1,15 @@
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { Database } from 'bun:sqlite'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseJson, pick } from '../../test/client.ts'
 import { faultUpstream, type Script } from '../../test/fakes/fault-upstream.ts'
@@ -19,16 +30,24 @@ function lacksMount(): string | undefined {
   return tried.success ? undefined : 'mounting is not allowed'
 }
 
+/** Mounts a disk of this size over a folder. @returns a function that removes it */
+function mountDisk(folder: string, size: string): () => void {
+  const mount = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', `size=${size}`, 'none', folder])
+  demand(mount.success, `a small disk can be mounted: ${mount.stderr.toString()}`)
+  const remove = () => void Bun.spawnSync(['umount', '--lazy', folder])
+  process.once('exit', remove)
+  return () => {
+    process.removeListener('exit', remove)
+    remove()
+  }
+}
+
 /** Mounts a disk of 64 KB over a folder while `act` runs. */
 async function onSmallDisk<Value>(folder: string, act: () => Promise<Value>): Promise<Value> {
-  const mount = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', folder])
-  demand(mount.success, `a small disk can be mounted: ${mount.stderr.toString()}`)
-  const unmount = () => void Bun.spawnSync(['umount', '--lazy', folder])
-  process.once('exit', unmount)
+  const unmount = mountDisk(folder, '64k')
   try {
     return await act()
   } finally {
-    process.removeListener('exit', unmount)
     unmount()
   }
 }
@@ -158,5 +177,67 @@ const smallFiles: FaultCase = {
   },
 }
 
+/** A service with a budget keeps sums of use. */
+function fullLedger(): FaultCase {
+  let home = ''
+
+  /** Requests for the model `m` in the sums of svc.db. */
+  function summed(): number {
+    const ledger = new Database(join(home, 'svc.db'), { readonly: true })
+    try {
+      const query = `SELECT sum(requests) AS sum FROM usage_hour JOIN label ON label.id = model WHERE text = 'm'`
+      return ledger.query<{ sum: number | null }, []>(query).get()?.sum ?? 0
+    } finally {
+      ledger.close()
+    }
+  }
+
+  return {
+    id: 'disk-full-ledger',
+    area: 'process',
+    what: 'a full disk under the database of keys and use',
+    isShort: true,
+    needs: lacksMount,
+    own() {
+      home = mkdtempSync(join(tmpdir(), 'svc-disk-'))
+      // The reserve of 8 MiB is made where 64 MiB are left beside it.
+      const unmount = mountDisk(home, '100m')
+      const limits = [{ for: 'everyone', usd: 1_000, per: 'total', models: ['m'] }]
+      writeFileSync(join(home, 'access.json'), JSON.stringify({ limits }))
+      return openTestbed({
+        environment: { SVC_HOME: home },
+        cleanUp() {
+          unmount()
+          rmSync(home, { recursive: true })
+        },
+      })
+    },
+    async run(testbed) {
+      const a = faultUpstream(good())
+      const models = [{ name: 'm', price: { input: 3, output: 15 } }]
+      await testbed.offer(provider('a', a.url, [], { models }))
+      await until(() => existsSync(join(home, 'svc.db-reserve')), 'the reserve is made')
+      writeFileSync(join(home, 'filler'), '')
+      for (let size = 1024 * 1024; size >= 512; size /= 2) fillBy(join(home, 'filler'), size)
+      for (let turn = 0; turn < 20; turn += 1) await demandServed(testbed, 'm', 'a')
+      await until(() => summed() === a.hits.length, 'all requests are in the sums, on a full disk')
+      rmSync(join(home, 'filler'))
+      await demandServed(testbed, 'm', 'a')
+      await until(() => summed() === a.hits.length, 'so are those after it')
+      a.stop()
+      return `all ${a.hits.length} requests are served, and are in the sums: they have the reserve`
+    },
+  }
+}
+
+/** Adds pieces of a size to a file until the disk takes none. */
+function fillBy(path: string, size: number): void {
+  try {
+    for (;;) appendFileSync(path, Buffer.alloc(size))
+  } catch {
+    // The rest of the disk is smaller.
+  }
+}
+
 /** Faults of the disk. */
-export const diskFaults: readonly FaultCase[] = [providersFile, fullCache, smallFiles, spoiltCache]
+export const diskFaults: readonly FaultCase[] = [providersFile, fullCache, smallFiles, spoiltCache, fullLedger()]
