@@ -6,7 +6,7 @@ const kinds: readonly KeyKind[] = ['program', 'management']
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /** More by the environment, for a longer run. */
-const keysMade = Number(process.env['SVC_TEST_KEYS'] ?? 100_000)
+const keysMade = Number(process.env['SVC_TEST_KEYS'] ?? 50_000)
 
 function formed(text: string) {
   const key = readKey(text)
