@@ -1,5 +1,5 @@
 import type { Ask, FormatName } from './ask.ts'
-import { promptSizeReader, usualTokens } from './estimate-tokens.ts'
+import { promptSizeReader, usualTokens, type PromptSize } from './estimate-tokens.ts'
 import { formats } from './format-list.ts'
 
 /** The tokens that a request may take, as far as the request tells. */
@@ -22,10 +22,14 @@ const textFormats: ReadonlySet<FormatName> = new Set(['chat', 'messages', 'respo
 
 const plainSize = promptSizeReader()
 
-/** The tokens that a checked request may take. Linear in the size of its body. */
-export function askedTokens(ask: Ask): AskedTokens {
+/**
+ * The tokens that a checked request may take. Linear in the size of its body.
+ *
+ * @param size of its prompt, where it is known already
+ */
+export function askedTokens(ask: Ask, size?: PromptSize): AskedTokens {
   const { answerTokens = textFormats.has(ask.format) ? answerTokensDefault : 0, answers } =
     formats[ask.format].demand(ask)
-  const prompt = (formats[ask.format].promptSize ?? plainSize)(ask)
+  const prompt = size ?? (formats[ask.format].promptSize ?? plainSize)(ask)
   return { prompt: usualTokens(prompt), answer: Math.min(answerTokensMax, answerTokens * answers) }
 }

@@ -95,6 +95,9 @@ function statedIn(body: Uint8Array, members: readonly Member[], fields: DemandFi
     else if (name === prompts) promptCount = Math.max(promptCount, promptsIn(body.subarray(valueStart, end)))
     else if (within.includes(name)) readWithin(body.subarray(valueStart, end), { answerTokens, answers }, found)
   }
+  // Most requests state neither.
+  if (found.tokens.length + found.answers.length === 0 && fields.answerTokens !== 'none')
+    return { answerTokens: undefined, answers: Math.min(countMax, promptCount) }
   const limits = found.tokens.filter((count) => !Number.isNaN(count))
   if (fields.answerTokens === 'none') limits.push(0)
   // Some upstreams take -1 for no limit.

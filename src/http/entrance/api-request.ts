@@ -107,7 +107,8 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     const { admission } = this
     if (admission?.needsBody !== true) return undefined
     this.model = ask.model
-    const { prompt, answer } = askedTokens(ask)
+    this.#prompt = this.format.promptSize?.(ask)
+    const { prompt, answer } = askedTokens(ask, this.#prompt)
     this.#askedPrompt = prompt
     const models = this.options.gateway().namesOf(ask.model)
     const counting = admission.ask({ models, tokens: prompt + answer })
@@ -118,7 +119,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   ask(ask: Ask): Promise<ServedReply> {
     this.model = ask.model
     this.stream = ask.stream
-    this.#prompt = this.format.promptSize?.(ask)
+    this.#prompt ??= this.format.promptSize?.(ask)
     const { signal } = this.controller
     if (this.#left.aborted) this.#leave()
     if (signal.aborted) return Promise.reject(signal.reason)

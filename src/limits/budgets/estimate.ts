@@ -45,24 +45,32 @@ export function estimateOf(demand: Demand, { costOf, maxOutput, bytesPerToken }:
   const promptTokens = Math.min(countMax, Math.ceil(demand.textBytes / bytesPerToken) + demand.mediaTokens)
   const most = Math.min(demand.answerTokens ?? assumedOutput, maxOutput ?? plausibleOutput)
   const answerTokens = Math.min(countMax, most * demand.answers)
-  const costWith = (tokens: number): number | undefined => dearest(costOf, usageOf(demand, promptTokens, tokens))
+  const costWith = (tokens: number): number | undefined => dearest(costOf, demand, promptTokens, tokens)
   const nanoUsd = costWith(answerTokens)
   if (nanoUsd === undefined) return undefined
   return {
     nanoUsd,
     promptTokens,
     answerTokens,
-    withoutAnswer: costWith(Math.min(answerTokens, Math.max(most, plausibleOutput))) ?? nanoUsd,
+    get withoutAnswer() {
+      return costWith(Math.min(answerTokens, Math.max(most, plausibleOutput))) ?? nanoUsd
+    },
     costWith: (tokens) => costWith(Math.min(countMax, tokens)) ?? nanoUsd,
   }
 }
 
-function usageOf({ cacheWrite, serviceTier }: Demand, promptTokens: number, completionTokens: number): Usage {
+/** @param reasoningTokens of the answer */
+function usageOf(
+  { cacheWrite, serviceTier }: Demand,
+  promptTokens: number,
+  completionTokens: number,
+  reasoningTokens: number | undefined,
+): Usage {
+  const totalTokens = promptTokens + completionTokens
+  const usage: Usage = { promptTokens, completionTokens, totalTokens, reasoningTokens, isEstimated: true }
+  if (cacheWrite === 'none' && serviceTier === undefined) return usage
   return {
-    promptTokens,
-    completionTokens,
-    totalTokens: promptTokens + completionTokens,
-    isEstimated: true,
+    ...usage,
     ...(cacheWrite === 'none' ? {} : { cacheWriteTokens: promptTokens }),
     ...(cacheWrite === 'hour' ? { cacheWriteHourTokens: promptTokens } : {}),
     ...(serviceTier === undefined ? {} : { billed: { serviceTier } }),
@@ -70,8 +78,8 @@ function usageOf({ cacheWrite, serviceTier }: Demand, promptTokens: number, comp
 }
 
 /** The higher of the costs with and without reasoning, which has a price of its own at some models. */
-function dearest(costOf: CostOf, usage: Usage): number | undefined {
-  const plain = costOf(usage)?.nanoUsd
-  const reasoned = costOf({ ...usage, reasoningTokens: usage.completionTokens })?.nanoUsd
+function dearest(costOf: CostOf, demand: Demand, promptTokens: number, answerTokens: number): number | undefined {
+  const plain = costOf(usageOf(demand, promptTokens, answerTokens, undefined))?.nanoUsd
+  const reasoned = costOf(usageOf(demand, promptTokens, answerTokens, answerTokens))?.nanoUsd
   return plain === undefined || reasoned === undefined ? undefined : Math.max(plain, reasoned)
 }

@@ -133,8 +133,11 @@ function reportOf(
 
 /** All names of a model, with and without a provider in front. */
 function namesOf(asked: string, others: readonly string[]): readonly string[] {
+  const names = [asked]
   const slash = asked.indexOf('/')
-  return [...new Set([asked, ...(slash === -1 ? [] : [asked.slice(slash + 1)]), ...others])]
+  if (slash !== -1) names.push(asked.slice(slash + 1))
+  for (const name of others) if (!names.includes(name)) names.push(name)
+  return names
 }
 
 const nanoPerUsd = 1e9

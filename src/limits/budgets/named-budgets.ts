@@ -91,12 +91,15 @@ export function budgetPlan(policy: AccessPolicy, now: number, before?: BudgetPla
   return {
     timeZone: policy.timeZone,
     activeSince: new Map(limits.map(({ limit: { key, activeSince } }) => [key, activeSince])),
-    counting: (caller, { provider, models }, now) =>
-      limits.flatMap(({ limit, named }) => {
+    counting(caller, { provider, models }, now) {
+      const budgets: NamedBudget[] = []
+      for (const { limit, named } of limits) {
         const counted = countedAt(limit, caller, provider, policy)
-        if (counted === undefined) return []
-        return limit.models === undefined || matchesAny(limit.models, models) ? [named(counted, now)] : []
-      }),
+        if (counted === undefined) continue
+        if (limit.models === undefined || matchesAny(limit.models, models)) budgets.push(named(counted, now))
+      }
+      return budgets
+    },
     naming: (caller, now) =>
       limits.flatMap(({ limit, named }) => {
         const counted = countedFor(limit.entry, caller, policy)

@@ -56,8 +56,8 @@ export function openedBudgets({ accounts, spending, now }: OpenedBudgetsOptions)
 
   function open(asked: AskedBudget): Promise<void> | undefined {
     const { id, window, scope, activeSince } = asked
-    const { checkedAt = -Infinity } = opened.get(id) ?? {}
-    if (checkedAt >= activeSince) return undefined
+    const found = opened.get(id)
+    if (found !== undefined && found.checkedAt >= activeSince) return undefined
     if (window.start >= knownFrom && window.start >= activeSince) return enter(asked, 0)
     const known = loading.get(id)
     if (known !== undefined) return known
@@ -87,7 +87,11 @@ export function openedBudgets({ accounts, spending, now }: OpenedBudgetsOptions)
   }
 
   return function opening(budgets) {
-    const pending = budgets.flatMap((budget) => open(budget) ?? [])
-    return pending.length === 0 ? undefined : Promise.all(pending)
+    let pending: Promise<void>[] | undefined
+    for (const budget of budgets) {
+      const load = open(budget)
+      if (load !== undefined) (pending ??= []).push(load)
+    }
+    return pending && Promise.all(pending)
   }
 }
