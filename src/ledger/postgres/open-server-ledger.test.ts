@@ -221,6 +221,27 @@ describe.skipIf(needs('postgres') === undefined)('the ledger in PostgreSQL', () 
       await until(() => troubles.length > 1 && troubles.at(-1) === undefined)
     }, 20_000)
 
+    test('a read-only server keeps its keys in force, and refuses changes with the reason', async () => {
+      const place = placeOf(0)
+      const { keys } = await ledgerOf(place)
+      const { id } = await keys.add(storableKey())
+      const name = new URL(url).pathname.slice(1)
+      const setReadOnly = async (isReadOnly: boolean) => {
+        await server.query(`ALTER DATABASE ${name} SET default_transaction_read_only = ${isReadOnly ? 'on' : 'off'}`)
+        await server.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'svc'`)
+      }
+      await setReadOnly(true)
+      await keys.list(0, 1).catch(() => undefined)
+      await expect(keys.end(id, { at: 5, by: 'ann' })).rejects.toThrow('is read-only: name the primary server')
+      const again = (await ledgerOf(place)).keys
+      const { troubles } = readerOf(place)
+      expect(await idsIn(again)).toEqual([id])
+      await setReadOnly(false)
+      await until(() => keys.end(id, { at: 5, by: 'ann' }).catch(() => undefined))
+      await until(async () => (await idsIn(again)).length === 0)
+      expect(troubles.filter((each) => each?.includes('read-only'))).toEqual([])
+    })
+
     test('a server that refuses ends the start, as commands end', async () => {
       const wrong = { ...placeOf(0), url: url.replace(/:[^:@]+@/, ':wrong@') }
       await expect(openServerLedger({ place: wrong, isService: true })).rejects.toThrow(LedgerRefused)
