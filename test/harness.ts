@@ -27,6 +27,7 @@ export interface ServiceConfig {
     readonly on_cut?: 'resume' | 'error'
     readonly retry_billed?: boolean
   }
+  readonly titles?: { readonly model: string }
   readonly aliases?: Readonly<Record<string, string>>
   readonly owners?: readonly string[]
 }

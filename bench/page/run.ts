@@ -57,7 +57,7 @@ function sizes(): readonly Line[] {
   return [
     atMost('script before first paint, gzip', beforeFirstPaint, 90_000),
     atMost('script of the chat page, gzip', chatPage, 140_000),
-    atMost('models, settings, pictures, files, exports, when they are opened', panels, 45_000),
+    atMost('models, settings, pictures, files, exports, when they are opened', panels, 55_000),
     atMost('highlighter and tools of code, with the first block of code', highlighter, 40_000),
     atMost('library of formulas, with the first formula', formulas, 65_000),
     atMost('style, gzip', style, 12_000),

@@ -122,6 +122,12 @@ export interface Owners {
   readonly ids: readonly string[]
 }
 
+/** Titles of conversations on the page. */
+export interface TitlesConfig {
+  /** Name under which clients ask for the model. */
+  readonly model: string
+}
+
 /** The whole configuration, immutable. A reload makes a new one. */
 export interface Config {
   /** In the order in which they are tried. */
@@ -132,6 +138,8 @@ export interface Config {
   readonly aliases: Readonly<Record<string, string>>
   /** The service's name on the page. Absent: `svc`. */
   readonly name?: string
+  /** The model that the page asks for titles of conversations. Absent: a title is the first line. */
+  readonly titles?: TitlesConfig
   /** Users who may change the providers. Absent: all users; empty: none. */
   readonly owners?: Owners
   /** Origin: a file, providers detected on this machine, or only the built-in echo. */

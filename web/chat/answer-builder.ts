@@ -1,4 +1,4 @@
-import type { AssistantMessage, TokenLogprob } from '../history/conversation.ts'
+import type { AssistantMessage, TokenLogprob, ToolCall } from '../history/conversation.ts'
 import type { AskOutcome } from './ask-model.ts'
 import { joinContinuation } from './join-continuation.ts'
 import { provenanceOf } from './provenance.ts'
@@ -35,6 +35,7 @@ export function answerBuilder(started: AssistantMessage, now?: () => number): An
   let more = '',
     reasoning = ''
   let finish: string | undefined
+  let { tools } = base
   /** Start and duration of the reasoning. */
   let thinkingSince: number | undefined, thoughtMs: number | undefined
 
@@ -44,6 +45,7 @@ export function answerBuilder(started: AssistantMessage, now?: () => number): An
       status: 'streaming',
       text: longer(joinContinuation(base.text, more, isEnd), started.text),
       reasoning: longer(base.reasoning + reasoning, started.reasoning),
+      ...(tools === undefined ? {} : { tools }),
       ...(thoughtMs === undefined ? {} : { reasoningMs: (base.reasoningMs ?? 0) + thoughtMs }),
     }
   }
@@ -57,10 +59,11 @@ export function answerBuilder(started: AssistantMessage, now?: () => number): An
       more += piece.text
       reasoning += piece.reasoning
       finish = piece.finishReason ?? finish
+      if (piece.tools !== undefined) tools = withCalls(base.tools, piece.tools)
       if (piece.logprobs !== undefined) logprobs.push(...piece.logprobs)
       if (piece.reasoning !== '') thinkingSince ??= now?.()
       if (piece.text !== '') measure()
-      return piece.text !== '' || piece.reasoning !== ''
+      return piece.text !== '' || piece.reasoning !== '' || piece.tools !== undefined
     },
     current: () => answer(false),
     finish({ end, isLost, measured, headers }) {
@@ -76,6 +79,12 @@ export function answerBuilder(started: AssistantMessage, now?: () => number): An
       }
     },
   }
+}
+
+/** Adds calls after earlier ones. A call that is read again replaces itself. */
+function withCalls(earlier: readonly ToolCall[] = [], calls: readonly ToolCall[]): readonly ToolCall[] {
+  const ids = new Set(calls.map(({ id }) => id))
+  return [...earlier.filter(({ id }) => !ids.has(id)), ...calls]
 }
 
 function longer(text: string, shown: string): string {

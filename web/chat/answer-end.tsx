@@ -51,8 +51,8 @@ export function AnswerEnd({ answer, isLast, actions }: AnswerEndProps): ReactNod
   )
 }
 
-function endInWords({ status, text, finishReason }: AssistantMessage): string | undefined {
-  const hasText = text.trim() !== ''
+function endInWords({ status, text, tools, finishReason }: AssistantMessage): string | undefined {
+  const hasText = text.trim() !== '' || tools !== undefined
   switch (status) {
     case 'stopped':
       return hasText ? say.chat.stoppedLate : say.chat.stoppedEarly

@@ -55,6 +55,7 @@ async function startReading({ id, text }: AssistantMessage): Promise<void> {
   }
 }
 
-async function copyAsCurl(command: string): Promise<void> {
-  announce((await copyText(command)) ? say.common.copied : say.common.copyingImpossible)
+async function copyAsCurl(command: Promise<string>): Promise<void> {
+  const isCopied = await command.then(copyText, () => false)
+  announce(isCopied ? say.common.copied : say.common.copyingImpossible)
 }

@@ -5,14 +5,14 @@ import { say } from '../texts/say.ts'
 import { lazily } from '../ui/lazily.tsx'
 import { AnswerEnd } from './answer-end.tsx'
 import { AnswerTools } from './answer-tools.tsx'
+import { hasContent } from './conversation-changes.ts'
 import type { MessageActions } from './message-actions.ts'
 import { ProvenanceLine } from './provenance-line.tsx'
 import { Reasoning } from './reasoning.tsx'
 import { Waiting } from './waiting.tsx'
 
-const LogprobsView = lazily(async () => (await import('./chat-tools.ts')).LogprobsView, {
-  placeholder: <p className="text-muted">{say.common.loading}</p>,
-})
+const ToolCards = lazily(async () => (await import('./tool-cards.tsx')).ToolCards)
+const LogprobsView = lazily(async () => (await import('./chat-tools.ts')).LogprobsView)
 
 /** Props of {@link AnswerView}. */
 export interface AnswerViewProps {
@@ -32,12 +32,13 @@ export function AnswerView({ answer, isLast, isAnsweredElsewhere, actions }: Ans
       {answer.reasoning === '' ? null : (
         <Reasoning text={answer.reasoning} ms={answer.reasoningMs} isThinking={isStreaming && answer.text === ''} />
       )}
+      {answer.tools === undefined ? null : <ToolCards calls={answer.tools} isStreaming={isStreaming} />}
       {answer.text === '' ? null : (
         <div className={isStreaming ? 'growing' : undefined}>
           <Markdown text={answer.text} isStreaming={isStreaming} />
         </div>
       )}
-      {isStreaming && answer.text === '' && answer.reasoning === '' ? <Waiting /> : null}
+      {isStreaming && !hasContent(answer) ? <Waiting /> : null}
       {isStreaming ? null : (
         <>
           {answer.status !== 'interrupted' || isAnsweredElsewhere === false ? (

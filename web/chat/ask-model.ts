@@ -55,8 +55,11 @@ export async function askModel({
   let headers: Headers | undefined
   let isLost = false
 
-  function note({ text, reasoning, promptTokens, completionTokens }: AnswerPiece): void {
-    const isFirst = measured.firstTokenMs === undefined && body?.stream === true && (text !== '' || reasoning !== '')
+  function note({ text, reasoning, tools, promptTokens, completionTokens }: AnswerPiece): void {
+    const isFirst =
+      measured.firstTokenMs === undefined &&
+      body?.stream === true &&
+      (text !== '' || reasoning !== '' || tools !== undefined)
     measured = {
       ...measured,
       ...(isFirst ? { firstTokenMs: clock() - started } : {}),

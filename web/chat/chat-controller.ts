@@ -9,6 +9,7 @@ import type {
   Message,
   UserMessage,
 } from '../history/conversation.ts'
+import { loadFormulas, mayHaveFormulas } from '../history/title.ts'
 import { branchOf, leafOf, merged, withAdded, withoutMessage, withShown, type Tree } from '../history/tree.ts'
 import { newId } from '../new-id.ts'
 import { createStore, type Store } from '../store.ts'
@@ -24,6 +25,7 @@ import {
   resumed,
   withMessage,
   withTree,
+  hasContent,
 } from './conversation-changes.ts'
 import { conversationStore, type HeadChanges } from './conversation-store.ts'
 import type { FrameClock } from './frame-scheduler.ts'
@@ -104,6 +106,8 @@ export interface ChatControllerOptions {
   readonly history: HistoryStore
   readonly frameClock?: FrameClock | undefined
   readonly backup?: AnswerBackup
+  /** The model that makes titles. Absent: the first line is the title. */
+  readonly titleModel?: string | undefined
   /** Asks other tabs whether they receive an answer here. See {@link ChatController.noteAnsweredElsewhere}. */
   readonly askTabs?: () => void
   /** Unix milliseconds. */
@@ -130,6 +134,7 @@ export function chatController({
   history,
   frameClock,
   backup = answerBackup(),
+  titleModel,
   askTabs = () => {},
   now = Date.now,
   wait = waitFor,
@@ -146,6 +151,7 @@ export function chatController({
   let isClosed = false
   let savedAt = 0
   let isWatching = false,
+    isTitling = false,
     hasTabReplied = false
 
   const conversation = (): Conversation => state.get().conversation
@@ -275,6 +281,7 @@ export function chatController({
     })
     answers.start(started, chatBody(settings, branchOf(tree)))
     save()
+    void mendTitle()
     // Saves the first update at once.
     savedAt = 0
   }
@@ -296,8 +303,34 @@ export function chatController({
       conversation: { ...withMessage(conversation(), answer), updated: now() },
     })
     save()
+    void findTitle()
     if (answer.live === undefined) lostAt = undefined
     else void takeUpLater()
+  }
+
+  /** Makes formulas of a title readable. What that needs is loaded with the first of them. */
+  async function mendTitle(): Promise<void> {
+    const { title, isTitled } = conversation()
+    if (isTitled || !mayHaveFormulas(title)) return
+    await loadFormulas().catch(() => undefined) // Without a network, the title stays TeX.
+    const mended = withTree(conversation(), conversation())
+    if (isClosed || mended.title === conversation().title) return
+    patch({ conversation: mended })
+    save()
+  }
+
+  /** Asks for a title after the first answer. A title that was chosen meanwhile stays. */
+  async function findTitle(): Promise<void> {
+    if (titleModel === undefined || conversation().isTitled) return
+    isTitling = true
+    const title = await import('./make-title.ts').then(
+      ({ makeTitle }) => makeTitle(client, titleModel, conversation()),
+      () => undefined,
+    )
+    isTitling = false
+    if (title === undefined || isClosed || conversation().isTitled || state.get().phase !== 'ready') return
+    patch({ conversation: { ...conversation(), title, isTitled: true } })
+    save()
   }
 
   function onGone(answerId: string): void {
@@ -362,7 +395,7 @@ export function chatController({
       const last = lastAnswer(conversation())
       const id = answerId ?? last?.id
       const asked = id === undefined ? leafOf(conversation()) : beforeMessage(id)
-      const isReplaced = last?.id === id && last?.text === '' && last.reasoning === ''
+      const isReplaced = last?.id === id && last !== undefined && !hasContent(last)
       askAfter(isReplaced ? withoutMessage(conversation(), last.id) : conversation(), asked?.id, [], model)
     },
     edit(messageId, draft, model) {
@@ -423,7 +456,7 @@ export function chatController({
       backup.put(id, answer)
       save()
     },
-    isIdle: () => !answers.isRunning && !store.isBusy && !isUnsaved() && state.get().phase !== 'loading',
+    isIdle: () => !answers.isRunning && !isTitling && !store.isBusy && !isUnsaved() && state.get().phase !== 'loading',
     close() {
       isClosed = true
       unsubscribe()

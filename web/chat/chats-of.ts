@@ -6,8 +6,8 @@ import { openChats, type Chats } from './chats.ts'
 const known = new WeakMap<HistoryStore, Chats>()
 
 /** Returns the open conversations of a history: always the same object. */
-export function chatsOf({ client, history }: Pick<Services, 'client' | 'history'>): Chats {
-  const found = known.get(history) ?? openChats({ client, history })
+export function chatsOf({ boot, client, history }: Pick<Services, 'boot' | 'client' | 'history'>): Chats {
+  const found = known.get(history) ?? openChats({ client, history, titleModel: boot.titleModel })
   known.set(history, found)
   return found
 }

@@ -15,6 +15,8 @@ export interface Chats {
 export interface ChatsOptions {
   readonly client: Pick<ApiClient, 'fetch' | 'get'>
   readonly history: HistoryStore
+  /** The model that makes titles. */
+  readonly titleModel?: string | undefined
   readonly frameClock?: FrameClock
   /** Source of `pagehide` events. Replaced in tests. */
   readonly page?: Pick<Window, 'addEventListener'>
@@ -24,7 +26,7 @@ export interface ChatsOptions {
 const idleMax = 8
 
 /** Creates an empty set of open conversations. */
-export function openChats({ client, history, frameClock, page = window }: ChatsOptions): Chats {
+export function openChats({ client, history, titleModel, frameClock, page = window }: ChatsOptions): Chats {
   /** Ordered by last use, the most recent last. */
   const open = new Map<string, ChatController>()
 
@@ -51,7 +53,8 @@ export function openChats({ client, history, frameClock, page = window }: ChatsO
   return {
     open(id, begins) {
       const chat =
-        open.get(id) ?? chatController({ id, begins, client, history, frameClock, askTabs: () => queries.publish(id) })
+        open.get(id) ??
+        chatController({ id, begins, client, history, titleModel, frameClock, askTabs: () => queries.publish(id) })
       open.delete(id)
       closeIdle()
       open.set(id, chat)

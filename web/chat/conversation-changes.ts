@@ -71,6 +71,11 @@ export function isAnswering({ messages }: Conversation): boolean {
   return messages.findLast((message) => message.role === 'assistant' && message.status === 'streaming') !== undefined
 }
 
+/** Whether an answer has anything to show. */
+export function hasContent({ text, reasoning, tools }: AssistantMessage): boolean {
+  return text !== '' || reasoning !== '' || tools !== undefined
+}
+
 /** Whether an answer can be continued. */
 export function canContinue({ text, status, finishReason }: AssistantMessage): boolean {
   if (text.trim() === '') return false
@@ -132,6 +137,6 @@ function isAlike(one: Message, other: Message): boolean {
   return one.logprobs?.length === other.logprobs?.length && detailsOf(one) === detailsOf(other)
 }
 
-function detailsOf({ live, error, finishReason, provenance }: AssistantMessage): string {
-  return JSON.stringify([live, error, finishReason, provenance])
+function detailsOf({ live, error, finishReason, tools, provenance }: AssistantMessage): string {
+  return JSON.stringify([live, error, finishReason, tools, provenance])
 }

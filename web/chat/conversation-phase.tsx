@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react'
-import { hrefOf } from '../app/route.ts'
 import { say } from '../texts/say.ts'
-import { Button, ButtonLink } from '../ui/button.tsx'
-import { Notice } from '../ui/notice.tsx'
+import { lazily } from '../ui/lazily.tsx'
 import { useElapsed } from '../ui/use-elapsed.ts'
 import type { ChatState } from './chat-controller.ts'
+
+const PhaseNotice = lazily(async () => (await import('./chat-tools.ts')).PhaseNotice)
 
 /** Props of {@link ConversationPhase}. */
 export interface ConversationPhaseProps {
@@ -22,35 +22,8 @@ export function ConversationPhase({
       return null
     case 'loading':
       return <Skeleton />
-    case 'missing':
-      return (
-        <Notice
-          kind="warn"
-          title={conversation.messages.length === 0 ? say.chat.noSuch : say.chat.wasDeleted}
-          actions={
-            <>
-              {conversation.messages.length === 0 ? null : (
-                <Button icon="retry" onClick={onRestore}>
-                  {say.common.keepIt}
-                </Button>
-              )}
-              <ButtonLink href={hrefOf({ view: 'chat' })}>{say.common.newConversation}</ButtonLink>
-            </>
-          }
-        >
-          {conversation.messages.length === 0 ? say.chat.noSuchAdvice : say.chat.isShownUntil}
-        </Notice>
-      )
-    case 'unreadable':
-      return (
-        <Notice
-          kind="error"
-          title={say.chat.cannotBeRead}
-          actions={<Button onClick={() => location.reload()}>{say.common.reloadPage}</Button>}
-        >
-          {failure?.message}
-        </Notice>
-      )
+    default:
+      return <PhaseNotice phase={phase} isEmpty={conversation.messages.length === 0} {...{ failure, onRestore }} />
   }
 }
 

@@ -8,6 +8,7 @@ import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { say } from '../texts/say.ts'
 import { focusContent } from '../ui/focus-content.ts'
+import { lazily } from '../ui/lazily.tsx'
 import type { ChatController } from './chat-controller.ts'
 import { Composer } from './composer.tsx'
 import { isAnswering, lastAnswer, lastQuestion } from './conversation-changes.ts'
@@ -18,7 +19,6 @@ import { EmptyChat } from './empty-chat.tsx'
 import { messageActions } from './message-actions.ts'
 import { MessageList } from './message-list.tsx'
 import { ModelsNotice } from './models-notice.tsx'
-import { RetryWith } from './retry-with.tsx'
 import { useAnnouncements } from './use-announcements.ts'
 import { useAttachments } from './use-attachments.ts'
 import { useDraft } from './use-draft.ts'
@@ -27,6 +27,8 @@ import { useEscape } from './use-escape.ts'
 import { useFollow } from './use-follow.ts'
 import { useFoundMessage } from './use-found-message.ts'
 import { useModel } from './use-model.ts'
+
+const RetryWith = lazily(async () => (await import('./chat-tools.ts')).RetryWith)
 
 /** Props of {@link ConversationView}. */
 export interface ConversationViewProps {

@@ -7,7 +7,6 @@ import { focusContent } from '../ui/focus-content.ts'
 import { formatCount } from '../ui/format.ts'
 import type { ChatController } from './chat-controller.ts'
 import { lastQuestion, messagesBefore } from './conversation-changes.ts'
-import { curlOf } from './curl-of.ts'
 
 /** Actions on the messages of a conversation. */
 export interface MessageActions {
@@ -32,7 +31,7 @@ export interface MessageActions {
   /** Model and input length of the request for an answer. */
   readonly asked: (answerId: string) => RequestSize
   /** The request for an answer, as a curl command. */
-  readonly curl: (answerId: string) => string
+  readonly curl: (answerId: string) => Promise<string>
   readonly openSettings: () => void
 }
 
@@ -125,13 +124,15 @@ export function messageActions({
         characters: lengths.reduce((sum, length) => sum + length, chat.state.get().conversation.settings.system.length),
       }
     },
-    curl: (answerId) =>
-      curlOf({
+    async curl(answerId) {
+      const { curlOf } = await import('./curl-of.ts')
+      return curlOf({
         origin: location.origin,
         settings: { ...chat.state.get().conversation.settings, model: model ?? '' },
         messages: messagesBefore(messages(), answerId),
         isClosed,
-      }),
+      })
+    },
     openSettings,
   }
 }

@@ -1,6 +1,7 @@
 import { readEvents } from '../api/event-stream.ts'
 import type { AnswerError } from '../history/conversation.ts'
 import { readChoice, type AnswerPiece } from './read-choice.ts'
+import type { ToolReader } from './read-tools.ts'
 import { thinkingSplitter } from './split-thinking.ts'
 
 /** How an answer ended. */
@@ -24,7 +25,8 @@ export async function* readAnswer(response: Response, signal?: AbortSignal): Asy
 }
 
 async function* readStream(response: Response): AsyncGenerator<AnswerPiece, AnswerEnd> {
-  const splitter = thinkingSplitter()
+  const splitter = thinkingSplitter(),
+    withTools = toolsAdder()
   let end: AnswerEnd | undefined
   let broken: { readonly why: unknown } | undefined
   try {
@@ -35,7 +37,7 @@ async function* readStream(response: Response): AsyncGenerator<AnswerPiece, Answ
       if (event === 'stopped') end = { kind: 'stopped' }
       else if (data === '[DONE]') end = { kind: 'complete' }
       else if (said.kind === 'error') end = { kind: 'failed', error: said.error }
-      else if (said.kind === 'piece') yield withSplitText(said.piece, splitter.push(said.piece.text))
+      else if (said.kind === 'piece') yield withSplitText(await withTools(said.piece), splitter.push(said.piece.text))
     }
   } catch (why) {
     broken = { why }
@@ -51,12 +53,22 @@ async function* readWhole(response: Response): AsyncGenerator<AnswerPiece, Answe
   if (said.kind === 'nothing') return { kind: 'interrupted' }
   if (said.kind === 'error') return { kind: 'failed', error: said.error }
   const splitter = thinkingSplitter()
-  yield withSplitText(said.piece, splitter.push(said.piece.text))
+  yield withSplitText(await toolsAdder()(said.piece), splitter.push(said.piece.text))
   yield withSplitText(nothing, splitter.end())
   return { kind: 'complete' }
 }
 
 const nothing: AnswerPiece = { text: '', reasoning: '' }
+
+/** Creates a function that adds the calls of tools so far to pieces of an answer. Their reader loads on need. */
+function toolsAdder(): (piece: AnswerPiece) => Promise<AnswerPiece> {
+  let reader: ToolReader | undefined
+  return async ({ called, ...piece }) => {
+    if (called === undefined) return piece
+    reader ??= (await import('./read-tools.ts')).toolReader()
+    return { ...piece, tools: reader.push(called) }
+  }
+}
 
 function withSplitText(
   piece: AnswerPiece,

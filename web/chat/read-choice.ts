@@ -1,5 +1,5 @@
 import { isRecord } from '../../src/base/json-value.ts'
-import type { AnswerError, TokenLogprob } from '../history/conversation.ts'
+import type { AnswerError, TokenLogprob, ToolCall } from '../history/conversation.ts'
 import { say } from '../texts/say.ts'
 
 /** The content of a stream chunk or of a whole answer. */
@@ -10,6 +10,10 @@ export interface AnswerPiece {
   readonly promptTokens?: number
   readonly completionTokens?: number
   readonly logprobs?: readonly TokenLogprob[]
+  /** The `delta` or `message`, if it has calls of tools. */
+  readonly called?: Readonly<Record<string, unknown>>
+  /** All calls of tools so far. */
+  readonly tools?: readonly ToolCall[]
 }
 
 /** JSON of the service, parsed. */
@@ -65,12 +69,13 @@ function errorOf(error: unknown): AnswerError {
   }
 }
 
-function textsIn(said: unknown): Pick<AnswerPiece, 'text' | 'reasoning'> {
+function textsIn(said: unknown): Pick<AnswerPiece, 'text' | 'reasoning' | 'called'> {
   if (!isRecord(said)) return { text: '', reasoning: '' }
   // A refusal is shown as text.
   return {
     text: textOf(said['content']) + textOf(said['refusal']),
     reasoning: textOf(said['reasoning_content']) || textOf(said['reasoning']),
+    ...(said['tool_calls'] || said['function_call'] || said['executed_tools'] ? { called: said } : {}),
   }
 }
 

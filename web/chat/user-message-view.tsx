@@ -5,8 +5,10 @@ import { ImageStrip } from '../images/lazy-image-strip.tsx'
 import { say } from '../texts/say.ts'
 import { IconButton } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
-import { EditMessage } from './edit-message.tsx'
+import { lazily } from '../ui/lazily.tsx'
 import type { MessageActions } from './message-actions.ts'
+
+const EditMessage = lazily(async () => (await import('./chat-tools.ts')).EditMessage)
 
 /** Props of {@link UserMessageView}. */
 export interface UserMessageProps {

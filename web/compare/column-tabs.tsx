@@ -49,7 +49,7 @@ export function ColumnTabs({ columns, shownId, panelId, onShow }: ColumnTabsProp
               (isShown ? 'border-accent font-medium' : 'border-transparent text-muted')
             }
           >
-            <span className="truncate">{settings.model ?? say.compare.modelAt(formatCount(index + 1))}</span>
+            <span className="truncate">{settings.model ?? say.compare.modelMissing(formatCount(index + 1))}</span>
             {status === 'streaming' ? (
               <span className="size-2 shrink-0 animate-pulse rounded-full bg-accent">
                 <span className="sr-only">{say.compare.answersNow}</span>

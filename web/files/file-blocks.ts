@@ -19,9 +19,14 @@ export function withFiles(text: string, files: readonly FileAttachment[] = []): 
 
 /** A file as a code block. */
 export function fileBlock({ name, text }: FileAttachment): string {
+  return `File ${oneLineName(name)}:\n${codeBlock(text, languageOf(name))}`
+}
+
+/** A code block. Its fence is longer than any in the text. */
+export function codeBlock(text: string, language: string): string {
   const longest = Math.max(2, ...(text.match(/`{3,}/g) ?? []).map(({ length }) => length))
   const fence = '`'.repeat(longest + 1)
-  return `File ${oneLineName(name)}:\n${fence}${languageOf(name)}\n${text.replace(/\n$/, '')}\n${fence}`
+  return `${fence}${language}\n${text.replace(/\n$/, '')}\n${fence}`
 }
 
 /** Without line breaks, controls and back quotes, so that a name stays a name. */

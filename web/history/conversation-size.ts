@@ -1,4 +1,4 @@
-import type { Conversation, FileAttachment, ImageAttachment, Message, TokenLogprob } from './conversation.ts'
+import type { Conversation, FileAttachment, ImageAttachment, Message, TokenLogprob, ToolCall } from './conversation.ts'
 
 /** Rough size of a value without its texts. */
 const each = 64
@@ -16,6 +16,7 @@ function sizeOfMessage(message: Message): number {
     message.text.length +
     message.reasoning.length +
     (message.error?.message.length ?? 0) +
+    sum(message.tools ?? [], sizeOfTool) +
     sum(message.logprobs ?? [], sizeOfLogprob)
   )
 }
@@ -26,6 +27,10 @@ function sizeOfImage({ name, dataUrl }: ImageAttachment): number {
 
 function sizeOfFile({ name, text }: FileAttachment): number {
   return each + name.length + text.length
+}
+
+function sizeOfTool({ id, name, arguments: given, result = '' }: ToolCall): number {
+  return each + id.length + name.length + given.length + result.length
 }
 
 function sizeOfLogprob({ token, top }: TokenLogprob): number {

@@ -4,7 +4,7 @@ import type { TrailEntry } from '../../src/http/page/page-api.ts'
 export interface Conversation {
   readonly id: string
   readonly title: string
-  /** Whether a person chose the title. It is not derived any more then. */
+  /** Whether a person or a model chose the title. It is not derived any more then. */
   readonly isTitled: boolean
   readonly isPinned: boolean
   /** Name of its folder, at most 100 characters. Absent: none. A folder exists as long as conversations name it. */
@@ -107,8 +107,20 @@ export interface AssistantMessage {
   readonly error?: AnswerError
   /** `finish_reason`, such as `length`. */
   readonly finishReason?: string
+  /** Absent: none. */
+  readonly tools?: readonly ToolCall[]
   readonly logprobs?: readonly TokenLogprob[]
   readonly provenance?: Provenance
+}
+
+/** A call of a tool in an answer. */
+export interface ToolCall {
+  readonly id: string
+  readonly name: string
+  /** As the model wrote them: JSON, or not. */
+  readonly arguments: string
+  /** Absent: not known. */
+  readonly result?: string
 }
 
 /** Where a running answer can be read again. */

@@ -1,21 +1,17 @@
 import type { IDBPTransaction } from 'idb'
 import { isRecord } from '../../src/base/json-value.ts'
-import type { Amendment, Conversation, ConversationHead, Draft, SearchHit } from './conversation.ts'
-import type { Connection, HistoryDatabase, HistorySchema } from './database.ts'
-import { fold } from './fold.ts'
-import { byTime, headOf, inOrder } from './heads.ts'
+import type { Amendment, Conversation, ConversationHead, Draft } from './conversation.ts'
+import { readChunk, type Connection, type HistoryDatabase, type HistorySchema } from './database.ts'
+import { headOf, inOrder } from './heads.ts'
 import type { HistoryBackend } from './history-backend.ts'
 import { ConversationRemoved } from './history-error.ts'
 import { parseConversation, parseDraft, parseHead, type Parsed } from './parse-conversation.ts'
 import { writePictures, withoutData, keysOf, readPictures, withPictures } from './pictures.ts'
-import { hasAll, hitIn, wordFolder, type Searched } from './search.ts'
+import { wordFolder } from './search.ts'
 
 type Bodies = IDBPTransaction<HistorySchema, ('bodies' | 'pictures')[]>
 
 const everything = ['heads', 'bodies', 'words', 'pictures', 'drafts'] as const
-
-/** Records read at once, so that other reads do not wait long. */
-const chunk = 50
 
 /**
  * A backend in a user's database. Heads are separate from bodies, for a fast list; images are separate, so they are
@@ -35,7 +31,10 @@ export function databaseBackend({ use, close }: Connection): HistoryBackend {
         const transaction = database.transaction(everything, 'readwrite')
         await Promise.all([...everything.map((name) => transaction.objectStore(name).clear()), transaction.done])
       }),
-    search: (words, limit) => use((database) => findAll(database, words, limit)),
+    async search(words, limit) {
+      const { findAll } = await import('./find-conversations.ts')
+      return await use((database) => findAll(database, readHeads, words, limit))
+    },
     all: () => use(readAll),
     draft: (id) => use((database) => readDraft(database, id)),
     putDraft: (id, draft) => use((database) => writeDraft(database, id, draft)),
@@ -82,9 +81,9 @@ async function readBody(transaction: Bodies, id: string): Promise<Conversation |
 async function readAll(database: HistoryDatabase): Promise<readonly Conversation[]> {
   const ids = await database.getAllKeys('bodies')
   const found: Conversation[] = []
-  for (let from = 0; from < ids.length; from += chunk) {
+  for (let from = 0; from < ids.length; from += readChunk) {
     const transaction = database.transaction(['bodies', 'pictures'])
-    const read = await Promise.all(ids.slice(from, from + chunk).map((id) => readBody(transaction, id)))
+    const read = await Promise.all(ids.slice(from, from + readChunk).map((id) => readBody(transaction, id)))
     found.push(...read.filter((each) => each !== undefined))
   }
   return found
@@ -147,53 +146,6 @@ async function erase(database: HistoryDatabase, id: string): Promise<void> {
     pictures.delete(keysOf(draftOwner(id))),
     transaction.done,
   ])
-}
-
-/** Reads the words of all conversations in chunks, and the bodies of matches only. */
-async function findAll(
-  database: HistoryDatabase,
-  words: readonly string[],
-  limit: number,
-): Promise<readonly SearchHit[]> {
-  const heads = await readHeads(database)
-  const ids = await matching(database, new Map(heads.map(({ id, title }) => [id, fold(title)])), words)
-  const shown = heads
-    .filter(({ id }) => ids.has(id))
-    .toSorted(byTime)
-    .slice(0, limit)
-  const bodies = database.transaction('bodies').store
-  return await Promise.all(
-    shown.map(async (head) => hitIn(head, searchedOf(head.title, await bodies.get(head.id)), words)),
-  )
-}
-
-async function matching(
-  database: HistoryDatabase,
-  titles: ReadonlyMap<string, string>,
-  wanted: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const found = new Set<string>()
-  let range: IDBKeyRange | undefined
-  for (;;) {
-    const records = await database.getAll('words', range, chunk)
-    for (const { id, words: text } of records)
-      if (hasAll(titles.get(id) ?? '', typeof text === 'string' ? text : '', wanted)) found.add(id)
-    const last = records.at(-1)
-    if (last === undefined || records.length < chunk) return found
-    range = IDBKeyRange.lowerBound(last.id, true)
-  }
-}
-
-function searchedOf(title: string, body: unknown): Searched {
-  const messages: readonly unknown[] = isRecord(body) && Array.isArray(body['messages']) ? body['messages'] : []
-  return {
-    title,
-    messages: messages.flatMap((message) =>
-      isRecord(message) && typeof message['id'] === 'string' && typeof message['text'] === 'string'
-        ? [{ id: message['id'], text: message['text'] }]
-        : [],
-    ),
-  }
 }
 
 /** Ids of conversations contain no slash. */

@@ -1,6 +1,6 @@
-import { fileBlock } from '../files/file-blocks.ts'
+import { codeBlock, fileBlock } from '../files/file-blocks.ts'
 import { say } from '../texts/say.ts'
-import type { AssistantMessage, Conversation, Message } from './conversation.ts'
+import type { AssistantMessage, Conversation, Message, ToolCall } from './conversation.ts'
 import { oneLine } from './one-line.ts'
 import { branchOf } from './tree.ts'
 
@@ -34,8 +34,19 @@ function partsOf(message: Message): readonly string[] {
   return [
     `## Assistant${served === '' ? '' : ` (${served})`}`,
     ...reasoning,
+    ...(message.tools ?? []).flatMap(toolParts),
     ...filled(message.text),
     ...endOf(message),
+  ]
+}
+
+function toolParts({ name, arguments: given, result }: ToolCall): readonly string[] {
+  const title = oneLine(name).trim().replace(/&/g, '&amp;').replace(/</g, '&lt;')
+  return [
+    `<details><summary>Tool: ${title}</summary>`,
+    codeBlock(given, 'json'),
+    ...(result === undefined ? [] : ['Result:', codeBlock(result, '')]),
+    '</details>',
   ]
 }
 

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { fold, findWords } from './fold.ts'
-import { hitIn, wordsOf } from './search.ts'
+import { findWords } from './find-words.ts'
+import { fold } from './fold.ts'
+import { hitIn } from './search-hit.ts'
+import { wordsOf } from './search.ts'
 
 describe('folding', () => {
   test.each([

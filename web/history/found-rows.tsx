@@ -1,7 +1,7 @@
 import { useMemo, type ReactNode } from 'react'
 import { say } from '../texts/say.ts'
 import type { SearchHit } from './conversation.ts'
-import { findWords } from './fold.ts'
+import { findWords } from './find-words.ts'
 import type { RowContext } from './grouped-rows.tsx'
 import { HistoryRow } from './history-row.tsx'
 import { wordsOf } from './search.ts'

@@ -1,13 +1,16 @@
 import { useEffect, useId, useMemo, useState, type ReactNode, type RefObject } from 'react'
-import { useNow } from '../ui/use-now.ts'
-import type { ConversationHead } from './conversation.ts'
-import { groupsOf } from './groups.ts'
+import { lazily } from '../ui/lazily.tsx'
+import type { FolderHeadingProps } from './folder-heading.tsx'
+import type { Group } from './groups.ts'
 import { HistoryRow, type HistoryRowProps } from './history-row.tsx'
 import { placed, rowsBetween, type PlacedGroup, type Sizes } from './list-layout.ts'
 import { useScrollWindow, type ScrollWindow } from './use-scroll-window.ts'
 
+const FolderHeading = lazily(async () => (await import('./folder-parts.ts')).FolderHeading)
+
 /** Context shared by all rows. */
 export interface RowContext extends Pick<HistoryRowProps, 'onCommand' | 'onRename'> {
+  readonly onFolder: FolderHeadingProps['onCommand']
   readonly currentId: string | undefined
   readonly tabStop: string | undefined
   readonly renaming: string | undefined
@@ -15,7 +18,7 @@ export interface RowContext extends Pick<HistoryRowProps, 'onCommand' | 'onRenam
 
 /** Props of {@link GroupedRows}. */
 export interface GroupedRowsProps {
-  readonly heads: readonly ConversationHead[]
+  readonly groups: readonly Group[]
   readonly context: RowContext
   /** The scrolling element. */
   readonly container: RefObject<HTMLElement | null>
@@ -23,17 +26,20 @@ export interface GroupedRowsProps {
 
 const overscanRows = 6
 
-/** All conversations, grouped by date. Renders only visible rows, and the one that Tab reaches. */
-export function GroupedRows({ heads, context, container }: GroupedRowsProps): ReactNode {
+/** All conversations, in folders and by date. Renders only visible rows, and the one that Tab reaches. */
+export function GroupedRows({ groups, context, container }: GroupedRowsProps): ReactNode {
   const [sizes] = useState(currentSizes)
-  const now = useNow(60_000)
-  const today = new Date(now).setHours(0, 0, 0, 0)
-  const groups = useMemo(() => placed(groupsOf(heads, new Date(today)), sizes), [heads, today, sizes])
+  const places = useMemo(() => placed(groups, sizes), [groups, sizes])
+  const count = places.reduce((sum, { heads }) => sum + heads.length, 0)
   const seen = useScrollWindow(container, sizes.row * 4)
-  useScrollToShown(context.currentId, groups, sizes, container)
-  return groups.map((group) => (
-    <GroupOfRows key={group.label} group={group} count={heads.length} sizes={sizes} seen={seen} context={context} />
+  useScrollToShown(context.currentId, places, sizes, container)
+  return places.map((group) => (
+    <GroupOfRows key={keyOf(group)} group={group} count={count} sizes={sizes} seen={seen} context={context} />
   ))
+}
+
+function keyOf({ folder, label }: Group): string {
+  return folder === undefined ? label : ` ${folder}`
 }
 
 interface GroupOfRowsProps {
@@ -53,14 +59,32 @@ function GroupOfRows({ group, count, sizes, seen, context }: GroupOfRowsProps): 
   if (stop >= 0 && stop < from) indexes.unshift(stop)
   if (stop >= to) indexes.push(stop)
   return (
-    <section aria-labelledby={heading}>
-      <h2
-        id={heading}
-        className="flex items-end px-3 pb-1 text-xs font-medium text-muted"
-        style={{ height: sizes.heading }}
-      >
-        {group.label}
-      </h2>
+    <section
+      aria-labelledby={heading}
+      data-folder={group.isPinned ? undefined : (group.folder ?? '')}
+      className="rounded-lg data-over:bg-hover"
+    >
+      {group.folder === undefined ? (
+        <h2
+          id={heading}
+          className="flex items-end px-3 pb-1 text-xs font-medium text-muted"
+          style={{ height: sizes.heading }}
+        >
+          {group.label}
+        </h2>
+      ) : (
+        <div style={{ height: sizes.row }}>
+          <FolderHeading
+            id={heading}
+            name={group.folder}
+            count={group.count}
+            isOpen={group.heads.length > 0}
+            tabStop={context.tabStop}
+            height={sizes.row}
+            onCommand={context.onFolder}
+          />
+        </div>
+      )}
       <ul className="relative m-0 p-0" style={{ height: group.heads.length * sizes.row }}>
         {indexes.map((index) => {
           const head = group.heads[index]

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { folderNames } from './folder-names.ts'
 import { groupsOf } from './groups.ts'
 
 const now = new Date(2026, 10, 19, 15, 0) // A Thursday.
@@ -52,4 +53,20 @@ test('groups keep the order of the list', () => {
   expect(
     groupsOf(heads, now).map(({ label, heads: those }) => `${label}: ${those.map(({ id }) => id).join(' ')}`),
   ).toEqual(['January 2025: c0', 'June 2024: c1 c2', 'February 2023: c3'])
+})
+
+test('folders stand by name between the pinned ones and the dates, and list nothing while closed', () => {
+  const heads = [
+    { id: 'pinned', isPinned: true, folder: 'Work 10' },
+    { id: 'a', isPinned: false, folder: 'Work 10' },
+    { id: 'b', isPinned: false },
+    { id: 'c', isPinned: false, folder: 'Today' },
+    { id: 'd', isPinned: false, folder: 'Work 9' },
+  ].map((head) => ({ title: '', created: 0, updated: now.getTime(), messageCount: 0, ...head }))
+  const shown = groupsOf(heads, now, ['Work 9', 'gone']).map(
+    ({ folder, label, count, heads: those }) =>
+      `${folder === undefined ? '' : '/'}${label} ${count}: ${those.map(({ id }) => id).join(' ')}`,
+  )
+  expect(shown).toEqual(['Pinned 1: pinned', '/Today 1: c', '/Work 9 1: ', '/Work 10 1: a', 'Today 1: b'])
+  expect(folderNames(heads)).toEqual(['Today', 'Work 9', 'Work 10'])
 })

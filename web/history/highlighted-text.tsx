@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { TextRange } from './fold.ts'
+import type { TextRange } from './find-words.ts'
 
 /** A text with a highlighted range. */
 export function HighlightedText({

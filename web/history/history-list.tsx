@@ -6,9 +6,12 @@ import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { lazily } from '../ui/lazily.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { useNow } from '../ui/use-now.ts'
 import type { ConversationHead, SearchHit } from './conversation.ts'
-import { FoundRows } from './found-rows.tsx'
+import type { FolderQuestion } from './folder-tools.tsx'
+import { closedFolders, folderKey, toggleFolder, type FolderCommand } from './folders.ts'
 import { GroupedRows, type RowContext } from './grouped-rows.tsx'
+import { groupsOf, type Group } from './groups.ts'
 import { followHeads, type HeadsState } from './heads-state.ts'
 import { ListSkeleton, NoConversations } from './history-notices.tsx'
 import type { RowCommand } from './history-row.tsx'
@@ -19,6 +22,8 @@ import { useRowKeys } from './use-row-keys.ts'
 import { sentenceOf, useSearch, type Search } from './use-search.ts'
 import { useStable } from './use-stable.ts'
 
+const FoundRows = lazily(async () => (await import('./found-rows.tsx')).FoundRows)
+const FolderDialog = lazily(async () => (await import('./folder-tools.tsx')).FolderDialog)
 const FaultNotice = lazily(async () => (await import('./list-tools.ts')).FaultNotice)
 const ReadFailed = lazily(async () => (await import('./list-tools.ts')).ReadFailed)
 
@@ -92,7 +97,14 @@ function Rows({ state, search, currentId, field, attempt }: RowsProps): ReactNod
     () => (search.kind === 'found' ? withCurrentHeads(search.hits, heads) : undefined),
     [search, heads],
   )
-  const ids = useMemo(() => (hits?.map(({ head }) => head) ?? heads).map(({ id }) => id), [hits, heads])
+  const groups = useGroups(heads)
+  const ids = useMemo(() => hits?.map(({ head }) => head.id) ?? groups.flatMap(keysOf), [hits, groups])
+  const folders = useMemo(
+    () => new Map(groups.flatMap((group) => (group.folder === undefined ? [] : [[folderKey(group.folder), group]]))),
+    [groups],
+  )
+  const [question, setQuestion] = useState<FolderQuestion>()
+  const moved = useRef<Moved>(undefined)
   const actions = useMemo(() => rowActions(history, shownId), [history])
   const byId = (id: string): ConversationHead | undefined => heads.find((head) => head.id === id)
   const keys = useRowKeys({
@@ -100,9 +112,57 @@ function Rows({ state, search, currentId, field, attempt }: RowsProps): ReactNod
     container,
     preferred: currentId,
     onLeave: () => field.current?.focus(),
-    onRename: setRenaming,
-    onDelete: (id) => command('delete', byId(id)),
+    onRename: (id) => (folders.has(id) ? ask('rename', id) : setRenaming(id)),
+    onDelete: (id) => (folders.has(id) ? ask('delete', id) : command('delete', byId(id))),
+    onMove: (id) => command('move', byId(id)),
+    onOpen(id, isOpen) {
+      const group = folders.get(id)
+      if (group?.folder !== undefined && group.heads.length > 0 !== isOpen) toggleFolder(group.folder)
+    },
   })
+
+  // A moved row is another element: the focus follows it, or stays at its closed folder.
+  useEffect(() => {
+    if (moved.current === undefined) return
+    const { id, folder, isRenamed } = moved.current
+    if (byId(id)?.folder !== folder) return
+    moved.current = undefined
+    keys.focus(folder !== undefined && (isRenamed || !ids.includes(id)) ? folderKey(folder) : id)
+  })
+
+  function ask(kind: 'rename' | 'delete', id: string): void {
+    const folder = folders.get(id)?.folder
+    if (folder !== undefined) setQuestion({ kind, folder })
+  }
+
+  function onFolder(name: FolderCommand, folder: string): void {
+    if (name === 'toggle') toggleFolder(folder)
+    else setQuestion({ kind: name, folder })
+  }
+
+  function move(those: readonly string[], folder: string | undefined): void {
+    const id = those.at(-1)
+    if (id !== undefined) moved.current = { id, folder, isRenamed: question?.kind === 'rename' }
+    attempt(say.folders.cannotMove, async () => {
+      await (await import('./folder-tools.tsx')).moveToFolder(history, those, folder)
+    })
+  }
+
+  const drop = useStable((id: string, folder: string) => {
+    const head = byId(id)
+    const next = folder === '' ? undefined : folder
+    if (head !== undefined && head.folder !== next) move([id], next)
+  })
+  const hasFolders = folders.size > 0
+  useEffect(() => {
+    const { current } = container
+    if (!hasFolders || current === null) return undefined
+    const following = import('./folder-parts.ts').then(
+      ({ followDrags }) => followDrags(current, drop),
+      () => undefined, // Without it, menus and keys move conversations.
+    )
+    return () => void following.then((stop) => stop?.())
+  }, [hasFolders, drop])
 
   function command(name: RowCommand, head: ConversationHead | undefined): void {
     if (head === undefined) return
@@ -111,6 +171,8 @@ function Rows({ state, search, currentId, field, attempt }: RowsProps): ReactNod
         return setRenaming(head.id)
       case 'pin':
         return attempt(say.history.cannotPinIt, () => actions.pin(head))
+      case 'move':
+        return setQuestion({ kind: 'move', head })
       case 'save-json':
         return attempt(say.history.cannotExportIt, () => actions.saveJson(head))
       case 'save-markdown':
@@ -138,6 +200,7 @@ function Rows({ state, search, currentId, field, attempt }: RowsProps): ReactNod
     renaming,
     onCommand: useStable(command),
     onRename: useStable(endRename),
+    onFolder,
   }
   return (
     <div
@@ -146,23 +209,51 @@ function Rows({ state, search, currentId, field, attempt }: RowsProps): ReactNod
       onKeyDown={keys.onKeyDown}
       onFocus={keys.onFocus}
     >
-      <RowsBody state={state} search={search} hits={hits} context={context} container={container} />
+      <RowsBody state={state} search={search} groups={groups} hits={hits} context={context} container={container} />
+      {question === undefined ? null : (
+        // Keys pressed in a dialog must not reach the list.
+        <div className="contents" onKeyDown={(event) => event.stopPropagation()}>
+          <FolderDialog question={question} heads={heads} onClose={() => setQuestion(undefined)} onMove={move} />
+        </div>
+      )}
     </div>
   )
 }
 
+/** Groups the list by today's date. */
+function useGroups(heads: readonly ConversationHead[]): readonly Group[] {
+  const now = useNow(60_000)
+  const today = new Date(now).setHours(0, 0, 0, 0)
+  const closed = useStore(closedFolders)
+  return useMemo(() => groupsOf(heads, new Date(today), closed), [heads, today, closed])
+}
+
+/** Keys of the rows of a group, from top to bottom. */
+function keysOf({ folder, heads }: Group): readonly string[] {
+  return [...(folder === undefined ? [] : [folderKey(folder)]), ...heads.map(({ id }) => id)]
+}
+
+/** The last of the moved conversations, until the list shows it in its folder. */
+interface Moved {
+  readonly id: string
+  readonly folder: string | undefined
+  /** Its folder got another name. */
+  readonly isRenamed: boolean
+}
+
 interface RowsBodyProps extends Pick<RowsProps, 'state' | 'search'> {
+  readonly groups: readonly Group[]
   readonly hits: readonly SearchHit[] | undefined
   readonly context: RowContext
   readonly container: RefObject<HTMLDivElement | null>
 }
 
-function RowsBody({ state, search, hits, context, container }: RowsBodyProps): ReactNode {
+function RowsBody({ state, search, groups, hits, context, container }: RowsBodyProps): ReactNode {
   if (state.kind === 'failed') return null
   if (state.kind === 'loading') return <ListSkeleton />
   if (state.heads.length === 0) return <NoConversations />
   if (search.kind !== 'found' || hits === undefined)
-    return <GroupedRows heads={state.heads} context={context} container={container} />
+    return <GroupedRows groups={groups} context={context} container={container} />
   return (
     <>
       <p className="px-3 py-1 text-xs text-muted">{sentenceOf(hits.length)}</p>
@@ -205,7 +296,7 @@ function SearchField({ field, query, onChange }: SearchFieldProps): ReactNode {
         }
         if (event.key === 'ArrowDown') {
           event.preventDefault()
-          document.querySelector<HTMLElement>('[data-row] a[tabindex="0"]')?.focus()
+          document.querySelector<HTMLElement>('[data-row] [data-stop][tabindex="0"]')?.focus()
         }
       }}
     />

@@ -3,13 +3,13 @@ import { hrefOf } from '../app/route.ts'
 import { say } from '../texts/say.ts'
 import { Menu } from '../ui/menu.tsx'
 import type { ConversationHead, SearchHit } from './conversation.ts'
-import type { TextRange } from './fold.ts'
+import type { TextRange } from './find-words.ts'
 import { foundMessage } from './found-message.ts'
 import { HighlightedText } from './highlighted-text.tsx'
 import { oneLine } from './one-line.ts'
 
 /** Commands of a row. */
-export type RowCommand = 'rename' | 'pin' | 'save-json' | 'save-markdown' | 'save-html' | 'delete'
+export type RowCommand = 'rename' | 'pin' | 'move' | 'save-json' | 'save-markdown' | 'save-html' | 'delete'
 
 /** Props of {@link HistoryRow}. */
 export interface HistoryRowProps {
@@ -57,7 +57,8 @@ export const HistoryRow = memo(function HistoryRow(props: HistoryRowProps): Reac
           <a
             href={hrefOf({ view: 'chat', id: head.id })}
             aria-current={isCurrent ? 'page' : undefined}
-            aria-keyshortcuts="F2 Delete"
+            data-stop
+            aria-keyshortcuts="F2 M Delete"
             tabIndex={isTabStop ? 0 : -1}
             title={oneLine(head.title)}
             onClick={() => {
@@ -104,6 +105,7 @@ function RowMenu({ head, isTabStop, onCommand }: Pick<HistoryRowProps, 'head' | 
         items={[
           { label: say.history.rename, icon: 'edit', run: command('rename') },
           { label: head.isPinned ? say.history.unpin : say.history.pin, icon: 'pin', run: command('pin') },
+          { label: say.folders.move, icon: 'folder', run: command('move') },
           { label: say.history.exportJson, icon: 'download', run: command('save-json') },
           { label: say.history.exportMarkdown, icon: 'download', run: command('save-markdown') },
           { label: say.history.exportHtml, icon: 'download', run: command('save-html') },

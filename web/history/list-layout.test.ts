@@ -8,6 +8,8 @@ const sizes = { row: 10, heading: 7 }
 function groupOf(count: number): Group {
   return {
     label: String(count),
+    isPinned: false,
+    count,
     heads: Array.from({ length: count }, (_, index) => ({
       id: String(index),
       title: '',
@@ -20,6 +22,10 @@ function groupOf(count: number): Group {
 }
 
 describe('the list', () => {
+  test('gives headings of folders the height of rows', () => {
+    expect(placed([{ ...groupOf(2), folder: 'F' }, groupOf(1)], sizes).map(({ top }) => top)).toEqual([10, 37])
+  })
+
   test('stacks its groups', () => {
     expect(placed([groupOf(3), groupOf(1), groupOf(2)], sizes).map(({ first, top }) => [first, top])).toEqual([
       [0, 7],

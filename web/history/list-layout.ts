@@ -20,12 +20,12 @@ export interface Rows {
   readonly to: number
 }
 
-/** Stacks groups, each under its heading. */
+/** Stacks groups, each under its heading. Headings of folders are as high as rows. */
 export function placed(groups: readonly Group[], { row, heading }: Sizes): readonly PlacedGroup[] {
   let first = 0,
     bottom = 0
   return groups.map((group) => {
-    const place = { ...group, first, top: bottom + heading }
+    const place = { ...group, first, top: bottom + (group.folder === undefined ? heading : row) }
     first += group.heads.length
     bottom = place.top + group.heads.length * row
     return place

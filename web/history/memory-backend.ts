@@ -3,7 +3,7 @@ import { fold } from './fold.ts'
 import { byTime, headOf, inOrder } from './heads.ts'
 import type { HistoryBackend } from './history-backend.ts'
 import { ConversationRemoved } from './history-error.ts'
-import { hasAll, hitIn, wordFolder } from './search.ts'
+import { hasAll, wordFolder } from './search.ts'
 
 /** A backend in memory. */
 export function memoryBackend(): HistoryBackend {
@@ -36,6 +36,8 @@ export function memoryBackend(): HistoryBackend {
     },
     async search(words, limit) {
       const found = [...conversations.values()].filter((each) => hasAll(fold(each.title), folded(each), words))
+      if (found.length === 0) return []
+      const { hitIn } = await import('./search-hit.ts')
       return found
         .toSorted((one, other) => byTime(headOf(one), headOf(other)))
         .slice(0, limit)

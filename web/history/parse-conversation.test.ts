@@ -78,10 +78,12 @@ describe('a conversation', () => {
       live: { id: 'r', text: 1, reasoning: 0 },
       error,
       finishReason: 'length',
+      tools: [{ id: 't', name: 'n', arguments: '{', result: 'x' }],
       logprobs: [{ token: 't', logprob: -1, top: [] }],
       provenance,
     }
     const everything = conversationOf({
+      folder: 'Physics',
       settings: { model: 'm', system: 's', parameters },
       messages: [questionOf('q', 'x'), answer],
       leaf: 'a',

@@ -16,6 +16,7 @@ import type {
   Parameters,
   Provenance,
   TokenLogprob,
+  ToolCall,
   UserMessage,
 } from './conversation.ts'
 import { newestAfter } from './newest-after.ts'
@@ -224,8 +225,19 @@ const assistantMessage: Read<AssistantMessage> = (value, where) => {
     ...fields.optional('live', live),
     ...fields.optional('error', answerError),
     ...fields.optional('finishReason', text),
+    ...fields.optional('tools', listOf(toolCall)),
     ...fields.optional('logprobs', listOf(tokenLogprob)),
     ...fields.optional('provenance', provenance),
+  }
+}
+
+const toolCall: Read<ToolCall> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return {
+    id: fields.get('id', text),
+    name: fields.get('name', text),
+    arguments: fields.get('arguments', text),
+    ...fields.optional('result', text),
   }
 }
 

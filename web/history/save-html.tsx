@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { createRoot } from 'react-dom/client'
+import { ToolCards } from '../chat/tool-cards.tsx'
 import { Markdown } from '../markdown/markdown.tsx'
 import { language } from '../texts/locale.ts'
 import { say } from '../texts/say.ts'
@@ -130,6 +131,7 @@ function SavedMessage({ message }: { readonly message: Message }): ReactNode {
           <Markdown text={message.reasoning} isStreaming={false} />
         </Folded>
       )}
+      {message.tools === undefined ? null : <ToolCards calls={message.tools} isStreaming={false} isWhole />}
       <Markdown text={message.text} isStreaming={false} />
       {end === '' ? null : <p className="mt-2 text-xs text-muted">{end}</p>}
     </>

@@ -1,12 +1,5 @@
-import type { Conversation, ConversationHead, SearchHit } from './conversation.ts'
-import { fold, findWords, type TextRange } from './fold.ts'
-import { oneLine } from './one-line.ts'
-
-/** The searched part of a conversation. */
-export interface Searched {
-  readonly title: string
-  readonly messages: readonly { readonly id: string; readonly text: string }[]
-}
+import type { Conversation } from './conversation.ts'
+import { fold } from './fold.ts'
 
 /** Splits and folds a query; at most 20 words. */
 export function wordsOf(query: string): readonly string[] {
@@ -40,46 +33,4 @@ export function wordFolder(): (conversation: Conversation) => string {
 /** Whether every word occurs in the folded title, or in the words from {@link wordFolder}. */
 export function hasAll(title: string, text: string, words: readonly string[]): boolean {
   return words.every((word) => text.includes(word) || title.includes(word))
-}
-
-/**
- * Creates the hit for a conversation that matches. The excerpt is of the message with most of the words missing in the
- * title.
- */
-export function hitIn(head: ConversationHead, { title, messages }: Searched, words: readonly string[]): SearchHit {
-  const foldedTitle = fold(title)
-  const wanted = words.filter((word) => !foldedTitle.includes(word))
-  if (wanted.length === 0) return { head }
-  let best: Searched['messages'][number] | undefined,
-    most = 0
-  for (const message of messages) {
-    const text = fold(message.text)
-    const count = wanted.filter((word) => text.includes(word)).length
-    if (count > most) [best, most] = [message, count]
-  }
-  const place = best && findWords(best.text, wanted)
-  return best === undefined || place === undefined
-    ? { head }
-    : { head, excerpt: { ...excerptOf(best.text, place), messageId: best.id } }
-}
-
-const before = 40,
-  after = 120
-
-function excerptOf(text: string, { start, end }: TextRange): TextRange & { readonly text: string } {
-  const from = Math.max(0, start - before),
-    to = Math.min(text.length, end + after)
-  const lead = `${from > 0 ? '…' : ''}${oneLine(fromWord(text.slice(from, start), from > 0)).trimStart()}`
-  const match = oneLine(text.slice(start, end))
-  const rest = `${oneLine(toWord(text.slice(end, to), to < text.length)).trimEnd()}${to < text.length ? '…' : ''}`
-  return { text: lead + match + rest, start: lead.length, end: lead.length + match.length }
-}
-
-/** Removes the rest of a word that was cut. */
-function fromWord(text: string, isCut: boolean): string {
-  return isCut ? text.replace(/^\S*\s/u, '') : text
-}
-
-function toWord(text: string, isCut: boolean): string {
-  return isCut ? text.replace(/\s\S*$/u, '') : text
 }

@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { UserMessage } from './conversation.ts'
-import { chosenTitle, titleFrom } from './title.ts'
+import { chosenTitle, loadFormulas, mayHaveFormulas, titleFrom } from './title.ts'
 
 function saying(text: string, imageNames: readonly string[] = []): UserMessage {
   return {
@@ -18,6 +18,8 @@ function saying(text: string, imageNames: readonly string[] = []): UserMessage {
     })),
   }
 }
+
+beforeAll(loadFormulas)
 
 describe('a title', () => {
   test.each([
@@ -110,4 +112,9 @@ describe('a chosen title', () => {
     expect(chosenTitle(' \u200b\n')).toBe('')
     expect(chosenTitle('y'.repeat(300))).toHaveLength(200)
   })
+})
+
+test('only titles with marks of formulas may have some', () => {
+  expect(['$x$', 'So \\(x\\)', '\\[x\\]', '5 $'].map(mayHaveFormulas)).toEqual([true, true, true, true])
+  expect(['x', '(x) [y]', 'a\\b'].map(mayHaveFormulas)).toEqual([false, false, false])
 })

@@ -1,12 +1,24 @@
 import { say } from '../texts/say.ts'
 import type { UserMessage } from './conversation.ts'
 import { oneLine } from './one-line.ts'
-import { plainFormulas } from './plain-formulas.ts'
 
 const longest = 60
 const untitled = say.common.newConversation
 
 const letters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+
+/** Makes formulas readable. Loaded with the first title that may have some. */
+let plainFormulas = (text: string): string => text
+
+/** Whether a title may have formulas. */
+export function mayHaveFormulas(title: string): boolean {
+  return /\$|\\[([]/.test(title)
+}
+
+/** Loads what {@link titleFrom} needs for formulas. Without it, they stay TeX. */
+export async function loadFormulas(): Promise<void> {
+  ;({ plainFormulas } = await import('./plain-formulas.ts'))
+}
 
 /** Derives a title from the first message: its start, in one line of at most 60 characters without Markdown and TeX. */
 export function titleFrom(message: UserMessage): string {
@@ -21,8 +33,11 @@ export function chosenTitle(text: string): string {
   return shortened(oneLine(text).trim(), 200)
 }
 
-/** Each step removes one kind of syntax. Signs between blanks or inside words stay: `2 * 3`, `snake_case`. */
-function withoutMarkdown(text: string): string {
+/**
+ * Removes Markdown. Each step removes one kind of syntax. Signs between blanks or inside words stay: `2 * 3`,
+ * `snake_case`.
+ */
+export function withoutMarkdown(text: string): string {
   return text
     .replace(/^[ \t]*(?:```|~~~).*$/gm, '')
     .replace(/^[ \t]*(?:(?:#{1,6}|>+|[-+*]|\d{1,9}[.)])[ \t]+)+/gm, '')
@@ -34,7 +49,7 @@ function withoutMarkdown(text: string): string {
 }
 
 /** Shortens at a word boundary if possible, and never within a letter. */
-function shortened(line: string, most: number): string {
+export function shortened(line: string, most: number): string {
   if (line.length <= most) return line
   let cut = ''
   for (const { segment } of letters.segment(line.slice(0, most * 2))) {

@@ -10,7 +10,7 @@ import {
 
 /** Options of {@link useRowKeys}. */
 export interface RowKeysOptions {
-  /** Row ids from top to bottom. The elements have them as `data-row`, and contain a link. */
+  /** Row ids from top to bottom. The elements have them as `data-row`, and contain a `data-stop`. */
   readonly ids: readonly string[]
   readonly container: RefObject<HTMLElement | null>
   /** The row that Tab reaches first. Default: the first row. */
@@ -19,6 +19,9 @@ export interface RowKeysOptions {
   readonly onLeave: () => void
   readonly onRename: (id: string) => void
   readonly onDelete: (id: string) => void
+  readonly onMove: (id: string) => void
+  /** Opens or closes a folder. */
+  readonly onOpen: (id: string, isOpen: boolean) => void
 }
 
 /** Keyboard navigation of a list. */
@@ -31,8 +34,9 @@ export interface RowKeys {
   readonly focus: (id: string | undefined) => void
 }
 
-/** Tab reaches one row; arrow keys, Home and End move on, F2 renames, Delete deletes. */
-export function useRowKeys({ ids, container, preferred, onLeave, onRename, onDelete }: RowKeysOptions): RowKeys {
+/** Tab reaches one row; arrow keys, Home and End move on, F2 renames, Delete deletes, M moves. */
+export function useRowKeys(options: RowKeysOptions): RowKeys {
+  const { ids, container, preferred, onLeave, onRename, onDelete, onMove, onOpen } = options
   const [active, setActive] = useState<string>()
   const [, render] = useReducer((count: number) => count + 1, 0)
   const wanted = useRef<string>(undefined)
@@ -42,7 +46,7 @@ export function useRowKeys({ ids, container, preferred, onLeave, onRename, onDel
     const link =
       wanted.current === undefined
         ? null
-        : container.current?.querySelector<HTMLElement>(`[data-row="${wanted.current}"] a`)
+        : container.current?.querySelector<HTMLElement>(`[data-row="${wanted.current}"] [data-stop]`)
     if (!link) return
     wanted.current = undefined
     link.focus({ preventScroll: true })
@@ -59,7 +63,7 @@ export function useRowKeys({ ids, container, preferred, onLeave, onRename, onDel
 
   function onKeyDown(event: KeyboardEvent): void {
     const { target } = event
-    const id = target instanceof HTMLAnchorElement ? rowOf(target) : undefined
+    const id = target instanceof HTMLElement && 'stop' in target.dataset ? rowOf(target) : undefined
     if (id === undefined || event.defaultPrevented || event.altKey || event.ctrlKey || event.shiftKey) return
     const at = ids.indexOf(id)
     const run = event.metaKey
@@ -71,6 +75,9 @@ export function useRowKeys({ ids, container, preferred, onLeave, onRename, onDel
           End: () => focus(ids.at(-1)),
           F2: () => onRename(id),
           Delete: () => onDelete(id),
+          m: () => onMove(id),
+          ArrowRight: () => onOpen(id, true),
+          ArrowLeft: () => onOpen(id, false),
         }[event.key]
     if (run === undefined) return
     event.preventDefault()
@@ -80,6 +87,7 @@ export function useRowKeys({ ids, container, preferred, onLeave, onRename, onDel
   return { tabStop, focus, onKeyDown, onFocus: ({ target }) => setActive(rowOf(target)) }
 }
 
-function rowOf(element: Element): string | undefined {
+/** Returns the key of the row around an element. */
+export function rowOf(element: Element): string | undefined {
   return element.closest<HTMLElement>('[data-row]')?.dataset['row']
 }

@@ -384,8 +384,8 @@ export const de: Texts = {
     ended: (models, running) => `Zu Ende: ${models}. Es fehlen noch ${running}`,
     figures: 'Zahlen zu den letzten Antworten',
     figuresTable: 'Zahlen zu den letzten Antworten, als Tabelle',
-    modelAt: (place) => `Modell ${place}`,
     modelAtIs: (place, model) => `Modell ${place}: ${model}`,
+    modelMissing: (place) => `Modell ${place}: wählen`,
     newComparison: 'Neuer Vergleich',
     newNow: 'Das ist ein neuer Vergleich',
     removeModel: 'Dieses Modell entfernen',
@@ -435,6 +435,43 @@ export const de: Texts = {
     tooManyPixels: (width, height, most) =>
       `Es hat ${width} × ${height} Pixel: Höchstens ${most} Millionen können gelesen werden.`,
     unknown: 'Das ist kein Bild, das gesendet werden kann: PNG, JPEG, WebP, GIF und AVIF gehen.',
+  },
+  folders: {
+    all: 'Ordner',
+    cannotMove: 'Verschieben ist nicht möglich',
+    count: (count) => plural(count, '1 Unterhaltung', '# Unterhaltungen'),
+    delete: 'Ordner löschen',
+    deleteAsk: (name) => `Den Ordner „${name}“ löschen?`,
+    deleteHint: (count) =>
+      plural(
+        count,
+        'Seine Unterhaltung bleibt, außerhalb von Ordnern.',
+        'Seine # Unterhaltungen bleiben, außerhalb von Ordnern.',
+      ),
+    make: 'Ordner anlegen',
+    moreFor: (name) => `Mehr zum Ordner ${name}`,
+    move: 'In einen Ordner…',
+    moveTitle: (title) => `„${title}“ verschieben`,
+    moved: (count, name) => `${plural(count, 'Verschoben', '# verschoben')}: ${name}`,
+    movedOut: (count) => plural(count, 'Aus dem Ordner genommen', '# aus dem Ordner genommen'),
+    newFolder: 'Neuer Ordner',
+    renameTitle: 'Ordner umbenennen',
+    takeOut: 'Ohne Ordner',
+  },
+  tools: {
+    arguments: 'Argumente',
+    arriving: 'schreibt…',
+    call: 'Werkzeug:',
+    called: 'aufgerufen',
+    calls: 'Aufrufe von Werkzeugen',
+    result: 'Ergebnis',
+    unnamed: 'ohne Namen',
+    withResult: 'mit Ergebnis',
+  },
+  titles: {
+    prompt: (question, answer) =>
+      'Schreibe einen Titel für das folgende Gespräch: höchstens 6 Wörter, in seiner Sprache, ohne Anführungszeichen ' +
+      `und Markdown. Antworte nur mit dem Titel.\n\nFrage:\n${question}\n\nAntwort:\n${answer}`,
   },
   history: {
     added: (count) => plural(count, '1 Unterhaltung wurde hinzugefügt.', '# Unterhaltungen wurden hinzugefügt.'),

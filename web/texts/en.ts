@@ -373,8 +373,8 @@ export const en = {
     ended: (models: string, running: string) => `Ended: ${models}. ${running} to come`,
     figures: 'Figures of the last answers',
     figuresTable: 'Figures of the last answers, as a table',
-    modelAt: (place: string) => `Model ${place}`,
     modelAtIs: (place: string, model: string) => `Model ${place}: ${model}`,
+    modelMissing: (place: string) => `Model ${place}: choose`,
     newComparison: 'New comparison',
     newNow: 'This is a new comparison',
     removeModel: 'Remove this model',
@@ -423,6 +423,39 @@ export const en = {
     tooManyPixels: (width: string, height: string, most: string) =>
       `It has ${width} × ${height} pixels: at most ${most} million can be read.`,
     unknown: 'It is not a picture that can be sent: PNG, JPEG, WebP, GIF and AVIF can.',
+  },
+  folders: {
+    all: 'Folders',
+    cannotMove: 'Cannot move it',
+    count: (count: number) => plural(count, '1 conversation', '# conversations'),
+    delete: 'Delete folder',
+    deleteAsk: (name: string) => `Delete the folder “${name}”?`,
+    deleteHint: (count: number) =>
+      plural(count, 'Its conversation stays, outside of folders.', 'Its # conversations stay, outside of folders.'),
+    make: 'Make folder',
+    moreFor: (name: string) => `More for the folder ${name}`,
+    move: 'Move to folder…',
+    moveTitle: (title: string) => `Move “${title}”`,
+    moved: (count: number, name: string) => `${plural(count, 'Moved', '# moved')} to ${name}`,
+    movedOut: (count: number) => plural(count, 'Moved out of its folder', '# moved out of their folder'),
+    newFolder: 'New folder',
+    renameTitle: 'Rename the folder',
+    takeOut: 'Without a folder',
+  },
+  tools: {
+    arguments: 'Arguments',
+    arriving: 'writing…',
+    call: 'Tool:',
+    called: 'called',
+    calls: 'Calls of tools',
+    result: 'Result',
+    unnamed: 'without a name',
+    withResult: 'with result',
+  },
+  titles: {
+    prompt: (question: string, answer: string) =>
+      'Write a title for the conversation below: at most 6 words, in its language, without quotes and Markdown. ' +
+      `Answer with the title only.\n\nQuestion:\n${question}\n\nAnswer:\n${answer}`,
   },
   history: {
     added: (count: number) => plural(count, '1 conversation was added.', '# conversations were added.'),

@@ -124,6 +124,7 @@ export function servePage({
         const { limiter, budgets, fault } = access() ?? {}
         return [limiter, budgets, fault].some((part) => part?.() !== undefined)
       },
+      titleModel: () => active.config.titles?.model,
       parts: () => extensions.parts,
       modulesOf: async (name) => (await files())?.parts.get(name),
       onMissingPart: (name) =>

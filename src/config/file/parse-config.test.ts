@@ -275,6 +275,10 @@ describe('parseConfig', () => {
     ['"a"', '{"providers":[],"aliases":{"a":"a"}}'],
     ['"b"', '{"providers":[],"aliases":{"a":"b","b":"c","c":"a"}}'],
     ['""', '{"providers":[],"aliases":{"a":""}}'],
+    ['nothing', '{"providers":[],"titles":{}}'],
+    ['"cheap"', '{"providers":[],"titles":"cheap"}'],
+    ['""', '{"providers":[],"titles":{"model":""}}'],
+    ['an unknown field', '{"providers":[],"titles":{"model":"m","prompt":"x"}}'],
     ['an array', '{"providers":[],"aliases":[]}'],
     ['the end of the file', '{"providers":[]'],
     ['an unquoted word', "{'providers':[]}"],
@@ -285,6 +289,11 @@ describe('parseConfig', () => {
     ['more than 64 levels of objects and arrays', '"\\\n" ' + '['.repeat(200_000)],
   ])('refuses a file in which there is %s', (found, text) => {
     expect(faultsOf(text)[0]?.found).toBe(found)
+  })
+
+  test('reads the model of titles', () => {
+    const { titles } = parseConfig('{"providers":[],"titles":{"model":"cheap"}}', { file: 'f', environment: {} })
+    expect(titles).toEqual({ model: 'cheap' })
   })
 
   test('refuses a file above 1 MiB without parsing it', () => {

@@ -1,5 +1,12 @@
 import { table } from '../../base/table.ts'
-import { ConfigError, type Config, type ConfigFault, type FailoverConfig, type Limits } from '../config.ts'
+import {
+  ConfigError,
+  type Config,
+  type ConfigFault,
+  type FailoverConfig,
+  type Limits,
+  type TitlesConfig,
+} from '../config.ts'
 import { defaultFailover, defaultLimits } from '../defaults.ts'
 import {
   readIntegerField,
@@ -27,7 +34,7 @@ export const configBytesMax = 1024 * 1024
 const bodyBudgetBytesMax = 1024 ** 4
 
 const topMembers: MemberNames = {
-  names: ['$schema', 'name', 'providers', 'limits', 'failover', 'aliases', 'owners'],
+  names: ['$schema', 'name', 'titles', 'providers', 'limits', 'failover', 'aliases', 'owners'],
   required: ['providers'],
   hints: {
     schema: '$schema',
@@ -36,10 +43,13 @@ const topMembers: MemberNames = {
     fallback: 'failover',
     fallbacks: 'failover',
     title: 'name',
+    title_model: 'titles',
     admins: 'owners',
     users: 'owners',
   },
 }
+
+const titleMembers: MemberNames = { names: ['model'], required: ['model'], hints: { name: 'model', models: 'model' } }
 
 const limitMembers: MemberNames = {
   names: ['body_bytes', 'deadline_ms', 'max_concurrent', 'body_budget_bytes'],
@@ -67,6 +77,7 @@ export function parseConfig(text: string, { file, environment }: ParseOptions): 
   if (Buffer.byteLength(text) > configBytesMax) throw new ConfigError([tooLarge(file, Buffer.byteLength(text))])
   const members = readTopMembers(text, topMembers, findings)
   const name = readTextField(members.get('name'), serviceNameRule, findings)
+  const titles = parseTitles(members.get('titles'), findings)
   const entries = parseProviders(members.get('providers'), findings)
   const limits = parseLimits(members.get('limits'), findings)
   const failover = parseFailover(members.get('failover'), findings)
@@ -79,6 +90,7 @@ export function parseConfig(text: string, { file, environment }: ParseOptions): 
     failover,
     aliases,
     ...(name === undefined ? {} : { name }),
+    ...(titles === undefined ? {} : { titles }),
     ...(owners === undefined ? {} : { owners }),
     source: { kind: 'file', path: file },
   }
@@ -107,6 +119,12 @@ function parseProviders(field: Field | undefined, findings: Findings): readonly 
 function addDuplicateId(field: Field, id: string, line: number, findings: Findings): void {
   const location = { offset: field.offset, path: `${field.path}.id` }
   findings.add(location, `a duplicate "${id}"`, `a unique id for each provider (the first is on line ${line})`)
+}
+
+function parseTitles(field: Field | undefined, findings: Findings): TitlesConfig | undefined {
+  if (field === undefined) return undefined
+  const model = readTextField(readKnownMembers(field, titleMembers, findings).get('model'), modelNameRule, findings)
+  return model === undefined ? undefined : { model }
 }
 
 function parseLimits(field: Field | undefined, findings: Findings): Limits {

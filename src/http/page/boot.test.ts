@@ -33,6 +33,7 @@ function route(options: Partial<BootOptions> = {}) {
     hasUsage: () => false,
     hasKeys: () => false,
     hasLimits: () => false,
+    titleModel: () => undefined,
     parts: () => [],
     modulesOf: async () => undefined,
     onMissingPart: () => undefined,
@@ -54,6 +55,13 @@ describe('GET /api/boot', () => {
 
   test('without a guard is open, and every visitor is an owner', async () => {
     expect(await boot({ mayOwn: () => false })).toEqual({ version: '1.2.3', isClosed: false, isOwner: true, parts: [] })
+  })
+
+  test('names the model of titles to visitors that the guards let pass', async () => {
+    const titleModel = () => 'cheap'
+    expect(await boot({ titleModel })).toHaveProperty('titleModel', 'cheap')
+    expect(await boot({ titleModel, guards: () => [naming(ada)] })).toHaveProperty('titleModel', 'cheap')
+    expect(await boot({ titleModel, guards: () => [refusing(401)] })).not.toHaveProperty('titleModel')
   })
 
   test('has the signed-in user', async () => {

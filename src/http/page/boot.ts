@@ -22,6 +22,7 @@ export interface BootOptions {
   readonly hasKeys: () => boolean
   /** Whether access.json has limits or a fault. */
   readonly hasLimits: () => boolean
+  readonly titleModel: () => string | undefined
   readonly parts: () => readonly NamedPart[]
   /** URL paths of an extension's module in the built page, by language; `undefined`: the build has none. */
   readonly modulesOf: (extension: string) => Promise<Readonly<Record<string, string>> | undefined>
@@ -48,11 +49,17 @@ export function bootRoute(options: BootOptions): Route {
       isClosed: guards > 0 && (visitor === undefined || user !== undefined),
       ...(user === undefined ? {} : { user }),
       isOwner,
-      ...(visitor !== undefined && options.hasUsage() ? { hasUsage: true } : {}),
+      ...(visitor === undefined ? {} : forPassed()),
       ...(user !== undefined && options.hasKeys() ? { hasKeys: true } : {}),
       ...(user !== undefined && isOwner && options.hasLimits() ? { hasLimits: true } : {}),
       parts,
     }
+  }
+
+  /** Members for every visitor that the guards let pass. */
+  function forPassed(): Pick<Boot, 'hasUsage' | 'titleModel'> {
+    const titleModel = options.titleModel()
+    return { ...(options.hasUsage() ? { hasUsage: true } : {}), ...(titleModel === undefined ? {} : { titleModel }) }
   }
 
   return { method: 'GET', path: '/api/boot', isPublic: true, handle: boot }

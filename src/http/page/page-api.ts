@@ -19,6 +19,8 @@ export interface Boot {
   readonly hasKeys?: true
   /** There are limits in access.json, or a fault, and the user is an owner: `GET /api/limits` answers. */
   readonly hasLimits?: true
+  /** The model that the page asks for titles of conversations. Absent: none. */
+  readonly titleModel?: string
   /** Parts of the page that extensions bring. */
   readonly parts: readonly PartEntry[]
 }
