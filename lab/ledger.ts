@@ -8,7 +8,7 @@ import { openLedger } from '../src/ledger/open-ledger.ts'
 import { namesTable } from '../src/ledger/use/names-table.ts'
 import { openUseReader } from '../src/ledger/use/read-use.ts'
 import { rowsTable } from '../src/ledger/use/rows-table.ts'
-import { sumsTable } from '../src/ledger/use/sums-table.ts'
+import { identifiedSum, sumsTable } from '../src/ledger/use/sums-table.ts'
 import type { UseQuestion } from '../src/ledger/use/use-question.ts'
 import { useSums } from '../src/ledger/use/use-sums.ts'
 import { zoneHours } from '../src/ledger/use/zone-hours.ts'
@@ -89,7 +89,7 @@ async function fill(): Promise<void> {
       requestAt(Math.floor(end - days * dayMs + ((done + index) / requests) * days * dayMs), done + index),
     )
     for (const record of records) merged.add(record, hours)
-    sums.transaction(() => addSums(merged.list(), names))()
+    sums.transaction(() => addSums(merged.list().map((sum) => identifiedSum(sum, names))))()
     rows.transaction(() => {
       for (const record of records) addRow(record, names)
     })()

@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -34,9 +35,19 @@ function startsIn(flags: readonly string[], url = upstream.url) {
   const home = mkdtempSync(join(tmpdir(), 'svc-budgets-'))
   homes.push(home)
   const providers = [{ ...provider('a', url), models }]
-  return (limit: string): Promise<ServiceUnderTest> => {
+  const start = (limit: string): Promise<ServiceUnderTest> => {
     writeFileSync(join(home, 'access.json'), limit)
     return startService({ providers }, { environment: { SVC_HOME: home }, flags })
+  }
+  return Object.assign(start, { home })
+}
+
+function ledgerOf(home: string, query: string): readonly Readonly<Record<string, unknown>>[] {
+  const ledger = new Database(join(home, 'svc.db'), { readonly: true })
+  try {
+    return ledger.query<Record<string, unknown>, []>(query).all()
+  } finally {
+    ledger.close()
   }
 }
 
@@ -60,6 +71,40 @@ describe('complaint: spend forgotten by restarts, or per replica', () => {
       expect((await ask(third)).status).toBe(200)
       expect(codeOf(await ask(third))).toBe(refused)
       await third.stop()
+    },
+    testMs,
+  )
+
+  test.each([
+    ['the only process', []],
+    ['the primary and its workers', ['--workers', '2']],
+  ])(
+    'is not so: attempts under way at the kill -9 of %s are booked at their estimates, in sums and budgets',
+    async (_, flags) => {
+      const hanging = faultUpstream(({ hang }) => hang())
+      const start = startsIn(flags, hanging.url)
+      const first = await start(access(1 * nanoPerUsd))
+      const arrived = hanging.nextHit()
+      const lost = ask(first).catch(() => undefined)
+      await arrived
+      const stored = () => ledgerOf(start.home, 'SELECT sum(cost) AS cost FROM hold')[0]?.['cost']
+      await until(() => Number(stored()) > billed(20, 5))
+      const held = Number(stored())
+      const workers = workersOf(first.pid)
+      // Workers without a primary would go on with their requests, and book them.
+      first.signal('SIGKILL')
+      for (const pid of workers) process.kill(pid, 'SIGKILL')
+      await first.exited
+      await lost
+      hanging.use(good())
+      const second = await start(access(held + 1))
+      expect((await ask(second)).status).toBe(200)
+      expect(codeOf(await ask(second))).toBe(refused)
+      await second.stop()
+      const booked = 'SELECT sum(cost) AS cost, sum(unsettled) AS unsettled, sum(requests) AS requests FROM usage_day'
+      const exact = { cost: held + cost, unsettled: 1, requests: expect.any(Number) }
+      expect(ledgerOf(start.home, booked)).toEqual([exact])
+      hanging.stop()
     },
     testMs,
   )

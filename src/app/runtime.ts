@@ -6,6 +6,7 @@ import type { LedgerPlace } from '../ledger/ledger-place.ts'
 import type { BudgetAuthority } from '../limits/budgets/budget-authority.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import type { Observer } from '../observe/observer.ts'
+import type { HeldCost } from '../observe/record.ts'
 import type { HealthBook } from '../service/health/health.ts'
 import type { Stores } from '../stores/store.ts'
 
@@ -26,6 +27,8 @@ export interface Runtime {
   readonly health: HealthBook
   readonly stores: Stores
   readonly observer: Observer
+  /** Stores what this process holds from now on. @returns to be called when that has changed */
+  storeHolds(sums: () => readonly HeldCost[] | undefined): () => void
   /** Records the use by requests in the database from now on. */
   keepUse(place: LedgerPlace): void
   /** Sums of use are cut at the hours of this time zone from now on. @param zone IANA name */

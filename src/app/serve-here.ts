@@ -164,8 +164,14 @@ export async function serveHere(
           async makeBudgets() {
             // Spending is a sum of the ledger.
             await ledger.open()
-            const { moneyLimits } = await import('../limits/budgets/money-limits.ts')
-            return moneyLimits({ authority: await runtime.makeBudgetAuthority(), now: Date.now, tokenSizes })
+            const [{ moneyLimits }, { openHolds }] = await Promise.all([
+              import('../limits/budgets/money-limits.ts'),
+              import('../limits/budgets/open-holds.ts'),
+            ])
+            const holds = openHolds()
+            holds.onChange(runtime.storeHolds(holds.sums))
+            const authority = await runtime.makeBudgetAuthority()
+            return moneyLimits({ authority, now: Date.now, tokenSizes, openHolds: holds })
           },
         })
   // Machines with one database have files of their own, of which one may be older than the last entry.

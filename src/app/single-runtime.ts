@@ -3,6 +3,7 @@ import { followHere } from '../config/watch/follow-file.ts'
 import { localObserver } from '../observe/local-observer.ts'
 import { healthBook, type HealthBook } from '../service/health/health.ts'
 import { findStores, isSharedStore } from './find-stores.ts'
+import { heldHere } from './held-here.ts'
 import { ledgerSpending } from './ledger-spending.ts'
 import { packageVersion } from './package.ts'
 import { buildPage } from './page/page-build.ts'
@@ -17,7 +18,8 @@ export async function singleRuntime(
   { stdout, signal }: Pick<ServeProcess, 'stdout' | 'signal'>,
 ): Promise<Runtime> {
   const health = healthBook(() => performance.now())
-  const use = useKeeper(log)
+  const holds = heldHere()
+  const use = useKeeper(log, holds.now)
   const observer = localObserver({
     version: packageVersion(),
     breakers: () => breakerStates(health),
@@ -42,6 +44,10 @@ export async function singleRuntime(
     health,
     stores,
     observer,
+    storeHolds(sums) {
+      holds.follow(sums)
+      return use.wake
+    },
     keepUse: use.start,
     setUseZone: use.setZone,
     shareAnswers: () => undefined,

@@ -2,7 +2,7 @@ import type { LedgerPlace } from '../ledger/ledger-place.ts'
 import type { RecordedUse } from '../ledger/use/use-batch.ts'
 import type { UseRecorder } from '../ledger/use/use-recorder.ts'
 import type { Logger } from '../observe/log.ts'
-import type { RequestRecord } from '../observe/record.ts'
+import type { HeldBy, RequestRecord } from '../observe/record.ts'
 
 /** Records the use by requests, from its start on. Before, and without a database, it does nothing. */
 export interface UseKeeper {
@@ -10,6 +10,8 @@ export interface UseKeeper {
   start(place: LedgerPlace): void
   add(record: RequestRecord): void
   addBatch(batch: RecordedUse): void
+  /** Writes what this process holds soon, since that has changed. */
+  wake(): void
   /** Sums are cut at the hours of this time zone from now on. @param zone IANA name */
   setZone(zone: string): void
   /** Undefined before the start. */
@@ -22,8 +24,12 @@ export interface UseKeeper {
   close(): Promise<void>
 }
 
-/** Makes a keeper that reports trouble with the database in the log. The code of the ledger is loaded by its start. */
-export function useKeeper(log: Pick<Logger, 'error' | 'info'>): UseKeeper {
+/**
+ * Makes a keeper that reports trouble with the database in the log. The code of the ledger is loaded by its start.
+ *
+ * @param holds what this process holds; `undefined`: it never held anything
+ */
+export function useKeeper(log: Pick<Logger, 'error' | 'info'>, holds?: () => HeldBy | undefined): UseKeeper {
   let loading: Promise<UseRecorder> | undefined
   let recorder: UseRecorder | undefined
   let ledger: LedgerPlace | undefined
@@ -42,6 +48,7 @@ export function useKeeper(log: Pick<Logger, 'error' | 'info'>): UseKeeper {
           : log.error('the use of models cannot be written; it waits in memory', { reason: problem }),
       onLost: (batches) =>
         log.error('the use of some requests is lost, since the database cannot be written', { batches }),
+      ...(holds === undefined ? {} : { holds }),
     })
     if (zone !== undefined) recorder.setZone(zone)
     return recorder
@@ -64,9 +71,11 @@ export function useKeeper(log: Pick<Logger, 'error' | 'info'>): UseKeeper {
       loading ??= load(place)
     },
     add: (record) => perform((to) => to.add(record)),
-    addBatch({ source, number, count, records }) {
-      if (count > 0) perform((to) => to.addBatch({ source, number, count, records }))
+    addBatch({ source, number, count, records, holds: held }) {
+      const batch = { source, number, count, records, ...(held === undefined ? {} : { holds: held }) }
+      if (count > 0 || held !== undefined) perform((to) => to.addBatch(batch))
     },
+    wake: () => perform((to) => to.wake()),
     setZone(next) {
       if (next === zone) return
       zone = next

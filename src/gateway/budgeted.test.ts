@@ -3,6 +3,7 @@ import type { Reply } from '../formats/reply.ts'
 import type { AccessPolicy } from '../limits/access-policy.ts'
 import { localBudgetAuthority } from '../limits/budgets/budget-authority.ts'
 import { moneyLimits } from '../limits/budgets/money-limits.ts'
+import { openHolds } from '../limits/budgets/open-holds.ts'
 import { costFunction } from '../prices/cost.ts'
 import { learnedSizes } from '../prices/token-sizes.ts'
 import { callController } from '../service/call-controller.ts'
@@ -62,17 +63,23 @@ const counted = { promptTokens: 3, completionTokens: 4, totalTokens: 7 }
 
 function subject(providers: readonly Provider[], limits = policy(100)) {
   const authority = localBudgetAuthority({ spending: { sumSince: async () => 0 }, now: Date.now })
-  const budgets = moneyLimits({ authority, now: Date.now, tokenSizes: learnedSizes() })
+  const holds = openHolds()
+  const budgets = moneyLimits({ authority, now: Date.now, tokenSizes: learnedSizes(), openHolds: holds })
   budgets.replace(limits)
   const rules = { aliases: {}, onContentPolicy: 'stop', onCut: 'resume', retryBilled: false } as const
   const { answer } = gateway({ providers, ...rules, budgets: () => budgets })
   async function spent(): Promise<number> {
-    const { holds } = authority.book
-    expect(holds).toBe(0)
+    expect([authority.book.holds, holds.count]).toEqual([0, 0])
     const budget = { id: '["everyone","total",null,""] "" 0', nanoUsd: 0, window: { start: 0, end: Infinity } }
     return authority.book.state(budget.id)?.spent ?? -1
   }
-  return { answer, spent, authority, budgets }
+  return { answer, spent, authority, budgets, holds }
+}
+
+/** A booking, with the holds that wait for the record of its request. */
+function bookingOf(): Booking & { readonly holds: Parameters<Booking['addHold']>[0][] } {
+  const holds: Parameters<Booking['addHold']>[0][] = []
+  return { unrecorded: undefined, holds, addHold: (hold) => void holds.push(hold) }
 }
 
 function failed(kind: UpstreamFailure['failure'], details: FailureDetails = {}): UpstreamFailure {
@@ -131,9 +138,10 @@ describe('money that is held for an attempt', () => {
         },
       ]),
     ])
-    const booking: Booking = { unrecorded: undefined }
+    const booking = bookingOf()
     const call = { signal: controller.signal, trail: [], booking }
     await answer(whole, call).catch(() => undefined)
+    for (const hold of booking.holds) hold.recorded()
     expect(await spent()).toBe(estimateOf(whole))
     expect(booking.unrecorded).toEqual([{ provider: 'a', nanoUsd: estimateOf(whole) }])
   })
@@ -164,12 +172,31 @@ describe('money that is held for an attempt', () => {
       priced('a', [{ ...wholeReply(''), usage: undefined }]),
       priced('b', [{ ...wholeReply('hello'), usage: undefined }]),
     ])
-    const booking: Booking = { unrecorded: undefined }
+    const booking = bookingOf()
     await answer(whole, { ...callOf(), booking })
+    for (const hold of booking.holds) hold.recorded()
     const recorded = booking.unrecorded ?? []
     expect(recorded.map(({ provider }) => provider)).toEqual(['a', 'b'])
     expect(recorded.every(({ nanoUsd }) => nanoUsd > 0)).toBe(true)
     expect(recorded.reduce((sum, { nanoUsd }) => sum + nanoUsd, 0)).toBe(await spent())
+  })
+
+  test('is stored until the request is recorded, by the caller, the listed name and the provider', async () => {
+    const { answer, spent, holds } = subject([
+      priced('a', [failed('connect')]),
+      priced('b', [failed('timeout', { ambiguous: true })]),
+      priced('c', [wholeReply('hello')]),
+    ])
+    const booking = bookingOf()
+    await answer(whole, { ...callOf(), booking, caller: { key: { line: 7, person: { user: 'ann', userId: 'x:1' } } } })
+    const place = { line: 7, user: 'ann', userId: 'x:1', model: 'm', attempts: 1, nanoUsd: estimateOf(whole) }
+    expect(holds.sums()).toEqual([
+      { ...place, provider: 'b' },
+      { ...place, provider: 'c' },
+    ])
+    for (const hold of booking.holds) hold.recorded()
+    expect(holds.sums()).toEqual([])
+    expect(await spent()).toBe(estimateOf(whole) + wholeCost)
   })
 
   test('is held and booked for each provider that resumes a stream', async () => {

@@ -19,6 +19,7 @@ export interface BudgetedOptions {
   readonly budgets: Budgets
   readonly caller: CallerIdentity
   readonly listedNames: readonly string[]
+  readonly listedAs: string | undefined
   readonly booking: Booking | undefined
 }
 
@@ -36,7 +37,7 @@ export function budgeted(candidates: readonly ModelCandidate[], options: Budgete
 
 async function answerWithin(
   candidate: ModelCandidate,
-  { budgets, caller, listedNames, booking }: BudgetedOptions,
+  { budgets, caller, listedNames, listedAs, booking }: BudgetedOptions,
   ask: Ask,
   call: Call,
 ): Promise<Reply> {
@@ -47,12 +48,15 @@ async function answerWithin(
     provider: name,
     model,
     listedNames,
+    listedAs,
     costOf,
     maxOutput: candidate.maxOutput?.(),
   })
   const hold = answer instanceof Promise ? await answer : answer
   if (hold === undefined) return candidate.answer(ask, call)
   if (hold instanceof BudgetRefusal) throw passedOver(name, hold, call)
+  if (booking === undefined) hold.recorded()
+  else booking.addHold(hold)
   const { trail } = call
   const from = trail.length
   let reply: Reply

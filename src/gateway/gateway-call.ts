@@ -1,4 +1,5 @@
 import type { Access } from '../formats/access.ts'
+import type { AttemptHold } from '../limits/budgets/attempt-hold.ts'
 import type { CallerIdentity } from '../limits/named-limits.ts'
 import type { Call } from '../service/service.ts'
 
@@ -7,7 +8,7 @@ export interface GatewayCall extends Call {
   readonly access?: Access | undefined
   /** Whose budgets count the attempts. Absent: only those for everyone and for providers. */
   readonly caller?: CallerIdentity | undefined
-  /** Gets costs for the record of the request. */
+  /** Gets costs for the record of the request. Absent: it is not recorded. */
   readonly booking?: Booking | undefined
 }
 
@@ -18,6 +19,8 @@ export interface Booking {
    * provider reported no usage. `undefined`: none.
    */
   unrecorded: readonly UnrecordedCost[] | undefined
+  /** Takes a hold, to say when the request is recorded. */
+  addHold(hold: Pick<AttemptHold, 'recorded'>): void
 }
 
 /** A cost that limits of money booked. */

@@ -106,10 +106,12 @@ export function gateway({ providers, aliases, onContentPolicy, onCut, retryBille
   function withinBudgets(
     candidates: readonly ModelCandidate[],
     { caller = anonymous, booking }: GatewayCall,
-    { listedNames }: ModelCandidates,
+    { listedNames, listedAs }: ModelCandidates,
   ): readonly ModelCandidate[] {
     const active = budgets?.()
-    return active === undefined ? candidates : budgeted(candidates, { budgets: active, caller, listedNames, booking })
+    return active === undefined
+      ? candidates
+      : budgeted(candidates, { budgets: active, caller, listedNames, listedAs, booking })
   }
 
   async function answer(request: Ask, call: GatewayCall, releaseRequest?: () => void): Promise<ServedReply> {

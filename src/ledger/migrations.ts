@@ -82,6 +82,20 @@ export const migrations: readonly string[] = [
      after TEXT,
      chain TEXT NOT NULL
    ) STRICT;`,
+  `CREATE TABLE hold (
+     source TEXT NOT NULL,
+     line INTEGER NOT NULL,
+     person INTEGER NOT NULL,
+     team INTEGER NOT NULL,
+     model INTEGER NOT NULL,
+     provider INTEGER NOT NULL,
+     attempts INTEGER NOT NULL,
+     cost INTEGER NOT NULL,
+     booked_hour INTEGER,
+     booked_day INTEGER,
+     PRIMARY KEY (source, ${useKey})
+   ) STRICT, WITHOUT ROWID;
+   ALTER TABLE batch ADD COLUMN holder TEXT;`,
 ]
 
 /** The versions of requests.db, which may be deleted at any time. */

@@ -5,6 +5,7 @@ import { LimitAdmission } from './admission.ts'
 import { localBudgetAuthority } from './budgets/budget-authority.ts'
 import { moneyLimits } from './budgets/money-limits.ts'
 import { budgetPlan } from './budgets/named-budgets.ts'
+import { openHolds } from './budgets/open-holds.ts'
 import { limitOverview } from './limit-overview.ts'
 import { limiter } from './limiter.ts'
 import type { CallerIdentity } from './named-limits.ts'
@@ -35,7 +36,12 @@ async function overviewOf(
   rates.replace(policy)
   for (const caller of asked) expect(rates.admit(caller)).toBeInstanceOf(LimitAdmission)
   const authority = localBudgetAuthority({ spending: { sumSince: async () => 0 }, now: () => noon })
-  const budgets = moneyLimits({ authority, now: () => noon, tokenSizes: learnedSizes() })
+  const budgets = moneyLimits({
+    authority,
+    now: () => noon,
+    tokenSizes: learnedSizes(),
+    openHolds: openHolds(),
+  })
   budgets.replace(policy)
   const plan = budgetPlan(policy, noon)
   for (const { caller, cost, isOpen = false } of spent) {

@@ -54,13 +54,13 @@ function personId({ user, userId }: PersonIdentity): string {
 }
 
 /** The person whose use a request is: who signed in, or whose own key was sent. */
-function personOf(caller: CallerIdentity): PersonIdentity {
+export function callerPerson(caller: CallerIdentity): PersonIdentity {
   return caller.key === undefined ? caller : (caller.key.person ?? {})
 }
 
 /** Whether an entry of access.json, a user name or `id:VALUE`, is the caller's person. */
 function isPerson(entry: string, caller: CallerIdentity): boolean {
-  const { user, userId, hasCaselessName = false } = personOf(caller)
+  const { user, userId, hasCaselessName = false } = callerPerson(caller)
   if (user === undefined) return false
   if (entry.startsWith('id:')) return userId === entry.slice('id:'.length)
   return hasCaselessName ? foldCase(entry) === foldCase(user) : entry === user
@@ -76,7 +76,7 @@ export function countedFor(
     case 'everyone':
       return ''
     case 'each person':
-      return personId(personOf(caller)) || undefined
+      return personId(callerPerson(caller)) || undefined
     case 'each key':
       return caller.key && keyId(caller.key)
     case 'key':

@@ -1,7 +1,7 @@
 import type { ProviderAttempts } from './provider-attempts.ts'
 import type { RecentCaller } from './recent-callers.ts'
 import type { RecentRequest, Remembered, Scope } from './recent-requests.ts'
-import type { RunningRequests } from './record.ts'
+import type { HeldBy, RunningRequests } from './record.ts'
 
 /** State of a worker, sent with its records. */
 export interface WorkerGauges {
@@ -25,6 +25,8 @@ export interface RecordBatch {
   readonly count: number
   /** JSON of `RequestRecord`s; costs half of cloning them (docs/observability.md). */
   readonly records: string
+  /** What the worker holds after these requests. Absent: it never held anything. */
+  readonly holds?: HeldBy
   readonly gauges: WorkerGauges
 }
 

@@ -15,6 +15,8 @@ export interface OutboxOptions<Entry> {
 /** Entries to be sent to another process. */
 export interface Outbox<Entry> {
   add(entry: Entry): void
+  /** Sends a batch soon, also without entries. */
+  wake(): void
   /**
    * Sends all entries at once; without entries, one empty batch. Resolves when they were received or lost. Never
    * rejects.
@@ -38,10 +40,13 @@ export function recordOutbox<Entry>({
   let settled = 0
   let timer: ReturnType<typeof setTimeout> | undefined
   let sending: Promise<void> | undefined
+  /** A batch is due after the one that is being sent. */
+  let isWoken = false
 
   function post(): void {
     clearTimeout(timer)
     timer = undefined
+    isWoken = false
     sending = sendBatch(waiting.splice(0, batchMax))
   }
 
@@ -54,7 +59,7 @@ export function recordOutbox<Entry>({
     }
     settled += batch.length
     sending = undefined
-    if (waiting.length > 0) postSoon()
+    if (waiting.length > 0 || isWoken) postSoon()
   }
 
   function postSoon(): void {
@@ -71,6 +76,10 @@ export function recordOutbox<Entry>({
       }
       waiting.push(entry)
       taken += 1
+      if (sending === undefined) postSoon()
+    },
+    wake() {
+      isWoken = true
       if (sending === undefined) postSoon()
     },
     async flush() {

@@ -44,6 +44,28 @@ export interface RequestRecord {
   readonly person?: { readonly user: string; readonly userId?: string } | undefined
 }
 
+/** Estimated costs of attempts under way, or whose request is not recorded yet, of one caller, model and provider. */
+export interface HeldCost {
+  /** Id of the first key of the line; 0: no key. */
+  readonly line: number
+  /** The signed-in person, or the person of an own key. Absent: none. */
+  readonly user?: string | undefined
+  readonly userId?: string | undefined
+  /** As `listedAs` of {@link RequestRecord}, else `upstream`. */
+  readonly model: string
+  readonly provider: string
+  /** Number of the attempts. */
+  readonly attempts: number
+  readonly nanoUsd: number
+}
+
+/** What a process holds, as it was at one moment. */
+export interface HeldBy {
+  /** Names the process, so that others can see that it has ended. */
+  readonly holder: string
+  readonly costs: readonly HeldCost[]
+}
+
 /** A request under way. */
 export interface RunningRequest extends Pick<RequestRecord, 'time' | 'id' | 'api' | 'model' | 'stream' | 'user'> {
   readonly firstTokenMs?: number | undefined

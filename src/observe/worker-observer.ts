@@ -9,7 +9,7 @@ import type {
 } from './observer-messages.ts'
 import type { Observer } from './observer.ts'
 import { recordOutbox } from './record-outbox.ts'
-import type { RequestRecord, RunningRequests } from './record.ts'
+import type { HeldBy, RequestRecord, RunningRequests } from './record.ts'
 
 const answerMs = 5_000
 
@@ -18,6 +18,8 @@ export interface WorkerObserverOptions {
   readonly primary: Remote<PrimaryObserverHandlers>
   /** Log lines dropped by this process. */
   readonly logLinesDropped: () => number
+  /** What this process holds now; `undefined`: it never held anything. */
+  readonly holds?: () => HeldBy | undefined
   /** Called with records that the primary did not take, as they were sent. */
   readonly onLost?: (batch: Omit<RecordBatch, 'gauges'>) => void
   /** Called with a record that is not sent, since too many wait. */
@@ -26,6 +28,8 @@ export interface WorkerObserverOptions {
 
 /** The observer of a worker, with its handlers for messages of the primary. */
 export interface WorkerObserver extends Observer {
+  /** Sends a batch soon, since holds have changed. */
+  wake(): void
   readonly handlers: WorkerObserverHandlers
 }
 
@@ -36,6 +40,7 @@ export interface WorkerObserver extends Observer {
 export function workerObserver({
   primary,
   logLinesDropped,
+  holds = () => undefined,
   onLost,
   onOverflow,
 }: WorkerObserverOptions): WorkerObserver {
@@ -48,7 +53,11 @@ export function workerObserver({
 
   async function send(records: readonly RequestRecord[]): Promise<void> {
     number += 1
-    const batch = { source, number, count: records.length, records: JSON.stringify(records) }
+    const held = holds()
+    const batch = {
+      ...{ source, number, count: records.length, records: JSON.stringify(records) },
+      ...(held === undefined ? {} : { holds: held }),
+    }
     try {
       await primary.takeRecords({ ...batch, gauges: gauges() })
     } catch (error) {
@@ -76,6 +85,7 @@ export function workerObserver({
 
   return {
     record: outbox.add,
+    wake: outbox.wake,
     streamsOpen: {
       add(difference) {
         streamsOpen += difference

@@ -45,6 +45,7 @@ const numbers = [
   'estimatedCost',
   'unpriced',
   'estimated',
+  'unsettled',
 ] as const satisfies readonly (keyof UsageSum)[]
 
 /** Adds entries. */
@@ -70,6 +71,7 @@ const nothing: UsageSum = {
   estimatedCost: 0,
   unpriced: 0,
   estimated: 0,
+  unsettled: 0,
 }
 
 /** Sums by name, the dearest first. */

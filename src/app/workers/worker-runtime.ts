@@ -12,6 +12,7 @@ import { healthBook } from '../../service/health/health.ts'
 import { withinMs } from '../../service/within.ts'
 import { remoteStores, type StoreAnswer, type StoreOperation } from '../../stores/remote.ts'
 import { findStores, isSharedStore } from '../find-stores.ts'
+import { heldHere } from '../held-here.ts'
 import type { Runtime } from '../runtime.ts'
 import type { ServeContext } from '../serve-context.ts'
 import { sharedLimits } from '../shared-limits.ts'
@@ -29,6 +30,7 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
   const ours: Record<string, Handlers[string]> = {}
   const { primary, stopping } = linkToPrimary<PrimaryHandlers>(ours, onError)
   const files = followShared(primary)
+  const holds = heldHere()
   const observer = workerObserver({
     primary: {
       takeRecords: (batch) => primary.call('takeRecords', batch),
@@ -41,6 +43,7 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
       followRequests: (isFollowing) => primary.call('followRequests', isFollowing),
     },
     logLinesDropped: () => log.dropped,
+    holds: holds.now,
     onLost: (batch) => rescue()?.addBatch(batch),
     onOverflow: (record) => rescue()?.add(record),
   })
@@ -95,6 +98,10 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
     },
     stores,
     observer,
+    storeHolds(sums) {
+      holds.follow(sums)
+      return observer.wake
+    },
     keepUse(place) {
       ledger = place
       primary.notify('keepUse', place)

@@ -7,6 +7,7 @@ import { overloaded } from '../../gateway/all-failed.ts'
 import type { GatewayCall, UnrecordedCost } from '../../gateway/gateway-call.ts'
 import type { Gateway, ServedReply } from '../../gateway/gateway.ts'
 import type { LimitAdmission } from '../../limits/admission.ts'
+import type { AttemptHold } from '../../limits/budgets/attempt-hold.ts'
 import type { RunningRequest } from '../../observe/record.ts'
 import { estimatedUsage, isCounted } from '../../prices/estimated-usage.ts'
 import { learnSizes, sizeKey } from '../../prices/token-sizes.ts'
@@ -45,6 +46,9 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   admission: LimitAdmission | undefined
   /** Aborts the work for this request. */
   readonly controller = callController()
+  /** Until the request is recorded. Absent: there was none. */
+  #holds: Pick<AttemptHold, 'recorded'>[] | undefined
+  #isRecorded = false
   #reservation: BodyReservation | undefined
   #gateway: Gateway | undefined
   #open: OpenRequest | undefined
@@ -135,6 +139,12 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     return this.#gateway.answer(ask, call, () => this.#reservation?.release())
   }
 
+  addHold(hold: Pick<AttemptHold, 'recorded'>): void {
+    if (this.#isRecorded) hold.recorded()
+    else if (this.#holds === undefined) this.#holds = [hold]
+    else this.#holds.push(hold)
+  }
+
   /** Ends the deadline: the answer is complete, and its delivery has a limit of its own. */
   endDeadline(): void {
     this.#timer?.stop()
@@ -156,6 +166,8 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     this.admission?.end(this.#tokensUsed(outcome.status, outcome.isCut === true ? usage : outcome.usage))
     if (this.#isKeptOpen) this.context.resetIdleLimit()
     this.options.record(recordOf(this, this.#gateway, outcome, usage), outcome.cause)
+    this.#isRecorded = true
+    if (this.#holds !== undefined) for (const hold of this.#holds) hold.recorded()
   }
 
   /** The usage that the provider counted, from which sizes of tokens are learned; else an estimate by these sizes. */

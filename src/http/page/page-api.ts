@@ -127,6 +127,8 @@ export interface UsageEntry {
   readonly unpriced: number
   /** Answers and failed attempts with estimated or unknown tokens. */
   readonly estimated: number
+  /** Of these, attempts that were under way when their process died. */
+  readonly unsettled: number
 }
 
 /** `GET /api/providers`, and the answer to every change. */

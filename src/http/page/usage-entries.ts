@@ -36,6 +36,7 @@ function usageEntry({ time, name, counters }: UseRow, unit: UseQuestion['unit'])
     estimatedCost: usdOf(counters.cost_estimated),
     unpriced: counters.unpriced,
     estimated: counters.estimated,
+    unsettled: counters.unsettled,
   }
 }
 
@@ -57,6 +58,7 @@ const columns = [
   'estimatedCost',
   'unpriced',
   'estimated',
+  'unsettled',
 ] as const satisfies readonly (keyof UsageEntry)[]
 
 /** The first line of the file. */

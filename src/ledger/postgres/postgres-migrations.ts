@@ -137,4 +137,18 @@ export const serverMigrations: readonly string[] = [
    CREATE INDEX request_tried ON request (time) WHERE attempts > 1 OR provider = 0;
    CREATE INDEX request_id_bytes ON request (id COLLATE "C");
    DROP INDEX request_id;`,
+  `CREATE TABLE hold (
+     source text NOT NULL,
+     line bigint NOT NULL,
+     person bigint NOT NULL,
+     team bigint NOT NULL,
+     model bigint NOT NULL,
+     provider bigint NOT NULL,
+     attempts bigint NOT NULL,
+     cost bigint NOT NULL,
+     booked_hour bigint,
+     booked_day bigint,
+     PRIMARY KEY (source, ${useKey})
+   );
+   ALTER TABLE batch ADD COLUMN holder text;`,
 ]

@@ -1,9 +1,11 @@
+import type { HeldBy } from '../../observe/record.ts'
 import { LedgerTooNew, LedgerUnavailable } from '../ledger.ts'
 import { counterNames } from '../use/counters.ts'
+import { bookedSum, holdValues, isDead, unbookedSum, type BookedRow } from '../use/hold-table.ts'
 import type { NamesTable } from '../use/names-table.ts'
 import { attemptColumns, attemptValues, requestColumns, requestValues } from '../use/row-values.ts'
 import { rowRetentionDefault, type RowRetention } from '../use/rows-file.ts'
-import { sumKeyColumns, sumValues } from '../use/sums-table.ts'
+import { identifiedSum, sumKeyColumns, type IdentifiedSum } from '../use/sums-table.ts'
 import { recordsOf, type RecordedUse, type UseBatch } from '../use/use-batch.ts'
 import type { UseStore, WriteResult } from '../use/use-store.ts'
 import { useSums, type UseSum } from '../use/use-sums.ts'
@@ -81,7 +83,8 @@ export function serverUseStore({
   async function prepareNames(batches: readonly UseBatch[]): Promise<void> {
     await client.perform((query) =>
       names.prepare(query, (table) => {
-        for (const sum of summed(batches, hours)) sumValues(sum, table)
+        for (const sum of summed(batches, hours)) identifiedSum(sum, table)
+        for (const { costs } of heldBySource(batches).values()) for (const held of costs) holdValues(held, table)
         for (const record of batches.flatMap((batch) => ('records' in batch ? recordsOf(batch) : []))) {
           requestValues(record, table)
           attemptValues(record, table)
@@ -96,8 +99,8 @@ export function serverUseStore({
     await prepareNames(batches)
     const problem = await client.transaction(async (query) => {
       const fresh = await begin(query, batches)
-      const sums = summed(fresh, hours)
-      for (const unit of ['hour', 'day'] as const) await addSums(query, unit, sums, names.table)
+      const taken = await replaceHolds(query, fresh, names.table)
+      await addSums(query, [...taken, ...summed(fresh, hours).map((sum) => identifiedSum(sum, names.table))])
       await noteZone(query, hours.zone)
       return await tried(query, () => addRows(query, fresh, { names: names.table, clock }))
     })
@@ -131,6 +134,21 @@ export function serverUseStore({
         // The next write reports the trouble.
       }
     },
+    async bookDead() {
+      try {
+        return await client.transaction(async (query) => {
+          const hour = hours.at(await timeOf(query))
+          const booked = await markDead(query, { clock, hour: hour.start, day: hour.day })
+          await addSums(
+            query,
+            booked.map((row) => bookedSum(row, hour)),
+          )
+          return (await query('SELECT FROM hold WHERE booked_hour IS NULL LIMIT 1')).length > 0
+        })
+      } catch {
+        return true // The next write reports the trouble.
+      }
+    },
     write,
     setZone(next) {
       if (next !== hours.zone) hours = zoneHours(next)
@@ -143,6 +161,7 @@ export function serverUseStore({
           await query(`SET LOCAL lock_timeout = ${dropLockMs}`)
           await dropWeeks(query, now, retention)
           await query('DELETE FROM batch WHERE time < $1', [now - sourcesKeptMs])
+          await query('DELETE FROM hold WHERE booked_hour IS NOT NULL AND source NOT IN (SELECT source FROM batch)')
           const deleted = await query(
             'DELETE FROM usage_hour WHERE hour = (SELECT min(hour) FROM usage_hour) AND hour < $1 RETURNING hour',
             [now - hoursKeptMs],
@@ -182,8 +201,85 @@ function summed(batches: readonly UseBatch[], hours: ZoneHours): readonly UseSum
   return sums.list()
 }
 
+/** What each source holds after its last batch. */
+function heldBySource(batches: readonly UseBatch[]): ReadonlyMap<string, HeldBy> {
+  return new Map(batches.flatMap(({ source, holds }) => (holds === undefined ? [] : [[source, holds]])))
+}
+
+const holdColumns = [...sumKeyColumns, 'attempts', 'cost'] as const
+
+/** Puts holds in the place of those of their sources. @returns sums that take back what was booked of these */
+async function replaceHolds(
+  query: Query,
+  batches: readonly UseBatch[],
+  names: NamesTable,
+): Promise<readonly IdentifiedSum[]> {
+  const held = heldBySource(batches)
+  if (held.size === 0) return []
+  const holders = Array.from(held, ([source, { holder }]) => ({ source, holder }))
+  await query(
+    `UPDATE batch SET holder = given.holder
+     FROM jsonb_to_recordset($1::text::jsonb) AS given (source text, holder text) WHERE batch.source = given.source`,
+    [jsonParameter(holders)],
+  )
+  const removed = await query(
+    `DELETE FROM hold WHERE source IN (SELECT jsonb_array_elements_text($1::text::jsonb)) RETURNING *`,
+    [jsonParameter([...held.keys()])],
+  )
+  const rows = Array.from(held, ([source, { costs }]) =>
+    costs.map((cost) => ({ source, ...named(holdColumns, holdValues(cost, names)) })),
+  ).flat()
+  if (rows.length > 0) {
+    const [keys, types] = [sumKeyColumns.join(', '), holdColumns.map((name) => `${name} bigint`).join(', ')]
+    await query(
+      `INSERT INTO hold (source, ${holdColumns.join(', ')})
+       SELECT source, ${keys}, sum(attempts), sum(cost)
+       FROM jsonb_to_recordset($1::text::jsonb) AS given (source text, ${types}) GROUP BY source, ${keys}`,
+      [jsonParameter(rows)],
+    )
+  }
+  return removed.flatMap((row) => unbookedSum(bookedRow(row)) ?? [])
+}
+
+/** Marks the holds of dead processes as booked. @returns them */
+async function markDead(
+  query: Query,
+  { clock, hour, day }: { readonly clock: string; readonly hour: number; readonly day: number },
+): Promise<readonly BookedRow[]> {
+  const open = await query(
+    `SELECT source, holder, ${clock} - coalesce(time, 0) AS age
+     FROM (SELECT DISTINCT source FROM hold WHERE booked_hour IS NULL) AS open LEFT JOIN batch USING (source)`,
+  )
+  const dead = open.filter(({ holder, age }) =>
+    isDead({ holder: holder === null ? null : String(holder), age: Number(age) }),
+  )
+  if (dead.length === 0) return []
+  const marked = await query(
+    `UPDATE hold SET booked_hour = $2, booked_day = $3
+     WHERE booked_hour IS NULL AND source IN (SELECT jsonb_array_elements_text($1::text::jsonb)) RETURNING *`,
+    [jsonParameter(dead.map(({ source }) => String(source))), hour, day],
+  )
+  return marked.map(bookedRow)
+}
+
+function bookedRow(row: Readonly<Record<string, unknown>>): BookedRow {
+  const number = (name: string): number => Number(row[name])
+  const optional = (name: string): number | null => (row[name] === null ? null : number(name))
+  return {
+    ...{ line: number('line'), person: number('person'), team: number('team') },
+    ...{ model: number('model'), provider: number('provider') },
+    ...{ attempts: number('attempts'), cost: number('cost') },
+    ...{ booked_hour: optional('booked_hour'), booked_day: optional('booked_day') },
+  }
+}
+
 /** Adds in the order of keys, so that machines that add to the same sums wait for each other. */
-async function addSums(query: Query, unit: 'hour' | 'day', sums: readonly UseSum[], names: NamesTable): Promise<void> {
+async function addSums(query: Query, sums: readonly IdentifiedSum[]): Promise<void> {
+  if (sums.length === 0) return
+  for (const unit of ['hour', 'day'] as const) await addSumsOf(query, unit, sums)
+}
+
+async function addSumsOf(query: Query, unit: 'hour' | 'day', sums: readonly IdentifiedSum[]): Promise<void> {
   const columns = [unit, ...sumKeyColumns, ...counterNames]
   const keys = [unit, ...sumKeyColumns].join(', ')
   await query(
@@ -193,7 +289,7 @@ async function addSums(query: Query, unit: 'hour' | 'day', sums: readonly UseSum
      GROUP BY ${keys} ORDER BY ${keys}
      ON CONFLICT (${keys}) DO UPDATE SET
      ${counterNames.map((name) => `${name} = usage_${unit}.${name} + excluded.${name}`).join(', ')}`,
-    [jsonParameter(sums.map((sum) => named(columns, [sum[unit], ...sumValues(sum, names)])))],
+    [jsonParameter(sums.map((sum) => named(columns, [sum[unit], ...sum.values])))],
   )
 }
 

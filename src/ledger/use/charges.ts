@@ -1,4 +1,4 @@
-import type { RecordedAttempt, RequestRecord } from '../../observe/record.ts'
+import type { HeldCost, RecordedAttempt, RequestRecord } from '../../observe/record.ts'
 import type { Cost } from '../../prices/cost.ts'
 import { freeApis } from '../../prices/free-apis.ts'
 import { measureUnits, type Units } from '../../prices/units.ts'
@@ -48,6 +48,16 @@ export function chargesOf(record: RequestRecord): readonly Charge[] {
   return charges
 }
 
+/** The sum that holds count in when their process has died: see {@link unsettledCounters}. */
+export function useKeyOf({ line, user, userId, model, provider }: HeldCost): UseKey {
+  return { line, person: personNamed(user, userId), model: shortened(model), provider: shortened(provider) }
+}
+
+/** Of holds whose process has died. */
+export function unsettledCounters(attempts: number, nanoUsd: number): Counters {
+  return { attempts, estimated: attempts, unsettled: attempts, cost: nanoUsd, cost_estimated: nanoUsd }
+}
+
 /** Of an attempt that limits of money booked at its estimate. */
 function bookedCounters(nanoUsd: number): Counters {
   return { attempts: 1, estimated: 1, cost: nanoUsd, cost_estimated: nanoUsd }
@@ -93,6 +103,10 @@ function costOf(cost: Cost | undefined, isEstimated: boolean): Counters {
 /** The signed-in person, or the person of an own key. Other keys have no person. */
 function personOf({ line, person, ...visitor }: RequestRecord): Person | undefined {
   const { user, userId } = line === undefined ? visitor : (person ?? {})
+  return personNamed(user, userId)
+}
+
+function personNamed(user: string | undefined, userId: string | undefined): Person | undefined {
   if (user === undefined) return undefined
   return { subject: shortened(userId ?? user), name: shortened(user) }
 }

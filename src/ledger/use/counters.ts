@@ -24,7 +24,7 @@ export const counterNames = [
   'unpriced',
   /** Answers and attempts whose tokens are estimated, or not known although they may have been billed. */
   'estimated',
-  /** Answers that were booked at their estimate, after their process had died. */
+  /** Attempts that were booked at their estimates, after their process had died. They are among the estimated. */
   'unsettled',
 ] as const
 

@@ -1,10 +1,12 @@
 import type { Database } from 'bun:sqlite'
+import type { HeldBy } from '../../observe/record.ts'
 import { LedgerTooNew } from '../ledger.ts'
 import { migrations } from '../migrations.ts'
 import { identityOf, onlyNumber, openDatabase, performed } from '../open-database.ts'
 import { batchNames } from './batch-names.ts'
+import { holdTable, type HoldTable } from './hold-table.ts'
 import { namesTable, type NamesTable } from './names-table.ts'
-import { sumsTable } from './sums-table.ts'
+import { identifiedSum, sumsTable } from './sums-table.ts'
 import { recordsOf, type UseBatch } from './use-batch.ts'
 import { useSums } from './use-sums.ts'
 import type { ZoneHours } from './zone-hours.ts'
@@ -18,6 +20,8 @@ export interface SumsFile {
   write(batches: readonly UseBatch[], hours: ZoneHours): Promise<void>
   /** The ids of names. New names are stored at once. */
   names(): Promise<NamesTable>
+  /** Books the holds of dead processes. @returns whether others are open */
+  bookDead(hours: ZoneHours): Promise<boolean>
   /** Deletes some old hours. @returns whether there may be more */
   sweep(now: number): Promise<boolean>
   close(): void
@@ -28,6 +32,7 @@ interface OpenSums {
   readonly identity: string
   readonly add: ReturnType<typeof sumsTable>
   readonly batches: ReturnType<typeof batchNames>
+  readonly holds: HoldTable
 }
 
 /** Options of {@link sumsFile}. */
@@ -55,7 +60,10 @@ export function sumsFile({ path, lockMs, now }: SumsFileOptions): SumsFile {
       names = undefined
     }
     const database = await openDatabase({ path, migrations, lockMs })
-    file = { database, identity: identityOf(path), add: sumsTable(database), batches: batchNames(database, now) }
+    file = {
+      ...{ database, identity: identityOf(path) },
+      ...{ add: sumsTable(database), batches: batchNames(database, now), holds: holdTable(database, now) },
+    }
     return file
   }
 
@@ -81,22 +89,31 @@ export function sumsFile({ path, lockMs, now }: SumsFileOptions): SumsFile {
     async write(batches, hours) {
       await transaction((open, known) => {
         const sums = useSums()
+        const holds = new Map<string, HeldBy>()
         for (const batch of batches) {
           if (!open.batches.begin(batch)) continue
+          if (batch.holds !== undefined) holds.set(batch.source, batch.holds)
           if ('sums' in batch) sums.merge(batch.sums)
           else for (const record of recordsOf(batch)) sums.add(record, hours)
         }
-        open.add(sums.list(), known)
+        for (const [source, held] of holds) open.add(open.holds.replace(source, held, known))
+        open.add(sums.list().map((sum) => identifiedSum(sum, known)))
         noteZone(open.database, hours.zone)
       })
     },
+    bookDead: (hours) =>
+      transaction(({ add, holds }) => {
+        add(holds.book(hours.at(now())))
+        return holds.hasOpen()
+      }),
     async names() {
       const { database } = await current()
       return (names ??= namesTable(database, now))
     },
     sweep: (time) =>
-      transaction(({ database, batches }) => {
+      transaction(({ database, batches, holds }) => {
         batches.forget()
+        holds.forget()
         // One hour at a time: its rows are few, and other processes wait for the lock.
         const { changes } = database.run(
           'DELETE FROM usage_hour WHERE hour = (SELECT min(hour) FROM usage_hour) AND hour < ?1',

@@ -25,6 +25,8 @@ export type ToThread =
 export type FromThread =
   /** The keys cannot be read from the server; without a problem they can again. */
   | { readonly kind: 'keys'; readonly problem?: string }
+  /** The database is open, as far as it can be, and the holds of dead processes are booked. */
+  | { readonly kind: 'ready' }
   | { readonly kind: 'written'; readonly result: WriteResult }
   | { readonly kind: 'answer'; readonly id: number; readonly answer: unknown }
   | { readonly kind: 'failed'; readonly id: number; readonly reason: string }

@@ -1,4 +1,4 @@
-import type { RequestRecord } from '../../observe/record.ts'
+import type { HeldBy, RequestRecord } from '../../observe/record.ts'
 import type { UseSum } from './use-sums.ts'
 
 /**
@@ -12,6 +12,8 @@ export interface BatchName {
   /** Unique to the process that recorded the requests. */
   readonly source: string
   readonly number: number
+  /** What the process holds after these requests: it takes the place of what was stored. Absent: nothing changes. */
+  readonly holds?: HeldBy
 }
 
 /** Requests with all facts. */

@@ -45,6 +45,7 @@ function scriptedThreads(outcomes: readonly Outcome[]) {
       write: (batches) => void perform(structuredClone(batches)),
       setZone: store.setZone,
       close: async () => store.close(),
+      onReady: queueMicrotask,
       onResult: (next) => (listener = next),
       onEnd: (next) => (end = next),
     }
@@ -145,6 +146,48 @@ describe('a thread that dies', () => {
       }
       await recorder.flush(20_000)
       expect([outcomes, total('requests')]).toEqual([outcomes, (round + 1) * 30])
+      await recorder.close()
+    }
+  }, 60_000)
+})
+
+describe('holds', () => {
+  const heldOf = (nanoUsd: number) => ({ line: 0, model: 'm', provider: 'a', attempts: 1, nanoUsd })
+  const stored = () => queryFile(place.path, 'SELECT source, cost FROM hold ORDER BY cost')
+
+  test('are written without requests, and with the requests that end them', async () => {
+    let costs = [heldOf(500)]
+    const { recorder } = recorderOf(scriptedThreads([]).start, { holds: () => ({ holder: 'x', costs }) })
+    recorder.wake()
+    await recorder.flush(5_000)
+    expect(stored()).toMatchObject([{ cost: 500 }])
+    costs = []
+    recorder.add(usedRequest())
+    await recorder.flush(5_000)
+    expect([stored(), total('requests')]).toEqual([[], 1])
+    await recorder.close()
+  })
+
+  test('end with the costs that end them, however the thread and the rows fare', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const kinds = outcomesOfThreads
+      const outcomes = Array.from({ length: 6 }, () => kinds[Math.floor(Math.random() * kinds.length)] ?? 'works')
+      const { recorder } = recorderOf(scriptedThreads(outcomes).start, { waitingBytesMax: 3_000 })
+      const before = round === 0 ? 0 : Number(total('cost'))
+      for (let number = 1; number <= 30; number += 1) {
+        const costs = number === 30 ? [] : [heldOf(1_000)]
+        const holds = { holder: 'x', costs }
+        recorder.addBatch({ ...batchOf(number, [usedRequest()], `${round}`), holds })
+        // At each moment the sums and the holds together are what was recorded, and what is held.
+        if (number % 10 === 0 && round % 2 === 0) {
+          await recorder.flush(20_000)
+          const held = stored().reduce((sum, { cost }) => sum + Number(cost), 0)
+          expect([outcomes, Number(total('cost')) - before + held]).toEqual([outcomes, 1_000 * (number + costs.length)])
+        }
+        await Bun.sleep(0)
+      }
+      await recorder.flush(20_000)
+      expect([outcomes, Number(total('cost')) - before, stored()]).toEqual([outcomes, 30_000, []])
       await recorder.close()
     }
   }, 60_000)

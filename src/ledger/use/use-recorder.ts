@@ -1,4 +1,4 @@
-import type { RequestRecord } from '../../observe/record.ts'
+import type { HeldBy, RequestRecord } from '../../observe/record.ts'
 import { recordsOf, type RecordedUse, type SummedUse, type UseBatch } from './use-batch.ts'
 import type { WriteResult } from './use-store.ts'
 import { useSums, type UseSums } from './use-sums.ts'
@@ -9,6 +9,8 @@ import { zoneHours } from './zone-hours.ts'
 export interface UseRecorder {
   /** Adds a request of this process. Costs about a microsecond; does not wait. */
   add(record: RequestRecord): void
+  /** Writes what this process holds soon, since that has changed. */
+  wake(): void
   /** Adds requests of another process. */
   addBatch(batch: RecordedUse): void
   /** Sums are cut at the hours of this zone from now on. @throws {RangeError} for an unknown zone */
@@ -29,6 +31,8 @@ export interface UseRecorderOptions {
   readonly onTrouble: (problem: string | undefined) => void
   /** Called at the end with the number of batches that could not be written, unless it is 0. */
   readonly onLost: (batches: number) => void
+  /** What this process holds now; `undefined`: it never held anything. */
+  readonly holds?: () => HeldBy | undefined
   /** Milliseconds that requests are gathered. Default 150. */
   readonly gatherMs?: number
   /** Bytes of rows that wait. Default 64 MiB. */
@@ -42,6 +46,12 @@ const batchMax = 500
 const messageBytesMax = 4 * 1024 * 1024
 const retryMsMax = 5_000
 const closeMs = 5_000
+
+interface FoldedSums {
+  number: number
+  holds: HeldBy | undefined
+  readonly sums: UseSums
+}
 
 interface Waiting {
   readonly batch: UseBatch
@@ -59,6 +69,7 @@ export function useRecorder({
   start,
   onTrouble,
   onLost,
+  holds = () => undefined,
   gatherMs = 150,
   waitingBytesMax = 64 * 1024 * 1024,
   retryMs = 250,
@@ -68,21 +79,30 @@ export function useRecorder({
   let number = 0
   let gathered: RequestRecord[] = []
   let gatherTimer: Timer | undefined
+  /** Holds are to be written, also without requests. */
+  let isWoken = false
   let waiting: Waiting[] = []
   let waitingBytes = 0
   /** Sums of batches whose rows were given up, by source. They are older than all that wait. */
-  const folded = new Map<string, { number: number; readonly sums: UseSums }>()
+  const folded = new Map<string, FoldedSums>()
   let inFlight: { readonly recorded: readonly Waiting[]; readonly folded: readonly SummedUse[] } | undefined
   let retryTimer: Timer | undefined
   let failures = 0
   let trouble: string | undefined
   let rowsDropped = 0
   let isClosing = false
+  /** The holds of dead processes are booked, as far as that was possible. */
+  let isReady = false
   const idle = new Set<() => void>()
-  let thread = startThread()
+  let thread: UseThread = startThread()
 
   function startThread(): UseThread {
     const started = start(hours.zone)
+    started.onReady(() => {
+      if (started !== thread) return
+      isReady = true
+      post()
+    })
     started.onResult((result) => {
       if (started === thread) settle(result)
     })
@@ -112,11 +132,16 @@ export function useRecorder({
   function gather(): void {
     clearTimeout(gatherTimer)
     gatherTimer = undefined
-    if (gathered.length === 0) return
+    if (gathered.length === 0 && !isWoken) return
+    isWoken = false
     number += 1
     const records = gathered
     gathered = []
-    enqueue({ source, number, records: JSON.stringify(records), count: records.length })
+    const held = holds()
+    enqueue({
+      ...{ source, number, records: JSON.stringify(records), count: records.length },
+      ...(held === undefined ? {} : { holds: held }),
+    })
   }
 
   function enqueue(batch: RecordedUse): void {
@@ -146,7 +171,8 @@ export function useRecorder({
   }
 
   function fold(batch: UseBatch): void {
-    const sum = folded.get(batch.source) ?? { number: 0, sums: useSums() }
+    const sum: FoldedSums = folded.get(batch.source) ?? { number: 0, holds: undefined, sums: useSums() }
+    if (batch.number > sum.number) sum.holds = batch.holds ?? sum.holds
     if ('sums' in batch) sum.sums.merge(batch.sums)
     else for (const record of recordsOf(batch)) sum.sums.add(record, hours)
     sum.number = Math.max(sum.number, batch.number)
@@ -160,6 +186,7 @@ export function useRecorder({
     const sums = isUnsure ? [] : takeFolded()
     const recorded = takeWaiting(isUnsure)
     if (sums.length + recorded.length === 0) {
+      if (!isReady) return
       for (const resolve of idle) resolve()
       idle.clear()
       return
@@ -170,7 +197,10 @@ export function useRecorder({
   }
 
   function takeFolded(): readonly SummedUse[] {
-    const all = Array.from(folded, ([from, sum]) => ({ source: from, number: sum.number, sums: sum.sums.list() }))
+    const all = Array.from(folded, ([from, { number: last, holds: held, sums }]) => ({
+      ...{ source: from, number: last, sums: sums.list() },
+      ...(held === undefined ? {} : { holds: held }),
+    }))
     folded.clear()
     return all
   }
@@ -262,6 +292,10 @@ export function useRecorder({
       if (gathered.length >= batchMax) gather()
       else gatherTimer ??= setTimeout(gather, gatherMs)
     },
+    wake() {
+      isWoken = true
+      gatherTimer ??= setTimeout(gather, gatherMs)
+    },
     addBatch: enqueue,
     setZone(zone) {
       hours = zoneHours(zone)
@@ -281,8 +315,11 @@ export function useRecorder({
   }
 }
 
+/** An estimate of the memory of one hold. */
+const holdBytes = 256
+
 function bytesOf(batch: UseBatch): number {
-  return 'records' in batch ? batch.records.length : 0
+  return 'records' in batch ? batch.records.length + holdBytes * (batch.holds?.costs.length ?? 0) : 0
 }
 
 function countOf(batch: UseBatch): number {

@@ -22,7 +22,15 @@ export interface WriteResult {
 export interface UseStore {
   /** Opens the files, so that the first write is as fast as others. */
   prepare(): Promise<void>
-  /** Writes sums in one transaction, then rows in one. Batches that were written before are not counted again. */
+  /**
+   * Books the holds of dead processes at their estimates.
+   *
+   * @returns whether there are holds that are not booked, or the database cannot be used
+   */
+  bookDead(): Promise<boolean>
+  /**
+   * Writes sums and holds in one transaction, then rows in one. Batches that were written before are not counted again.
+   */
   write(batches: readonly UseBatch[]): Promise<WriteResult>
   /** Sums are cut at the hours and days of this time zone from now on. @throws {RangeError} for an unknown zone */
   setZone(zone: string): void
@@ -81,13 +89,20 @@ export function useStore({
         // The next write reports the trouble.
       }
     },
+    async bookDead() {
+      try {
+        return await sums.bookDead(hours)
+      } catch {
+        return true // The next write reports the trouble.
+      }
+    },
     async write(batches) {
       try {
         await writeSums(batches)
       } catch (error) {
         return { sumsProblem: reasonOf(error) }
       }
-      const recorded = batches.filter((batch): batch is RecordedUse => 'records' in batch)
+      const recorded = batches.filter((batch): batch is RecordedUse => 'records' in batch && batch.count > 0)
       if (recorded.length === 0) return {}
       if (isShort) return { rowsProblem: `the disk of ${rowsPath} is nearly full: free space`, areRowsLost: true }
       try {

@@ -10,6 +10,8 @@ export interface UseThread {
   setZone(zone: string): void
   /** Closes the database. Resolves when the thread has ended. */
   close(): Promise<void>
+  /** Called once, when the database is open, and the holds of dead processes are booked. */
+  onReady(listener: () => void): void
   onResult(listener: (result: WriteResult) => void): void
   /** Called once, when the thread has ended. */
   onEnd(listener: () => void): void
@@ -26,11 +28,13 @@ export function startUseThread(
 ): UseThread {
   const worker = new Worker(threadFile(), { name: 'svc-ledger' })
   const closed = Promise.withResolvers<void>()
+  const ready = Promise.withResolvers<void>()
   let listener: ((result: WriteResult) => void) | undefined
   const send = (message: ToThread): void => worker.postMessage(message)
 
   worker.onmessage = ({ data }: MessageEvent<FromThread>) => {
     if (data.kind === 'written') listener?.(data.result)
+    else if (data.kind === 'ready') ready.resolve()
     else if (data.kind === 'keys') onKeysTrouble(data.problem)
   }
   // An error of the thread ends it; `close` follows.
@@ -46,6 +50,7 @@ export function startUseThread(
       send({ kind: 'close' })
       return closed.promise
     },
+    onReady: (listen) => void ready.promise.then(listen),
     onResult(next) {
       listener = next
     },

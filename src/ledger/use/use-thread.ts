@@ -12,19 +12,36 @@ import type { UseStore } from './use-store.ts'
 declare const self: Worker
 
 const sweepMs = 60_000
+/** Holds of processes that may have died are looked at this often. */
+const holdsMs = 2_000
 
 let store: UseStore | undefined
 let keys: KeyReader | undefined
 let reader: UseReader | undefined
 let sweeper: Timer | undefined
+let booker: Timer | undefined
 let work: Promise<void> = Promise.resolve()
+
+const noHolds = { costs: [] }
 
 const send = (message: FromThread): void => self.postMessage(message)
 
 /** Other messages are handled between the chunks. */
 async function sweep(): Promise<void> {
+  await bookDead()
   const hasMore = await store?.sweep()
   sweeper = setTimeout(() => enqueue(sweep), hasMore === true ? 1 : sweepMs)
+}
+
+/** Books the holds of dead processes, and looks again while there are others. */
+async function bookDead(): Promise<void> {
+  clearTimeout(booker)
+  booker = undefined
+  if ((await store?.bookDead()) === true) lookAgain()
+}
+
+function lookAgain(): void {
+  booker ??= setTimeout(() => enqueue(bookDead), holdsMs)
 }
 
 function enqueue(job: () => Promise<void>): void {
@@ -63,16 +80,22 @@ async function perform(message: ToThread): Promise<void> {
         send(problem === undefined ? { kind: 'keys' } : { kind: 'keys', problem })
       ;({ store, keys } = await openUse(message.options, onKeysTrouble))
       sweeper = setTimeout(() => enqueue(sweep), sweepMs)
-      return await store.prepare()
+      await store.prepare()
+      await bookDead()
+      return send({ kind: 'ready' })
     }
-    case 'write':
-      return send({ kind: 'written', result: (await store?.write(message.batches)) ?? {} })
+    case 'write': {
+      send({ kind: 'written', result: (await store?.write(message.batches)) ?? {} })
+      if (message.batches.some(({ holds = noHolds }) => holds.costs.length > 0)) lookAgain()
+      return
+    }
     case 'zone':
       return store?.setZone(message.zone)
     case 'ask':
       return await answer(message)
     case 'close':
       clearTimeout(sweeper)
+      clearTimeout(booker)
       await keys?.close()
       await reader?.close()
       await store?.close()

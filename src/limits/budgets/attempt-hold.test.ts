@@ -5,6 +5,7 @@ import { emptyPart } from '../../formats/part.ts'
 import { costFunction } from '../../prices/cost.ts'
 import { attemptHold, type AttemptHold } from './attempt-hold.ts'
 import { estimateOf } from './estimate.ts'
+import { openHolds } from './open-holds.ts'
 
 const costOf = costFunction({ price: { input: 1, output: 10 }, source: 'config' }, false)
 const head = { id: 'c', created: 1, model: 'm' }
@@ -13,6 +14,7 @@ const head = { id: 'c', created: 1, model: 'm' }
 function subject(amount = 2_000_000) {
   const raised: number[] = []
   const settled: number[] = []
+  const holds = openHolds()
   const estimate = estimateOf(
     { ...noDemand, textBytes: 1_000, answerTokens: 100 },
     { costOf, maxOutput: undefined, bytesPerToken: 1 },
@@ -23,11 +25,13 @@ function subject(amount = 2_000_000) {
     hold: 7,
     amount,
     estimate,
+    place: { line: 0, user: undefined, userId: undefined, model: 'm', provider: 'a' },
+    openHolds: holds,
     costOf,
     promptTokens: 300,
     bytesPerToken: 4,
   })
-  return { hold, raised, settled }
+  return { hold, raised, settled, holds }
 }
 
 const usage = { promptTokens: 500, completionTokens: 20, totalTokens: 520 }
@@ -43,6 +47,26 @@ describe('the hold of an attempt', () => {
     hold.end(undefined, false)
     hold.fail(true)
     expect(settled).toEqual([700_000])
+  })
+
+  test.each(['ended, then recorded', 'recorded, then ended'])('is stored until it has %s', (order) => {
+    const { hold, holds } = subject()
+    expect(holds.sums()).toMatchObject([{ attempts: 1, nanoUsd: 2_000_000 }])
+    const acts = [() => hold.end(usage, true), () => hold.recorded()]
+    const [first, second] = order.startsWith('ended') ? acts : acts.toReversed()
+    first?.()
+    expect(holds.count).toBe(1)
+    second?.()
+    expect(holds.count).toBe(0)
+  })
+
+  test('of an attempt that cost nothing is not stored any more, and one that grew is with more', () => {
+    const { hold, holds } = subject()
+    hold.fail(false)
+    expect(holds.sums()).toEqual([])
+    const grown = subject()
+    grown.hold.count([text(200)])
+    expect(grown.holds.sums()?.[0]?.nanoUsd).toBe(Math.max(...grown.raised))
   })
 
   test('ends with 0 for an attempt that never arrived, with the estimate for one that may have', () => {

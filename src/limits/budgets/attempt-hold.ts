@@ -5,6 +5,7 @@ import type { CostOf } from '../../prices/cost.ts'
 import { estimatedUsage, isCounted } from '../../prices/estimated-usage.ts'
 import type { BudgetAuthority } from './budget-authority.ts'
 import type { Estimate } from './estimate.ts'
+import type { HeldPlace, OpenHold, OpenHolds } from './open-holds.ts'
 
 /** The cost that an attempt was booked with. */
 export interface BookedCost {
@@ -27,6 +28,8 @@ export interface AttemptHold {
   end(usage: Usage | undefined, isComplete: boolean, wholeBytes?: number): BookedCost
   /** There was no answer. @param mayHaveWorked the provider may have done the work, and may bill it */
   fail(mayHaveWorked: boolean): BookedCost
+  /** The record of the request has been handed over: a cost of this hold is in it. */
+  recorded(): void
 }
 
 /** Options of {@link attemptHold}. */
@@ -37,6 +40,9 @@ export interface AttemptHoldOptions {
   /** The amount that is held, in nano-USD. */
   readonly amount: number
   readonly estimate: Estimate
+  /** The name that it is stored by, until its cost is recorded. */
+  readonly place: HeldPlace
+  readonly openHolds: OpenHolds
   readonly costOf: CostOf
   /** Likely tokens of the prompt, for an answer whose provider counts none. */
   readonly promptTokens: number
@@ -51,17 +57,25 @@ export function attemptHold(options: AttemptHoldOptions): AttemptHold {
 }
 
 /** A class: a stream has one, and calls it for each part. */
-class OpenAttempt implements AttemptHold {
+class OpenAttempt implements AttemptHold, OpenHold {
   readonly #options: AttemptHoldOptions
+  nanoUsd: number
   #bytes = 0
   #isFinished = false
   /** Above these the hold is raised. */
   #bytesHeld: number
   #booked: BookedCost | undefined
+  #isRecorded = false
 
   constructor(options: AttemptHoldOptions) {
     this.#options = options
     this.#bytesHeld = options.bytesPerToken * coveredTokens(options)
+    this.nanoUsd = options.estimate.nanoUsd
+    options.openHolds.add(this)
+  }
+
+  get place(): HeldPlace {
+    return this.#options.place
   }
 
   count(parts: readonly Part[]): void {
@@ -73,9 +87,13 @@ class OpenAttempt implements AttemptHold {
   }
 
   #raise(): void {
-    const { authority, hold, estimate, bytesPerToken } = this.#options
+    const { authority, hold, estimate, openHolds, bytesPerToken } = this.#options
     this.#bytesHeld = Math.ceil(this.#bytes * growth)
-    authority.raise(hold, estimate.costWith(Math.ceil(this.#bytesHeld / bytesPerToken)))
+    const raised = estimate.costWith(Math.ceil(this.#bytesHeld / bytesPerToken))
+    authority.raise(hold, raised)
+    if (raised <= this.nanoUsd) return
+    this.nanoUsd = raised
+    openHolds.raised()
   }
 
   end(usage: Usage | undefined, isComplete: boolean, wholeBytes?: number): BookedCost {
@@ -97,10 +115,16 @@ class OpenAttempt implements AttemptHold {
     return mayHaveWorked ? this.#book(this.#options.estimate.withoutAnswer, true) : this.#book(0, false)
   }
 
+  recorded(): void {
+    this.#isRecorded = true
+    if (this.#booked !== undefined) this.#options.openHolds.delete(this)
+  }
+
   #book(nanoUsd: number, isEstimated: boolean): BookedCost {
     if (this.#booked === undefined) {
       this.#booked = { nanoUsd, isEstimated: isEstimated && nanoUsd > 0 }
       this.#options.authority.settle(this.#options.hold, nanoUsd)
+      if (nanoUsd === 0 || this.#isRecorded) this.#options.openHolds.delete(this)
     }
     return this.#booked
   }

@@ -26,6 +26,8 @@ export interface BudgetedAttempt {
   readonly model: string
   /** Names of the requested model: in the request, of the alias's model, and in model lists. */
   readonly listedNames: readonly string[]
+  /** The name that the sums of use have for the requested model; absent: `model`. */
+  readonly listedAs?: string | undefined
   readonly costOf: CostOf | undefined
   /** Most tokens of an answer. Undefined: not known. */
   readonly maxOutput: number | undefined

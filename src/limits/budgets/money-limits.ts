@@ -4,12 +4,13 @@ import { usualTokens } from '../../formats/estimate-tokens.ts'
 import { formats } from '../../formats/format-list.ts'
 import { sizeKey, type LearnedSizes } from '../../prices/token-sizes.ts'
 import { openPolicy, subjectText, type AccessLimit, type AccessPolicy, type MoneyPeriod } from '../access-policy.ts'
-import type { CallerIdentity } from '../named-limits.ts'
+import { callerPerson, type CallerIdentity } from '../named-limits.ts'
 import { attemptHold } from './attempt-hold.ts'
 import type { BudgetAuthority, BudgetDecision } from './budget-authority.ts'
 import { BudgetRefusal, type BudgetedAttempt, type Budgets, type HoldAnswer } from './budgets.ts'
 import { estimateOf, type Estimate } from './estimate.ts'
 import { budgetPlan, isOwnBudget, type BudgetPlan, type NamedBudget } from './named-budgets.ts'
+import type { OpenHolds } from './open-holds.ts'
 import { localTime } from './window.ts'
 
 /** The active limits of money, from access.json. */
@@ -47,10 +48,12 @@ export interface MoneyLimitsOptions {
   readonly now: () => number
   /** Learned from counted answers. */
   readonly tokenSizes: LearnedSizes
+  /** Gets the holds of this process. */
+  readonly openHolds: OpenHolds
 }
 
 /** Limits of money without any entry. */
-export function moneyLimits({ authority, now, tokenSizes: sizes }: MoneyLimitsOptions): MoneyLimits {
+export function moneyLimits({ authority, now, tokenSizes: sizes, openHolds }: MoneyLimitsOptions): MoneyLimits {
   let plan: BudgetPlan = budgetPlan(openPolicy, now())
 
   function estimate(attempt: BudgetedAttempt, demand: Demand): Estimate | undefined {
@@ -82,7 +85,8 @@ export function moneyLimits({ authority, now, tokenSizes: sizes }: MoneyLimitsOp
     attempt: BudgetedAttempt,
     { demand, estimated, answer }: { demand: Demand; estimated: Estimate; answer: BudgetDecision & { kind: 'held' } },
   ): HoldAnswer {
-    const { ask, provider, model, costOf = () => undefined } = attempt
+    const { ask, caller, provider, model, listedAs = model, costOf = () => undefined } = attempt
+    const { user, userId } = callerPerson(caller)
     const key = sizeKey({ provider, model })
     const { textBytes: bytes, mediaTokens } = demand
     const prompt = formats[ask.format].promptSize?.(ask)
@@ -92,6 +96,8 @@ export function moneyLimits({ authority, now, tokenSizes: sizes }: MoneyLimitsOp
       hold: answer.hold,
       amount: answer.amount,
       estimate: estimated,
+      place: { line: caller.key?.line ?? 0, user, userId, model: listedAs, provider },
+      openHolds,
       costOf,
       promptTokens: prompt === undefined ? Math.ceil(bytes / usual) + mediaTokens : usualTokens(prompt, usual),
       bytesPerToken: sizes.answers.usual(key),
