@@ -31,14 +31,22 @@ export interface LedgerRig extends AsyncDisposable {
   sum(column: string): number
 }
 
+/** Options of {@link startLedgerRig}. */
+export interface LedgerRigOptions extends ServiceOptions {
+  /** Fields of all providers, such as `api_key`. */
+  readonly every?: Readonly<Record<string, unknown>>
+}
+
 /** Starts providers `a`, `b`, … with these scripts for model `m`. */
-export async function startLedgerRig(scripts: readonly Script[], options: ServiceOptions = {}): Promise<LedgerRig> {
+export async function startLedgerRig(scripts: readonly Script[], options: LedgerRigOptions = {}): Promise<LedgerRig> {
   const home = mkdtempSync(join(tmpdir(), 'svc-ledger-'))
   const upstreams = scripts.map((script) => faultUpstream(script))
   const models = [{ name: 'm', upstream: 'm-1', price }]
   const config = {
     owners: [],
-    providers: upstreams.map(({ url }, index) => provider(String.fromCharCode(97 + index), url, [], { models })),
+    providers: upstreams.map(({ url }, index) =>
+      provider(String.fromCharCode(97 + index), url, [], { models, ...options.every }),
+    ),
   }
   const makeOne = async (request: object): Promise<string> => {
     const ledger = await openLedger({ path: join(home, 'svc.db') })

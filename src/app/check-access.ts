@@ -1,7 +1,7 @@
 import { didYouMean } from '../base/nearest.ts'
 import { ConfigError, type ConfigFault } from '../config/config.ts'
 import type { Contribution } from '../extensions/extension.ts'
-import { subjectText, type AccessLimit, type AccessPolicy } from '../limits/access-policy.ts'
+import { subjectText, type AccessLimit, type AccessPolicy, type ContentRule } from '../limits/access-policy.ts'
 
 /** The parts of the service that limits depend on. */
 export interface LimitedService {
@@ -14,15 +14,18 @@ export interface LimitedService {
 }
 
 /**
- * Checks that every limit of a policy can have an effect: limits of keys need keys, limits of people need sign-in, and
- * limits of a provider need the provider.
+ * Checks that every limit and every rule of content can have an effect: those of keys need keys, those of people need
+ * sign-in, and limits of a provider need the provider.
  *
  * @throws {ConfigError}
  */
-export function checkAccess({ limits }: AccessPolicy, { providers, contributions, file }: LimitedService): void {
+export function checkAccess(
+  { limits, content = [] }: AccessPolicy,
+  { providers, contributions, file }: LimitedService,
+): void {
   const hasKeys = contributions === undefined || contributions.some(({ recognise }) => recognise !== undefined)
   const hasSignIn = contributions === undefined || contributions.some(({ guard }) => guard !== undefined)
-  const faults = limits.flatMap((limit): readonly ConfigFault[] => {
+  const faults = [...limits, ...content].flatMap((limit): readonly ConfigFault[] => {
     const missing = missingFor(limit, { hasKeys, hasSignIn, providers })
     return missing === undefined ? [] : [{ file, ...missing }]
   })
@@ -38,7 +41,7 @@ interface Parts {
 }
 
 function missingFor(
-  { subject, usd, place }: AccessLimit,
+  { subject, usd, place }: AccessLimit | (ContentRule & { readonly usd?: never }),
   { hasKeys, hasSignIn, providers }: Parts,
 ): Missing | undefined {
   const fault = (allowed: string): Missing => ({
@@ -50,14 +53,15 @@ function missingFor(
     const allowed = 'false, or nothing: this version cannot end streams at a limit of money'
     return { field: `${place}.hard`, found: 'true', allowed }
   }
+  const what = place.startsWith('content') ? 'content' : 'limits'
   switch (subject.kind) {
     case 'key':
     case 'each key':
-      return hasKeys ? undefined : fault('limits of keys only with --auth keys, since there are no keys without it')
+      return hasKeys ? undefined : fault(`${what} of keys only with --auth keys, since there are no keys without it`)
     case 'person':
     case 'each person':
     case 'team':
-      return hasSignIn ? undefined : fault('limits of people only with sign-in, since nobody is known without it')
+      return hasSignIn ? undefined : fault(`${what} of people only with sign-in, since nobody is known without it`)
     case 'provider':
       return providers.includes(subject.id)
         ? undefined

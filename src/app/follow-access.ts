@@ -2,6 +2,7 @@ import { ConfigError } from '../config/config.ts'
 import type { FollowedFile, FollowFile } from '../config/watch/follow-file.ts'
 import { openPolicy, type AccessPolicy, type OwnKeys } from '../limits/access-policy.ts'
 import type { MoneyLimits } from '../limits/budgets/money-limits.ts'
+import type { ContentRules } from '../limits/content-rules.ts'
 import type { LimitOverview } from '../limits/limit-overview.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import type { CallerIdentity } from '../limits/named-limits.ts'
@@ -19,6 +20,8 @@ export interface FollowAccessOptions {
   readonly makeLimiter: () => Promise<Limiter>
   /** Makes the limits of money, when there is a first one. */
   readonly makeBudgets: () => Promise<MoneyLimits>
+  /** Prepares to keep content, when there is a first rule of it. */
+  readonly prepareContent: () => Promise<void>
   /** Called with the time zone of each policy. */
   readonly onZone: (zone: string) => void
 }
@@ -29,6 +32,8 @@ export interface ActiveAccess extends Pick<FollowedFile, 'close'> {
   limiter(): Limiter | undefined
   /** `undefined`: there are no limits of money. */
   budgets(): MoneyLimits | undefined
+  /** `undefined`: no content is kept. */
+  contentRules(): ContentRules | undefined
   /** `undefined`: there is no file. */
   policy(): AccessPolicy | undefined
   /** Ceilings of the keys that people make for themselves; `undefined`: the defaults. */
@@ -55,12 +60,14 @@ export async function followAccess({
   check,
   makeLimiter,
   makeBudgets,
+  prepareContent,
   onZone,
 }: FollowAccessOptions): Promise<ActiveAccess> {
   let limiter: Limiter | undefined
   let activeLimiter: Limiter | undefined
   let budgets: MoneyLimits | undefined
   let activeBudgets: MoneyLimits | undefined
+  let activeContent: ContentRules | undefined
   let active: AccessPolicy | undefined
   let fault: AccessFault | undefined
 
@@ -81,10 +88,19 @@ export async function followAccess({
     if (hasOthers) limiter ??= await makeLimiter()
     if (hasMoney) budgets ??= await makeBudgets()
     for (const each of [limiter, budgets]) each?.replace(policy ?? openPolicy)
+    activeContent = await contentOf(policy)
     activeLimiter = hasOthers ? limiter : undefined
     activeBudgets = hasMoney ? budgets : undefined
     active = policy
     fault = undefined
+  }
+
+  /** Without rules, their code is not loaded. */
+  async function contentOf(policy: AccessPolicy | undefined): Promise<ContentRules | undefined> {
+    if (policy?.content === undefined) return undefined
+    await prepareContent()
+    const { contentRules } = await import('../limits/content-rules.ts')
+    return contentRules(policy)
   }
 
   /** A file that vanishes takes no limit away: an editor or a failed copy may be the cause. */
@@ -117,6 +133,7 @@ export async function followAccess({
   return {
     limiter: () => activeLimiter,
     budgets: () => activeBudgets,
+    contentRules: () => activeContent,
     policy: () => active,
     ownKeys: () => active?.ownKeys,
     fault: () => fault,

@@ -34,6 +34,7 @@ import type { Dependencies } from './assemble.ts'
 import { auditedFollow } from './audited-follow.ts'
 import { capacityOf, type Capacity } from './capacity.ts'
 import { checkAccess } from './check-access.ts'
+import { contentIntake, type KeptIntake } from './content-intake.ts'
 import { readCorsOrigins } from './cors-origins.ts'
 import { drain } from './drain.ts'
 import { checkOwnersNamed } from './extensions/check-owners.ts'
@@ -116,6 +117,12 @@ export async function serveHere(
     },
     onReload: (result) => observer.reloaded(result),
   })
+  const content = contentIntake({
+    ledger,
+    rules: () => access?.contentRules(),
+    providers: () => active.config.providers,
+    log,
+  })
   const followers = openRequests()
   const accessPath = accessFile(environment)
   function checkPolicy(policy: AccessPolicy | undefined, contributions: readonly Contribution[]): void {
@@ -137,6 +144,7 @@ export async function serveHere(
     fetch: hostFetch(transport),
     ledger: ledger.open,
     ownKeys: () => access?.ownKeys() ?? ownKeysDefault,
+    contentKeptMs: (key) => access?.contentRules()?.termsOf({ key })?.keepMs,
     onChange: () => {
       routing = undefined
     },
@@ -173,6 +181,7 @@ export async function serveHere(
             const authority = await runtime.makeBudgetAuthority()
             return moneyLimits({ authority, now: Date.now, tokenSizes, openHolds: holds })
           },
+          prepareContent: content.prepare,
         })
   // Machines with one database have files of their own, of which one may be older than the last entry.
   if (runtime.isReporter && ledger.isOfThisMachine()) await files.noteEarlierChanges()
@@ -197,7 +206,7 @@ export async function serveHere(
     listening: listening.promise,
     buildPage: runtime.buildPage,
   })
-  const entrance = entranceOptions({ active, access, capacity, timers, requests, observer, tokenSizes, log })
+  const entrance = entranceOptions({ active, access, content, capacity, timers, requests, observer, tokenSizes, log })
   const answers = keptAnswers(ownTimers, isClosing)
   const ownRoutes = [
     ...apiRoutes(entrance),
@@ -266,6 +275,7 @@ export async function serveHere(
   access?.close()
   active.gateway.close()
   await extensions.close()
+  await content.close()
   await ledger.close()
   transport.close()
   await runtime.close()
@@ -276,6 +286,7 @@ export async function serveHere(
 interface EntranceDependencies {
   readonly active: ActiveConfig
   readonly access: ActiveAccess | undefined
+  readonly content: Pick<KeptIntake, 'current'>
   readonly capacity: Capacity
   readonly timers: ServeTimers
   readonly requests: OpenRequests
@@ -287,6 +298,7 @@ interface EntranceDependencies {
 function entranceOptions({
   active,
   access,
+  content,
   capacity,
   timers,
   requests,
@@ -307,7 +319,7 @@ function entranceOptions({
     ...capacity,
     timers,
     openRequests: requests,
-    ...(access === undefined ? {} : { limiter: access.limiter }),
+    ...(access === undefined ? {} : { limiter: access.limiter, content: content.current }),
     tokenSizes,
     streamsOpen: observer.streamsOpen,
     record(record, cause) {

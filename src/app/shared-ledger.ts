@@ -9,6 +9,8 @@ import { ResourceUnavailable } from './start-errors.ts'
 export interface SharedLedger {
   /** @throws {UsageError} @throws {ResourceUnavailable} */
   open(): Promise<Ledger>
+  /** Where it is; `undefined`: it is not open. */
+  place(): LedgerPlace | undefined
   /** Reads the use; `undefined`: the ledger is not open. */
   use(): UseAsker | undefined
   /** It is open, and no other machine uses it. */
@@ -34,7 +36,7 @@ export interface SharedLedgerOptions {
 export function sharedLedger({ environment, log, onOpen, isReplacement }: SharedLedgerOptions): SharedLedger {
   let opened: Promise<Ledger> | undefined
   let asker: UseAsker | undefined
-  let isOfThisMachine = false
+  let openedPlace: LedgerPlace | undefined
   let audit: AuditTable | undefined
   let record: Ledger['record'] | undefined
 
@@ -55,7 +57,7 @@ export function sharedLedger({ environment, log, onOpen, isReplacement }: Shared
       })
       const { useAsker } = await import('../ledger/use/use-asker.ts')
       asker = useAsker({ place })
-      isOfThisMachine = place.kind === 'file'
+      openedPlace = place
       audit = ledger.audit
       record = ledger.record
       onOpen(place)
@@ -78,7 +80,8 @@ export function sharedLedger({ environment, log, onOpen, isReplacement }: Shared
   return {
     open: () => (opened ??= openAgain()),
     use: () => asker,
-    isOfThisMachine: () => isOfThisMachine,
+    place: () => openedPlace,
+    isOfThisMachine: () => openedPlace?.kind === 'file',
     audit: () => audit,
     record: () => record,
     async close() {

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { databases, type TestDatabase } from '../../test/fakes/databases.ts'
 import { keyBook } from '../extensions/keys/key-book.ts'
 import { hashOfKey, newKey, type FormedKey } from '../keys/key-form.ts'
+import { openContentWriter } from '../ledger/content/content-writer.ts'
 import type { KeyTable, Ledger } from '../ledger/ledger.ts'
 import { storableKey, temporaryFolder, verifiedChain } from '../ledger/testing.ts'
 import { batchOf, usedRequest } from '../ledger/use/testing.ts'
@@ -53,6 +54,20 @@ describe.each(databases)('svc person in %s', (kind, make) => {
         usedRequest(other),
       ]),
     ])
+    const writer = await openContentWriter(place.place)
+    const kept = (id: string, request: object) => ({
+      request: { time: 5, id, ...request },
+      keepMs: 86_400_000,
+      redact: [],
+      question: { bytes: Buffer.from(`{"input":"I am ${id === 'other' ? 'bob' : name}"}`), contentType: '' },
+    })
+    const own = { line: 1, person: { user: name, userId } }
+    expect(
+      await writer.write([kept('17', { user: name, userId }), kept('own', own), kept('other', other)], {}),
+    ).toEqual({
+      lost: 0,
+    })
+    await writer.close()
   }
 
   test('export writes everything of one person, without hashes, for its owner only, with an entry', async () => {
@@ -74,6 +89,10 @@ describe.each(databases)('svc person in %s', (kind, make) => {
       requests: [
         { id: '17', api: 'chat', model: 'm', provider: 'a', cost: 1_000, trail: [] },
         { id: 'second', trail: [{ provider: 'b', class: 'server_error', status: 500 }, { provider: 'a' }] },
+      ],
+      content: [
+        { id: '17', time: 5, line: 0, question: `[input]\nI am ${name}`, answer: '' },
+        { id: 'own', line: 1 },
       ],
     })
     expect(text).not.toContain('hash')
@@ -107,6 +126,7 @@ describe.each(databases)('svc person in %s', (kind, make) => {
       { id: 2, subject: 'id-of-bob', name: 'bob', email: null },
     ])
     expect(await place.query('SELECT * FROM usage_day ORDER BY person')).toEqual(sumsBefore)
+    expect(await place.query('SELECT id FROM content', 'requests.db')).toEqual([{ id: 'other' }])
     // Key 4 was made on the command line.
     const [entry, , ...earlier] = await ledger.audit.list(99, 9)
     expect(entry).toMatchObject({
@@ -124,8 +144,9 @@ describe.each(databases)('svc person in %s', (kind, make) => {
     await fill()
     await place.tamper(`UPDATE person SET email = 'annabel@example.org' WHERE id = 1`)
     const inServer = () => (kind === 'SQLite' ? [] : tellingTables(place))
+    if (kind === 'SQLite') expect(tellingFiles(folder).join(' ')).toMatch(/requests\.db.*svc\.db/)
     expect(tellingFiles(folder).length).toBeGreaterThan(0)
-    if (kind === 'PostgreSQL') expect(await inServer()).toEqual(['key', 'audit', 'person'])
+    if (kind === 'PostgreSQL') expect(await inServer()).toEqual(['key', 'audit', 'person', 'content'])
     expect((await run('forget', `id:${userId}`, '--yes')).code).toBe(0)
     expect(tellingFiles(folder)).toEqual([])
     expect(await inServer()).toEqual([])
@@ -183,7 +204,7 @@ function tellingFiles(folder: string): readonly string[] {
 /** Tables of PostgreSQL with a byte of the person in their files. */
 async function tellingTables({ query }: TestDatabase): Promise<readonly string[]> {
   await query('CHECKPOINT')
-  const tables = ['key', 'audit', 'person', 'label', 'meta', 'batch', 'usage_day', 'request']
+  const tables = ['key', 'audit', 'person', 'label', 'meta', 'batch', 'usage_day', 'request', 'content']
   const found = await Promise.all(
     tables.map(async (table) => {
       const [row] = await query(

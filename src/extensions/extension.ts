@@ -1,6 +1,6 @@
 import type { Access, AccessScope } from '../formats/access.ts'
 import type { Grants } from '../keys/grants.ts'
-import type { KeyPerson, Ledger } from '../ledger/ledger.ts'
+import type { KeyPerson, Ledger, StoredKey } from '../ledger/ledger.ts'
 import type { Limit, LimitOptions, Store, StoreOptions } from '../stores/store.ts'
 
 /** The service as an extension sees it; its only access to files, network, stores and clocks. */
@@ -30,6 +30,8 @@ export interface Host {
   ledger(): Promise<Ledger>
   /** Ceilings of the keys that people make for themselves; 0 keys: they have none. They change with access.json. */
   ownKeys(): OwnKeyCeilings
+  /** Milliseconds that content of a key's requests is kept; `undefined`: it is not. It changes with access.json. */
+  contentKeptMs(key: Pick<StoredKey, 'line' | 'person'>): number | undefined
   /** Whether a person who has signed in before may sign in now. The extensions answer from memory. */
   mayEnter(person: KnownPerson): boolean
   /** Sends one HTTP request. Does not follow redirects. */

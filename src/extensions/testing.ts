@@ -102,6 +102,8 @@ export interface FakeHost extends Host {
   readonly lines: LogLine[]
   /** Default: 10 keys of 90 days. */
   ceilings: OwnKeyCeilings
+  /** Milliseconds that content of keys is kept, by line. Default: none is. */
+  readonly contentKept: Map<number, number>
   /** People who may not enter. Default: none. */
   readonly refused: Set<string>
 }
@@ -117,7 +119,9 @@ export function fakeHost(config?: ExtensionConfig, ledger: Host['ledger'] = noLe
     stores,
     ceilings: { most: 10, daysMost: 90 },
     refused,
+    contentKept: new Map(),
     ownKeys: () => host.ceilings,
+    contentKeptMs: ({ line }) => host.contentKept.get(line),
     mayEnter: ({ user }) => !refused.has(user),
     lines,
     log,

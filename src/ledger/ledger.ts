@@ -138,9 +138,10 @@ export interface NewEntry {
     | 'person.exported'
     | 'person.forgotten'
     | 'file.changed'
+    | 'content.read'
   /**
    * Id of the key; the name of the model whose use was priced anew; number of the person, without use 0; name of the
-   * file.
+   * file; id of the request whose content was read.
    */
   readonly object: string
   /** Facts before the change, without secrets and names of people. */
@@ -199,8 +200,10 @@ export type ChangeStatements = (version: number) => readonly Statement[]
 export interface PersonDatabase {
   /** Reads keys, changes, names and sums. */
   read(statement: Statement): Promise<readonly PersonRow[]>
-  /** Reads requests and attempts. */
+  /** Reads requests, attempts and content. */
   readRequests(statement: Statement): Promise<readonly PersonRow[]>
+  /** Deletes the content of a person. @param person number of the person */
+  deleteContent(person: number): Promise<void>
   /**
    * Performs statements and appends an entry to the audit, in one transaction. Running services have changed keys
    * before it returns, as after other changes of keys.

@@ -148,4 +148,19 @@ export const rowMigrations: readonly string[] = [
    CREATE INDEX request_error ON request (error, time) WHERE error <> 0;
    CREATE INDEX request_cut ON request (time) WHERE status < 400 AND error <> 0;
    CREATE INDEX request_tried ON request (time) WHERE attempts > 1 OR provider = 0;`,
+  `CREATE TABLE content (
+     seq INTEGER PRIMARY KEY,
+     id TEXT NOT NULL,
+     time INTEGER NOT NULL,
+     line INTEGER NOT NULL,
+     person INTEGER NOT NULL,
+     expires INTEGER NOT NULL,
+     flags INTEGER NOT NULL,
+     bytes INTEGER NOT NULL,
+     question BLOB NOT NULL,
+     answer BLOB NOT NULL
+   ) STRICT;
+   CREATE INDEX content_id ON content (id);
+   CREATE INDEX content_expires ON content (expires, bytes);
+   CREATE INDEX content_person ON content (person) WHERE person <> 0;`,
 ]

@@ -24,7 +24,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
       shared.perform((database) => database.transaction(() => appendEntry(database, change)).immediate()),
     async people() {
       const { filePeople } = await import('./people/file-people.ts')
-      return filePeople(shared, join(dirname(options.path), 'requests.db'))
+      return await filePeople(shared, join(dirname(options.path), 'requests.db'))
     },
     async close() {
       shared.close()

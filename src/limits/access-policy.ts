@@ -8,6 +8,8 @@ export interface AccessPolicy {
   readonly teams: ReadonlyMap<string, Team>
   /** Ceilings of the keys that people make for themselves. Absent: the defaults. */
   readonly ownKeys?: OwnKeys
+  /** Whose content is kept. Absent: nobody's. */
+  readonly content?: readonly ContentRule[]
 }
 
 /** One entry of `limits`. It has at least one amount. An amount of 0 allows nothing. */
@@ -33,6 +35,17 @@ export type LimitSubject =
   /** A line of keys: the id of its first key. */
   | { readonly kind: 'key'; readonly line: number }
   | { readonly kind: 'provider'; readonly id: string }
+
+/** One entry of `content`: content of the requests of these callers is kept. */
+export interface ContentRule {
+  /** Its place in the file, such as `content[0]`, for messages. */
+  readonly place: string
+  readonly subject: Exclude<LimitSubject, { readonly kind: 'provider' }>
+  /** Milliseconds; 0: not at all, whatever other rules say. */
+  readonly keepMs: number
+  /** Patterns of text that is removed before. */
+  readonly redact: readonly string[]
+}
 
 /** A number a period. */
 export interface RateAmount {

@@ -68,9 +68,9 @@ function isPerson(entry: string, caller: CallerIdentity): boolean {
 
 /** Whose requests a limit counts together with those of the caller; `undefined`: it does not name the caller. */
 export function countedFor(
-  { subject }: AccessLimit,
+  { subject }: Pick<AccessLimit, 'subject'>,
   caller: CallerIdentity,
-  { teams }: AccessPolicy,
+  { teams }: Pick<AccessPolicy, 'teams'>,
 ): string | undefined {
   switch (subject.kind) {
     case 'everyone':

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { openLedger } from '../../src/ledger/open-ledger.ts'
 import { answerOf, pick, type Answer } from '../client.ts'
+import { goodText } from '../fakes/good.ts'
 import { startGithub, type Github } from '../fakes/identity/github.ts'
 import { until } from '../ledger-rig.ts'
 import { startSignIn, type SignInRig } from './rig.ts'
@@ -89,6 +90,30 @@ describe('a key of a person', () => {
     expect((await end(ada, id)).json).toMatchObject({ id, state: 'ended', ended_by: 'ada' })
     for (let round = 0; round < 6; round += 1)
       expect(refusal(await ask(key)).slice(0, 2)).toEqual([401, 'invalid_api_key'])
+  })
+
+  test('says whether content is kept, which its person may see, and an owner with an entry', async () => {
+    await withKey(ada, async ({ id, key }) => {
+      await access({ own_keys: { most: 3, days_most: 30 }, content: [{ for: `key:${id}`, keep: '2d' }] })
+      const newest: unknown = pick((await api('/api/keys', { as: ada })).json, 'data', 0)
+      expect(newest).toMatchObject({ id, content: { kept_seconds: 172_800 } })
+      await rig.ask({ authorization: `Bearer ${key}`, 'x-request-id': 'kept' })
+      await until(async () => (await api('/api/requests/kept/content', { as: ada })).status === 200)
+      expect((await api('/api/requests/kept/content', { as: ada })).json).toMatchObject({ answer: goodText() })
+      expect(refusal(await api('/api/requests/kept/content', { as: grace })).slice(0, 2)).toEqual([
+        404,
+        'content_not_kept',
+      ])
+      const looks = async () => {
+        const { json } = await api('/api/audit', { as: owner })
+        const entries = pick(json, 'entries')
+        return Array.isArray(entries) ? entries.filter((entry) => pick(entry, 'action') === 'content.read') : []
+      }
+      expect(await looks()).toEqual([])
+      expect((await api('/api/requests/kept/content', { as: owner })).json).toMatchObject({ answer: goodText() })
+      expect(await looks()).toMatchObject([{ object: 'kept', actor: 'Owner' }])
+      await access({ own_keys: { most: 3, days_most: 30 } })
+    })
   })
 
   test('is neither seen nor ended by another person, and both by an owner, with its name', async () => {

@@ -6,6 +6,7 @@ describe('an entry of the audit in words', () => {
     expect(changeWords({ action: 'key.rotated', object: '3' })).toBe('key 3 replaced')
     expect(changeWords({ action: 'person.forgotten', object: '3' })).toBe('person 3 forgotten')
     expect(changeWords({ action: 'file.changed', object: 'providers.json' })).toBe('providers.json changed')
+    expect(changeWords({ action: 'content.read', object: 'r-1' })).toBe('content of request r-1 read')
     expect(changeWords({ action: 'use.repriced', object: 'gpt-5' })).toBe('costs of gpt-5 computed anew')
     expect(changeWords({ action: 'budget.raised', object: 'team:a' })).toBe('budget.raised team:a')
   })

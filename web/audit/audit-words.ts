@@ -13,6 +13,7 @@ export function changeWords({ action, object }: Pick<AuditLine, 'action' | 'obje
   if (action === 'use.repriced') return `costs of ${object} computed anew`
   if (action.startsWith('person.')) return `person ${object} ${action.slice('person.'.length)}`
   if (action === 'file.changed') return `${object} changed`
+  if (action === 'content.read') return `content of request ${object} read`
   const verb = actions[action]
   return verb === undefined ? `${action} ${object}` : `key ${object} ${verb}`
 }

@@ -1,5 +1,6 @@
 /** Rarely shown parts of the chat, loaded as one chunk. */
 export { EditMessage } from './edit-message.tsx'
+export { ContentNotice } from './content-notice.tsx'
 export { ErrorCard } from './error-card.tsx'
 export { FirstUse } from './first-use.tsx'
 export { LogprobsView } from './logprobs-view.tsx'

@@ -1,7 +1,10 @@
 import type { ReactNode } from 'react'
 import { say } from '../texts/say.ts'
 import { Button, IconButton } from '../ui/button.tsx'
+import { lazily } from '../ui/lazily.tsx'
 import { Notice } from '../ui/notice.tsx'
+
+const ContentNotice = lazily(async () => (await import('./chat-tools.ts')).ContentNotice)
 
 /** Reports that the conversation could not be saved, and why. */
 export function NotSavedNotice({ failure }: { readonly failure: Error | undefined }): ReactNode {
@@ -32,4 +35,9 @@ export function DeletedNotice({ isShown, onUndo, onDismiss }: DeletedNoticeProps
       <IconButton label={say.common.dismiss} icon="close" onClick={onDismiss} />
     </div>
   )
+}
+
+/** Says that content of the visitor's requests is kept. Nothing if it is not. */
+export function KeptNotice({ keptMs = 0 }: { readonly keptMs: number | undefined }): ReactNode {
+  return keptMs === 0 ? null : <ContentNotice keptMs={keptMs} />
 }

@@ -13,7 +13,7 @@ import type { ChatController } from './chat-controller.ts'
 import { Composer } from './composer.tsx'
 import { isAnswering, lastAnswer, lastQuestion } from './conversation-changes.ts'
 import { ConversationHeader } from './conversation-header.tsx'
-import { DeletedNotice, NotSavedNotice } from './conversation-notices.tsx'
+import { DeletedNotice, KeptNotice, NotSavedNotice } from './conversation-notices.tsx'
 import { ConversationPhase } from './conversation-phase.tsx'
 import { EmptyChat } from './empty-chat.tsx'
 import { messageActions } from './message-actions.ts'
@@ -142,6 +142,7 @@ export function ConversationView({ chat, isNew, onStart }: ConversationViewProps
             onDismiss={() => thenFocus(chat.dismissUndo)}
           />
           <ModelsNotice state={modelsState} model={model} onRefresh={models.refresh} />
+          <KeptNotice keptMs={boot.contentKeptMs} />
           {phase === 'ready' ? (
             <Composer
               drafts={drafts}

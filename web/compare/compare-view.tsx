@@ -4,6 +4,7 @@ import { useShortcut } from '../app/shortcuts.ts'
 import type { ChatController } from '../chat/chat-controller.ts'
 import { Composer } from '../chat/composer.tsx'
 import { SettingsDialog } from '../chat/conversation-header.tsx'
+import { KeptNotice } from '../chat/conversation-notices.tsx'
 import { ModelsNotice } from '../chat/models-notice.tsx'
 import { useAttachments } from '../chat/use-attachments.ts'
 import { useDraft } from '../chat/use-draft.ts'
@@ -162,6 +163,7 @@ function Columns({ comparison, history }: OpenComparison): ReactNode {
         {isStarted ? <Figures columns={columns} /> : null}
         <div className="mx-auto flex w-full max-w-3xl flex-col gap-2 px-4 pt-1">
           <ModelsNotice state={modelsState} model={undefined} onRefresh={models.refresh} />
+          <KeptNotice keptMs={boot.contentKeptMs} />
           <Composer
             drafts={drafts}
             onSend={send}

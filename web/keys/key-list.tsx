@@ -1,7 +1,9 @@
 import type { ReactNode } from 'react'
 import type { KeyEntry } from '../../src/http/page/page-api.ts'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { formatAgo, formatMoment } from '../ui/format.ts'
+import { keptTime } from '../ui/kept-time.ts'
 import { useNow } from '../ui/use-now.ts'
 import { grantsOf, isOver } from './key-entries.ts'
 
@@ -50,6 +52,7 @@ function Row({ entry, now, hasPeople, onEnd }: RowProps): ReactNode {
     grantsOf(entry),
     used === null ? 'never used' : `used ${formatAgo(Date.parse(used), now)}`,
     endOf(entry),
+    ...(entry.content === undefined || isOver(entry) ? [] : [keptOf(entry.content.kept_seconds)]),
   ]
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 rounded-xl border border-line bg-panel px-4 py-3">
@@ -75,4 +78,8 @@ function endOf({ expires, ended, state }: KeyEntry): string {
   if (ended !== null) return `ended ${formatMoment(Date.parse(ended))}`
   if (expires === null) return 'does not expire'
   return `${state === 'expired' ? 'expired' : 'expires'} ${formatMoment(Date.parse(expires))}`
+}
+
+function keptOf(seconds: number): string {
+  return say.content.isKeptOfKey(keptTime(seconds * 1_000))
 }

@@ -4,10 +4,13 @@ import { useServices } from '../services.ts'
 import { ButtonLink } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { formatCost, formatCount, formatMoment, formatMs, inWords, markEstimate } from '../ui/format.ts'
+import { lazily } from '../ui/lazily.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { costInWords, shortCost } from './cost-words.ts'
 import { StatusWord } from './request-line.tsx'
+
+const KeptContent = lazily(async () => (await import('./kept-content.tsx')).KeptContent)
 
 /** Props of {@link RequestPage}. */
 export interface RequestPageProps {
@@ -18,7 +21,7 @@ export interface RequestPageProps {
   readonly back: string
 }
 
-/** All data about one request. The service does not keep its content. */
+/** All data about one request. */
 export function RequestPage({ id, known, back }: RequestPageProps): ReactNode {
   const { request, error } = useRequest(id, known)
   const heading = useRef<HTMLHeadingElement>(null)
@@ -125,7 +128,7 @@ function Facts({ request }: { readonly request: RequestEntry }): ReactNode {
         <Fact name="Cost">{costInWords(request)}</Fact>
       </dl>
       <Attempts request={request} />
-      <p className="text-sm text-muted">Questions and answers are not kept.</p>
+      <KeptContent request={request} />
     </>
   )
 }

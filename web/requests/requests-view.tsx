@@ -2,6 +2,7 @@ import { useEffect, useEffectEvent, useLayoutEffect, useMemo, useRef, useState, 
 import type { RequestEntry } from '../../src/http/page/page-api.ts'
 import { hrefOf, navigate } from '../app/route.ts'
 import { useServices } from '../services.ts'
+import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { formatCount } from '../ui/format.ts'
@@ -33,7 +34,7 @@ const announceMs = 600
  */
 export function RequestsView({ id }: { readonly id?: string }): ReactNode {
   const {
-    boot: { isOwner, hasUsage },
+    boot: { isOwner, hasUsage, contentKeptMs },
   } = useServices()
   const [filters, setFilters] = useFilters()
   const [opened, setOpened] = useState<RequestEntry>()
@@ -56,8 +57,8 @@ export function RequestsView({ id }: { readonly id?: string }): ReactNode {
             <div>
               <h1 className="text-xl font-semibold">Requests</h1>
               <p className="text-sm text-muted">
-                {isOwner ? 'The last 1,000' : 'Yours among the last 1,000'}, in memory only. Questions and answers are
-                not kept.
+                {isOwner ? 'The last 1,000' : 'Yours among the last 1,000'}, in memory only.{' '}
+                {contentKeptMs === undefined ? say.content.isNotKept : null}
               </p>
             </div>
             <div className="flex flex-wrap items-center gap-2">

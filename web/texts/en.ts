@@ -780,6 +780,23 @@ export const en = {
     tableOf: (names: string) => `Table: ${names}`,
     wrap: 'Wrap',
   },
+  content: {
+    cannotBeShown: 'The content cannot be shown',
+    copy: (title: string) => `Copy: ${title}`,
+    days: (count: number) => plural(count, '# day', '# days'),
+    hours: (count: number) => plural(count, '# hour', '# hours'),
+    isCut: 'It was longer, and is cut here.',
+    isDeleted: (moment: string) => `Deleted on ${moment}.`,
+    isKept: (time: string) => `The content of your requests is kept for ${time}.`,
+    isKeptOfKey: (time: string) => `content kept for ${time}`,
+    isNotKept: 'Questions and answers are not kept.',
+    looksAreRecorded: 'Each look at the content of others is recorded in the audit.',
+    noneOfThis: 'No content of this request is kept.',
+    nothing: 'There is none.',
+    question: 'Question',
+    show: 'Show question and answer',
+    title: 'Question and answer',
+  },
 }
 
 /** The texts of a language. */

@@ -68,6 +68,7 @@ async function start(config: unknown, extension: Extension = greeter()): Promise
     fetch: () => Promise.reject(new Error('not asked for')),
     ledger: () => Promise.reject(new Error('not asked for')),
     ownKeys: () => ({ most: 10, daysMost: 90 }),
+    contentKeptMs: () => undefined,
     mayEnter: () => true,
     follow: followHere(),
     onChange: () => {
@@ -131,6 +132,7 @@ describe('an extension', () => {
         fetch: () => Promise.reject(new Error()),
         ledger: () => Promise.reject(new Error()),
         ownKeys: () => ({ most: 10, daysMost: 90 }),
+        contentKeptMs: () => undefined,
         mayEnter: () => true,
         follow: followHere(),
         onChange() {},

@@ -17,6 +17,7 @@ export interface ExtensionOptions {
   readonly fetch: Host['fetch']
   readonly ledger: Host['ledger']
   readonly ownKeys: Host['ownKeys']
+  readonly contentKeptMs: Host['contentKeptMs']
   readonly mayEnter: Host['mayEnter']
   readonly log: Logger
   /** Logs warnings about its file, which every process of the service finds. Default: `log.warn`. */
@@ -59,6 +60,7 @@ export async function runExtension({
   fetch,
   ledger,
   ownKeys,
+  contentKeptMs,
   mayEnter,
   log,
   warn = log.warn,
@@ -91,6 +93,7 @@ export async function runExtension({
       fetch,
       ledger,
       ownKeys,
+      contentKeptMs,
       mayEnter,
       now,
       elapsedMs: () => performance.now(),

@@ -5,6 +5,7 @@ import type { Environment } from '../../config/file/resolve-provider.ts'
 import type { OpenRequests } from '../../http/entrance/open-requests.ts'
 import { auditApi } from '../../http/page/audit-api.ts'
 import { bootRoute } from '../../http/page/boot.ts'
+import { contentApi } from '../../http/page/content-api.ts'
 import { limitsApi } from '../../http/page/limits-api.ts'
 import { logApi } from '../../http/page/log-api.ts'
 import { modelsApi } from '../../http/page/models-api.ts'
@@ -125,6 +126,10 @@ export function servePage({
         return [limiter, budgets, fault].some((part) => part?.() !== undefined)
       },
       titleModel: () => active.config.titles?.model,
+      contentOf(visitor) {
+        const rules = access()?.contentRules()
+        return rules === undefined ? undefined : { keptMs: rules.termsOf(visitor)?.keepMs ?? 0 }
+      },
       parts: () => extensions.parts,
       modulesOf: async (name) => (await files())?.parts.get(name),
       onMissingPart: (name) =>
@@ -154,6 +159,14 @@ export function servePage({
     ...auditApi({ audit, isOwner: isAnOwner }),
     ...usageApi({ use, isOwner: isAnOwner, now: Date.now }),
     ...logApi({ use, isOwner: isAnOwner }),
+    ...contentApi({
+      use,
+      record,
+      onLook: ({ request, by, seq, chain }) =>
+        log.info('content of others was read', { request, ...(by === undefined ? {} : { by }), audit: seq, chain }),
+      isOwner: isAnOwner,
+      now: Date.now,
+    }),
     ...requestsApi({ observer, use, isOwner: isAnOwner, followers, isClosing, stallMs: timers.stallMs }),
   ]
   return { front, isOwner: isAnOwner, routes: all }

@@ -38,6 +38,7 @@ describe('access.json', () => {
       ],
       "teams": { "search": { "leads": ["ann"], "members": ["bob", "id:5"] } },
       "own_keys": { "most": 3 },
+      "content": [{ "for": "team:search", "keep": "7d", "redact": ["\\\\d{16}"] }, { "for": "key:7", "keep": "0h" }],
     }`
     expect(parse(text)).toEqual({
       timeZone: 'Europe/Berlin',
@@ -72,6 +73,15 @@ describe('access.json', () => {
       ],
       teams: new Map([['search', { leads: ['ann'], members: ['bob', 'id:5'] }]]),
       ownKeys: { most: 3, daysMost: 90 },
+      content: [
+        {
+          place: 'content[0]',
+          subject: { kind: 'team', name: 'search' },
+          keepMs: 7 * 86_400_000,
+          redact: ['\\d{16}'],
+        },
+        { place: 'content[1]', subject: { kind: 'key', line: 7 }, keepMs: 0, redact: [] },
+      ],
     })
   })
 
@@ -148,6 +158,29 @@ describe('access.json', () => {
     [{ teams: { a: { members: ['bob', 'bob'] } } }, 'teams.a.members[1]', 'each person once'],
     [{ teams: { 'A b': {} } }, 'teams["A b"]', 'a name of a-z'],
     [{ own_keys: { days: 5 } }, 'own_keys.days', 'did you mean "days_most"'],
+    [{ content: [{ for: 'everyone' }] }, 'content[0].keep', 'required'],
+    [{ content: [{ for: 'everyone', keep: '7' }] }, 'content[0].keep', 'such as "12h" or "7d"'],
+    [{ content: [{ for: 'everyone', keep: '367d' }] }, 'content[0].keep', 'at most 366 days'],
+    [{ content: [{ for: 'provider:a', keep: '7d' }] }, 'content[0].for', 'kept by who asks'],
+    [{ content: [{ for: 'team:a', keep: '7d' }] }, 'content[0].for', 'teams of this file'],
+    [{ content: [{ for: 'key:1', days: 7 }] }, 'content[0].days', 'did you mean "keep"'],
+    [{ content: [{ for: 'key:1', keep: '1d', redact: ['(a'] }] }, 'content[0].redact[0]', 'each ( has its )'],
+    [{ content: [{ for: 'key:1', keep: '1d', redact: ['(a)\\1'] }] }, 'content[0].redact[0]', 'back-references'],
+    [
+      { content: [{ for: 'key:1', keep: '1d', redact: Array.from({ length: 9 }, () => '.{400}') }] },
+      'content[0].redact[5]',
+      'fewer or shorter',
+    ],
+    [
+      {
+        content: [
+          { for: 'key:1', keep: '1d' },
+          { for: 'key:1', keep: '2d' },
+        ],
+      },
+      'content[1]',
+      'each once (the first is content[0])',
+    ],
   ])('refuses %j', (value, field, reason) => {
     const message = messageOf(value)
     expect(message).toContain(field)
@@ -188,8 +221,14 @@ describe('access.schema.json', () => {
   const isValid = validatorOf(schema)
 
   /** Faults that no JSON Schema can express. */
-  const inexpressible =
-    /^each limit once|^each person once|^at most [\d.]+, as in|^at least [\d.]+, as in|teams of this file/
+  const inexpressible = new RegExp(
+    [
+      '^each (limit |person )?once',
+      '^at (most|least) [\\d.]+, as in',
+      'teams of this file',
+      '^(a pattern (?!of)|patterns with)',
+    ].join('|'),
+  )
 
   const amounts = fc.constantFrom<unknown>(0, 1, 60, -1, 1.5, 1e7, 1e13, '5', null)
   const limit = fc.record(
@@ -221,6 +260,15 @@ describe('access.schema.json', () => {
     },
     { requiredKeys: ['for'] },
   )
+  const rule = fc.record(
+    {
+      for: fc.constantFrom<unknown>('everyone', 'each key', 'person:ann', 'team:a', 'key:3', 'provider:a', 'all', 5),
+      keep: fc.constantFrom<unknown>('7d', '0d', '366d', '367d', '8784h', '8785h', '07d', '7', '1w', 7),
+      redact: fc.constantFrom<unknown>([], ['\\d+'], ['(?=a)'], [''], ['x'.repeat(501)], 'a', [5]),
+      other: fc.constant(1),
+    },
+    { requiredKeys: ['for', 'keep'] },
+  )
   const file = fc.record(
     {
       time_zone: fc.constantFrom<unknown>('UTC', 'Europe/Berlin', 'Asia/Kathmandu', '+02:00', '', 5),
@@ -235,6 +283,7 @@ describe('access.schema.json', () => {
         [],
       ),
       own_keys: fc.constantFrom<unknown>({}, { most: 0 }, { most: -1 }, { days_most: 0 }, { other: 1 }, 5),
+      content: fc.array(rule, { maxLength: 2 }),
     },
     { requiredKeys: [] },
   )

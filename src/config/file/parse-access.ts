@@ -14,6 +14,7 @@ import {
 } from './fields.ts'
 import { collectFindings, type Findings } from './findings.ts'
 import { readConfigText } from './load-config.ts'
+import { readContentRules } from './read-content-rules.ts'
 import { readLimits } from './read-limits.ts'
 import { readTopMembers } from './read-top-members.ts'
 import type { Environment } from './resolve-provider.ts'
@@ -23,8 +24,15 @@ const teamsMax = 1_000
 const peopleMax = 10_000
 
 const topMembers: MemberNames = {
-  names: ['$schema', 'time_zone', 'limits', 'teams', 'own_keys'],
-  hints: { timezone: 'time_zone', tz: 'time_zone', budgets: 'limits', quotas: 'limits', groups: 'teams' },
+  names: ['$schema', 'time_zone', 'limits', 'teams', 'own_keys', 'content'],
+  hints: {
+    timezone: 'time_zone',
+    tz: 'time_zone',
+    budgets: 'limits',
+    quotas: 'limits',
+    groups: 'teams',
+    log_content: 'content',
+  },
 }
 const teamMembers: MemberNames = {
   names: ['leads', 'members'],
@@ -46,8 +54,15 @@ export function parseAccess(text: string | undefined, file: string): AccessPolic
   const teams = readTeams(members.get('teams'), findings)
   const limits = readLimits(members.get('limits'), [...teams.keys()], findings)
   const ownKeys = readOwnKeys(members.get('own_keys'), findings)
+  const content = readContentRules(members.get('content'), [...teams.keys()], findings)
   findings.throwIfAny()
-  return { timeZone, limits, teams, ...(ownKeys === undefined ? {} : { ownKeys }) }
+  return {
+    timeZone,
+    limits,
+    teams,
+    ...(ownKeys === undefined ? {} : { ownKeys }),
+    ...(content.length === 0 ? {} : { content }),
+  }
 }
 
 /** Reads the access policy of this machine. @throws {ConfigError} */

@@ -169,7 +169,12 @@ const subjectHints: Readonly<Record<string, string>> = {
   model: 'everyone',
 }
 
-function readSubject(field: Field | undefined, teams: readonly string[], findings: Findings): LimitSubject | undefined {
+/** Reads the callers, or the provider, that an entry is for. @param teams names of all teams of the file */
+export function readSubject(
+  field: Field | undefined,
+  teams: readonly string[],
+  findings: Findings,
+): LimitSubject | undefined {
   if (field === undefined) return undefined
   const value: unknown = field.node.value
   const text = typeof value === 'string' ? value : ''

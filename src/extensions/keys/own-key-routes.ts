@@ -21,7 +21,7 @@ const ownScopes: readonly AccessScope[] = ['chat', 'models:read', 'usage:read']
 /** `/api/keys`: a signed-in person lists, makes and ends keys of their own (docs/keys.md). */
 export function ownKeyRoutes(
   ledger: KeyLedger,
-  { log, now, ownKeys }: Pick<Host, 'log' | 'now' | 'ownKeys'>,
+  { log, now, ownKeys, contentKeptMs }: Pick<Host, 'log' | 'now' | 'ownKeys' | 'contentKeptMs'>,
 ): readonly ExtensionRoute[] {
   const { keys } = ledger
   const changeBy = recordedChanges(ledger, 'page', log)
@@ -29,7 +29,7 @@ export function ownKeyRoutes(
   async function list(_: RouteContext, person: KeyPerson): Promise<Response> {
     const { most, daysMost } = ownKeys()
     const found = await keys.listOf(person.id, listedMax)
-    const data = found.map((key) => viewOfKey(key, now()))
+    const data = found.map((key) => ({ ...viewOfKey(key, now()), ...contentFact(contentKeptMs(key)) }))
     return uncachedJson({ object: 'list', data, most, days_most: daysMost, scopes: ownScopes })
   }
 
@@ -70,6 +70,11 @@ export function ownKeyRoutes(
     ...route,
     handle: (context) => withLedger(() => handle(context, signedIn(context, now()))),
   }))
+}
+
+/** Whether content of a key's requests is kept. */
+function contentFact(keptMs: number | undefined): { readonly content?: { readonly kept_seconds: number } } {
+  return keptMs === undefined ? {} : { content: { kept_seconds: keptMs / 1_000 } }
 }
 
 /** @throws {WireError} 403 without a user. Keys are refused before: these routes have no scope */

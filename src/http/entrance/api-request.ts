@@ -23,6 +23,7 @@ import { limitReached } from './limit-answers.ts'
 import type { OpenRequest, Stoppable } from './open-requests.ts'
 import { recordOf, runningOf, type Outcome, type Progress } from './progress.ts'
 import { ClientLeft } from './read-body.ts'
+import { beginTaking, type TakingContent } from './taking-content.ts'
 
 /**
  * Milliseconds after which the server's idle limit is suspended. Most requests end before, and never touch it. Less
@@ -44,6 +45,8 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   firstTokenMs: number | undefined
   unrecorded: readonly UnrecordedCost[] | undefined
   admission: LimitAdmission | undefined
+  /** Its content is kept. */
+  content: TakingContent | undefined
   /** Aborts the work for this request. */
   readonly controller = callController()
   /** Until the request is recorded. Absent: there was none. */
@@ -67,6 +70,8 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   begin(timers: SharedTimers): BodyReservation {
     const { options } = this
     this.#open = options.openRequests.begin(this)
+    const intake = options.content?.()
+    if (intake !== undefined) this.content = beginTaking(this.context, intake)
     this.#reservation = options.bodyBudget.reservation()
     // Never removed: after the end of the request it has nothing to abort.
     this.#left.addEventListener('abort', this.#leave)
@@ -127,6 +132,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     const { signal } = this.controller
     if (this.#left.aborted) this.#leave()
     if (signal.aborted) return Promise.reject(signal.reason)
+    this.content?.asked(ask.body)
     this.#gateway = this.options.gateway()
     const { visitor } = this.context
     const call: GatewayCall = {
@@ -136,7 +142,12 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
       caller: visitor,
       booking: this,
     }
-    return this.#gateway.answer(ask, call, () => this.#reservation?.release())
+    return this.#gateway.answer(ask, call, () => this.releaseBody())
+  }
+
+  /** The body is no longer needed for the answer. Kept content holds it until the end. */
+  releaseBody(): void {
+    if (this.content === undefined) this.#reservation?.release()
   }
 
   addHold(hold: Pick<AttemptHold, 'recorded'>): void {
@@ -165,9 +176,12 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     const usage = this.#usageOf(outcome)
     this.admission?.end(this.#tokensUsed(outcome.status, outcome.isCut === true ? usage : outcome.usage))
     if (this.#isKeptOpen) this.context.resetIdleLimit()
-    this.options.record(recordOf(this, this.#gateway, outcome, usage), outcome.cause)
+    const record = recordOf(this, this.#gateway, outcome, usage)
+    this.options.record(record, outcome.cause)
     this.#isRecorded = true
     if (this.#holds !== undefined) for (const hold of this.#holds) hold.recorded()
+    const intake = this.content && this.options.content?.()
+    if (intake !== undefined) this.content?.end(record, intake)
   }
 
   /** The usage that the provider counted, from which sizes of tokens are learned; else an estimate by these sizes. */

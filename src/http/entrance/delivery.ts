@@ -28,6 +28,7 @@ export function wholeResponse(
 ): Response {
   const { context, format, controller, options } = request
   request.served = served
+  request.content?.answered(body, contentType)
   const answer = { usage, answerBytes: format.isPromptOnly ? 0 : wholeAnswerBytes(body) }
   const headers = () =>
     contentType === undefined
@@ -78,7 +79,7 @@ function byteResponse(request: ApiRequest, served: ServedReply, reply: PartStrea
   request.served = served
   request.firstTokenMs = performance.now() - context.started
   const { body, fail, leave } = byteBody({
-    reply,
+    reply: request.content?.passing(reply) ?? reply,
     stallMs: largeAnswerFactor * options.timers.stallMs,
     onEnd(end) {
       options.streamsOpen.add(-1)
@@ -111,7 +112,7 @@ export function streamResponse(request: ApiRequest, { served, answering }: Answe
     if (decided.kind !== 'stream') throw new Error('a whole reply to a stream request')
     request.firstTokenMs = performance.now() - context.started
     reply = decided
-    return decided
+    return request.content?.passing(decided) ?? decided
   }
   const { send, fail, leave } = eventStreamBody({
     reply: served === undefined ? answering.then(accept) : accept(served),

@@ -7,6 +7,7 @@ import type { AdmissionOptions } from './admission.ts'
 import type { BodyBudget } from './body-budget.ts'
 import type { OpenRequests } from './open-requests.ts'
 import type { BodyLimits } from './read-body.ts'
+import type { ContentIntake } from './taking-content.ts'
 
 /** Times of a request, in milliseconds. */
 export interface AnswerTimers {
@@ -30,6 +31,8 @@ export interface EntranceOptions extends AdmissionOptions {
   readonly openRequests: OpenRequests
   /** The limits of callers. `undefined`: no limits. */
   readonly limiter?: () => Limiter | undefined
+  /** Takes content of requests. Absent or `undefined`: none is kept. */
+  readonly content?: () => ContentIntake | undefined
   /** Learned from counted answers, for estimates of others. */
   readonly tokenSizes: LearnedSizes
   readonly streamsOpen: { add(difference: number): void }

@@ -1,6 +1,7 @@
 import type { Visitor } from '../../extensions/extension.ts'
 import { formats } from '../../formats/format-list.ts'
 import type { BudgetReport, MoneyLimits } from '../../limits/budgets/money-limits.ts'
+import type { ContentRules, ContentTerms } from '../../limits/content-rules.ts'
 import type { Limiter, LimitState } from '../../limits/limiter.ts'
 import { usdOf } from '../../prices/money.ts'
 import { jsonResponse } from '../json-response.ts'
@@ -10,9 +11,13 @@ import type { Route } from '../route.ts'
 export interface LimitsInForce {
   limiter(): Limiter | undefined
   budgets(): Pick<MoneyLimits, 'stateOf'> | undefined
+  contentRules(): ContentRules | undefined
 }
 
-/** `GET /v1/key`: the caller's grants and the state of its limits (docs/limits.md). Keys need no scope for it. */
+/**
+ * `GET /v1/key`: the caller's grants, the state of its limits, and whether content is kept (docs/limits.md). Keys need
+ * no scope for it.
+ */
 export function ownKeyRoute(inForce: () => LimitsInForce | undefined): Route {
   return {
     method: 'GET',
@@ -24,7 +29,8 @@ export function ownKeyRoute(inForce: () => LimitsInForce | undefined): Route {
       const limits = (await inForce()?.limiter()?.stateOf(visitor)) ?? []
       const budgets = (await inForce()?.budgets()?.stateOf(visitor)) ?? []
       const all = [...limits.map(wireLimit), ...budgets.map(wireBudget)]
-      return jsonResponse({ object: 'key', ...callerFacts(visitor), limits: all }, id)
+      const content = wireContent(inForce()?.contentRules()?.termsOf(visitor))
+      return jsonResponse({ object: 'key', ...callerFacts(visitor), limits: all, content }, id)
     },
   }
 }
@@ -44,6 +50,10 @@ function callerFacts({ key, user }: Partial<Visitor>): Readonly<Record<string, u
     providers,
     networks,
   }
+}
+
+function wireContent(terms: ContentTerms | undefined) {
+  return terms === undefined ? null : { kept_seconds: terms.keepMs / 1_000 }
 }
 
 const periods: ReadonlyMap<number, string> = new Map([

@@ -31,6 +31,7 @@ function route(options: Partial<BootOptions> = {}) {
     guards: () => [],
     mayOwn: () => true,
     hasUsage: () => false,
+    contentOf: () => undefined,
     hasKeys: () => false,
     hasLimits: () => false,
     titleModel: () => undefined,
@@ -62,6 +63,13 @@ describe('GET /api/boot', () => {
     expect(await boot({ titleModel })).toHaveProperty('titleModel', 'cheap')
     expect(await boot({ titleModel, guards: () => [naming(ada)] })).toHaveProperty('titleModel', 'cheap')
     expect(await boot({ titleModel, guards: () => [refusing(401)] })).not.toHaveProperty('titleModel')
+  })
+
+  test('says whether content is kept, to visitors that may enter', async () => {
+    const contentOf = ({ user }: { readonly user?: string }) => ({ keptMs: user === 'ann' ? 5 : 0 })
+    expect(await boot({ contentOf })).toMatchObject({ contentKeptMs: 0 })
+    expect(await boot({ contentOf, guards: () => [naming({ user: 'ann' })] })).toMatchObject({ contentKeptMs: 5 })
+    expect(await boot({ contentOf, guards: () => [refusing(401)] })).not.toHaveProperty('contentKeptMs')
   })
 
   test('has the signed-in user', async () => {

@@ -23,6 +23,8 @@ export interface BootOptions {
   /** Whether access.json has limits or a fault. */
   readonly hasLimits: () => boolean
   readonly titleModel: () => string | undefined
+  /** Milliseconds that content of a visitor's requests is kept, or 0; `undefined`: nobody's is. */
+  readonly contentOf: (visitor: Partial<Visitor>) => { readonly keptMs: number } | undefined
   readonly parts: () => readonly NamedPart[]
   /** URL paths of an extension's module in the built page, by language; `undefined`: the build has none. */
   readonly modulesOf: (extension: string) => Promise<Readonly<Record<string, string>> | undefined>
@@ -52,6 +54,7 @@ export function bootRoute(options: BootOptions): Route {
       ...(visitor === undefined ? {} : forPassed()),
       ...(user !== undefined && options.hasKeys() ? { hasKeys: true } : {}),
       ...(user !== undefined && isOwner && options.hasLimits() ? { hasLimits: true } : {}),
+      ...contentFact(visitor),
       parts,
     }
   }
@@ -60,6 +63,11 @@ export function bootRoute(options: BootOptions): Route {
   function forPassed(): Pick<Boot, 'hasUsage' | 'titleModel'> {
     const titleModel = options.titleModel()
     return { ...(options.hasUsage() ? { hasUsage: true } : {}), ...(titleModel === undefined ? {} : { titleModel }) }
+  }
+
+  function contentFact(visitor: Passed | undefined): Pick<Boot, 'contentKeptMs'> {
+    const content = visitor && options.contentOf(visitor)
+    return content === undefined ? {} : { contentKeptMs: content.keptMs }
   }
 
   return { method: 'GET', path: '/api/boot', isPublic: true, handle: boot }

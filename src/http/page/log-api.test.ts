@@ -65,6 +65,7 @@ async function ask(
   const asker: UseAsker = {
     read: () => Promise.reject(new Error('not asked')),
     costSince: async () => 0,
+    content: async () => undefined,
     close: () => undefined,
     requests: {
       async page(question) {

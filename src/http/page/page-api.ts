@@ -15,6 +15,11 @@ export interface Boot {
   readonly isOwner: boolean
   /** Use is kept: `GET /api/usage` answers. Absent: it is not. */
   readonly hasUsage?: true
+  /**
+   * Milliseconds that content of the visitor's own requests is kept; 0: that of others only. Absent: no content is
+   * kept.
+   */
+  readonly contentKeptMs?: number
   /** There are keys, and the user may have some: `GET /api/keys` answers. */
   readonly hasKeys?: true
   /** There are limits in access.json, or a fault, and the user is an owner: `GET /api/limits` answers. */
@@ -594,6 +599,8 @@ export interface KeyEntry {
   /** `null`: all. */
   readonly models: readonly string[] | null
   readonly scopes: readonly string[]
+  /** Content of its requests is kept. Only in the list of one's own keys. */
+  readonly content?: { readonly kept_seconds: number }
 }
 
 /** A key that was just made. */
@@ -630,4 +637,20 @@ export interface LimitEntry {
 /** `GET /v1/key`: the caller to itself. */
 export interface OwnLimitsAnswer {
   readonly limits: readonly LimitEntry[]
+  /** `null`: content of the caller's requests is not kept. */
+  readonly content: { readonly kept_seconds: number } | null
+}
+
+/** `GET /api/requests/{id}/content`. */
+export interface ContentAnswer {
+  /** Of the arrival of the request, Unix milliseconds. */
+  readonly time: number
+  /** When the content is deleted, Unix milliseconds. */
+  readonly expires: number
+  readonly question: string
+  /** Empty: there was none. */
+  readonly answer: string
+  /** There was more. */
+  readonly isQuestionCut?: true
+  readonly isAnswerCut?: true
 }

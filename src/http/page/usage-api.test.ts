@@ -49,6 +49,7 @@ async function ask(
     },
     costSince: async () => 0,
     requests: noRequests,
+    content: async () => undefined,
     close: () => undefined,
   }
   const routes = router(usageApi({ use: () => (isOff ? undefined : asker), isOwner: () => isOwner, now: () => now }))

@@ -1,11 +1,13 @@
 import { shownEntry } from '../audit-chain.ts'
 import { auditRow, entryOf } from '../audit-row.ts'
+import { keptContent } from '../content/content-file.ts'
 import type { PersonDatabase, PersonRow } from '../ledger.ts'
 import { counterNames } from '../use/counters.ts'
 import { attemptColumns, requestColumns } from '../use/row-values.ts'
 import { ownKeys, type FoundPerson } from './find-person.ts'
 
 const pageRows = 2_000
+const contentRowsMax = 20
 
 const keyColumns = `id, line, hint, name, kind, made, made_by, expires, ended, ended_by, used, grants, person_name,
   person_user_id, person_seen`
@@ -25,8 +27,8 @@ export async function recordExport(database: PersonDatabase, { id }: FoundPerson
 
 /**
  * Everything of a person as the text of one JSON object, in pieces: the person, own keys without hashes, changes, sums
- * by day and by hour, requests with their attempts; and number and chain of the newest change of all. Times are Unix
- * milliseconds, amounts nano-USD.
+ * by day and by hour, requests with their attempts, kept content; and number and chain of the newest change of all.
+ * Times are Unix milliseconds, amounts nano-USD.
  *
  * @throws {LedgerUnavailable}
  */
@@ -45,6 +47,7 @@ export async function* exportPerson(
   yield* member('days', sums('day'))
   yield* member('hours', sums('hour'))
   yield* member('requests', requests())
+  yield* member('content', content())
   yield '}\n'
 
   async function* people(): AsyncGenerator<object> {
@@ -90,6 +93,23 @@ export async function* exportPerson(
       const attempts = await attemptsOf(rows.map(({ seq }) => Number(seq)))
       for (const { seq, ...row } of rows) yield { ...(await named(row)), trail: attempts.get(Number(seq)) ?? [] }
       last = [Number(end['time']), Number(end['seq'])]
+    }
+  }
+
+  /** Pages are small: a row has up to half a mebibyte of text. */
+  async function* content(): AsyncGenerator<object> {
+    if (id === 0) return
+    const text = `SELECT seq, id, time, line, expires, question, answer, flags FROM content
+                  WHERE person = $1 AND person <> 0 AND seq > $2 AND expires > $3 ORDER BY seq LIMIT ${contentRowsMax}`
+    for (let last = 0; ;) {
+      const rows = await database.readRequests({ text, values: [id, last, time] })
+      const end = rows.at(-1)
+      if (end === undefined) return
+      for (const row of rows) {
+        const { person: _person, subject: _subject, ...kept } = keptContent({ ...row, person: id }, undefined)
+        yield { id: row['id'], ...kept }
+      }
+      last = Number(end['seq'])
     }
   }
 

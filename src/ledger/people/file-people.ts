@@ -1,24 +1,43 @@
-import { Database } from 'bun:sqlite'
+import type { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { appendEntry } from '../audit-table.ts'
 import { eraseFreed } from '../erase-freed.ts'
 import { changeInFile, type LedgerDatabase } from '../key-table.ts'
 import type { PersonDatabase, PersonRow, Statement } from '../ledger.ts'
-import { lockMsDefault, performed } from '../open-database.ts'
+import { rowMigrations } from '../migrations.ts'
+import { lockMsDefault, openDatabase, performed } from '../open-database.ts'
 
-/** The people of svc.db and requests.db. @param rowsPath of requests.db, which may be absent */
-export function filePeople(ledger: LedgerDatabase, rowsPath: string): PersonDatabase {
-  const rows = existsSync(rowsPath) ? new Database(rowsPath, { readonly: true }) : undefined
+/**
+ * The people of svc.db and requests.db.
+ *
+ * @param rowsPath of requests.db, which may be absent
+ * @throws {LedgerUnavailable} requests.db cannot be used, and may have content
+ */
+export async function filePeople(ledger: LedgerDatabase, rowsPath: string): Promise<PersonDatabase> {
+  const lockMs = lockMsDefault
+  const rows = existsSync(rowsPath)
+    ? await openDatabase({ path: rowsPath, migrations: rowMigrations, lockMs, isDispensable: true })
+    : undefined
+
+  async function inRows<Value>(work: (database: Database) => Value): Promise<Value | undefined> {
+    return rows === undefined ? undefined : await performed(rowsPath, lockMs, () => work(rows))
+  }
+
   return {
     read: (statement) => ledger.perform((database) => rowsOf(database, statement)),
-    readRequests: async (statement) =>
-      rows === undefined ? [] : await performed(rowsPath, lockMsDefault, () => rowsOf(rows, statement)),
+    readRequests: async (statement) => (await inRows((database) => rowsOf(database, statement))) ?? [],
+    async deleteContent(person) {
+      await inRows((database) => database.run('DELETE FROM content WHERE person = ?1', [person]))
+    },
     async change(statementsOf, entryOf) {
       await changeInFile(ledger, (database, version) => {
         appendEntry(database, entryOf(statementsOf(version).map((statement) => rowsOf(database, statement))))
       })
     },
-    erase: () => eraseFreed(ledger.perform),
+    async erase() {
+      await eraseFreed(ledger.perform)
+      if (rows !== undefined) await eraseFreed((work) => performed(rowsPath, lockMs, () => work(rows)))
+    },
     async close() {
       rows?.close()
     },

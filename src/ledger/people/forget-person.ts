@@ -3,14 +3,17 @@ import type { PersonDatabase, Statement } from '../ledger.ts'
 import { ownKeys, type FoundPerson } from './find-person.ts'
 
 /**
- * Ends the keys of a person, and removes name, e-mail address and ids of the person from all tables, with one entry in
- * the audit. Sums, rows and entries stay, without the person. Then no byte of them is left in the files.
+ * Ends the keys of a person, deletes the content of the person's requests, and removes name, e-mail address and ids of
+ * the person from all tables, with one entry in the audit. Sums, rows and entries stay, without the person. Then no
+ * byte of them is left in the files.
  *
  * @param at Unix milliseconds
  * @throws {LedgerUnavailable} also if everything is removed, but its bytes could not be overwritten
  */
 export async function forgetPerson(database: PersonDatabase, person: FoundPerson, at: number): Promise<void> {
   const { subject, id, names } = person
+  // First: a failure must not leave content of a person who cannot be found any more.
+  if (id !== 0) await database.deleteContent(id)
   await database.change(
     (version) => [
       ...(subject === undefined ? [] : forgettingSubject(subject, { at, version })),

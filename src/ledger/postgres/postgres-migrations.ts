@@ -151,4 +151,19 @@ export const serverMigrations: readonly string[] = [
      PRIMARY KEY (source, ${useKey})
    );
    ALTER TABLE batch ADD COLUMN holder text;`,
+  `CREATE TABLE content (
+     seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+     id text NOT NULL,
+     time bigint NOT NULL,
+     line bigint NOT NULL,
+     person bigint NOT NULL,
+     expires bigint NOT NULL,
+     flags bigint NOT NULL,
+     bytes bigint NOT NULL,
+     question bytea NOT NULL,
+     answer bytea NOT NULL
+   );
+   CREATE INDEX content_id ON content (id);
+   CREATE INDEX content_expires ON content (expires, bytes);
+   CREATE INDEX content_person ON content (person) WHERE person <> 0;`,
 ]

@@ -14,6 +14,9 @@ export function serverPeople(options: ServerKeysOptions): PersonDatabase {
   return {
     read,
     readRequests: read,
+    async deleteContent(person) {
+      await client.perform((query) => query('DELETE FROM content WHERE person = $1', [person]))
+    },
     async change(statementsOf, entryOf) {
       await changeAtServer(options, async (query, version) => {
         const results: (readonly PersonRow[])[] = []
@@ -25,7 +28,7 @@ export function serverPeople(options: ServerKeysOptions): PersonDatabase {
       client.perform(
         async (query) => {
           await query(`SELECT set_config('statement_timeout', '0', false)`)
-          await query('VACUUM (FULL) key, audit, person')
+          await query('VACUUM (FULL) key, audit, person, content')
         },
         { deadlineMs: eraseMs },
       ),

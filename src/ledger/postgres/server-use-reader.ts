@@ -8,6 +8,7 @@ import { hoursReadMs, isModelOf, useRow, type UseReader } from '../use/use-reade
 import { zoneHours } from '../use/zone-hours.ts'
 import { jsonParameter, postgresClient, type Query, type SqlValue } from './postgres-client.ts'
 import { prepareSchema } from './prepare-schema.ts'
+import { readServerContent } from './server-content.ts'
 
 /** Reads the use in PostgreSQL, by a connection of its own. */
 export async function openServerUseReader(url: string, limits: SearchLimits = {}): Promise<UseReader> {
@@ -54,6 +55,7 @@ export async function openServerUseReader(url: string, limits: SearchLimits = {}
     requests: requestSearch({ ...limits, names: tables, rows: tables, idColumn: 'id COLLATE "C"' }),
     read: (question) => client.perform((query) => answer(query, question)),
     costSince: (filter, since, now) => client.perform((query) => cost(query, filter, { since, now })),
+    content: (question) => client.perform((query) => readServerContent(query, question)),
     isCurrent: () => true,
     close: () => client.close(),
   }

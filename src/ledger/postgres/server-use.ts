@@ -11,6 +11,7 @@ import type { UseStore, WriteResult } from '../use/use-store.ts'
 import { useSums, type UseSum } from '../use/use-sums.ts'
 import { zoneHours, type ZoneHours } from '../use/zone-hours.ts'
 import { jsonParameter, OutcomeUnknown, type PostgresClient, type Query } from './postgres-client.ts'
+import { deleteSomeServerContent } from './server-content.ts'
 import { serverNames } from './server-names.ts'
 import { dropWeeks, makeWeeks } from './server-weeks.ts'
 
@@ -166,7 +167,8 @@ export function serverUseStore({
             'DELETE FROM usage_hour WHERE hour = (SELECT min(hour) FROM usage_hour) AND hour < $1 RETURNING hour',
             [now - hoursKeptMs],
           )
-          return deleted.length > 0
+          const hasDeletedContent = await deleteSomeServerContent(query, now)
+          return deleted.length > 0 || hasDeletedContent
         })
       } catch {
         return false // The next write reports the trouble.

@@ -36,7 +36,7 @@ const nameLengthMax = 128
  */
 export function chargesOf(record: RequestRecord): readonly Charge[] {
   const { provider = '', trail } = record
-  const by = { line: record.line ?? 0, person: personOf(record), model: modelOf(record) }
+  const by = { line: record.line ?? 0, person: chargedPerson(record), model: modelOf(record) }
   const charges: Charge[] = [{ ...by, provider: shortened(provider), counters: countersOfAnswer(record) }]
   for (const attempt of trail) {
     // The use of an answer that was cut is in the record itself.
@@ -101,7 +101,11 @@ function costOf(cost: Cost | undefined, isEstimated: boolean): Counters {
 }
 
 /** The signed-in person, or the person of an own key. Other keys have no person. */
-function personOf({ line, person, ...visitor }: RequestRecord): Person | undefined {
+export function chargedPerson({
+  line,
+  person,
+  ...visitor
+}: Pick<RequestRecord, 'line' | 'person' | 'user' | 'userId'>): Person | undefined {
   const { user, userId } = line === undefined ? visitor : (person ?? {})
   return personNamed(user, userId)
 }

@@ -1,5 +1,7 @@
 import { Database } from 'bun:sqlite'
-import { dirname, join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { readFileContent, rowsPathBeside } from '../content/content-file.ts'
+import type { ContentQuestion, KeptContent } from '../content/content-question.ts'
 import { identityOf, performed } from '../open-database.ts'
 import { counterNames } from './counters.ts'
 import { readRowsFile, readTables } from './read-tables.ts'
@@ -15,7 +17,8 @@ export async function openUseReader(path: string, limits: SearchLimits = {}): Pr
   const database = await performed(path, lockMs, () => new Database(path, { readonly: true, strict: true }))
   database.run('PRAGMA busy_timeout = 1000')
   const identity = identityOf(path)
-  const rows = readRowsFile(join(dirname(path), 'requests.db'), lockMs)
+  const rowsPath = rowsPathBeside(path)
+  const rows = readRowsFile(rowsPath, lockMs)
 
   /** Names of people and keys are few beside sums; they are read when they are asked for. */
   function nameOf(by: UseGroup): (id: number) => string {
@@ -62,10 +65,24 @@ export async function openUseReader(path: string, limits: SearchLimits = {}): Pr
     return sum ?? 0
   }
 
+  /** Opened for each question: the file may be replaced or deleted at any time. */
+  function content(question: ContentQuestion, now: number): KeptContent | undefined {
+    if (!existsSync(rowsPath)) return undefined
+    const opened = new Database(rowsPath, { readonly: true, strict: true })
+    try {
+      opened.run('PRAGMA busy_timeout = 1000')
+      const hasContent = opened.query("SELECT 1 FROM sqlite_schema WHERE name = 'content'").get() !== null
+      return hasContent ? readFileContent({ people: database, rows: opened }, question, now) : undefined
+    } finally {
+      opened.close()
+    }
+  }
+
   return {
     read: (question) => performed(path, lockMs, () => answer(question)),
     costSince: (filter, since, now) => performed(path, lockMs, () => cost(filter, since, now)),
     requests: requestSearch({ ...limits, names: readTables(database, path, lockMs), rows: rows.read, idColumn: 'id' }),
+    content: (question, now) => performed(rowsPath, lockMs, () => content(question, now)),
     isCurrent: () => identityOf(path) === identity,
     close() {
       rows.close()

@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { renameSync, rmSync } from 'node:fs'
 import { errorCode } from '../../base/error-code.ts'
+import { contentBytes, deleteSomeContent } from '../content/content-file.ts'
 import { LedgerUnavailable } from '../ledger.ts'
 import { rowMigrations } from '../migrations.ts'
 import { identityOf, onlyNumber, openDatabase, performed } from '../open-database.ts'
@@ -96,7 +97,8 @@ export function rowsFile({ path, lockMs, now, retention = rowRetentionDefault }:
     const database = await current()
     return await performed(path, lockMs, () => {
       const used = onlyNumber(database, 'PRAGMA page_count') - onlyNumber(database, 'PRAGMA freelist_count')
-      const isTooLarge = used * onlyNumber(database, 'PRAGMA page_size') > retention.bytes
+      const bytes = used * onlyNumber(database, 'PRAGMA page_size') - contentBytes(database)
+      const isTooLarge = bytes > retention.bytes
       const which = isTooLarge
         ? `SELECT seq FROM request ORDER BY seq LIMIT ${chunkRows}`
         : `SELECT seq FROM request WHERE time < ${time - retention.ageMs} ORDER BY time LIMIT ${chunkRows}`
@@ -104,12 +106,13 @@ export function rowsFile({ path, lockMs, now, retention = rowRetentionDefault }:
         .transaction(() => {
           batchNames(database, now).forget()
           database.run(`DELETE FROM attempt WHERE seq IN (${which})`)
-          return database.run(`DELETE FROM request WHERE seq IN (${which})`).changes
+          const { changes } = database.run(`DELETE FROM request WHERE seq IN (${which})`)
+          return deleteSomeContent(database, time) || changes > 0
         })
         .immediate()
       // Each step of the statement frees one page.
-      if (deleted > 0) database.query(`PRAGMA incremental_vacuum(${chunkPages})`).all()
-      return deleted > 0
+      if (deleted) database.query(`PRAGMA incremental_vacuum(${chunkPages})`).all()
+      return deleted
     })
   }
 

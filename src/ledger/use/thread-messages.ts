@@ -1,3 +1,6 @@
+import type { ProviderSecrets } from '../../content/remove-secrets.ts'
+import type { TakenContent } from '../../content/taken-content.ts'
+import type { ContentQuestion } from '../content/content-question.ts'
 import type { LedgerPlace } from '../ledger-place.ts'
 import type { RequestQuestion, RequestScope } from './request-question.ts'
 import type { UseBatch } from './use-batch.ts'
@@ -18,16 +21,25 @@ export type ToThread =
   | { readonly kind: 'zone'; readonly zone: string }
   /** A question for the use; it needs no `open`. */
   | { readonly kind: 'ask'; readonly id: number; readonly place: LedgerPlace; readonly question: ThreadQuestion }
+  /** Content to be kept; it needs no `open`. */
+  | {
+      readonly kind: 'content'
+      readonly place: LedgerPlace
+      readonly taken: readonly TakenContent[]
+      readonly secrets: ProviderSecrets
+    }
   /** Closes the database and ends the thread. */
   | { readonly kind: 'close' }
 
-/** Sent by the thread: the result of each `write`, in order, and of each `ask`. */
+/** Sent by the thread: the result of each `write` and `content`, in order, and of each `ask`. */
 export type FromThread =
   /** The keys cannot be read from the server; without a problem they can again. */
   | { readonly kind: 'keys'; readonly problem?: string }
   /** The database is open, as far as it can be, and the holds of dead processes are booked. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'written'; readonly result: WriteResult }
+  /** The content of a message is stored. With a reason, content of so many requests is not. */
+  | { readonly kind: 'kept'; readonly lost: number; readonly reason?: string }
   | { readonly kind: 'answer'; readonly id: number; readonly answer: unknown }
   | { readonly kind: 'failed'; readonly id: number; readonly reason: string }
 
@@ -38,3 +50,4 @@ export type ThreadQuestion =
   | { readonly kind: 'requests'; readonly question: RequestQuestion }
   | { readonly kind: 'request'; readonly scope: RequestScope; readonly id: string }
   | { readonly kind: 'choices'; readonly scope: RequestScope }
+  | { readonly kind: 'content'; readonly question: ContentQuestion }

@@ -1,3 +1,4 @@
+import type { ContentQuestion, KeptContent } from '../content/content-question.ts'
 import { nameOfPlace, type LedgerPlace } from '../ledger-place.ts'
 import { LedgerUnavailable } from '../ledger.ts'
 import type { RequestSearch } from './search-requests.ts'
@@ -13,6 +14,8 @@ export interface UseAsker {
   costSince(filter: UseFilter, since: number): Promise<number>
   /** Finds stored requests. Its methods throw as `read` does. */
   readonly requests: RequestSearch
+  /** Content that is kept; `undefined`: there is none. @throws as `read` does */
+  content(question: ContentQuestion): Promise<KeptContent | undefined>
   close(): void
 }
 
@@ -103,6 +106,7 @@ export function useAsker({ place, idleMs = 60_000, answerMs = 10_000 }: UseAsker
       find: (scope, id) => ask({ kind: 'request', scope, id }),
       choices: (scope) => ask({ kind: 'choices', scope }),
     },
+    content: (question) => ask({ kind: 'content', question }),
     close: end,
   }
 }

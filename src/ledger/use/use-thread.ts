@@ -1,3 +1,4 @@
+import type { ContentWriter } from '../content/content-writer.ts'
 import type { KeyReader } from '../postgres/key-reader.ts'
 import { openUse, openUseReaderAt } from './open-use.ts'
 import type { FromThread, ThreadQuestion, ToThread } from './thread-messages.ts'
@@ -5,8 +6,8 @@ import type { UseReader } from './use-reader.ts'
 import type { UseStore } from './use-store.ts'
 
 /**
- * A thread that writes the use, or answers questions for it: it alone waits for the disk. It ends by a message, never
- * by being terminated.
+ * A thread that writes the use or content, or answers questions for them: it alone waits for the disk. It ends by a
+ * message, never by being terminated.
  */
 
 declare const self: Worker
@@ -18,6 +19,7 @@ const holdsMs = 2_000
 let store: UseStore | undefined
 let keys: KeyReader | undefined
 let reader: UseReader | undefined
+let content: ContentWriter | undefined
 let sweeper: Timer | undefined
 let booker: Timer | undefined
 let work: Promise<void> = Promise.resolve()
@@ -58,7 +60,10 @@ async function answer({ id, place, question }: Extract<ToThread, { kind: 'ask' }
   }
 }
 
-async function found({ read, costSince, requests }: UseReader, question: ThreadQuestion): Promise<unknown> {
+async function found(
+  { read, costSince, requests, content: kept }: UseReader,
+  question: ThreadQuestion,
+): Promise<unknown> {
   switch (question.kind) {
     case 'rows':
       return await read(question.question)
@@ -70,7 +75,16 @@ async function found({ read, costSince, requests }: UseReader, question: ThreadQ
       return await requests.find(question.scope, question.id)
     case 'choices':
       return await requests.choices(question.scope)
+    case 'content':
+      return await kept(question.question, Date.now())
   }
+}
+
+/** The code for content is loaded by the first content. */
+async function keep({ place, taken, secrets }: Extract<ToThread, { kind: 'content' }>): Promise<void> {
+  const { openContentWriter } = await import('../content/content-writer.ts')
+  content ??= await openContentWriter(place)
+  send({ kind: 'kept', ...(await content.write(taken, secrets)) })
 }
 
 async function perform(message: ToThread): Promise<void> {
@@ -93,11 +107,14 @@ async function perform(message: ToThread): Promise<void> {
       return store?.setZone(message.zone)
     case 'ask':
       return await answer(message)
+    case 'content':
+      return await keep(message)
     case 'close':
       clearTimeout(sweeper)
       clearTimeout(booker)
       await keys?.close()
       await reader?.close()
+      await content?.close()
       await store?.close()
       // Without a listener the thread ends.
       self.onmessage = null

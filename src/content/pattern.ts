@@ -1,0 +1,402 @@
+/** The pattern is not one of those that {@link compilePattern} accepts. The message completes "allowed: …". */
+export class PatternError extends Error {
+  override readonly name = 'PatternError'
+}
+
+/** A text takes more steps than allowed. */
+export class TooManySteps extends Error {
+  override readonly name = 'TooManySteps'
+}
+
+/** A compiled pattern. */
+export interface Pattern {
+  /** Number of its states: the most steps for one character. */
+  readonly size: number
+  /**
+   * Finds all text that the pattern matches, in one pass.
+   *
+   * @param steps limit of steps
+   * @returns offsets of starts and ends by turns, in their order, without overlaps
+   * @throws {TooManySteps}
+   */
+  find(text: string, steps: Steps): readonly number[]
+}
+
+/** Steps that are left, for several patterns and texts together. */
+export interface Steps {
+  left: number
+}
+
+/** Longest pattern, in characters. */
+export const patternLengthMax = 500
+const statesMax = 1_000
+const depthMax = 20
+
+/** Inclusive ranges of UTF-16 units: first, last, first, last … */
+type Ranges = readonly number[]
+
+type State =
+  | { readonly kind: 'unit'; readonly ranges: Ranges }
+  | { readonly kind: 'split'; readonly other: number }
+  | { readonly kind: 'jump'; readonly to: number }
+  | { readonly kind: 'assert'; readonly holds: (text: string, at: number) => boolean }
+  | { readonly kind: 'match' }
+
+type Node =
+  | { readonly kind: 'unit'; readonly ranges: Ranges }
+  | { readonly kind: 'assert'; readonly holds: (text: string, at: number) => boolean }
+  | { readonly kind: 'sequence' | 'choice'; readonly nodes: readonly Node[] }
+  | { readonly kind: 'repeat'; readonly node: Node; readonly least: number; readonly most: number }
+
+/**
+ * Compiles a pattern in the notation of regular expressions: text, `.`, `\d \w \s` and their opposites, `[a-z]`,
+ * `[^a-z]`, groups, `|`, `* + ? {2,5}`, `\b`, and `^ $` of lines; `(?i)` in front: the case of letters does not matter.
+ * Without look-around and back-references, a text needs at most its length times the size of the pattern in steps.
+ *
+ * @throws {PatternError}
+ */
+export function compilePattern(source: string): Pattern {
+  if (source.length > patternLengthMax) throw new PatternError(`at most ${patternLengthMax} characters`)
+  const isFolded = source.startsWith('(?i)')
+  const states = statesOf(parse(isFolded ? source.slice(4) : source, isFolded))
+  const starts = startUnits(states)
+  return { size: states.length, find: (text, steps) => find(states, starts, text, steps) }
+}
+
+function parse(source: string, isFolded: boolean): Node {
+  let at = 0
+  let depth = 0
+
+  function fail(reason: string): never {
+    throw new PatternError(`a pattern ${reason}, which it is not at character ${at + 1}`)
+  }
+
+  function take(text: string): boolean {
+    if (!source.startsWith(text, at)) return false
+    at += text.length
+    return true
+  }
+
+  function choice(): Node {
+    const nodes = [sequence()]
+    while (take('|')) nodes.push(sequence())
+    return nodes.length === 1 && nodes[0] !== undefined ? nodes[0] : { kind: 'choice', nodes }
+  }
+
+  function sequence(): Node {
+    const nodes: Node[] = []
+    while (at < source.length && source[at] !== '|' && source[at] !== ')') nodes.push(repeated())
+    return { kind: 'sequence', nodes }
+  }
+
+  function repeated(): Node {
+    let node = atom()
+    for (let bounds = repetition(); bounds !== undefined; bounds = repetition()) {
+      if (node.kind === 'repeat' || node.kind === 'assert') fail('without repetitions of a repetition or of a border')
+      node = { kind: 'repeat', node, least: bounds[0], most: bounds[1] }
+      take('?')
+    }
+    return node
+  }
+
+  function repetition(): readonly [number, number] | undefined {
+    if (take('*')) return [0, Infinity]
+    if (take('+')) return [1, Infinity]
+    if (take('?')) return [0, 1]
+    const [whole, first = '', comma, last] = /^\{(\d{1,4})(?:(,)(\d{1,4})?)?\}/.exec(source.slice(at, at + 12)) ?? []
+    if (whole === undefined) return undefined
+    const least = Number(first)
+    const most = comma === undefined ? least : last === undefined ? Infinity : Number(last)
+    if (most < least || most === 0) fail('with repetitions such as {2,5}')
+    at += whole.length
+    return [least, most]
+  }
+
+  function atom(): Node {
+    if (take('(')) return group()
+    if (take('[')) return { kind: 'unit', ranges: set() }
+    if (take('.')) return { kind: 'unit', ranges: opposite([10, 10, 13, 13]) }
+    if (take('^')) return { kind: 'assert', holds: (text, here) => here === 0 || text[here - 1] === '\n' }
+    if (take('$')) return { kind: 'assert', holds: (text, here) => here === text.length || text[here] === '\n' }
+    if (take('\\b')) return { kind: 'assert', holds: isBorder }
+    if (take('\\B')) return { kind: 'assert', holds: (text, here) => !isBorder(text, here) }
+    if (take('\\')) return { kind: 'unit', ranges: folded(escape()) }
+    if ('*+?{}]'.includes(source[at] ?? '')) fail('in which * + ? { } ] are written with \\ in front')
+    const unit = source.charCodeAt(at)
+    at += 1
+    return { kind: 'unit', ranges: folded([unit, unit]) }
+  }
+
+  function group(): Node {
+    if (!take('?:') && source[at] === '?') fail('without look-around and named groups')
+    depth += 1
+    if (depth > depthMax) fail(`with at most ${depthMax} groups in each other`)
+    const node = choice()
+    if (!take(')')) fail('in which each ( has its )')
+    depth -= 1
+    return node
+  }
+
+  function set(): Ranges {
+    const isOpposite = take('^')
+    const ranges: number[] = []
+    if (source[at] === ']') fail('without empty sets')
+    while (!take(']')) {
+      if (at >= source.length) fail('in which each [ has its ]')
+      const first = member()
+      const isRange = source[at] === '-' && source[at + 1] !== ']' && at + 1 < source.length
+      if (!isRange) {
+        ranges.push(...first)
+        continue
+      }
+      at += 1
+      const [from = 0, fromEnd] = first
+      const [to = 0, toEnd] = member()
+      if (from !== fromEnd || to !== toEnd || to < from) fail('with ranges of single characters such as a-z')
+      ranges.push(from, to)
+    }
+    return isOpposite ? opposite(folded(ranges)) : folded(ranges)
+  }
+
+  function member(): Ranges {
+    if (take('\\')) return escape()
+    const unit = source.charCodeAt(at)
+    at += 1
+    return [unit, unit]
+  }
+
+  function escape(): Ranges {
+    const letter = source[at] ?? fail('that does not end with \\')
+    at += 1
+    const known = sets[letter]
+    if (known !== undefined) return known
+    const digits = letter === 'x' ? 2 : letter === 'u' ? 4 : 0
+    if (digits > 0) {
+      const code = source.slice(at, at + digits)
+      if (!/^[0-9a-fA-F]+$/.test(code) || code.length < digits) fail('with codes such as \\x41 and \\u0041')
+      at += digits
+      return [Number.parseInt(code, 16), Number.parseInt(code, 16)]
+    }
+    if (/[0-9A-Za-z]/.test(letter))
+      fail('without back-references, and of the escapes with \\d \\w \\s \\b \\n \\r \\t only')
+    return [letter.charCodeAt(0), letter.charCodeAt(0)]
+  }
+
+  function folded(ranges: Ranges): Ranges {
+    if (!isFolded) return ranges
+    const others: number[] = []
+    for (let index = 0; index < ranges.length; index += 2) {
+      const [first = 0, last = 0] = ranges.slice(index, index + 2)
+      others.push(...shifted(first, last, 'A', 32), ...shifted(first, last, 'a', -32))
+    }
+    return [...ranges, ...others]
+  }
+
+  const node = choice()
+  if (at < source.length) fail('in which each ) has its (')
+  return node
+}
+
+/** The letters of a range that are in the alphabet from `start`, in their other case. */
+function shifted(first: number, last: number, start: string, by: number): Ranges {
+  const from = Math.max(first, start.charCodeAt(0))
+  const to = Math.min(last, start.charCodeAt(0) + 25)
+  return from > to ? [] : [from + by, to + by]
+}
+
+function opposite(ranges: Ranges): Ranges {
+  const pairs: (readonly [number, number])[] = []
+  for (let index = 0; index < ranges.length; index += 2) pairs.push([ranges[index] ?? 0, ranges[index + 1] ?? 0])
+  const result: number[] = []
+  let next = 0
+  for (const [first, last] of pairs.toSorted((one, other) => one[0] - other[0])) {
+    if (first > next) result.push(next, first - 1)
+    next = Math.max(next, last + 1)
+  }
+  if (next <= 0xff_ff) result.push(next, 0xff_ff)
+  return result
+}
+
+const digits: Ranges = [48, 57]
+const words: Ranges = [48, 57, 65, 90, 95, 95, 97, 122]
+const blanks: Ranges = [
+  9, 13, 32, 32, 0xa0, 0xa0, 0x20_00, 0x20_0a, 0x20_28, 0x20_29, 0x20_2f, 0x20_2f, 0x30_00, 0x30_00,
+]
+const sets: Readonly<Record<string, Ranges>> = {
+  d: digits,
+  D: opposite(digits),
+  w: words,
+  W: opposite(words),
+  s: blanks,
+  S: opposite(blanks),
+  n: [10, 10],
+  r: [13, 13],
+  t: [9, 9],
+}
+
+function isBorder(text: string, at: number): boolean {
+  return isWord(text.charCodeAt(at - 1)) !== isWord(text.charCodeAt(at))
+}
+
+/** `NaN` is beyond the text. */
+function isWord(unit: number): boolean {
+  return isIn(words, unit)
+}
+
+function isIn(ranges: Ranges, unit: number): boolean {
+  for (let index = 0; index < ranges.length; index += 2) {
+    if (unit >= (ranges[index] ?? 0) && unit <= (ranges[index + 1] ?? 0)) return true
+  }
+  return false
+}
+
+/** The automaton of a pattern. The state behind a state follows it; a split also goes to its other one. */
+function statesOf(root: Node): readonly State[] {
+  const states: State[] = []
+
+  function add(state: State): number {
+    if (states.length >= statesMax) throw new PatternError(`a pattern with fewer or shorter repetitions and choices`)
+    return states.push(state) - 1
+  }
+
+  function write(node: Node): void {
+    switch (node.kind) {
+      case 'unit':
+      case 'assert':
+        add(node)
+        return
+      case 'sequence':
+        for (const each of node.nodes) write(each)
+        return
+      case 'choice':
+        return writeChoice(node.nodes)
+      case 'repeat':
+        for (let count = 0; count < node.least; count += 1) write(node.node)
+        if (node.most === Infinity) writeLoop(node.node)
+        else writeOptional(node.node, node.most - node.least)
+    }
+  }
+
+  function writeChoice(nodes: readonly Node[]): void {
+    const ends: number[] = []
+    for (const [index, each] of nodes.entries()) {
+      const isLast = index === nodes.length - 1
+      const split = isLast ? -1 : add({ kind: 'split', other: 0 })
+      write(each)
+      if (isLast) break
+      ends.push(add({ kind: 'jump', to: 0 }))
+      states[split] = { kind: 'split', other: states.length }
+    }
+    for (const end of ends) states[end] = { kind: 'jump', to: states.length }
+  }
+
+  function writeLoop(node: Node): void {
+    const split = add({ kind: 'split', other: 0 })
+    write(node)
+    add({ kind: 'jump', to: split })
+    states[split] = { kind: 'split', other: states.length }
+  }
+
+  function writeOptional(node: Node, count: number): void {
+    const splits: number[] = []
+    for (let index = 0; index < count; index += 1) {
+      splits.push(add({ kind: 'split', other: 0 }))
+      write(node)
+    }
+    for (const split of splits) states[split] = { kind: 'split', other: states.length }
+  }
+
+  write(root)
+  add({ kind: 'match' })
+  return states
+}
+
+/** For each ASCII character, whether a match may begin with it. Others always may. */
+function startUnits(states: readonly State[]): Uint8Array {
+  const may = new Uint8Array(128)
+  const seen = new Set<number>()
+  const open = [0]
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    if (seen.has(at)) continue
+    seen.add(at)
+    const state = states[at]
+    if (state?.kind === 'unit') for (let unit = 0; unit < 128; unit += 1) if (isIn(state.ranges, unit)) may[unit] = 1
+    if (state?.kind === 'split') open.push(state.other)
+    if (state?.kind === 'jump') open.push(state.to)
+    if (state?.kind === 'split' || state?.kind === 'assert') open.push(at + 1)
+  }
+  return may
+}
+
+/**
+ * Follows all matches at the same time. Of those in one state only the one that began first goes on: it covers the
+ * others.
+ */
+function find(states: readonly State[], starts: Uint8Array, text: string, steps: Steps): readonly number[] {
+  const found: number[] = []
+  const marks = new Int32Array(states.length).fill(-1)
+  let current: number[] = []
+  let currentStarts: number[] = []
+  let next: number[] = []
+  let nextStarts: number[] = []
+  const open: number[] = []
+
+  /** Adds the states that are reached without a character. */
+  function enter(first: number, start: number, at: number): void {
+    open.push(first)
+    for (let state = open.pop(); state !== undefined; state = open.pop()) {
+      if (marks[state] === at) continue
+      marks[state] = at
+      steps.left -= 1
+      const facts = states[state]
+      switch (facts?.kind) {
+        case 'unit':
+          next.push(state)
+          nextStarts.push(start)
+          break
+        case 'split':
+          open.push(facts.other, state + 1)
+          break
+        case 'jump':
+          open.push(facts.to)
+          break
+        case 'assert':
+          if (facts.holds(text, at)) open.push(state + 1)
+          break
+        case 'match':
+          cover(found, start, at)
+          break
+        case undefined:
+      }
+    }
+    if (steps.left < 0) throw new TooManySteps()
+  }
+
+  for (let at = 0; at <= text.length; at += 1) {
+    const unit = text.charCodeAt(at)
+    // The states at this place were found when the character before was read.
+    if (unit >= 128 || starts[unit] === 1) enter(0, at, at)
+    if (next.length === 0) continue
+    ;[current, next] = [next, current]
+    ;[currentStarts, nextStarts] = [nextStarts, currentStarts]
+    next.length = 0
+    nextStarts.length = 0
+    for (const [index, state] of current.entries()) {
+      const facts = states[state]
+      if (facts?.kind === 'unit' && isIn(facts.ranges, unit)) enter(state + 1, currentStarts[index] ?? at, at + 1)
+    }
+    steps.left -= current.length
+  }
+  return found
+}
+
+/** Adds a match that ends behind all others, and takes in those that it overlaps. */
+function cover(found: number[], start: number, end: number): void {
+  if (start === end) return
+  let from = start
+  while (found.length > 0 && (found.at(-1) ?? 0) >= from) {
+    from = Math.min(from, found.at(-2) ?? from)
+    found.length -= 2
+  }
+  found.push(from, end)
+}

@@ -1,0 +1,113 @@
+import { Buffer } from 'node:buffer'
+import { isRecord, type JsonObject } from '../base/json-value.ts'
+import { mediaText, textWithoutMedia } from './media-text.ts'
+import { callText } from './readable-text.ts'
+
+/**
+ * The text of a stream. @param pieces new text of the first choice, and the JSON of events with other content, in their
+ * order
+ */
+export function streamedText(pieces: readonly (string | Uint8Array)[]): string {
+  const text = labelledText()
+  for (const piece of pieces) {
+    if (typeof piece === 'string') text.add('', piece)
+    else addEvent(parsed(piece), text)
+  }
+  return text.whole()
+}
+
+interface LabelledText {
+  /** Adds text behind what has the same label. Empty: the answer itself. */
+  add(label: string, text: string): void
+  /** Begins a call of a tool. */
+  call(name: string): void
+  whole(): string
+}
+
+function labelledText(): LabelledText {
+  const pieces: string[] = []
+  let last = ''
+
+  function begin(label: string, head: string): void {
+    if (pieces.length > 0) pieces.push('\n\n')
+    pieces.push(head)
+    last = label
+  }
+
+  return {
+    add(label, text) {
+      if (text === '') return
+      if (label !== last) begin(label, label === '' ? '[answer]\n' : `[${label}]\n`)
+      pieces.push(text)
+    },
+    call: (name) => begin('call', `[call ${name}] `),
+    whole: () => pieces.join(''),
+  }
+}
+
+/** Adds what an event of any format has beyond text of the first choice. */
+function addEvent(event: JsonObject, text: LabelledText): void {
+  for (const choice of recordsOf(event['choices'])) addChoice(choice, text)
+  for (const candidate of recordsOf(event['candidates'])) addCandidate(candidate, text)
+  const { delta, content_block: block, item, type } = event
+  if (isRecord(block) && typeof block['name'] === 'string') text.call(block['name'])
+  if (isRecord(item) && type === 'response.output_item.added' && typeof item['name'] === 'string')
+    text.call(item['name'])
+  if (typeof delta === 'string') text.add(labelOf(String(type)), delta)
+  else if (isRecord(delta)) addDelta(delta, text)
+  for (const member of ['b64_json', 'audio'])
+    if (typeof event[member] === 'string') text.add('media', `${mediaText(Buffer.from(event[member], 'base64'), '')}\n`)
+}
+
+function labelOf(type: string): string {
+  if (type.includes('reasoning')) return 'reasoning'
+  if (type.includes('call')) return 'call'
+  return type.includes('refusal') ? 'refusal' : ''
+}
+
+function addChoice({ index, delta, text: plain }: JsonObject, text: LabelledText): void {
+  const label = typeof index === 'number' && index > 0 ? `choice ${index + 1}` : ''
+  if (typeof plain === 'string') text.add(label, plain)
+  if (!isRecord(delta)) return
+  if (label !== '' && typeof delta['content'] === 'string') text.add(label, delta['content'])
+  addDelta(delta, text)
+}
+
+/** New content of chat completions and of Anthropic's Messages. */
+function addDelta(delta: JsonObject, text: LabelledText): void {
+  for (const member of ['reasoning_content', 'reasoning', 'thinking'])
+    if (typeof delta[member] === 'string') text.add('reasoning', delta[member])
+  if (typeof delta['refusal'] === 'string') text.add('refusal', delta['refusal'])
+  if (typeof delta['partial_json'] === 'string') text.add('call', delta['partial_json'])
+  for (const { function: called } of recordsOf(delta['tool_calls'])) {
+    if (!isRecord(called)) continue
+    if (typeof called['name'] === 'string' && called['name'] !== '') text.call(called['name'])
+    if (typeof called['arguments'] === 'string') text.add('call', called['arguments'])
+  }
+  const { audio } = delta
+  if (isRecord(audio) && typeof audio['transcript'] === 'string') text.add('transcript', audio['transcript'])
+}
+
+function addCandidate({ index, content }: JsonObject, text: LabelledText): void {
+  const label = typeof index === 'number' && index > 0 ? `choice ${index + 1}` : ''
+  for (const part of recordsOf(isRecord(content) ? content['parts'] : undefined)) {
+    const { functionCall, inlineData } = part
+    if (isRecord(functionCall)) text.add('calls', `${callText(functionCall)}\n`)
+    if (isRecord(inlineData)) text.add('media', `${textWithoutMedia(String(inlineData['data'] ?? ''), 'data')}\n`)
+    if (typeof part['text'] === 'string' && (part['thought'] === true || label !== ''))
+      text.add(part['thought'] === true ? 'reasoning' : label, part['text'])
+  }
+}
+
+function recordsOf(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isRecord) : []
+}
+
+function parsed(bytes: Uint8Array): JsonObject {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes))
+    return isRecord(value) ? value : {}
+  } catch {
+    return {} // It has no text.
+  }
+}
