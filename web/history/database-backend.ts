@@ -5,35 +5,59 @@ import { readChunk, type Connection, type HistoryDatabase, type HistorySchema } 
 import { headOf, inOrder } from './heads.ts'
 import type { HistoryBackend } from './history-backend.ts'
 import { ConversationRemoved } from './history-error.ts'
-import { parseConversation, parseDraft, parseHead, type Parsed } from './parse-conversation.ts'
+import { knownHeads } from './known-heads.ts'
+import { parseConversation, parseDraft, parseHead, plainHead, type Parsed } from './parse-conversation.ts'
 import { writePictures, withoutData, keysOf, readPictures, withPictures } from './pictures.ts'
 import { wordFolder } from './search.ts'
+import type { OpenSegment } from './word-index.ts'
 
 type Bodies = IDBPTransaction<HistorySchema, ('bodies' | 'pictures')[]>
 
-const everything = ['heads', 'bodies', 'words', 'pictures', 'drafts'] as const
+const everything = ['heads', 'bodies', 'words', 'segments', 'pictures', 'drafts'] as const
 
 /**
  * A backend in a user's database. Heads are separate from bodies, for a fast list; images are separate, so they are
  * written once; searched words are separate, so a search reads only them. Damaged records are left out.
  */
 export function databaseBackend({ use, close }: Connection): HistoryBackend {
-  const folded = wordFolder()
+  const folded = wordFolder(),
+    known = knownHeads(),
+    segments = new Map<number, OpenSegment | undefined>()
+  const headAt = async (database: HistoryDatabase, id: string): Promise<ConversationHead | undefined> =>
+    valueOf(parseHead(await database.get('heads', id)))
   return {
-    heads: () => use(readHeads),
-    head: (id) => use(async (database) => valueOf(parseHead(await database.get('heads', id)))),
+    heads: () => use((database) => known.readAll(() => readHeads(database))),
+    head: (id) => use((database) => headAt(database, id)),
     get: (id) => use((database) => readBody(database.transaction(['bodies', 'pictures']), id)),
-    put: (conversation, mustExist) => use((database) => write(database, conversation, folded(conversation), mustExist)),
-    amend: (id, changes) => use((database) => amend(database, id, changes)),
-    remove: (id) => use((database) => erase(database, id)),
-    clear: () =>
+    async put(conversation, mustExist) {
+      await use((database) => write(database, conversation, folded(conversation), mustExist))
+      known.set(conversation.id, headOf(conversation))
+    },
+    amend: (id, changes) =>
       use(async (database) => {
+        await amend(database, id, changes)
+        known.set(id, await headAt(database, id))
+      }),
+    async remove(id) {
+      await use((database) => erase(database, id))
+      known.set(id, undefined)
+    },
+    async clear() {
+      await use(async (database) => {
         const transaction = database.transaction(everything, 'readwrite')
         await Promise.all([...everything.map((name) => transaction.objectStore(name).clear()), transaction.done])
-      }),
+      })
+      known.forget()
+    },
+    changed(id) {
+      if (id === '') known.forget()
+      else void use(async (database) => known.set(id, await headAt(database, id))).catch(known.forget)
+    },
     async search(words, limit) {
       const { findAll } = await import('./find-conversations.ts')
-      return await use((database) => findAll(database, readHeads, words, limit))
+      return await use(async (database) =>
+        findAll({ database, heads: await known.all(() => readHeads(database)), segments, words, limit }),
+      )
     },
     all: () => use(readAll),
     draft: (id) => use((database) => readDraft(database, id)),
@@ -47,11 +71,15 @@ function valueOf<Value>(parsed: Parsed<Value>): Value | undefined {
 }
 
 async function readHeads(database: HistoryDatabase): Promise<readonly ConversationHead[]> {
-  const records = await database.getAll('heads')
-  const heads = await Promise.all(
-    records.map(async (record) => valueOf(parseHead(record)) ?? headFromBody(database, record.id)),
-  )
-  return heads.filter((head) => head !== undefined).toSorted(inOrder)
+  const heads: ConversationHead[] = [],
+    damaged: string[] = []
+  for (const record of await database.getAll('heads')) {
+    const head = plainHead(record) ?? valueOf(parseHead(record))
+    if (head === undefined) damaged.push(record.id)
+    else heads.push(head)
+  }
+  const derived = await Promise.all(damaged.map((id) => headFromBody(database, id)))
+  return [...heads, ...derived.filter((head) => head !== undefined)].toSorted(inOrder)
 }
 
 /** Derives a head from the body, when the stored head is damaged. */
@@ -141,7 +169,8 @@ async function erase(database: HistoryDatabase, id: string): Promise<void> {
   const transaction = database.transaction(everything, 'readwrite')
   const pictures = transaction.objectStore('pictures')
   await Promise.all([
-    ...(['heads', 'bodies', 'words', 'drafts'] as const).map((name) => transaction.objectStore(name).delete(id)),
+    ...(['heads', 'bodies', 'drafts'] as const).map((name) => transaction.objectStore(name).delete(id)),
+    transaction.objectStore('words').put({ id, words: '', isGone: true }),
     pictures.delete(keysOf(id)),
     pictures.delete(keysOf(draftOwner(id))),
     transaction.done,

@@ -9,8 +9,13 @@ export interface HistorySchema extends DBSchema {
   bodies: { key: string; value: { readonly id: string } }
   /** By owner and image id: the data URL. */
   pictures: { key: [string, string]; value: unknown }
-  /** By conversation: the searched words of its messages (`wordFolder` of search.ts). */
-  words: { key: string; value: { readonly id: string; readonly words: unknown } }
+  /**
+   * By conversation: the searched words of its messages (`wordFolder` of search.ts), until they are in a segment. They
+   * replace those in a segment. `isGone`: the conversation was removed, and a segment may have its words.
+   */
+  words: { key: string; value: { readonly id: string; readonly words: unknown; readonly isGone?: boolean } }
+  /** The index of words, in parts (word-index.ts). Their keys are never used again. */
+  segments: { key: number; value: unknown }
   /** By conversation. */
   drafts: { key: string; value: unknown }
 }
@@ -35,6 +40,8 @@ export const upgrades: readonly Upgrade[] = [
   },
   // Bodies may be trees, which older pages must not read or write. This one reads both forms.
   () => undefined,
+  // Words move into segments, which older pages do not search.
+  (database) => void database.createObjectStore('segments', { autoIncrement: true }),
 ]
 
 /** A connection to a database. It reopens when the browser has closed it. */

@@ -153,6 +153,7 @@ export function backendWithFallback({ opening, patience, fallback, onFault }: Fa
       ),
     draft: (id) => readFirst((backend) => backend.draft(id)),
     putDraft: (id, draft) => afterReady(() => putDraft(id, draft)),
+    changed: (id) => durable?.changed?.(id),
     close() {
       isClosed = true
       durable?.close()

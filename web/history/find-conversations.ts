@@ -1,20 +1,27 @@
+import type { IDBPObjectStore } from 'idb'
 import { isRecord } from '../../src/base/json-value.ts'
 import type { ConversationHead, SearchHit } from './conversation.ts'
-import { readChunk, type HistoryDatabase } from './database.ts'
+import { readChunk, type HistoryDatabase, type HistorySchema } from './database.ts'
 import { fold } from './fold.ts'
 import { byTime } from './heads.ts'
 import { hitIn, type Searched } from './search-hit.ts'
 import { hasAll } from './search.ts'
+import { openSegment, type OpenSegment } from './word-index.ts'
 
-/** Searches a database. Reads the words of all conversations in chunks, and the bodies of matches only. */
-export async function findAll(
-  database: HistoryDatabase,
-  readHeads: (database: HistoryDatabase) => Promise<readonly ConversationHead[]>,
-  words: readonly string[],
-  limit: number,
-): Promise<readonly SearchHit[]> {
-  const heads = await readHeads(database)
-  const ids = await matching(database, new Map(heads.map(({ id, title }) => [id, fold(title)])), words)
+/** Options of {@link findAll}. */
+export interface FindOptions {
+  readonly database: HistoryDatabase
+  readonly heads: readonly ConversationHead[]
+  /** Segments of the index that were read before, by their keys. */
+  readonly segments: Map<number, OpenSegment | undefined>
+  /** From `wordsOf`. */
+  readonly words: readonly string[]
+  readonly limit: number
+}
+
+/** Searches a database: the index of words, the words that are not in it yet, and the bodies of matches only. */
+export async function findAll({ database, heads, segments, words, limit }: FindOptions): Promise<readonly SearchHit[]> {
+  const ids = await matching(database, new Map(heads.map((head) => [head.id, foldedTitle(head)])), segments, words)
   const shown = heads
     .filter(({ id }) => ids.has(id))
     .toSorted(byTime)
@@ -25,21 +32,57 @@ export async function findAll(
   )
 }
 
+const titles = new WeakMap<ConversationHead, string>()
+
+function foldedTitle(head: ConversationHead): string {
+  const known = titles.get(head) ?? fold(head.title)
+  titles.set(head, known)
+  return known
+}
+
 async function matching(
   database: HistoryDatabase,
-  titles: ReadonlyMap<string, string>,
+  titleOf: ReadonlyMap<string, string>,
+  segments: FindOptions['segments'],
   wanted: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const found = new Set<string>()
+  const found = new Set<string>(),
+    seen = new Set<string>()
+  // One transaction: words may be moving into a segment.
+  const transaction = database.transaction(['words', 'segments'])
+  await readSegments(transaction.objectStore('segments'), segments)
   let range: IDBKeyRange | undefined
   for (;;) {
-    const records = await database.getAll('words', range, readChunk)
-    for (const { id, words: text } of records)
-      if (hasAll(titles.get(id) ?? '', typeof text === 'string' ? text : '', wanted)) found.add(id)
+    const records = await transaction.objectStore('words').getAll(range, readChunk)
+    for (const { id, words: text } of records) {
+      seen.add(id)
+      if (hasAll(titleOf.get(id) ?? '', typeof text === 'string' ? text : '', wanted)) found.add(id)
+    }
     const last = records.at(-1)
-    if (last === undefined || records.length < readChunk) return found
+    if (last === undefined || records.length < readChunk) break
     range = IDBKeyRange.lowerBound(last.id, true)
   }
+  for (const segment of segments.values()) {
+    const marks = wanted.map((word) => ({ word, places: segment?.find(word) }))
+    segment?.ids.forEach((id, place) => {
+      const title = titleOf.get(id)
+      if (title === undefined || seen.has(id)) return
+      if (marks.every(({ word, places }) => places?.[place] === 1 || title.includes(word))) found.add(id)
+    })
+  }
+  return found
+}
+
+/** Reads the segments that are new, and drops those that are gone. */
+async function readSegments(
+  store: IDBPObjectStore<HistorySchema, ('words' | 'segments')[], 'segments'>,
+  segments: FindOptions['segments'],
+): Promise<void> {
+  const keys = await store.getAllKeys()
+  for (const key of [...segments.keys()]) if (!keys.includes(key)) segments.delete(key)
+  await Promise.all(
+    keys.filter((key) => !segments.has(key)).map(async (key) => segments.set(key, openSegment(await store.get(key)))),
+  )
 }
 
 function searchedOf(title: string, body: unknown): Searched {

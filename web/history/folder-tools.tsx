@@ -81,7 +81,7 @@ function MoveDialog({ head, folders, onClose, onChoose }: MoveDialogProps): Reac
       first={folders.length === 0 ? field : firstFolder}
     >
       {folders.length === 0 ? null : (
-        <ul aria-label={say.folders.all} className="m-0 mb-4 flex max-h-64 flex-col gap-1 overflow-y-auto p-0.5">
+        <ul aria-label={say.folders.all} className="m-0 mb-4 flex max-h-64 flex-col gap-1 overflow-y-auto p-1">
           {folders.map((folder, index) => (
             <li key={folder} className="list-none">
               <Button

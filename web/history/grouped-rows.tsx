@@ -85,7 +85,10 @@ function GroupOfRows({ group, count, sizes, seen, context }: GroupOfRowsProps): 
           />
         </div>
       )}
-      <ul className="relative m-0 p-0" style={{ height: group.heads.length * sizes.row }}>
+      <ul
+        className={`relative my-0 mr-0 p-0 ${group.folder === undefined ? 'ml-0' : 'ml-6'}`}
+        style={{ height: group.heads.length * sizes.row }}
+      >
         {indexes.map((index) => {
           const head = group.heads[index]
           return head === undefined ? null : (

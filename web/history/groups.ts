@@ -34,13 +34,17 @@ export function groupsOf(
   const today = dayOf(now, 0),
     yesterday = dayOf(now, -1),
     monday = dayOf(now, -((now.getDay() + 6) % 7))
-  const months = new Map<number, string>()
-  /** Formats each month once, since formatting is slow. */
+  let from = 0,
+    to = 0,
+    label = ''
+  /** Formats a month once for all conversations in a row, since formatting is slow. */
   function monthOf(time: number): string {
-    const date = new Date(time),
-      number = date.getFullYear() * 12 + date.getMonth()
-    const label = months.get(number) ?? month.format(time)
-    months.set(number, label)
+    if (time < from || time >= to) {
+      const date = new Date(time)
+      from = new Date(date.getFullYear(), date.getMonth()).getTime()
+      to = new Date(date.getFullYear(), date.getMonth() + 1).getTime()
+      label = month.format(time)
+    }
     return label
   }
   function labelOf({ isPinned, updated }: ConversationHead): string {

@@ -15,6 +15,8 @@ export function historyStore(
   /** Ids that this tab has read or written. If one is missing, it was removed. */
   const knownIds = new Set<string>()
 
+  channel.subscribe((id) => backend.changed?.(id))
+
   async function write(conversation: Conversation, mustExist: boolean): Promise<void> {
     const parsed = parseConversation(conversation)
     if (parsed.kind === 'damaged') throw new InvalidConversation(parsed.why)

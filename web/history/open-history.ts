@@ -14,6 +14,8 @@ export interface OpenOptions {
   readonly connection?: Connection
   /** Resolves when the wait is over. */
   readonly patience?: Promise<void>
+  /** Whether to index words when the page has been open for a while. */
+  readonly indexes?: boolean
 }
 
 /**
@@ -24,7 +26,11 @@ export interface OpenOptions {
  */
 export async function openHistory(
   userId: string,
-  { connection = connectionTo(`svc-${userId}`), patience: wait = waited() }: OpenOptions = {},
+  {
+    connection = connectionTo(`svc-${userId}`),
+    patience: wait = waited(),
+    indexes = typeof window !== 'undefined',
+  }: OpenOptions = {},
 ): Promise<HistoryStore> {
   const changed = changes(`svc-history-${userId}`)
   let fault: HistoryFault | undefined
@@ -37,10 +43,24 @@ export async function openHistory(
       changed.publishLocally('')
     },
   })
+  if (indexes) void indexLater(connection)
   return historyStore(backend, changed, () => fault)
 }
 
 /** Waits in steps: a busy page that cannot yet process the opened database gets more time. */
 async function waited(): Promise<void> {
   for (let step = 0; step < patience.steps; step++) await new Promise((resolve) => setTimeout(resolve, patience.stepMs))
+}
+
+const indexAfterMs = 5_000
+
+/** Indexes words while the page is open. Without an index, a search reads more. */
+async function indexLater(connection: Connection): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, indexAfterMs))
+  try {
+    const { indexWords } = await import('./index-words.ts')
+    await connection.use((database) => indexWords(database))
+  } catch {
+    // No storage, or no network.
+  }
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { TrailEntry } from '../../src/http/page/page-api.ts'
 import type { AnswerError, AssistantMessage, Parameters, Provenance } from './conversation.ts'
-import { conversationSizeMax, parseConversation, parseDraft, parseHead } from './parse-conversation.ts'
+import { conversationSizeMax, parseConversation, parseDraft, parseHead, plainHead } from './parse-conversation.ts'
 import { conversationOf, questionOf } from './testing.ts'
 
 const good = conversationOf()
@@ -265,4 +265,28 @@ describe('a conversation', () => {
       { numRuns: 500 },
     )
   })
+})
+
+test('a plain head is what the parser reads', () => {
+  const head = fc.record(
+    {
+      id: fc.oneof(fc.constantFrom('a', 'new', '', 'a b'), fc.anything()),
+      title: fc.oneof(fc.string(), fc.constant('x'.repeat(1_001)), fc.anything()),
+      isPinned: fc.oneof(fc.boolean(), fc.anything()),
+      folder: fc.oneof(fc.constantFrom(undefined, '', 'F', 'x'.repeat(101)), fc.anything()),
+      created: fc.oneof(fc.nat(), fc.double()),
+      updated: fc.oneof(fc.nat(), fc.constant(8.65e15)),
+      messageCount: fc.oneof(fc.nat(), fc.anything()),
+      other: fc.anything(),
+    },
+    { requiredKeys: ['id', 'title', 'isPinned', 'created', 'updated'] },
+  )
+  fc.assert(
+    fc.property(head, (value) => {
+      const plain = plainHead(value)
+      if (plain !== undefined) expect(parseHead(value)).toEqual({ kind: 'ok', value: plain })
+    }),
+  )
+  const good = { id: 'a', title: '', isPinned: true, folder: 'F', created: 1, updated: 2, messageCount: 3 }
+  expect(plainHead({ ...good, other: 1 })).toEqual(good)
 })

@@ -1,3 +1,4 @@
+import { isRecord } from '../../src/base/json-value.ts'
 import type { TrailEntry } from '../../src/http/page/page-api.ts'
 import { formatCount } from '../texts/count.ts'
 import { say } from '../texts/say.ts'
@@ -49,6 +50,38 @@ export function parseConversation(value: unknown): Parsed<Conversation> {
 /** Parses the head of a conversation. Never throws. */
 export function parseHead(value: unknown): Parsed<ConversationHead> {
   return parsed(head, value)
+}
+
+/**
+ * Returns a head if it is valid beyond doubt, and `undefined` if {@link parseHead} must decide. Ten times as fast, for
+ * lists of thousands.
+ */
+export function plainHead(value: unknown): ConversationHead | undefined {
+  if (!isRecord(value)) return undefined
+  const { id, title, isPinned, folder, created, updated, messageCount } = value
+  return isTextWithin(id, 64) &&
+    isId(id) &&
+    isTextWithin(title, titleLengthMax) &&
+    typeof isPinned === 'boolean' &&
+    isFolder(folder) &&
+    isPlainNumber(created) &&
+    isPlainNumber(updated) &&
+    isPlainNumber(messageCount)
+    ? { id, title, isPinned, ...(folder === undefined ? {} : { folder }), created, updated, messageCount }
+    : undefined
+}
+
+function isTextWithin(value: unknown, lengthMax: number): value is string {
+  return typeof value === 'string' && value.length <= lengthMax
+}
+
+function isFolder(value: unknown): value is string | undefined {
+  return value === undefined || (value !== '' && isTextWithin(value, folderLengthMax))
+}
+
+/** A time or a count, and not 0, whose sign {@link parseHead} removes. */
+function isPlainNumber(value: unknown): value is number {
+  return typeof value === 'number' && value > 0 && value <= 8.64e15
 }
 
 /** Parses the name of a folder. Never throws. @param value absent: none */
