@@ -130,4 +130,112 @@ describeInChromium('with markup or marks of direction in them', () => {
       expect(await rig.harm(person, tab)).toEqual(noHarm)
     }
   }, 20_000)
+
+  test('names and texts of attached files are text, in the message, in a question and in its file', async () => {
+    const markup = '<img src=x onerror=window.hostileRan=1>'
+    const folder = await mkdtemp(join(tmpdir(), 'svc-hostile-'))
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg" onload="window.hostileRan=1"><script>1</script></svg>`
+    const files = [`${markup}.txt`, '\u202Etxt.svg', '"onload="window.hostileRan=1".html', '```\n# x.md']
+    const paths = files.map((name) => join(folder, name))
+    for (const path of paths)
+      await writeFile(
+        path,
+        `${svg}\n\`\`\`\n${hostileTexts(rig.decoy)
+          .join('\n\n')
+          .replaceAll(/[\0-\x08\x0b-\x1f]/g, '')}`,
+      )
+    await openConversation(tab, rig.service.url)
+    await tab.setFiles('input[aria-label="Files"]', paths)
+    await tab.until(`document.querySelectorAll('form ul[aria-label="Files"] li').length === ${files.length}`)
+    await converse(tab, 'Read them')
+    await rm(folder, { recursive: true })
+    await tab.click('article ul[aria-label="Files"] button >> nth=0')
+    await tab.waitFor('dialog >> text=<svg xmlns')
+    expect(await rig.harm(person, tab)).toEqual(noHarm)
+  }, 20_000)
+
+  test('presets, folders and tool calls of imports are text, where they are listed, used and edited', async () => {
+    const markup = '<img src=x onerror=window.hostileRan=1>'
+    const all = `${markup} [a](javascript:window.hostileRan=1) {{${markup}}} \u202E`
+    const shared = { description: all, system: all, prompt: all, model: markup, parameters: { temperature: 0 } }
+    const presets = join(rig.service.home, 'presets.json')
+    await writeFile(presets, JSON.stringify({ presets: { bad: shared } }))
+    await openConversation(tab, rig.service.url)
+    await tab.fill('#message', '/')
+    await tab.waitFor('[role="option"] >> text=bad')
+    await tab.press('Enter')
+    await tab.until(`document.querySelector('#message').value.startsWith('<img')`)
+    await tab.press('Control+.')
+    await tab.waitFor('dialog >> text=bad')
+    expect(await rig.harm(person, tab)).toEqual(noHarm)
+    await tab.press('Escape')
+    await rm(presets)
+    const conversation = {
+      id: 'kept',
+      title: 'kept',
+      folder: markup,
+      isTitled: true,
+      isPinned: false,
+      created: 1,
+      updated: 1,
+      settings: { model: markup, system: markup, parameters: { stop: [markup] } },
+      messages: [
+        { role: 'user', id: 'k1', time: 1, text: markup, images: [] },
+        {
+          role: 'assistant',
+          id: 'k2',
+          time: 2,
+          text: all,
+          reasoning: all,
+          status: 'failed',
+          error: { kind: 'wire', status: 400, type: markup, code: markup, param: markup, message: all },
+          finishReason: markup,
+          logprobs: [{ token: markup, logprob: -1, top: [] }],
+          provenance: {
+            requestId: markup,
+            provider: markup,
+            model: markup,
+            trail: [{ provider: markup, failure: markup, status: 400, ms: 1 }],
+          },
+        },
+      ],
+    }
+    const folder = await mkdtemp(join(tmpdir(), 'svc-hostile-')),
+      path = join(folder, 'kept.json')
+    await writeFile(
+      path,
+      JSON.stringify({ format: 'svc-conversations', version: 1, exported: '', conversations: [conversation] }),
+    )
+    await tab.setFiles(`${list} >> input[type=file]`, [path])
+    await tab.waitFor('dialog >> text=kept.json')
+    await tab.press('Escape')
+    await rm(folder, { recursive: true })
+    await tab.goto(`${rig.service.url}/#/chat/kept`)
+    await tab.click('[role="alert"] summary')
+    await tab.waitFor(`[role="alert"] >> text=${markup}`)
+    expect(await tab.evaluate(fits)).toBe(true)
+  }, 20_000)
+
+  test('the names, address and picture of a person, and of the service, are text', async () => {
+    const markup = '<img src=x onerror=window.hostileRan=1>'
+    const user = {
+      id: markup,
+      userName: `${markup} \u202Edesrever`,
+      displayName: `${markup} "onload="window.hostileRan=1`,
+      email: `${markup}@x.test`,
+    }
+    for (const avatarUrl of [
+      'javascript:window.hostileRan=1',
+      'data:text/html,<script>parent.hostileRan=1</script>',
+      `${rig.decoy}/avatar.png`,
+    ]) {
+      const boot = { version: '1', isClosed: false, isOwner: false, user: { ...user, avatarUrl }, parts: [] }
+      await person.answer('**/api/boot', { contentType: 'application/json', body: JSON.stringify(boot) })
+      await tab.goto(`${rig.service.url}/`)
+      await tab.reload()
+      await tab.click('[aria-label^="Account of"]')
+      await tab.waitFor(`text=${markup}@x.test`)
+      expect(await rig.harm(person, tab)).toEqual(noHarm)
+    }
+  }, 20_000)
 })

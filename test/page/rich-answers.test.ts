@@ -119,7 +119,10 @@ describeInChromium('a block of code', () => {
     await answer(
       documents.map((each) => `\`\`\`${each.startsWith('<svg') ? 'svg' : 'html'}\n${each}\n\`\`\``).join('\n\n'),
     )
-    await tab.evaluate(`addEventListener('message', () => window.hostileRan = 1)`)
+    // Frames report their heights.
+    await tab.evaluate(
+      `addEventListener('message', ({ data }) => { if (typeof data !== 'number') window.hostileRan = 1 })`,
+    )
     const previews = `[...document.querySelectorAll('button')].filter(({ textContent }) => textContent === 'Preview')`
     await tab.until(`${previews}.length === ${documents.length}`)
     await tab.evaluate(`for (const each of ${previews}) each.click()`)
@@ -136,6 +139,7 @@ describeInChromium('a block of code', () => {
     await tab.click('button >> text="Preview"')
     await tab.waitFor('iframe >> internal:control=enter-frame >> h1')
     await tab.waitFor('text=Scripts do not run in the preview.')
+    await tab.until(`(({ clientHeight }) => clientHeight > 60 && clientHeight < 200)(document.querySelector('iframe'))`)
     expect(await violationsOf(tab)).toEqual([])
   })
 
@@ -151,6 +155,7 @@ describeInChromium('a block of code', () => {
 describeInChromium('a conversation saved as HTML', () => {
   test('has formulas, colours and footnotes, and neither scripts nor requests', async () => {
     await answer(`$x^2$[^1]\n\n\`\`\`js\nconst a = 1\n\`\`\`\n\n[^1]: Note\n\n${hostileTexts(rig.decoy).join('\n\n')}`)
+    await tab.until(`document.querySelector('[aria-label="More for Tell me"]') !== null`)
     await tab.evaluate(`document.querySelector('[aria-label="More for Tell me"]').click()`)
     const { name, text } = await tab.download('[role="menuitem"]:visible:has-text("Export as HTML")')
     expect(name).toBe('tell-me.html')

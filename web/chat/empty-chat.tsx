@@ -28,7 +28,7 @@ export function EmptyChat({ name, onPrompt, models }: EmptyChatProps): ReactNode
         {name === '' ? say.chat.greeting : say.chat.greetingTo(name)}
       </h2>
       {models?.notice === undefined ? null : <FaultsNotice notice={models.notice} file={models.file} />}
-      {models === undefined ? null : models.isEchoOnly ? (
+      {models === undefined || models.models.length === 0 ? null : models.isEchoOnly ? (
         <FirstUse file={models.file}>{examplePrompts}</FirstUse>
       ) : (
         examplePrompts

@@ -4,7 +4,7 @@ import { isOffered } from '../models/describe-model.ts'
 import type { ModelsState } from '../models/models-store.ts'
 import { openModelPicker } from '../models/picker-registry.ts'
 import { say } from '../texts/say.ts'
-import { Button } from '../ui/button.tsx'
+import { Button, ButtonLink } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 
 /** Props of {@link ModelsNotice}. */
@@ -39,15 +39,17 @@ export const ModelsNotice = memo(function ModelsNotice({ state, model, onRefresh
         kind="warn"
         title={say.chat.noModels}
         actions={
-          <Button icon="retry" onClick={() => void onRefresh()}>
-            {say.chat.lookAgain}
-          </Button>
+          <>
+            <ButtonLink href={hrefOf({ view: 'providers' })} variant="primary">
+              {say.common.lookAtProviders}
+            </ButtonLink>
+            <Button icon="retry" onClick={() => void onRefresh()}>
+              {say.chat.lookAgain}
+            </Button>
+          </>
         }
       >
-        {say.chat.noModelsAdvice}{' '}
-        <a href={hrefOf({ view: 'providers' })} className="text-accent underline">
-          {say.common.lookAtProviders}
-        </a>
+        {say.chat.noModelsAdvice}
       </Notice>
     )
   }

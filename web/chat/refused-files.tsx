@@ -13,7 +13,7 @@ export function RefusedFiles({ attachments: { refused, dismiss } }: { readonly a
         <ul className="pr-8">
           {refused.map(({ name, why }, index) => (
             <li key={index}>
-              {name}: {why}
+              <bdi>{name}</bdi>: {why}
             </li>
           ))}
         </ul>

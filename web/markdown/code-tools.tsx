@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { saveFile } from '../history/save-file.ts'
 import { say } from '../texts/say.ts'
 import { IconButton } from '../ui/button.tsx'
@@ -49,21 +49,40 @@ export function CodeTools({
   )
 }
 
-/** Shows HTML or SVG in a frame that runs no script and loads nothing (src/http/page/preview.ts). */
+/** Bounds of the height of a preview, in pixels. */
+const previewMin = 48,
+  previewMax = 384
+
+/**
+ * Shows HTML or SVG in a frame that runs no script and loads nothing (src/http/page/preview.ts). The frame is as high
+ * as its content, within bounds.
+ */
 export function CodePreview({ text }: { readonly text: string }): ReactNode {
+  const frame = useRef<HTMLIFrameElement>(null)
+  const [height, setHeight] = useState(previewMin)
+  useEffect(() => {
+    function resize({ source, data }: MessageEvent<unknown>): void {
+      if (source !== frame.current?.contentWindow || typeof data !== 'number' || !(data >= 0)) return
+      setHeight(Math.min(Math.max(Math.ceil(data), previewMin), previewMax))
+    }
+    addEventListener('message', resize)
+    return () => removeEventListener('message', resize)
+  }, [])
   return (
     <>
       {/<script|\son\w+\s*=/i.test(text) ? (
         <p className="border-b border-line px-3 py-1 text-xs text-muted">{say.markdown.noScripts}</p>
       ) : null}
       <iframe
+        ref={frame}
         src="/preview"
         title={say.markdown.preview}
         sandbox="allow-scripts"
         referrerPolicy="no-referrer"
         // The frame has no origin that could be named.
         onLoad={({ currentTarget }) => currentTarget.contentWindow?.postMessage(text, '*')}
-        className="h-96 w-full bg-[#fff] [color-scheme:light]"
+        style={{ height }}
+        className="block w-full bg-[#fff] [color-scheme:light]"
       />
     </>
   )

@@ -28,7 +28,7 @@ export function AttemptsTable({
       <tbody className="text-ink">
         {trail.map(({ provider, failure, status, ms }, index) => (
           <tr key={index} className="border-t border-line">
-            <th scope="row" className="py-1 pr-3 font-medium wrap-anywhere">
+            <th scope="row" className="min-w-20 py-1 pr-3 font-medium wrap-anywhere">
               {provider}
             </th>
             <td className={`pr-3 ${failure === undefined ? 'text-ok' : 'text-bad'}`}>

@@ -143,7 +143,7 @@ function Figures({ total }: { readonly total: UsageSum }): ReactNode {
     `≈${formatCost(estimatedCost)} estimated`,
   ]
   return (
-    <dl className="grid grid-cols-1 gap-3 @md:grid-cols-2 @4xl:grid-cols-4">
+    <dl className="grid grid-cols-1 gap-3 @xs:grid-cols-2 @4xl:grid-cols-4">
       <Figure name="Cost" value={formatCost(cost)} more={parts.join(', ')} />
       <Figure
         name="No price"

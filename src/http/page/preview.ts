@@ -9,6 +9,8 @@ addEventListener('message', ({ data, origin, source }) => {
   const shown = new DOMParser().parseFromString(data, 'text/html')
   for (const each of shown.querySelectorAll('script, link, meta, base, iframe, frame, object, embed')) each.remove()
   document.documentElement.replaceWith(shown.documentElement)
+  new ResizeObserver(([{ target }]) => parent.postMessage(target.getBoundingClientRect().height, origin))
+    .observe(document.documentElement)
 })
 `
 const body = `<!doctype html>
