@@ -1,5 +1,6 @@
 import { counterBook } from './counter-book.ts'
 import type { CounterSpec, LimitCounter } from './counter.ts'
+import { leaseHolders } from './lease-holders.ts'
 import { longestWait, type LimitClaim, type Refused } from './take-all.ts'
 
 /** An amount that a process asks for. */
@@ -62,8 +63,6 @@ export interface LimitAuthorityOptions {
   readonly clock: () => number
 }
 
-/** After leases were called back, none are given for this long: the authority decides alone. */
-const shortMs = 1_000
 /** A lease is at most this part of each process's share of the remaining amount. */
 const leaseDivisor = 4
 
@@ -72,26 +71,20 @@ export function limitAuthority({ processes, clock }: LimitAuthorityOptions): Lim
   const book = counterBook()
   /** The slots that each process holds. */
   const slots = new Map<LeaseHolder, Map<LimitCounter, number>>()
-  /** The processes that may return something. */
-  const holders = new WeakMap<LimitCounter, Set<LeaseHolder>>()
-  const callingBack = new Map<LimitCounter, Promise<void>>()
-  /** The times until which counters give no leases. */
-  const shortUntil = new WeakMap<LimitCounter, number>()
+  const holders = leaseHolders<LimitCounter, LeaseHolder>(async (holder, counters) => {
+    // A process that has ended returns its slots by ending.
+    const returned = await holder.callBack(counters.map(({ spec }) => spec.key)).catch(() => undefined)
+    if (returned !== undefined && slots.has(holder)) giveBack(returned, holder)
+  })
 
   function grantOne({ counter, amount }: LimitClaim, holder: LeaseHolder, now: number): CounterState {
     counter.take(amount, now)
-    const mayLease = amount > 0 && now >= (shortUntil.get(counter) ?? now)
+    const mayLease = amount > 0 && !holders.isShort(counter, now)
     const lease = mayLease ? Math.floor(counter.remaining(now) / (leaseDivisor * processes)) : 0
     counter.take(lease, now)
     if (counter.spec.kind === 'at_once') hold(counter, holder, amount + lease)
-    if (lease > 0 || (amount > 0 && counter.spec.kind !== 'requests')) holdersOf(counter).add(holder)
+    if (lease > 0 || (amount > 0 && counter.spec.kind !== 'requests')) holders.add(counter, holder)
     return { lease, remaining: counter.remaining(now), resetMs: counter.resetMs(now) }
-  }
-
-  function holdersOf(counter: LimitCounter): Set<LeaseHolder> {
-    const known = holders.get(counter) ?? new Set()
-    holders.set(counter, known)
-    return known
   }
 
   /** Counts the slots of a process. The counter is not forgotten while there are some. */
@@ -112,7 +105,7 @@ export function limitAuthority({ processes, clock }: LimitAuthorityOptions): Lim
       if (amount < 0) counter.take(-amount, now)
       else counter.giveBack(amount)
       if (counter.spec.kind === 'at_once') hold(counter, holder, -amount)
-      if (!hasOpen) holders.get(counter)?.delete(holder)
+      if (!hasOpen) holders.delete(counter, holder)
     }
   }
 
@@ -129,35 +122,9 @@ export function limitAuthority({ processes, clock }: LimitAuthorityOptions): Lim
       )
       if (refusing.length === 0) return refusal(refused, claims, now)
       for (const counter of refusing) called.add(counter)
-      await callBack(refusing, now)
+      holders.noteShort(refusing, now)
+      await holders.callBack(refusing)
     }
-  }
-
-  /** Calls back leases of these counters, once for all claims that need it at the same time. */
-  async function callBack(counters: readonly LimitCounter[], now: number): Promise<void> {
-    const fresh = counters.filter((counter) => !callingBack.has(counter))
-    const called = askHolders(fresh, now).finally(() => {
-      for (const counter of fresh) callingBack.delete(counter)
-    })
-    for (const counter of fresh) callingBack.set(counter, called)
-    await Promise.all(counters.flatMap((counter) => callingBack.get(counter) ?? []))
-  }
-
-  /** Asks all processes that may return something of these counters for it. */
-  async function askHolders(counters: readonly LimitCounter[], now: number): Promise<void> {
-    const keysOf = new Map<LeaseHolder, string[]>()
-    for (const counter of counters) {
-      shortUntil.set(counter, now + shortMs)
-      for (const holder of holders.get(counter) ?? [])
-        keysOf.set(holder, [...(keysOf.get(holder) ?? []), counter.spec.key])
-    }
-    await Promise.all(
-      Array.from(keysOf, async ([holder, keys]) => {
-        // A process that has ended returns its slots by ending.
-        const returned = await holder.callBack(keys).catch(() => undefined)
-        if (returned !== undefined && slots.has(holder)) giveBack(returned, holder)
-      }),
-    )
   }
 
   async function claim(asked: readonly AskedClaim[], holder: LeaseHolder): Promise<ClaimDecision> {
@@ -183,7 +150,7 @@ export function limitAuthority({ processes, clock }: LimitAuthorityOptions): Lim
           for (const [counter, amount] of slots.get(holder) ?? []) {
             counter.giveBack(amount)
             counter.open -= amount
-            holders.get(counter)?.delete(holder)
+            holders.delete(counter, holder)
           }
           slots.delete(holder)
         },

@@ -5,9 +5,9 @@ import type { PrimaryLifecycle } from '../../cluster/worker-lifecycle.ts'
 import type { Probe } from '../../config/detect.ts'
 import type { LedgerPlace } from '../../ledger/ledger-place.ts'
 import type { Lessee } from '../../limits/authority.ts'
-import type { LocalBudgetAuthority } from '../../limits/budgets/budget-authority.ts'
+import { budgetHandlers } from '../../limits/budgets/budget-handlers.ts'
+import type { BudgetLessee } from '../../limits/budgets/budget-lessor.ts'
 import type { Spending } from '../../limits/budgets/opened-budgets.ts'
-import { budgetHandlers } from '../../limits/budgets/remote-budget-authority.ts'
 import type { ObservedWorker } from '../../observe/primary-observer.ts'
 import type { HealthBook } from '../../service/health/health.ts'
 import { answerStoreOperation } from '../../stores/remote.ts'
@@ -35,7 +35,6 @@ export interface PrimaryHandlersOptions {
   readonly health: HealthBook
   readonly files: SharedFiles<Channel<WorkerHandlers>>
   readonly stores: Stores
-  readonly budgetAuthority: LocalBudgetAuthority
   readonly spending: Spending
   readonly probe: Probe
   /** Records the use by requests. */
@@ -48,14 +47,14 @@ export interface PrimaryHandlersOptions {
 
 /** Makes the primary's handlers for each worker, except {@link PrimaryLifecycle}. */
 export function primaryHandlers(options: PrimaryHandlersOptions) {
-  const { count, state, group, health, files, stores, budgetAuthority, spending, probe, keepUse, setUseZone, roll } =
-    options
+  const { count, state, group, health, files, stores, spending, probe, keepUse, setUseZone, roll } = options
   let page: Promise<void> | undefined
 
   return function handlersOf(
     worker: Channel<WorkerHandlers>,
     observed: ObservedWorker,
     limits: Pick<Lessee, 'claim' | 'giveBack'>,
+    budgets: BudgetLessee,
   ): Omit<PrimaryHandlers, keyof PrimaryLifecycle> {
     return {
       welcome: () => ({
@@ -66,7 +65,7 @@ export function primaryHandlers(options: PrimaryHandlersOptions) {
       }),
       ...files.handlersOf(worker),
       ...observed.handlers,
-      ...budgetHandlers(budgetAuthority, worker),
+      ...budgetHandlers(budgets),
       spentSince: ({ scope, since }) => spending.sumSince(scope, since),
       healthEvent(event) {
         health.apply(event)

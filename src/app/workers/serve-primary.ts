@@ -5,7 +5,7 @@ import { StartFailed, supervisor, type Supervisor } from '../../cluster/supervis
 import { workerGroup } from '../../cluster/worker-group.ts'
 import { restartReason } from '../../cluster/worker-lifecycle.ts'
 import { limitAuthority } from '../../limits/authority.ts'
-import { localBudgetAuthority } from '../../limits/budgets/budget-authority.ts'
+import { budgetLessors } from '../../limits/budgets/budget-lessor.ts'
 import { primaryObserver } from '../../observe/primary-observer.ts'
 import { healthBook } from '../../service/health/health.ts'
 import { findStores } from '../find-stores.ts'
@@ -89,8 +89,9 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
     now: Date.now,
   })
   const spending = ledgerSpending(use)
-  const budgetAuthority = localBudgetAuthority({ spending, now: Date.now })
-  const authority = limitAuthority({ processes: count, clock: () => performance.now() })
+  const clock = () => performance.now()
+  const budgets = budgetLessors({ spending, processes: count, now: Date.now, clock })
+  const authority = limitAuthority({ processes: count, clock })
   const local = sharedProbe()
   const isOurs = (file: string): boolean => resolve(file) === resolve(path)
   const files = sharedFiles<Channel<WorkerHandlers>>({
@@ -115,7 +116,6 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
     health,
     files,
     stores,
-    budgetAuthority,
     spending,
     probe: local.probe,
     keepUse: use.start,
@@ -134,7 +134,7 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
         observer,
         authority,
         files,
-        budgetAuthority,
+        budgets,
         handlersOf,
       })
       // The first worker may have picked a free port.

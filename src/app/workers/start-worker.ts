@@ -3,7 +3,7 @@ import type { SharedFiles } from '../../cluster/shared-files.ts'
 import { spawnWorker, type SpawnedWorker } from '../../cluster/spawn-worker.ts'
 import type { WorkerGroup } from '../../cluster/worker-group.ts'
 import type { Lessee, LimitAuthority } from '../../limits/authority.ts'
-import type { LocalBudgetAuthority } from '../../limits/budgets/budget-authority.ts'
+import type { BudgetLessee, BudgetLessors } from '../../limits/budgets/budget-lessor.ts'
 import { errorFields, type Logger } from '../../observe/log.ts'
 import type { ObservedWorker, PrimaryObserver } from '../../observe/primary-observer.ts'
 import { ownCommand } from '../own-command.ts'
@@ -20,17 +20,19 @@ export interface StartWorkerOptions {
   /** Decides about the limits of all workers. */
   readonly authority: LimitAuthority
   readonly files: Pick<SharedFiles<Channel<WorkerHandlers>>, 'forget'>
-  readonly budgetAuthority: Pick<LocalBudgetAuthority, 'abandon'>
+  /** Decides about the limits of money of all workers. */
+  readonly budgets: Pick<BudgetLessors, 'joined'>
   readonly handlersOf: ReturnType<typeof primaryHandlers>
 }
 
 /** Starts a worker and registers it until it ends. @param slot from 0 */
 export function startWorker(
   slot: number,
-  { environment, livenessMs, log, group, observer, authority, files, budgetAuthority, handlersOf }: StartWorkerOptions,
+  { environment, livenessMs, log, group, observer, authority, files, budgets, handlersOf }: StartWorkerOptions,
 ): SpawnedWorker<WorkerHandlers> {
   let observed: ObservedWorker | undefined
   let lessee: Lessee | undefined
+  let budgetLessee: BudgetLessee | undefined
 
   function join(worker: Channel<WorkerHandlers>) {
     group.add(worker)
@@ -40,14 +42,15 @@ export function startWorker(
       requestsRecorded: async (recorded) => worker.notify('requestsRecorded', recorded),
     })
     lessee = authority.joined({ callBack: (keys) => worker.call('callBackLimits', keys) })
-    return handlersOf(worker, observed, lessee)
+    budgetLessee = budgets.joined({ callBack: (ids) => worker.call('callBackBudgets', ids) })
+    return handlersOf(worker, observed, lessee, budgetLessee)
   }
 
   function forget(worker: Channel<WorkerHandlers>): void {
     group.remove(worker)
     files.forget(worker)
     observed?.left()
-    budgetAuthority.abandon(worker)
+    budgetLessee?.left()
     lessee?.left()
   }
 

@@ -66,6 +66,8 @@ const runningOne = { time: 5, id: 'r', api: 'chat', model: 'm', stream: true, us
 
 const head = { status: 200, headers: { 'content-type': 'text/event-stream' } }
 
+const reports = new Map([['b', { spent: 1, open: 2, returned: -3 }]])
+
 const toPrimary: Samples<PrimaryHandlers> = {
   welcome: [undefined, { port: 4000, workers: 2, isReplacement: true, healthEvents: [event] }],
   listening: [{ port: 4000, lines: 'svc listens\n' }, undefined],
@@ -102,9 +104,10 @@ const toPrimary: Samples<PrimaryHandlers> = {
   keepUse: [{ kind: 'file', path: '/home/ann/.svc/svc.db' }, undefined],
   buildPage: [undefined, undefined],
   admitBudgets: [
-    { budgets: [budget], estimate: 5 },
-    { kind: 'held', hold: 7, amount: 5 },
+    { budgets: [budget], estimate: 5, reports },
+    { decision: { kind: 'held', hold: 7, amount: 5 }, leases: [2] },
   ],
+  reportBudgets: [reports, undefined],
   raiseHold: [{ hold: 7, estimate: 6 }, undefined],
   settleHold: [{ hold: 7, cost: 5.5 }, undefined],
   spentSince: [{ scope: budget.scope, since: 5 }, 7],
@@ -122,6 +125,7 @@ const toWorker: Samples<WorkerHandlers> = {
   healthEvent: [event, undefined],
   readAnswer: [{ owner: '', id: 'a', from: 0 }, undefined],
   stopAnswer: [{ owner: '', id: 'a' }, undefined],
+  callBackBudgets: [['b'], reports],
   callBackLimits: [['requests'], new Map([['requests', { amount: 2, hasOpen: false }]])],
 }
 

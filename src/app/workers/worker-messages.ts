@@ -7,8 +7,9 @@ import type { RelayedBytes, RelayedRead } from '../../http/page/answers-api.ts'
 import type { AnswerName } from '../../http/page/kept-answers.ts'
 import type { LedgerPlace } from '../../ledger/ledger-place.ts'
 import type { AskedClaim, ClaimDecision, Returned } from '../../limits/authority.ts'
+import type { BudgetHandlers } from '../../limits/budgets/budget-handlers.ts'
+import type { LeaseReports } from '../../limits/budgets/leased-budgets.ts'
 import type { SpendingQuestion } from '../../limits/budgets/opened-budgets.ts'
-import type { BudgetHandlers } from '../../limits/budgets/remote-budget-authority.ts'
 import type { PrimaryObserverHandlers, WorkerObserverHandlers } from '../../observe/observer-messages.ts'
 import type { HealthEvent } from '../../service/health/health-event.ts'
 import type { StoreAnswer, StoreOperation } from '../../stores/remote.ts'
@@ -72,4 +73,6 @@ export type WorkerHandlers = WorkerLifecycle &
     stopAnswer(name: AnswerName): void
     /** Calls back the unused part of the worker's leases of these limits. */
     callBackLimits(keys: readonly string[]): Promise<Returned>
+    /** Ends the worker's leases of these budgets. */
+    callBackBudgets(ids: readonly string[]): Promise<LeaseReports>
   }

@@ -1,3 +1,4 @@
+import { nextTurn } from '../../base/next-turn.ts'
 import type { Handlers } from '../../cluster/channel.ts'
 import { followShared } from '../../cluster/shared-files.ts'
 import { sharedPort, type SharedPort } from '../../cluster/shared-port.ts'
@@ -6,6 +7,8 @@ import { isFirstWorker, linkToPrimary } from '../../cluster/worker-link.ts'
 import { readForOther } from '../../http/page/answers-api.ts'
 import type { KeptAnswers } from '../../http/page/kept-answers.ts'
 import type { LedgerPlace } from '../../ledger/ledger-place.ts'
+import type { LeasedBudgets, LeasedQuestion, LeaseReports } from '../../limits/budgets/leased-budgets.ts'
+import type { AskedBudget } from '../../limits/budgets/opened-budgets.ts'
 import { errorFields } from '../../observe/log.ts'
 import { workerObserver } from '../../observe/worker-observer.ts'
 import { healthBook } from '../../service/health/health.ts'
@@ -65,6 +68,7 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
   })
   let shared: SharedPort | undefined
   let answers: KeptAnswers | undefined
+  let budgets: LeasedBudgets | undefined
   const handlers: Omit<WorkerHandlers, keyof WorkerLifecycle> = {
     ...files.handlers,
     ...observer.handlers,
@@ -72,6 +76,11 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
     readAnswer: async (wanted) => (answers === undefined ? undefined : await readForOther(answers, wanted)),
     stopAnswer: (name) => void answers?.stop(name),
     callBackLimits: limits.callBack,
+    async callBackBudgets(ids) {
+      // Decisions that arrived before this message have been taken note of then.
+      await nextTurn()
+      return budgets?.callBack(ids) ?? new Map()
+    },
     spread: () => shared?.spread(),
   }
   Object.assign(ours, handlers)
@@ -125,13 +134,15 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
         return sharedByMachines.makeBudgetAuthority({
           sumSince: (scope, since) => primary.call('spentSince', { scope, since }),
         })
-      const { remoteBudgetAuthority } = await import('../../limits/budgets/remote-budget-authority.ts')
-      return remoteBudgetAuthority({
-        admitBudgets: (asked) => primary.call('admitBudgets', asked),
-        raiseHold: (raised) => primary.notify('raiseHold', raised),
-        settleHold: (settled) => primary.notify('settleHold', settled),
-        budgetUses: (budgets) => primary.call('budgetUses', budgets),
-      })
+      const { leasedBudgets } = await import('../../limits/budgets/leased-budgets.ts')
+      const lessor = {
+        admit: (question: LeasedQuestion) => primary.call('admitBudgets', question),
+        report: (reports: LeaseReports) => primary.notify('reportBudgets', reports),
+        raise: (hold: number, estimate: number) => primary.notify('raiseHold', { hold, estimate }),
+        settle: (hold: number, cost: number) => primary.notify('settleHold', { hold, cost }),
+        uses: (asked: readonly AskedBudget[]) => primary.call('budgetUses', asked),
+      }
+      return (budgets = leasedBudgets({ lessor, clock: () => performance.now() }))
     },
     buildPage: () => primary.call('buildPage', undefined),
     // A signal to this process drains it too; the primary then replaces it.
@@ -152,6 +163,8 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
     },
     leftPort: () => primary.notify('leftPort', undefined),
     async close() {
+      // It arrives before the records, whose arrival is answered.
+      budgets?.flush()
       await observer.flush()
       await use.close()
       await sharedByMachines?.close()

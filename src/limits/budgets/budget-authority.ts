@@ -1,4 +1,4 @@
-import { budgetBook, type BudgetBook } from './budget-book.ts'
+import { budgetBook, type BudgetBook, type BudgetLimit } from './budget-book.ts'
 import { openedBudgets, type AskedBudget, type Spending } from './opened-budgets.ts'
 
 /** The state of a budget, in nano-USD. */
@@ -12,7 +12,7 @@ export type BudgetDecision =
   | { readonly kind: 'held'; readonly hold: number; readonly amount: number }
   | { readonly kind: 'refused'; readonly by: number }
 
-/** Decides on holds. One process has the book; others ask it. */
+/** Decides on holds: by a book of this process, or by leases of another one. */
 export interface BudgetAuthority {
   /** A promise while sums are read, or when another process decides. */
   admit(budgets: readonly AskedBudget[], estimate: number): BudgetDecision | Promise<BudgetDecision>
@@ -21,12 +21,8 @@ export interface BudgetAuthority {
   uses(budgets: readonly AskedBudget[]): Promise<readonly BudgetUse[]>
 }
 
-/** The authority in the process that has the book. */
+/** The authority of the only process. */
 export interface LocalBudgetAuthority extends BudgetAuthority {
-  /** As `admit`, for another process. */
-  admitFor(owner: object, budgets: readonly AskedBudget[], estimate: number): BudgetDecision | Promise<BudgetDecision>
-  /** Books the holds of a process that has ended, at their estimates. */
-  abandon(owner: object): void
   readonly book: Pick<BudgetBook, 'holds' | 'budgets' | 'state'>
 }
 
@@ -42,38 +38,18 @@ export function localBudgetAuthority({ spending, now }: LocalBudgetAuthorityOpti
   const book = budgetBook()
   const opening = openedBudgets({ accounts: book, spending, now })
   const ownProcess = {}
-  /** Processes that have ended. */
-  const gone = new WeakSet<object>()
 
-  function decide(owner: object, budgets: readonly AskedBudget[], estimate: number): BudgetDecision {
-    const limits = budgets.map(({ id, nanoUsd }) => ({ id, limit: nanoUsd }))
-    if (gone.has(owner)) return { kind: 'refused', by: 0 }
-    const admission = book.admit(limits, estimate, owner)
-    return admission.kind === 'held'
-      ? { kind: 'held', hold: admission.hold.id, amount: admission.hold.amount }
-      : { kind: 'refused', by: limits.findIndex(({ id }) => id === admission.budget) }
-  }
-
-  function admitFor(
-    owner: object,
-    budgets: readonly AskedBudget[],
-    estimate: number,
-  ): BudgetDecision | Promise<BudgetDecision> {
+  function admit(budgets: readonly AskedBudget[], estimate: number): BudgetDecision | Promise<BudgetDecision> {
     const pending = opening(budgets)
     return pending === undefined
-      ? decide(owner, budgets, estimate)
-      : pending.then(() => admitFor(owner, budgets, estimate))
+      ? decided(book, budgets, estimate, ownProcess)
+      : pending.then(() => admit(budgets, estimate))
   }
 
   return {
-    admitFor,
-    admit: (budgets, estimate) => admitFor(ownProcess, budgets, estimate),
+    admit,
     raise: book.raise,
     settle: book.settle,
-    abandon(owner) {
-      gone.add(owner)
-      book.abandon(owner)
-    },
     async uses(budgets) {
       await opening(budgets)
       return budgets.map(({ id }) => {
@@ -83,4 +59,22 @@ export function localBudgetAuthority({ spending, now }: LocalBudgetAuthorityOpti
     },
     book,
   }
+}
+
+/** A budget, as a book takes it. */
+export function limitOf({ id, nanoUsd }: AskedBudget): BudgetLimit {
+  return { id, limit: nanoUsd }
+}
+
+/** The decision of a book. */
+export function decided(
+  book: Pick<BudgetBook, 'admit'>,
+  budgets: readonly AskedBudget[],
+  estimate: number,
+  owner: object,
+): BudgetDecision {
+  const admission = book.admit(budgets.map(limitOf), estimate, owner)
+  return admission.kind === 'held'
+    ? { kind: 'held', hold: admission.hold.id, amount: admission.hold.amount }
+    : { kind: 'refused', by: budgets.findIndex(({ id }) => id === admission.budget) }
 }

@@ -23,6 +23,21 @@ export interface BookHold {
   readonly amount: number
 }
 
+/** An open budget. */
+export interface BudgetToken {
+  readonly id: string
+}
+
+/** A report of a process about its part of a budget, since its last report. Amounts are in nano-USD. */
+export interface LeaseReport {
+  /** Cost of attempts that ended. */
+  readonly spent: number
+  /** What attempts under way hold. */
+  readonly open: number
+  /** What is given back. Below 0: attempts hold, or cost, more than was leased. */
+  readonly returned: number
+}
+
 /** Result of an admission: a hold, or the budget that has no room. */
 export type Admission =
   | { readonly kind: 'held'; readonly hold: BookHold }
@@ -50,8 +65,20 @@ export interface BudgetBook {
   raise(hold: number, estimate: number): void
   /** Ends a hold with the real cost. Later calls do nothing. */
   settle(hold: number, cost: number): void
-  /** Ends all holds of an owner that has gone, at their estimates. @returns their number */
+  /** What a budget has left; Infinity if it is not open. @param limit counts from now on */
+  roomOf(budget: BudgetLimit): number
+  /** Holds an amount that its owner may spend alone. Only what is left may be leased. */
+  lease(budget: string, amount: number, owner: object): void
+  /** Takes a report about the leases of an owner. */
+  report(budget: string, owner: object, report: LeaseReport): void
+  /**
+   * Ends all holds of an owner that has gone, at their estimates, and its leases with what attempts under way held by
+   * its last report. @returns the number of holds
+   */
   abandon(owner: object): number
+  /** An object that stands for a budget, the same as long as it is open. */
+  tokenOf(budget: string): BudgetToken | undefined
+  /** What is leased and not used counts as not held. */
   state(budget: string): BudgetState | undefined
   /** Forgets budgets without holds. @param isOver whether the window of a budget has ended */
   sweep(isOver: (budget: string) => boolean): void
@@ -59,22 +86,33 @@ export interface BudgetBook {
   readonly holds: number
 }
 
-class Account {
+class Account implements BudgetToken {
+  readonly id: string
   limit = 0
   spent: number
   held = 0
   /** A short hold is open in which this budget did not have the whole estimate. */
   hasShortHold = false
-  /** Open holds: the account must stay. */
+  /** Open holds and leases: the account must stay. */
   open = 0
+  /** Of what is held, the part of leases that no attempt holds. */
+  unused = 0
 
-  constructor(spent: number) {
+  constructor(id: string, spent: number) {
+    this.id = id
     this.spent = spent
   }
 
   get room(): number {
     return this.limit - this.spent - this.held
   }
+}
+
+interface Lease {
+  readonly account: Account
+  amount: number
+  /** What attempts under way hold of it, by the last report. */
+  open: number
 }
 
 interface Share {
@@ -105,6 +143,7 @@ class OpenHold implements BookHold {
 export function budgetBook(): BudgetBook {
   const accounts = new Map<string, Account>()
   const holds = new Map<number, OpenHold>()
+  const leases = new Map<object, Map<string, Lease>>()
   let lastHold = 0
 
   function find(budgets: readonly BudgetLimit[]): readonly Account[] {
@@ -126,11 +165,39 @@ export function budgetBook(): BudgetBook {
     }
   }
 
+  function leaseOf(budget: string, owner: object): Lease | undefined {
+    const own = leases.get(owner) ?? new Map<string, Lease>()
+    const known = own.get(budget)
+    const account = accounts.get(budget)
+    if (known !== undefined || account === undefined) return known
+    const lease = { account, amount: 0, open: 0 }
+    account.open += 1
+    leases.set(owner, own.set(budget, lease))
+    return lease
+  }
+
+  function change(lease: Lease, { spent, open, returned }: LeaseReport): void {
+    const { account } = lease
+    account.unused -= lease.amount - lease.open
+    lease.amount -= spent + returned
+    lease.open = open
+    account.held -= spent + returned
+    account.spent += spent
+    account.unused += lease.amount - lease.open
+  }
+
+  function endLease(budget: string, owner: object, { account }: Lease): void {
+    account.open -= 1
+    const own = leases.get(owner)
+    own?.delete(budget)
+    if (own?.size === 0) leases.delete(owner)
+  }
+
   return {
     has: (budget) => accounts.has(budget),
     open(budget, spent) {
       const account = accounts.get(budget)
-      if (account === undefined) accounts.set(budget, new Account(spent))
+      if (account === undefined) accounts.set(budget, new Account(budget, spent))
       else account.spent = Math.max(account.spent, spent)
     },
     admit(budgets, estimate, owner) {
@@ -164,15 +231,36 @@ export function budgetBook(): BudgetBook {
       const hold = holds.get(id)
       if (hold !== undefined) settle(hold, cost)
     },
+    roomOf({ id, limit }) {
+      const account = accounts.get(id)
+      if (account === undefined) return Infinity
+      account.limit = limit
+      return account.room
+    },
+    lease(budget, amount, owner) {
+      const lease = leaseOf(budget, owner)
+      if (lease !== undefined) change(lease, { spent: 0, open: lease.open, returned: -amount })
+    },
+    report(budget, owner, reported) {
+      const lease = leaseOf(budget, owner)
+      if (lease === undefined) return
+      change(lease, reported)
+      if (lease.amount === 0 && lease.open === 0) endLease(budget, owner, lease)
+    },
     abandon(owner) {
+      for (const [budget, lease] of leases.get(owner) ?? []) {
+        change(lease, { spent: lease.open, open: 0, returned: lease.amount - lease.open })
+        endLease(budget, owner, lease)
+      }
       const left = [...holds.values()].filter((hold) => hold.owner === owner)
       for (const hold of left) settle(hold, hold.estimate)
       return left.length
     },
     state(budget) {
       const account = accounts.get(budget)
-      return account && { limit: account.limit, spent: account.spent, held: account.held }
+      return account && { limit: account.limit, spent: account.spent, held: account.held - account.unused }
     },
+    tokenOf: (budget) => accounts.get(budget),
     sweep(isOver) {
       for (const [id, account] of accounts) if (account.open === 0 && isOver(id)) accounts.delete(id)
     },
