@@ -3,6 +3,7 @@ import { ledgerPlace } from '../app/ledger-place.ts'
 import { openLedgerAt } from '../app/open-ledger.ts'
 import { UsageError } from '../app/start-errors.ts'
 import type { UsageEntry } from '../http/page/page-api.ts'
+import { outcomesOf } from '../http/page/usage-api.ts'
 import { dayNumber, usageAnswer } from '../http/page/usage-entries.ts'
 import type { LedgerPlace } from '../ledger/ledger-place.ts'
 import type { UseQuestion } from '../ledger/use/use-question.ts'
@@ -72,7 +73,8 @@ async function showUse({ flags: given, environment, stdout }: CommandContext<typ
     to: dayNumber(now + dayMs),
     rowsMax,
   }
-  const answer = usageAnswer(question, await read(place, question))
+  const { use, outcomes } = await read(place, question)
+  const answer = usageAnswer(question, use, outcomes)
   if (given.json) {
     stdout.write(`${JSON.stringify(answer)}\n`)
     return 0
@@ -110,7 +112,7 @@ async function read(place: LedgerPlace, question: UseQuestion) {
   const { openUseReaderAt } = await import('../ledger/use/open-use.ts')
   const reader = await openUseReaderAt(place)
   try {
-    return await reader.read(question)
+    return { use: await reader.read(question), outcomes: await reader.outcomes(outcomesOf(question)) }
   } finally {
     await reader.close()
   }

@@ -23,6 +23,27 @@ const useColumns = `
      unsettled INTEGER NOT NULL`
 const useKey = 'line, person, team, model, provider'
 
+/** Buckets of times, and failures, by hour or day. */
+function outcomeTables(unit: 'hour' | 'day'): string {
+  return `CREATE TABLE times_${unit} (
+     ${unit} INTEGER NOT NULL,
+     model INTEGER NOT NULL,
+     provider INTEGER NOT NULL,
+     first BLOB NOT NULL,
+     total BLOB NOT NULL,
+     PRIMARY KEY (${unit}, model, provider)
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE failure_${unit} (
+     ${unit} INTEGER NOT NULL,
+     model INTEGER NOT NULL,
+     provider INTEGER NOT NULL,
+     failure INTEGER NOT NULL,
+     requests INTEGER NOT NULL,
+     attempts INTEGER NOT NULL,
+     PRIMARY KEY (${unit}, model, provider, failure)
+   ) STRICT, WITHOUT ROWID;`
+}
+
 /**
  * The versions of the schema, in their order: `PRAGMA user_version` counts those that were applied. A released step
  * never changes.
@@ -96,6 +117,7 @@ export const migrations: readonly string[] = [
      PRIMARY KEY (source, ${useKey})
    ) STRICT, WITHOUT ROWID;
    ALTER TABLE batch ADD COLUMN holder TEXT;`,
+  outcomeTables('hour') + outcomeTables('day'),
 ]
 
 /** The versions of requests.db, which may be deleted at any time. */

@@ -19,7 +19,6 @@ export interface TimeHistogram {
 /** Makes an empty histogram. */
 export function timeHistogram(): TimeHistogram {
   const counts = new Uint32Array(buckets)
-  let total = 0
   let least = Infinity
   let most = 0
 
@@ -28,21 +27,52 @@ export function timeHistogram(): TimeHistogram {
       if (!(ms >= 0 && ms < Infinity)) return
       const bucket = bucketOf(ms)
       counts[bucket] = (counts[bucket] ?? 0) + 1
-      total += 1
       if (ms < least) least = ms
       if (ms > most) most = ms
     },
     percentile(share) {
-      const wanted = Math.max(1, Math.ceil(share * total))
-      let seen = 0
-      for (const [bucket, count] of counts.entries()) {
-        seen += count
-        // With few times, the observed minimum and maximum are more exact than the bucket.
-        if (seen >= wanted) return Math.min(most, Math.max(least, 2 ** ((bucket + 0.5) / perOctave)))
-      }
-      return undefined
+      const ms = percentileOf([...counts], share)
+      // With few times, the observed minimum and maximum are more exact than the bucket.
+      return ms === undefined ? undefined : Math.min(most, Math.max(least, ms))
     },
   }
+}
+
+/** Counts of times by bucket, which merge by adding. Buckets after the last one are empty. */
+export type TimeBuckets = readonly number[]
+
+/** Adds a time to buckets. Negative and non-finite values are ignored. */
+export function addTime(buckets: number[], ms: number): void {
+  if (!(ms >= 0 && ms < Infinity)) return
+  const bucket = bucketOf(ms)
+  while (buckets.length <= bucket) buckets.push(0)
+  buckets[bucket] = (buckets[bucket] ?? 0) + 1
+}
+
+/** Adds buckets to others. */
+export function addBuckets(buckets: number[], more: TimeBuckets): void {
+  while (buckets.length < more.length) buckets.push(0)
+  for (const [bucket, count] of more.entries()) buckets[bucket] = (buckets[bucket] ?? 0) + count
+}
+
+/** The number of times. */
+export function countTimes(buckets: TimeBuckets): number {
+  return buckets.reduce((sum, count) => sum + count, 0)
+}
+
+/** The time that a share of all times does not exceed, accurate to 5 %; `undefined` without times. */
+export function percentileOf(buckets: TimeBuckets, share: number): number | undefined {
+  const wanted = Math.max(1, Math.ceil(share * countTimes(buckets)))
+  let seen = 0
+  for (const [bucket, count] of buckets.entries()) {
+    seen += count
+    if (seen >= wanted) return middleOf(bucket)
+  }
+  return undefined
+}
+
+function middleOf(bucket: number): number {
+  return 2 ** ((bucket + 0.5) / perOctave)
 }
 
 function bucketOf(ms: number): number {

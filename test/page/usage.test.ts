@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { usedRequest, batchOf } from '../../src/ledger/use/testing.ts'
 import { useStore } from '../../src/ledger/use/use-store.ts'
@@ -77,7 +77,16 @@ const someDays = (): RequestRecord[] =>
       user: index % 3 === 0 ? 'ada' : 'bob',
       usage: { promptTokens: 1_200, completionTokens: 300, totalTokens: 1_500, cachedTokens: 200 },
       cost: index % 7 === 3 ? undefined : { nanoUsd: Number(nanoUsd), source: index % 5 === 4 ? 'reported' : 'config' },
-      ...(index % 20 === 0 ? { status: 502, error: 'provider_error' } : {}),
+      stream: true,
+      firstTokenMs: 200 + (index % 50) * 20,
+      totalMs: 1_000 + (index % 40) * 100,
+      ...(index % 20 === 0
+        ? {
+            status: 502,
+            error: 'provider_error',
+            trail: [{ name: String(provider), status: 500, failure: index % 40 === 0 ? 'timeout' : 'server', ms: 5 }],
+          }
+        : {}),
     })
   })
 
@@ -130,6 +139,37 @@ describeInChromium('the use', () => {
     expect(text).toMatch(/: gpt-5 \$[\d.]+, claude-sonnet-5 \$/)
   }, 30_000)
 
+  test('is of own dates, by person and day, with the choice in the address', async () => {
+    await used(someDays())
+    await show('ada')
+    const date = (daysAgo: number): string => new Date(Date.now() - daysAgo * dayMs).toISOString().slice(0, 10)
+    await tab.goto(`${rig.service.url}/#/usage?from=${date(20)}&to=${date(10)}&by=person`)
+    await tab.until(`document.querySelector('main table')?.innerText.includes('bob') === true`)
+    await tab.click('main summary >> nth=0')
+    await tab.waitFor('main details table')
+    const days = await tab.evaluate(
+      `[...document.querySelectorAll('main details table tr')].map((row) => row.cells.length)`,
+    )
+    // A heading and 11 days; a column of days and two of people.
+    expect(days).toEqual(Array.from({ length: 12 }, () => 3))
+    await tab.select('select >> nth=2', 'kinds')
+    await tab.until(`location.hash.endsWith('&by=person&chart=kinds')`)
+    await tab.waitFor('main >> text="Tokens by kind and day"')
+    await tab.reload()
+    await tab.waitFor('main >> text="Tokens by kind and day"')
+    await tab.select('select >> nth=0', '24 hours')
+    await tab.until(`location.hash.includes('time=24h')`)
+  }, 30_000)
+
+  test('shows speed in p50 and p95, and failures by class, to owners', async () => {
+    await used(someDays())
+    await show('ada')
+    await tab.waitFor('main >> text="Time to first token, p50 and p95"')
+    await tab.waitFor('main >> text="Failed requests by error"')
+    const [head] = (await tableRows()) as readonly (readonly string[])[]
+    expect(head?.slice(-4)).toEqual(['First token p50', 'First token p95', 'Total p50', 'Total p95'])
+  }, 30_000)
+
   test('of others than owners is their own', async () => {
     await used([
       usedRequest({ time: Date.now(), user: 'ada' }),
@@ -158,6 +198,66 @@ describeInChromium('the use', () => {
     },
     30_000,
   )
+
+  describe('stored requests', () => {
+    /** Opens the list of requests as a signed-in person. */
+    async function showRequests(person: string, options?: PersonOptions): Promise<void> {
+      await show(person, options)
+      await tab.goto(`${rig.service.url}/#/requests`)
+      await tab.waitFor('main >> role=button[name="Older requests"]')
+    }
+    const shown = (): Promise<unknown> => tab.evaluate(`document.querySelector('main [role=table]')?.ariaRowCount`)
+
+    test('follow the live ones, are found by filters, and each has its page', async () => {
+      await used(someDays())
+      await showRequests('ada')
+      await tab.waitFor('main >> text="No request yet."')
+      await tab.click('main >> role=button[name="Older requests"]')
+      await tab.until(`document.querySelector('main [role=table]')?.ariaRowCount === '201'`)
+      await tab.waitFor('main >> text=/Searched back to/')
+      await tab.click('main >> role=button[name="Older requests"]')
+      await tab.until(`document.querySelector('main [role=table]')?.ariaRowCount === '301'`)
+      await tab.waitFor('main >> text=/There are no older ones. The oldest is of/')
+      await tab.click('main >> role=button[name="Filters"]')
+      await tab.select('main [aria-label="Filters"] select >> nth=1', '<b>mistral</b>')
+      await tab.click('main >> role=button[name="Search older requests"]')
+      await tab.until(`document.querySelector('main [role=table]')?.ariaRowCount === '61'`)
+      await tab.click('main [data-key] button')
+      await tab.waitFor('main >> role=heading[name="Request"]')
+      await tab.waitFor('main >> text=/as the provider reported it/')
+      await tab.click('role=link[name="All requests"]')
+      expect(await shown()).toBe('61')
+      const file = await tab.download('main >> role=button[name="CSV"]')
+      expect([file.name, file.text.trimEnd().split('\r\n').length]).toEqual(['requests.csv', 61])
+    }, 60_000)
+
+    test('of others than owners are their own', async () => {
+      await used(someDays())
+      await showRequests('bob')
+      await tab.click('main >> role=button[name="Older requests"]')
+      await tab.until(`document.querySelector('main [role=table]')?.ariaRowCount === '201'`)
+      expect(await tab.textOf('main [role=table]')).not.toContain('ada')
+    }, 30_000)
+
+    test.each(looks)(
+      'have no faults of accessibility: %s',
+      async (look, options) => {
+        await used(someDays())
+        await showRequests('ada', options)
+        await tab.click('main >> role=button[name="Filters"]')
+        await tab.click('main >> role=button[name="Older requests"]')
+        await tab.waitFor('main >> text=/Searched back to/')
+        expect(await violationsOf(tab)).toEqual([])
+        expect(await overflowOf(tab)).toBe(0)
+        if (pictures === undefined) return
+        await tab.screenshot(join(pictures, `older-${look}.png`))
+        await tab.click('main [data-key] button')
+        await tab.waitFor('main >> role=heading[name="Request"]')
+        await tab.screenshot(join(pictures, `older-request-${look}.png`))
+      },
+      30_000,
+    )
+  })
 
   test('is not offered where no use is kept', async () => {
     await using open = await startRig([good()])

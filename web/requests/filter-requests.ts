@@ -86,7 +86,7 @@ function valuesOf(request: RequestEntry, choice: Choice): readonly string[] {
     case 'provider':
       return [...new Set(request.trail.map(({ provider }) => provider))]
     case 'user':
-      return request.user === undefined ? [] : [request.user]
+      return [request.user, request.person].filter((user) => user !== undefined)
     case 'status':
       return [outcomeOf(request)]
     case 'error':

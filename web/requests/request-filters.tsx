@@ -1,9 +1,11 @@
 import { useId, useState, type ReactNode } from 'react'
+import type { LogChoices } from '../../src/http/page/page-api.ts'
 import { Button } from '../ui/button.tsx'
 import { formatCount, inWords } from '../ui/format.ts'
 import {
   choiceOptions,
   countFilters,
+  outcomes,
   type Choice,
   type TimeBound,
   type Outcome,
@@ -16,6 +18,8 @@ import type { RequestRow } from './request-rows.ts'
 /** Props of {@link RequestFilterBar}. */
 export interface RequestFilterBarProps {
   readonly rows: readonly RequestRow[]
+  /** Names of stored requests. */
+  readonly choices?: LogChoices | undefined
   readonly filters: RequestFilters
   readonly onChange: (filters: RequestFilters) => void
   readonly onClear: () => void
@@ -58,11 +62,20 @@ const field =
   'pointer-coarse:min-h-11 pointer-coarse:text-base'
 
 /** Filters for every column, behind a button. Each option shows how many requests it would leave. */
-export function RequestFilterBar({ rows, filters, onChange, onClear }: RequestFilterBarProps): ReactNode {
+export function RequestFilterBar({
+  rows,
+  choices: stored,
+  filters,
+  onChange,
+  onClear,
+}: RequestFilterBarProps): ReactNode {
   const count = countFilters(filters)
   const [isOpen, setOpen] = useState(false)
   const panel = useId()
-  const hasUsers = filters.user !== '' || rows.some(({ request }) => request.user !== undefined)
+  const hasUsers =
+    filters.user !== '' ||
+    rows.some(({ request }) => request.user !== undefined) ||
+    (stored !== undefined && stored.people.length + stored.keys.length > 0)
   const choices: readonly Choice[] = hasUsers
     ? ['status', 'model', 'provider', 'user', 'error', 'api']
     : ['status', 'model', 'provider', 'error', 'api']
@@ -81,7 +94,14 @@ export function RequestFilterBar({ rows, filters, onChange, onClear }: RequestFi
       <div id={panel} role="group" aria-label="Filters" hidden={!isOpen}>
         <div className="grid grid-cols-[repeat(auto-fit,minmax(9rem,1fr))] gap-3">
           {choices.map((choice) => (
-            <ChoiceField key={choice} choice={choice} rows={rows} filters={filters} onChange={onChange} />
+            <ChoiceField
+              key={choice}
+              choice={choice}
+              rows={rows}
+              choices={stored}
+              filters={filters}
+              onChange={onChange}
+            />
           ))}
           <TextField label="Text" value={filters.text} onChange={(text) => onChange({ ...filters, text })} />
           {timeBounds.map((bound) => (
@@ -109,11 +129,13 @@ export function RequestFilterBar({ rows, filters, onChange, onClear }: RequestFi
 function ChoiceField({
   choice,
   rows,
+  choices,
   filters,
   onChange,
 }: Omit<RequestFilterBarProps, 'onClear'> & { readonly choice: Choice }): ReactNode {
   const id = useId()
   const options = choiceOptions(rows, filters, choice)
+  const older = storedOptions(choices, choice).filter((value) => !options.some((option) => option.value === value))
   return (
     <div className="min-w-0">
       <label htmlFor={id} className="block text-xs text-muted">
@@ -131,9 +153,32 @@ function ChoiceField({
             {wordsOf(choice, value)} ({formatCount(count)})
           </option>
         ))}
+        {older.map((value) => (
+          <option key={value} value={value}>
+            {wordsOf(choice, value)}
+          </option>
+        ))}
       </select>
     </div>
   )
+}
+
+/** Values that only older requests have, for all that is known. */
+function storedOptions(choices: LogChoices | undefined, choice: Choice): readonly string[] {
+  switch (choice) {
+    case 'status':
+      return choices === undefined ? [] : outcomes
+    case 'model':
+      return choices?.models ?? []
+    case 'provider':
+      return choices?.providers ?? []
+    case 'user':
+      return [...(choices?.people ?? []), ...(choices?.keys ?? []).map((name) => `key:${name}`)]
+    case 'error':
+      return choices?.errors ?? []
+    case 'api':
+      return choices?.apis ?? []
+  }
 }
 
 interface FilterNumberProps {

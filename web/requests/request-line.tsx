@@ -1,10 +1,11 @@
 import { memo, type ReactNode } from 'react'
 import type { RequestEntry } from '../../src/http/page/page-api.ts'
-import { formatCount, formatMs, formatTime, inWords, markEstimate } from '../ui/format.ts'
+import { formatCount, formatMs, inWords, markEstimate } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { TrailLine } from '../ui/trail.tsx'
 import { shortCost } from './cost-words.ts'
 import { outcomeOf, type Outcome } from './filter-requests.ts'
+import { formatRecent } from './format-recent.ts'
 import type { RequestRow } from './request-rows.ts'
 
 /** Grid columns of headings and rows on wide windows. On narrow ones, rows are cards. */
@@ -69,7 +70,7 @@ export const RequestLine = memo(function RequestLine({
           onFocus={() => onFocus(row)}
         >
           <span className="sr-only">Request of </span>
-          {formatTime(time)}
+          {formatRecent(time)}
         </button>
       </td>
       {hasUsers ? (
@@ -78,7 +79,7 @@ export const RequestLine = memo(function RequestLine({
         </td>
       ) : null}
       <td role="cell" className="truncate font-medium [grid-area:2/1/3/4] @4xl:font-normal @4xl:[grid-area:auto]">
-        {model === '' ? <span className="text-muted">unreadable</span> : model}
+        {model === '' ? <span className="text-muted">{modelless(request)}</span> : model}
         {api === 'chat' ? null : <span className="text-muted"> · {api}</span>}
       </td>
       <td
@@ -128,6 +129,11 @@ export const RequestLine = memo(function RequestLine({
     </tr>
   )
 })
+
+/** In place of the name of a model. */
+export function modelless({ isStored }: RequestEntry): string {
+  return isStored === true ? 'no model of this service' : 'unreadable'
+}
 
 /** Outcome of a request: icon, word, status and colour. */
 export function StatusWord({ request }: { readonly request: RequestEntry }): ReactNode {

@@ -8,7 +8,8 @@ import { lazily } from '../ui/lazily.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { costInWords, shortCost } from './cost-words.ts'
-import { StatusWord } from './request-line.tsx'
+import { modelless, StatusWord } from './request-line.tsx'
+import { kindsInWords, notesOf } from './request-notes.ts'
 
 const KeptContent = lazily(async () => (await import('./kept-content.tsx')).KeptContent)
 
@@ -73,6 +74,7 @@ function Facts({ request }: { readonly request: RequestEntry }): ReactNode {
     api,
     time,
     user,
+    person,
     model,
     stream,
     provider,
@@ -81,8 +83,10 @@ function Facts({ request }: { readonly request: RequestEntry }): ReactNode {
     promptTokens,
     completionTokens,
     isEstimated,
+    tokens: kinds,
     error,
   } = request
+  const notes = notesOf(request)
   const tokens = (count = 0): string => markEstimate(formatCount(count), isEstimated)
   return (
     <>
@@ -99,9 +103,14 @@ function Facts({ request }: { readonly request: RequestEntry }): ReactNode {
           </span>
         </Fact>
         <Fact name="Time">{formatMoment(time)}</Fact>
-        {user === undefined ? null : <Fact name="User">{user}</Fact>}
+        {user === undefined ? null : (
+          <Fact name="User">
+            {user}
+            {person === undefined ? '' : `, a key of ${person}`}
+          </Fact>
+        )}
         <Fact name="Model">
-          {model === '' ? 'unreadable' : model}
+          {model === '' ? modelless(request) : model}
           {stream ? ', as a stream' : ''}
         </Fact>
         <Fact name="Format">{api}</Fact>
@@ -125,7 +134,19 @@ function Facts({ request }: { readonly request: RequestEntry }): ReactNode {
             ? 'unknown'
             : `${tokens(promptTokens)} in, ${tokens(completionTokens)} out${isEstimated === true ? ', estimated' : ''}`}
         </Fact>
+        {kinds === undefined || kinds.cached + kinds.cacheWrite + kinds.reasoning === 0 ? null : (
+          <Fact name="By kind">{kindsInWords(kinds)}</Fact>
+        )}
         <Fact name="Cost">{costInWords(request)}</Fact>
+        {notes.length === 0 ? null : (
+          <Fact name="Notes">
+            <ul>
+              {notes.map((note) => (
+                <li key={note}>{note}</li>
+              ))}
+            </ul>
+          </Fact>
+        )}
       </dl>
       <Attempts request={request} />
       <KeptContent request={request} />

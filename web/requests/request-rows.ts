@@ -36,7 +36,8 @@ function freeKey(taken: ReadonlySet<string>, wanted: string): string {
   return key
 }
 
-function searchText({ id, api, user, model, provider, error, trail }: RequestEntry): string {
+/** The text of a request that filters search. */
+export function searchText({ id, api, user, model, provider, error, trail }: RequestEntry): string {
   const tried = trail.map((attempt) => `${attempt.provider} ${attempt.status ?? ''} ${attempt.failure ?? ''}`)
   return [id, api, user, model, provider, error, ...tried].join(' ').toLowerCase()
 }

@@ -8,11 +8,14 @@ import { Button, ButtonLink } from '../ui/button.tsx'
 import { formatCount } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { useNow } from '../ui/use-now.ts'
+import { SaveButton } from '../usage/save-button.tsx'
 import { filterRequests, isFiltering, noFilters, type RequestFilters } from './filter-requests.ts'
 import { HourCharts } from './hour-charts.tsx'
 import { HourStats } from './hour-stats.tsx'
 import { LiveState } from './live-state.tsx'
+import { logQuery } from './log-query.ts'
 import { hourFigures, lastHour } from './minutes.ts'
+import { OlderBar } from './older-requests.tsx'
 import { RequestFilterBar } from './request-filters.tsx'
 import { RequestPage } from './request-page.tsx'
 import { newSince, type RequestRow } from './request-rows.ts'
@@ -21,6 +24,8 @@ import { RequestsTable } from './requests-table.tsx'
 import { RunningRequests } from './running-requests.tsx'
 import { hrefOfList, useFilters } from './use-filters.ts'
 import { useHeld } from './use-held.ts'
+import { useLogChoices } from './use-log-choices.ts'
+import { useOlder } from './use-older.ts'
 import { useRequests } from './use-requests.ts'
 
 const none: readonly RequestRow[] = []
@@ -57,13 +62,17 @@ export function RequestsView({ id }: { readonly id?: string }): ReactNode {
             <div>
               <h1 className="text-xl font-semibold">Requests</h1>
               <p className="text-sm text-muted">
-                {isOwner ? 'The last 1,000' : 'Yours among the last 1,000'}, in memory only.{' '}
+                {isOwner ? 'The last 1,000' : 'Yours among the last 1,000'}
+                {hasUsage === true ? ', live, and older ones below them.' : ', in memory only.'}{' '}
                 {contentKeptMs === undefined ? say.content.isNotKept : null}
               </p>
             </div>
             <div className="flex flex-wrap items-center gap-2">
               {hasUsage === true ? (
-                <ButtonLink href={`${hrefOf({ view: 'usage' })}?by=person`}>Cost by person and day</ButtonLink>
+                <>
+                  <ButtonLink href={`${hrefOf({ view: 'usage' })}?by=person`}>Cost by person and day</ButtonLink>
+                  <SaveButton path={() => `/api/log?${fileQuery(filters)}`} name="requests.csv" />
+                </>
               ) : null}
               <LiveState connection={live.connection} isPaused={isPaused} onPause={setPaused} />
             </div>
@@ -94,6 +103,12 @@ export function RequestsView({ id }: { readonly id?: string }): ReactNode {
       </div>
     </>
   )
+}
+
+function fileQuery(filters: RequestFilters): string {
+  const query = logQuery(filters)
+  query.set('format', 'csv')
+  return query.toString()
 }
 
 /**
@@ -160,12 +175,22 @@ function RequestList({
   readonly onOpen: (request: RequestEntry) => void
   readonly onResume: () => void
 }): ReactNode {
+  const {
+    boot: { hasUsage },
+  } = useServices()
   const [isReading, setReading] = useState(false)
-  const shown = useHeld(rows, isReading || isHeld)
-  const found = useMemo(() => filterRequests(shown, filters), [shown, filters])
+  const [hasOlder, setHasOlder] = useState(false)
+  const shown = useHeld(rows, isReading || isHeld || hasOlder)
+  const choices = useLogChoices()
+  const older = useOlder(filters, shown)
+  // Requests that leave the memory must not leave the list while older ones follow them.
+  if (hasOlder !== older.rows.length > 0) setHasOlder(older.rows.length > 0)
+  const remembered = useMemo(() => filterRequests(shown, filters), [shown, filters])
+  const found = useMemo(() => [...remembered, ...older.rows], [remembered, older.rows])
   const waiting = useMemo(() => filterRequests(newSince(live, shown), filters).length, [live, shown, filters])
   const top = useRef<HTMLDivElement>(null)
-  const countOfShown = `${formatCount(shown.length)} ${shown.length === 1 ? 'request' : 'requests'}`
+  const all = shown.length + older.rows.length
+  const countOfShown = `${formatCount(all)} ${all === 1 ? 'request' : 'requests'}`
   const count = isFiltering(filters) ? `${formatCount(found.length)} of ${countOfShown}` : countOfShown
   const announceCount = useEffectEvent(() => announce(count))
   useEffect(() => {
@@ -182,6 +207,7 @@ function RequestList({
 
   function showWaiting(): void {
     onResume()
+    older.clear()
     setReading(false)
     top.current?.focus({ preventScroll: true })
     top.current?.scrollIntoView({ block: 'start' })
@@ -189,7 +215,7 @@ function RequestList({
 
   return (
     <section aria-label="Requests" className="flex flex-col gap-3">
-      <RequestFilterBar rows={shown} filters={filters} onChange={setFilters} onClear={clear} />
+      <RequestFilterBar rows={shown} choices={choices} filters={filters} onChange={setFilters} onClear={clear} />
       <div
         ref={top}
         tabIndex={-1}
@@ -210,13 +236,16 @@ function RequestList({
       {found.length > 0 ? (
         <RequestsTable
           rows={found}
-          hasUsers={shown.some(({ request }) => request.user !== undefined)}
+          hasUsers={[...shown, ...older.rows].some(({ request }) => request.user !== undefined)}
           onOpen={({ request }) => onOpen(request)}
           onReading={setReading}
         />
       ) : (
-        <Nothing hasRequests={shown.length > 0} onClear={clear} />
+        <Nothing hasRequests={shown.length > 0 || isFiltering(filters)} onClear={clear} />
       )}
+      {hasUsage === true ? (
+        <OlderBar older={older} isFiltering={isFiltering(filters)} oldest={choices?.oldest} />
+      ) : null}
     </section>
   )
 }

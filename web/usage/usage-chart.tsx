@@ -1,8 +1,8 @@
 import { useMemo, type ReactNode } from 'react'
 import type { UsageEntry } from '../../src/http/page/page-api.ts'
-import { MinutePlot } from '../requests/minute-plot.tsx'
 import { formatCost, formatCount, formatShortCount } from '../ui/format.ts'
-import { chartData, type Measure, type UsageRange } from './usage-sums.ts'
+import { UsageFigure } from './usage-figure.tsx'
+import { chartData, kindsData, type Measure, type UsageRange, type UsageSeries } from './usage-sums.ts'
 
 /** Props of {@link UsageChart}. */
 export interface UsageChartProps {
@@ -15,55 +15,54 @@ export interface UsageChartProps {
 }
 
 const colours = ['text-accent', 'text-warn', 'text-accent opacity-50'] as const
+const kindColours = [
+  'text-muted',
+  'text-muted opacity-50',
+  'text-warn',
+  'text-accent',
+  'text-accent opacity-50',
+] as const
 const otherColour = 'text-muted'
-const words: Readonly<Record<Measure, string>> = { cost: 'Cost', requests: 'Requests', tokens: 'Tokens' }
-const hour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
-// Days are dates of the service's time zone, given as midnights in UTC.
-const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' })
+const words: Readonly<Record<Measure, string>> = {
+  cost: 'Cost',
+  requests: 'Requests',
+  tokens: 'Tokens',
+  kinds: 'Tokens by kind',
+}
+/** Groups with a column of their own in the table below the chart. */
+const columnsMax = 12
 
-/** The largest groups over time, as stacked bars. Arrow keys or hovering show the values of one hour or day. */
+/** The largest groups over time, or tokens by kind, as stacked bars. */
 export function UsageChart({ rows, range, measure, now, nameOf }: UsageChartProps): ReactNode {
-  const { times, series } = useMemo(
-    () => chartData(rows, range, { measure, now, groupsMax: colours.length }),
-    [rows, range, measure, now],
-  )
+  const { times, series, columns } = useMemo(() => {
+    if (measure === 'kinds') return { ...kindsData(rows, range, now), columns: undefined }
+    const options = { measure, now }
+    const table = chartData(rows, range, { ...options, groupsMax: columnsMax })
+    return { ...chartData(rows, range, { ...options, groupsMax: colours.length }), columns: table.series }
+  }, [rows, range, measure, now])
   const format = measure === 'cost' ? formatCost : formatCount
-  const bars = series.map(({ name, values }, index) => ({
-    name: name === undefined ? 'all others' : nameOf(name),
+  const named = ({ name, values }: UsageSeries) => ({
+    name: name === undefined ? 'all others' : measure === 'kinds' ? name : nameOf(name),
     values,
-    colour: name === undefined ? otherColour : (colours[index] ?? otherColour),
+  })
+  const palette: readonly string[] = measure === 'kinds' ? kindColours : colours
+  const bars = series.map((each, index) => ({
+    ...named(each),
+    colour: each.name === undefined ? otherColour : (palette[index] ?? otherColour),
   }))
   const total = series.reduce((sum, { values }) => sum + values.reduce((all, value) => all + value, 0), 0)
-  const unit = range.unit === 'hour' ? 'Hour' : 'Day'
+  const title = `${words[measure]} by ${range.unit}`
   return (
-    <figure className="flex min-w-0 flex-col gap-2 rounded-xl border border-line bg-panel p-4">
-      <figcaption className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1">
-        <h2 className="text-sm font-semibold">
-          {words[measure]} by {unit.toLowerCase()}
-        </h2>
-        <ul className="flex min-w-0 flex-wrap gap-x-3 text-xs text-muted">
-          {bars.map(({ name, colour }) => (
-            <li key={name} className="inline-flex min-w-0 items-center gap-1.5">
-              <svg width="10" height="10" aria-hidden="true" className={`shrink-0 ${colour}`}>
-                <rect width="10" height="10" rx="2" fill="currentColor" />
-              </svg>
-              <span className="max-w-48 truncate">{name}</span>
-            </li>
-          ))}
-        </ul>
-      </figcaption>
-      <MinutePlot
-        summary={`${words[measure]} by ${unit.toLowerCase()}: ${format(total)} in ${range.label}.`}
-        unit={unit}
-        times={times}
-        bars={bars}
-        columns={bars}
-        format={format}
-        formatAxis={measure === 'cost' ? formatCost : formatShortCount}
-        stepMin={measure === 'cost' ? 0 : 1}
-        formatTime={(time) => (range.unit === 'hour' ? hour : day).format(time)}
-        isLabelled={(index, labelsMax) => index % Math.max(1, Math.ceil(times.length / labelsMax)) === 0}
-      />
-    </figure>
+    <UsageFigure
+      title={measure === 'kinds' ? `Tokens by kind and ${range.unit}` : title}
+      range={range}
+      times={times}
+      summary={`${title}: ${format(total)} in ${range.label}.`}
+      bars={bars}
+      {...(columns === undefined ? {} : { tableColumns: columns.map(named) })}
+      format={format}
+      formatAxis={measure === 'cost' ? formatCost : formatShortCount}
+      stepMin={measure === 'cost' ? 0 : 1}
+    />
   )
 }

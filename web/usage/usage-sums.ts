@@ -1,4 +1,4 @@
-import type { UsageAnswer, UsageEntry } from '../../src/http/page/page-api.ts'
+import type { FailureEntry, UsageAnswer, UsageEntry } from '../../src/http/page/page-api.ts'
 
 /** A span of time that the view offers. */
 export interface UsageRange {
@@ -6,6 +6,8 @@ export interface UsageRange {
   readonly unit: 'hour' | 'day'
   /** Number of hours or days, with the present one. */
   readonly count: number
+  /** Midnight in UTC of the last day. Default: the present one. */
+  readonly last?: number
 }
 
 /** The spans of time. */
@@ -20,11 +22,31 @@ const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
 /** The query of a range. @param now Unix milliseconds */
-export function usageQuery({ unit, count }: UsageRange, by: UsageAnswer['by'], now: number): string {
+export function usageQuery({ unit, count, last }: UsageRange, by: UsageAnswer['by'], now: number): string {
+  if (last !== undefined) return `unit=day&from=${writeDate(last - (count - 1) * dayMs)}&to=${writeDate(last)}&by=${by}`
   const first = now - (count - 1) * (unit === 'hour' ? hourMs : dayMs)
   const time = new Date(first).toISOString()
   const from = unit === 'hour' ? `${time.slice(0, 13)}:00:00Z` : time.slice(0, 10)
   return `unit=${unit}&from=${from}&by=${by}`
+}
+
+/** A date such as `2026-11-23`. @param midnight in UTC */
+export function writeDate(midnight: number): string {
+  return new Date(midnight).toISOString().slice(0, 10)
+}
+
+/** A span of days, both included; `undefined`: they are no dates, or in the wrong order, or more than ten years. */
+export function ownRange(from: string, to: string): UsageRange | undefined {
+  const [first, last] = [readDate(from), readDate(to)]
+  if (first === undefined || last === undefined) return undefined
+  const count = Math.round((last - first) / dayMs) + 1
+  return count < 1 || count > 3_660 ? undefined : { label: `${from} to ${to}`, unit: 'day', count, last }
+}
+
+/** Midnight in UTC of a date. */
+function readDate(text: string): number | undefined {
+  const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
+  return time >= 0 && writeDate(time) === text ? time : undefined
 }
 
 /** Sums of all numbers of some entries. */
@@ -90,11 +112,11 @@ export function tokensOf(sum: UsageSum): number {
 }
 
 /** A value of the chart. */
-export type Measure = 'cost' | 'requests' | 'tokens'
+export type Measure = 'cost' | 'requests' | 'tokens' | 'kinds'
 
 /** The value of a measure. */
 export function valueOf(sum: UsageSum, measure: Measure): number {
-  return measure === 'tokens' ? tokensOf(sum) : sum[measure]
+  return measure === 'tokens' || measure === 'kinds' ? tokensOf(sum) : sum[measure]
 }
 
 /** One group in the chart. */
@@ -118,15 +140,10 @@ export interface UsageChartData {
  */
 export function chartData(
   rows: readonly UsageEntry[],
-  { unit, count }: UsageRange,
+  range: UsageRange,
   { measure, now, groupsMax }: { readonly measure: Measure; readonly now: number; readonly groupsMax: number },
 ): UsageChartData {
-  const stepMs = unit === 'hour' ? hourMs : dayMs
-  const present = Math.floor(now / stepMs) * stepMs
-  const timeOf = (entry: UsageEntry): number => Math.floor(Date.parse(entry.time) / stepMs) * stepMs
-  // Where it is tomorrow already, the last day is that of the zone.
-  const last = Math.max(present, ...rows.map(timeOf))
-  const times = Array.from({ length: count }, (_, index) => last - (count - 1 - index) * stepMs)
+  const times = timesOf(range, rows, now)
   const largest = groupSums(rows)
     .toSorted((one, other) => valueOf(other, measure) - valueOf(one, measure))
     .slice(0, groupsMax)
@@ -136,8 +153,59 @@ export function chartData(
   return {
     times,
     series: names.map((name) => {
-      const byTime = Map.groupBy(named.get(name) ?? [], timeOf)
+      const byTime = Map.groupBy(named.get(name) ?? [], ({ time }) => startOf(time, range.unit))
       return { name, values: times.map((time) => valueOf(sumOf('', byTime.get(time) ?? []), measure)) }
     }),
   }
+}
+
+/** The start of the hour or day of an entry, Unix milliseconds. */
+export function startOf(time: string, unit: UsageRange['unit']): number {
+  const stepMs = unit === 'hour' ? hourMs : dayMs
+  return Math.floor(Date.parse(time) / stepMs) * stepMs
+}
+
+/** The hours or days of a range. @param entries where it is tomorrow already, the last day is that of the zone */
+export function timesOf(
+  { unit, count, last }: UsageRange,
+  entries: readonly { readonly time: string }[],
+  now: number,
+): readonly number[] {
+  const stepMs = unit === 'hour' ? hourMs : dayMs
+  const present = Math.floor(now / stepMs) * stepMs
+  const end = last ?? Math.max(present, ...entries.map(({ time }) => startOf(time, unit)))
+  return Array.from({ length: count }, (_, index) => end - (count - 1 - index) * stepMs)
+}
+
+const kinds = [
+  ['input', 'inputTokens'],
+  ['cached', 'cachedTokens'],
+  ['cache writes', 'cacheWriteTokens'],
+  ['output', 'outputTokens'],
+  ['reasoning', 'reasoningTokens'],
+] as const satisfies readonly (readonly [string, keyof UsageSum])[]
+
+/** Tokens by kind in each hour or day of a range, without kinds that have none. */
+export function kindsData(rows: readonly UsageEntry[], range: UsageRange, now: number): UsageChartData {
+  const times = timesOf(range, rows, now)
+  const byTime = Map.groupBy(rows, ({ time }) => startOf(time, range.unit))
+  const sums = times.map((time) => sumOf('', byTime.get(time) ?? []))
+  return {
+    times,
+    series: kinds
+      .map(([name, member]) => ({ name, values: sums.map((sum) => sum[member]) }))
+      .filter(({ values }) => values.some((value) => value > 0)),
+  }
+}
+
+/** Failures by class in each hour or day of a range: the most frequent classes, and all others. */
+export function failureData(
+  failures: readonly FailureEntry[],
+  range: UsageRange,
+  { of, now, classesMax }: { readonly of: 'requests' | 'attempts'; readonly now: number; readonly classesMax: number },
+): UsageChartData {
+  const rows = failures
+    .filter((each) => each[of] > 0)
+    .map(({ time, failure, ...counts }) => ({ ...nothing, time, name: failure, requests: counts[of] }))
+  return chartData(rows, range, { measure: 'requests', now, groupsMax: classesMax })
 }

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
-import { formatCost, formatCount, formatShortCount } from '../ui/format.ts'
+import type { TimesEntry, UsageAnswer } from '../../src/http/page/page-api.ts'
+import { formatCost, formatCount, formatMs, formatShortCount } from '../ui/format.ts'
 import { sumOf, type UsageSum } from './usage-sums.ts'
 
 /** Props of {@link UsageTable}. */
@@ -8,12 +9,14 @@ export interface UsageTableProps {
   readonly title: string
   readonly sums: readonly UsageSum[]
   readonly total: UsageSum
+  /** Speed by the same names. */
+  readonly groups?: UsageAnswer['groups'] | undefined
   readonly nameOf: (name: string) => string
 }
 
 interface Column {
   readonly title: string
-  readonly of: (sum: UsageSum) => string
+  readonly of: (sum: UsageSum & { readonly isTotal?: true }) => string
 }
 
 const columns: readonly Column[] = [
@@ -32,6 +35,25 @@ const columns: readonly Column[] = [
   { title: 'Cost', of: ({ cost }) => formatCost(cost) },
 ]
 
+/** Columns of speed, which has no sum. */
+function timesColumns(groups: NonNullable<UsageAnswer['groups']>): readonly Column[] {
+  const byName = new Map(groups.map((group) => [group.name, group]))
+  const column = (title: string, member: Exclude<keyof TimesEntry, 'answers' | 'streams'>): Column => ({
+    title,
+    of({ name, isTotal }) {
+      const ms = isTotal === true ? undefined : byName.get(name)?.[member]
+      return ms === undefined ? '–' : formatMs(ms)
+    },
+  })
+  const all = [
+    column('First token p50', 'firstTokenP50'),
+    column('First token p95', 'firstTokenP95'),
+    column('Total p50', 'totalP50'),
+    column('Total p95', 'totalP95'),
+  ]
+  return groups.length === 0 ? [] : groups.some(({ streams }) => streams > 0) ? all : all.slice(2)
+}
+
 /** The part of a cost that svc computed from counted tokens. Parts of binary fractions may be a little below 0. */
 export function pricedOf({ cost, reportedCost, estimatedCost }: UsageSum): number {
   return Math.max(0, Math.round((cost - reportedCost - estimatedCost) * 1e9) / 1e9)
@@ -45,8 +67,8 @@ function filledColumns(sums: readonly UsageSum[]): readonly Column[] {
 }
 
 /** Sums by name, with a last row of all. Scrolls sideways where it does not fit. */
-export function UsageTable({ title, sums, total, nameOf }: UsageTableProps): ReactNode {
-  const shown = filledColumns([...sums, total])
+export function UsageTable({ title, sums, groups = [], total, nameOf }: UsageTableProps): ReactNode {
+  const shown = [...filledColumns([...sums, total]), ...timesColumns(groups)]
   return (
     <div
       className="overflow-x-auto rounded-xl border border-line bg-panel"
@@ -74,7 +96,7 @@ export function UsageTable({ title, sums, total, nameOf }: UsageTableProps): Rea
           ))}
         </tbody>
         <tfoot className="font-medium">
-          <UsageTableRow columns={shown} sum={total} name="Total" />
+          <UsageTableRow columns={shown} sum={{ ...total, isTotal: true }} name="Total" />
         </tfoot>
       </table>
     </div>
@@ -87,7 +109,7 @@ function UsageTableRow({
   name,
 }: {
   readonly columns: readonly Column[]
-  readonly sum: UsageSum
+  readonly sum: UsageSum & { readonly isTotal?: true }
   readonly name: string
 }): ReactNode {
   return (

@@ -1,45 +1,55 @@
-import { useId, useMemo, useState, type ReactNode } from 'react'
+import { useEffect, useId, useMemo, useState, type ReactNode } from 'react'
 import type { UsageAnswer } from '../../src/http/page/page-api.ts'
-import { hrefOf } from '../app/route.ts'
+import { currentRoute, hrefOf } from '../app/route.ts'
 import { useServices } from '../services.ts'
-import { announce } from '../ui/announce.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { formatAgo, formatCost, formatCount, formatShare, formatShortCount } from '../ui/format.ts'
 import { Loading } from '../ui/loading.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { useAnswer } from '../ui/use-answer.ts'
 import { useNow } from '../ui/use-now.ts'
+import { OutcomeCharts } from './outcome-charts.tsx'
+import { SaveButton } from './save-button.tsx'
+import {
+  readUsageChoice,
+  usageGroups,
+  usageMeasures,
+  writeUsageChoice,
+  type UsageChoice,
+  type UsageGroupName,
+} from './usage-address.ts'
 import { UsageChart } from './usage-chart.tsx'
-import { groupSums, tokensOf, usageQuery, usageRanges, type Measure, type UsageSum } from './usage-sums.ts'
+import {
+  groupSums,
+  ownRange,
+  tokensOf,
+  usageQuery,
+  usageRanges,
+  writeDate,
+  type Measure,
+  type UsageRange,
+  type UsageSum,
+} from './usage-sums.ts'
 import { pricedOf, totalOf, UsageTable } from './usage-table.tsx'
 
-const groups = { model: 'Model', provider: 'Provider', person: 'Person', key: 'Key' } as const
 const nameless = {
   model: 'no model',
   provider: 'no provider answered',
   person: 'programs and nobody',
+  team: 'no team',
   key: 'without a key',
 } as const
 const refreshMs = 60_000
-const measures: Readonly<Record<Measure, string>> = { cost: 'Cost', requests: 'Requests', tokens: 'Tokens' }
-
-type Group = keyof typeof groups
-
-/** The group that the address names, as in `#/usage?by=person`. */
-function groupOf(hash: string): Group {
-  const named = new URLSearchParams(hash.split('?')[1]).get('by')
-  return named !== null && Object.hasOwn(groups, named) ? (named as Group) : 'model'
-}
+/** The choice of time that shows two dates. */
+const own = 'own'
+const dayMs = 86_400_000
 
 /** Use and cost: of all people for owners, else of the person. */
 export function UsageView(): ReactNode {
   const {
     boot: { isOwner },
   } = useServices()
-  const [rangeLabel, setRange] = useState<string>(usageRanges[1].label)
-  const [by, setBy] = useState<Group>(() => groupOf(location.hash))
-  const [measure, setMeasure] = useState<Measure>('cost')
-  const range = usageRanges.find(({ label }) => label === rangeLabel) ?? usageRanges[1]
+  const [{ range, by, measure }, choose] = useUsageChoice()
   const { answer, error, reload } = useAnswer<UsageAnswer>(
     () => `/api/usage?${usageQuery(range, by, Date.now())}`,
     `${range.label} ${by}`,
@@ -61,18 +71,34 @@ export function UsageView(): ReactNode {
             <Button icon="retry" onClick={reload}>
               Reload
             </Button>
-            <SaveButton query={() => usageQuery(range, by, Date.now())} name={`usage-by-${by}.csv`} />
+            <SaveButton
+              path={() => `/api/usage?${usageQuery(range, by, Date.now())}&format=csv`}
+              name={`usage-by-${by}.csv`}
+            />
           </div>
         </header>
         <div className="flex flex-wrap gap-3">
           <Choice
             label="Time"
-            value={range.label}
-            options={usageRanges.map(({ label }) => [label, `Last ${label}`])}
-            onChange={setRange}
+            value={range.last === undefined ? range.label : own}
+            options={[...usageRanges.map(({ label }) => [label, `Last ${label}`] as const), [own, 'Own dates']]}
+            onChange={(label) =>
+              choose({ range: usageRanges.find((each) => each.label === label) ?? datesOf(range, Date.now()) })
+            }
           />
-          <Choice label="By" value={by} options={Object.entries(groups)} onChange={setBy} />
-          <Choice label="Chart" value={measure} options={Object.entries(measures)} onChange={setMeasure} />
+          {range.last === undefined ? null : <Dates range={range} onChange={(next) => choose({ range: next })} />}
+          <Choice
+            label="By"
+            value={by}
+            options={Object.entries(usageGroups).filter(([group]) => isOwner || group !== 'team')}
+            onChange={(next) => choose({ by: next as UsageGroupName })}
+          />
+          <Choice
+            label="Chart"
+            value={measure}
+            options={Object.entries(usageMeasures)}
+            onChange={(next) => choose({ measure: next as Measure })}
+          />
         </div>
         {error === undefined ? null : (
           <Notice
@@ -103,9 +129,9 @@ function Usage({
   now,
 }: {
   readonly answer: UsageAnswer
-  readonly by: Group
+  readonly by: UsageGroupName
   readonly measure: Measure
-  readonly range: (typeof usageRanges)[number]
+  readonly range: UsageRange
   readonly now: number
 }): ReactNode {
   const { rows, isCut } = answer
@@ -115,7 +141,7 @@ function Usage({
   if (rows.length === 0)
     return (
       <p className="rounded-xl border border-line bg-panel p-8 text-center">
-        Nothing was used in the last {range.label}.
+        Nothing was used {range.last === undefined ? `in the last ${range.label}` : `from ${range.label}`}.
       </p>
     )
   return (
@@ -127,7 +153,8 @@ function Usage({
       ) : null}
       <Figures total={total} />
       <UsageChart rows={rows} range={range} measure={measure} now={now} nameOf={nameOf} />
-      <UsageTable title={groups[by]} sums={sums} total={total} nameOf={nameOf} />
+      <UsageTable title={usageGroups[by]} sums={sums} groups={answer.groups} total={total} nameOf={nameOf} />
+      <OutcomeCharts answer={answer} range={range} now={now} />
     </>
   )
 }
@@ -190,29 +217,70 @@ function Age({ answer, now }: { readonly answer: UsageAnswer | undefined; readon
   return `${age}; days are those of ${timeZone}.`
 }
 
-function SaveButton({ query, name }: { readonly query: () => string; readonly name: string }): ReactNode {
-  const { client } = useServices()
-
-  async function save(): Promise<void> {
-    try {
-      const response = await client.fetch(`/api/usage?${query()}&format=csv`)
-      const link = document.createElement('a')
-      link.href = URL.createObjectURL(await response.blob())
-      link.download = name
-      link.click()
-      // The browser may still be reading it.
-      setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
-    } catch (error) {
-      announce(`The file was not saved: ${error instanceof Error ? error.message : String(error)}`)
+/** The choice of the address, which follows it. */
+function useUsageChoice(): readonly [UsageChoice, (change: Partial<UsageChoice>) => void] {
+  const [choice, setChoice] = useState(() => readUsageChoice(location.hash))
+  useEffect(() => {
+    const read = (): void => {
+      if (currentRoute().view === 'usage') setChoice(readUsageChoice(location.hash))
     }
-  }
-
-  return (
-    <Button icon="download" onClick={() => void save()}>
-      CSV
-    </Button>
-  )
+    addEventListener('hashchange', read)
+    return () => removeEventListener('hashchange', read)
+  }, [])
+  return [
+    choice,
+    (change) => {
+      const next = { ...choice, ...change }
+      setChoice(next)
+      const query = writeUsageChoice(next)
+      const address = hrefOf({ view: 'usage' })
+      history.replaceState(history.state, '', query === '' ? address : `${address}?${query}`)
+    },
+  ]
 }
+
+/** The days of a range as dates that can be changed. */
+function datesOf({ unit, count }: UsageRange, now: number): UsageRange {
+  const last = writeDate(now)
+  const first = writeDate(now - (unit === 'hour' ? 0 : count - 1) * dayMs)
+  return ownRange(first, last) ?? usageRanges[1]
+}
+
+/** Two dates. What is no range yet stays as it was typed, and changes nothing. */
+function Dates({
+  range,
+  onChange,
+}: {
+  readonly range: UsageRange
+  readonly onChange: (range: UsageRange) => void
+}): ReactNode {
+  const { last = 0, count } = range
+  const [typed, setTyped] = useState({ from: writeDate(last - (count - 1) * dayMs), to: writeDate(last) })
+  const id = useId()
+  return (['from', 'to'] as const).map((name) => (
+    <div key={name} className="flex flex-col gap-1">
+      <label htmlFor={`${id}${name}`} className="text-xs text-muted">
+        {name === 'from' ? 'From' : 'To'}
+      </label>
+      <input
+        id={`${id}${name}`}
+        type="date"
+        value={typed[name]}
+        className={field}
+        onChange={({ target }) => {
+          const next = { ...typed, [name]: target.value }
+          setTyped(next)
+          const found = ownRange(next.from, next.to)
+          if (found !== undefined) onChange(found)
+        }}
+      />
+    </div>
+  ))
+}
+
+const field =
+  'min-h-9 rounded-lg border border-muted bg-page px-2 text-base @2xl:text-sm pointer-coarse:min-h-11 ' +
+  'pointer-coarse:text-base'
 
 function Choice<Value extends string>({
   label,
@@ -234,10 +302,7 @@ function Choice<Value extends string>({
       <select
         id={id}
         value={value}
-        className={
-          'min-h-9 rounded-lg border border-muted bg-page px-2 text-base @2xl:text-sm pointer-coarse:min-h-11 ' +
-          'pointer-coarse:text-base'
-        }
+        className={field}
         onChange={({ target }) => {
           const found = options.find(([each]) => each === target.value)
           // The options are values of this choice.

@@ -157,7 +157,7 @@ export function servePage({
     }),
     ...limitsApi({ access, file: accessPath, callers: observer.callers, isOwner: isAnOwner }),
     ...auditApi({ audit, isOwner: isAnOwner }),
-    ...usageApi({ use, isOwner: isAnOwner, now: Date.now }),
+    ...usageApi({ use, isOwner: isAnOwner, teams: () => access()?.policy()?.teams ?? new Map(), now: Date.now }),
     ...logApi({ use, isOwner: isAnOwner }),
     ...contentApi({
       use,

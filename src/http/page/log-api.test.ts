@@ -66,6 +66,7 @@ async function ask(
     read: () => Promise.reject(new Error('not asked')),
     costSince: async () => 0,
     content: async () => undefined,
+    outcomes: async () => ({ times: [], groups: [], failures: [] }),
     close: () => undefined,
     requests: {
       async page(question) {

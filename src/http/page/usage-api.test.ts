@@ -3,6 +3,7 @@ import type { Visitor } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
 import { LedgerUnavailable } from '../../ledger/ledger.ts'
 import { counterNames } from '../../ledger/use/counters.ts'
+import type { OutcomeAnswer } from '../../ledger/use/outcome-question.ts'
 import type { UseAsker } from '../../ledger/use/use-asker.ts'
 import type { UseQuestion, UseRow } from '../../ledger/use/use-question.ts'
 import { router } from '../route.ts'
@@ -28,12 +29,14 @@ async function ask(
   query: string,
   {
     rows = [],
+    outcomes = { times: [], groups: [], failures: [] },
     failure,
     visitor,
     isOwner = true,
     isOff = false,
   }: {
     readonly rows?: readonly UseRow[]
+    readonly outcomes?: OutcomeAnswer
     readonly failure?: Error
     readonly visitor?: Partial<Visitor>
     readonly isOwner?: boolean
@@ -48,11 +51,19 @@ async function ask(
       return { rows, isCut: false, timeZone: 'UTC', writtenAt: 5 }
     },
     costSince: async () => 0,
+    outcomes: async () => outcomes,
     requests: noRequests,
     content: async () => undefined,
     close: () => undefined,
   }
-  const routes = router(usageApi({ use: () => (isOff ? undefined : asker), isOwner: () => isOwner, now: () => now }))
+  const routes = router(
+    usageApi({
+      use: () => (isOff ? undefined : asker),
+      isOwner: () => isOwner,
+      teams: () => new Map([['core', { leads: ['ann'], members: ['id:7'] }]]),
+      now: () => now,
+    }),
+  )
   const context = { ...contextOf(new Request(`http://x/api/usage${query}`)), user: visitor?.user, visitor }
   const response = await routes.find('GET', '/api/usage').handle(context)
   return { response, questions, text: await response.text() }
@@ -76,6 +87,29 @@ describe('GET /api/usage', () => {
       writtenAt: 5,
       rows: [{ time: '2026-11-23', name: 'm', requests: 2, cost: 1.5, cacheWriteTokens: 3 }],
     })
+  })
+
+  test('asks for teams of access.json, others than owners for none', async () => {
+    const { questions } = await ask('?by=team')
+    expect(questions).toMatchObject([{ by: 'team', teams: [{ name: 'core', people: ['7'], userNames: ['ann'] }] }])
+    const own = await ask('?by=team', { isOwner: false, visitor: { user: 'bob' } })
+    expect(own.questions).toMatchObject([{ by: 'team', teams: [], people: ['bob'] }])
+  })
+
+  test('gives owners speed and failures, and others only their use', async () => {
+    const buckets = [...Array.from({ length: 80 }, () => 0), 19, ...Array.from({ length: 9 }, () => 0), 1]
+    const outcomes = {
+      times: [{ time: 20261123, first: buckets, total: [] }],
+      groups: [{ name: 'm', first: [], total: buckets }],
+      failures: [{ time: 20261123, failure: 'timeout', requests: 0, attempts: 3 }],
+    }
+    expect(JSON.parse((await ask('', { outcomes })).text)).toMatchObject({
+      times: [{ time: '2026-11-23', answers: 0, streams: 20, firstTokenP50: 1_069, firstTokenP95: 1_069 }],
+      groups: [{ name: 'm', answers: 20, streams: 0, totalP50: 1_069, totalP95: 1_069 }],
+      failures: [{ time: '2026-11-23', failure: 'timeout', requests: 0, attempts: 3 }],
+    })
+    const own = await ask('', { outcomes, isOwner: false, visitor: { user: 'bob' } })
+    expect(Object.keys(JSON.parse(own.text))).toEqual(['unit', 'by', 'timeZone', 'writtenAt', 'rows'])
   })
 
   test('asks for a span of hours', async () => {

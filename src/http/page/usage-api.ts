@@ -1,6 +1,8 @@
 import { WireError, invalidRequest } from '../../formats/error.ts'
+import type { OutcomeQuestion } from '../../ledger/use/outcome-question.ts'
 import type { UseAsker } from '../../ledger/use/use-asker.ts'
-import type { UseFilter, UseGroup, UseQuestion } from '../../ledger/use/use-question.ts'
+import type { UseFilter, UseGroup, UseQuestion, UseTeam } from '../../ledger/use/use-question.ts'
+import type { Team } from '../../limits/access-policy.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
@@ -16,6 +18,8 @@ export interface UsageApiOptions {
   readonly use: () => UseAsker | undefined
   /** Owners see the use of all. */
   readonly isOwner: (context: HandlerContext) => boolean
+  /** Teams of people, by user names or `id:VALUE`. */
+  readonly teams: () => ReadonlyMap<string, Team>
   /** Unix milliseconds. */
   readonly now: () => number
 }
@@ -23,7 +27,7 @@ export interface UsageApiOptions {
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 const rowsMax = 20_000
-const groups = ['model', 'provider', 'person', 'key', 'all'] as const satisfies readonly UseGroup[]
+const groups = ['model', 'provider', 'person', 'team', 'key', 'all'] as const satisfies readonly UseGroup[]
 /** Longest span of a question, by unit. */
 const spanMsMax = { hour: 100 * dayMs, day: 3_660 * dayMs } as const
 const spanMsDefault = { hour: dayMs, day: 6 * dayMs } as const
@@ -38,7 +42,13 @@ interface Span {
 }
 
 /** `GET /api/usage` (docs/ledger.md): the use of all for owners, else of the person or the key that asks. */
-export function usageApi({ use, isOwner, now }: UsageApiOptions): readonly Route[] {
+export function usageApi({ use, isOwner, teams, now }: UsageApiOptions): readonly Route[] {
+  /** Of others than owners, all is of no team: teams are not theirs to see. */
+  const teamsOf = (filter: UseFilter): readonly UseTeam[] =>
+    isOfAll(filter)
+      ? Array.from(teams(), ([name, team]) => ({ name, ...peopleOf([...team.leads, ...team.members]) }))
+      : []
+
   async function usage(context: HandlerContext): Promise<Response> {
     const asker = use()
     if (asker === undefined)
@@ -47,13 +57,37 @@ export function usageApi({ use, isOwner, now }: UsageApiOptions): readonly Route
     const span = spanOf(query, now())
     const by = choiceOf(query, 'by', groups, 'model')
     const filter = ledgerScope(context, isOwner)
-    if (choiceOf(query, 'format', ['json', 'csv'], 'json') === 'csv')
-      return fileOf(asker, span, { by, ...filter }, context)
-    const question = questionOf(span, { by, rowsMax, ...filter })
-    return jsonResponse(usageAnswer(question, await readLedger('The use', () => asker.read(question))), context.id)
+    const more = { by, ...filter, ...(by === 'team' ? { teams: teamsOf(filter) } : {}) }
+    if (choiceOf(query, 'format', ['json', 'csv'], 'json') === 'csv') return fileOf(asker, span, more, context)
+    const question = questionOf(span, { rowsMax, ...more })
+    const answer = await readLedger('The use', async () => {
+      const found = await asker.read(question)
+      return usageAnswer(question, found, isOfAll(filter) ? await asker.outcomes(outcomesOf(question)) : undefined)
+    })
+    return jsonResponse(answer, context.id)
   }
 
   return [{ method: 'GET', path: '/api/usage', isPublic: false, scope: 'usage:read', handle: usage }]
+}
+
+const idMark = 'id:'
+
+/** @param entries user names, or `id:VALUE` */
+function peopleOf(entries: readonly string[]): Pick<UseTeam, 'people' | 'userNames'> {
+  return {
+    people: entries.filter((entry) => entry.startsWith(idMark)).map((entry) => entry.slice(idMark.length)),
+    userNames: entries.filter((entry) => !entry.startsWith(idMark)),
+  }
+}
+
+/** Speed and failures are not kept by people and keys. */
+function isOfAll({ line, people }: UseFilter): boolean {
+  return line === undefined && people === undefined
+}
+
+/** The question for speed and failures in the same time. */
+export function outcomesOf({ from, to, unit, by }: UseQuestion): OutcomeQuestion {
+  return { from, to, unit, by: by === 'model' || by === 'provider' ? by : 'all' }
 }
 
 function questionOf({ unit, from, to }: Span, more: Omit<UseQuestion, 'from' | 'to' | 'unit'>): UseQuestion {
@@ -64,7 +98,7 @@ function questionOf({ unit, from, to }: Span, more: Omit<UseQuestion, 'from' | '
 function fileOf(
   asker: UseAsker,
   { unit, from, to }: Span,
-  more: UseFilter & { readonly by: UseGroup },
+  more: Omit<UseQuestion, 'from' | 'to' | 'unit' | 'rowsMax'>,
   context: HandlerContext,
 ): Response {
   let start = from

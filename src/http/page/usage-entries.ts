@@ -1,12 +1,15 @@
+import type { OutcomeAnswer, OutcomeTimes } from '../../ledger/use/outcome-question.ts'
 import type { UseAnswer, UseQuestion, UseRow } from '../../ledger/use/use-question.ts'
+import { countTimes, percentileOf, type TimeBuckets } from '../../observe/time-histogram.ts'
 import { usdOf } from '../../prices/money.ts'
 import { columnName, csvLine } from './csv.ts'
-import type { UsageAnswer, UsageEntry } from './page-api.ts'
+import type { TimesEntry, UsageAnswer, UsageEntry } from './page-api.ts'
 
 /** The answer of `GET /api/usage` (docs/ledger.md). */
 export function usageAnswer(
   { unit, by }: Pick<UseQuestion, 'unit' | 'by'>,
   { rows, isCut, timeZone, writtenAt }: UseAnswer,
+  outcomes?: OutcomeAnswer,
 ): UsageAnswer {
   return {
     unit,
@@ -15,12 +18,44 @@ export function usageAnswer(
     ...(writtenAt === undefined ? {} : { writtenAt }),
     ...(isCut ? { isCut } : {}),
     rows: rows.map((row) => usageEntry(row, unit)),
+    ...(outcomes === undefined ? {} : outcomeEntries(outcomes, unit)),
   }
+}
+
+function outcomeEntries(
+  { times, groups, failures }: OutcomeAnswer,
+  unit: UseQuestion['unit'],
+): Pick<UsageAnswer, 'times' | 'groups' | 'failures'> {
+  return {
+    times: times.map(({ time, ...buckets }) => ({ time: timeText(time, unit), ...timesEntry(buckets) })),
+    groups: groups.map(({ name, ...buckets }) => ({ name, ...timesEntry(buckets) })),
+    failures: failures.map(({ time, ...sums }) => ({ time: timeText(time, unit), ...sums })),
+  }
+}
+
+function timesEntry({ first, total }: OutcomeTimes): TimesEntry {
+  return {
+    answers: countTimes(total),
+    ...percentiles('total', total),
+    streams: countTimes(first),
+    ...percentiles('firstToken', first),
+  }
+}
+
+function percentiles(name: 'total' | 'firstToken', buckets: TimeBuckets): Partial<TimesEntry> {
+  const [p50, p95] = [percentileOf(buckets, 0.5), percentileOf(buckets, 0.95)]
+  return p50 === undefined || p95 === undefined
+    ? {}
+    : { [`${name}P50`]: Math.round(p50), [`${name}P95`]: Math.round(p95) }
+}
+
+function timeText(time: number, unit: UseQuestion['unit']): string {
+  return unit === 'hour' ? new Date(time).toISOString() : dateText(time)
 }
 
 function usageEntry({ time, name, counters }: UseRow, unit: UseQuestion['unit']): UsageEntry {
   return {
-    time: unit === 'hour' ? new Date(time).toISOString() : dateText(time),
+    time: timeText(time, unit),
     name,
     requests: counters.requests,
     errors: counters.errors,

@@ -23,6 +23,27 @@ const useColumns = `
      unsettled bigint NOT NULL`
 const useKey = 'line, person, team, model, provider'
 
+/** Buckets of times, and failures, by hour or day. */
+function outcomeTables(unit: 'hour' | 'day'): string {
+  return `CREATE TABLE times_${unit} (
+     ${unit} bigint NOT NULL,
+     model bigint NOT NULL,
+     provider bigint NOT NULL,
+     first integer[] NOT NULL,
+     total integer[] NOT NULL,
+     PRIMARY KEY (${unit}, model, provider)
+   );
+   CREATE TABLE failure_${unit} (
+     ${unit} bigint NOT NULL,
+     model bigint NOT NULL,
+     provider bigint NOT NULL,
+     failure bigint NOT NULL,
+     requests bigint NOT NULL,
+     attempts bigint NOT NULL,
+     PRIMARY KEY (${unit}, model, provider, failure)
+   );`
+}
+
 /**
  * The versions of the schema `svc` in PostgreSQL, in their order. A released step never changes, and a new one only
  * adds, so that older services run beside newer ones until they are restarted.
@@ -166,4 +187,5 @@ export const serverMigrations: readonly string[] = [
    CREATE INDEX content_id ON content (id);
    CREATE INDEX content_expires ON content (expires, bytes);
    CREATE INDEX content_person ON content (person) WHERE person <> 0;`,
+  outcomeTables('hour') + outcomeTables('day'),
 ]

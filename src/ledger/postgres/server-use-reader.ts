@@ -1,8 +1,10 @@
 import { nameOfServer } from '../ledger-place.ts'
-import { numberedSql } from '../sql.ts'
+import { literalSql, numberedSql } from '../sql.ts'
 import { counterNames } from '../use/counters.ts'
+import { outcomeReader } from '../use/read-outcomes.ts'
 import { requestSearch, type SearchLimits } from '../use/search-requests.ts'
 import type { TableReader } from '../use/stored-requests.ts'
+import { teamColumn } from '../use/team-members.ts'
 import type { UseAnswer, UseFilter, UseGroup, UseQuestion } from '../use/use-question.ts'
 import { hoursReadMs, isModelOf, useRow, type UseReader } from '../use/use-reader.ts'
 import { zoneHours } from '../use/zone-hours.ts'
@@ -15,9 +17,10 @@ export async function openServerUseReader(url: string, limits: SearchLimits = {}
   const client = postgresClient({ url })
   await prepareSchema(client, { name: nameOfServer(url), mayBeNewer: true })
 
-  async function answer(query: Query, { from, to, unit, by, rowsMax, ...filter }: UseQuestion): Promise<UseAnswer> {
+  async function answer(query: Query, question: UseQuestion): Promise<UseAnswer> {
+    const { from, to, unit, by, teams = [], rowsMax, ...filter } = question
     const { condition, values } = await conditionOf(query, filter, [from, to, rowsMax + 1])
-    const group = by === 'all' ? '0' : by === 'key' ? 'line' : by
+    const group = by === 'team' ? await teamColumn(readerOf(query), teams) : (groupColumns[by] ?? by)
     const sums = counterNames.map((name) => `sum(${name}) AS ${name}`).join(', ')
     const found = await query(
       `SELECT ${unit} AS time, ${group} AS name, ${sums} FROM usage_${unit} WHERE ${unit} BETWEEN $1 AND $2 ${condition}
@@ -27,7 +30,7 @@ export async function openServerUseReader(url: string, limits: SearchLimits = {}
     const rows = found
       .slice(0, rowsMax)
       .map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, Number(value)])))
-    const named = await namesOf(query, by, rows)
+    const named = by === 'team' ? (id: number) => teams[id - 1]?.name ?? '' : await namesOf(query, by, rows)
     const [written] = await query('SELECT max(time) AS time FROM batch')
     const writtenAt = written?.['time']
     return {
@@ -50,8 +53,13 @@ export async function openServerUseReader(url: string, limits: SearchLimits = {}
     return Number(row?.['sum'])
   }
 
-  const tables: TableReader = (found) => client.perform((query) => query(numberedSql(found, '$'), found.values))
+  const tables: TableReader = (found) => client.perform((query) => readerOf(query)(found))
   return {
+    outcomes: outcomeReader({
+      tables,
+      bucketColumn: (name) => literalSql(`array_to_string(${name}, ',')`),
+      readBuckets: (value) => (value === '' ? [] : String(value).split(',').map(Number)),
+    }),
     requests: requestSearch({ ...limits, names: tables, rows: tables, idColumn: 'id COLLATE "C"' }),
     read: (question) => client.perform((query) => answer(query, question)),
     costSince: (filter, since, now) => client.perform((query) => cost(query, filter, { since, now })),
@@ -61,6 +69,12 @@ export async function openServerUseReader(url: string, limits: SearchLimits = {}
   }
 }
 
+const groupColumns: Readonly<Partial<Record<UseGroup, string>>> = { all: '0', key: 'line' }
+
+function readerOf(query: Query): TableReader {
+  return (found) => query(numberedSql(found, '$'), found.values)
+}
+
 /** Unix milliseconds. */
 interface CostTimes {
   readonly since: number
@@ -68,7 +82,7 @@ interface CostTimes {
 }
 
 const labelQuery = 'SELECT id, text AS name FROM label WHERE id IN'
-const nameQueries: Readonly<Record<Exclude<UseGroup, 'all'>, readonly [string, string]>> = {
+const nameQueries: Readonly<Record<Exclude<UseGroup, 'all' | 'team'>, readonly [string, string]>> = {
   model: [labelQuery, ''],
   provider: [labelQuery, ''],
   person: ['SELECT id, name FROM person WHERE id IN', ''],
@@ -78,7 +92,7 @@ const nameQueries: Readonly<Record<Exclude<UseGroup, 'all'>, readonly [string, s
 
 async function namesOf(
   query: Query,
-  by: UseGroup,
+  by: Exclude<UseGroup, 'team'>,
   rows: readonly Readonly<Record<string, number>>[],
 ): Promise<(id: number) => string> {
   if (by === 'all') return () => ''

@@ -3,12 +3,15 @@ import { LedgerTooNew, LedgerUnavailable } from '../ledger.ts'
 import { counterNames } from '../use/counters.ts'
 import { bookedSum, holdValues, isDead, unbookedSum, type BookedRow } from '../use/hold-table.ts'
 import type { NamesTable } from '../use/names-table.ts'
+import { failureRows, timesRows, type FailureRow, type TimesRow } from '../use/outcome-rows.ts'
 import { attemptColumns, attemptValues, requestColumns, requestValues } from '../use/row-values.ts'
 import { rowRetentionDefault, type RowRetention } from '../use/rows-file.ts'
+import { hourTables } from '../use/sums-file.ts'
 import { identifiedSum, sumKeyColumns, type IdentifiedSum } from '../use/sums-table.ts'
 import { recordsOf, type RecordedUse, type UseBatch } from '../use/use-batch.ts'
 import type { UseStore, WriteResult } from '../use/use-store.ts'
-import { useSums, type UseSum } from '../use/use-sums.ts'
+import { useSums } from '../use/use-sums.ts'
+import type { UseTotals } from '../use/use-totals.ts'
 import { zoneHours, type ZoneHours } from '../use/zone-hours.ts'
 import { jsonParameter, OutcomeUnknown, type PostgresClient, type Query } from './postgres-client.ts'
 import { deleteSomeServerContent } from './server-content.ts'
@@ -84,7 +87,10 @@ export function serverUseStore({
   async function prepareNames(batches: readonly UseBatch[]): Promise<void> {
     await client.perform((query) =>
       names.prepare(query, (table) => {
-        for (const sum of summed(batches, hours)) identifiedSum(sum, table)
+        const { use, times, failures } = summed(batches, hours)
+        for (const sum of use) identifiedSum(sum, table)
+        timesRows(times, 'hour', table)
+        failureRows(failures, 'hour', table)
         for (const { costs } of heldBySource(batches).values()) for (const held of costs) holdValues(held, table)
         for (const record of batches.flatMap((batch) => ('records' in batch ? recordsOf(batch) : []))) {
           requestValues(record, table)
@@ -101,7 +107,12 @@ export function serverUseStore({
     const problem = await client.transaction(async (query) => {
       const fresh = await begin(query, batches)
       const taken = await replaceHolds(query, fresh, names.table)
-      await addSums(query, [...taken, ...summed(fresh, hours).map((sum) => identifiedSum(sum, names.table))])
+      const { use, times, failures } = summed(fresh, hours)
+      await addSums(query, [...taken, ...use.map((sum) => identifiedSum(sum, names.table))])
+      for (const unit of ['hour', 'day'] as const) {
+        await addTimes(query, unit, timesRows(times, unit, names.table))
+        await addFailures(query, unit, failureRows(failures, unit, names.table))
+      }
       await noteZone(query, hours.zone)
       return await tried(query, () => addRows(query, fresh, { names: names.table, clock }))
     })
@@ -163,12 +174,15 @@ export function serverUseStore({
           await dropWeeks(query, now, retention)
           await query('DELETE FROM batch WHERE time < $1', [now - sourcesKeptMs])
           await query('DELETE FROM hold WHERE booked_hour IS NOT NULL AND source NOT IN (SELECT source FROM batch)')
-          const deleted = await query(
-            'DELETE FROM usage_hour WHERE hour = (SELECT min(hour) FROM usage_hour) AND hour < $1 RETURNING hour',
-            [now - hoursKeptMs],
-          )
-          const hasDeletedContent = await deleteSomeServerContent(query, now)
-          return deleted.length > 0 || hasDeletedContent
+          let hasMore = await deleteSomeServerContent(query, now)
+          for (const table of hourTables) {
+            const deleted = await query(
+              `DELETE FROM ${table} WHERE hour = (SELECT min(hour) FROM ${table}) AND hour < $1 RETURNING hour`,
+              [now - hoursKeptMs],
+            )
+            if (deleted.length > 0) hasMore = true
+          }
+          return hasMore
         })
       } catch {
         return false // The next write reports the trouble.
@@ -183,7 +197,7 @@ function partsOf(batches: readonly UseBatch[]): readonly (readonly UseBatch[])[]
   const parts: UseBatch[][] = []
   let count = Number.POSITIVE_INFINITY
   for (const batch of batches) {
-    const more = 'records' in batch ? batch.count : batch.sums.length
+    const more = 'records' in batch ? batch.count : batch.sums.use.length
     if (count + more > partMax) {
       parts.push([])
       count = 0
@@ -194,13 +208,13 @@ function partsOf(batches: readonly UseBatch[]): readonly (readonly UseBatch[])[]
   return parts
 }
 
-function summed(batches: readonly UseBatch[], hours: ZoneHours): readonly UseSum[] {
+function summed(batches: readonly UseBatch[], hours: ZoneHours): UseTotals {
   const sums = useSums()
   for (const batch of batches) {
     if ('sums' in batch) sums.merge(batch.sums)
     else for (const record of recordsOf(batch)) sums.add(record, hours)
   }
-  return sums.list()
+  return sums.totals()
 }
 
 /** What each source holds after its last batch. */
@@ -292,6 +306,37 @@ async function addSumsOf(query: Query, unit: 'hour' | 'day', sums: readonly Iden
      ON CONFLICT (${keys}) DO UPDATE SET
      ${counterNames.map((name) => `${name} = usage_${unit}.${name} + excluded.${name}`).join(', ')}`,
     [jsonParameter(sums.map((sum) => named(columns, [sum[unit], ...sum.values])))],
+  )
+}
+
+/** Buckets of times are added by their places. */
+async function addTimes(query: Query, unit: 'hour' | 'day', rows: readonly TimesRow[]): Promise<void> {
+  if (rows.length === 0) return
+  const added = (column: 'first' | 'total'): string =>
+    `${column} = ARRAY(SELECT coalesce(known, 0) + coalesce(more, 0)
+       FROM unnest(times_${unit}.${column}, excluded.${column}) WITH ORDINALITY AS pair (known, more, place)
+       ORDER BY place)`
+  await query(
+    `INSERT INTO times_${unit} (${unit}, model, provider, first, total)
+     SELECT time, model, provider, first::integer[], total::integer[]
+     FROM jsonb_to_recordset($1::text::jsonb)
+       AS given (time bigint, model bigint, provider bigint, first text, total text)
+     ORDER BY 1, 2, 3
+     ON CONFLICT (${unit}, model, provider) DO UPDATE SET ${added('first')}, ${added('total')}`,
+    [jsonParameter(rows.map((row) => ({ ...row, first: `{${row.first.join()}}`, total: `{${row.total.join()}}` })))],
+  )
+}
+
+async function addFailures(query: Query, unit: 'hour' | 'day', rows: readonly FailureRow[]): Promise<void> {
+  if (rows.length === 0) return
+  await query(
+    `INSERT INTO failure_${unit} (${unit}, model, provider, failure, requests, attempts)
+     SELECT time, model, provider, failure, requests, attempts FROM jsonb_to_recordset($1::text::jsonb)
+       AS given (time bigint, model bigint, provider bigint, failure bigint, requests bigint, attempts bigint)
+     ORDER BY 1, 2, 3, 4
+     ON CONFLICT (${unit}, model, provider, failure) DO UPDATE SET
+     requests = failure_${unit}.requests + excluded.requests, attempts = failure_${unit}.attempts + excluded.attempts`,
+    [jsonParameter(rows)],
   )
 }
 

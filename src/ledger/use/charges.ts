@@ -120,6 +120,7 @@ function modelOf({ listedAs, upstream }: RequestRecord): string {
   return shortened(listedAs ?? upstream ?? '')
 }
 
-function shortened(name: string): string {
+/** At most 128 characters of a name. */
+export function shortened(name: string): string {
   return name.length <= nameLengthMax ? name : name.slice(0, nameLengthMax).toWellFormed()
 }

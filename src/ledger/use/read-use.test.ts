@@ -52,6 +52,16 @@ describe.each(databases)('the use of %s', (kind, make) => {
       expect(await read({ from: 20261122, by: 'person' })).toEqual(['20261122 : 1 1000', '20261123 ann: 2 6000'])
     })
 
+    test('is grouped by teams, in which each person counts once', async () => {
+      const teams = [
+        { name: 'none', people: ['id:9'], userNames: [] },
+        { name: 'core', people: [], userNames: ['ANN'] },
+        { name: 'all', people: ['id:1'], userNames: ['ann'] },
+      ]
+      expect(await read({ from: 20261122, by: 'team', teams })).toEqual(['20261122 : 1 1000', '20261123 core: 2 6000'])
+      expect(await read({ from: 20261122, by: 'team' })).toEqual(['20261122 : 1 1000', '20261123 : 2 6000'])
+    })
+
     test('of a line of keys has the name of its newest key', async () => {
       expect(await read({ from: 20261122, by: 'key' })).toEqual(['20261122 indexer: 1 1000', '20261123 : 2 6000'])
     })

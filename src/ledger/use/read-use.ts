@@ -3,10 +3,14 @@ import { existsSync } from 'node:fs'
 import { readFileContent, rowsPathBeside } from '../content/content-file.ts'
 import type { ContentQuestion, KeptContent } from '../content/content-question.ts'
 import { identityOf, performed } from '../open-database.ts'
+import { literalSql } from '../sql.ts'
 import { counterNames } from './counters.ts'
+import { outcomeReader } from './read-outcomes.ts'
 import { readRowsFile, readTables } from './read-tables.ts'
 import { requestSearch, type SearchLimits } from './search-requests.ts'
-import type { UseAnswer, UseFilter, UseGroup, UseQuestion } from './use-question.ts'
+import { teamColumn } from './team-members.ts'
+import { readBuckets } from './time-blob.ts'
+import type { UseAnswer, UseFilter, UseGroup, UseQuestion, UseTeam } from './use-question.ts'
 import { hoursReadMs, isModelOf, useRow, type UseReader } from './use-reader.ts'
 import { zoneHours } from './zone-hours.ts'
 
@@ -17,12 +21,14 @@ export async function openUseReader(path: string, limits: SearchLimits = {}): Pr
   const database = await performed(path, lockMs, () => new Database(path, { readonly: true, strict: true }))
   database.run('PRAGMA busy_timeout = 1000')
   const identity = identityOf(path)
+  const tables = readTables(database, path, lockMs)
   const rowsPath = rowsPathBeside(path)
   const rows = readRowsFile(rowsPath, lockMs)
 
   /** Names of people and keys are few beside sums; they are read when they are asked for. */
-  function nameOf(by: UseGroup): (id: number) => string {
+  function nameOf(by: UseGroup, teams: readonly UseTeam[]): (id: number) => string {
     if (by === 'all') return () => ''
+    if (by === 'team') return (number) => teams[number - 1]?.name ?? ''
     const query = database.query<{ name: string }, [number]>(nameQueries[by])
     const known = new Map([[0, '']])
     return (id) => {
@@ -32,17 +38,17 @@ export async function openUseReader(path: string, limits: SearchLimits = {}): Pr
     }
   }
 
-  function answer({ from, to, unit, by, rowsMax, ...filter }: UseQuestion): UseAnswer {
+  function answer({ from, to, unit, by, teams = [], rowsMax, ...filter }: UseQuestion, team: string): UseAnswer {
     const { condition, values } = conditionOf(database, filter)
-    const group = by === 'all' ? '0' : by === 'key' ? 'line' : by
+    const group = by === 'all' ? '0' : by === 'key' ? 'line' : by === 'team' ? team : by
     const found = database
-      .query<Record<string, number>, (string | number)[]>(
+      .prepare<Record<string, number>, (string | number)[]>(
         `SELECT ${unit} AS time, ${group} AS name, ${counterNames.map((name) => `sum(${name}) AS ${name}`).join(', ')}
          FROM usage_${unit} WHERE ${unit} BETWEEN ? AND ? ${condition}
          GROUP BY 1, 2 ORDER BY 1, cost DESC LIMIT ?`,
       )
       .all(from, to, ...values, rowsMax + 1)
-    const named = nameOf(by)
+    const named = nameOf(by, teams)
     const writtenAt = database.query<{ time: number | null }, []>('SELECT max(time) AS time FROM batch').get()?.time
     return {
       rows: found.slice(0, rowsMax).map((row) => useRow(row, named)),
@@ -79,10 +85,18 @@ export async function openUseReader(path: string, limits: SearchLimits = {}): Pr
   }
 
   return {
-    read: (question) => performed(path, lockMs, () => answer(question)),
+    async read(question) {
+      const team = question.by === 'team' ? await teamColumn(tables, question.teams ?? []) : ''
+      return await performed(path, lockMs, () => answer(question, team))
+    },
     costSince: (filter, since, now) => performed(path, lockMs, () => cost(filter, since, now)),
-    requests: requestSearch({ ...limits, names: readTables(database, path, lockMs), rows: rows.read, idColumn: 'id' }),
     content: (question, now) => performed(rowsPath, lockMs, () => content(question, now)),
+    outcomes: outcomeReader({
+      tables,
+      bucketColumn: literalSql,
+      readBuckets: (value) => (value instanceof Uint8Array ? readBuckets(value) : []),
+    }),
+    requests: requestSearch({ ...limits, names: tables, rows: rows.read, idColumn: 'id' }),
     isCurrent: () => identityOf(path) === identity,
     close() {
       rows.close()
@@ -92,7 +106,7 @@ export async function openUseReader(path: string, limits: SearchLimits = {}): Pr
 }
 
 const labelQuery = 'SELECT text AS name FROM label WHERE id = ?1'
-const nameQueries: Readonly<Record<Exclude<UseGroup, 'all'>, string>> = {
+const nameQueries: Readonly<Record<Exclude<UseGroup, 'all' | 'team'>, string>> = {
   model: labelQuery,
   provider: labelQuery,
   person: 'SELECT name FROM person WHERE id = ?1',

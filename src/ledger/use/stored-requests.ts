@@ -112,3 +112,12 @@ async function namesOf(
   }
   return (kind, number) => known[kind].get(Number(number)) ?? (Number(number) === 0 ? '' : `${kind} ${String(number)}`)
 }
+
+/** The texts of labels by their numbers. */
+export async function labelTexts(names: TableReader, numbers: readonly number[]): Promise<(number: number) => string> {
+  const of = await namesOf(
+    numbers.map((model) => ({ model })),
+    names,
+  )
+  return (number) => of('label', number)
+}

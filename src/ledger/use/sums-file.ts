@@ -6,6 +6,7 @@ import { identityOf, onlyNumber, openDatabase, performed } from '../open-databas
 import { batchNames } from './batch-names.ts'
 import { holdTable, type HoldTable } from './hold-table.ts'
 import { namesTable, type NamesTable } from './names-table.ts'
+import { outcomeTables } from './outcome-tables.ts'
 import { identifiedSum, sumsTable } from './sums-table.ts'
 import { recordsOf, type UseBatch } from './use-batch.ts'
 import { useSums } from './use-sums.ts'
@@ -13,6 +14,9 @@ import type { ZoneHours } from './zone-hours.ts'
 
 /** Hours older than this are deleted; days are kept. */
 const hoursKeptMs = 100 * 86_400_000
+
+/** The tables of sums by hour. */
+export const hourTables = ['usage_hour', 'times_hour', 'failure_hour'] as const
 
 /** The sums of use in svc.db. Methods reject with {@link LedgerUnavailable} when the database cannot be used. */
 export interface SumsFile {
@@ -31,6 +35,7 @@ interface OpenSums {
   readonly database: Database
   readonly identity: string
   readonly add: ReturnType<typeof sumsTable>
+  readonly addOutcomes: ReturnType<typeof outcomeTables>
   readonly batches: ReturnType<typeof batchNames>
   readonly holds: HoldTable
 }
@@ -61,7 +66,7 @@ export function sumsFile({ path, lockMs, now }: SumsFileOptions): SumsFile {
     }
     const database = await openDatabase({ path, migrations, lockMs })
     file = {
-      ...{ database, identity: identityOf(path) },
+      ...{ database, identity: identityOf(path), addOutcomes: outcomeTables(database) },
       ...{ add: sumsTable(database), batches: batchNames(database, now), holds: holdTable(database, now) },
     }
     return file
@@ -97,7 +102,9 @@ export function sumsFile({ path, lockMs, now }: SumsFileOptions): SumsFile {
           else for (const record of recordsOf(batch)) sums.add(record, hours)
         }
         for (const [source, held] of holds) open.add(open.holds.replace(source, held, known))
-        open.add(sums.list().map((sum) => identifiedSum(sum, known)))
+        const totals = sums.totals()
+        open.add(totals.use.map((sum) => identifiedSum(sum, known)))
+        open.addOutcomes(totals, known)
         noteZone(open.database, hours.zone)
       })
     },
@@ -115,11 +122,13 @@ export function sumsFile({ path, lockMs, now }: SumsFileOptions): SumsFile {
         batches.forget()
         holds.forget()
         // One hour at a time: its rows are few, and other processes wait for the lock.
-        const { changes } = database.run(
-          'DELETE FROM usage_hour WHERE hour = (SELECT min(hour) FROM usage_hour) AND hour < ?1',
-          [time - hoursKeptMs],
+        const deleted = hourTables.map(
+          (table) =>
+            database.run(`DELETE FROM ${table} WHERE hour = (SELECT min(hour) FROM ${table}) AND hour < ?1`, [
+              time - hoursKeptMs,
+            ]).changes,
         )
-        return changes > 0
+        return deleted.some((count) => count > 0)
       }),
     close() {
       file?.database.close()

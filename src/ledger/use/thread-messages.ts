@@ -2,6 +2,7 @@ import type { ProviderSecrets } from '../../content/remove-secrets.ts'
 import type { TakenContent } from '../../content/taken-content.ts'
 import type { ContentQuestion } from '../content/content-question.ts'
 import type { LedgerPlace } from '../ledger-place.ts'
+import type { OutcomeQuestion } from './outcome-question.ts'
 import type { RequestQuestion, RequestScope } from './request-question.ts'
 import type { UseBatch } from './use-batch.ts'
 import type { UseFilter, UseQuestion } from './use-question.ts'
@@ -47,6 +48,7 @@ export type FromThread =
 export type ThreadQuestion =
   | { readonly kind: 'rows'; readonly question: UseQuestion }
   | { readonly kind: 'cost'; readonly filter: UseFilter; readonly since: number }
+  | { readonly kind: 'outcomes'; readonly question: OutcomeQuestion }
   | { readonly kind: 'requests'; readonly question: RequestQuestion }
   | { readonly kind: 'request'; readonly scope: RequestScope; readonly id: string }
   | { readonly kind: 'choices'; readonly scope: RequestScope }

@@ -1,6 +1,7 @@
 import type { ContentQuestion, KeptContent } from '../content/content-question.ts'
 import { nameOfPlace, type LedgerPlace } from '../ledger-place.ts'
 import { LedgerUnavailable } from '../ledger.ts'
+import type { OutcomeAnswer, OutcomeQuestion } from './outcome-question.ts'
 import type { RequestSearch } from './search-requests.ts'
 import { threadFile } from './thread-file.ts'
 import type { FromThread, ThreadQuestion, ToThread } from './thread-messages.ts'
@@ -12,6 +13,8 @@ export interface UseAsker {
   read(question: UseQuestion): Promise<UseAnswer>
   /** The cost since a local midnight in nano-USD. @param since Unix milliseconds; 0: all @throws as `read` does */
   costSince(filter: UseFilter, since: number): Promise<number>
+  /** Speed and failures. @throws as `read` does */
+  outcomes(question: OutcomeQuestion): Promise<OutcomeAnswer>
   /** Finds stored requests. Its methods throw as `read` does. */
   readonly requests: RequestSearch
   /** Content that is kept; `undefined`: there is none. @throws as `read` does */
@@ -101,6 +104,7 @@ export function useAsker({ place, idleMs = 60_000, answerMs = 10_000 }: UseAsker
   return {
     read: (question) => ask({ kind: 'rows', question }),
     costSince: (filter, since) => ask({ kind: 'cost', filter, since }),
+    outcomes: (question) => ask({ kind: 'outcomes', question }),
     requests: {
       page: (question) => ask({ kind: 'requests', question }),
       find: (scope, id) => ask({ kind: 'request', scope, id }),

@@ -1,5 +1,5 @@
 import type { HeldBy, RequestRecord } from '../../observe/record.ts'
-import type { UseSum } from './use-sums.ts'
+import type { UseTotals } from './use-totals.ts'
 
 /**
  * Requests of one process, to be counted once. The batches of a source are written in the order of their numbers; one
@@ -26,7 +26,7 @@ export interface RecordedUse extends BatchName {
 
 /** Requests whose rows were given up. */
 export interface SummedUse extends BatchName {
-  readonly sums: readonly UseSum[]
+  readonly sums: UseTotals
 }
 
 /** The requests of a batch. */

@@ -47,7 +47,7 @@ describe.each(databases)('the use in %s', (_name, make) => {
       const merged = useSums()
       for (const record of [usedRequest(), usedRequest({ status: 499 })]) merged.add(record, zoneHours('UTC'))
       const store = storeAt()
-      await store.write([{ source: 'one', number: 7, sums: merged.list() }])
+      await store.write([{ source: 'one', number: 7, sums: merged.totals() }])
       await store.write([batchOf(7, [usedRequest()])])
       expect(await sums('requests, left_early, cost')).toEqual([{ requests: 2, left_early: 1, cost: 2_000 }])
     })

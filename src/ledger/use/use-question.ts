@@ -1,7 +1,12 @@
 import type { CounterName } from './counters.ts'
 
-/** The names by which use can be grouped; `all`: one group. */
-export type UseGroup = 'model' | 'provider' | 'person' | 'key' | 'all'
+/** The names by which use can be grouped; `team`: those of the question; `all`: one group. */
+export type UseGroup = 'model' | 'provider' | 'person' | 'team' | 'key' | 'all'
+
+/** A team of people. */
+export interface UseTeam extends Required<Pick<UseFilter, 'people' | 'userNames'>> {
+  readonly name: string
+}
 
 /** Whose use is asked for. Absent members do not limit it. */
 export interface UseFilter {
@@ -24,6 +29,8 @@ export interface UseQuestion extends UseFilter {
   readonly to: number
   readonly unit: 'hour' | 'day'
   readonly by: UseGroup
+  /** By `team`: people of several teams count in the first one, so that sums are those of all. */
+  readonly teams?: readonly UseTeam[]
   /** Most rows; further ones are left out. */
   readonly rowsMax: number
 }

@@ -1,5 +1,6 @@
 import type { ContentQuestion, KeptContent } from '../content/content-question.ts'
 import { counterNames, type CounterName } from './counters.ts'
+import type { OutcomeAnswer, OutcomeQuestion } from './outcome-question.ts'
 import type { RequestSearch } from './search-requests.ts'
 import type { UseAnswer, UseFilter, UseQuestion, UseRow } from './use-question.ts'
 
@@ -8,6 +9,8 @@ export interface UseReader {
   read(question: UseQuestion): Promise<UseAnswer>
   /** The cost since a local midnight in nano-USD. @param since Unix milliseconds; 0: all */
   costSince(filter: UseFilter, since: number, now: number): Promise<number>
+  /** Speed and failures. */
+  outcomes(question: OutcomeQuestion): Promise<OutcomeAnswer>
   readonly requests: RequestSearch
   /** Content that is kept, and has not expired. */
   content(question: ContentQuestion, now: number): Promise<KeptContent | undefined>

@@ -198,7 +198,7 @@ export function useRecorder({
 
   function takeFolded(): readonly SummedUse[] {
     const all = Array.from(folded, ([from, { number: last, holds: held, sums }]) => ({
-      ...{ source: from, number: last, sums: sums.list() },
+      ...{ source: from, number: last, sums: sums.totals() },
       ...(held === undefined ? {} : { holds: held }),
     }))
     folded.clear()

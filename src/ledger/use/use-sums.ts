@@ -1,6 +1,8 @@
 import type { RequestRecord } from '../../observe/record.ts'
-import { chargesOf, type UseKey } from './charges.ts'
+import { addBuckets, addTime } from '../../observe/time-histogram.ts'
+import { chargesOf, shortened, type UseKey } from './charges.ts'
 import { addCounters, type Counters } from './counters.ts'
+import type { FailureSum, SumPlace, TimesSum, UseTotals } from './use-totals.ts'
 import type { ZoneHours } from './zone-hours.ts'
 
 /** The use in one hour, by all names it is kept by. */
@@ -16,31 +18,72 @@ export interface UseSum extends UseKey {
 export interface UseSums {
   /** Adds a request, in the hour of its end. */
   add(record: RequestRecord, hours: ZoneHours): void
-  merge(sums: Iterable<UseSum>): void
-  list(): UseSum[]
+  merge(totals: UseTotals): void
+  totals(): UseTotals
 }
 
 /** Makes empty sums. */
 export function useSums(): UseSums {
-  const all = new Map<string, UseSum>()
+  const use = new Map<string, UseSum>()
+  const times = new Map<string, { readonly first: number[]; readonly total: number[] } & TimesSum>()
+  const failures = new Map<string, { requests: number; attempts: number } & FailureSum>()
 
-  function addSum(sum: UseSum): void {
+  function addUse(sum: UseSum): void {
     const { hour, line, person, model, provider, counters } = sum
     const key = JSON.stringify([hour, line, person?.subject, model, provider])
-    const known = all.get(key)
-    if (known === undefined) all.set(key, { ...sum, counters: { ...counters } })
+    const known = use.get(key)
+    if (known === undefined) use.set(key, { ...sum, counters: { ...counters } })
     else addCounters(known.counters, counters)
+  }
+
+  function timesAt(place: SumPlace): { readonly first: number[]; readonly total: number[] } {
+    const { hour, day, model, provider } = place
+    const key = JSON.stringify([hour, model, provider])
+    const sum = times.get(key) ?? { hour, day, model, provider, first: [], total: [] }
+    times.set(key, sum)
+    return sum
+  }
+
+  function addFailure({ hour, day, model, provider, failure, requests, attempts }: FailureSum): void {
+    const key = JSON.stringify([hour, model, provider, failure])
+    const sum = failures.get(key) ?? { hour, day, model, provider, failure, requests: 0, attempts: 0 }
+    sum.requests += requests
+    sum.attempts += attempts
+    failures.set(key, sum)
+  }
+
+  /** A client that left is no failure, and an answer with an error tells nothing of speed. */
+  function addOutcome({ status, error, provider, firstTokenMs, totalMs, trail }: RequestRecord, place: SumPlace): void {
+    if (error === undefined && provider !== undefined && status !== 499) {
+      const { first, total } = timesAt(place)
+      addTime(total, totalMs)
+      if (firstTokenMs !== undefined) addTime(first, firstTokenMs)
+    }
+    if (error !== undefined && status !== 499)
+      addFailure({ ...place, failure: shortened(error), requests: 1, attempts: 0 })
+    for (const { name, failure } of trail)
+      if (failure !== undefined)
+        addFailure({ ...place, provider: shortened(name), failure: shortened(failure), requests: 0, attempts: 1 })
   }
 
   return {
     add(record, hours) {
       const { start: hour, day } = hours.at(endOf(record))
-      for (const charge of chargesOf(record)) addSum({ ...charge, hour, day })
+      const charges = chargesOf(record)
+      for (const charge of charges) addUse({ ...charge, hour, day })
+      const { model = '', provider = '' } = charges[0] ?? {}
+      addOutcome(record, { hour, day, model, provider })
     },
-    merge(sums) {
-      for (const sum of sums) addSum(sum)
+    merge(totals) {
+      for (const sum of totals.use) addUse(sum)
+      for (const sum of totals.times) {
+        const { first, total } = timesAt(sum)
+        addBuckets(first, sum.first)
+        addBuckets(total, sum.total)
+      }
+      for (const sum of totals.failures) addFailure(sum)
     },
-    list: () => [...all.values()],
+    totals: () => ({ use: [...use.values()], times: [...times.values()], failures: [...failures.values()] }),
   }
 }
 

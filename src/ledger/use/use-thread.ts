@@ -61,7 +61,7 @@ async function answer({ id, place, question }: Extract<ToThread, { kind: 'ask' }
 }
 
 async function found(
-  { read, costSince, requests, content: kept }: UseReader,
+  { read, costSince, outcomes, requests, content: kept }: UseReader,
   question: ThreadQuestion,
 ): Promise<unknown> {
   switch (question.kind) {
@@ -69,6 +69,8 @@ async function found(
       return await read(question.question)
     case 'cost':
       return await costSince(question.filter, question.since, Date.now())
+    case 'outcomes':
+      return await outcomes(question.question)
     case 'requests':
       return await requests.page(question.question)
     case 'request':

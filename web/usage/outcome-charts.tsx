@@ -1,0 +1,99 @@
+import { useMemo, type ReactNode } from 'react'
+import type { FailureEntry, TimesEntry, UsageAnswer } from '../../src/http/page/page-api.ts'
+import { formatCount, formatMs, formatShortCount, inWords } from '../ui/format.ts'
+import { UsageFigure } from './usage-figure.tsx'
+import { failureData, startOf, timesOf, type UsageRange } from './usage-sums.ts'
+
+interface OutcomeProps {
+  readonly range: UsageRange
+  /** Unix milliseconds. */
+  readonly now: number
+}
+
+/** Speed and failures of all answers, for owners. */
+export function OutcomeCharts({ answer, ...props }: OutcomeProps & { readonly answer: UsageAnswer }): ReactNode {
+  const { times = [], failures = [] } = answer
+  if (times.length + failures.length === 0) return null
+  return (
+    <section aria-label="Speed and failures" className="grid grid-cols-1 gap-4 @4xl:grid-cols-2">
+      <TimesChart {...props} title="Time to first token" times={times} p50="firstTokenP50" p95="firstTokenP95" />
+      <TimesChart {...props} title="Total time" times={times} p50="totalP50" p95="totalP95" />
+      <FailuresChart {...props} title="Failed requests by error" failures={failures} of="requests" />
+      <FailuresChart {...props} title="Failed attempts by class" failures={failures} of="attempts" />
+    </section>
+  )
+}
+
+type Percentile = Exclude<keyof TimesEntry, 'answers' | 'streams'>
+
+function TimesChart({
+  title,
+  times: entries,
+  range,
+  now,
+  p50,
+  p95,
+}: OutcomeProps & {
+  readonly title: string
+  readonly times: NonNullable<UsageAnswer['times']>
+  readonly p50: Percentile
+  readonly p95: Percentile
+}): ReactNode {
+  const times = useMemo(() => timesOf(range, entries, now), [range, entries, now])
+  const byTime = new Map(entries.map((entry) => [startOf(entry.time, range.unit), entry]))
+  const values = (name: Percentile): readonly (number | undefined)[] => times.map((time) => byTime.get(time)?.[name])
+  const most = Math.max(0, ...values(p95).map((value) => value ?? 0))
+  return (
+    <UsageFigure
+      title={`${title}, p50 and p95`}
+      range={range}
+      times={times}
+      summary={
+        `${title} by ${range.unit} in ${range.label}: ` +
+        (most === 0 ? 'nothing was measured.' : `95 % of the answers within ${formatMs(most)} or less.`)
+      }
+      lines={[
+        { name: 'p50', values: values(p50), colour: 'text-accent' },
+        { name: 'p95', values: values(p95), colour: 'text-warn', isDashed: true },
+      ]}
+      format={formatMs}
+      formatAxis={(ms) => (ms >= 10_000 ? `${ms / 1_000} s` : formatMs(ms))}
+    />
+  )
+}
+
+const colours = ['text-bad', 'text-warn', 'text-accent', 'text-accent opacity-50'] as const
+const otherColour = 'text-muted'
+
+function FailuresChart({
+  title,
+  failures,
+  range,
+  now,
+  of,
+}: OutcomeProps & {
+  readonly title: string
+  readonly failures: readonly FailureEntry[]
+  readonly of: 'requests' | 'attempts'
+}): ReactNode {
+  const { times, series } = useMemo(
+    () => failureData(failures, range, { of, now, classesMax: colours.length }),
+    [failures, range, of, now],
+  )
+  const total = failures.reduce((sum, failure) => sum + failure[of], 0)
+  return (
+    <UsageFigure
+      title={title}
+      range={range}
+      times={times}
+      summary={`${title} in ${range.label}: ${formatCount(total)}.`}
+      bars={series.map(({ name, values }, index) => ({
+        name: name === undefined ? 'all others' : inWords(name),
+        values,
+        colour: name === undefined ? otherColour : (colours[index] ?? otherColour),
+      }))}
+      format={formatCount}
+      formatAxis={formatShortCount}
+    />
+  )
+}

@@ -1,0 +1,65 @@
+import { ownRange, usageRanges, writeDate, type Measure, type UsageRange } from './usage-sums.ts'
+
+/** The groups that use can be shown by. */
+export const usageGroups = {
+  model: 'Model',
+  provider: 'Provider',
+  person: 'Person',
+  team: 'Team',
+  key: 'Key',
+} as const
+
+/** A group. */
+export type UsageGroupName = keyof typeof usageGroups
+
+/** The charts, by the value that they show. */
+export const usageMeasures: Readonly<Record<Measure, string>> = {
+  cost: 'Cost',
+  requests: 'Requests',
+  tokens: 'Tokens',
+  kinds: 'Tokens by kind',
+}
+
+/** What the view shows. It is in the address, so that it survives a reload and can be sent to others. */
+export interface UsageChoice {
+  readonly range: UsageRange
+  readonly by: UsageGroupName
+  readonly measure: Measure
+}
+
+const [, rangeDefault] = usageRanges
+
+/** Reads a choice from an address such as `#/usage?time=30d&by=person`. Anything unknown is the default. */
+export function readUsageChoice(hash: string): UsageChoice {
+  const query = new URLSearchParams(hash.split('?')[1])
+  const [by, chart] = [query.get('by') ?? '', query.get('chart') ?? '']
+  return {
+    range:
+      usageRanges.find((range) => shortName(range) === query.get('time')) ??
+      ownRange(query.get('from') ?? '', query.get('to') ?? '') ??
+      rangeDefault,
+    by: isKey(usageGroups, by) ? by : 'model',
+    measure: isKey(usageMeasures, chart) ? chart : 'cost',
+  }
+}
+
+/** Writes a choice as the query of an address, without what is the default. */
+export function writeUsageChoice({ range, by, measure }: UsageChoice): string {
+  const query = new URLSearchParams()
+  if (range.last !== undefined) {
+    query.set('from', writeDate(range.last - (range.count - 1) * 86_400_000))
+    query.set('to', writeDate(range.last))
+  } else if (range !== rangeDefault) query.set('time', shortName(range))
+  if (by !== 'model') query.set('by', by)
+  if (measure !== 'cost') query.set('chart', measure)
+  return query.toString()
+}
+
+/** `24h`, `30d`. */
+function shortName({ unit, count }: UsageRange): string {
+  return `${count}${unit === 'hour' ? 'h' : 'd'}`
+}
+
+function isKey<Key extends string>(names: Readonly<Record<Key, unknown>>, name: string): name is Key {
+  return Object.hasOwn(names, name)
+}
