@@ -110,10 +110,10 @@ describeInChromium('the use', () => {
     await show('ada')
     expect(await tableRows()).toEqual([
       // Columns in which all is 0 are hidden.
-      ['Model', 'Requests', 'Input', 'Output', 'Priced', 'Reported', 'Cost'],
-      ['gpt-5', '1', '10', '4', '$2.50', '$0', '$2.50'],
-      ['llama', '1', '10', '4', '$0', '$0.50', '$0.50'],
-      ['Total', '2', '20', '8', '$2.50', '$0.50', '$3.00'],
+      ['Model', 'Requests', 'Input', 'Output', 'Priced', 'Reported', 'Cost', 'Total p50', 'Total p95'],
+      ['gpt-5', '1', '10', '4', '$2.50', '$0', '$2.50', '13 ms', '13 ms'],
+      ['llama', '1', '10', '4', '$0', '$0.50', '$0.50', '13 ms', '13 ms'],
+      ['Total', '2', '20', '8', '$2.50', '$0.50', '$3.00', '–', '–'],
     ])
     await tab.waitFor('main >> text="$3.00"')
     await tab.waitFor('main >> text=/\\$2.50 priced, \\$0.50 reported/')
