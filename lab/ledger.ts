@@ -90,7 +90,7 @@ function requestAt(time: number, index: number): RequestRecord {
   }
 }
 
-/** The size of a row as the service writes it: indexes that grow row by row have more free space than those of `fill`. */
+/** The size of a row as the service writes it: indexes that grow row by row have more free space than here. */
 async function bytesOfRow(): Promise<number> {
   const folder = join(home, 'sample')
   mkdirSync(folder)

@@ -3,7 +3,7 @@ import type { TimeBuckets } from '../../observe/time-histogram.ts'
 /** Buckets after the last one of `time-histogram.ts` are not read. */
 const bucketsMax = 1_024
 
-/** Buckets as bytes: for each bucket with times, the empty ones before it and its count, as variable-length integers. */
+/** Buckets as bytes: for each bucket with times the empty ones before it and its count, as varied-length integers. */
 export function writeBuckets(buckets: TimeBuckets): Uint8Array {
   const bytes: number[] = []
   let empty = 0
