@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite'
 import type { UseKey } from './charges.ts'
 import { counterNames } from './counters.ts'
 import type { NamesTable } from './names-table.ts'
-import type { UseSum } from './use-sums.ts'
+import type { UseSum } from './use-totals.ts'
 
 /** The columns of the names that a sum is kept by. */
 export const sumKeyColumns = ['line', 'person', 'team', 'model', 'provider'] as const

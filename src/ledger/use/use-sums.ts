@@ -1,18 +1,9 @@
 import type { RequestRecord } from '../../observe/record.ts'
 import { addBuckets, addTime } from '../../observe/time-histogram.ts'
-import { chargesOf, shortened, type UseKey } from './charges.ts'
-import { addCounters, type Counters } from './counters.ts'
-import type { FailureSum, SumPlace, TimesSum, UseTotals } from './use-totals.ts'
+import { chargesOf, shortened } from './charges.ts'
+import { addCounters } from './counters.ts'
+import type { FailureSum, SumPlace, TimesSum, UseSum, UseTotals } from './use-totals.ts'
 import type { ZoneHours } from './zone-hours.ts'
-
-/** The use in one hour, by all names it is kept by. */
-export interface UseSum extends UseKey {
-  /** Start of the local hour, Unix milliseconds. */
-  readonly hour: number
-  /** The local date, such as 20261123. */
-  readonly day: number
-  readonly counters: Counters
-}
 
 /** Sums that merge. Their number is bounded by hours, keys, people, models and providers, not by requests. */
 export interface UseSums {

@@ -1,5 +1,15 @@
 import type { TimeBuckets } from '../../observe/time-histogram.ts'
-import type { UseSum } from './use-sums.ts'
+import type { UseKey } from './charges.ts'
+import type { Counters } from './counters.ts'
+
+/** The use in one hour, by all names it is kept by. */
+export interface UseSum extends UseKey {
+  /** Start of the local hour, Unix milliseconds. */
+  readonly hour: number
+  /** The local date, such as 20261123. */
+  readonly day: number
+  readonly counters: Counters
+}
 
 /** The hour and the day of a sum, and the names that speed and failures are kept by: not people, and not keys. */
 export interface SumPlace {
