@@ -30,6 +30,7 @@ export interface ServiceConfig {
   readonly titles?: { readonly model: string }
   readonly aliases?: Readonly<Record<string, string>>
   readonly owners?: readonly string[]
+  readonly history?: 'browser' | 'server'
 }
 
 export interface ServiceOptions {

@@ -47,6 +47,7 @@ import { programName } from './package.ts'
 import { servePage } from './page/serve-page.ts'
 import type { Runtime } from './runtime.ts'
 import type { ServeContext } from './serve-context.ts'
+import { sharedHistory } from './shared-history.ts'
 import { sharedLedger } from './shared-ledger.ts'
 import { shippedPrices } from './shipped-prices.ts'
 import { UsageError } from './start-errors.ts'
@@ -65,6 +66,7 @@ export async function serveHere(
   const transport = httpClient()
   const { health, observer, stores, stopping } = runtime
   const ledger = sharedLedger({ environment, log, onOpen: runtime.keepUse, isReplacement: runtime.isReplacement })
+  const history = sharedHistory({ environment, log, isReplacement: runtime.isReplacement })
   const files = auditedFollow({ follow: runtime.follow, record: ledger.record, audit: ledger.audit, log })
   const { follow } = files
   const warn: Logger['warn'] = runtime.isReporter ? log.warn : () => undefined
@@ -110,6 +112,7 @@ export async function serveHere(
         runtime.workers,
       )
       checkOwnersNamed(config, running?.contributions ?? [], path)
+      await history.prepare(config)
       return config
     },
     onActive: (config) => {
@@ -183,6 +186,8 @@ export async function serveHere(
           },
           prepareContent: content.prepare,
         })
+  if (active.config.history === 'server' && extensions.guards.length === 0)
+    warn('"history": "server" has no effect without sign-in: conversations stay in browsers')
   // Machines with one database have files of their own, of which one may be older than the last entry.
   if (runtime.isReporter && ledger.isOfThisMachine()) await files.noteEarlierChanges()
   const listening = Promise.withResolvers<void>()
@@ -195,6 +200,7 @@ export async function serveHere(
     use: ledger.use,
     audit: ledger.audit,
     record: ledger.record,
+    history: () => history.of(active.config),
     access: () => access,
     accessPath,
     followers,
@@ -277,6 +283,7 @@ export async function serveHere(
   await extensions.close()
   await content.close()
   await ledger.close()
+  await history.close()
   transport.close()
   await runtime.close()
   await log.flush()

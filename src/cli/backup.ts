@@ -2,11 +2,15 @@ import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { ledgerPlace } from '../app/ledger-place.ts'
 import { UsageError } from '../app/start-errors.ts'
+import { historyPath } from '../ledger/history/open-history.ts'
 import { booleanFlag } from './arguments.ts'
 import type { Command, CommandContext } from './command.ts'
 import { requireDatabase } from './require-database.ts'
 
-const flags = { requests: booleanFlag('copy the list of requests, too, into FILE-requests') }
+const flags = {
+  requests: booleanFlag('copy the list of requests, too, into FILE-requests'),
+  history: booleanFlag('copy the conversations of people instead (history.db)'),
+}
 
 /** `svc backup FILE` (docs/keys.md). It copies the database of this machine, with or without a running service. */
 export const backupCommand: Command<typeof flags> = {
@@ -21,16 +25,23 @@ export const backupCommand: Command<typeof flags> = {
   run,
 }
 
-async function run({ positionals: [file], flags: { requests }, environment, stdout }: CommandContext<typeof flags>) {
+async function run({
+  positionals: [file],
+  flags: { requests, history },
+  environment,
+  stdout,
+}: CommandContext<typeof flags>) {
   if (file === undefined || file === '') throw new UsageError('FILE is missing: svc backup FILE')
   const place = ledgerPlace(environment)
   if (place.kind === 'server')
     throw new UsageError('the database is in PostgreSQL (SVC_DATABASE): copy it with pg_dump -Fc --schema=svc')
   const { path } = place
   const target = resolve(file)
-  const pairs: [string, string][] = [[path, target]]
+  if (history && requests) throw new UsageError('--requests and --history need a FILE each')
+  const pairs: [string, string][] = [[history ? historyPath(path) : path, target]]
   if (requests) pairs.push([join(dirname(path), 'requests.db'), `${target}-requests`])
   for (const [from, to] of pairs) {
+    if (history && !existsSync(from)) throw new Error(`${from} does not exist: no conversations are stored`)
     requireDatabase(from)
     if (existsSync(to)) throw new Error(`${to} exists: name a new file`)
   }

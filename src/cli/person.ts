@@ -1,12 +1,29 @@
-import { closeSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { historyKeys } from '../app/history-keys.ts'
 import { ledgerPlace } from '../app/ledger-place.ts'
 import { openLedgerAt } from '../app/open-ledger.ts'
 import { UsageError } from '../app/start-errors.ts'
 import { errorCode } from '../base/error-code.ts'
+import type { Environment } from '../config/file/resolve-provider.ts'
+import {
+  exportConversations,
+  findHistoryOwners,
+  forgetConversations,
+  type HistoryOwner,
+} from '../ledger/history/history-people.ts'
+import { historyPath, openHistoryDatabase } from '../ledger/history/open-history.ts'
+import type { HistoryDatabase } from '../ledger/history/works.ts'
+import type { LedgerPlace } from '../ledger/ledger-place.ts'
 import type { PersonDatabase } from '../ledger/ledger.ts'
 import { exportPerson, recordExport } from '../ledger/people/export-person.ts'
-import { findPerson, PersonNotFound, type FoundPerson, type WantedPerson } from '../ledger/people/find-person.ts'
+import {
+  findPerson,
+  PersonNotFound,
+  PersonUnknown,
+  type FoundPerson,
+  type WantedPerson,
+} from '../ledger/people/find-person.ts'
 import { forgetPerson } from '../ledger/people/forget-person.ts'
 import { harmless } from '../observe/text.ts'
 import { booleanFlag, show } from './arguments.ts'
@@ -33,7 +50,7 @@ export const personCommand: Command<typeof flags> = {
   examples: [
     {
       command: 'svc person export ann ann.json',
-      does: 'keys, changes, sums and requests of ann in a file for you only',
+      does: 'keys, changes, use and conversations of ann in a file for you only',
     },
     { command: 'svc person forget ann --dry-run', does: 'shows what would be forgotten' },
     {
@@ -44,7 +61,20 @@ export const personCommand: Command<typeof flags> = {
   run,
 }
 
-type Action = (database: PersonDatabase, wanted: WantedPerson, context: Context) => Promise<number>
+/** The databases that may have something of a person. */
+interface Databases {
+  readonly ledger: PersonDatabase
+  /** Absent: no conversations are stored. */
+  readonly history: HistoryDatabase | undefined
+}
+
+/** What they have. */
+interface Found {
+  readonly person: FoundPerson
+  readonly owners: readonly HistoryOwner[]
+}
+
+type Action = (databases: Databases, wanted: WantedPerson, context: Context) => Promise<number>
 
 const actions: Readonly<Record<string, Action>> = { export: exportTo, forget }
 
@@ -59,31 +89,69 @@ async function run(context: Context): Promise<number> {
     throw new UsageError('svc person export has neither --yes nor --dry-run')
   if (word === 'forget' && file !== undefined) throw new UsageError('svc person forget has no FILE')
   const wanted: WantedPerson = name.startsWith('id:') ? { by: 'id', text: name.slice(3) } : { by: 'name', text: name }
+  return await withDatabases(environment, (databases) => action(databases, wanted, context))
+}
+
+async function withDatabases(
+  environment: Environment,
+  work: (databases: Databases) => Promise<number>,
+): Promise<number> {
   const place = ledgerPlace(environment)
-  if (place.kind === 'file') requireDatabase(place.path)
+  const history = await historyAt(place)
+  if (place.kind === 'file' && history === undefined) requireDatabase(place.path)
   const ledger = await openLedgerAt(place)
   try {
-    const database = await ledger.people()
+    const people = await ledger.people()
     try {
-      return await action(database, wanted, context)
+      return await work({ ledger: people, history })
     } finally {
-      await database.close()
+      await people.close()
     }
   } finally {
     await ledger.close()
+    await history?.close()
   }
 }
 
-async function exportTo(database: PersonDatabase, wanted: WantedPerson, { positionals, stdout }: Context) {
+async function historyAt(place: LedgerPlace): Promise<HistoryDatabase | undefined> {
+  if (place.kind === 'file' && !existsSync(historyPath(place.path))) return undefined
+  return await openHistoryDatabase(place)
+}
+
+/** @throws {PersonNotFound} no database knows the person, or several people are meant */
+async function find({ ledger, history }: Databases, wanted: WantedPerson): Promise<Found> {
+  try {
+    const person = await findPerson(ledger, wanted)
+    return { person, owners: history === undefined ? [] : await findHistoryOwners(history, wanted, person) }
+  } catch (error) {
+    if (!(error instanceof PersonUnknown) || history === undefined) throw error
+    const owners = await findHistoryOwners(history, wanted)
+    const [first, ...others] = owners.map(({ person }) => person)
+    if (first === undefined) throw error
+    if (others.some(({ subject }) => subject !== first.subject)) throw severalPeople(wanted, [first, ...others])
+    return { person: { id: 0, names: [first.name], keys: 0, keysInUse: 0, entries: 0 }, owners }
+  }
+}
+
+function severalPeople({ text }: WantedPerson, people: readonly { readonly subject: string }[]): PersonNotFound {
+  const ids = people.map(({ subject }) => `"id:${subject}"`).join(', ')
+  return new PersonNotFound(`several people have or had the name ${JSON.stringify(text)}: name one of ${ids}`)
+}
+
+async function exportTo(databases: Databases, wanted: WantedPerson, { positionals, environment, stdout }: Context) {
   const [, name, file = ''] = positionals
   if (file === '') throw new UsageError(`FILE is missing: svc person export ${show(name ?? '')} FILE`)
   const path = resolve(file)
-  const person = await findPerson(database, wanted)
+  const { ledger, history } = databases
+  const { person, owners } = await find(databases, wanted)
   const time = Date.now()
+  const keys = owners.length === 0 ? undefined : await historyKeys(environment)
+  const conversations =
+    history === undefined || keys === undefined ? undefined : exportConversations(history, owners, keys)
   const descriptor = created(path)
   try {
-    await recordExport(database, person, time)
-    for await (const piece of exportPerson(database, person, time)) writeSync(descriptor, piece)
+    await recordExport(ledger, person, time)
+    for await (const piece of exportPerson(ledger, person, { time, conversations })) writeSync(descriptor, piece)
   } catch (error) {
     rmSync(path, { force: true })
     throw error
@@ -91,6 +159,8 @@ async function exportTo(database: PersonDatabase, wanted: WantedPerson, { positi
     closeSync(descriptor)
   }
   stdout.write(`${file} was written\n`)
+  if (owners.length > 0 && keys === undefined)
+    stdout.write('it is without conversations: they are encrypted, and SVC_HISTORY_KEY is not set\n')
   return 0
 }
 
@@ -104,34 +174,42 @@ function created(path: string): number {
   }
 }
 
-async function forget(database: PersonDatabase, wanted: WantedPerson, context: Context): Promise<number> {
+async function forget(databases: Databases, wanted: WantedPerson, context: Context): Promise<number> {
   const { flags: given, stdout } = context
-  const person = await found(database, wanted, given.dryRun)
-  stdout.write(summaryOf(person))
+  const { ledger, history } = databases
+  const { person, owners } = await found(databases, wanted, given.dryRun)
+  stdout.write(summaryOf(person, owners))
   if (given.dryRun) return 0
   if (!given.yes && !(await isConfirmed(context))) {
     stdout.write('nothing was changed\n')
     return 1
   }
-  await forgetPerson(database, person, Date.now())
+  if (history !== undefined) await forgetConversations(history, owners)
+  await forgetPerson(ledger, person, Date.now())
   stdout.write('forgotten: the database has neither name nor ids of the person any more\n')
   for (const copy of earlierCopies(context)) stdout.write(`${copy} is an earlier copy: delete it, too\n`)
   return 0
 }
 
 /** Bytes that an earlier run could not overwrite are overwritten now. */
-async function found(database: PersonDatabase, wanted: WantedPerson, isDryRun: boolean): Promise<FoundPerson> {
+async function found(databases: Databases, wanted: WantedPerson, isDryRun: boolean): Promise<Found> {
   try {
-    return await findPerson(database, wanted)
+    return await find(databases, wanted)
   } catch (error) {
-    if (error instanceof PersonNotFound && !isDryRun) await database.erase()
+    if (error instanceof PersonNotFound && !isDryRun) {
+      await databases.ledger.erase()
+      await databases.history?.erase()
+    }
     throw error
   }
 }
 
-function summaryOf({ names, id, keys, keysInUse, entries }: FoundPerson): string {
+function summaryOf({ names, id, keys, keysInUse, entries }: FoundPerson, owners: readonly HistoryOwner[]): string {
   const use = id === 0 ? 'no use' : `the use of person ${id}`
-  return `${names.map(harmless).join(', ')}: ${keys} keys, of which ${keysInUse} end; ${entries} changes; ${use}\n`
+  const stored = owners.reduce((sum, { conversations }) => sum + conversations.length, 0)
+  const more = owners.length === 0 ? '' : `; ${stored} conversations`
+  const known = `${keys} keys, of which ${keysInUse} end; ${entries} changes; ${use}${more}`
+  return `${names.map(harmless).join(', ')}: ${known}\n`
 }
 
 async function isConfirmed({ stdin, stdout, signal, positionals: [, name = ''] }: Context): Promise<boolean> {
@@ -146,12 +224,12 @@ async function isConfirmed({ stdin, stdout, signal, positionals: [, name = ''] }
   }
 }
 
-/** Copies that migrations of svc.db and repairs of requests.db have left. */
+/** Copies that migrations of the databases and repairs of requests.db have left. */
 function earlierCopies({ environment }: Context): readonly string[] {
   const place = ledgerPlace(environment)
   if (place.kind === 'server') return []
-  const name = basename(place.path)
+  const names = [place.path, historyPath(place.path)].map((path) => `${basename(path)}.before-`)
   return readdirSync(dirname(place.path))
-    .filter((file) => file.startsWith(`${name}.before-`))
+    .filter((file) => names.some((name) => file.startsWith(name)))
     .map((file) => join(dirname(place.path), file))
 }

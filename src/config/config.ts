@@ -140,6 +140,8 @@ export interface Config {
   readonly name?: string
   /** The model that the page asks for titles of conversations. Absent: a title is the first line. */
   readonly titles?: TitlesConfig
+  /** Where the conversations of people who have signed in are stored. Absent: in their browsers. */
+  readonly history?: 'server'
   /** Users who may change the providers. Absent: all users; empty: none. */
   readonly owners?: Owners
   /** Origin: a file, providers detected on this machine, or only the built-in echo. */

@@ -23,6 +23,8 @@ export interface SignInOptions extends ServiceOptions {
   readonly owners?: readonly string[]
   /** `name` of providers.json. */
   readonly name?: string
+  /** `history` of providers.json. */
+  readonly history?: 'server'
   /** Permissions of config.json. Default 0o600. */
   readonly mode?: number
 }
@@ -178,7 +180,7 @@ export async function startSignIn<Provider extends FakeIdentityProvider>(
 export function startProtected(
   upstreamUrl: string,
   files: Readonly<Record<string, HomeFile>>,
-  options: ServiceOptions & Pick<SignInOptions, 'isOnByFlag' | 'owners' | 'name'> = {},
+  options: ServiceOptions & Pick<SignInOptions, 'isOnByFlag' | 'owners' | 'name' | 'history'> = {},
 ): Promise<ServiceUnderTest> {
   const flags = [
     ...(options.isOnByFlag === false ? [] : ['--auth', 'provider_auth']),
@@ -191,6 +193,7 @@ export function startProtected(
       providers: [provider('a', upstreamUrl)],
       ...(options.owners === undefined ? {} : { owners: options.owners }),
       ...(options.name === undefined ? {} : { name: options.name }),
+      ...(options.history === undefined ? {} : { history: options.history }),
     },
     { ...options, files: { ...files, ...options.files }, flags },
   )

@@ -6,6 +6,7 @@ import type { OpenRequests } from '../../http/entrance/open-requests.ts'
 import { auditApi } from '../../http/page/audit-api.ts'
 import { bootRoute } from '../../http/page/boot.ts'
 import { contentApi } from '../../http/page/content-api.ts'
+import { historyApi } from '../../http/page/history-api.ts'
 import { limitsApi } from '../../http/page/limits-api.ts'
 import { logApi } from '../../http/page/log-api.ts'
 import { modelsApi } from '../../http/page/models-api.ts'
@@ -18,6 +19,7 @@ import { providersApi } from '../../http/page/providers-api.ts'
 import { requestsApi } from '../../http/page/requests-api.ts'
 import { usageApi } from '../../http/page/usage-api.ts'
 import type { Route } from '../../http/route.ts'
+import type { History } from '../../ledger/history/history.ts'
 import type { AuditTable, Ledger } from '../../ledger/ledger.ts'
 import type { UseAsker } from '../../ledger/use/use-asker.ts'
 import type { Logger } from '../../observe/log.ts'
@@ -46,6 +48,8 @@ export interface ServePageOptions {
   readonly audit: () => AuditTable | undefined
   /** Records a change; `undefined`: none are recorded. */
   readonly record: () => Ledger['record'] | undefined
+  /** The conversations of people; `undefined`: they are in browsers only. */
+  readonly history: () => Promise<History> | undefined
   /** The active limits; `undefined`: there is no folder for access.json. */
   readonly access: () => ActiveAccess | undefined
   /** Path of access.json, which need not exist. */
@@ -74,6 +78,7 @@ export function servePage({
   use,
   audit,
   record,
+  history,
   access,
   accessPath,
   followers,
@@ -130,6 +135,7 @@ export function servePage({
         const rules = access()?.contentRules()
         return rules === undefined ? undefined : { keptMs: rules.termsOf(visitor)?.keepMs ?? 0 }
       },
+      hasHistory: () => history() !== undefined,
       parts: () => extensions.parts,
       modulesOf: async (name) => (await files())?.parts.get(name),
       onMissingPart: (name) =>
@@ -155,6 +161,7 @@ export function servePage({
       isOwner: isAnOwner,
       bodyTimes,
     }),
+    ...historyApi({ history, bodyTimes }),
     ...limitsApi({ access, file: accessPath, callers: observer.callers, isOwner: isAnOwner }),
     ...auditApi({ audit, isOwner: isAnOwner }),
     ...usageApi({ use, isOwner: isAnOwner, teams: () => access()?.policy()?.teams ?? new Map(), now: Date.now }),

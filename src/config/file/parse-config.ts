@@ -34,7 +34,7 @@ export const configBytesMax = 1024 * 1024
 const bodyBudgetBytesMax = 1024 ** 4
 
 const topMembers: MemberNames = {
-  names: ['$schema', 'name', 'titles', 'providers', 'limits', 'failover', 'aliases', 'owners'],
+  names: ['$schema', 'name', 'titles', 'history', 'providers', 'limits', 'failover', 'aliases', 'owners'],
   required: ['providers'],
   hints: {
     schema: '$schema',
@@ -46,6 +46,7 @@ const topMembers: MemberNames = {
     title_model: 'titles',
     admins: 'owners',
     users: 'owners',
+    conversations: 'history',
   },
 }
 
@@ -83,6 +84,7 @@ export function parseConfig(text: string, { file, environment }: ParseOptions): 
   const failover = parseFailover(members.get('failover'), findings)
   const aliases = parseAliases(members.get('aliases'), findings)
   const owners = parseOwners(members.get('owners'), environment, findings)
+  const history = readWord(members.get('history'), ['browser', 'server'], findings)
   findings.throwIfAny()
   return {
     providers: entries.map((entry) => resolveProvider(entry, environment)),
@@ -92,6 +94,7 @@ export function parseConfig(text: string, { file, environment }: ParseOptions): 
     ...(name === undefined ? {} : { name }),
     ...(titles === undefined ? {} : { titles }),
     ...(owners === undefined ? {} : { owners }),
+    ...(history === 'server' ? { history } : {}),
     source: { kind: 'file', path: file },
   }
 }

@@ -35,6 +35,7 @@ function route(options: Partial<BootOptions> = {}) {
     hasKeys: () => false,
     hasLimits: () => false,
     titleModel: () => undefined,
+    hasHistory: () => false,
     parts: () => [],
     modulesOf: async () => undefined,
     onMissingPart: () => undefined,

@@ -25,6 +25,8 @@ export interface BootOptions {
   readonly titleModel: () => string | undefined
   /** Milliseconds that content of a visitor's requests is kept, or 0; `undefined`: nobody's is. */
   readonly contentOf: (visitor: Partial<Visitor>) => { readonly keptMs: number } | undefined
+  /** Whether conversations are stored by the service. */
+  readonly hasHistory: () => boolean
   readonly parts: () => readonly NamedPart[]
   /** URL paths of an extension's module in the built page, by language; `undefined`: the build has none. */
   readonly modulesOf: (extension: string) => Promise<Readonly<Record<string, string>> | undefined>
@@ -52,8 +54,7 @@ export function bootRoute(options: BootOptions): Route {
       ...(user === undefined ? {} : { user }),
       isOwner,
       ...(visitor === undefined ? {} : forPassed()),
-      ...(user !== undefined && options.hasKeys() ? { hasKeys: true } : {}),
-      ...(user !== undefined && isOwner && options.hasLimits() ? { hasLimits: true } : {}),
+      ...(user === undefined ? {} : viewsOf(isOwner)),
       ...contentFact(visitor),
       parts,
     }
@@ -68,6 +69,15 @@ export function bootRoute(options: BootOptions): Route {
   function contentFact(visitor: Passed | undefined): Pick<Boot, 'contentKeptMs'> {
     const content = visitor && options.contentOf(visitor)
     return content === undefined ? {} : { contentKeptMs: content.keptMs }
+  }
+
+  /** Facts for people who have signed in. */
+  function viewsOf(isOwner: boolean): Pick<Boot, 'hasKeys' | 'hasLimits' | 'hasHistory'> {
+    return {
+      ...(options.hasKeys() ? { hasKeys: true } : {}),
+      ...(isOwner && options.hasLimits() ? { hasLimits: true } : {}),
+      ...(options.hasHistory() ? { hasHistory: true } : {}),
+    }
   }
 
   return { method: 'GET', path: '/api/boot', isPublic: true, handle: boot }

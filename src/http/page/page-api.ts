@@ -26,8 +26,50 @@ export interface Boot {
   readonly hasLimits?: true
   /** The model that the page asks for titles of conversations. Absent: none. */
   readonly titleModel?: string
+  /** Conversations of the user are stored by the service, too: `GET /api/history` answers. */
+  readonly hasHistory?: true
   /** Parts of the page that extensions bring. */
   readonly parts: readonly PartEntry[]
+}
+
+/** `GET /api/history?after=N`: changed conversations of the user. `whole=1`: all of them, without the removed ones. */
+export interface HistoryAnswer {
+  /** Id of the database: another one has other numbers. */
+  readonly database: string
+  /** Number of the user, which changes when they are forgotten. 0: nothing is stored. */
+  readonly person: number
+  /** The number of the last change. */
+  readonly last: number
+  /** Removals after the wanted number are not known any more: the whole list must be read. */
+  readonly isTooOld: boolean
+  /** More entries follow the last one. */
+  readonly isCut: boolean
+  /** In the order of their changes. */
+  readonly entries: readonly HistoryEntry[]
+}
+
+/** The last change of a conversation. */
+export interface HistoryEntry {
+  readonly id: string
+  /** The number of the change. */
+  readonly version: number
+  readonly isRemoved: boolean
+}
+
+/** `POST /api/history/read`: some of the wanted conversations, at least one that there is. */
+export interface HistoryBodies {
+  readonly conversations: readonly {
+    readonly id: string
+    readonly version: number
+    /** As a page has written it. */
+    readonly conversation: unknown
+  }[]
+}
+
+/** `POST` and `DELETE` of `/api/history/conversations/{id}?base=VERSION`. */
+export interface HistoryVersion {
+  /** The new version; 0: it was removed before. */
+  readonly version: number
 }
 
 /** The signed-in user, as shown to themselves. */

@@ -27,15 +27,16 @@ export async function recordExport(database: PersonDatabase, { id }: FoundPerson
 
 /**
  * Everything of a person as the text of one JSON object, in pieces: the person, own keys without hashes, changes, sums
- * by day and by hour, requests with their attempts, kept content; and number and chain of the newest change of all.
+ * by day and by hour, requests with their attempts, kept content, conversations; and number and chain of the newest change.
  * Times are Unix milliseconds, amounts nano-USD.
  *
+ * @param conversations JSON texts
  * @throws {LedgerUnavailable}
  */
 export async function* exportPerson(
   database: PersonDatabase,
   { subject, id, names }: FoundPerson,
-  time: number,
+  { time, conversations }: { readonly time: number; readonly conversations?: AsyncIterable<string> | undefined },
 ): AsyncGenerator<string> {
   const labels = new Map<number, string>()
   yield `{"exported":${JSON.stringify(new Date(time).toISOString())},"names":${JSON.stringify(names)}`
@@ -48,6 +49,7 @@ export async function* exportPerson(
   yield* member('hours', sums('hour'))
   yield* member('requests', requests())
   yield* member('content', content())
+  if (conversations !== undefined) yield* texts('conversations', conversations)
   yield '}\n'
 
   async function* people(): AsyncGenerator<object> {
@@ -146,10 +148,18 @@ export async function* exportPerson(
 }
 
 async function* member(name: string, rows: AsyncGenerator<object>): AsyncGenerator<string> {
+  yield* texts(name, written(rows))
+}
+
+async function* written(rows: AsyncGenerator<object>): AsyncGenerator<string> {
+  for await (const row of rows) yield JSON.stringify(row)
+}
+
+async function* texts(name: string, rows: AsyncIterable<string>): AsyncGenerator<string> {
   yield `,\n${JSON.stringify(name)}:[`
   let separator = '\n'
   for await (const row of rows) {
-    yield separator + JSON.stringify(row)
+    yield separator + row
     separator = ',\n'
   }
   yield ']'

@@ -25,6 +25,9 @@ export class PersonNotFound extends Error {
   override readonly name = 'PersonNotFound'
 }
 
+/** The database does not know the person. */
+export class PersonUnknown extends PersonNotFound {}
+
 /** The person of an own key, as sums have it: its user id, else its user name. */
 const subjectOfKey = 'substr(coalesce(person_user_id, person_name), 1, 128)'
 
@@ -99,9 +102,9 @@ async function countChanges(
   return { entries: Number(row?.['entries']), made: Number(row?.['made']) }
 }
 
-function unknownPerson({ by, text }: WantedPerson): PersonNotFound {
+function unknownPerson({ by, text }: WantedPerson): PersonUnknown {
   const what = by === 'name' ? 'name' : 'id'
-  return new PersonNotFound(
+  return new PersonUnknown(
     `the database has no person with the ${what} ${JSON.stringify(text)}; upper and lower case count. ` +
       'svc usage --by person and svc audit show names',
   )

@@ -188,4 +188,27 @@ export const serverMigrations: readonly string[] = [
    CREATE INDEX content_expires ON content (expires, bytes);
    CREATE INDEX content_person ON content (person) WHERE person <> 0;`,
   outcomeTables('hour') + outcomeTables('day'),
+  `CREATE TABLE history_head (change bigint NOT NULL, database text NOT NULL);
+   INSERT INTO history_head (change, database) VALUES (0, gen_random_uuid()::text);
+   CREATE TABLE history_person (
+     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+     person text NOT NULL UNIQUE,
+     subject text NOT NULL,
+     name text NOT NULL,
+     key_id text NOT NULL,
+     sealed_key bytea NOT NULL,
+     pruned bigint NOT NULL,
+     conversations bigint NOT NULL,
+     removed bigint NOT NULL,
+     bytes bigint NOT NULL
+   );
+   CREATE TABLE history_conversation (
+     person bigint NOT NULL,
+     id text NOT NULL,
+     change bigint NOT NULL,
+     size bigint NOT NULL,
+     content bytea,
+     PRIMARY KEY (person, id)
+   );
+   CREATE UNIQUE INDEX history_change ON history_conversation (person, change);`,
 ]

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs'
+import { errorCode } from '../base/error-code.ts'
+import type { Environment } from '../config/file/resolve-provider.ts'
+import { BadHistoryKey, readOwnerKey, type OwnerKey, type OwnerKeys } from '../ledger/history/history-key.ts'
+import { UsageError } from './start-errors.ts'
+
+/**
+ * The owner's keys of conversations: `SVC_HISTORY_KEY`, and `SVC_HISTORY_KEY_OLD` for the one before. Each has the key,
+ * or the absolute path of a file with it. There is no flag, since other users can see flags.
+ *
+ * @returns `undefined` without a key
+ * @throws {UsageError}
+ */
+export async function historyKeys(environment: Environment): Promise<OwnerKeys | undefined> {
+  const [current, previous] = await Promise.all([
+    keyIn(environment, 'SVC_HISTORY_KEY'),
+    keyIn(environment, 'SVC_HISTORY_KEY_OLD'),
+  ])
+  if (current === undefined) return undefined
+  return { current, ...(previous === undefined ? {} : { previous }) }
+}
+
+/** @throws {UsageError} */
+async function keyIn(environment: Environment, variable: string): Promise<OwnerKey | undefined> {
+  const given = environment[variable]
+  if (given === undefined || given === '') return undefined
+  const isPath = given.startsWith('/')
+  try {
+    return await readOwnerKey(isPath ? readFileSync(given, 'utf8') : given)
+  } catch (error) {
+    const code = errorCode(error)
+    if (!(error instanceof BadHistoryKey) && code === undefined) throw error
+    const name = isPath ? `${variable} (${given})` : variable
+    const reason = error instanceof BadHistoryKey ? error.message : `the file cannot be read (${code ?? 'error'})`
+    throw new UsageError(`${name}: ${reason}`, { cause: error })
+  }
+}

@@ -1,0 +1,80 @@
+import { ConfigError, type Config } from '../config/config.ts'
+import type { Environment } from '../config/file/resolve-provider.ts'
+import type { History } from '../ledger/history/history.ts'
+import type { Logger } from '../observe/log.ts'
+import { UsageError } from './start-errors.ts'
+
+/** The conversations of people, opened when the configuration asks for them. */
+export interface SharedHistory {
+  /**
+   * Opens them, if a configuration asks for it.
+   *
+   * @throws {ConfigError} there is no key, or not the right one; the database cannot be used
+   */
+  prepare(config: Config): Promise<void>
+  /** `undefined`: the configuration does not ask for them. */
+  of(config: Config): Promise<History> | undefined
+  close(): Promise<void>
+}
+
+/** Options of {@link sharedHistory}. */
+export interface SharedHistoryOptions {
+  readonly environment: Environment
+  readonly log: Pick<Logger, 'info'>
+  /** This process replaces another one: a newer svc may have changed the database since the start of the service. */
+  readonly isReplacement: boolean
+}
+
+/** Nothing of it is loaded until a configuration asks for it. */
+export function sharedHistory({ environment, log, isReplacement }: SharedHistoryOptions): SharedHistory {
+  let opened: Promise<History> | undefined
+
+  async function open(): Promise<History> {
+    const [{ historyKeys }, { ledgerPlace }, { openHistory }] = await Promise.all([
+      import('./history-keys.ts'),
+      import('./ledger-place.ts'),
+      import('../ledger/history/open-history.ts'),
+    ])
+    const keys = await historyKeys(environment)
+    if (keys === undefined)
+      throw new UsageError('SVC_HISTORY_KEY is not set: it has the key that encrypts conversations')
+    return await openHistory({
+      place: ledgerPlace(environment),
+      keys,
+      isService: true,
+      mayBeNewer: isReplacement,
+      onRotated: (people) =>
+        log.info('conversations are under the key of SVC_HISTORY_KEY now; SVC_HISTORY_KEY_OLD is not needed any more', {
+          people,
+        }),
+    })
+  }
+
+  /** A failure is not kept: the file may be mended. */
+  async function openAgain(): Promise<History> {
+    try {
+      return await open()
+    } catch (error) {
+      opened = undefined
+      throw error
+    }
+  }
+
+  return {
+    async prepare({ history, source }) {
+      if (history !== 'server') return
+      try {
+        await (opened ??= openAgain())
+      } catch (error) {
+        const found = `"server", but ${error instanceof Error ? error.message : String(error)}`
+        const file = source.kind === 'file' ? source.path : ''
+        throw new ConfigError([{ file, field: 'history', found, allowed: '"server" with its key, or "browser"' }])
+      }
+    },
+    of: ({ history }) => (history === 'server' ? (opened ??= openAgain()) : undefined),
+    async close() {
+      const history = await opened?.catch(() => undefined)
+      await history?.close()
+    },
+  }
+}

@@ -1,0 +1,186 @@
+import { WireError, invalidRequest } from '../../formats/error.ts'
+import { parseJsonObject } from '../../formats/parse-json-object.ts'
+import {
+  conversationBytesMax,
+  type History,
+  type HistoryPerson,
+  type StoredConversation,
+  type WriteOutcome,
+} from '../../ledger/history/history.ts'
+import { readControlBody, type BodyTimes } from '../entrance/read-body.ts'
+import type { HandlerContext } from '../handler-context.ts'
+import { jsonResponse } from '../json-response.ts'
+import type { Route } from '../route.ts'
+import { readLedger } from './ledger-answer.ts'
+import type { HistoryAnswer, HistoryVersion } from './page-api.ts'
+import { integerOf } from './query.ts'
+
+/** Options of {@link historyApi}. */
+export interface HistoryApiOptions {
+  /** `undefined`: conversations are in browsers only. */
+  readonly history: () => Promise<History> | undefined
+  /** Time limits of request bodies. */
+  readonly bodyTimes: BodyTimes
+}
+
+const conversationPath = '/api/history/conversations/'
+const idPattern = /^[\w-]{1,64}$/
+const idsMax = 100
+const idsBytesMax = 16 * 1024
+
+/** Requests with conversations in memory at a time: of a process, and of a person. */
+const heldMax = 16,
+  heldOfPersonMax = 6
+
+/**
+ * `/api/history`: the conversations of the person who has signed in (docs/api.md). Keys do not admit: no route has a
+ * scope. A conversation is the page's business; the service looks at its id only.
+ */
+export function historyApi({ history, bodyTimes }: HistoryApiOptions): readonly Route[] {
+  const held = new Map<string, number>()
+  let heldByAll = 0
+
+  /** Bounds the conversations in memory. @throws {WireError} 503 */
+  async function holding<Answer>(person: string, work: () => Promise<Answer>): Promise<Answer> {
+    const ofPerson = held.get(person) ?? 0
+    if (heldByAll >= heldMax || ofPerson >= heldOfPersonMax)
+      throw new WireError(503, 'overloaded_error', 'overloaded', 'Too many conversations are on their way; try again', {
+        headers: { 'retry-after': '1' },
+      })
+    heldByAll += 1
+    held.set(person, ofPerson + 1)
+    try {
+      return await work()
+    } finally {
+      heldByAll -= 1
+      const left = (held.get(person) ?? 1) - 1
+      if (left === 0) held.delete(person)
+      else held.set(person, left)
+    }
+  }
+
+  /** Answers for the person of a request. @throws {WireError} 404 */
+  function forPerson(
+    answer: (history: History, person: HistoryPerson, context: HandlerContext) => Promise<Response>,
+  ): Route['handle'] {
+    return async (context) => {
+      const opening = history()
+      const person = personOf(context)
+      if (opening === undefined || person === undefined)
+        throw new WireError(
+          404,
+          'invalid_request_error',
+          'history_not_kept',
+          'Conversations are stored in the browser only: the service keeps none',
+        )
+      return await readLedger('Conversations', async () => answer(await opening, person, context))
+    }
+  }
+
+  async function list(kept: History, person: HistoryPerson, { request, id }: HandlerContext): Promise<Response> {
+    const query = new URL(request.url).searchParams
+    const after = integerOf(query, 'after', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER, fallback: 0 })
+    const answer: HistoryAnswer = await kept.changes(person.id, { after, isWhole: query.get('whole') === '1' })
+    return jsonResponse(answer, id)
+  }
+
+  async function read(kept: History, person: HistoryPerson, { request, id }: HandlerContext): Promise<Response> {
+    const ids = idsOf(await readControlBody(request, { bytesMax: idsBytesMax, ...bodyTimes }))
+    return await holding(person.id, async () => {
+      const found = await kept.read(person.id, ids)
+      // The texts are JSON already.
+      return new Response(`{"conversations":[${found.map(memberOf).join(',')}]}`, {
+        headers: { 'content-type': 'application/json', 'cache-control': 'no-store', 'x-request-id': id },
+      })
+    })
+  }
+
+  async function write(kept: History, person: HistoryPerson, context: HandlerContext): Promise<Response> {
+    const { request, id: requestId } = context
+    const id = idOf(context)
+    const base = baseOf(request)
+    return await holding(person.id, async () => {
+      const body = await readControlBody(request, { bytesMax: conversationBytesMax, ...bodyTimes })
+      if (parseJsonObject(body)['id'] !== id)
+        throw invalidRequest('invalid_value', `'id' must be that of the address.`, 'id')
+      const outcome = await kept.write(person, { id, base, text: new TextDecoder().decode(body) })
+      return jsonResponse(versionOf(outcome), requestId)
+    })
+  }
+
+  async function remove(kept: History, person: HistoryPerson, context: HandlerContext): Promise<Response> {
+    const outcome = await kept.remove(person.id, idOf(context), baseOf(context.request))
+    return jsonResponse(versionOf(outcome), context.id)
+  }
+
+  async function clear(kept: History, person: HistoryPerson, { request, id }: HandlerContext): Promise<Response> {
+    const query = new URL(request.url).searchParams
+    if (query.get('until') === null)
+      throw invalidRequest('missing_required_parameter', "'until' is required: the number of a change.", 'until')
+    await kept.clear(
+      person.id,
+      integerOf(query, 'until', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER, fallback: 0 }),
+    )
+    return jsonResponse({}, id)
+  }
+
+  const routes = [
+    { method: 'GET', path: '/api/history', answer: list },
+    { method: 'DELETE', path: '/api/history', answer: clear },
+    { method: 'POST', path: '/api/history/read', answer: read },
+    { method: 'POST', path: conversationPath, answer: write },
+    { method: 'DELETE', path: conversationPath, answer: remove },
+  ] as const
+  return routes.map(({ method, path, answer }) => ({ method, path, isPublic: false, handle: forPerson(answer) }))
+}
+
+/** `undefined`: without sign-in, and for keys. */
+function personOf({ user, visitor }: HandlerContext): HistoryPerson | undefined {
+  if (user === undefined || visitor === undefined || visitor.access !== undefined) return undefined
+  const { userId, profile } = visitor
+  // As the sums of use name people.
+  return { id: profile?.id ?? userId ?? user, subject: (userId ?? user).slice(0, 128), name: user }
+}
+
+/** @throws {WireError} 404 */
+function idOf({ path }: HandlerContext): string {
+  const id = path.slice(conversationPath.length)
+  if (idPattern.test(id)) return id
+  throw new WireError(404, 'invalid_request_error', 'not_found', 'There is no conversation with this id')
+}
+
+/** @throws {WireError} 400 */
+function baseOf(request: Request): number {
+  const query = new URL(request.url).searchParams
+  return integerOf(query, 'base', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER, fallback: 0 })
+}
+
+/** @throws {WireError} 400 */
+function idsOf(body: Uint8Array): readonly string[] {
+  const { ids } = parseJsonObject(body)
+  const isId = (id: unknown): id is string => typeof id === 'string' && idPattern.test(id)
+  if (Array.isArray(ids) && ids.length <= idsMax && ids.every(isId)) return [...new Set(ids)]
+  throw invalidRequest('invalid_value', `'ids' must be a list of at most ${idsMax} ids of conversations.`, 'ids')
+}
+
+function memberOf({ id, version, text }: StoredConversation): string {
+  return `{"id":${JSON.stringify(id)},"version":${version},"conversation":${text}}`
+}
+
+/** @throws {WireError} 409, 413 */
+function versionOf(outcome: WriteOutcome): HistoryVersion {
+  if (outcome.kind === 'written') return { version: outcome.version }
+  if (outcome.kind === 'full')
+    throw new WireError(
+      413,
+      'invalid_request_error',
+      'history_full',
+      'You have as many conversations on the service as one person may have: delete some',
+    )
+  throw new WireError(
+    409,
+    'invalid_request_error',
+    'version_conflict',
+    `The conversation was changed meanwhile: its version is ${outcome.version}`,
+  )
+}

@@ -1,0 +1,70 @@
+import type { FoundPerson, WantedPerson } from '../people/find-person.ts'
+import type { OwnerKeys } from './history-key.ts'
+import { dataKeyOf, opened } from './open-history.ts'
+import {
+  conversationIds,
+  deletePerson,
+  findPeople,
+  readConversations,
+  type HistoryDatabase,
+  type OwnerRow,
+} from './works.ts'
+
+/** Conversations of a person, as commands see them. */
+export interface HistoryOwner {
+  readonly person: OwnerRow
+  readonly conversations: readonly string[]
+}
+
+const idsAtOnce = 20
+
+/**
+ * Finds a person among those with conversations. A user name may have been that of several people, and two identity
+ * providers may give the same user id: then `known` decides, by user id and names.
+ *
+ * @param known the person in the ledger. Default: it does not know them
+ */
+export async function findHistoryOwners(
+  database: HistoryDatabase,
+  { by, text }: WantedPerson,
+  known?: FoundPerson,
+): Promise<readonly HistoryOwner[]> {
+  const subject = known?.subject
+  const found = await database.read(() =>
+    subject === undefined ? findPeople(by === 'name' ? 'name' : 'subject', text) : findPeople('subject', subject),
+  )
+  const named = found.filter(({ name }) => name === text || known?.names.includes(name) === true)
+  const people = by === 'name' && named.length > 0 ? named : found
+  return await Promise.all(
+    people.map(async (person) => ({
+      person,
+      conversations: await database.read(() => conversationIds(person.number)),
+    })),
+  )
+}
+
+/** All conversations of people as JSON texts, decrypted. @throws {HistoryKeyWrong} @throws {LedgerUnavailable} */
+export async function* exportConversations(
+  database: HistoryDatabase,
+  owners: readonly HistoryOwner[],
+  keys: OwnerKeys,
+): AsyncGenerator<string> {
+  for (const { person, conversations } of owners) {
+    const key = await dataKeyOf(person, keys)
+    const left = new Set(conversations)
+    while (left.size > 0) {
+      const ids = [...left].slice(0, idsAtOnce)
+      const sealed = await database.read(() => readConversations(person.number, ids))
+      // Those beyond the size of one answer come next; those that are gone do not.
+      const read = new Set(sealed.map(({ id }) => id))
+      for (const id of ids) if (read.has(id) || sealed.length === 0) left.delete(id)
+      for (const { text } of await opened(person, key, sealed)) yield text
+    }
+  }
+}
+
+/** Deletes people with their keys and conversations, and overwrites the bytes. @throws {LedgerUnavailable} */
+export async function forgetConversations(database: HistoryDatabase, owners: readonly HistoryOwner[]): Promise<void> {
+  for (const { person } of owners) await database.write(() => deletePerson(person.number))
+  if (owners.length > 0) await database.erase()
+}

@@ -1,0 +1,322 @@
+import {
+  answerBytesMax,
+  type ChangesOptions,
+  type HistoryChanges,
+  type HistoryPerson,
+  type WriteOutcome,
+} from './history.ts'
+
+/** A statement for both databases: its parameters `$1`, `$2` … stand in the order of their numbers. */
+export interface HistoryStatement {
+  readonly text: string
+  readonly values: readonly (string | number | Uint8Array | null)[]
+}
+
+/** Numbers may be texts. */
+export type HistoryRow = Readonly<Record<string, unknown>>
+
+/** Work on the database in one transaction: yields statements and gets their rows. It may be begun again. */
+export type Work<Value> = Generator<HistoryStatement, Value, readonly HistoryRow[]>
+
+/** A database of conversations. */
+export interface HistoryDatabase {
+  /** For messages. */
+  readonly name: string
+  /** @throws {LedgerUnavailable} */
+  write<Value>(work: () => Work<Value>): Promise<Value>
+  /** @throws {LedgerUnavailable} */
+  read<Value>(work: () => Work<Value>): Promise<Value>
+  /** Overwrites the bytes of deleted rows. @throws {LedgerUnavailable} */
+  erase(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Bounds of what a person stores. */
+export interface PersonBounds {
+  readonly conversations: number
+  /** Stored bytes. */
+  readonly bytes: number
+  /** Removed conversations that are remembered. */
+  readonly removed: number
+}
+
+/** The bounds of every person. */
+export const personBounds: PersonBounds = { conversations: 20_000, bytes: 512 * 1024 * 1024, removed: 10_000 }
+
+const entriesMax = 2_000
+
+/** A person with their sealed key. */
+export interface OwnerRow extends HistoryPerson {
+  readonly number: number
+  readonly keyId: string
+  readonly sealedKey: Uint8Array
+}
+
+const personColumns = 'number, person, subject, name, key_id, sealed_key'
+
+/** Finds a person by their permanent id. */
+export function* findOwner(id: string): Work<OwnerRow | undefined> {
+  const [row] = yield sql(`SELECT ${personColumns} FROM history_person WHERE person = $1`, [id])
+  return row === undefined ? undefined : personOf(row)
+}
+
+/** Finds people by a user name, or by a subject. */
+export function* findPeople(by: 'name' | 'subject', text: string): Work<readonly OwnerRow[]> {
+  const rows = yield sql(`SELECT ${personColumns} FROM history_person WHERE ${by} = $1 ORDER BY number`, [text])
+  return rows.map(personOf)
+}
+
+/** People with larger numbers whose keys are not sealed with this one. */
+export function* peopleBeyondKey(keyId: string, after: number): Work<readonly OwnerRow[]> {
+  const rows = yield sql(
+    `SELECT ${personColumns} FROM history_person WHERE key_id <> $1 AND number > $2 ORDER BY number LIMIT 500`,
+    [keyId, after],
+  )
+  return rows.map(personOf)
+}
+
+/** Stores a key that was sealed anew, unless another process has done so. */
+export function* storeSealedKey({ number, keyId }: OwnerRow, fresh: Pick<OwnerRow, 'keyId' | 'sealedKey'>): Work<void> {
+  yield sql('UPDATE history_person SET key_id = $1, sealed_key = $2 WHERE number = $3 AND key_id = $4', [
+    ...[fresh.keyId, fresh.sealedKey, number, keyId],
+  ])
+}
+
+/** Adds a person, unless another request has done so. */
+export function* addPerson({ id, subject, name, keyId, sealedKey }: Omit<OwnerRow, 'number'>): Work<void> {
+  yield sql(
+    `INSERT INTO history_person (person, subject, name, key_id, sealed_key, pruned, conversations, removed, bytes)
+     VALUES ($1, $2, $3, $4, $5, 0, 0, 0, 0) ON CONFLICT (person) DO NOTHING`,
+    [id, subject, name, keyId, sealedKey],
+  )
+}
+
+/** Notes that a person was renamed. */
+export function* renamePerson({ number }: OwnerRow, { subject, name }: HistoryPerson): Work<void> {
+  yield sql('UPDATE history_person SET subject = $1, name = $2 WHERE number = $3', [subject, name, number])
+}
+
+/** {@link History.changes} */
+export function* listChanges(person: string, { after, isWhole }: ChangesOptions): Work<HistoryChanges> {
+  const [head] = yield sql('SELECT change, database FROM history_head', [])
+  const [found] = yield sql('SELECT number, pruned FROM history_person WHERE person = $1', [person])
+  const number = numberOf(found, 'number')
+  const isTooOld = !isWhole && after < numberOf(found, 'pruned')
+  const rows = isTooOld
+    ? []
+    : yield sql(
+        `SELECT id, change, CASE WHEN content IS NULL THEN 1 ELSE 0 END AS is_removed
+         FROM history_conversation
+         WHERE person = $1 AND change > $2 ${isWhole ? 'AND content IS NOT NULL' : ''}
+         ORDER BY change LIMIT ${entriesMax + 1}`,
+        [number, after],
+      )
+  return {
+    database: String(head?.['database']),
+    person: number,
+    last: numberOf(head, 'change'),
+    isTooOld,
+    isCut: rows.length > entriesMax,
+    entries: rows.slice(0, entriesMax).map((row) => ({
+      id: String(row['id']),
+      version: numberOf(row, 'change'),
+      isRemoved: numberOf(row, 'is_removed') === 1,
+    })),
+  }
+}
+
+/** A sealed conversation. */
+export interface SealedConversation {
+  readonly id: string
+  readonly version: number
+  readonly content: Uint8Array
+}
+
+/** Reads conversations until {@link answerBytesMax} in the clear, at least one. */
+export function* readConversations(person: number, ids: readonly string[]): Work<readonly SealedConversation[]> {
+  if (ids.length === 0) return []
+  const places = ids.map((_, index) => `$${index + 2}`).join(', ')
+  const condition = `person = $1 AND content IS NOT NULL AND id IN (${places})`
+  const sizes = yield sql(`SELECT id, size FROM history_conversation WHERE ${condition}`, [person, ...ids])
+  const bySize = new Map(sizes.map((row) => [String(row['id']), numberOf(row, 'size')]))
+  const found: SealedConversation[] = []
+  let bytes = 0
+  for (const id of ids) {
+    const size = bySize.get(id)
+    if (size === undefined || (found.length > 0 && bytes + size > answerBytesMax)) continue
+    const [row] = yield sql('SELECT change, content FROM history_conversation WHERE person = $1 AND id = $2', [
+      ...[person, id],
+    ])
+    bytes += size
+    const content = row?.['content']
+    if (content instanceof Uint8Array) found.push({ id, version: numberOf(row, 'change'), content })
+  }
+  return found
+}
+
+/** Ids of all conversations of a person. */
+export function* conversationIds(person: number): Work<readonly string[]> {
+  const rows = yield sql(
+    'SELECT id FROM history_conversation WHERE person = $1 AND content IS NOT NULL ORDER BY change',
+    [person],
+  )
+  return rows.map((row) => String(row['id']))
+}
+
+/** A conversation to be stored, sealed. */
+export interface SealedWrite {
+  readonly id: string
+  readonly base: number
+  /** Bytes of the text. */
+  readonly size: number
+  readonly content: Uint8Array
+}
+
+/** Stores a conversation. `gone`: the person was forgotten meanwhile. */
+export function* writeConversation(
+  person: number,
+  { id, base, size, content }: SealedWrite,
+  bounds: PersonBounds,
+): Work<WriteOutcome | { readonly kind: 'gone' }> {
+  const change = yield* nextChange()
+  const owner = yield* usage(person)
+  if (owner === undefined) return { kind: 'gone' }
+  const before = yield* stored(person, id)
+  if (before.version !== base) return { kind: 'conflict', version: before.version }
+  const bytes = owner.bytes + content.length - before.bytes
+  const conversations = owner.conversations + (before.isLive ? 0 : 1)
+  if (content.length > before.bytes && bytes > bounds.bytes) return { kind: 'full' }
+  if (!before.isLive && conversations > bounds.conversations) return { kind: 'full' }
+  yield sql(
+    `INSERT INTO history_conversation (person, id, change, size, content) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (person, id) DO UPDATE
+     SET change = excluded.change, size = excluded.size, content = excluded.content`,
+    [person, id, change, size, content],
+  )
+  yield sql('UPDATE history_person SET conversations = $1, removed = $2, bytes = $3 WHERE number = $4', [
+    ...[conversations, owner.removed - (before.isRemoved ? 1 : 0), bytes, person],
+  ])
+  return { kind: 'written', version: change }
+}
+
+/** Removes a conversation; the removal is remembered. */
+export function* removeConversation(
+  person: number,
+  { id, base }: { readonly id: string; readonly base: number },
+  bounds: PersonBounds,
+): Work<WriteOutcome> {
+  const change = yield* nextChange()
+  const owner = yield* usage(person)
+  const before = yield* stored(person, id)
+  if (!before.isLive) return { kind: 'written', version: 0 }
+  if (owner === undefined || before.version !== base) return { kind: 'conflict', version: before.version }
+  yield sql('UPDATE history_conversation SET change = $1, size = 0, content = NULL WHERE person = $2 AND id = $3', [
+    change,
+    person,
+    id,
+  ])
+  yield sql('UPDATE history_person SET conversations = $1, removed = $2, bytes = $3 WHERE number = $4', [
+    ...[owner.conversations - 1, owner.removed + 1, owner.bytes - before.bytes, person],
+  ])
+  if (owner.removed + 1 > bounds.removed) yield* forgetRemovals(person, Math.ceil(bounds.removed / 10))
+  return { kind: 'written', version: change }
+}
+
+/** Forgets the oldest removals: pages that do not know them yet must compare the whole list. */
+function* forgetRemovals(person: number, count: number): Work<void> {
+  const rows = yield sql(
+    'SELECT change FROM history_conversation WHERE person = $1 AND content IS NULL ORDER BY change LIMIT $2',
+    [person, count],
+  )
+  const last = numberOf(rows.at(-1), 'change')
+  yield sql('DELETE FROM history_conversation WHERE person = $1 AND content IS NULL AND change <= $2', [person, last])
+  yield sql('UPDATE history_person SET pruned = $1, removed = removed - $2 WHERE number = $3', [
+    ...[last, rows.length, person],
+  ])
+}
+
+/** {@link History.clear} */
+export function* clearConversations(person: number, until: number): Work<void> {
+  const change = yield* nextChange()
+  yield sql('DELETE FROM history_conversation WHERE person = $1 AND change <= $2', [person, until])
+  yield sql(
+    `UPDATE history_person SET pruned = $1,
+       conversations = (SELECT count(*) FROM history_conversation WHERE person = number AND content IS NOT NULL),
+       removed = (SELECT count(*) FROM history_conversation WHERE person = number AND content IS NULL),
+       bytes = (SELECT coalesce(sum(length(content)), 0) FROM history_conversation WHERE person = number)
+     WHERE number = $2`,
+    [change, person],
+  )
+}
+
+/** Deletes a person with their key and their conversations. */
+export function* deletePerson(person: number): Work<void> {
+  yield* nextChange()
+  yield sql('DELETE FROM history_conversation WHERE person = $1', [person])
+  yield sql('DELETE FROM history_person WHERE number = $1', [person])
+}
+
+/** Takes the number of a change. Other writes wait for it, so a reader skips none. */
+function* nextChange(): Work<number> {
+  const [row] = yield sql('UPDATE history_head SET change = change + 1 RETURNING change', [])
+  return numberOf(row, 'change')
+}
+
+interface PersonUsage {
+  readonly bytes: number
+  readonly conversations: number
+  readonly removed: number
+}
+
+function* usage(person: number): Work<PersonUsage | undefined> {
+  const [row] = yield sql('SELECT bytes, conversations, removed FROM history_person WHERE number = $1', [person])
+  if (row === undefined) return undefined
+  return {
+    bytes: numberOf(row, 'bytes'),
+    conversations: numberOf(row, 'conversations'),
+    removed: numberOf(row, 'removed'),
+  }
+}
+
+interface StoredState {
+  /** 0: there is none, or it was removed. */
+  readonly version: number
+  readonly bytes: number
+  readonly isRemoved: boolean
+  readonly isLive: boolean
+}
+
+function* stored(person: number, id: string): Work<StoredState> {
+  const [row] = yield sql(
+    `SELECT change, coalesce(length(content), 0) AS bytes, CASE WHEN content IS NULL THEN 1 ELSE 0 END AS is_removed
+     FROM history_conversation WHERE person = $1 AND id = $2`,
+    [person, id],
+  )
+  const isRemoved = numberOf(row, 'is_removed') === 1
+  return {
+    version: isRemoved ? 0 : numberOf(row, 'change'),
+    bytes: numberOf(row, 'bytes'),
+    isRemoved,
+    isLive: row !== undefined && !isRemoved,
+  }
+}
+
+function sql(text: string, values: HistoryStatement['values']): HistoryStatement {
+  return { text, values }
+}
+
+function numberOf(row: HistoryRow | undefined, column: string): number {
+  return Number(row?.[column] ?? 0)
+}
+
+function personOf(row: HistoryRow): OwnerRow {
+  const sealedKey = row['sealed_key']
+  return {
+    number: numberOf(row, 'number'),
+    id: String(row['person']),
+    subject: String(row['subject']),
+    name: String(row['name']),
+    keyId: String(row['key_id']),
+    sealedKey: sealedKey instanceof Uint8Array ? sealedKey : new Uint8Array(),
+  }
+}
