@@ -2,6 +2,7 @@ import { createContext, use } from 'react'
 import type { Boot } from '../src/http/page/page-api.ts'
 import type { ApiClient } from './api/client.ts'
 import type { HistoryStore } from './history/conversation.ts'
+import type { SyncedHistory } from './history/server/open-synced-history.tsx'
 import type { ModelsStore } from './models/models-store.ts'
 
 /** Services available to every view. */
@@ -12,6 +13,8 @@ export interface Services {
   /** Opens a history of the same user besides {@link Services.history}. */
   readonly openHistory: (name: string) => Promise<HistoryStore>
   readonly models: ModelsStore
+  /** Conversations are at the service, too. */
+  readonly synced?: SyncedHistory
   /** The page was started without the service, from the last visit. */
   readonly isOffline: boolean
 }

@@ -186,6 +186,7 @@ function Sidebar({
   readonly onClose: () => void
   readonly onShortcuts: () => void
 }): ReactNode {
+  const SyncNotice = useServices().synced?.Notice
   return (
     <>
       <div className="absolute inset-0 z-10 bg-black/45 lg:hidden" onClick={onClose} />
@@ -213,6 +214,7 @@ function Sidebar({
           </ButtonLink>
           <IconButton label={say.common.hideSidebar} icon="close" className="lg:hidden" onClick={onClose} />
         </div>
+        {SyncNotice === undefined ? null : <SyncNotice />}
         <nav aria-label={say.app.conversations} className="min-h-0 flex-1">
           <ErrorBoundary fallback={(error, retry) => <ViewFailed error={error} retry={retry} />}>
             <HistoryList currentId={currentId} />

@@ -1,8 +1,10 @@
+import { openDB } from 'idb'
 import { useState, type ReactNode } from 'react'
 import type { Boot } from '../../src/http/page/page-api.ts'
 import { ApiError, Unreachable, type ApiClient } from '../api/client.ts'
-import type { HistoryStore } from '../history/conversation.ts'
-import { openHistory } from '../history/open-history.ts'
+import { historyStore } from '../history/history-store.ts'
+import { localHistory, openHistory } from '../history/open-history.ts'
+import type { SyncedHistory } from '../history/server/open-synced-history.tsx'
 import { rememberBoot, rememberedBoot } from '../install/remembered-boot.ts'
 import { modelsStore } from '../models/models-store.ts'
 import { ServicesContext, type Services } from '../services.ts'
@@ -39,11 +41,21 @@ async function startWith(boot: Boot, client: ApiClient, isOffline: boolean): Pro
   if (boot.isClosed && boot.user === undefined) return { kind: 'signed-out', parts }
   const models = modelsStore(client)
   void models.refresh()
-  // User ids have no slash.
-  const open = (name: string): Promise<HistoryStore> => openHistory((boot.user?.id ?? 'anonymous') + name)
-  const history = await open('')
-  const services = { boot, client, models, history, openHistory: (name: string) => open(`/${name}`), isOffline }
+  const userId = boot.user?.id ?? 'anonymous'
+  const synced = boot.hasHistory === true ? await openSynced(userId, client) : undefined
+  const services = {
+    ...{ boot, client, models, isOffline },
+    ...(synced === undefined ? { history: await openHistory(userId) } : { synced, history: synced.history }),
+    // User ids have no slash.
+    openHistory: (name: string) => openHistory(`${userId}/${name}`),
+  }
   return { kind: 'ready', parts, services }
+}
+
+/** Without its part of the page, an installed page shows the copy in this browser. */
+async function openSynced(userId: string, client: ApiClient): Promise<SyncedHistory | undefined> {
+  const part = await import('../history/server/open-synced-history.tsx').catch(() => undefined)
+  return await part?.openSyncedHistory(userId, client, { localHistory, historyStore, openDB })
 }
 
 /** The page: sign-in, a failure, or the shell. */

@@ -24,14 +24,17 @@ const ownKeys: MenuEntry = { label: say.app.yourKeys, icon: 'key', run: () => na
 
 /** The account menu at the top right: the user, and the items of extensions, such as signing out. */
 export function UserMenu({ user, hasKeys, items }: UserMenuProps): ReactNode {
-  const { isOwner } = useServices().boot
+  const { boot, synced } = useServices()
+  const { isOwner } = boot
   const [failure, setFailure] = useState<string>()
   const [question, setQuestion] = useState<MenuQuestion>()
   const shown = items.filter((item) => isOwner || !('answer' in item) || item.isForOwners !== true)
 
   async function run(item: MenuAction): Promise<void> {
     try {
+      const removeCopy = await synced?.leave()
       await item.run()
+      await removeCopy?.()
       restartOtherTabs()
       restartPage()
     } catch (error) {

@@ -24,14 +24,20 @@ export interface OpenOptions {
  *
  * @param userId `anonymous` without sign-in
  */
-export async function openHistory(
+export async function openHistory(userId: string, options?: OpenOptions): Promise<HistoryStore> {
+  const { backend, changed, faultNow } = localHistory(userId, options)
+  return historyStore(backend, changed, faultNow)
+}
+
+/** The parts of {@link openHistory}. */
+export function localHistory(
   userId: string,
   {
     connection = connectionTo(`svc-${userId}`),
     patience: wait = waited(),
     indexes = typeof window !== 'undefined',
   }: OpenOptions = {},
-): Promise<HistoryStore> {
+) {
   const changed = changes(`svc-history-${userId}`)
   let fault: HistoryFault | undefined
   const backend = backendWithFallback({
@@ -44,7 +50,7 @@ export async function openHistory(
     },
   })
   if (indexes) void indexLater(connection)
-  return historyStore(backend, changed, () => fault)
+  return { backend, changed, faultNow: () => fault }
 }
 
 /** Waits in steps: a busy page that cannot yet process the opened database gets more time. */

@@ -572,6 +572,21 @@ export const de: Texts = {
     wasDeleted: 'Diese Unterhaltung wurde gelöscht',
     yesterday: 'Gestern',
   },
+  sync: {
+    away: (count: number) =>
+      plural(count, '1 Änderung ist noch nicht beim Dienst', '# Änderungen sind noch nicht beim Dienst'),
+    awayAdvice:
+      'Der Dienst war nicht erreichbar oder kann gerade nichts speichern. Alles bleibt hier und wird später gesendet.',
+    keepHere: 'Hier behalten',
+    onlyHere: (count: number) =>
+      plural(count, '1 Unterhaltung ist nur in diesem Browser', '# Unterhaltungen sind nur in diesem Browser'),
+    onlyHereAdvice:
+      'Neue Unterhaltungen speichert der Dienst verschlüsselt, für alle Ihre Geräte. Auch diese hochladen?',
+    refused: (count: number) =>
+      plural(count, '1 Unterhaltung ist nur in diesem Browser', '# Unterhaltungen sind nur in diesem Browser'),
+    refusedAdvice: 'Es ist zu groß für den Dienst, oder Sie haben dort so viele, wie eine Person haben darf.',
+    upload: 'Hochladen',
+  },
   damage: {
     expectedFound: (expected, found) => `erwartet: ${expected}, gefunden: ${found}`,
     object: 'ein Objekt',

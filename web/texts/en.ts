@@ -548,6 +548,21 @@ export const en = {
     yesterday: 'Yesterday',
   },
   /** Faults of an imported or stored conversation. */
+  sync: {
+    away: (count: number) =>
+      plural(count, '1 change is not at the service yet', '# changes are not at the service yet'),
+    awayAdvice:
+      'The service was not reached, or cannot store anything now. All is kept in this browser and sent later.',
+    keepHere: 'Keep here',
+    onlyHere: (count: number) =>
+      plural(count, '1 conversation is only in this browser', '# conversations are only in this browser'),
+    onlyHereAdvice:
+      'The service stores new conversations, encrypted, so that you have them on all your devices. Upload these, too?',
+    refused: (count: number) =>
+      plural(count, '1 conversation is only in this browser', '# conversations are only in this browser'),
+    refusedAdvice: 'It is too large for the service, or you have as many there as one person may have.',
+    upload: 'Upload',
+  },
   damage: {
     expectedFound: (expected: string, found: string) => `expected ${expected}, found ${found}`,
     object: 'an object',

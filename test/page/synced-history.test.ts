@@ -1,0 +1,130 @@
+import { expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Person, Tab } from '../fakes/chromium.ts'
+import { startOidcProvider, type OidcProvider } from '../fakes/identity/oidc-provider.ts'
+import { provider } from '../harness.ts'
+import { startSignIn, type SignInRig } from '../sign-in/rig.ts'
+import { violationsOf } from './axe.ts'
+import { complaintsOf } from './complaints.ts'
+import { converse, said } from './conversation.ts'
+import { describeInChromium, inChromium, useChromium, wide } from './in-chromium.ts'
+import { account, signInLink, signInThroughPage, signOutLine } from './sign-in.ts'
+
+/** Conversations of a person on two devices (docs/page.md). */
+
+const conversations = 'nav[aria-label="Conversations"]'
+const inList = (text: string): string => `${conversations} >> text=${text}`
+/** Conversations are removed from the list by their titles, and found by their addresses. */
+const isGone = (text: string): string => `!document.querySelector('${conversations}').textContent.includes('${text}')`
+
+describeInChromium('conversations of a person at the service', () => {
+  let rig: SignInRig<OidcProvider>, browser: Person, tab: Tab
+  inChromium(
+    () =>
+      startSignIn(startOidcProvider, {
+        history: 'server',
+        environment: { SVC_HISTORY_KEY: randomBytes(32).toString('base64') },
+      }),
+    (scene) => ({ rig, person: browser, tab } = scene),
+    { look: wide },
+  )
+  const chromium = useChromium()
+
+  /** A browser on another device, signed in. */
+  async function otherDevice(): Promise<Tab> {
+    const other = chromium.person(wide)
+    await signInThroughPage(other, rig)
+    await other.tab().waitFor('#message')
+    return other.tab()
+  }
+
+  async function enter(): Promise<void> {
+    await signInThroughPage(browser, rig)
+    await tab.waitFor('#message')
+  }
+
+  /** The window gets the focus, as when a person returns to it. */
+  async function look(at: Tab): Promise<void> {
+    await at.evaluate(`void dispatchEvent(new Event('focus'))`)
+  }
+
+  test('are on every device, also what is changed and deleted there, and encrypted at rest', async () => {
+    await enter()
+    const address = await converse(tab, 'Zitronenfalter am Fenster')
+    const other = await otherDevice()
+    await other.waitFor(inList('Zitronenfalter'))
+    await other.goto(address)
+    await other.waitFor(said('Zitronenfalter am Fenster'))
+    await converse(other, 'And the second question')
+    await look(tab)
+    await tab.waitFor(said('And the second question'))
+    for (const file of readdirSync(rig.service.home, { recursive: true, withFileTypes: true }))
+      if (file.isFile()) expect(readFileSync(join(file.parentPath, file.name)).includes('Zitronenfalter')).toBe(false)
+
+    await tab.click(`${conversations} >> [data-row] >> nth=0 >> a`)
+    await tab.press('Delete')
+    await tab.until(isGone('Zitronenfalter'))
+    await look(other)
+    await other.until(isGone('Zitronenfalter'))
+    expect(await complaintsOf(tab)).toEqual([])
+  }, 60_000)
+
+  test('wait in the browser while the service cannot store them, which it says, and are sent later', async () => {
+    await enter()
+    const other = await otherDevice()
+    await browser.refuse('**/api/history**')
+    await converse(tab, 'Written without the service')
+    await tab.waitFor('text=1 change is not at the service yet')
+    expect(await violationsOf(tab)).toEqual([])
+    await tab.reload()
+    await tab.waitFor(said('Written without the service'))
+    await browser.admit('**/api/history**')
+    await look(tab)
+    await tab.waitForGone('text=1 change is not at the service yet')
+    await look(other)
+    await other.waitFor(inList('Written without'))
+  }, 60_000)
+
+  test('from before stay in the browser until they are uploaded, and a sign-out removes the copy', async () => {
+    const entries = { providers: [provider('a', rig.upstream.url)] }
+    await rig.service.configure(entries)
+    await rig.logged('configuration reloaded')
+    await enter()
+    await converse(tab, 'Asked before the switch')
+    await rig.service.configure({ ...entries, history: 'server' })
+    const hasHistory = `fetch('/api/boot').then((response) => response.json()).then((boot) => boot.hasHistory === true)`
+    while ((await tab.evaluate(hasHistory)) !== true);
+    await tab.reload()
+    await tab.waitFor('text=1 conversation is only in this browser')
+    expect(await violationsOf(tab)).toEqual([])
+    const other = await otherDevice()
+    await look(other)
+    await tab.click('role=button[name="Upload"]')
+    await tab.waitForGone('text=1 conversation is only in this browser')
+    await look(other)
+    await other.waitFor(inList('Asked before'))
+
+    await tab.click(account)
+    await tab.click(signOutLine)
+    await tab.waitFor(signInLink)
+    const left = await tab.evaluate(`(async () => {
+      const texts = []
+      const answerOf = (request) => new Promise((resolve) => (request.onsuccess = () => resolve(request.result)))
+      for (const { name } of await indexedDB.databases()) {
+        const database = await answerOf(indexedDB.open(name))
+        for (const store of database.objectStoreNames)
+          texts.push(JSON.stringify(await answerOf(database.transaction(store).objectStore(store).getAll())))
+        database.close()
+      }
+      return texts.join()
+    })()`)
+    expect(String(left)).not.toContain('Asked before')
+    // The identity provider asks again.
+    await browser.forgetCookies()
+    await enter()
+    await tab.waitFor(inList('Asked before'))
+    expect(await complaintsOf(tab)).toEqual([])
+  }, 60_000)
+})

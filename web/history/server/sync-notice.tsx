@@ -1,0 +1,62 @@
+import type { ReactNode } from 'react'
+import { say } from '../../texts/say.ts'
+import { Button } from '../../ui/button.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { useElapsed } from '../../ui/use-elapsed.ts'
+import type { SyncStatus } from './sync.ts'
+
+/** Props of {@link SyncNotice}. */
+export interface SyncNoticeProps {
+  readonly status: SyncStatus
+  /** Uploads the conversations from before, or keeps them in this browser. */
+  readonly decide: (isUploaded: boolean) => void
+}
+
+/** Says which conversations are not at the service, and why. */
+export function SyncNotice({ status, decide }: SyncNoticeProps): ReactNode {
+  const { kind, unsent, refused, undecided } = status
+  if (undecided > 0)
+    return (
+      <InSidebar>
+        <Notice
+          kind="info"
+          title={say.sync.onlyHere(undecided)}
+          actions={
+            <>
+              <Button variant="primary" onClick={() => decide(true)}>
+                {say.sync.upload}
+              </Button>
+              <Button onClick={() => decide(false)}>{say.sync.keepHere}</Button>
+            </>
+          }
+        >
+          {say.sync.onlyHereAdvice}
+        </Notice>
+      </InSidebar>
+    )
+  if (kind === 'away' && unsent > 0) return <Away unsent={unsent} />
+  if (refused === 0) return null
+  return (
+    <InSidebar>
+      <Notice kind="warn" title={say.sync.refused(refused)}>
+        {say.sync.refusedAdvice}
+      </Notice>
+    </InSidebar>
+  )
+}
+
+/** A short outage is not worth a message. */
+function Away({ unsent }: { readonly unsent: number }): ReactNode {
+  if (!useElapsed(1_000)) return null
+  return (
+    <InSidebar>
+      <Notice kind="warn" title={say.sync.away(unsent)}>
+        {say.sync.awayAdvice}
+      </Notice>
+    </InSidebar>
+  )
+}
+
+function InSidebar({ children }: { readonly children: ReactNode }): ReactNode {
+  return <div className="px-2 pb-2">{children}</div>
+}
