@@ -1,6 +1,7 @@
 import { ConfigError, type Config } from '../config/config.ts'
 import type { Environment } from '../config/file/resolve-provider.ts'
 import type { History } from '../ledger/history/history.ts'
+import { LedgerUnavailable } from '../ledger/ledger.ts'
 import type { Logger } from '../observe/log.ts'
 import { UsageError } from './start-errors.ts'
 
@@ -20,7 +21,7 @@ export interface SharedHistory {
 /** Options of {@link sharedHistory}. */
 export interface SharedHistoryOptions {
   readonly environment: Environment
-  readonly log: Pick<Logger, 'info'>
+  readonly log: Pick<Logger, 'info' | 'error'>
   /** This process replaces another one: a newer svc may have changed the database since the start of the service. */
   readonly isReplacement: boolean
 }
@@ -38,7 +39,7 @@ export function sharedHistory({ environment, log, isReplacement }: SharedHistory
     const keys = await historyKeys(environment)
     if (keys === undefined)
       throw new UsageError('SVC_HISTORY_KEY is not set: it has the key that encrypts conversations')
-    return await openHistory({
+    const history = await openHistory({
       place: ledgerPlace(environment),
       keys,
       isService: true,
@@ -48,6 +49,7 @@ export function sharedHistory({ environment, log, isReplacement }: SharedHistory
           people,
         }),
     })
+    return reporting(history, log)
   }
 
   /** A failure is not kept: the file may be mended. */
@@ -76,5 +78,36 @@ export function sharedHistory({ environment, log, isReplacement }: SharedHistory
       const history = await opened?.catch(() => undefined)
       await history?.close()
     },
+  }
+}
+
+/** Logs that the database cannot be used, once, and that it can be used again. */
+function reporting(history: History, log: SharedHistoryOptions['log']): History {
+  let trouble: string | undefined
+
+  async function reported<Value>(pending: Promise<Value>): Promise<Value> {
+    try {
+      const value = await pending
+      if (trouble !== undefined) log.info('conversations are stored and read again')
+      trouble = undefined
+      return value
+    } catch (error) {
+      if (!(error instanceof LedgerUnavailable)) throw error
+      if (trouble !== error.message)
+        log.error('conversations cannot be stored or read; pages keep changes and send them later', {
+          reason: error.message,
+        })
+      trouble = error.message
+      throw error
+    }
+  }
+
+  return {
+    changes: (...given) => reported(history.changes(...given)),
+    read: (...given) => reported(history.read(...given)),
+    write: (...given) => reported(history.write(...given)),
+    remove: (...given) => reported(history.remove(...given)),
+    clear: (...given) => reported(history.clear(...given)),
+    close: () => history.close(),
   }
 }

@@ -15,9 +15,6 @@ import { account, signInLink, signInThroughPage, signOutLine } from './sign-in.t
 /** Conversations of a person on two devices (docs/page.md). */
 
 const conversations = 'nav[aria-label="Conversations"]'
-const inList = (text: string): string => `${conversations} >> text=${text}`
-/** Conversations are removed from the list by their titles, and found by their addresses. */
-const isGone = (text: string): string => `!document.querySelector('${conversations}').textContent.includes('${text}')`
 
 describeInChromium('conversations of a person at the service', () => {
   let rig: SignInRig<OidcProvider>, browser: Person, tab: Tab
@@ -45,29 +42,32 @@ describeInChromium('conversations of a person at the service', () => {
     await tab.waitFor('#message')
   }
 
-  /** The window gets the focus, as when a person returns to it. */
-  async function look(at: Tab): Promise<void> {
-    await at.evaluate(`void dispatchEvent(new Event('focus'))`)
+  /**
+   * Returns to the window until it shows a text, or its sidebar does not any more: a page asks the service when its
+   * window gets the focus.
+   */
+  async function shows(at: Tab, text: string, isShown = true): Promise<void> {
+    const part = isShown ? 'document.body' : `document.querySelector('#sidebar')`
+    const expression = `dispatchEvent(new Event('focus')) && ${part}.textContent.includes('${text}')`
+    for (const end = performance.now() + 30_000; (await at.evaluate(expression)) !== isShown; await Bun.sleep(50))
+      if (performance.now() > end) throw new Error(`${isShown ? 'lacks' : 'has'} '${text}': ${await at.text()}`)
   }
 
   test('are on every device, also what is changed and deleted there, and encrypted at rest', async () => {
     await enter()
     const address = await converse(tab, 'Zitronenfalter am Fenster')
     const other = await otherDevice()
-    await other.waitFor(inList('Zitronenfalter'))
+    await shows(other, 'Zitronenfalter')
     await other.goto(address)
     await other.waitFor(said('Zitronenfalter am Fenster'))
     await converse(other, 'And the second question')
-    await look(tab)
-    await tab.waitFor(said('And the second question'))
+    await shows(tab, 'And the second question')
     for (const file of readdirSync(rig.service.home, { recursive: true, withFileTypes: true }))
       if (file.isFile()) expect(readFileSync(join(file.parentPath, file.name)).includes('Zitronenfalter')).toBe(false)
 
     await tab.click(`${conversations} >> [data-row] >> nth=0 >> a`)
     await tab.press('Delete')
-    await tab.until(isGone('Zitronenfalter'))
-    await look(other)
-    await other.until(isGone('Zitronenfalter'))
+    await shows(other, 'Zitronenfalter', false)
     expect(await complaintsOf(tab)).toEqual([])
   }, 60_000)
 
@@ -81,10 +81,8 @@ describeInChromium('conversations of a person at the service', () => {
     await tab.reload()
     await tab.waitFor(said('Written without the service'))
     await browser.admit('**/api/history**')
-    await look(tab)
-    await tab.waitForGone('text=1 change is not at the service yet')
-    await look(other)
-    await other.waitFor(inList('Written without'))
+    await shows(tab, 'not at the service yet', false)
+    await shows(other, 'Written without the service')
   }, 60_000)
 
   test('from before stay in the browser until they are uploaded, and a sign-out removes the copy', async () => {
@@ -100,11 +98,9 @@ describeInChromium('conversations of a person at the service', () => {
     await tab.waitFor('text=1 conversation is only in this browser')
     expect(await violationsOf(tab)).toEqual([])
     const other = await otherDevice()
-    await look(other)
     await tab.click('role=button[name="Upload"]')
     await tab.waitForGone('text=1 conversation is only in this browser')
-    await look(other)
-    await other.waitFor(inList('Asked before'))
+    await shows(other, 'Asked before the switch')
 
     await tab.click(account)
     await tab.click(signOutLine)
@@ -124,7 +120,7 @@ describeInChromium('conversations of a person at the service', () => {
     // The identity provider asks again.
     await browser.forgetCookies()
     await enter()
-    await tab.waitFor(inList('Asked before'))
+    await shows(tab, 'Asked before the switch')
     expect(await complaintsOf(tab)).toEqual([])
   }, 60_000)
 })

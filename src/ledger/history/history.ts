@@ -1,3 +1,5 @@
+import { LedgerRefused } from '../ledger.ts'
+
 /** The conversations of people (docs/decisions/0031-history-on-the-server.md). */
 export interface History {
   /** Lists what changed in the conversations of a person. */
@@ -86,6 +88,4 @@ export const conversationBytesMax = 16 * 1024 * 1024
 export const answerBytesMax = 8 * 1024 * 1024
 
 /** The key in the environment is not the one of the database. */
-export class HistoryKeyWrong extends Error {
-  override readonly name = 'HistoryKeyWrong'
-}
+export class HistoryKeyWrong extends LedgerRefused {}

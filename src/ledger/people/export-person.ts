@@ -27,8 +27,8 @@ export async function recordExport(database: PersonDatabase, { id }: FoundPerson
 
 /**
  * Everything of a person as the text of one JSON object, in pieces: the person, own keys without hashes, changes, sums
- * by day and by hour, requests with their attempts, kept content, conversations; and number and chain of the newest change.
- * Times are Unix milliseconds, amounts nano-USD.
+ * by day and by hour, requests with their attempts, kept content, conversations; and number and chain of the newest
+ * change of all. Times are Unix milliseconds, amounts nano-USD.
  *
  * @param conversations JSON texts
  * @throws {LedgerUnavailable}

@@ -7,7 +7,7 @@ export interface SyncRecord {
   readonly id: string
   /** The version at the service that this browser has merged; 0: none. */
   readonly version: number
-  /** What both had then. */
+  /** What both had then; not in {@link SyncRecords.all}. */
   readonly common?: Common | undefined
   /** `updated` of the conversation here, as far as it is known to be sent or noted. */
   readonly updated: number
@@ -43,6 +43,7 @@ export interface SyncRecords {
   get(id: string): Promise<SyncRecord | undefined>
   put(record: SyncRecord): Promise<void>
   remove(id: string): Promise<void>
+  /** All of them, without what both had: there may be thousands. */
   all(): Promise<readonly SyncRecord[]>
   clear(): Promise<void>
   close(): void
@@ -64,7 +65,7 @@ export function memoryRecords(): SyncRecords {
     async remove(id) {
       records.delete(id)
     },
-    all: async () => [...records.values()],
+    all: async () => [...records.values()].map(({ common: _, ...record }) => record),
     async clear() {
       records.clear()
     },
@@ -81,6 +82,7 @@ export async function openRecords(userId: string, open: typeof openDB): Promise<
       await open(`svc-sync-${userId}`, 1, {
         upgrade(database) {
           database.createObjectStore('records', { keyPath: 'id' })
+          database.createObjectStore('common')
           database.createObjectStore('state')
         },
       }),
@@ -89,6 +91,8 @@ export async function openRecords(userId: string, open: typeof openDB): Promise<
     return memoryRecords()
   }
 }
+
+const both = ['records', 'common'] as const
 
 function recordsIn(database: IDBPDatabase): SyncRecords {
   return {
@@ -99,16 +103,31 @@ function recordsIn(database: IDBPDatabase): SyncRecords {
       await database.put('state', state, stateKey)
     },
     async get(id) {
-      return parseRecord(await database.get('records', id))
+      const transaction = database.transaction(both)
+      const [value, common] = await Promise.all(both.map((name): unknown => transaction.objectStore(name).get(id)))
+      const record = parseRecord(value)
+      return record && { ...record, common: parseCommon(common) }
     },
-    async put(record) {
-      await database.put('records', record)
+    async put({ common, ...record }) {
+      const transaction = database.transaction(both, 'readwrite')
+      const commons = transaction.objectStore('common')
+      await Promise.all([
+        transaction.objectStore('records').put(record),
+        common === undefined ? commons.delete(record.id) : commons.put(common, record.id),
+        transaction.done,
+      ])
     },
-    remove: (id) => database.delete('records', id),
+    async remove(id) {
+      const transaction = database.transaction(both, 'readwrite')
+      await Promise.all([...both.map((name) => transaction.objectStore(name).delete(id)), transaction.done])
+    },
     async all() {
       return (await database.getAll('records')).flatMap((value) => parseRecord(value) ?? [])
     },
-    clear: () => database.clear('records'),
+    async clear() {
+      const transaction = database.transaction(both, 'readwrite')
+      await Promise.all([...both.map((name) => transaction.objectStore(name).clear()), transaction.done])
+    },
     close: () => database.close(),
   }
 }
@@ -131,7 +150,6 @@ function parseRecord(value: unknown): SyncRecord | undefined {
   return {
     id: value['id'],
     version: count(value['version']),
-    common: parseCommon(value['common']),
     updated: count(value['updated']),
     unsent: count(value['unsent']),
     ...flag('isRemoved'),

@@ -1,5 +1,5 @@
 import type { HistoryAnswer, HistoryEntry } from '../../../src/http/page/page-api.ts'
-import { ApiError } from '../../api/client.ts'
+import { ApiError, Unreachable } from '../../api/client.ts'
 import { createStore, type Store } from '../../store.ts'
 import type { Conversation } from '../conversation.ts'
 import type { HistoryBackend } from '../history-backend.ts'
@@ -253,7 +253,7 @@ export function synchronizer({ local, records, client, onChange, exclusively }: 
         const heads = await local.heads()
         const here = new Set(heads.map(({ id }) => id))
         const lost = [...known.values()].filter(
-          ({ id, common, unsent }) => common !== undefined && unsent === 0 && !here.has(id),
+          ({ id, updated, unsent }) => updated > 0 && unsent === 0 && !here.has(id),
         )
         // The browser has deleted its copy: it is fetched again.
         for (const { id } of lost) await records.remove(id)
@@ -273,6 +273,8 @@ export function synchronizer({ local, records, client, onChange, exclusively }: 
         })
         await show('done')
       } catch (error) {
+        if (!(error instanceof ApiError || error instanceof Unreachable))
+          console.error('conversations were not exchanged with the service', error)
         await show(error instanceof ApiError && [401, 403, 404].includes(error.status) ? 'off' : 'away')
       }
       const { kind, unsent } = status.get()
