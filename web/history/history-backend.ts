@@ -18,7 +18,7 @@ export interface HistoryBackend {
   all(): Promise<readonly Conversation[]>
   draft(id: string): Promise<Draft | undefined>
   putDraft(id: string, draft: Draft | undefined): Promise<void>
-  /** Called after a change by this or another tab. @param id empty if any may have changed */
+  /** Called after a change by another tab. @param id empty if any may have changed */
   changed?(id: string): void
   close(): void
 }

@@ -15,7 +15,20 @@ export function historyStore(
   /** Ids that this tab has read or written. If one is missing, it was removed. */
   const knownIds = new Set<string>()
 
-  channel.subscribe((id) => backend.changed?.(id))
+  let isMine = false
+  channel.subscribe((id) => {
+    if (!isMine) backend.changed?.(id)
+  })
+
+  /** The backend knows its own changes. */
+  function publish(id: string): void {
+    isMine = true
+    try {
+      channel.publish(id)
+    } finally {
+      isMine = false
+    }
+  }
 
   async function write(conversation: Conversation, mustExist: boolean): Promise<void> {
     const parsed = parseConversation(conversation)
@@ -29,7 +42,7 @@ export function historyStore(
       if (isNew) knownIds.delete(conversation.id)
       throw error
     }
-    channel.publish(conversation.id)
+    publish(conversation.id)
   }
 
   function remember(conversation: Conversation): Conversation {
@@ -55,15 +68,15 @@ export function historyStore(
       const folder = parseFolder(changes.folder)
       if (folder.kind === 'damaged') throw new InvalidConversation(folder.why)
       await backend.amend(id, changes)
-      channel.publish(id)
+      publish(id)
     },
     async remove(id) {
       await backend.remove(id)
-      channel.publish(id)
+      publish(id)
     },
     async clear() {
       await backend.clear()
-      channel.publish('')
+      publish('')
     },
     async search(query, limit = 50) {
       const words = wordsOf(query)
