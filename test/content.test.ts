@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -126,7 +127,7 @@ describe('content of requests', () => {
     expect(rows(`id IN ('off', 'other', 'wish', 'before')`)).toEqual([])
   })
 
-  test('has pictures as size and SHA-256, is cut, and is read by keys of its line only', async () => {
+  test('has pictures as size and SHA-256, is cut, and is read by keys of its line only, until it expires', async () => {
     const content = [
       { type: 'text', text: 'see' },
       { type: 'image_url', image_url: { url: `data:image/png;base64,${picture}` } },
@@ -146,6 +147,10 @@ describe('content of requests', () => {
     expect([pick(own, 'question'), pick(own, 'answer')]).toEqual(['[user]\nquestion own', goodText()])
     expect((await get('/api/requests/own/content', reader)).status).toBe(404)
     expect((await get('/api/requests/own/content?time=5', lineReader)).status).toBe(404)
+    const database = new Database(join(rig.home, 'requests.db'))
+    database.run(`UPDATE content SET expires = ${Date.now() - 1} WHERE id = 'own'`)
+    database.close()
+    expect((await get('/api/requests/own/content', lineReader)).status).toBe(404)
   })
 
   test('has no secret in a file, and ends with its rule', async () => {

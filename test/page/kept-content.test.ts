@@ -48,6 +48,7 @@ describeInChromium('kept content', () => {
   test('is announced where people write and where their keys are, and to nobody else', async () => {
     const tab = await show(grace, '')
     await tab.waitFor('main >> text="The content of your requests is kept for 7 days."')
+    expect(await tab.text()).not.toContain('The service keeps none')
     expect(await violationsOf(tab)).toEqual([])
     if (pictures !== undefined) await tab.screenshot(join(pictures, 'content-chat.png'))
     await tab.goto(`${rig.service.url}/#/keys`)

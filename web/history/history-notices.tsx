@@ -1,13 +1,15 @@
 import type { ReactNode } from 'react'
+import { useServices } from '../services.ts'
 import { say } from '../texts/say.ts'
 import { useElapsed } from '../ui/use-elapsed.ts'
 
 /** Shown when there are no conversations. */
 export function NoConversations(): ReactNode {
+  const { boot } = useServices()
   return (
     <div className="px-4 py-8 text-center text-sm text-muted">
       <p className="font-medium text-ink">{say.history.none}</p>
-      <p className="mt-1">{say.history.noneHint}</p>
+      {boot.contentKeptMs ? null : <p className="mt-1">{say.history.noneHint}</p>}
     </div>
   )
 }
