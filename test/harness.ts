@@ -94,7 +94,7 @@ export function provider(
 }
 
 const command = join(import.meta.dir, '..', 'bin', 'svc')
-const startMs = 15_000
+const startMs = 60_000
 
 /** Result of a command: its exit code and output. */
 export interface CommandOutput {

@@ -2,11 +2,15 @@ import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { temporaryFolder } from '../testing.ts'
+import { ownHolder } from './holder.ts'
 import { batchOf, queryFile, usedRequest } from './testing.ts'
 import type { UseBatch } from './use-batch.ts'
 import { useRecorder, type UseRecorder, type UseRecorderOptions } from './use-recorder.ts'
 import { useStore, type UseStore, type WriteResult } from './use-store.ts'
 import { startUseThread, type UseThread } from './use-thread-link.ts'
+
+/** Threads that are killed; more by the environment, for a longer run. */
+const kills = Math.ceil(Number(process.env['SVC_TEST_KILLS'] ?? 9) / 3)
 
 let place: ReturnType<typeof temporaryFolder>
 let rowsPath: string
@@ -203,6 +207,47 @@ describe('the real thread', () => {
     expect([total('requests'), troubles]).toEqual([700, []])
     expect(queryFile(rowsPath, 'SELECT count(*) AS n FROM request')).toEqual([{ n: 700 }])
   })
+
+  test(
+    'that is killed under load loses nothing, and counts nothing twice',
+    async () => {
+      const threads: Worker[] = []
+      const { Worker: RealWorker } = globalThis
+      globalThis.Worker = class extends RealWorker {
+        constructor(...given: ConstructorParameters<typeof RealWorker>) {
+          super(...given)
+          threads.push(this)
+        }
+      }
+      let held = 0
+      const costs = () => (held === 0 ? [] : [{ line: 0, model: 'm', provider: 'a', attempts: 1, nanoUsd: 1_000 }])
+      try {
+        const { recorder } = recorderOf(start, { holds: () => ({ holder: ownHolder(), costs: costs() }) })
+        let count = 0
+        for (let round = 1; round <= kills; round += 1) {
+          const before = threads.length
+          for (let request = 0; request < 40; request += 1) {
+            held = request % 2
+            recorder.add(usedRequest())
+            count += 1
+            if (request % 8 === 0) await Bun.sleep(2)
+            // The thread does not know this message.
+            if (request === round % 40) threads.at(-1)?.postMessage(null)
+          }
+          held = 0
+          recorder.wake()
+          await recorder.flush(20_000)
+          expect([total('requests'), threads.length]).toEqual([count, before + 1])
+        }
+        expect(queryFile(place.path, 'SELECT count(*) AS n FROM hold')).toEqual([{ n: 0 }])
+        expect(queryFile(place.path, 'SELECT sum(unsettled) AS n FROM usage_day')).toEqual([{ n: 0 }])
+        await recorder.close()
+      } finally {
+        globalThis.Worker = RealWorker
+      }
+    },
+    20_000 + 2_000 * kills,
+  )
 
   test('standing still does not delay who records', async () => {
     const { recorder } = recorderOf(start)
