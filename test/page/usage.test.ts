@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { usedRequest, batchOf } from '../../src/ledger/use/testing.ts'
 import { useStore } from '../../src/ledger/use/use-store.ts'
 import type { RequestRecord } from '../../src/observe/record.ts'
+import { pick } from '../client.ts'
 import type { PersonOptions, Tab } from '../fakes/chromium.ts'
 import { good } from '../fakes/good.ts'
 import { startGithub } from '../fakes/identity/github.ts'
@@ -232,7 +233,10 @@ describeInChromium('the use', () => {
     }, 60_000)
 
     test('of others than owners are their own', async () => {
-      await used(someDays())
+      const { token } = await rig.signIn('bob')
+      const session = await fetch(`${rig.service.url}/auth`, { headers: { authorization: `Bearer ${token}` } })
+      const userId = String(pick(await session.json(), 'userId'))
+      await used(someDays().map((record) => (record.user === 'bob' ? { ...record, userId } : record)))
       await showRequests('bob')
       await tab.click('main >> role=button[name="Older requests"]')
       await tab.until(`document.querySelector('main [role=table]')?.ariaRowCount === '201'`)

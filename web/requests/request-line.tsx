@@ -1,11 +1,11 @@
 import { memo, type ReactNode } from 'react'
 import type { RequestEntry } from '../../src/http/page/page-api.ts'
-import { formatCount, formatMs, inWords, markEstimate } from '../ui/format.ts'
+import { formatCount, formatMs, formatTime, inWords, markEstimate } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { TrailLine } from '../ui/trail.tsx'
 import { shortCost } from './cost-words.ts'
 import { outcomeOf, type Outcome } from './filter-requests.ts'
-import { formatRecent } from './format-recent.ts'
+import { formatDay, isToday } from './format-day.ts'
 import type { RequestRow } from './request-rows.ts'
 
 /** Grid columns of headings and rows on wide windows. On narrow ones, rows are cards. */
@@ -62,7 +62,7 @@ export const RequestLine = memo(function RequestLine({
           type="button"
           tabIndex={isTabStop ? 0 : -1}
           className={
-            'scroll-mt-12 rounded-sm after:absolute after:inset-0 focus-visible:outline-none ' +
+            'scroll-mt-12 rounded-sm whitespace-nowrap after:absolute after:inset-0 focus-visible:outline-none ' +
             'focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 ' +
             'focus-visible:after:outline-accent'
           }
@@ -70,7 +70,7 @@ export const RequestLine = memo(function RequestLine({
           onFocus={() => onFocus(row)}
         >
           <span className="sr-only">Request of </span>
-          {formatRecent(time)}
+          {isToday(time) ? formatTime(time) : <span className="text-xs">{formatDay(time)}</span>}
         </button>
       </td>
       {hasUsers ? (
@@ -106,7 +106,7 @@ export const RequestLine = memo(function RequestLine({
           '@4xl:[grid-area:auto]'
         }
       >
-        <span className="@4xl:hidden">time to first token </span>
+        <span className="@4xl:hidden">first token </span>
         {firstTokenMs === undefined ? '–' : formatMs(firstTokenMs)}
       </td>
       <td role="cell" className="text-right [grid-area:2/4] @4xl:[grid-area:auto]">

@@ -1,0 +1,18 @@
+import { locale } from '../texts/locale.ts'
+
+const dayAndTime = new Intl.DateTimeFormat(locale, {
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+})
+
+/** Local date and time, short: `Nov 25, 10:09 PM`. */
+export function formatDay(time: number): string {
+  return dayAndTime.format(time)
+}
+
+/** Whether a time is of the local day of now. */
+export function isToday(time: number, now: number = Date.now()): boolean {
+  return new Date(time).toDateString() === new Date(now).toDateString()
+}
