@@ -6,9 +6,9 @@ import { modelName } from '../upstream-protocol.ts'
 import type { Proxy } from './proxy.ts'
 import { svc } from './svc.ts'
 
-const price = { input: 3, output: 15 }
+export const benchPrice = { input: 3, output: 15 }
 /** Four limits that count each request, and refuse none. */
-const limits = [
+export const benchLimits = [
   { for: 'everyone', requests: 1_000_000_000 },
   { for: 'everyone', tokens: 1_000_000_000_000 },
   { for: 'each key', at_once: 100_000 },
@@ -25,9 +25,9 @@ function serviceWith(name: string, setup: string, hasKeys: boolean): Proxy {
       const port = freePort()
       const config = join(directory, 'providers.json')
       const base_url = `http://127.0.0.1:${upstreamPort}/v1`
-      const models = [{ name: modelName, price }]
+      const models = [{ name: modelName, price: benchPrice }]
       await Bun.write(config, JSON.stringify({ providers: [{ id: 'mock', protocol: 'openai', base_url, models }] }))
-      if (hasKeys) await Bun.write(join(directory, 'access.json'), JSON.stringify({ limits }))
+      if (hasKeys) await Bun.write(join(directory, 'access.json'), JSON.stringify({ limits: benchLimits }))
       const ledger = await openLedger({ path: join(directory, hasKeys ? 'svc.db' : 'unused.db') })
       const { key } = await makeKey(ledger.keys, parseKeyRequest({ name: 'bench' }), { by: 'bench', now: Date.now() })
       await ledger.close()
