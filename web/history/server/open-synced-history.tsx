@@ -111,7 +111,6 @@ export async function openSyncedHistory(
   }
 
   const stopWatching = whenShown(() => runSoon(times.ask))
-  changed.subscribe((id) => backend.noteChange(id))
   await sync.prepare().catch(() => undefined)
   void run()
   const history = page.historyStore(backend, changed, faultNow)

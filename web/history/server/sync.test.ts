@@ -11,7 +11,7 @@ import type { HistoryClient } from './history-client.ts'
 import { isSame } from './merge-conversations.ts'
 import { memoryRecords, type SyncRecords } from './sync-records.ts'
 import { synchronizer, type Exclusively, type Synchronizer } from './sync.ts'
-import { syncedBackend, type SyncedBackend } from './synced-backend.ts'
+import { syncedBackend } from './synced-backend.ts'
 
 /** The service, as its API describes it. */
 function fakeService() {
@@ -85,7 +85,7 @@ type Service = ReturnType<typeof fakeService>
 interface Device {
   readonly local: HistoryBackend
   readonly records: SyncRecords
-  readonly history: SyncedBackend
+  readonly history: HistoryBackend
   readonly sync: Synchronizer
   isOffline: boolean
 }
@@ -106,7 +106,7 @@ function deviceOf({ client }: Service, local = memoryBackend(), records = memory
     local,
     records,
     exclusively,
-    onChange: (id) => history.noteChange(id),
+    onChange: (id) => history.changed?.(id),
     client: {
       changes: ifOnline(client.changes),
       read: ifOnline(client.read),
@@ -115,21 +115,19 @@ function deviceOf({ client }: Service, local = memoryBackend(), records = memory
       clear: ifOnline(client.clear),
     },
   })
-  const history: SyncedBackend = syncedBackend({
+  const history: HistoryBackend = syncedBackend({
     local,
     records,
     exclusively,
     onUnsent: () => undefined,
-    onMerged: (id) => history.noteChange(id),
+    onMerged: (id) => history.changed?.(id),
   })
   const device: Device = { local, records, history, sync, isOffline: false }
   return device
 }
 
-/** Writes as the store of the page does: it publishes the change afterwards. */
-async function put({ history }: Device, conversation: Conversation): Promise<void> {
-  await history.put(conversation, false)
-  history.noteChange(conversation.id)
+function put({ history }: Device, conversation: Conversation): Promise<void> {
+  return history.put(conversation, false)
 }
 
 async function settle(devices: readonly Device[]): Promise<void> {
@@ -341,7 +339,6 @@ test('any order of changes, offline times and deletions ends in the same state, 
           deleted.add(act.id)
           views.delete(act.id)
           await device.history.remove(act.id)
-          device.history.noteChange(act.id)
         } else {
           const stored = act.isStale && views.has(act.id) ? views.get(act.id) : await device.history.get(act.id)
           const next = changed(act, stored ?? conversationOf({ id: act.id, messages: [], updated: count }))

@@ -16,12 +16,6 @@ export interface SyncedBackendOptions {
   readonly onMerged: (id: string) => void
 }
 
-/** A backend that notes changes, to be sent. */
-export interface SyncedBackend extends HistoryBackend {
-  /** Something besides this backend has changed a conversation. @param id empty: any */
-  noteChange(id: string): void
-}
-
 /** Messages of so many conversations are remembered as seen by this tab. */
 const seenMax = 200
 
@@ -32,13 +26,11 @@ export function syncedBackend({
   exclusively,
   onUnsent,
   onMerged,
-}: SyncedBackendOptions): SyncedBackend {
+}: SyncedBackendOptions): HistoryBackend {
   /** What this tab has read or written last, by conversation. */
   const seen = new Map<string, Common>()
   /** Conversations that others have changed since this tab has read or written them. */
   const foreign = new Set<string>()
-  /** Changes of this tab that will be published to it, too. */
-  const own = new Map<string, number>()
 
   function see(conversation: Conversation): void {
     const { id } = conversation
@@ -49,10 +41,6 @@ export function syncedBackend({
       if (seen.size <= seenMax) break
       seen.delete(oldest)
     }
-  }
-
-  function expectOwn(id: string): void {
-    own.set(id, (own.get(id) ?? 0) + 1)
   }
 
   /** Keeps the changes of others that the writer has not seen: it did not undo them. */
@@ -93,7 +81,6 @@ export function syncedBackend({
         see(conversation)
         return whole
       })
-      expectOwn(conversation.id)
       if (written !== conversation) onMerged(conversation.id)
       onUnsent(isStreaming(conversation))
     },
@@ -103,7 +90,6 @@ export function syncedBackend({
         await noteUnsent(id)
         await local.amend(id, changes)
       })
-      expectOwn(id)
       onUnsent(false)
     },
     async remove(id) {
@@ -114,7 +100,6 @@ export function syncedBackend({
         await local.remove(id)
         if (record?.version === 0) await records.remove(id)
       })
-      expectOwn(id)
       onUnsent(false)
     },
     async clear() {
@@ -125,7 +110,6 @@ export function syncedBackend({
         await local.clear()
         await records.clear()
       })
-      expectOwn('')
       onUnsent(false)
     },
     search: (words, limit) => local.search(words, limit),
@@ -133,12 +117,9 @@ export function syncedBackend({
     draft: (id) => local.draft(id),
     putDraft: (id, draft) => local.putDraft(id, draft),
     close: () => local.close(),
-    noteChange(id) {
-      const expected = own.get(id) ?? 0
-      if (expected > 1) own.set(id, expected - 1)
-      else own.delete(id)
-      if (expected > 0) return
-      for (const changed of id === '' ? seen.keys() : [id]) foreign.add(changed)
+    changed(id) {
+      for (const each of id === '' ? seen.keys() : [id]) foreign.add(each)
+      local.changed?.(id)
     },
   }
 }
