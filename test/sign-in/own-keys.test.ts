@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openLedger } from '../../src/ledger/open-ledger.ts'
 import { answerOf, pick, type Answer } from '../client.ts'
 import { goodText } from '../fakes/good.ts'
 import { startGithub, type Github } from '../fakes/identity/github.ts'
+import { runSvc } from '../harness.ts'
 import { until } from '../ledger-rig.ts'
 import { startSignIn, type SignInRig } from './rig.ts'
 
@@ -114,6 +116,23 @@ describe('a key of a person', () => {
       expect(await looks()).toMatchObject([{ object: 'kept', actor: 'Owner' }])
       await access({ own_keys: { most: 3, days_most: 30 } })
     })
+  })
+
+  test('kept content of a person is gone after forget, beside the running service', async () => {
+    const linus = (await rig.signIn('linus')).token
+    await access({ own_keys: { most: 3, days_most: 30 }, content: [{ for: 'person:linus', keep: '2d' }] })
+    const marked = { messages: [{ role: 'user', content: 'marked-question' }] }
+    await rig.ask({ 'x-session-token': linus, 'x-request-id': 'linus-1' }, marked)
+    await until(async () => (await api('/api/requests/linus-1/content', { as: linus })).status === 200)
+    const telling = () =>
+      readdirSync(rig.service.home).filter(
+        (file) => /\.db/.test(file) && readFileSync(join(rig.service.home, file), 'latin1').includes('marked-question'),
+      )
+    expect(telling().join(' ')).toContain('requests.db')
+    expect(await runSvc(rig.service.home, 'person', 'forget', 'linus', '--yes')).toMatchObject({ code: 0 })
+    expect(telling()).toEqual([])
+    expect((await api('/api/requests/linus-1/content', { as: owner })).status).toBe(404)
+    await access({ own_keys: { most: 3, days_most: 30 } })
   })
 
   test('is neither seen nor ended by another person, and both by an owner, with its name', async () => {
