@@ -73,8 +73,12 @@ const roundsMax = 400
 const keysCount = 8
 const lossMs = 250
 const refusalsUntilEnd = 3
+/** A round of 64 callers or fewer takes this long at most; one of more callers longer, in proportion. */
 const roundMsMax = 20_000
-const knownMsMax = 10_000
+const missingKillsMs = 120_000
+const callersUsual = 64
+const knownMsMax = 30_000
+const askMsMax = 10_000
 
 /** Runs rounds until the time is over and everything was killed. Each round has its own model, with its own budget. */
 export async function runMoney(asked: MoneyAsked): Promise<MoneyFound> {
@@ -152,7 +156,8 @@ async function runRounds(
   const pending = Array.from({ length: kills }, () => kinds).flat()
   const rounds: Round[] = []
   const deadline = performance.now() + minutes * 60_000
-  const hardDeadline = deadline + 120_000
+  const scale = Math.max(1, callers / callersUsual)
+  const hardDeadline = deadline + scale * missingKillsMs
   for (const [index, limit] of limits.entries()) {
     const now = performance.now()
     if (now > hardDeadline || (now > deadline && pending.length === 0)) break
@@ -163,7 +168,7 @@ async function runRounds(
       ...{ killedMachine: undefined, isUsedUp: false },
     }
     rounds.push(round)
-    const end = Math.min(now + roundMsMax, hardDeadline)
+    const end = Math.min(now + scale * roundMsMax, hardDeadline)
     const results = Promise.all(
       Array.from({ length: callers }, (_, caller) =>
         call(machines, keys, { caller, round: index, model: round.model, end }, sent),
@@ -286,7 +291,7 @@ async function revoke(machines: MoneyMachines, count: number, complaints: string
         `authorization: Bearer ${known.key}`,
         'connection: close',
       ]
-      answer = await rawRequest(machines.at(1).port, `${lines.join('\r\n')}\r\n\r\n`)
+      answer = await rawRequest(machines.at(1).port, `${lines.join('\r\n')}\r\n\r\n`, askMsMax)
       return answer.startsWith('HTTP/1.1 200')
     }
     const madeAt = performance.now()

@@ -11,7 +11,12 @@ const usage = {
     machines: { fallback: 2, min: 1, max: 8, does: 'services with homes of their own' },
     workers: { fallback: 4, min: 2, max: 64, does: 'workers of each machine' },
     callers: { fallback: 64, min: 1, max: 256, does: 'callers at once' },
-    minutes: { fallback: 1, min: 0.01, max: 60, does: 'time of the rounds; missing kills get two minutes more' },
+    minutes: {
+      fallback: 1,
+      min: 0.01,
+      max: 60,
+      does: 'time of the rounds; missing kills get two minutes more, and more beyond 64 callers',
+    },
     kills: { fallback: 1, min: 0, max: 40, does: 'kills of each kind: a worker, a primary, Redis, PostgreSQL' },
     revocations: { fallback: 10, min: 0, max: 100, does: 'keys that are ended; PostgreSQL only' },
   },
