@@ -57,7 +57,7 @@ const hourMs = 3_600_000
 const end = Date.now()
 const start = Math.floor((end - days * dayMs) / hourMs) * hourMs
 const chunk = 500_000
-const sampleRows = 100_000
+const sampleRows = 50_000
 const chartMs = 100
 const listMs = 50
 const bytesMax = 2.5 * 1024 ** 3
@@ -218,7 +218,7 @@ async function fillOutcomes(names: NamesTable): Promise<void> {
     for (let hour = day; hour < Math.min(end, day + dayMs); hour += hourMs)
       for (const [index, model] of models.entries())
         for (const provider of providers)
-          for (let which = 0; which < 30; which += 1) {
+          for (let which = 0; which < 4; which += 1) {
             const record = { ...requestAt(hour, 1 + index), listedAs: model, provider, upstream: 'm' }
             const firstTokenMs = 50 * 2 ** (Math.random() * 6)
             made.add({ ...record, firstTokenMs, totalMs: firstTokenMs * 4 }, hours)

@@ -52,7 +52,8 @@ export function addTime(buckets: number[], ms: number): void {
 /** Adds buckets to others. */
 export function addBuckets(buckets: number[], more: TimeBuckets): void {
   while (buckets.length < more.length) buckets.push(0)
-  for (const [bucket, count] of more.entries()) buckets[bucket] = (buckets[bucket] ?? 0) + count
+  // Charts merge thousands of them: an iterator of entries would take several times as long.
+  for (let bucket = 0; bucket < more.length; bucket += 1) buckets[bucket] = (buckets[bucket] ?? 0) + (more[bucket] ?? 0)
 }
 
 /** The number of times. */

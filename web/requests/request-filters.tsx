@@ -163,22 +163,19 @@ function ChoiceField({
   )
 }
 
-/** Values that only older requests have, for all that is known. */
+/** Values that only older requests may have. */
 function storedOptions(choices: LogChoices | undefined, choice: Choice): readonly string[] {
-  switch (choice) {
-    case 'status':
-      return choices === undefined ? [] : outcomes
-    case 'model':
-      return choices?.models ?? []
-    case 'provider':
-      return choices?.providers ?? []
-    case 'user':
-      return [...(choices?.people ?? []), ...(choices?.keys ?? []).map((name) => `key:${name}`)]
-    case 'error':
-      return choices?.errors ?? []
-    case 'api':
-      return choices?.apis ?? []
+  if (choices === undefined) return []
+  const { models, providers, people, keys, errors, apis } = choices
+  const options: Readonly<Record<Choice, readonly string[]>> = {
+    status: outcomes,
+    model: models,
+    provider: providers,
+    user: [...people, ...keys.map((name) => `key:${name}`)],
+    error: errors,
+    api: apis,
   }
+  return options[choice]
 }
 
 interface FilterNumberProps {

@@ -91,13 +91,13 @@ export function UsageView(): ReactNode {
             label="By"
             value={by}
             options={Object.entries(usageGroups).filter(([group]) => isOwner || group !== 'team')}
-            onChange={(next) => choose({ by: next as UsageGroupName })}
+            onChange={(next) => choose({ by: next })}
           />
           <Choice
             label="Chart"
             value={measure}
             options={Object.entries(usageMeasures)}
-            onChange={(next) => choose({ measure: next as Measure })}
+            onChange={(next) => choose({ measure: next })}
           />
         </div>
         {error === undefined ? null : (

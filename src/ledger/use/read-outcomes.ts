@@ -17,25 +17,33 @@ export function outcomeReader({
   bucketColumn,
   readBuckets,
 }: OutcomeReaderOptions): (question: OutcomeQuestion) => Promise<OutcomeAnswer> {
+  const readRow = (row: TableRow) => ({
+    time: Number(row['time']),
+    model: Number(row['model']),
+    provider: Number(row['provider']),
+    first: readBuckets(row['first']),
+    total: readBuckets(row['total']),
+  })
+
   /** Merges rows by the value of a column. */
-  function merged(rows: readonly TableRow[], column: string) {
+  function merged(rows: readonly ReturnType<typeof readRow>[], column: 'time' | 'model' | 'provider') {
     const found = new Map<number, { readonly first: number[]; readonly total: number[] }>()
     for (const row of rows) {
-      const key = Number(row[column])
-      const sum = found.get(key) ?? { first: [], total: [] }
-      addBuckets(sum.first, readBuckets(row['first']))
-      addBuckets(sum.total, readBuckets(row['total']))
-      found.set(key, sum)
+      const sum = found.get(row[column]) ?? { first: [], total: [] }
+      addBuckets(sum.first, row.first)
+      addBuckets(sum.total, row.total)
+      found.set(row[column], sum)
     }
     return found
   }
 
   return async function read({ from, to, unit, by }) {
     const time = literalSql(unit)
-    const rows = await tables(
+    const stored = await tables(
       sql`SELECT ${time} AS time, model, provider, ${bucketColumn('first')} AS first, ${bucketColumn('total')} AS total
           FROM ${literalSql(`times_${unit}`)} WHERE ${time} BETWEEN ${from} AND ${to}`,
     )
+    const rows = stored.map(readRow)
     const failures = await tables(
       sql`SELECT ${time} AS time, failure, sum(requests) AS requests, sum(attempts) AS attempts
           FROM ${literalSql(`failure_${unit}`)} WHERE ${time} BETWEEN ${from} AND ${to}
