@@ -52,6 +52,15 @@ What happens next depends on the failure:
 | \`400\` bad request | no: it would fail there as well |
 `
 
+/** The first half of a stream, which then goes on with comments. */
+async function* halfOf(body: string): AsyncGenerator<string> {
+  yield body.slice(0, body.indexOf('\n\n', body.length / 2) + 2)
+  for (;;) {
+    await Bun.sleep(500)
+    yield ': waiting\n\n'
+  }
+}
+
 /** Starts an upstream for chat completions that answers with the text above, or refuses. */
 function upstream(refusal?: {
   readonly status: number
@@ -85,13 +94,7 @@ function upstream(refusal?: {
       const common = { id: 'made-up', object: 'chat.completion.chunk', created: 1, model: 'm' }
       const body = all.map((chunk) => `data: ${JSON.stringify({ ...common, ...chunk })}\n\n`).join('')
       await Bun.sleep(180)
-      if (isHeld)
-        return new Response(
-          new ReadableStream({
-            start: (stream) => stream.enqueue(new TextEncoder().encode(body.slice(0, body.length / 2))),
-          }),
-          { headers: { 'content-type': 'text/event-stream' } },
-        )
+      if (isHeld) return new Response(halfOf(body), { headers: { 'content-type': 'text/event-stream' } })
       return new Response(`${body}data: [DONE]\n\n`, { headers: { 'content-type': 'text/event-stream' } })
     },
   })
@@ -280,7 +283,8 @@ async function otherViews(service: ServiceUnderTest, look: Look): Promise<void> 
   await tab.goto(`${service.url}/#/chat/rich`)
   await tab.reload()
   await tab.waitFor('math')
-  await tab.click('pre ~ *, .group, article button[aria-pressed] >> nth=0').catch(() => undefined)
+  await tab.click('article button[aria-pressed] >> nth=0')
+  await tab.waitFor('iframe')
   await shot('rich')
   await tab.goto(`${service.url}/#/chat/none`)
   await tab.waitFor('main')

@@ -64,7 +64,7 @@ export function ProviderRow(props: ProviderRowProps): ReactNode {
         <span
           className={
             'grid size-6 shrink-0 place-items-center rounded-full border border-line text-xs font-semibold ' +
-            `tabular-nums @max-sm:hidden ${enabled ? 'bg-raised' : 'text-muted'}`
+            `tabular-nums @max-md:hidden ${enabled ? 'bg-raised' : 'text-muted'}`
           }
         >
           {place}
