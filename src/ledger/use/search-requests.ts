@@ -14,7 +14,7 @@ import { placeOfRow, storedRequests, type TableRow, type UseTables } from './sto
 export interface SearchLimits {
   /** Milliseconds after which a search ends and says how far it came. Default 25. */
   readonly budgetMs?: number
-  /** Requests that are looked at in one step. Default 2,000. */
+  /** Requests that are looked at in one step. Default 1,000. */
   readonly stepRows?: number
 }
 
@@ -65,7 +65,7 @@ export function requestSearch({
   rows,
   idColumn,
   budgetMs = 25,
-  stepRows = 2_000,
+  stepRows = 1_000,
 }: RequestSearchOptions): RequestSearch {
   const areFew = async (condition: Sql): Promise<boolean> => {
     const [row] = await rows(
