@@ -326,7 +326,7 @@ describe('the database', () => {
   const config = { providers: [{ id: 'echo' }] }
   test.each([
     ['damaged', 'text'.repeat(2_000), 1, 'svc.db is damaged: put back a copy'],
-    ['newer', undefined, 2, 'svc.db has schema 99, this version of svc knows 5'],
+    ['newer', undefined, 2, 'svc.db has schema 99, this version of svc knows 7'],
   ])('that is %s ends the start', async (_name, text, code, message) => {
     const files = text === undefined ? {} : { 'svc.db': text }
     if (text !== undefined) {

@@ -60,8 +60,9 @@ function missingFor(
       return hasKeys ? undefined : fault(`${what} of keys only with --auth keys, since there are no keys without it`)
     case 'person':
     case 'each person':
-    case 'team':
       return hasSignIn ? undefined : fault(`${what} of people only with sign-in, since nobody is known without it`)
+    case 'team':
+      return hasSignIn || hasKeys ? undefined : fault(`${what} of teams only with sign-in or --auth keys`)
     case 'provider':
       return providers.includes(subject.id)
         ? undefined

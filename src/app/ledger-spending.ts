@@ -2,6 +2,7 @@ import type { UseAsker } from '../ledger/use/use-asker.ts'
 import type { UseFilter } from '../ledger/use/use-question.ts'
 import type { BudgetScope } from '../limits/budgets/named-budgets.ts'
 import type { Spending } from '../limits/budgets/opened-budgets.ts'
+import { useOfPeople } from './managed-teams.ts'
 import type { UseKeeper } from './use-keeper.ts'
 
 /** Time for writing the use that is known here, before sums are read. */
@@ -29,26 +30,16 @@ function filterOf({ subject, caller, members, models }: BudgetScope): UseFilter 
     case 'everyone':
       return ofModels
     case 'each person':
-      return { ...ofModels, ...peopleOf([caller.slice('person:'.length)]) }
+      return { ...ofModels, ...useOfPeople([caller.slice('person:'.length)]) }
     case 'each key':
       return { ...ofModels, line: Number(caller.slice('key:'.length)) }
     case 'person':
-      return { ...ofModels, ...peopleOf([subject.name]) }
+      return { ...ofModels, ...useOfPeople([subject.name]) }
     case 'team':
-      return { ...ofModels, ...peopleOf(members) }
+      return { ...ofModels, ...useOfPeople(members), team: subject.name }
     case 'key':
       return { ...ofModels, line: subject.line }
     case 'provider':
       return { ...ofModels, provider: subject.id }
-  }
-}
-
-const idMark = 'id:'
-
-/** @param entries user names, or `id:VALUE` */
-function peopleOf(entries: readonly string[]): Pick<UseFilter, 'people' | 'userNames'> {
-  return {
-    people: entries.filter((entry) => entry.startsWith(idMark)).map((entry) => entry.slice(idMark.length)),
-    userNames: entries.filter((entry) => !entry.startsWith(idMark)),
   }
 }

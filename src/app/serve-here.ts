@@ -1,6 +1,7 @@
 import type { Limits } from '../config/config.ts'
 import { defaultLimits } from '../config/defaults.ts'
 import { configOf } from '../config/file/load-config.ts'
+import { isOwner } from '../config/file/owners.ts'
 import { priceFiles } from '../config/file/parse-prices.ts'
 import { configOfWorker } from '../config/file/worker-config.ts'
 import { accessFile } from '../config/home.ts'
@@ -43,6 +44,7 @@ import { runExtensions, type ExtensionsOptions, type RunningExtensions } from '.
 import { followAccess, type ActiveAccess } from './follow-access.ts'
 import { followPrices } from './follow-prices.ts'
 import { listen } from './listen.ts'
+import { managedTeams } from './managed-teams.ts'
 import { programName } from './package.ts'
 import { servePage } from './page/serve-page.ts'
 import type { Runtime } from './runtime.ts'
@@ -148,6 +150,10 @@ export async function serveHere(
     ledger: ledger.open,
     ownKeys: () => access?.ownKeys() ?? ownKeysDefault,
     contentKeptMs: (key) => access?.contentRules()?.termsOf({ key })?.keepMs,
+    teams: {
+      has: (name) => access?.policy()?.teams.has(name) ?? false,
+      managedBy: (visitor) => managedTeams(access?.policy(), visitor, isOwner(active.config.owners, visitor)),
+    },
     onChange: () => {
       routing = undefined
     },

@@ -46,6 +46,13 @@ describe('svc keys', () => {
     })
   })
 
+  test('makes a key of a team of access.json', async () => {
+    writeFileSync(join(home, 'access.json'), '{ "teams": { "search": {} } }')
+    expect(await json('make', '--name', 'nightly', '--team', 'search')).toMatchObject({ team: 'search', person: null })
+    expect((await run('list')).out).toContain('chat,models:read; team search')
+    await expect(run('make', '--name', 'a', '--team', 'serch')).rejects.toThrow('did you mean "search"')
+  })
+
   test('lists keys without their text', async () => {
     expect((await run('list')).out).toBe('There is no key. svc keys make --name NAME makes one.\n')
     const made = (await run('make', '--name', 'in\u001b[31mdexer', '--models', 'a*').catch(() => undefined))?.out

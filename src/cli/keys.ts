@@ -1,6 +1,7 @@
 import { ledgerPlace } from '../app/ledger-place.ts'
 import { openLedgerAt } from '../app/open-ledger.ts'
 import { UsageError } from '../app/start-errors.ts'
+import { didYouMean } from '../base/nearest.ts'
 import { KeyFault } from '../keys/grants.ts'
 import {
   endKey,
@@ -25,6 +26,9 @@ const flags = {
   kind: choiceFlag('make: program calls models, management makes and ends keys', ['program', 'management'], {
     placeholder: 'KIND',
     fallback: 'program',
+  }),
+  team: textFlag('make: the team of access.json that it belongs to, and in whose limits it counts', 'NAME', {
+    otherwise: 'none',
   }),
   models: namesFlag('make: the only models, as names or as beginnings such as gpt-5*', 'MODELS', { otherwise: 'all' }),
   providers: namesFlag('make: the only providers, by id', 'IDS', { otherwise: 'all' }),
@@ -68,6 +72,7 @@ export const keysCommand: Command<typeof flags> = {
       command: 'svc keys make --name batch --models "gpt-5*,claude-haiku-4-5" --days 30 --json',
       does: 'a key for some models and 30 days, as JSON',
     },
+    { command: 'svc keys make --name nightly --team search', does: 'a key of a team, in whose limits it counts' },
     { command: 'svc keys rotate 3 --overlap 2', does: 'a new key in place of key 3, which still works for 2 days' },
     { command: 'svc keys end 3', does: 'refuses key 3 from now on, in a running service too' },
   ],
@@ -75,7 +80,7 @@ export const keysCommand: Command<typeof flags> = {
 }
 
 const actions: Readonly<Record<string, { readonly flags: readonly FlagName[]; readonly run: Action }>> = {
-  make: { flags: ['name', 'kind', 'models', 'providers', 'networks', 'scopes', 'days'], run: make },
+  make: { flags: ['name', 'kind', 'team', 'models', 'providers', 'networks', 'scopes', 'days'], run: make },
   list: { flags: [], run: list },
   show: { flags: [], run: showKey },
   rotate: { flags: ['overlap'], run: rotate },
@@ -113,17 +118,37 @@ async function run(context: Context): Promise<number> {
 
 /** A flag of another action would have no effect. */
 function refuseOtherFlags(action: string, allowed: readonly FlagName[], { flags: given }: Context): void {
-  const names: readonly FlagName[] = ['name', 'kind', 'models', 'providers', 'networks', 'scopes', 'days', 'overlap']
+  const names: readonly FlagName[] = [
+    'name',
+    'kind',
+    'team',
+    'models',
+    'providers',
+    'networks',
+    'scopes',
+    'days',
+    'overlap',
+  ]
   const other = names.find((name) => !allowed.includes(name) && !Bun.deepEquals(given[name], flags[name].fallback))
   if (other !== undefined) throw new UsageError(`svc keys ${action} has no ${flagName(other)}`)
 }
 
 async function make(keys: KeyTable, { flags: given, ...context }: Context): Promise<void> {
   if (given.name === undefined) throw new UsageError('--name is missing: svc keys make --name NAME')
-  const { name, kind, models, providers, networks, scopes, days } = given
+  const { name, kind, team, models, providers, networks, scopes, days } = given
+  if (team !== undefined) await checkTeam(team, context.environment)
   const lists = Object.entries({ models, providers, networks, scopes }).filter(([, list]) => list.length > 0)
-  const request = { name, kind, ...Object.fromEntries(lists), ...(days === 0 ? {} : { days }) }
+  const request = { name, kind, team, ...Object.fromEntries(lists), ...(days === 0 ? {} : { days }) }
   printMade(await makeKey(keys, parseKeyRequest(request), maker()), given.json, context)
+}
+
+/** @throws {UsageError} access.json has no such team */
+async function checkTeam(team: string, environment: Context['environment']): Promise<void> {
+  const { loadAccess } = await import('../config/file/parse-access.ts')
+  const { teams } = await loadAccess(environment)
+  if (teams.has(team)) return
+  const allowed = `the name of a team in access.json${didYouMean(team, [...teams.keys()])}`
+  throw new UsageError(`--team: found ${show(team)}, allowed: ${allowed}`)
 }
 
 async function list(keys: KeyTable, { flags: { json }, stdout }: Context): Promise<void> {
@@ -213,11 +238,11 @@ function rowOf(view: KeyView): readonly Cell[] {
   ]
 }
 
-function grantsOf({ scopes, models, providers, networks }: KeyView): string {
+function grantsOf({ scopes, team, models, providers, networks }: KeyView): string {
   const lists = Object.entries({ models, providers, networks }).flatMap(([name, list]) =>
     list === null ? [] : `${name} ${list.join(',')}`,
   )
-  return [scopes.join(','), ...lists].join('; ')
+  return [scopes.join(','), ...(team === null ? [] : [`team ${team}`]), ...lists].join('; ')
 }
 
 function jsonText(value: object): string {

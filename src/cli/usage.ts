@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs'
 import { ledgerPlace } from '../app/ledger-place.ts'
+import { useOfPeople } from '../app/managed-teams.ts'
 import { openLedgerAt } from '../app/open-ledger.ts'
 import { UsageError } from '../app/start-errors.ts'
 import type { UsageEntry } from '../http/page/page-api.ts'
 import { outcomesOf } from '../http/page/usage-api.ts'
 import { dayNumber, usageAnswer } from '../http/page/usage-entries.ts'
 import type { LedgerPlace } from '../ledger/ledger-place.ts'
-import type { UseQuestion } from '../ledger/use/use-question.ts'
+import type { UseQuestion, UseTeam } from '../ledger/use/use-question.ts'
 import { paintFor } from '../observe/text.ts'
 import { booleanFlag, choiceFlag, integerFlag, show, textFlag } from './arguments.ts'
 import type { Command, CommandContext } from './command.ts'
@@ -18,7 +19,7 @@ const rowsMax = 1_000_000
 
 const flags = {
   days: integerFlag('last days, with today', 'DAYS', { minimum: 1, maximum: 3_660, fallback: 7 }),
-  by: choiceFlag('what the use is grouped by', ['model', 'provider', 'person', 'key', 'day'], {
+  by: choiceFlag('what the use is grouped by', ['model', 'provider', 'person', 'team', 'key', 'day'], {
     placeholder: 'NAME',
     fallback: 'model',
   }),
@@ -72,6 +73,7 @@ async function showUse({ flags: given, environment, stdout }: CommandContext<typ
     from: dayNumber(now - (given.days - 1) * dayMs),
     to: dayNumber(now + dayMs),
     rowsMax,
+    ...(by === 'team' ? { teams: await teamsOf(environment) } : {}),
   }
   const { use, outcomes } = await read(place, question)
   const answer = usageAnswer(question, use, outcomes)
@@ -103,6 +105,13 @@ async function showUse({ flags: given, environment, stdout }: CommandContext<typ
     ),
   )
   return 0
+}
+
+/** The teams of access.json, as it is now. */
+async function teamsOf(environment: CommandContext<typeof flags>['environment']): Promise<readonly UseTeam[]> {
+  const { loadAccess } = await import('../config/file/parse-access.ts')
+  const { teams } = await loadAccess(environment)
+  return Array.from(teams, ([name, { leads, members }]) => ({ name, ...useOfPeople([...leads, ...members]) }))
 }
 
 async function read(place: LedgerPlace, question: UseQuestion) {

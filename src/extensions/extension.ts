@@ -28,10 +28,14 @@ export interface Host {
    * @throws if it cannot be used; `start` should not catch this
    */
   ledger(): Promise<Ledger>
-  /** Ceilings of the keys that people make for themselves; 0 keys: they have none. They change with access.json. */
+  /**
+   * Ceilings of the keys that people make for themselves and their teams; 0 keys: they make none. They change with
+   * access.json.
+   */
   ownKeys(): OwnKeyCeilings
   /** Milliseconds that content of a key's requests is kept; `undefined`: it is not. It changes with access.json. */
-  contentKeptMs(key: Pick<StoredKey, 'line' | 'person'>): number | undefined
+  contentKeptMs(key: Pick<StoredKey, 'line' | 'person' | 'team'>): number | undefined
+  readonly teams: KeyTeams
   /** Whether a person who has signed in before may sign in now. The extensions answer from memory. */
   mayEnter(person: KnownPerson): boolean
   /** Sends one HTTP request. Does not follow redirects. */
@@ -43,9 +47,16 @@ export interface Host {
   readonly log: ExtensionLog
 }
 
-/** Ceilings of the keys that people make for themselves. */
+/** The teams of access.json. They change with the file. */
+export interface KeyTeams {
+  has(name: string): boolean
+  /** The teams whose keys a signed-in user may see, make and end: of a lead those that they lead, of an owner all. */
+  managedBy(visitor: Visitor): readonly string[]
+}
+
+/** Ceilings of the keys that people make. */
 export interface OwnKeyCeilings {
-  /** Keys of one person. */
+  /** Keys of one person, or of one team. */
   readonly most: number
   /** Longest life of a key, in days. */
   readonly daysMost: number
@@ -145,8 +156,10 @@ export interface VisitorKey {
   /** Unix milliseconds; absent: never. */
   readonly expires?: number
   readonly grants: Grants
-  /** The person that made it for themselves, and as whom it acts. Absent: it belongs to the service. */
+  /** The person that made it for themselves, and as whom it acts. */
   readonly person?: Pick<KeyPerson, 'user' | 'userId' | 'hasCaselessName'>
+  /** Name of the team that it belongs to. Without person and team it belongs to the service. */
+  readonly team?: string
 }
 
 /** User data that the page shows to the user. */

@@ -104,6 +104,8 @@ export interface FakeHost extends Host {
   ceilings: OwnKeyCeilings
   /** Milliseconds that content of keys is kept, by line. Default: none is. */
   readonly contentKept: Map<number, number>
+  /** Teams by name, with their leads. Default: none. */
+  readonly leads: Map<string, readonly string[]>
   /** People who may not enter. Default: none. */
   readonly refused: Set<string>
 }
@@ -122,6 +124,11 @@ export function fakeHost(config?: ExtensionConfig, ledger: Host['ledger'] = noLe
     contentKept: new Map(),
     ownKeys: () => host.ceilings,
     contentKeptMs: ({ line }) => host.contentKept.get(line),
+    leads: new Map(),
+    teams: {
+      has: (name) => host.leads.has(name),
+      managedBy: ({ user }) => [...host.leads].flatMap(([name, leads]) => (leads.includes(user) ? [name] : [])),
+    },
     mayEnter: ({ user }) => !refused.has(user),
     lines,
     log,

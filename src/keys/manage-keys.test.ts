@@ -75,8 +75,8 @@ test('a new key is shown with its text, which is stored nowhere', async () => {
 })
 
 describe('a rotation', () => {
-  test('gives a successor of the same name, grants, life and line', async () => {
-    const first = await make({ name: 'indexer', providers: ['groq'], days: 30 })
+  test('gives a successor of the same name, grants, team, life and line', async () => {
+    const first = await make({ name: 'indexer', team: 'search', providers: ['groq'], days: 30 })
     const next = await rotateKey(ledger.keys, 1, { by: 'bob', now: now + day, overlapDays: 2 })
     expect(next).toMatchObject({
       id: 2,
@@ -87,6 +87,7 @@ describe('a rotation', () => {
       providers: ['groq'],
     })
     expect(next).not.toMatchObject({ key: first.key })
+    expect(next).toMatchObject({ team: 'search' })
     const old = await ledger.keys.find(1)
     expect(old?.expires).toBe(now + 3 * day)
   })

@@ -20,6 +20,8 @@ export interface KeyRequest {
   readonly grants: Grants
   /** Absent: it does not expire. */
   readonly days?: number
+  /** Name of the team that it belongs to. Absent: none. */
+  readonly team?: string
 }
 
 /** Author of a change, and its time in Unix milliseconds. */
@@ -45,6 +47,8 @@ export interface KeyView {
   readonly last_used: string | null
   /** User name of the person whose own key it is. */
   readonly person: string | null
+  /** Name of the team that it belongs to. */
+  readonly team: string | null
   /** The id of the first key of its line. */
   readonly line: number
   readonly models: readonly string[] | null
@@ -58,14 +62,15 @@ export interface MadeKey extends KeyView {
   readonly key: string
 }
 
-const members = ['name', 'kind', 'models', 'providers', 'networks', 'scopes', 'days']
+const members = ['name', 'kind', 'team', 'models', 'providers', 'networks', 'scopes', 'days']
+const teamLengthMax = 64
 
 /** Parses a key to be made: the body of `POST /v1/keys`, or the flags of `svc keys make`. @throws {KeyFault} */
 export function parseKeyRequest(value: unknown): KeyRequest {
   if (!isRecord(value)) throw new KeyFault('', 'a key to be made must be an object')
   const other = Object.keys(value).find((name) => !members.includes(name))
   if (other !== undefined) throw new KeyFault(other.slice(0, 64), `unknown member, allowed: ${members.join(', ')}`)
-  const { name, kind = 'program', days } = value
+  const { name, kind = 'program', days, team } = value
   if (
     typeof name !== 'string' ||
     name.trim() === '' ||
@@ -75,8 +80,17 @@ export function parseKeyRequest(value: unknown): KeyRequest {
     throw new KeyFault('name', `allowed: a text of 1 to ${nameLengthMax} characters, without control characters`)
   if (kind !== 'program' && kind !== 'management') throw new KeyFault('kind', 'allowed: program, management')
   const grants = parseGrants(value, kind)
-  if (days === undefined || days === null) return { name, kind, grants }
-  return { name, kind, grants, days: parseDays(days, 'days', 1, lifeDaysMax) }
+  const request: KeyRequest = { name, kind, grants, ...parseTeam(team, kind) }
+  if (days === undefined || days === null) return request
+  return { ...request, days: parseDays(days, 'days', 1, lifeDaysMax) }
+}
+
+/** Whether access.json has the team is checked by the caller. @throws {KeyFault} */
+function parseTeam(team: unknown, kind: KeyKind): Pick<KeyRequest, 'team'> {
+  if (team === undefined || team === null) return {}
+  if (kind === 'management') throw new KeyFault('team', 'a management key belongs to no team')
+  if (typeof team === 'string' && team !== '' && team.length <= teamLengthMax) return { team }
+  throw new KeyFault('team', 'allowed: the name of a team of access.json')
 }
 
 /** Parses a number of days. @throws {KeyFault} */
@@ -85,10 +99,15 @@ export function parseDays(value: unknown, field: string, minimum: number, maximu
   throw new KeyFault(field, `allowed: an integer from ${minimum} to ${maximum}`)
 }
 
-/** Makes a key. @throws {LedgerUnavailable} @throws {LedgerFull} */
-export async function makeKey(keys: KeyTable, request: KeyRequest, maker: Maker): Promise<MadeKey> {
+/**
+ * Makes a key.
+ *
+ * @param most keys that its team may have. Default: no limit
+ * @throws {LedgerUnavailable} @throws {LedgerFull}
+ */
+export async function makeKey(keys: KeyTable, request: KeyRequest, maker: Maker, most?: number): Promise<MadeKey> {
   const { key, row } = preparedFor(request, maker)
-  return { ...viewOfKey(await keys.add(row), maker.now), key }
+  return { ...viewOfKey(await keys.add(row, most), maker.now), key }
 }
 
 /**
@@ -106,13 +125,16 @@ export async function makeOwnKey(
   return { ...viewOfKey(await keys.add({ ...row, person }, most), person.seen), key }
 }
 
-function preparedFor({ name, kind, grants, days }: KeyRequest, maker: Maker): PreparedKey {
+function preparedFor({ name, kind, grants, days, team }: KeyRequest, maker: Maker): PreparedKey {
   const lifeMs = days === undefined ? undefined : days * dayMs
-  return prepared({ name, kind, lifeMs, grants: JSON.stringify(grants) }, maker)
+  return prepared(
+    { name, kind, lifeMs, grants: JSON.stringify(grants), ...(team === undefined ? {} : { team }) },
+    maker,
+  )
 }
 
 /**
- * Makes a successor with the same name, grants and life. The old key expires after the overlap.
+ * Makes a successor with the same name, grants, team and life. The old key expires after the overlap.
  *
  * @returns the successor, or why there is none
  * @throws {LedgerUnavailable} @throws {LedgerFull}
@@ -124,9 +146,10 @@ export async function rotateKey(
 ): Promise<MadeKey | NoSuccessor> {
   const before = await keys.find(id)
   if (before === undefined) return 'unknown'
-  const { name, grants, made, expires } = before
+  const { name, grants, made, expires, team } = before
   const lifeMs = expires === undefined ? undefined : expires - made
-  const { key, row } = prepared({ name, kind: kindOf(before), lifeMs, grants }, maker)
+  const facts = { name, kind: kindOf(before), lifeMs, grants, ...(team === undefined ? {} : { team }) }
+  const { key, row } = prepared(facts, maker)
   const stored = await keys.replace(id, row, maker.now + overlapDays * dayMs)
   return typeof stored === 'string' ? stored : { ...viewOfKey(stored, maker.now), key }
 }
@@ -137,7 +160,7 @@ export async function endKey(keys: KeyTable, id: number, { by, now }: Maker): Pr
   return stored === undefined ? undefined : viewOfKey(stored, now)
 }
 
-interface KeyFacts extends Pick<NewKey, 'name' | 'grants'> {
+interface KeyFacts extends Pick<NewKey, 'name' | 'grants' | 'team'> {
   readonly kind: KeyKind
   readonly lifeMs: number | undefined
 }
@@ -163,7 +186,7 @@ export function kindOf({ kind }: Pick<StoredKey, 'kind'>): KeyKind {
 
 /** A key as it is shown. @param now Unix milliseconds */
 export function viewOfKey(stored: StoredKey, now: number): KeyView {
-  const { id, line, name, kind, hint, made, madeBy, expires, ended, endedBy, used, person } = stored
+  const { id, line, name, kind, hint, made, madeBy, expires, ended, endedBy, used, person, team = null } = stored
   const { models = null, providers = null, networks = null, scopes } = shownGrants(stored)
   return {
     id,
@@ -178,6 +201,7 @@ export function viewOfKey(stored: StoredKey, now: number): KeyView {
     ended_by: endedBy ?? null,
     last_used: used === undefined ? null : timeOf(used),
     person: person?.user ?? null,
+    team,
     line,
     models,
     providers,

@@ -1,4 +1,4 @@
-import type { KeyPerson, StoredKey } from './ledger.ts'
+import type { KeyOwner, KeyPerson, NewKey, StoredKey } from './ledger.ts'
 
 /** A row of the table of keys. */
 export interface KeyRow {
@@ -20,6 +20,7 @@ export interface KeyRow {
   readonly person_user_id: string | null
   readonly person_caseless: number | null
   readonly person_seen: number | null
+  readonly team: string | null
 }
 
 /** Stands in place of the names of a person that was forgotten. */
@@ -30,13 +31,29 @@ export function hasForgotten({ name, madeBy, endedBy }: StoredKey): boolean {
   return name === forgotten || madeBy === forgotten || endedBy === forgotten
 }
 
-/** The columns of the person of a key. */
-export const personColumns = 'person, person_name, person_user_id, person_caseless, person_seen'
+/** The columns of the person and the team of a key. */
+export const ownerColumns = 'person, person_name, person_user_id, person_caseless, person_seen, team'
 const ownColumns = 'id, line, hash, hint, name, kind, made, made_by, expires, ended, ended_by, used, grants'
 /** The columns of a row, without its version. */
-export const keyColumns = `${ownColumns}, ${personColumns}`
+export const keyColumns = `${ownColumns}, ${ownerColumns}`
 
-/** Values of {@link personColumns}. */
+/** Values of {@link ownerColumns}. */
+export function ownerValues({ person, team }: Pick<NewKey, 'person' | 'team'>): (string | number | null)[] {
+  return [...personValues(person), team ?? null]
+}
+
+/** Which keys belong to a person or a team: a column and its value. `undefined`: the key belongs to the service. */
+export function ownerCondition(owner: KeyOwner): readonly ['person' | 'team', string] {
+  return 'person' in owner ? ['person', owner.person] : ['team', owner.team]
+}
+
+/** The owner of a key; `undefined`: the service. */
+export function keyOwnerOf({ person, team }: Pick<NewKey, 'person' | 'team'>): KeyOwner | undefined {
+  if (person !== undefined) return { person: person.id }
+  return team === undefined ? undefined : { team }
+}
+
+/** Values of the columns of a person. */
 export function personValues(person: KeyPerson | undefined): (string | number | null)[] {
   if (person === undefined) return [null, null, null, null, null]
   const { id, user, userId = null, hasCaselessName, seen } = person
@@ -52,7 +69,7 @@ function personOf(row: KeyRow): { readonly person?: KeyPerson } {
 
 /** The key of a row. */
 export function storedKey(row: KeyRow): StoredKey {
-  const { id, line, hash, hint, name, kind, made, made_by, expires, ended, ended_by, used, grants } = row
+  const { id, line, hash, hint, name, kind, made, made_by, expires, ended, ended_by, used, grants, team } = row
   return {
     ...{ id, line, hint, name, kind, made, grants },
     ...personOf(row),
@@ -62,5 +79,6 @@ export function storedKey(row: KeyRow): StoredKey {
     ...(ended === null ? {} : { ended }),
     ...(ended_by === null ? {} : { endedBy: ended_by }),
     ...(used === null ? {} : { used }),
+    ...(team === null ? {} : { team }),
   }
 }

@@ -1,8 +1,8 @@
-import { LedgerFull, type Ending, type NewEntry, type NoSuccessor, type StoredKey } from './ledger.ts'
+import { LedgerFull, type Ending, type KeyOwner, type NewEntry, type NoSuccessor, type StoredKey } from './ledger.ts'
 
 /** Keys that are in use at a time: all of them are in the memory of every worker. */
 const keysMax = 100_000
-/** Keys that a person may make in a day, also if each is ended at once: rows of ended keys stay. */
+/** Keys that may be made for a person or a team in a day, also if each is ended at once: rows of ended keys stay. */
 const madeADayMax = 100
 const dayMs = 24 * 60 * 60 * 1_000
 
@@ -19,7 +19,7 @@ export function checkKeysInUse(inUse: number): void {
   if (inUse >= keysMax) throw new LedgerFull(`there are ${keysMax} keys in use: end some first`)
 }
 
-/** Keys of one person. */
+/** Keys of one person or team. */
 export interface OwnedKeys {
   readonly inUse: number
   /** Made within a day. */
@@ -27,9 +27,10 @@ export interface OwnedKeys {
 }
 
 /** @throws {LedgerFull} */
-export function checkCeilings({ inUse, ofToday }: OwnedKeys, most = Number.POSITIVE_INFINITY): void {
-  if (inUse >= most) throw new LedgerFull(`a person may have ${most} keys, and you have them: end one first`)
-  if (ofToday >= madeADayMax) throw new LedgerFull(`a person may make ${madeADayMax} keys in a day`)
+export function checkCeilings(owner: KeyOwner, { inUse, ofToday }: OwnedKeys, most: number): void {
+  const [whose, those] = 'person' in owner ? ['a person', 'you have them'] : ['a team', 'it has them']
+  if (inUse >= most) throw new LedgerFull(`${whose} may have ${most} keys, and ${those}: end one first`)
+  if (ofToday >= madeADayMax) throw new LedgerFull(`${whose} may get ${madeADayMax} new keys in a day`)
 }
 
 /** Why a key gets no successor; `undefined`: it may get one. */
@@ -45,11 +46,11 @@ export function refusalOfSuccessor(
 }
 
 /** The entry of a new key. The name of a key may be that of a person: it stands in the table of keys only. */
-export function making({ id, line, kind, made, madeBy, expires, grants }: StoredKey): ChangedKey {
+export function making({ id, line, kind, made, madeBy, expires, grants, team }: StoredKey): ChangedKey {
   const granted: unknown = JSON.parse(grants)
   return {
     ...{ id, time: made, actor: madeBy, action: 'key.made' },
-    after: { line, kind, expires: expires ?? null, grants: granted },
+    after: { line, kind, expires: expires ?? null, ...(team === undefined ? {} : { team }), grants: granted },
   }
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../test/fakes/databases.ts'
-import { LedgerFull, type KeyPerson, type KeyTable, type StoredKey } from './ledger.ts'
+import { LedgerFull, type KeyPerson, type KeyTable, type NewKey, type StoredKey } from './ledger.ts'
 import { storableKey } from './testing.ts'
 
 describe.each(databases)('keys in %s', (_name, make) => {
@@ -103,11 +103,11 @@ describe.each(databases)('keys in %s', (_name, make) => {
     const before = keys.stamp()
     await keys.notePerson({ ...ann, user: 'anna', seen: now + 5 })
     expect(keys.stamp()).not.toBe(before)
-    expect((await keys.listOf('p1', 5)).map(({ id, person }) => [id, person?.user, person?.seen])).toEqual([
+    expect((await keys.listOf({ person: 'p1' }, 5)).map(({ id, person }) => [id, person?.user, person?.seen])).toEqual([
       [3, 'ann', now],
       [1, 'anna', now + 5],
     ])
-    expect((await keys.listOf('p1', 1)).map(({ id }) => id)).toEqual([3])
+    expect((await keys.listOf({ person: 'p1' }, 1)).map(({ id }) => id)).toEqual([3])
     expect((await keys.find(2))?.person).toEqual(nameless)
   })
 
@@ -117,8 +117,25 @@ describe.each(databases)('keys in %s', (_name, make) => {
     await expect(add(now + 4, 1)).rejects.toThrow(LedgerFull)
     await keys.add(storableKey({ person: { ...ann, id: 'p2' } }), 1)
     for (let count = 1; count < 100; count += 1) await add(now + count * 5, 1)
-    await expect(add(now + 500, 1)).rejects.toThrow('100 keys in a day')
+    await expect(add(now + 500, 1)).rejects.toThrow('100 new keys in a day')
     await add(now + 86_400_000, 1)
+  })
+
+  test('a team has keys of its own, with ceilings of its own, and so have their successors', async () => {
+    const ofTeam = (more: Partial<NewKey> = {}) => storableKey({ team: 'search', ...more })
+    expect(await keys.add(ofTeam(), 1)).toMatchObject({ id: 1, team: 'search' })
+    await expect(keys.add(ofTeam(), 1)).rejects.toThrow('a team may have 1 keys')
+    await keys.add(ofTeam({ team: 'ads' }), 1)
+    await keys.add(storableKey({ person: { ...ann, id: 'search' } }), 1)
+    // Owners have no ceiling.
+    await keys.add(ofTeam())
+    await keys.replace(1, ofTeam(), now)
+    expect((await keys.listOf({ team: 'search' }, 9)).map(({ id, line }) => [id, line])).toEqual([
+      [5, 1],
+      [4, 4],
+      [1, 1],
+    ])
+    expect(String((await place.query('SELECT after FROM audit'))[0]?.['after'])).toContain('"team":"search"')
   })
 
   test('a key of a person gets no successor', async () => {

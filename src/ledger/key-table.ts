@@ -1,6 +1,15 @@
 import type { Database } from 'bun:sqlite'
 import { appendEntry } from './audit-table.ts'
-import { keyColumns, personColumns, personValues, storedKey, type KeyRow } from './key-row.ts'
+import {
+  keyColumns,
+  ownerColumns,
+  ownerCondition,
+  keyOwnerOf,
+  ownerValues,
+  personValues,
+  storedKey,
+  type KeyRow,
+} from './key-row.ts'
 import {
   checkCeilings,
   checkKeysInUse,
@@ -12,7 +21,7 @@ import {
   type ChangedKey,
   type OwnedKeys,
 } from './key-rules.ts'
-import type { AuditMark, ChangeVia, KeyTable, NewKey, StoredKey } from './ledger.ts'
+import type { AuditMark, ChangeVia, KeyOwner, KeyTable, NewKey, StoredKey } from './ledger.ts'
 
 /** The database, as a table of the ledger uses it. */
 export interface LedgerDatabase {
@@ -64,11 +73,14 @@ export function keyTable(ledger: LedgerDatabase, { via, onEntry }: Recording): K
       }),
     find: (id) => perform((database) => findKey(database, id)),
     list: (after, limit) => perform((database) => rows(database, 'id > ?1 ORDER BY id LIMIT ?2', [after, limit])),
-    listOf: (person, limit) =>
-      perform((database) => rows(database, 'person = ?1 ORDER BY id DESC LIMIT ?2', [person, limit])),
+    listOf(owner, limit) {
+      const [column, value] = ownerCondition(owner)
+      return perform((database) => rows(database, `${column} = ?1 ORDER BY id DESC LIMIT ?2`, [value, limit]))
+    },
     add: (key, most) =>
       change((database, version, record) => {
-        if (key.person !== undefined) checkCeilings(ownedKeys(database, key), most)
+        const owner = keyOwnerOf(key)
+        if (owner !== undefined && most !== undefined) checkCeilings(owner, ownedKeys(database, owner, key), most)
         const added = insert(database, key, version)
         record(making(added))
         return added
@@ -150,14 +162,15 @@ function rows(database: Database, condition: string, values: (number | string)[]
     .map(storedKey)
 }
 
-function ownedKeys(database: Database, { person, made }: NewKey): OwnedKeys {
+function ownedKeys(database: Database, owner: KeyOwner, { made }: NewKey): OwnedKeys {
+  const [column, value] = ownerCondition(owner)
   const [inUse, ofToday] =
     database
       .query<unknown, [string, number, number]>(
         `SELECT count(*) FILTER (WHERE ended IS NULL AND coalesce(expires, ?2 + 1) > ?2),
-                count(*) FILTER (WHERE made > ?3) FROM key WHERE person = ?1`,
+                count(*) FILTER (WHERE made > ?3) FROM key WHERE ${column} = ?1`,
       )
-      .values(person?.id ?? '', made, dayBefore(made))[0] ?? []
+      .values(value, made, dayBefore(made))[0] ?? []
   return { inUse: Number(inUse), ofToday: Number(ofToday) }
 }
 
@@ -168,13 +181,13 @@ function insert(database: Database, key: NewKey, version: number, line?: number)
       .query<unknown, [number]>('SELECT count(*) FROM key WHERE ended IS NULL AND coalesce(expires, ?1 + 1) > ?1')
       .values(key.made)[0] ?? []
   checkKeysInUse(Number(count))
-  const { hash, hint, name, kind, made, madeBy, expires, grants, person } = key
+  const { hash, hint, name, kind, made, madeBy, expires, grants } = key
   const { lastInsertRowid } = database.run(
-    `INSERT INTO key (line, hash, hint, name, kind, made, made_by, expires, grants, version, ${personColumns})
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)`,
+    `INSERT INTO key (line, hash, hint, name, kind, made, made_by, expires, grants, version, ${ownerColumns})
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`,
     [
       ...[line ?? 0, Buffer.from(hash, 'base64'), hint, name, kind, made, madeBy, expires ?? null, grants, version],
-      ...personValues(person),
+      ...ownerValues(key),
     ],
   )
   const id = Number(lastInsertRowid)

@@ -36,9 +36,14 @@ export interface StoredKey {
   readonly used?: number
   /** JSON. */
   readonly grants: string
-  /** Absent: it belongs to the service, not to a person. */
+  /** Absent: it belongs to no person. */
   readonly person?: KeyPerson
+  /** Name of the team that it belongs to. Such a key has no person. */
+  readonly team?: string
 }
+
+/** Whose keys are listed and counted together: a person, by id, or a team, by name. */
+export type KeyOwner = { readonly person: string } | { readonly team: string }
 
 /** The person that made a key for themselves, as they last signed in. */
 export interface KeyPerson {
@@ -97,10 +102,10 @@ export interface KeyTable {
   find(id: number): Promise<StoredKey | undefined>
   /** @param after an id. @returns keys with larger ids, in their order */
   list(after: number, limit: number): Promise<readonly StoredKey[]>
-  /** The newest keys of a person, newest first. */
-  listOf(person: string, limit: number): Promise<readonly StoredKey[]>
+  /** The newest keys of a person or a team, newest first. */
+  listOf(owner: KeyOwner, limit: number): Promise<readonly StoredKey[]>
   /**
-   * @param most keys of its person that may be in use at a time. Default: no limit
+   * @param most keys of its person or team that may be in use at a time. Default: no limit
    * @throws {LedgerFull}
    */
   add(key: NewKey, most?: number): Promise<StoredKey>

@@ -118,6 +118,8 @@ export const migrations: readonly string[] = [
    ) STRICT, WITHOUT ROWID;
    ALTER TABLE batch ADD COLUMN holder TEXT;`,
   outcomeTables('hour') + outcomeTables('day'),
+  `ALTER TABLE key ADD COLUMN team TEXT;
+   CREATE INDEX key_team ON key (team, id) WHERE team IS NOT NULL;`,
 ]
 
 /** The versions of requests.db, which may be deleted at any time. */

@@ -57,6 +57,19 @@ function left(limits: Limiter, caller: CallerIdentity = {}): readonly number[] {
 }
 
 describe('a limit counts', () => {
+  test('a key of a team for the team, and for no person', () => {
+    const limits = limiterOf(
+      limit({ kind: 'team', name: 'search' }, { requests: 9 }),
+      limit({ kind: 'team', name: 'ads' }, { requests: 9 }),
+      limit(eachPerson, { requests: 9 }),
+    )
+    const ofTeam: CallerIdentity = { user: 'key:a', key: { line: 7, team: 'search' } }
+    admit(limits, ofTeam)
+    admit(limits, { user: 'bob' })
+    expect(left(limits, ofTeam)).toEqual([7])
+    expect(left(limits, { user: 'key:search', key: { line: 8 } })).toEqual([])
+  })
+
   const teams = [
     [everyone, [{}, key(1), { user: 'ann' }, { user: 'eve' }]],
     [eachPerson, [{ user: 'ann' }, { user: 'eve' }]],

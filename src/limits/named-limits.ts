@@ -11,12 +11,17 @@ export interface PersonIdentity {
 }
 
 /**
- * The sender of a request, as far as limits go: a person, or a key, whose person is in it. Without user and key only
- * limits for everyone count.
+ * The sender of a request, as far as limits go: a person, or a key, whose person or team is in it. Without user and key
+ * only limits for everyone count.
  */
 export interface CallerIdentity extends PersonIdentity {
   /** The key of a program, with the person that made it for themselves. */
-  readonly key?: { readonly line: number; readonly person?: PersonIdentity }
+  readonly key?: {
+    readonly line: number
+    readonly person?: PersonIdentity
+    /** Name of the team that it belongs to. */
+    readonly team?: string
+  }
 }
 
 /** A limit that names a caller. */
@@ -84,7 +89,7 @@ export function countedFor(
     case 'person':
       return togetherIf(isPerson(subject.name, caller))
     case 'team':
-      return togetherIf(isMember(teams.get(subject.name), caller))
+      return togetherIf(caller.key?.team === subject.name || isMember(teams.get(subject.name), caller))
     case 'provider':
       return undefined
   }
@@ -92,6 +97,11 @@ export function countedFor(
 
 function togetherIf(isNamed: boolean): string | undefined {
   return isNamed ? '' : undefined
+}
+
+/** Whether a person leads a team. */
+export function isLead({ leads }: Team, person: PersonIdentity): boolean {
+  return leads.some((entry) => isPerson(entry, person))
 }
 
 function isMember(team: Team | undefined, caller: CallerIdentity): boolean {

@@ -19,7 +19,9 @@ function rows(heading: string): readonly (readonly string[])[] {
   )
 }
 
-const record: Required<Omit<RequestRecord, 'listedAs' | 'upstream' | 'userId' | 'line' | 'unrecorded' | 'person'>> = {
+const record: Required<
+  Omit<RequestRecord, 'listedAs' | 'upstream' | 'userId' | 'line' | 'team' | 'unrecorded' | 'person'>
+> = {
   time: 0,
   id: 'r',
   model: 'm',

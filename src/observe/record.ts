@@ -42,6 +42,8 @@ export interface RequestRecord {
   readonly line?: number | undefined
   /** The person that the key of a program belongs to. */
   readonly person?: { readonly user: string; readonly userId?: string } | undefined
+  /** Name of the team that the key of a program belongs to. */
+  readonly team?: string | undefined
 }
 
 /** Estimated costs of attempts under way, or whose request is not recorded yet, of one caller, model and provider. */
@@ -51,6 +53,8 @@ export interface HeldCost {
   /** The signed-in person, or the person of an own key. Absent: none. */
   readonly user?: string | undefined
   readonly userId?: string | undefined
+  /** Name of the team that the key belongs to. */
+  readonly team?: string | undefined
   /** As `listedAs` of {@link RequestRecord}, else `upstream`. */
   readonly model: string
   readonly provider: string

@@ -14,6 +14,7 @@ const key = (more: Partial<KeyEntry> = {}): KeyEntry => ({
   ended: null,
   last_used: null,
   person: 'ann',
+  team: null,
   models: null,
   scopes: ['chat', 'models:read'],
   ...more,

@@ -19,11 +19,11 @@ const otherScopes: Readonly<Record<string, string>> = {
   'metrics:read': 'metrics',
 }
 
-/** The keys with all words of a text in their name, person, beginning, end or state. Case does not count. */
+/** The keys with all words of a text in their name, person, team, beginning, end or state. Case does not count. */
 export function foundKeys(keys: readonly KeyEntry[], text: string): readonly KeyEntry[] {
   const words = text.toLowerCase().split(/\s+/)
-  return keys.filter(({ name, person, made_by, hint, state, models }) => {
-    const all = [name, person, made_by, hint, state, ...(models ?? [])].join('\n').toLowerCase()
+  return keys.filter(({ name, person, team, made_by, hint, state, models }) => {
+    const all = [name, person, team, made_by, hint, state, ...(models ?? [])].join('\n').toLowerCase()
     return words.every((word) => all.includes(word))
   })
 }

@@ -45,8 +45,9 @@ interface RowProps {
 }
 
 function Row({ entry, now, hasPeople, onEnd }: RowProps): ReactNode {
-  const { name, hint, person, made_by: madeBy, last_used: used } = entry
-  const owner = person === null ? `of the service, made by ${madeBy}` : `of ${person}`
+  const { name, hint, person, team, made_by: madeBy, last_used: used } = entry
+  const owner =
+    person === null ? `of ${team === null ? 'the service' : `the team ${team}`}, made by ${madeBy}` : `of ${person}`
   const facts = [
     ...(hasPeople ? [owner] : []),
     grantsOf(entry),

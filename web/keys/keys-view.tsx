@@ -12,12 +12,12 @@ import { KeyList } from './key-list.tsx'
 import { MadeKey } from './made-key.tsx'
 import { MakeKey } from './make-key.tsx'
 import { OwnLimits } from './own-limits.tsx'
-import { useKeys, type Whose } from './use-keys.ts'
+import { teamIn, useKeys, type Whose } from './use-keys.ts'
 
-/** Keys for programs: one's own, and those of all for owners. */
+/** Keys for programs: one's own, those of teams for their leads, and those of all for owners. */
 export function KeysView(): ReactNode {
   const {
-    boot: { isOwner },
+    boot: { isOwner, teams = [] },
   } = useServices()
   const [whose, setWhose] = useState<Whose>('mine')
   const [text, setText] = useState('')
@@ -37,20 +37,20 @@ export function KeysView(): ReactNode {
       <header className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
         <div className="min-w-0">
           <h1 className="text-xl font-semibold">Keys</h1>
-          <p className="text-sm text-muted">
-            For your programs. A key acts as you: it counts in your limits, and stops when you may no longer sign in.
-          </p>
+          <p className="text-sm text-muted">{purposeOf(whose)}</p>
         </div>
         <Button icon="retry" onClick={reload}>
           Reload
         </Button>
       </header>
       {made === undefined ? null : <MadeKey made={made} onClose={closeMade} />}
-      {whose === 'mine' && ceilings !== undefined ? (
-        <MakeKey ceilings={ceilings} inUse={inUse} make={make} onMade={setMade} />
+      {whose !== 'all' && ceilings !== undefined ? (
+        <MakeKey key={whose} ceilings={ceilings} inUse={inUse} make={make} onMade={setMade} />
       ) : null}
       {whose === 'mine' ? <OwnLimits round={keys} /> : null}
-      {isOwner ? <Filter whose={whose} text={text} onWhose={setWhose} onText={setText} /> : null}
+      {isOwner || teams.length > 0 ? (
+        <Filter whose={whose} teams={teams} hasAll={isOwner} text={text} onWhose={setWhose} onText={setText} />
+      ) : null}
       {error === undefined ? null : (
         <Notice kind="error" title="The keys cannot be shown now" actions={<Button onClick={reload}>Try again</Button>}>
           {error}
@@ -66,7 +66,7 @@ export function KeysView(): ReactNode {
           <Loading />
         ) : null
       ) : (
-        <KeyList keys={inOrder(foundKeys(keys, text))} hasPeople={whose === 'all'} onEnd={setEnding} />
+        <KeyList keys={inOrder(foundKeys(keys, text))} hasPeople={whose !== 'mine'} onEnd={setEnding} />
       )}
       {ending === undefined ? null : (
         <EndDialog key={ending.id} entry={ending} end={end} onClose={() => setEnding(undefined)} />
@@ -75,18 +75,30 @@ export function KeysView(): ReactNode {
   )
 }
 
+function purposeOf(whose: Whose): string {
+  const team = teamIn(whose)
+  return team === undefined
+    ? 'For your programs. A key acts as you: it counts in your limits, and stops when you may no longer sign in.'
+    : `For programs of the team ${team}. A key of the team counts in its limits, and outlives the people who made it.`
+}
+
 function Filter({
   whose,
+  teams,
+  hasAll,
   text,
   onWhose,
   onText,
 }: {
   readonly whose: Whose
+  readonly teams: readonly string[]
+  readonly hasAll: boolean
   readonly text: string
   readonly onWhose: (whose: Whose) => void
   readonly onText: (text: string) => void
 }): ReactNode {
   const id = useId()
+  const choices: readonly Whose[] = [...teams.map((team): Whose => `team:${team}`), ...(hasAll ? ['all' as const] : [])]
   const look = 'min-h-9 rounded-lg border border-muted bg-page px-2 text-base pointer-coarse:min-h-11'
   return (
     <div className="flex flex-wrap gap-3">
@@ -98,15 +110,20 @@ function Filter({
           id={`${id}-whose`}
           value={whose}
           className={look}
-          onChange={({ target }) => onWhose(target.value === 'all' ? 'all' : 'mine')}
+          onChange={({ target: { value } }) => onWhose(choices.find((choice) => choice === value) ?? 'mine')}
         >
           <option value="mine">Mine</option>
-          <option value="all">Of all people and programs</option>
+          {teams.map((team) => (
+            <option key={team} value={`team:${team}`}>
+              Of the team {team}
+            </option>
+          ))}
+          {hasAll ? <option value="all">Of all people and programs</option> : null}
         </select>
       </div>
       <div className="flex min-w-48 flex-1 flex-col gap-1">
         <label htmlFor={`${id}-text`} className="text-xs text-muted">
-          Filter by name, person, state
+          Filter by name, person, team, state
         </label>
         <input
           id={`${id}-text`}

@@ -8,13 +8,13 @@ import type { KeyRequest, KeysState } from './use-keys.ts'
 /** Props of {@link MakeKey}. */
 interface MakeKeyProps {
   readonly ceilings: NonNullable<KeysState['ceilings']>
-  /** Keys of the person that are in use. */
+  /** Keys of the person or team that are in use. */
   readonly inUse: number
   readonly make: KeysState['make']
   readonly onMade: (made: MadeKeyEntry) => void
 }
 
-/** Makes a key of one's own. The service checks the fields, and names the one that it refuses. */
+/** Makes a key of one's own, or of a team. The service checks the fields, and names the one that it refuses. */
 export function MakeKey({ ceilings, inUse, make, onMade }: MakeKeyProps): ReactNode {
   const { most, days_most: daysMost } = ceilings
   const id = useId()

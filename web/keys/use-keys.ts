@@ -3,21 +3,21 @@ import type { KeyEntry, KeysAnswer, MadeKeyEntry, OwnKeysAnswer } from '../../sr
 import type { ApiClient } from '../api/client.ts'
 import { useServices } from '../services.ts'
 
-/** Whose keys are shown. */
-export type Whose = 'mine' | 'all'
+/** Whose keys are shown: one's own, those of a team, or all. */
+export type Whose = 'mine' | 'all' | `team:${string}`
 
 /** Keys, as far as they are known. */
 export interface KeysState {
   /** `undefined`: not known yet. */
   readonly keys: readonly KeyEntry[] | undefined
-  /** Ceilings of one's own keys. */
+  /** Ceilings of one's own keys, or of those of the team. */
   readonly ceilings: Pick<OwnKeysAnswer, 'most' | 'days_most'> | undefined
   /** There are more keys than were asked for. */
   readonly isCut: boolean
   /** Why the last question failed. */
   readonly error: string | undefined
   reload(): void
-  /** Makes a key of one's own. @throws {ApiError} @throws {Unreachable} */
+  /** Makes a key of one's own, or of the team. @throws {ApiError} @throws {Unreachable} */
   make(request: KeyRequest): Promise<MadeKeyEntry>
   /** Ends a key. @throws {ApiError} @throws {Unreachable} */
   end(id: number): Promise<void>
@@ -48,7 +48,7 @@ export function useKeys(whose: Whose): KeysState {
 
   useEffect(() => {
     const leaving = new AbortController()
-    const asked = whose === 'mine' ? ownKeys(client, leaving.signal) : allKeys(client, leaving.signal)
+    const asked = whose === 'all' ? allKeys(client, leaving.signal) : ownKeys(client, teamIn(whose), leaving.signal)
     asked.then(
       (found) => setLoaded({ whose, ...found }),
       (error: unknown) => {
@@ -68,12 +68,13 @@ export function useKeys(whose: Whose): KeysState {
     error: isCurrent ? loaded.error : undefined,
     reload,
     async make(request) {
-      const made = await client.post<MadeKeyEntry>('/api/keys', request)
+      const team = teamIn(whose)
+      const made = await client.post<MadeKeyEntry>('/api/keys', { ...request, ...(team === undefined ? {} : { team }) })
       reload()
       return made
     },
     async end(id) {
-      await client.fetch(`${whose === 'mine' ? '/api/keys' : '/v1/keys'}/${id}`, { method: 'DELETE' })
+      await client.fetch(`${whose === 'all' ? '/v1/keys' : '/api/keys'}/${id}`, { method: 'DELETE' })
       reload()
     },
   }
@@ -81,8 +82,14 @@ export function useKeys(whose: Whose): KeysState {
 
 type Found = Omit<Loaded, 'whose'>
 
-async function ownKeys(client: ApiClient, signal: AbortSignal): Promise<Found> {
-  const { data, most, days_most } = await client.get<OwnKeysAnswer>('/api/keys', signal)
+/** The name of the team; `undefined`: not of a team. */
+export function teamIn(whose: Whose): string | undefined {
+  return whose.startsWith('team:') ? whose.slice('team:'.length) : undefined
+}
+
+async function ownKeys(client: ApiClient, team: string | undefined, signal: AbortSignal): Promise<Found> {
+  const path = team === undefined ? '/api/keys' : `/api/keys?team=${encodeURIComponent(team)}`
+  const { data, most, days_most } = await client.get<OwnKeysAnswer>(path, signal)
   return { keys: data, ceilings: { most, days_most } }
 }
 

@@ -69,6 +69,7 @@ async function start(config: unknown, extension: Extension = greeter()): Promise
     ledger: () => Promise.reject(new Error('not asked for')),
     ownKeys: () => ({ most: 10, daysMost: 90 }),
     contentKeptMs: () => undefined,
+    teams: { has: () => false, managedBy: () => [] },
     mayEnter: () => true,
     follow: followHere(),
     onChange: () => {
@@ -133,6 +134,7 @@ describe('an extension', () => {
         ledger: () => Promise.reject(new Error()),
         ownKeys: () => ({ most: 10, daysMost: 90 }),
         contentKeptMs: () => undefined,
+        teams: { has: () => false, managedBy: () => [] },
         mayEnter: () => true,
         follow: followHere(),
         onChange() {},

@@ -18,6 +18,7 @@ export interface ExtensionOptions {
   readonly ledger: Host['ledger']
   readonly ownKeys: Host['ownKeys']
   readonly contentKeptMs: Host['contentKeptMs']
+  readonly teams: Host['teams']
   readonly mayEnter: Host['mayEnter']
   readonly log: Logger
   /** Logs warnings about its file, which every process of the service finds. Default: `log.warn`. */
@@ -61,6 +62,7 @@ export async function runExtension({
   ledger,
   ownKeys,
   contentKeptMs,
+  teams,
   mayEnter,
   log,
   warn = log.warn,
@@ -94,6 +96,7 @@ export async function runExtension({
       ledger,
       ownKeys,
       contentKeptMs,
+      teams,
       mayEnter,
       now,
       elapsedMs: () => performance.now(),

@@ -46,6 +46,7 @@ const quietParts = () => ({
   ledger: () => Promise.reject(new Error('not asked for')),
   ownKeys: () => ({ most: 10, daysMost: 90 }),
   contentKeptMs: () => undefined,
+  teams: { has: () => false, managedBy: () => [] },
   log: logger({ level: 'silent', format: 'json', write: async () => undefined }),
   follow: followHere(),
   onChange() {},

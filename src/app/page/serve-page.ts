@@ -28,6 +28,7 @@ import type { ActiveConfig } from '../active-config.ts'
 import type { Dependencies } from '../assemble.ts'
 import type { RunningExtensions } from '../extensions/run-extensions.ts'
 import type { ActiveAccess } from '../follow-access.ts'
+import { managedTeams, useOfTeam } from '../managed-teams.ts'
 import { packageVersion, programName } from '../package.ts'
 import type { ServeTimers } from '../timers.ts'
 import { findPage } from './page-build.ts'
@@ -94,6 +95,8 @@ export function servePage({
   const guards = () => extensions.guards
   const mayOwn = (visitor: VisitorIdentity | undefined): boolean => isOwner(active.config.owners, visitor)
   const isAnOwner = ownerCheck(() => guards().length > 0, mayOwn)
+  const teamsOf = (visitor: VisitorIdentity | undefined): readonly string[] =>
+    visitor === undefined ? [] : managedTeams(access()?.policy(), visitor, mayOwn(visitor))
   const notice = () => active.notice
   const found = listening.then(() => findPage(log, buildPage))
   const named = pageNamer()
@@ -124,6 +127,7 @@ export function servePage({
       version: packageVersion(),
       guards,
       mayOwn,
+      teamsOf,
       hasUsage: () => use() !== undefined,
       hasKeys: () => extensions.contributions.some(({ recognise }) => recognise !== undefined),
       hasLimits() {
@@ -164,7 +168,13 @@ export function servePage({
     ...historyApi({ history, bodyTimes }),
     ...limitsApi({ access, file: accessPath, callers: observer.callers, isOwner: isAnOwner }),
     ...auditApi({ audit, isOwner: isAnOwner }),
-    ...usageApi({ use, isOwner: isAnOwner, teams: () => access()?.policy()?.teams ?? new Map(), now: Date.now }),
+    ...usageApi({
+      use,
+      isOwner: isAnOwner,
+      teamUse: (visitor, team) => (teamsOf(visitor).includes(team) ? useOfTeam(access()?.policy(), team) : undefined),
+      teams: () => access()?.policy()?.teams ?? new Map(),
+      now: Date.now,
+    }),
     ...logApi({ use, isOwner: isAnOwner }),
     ...contentApi({
       use,

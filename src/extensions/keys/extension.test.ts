@@ -71,6 +71,14 @@ describe('a key', () => {
     expect(await recognised(bearer(key.slice(3)))).toMatchObject({ user: 'key:indexer' })
   })
 
+  test('of a team has it, and is refused while access.json has no such team', async () => {
+    host.leads.set('search', [])
+    const { key } = await make({ team: 'search' })
+    expect(await recognised(bearer(key))).toMatchObject({ user: 'key:indexer', key: { team: 'search' } })
+    host.leads.clear()
+    expect(await recognised(bearer(key))).toBe('401 invalid_api_key')
+  })
+
   test('is not taken from the address, and other credentials are left to the guards', async () => {
     const { key } = await make()
     expect(await recognised({}, `/?key=${key}&api_key=${key}`)).toBeUndefined()

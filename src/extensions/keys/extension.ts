@@ -30,7 +30,11 @@ export const extension: Extension = {
         clients: clientAddresses(trustedProxies),
         now: () => host.now(),
         onUse: notes.note,
-        refusalOf: people.refusalOf,
+        refusalOf({ person, team }, now) {
+          if (person !== undefined) return people.refusalOf(person, now)
+          if (team === undefined || host.teams.has(team)) return undefined
+          return `access.json has no team ${JSON.stringify(team)}, which it belongs to`
+        },
       }),
       onEntry: people.onEntry,
       routes: [...keyRoutes(ledger, host), ...ownKeyRoutes(ledger, host)],

@@ -16,6 +16,8 @@ export interface KnownKey {
   readonly visitor: Visitor
   /** The person that made it for themselves. */
   readonly person: KeyPerson | undefined
+  /** Name of the team that it belongs to. */
+  readonly team: string | undefined
   /** The minute of its last use, in Unix milliseconds. */
   usedAt: number
 }
@@ -111,12 +113,13 @@ function compiled(grants: Grants): Granted {
   return { networks, grants, access: accessOf(grants) }
 }
 
-function knownKey({ id, line, name, expires, used = 0, person }: StoredKey, granted: Granted): KnownKey {
+function knownKey({ id, line, name, expires, used = 0, person, team }: StoredKey, granted: Granted): KnownKey {
   const { networks, access, grants } = granted
-  const key = { id, line, name, ...(expires === undefined ? {} : { expires }), grants, ...actingAs(person) }
+  const owner = team === undefined ? actingAs(person) : { team }
+  const key = { id, line, name, ...(expires === undefined ? {} : { expires }), grants, ...owner }
   // No person has such a name: a key never counts as the user whose name it was given.
   const visitor = { user: `key:${name}`, access, key }
-  return { id, expires: expires ?? Number.POSITIVE_INFINITY, networks, visitor, person, usedAt: used }
+  return { id, expires: expires ?? Number.POSITIVE_INFINITY, networks, visitor, person, team, usedAt: used }
 }
 
 function actingAs(person: KeyPerson | undefined): Pick<VisitorKey, 'person'> {

@@ -81,6 +81,8 @@ describe('/v1/keys', () => {
     ['POST', '/v1/keys', '{}', '400 invalid_value name'],
     ['POST', '/v1/keys', '{"name":"a","scopes":["all"]}', '400 invalid_value scopes'],
     ['POST', '/v1/keys', '{"name":"a","budget":5}', '400 invalid_value budget'],
+    ['POST', '/v1/keys', '{"name":"a","team":"serch"}', '400 invalid_value team'],
+    ['POST', '/v1/keys', '{"name":"a","team":"search","kind":"management"}', '400 invalid_value team'],
     ['GET', '/v1/keys?limit=0', '', '400 invalid_value limit'],
     ['GET', '/v1/keys?limit=1001', '', '400 invalid_value limit'],
     ['GET', '/v1/keys?after=x', '', '400 invalid_value after'],

@@ -12,7 +12,7 @@ import {
 } from '../../keys/manage-keys.ts'
 import type { ExtensionRoute, Host, RouteContext } from '../extension.ts'
 import { recordedChanges, type KeyLedger } from './recorded-change.ts'
-import { idOf, keyNotFound, parsed, uncachedJson, withLedger } from './responses.ts'
+import { idOf, keyNotFound, noSuchTeam, parsed, uncachedJson, withLedger } from './responses.ts'
 
 const bodyBytesMax = 64 * 1024
 const keysPath = '/v1/keys'
@@ -23,7 +23,10 @@ const pageSizeMax = 1_000
 const overlapDaysDefault = 1
 
 /** `/v1/keys`: management keys and owners list, make, rotate and end keys (docs/keys.md). */
-export function keyRoutes(ledger: KeyLedger, { log, now }: Pick<Host, 'log' | 'now'>): readonly ExtensionRoute[] {
+export function keyRoutes(
+  ledger: KeyLedger,
+  { log, now, teams }: Pick<Host, 'log' | 'now' | 'teams'>,
+): readonly ExtensionRoute[] {
   const { keys } = ledger
   const changeBy = recordedChanges(ledger, 'v1/keys', log)
   const maker = ({ user }: RouteContext) => ({ by: user ?? 'an owner', now: now() })
@@ -45,6 +48,7 @@ export function keyRoutes(ledger: KeyLedger, { log, now }: Pick<Host, 'log' | 'n
 
   async function make(context: RouteContext): Promise<Response> {
     const request = parsed(parseKeyRequest, parseJsonObject(await context.body(bodyBytesMax)))
+    if (request.team !== undefined && !teams.has(request.team)) throw noSuchTeam()
     const change = changeBy(context)
     const made = await makeKey(change.keys, request, maker(context))
     change.noted('a key was made', made.id)

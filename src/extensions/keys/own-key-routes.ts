@@ -2,8 +2,16 @@ import type { AccessScope } from '../../formats/access.ts'
 import { WireError } from '../../formats/error.ts'
 import { parseJsonObject } from '../../formats/parse-json-object.ts'
 import { KeyFault } from '../../keys/grants.ts'
-import { endKey, makeOwnKey, parseDays, parseKeyRequest, viewOfKey, type KeyRequest } from '../../keys/manage-keys.ts'
-import type { KeyPerson } from '../../ledger/ledger.ts'
+import {
+  endKey,
+  makeKey,
+  makeOwnKey,
+  parseDays,
+  parseKeyRequest,
+  viewOfKey,
+  type KeyRequest,
+} from '../../keys/manage-keys.ts'
+import type { KeyPerson, StoredKey } from '../../ledger/ledger.ts'
 import type { ExtensionRoute, Host, OwnKeyCeilings, RouteContext } from '../extension.ts'
 import { personOf } from './people.ts'
 import { recordedChanges, type KeyLedger } from './recorded-change.ts'
@@ -12,25 +20,37 @@ import { idOf, keyNotFound, parsed, uncachedJson, withLedger } from './responses
 const bodyBytesMax = 64 * 1024
 const keysPath = '/api/keys'
 const keyPath = '/api/keys/'
-/** Keys of a person that are listed, the newest first. */
+/** Keys of a person or a team that are listed, the newest first. */
 const listedMax = 200
-const members = ['name', 'days', 'models', 'scopes']
-/** The scopes of a person's own keys. */
+const members = ['name', 'team', 'days', 'models', 'scopes']
+/** The scopes of keys that people make. */
 const ownScopes: readonly AccessScope[] = ['chat', 'models:read', 'usage:read']
 
-/** `/api/keys`: a signed-in person lists, makes and ends keys of their own (docs/keys.md). */
+/**
+ * `/api/keys`: a signed-in person lists, makes and ends keys of their own, and of the teams that they lead
+ * (docs/keys.md).
+ */
 export function ownKeyRoutes(
   ledger: KeyLedger,
-  { log, now, ownKeys, contentKeptMs }: Pick<Host, 'log' | 'now' | 'ownKeys' | 'contentKeptMs'>,
+  { log, now, ownKeys, teams, contentKeptMs }: Pick<Host, 'log' | 'now' | 'ownKeys' | 'teams' | 'contentKeptMs'>,
 ): readonly ExtensionRoute[] {
   const { keys } = ledger
   const changeBy = recordedChanges(ledger, 'page', log)
 
-  async function list(_: RouteContext, person: KeyPerson): Promise<Response> {
+  /** @throws {WireError} 403 */
+  function checkTeam({ visitor }: RouteContext, team: string): void {
+    if (visitor !== undefined && teams.managedBy(visitor).includes(team)) return
+    throw new WireError(403, 'permission_error', 'not_a_lead', 'Only leads of the team and owners may do this')
+  }
+
+  async function list(context: RouteContext, person: KeyPerson): Promise<Response> {
     const { most, daysMost } = ownKeys()
-    const found = await keys.listOf(person.id, listedMax)
+    const team = new URL(context.request.url).searchParams.get('team')
+    if (team !== null) checkTeam(context, team)
+    const found = await keys.listOf(team === null ? { person: person.id } : { team }, listedMax)
     const data = found.map((key) => ({ ...viewOfKey(key, now()), ...contentFact(contentKeptMs(key)) }))
-    return uncachedJson({ object: 'list', data, most, days_most: daysMost, scopes: ownScopes })
+    const managed = context.visitor === undefined ? [] : teams.managedBy(context.visitor)
+    return uncachedJson({ object: 'list', data, most, days_most: daysMost, scopes: ownScopes, teams: managed })
   }
 
   async function make(context: RouteContext, person: KeyPerson): Promise<Response> {
@@ -44,21 +64,31 @@ export function ownKeyRoutes(
       )
     const value = parseJsonObject(await context.body(bodyBytesMax))
     const request = parsed((given) => parseOwnKey(given, ceilings), value)
+    const { most } = ceilings
+    if (request.team !== undefined) checkTeam(context, request.team)
     const change = changeBy(context)
-    const made = await makeOwnKey(change.keys, request, { person, most: ceilings.most })
-    change.noted('a person made a key', made.id)
+    const made =
+      request.team === undefined
+        ? await makeOwnKey(change.keys, request, { person, most })
+        : await makeKey(change.keys, request, { by: person.user, now: now() }, most)
+    change.noted(request.team === undefined ? 'a person made a key' : 'a key of a team was made', made.id)
     return uncachedJson(made)
   }
 
   async function end(context: RouteContext, person: KeyPerson): Promise<Response> {
     const id = idOf(context.path, keyPath)
     const key = await keys.find(id)
-    // As if there were none: ids of other people's keys are no business of theirs.
-    if (key?.person?.id !== person.id) throw keyNotFound()
+    // As if there were none: ids of others' keys are no business of theirs.
+    if (!isTheirs(key, person, context)) throw keyNotFound()
     const change = changeBy(context)
     const ended = await endKey(change.keys, id, { by: person.user, now: now() })
     change.noted('a key was ended', id)
     return uncachedJson(ended)
+  }
+
+  function isTheirs(key: StoredKey | undefined, person: KeyPerson, { visitor }: RouteContext): boolean {
+    if (key?.team === undefined) return key?.person?.id === person.id
+    return visitor !== undefined && teams.managedBy(visitor).includes(key.team)
   }
 
   const routes = [

@@ -3,7 +3,6 @@ import { isInside } from '../../base/ip-address.ts'
 import { WireError } from '../../formats/error.ts'
 import { keyHeaders } from '../../formats/format-list.ts'
 import { readKey, type FormedKey } from '../../keys/key-form.ts'
-import type { KeyPerson } from '../../ledger/ledger.ts'
 import type { RequestContext, Visitor } from '../extension.ts'
 import type { KeyBook, KnownKey } from './key-book.ts'
 import { withLedger } from './responses.ts'
@@ -16,8 +15,8 @@ export interface RecogniserOptions {
   readonly now: () => number
   /** Called for the first use of a key in a minute. */
   readonly onUse: (id: number, minute: number) => void
-  /** Why the keys of a person are refused now; `undefined`: they are not. */
-  readonly refusalOf: (person: KeyPerson, now: number) => string | undefined
+  /** Why a key is refused now, because of its person or its team; `undefined`: it is not. */
+  readonly refusalOf: (key: KnownKey, now: number) => string | undefined
 }
 
 const minuteMs = 60_000
@@ -40,7 +39,8 @@ export function keyRecogniser({
     const time = now()
     if (key === undefined || key.expires <= time)
       throw invalidKey('The key is not valid: it is unknown, has ended or has expired')
-    checkPerson(key, time)
+    const refusal = refusalOf(key, time)
+    if (refusal !== undefined) throw invalidKey(`The key is not valid now: ${refusal}`)
     checkNetwork(key, context)
     const minute = time - (time % minuteMs)
     if (key.usedAt < minute) {
@@ -48,11 +48,6 @@ export function keyRecogniser({
       onUse(key.id, minute)
     }
     return key.visitor
-  }
-
-  function checkPerson({ person }: KnownKey, time: number): void {
-    const refusal = person === undefined ? undefined : refusalOf(person, time)
-    if (refusal !== undefined) throw invalidKey(`The key is not valid now: ${refusal}`)
   }
 
   function checkNetwork({ networks }: KnownKey, context: RequestContext): void {

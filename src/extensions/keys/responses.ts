@@ -50,6 +50,11 @@ export function idOf(path: string, beginning: string): number {
   return Number(text)
 }
 
+/** 400. */
+export function noSuchTeam(): WireError {
+  return invalidRequest('invalid_value', "'team': allowed: the name of a team of access.json", 'team')
+}
+
 /** 404. */
 export function keyNotFound(): WireError {
   return new WireError(404, 'invalid_request_error', 'key_not_found', 'There is no key with this id')

@@ -37,13 +37,14 @@ export function ownKeyRoute(inForce: () => LimitsInForce | undefined): Route {
 
 function callerFacts({ key, user }: Partial<Visitor>): Readonly<Record<string, unknown>> {
   if (key === undefined) return { kind: user === undefined ? 'anonymous' : 'person', id: null, name: user ?? null }
-  const { id, line, name, expires, grants } = key
+  const { id, line, name, expires, grants, team = null } = key
   const { models = null, providers = null, networks = null, scopes } = grants
   return {
     kind: 'key',
     id,
     line,
     name,
+    team,
     expires: expires === undefined ? null : new Date(expires).toISOString(),
     scopes,
     models,

@@ -1,3 +1,4 @@
+import type { VisitorKey } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
 import type { Format } from '../../formats/format.ts'
 import type { Usage } from '../../formats/usage.ts'
@@ -106,8 +107,7 @@ export function recordOf(
     totalMs: performance.now() - context.started,
     user,
     userId: visitor?.userId,
-    line: visitor?.key?.line,
-    person: visitor?.key?.person,
+    ...ownersOf(visitor?.key),
     usage,
     cost,
     unrecorded: cost === undefined ? unrecorded : unrecordedElsewhere(unrecorded, served?.provider),
@@ -159,4 +159,9 @@ function withCosts(
       ? attempt
       : { ...attempt, cost: costAt(attempt.name)?.({ totalTokens: undefined, ...attempt.tokens }) },
   )
+}
+
+/** The line of a key, and whom it belongs to. */
+function ownersOf(key: VisitorKey | undefined): Pick<RequestRecord, 'line' | 'person' | 'team'> {
+  return key === undefined ? {} : { line: key.line, person: key.person, team: key.team }
 }

@@ -30,6 +30,7 @@ function route(options: Partial<BootOptions> = {}) {
     version: '1.2.3',
     guards: () => [],
     mayOwn: () => true,
+    teamsOf: () => [],
     hasUsage: () => false,
     contentOf: () => undefined,
     hasKeys: () => false,

@@ -18,6 +18,8 @@ export interface BootOptions {
   readonly guards: () => readonly Guard[]
   /** Whether a visitor that the guards let pass is an owner. */
   readonly mayOwn: (visitor: Partial<Visitor>) => boolean
+  /** The teams whose keys and use a visitor may see. */
+  readonly teamsOf: (visitor: Partial<Visitor>) => readonly string[]
   readonly hasUsage: () => boolean
   readonly hasKeys: () => boolean
   /** Whether access.json has limits or a fault. */
@@ -44,6 +46,11 @@ export function bootRoute(options: BootOptions): Route {
     return jsonResponse(bootOf(visitor, guards.length, parts), context.id)
   }
 
+  function teamsOf(visitor: Passed | undefined): Pick<Boot, 'teams'> {
+    const teams = visitor === undefined ? [] : options.teamsOf(visitor)
+    return teams.length > 0 ? { teams } : {}
+  }
+
   function bootOf(visitor: Passed | undefined, guards: number, parts: readonly PartEntry[]): Boot {
     const user = visitor?.user === undefined ? undefined : userOf(visitor.user, visitor.profile)
     const isOwner = guards === 0 || (visitor !== undefined && options.mayOwn(visitor))
@@ -56,6 +63,7 @@ export function bootRoute(options: BootOptions): Route {
       ...(visitor === undefined ? {} : forPassed()),
       ...(user === undefined ? {} : viewsOf(isOwner)),
       ...contentFact(visitor),
+      ...teamsOf(visitor),
       parts,
     }
   }

@@ -28,6 +28,8 @@ export interface Boot {
   readonly titleModel?: string
   /** Conversations of the user are stored by the service, too: `GET /api/history` answers. */
   readonly hasHistory?: true
+  /** Teams whose keys and use the user may see: a lead those that they lead, an owner all. Absent: none. */
+  readonly teams?: readonly string[]
   /** Parts of the page that extensions bring. */
   readonly parts: readonly PartEntry[]
 }
@@ -172,7 +174,7 @@ export interface FailureEntry {
   readonly attempts: number
 }
 
-/** The use of one model, provider, person or key in an hour or a day. Costs are USD. */
+/** The use of one model, provider, person, team or key in an hour or a day. Costs are USD. */
 export interface UsageEntry {
   /** Start of the hour (ISO 8601, UTC), or the date. */
   readonly time: string
@@ -662,8 +664,10 @@ export interface KeyEntry {
   readonly expires: string | null
   readonly ended: string | null
   readonly last_used: string | null
-  /** The person whose own key it is; `null`: it belongs to the service. */
+  /** The person whose own key it is; `null`: none. */
   readonly person: string | null
+  /** The team that it belongs to; `null`: none. */
+  readonly team: string | null
   /** `null`: all. */
   readonly models: readonly string[] | null
   readonly scopes: readonly string[]
@@ -676,7 +680,7 @@ export interface MadeKeyEntry extends KeyEntry {
   readonly key: string
 }
 
-/** `GET /api/keys`: one's own keys, the newest first, and the ceilings. */
+/** `GET /api/keys`: one's own keys, or those of a team, the newest first, and the ceilings. */
 export interface OwnKeysAnswer {
   readonly data: readonly KeyEntry[]
   readonly most: number

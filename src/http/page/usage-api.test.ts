@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Visitor } from '../../extensions/extension.ts'
+import type { Access } from '../../formats/access.ts'
 import { WireError } from '../../formats/error.ts'
 import { LedgerUnavailable } from '../../ledger/ledger.ts'
 import { counterNames } from '../../ledger/use/counters.ts'
@@ -61,6 +62,7 @@ async function ask(
       use: () => (isOff ? undefined : asker),
       isOwner: () => isOwner,
       teams: () => new Map([['core', { leads: ['ann'], members: ['id:7'] }]]),
+      teamUse: (by, team) => (by?.user === 'lead' ? { people: ['bob'], team } : undefined),
       now: () => now,
     }),
   )
@@ -75,6 +77,14 @@ async function refusal(query: string, options: Parameters<typeof ask>[1] = {}): 
 }
 
 describe('GET /api/usage', () => {
+  test('of a team is for its leads, and for no key', async () => {
+    const { questions } = await ask('?team=search&by=person', { visitor: { user: 'lead' }, isOwner: false })
+    expect(questions).toMatchObject([{ by: 'person', team: 'search', people: ['bob'] }])
+    const access: Access = { mayDo: () => true, mayUseModel: () => true, mayUseProvider: () => true }
+    for (const visitor of [{ user: 'bob' }, { user: 'lead', access }, undefined])
+      expect(await refusal('?team=search', visitor === undefined ? {} : { visitor })).toEqual([403, 'not_a_lead', null])
+  })
+
   test('asks for the last 7 days by model', async () => {
     const { questions, text } = await ask('', {
       rows: [rowOf('m', { requests: 2, cost: 1_500_000_000, write5: 1, write60: 2 })],

@@ -1,3 +1,4 @@
+import type { Visitor } from '../../extensions/extension.ts'
 import { WireError, invalidRequest } from '../../formats/error.ts'
 import type { OutcomeQuestion } from '../../ledger/use/outcome-question.ts'
 import type { UseAsker } from '../../ledger/use/use-asker.ts'
@@ -20,6 +21,8 @@ export interface UsageApiOptions {
   readonly isOwner: (context: HandlerContext) => boolean
   /** Teams of people, by user names or `id:VALUE`. */
   readonly teams: () => ReadonlyMap<string, Team>
+  /** The use of a team, for its leads and owners; `undefined`: the user may not see it. */
+  readonly teamUse: (visitor: Partial<Visitor> | undefined, team: string) => UseFilter | undefined
   /** Unix milliseconds. */
   readonly now: () => number
 }
@@ -41,8 +44,11 @@ interface Span {
   readonly to: number
 }
 
-/** `GET /api/usage` (docs/ledger.md): the use of all for owners, else of the person or the key that asks. */
-export function usageApi({ use, isOwner, teams, now }: UsageApiOptions): readonly Route[] {
+/**
+ * `GET /api/usage` (docs/ledger.md): the use of all for owners, else of the person or the key that asks; of a team for
+ * its leads.
+ */
+export function usageApi({ use, isOwner, teams, teamUse, now }: UsageApiOptions): readonly Route[] {
   /** Of others than owners, all is of no team: teams are not theirs to see. */
   const teamsOf = (filter: UseFilter): readonly UseTeam[] =>
     isOfAll(filter)
@@ -56,7 +62,7 @@ export function usageApi({ use, isOwner, teams, now }: UsageApiOptions): readonl
     const query = new URL(context.request.url).searchParams
     const span = spanOf(query, now())
     const by = choiceOf(query, 'by', groups, 'model')
-    const filter = ledgerScope(context, isOwner)
+    const filter = filterOf(context, query.get('team'), { isOwner, teamUse })
     const more = { by, ...filter, ...(by === 'team' ? { teams: teamsOf(filter) } : {}) }
     if (choiceOf(query, 'format', ['json', 'csv'], 'json') === 'csv') return fileOf(asker, span, more, context)
     const question = questionOf(span, { rowsMax, ...more })
@@ -81,13 +87,27 @@ function peopleOf(entries: readonly string[]): Pick<UseTeam, 'people' | 'userNam
 }
 
 /** Speed and failures are not kept by people and keys. */
-function isOfAll({ line, people }: UseFilter): boolean {
-  return line === undefined && people === undefined
+function isOfAll({ line, people, team }: UseFilter): boolean {
+  return line === undefined && people === undefined && team === undefined
 }
 
 /** The question for speed and failures in the same time. */
 export function outcomesOf({ from, to, unit, by }: UseQuestion): OutcomeQuestion {
   return { from, to, unit, by: by === 'model' || by === 'provider' ? by : 'all' }
+}
+
+function filterOf(
+  context: HandlerContext,
+  team: string | null,
+  { isOwner, teamUse }: Pick<UsageApiOptions, 'isOwner' | 'teamUse'>,
+): UseFilter {
+  const { visitor } = context
+  if (team !== null) {
+    const found = visitor?.access === undefined ? teamUse(visitor, team) : undefined
+    if (found !== undefined) return found
+    throw new WireError(403, 'permission_error', 'not_a_lead', 'Only leads of the team and owners may do this')
+  }
+  return ledgerScope(context, isOwner)
 }
 
 function questionOf({ unit, from, to }: Span, more: Omit<UseQuestion, 'from' | 'to' | 'unit'>): UseQuestion {

@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { rmSync } from 'node:fs'
 import { openStamp } from '../change-stamp.ts'
 import { eraseFreed } from '../erase-freed.ts'
-import { hasForgotten, keyColumns, personValues, storedKey, type KeyRow } from '../key-row.ts'
+import { hasForgotten, keyColumns, ownerValues, storedKey, type KeyRow } from '../key-row.ts'
 import { LedgerTooNew, LedgerUnavailable, type KeyChanges, type KeyMark, type StoredKey } from '../ledger.ts'
 import { openSharedDatabase, type SharedDatabase } from '../shared-database.ts'
 
@@ -94,6 +94,9 @@ const cacheMigrations: readonly string[] = [
      replacements INTEGER NOT NULL,
      changes INTEGER NOT NULL
    ) STRICT;`,
+  // All keys are read anew: an older service left their teams out.
+  `ALTER TABLE key ADD COLUMN team TEXT;
+   UPDATE state SET highest = ${Number.MAX_SAFE_INTEGER};`,
 ]
 
 /** Replacements of all keys that one file can have: its number and theirs make up one mark. */
@@ -248,21 +251,21 @@ function replace(
 
 /** Stores a key, unless the copy has it in this state or a later one. @returns whether it was stored */
 function put(database: Database, key: ServerKey, next: number): boolean {
-  const { id, line, hash, hint, name, kind, made, madeBy, expires, ended, endedBy, used, grants, person } = key
+  const { id, line, hash, hint, name, kind, made, madeBy, expires, ended, endedBy, used, grants } = key
   const { changes } = database.run(
     `INSERT INTO key (${keyColumns}, version, server_version)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)
      ON CONFLICT (id) DO UPDATE SET
        line = excluded.line, hash = excluded.hash, hint = excluded.hint, name = excluded.name, kind = excluded.kind,
        made = excluded.made, made_by = excluded.made_by, expires = excluded.expires, ended = excluded.ended,
        ended_by = excluded.ended_by, used = excluded.used, grants = excluded.grants, person = excluded.person,
        person_name = excluded.person_name, person_user_id = excluded.person_user_id,
-       person_caseless = excluded.person_caseless, person_seen = excluded.person_seen, version = excluded.version,
-       server_version = excluded.server_version
+       person_caseless = excluded.person_caseless, person_seen = excluded.person_seen, team = excluded.team,
+       version = excluded.version, server_version = excluded.server_version
      WHERE key.server_version < excluded.server_version`,
     [
       ...[id, line, Buffer.from(hash, 'base64'), hint, name, kind, made, madeBy, expires ?? null, ended ?? null],
-      ...[endedBy ?? null, used ?? null, grants, ...personValues(person), next, key.version],
+      ...[endedBy ?? null, used ?? null, grants, ...ownerValues(key), next, key.version],
     ],
   )
   return changes > 0

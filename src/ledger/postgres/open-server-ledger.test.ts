@@ -165,7 +165,7 @@ describe.skipIf(needs('postgres') === undefined)('the ledger in PostgreSQL', () 
       for (const reason of refused) expect(reason).toBeInstanceOf(LedgerFull)
       const { audit, keys } = ledgers[0] ?? never()
       expect(await verifyChain(audit)).toMatchObject({ entries: 19, newest: { seq: 19 }, faults: [] })
-      expect(await keys.listOf('p', 9)).toHaveLength(4)
+      expect(await keys.listOf({ person: 'p' }, 9)).toHaveLength(4)
     })
 
     test('rotate a key once', async () => {

@@ -211,4 +211,6 @@ export const serverMigrations: readonly string[] = [
      PRIMARY KEY (person, id)
    );
    CREATE UNIQUE INDEX history_change ON history_conversation (person, change);`,
+  `ALTER TABLE key ADD COLUMN team text;
+   CREATE INDEX key_team ON key (team, id) WHERE team IS NOT NULL;`,
 ]

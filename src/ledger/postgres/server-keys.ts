@@ -1,4 +1,13 @@
-import { keyColumns, personColumns, personValues, storedKey, type KeyRow } from '../key-row.ts'
+import {
+  keyColumns,
+  ownerColumns,
+  ownerCondition,
+  keyOwnerOf,
+  ownerValues,
+  personValues,
+  storedKey,
+  type KeyRow,
+} from '../key-row.ts'
 import {
   checkCeilings,
   checkKeysInUse,
@@ -10,7 +19,7 @@ import {
   type ChangedKey,
 } from '../key-rules.ts'
 import type { Recording } from '../key-table.ts'
-import type { AuditMark, KeyTable, NewKey, StoredKey } from '../ledger.ts'
+import type { AuditMark, KeyOwner, KeyTable, NewKey, StoredKey } from '../ledger.ts'
 import type { KeyCache, KeysRead, ServerKey } from './key-cache.ts'
 import {
   jsonParameter,
@@ -63,10 +72,14 @@ export function serverKeys(options: ServerKeysOptions, { via, onEntry }: Recordi
     },
     find: async (id) => (await rows('id = $1', [id]))[0],
     list: (after, limit) => rows('id > $1 ORDER BY id LIMIT $2', [after, limit]),
-    listOf: (person, limit) => rows('person = $1 ORDER BY id DESC LIMIT $2', [person, limit]),
+    listOf(owner, limit) {
+      const [column, value] = ownerCondition(owner)
+      return rows(`${column} = $1 ORDER BY id DESC LIMIT $2`, [value, limit])
+    },
     add: (key, most) =>
       change(async (query, version, record) => {
-        if (key.person !== undefined) checkCeilings(await ownedKeys(query, key), most)
+        const owner = keyOwnerOf(key)
+        if (owner !== undefined && most !== undefined) checkCeilings(owner, await ownedKeys(query, owner, key), most)
         const added = await insert(query, key, version)
         await record(making(added))
         return added
@@ -179,11 +192,12 @@ function withoutVersion({ version: _, ...key }: ServerKey): StoredKey {
   return key
 }
 
-async function ownedKeys(query: Query, { person, made }: NewKey) {
+async function ownedKeys(query: Query, owner: KeyOwner, { made }: NewKey) {
+  const [column, value] = ownerCondition(owner)
   const [row] = await query(
     `SELECT count(*) FILTER (WHERE ended IS NULL AND coalesce(expires, $2 + 1) > $2) AS in_use,
-            count(*) FILTER (WHERE made > $3) AS of_today FROM key WHERE person = $1`,
-    [person?.id ?? '', made, dayBefore(made)],
+            count(*) FILTER (WHERE made > $3) AS of_today FROM key WHERE ${column} = $1`,
+    [value, made, dayBefore(made)],
   )
   return { inUse: Number(row?.['in_use']), ofToday: Number(row?.['of_today']) }
 }
@@ -195,13 +209,13 @@ async function insert(query: Query, key: NewKey, version: number, line?: number)
     [key.made],
   )
   checkKeysInUse(Number(row?.['count']))
-  const { hash, hint, name, kind, made, madeBy, expires, grants, person } = key
+  const { hash, hint, name, kind, made, madeBy, expires, grants } = key
   const [added] = await query(
-    `INSERT INTO key (line, hash, hint, name, kind, made, made_by, expires, grants, version, ${personColumns})
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING id`,
+    `INSERT INTO key (line, hash, hint, name, kind, made, made_by, expires, grants, version, ${ownerColumns})
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) RETURNING id`,
     [
       ...[line ?? 0, Buffer.from(hash, 'base64'), hint, name, kind, made, madeBy, expires ?? null, grants, version],
-      ...personValues(person),
+      ...ownerValues(key),
     ],
   )
   const id = Number(added?.['id'])
@@ -235,5 +249,6 @@ function keyRow(row: SqlRow): KeyRow {
     person_user_id: textOrNull('person_user_id'),
     person_caseless: numberOrNull('person_caseless'),
     person_seen: numberOrNull('person_seen'),
+    team: textOrNull('team'),
   }
 }

@@ -119,20 +119,23 @@ interface Condition {
 
 async function conditionOf(
   query: Query,
-  { line, people, userNames = [], provider, models }: UseFilter,
+  { line, people, userNames = [], team, provider, models }: UseFilter,
   before: readonly SqlValue[],
 ): Promise<Condition> {
   const values = [...before]
   const place = (value: SqlValue): string => `$${values.push(value)}`
   const parts: string[] = []
   if (line !== undefined) parts.push(`AND line = ${place(line)}`)
+  const whose: string[] = []
   if (people !== undefined)
     // The case of ASCII letters does not matter.
-    parts.push(`AND person IN (SELECT person.id FROM person
+    whose.push(`person IN (SELECT person.id FROM person
       WHERE subject IN (SELECT jsonb_array_elements_text(${place(jsonParameter(people))}::text::jsonb))
       OR lower(name COLLATE "C") IN
         (SELECT lower(value COLLATE "C")
          FROM jsonb_array_elements_text(${place(jsonParameter(userNames))}::text::jsonb)))`)
+  if (team !== undefined) whose.push(`team = (SELECT id FROM label WHERE kind = 'team' AND text = ${place(team)})`)
+  if (whose.length > 0) parts.push(`AND (${whose.join(' OR ')})`)
   if (provider !== undefined)
     parts.push(`AND provider = (SELECT id FROM label WHERE kind = 'provider' AND text = ${place(provider)})`)
   if (models !== undefined) {

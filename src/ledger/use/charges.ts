@@ -17,6 +17,8 @@ export interface UseKey {
   readonly line: number
   /** Absent: no person signed in. */
   readonly person?: Person | undefined
+  /** Name of the team that the key belongs to. Absent: none. */
+  readonly team?: string | undefined
   /** Empty: no model of this service was asked for. */
   readonly model: string
   /** Empty: no provider answered. */
@@ -35,8 +37,8 @@ const nameLengthMax = 128
  * something without becoming the answer.
  */
 export function chargesOf(record: RequestRecord): readonly Charge[] {
-  const { provider = '', trail } = record
-  const by = { line: record.line ?? 0, person: chargedPerson(record), model: modelOf(record) }
+  const { provider = '', trail, line = 0, team } = record
+  const by = { line, person: chargedPerson(record), team: team && shortened(team), model: modelOf(record) }
   const charges: Charge[] = [{ ...by, provider: shortened(provider), counters: countersOfAnswer(record) }]
   for (const attempt of trail) {
     // The use of an answer that was cut is in the record itself.
@@ -49,8 +51,14 @@ export function chargesOf(record: RequestRecord): readonly Charge[] {
 }
 
 /** The sum that holds count in when their process has died: see {@link unsettledCounters}. */
-export function useKeyOf({ line, user, userId, model, provider }: HeldCost): UseKey {
-  return { line, person: personNamed(user, userId), model: shortened(model), provider: shortened(provider) }
+export function useKeyOf({ line, user, userId, team, model, provider }: HeldCost): UseKey {
+  return {
+    line,
+    person: personNamed(user, userId),
+    team: team && shortened(team),
+    model: shortened(model),
+    provider: shortened(provider),
+  }
 }
 
 /** Of holds whose process has died. */

@@ -24,7 +24,14 @@ describe.each(databases)('the use of %s', (kind, make) => {
     const records = [
       usedRequest({ time: now, ...ann }),
       usedRequest({ time: now - hour, ...ann, listedAs: 'GPT-5', cost: { nanoUsd: 5_000, source: 'reported' } }),
-      usedRequest({ time: now - 24 * hour, line: 1, user: 'key:old name', provider: 'b', listedAs: 'b/Llama' }),
+      usedRequest({
+        time: now - 24 * hour,
+        line: 1,
+        user: 'key:old name',
+        team: 'search',
+        provider: 'b',
+        listedAs: 'b/Llama',
+      }),
       usedRequest({ time: now - 200 * 24 * hour, line: 1, user: 'key:old name', cost: undefined }),
     ]
     await store.write([batchOf(1, records)])
@@ -62,6 +69,12 @@ describe.each(databases)('the use of %s', (kind, make) => {
       expect(await read({ from: 20261122, by: 'team' })).toEqual(['20261122 : 1 1000', '20261123 : 2 6000'])
     })
 
+    test('of the keys of a team is of this team', async () => {
+      const teams = ['ads', 'search'].map((name) => ({ name, people: [], userNames: [] }))
+      const rows = await read({ from: 20261122, by: 'team', teams })
+      expect(rows).toEqual(['20261122 search: 1 1000', '20261123 : 2 6000'])
+    })
+
     test('of a line of keys has the name of its newest key', async () => {
       expect(await read({ from: 20261122, by: 'key' })).toEqual(['20261122 indexer: 1 1000', '20261123 : 2 6000'])
     })
@@ -75,6 +88,9 @@ describe.each(databases)('the use of %s', (kind, make) => {
       const sum = async (more: Partial<UseQuestion>) => (await reader.read({ ...question, ...more })).rows.length
       expect(await Promise.all([{ people: ['id:1'] }, { people: ['ann'] }, { people: [] }].map(sum))).toEqual([1, 0, 0])
       expect(await Promise.all([['ANN'], ['bob']].map((userNames) => sum({ people: [], userNames })))).toEqual([1, 0])
+      expect(await Promise.all([{ team: 'search' }, { team: 'ads' }].map(sum))).toEqual([1, 0])
+      // What counts in the limits of a team: the use of its members, and that of its keys.
+      expect(await Promise.all(['search', 'ads'].map((team) => sum({ team, people: ['id:1'] })))).toEqual([2, 1])
       expect(await Promise.all([{ line: 1 }, { line: 2 }, { provider: 'b' }].map(sum))).toEqual([2, 0, 1])
       expect(await Promise.all([{ models: ['gpt-5'] }, { models: ['gpt*'] }, { models: ['x'] }].map(sum))).toEqual([
         1, 1, 0,

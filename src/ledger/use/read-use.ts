@@ -123,18 +123,27 @@ interface Condition {
   readonly values: readonly (string | number)[]
 }
 
-function conditionOf(database: Database, { line, people, userNames = [], provider, models }: UseFilter): Condition {
+function conditionOf(
+  database: Database,
+  { line, people, userNames = [], team, provider, models }: UseFilter,
+): Condition {
   const parts: string[] = []
   const values: (string | number)[] = []
   if (line !== undefined) {
     parts.push('AND line = ?')
     values.push(line)
   }
+  const whose: string[] = []
   if (people !== undefined) {
-    parts.push(`AND person IN (SELECT person.id FROM person WHERE subject IN (SELECT value FROM json_each(?))
+    whose.push(`person IN (SELECT person.id FROM person WHERE subject IN (SELECT value FROM json_each(?))
                 OR name COLLATE NOCASE IN (SELECT value FROM json_each(?)))`)
     values.push(JSON.stringify(people), JSON.stringify(userNames))
   }
+  if (team !== undefined) {
+    whose.push("team = (SELECT id FROM label WHERE kind = 'team' AND text = ?)")
+    values.push(team)
+  }
+  if (whose.length > 0) parts.push(`AND (${whose.join(' OR ')})`)
   if (provider !== undefined) {
     parts.push("AND provider = (SELECT id FROM label WHERE kind = 'provider' AND text = ?)")
     values.push(provider)

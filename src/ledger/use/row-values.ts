@@ -67,14 +67,14 @@ export const attemptColumns = ['n', 'provider', 'status', 'class', 'ms', 'input'
 /** Values of {@link requestColumns}. */
 export function requestValues(record: RequestRecord, names: NamesTable): readonly (string | number | null)[] {
   const { time, id, api, status, error = '', totalMs, firstTokenMs, trail, cost } = record
-  const { line, person, model, provider, counters } = answerOf(record)
+  const { line, person, team = '', model, provider, counters } = answerOf(record)
   return [
     time,
     id,
     names.idOf('api', api),
     line,
     names.idOfPerson(person),
-    0,
+    names.idOf('team', team),
     names.idOf('model', model),
     names.idOf('provider', provider),
     status,

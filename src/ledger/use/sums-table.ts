@@ -22,8 +22,14 @@ export function identifiedSum({ hour, day, counters, ...key }: UseSum, names: Na
 }
 
 /** Values of {@link sumKeyColumns}. */
-export function keyValues({ line, person, model, provider }: UseKey, names: NamesTable): readonly number[] {
-  return [line, names.idOfPerson(person), 0, names.idOf('model', model), names.idOf('provider', provider)]
+export function keyValues({ line, person, team = '', model, provider }: UseKey, names: NamesTable): readonly number[] {
+  return [
+    line,
+    names.idOfPerson(person),
+    names.idOf('team', team),
+    names.idOf('model', model),
+    names.idOf('provider', provider),
+  ]
 }
 
 /** Adds sums to the hours and days of a database, within a transaction. */

@@ -6,7 +6,8 @@ import type { UseTeam } from './use-question.ts'
 const peopleMax = 100_000
 
 /**
- * SQL that gives the number of the team of a row of use, from 1; 0: of none. It has numbers alone.
+ * SQL that gives the number of the team of a row of use, from 1; 0: of none. It has numbers alone. A row is of the team
+ * of its key, else of that of its person.
  *
  * @param teams of people in several, the first one counts
  */
@@ -19,7 +20,13 @@ export async function teamColumn(names: TableReader, teams: readonly UseTeam[]):
     const team = Math.min(...found.map((number) => number ?? Infinity))
     if (team !== Infinity) members.set(team, [...(members.get(team) ?? []), Number(row['id'])])
   }
-  const cases = Array.from(members, ([team, ids]) => `WHEN person IN (${ids.join(', ')}) THEN ${team}`)
+  const labels = await names(sql`SELECT id, text FROM label WHERE kind = ${'team'}`)
+  const ofKeys = labels.flatMap((row) => {
+    const number = teams.findIndex(({ name }) => name === row['text']) + 1
+    return number === 0 ? [] : [`WHEN team = ${Number(row['id'])} THEN ${number}`]
+  })
+  const ofPeople = Array.from(members, ([team, ids]) => `WHEN person IN (${ids.join(', ')}) THEN ${team}`)
+  const cases = [...ofKeys, ...ofPeople]
   return cases.length === 0 ? '0' : `CASE ${cases.join(' ')} ELSE 0 END`
 }
 

@@ -16,6 +16,8 @@ export interface UseFilter {
   readonly people?: readonly string[]
   /** Besides `people`: people by their user names, whose case does not matter. Only with `people`. */
   readonly userNames?: readonly string[]
+  /** Name of a team: its keys. With `people`: besides them. */
+  readonly team?: string
   readonly provider?: string
   /** Names of models in lower case, or beginnings of names and `*`. */
   readonly models?: readonly string[]
@@ -39,7 +41,7 @@ export interface UseQuestion extends UseFilter {
 export interface UseRow {
   /** Unix milliseconds of the hour, or the day as a number. */
   readonly time: number
-  /** Empty: no model, no provider, no person or no key. */
+  /** Empty: no model, provider, person, team or key. */
   readonly name: string
   readonly counters: Readonly<Record<CounterName, number>>
 }

@@ -96,7 +96,7 @@ export function moneyLimits({ authority, now, tokenSizes: sizes, openHolds }: Mo
       hold: answer.hold,
       amount: answer.amount,
       estimate: estimated,
-      place: { line: caller.key?.line ?? 0, user, userId, model: listedAs, provider },
+      place: { line: caller.key?.line ?? 0, user, userId, team: caller.key?.team, model: listedAs, provider },
       openHolds,
       costOf,
       promptTokens: prompt === undefined ? Math.ceil(bytes / usual) + mediaTokens : usualTokens(prompt, usual),

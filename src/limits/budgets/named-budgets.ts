@@ -39,7 +39,7 @@ export interface BudgetScope {
    * empty.
    */
   readonly caller: string
-  /** Members of a team. */
+  /** Members of a team; its keys count, too. */
   readonly members: readonly string[]
   /** Names of models in lower case, or beginnings of names and `*`. Absent: all. */
   readonly models: readonly string[] | undefined

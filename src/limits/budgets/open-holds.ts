@@ -4,6 +4,7 @@ export interface HeldPlace {
   readonly line: number
   readonly user: string | undefined
   readonly userId: string | undefined
+  readonly team?: string | undefined
   readonly model: string
   readonly provider: string
 }

@@ -51,6 +51,7 @@ const host: Host = {
   ledger: () => Promise.reject(new Error('not needed')),
   ownKeys: () => ({ most: 0, daysMost: 1 }),
   contentKeptMs: () => undefined,
+  teams: { has: () => false, managedBy: () => [] },
   mayEnter: () => false,
   fetch: hostFetch(transport),
   now: Date.now,
