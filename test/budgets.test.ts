@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { answerOf, chat, pick, question, type Answer } from './client.ts'
+import { answerOf, chat, parseJson, pick, question, type Answer } from './client.ts'
 import { faultUpstream, type Script } from './fakes/fault-upstream.ts'
 import { good } from './fakes/good.ts'
 import { metered, price } from './fakes/metered.ts'
-import { reply } from './fakes/replies.ts'
+import { chunk, event, framed, reply, streamHead } from './fakes/replies.ts'
 import { provider, startService, type ServiceUnderTest } from './harness.ts'
 
 const nanoPerUsd = 1e9
@@ -186,14 +186,45 @@ describe('with limits of money', () => {
   })
 
   test.each([
-    [{ ...everyone, usd: 1, hard: true }, 'limits[0].hard: found true'],
     [{ for: 'provider:fist', usd: 1, per: 'day' }, 'did you mean'],
+    [{ ...everyone, usd: 1, per: 'minute' }, 'limits[0].per: found'],
   ])('a limit that cannot be kept is a fault, and the others stay in force: %j', async (limit, fault) => {
     await service.write('access.json', access(limit))
     await until(() => service.output.includes(fault))
     expect((await ask('none')).status).toBe(200)
   })
 })
+
+test('a hard budget lowers what is asked for, and ends a stream that goes on', async () => {
+  let asked: unknown
+  const endless: Script = async ({ hit, write }) => {
+    asked = JSON.parse(new TextDecoder().decode(hit.body))
+    await write(streamHead)
+    for (let count = 0; count < 20_000; count += 1) await write(framed(event(chunk({ content: 'abcd' }))))
+  }
+  const models = [{ name: 'm', price: { input: 0, output: 10 } }]
+  const usd = 0.02
+  await using service = await startService(
+    { providers: [{ ...provider('a', upstreamOf(endless)), models }] },
+    { files: { 'access.json': access({ for: 'everyone', usd, per: 'total', hard: true }) } },
+  )
+  const answer = await chat(service.url, question({ stream: true, max_tokens: 100_000 }))
+  // 2,000 tokens, of which a quarter is the margin.
+  expect(asked).toMatchObject({ max_tokens: 1_600 })
+  expect(answer.headers.get('x-svc-trail')).toMatch(/^a;status=200;max_tokens=1600;ms=/)
+  expect(
+    pick(
+      parseJson(answer.events.findLast(({ data }) => data.includes('finish_reason":"'))?.data ?? ''),
+      'choices',
+      0,
+      'finish_reason',
+    ),
+  ).toBe('length')
+  expect(answer.content.length / 4).toBeLessThanOrEqual(2_001)
+  expect(answer.events.at(-1)?.data).toBe('[DONE]')
+  await until(() => service.output.includes('"ended_at_limit":true'))
+  expect(codeOf(await chat(service.url, question({ max_tokens: 100 })))).toBe('429 insufficient_quota')
+}, 20_000)
 
 describe('complaint: budgets overshot by concurrency', () => {
   test.each([

@@ -159,7 +159,6 @@ test('complaint: settings without effect › limits that cannot count are faults
       access({ for: 'each person', requests: 1 }),
       /limits\[0\]\.for: found "each person", allowed: limits of people only with/,
     ],
-    [access({ for: 'everyone', usd: 1, per: 'day', hard: true }), /limits\[0\]\.hard: found true/],
     ['{"limit":[]}', /access\.json:1:2: limit: found an unknown field.*did you mean "limits"/],
     ['{', /access\.json:1:/],
   ] as const)

@@ -41,7 +41,7 @@ interface Parts {
 }
 
 function missingFor(
-  { subject, usd, place }: AccessLimit | (ContentRule & { readonly usd?: never }),
+  { subject, place }: AccessLimit | ContentRule,
   { hasKeys, hasSignIn, providers }: Parts,
 ): Missing | undefined {
   const fault = (allowed: string): Missing => ({
@@ -49,10 +49,6 @@ function missingFor(
     found: JSON.stringify(subjectText(subject)),
     allowed,
   })
-  if (usd?.isHard === true) {
-    const allowed = 'false, or nothing: this version cannot end streams at a limit of money'
-    return { field: `${place}.hard`, found: 'true', allowed }
-  }
   const what = place.startsWith('content') ? 'content' : 'limits'
   switch (subject.kind) {
     case 'key':

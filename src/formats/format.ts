@@ -49,6 +49,8 @@ export interface Format {
   readonly isPromptOnly?: true
   /** The most that a request may make a provider do, for limits of money. */
   demand(ask: Ask): Demand
+  /** Limits the tokens of one answer, for hard limits of money. Absent: requests cannot state a limit. */
+  limitAnswer?(ask: Ask, tokens: number): Ask
   /** Limit of a request in bytes, if it is lower than that of the configuration. */
   readonly requestBytesMax?: number
   /** Limit of a whole answer of a provider in bytes. Absent: {@link answerBytesDefault}. */

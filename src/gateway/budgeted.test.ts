@@ -16,11 +16,14 @@ import {
   cutFailure,
   fakeProvider,
   fakeStream,
+  partJson,
   parts,
+  partsText,
   readAll,
   requestOf,
   silentStream,
   wholeReply,
+  type FakeProvider,
   type FakeProviderOptions,
 } from './testing.ts'
 
@@ -46,7 +49,7 @@ function priced(
   answers: readonly (Reply | Error | AnswerService)[],
   input = 1,
   options?: FakeProviderOptions,
-): Provider {
+): FakeProvider {
   const provider = fakeProvider(id, answers, options)
   const costOf = costFunction({ price: { input, output: 10 * input }, source: 'config' }, false)
   return { ...provider, candidate: (model) => ({ ...provider.candidate(model), costOf }) }
@@ -273,6 +276,59 @@ describe('a budget without room', () => {
     const { error } = reply.kind === 'stream' ? await readAll(reply) : {}
     expect(error).toMatchObject({ status: 502 })
     expect(await spent()).toBe(0)
+  })
+})
+
+describe('a hard limit of money', () => {
+  const hard = (usd: number) => {
+    const nanoUsd = Math.round(usd * 1e9)
+    return policy(usd, { usd: { nanoUsd, per: 'total', isHard: true } })
+  }
+  /** USD that pay for the prompt of a request, and a quarter more than these tokens of an answer. */
+  const costing = (request: ReturnType<typeof requestOf>, tokens: number) =>
+    (Math.ceil(request.body.length / 1.4) * 1_000 + tokens * 1.25 * 10_000) / 1e9
+  const limitIn = (request: { readonly body: Uint8Array } | undefined) => {
+    const { max_tokens, max_completion_tokens } = partJson({ data: request?.body ?? new Uint8Array() })
+    return max_tokens ?? max_completion_tokens
+  }
+
+  async function limitOf(request: ReturnType<typeof requestOf>, usd: number) {
+    const provider = priced('a', [wholeReply('hello')])
+    const call = callOf()
+    const { answer, spent } = subject([provider], hard(usd))
+    const failure = await answer(request, call).then(
+      () => undefined,
+      (error: { readonly status?: number }) => error.status,
+    )
+    await spent()
+    return failure ?? [limitIn(provider.requests[0]), call.trail[0]?.answerTokensMax]
+  }
+
+  test('lowers the tokens of an answer to what is left, and refuses what is left for 15 or fewer', async () => {
+    const stated = requestOf({ max_tokens: 1_000 })
+    expect(await limitOf(stated, 1)).toEqual([1_000, undefined])
+    expect(await limitOf(stated, costing(stated, 300))).toEqual([300, 300])
+    expect(await limitOf(stated, costing(stated, 15))).toBe(429)
+    const unstated = requestOf()
+    expect(await limitOf(unstated, 1)).toEqual([16_384, 16_384])
+    expect(await limitOf(unstated, costing(unstated, 300))).toEqual([300, 300])
+    // Each of two answers gets a half.
+    const two = requestOf({ n: 2, max_completion_tokens: 1_000 })
+    expect(await limitOf(two, costing(two, 300))).toEqual([150, 150])
+  })
+
+  test('ends a stream whose provider does not obey, and is not exceeded', async () => {
+    const request = requestOf({ max_tokens: 1_000, stream: true })
+    const endless = Array.from({ length: 5_000 }, () => text('abcd'))
+    const call = callOf()
+    const usd = costing(request, 100)
+    const { answer, spent } = subject([priced('a', [fakeStream(role(), ...endless)])], hard(usd))
+    const { reply } = await answer(request, call)
+    const read = reply.kind === 'stream' ? await readAll(reply) : { parts: [] }
+    expect(read.parts.at(-1)?.finishReason ?? read.parts.at(-2)?.finishReason).toBe('length')
+    expect(partsText(read.parts).length / 4).toBeLessThanOrEqual(126)
+    expect(await spent()).toBeLessThanOrEqual(usd * 1e9)
+    expect(call.trail).toMatchObject([{ answerTokensMax: 100, isEndedAtLimit: true }])
   })
 })
 

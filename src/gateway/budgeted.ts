@@ -10,7 +10,8 @@ import { BudgetRefusal, type Budgets } from '../limits/budgets/budgets.ts'
 import type { CallerIdentity } from '../limits/named-limits.ts'
 import { mayHaveWorked, UpstreamFailure } from '../service/failure.ts'
 import type { Call } from '../service/service.ts'
-import type { Trail } from '../service/trail.ts'
+import type { Attempt, Trail } from '../service/trail.ts'
+import { endedAtHold } from './end-at-hold.ts'
 import type { Booking } from './gateway-call.ts'
 import type { ModelCandidate } from './provider.ts'
 
@@ -59,9 +60,10 @@ async function answerWithin(
   else booking.addHold(hold)
   const { trail } = call
   const from = trail.length
+  const sent = limitedTo(ask, hold.answerTokensMax)
   let reply: Reply
   try {
-    reply = await candidate.answer(ask, call)
+    reply = await candidate.answer(sent, call)
   } catch (error) {
     // Without a failure of the provider the caller has left, and the provider may go on.
     const { nanoUsd } = hold.fail(!(error instanceof UpstreamFailure) || mayHaveWorked(error))
@@ -71,7 +73,37 @@ async function answerWithin(
   const wholeBytes =
     reply.kind === 'stream' ? undefined : formats[ask.format].isPromptOnly ? 0 : wholeAnswerBytes(reply.body)
   settleAtEnd(reply, hold, { name, trail, from, booking, wholeBytes })
-  return reply.kind === 'stream' ? counted(reply, hold) : reply
+  if (sent !== ask) markLast(trail, from, { answerTokensMax: hold.answerTokensMax })
+  return reply.kind === 'stream' ? streamWithin(reply, hold, { ask: sent, trail, from }) : reply
+}
+
+const endedAtLimit = { isEndedAtLimit: true } as const
+
+/** The stream, which is counted, and ended at a hard limit. Only then the request stays in memory. */
+function streamWithin(reply: StreamReply, hold: AttemptHold, attempt: HeldAttempt): StreamReply {
+  return (hold.isHard ? endedStream(reply, hold, attempt) : undefined) ?? counted(reply, hold)
+}
+
+interface HeldAttempt extends Pick<AttemptNotes, 'trail' | 'from'> {
+  readonly ask: Ask
+}
+
+function endedStream(
+  reply: StreamReply,
+  hold: AttemptHold,
+  { ask, trail, from }: HeldAttempt,
+): StreamReply | undefined {
+  return endedAtHold(reply, hold, ask, () => markLast(trail, from, endedAtLimit))
+}
+
+function limitedTo(ask: Ask, tokens: number | undefined): Ask {
+  return (tokens === undefined ? undefined : formats[ask.format].limitAnswer?.(ask, tokens)) ?? ask
+}
+
+/** Notes facts about the last attempt at a provider in the trail. @param from the number of attempts before */
+function markLast(trail: Trail, from: number, facts: Partial<Attempt>): void {
+  const last = trail.length > from ? trail.at(-1) : undefined
+  if (last !== undefined) trail[trail.length - 1] = { ...last, ...facts }
 }
 
 interface AttemptNotes {

@@ -100,6 +100,10 @@ export interface RecordedAttempt {
   readonly tokens?: Pick<Usage, 'promptTokens' | 'completionTokens'> | undefined
   /** What limits of money booked for an attempt without an answer that may have been billed, in nano-USD. */
   readonly bookedNanoUsd?: number | undefined
+  /** Most tokens of the answer, to which a hard limit of money lowered the request. */
+  readonly answerTokensMax?: number | undefined
+  /** The stream was ended at what a hard limit of money had left. */
+  readonly isEndedAtLimit?: boolean | undefined
   /** Cost of these tokens at the attempt's provider; absent when it is not known. */
   readonly cost?: Cost | undefined
   readonly ms: number

@@ -65,13 +65,16 @@ function jsonUsage({ usage, cost }: RequestRecord): string {
   return cost === undefined ? text : `${text},"cost_usd":${number(usdOf(cost.nanoUsd))}`
 }
 
-function jsonAttempt({ name, status, failure, ambiguous, tokens, ms }: RecordedAttempt): string {
+function jsonAttempt(attempt: RecordedAttempt): string {
+  const { name, status, failure, ambiguous, tokens, answerTokensMax, isEndedAtLimit, ms } = attempt
   let text = `{"provider":${jsonString(name, wordMax)}`
   if (status !== undefined) text += `,"status":${number(status)}`
   if (failure !== undefined) text += `,"class":${jsonString(failure, wordMax)}`
   if (ambiguous === true) text += ',"ambiguous":true'
   if (tokens?.promptTokens !== undefined) text += `,"prompt_tokens":${number(tokens.promptTokens)}`
   if (tokens?.completionTokens !== undefined) text += `,"completion_tokens":${number(tokens.completionTokens)}`
+  if (answerTokensMax !== undefined) text += `,"max_tokens":${number(answerTokensMax)}`
+  if (isEndedAtLimit === true) text += ',"ended_at_limit":true'
   return `${text},"ms":${milliseconds(ms)}}`
 }
 

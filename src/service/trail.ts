@@ -18,6 +18,10 @@ export interface Attempt {
   readonly tokens?: Tokens | undefined
   /** What limits of money booked for an attempt without an answer that may have been billed, in nano-USD. */
   readonly bookedNanoUsd?: number
+  /** Most tokens of the answer, to which a hard limit of money lowered the request. */
+  readonly answerTokensMax?: number | undefined
+  /** The stream was ended at what a hard limit of money had left. */
+  readonly isEndedAtLimit?: true
 }
 
 /** Tokens of a request and of its answer. */
@@ -36,8 +40,9 @@ export function formatTrail(trail: readonly Attempt[]): string {
   return text
 }
 
-function formatAttempt({ name, status, failure, ms, ambiguous }: Attempt): string {
+function formatAttempt({ name, status, failure, ms, ambiguous, answerTokensMax }: Attempt): string {
   const statusText = status === undefined ? '' : `;status=${status}`
   const classText = failure === undefined ? '' : `;class=${failure}`
-  return `${name}${statusText}${classText}${ambiguous === true ? ';ambiguous' : ''};ms=${Math.round(ms)}`
+  const limitText = answerTokensMax === undefined ? '' : `;max_tokens=${answerTokensMax}`
+  return `${name}${statusText}${classText}${ambiguous === true ? ';ambiguous' : ''}${limitText};ms=${Math.round(ms)}`
 }

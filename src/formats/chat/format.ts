@@ -1,5 +1,6 @@
 import { doneEvent, formatEvent, formatEvents, type ServerSentEvent } from '../../bytes/event-stream.ts'
 import { encode } from '../../bytes/text.ts'
+import { answerLimiter } from '../answer-limit.ts'
 import { demandReader } from '../demand.ts'
 import { promptSizeReader } from '../estimate-tokens.ts'
 import type { AnsweredError, Format, PartReader, PassThroughTarget, StreamFormat, Talk } from '../format.ts'
@@ -38,6 +39,7 @@ export const chat: Format & { readonly stream: StreamFormat; readonly talk: Talk
   checkLarge: parseLargeChatRequest,
   promptSize,
   demand,
+  limitAnswer: answerLimiter({ names: ['max_completion_tokens', 'max_tokens'] }),
   withoutReasoning: chatWithoutReasoning,
   needsSameModel: false,
   errorBody: (error) => JSON.stringify(error),

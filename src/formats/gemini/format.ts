@@ -1,4 +1,5 @@
 import { formatEvents } from '../../bytes/event-stream.ts'
+import { answerLimiter } from '../answer-limit.ts'
 import { appendMessage } from '../append-message.ts'
 import type { Ask } from '../ask.ts'
 import { parseChecked } from '../chat/read-event.ts'
@@ -48,6 +49,10 @@ export const geminiOfCallers: Format & { readonly stream: StreamFormat; readonly
   checkLarge: (body, pause, envelope) => checkLargeBody(body, check(envelope), pause),
   promptSize,
   demand,
+  limitAnswer: answerLimiter({
+    names: ['maxOutputTokens', 'max_output_tokens'],
+    within: ['generationConfig', 'generation_config'],
+  }),
   withoutReasoning(request: GeminiRequest) {
     const body = geminiWithoutReasoning(request)
     return body && checkBody(body, check(envelopeOf(request)))

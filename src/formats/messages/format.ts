@@ -1,5 +1,6 @@
 import { formatEvents } from '../../bytes/event-stream.ts'
 import { encode } from '../../bytes/text.ts'
+import { answerLimiter } from '../answer-limit.ts'
 import { appendMessage } from '../append-message.ts'
 import type { Ask } from '../ask.ts'
 import { parseChecked } from '../chat/read-event.ts'
@@ -34,6 +35,7 @@ export const messagesOfCallers: Format & { readonly stream: StreamFormat; readon
   checkLarge: (body, pause, envelope) => checkLargeBody(body, checkOf(envelope), pause),
   promptSize,
   demand,
+  limitAnswer: answerLimiter({ names: ['max_tokens'] }),
   withoutReasoning: (request: MessagesRequest) => messagesWithoutReasoning(request, 'all'),
   needsSameModel: false,
   clientHeader: 'anthropic-version',

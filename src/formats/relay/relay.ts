@@ -1,6 +1,7 @@
 import { formatEvent, formatEvents } from '../../bytes/event-stream.ts'
 import { runInSlices, runThrough, sliceBytes } from '../../bytes/pace.ts'
 import { encode } from '../../bytes/text.ts'
+import { answerLimiter } from '../answer-limit.ts'
 import type { RelayName } from '../ask.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
 import { demandOfForm, demandReader } from '../demand.ts'
@@ -14,6 +15,8 @@ import { formCheck } from './form-request.ts'
 import { jsonCheck } from './json-request.ts'
 import { withModel, type RelayRequest } from './request.ts'
 import { relayEndpoints } from './table.ts'
+
+const limitCompletion = answerLimiter({ names: ['max_tokens'] })
 
 /** The formats of the relayed endpoints. */
 export const relays: Readonly<Record<RelayName, Format>> = {
@@ -41,7 +44,7 @@ function relay(name: RelayName): Format {
     ...checksOf(name, endpoint),
     isOptional: true,
     demand: request.kind === 'form' ? demandOfForm : demandReader(demand ?? { answerTokens: [], answers: ['n'] }),
-    ...(isText === undefined ? {} : { promptSize: promptSizeReader() }),
+    ...(isText === undefined ? {} : { promptSize: promptSizeReader(), limitAnswer: limitCompletion }),
     unserved: (model) =>
       new WireError(501, 'api_error', 'not_supported', `No provider of the model '${model}' serves ${path}`, {
         headers: { 'x-should-retry': 'false' },

@@ -1,4 +1,5 @@
 import { utf8 } from '../../bytes/text.ts'
+import { answerLimiter } from '../answer-limit.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
 import { demandReader } from '../demand.ts'
 import { promptSizeReader } from '../estimate-tokens.ts'
@@ -29,6 +30,7 @@ export const responses: Format & { readonly stream: StreamFormat; readonly talk:
   checkLarge: (body, pause) => checkLargeBody(body, read, pause),
   promptSize,
   demand,
+  limitAnswer: answerLimiter({ names: ['max_output_tokens'] }),
   withoutReasoning: (request: ResponsesRequest) => responsesWithoutReasoning(request, 'all'),
   needsSameModel: false,
   errorBody(error) {

@@ -17,7 +17,18 @@ export interface BookedCost {
 
 /** Money that is held for one attempt. It ends on every path, by `end` or `fail`. */
 export interface AttemptHold {
-  /** Counts parts of a stream. A stream that outgrows its hold raises it by a quarter of its tokens. */
+  /** Of a hard limit: most tokens of one answer that the hold pays for. Undefined: the request need not change. */
+  readonly answerTokensMax: number | undefined
+  /** Of a hard limit: the stream has outgrown its hold, and must end. */
+  readonly isUsedUp: boolean
+  /** A hard limit counts the attempt. */
+  readonly isHard: boolean
+  /** What a stream has used so far, estimated where its provider has not counted it. */
+  estimatedUsage(): Usage
+  /**
+   * Counts parts of a stream. A stream that outgrows its hold raises it by a quarter of its tokens; one with a hard
+   * limit is used up then, or when its provider has counted more tokens than the hold pays for.
+   */
   count(parts: readonly Part[]): void
   /**
    * The answer is over: complete, cut or cancelled.
@@ -48,6 +59,8 @@ export interface AttemptHoldOptions {
   readonly promptTokens: number
   /** Likely bytes of an answer for a token. */
   readonly bytesPerToken: number
+  /** Of a hard limit. Absent: there is none. */
+  readonly hard?: { readonly answerTokensMax: number | undefined }
 }
 
 const growth = 1.25
@@ -62,14 +75,19 @@ class OpenAttempt implements AttemptHold, OpenHold {
   nanoUsd: number
   #bytes = 0
   #isFinished = false
+  readonly #tokensHeld: number
   /** Above these the hold is raised. */
   #bytesHeld: number
   #booked: BookedCost | undefined
   #isRecorded = false
+  /** The last counts of the provider. */
+  #usage: Usage | undefined
+  isUsedUp = false
 
   constructor(options: AttemptHoldOptions) {
     this.#options = options
-    this.#bytesHeld = options.bytesPerToken * coveredTokens(options)
+    this.#tokensHeld = coveredTokens(options)
+    this.#bytesHeld = options.bytesPerToken * this.#tokensHeld
     this.nanoUsd = options.estimate.nanoUsd
     options.openHolds.add(this)
   }
@@ -78,12 +96,34 @@ class OpenAttempt implements AttemptHold, OpenHold {
     return this.#options.place
   }
 
+  get isHard(): boolean {
+    return this.#options.hard !== undefined
+  }
+
+  get answerTokensMax(): number | undefined {
+    return this.#options.hard?.answerTokensMax
+  }
+
   count(parts: readonly Part[]): void {
     for (const part of parts) {
       this.#bytes += answerBytes(part)
       if (part.finishReason !== undefined) this.#isFinished = true
+      this.#usage = part.usage ?? this.#usage
     }
-    if (this.#bytes > this.#bytesHeld) this.#raise()
+    if (this.#options.hard !== undefined && !this.isUsedUp) this.isUsedUp = this.#isBeyond()
+    if (this.#bytes > this.#bytesHeld && (this.#options.hard === undefined || this.isUsedUp)) this.#raise()
+  }
+
+  #isBeyond(): boolean {
+    return this.#bytes > this.#bytesHeld || (this.#usage?.completionTokens ?? 0) > this.#tokensHeld
+  }
+
+  estimatedUsage(): Usage {
+    const { promptTokens, bytesPerToken } = this.#options
+    const answer = { usage: this.#usage, isCut: true }
+    const tokens = { prompt: promptTokens, answer: Math.ceil(this.#bytes / bytesPerToken) }
+    const none = { promptTokens: undefined, completionTokens: undefined, totalTokens: undefined }
+    return estimatedUsage(answer, tokens) ?? none
   }
 
   #raise(): void {
@@ -131,7 +171,7 @@ class OpenAttempt implements AttemptHold, OpenHold {
 }
 
 /** The tokens of an answer that an amount pays for. A short hold pays for fewer than the estimate has. */
-function coveredTokens({ amount, estimate }: AttemptHoldOptions): number {
+export function coveredTokens({ amount, estimate }: Pick<AttemptHoldOptions, 'amount' | 'estimate'>): number {
   const { nanoUsd, answerTokens } = estimate
   if (amount >= nanoUsd) return answerTokens
   const prompt = estimate.costWith(0)

@@ -2,8 +2,7 @@ import type { Demand } from '../../formats/demand.ts'
 import type { Usage } from '../../formats/usage.ts'
 import type { CostOf } from '../../prices/cost.ts'
 
-/** Tokens of an answer for which neither the request nor the model states a limit. */
-const assumedOutput = 4_096
+const assumedOutputDefault = 4_096
 /** Most tokens of an answer of a model whose limit is not known: requests may ask for any number. */
 const plausibleOutput = 131_072
 /** Larger counts would be taken for faults. */
@@ -16,6 +15,10 @@ export interface EstimatedModel {
   readonly maxOutput: number | undefined
   /** Bytes of text for a token; at least these, for nearly all texts. */
   readonly bytesPerToken: number
+  /** Tokens of an answer for which neither the request nor the model states a limit. Default 4,096. */
+  readonly assumedOutput?: number
+  /** Times the tokens of the answers: more are held than the request may take. Default 1. */
+  readonly margin?: number
 }
 
 /** Estimated cost of an attempt. */
@@ -40,11 +43,14 @@ export interface Estimate {
  * An answer without a stated limit is taken to have 4,096 tokens at most, or fewer where the model allows fewer. Where
  * the limit of the model is not known, it is taken to be 131,072.
  */
-export function estimateOf(demand: Demand, { costOf, maxOutput, bytesPerToken }: EstimatedModel): Estimate | undefined {
+export function estimateOf(
+  demand: Demand,
+  { costOf, maxOutput, bytesPerToken, assumedOutput = assumedOutputDefault, margin = 1 }: EstimatedModel,
+): Estimate | undefined {
   if (costOf === undefined) return undefined
   const promptTokens = Math.min(countMax, Math.ceil(demand.textBytes / bytesPerToken) + demand.mediaTokens)
   const most = Math.min(demand.answerTokens ?? assumedOutput, maxOutput ?? plausibleOutput)
-  const answerTokens = Math.min(countMax, most * demand.answers)
+  const answerTokens = Math.min(countMax, Math.ceil(most * demand.answers * margin))
   const costWith = (tokens: number): number | undefined => dearest(costOf, demand, promptTokens, tokens)
   const nanoUsd = costWith(answerTokens)
   if (nanoUsd === undefined) return undefined

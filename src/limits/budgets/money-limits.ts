@@ -1,3 +1,4 @@
+import type { Ask } from '../../formats/ask.ts'
 import type { Demand } from '../../formats/demand.ts'
 import { WireError } from '../../formats/error.ts'
 import { usualTokens } from '../../formats/estimate-tokens.ts'
@@ -5,7 +6,7 @@ import { formats } from '../../formats/format-list.ts'
 import { sizeKey, type LearnedSizes } from '../../prices/token-sizes.ts'
 import { openPolicy, subjectText, type AccessLimit, type AccessPolicy, type MoneyPeriod } from '../access-policy.ts'
 import { callerPerson, type CallerIdentity } from '../named-limits.ts'
-import { attemptHold } from './attempt-hold.ts'
+import { attemptHold, coveredTokens } from './attempt-hold.ts'
 import type { BudgetAuthority, BudgetDecision } from './budget-authority.ts'
 import { BudgetRefusal, type BudgetedAttempt, type Budgets, type HoldAnswer } from './budgets.ts'
 import { estimateOf, type Estimate } from './estimate.ts'
@@ -56,12 +57,13 @@ export interface MoneyLimitsOptions {
 export function moneyLimits({ authority, now, tokenSizes: sizes, openHolds }: MoneyLimitsOptions): MoneyLimits {
   let plan: BudgetPlan = budgetPlan(openPolicy, now())
 
-  function estimate(attempt: BudgetedAttempt, demand: Demand): Estimate | undefined {
+  function estimate(attempt: BudgetedAttempt, demand: Demand, isHard: boolean): Estimate | undefined {
     const { costOf, maxOutput } = attempt
     return estimateOf(demand, {
       costOf,
       maxOutput,
       bytesPerToken: sizes.prompts.least(sizeKey(attempt)),
+      ...(isHard ? { assumedOutput: hardOutput, margin: hardMargin } : {}),
     })
   }
 
@@ -70,21 +72,23 @@ export function moneyLimits({ authority, now, tokenSizes: sizes, openHolds }: Mo
     const budgets = plan.counting(caller, { provider, models: namesOf(ask.model, [model, ...listedNames]) }, now())
     if (budgets.length === 0) return undefined
     const demand = formats[ask.format].demand(ask)
-    const estimated = estimate(attempt, demand)
+    const hardest = budgets.find(({ limit }) => limit.usd.isHard)
+    const estimated = estimate(attempt, demand, hardest !== undefined)
     if (estimated === undefined) return unpriced(attempt)
     const begin = (answer: BudgetDecision): HoldAnswer => {
       const by = answer.kind === 'refused' ? budgets[answer.by] : undefined
       if (answer.kind === 'refused') return exhausted(by, plan.timeZone)
-      return begun(attempt, { demand, estimated, answer })
+      if (hardest === undefined) return begun(attempt, { demand, estimated, answer })
+      const held = hardHold(ask, { demand, estimated, amount: answer.amount })
+      if (held !== undefined) return begun(attempt, { demand, estimated, answer, hard: held })
+      authority.settle(answer.hold, 0)
+      return exhausted(hardest, plan.timeZone)
     }
     const answer = authority.admit(budgets, estimated.nanoUsd)
     return answer instanceof Promise ? answer.then(begin, storeAway) : begin(answer)
   }
 
-  function begun(
-    attempt: BudgetedAttempt,
-    { demand, estimated, answer }: { demand: Demand; estimated: Estimate; answer: BudgetDecision & { kind: 'held' } },
-  ): HoldAnswer {
+  function begun(attempt: BudgetedAttempt, { demand, estimated, answer, hard }: BegunAttempt): HoldAnswer {
     const { ask, caller, provider, model, listedAs = model, costOf = () => undefined } = attempt
     const { user, userId } = callerPerson(caller)
     const key = sizeKey({ provider, model })
@@ -101,6 +105,7 @@ export function moneyLimits({ authority, now, tokenSizes: sizes, openHolds }: Mo
       costOf,
       promptTokens: prompt === undefined ? Math.ceil(bytes / usual) + mediaTokens : usualTokens(prompt, usual),
       bytesPerToken: sizes.answers.usual(key),
+      ...(hard === undefined ? {} : { hard }),
     })
   }
 
@@ -122,6 +127,40 @@ export function moneyLimits({ authority, now, tokenSizes: sizes, openHolds }: Mo
       return budgets.map((budget, index) => reportOf(budget, uses[index]))
     },
   }
+}
+
+interface BegunAttempt {
+  readonly demand: Demand
+  readonly estimated: Estimate
+  readonly answer: BudgetDecision & { readonly kind: 'held' }
+  readonly hard?: HardHold
+}
+
+type HardHold = { readonly answerTokensMax: number | undefined }
+
+/** Under a hard limit, tokens of an answer for which neither the request nor the model states a limit. */
+const hardOutput = 16_384
+/**
+ * Under a hard limit, the tokens that are held for each that an answer may have: its text is measured in bytes, and may
+ * have fewer of them for a token than usual.
+ */
+const hardMargin = 1.25
+/** Fewest tokens of an answer that are worth a request: some providers refuse lower limits. */
+const hardOutputMin = 16
+
+/** What a hold under a hard limit pays for; `undefined`: too little, so that it must be given up. */
+function hardHold(
+  ask: Ask,
+  { demand, estimated, amount }: { readonly demand: Demand; readonly estimated: Estimate; readonly amount: number },
+): HardHold | undefined {
+  const isShort = amount < estimated.nanoUsd
+  const isStated = demand.answerTokens !== undefined
+  if (!isShort && (isStated || estimated.nanoUsd === 0)) return { answerTokensMax: undefined }
+  const isLimitable = formats[ask.format].limitAnswer !== undefined
+  if (!isLimitable) return isShort ? undefined : { answerTokensMax: undefined }
+  const tokens = Math.floor(coveredTokens({ amount, estimate: estimated }) / demand.answers / hardMargin)
+  if (tokens < (isShort ? hardOutputMin : 1)) return undefined
+  return { answerTokensMax: tokens }
 }
 
 function reportOf(
