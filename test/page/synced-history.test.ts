@@ -69,7 +69,7 @@ describeInChromium('conversations of a person at the service', () => {
     await tab.press('Delete')
     await shows(other, 'Zitronenfalter', false)
     expect(await complaintsOf(tab)).toEqual([])
-  }, 60_000)
+  }, 120_000)
 
   test('wait in the browser while the service cannot store them, which it says, and are sent later', async () => {
     await enter()
@@ -83,7 +83,7 @@ describeInChromium('conversations of a person at the service', () => {
     await browser.admit('**/api/history**')
     await shows(tab, 'not at the service yet', false)
     await shows(other, 'Written without the service')
-  }, 60_000)
+  }, 120_000)
 
   test('from before stay in the browser until they are uploaded, and a sign-out removes the copy', async () => {
     const entries = { providers: [provider('a', rig.upstream.url)] }
@@ -121,5 +121,5 @@ describeInChromium('conversations of a person at the service', () => {
     await enter()
     await shows(tab, 'Asked before the switch')
     expect(await complaintsOf(tab)).toEqual([])
-  }, 90_000)
+  }, 120_000)
 })
