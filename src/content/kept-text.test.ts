@@ -174,7 +174,11 @@ describe('an answer', () => {
         ],
       }),
     ).toBe('[reasoning]\nHm.\n\n[calls]\n[call look] {}\n')
-    expect(streamed('a', { choices: [{ index: 1, delta: { content: 'b' } }] })).toBe('a\n\n[choice 2]\nb')
+    const second = (delta: object) => ({ choices: [{ index: 1, delta }] })
+    expect(
+      streamed('a', second({ reasoning: 'H' }), 'b', second({ reasoning: 'm.' }), second({ content: 'c' }), 'd'),
+    ).toBe('abd\n\n[choice 2]\n[reasoning]\nHm.\n\n[answer]\nc')
+    expect(streamed({ candidates: [{ index: 2, content: { parts: [{ text: 'a' }] } }] })).toBe('[choice 3]\na')
   })
 
   test('in which events are hostile has the rest', () => {
@@ -206,6 +210,15 @@ describe('secrets', () => {
     expect(questionOf(`{"input":"${own.replace('s', '\\u0073')}","user":"${own}"}`)).toBe(
       '[input]\n[removed]\n\n[settings]\n{"user":"[removed]"}',
     )
+  })
+
+  test('in choices that take turns in a stream are removed', () => {
+    const second = (content: string) => bytesOf({ choices: [{ index: 1, delta: { content } }] })
+    const [start, end] = [own.slice(0, 20), own.slice(20)]
+    const pieces = [start, second(start), end, second(end)]
+    expect(textOf(kept({}, { kind: 'parts', pieces, isCut: false }).answer)).toBe('[removed]\n\n[choice 2]\n[removed]')
+    const cut = kept({}, { kind: 'parts', pieces: ['a'.repeat(9_000), second(start)], isCut: true })
+    expect([textOf(cut.answer), cut.answer.isCut]).toEqual(['a'.repeat(9_000 - 8 * 1024), true])
   })
 
   test('at the place where a text is cut leave no half behind', () => {

@@ -38,7 +38,7 @@ function textOf(answer: TakenAnswer | undefined): string {
     case 'whole':
       return answerText(answer.sent)
     case 'parts':
-      return streamedText(answer.pieces)
+      return streamedText(answer.pieces, answer.isCut)
     case 'media':
       return measuredMedia(answer.contentType, answer.length, answer.sha256)
     case undefined:

@@ -4,17 +4,32 @@ import { mediaText, textWithoutMedia } from './media-text.ts'
 import { callText } from './readable-text.ts'
 
 /**
- * The text of a stream. @param pieces new text of the first choice, and the JSON of events with other content, in their
- * order
+ * The text of a stream. Choices take turns in it: each is put together by itself, so that secrets in it are whole. Of a
+ * cut stream only the first choice is kept, since others may end with half of a secret as well.
+ *
+ * @param pieces new text of the first choice, and the JSON of events with other content, in their order
  */
-export function streamedText(pieces: readonly (string | Uint8Array)[]): string {
-  const text = labelledText()
-  for (const piece of pieces) {
-    if (typeof piece === 'string') text.add('', piece)
-    else addEvent(parsed(piece), text)
+export function streamedText(pieces: readonly (string | Uint8Array)[], isCut: boolean): string {
+  const first = labelledText()
+  const others = new Map<number, LabelledText>()
+
+  function choice(index: unknown): LabelledText {
+    if (!isFurther(index)) return first
+    const text = others.get(index) ?? labelledText()
+    others.set(index, text)
+    return text
   }
-  return text.whole()
+
+  for (const piece of pieces) {
+    if (typeof piece === 'string') first.add('', piece)
+    else addEvent(parsed(piece), choice)
+  }
+  const more = isCut ? [] : Array.from(others, ([index, text]) => `[choice ${index + 1}]\n${text.whole()}`)
+  return [first.whole(), ...more].filter((text) => text !== '').join('\n\n')
 }
+
+/** The text of a choice, the first one without an index. */
+type ChoiceText = (index?: unknown) => LabelledText
 
 interface LabelledText {
   /** Adds text behind what has the same label. Empty: the answer itself. */
@@ -46,9 +61,10 @@ function labelledText(): LabelledText {
 }
 
 /** Adds what an event of any format has beyond text of the first choice. */
-function addEvent(event: JsonObject, text: LabelledText): void {
-  for (const choice of recordsOf(event['choices'])) addChoice(choice, text)
-  for (const candidate of recordsOf(event['candidates'])) addCandidate(candidate, text)
+function addEvent(event: JsonObject, choice: ChoiceText): void {
+  for (const each of recordsOf(event['choices'])) addChoice(each, choice(each['index']))
+  for (const each of recordsOf(event['candidates'])) addCandidate(each, choice(each['index']))
+  const text = choice()
   const { delta, content_block: block, item, type } = event
   if (isRecord(block) && typeof block['name'] === 'string') text.call(block['name'])
   if (isRecord(item) && type === 'response.output_item.added' && typeof item['name'] === 'string')
@@ -59,6 +75,11 @@ function addEvent(event: JsonObject, text: LabelledText): void {
     if (typeof event[member] === 'string') text.add('media', `${mediaText(Buffer.from(event[member], 'base64'), '')}\n`)
 }
 
+/** Whether a choice is not the first one, whose text comes in pieces. */
+function isFurther(index: unknown): index is number {
+  return typeof index === 'number' && index > 0
+}
+
 function labelOf(type: string): string {
   if (type.includes('reasoning')) return 'reasoning'
   if (type.includes('call')) return 'call'
@@ -66,10 +87,9 @@ function labelOf(type: string): string {
 }
 
 function addChoice({ index, delta, text: plain }: JsonObject, text: LabelledText): void {
-  const label = typeof index === 'number' && index > 0 ? `choice ${index + 1}` : ''
-  if (typeof plain === 'string') text.add(label, plain)
+  if (typeof plain === 'string') text.add('', plain)
   if (!isRecord(delta)) return
-  if (label !== '' && typeof delta['content'] === 'string') text.add(label, delta['content'])
+  if (isFurther(index) && typeof delta['content'] === 'string') text.add('', delta['content'])
   addDelta(delta, text)
 }
 
@@ -89,13 +109,12 @@ function addDelta(delta: JsonObject, text: LabelledText): void {
 }
 
 function addCandidate({ index, content }: JsonObject, text: LabelledText): void {
-  const label = typeof index === 'number' && index > 0 ? `choice ${index + 1}` : ''
   for (const part of recordsOf(isRecord(content) ? content['parts'] : undefined)) {
     const { functionCall, inlineData } = part
     if (isRecord(functionCall)) text.add('calls', `${callText(functionCall)}\n`)
     if (isRecord(inlineData)) text.add('media', `${textWithoutMedia(String(inlineData['data'] ?? ''), 'data')}\n`)
-    if (typeof part['text'] === 'string' && (part['thought'] === true || label !== ''))
-      text.add(part['thought'] === true ? 'reasoning' : label, part['text'])
+    if (typeof part['text'] === 'string' && (part['thought'] === true || isFurther(index)))
+      text.add(part['thought'] === true ? 'reasoning' : '', part['text'])
   }
 }
 
