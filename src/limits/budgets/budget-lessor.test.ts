@@ -37,6 +37,8 @@ function processOf(lessors: BudgetLessors, clock: { readonly ms: number }) {
       },
     },
     clock: () => clock.ms,
+    // A machine that is busy with other work answers late.
+    answerMs: 60_000,
   })
   lessee = lessors.joined({
     async callBack(ids) {

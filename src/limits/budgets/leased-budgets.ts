@@ -61,6 +61,8 @@ class Lease {
   unused = 0
   /** What attempts under way hold. */
   open = 0
+  /** Attempts under way, also those that hold 0: while there are any, no other lease of this budget is made. */
+  attempts = 0
   /** Since the last report. */
   spent = 0
   /** The last reported {@link open}. */
@@ -153,7 +155,7 @@ export function leasedBudgets({
     const isChanged = spent !== 0 || returned !== 0 || open !== lease.reported
     lease.spent = 0
     lease.reported = open
-    if (lease.granted === undefined && open === 0) leases.delete(lease.id)
+    if (lease.granted === undefined && lease.attempts === 0) leases.delete(lease.id)
     return isChanged ? { spent, open, returned } : undefined
   }
 
@@ -163,7 +165,10 @@ export function leasedBudgets({
       const lease = leases.get(budget.id)
       if (lease?.covers(budget, estimate) === true) covering.push(lease)
     }
-    for (const lease of covering) take(lease, estimate)
+    for (const lease of covering) {
+      lease.attempts += 1
+      take(lease, estimate)
+    }
     return covering.length === budgets.length
       ? held({ leases: covering, amount: estimate, remote: undefined }, estimate)
       : ask(budgets, covering, estimate)
@@ -238,10 +243,10 @@ export function leasedBudgets({
   }
 
   function end(lease: Lease, amount: number, cost: number): void {
+    lease.attempts -= 1
     lease.open -= amount
     lease.unused += amount - cost
     lease.spent += cost
-    if (!leases.has(lease.id)) leases.set(lease.id, lease)
     changed(lease)
   }
 
