@@ -95,8 +95,8 @@ export async function startLedgerRig(scripts: readonly Script[], options: Ledger
   }
 }
 
-/** Waits until a claim is true. @throws after 10 s */
-export async function until(claim: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + 10_000; !(await claim()); await Bun.sleep(20))
+/** Waits until a claim is true. @throws after 20 s, or another time */
+export async function until(claim: () => boolean | Promise<boolean>, limitMs = 20_000): Promise<void> {
+  for (const end = performance.now() + limitMs; !(await claim()); await Bun.sleep(20))
     if (performance.now() > end) throw new Error('it never came true')
 }
