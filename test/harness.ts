@@ -194,6 +194,7 @@ async function spawnService(
         ...scrubbed(),
         SVC_HOME: home,
         SVC_DRAIN_WINDOW_MS: '0',
+        SVC_LATE_REFUSAL_MS: '0',
         ...(trusts === undefined ? {} : { NODE_EXTRA_CA_CERTS: authority }),
         ...environment,
       },

@@ -149,6 +149,43 @@ test('access.json written thousands of times under load: each request meets one 
   expect(seen.size).toBeGreaterThan(1)
 }, 30_000)
 
+test('a request waits for a slot, and has the headers of the IETF; many refusals come late', async () => {
+  const release = Promise.withResolvers<void>()
+  let hits = 0
+  const slow: Script = async (exchange) => {
+    if ((hits += 1) === 1) await release.promise
+    await good()(exchange)
+  }
+  const file = {
+    limits: [
+      { for: 'everyone', at_once: 1, wait_ms: 2_000 },
+      { for: 'everyone', requests: 3, per: 'day' },
+    ],
+    ietf_headers: true,
+  }
+  await using rig = await startRig([slow], {
+    files: { 'access.json': JSON.stringify(file) },
+    environment: { SVC_LATE_REFUSAL_MS: '400' },
+  })
+  const first = chat(rig.service.url, question())
+  await until(() => hits === 1)
+  const second = chat(rig.service.url, question())
+  await Bun.sleep(50)
+  release.resolve()
+  const [one, two] = await Promise.all([first, second])
+  expect([one.status, two.status]).toEqual([200, 200])
+  expect(two.headers.get('ratelimit-policy')).toBe('"requests";q=3;w=86400')
+  expect(two.headers.get('ratelimit')).toMatch(/^"requests";r=1;t=\d+$/)
+  expect((await chat(rig.service.url, question())).status).toBe(200)
+  // More than come back meanwhile, also on a slow machine: the last ones are beyond the rate.
+  const refused = Array.from({ length: 150 }, async () => {
+    const start = performance.now()
+    expect(codeOf(await chat(rig.service.url, question()))).toBe('429 rate_limit_exceeded')
+    return performance.now() - start
+  })
+  expect(Math.max(...(await Promise.all(refused)))).toBeGreaterThanOrEqual(395)
+}, 30_000)
+
 test('complaint: settings without effect › limits that cannot count are faults at the start', async () => {
   for (const [text, reason] of [
     [

@@ -16,6 +16,7 @@ import { openRequests, type OpenRequests } from '../http/entrance/open-requests.
 import { ownKeyRoute } from '../http/entrance/own-key.ts'
 import { extendedRouting } from '../http/extended-routing.ts'
 import { isLoopbackAddress } from '../http/host-names.ts'
+import { lateRefusals } from '../http/late-refusals.ts'
 import { answersApi } from '../http/page/answers-api.ts'
 import { keptAnswers } from '../http/page/kept-answers.ts'
 import type { Routing } from '../http/server.ts'
@@ -252,6 +253,7 @@ export async function serveHere(
     commonPaths: apiPaths,
     routing: routingInForce,
     isClosing,
+    refusalDelay: lateRefusals({ delayMs: timers.lateRefusalMs }),
     onInternalError: (error, id) => log.error('internal error', { id, ...errorFields(error) }),
   })
   process.on('SIGHUP', runtime.reload)

@@ -10,6 +10,7 @@ const defaults = {
   drainMs: 30_000,
   drainWindowMs: 1_000,
   livenessMs: 5_000,
+  lateRefusalMs: 1_000,
 }
 
 describe('the times of the service', () => {
@@ -26,6 +27,7 @@ describe('the times of the service', () => {
     ['SVC_DRAIN_MS', 'drainMs'],
     ['SVC_DRAIN_WINDOW_MS', 'drainWindowMs'],
     ['SVC_LIVENESS_MS', 'livenessMs'],
+    ['SVC_LATE_REFUSAL_MS', 'lateRefusalMs'],
   ]
   test.each(variables)('are changed by %s', (name, timer) => {
     expect(readTimers({ [name]: '1234' })).toEqual({ ...defaults, [timer]: 1234 })

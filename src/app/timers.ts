@@ -19,6 +19,8 @@ export interface ServeTimers {
   readonly drainWindowMs: number
   /** Between pings of a worker; one that misses four is killed. */
   readonly livenessMs: number
+  /** Delay of answers to a client that is refused too often; 0: none. */
+  readonly lateRefusalMs: number
 }
 
 /** A timer's variable, its value without it, and the least value. */
@@ -36,6 +38,7 @@ const variables: Readonly<Record<Exclude<keyof ServeTimers, 'heartbeatMs'>, Time
   drainMs: { name: 'SVC_DRAIN_MS', fallback: 30_000, min: 0 },
   drainWindowMs: { name: 'SVC_DRAIN_WINDOW_MS', fallback: 1_000, min: 0 },
   livenessMs: { name: 'SVC_LIVENESS_MS', fallback: 5_000, min: 100 },
+  lateRefusalMs: { name: 'SVC_LATE_REFUSAL_MS', fallback: 1_000, min: 0 },
 }
 
 type Variables = Readonly<Record<string, string | undefined>>
@@ -72,5 +75,6 @@ export function readTimers(environment: Variables): ServeTimers {
     drainMs: read(variables.drainMs),
     drainWindowMs: read(variables.drainWindowMs),
     livenessMs: read(variables.livenessMs),
+    lateRefusalMs: read(variables.lateRefusalMs),
   }
 }

@@ -1,4 +1,5 @@
 import type { Visitor } from '../extensions/extension.ts'
+import type { WireError } from '../formats/error.ts'
 import type { EventStreamBody } from './entrance/event-stream-body.ts'
 
 /** A client's request, with the state and the control of its connection that handlers need. */
@@ -20,6 +21,8 @@ export interface HandlerContext {
   readonly visitor?: Partial<Visitor> | undefined
   /** Aborts when the client has left. Absent: when its connection is closed. */
   readonly left?: AbortSignal
+  /** Called with an error of this service for a request that it refuses. Absent: refusals are not counted. */
+  readonly onRefusal?: (error: WireError) => void
   /** Takes over a stream, to be written elsewhere. Absent: it is written to the connection. */
   readonly keep?: (send: EventStreamBody['send']) => void
   /** Asks the current guards again. @throws errors of the guards */

@@ -1,5 +1,6 @@
 import type { Server } from 'bun'
 import type { Visitor } from '../extensions/extension.ts'
+import type { WireError } from '../formats/error.ts'
 import { requestId, type HandlerContext } from './handler-context.ts'
 import { passGuards, type Guard } from './pass-guards.ts'
 
@@ -11,6 +12,20 @@ const readSeconds = 255
 /** The part of `Bun.serve`'s server that a context uses. */
 export type ContextServer = Pick<Server<unknown>, 'requestIP' | 'timeout'>
 
+/** Codes of errors by which the service refuses a request, and that a loop of a broken program would get again. */
+const refusingCodes: ReadonlySet<string> = new Set([
+  'authentication_required',
+  'invalid_api_key',
+  'invalid_session',
+  'scope_missing',
+  'network_not_allowed',
+  'model_not_allowed',
+  'rate_limit_exceeded',
+  'concurrency_limit_exceeded',
+  'insufficient_quota',
+  'model_price_unknown',
+])
+
 /** The context of a request to a server of Bun. A class, since every request has one. */
 export class ServedContext implements HandlerContext {
   readonly request: Request
@@ -19,6 +34,8 @@ export class ServedContext implements HandlerContext {
   path = ''
   user: string | undefined
   visitor: Partial<Visitor> | undefined
+  /** The service itself has refused the request. */
+  isRefused = false
   readonly #server: ContextServer
   readonly #guards: () => readonly Guard[]
 
@@ -40,6 +57,10 @@ export class ServedContext implements HandlerContext {
 
   currentVisitor(): Promise<Partial<Visitor>> {
     return passGuards(this.#guards(), this)
+  }
+
+  onRefusal(error: WireError): void {
+    if (refusingCodes.has(error.code)) this.isRefused = true
   }
 
   keepOpen(): void {

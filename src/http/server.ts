@@ -30,6 +30,8 @@ export interface ServerOptions {
   readonly routing: () => Routing
   /** Whether connections are closed after their answer. */
   readonly isClosing: () => boolean
+  /** The delay of the answer to a client that is refused; `undefined`: none. */
+  readonly refusalDelay?: (client: string) => Promise<void> | undefined
   /** Called with an internal error outside a chat request. */
   readonly onInternalError: (error: unknown, id: string) => void
 }
@@ -51,6 +53,7 @@ export function startServer({
   commonPaths = [],
   routing,
   isClosing,
+  refusalDelay = () => undefined,
   onInternalError,
 }: ServerOptions): Server {
   const currentGuards = () => routing().guards
@@ -100,9 +103,11 @@ export function startServer({
       const { id } = context
       const wireError = asWireError(error, id)
       const format = now.router.formatOf(context.path, request.headers)
+      if (format !== undefined) context.onRefusal(wireError)
       response =
         format === undefined && wantsPage(request) ? errorPage(wireError, id) : errorResponse(wireError, id, { format })
     }
+    if (context.isRefused) await refusalDelay(clientOf(context))
     if (isClosing()) response.headers.set('connection', 'close')
     const origin = request.headers.get('origin')
     if (origin === null || !now.origins.allows(request) || now.router.formatOf(context.path) === undefined)
@@ -134,6 +139,13 @@ export function startServer({
     },
     stop: (now) => server.stop(now),
   }
+}
+
+/** A key by its line, a user by their name, all others by their address. */
+function clientOf(context: ServedContext): string {
+  const { visitor, user } = context
+  if (visitor?.key !== undefined) return `key ${visitor.key.line}`
+  return user === undefined ? `address ${context.address()}` : `user ${user}`
 }
 
 /** @throws {WireError} 403 when a key does not admit to a route */

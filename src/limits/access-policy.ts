@@ -10,6 +10,8 @@ export interface AccessPolicy {
   readonly ownKeys?: OwnKeys
   /** Whose content is kept. Absent: nobody's. */
   readonly content?: readonly ContentRule[]
+  /** Answers have the headers `RateLimit-Policy` and `RateLimit`, too. Default: false. */
+  readonly hasIetfHeaders?: boolean
 }
 
 /** One entry of `limits`. It has at least one amount. An amount of 0 allows nothing. */
@@ -23,6 +25,8 @@ export interface AccessLimit {
   readonly tokens?: RateAmount
   /** Requests at the same time. */
   readonly atOnce?: number
+  /** How long a request waits for a slot of `atOnce`, in milliseconds. Absent: it is refused at once. */
+  readonly waitMs?: number
   readonly usd?: MoneyAmount
 }
 

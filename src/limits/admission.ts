@@ -10,6 +10,10 @@ export interface CallerCounters {
   readonly tokens: readonly LimitCounter[]
   /** Counters of limits for some models. */
   readonly byModel: readonly ModelCounter[]
+  /** Counters of slots that a request waits for. */
+  readonly waited: readonly LimitCounter[]
+  /** As in `AccessPolicy`. */
+  readonly hasIetfHeaders: boolean
 }
 
 /** A counter, and the models that it counts. */
@@ -33,14 +37,33 @@ export class LimitAdmission {
   readonly #counters: CallerCounters
   readonly #takeAll: TakeAll
   readonly #clock: () => number
+  readonly #onFreed: (counter: LimitCounter) => void
   /** Taken after the body was read. */
   #late: readonly LimitClaim[] = []
   #hasEnded = false
 
-  constructor(counters: CallerCounters, takeAll: TakeAll, clock: () => number) {
+  /** @param onFreed called with the counters of slots that it gives back */
+  constructor(
+    counters: CallerCounters,
+    takeAll: TakeAll,
+    clock: () => number,
+    onFreed: (counter: LimitCounter) => void = () => undefined,
+  ) {
     this.#counters = counters
     this.#takeAll = takeAll
     this.#clock = clock
+    this.#onFreed = onFreed
+  }
+
+  /** Refuses a request without an attempt to take anything. Call it instead of {@link begin}. */
+  beginRefused(refused: Refused): this {
+    this.refused = refused
+    this.#hasEnded = true
+    return this
+  }
+
+  get hasIetfHeaders(): boolean {
+    return this.#counters.hasIetfHeaders
   }
 
   /** Takes what needs no body. Call it once, and {@link end} at the request's end. */
@@ -126,6 +149,7 @@ export class LimitAdmission {
     const now = this.#clock()
     for (const claim of this.#counters.early) endClaim(claim, undefined, now)
     for (const claim of this.#late) endClaim(claim, tokens, now)
+    for (const counter of this.#counters.waited) this.#onFreed(counter)
   }
 
   /** The counter with the least left, of limits that count this request. */

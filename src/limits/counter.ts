@@ -10,6 +10,8 @@ export interface CounterSpec {
   readonly most: number
   /** The period in milliseconds; 0 for `at_once`. */
   readonly perMs: number
+  /** Of `at_once`: how long a request waits for a slot, in milliseconds. Absent: it does not. */
+  readonly waitMs?: number
   /** As in access.json, such as `each person`. */
   readonly subject: string
   /** In words, such as `60 requests a minute for each person`. */

@@ -3,15 +3,18 @@ import { LimitAdmission, type CallerCounters } from './admission.ts'
 import { counterBook, type CounterBook } from './counter-book.ts'
 import type { CounterKind, LimitCounter } from './counter.ts'
 import { callerId, limitsNaming, type CallerIdentity, type NamedLimit } from './named-limits.ts'
+import { slotQueue } from './slot-queue.ts'
 import { takeAll, type TakeAll } from './take-all.ts'
 
 /** The active limits, from access.json. */
 export interface Limiter {
   /**
    * Takes a request's amounts from all limits that name its caller, or from none. `undefined`: no limit names the
-   * caller. A promise when another process decides.
+   * caller. A promise when another process decides, or while the request waits for a slot.
+   *
+   * @param signal aborts when the client has left. Absent: the request does not wait
    */
-  admit(caller: CallerIdentity): LimitAdmission | undefined | Promise<LimitAdmission>
+  admit(caller: CallerIdentity, signal?: AbortSignal): LimitAdmission | undefined | Promise<LimitAdmission>
   /** The state of all limits that name a caller, for this caller to see. */
   stateOf(caller: CallerIdentity): readonly LimitState[] | Promise<readonly LimitState[]>
   /** The state of these limits, for owners to see. */
@@ -63,6 +66,7 @@ export function limiter({
   refresh,
 }: LimiterOptions): Limiter {
   let policy = openPolicy
+  const queue = slotQueue()
   const callers = new Map<string | number, CallerCounters | undefined>()
 
   function countersOf(caller: CallerIdentity): CallerCounters | undefined {
@@ -83,13 +87,29 @@ export function limiter({
       early: ofAllModels.map((counter) => ({ counter, amount: counter.spec.kind === 'tokens' ? 0 : 1 })),
       tokens: ofAllModels.filter(({ spec }) => spec.kind === 'tokens'),
       byModel: all.flatMap(({ counter, models }) => (models === undefined ? [] : [{ counter, models }])),
+      waited: ofAllModels.filter(({ spec }) => spec.waitMs !== undefined),
+      hasIetfHeaders: policy.hasIetfHeaders === true,
     }
   }
 
   return {
-    admit(caller = anonymous) {
+    admit(caller = anonymous, signal) {
       const found = countersOf(caller)
-      return found === undefined ? undefined : new LimitAdmission(found, take, clock).begin()
+      if (found === undefined) return undefined
+      const attempt = () => new LimitAdmission(found, take, clock, queue.freed).begin()
+      if (signal === undefined || found.waited.length === 0) return attempt()
+      const refused = (counter: LimitCounter) => (): LimitAdmission =>
+        new LimitAdmission(found, take, clock).beginRefused({ counter, waitMs: counter.waitMs(1, clock()) || 1 })
+      const waitFor = (counter: LimitCounter) => queue.wait(counter, { attempt, refused: refused(counter), signal })
+      const ahead = found.waited.find(queue.isWaitedFor)
+      if (ahead !== undefined) return waitFor(ahead)
+      const orWait = (admission: LimitAdmission): LimitAdmission | Promise<LimitAdmission> => {
+        const full = admission.refused?.counter
+        return full !== undefined && found.waited.includes(full) ? waitFor(full) : admission
+      }
+      const first = attempt()
+      const decided = first instanceof Promise ? first.then(orWait) : orWait(first)
+      return decided
     },
     stateOf(caller) {
       const { early = [], byModel = [] } = countersOf(caller) ?? {}

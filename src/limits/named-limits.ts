@@ -110,7 +110,7 @@ function isMember(team: Team | undefined, caller: CallerIdentity): boolean {
 
 /** The limits of one entry for the callers that it counts together. @param counted as {@link countedFor} gives it */
 export function namedLimits(
-  { subject, models, requests, tokens, atOnce, place }: AccessLimit,
+  { subject, models, requests, tokens, atOnce, waitMs, place }: AccessLimit,
   counted: string,
 ): readonly NamedLimit[] {
   const folded = models?.map((name) => name.toLowerCase()).toSorted()
@@ -136,6 +136,7 @@ export function namedLimits(
       perMs: 0,
       subject: whose,
       text: textOf(`${atOnce} requests at once`),
+      ...(waitMs === undefined ? {} : { waitMs }),
     })
   return specs.map((spec) => (folded === undefined ? { spec } : { spec, models: folded }))
 }

@@ -3,6 +3,7 @@ import type { TextRule } from '../../base/text-rule.ts'
 import { openPolicy, ownKeysDefault, type AccessPolicy, type OwnKeys, type Team } from '../../limits/access-policy.ts'
 import { accessFile } from '../home.ts'
 import {
+  readBooleanField,
   readElements,
   readIntegerField,
   readKnownMembers,
@@ -24,7 +25,7 @@ const teamsMax = 1_000
 const peopleMax = 10_000
 
 const topMembers: MemberNames = {
-  names: ['$schema', 'time_zone', 'limits', 'teams', 'own_keys', 'content'],
+  names: ['$schema', 'time_zone', 'limits', 'teams', 'ietf_headers', 'own_keys', 'content'],
   hints: {
     timezone: 'time_zone',
     tz: 'time_zone',
@@ -55,6 +56,7 @@ export function parseAccess(text: string | undefined, file: string): AccessPolic
   const limits = readLimits(members.get('limits'), [...teams.keys()], findings)
   const ownKeys = readOwnKeys(members.get('own_keys'), findings)
   const content = readContentRules(members.get('content'), [...teams.keys()], findings)
+  const hasIetfHeaders = readBooleanField(members.get('ietf_headers'), findings) ?? false
   findings.throwIfAny()
   return {
     timeZone,
@@ -62,6 +64,7 @@ export function parseAccess(text: string | undefined, file: string): AccessPolic
     teams,
     ...(ownKeys === undefined ? {} : { ownKeys }),
     ...(content.length === 0 ? {} : { content }),
+    ...(hasIetfHeaders ? { hasIetfHeaders } : {}),
   }
 }
 

@@ -30,12 +30,14 @@ const modelsMax = 100
 const requestsMax = 1_000_000_000
 const tokensMax = 1_000_000_000_000
 const atOnceMax = 1_000_000
+/** Longer than clients notice, and short enough that connections do not pile up. */
+const waitMsMax = 2_000
 /** In nano-USD still an exact number. */
 const usdMax = 9_000_000
 const nanoPerUsd = 1e9
 
 const limitMembers: MemberNames = {
-  names: ['for', 'models', 'requests', 'tokens', 'at_once', 'usd', 'per', 'hard', 'when_away'],
+  names: ['for', 'models', 'requests', 'tokens', 'at_once', 'wait_ms', 'usd', 'per', 'hard', 'when_away'],
   required: ['for'],
   hints: {
     who: 'for',
@@ -43,6 +45,8 @@ const limitMembers: MemberNames = {
     model: 'models',
     rpm: 'requests',
     tpm: 'tokens',
+    wait: 'wait_ms',
+    queue_ms: 'wait_ms',
     max_concurrent: 'at_once',
     concurrency: 'at_once',
     parallel: 'at_once',
@@ -119,13 +123,23 @@ function readAmounts(
   const requests = readIntegerField(members.get('requests'), 0, requestsMax, findings)
   const tokens = readIntegerField(members.get('tokens'), 0, tokensMax, findings)
   const atOnce = readIntegerField(members.get('at_once'), 0, atOnceMax, findings)
+  const waitMs = readWait(members, findings)
   const usd = readMoney(members, moneyPer, findings)
   return {
     ...(requests === undefined ? {} : { requests: { count: requests, per: ratePer } }),
     ...(tokens === undefined ? {} : { tokens: { count: tokens, per: ratePer } }),
     ...(atOnce === undefined ? {} : { atOnce }),
+    ...(waitMs === undefined || waitMs === 0 ? {} : { waitMs }),
     ...(usd === undefined ? {} : { usd }),
   }
+}
+
+/** Slots of limits for some models are taken after the body was read: its bytes must not wait. */
+function readWait(members: ReadonlyMap<string, Field>, findings: Findings): number | undefined {
+  const field = members.get('wait_ms')
+  if (field !== undefined && !members.has('at_once')) return refuse(field, '"wait_ms" only beside at_once', findings)
+  if (field !== undefined && members.has('models')) return refuse(field, '"wait_ms" only without models', findings)
+  return readIntegerField(field, 0, waitMsMax, findings)
 }
 
 function readMoney(

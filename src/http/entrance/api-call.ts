@@ -49,7 +49,7 @@ export function apiRoute(format: Format, options: EntranceOptions, path = format
 
 /** Answers a request if the limits of its caller allow it. */
 function answerWithin(limiter: Limiter, request: ApiRequest, timers: SharedTimers): Response | Promise<Response> {
-  const admitting = limiter.admit(request.context.visitor ?? {})
+  const admitting = limiter.admit(request.context.visitor ?? {}, request.left)
   return admitting instanceof Promise
     ? admitting.then(
         (admission) => answerAdmitted(admission, request, timers),
@@ -115,6 +115,7 @@ async function answer(request: ApiRequest, timers: SharedTimers): Promise<Respon
 function refuse(request: ApiRequest, sent: WireError, cause?: unknown): Response {
   const { context, format } = request
   request.settle({ status: statusOf(sent, format), ...outcomeOfError(sent, cause) })
+  context.onRefusal?.(sent)
   return errorResponse(sent, context.id, { format, headers: attemptHeaders(request) })
 }
 

@@ -74,12 +74,13 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     if (intake !== undefined) this.content = beginTaking(this.context, intake)
     this.#reservation = options.bodyBudget.reservation()
     // Never removed: after the end of the request it has nothing to abort.
-    this.#left.addEventListener('abort', this.#leave)
+    this.left.addEventListener('abort', this.#leave)
     this.#startDeadline(timers)
     return this.#reservation
   }
 
-  get #left(): AbortSignal {
+  /** Aborts when the client has left. */
+  get left(): AbortSignal {
     return this.context.left ?? this.context.request.signal
   }
 
@@ -130,7 +131,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     this.stream = ask.stream
     this.#prompt ??= this.format.promptSize?.(ask)
     const { signal } = this.controller
-    if (this.#left.aborted) this.#leave()
+    if (this.left.aborted) this.#leave()
     if (signal.aborted) return Promise.reject(signal.reason)
     this.content?.asked(ask.body)
     this.#gateway = this.options.gateway()

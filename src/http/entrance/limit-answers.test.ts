@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
+import { LimitAdmission } from '../../limits/admission.ts'
 import { newCounter, type CounterKind } from '../../limits/counter.ts'
-import { durationText, limitReached } from './limit-answers.ts'
+import { limiter } from '../../limits/limiter.ts'
+import { durationText, limitHeaders, limitReached } from './limit-answers.ts'
 
 test.each([
   [0, '0s'],
@@ -32,6 +34,25 @@ test('a refusal tells when to come back, in whole seconds that differ from calle
     message: expect.stringContaining('Limit reached: 5 requests a minute for each key; try again in'),
   })
   expect(refusal(1_000, 'at_once').code).toBe('concurrency_limit_exceeded')
+})
+
+test('the headers of the IETF are there if the file asks for them', () => {
+  const rate = (count: number) => ({ count, per: 'minute' as const })
+  const limit = { place: 'limits[0]', subject: { kind: 'everyone' as const }, requests: rate(60), tokens: rate(600) }
+  const headersOf = (hasIetfHeaders: boolean) => {
+    const limits = limiter({ clock: () => 5 })
+    limits.replace({ timeZone: 'UTC', limits: [limit], teams: new Map(), hasIetfHeaders })
+    const admission = limits.admit({})
+    if (!(admission instanceof LimitAdmission)) throw new Error('no limit')
+    void admission.ask({ models: [], tokens: 30 })
+    return limitHeaders(admission, 'chat')
+  }
+  expect(headersOf(true)).toMatchObject({
+    'ratelimit-policy': '"requests";q=60;w=60, "tokens";q=600;w=60',
+    ratelimit: '"requests";r=59;t=1, "tokens";r=570;t=3',
+    'x-ratelimit-limit-requests': '60',
+  })
+  expect(Object.keys(headersOf(false)).filter((name) => name.startsWith('ratelimit'))).toEqual([])
 })
 
 test('clients are told to try again by themselves only when that helps soon', () => {

@@ -40,6 +40,7 @@ export function limitHeaders(admission: LimitAdmission, format: FormatName): Rec
     if (counter === undefined) continue
     addHeaders(headers, counter, now)
     if (anthropicFormats.has(format)) addAnthropicHeaders(headers, counter, now)
+    if (admission.hasIetfHeaders) addIetfHeaders(headers, counter, now)
   }
   return headers
 }
@@ -58,6 +59,17 @@ function addAnthropicHeaders(headers: Record<string, string>, counter: LimitCoun
   headers[`${name}-remaining`] = String(counter.remaining(now))
   const resetAt = new Date(Date.now() + counter.resetMs(now))
   headers[`${name}-reset`] = resetAt.toISOString().replace(/\.\d+/, '')
+}
+
+/** By draft-ietf-httpapi-ratelimit-headers-11: lists of structured fields, with seconds. */
+function addIetfHeaders(headers: Record<string, string>, counter: LimitCounter, now: number): void {
+  const { kind, most, perMs } = counter.spec
+  const add = (name: string, item: string): void => {
+    const before = headers[name]
+    headers[name] = before === undefined ? item : `${before}, ${item}`
+  }
+  add('ratelimit-policy', `"${kind}";q=${most};w=${perMs / 1_000}`)
+  add('ratelimit', `"${kind}";r=${counter.remaining(now)};t=${Math.ceil(counter.resetMs(now) / 1_000)}`)
 }
 
 /** A duration as OpenAI writes it: `0s`, `12ms`, `6m0s`, `1h0m0s`. Rounded up. */
