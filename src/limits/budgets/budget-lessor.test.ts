@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, jest, test } from 'bun:test'
 import { budgetLessors, type BudgetLessee, type BudgetLessors } from './budget-lessor.ts'
 import { leasedBudgets } from './leased-budgets.ts'
 import { budgetContract, budgetOf, startedAt, type BudgetedProcess } from './testing-budgets.ts'
@@ -98,6 +98,8 @@ async function admitted({ authority }: BudgetedProcess, estimate: number, asked 
   return answer.kind === 'held' ? answer.hold : undefined
 }
 
+afterEach(() => void jest.useRealTimers())
+
 describe('leases of budgets', () => {
   test('spare most questions', async () => {
     const { all, one } = service(4)
@@ -149,6 +151,24 @@ describe('leases of budgets', () => {
     expect(one.asked).toBe(1)
   })
 
+  test('are given back, too, where an attempt at a free model has gone on from one lease to the next', async () => {
+    const { one, other, clock } = service(2)
+    const first = await admitted(one, 100)
+    const free = await admitted(one, 0)
+    expect(one.asked).toBe(1)
+    if (first !== undefined) one.authority.settle(first, 0)
+    clock.ms += 1_001
+    await one.arrived()
+    const next = await admitted(one, 100)
+    expect(one.asked).toBe(2)
+    if (next !== undefined) one.authority.settle(next, 0)
+    if (free !== undefined) one.authority.settle(free, 0)
+    clock.ms += 1_001
+    await one.arrived()
+    const all = await other.authority.admit([budget], 10_000)
+    expect(all).toMatchObject({ kind: 'held', amount: 10_000 })
+  })
+
   test('a changed limit counts at once, also where there is a lease', async () => {
     const { one } = service(2)
     await admitted(one, 100)
@@ -178,6 +198,45 @@ describe('leases of budgets', () => {
     await one.crash()
     expect(lessors.book.state('b')).toEqual({ limit: 10_000, spent: 300, held: 0 })
     expect((await other.authority.admit([budget], 9_700)).kind).toBe('held')
+  })
+
+  test('are reported by one timer, however often their use is asked for', async () => {
+    jest.useFakeTimers()
+    let reads = 0
+    const { admit, uses } = leasedBudgets({
+      lessor: {
+        admit: async () => ({ decision: { kind: 'held', hold: 7, amount: 1 }, leases: [50] }),
+        report: () => undefined,
+        raise: () => undefined,
+        settle: () => undefined,
+        uses: async () => [],
+      },
+      // Read by each report.
+      clock: () => (reads += 1),
+    })
+    await admit([budget], 1)
+    await admit([budget], 1)
+    for (let asked = 0; asked < 10; asked++) await uses([budget])
+    reads = 0
+    for (let tick = 0; tick < 4; tick++) jest.advanceTimersByTime(250)
+    expect(reads).toBe(4)
+  })
+
+  test('a process that has ended is asked once for what it has leased', async () => {
+    let asked = 0
+    const lessors = budgetLessors({ spending, now: () => startedAt, processes: 1, clock: () => 0 })
+    const dead = lessors.joined({
+      async callBack() {
+        asked += 1
+        throw new Error('the other process has ended')
+      },
+    })
+    const other = lessors.joined({ callBack: async () => new Map() })
+    const question = { budgets: [budget], estimate: 10, reports: new Map() }
+    expect((await dead.admit(question)).leases).toEqual([2_497])
+    dead.left()
+    for (let attempt = 0; attempt < 3; attempt++) await other.admit({ ...question, estimate: 10_001 })
+    expect(asked).toBe(1)
   })
 
   test('a lessor that does not answer in time refuses, and what it grants later is given back', async () => {

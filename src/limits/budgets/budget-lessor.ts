@@ -45,9 +45,9 @@ export function budgetLessors({ spending, processes, now, clock }: BudgetLessors
   const holders = leaseHolders<BudgetToken, BudgetHolder>(async (holder, tokens) => {
     // The end of a process frees its leases.
     const reports = await holder.callBack(tokens.map(({ id }) => id)).catch(() => undefined)
-    if (reports === undefined) return
-    take(reports, holder)
-    // From now on the process returns at once what becomes free.
+    if (reports !== undefined) take(reports, holder)
+    else if (!gone.has(holder)) return
+    // From now on the process returns at once what becomes free, or it has ended.
     for (const token of tokens) holders.delete(token, holder)
   })
 

@@ -130,6 +130,7 @@ export function leasedBudgets({
 
   /** Reports all changes, and gives back old leases. The timer runs while there are any. */
   function reportAll(): void {
+    clearTimeout(timer)
     timer = undefined
     const now = clock()
     for (const lease of leases.values()) if (now - lease.grantedAt >= leaseMs) lease.granted = undefined
