@@ -38,6 +38,10 @@ describe('rules of content', () => {
     })
     expect(rules?.termsOf({})).toEqual({ keepMs: 7 * dayMs, redact: [] })
     expect(rules?.termsOf(ann)).toBeUndefined()
+    // Another name, by a new one or from another identity provider.
+    expect(rules?.termsOf({ ...ann, user: 'bob' })).toEqual({ keepMs: 7 * dayMs, redact: [] })
+    expect(rules?.termsOf(key(3, { ...ann, user: 'bob' }))).toEqual({ keepMs: 7 * dayMs, redact: [] })
+    expect(rules?.termsOf(key(3, ann))).toBeUndefined()
     expect(contentRules({ teams })).toBeUndefined()
   })
 

@@ -41,11 +41,16 @@ export function limitsNaming(caller: CallerIdentity, policy: AccessPolicy): read
   })
 }
 
-/** Identifies a caller among all: the key's line with its person, or the person. */
+/** Identifies a caller among all: the key's line with its person, or the person, as rules name them. */
 export function callerId(caller: CallerIdentity): string {
   const { key } = caller
-  if (key === undefined) return personId(caller)
-  return key.person === undefined ? keyId(key) : `${keyId(key)} ${personId(key.person)} ${key.person.user}`
+  if (key === undefined) return namedId(caller)
+  return key.person === undefined ? keyId(key) : `${keyId(key)} ${namedId(key.person)}`
+}
+
+/** Rules may have the id of a person, or the name, which may change while the id stays. */
+function namedId(person: PersonIdentity): string {
+  return person.userId === undefined ? personId(person) : `${personId(person)} ${person.user}`
 }
 
 /** Whose use counts under `each key`. */
