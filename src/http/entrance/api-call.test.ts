@@ -4,6 +4,7 @@ import { chat } from '../../formats/chat/format.ts'
 import { WireError } from '../../formats/error.ts'
 import type { Format } from '../../formats/format.ts'
 import type { Reply } from '../../formats/reply.ts'
+import type { GatewayCall } from '../../gateway/gateway-call.ts'
 import type { ServedReply } from '../../gateway/gateway.ts'
 import { writtenStream } from '../../gateway/testing.ts'
 import type { RequestRecord } from '../../observe/record.ts'
@@ -627,6 +628,29 @@ describe('the connection of a chat request', () => {
     const { post, limits } = subject(serving(writtenStream([[answerParts.text('Hi')]], { hangs: true })))
     await (await post({ stream: true })).body?.cancel()
     expect(limits).toEqual(['drop'])
+  })
+})
+
+describe('an attempt that is given up before its answer', () => {
+  test.each([
+    ['the client left', 499, async (body: ReadableStream<Uint8Array>) => await body.cancel()],
+    ['the time is over', 200, async (body: ReadableStream<Uint8Array>) => void (await new Response(body).text())],
+  ])('has its cost in the record of its stream: %s', async (_, status, end) => {
+    const unrecorded = [{ provider: 'groq', nanoUsd: 7 }]
+    const { post, records } = subject(
+      async (_ask, call: GatewayCall) => {
+        try {
+          return await rejectionOnAbort(call)
+        } finally {
+          if (call.booking !== undefined) call.booking.unrecorded = unrecorded
+        }
+      },
+      { timers: { heartbeatMs: 1, stallMs: 1_000 }, deadlineMs: () => (status === 499 ? 5_000 : 20) },
+    )
+    const { body } = await post({ stream: true })
+    if (body !== null) await end(body)
+    while (records.length === 0) await Bun.sleep(1)
+    expect(records).toMatchObject([{ status, unrecorded }])
   })
 })
 

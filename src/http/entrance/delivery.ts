@@ -126,11 +126,15 @@ export function streamResponse(request: ApiRequest, { served, answering }: Answe
     },
     onEnd({ error, cause, hasClientLeft, ...answer }) {
       options.streamsOpen.add(-1)
-      request.settle(
-        hasClientLeft
-          ? { status: 499, error: 'client_left', ...answer }
-          : { status: 200, ...answer, ...outcomeOfError(error, cause) },
-      )
+      const settle = (): void =>
+        request.settle(
+          hasClientLeft
+            ? { status: 499, error: 'client_left', ...answer }
+            : { status: 200, ...answer, ...outcomeOfError(error, cause) },
+        )
+      // The end of an attempt under way may book a cost, which belongs into the record.
+      if (reply === undefined) answering.then(settle, settle)
+      else settle()
       if (hasClientLeft) context.drop()
     },
   })
