@@ -212,6 +212,25 @@ describe('secrets', () => {
     )
   })
 
+  test('in JSON within JSON are removed, whatever its escapes', () => {
+    const redact = ['Müller', '\\bx/y\\b']
+    const json = '{"a":"M\\u00fcller\\nx\\/y \\\\u00fc \\u0022"}'
+    const clean = '{"a":"[removed]\n[removed] \\\\u00fc \\u0022"}'
+    const called = { name: 'look', arguments: json }
+    const { question } = kept(
+      { messages: [{ role: 'assistant', tool_calls: [{ function: called }] }] },
+      undefined,
+      redact,
+    )
+    expect(textOf(question)).toBe(`[assistant]\n[call look] ${clean}`)
+    const piece = (part: object) => bytesOf({ choices: [{ delta: { tool_calls: [{ function: part }] } }] })
+    const pieces = [piece({ name: 'look', arguments: json.slice(0, 10) }), piece({ arguments: json.slice(10) })]
+    expect(textOf(kept({}, { kind: 'parts', pieces, isCut: false }, redact).answer)).toBe(`[call look] ${clean}`)
+    expect(textOf(kept({ metadata: { a: 'b\nx/y' } }, undefined, redact).question)).toBe(
+      '[settings]\n{"metadata":{"a":"b\n[removed]"}}',
+    )
+  })
+
   test('in choices that take turns in a stream are removed', () => {
     const second = (content: string) => bytesOf({ choices: [{ index: 1, delta: { content } }] })
     const [start, end] = [own.slice(0, 20), own.slice(20)]

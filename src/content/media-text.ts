@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { plainEscapes } from './plain-escapes.ts'
 
 /** Bytes that a caller or a provider sent. */
 export interface SentBytes {
@@ -37,13 +38,13 @@ export function textWithoutMedia(text: string, member = ''): string {
   )
 }
 
-/** JSON of a value, with media as size and SHA-256. */
+/** JSON of a value for readers, with media as size and SHA-256. */
 export function jsonWithoutMedia(value: unknown): string {
   const text: string | undefined = JSON.stringify(value, (name, member: unknown) => {
     if (typeof member === 'string') return textWithoutMedia(member, name)
     return Array.isArray(member) && areNumbers(member) ? numbersText(member) : member
   })
-  return text ?? ''
+  return plainEscapes(text ?? '')
 }
 
 /** Whether a list is a vector, or tokens. */

@@ -2,6 +2,7 @@ import { isRecord, type JsonObject } from '../base/json-value.ts'
 import { boundaryOf, FormSyntaxError, readForm, type FormPart } from '../bytes/multipart.ts'
 import { runThrough } from '../bytes/pace.ts'
 import { areNumbers, jsonWithoutMedia, mediaText, numbersText, textWithoutMedia, type SentBytes } from './media-text.ts'
+import { plainEscapes } from './plain-escapes.ts'
 
 const depthMax = 60
 
@@ -66,7 +67,7 @@ export function answerText({ bytes, contentType }: SentBytes): string {
 export function callText(call: JsonObject): string {
   const member = callMembers.find((each) => each in call)
   const given = member === undefined ? '' : call[member]
-  const text = typeof given === 'string' ? textWithoutMedia(given) : jsonWithoutMedia(given)
+  const text = typeof given === 'string' ? plainEscapes(textWithoutMedia(given)) : jsonWithoutMedia(given)
   return `[call ${String(call['name'] ?? '')}] ${text}`
 }
 

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { isRecord, type JsonObject } from '../base/json-value.ts'
 import { mediaText, textWithoutMedia } from './media-text.ts'
+import { plainEscapes } from './plain-escapes.ts'
 import { callText } from './readable-text.ts'
 
 /**
@@ -39,25 +40,42 @@ interface LabelledText {
   whole(): string
 }
 
-function labelledText(): LabelledText {
-  const pieces: string[] = []
-  let last = ''
+interface Passage {
+  readonly label: string
+  readonly head: string
+  readonly pieces: string[]
+}
 
-  function begin(label: string, head: string): void {
-    if (pieces.length > 0) pieces.push('\n\n')
-    pieces.push(head)
-    last = label
+function labelledText(): LabelledText {
+  const passages: Passage[] = []
+
+  function begin(label: string, head: string): Passage {
+    const passage = { label, head, pieces: [] }
+    passages.push(passage)
+    return passage
+  }
+
+  function headOf(label: string): string {
+    if (label !== '') return `[${label}]\n`
+    return passages.length === 0 ? '' : '[answer]\n'
   }
 
   return {
     add(label, text) {
       if (text === '') return
-      if (label !== last) begin(label, label === '' ? '[answer]\n' : `[${label}]\n`)
-      pieces.push(text)
+      const last = passages.at(-1)
+      const passage = last?.label === label ? last : begin(label, headOf(label))
+      passage.pieces.push(text)
     },
-    call: (name) => begin('call', `[call ${name}] `),
-    whole: () => pieces.join(''),
+    call: (name) => void begin('call', `[call ${name}] `),
+    whole: () => passages.map(textOf).join('\n\n'),
   }
+}
+
+/** The arguments of a call are JSON. */
+function textOf({ label, head, pieces }: Passage): string {
+  const text = pieces.join('')
+  return head + (label === 'call' ? plainEscapes(text) : text)
 }
 
 /** Adds what an event of any format has beyond text of the first choice. */
