@@ -1,4 +1,4 @@
-import type { UseFilter } from '../ledger/use/use-question.ts'
+import type { UseFilter, UseTeam } from '../ledger/use/use-question.ts'
 import type { AccessPolicy } from '../limits/access-policy.ts'
 import { isLead, type PersonIdentity } from '../limits/named-limits.ts'
 
@@ -15,6 +15,11 @@ export function managedTeams(
 export function useOfTeam(policy: AccessPolicy | undefined, name: string): UseFilter {
   const { leads = [], members = [] } = policy?.teams.get(name) ?? {}
   return { ...useOfPeople([...leads, ...members]), team: name }
+}
+
+/** Teams, as sums of use are asked for. */
+export function useTeams(teams: AccessPolicy['teams']): readonly UseTeam[] {
+  return Array.from(teams, ([name, { leads, members }]) => ({ name, ...useOfPeople([...leads, ...members]) }))
 }
 
 const idMark = 'id:'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { ledgerPlace } from '../app/ledger-place.ts'
-import { useOfPeople } from '../app/managed-teams.ts'
+import { useTeams } from '../app/managed-teams.ts'
 import { openLedgerAt } from '../app/open-ledger.ts'
 import { UsageError } from '../app/start-errors.ts'
 import type { UsageEntry } from '../http/page/page-api.ts'
@@ -111,7 +111,7 @@ async function showUse({ flags: given, environment, stdout }: CommandContext<typ
 async function teamsOf(environment: CommandContext<typeof flags>['environment']): Promise<readonly UseTeam[]> {
   const { loadAccess } = await import('../config/file/parse-access.ts')
   const { teams } = await loadAccess(environment)
-  return Array.from(teams, ([name, { leads, members }]) => ({ name, ...useOfPeople([...leads, ...members]) }))
+  return useTeams(teams)
 }
 
 async function read(place: LedgerPlace, question: UseQuestion) {

@@ -28,7 +28,7 @@ import type { ActiveConfig } from '../active-config.ts'
 import type { Dependencies } from '../assemble.ts'
 import type { RunningExtensions } from '../extensions/run-extensions.ts'
 import type { ActiveAccess } from '../follow-access.ts'
-import { managedTeams, useOfTeam } from '../managed-teams.ts'
+import { managedTeams, useOfTeam, useTeams } from '../managed-teams.ts'
 import { packageVersion, programName } from '../package.ts'
 import type { ServeTimers } from '../timers.ts'
 import { findPage } from './page-build.ts'
@@ -172,7 +172,7 @@ export function servePage({
       use,
       isOwner: isAnOwner,
       teamUse: (visitor, team) => (teamsOf(visitor).includes(team) ? useOfTeam(access()?.policy(), team) : undefined),
-      teams: () => access()?.policy()?.teams ?? new Map(),
+      teams: () => useTeams(access()?.policy()?.teams ?? new Map()),
       now: Date.now,
     }),
     ...logApi({ use, isOwner: isAnOwner }),

@@ -61,7 +61,7 @@ async function ask(
     usageApi({
       use: () => (isOff ? undefined : asker),
       isOwner: () => isOwner,
-      teams: () => new Map([['core', { leads: ['ann'], members: ['id:7'] }]]),
+      teams: () => [{ name: 'core', people: ['7'], userNames: ['ann'] }],
       teamUse: (by, team) => (by?.user === 'lead' ? { people: ['bob'], team } : undefined),
       now: () => now,
     }),

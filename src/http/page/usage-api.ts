@@ -3,7 +3,6 @@ import { WireError, invalidRequest } from '../../formats/error.ts'
 import type { OutcomeQuestion } from '../../ledger/use/outcome-question.ts'
 import type { UseAsker } from '../../ledger/use/use-asker.ts'
 import type { UseFilter, UseGroup, UseQuestion, UseTeam } from '../../ledger/use/use-question.ts'
-import type { Team } from '../../limits/access-policy.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
@@ -19,8 +18,8 @@ export interface UsageApiOptions {
   readonly use: () => UseAsker | undefined
   /** Owners see the use of all. */
   readonly isOwner: (context: HandlerContext) => boolean
-  /** Teams of people, by user names or `id:VALUE`. */
-  readonly teams: () => ReadonlyMap<string, Team>
+  /** All teams. */
+  readonly teams: () => readonly UseTeam[]
   /** The use of a team, for its leads and owners; `undefined`: the user may not see it. */
   readonly teamUse: (visitor: Partial<Visitor> | undefined, team: string) => UseFilter | undefined
   /** Unix milliseconds. */
@@ -50,10 +49,7 @@ interface Span {
  */
 export function usageApi({ use, isOwner, teams, teamUse, now }: UsageApiOptions): readonly Route[] {
   /** Of others than owners, all is of no team: teams are not theirs to see. */
-  const teamsOf = (filter: UseFilter): readonly UseTeam[] =>
-    isOfAll(filter)
-      ? Array.from(teams(), ([name, team]) => ({ name, ...peopleOf([...team.leads, ...team.members]) }))
-      : []
+  const teamsOf = (filter: UseFilter): readonly UseTeam[] => (isOfAll(filter) ? teams() : [])
 
   async function usage(context: HandlerContext): Promise<Response> {
     const asker = use()
@@ -74,16 +70,6 @@ export function usageApi({ use, isOwner, teams, teamUse, now }: UsageApiOptions)
   }
 
   return [{ method: 'GET', path: '/api/usage', isPublic: false, scope: 'usage:read', handle: usage }]
-}
-
-const idMark = 'id:'
-
-/** @param entries user names, or `id:VALUE` */
-function peopleOf(entries: readonly string[]): Pick<UseTeam, 'people' | 'userNames'> {
-  return {
-    people: entries.filter((entry) => entry.startsWith(idMark)).map((entry) => entry.slice(idMark.length)),
-    userNames: entries.filter((entry) => !entry.startsWith(idMark)),
-  }
 }
 
 /** Speed and failures are not kept by people and keys. */
