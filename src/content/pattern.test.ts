@@ -106,6 +106,22 @@ describe('a pattern', () => {
     }
   })
 
+  test('takes about as long for a step in a set of hundreds of ranges as in one range', () => {
+    const characters = Array.from({ length: 480 }, (_, index) => String.fromCharCode(0x4e00 + 2 * index))
+    const text = (characters.at(-1) ?? '').repeat(5_000)
+    const leastMs = (set: string): number => {
+      const { find } = compilePattern(`${set}{20}x`)
+      const times = Array.from({ length: 5 }, () => {
+        const before = performance.now()
+        expect(find(text, { left: 1e6 })).toEqual([])
+        return performance.now() - before
+      })
+      return Math.min(...times)
+    }
+    // Looking through all ranges takes 40 times as long.
+    expect(leastMs(`[${characters.join('')}]`)).toBeLessThan(15 * leastMs('[\u4e00-\uffff]'))
+  })
+
   test('ends when there are no steps left', () => {
     expect(() => compilePattern('(a+)+b').find('a'.repeat(1_000), { left: 100 })).toThrow(TooManySteps)
   })

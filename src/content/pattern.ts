@@ -32,7 +32,7 @@ export const patternLengthMax = 500
 const statesMax = 1_000
 const depthMax = 20
 
-/** Inclusive ranges of UTF-16 units: first, last, first, last … */
+/** Inclusive ranges of UTF-16 units in their order, without overlaps: first, last, first, last … */
 type Ranges = readonly number[]
 
 type State =
@@ -183,13 +183,13 @@ function parse(source: string, isFolded: boolean): Node {
   }
 
   function folded(ranges: Ranges): Ranges {
-    if (!isFolded) return ranges
+    if (!isFolded) return inOrder(ranges)
     const others: number[] = []
     for (let index = 0; index < ranges.length; index += 2) {
       const [first = 0, last = 0] = ranges.slice(index, index + 2)
       others.push(...shifted(first, last, 'A', 32), ...shifted(first, last, 'a', -32))
     }
-    return [...ranges, ...others]
+    return inOrder([...ranges, ...others])
   }
 
   const node = choice()
@@ -204,14 +204,26 @@ function shifted(first: number, last: number, start: string, by: number): Ranges
   return from > to ? [] : [from + by, to + by]
 }
 
-function opposite(ranges: Ranges): Ranges {
+/** Ranges of any order. */
+function inOrder(ranges: readonly number[]): Ranges {
   const pairs: (readonly [number, number])[] = []
   for (let index = 0; index < ranges.length; index += 2) pairs.push([ranges[index] ?? 0, ranges[index + 1] ?? 0])
   const result: number[] = []
-  let next = 0
   for (const [first, last] of pairs.toSorted((one, other) => one[0] - other[0])) {
+    const end = result.at(-1)
+    if (end === undefined || first > end + 1) result.push(first, last)
+    else result[result.length - 1] = Math.max(end, last)
+  }
+  return result
+}
+
+function opposite(ranges: Ranges): Ranges {
+  const result: number[] = []
+  let next = 0
+  for (let index = 0; index < ranges.length; index += 2) {
+    const [first = 0, last = 0] = ranges.slice(index, index + 2)
     if (first > next) result.push(next, first - 1)
-    next = Math.max(next, last + 1)
+    next = last + 1
   }
   if (next <= 0xff_ff) result.push(next, 0xff_ff)
   return result
@@ -243,11 +255,16 @@ function isWord(unit: number): boolean {
   return isIn(words, unit)
 }
 
+/** Halves the ranges: a set may have hundreds of them, and is looked into at each step. */
 function isIn(ranges: Ranges, unit: number): boolean {
-  for (let index = 0; index < ranges.length; index += 2) {
-    if (unit >= (ranges[index] ?? 0) && unit <= (ranges[index + 1] ?? 0)) return true
+  let from = 0
+  let to = ranges.length >> 1
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if (unit > (ranges[2 * middle + 1] ?? 0)) from = middle + 1
+    else to = middle
   }
-  return false
+  return unit >= (ranges[2 * from] ?? Infinity)
 }
 
 /** The automaton of a pattern. The state behind a state follows it; a split also goes to its other one. */
