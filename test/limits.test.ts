@@ -517,6 +517,7 @@ test('GET /v1/key shows a key and a person to themselves, whatever the scopes of
     id: 1,
     line: 1,
     name: 'metrics',
+    team: null,
     expires: expect.stringMatching(/^\d{4}-/),
     scopes: ['metrics:read'],
     models: ['m'],
