@@ -518,6 +518,7 @@ test('GET /v1/key shows a key and a person to themselves, whatever the scopes of
     line: 1,
     name: 'metrics',
     team: null,
+    content: null,
     expires: expect.stringMatching(/^\d{4}-/),
     scopes: ['metrics:read'],
     models: ['m'],
