@@ -211,9 +211,12 @@ async function buildLanguage(language: Language, shared: Shared): Promise<Langua
   const [main] = entries.filter(({ name }) => name.startsWith('main-'))
   if (main === undefined) throw new Error('web/main.tsx gave nothing')
   const byName = new Map(scripts.map((script) => [script.name, script]))
-  const chat = chunkOf('web/chat/chat-view.tsx', bundled)
-  // The scripts of the first paint come first. The chat, the most frequent view, is preloaded too.
-  const preload = new Set([...staticImports(main, byName), chat, ...staticImports(byName.get(chat) ?? main, byName)])
+  // The scripts of the first paint come first. The history and the chat, the most frequent view, are preloaded too.
+  const soon = ['web/history/open-history.ts', 'web/chat/chat-view.tsx'].map((source) => chunkOf(source, bundled))
+  const preload = new Set([
+    ...staticImports(main, byName),
+    ...soon.flatMap((name) => [name, ...staticImports(byName.get(name) ?? main, byName)]),
+  ])
   const values: Readonly<Record<string, string>> = {
     language,
     first: `/assets/${first.name}`,

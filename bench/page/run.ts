@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { languages, type Language } from '../../scripts/inline-texts.ts'
 import { isRecord } from '../../src/base/json-value.ts'
 import { startService } from '../../test/harness.ts'
 import { needs } from '../../test/needs.ts'
 import { markdownTable } from '../table.ts'
-import { measureSizes } from './sizes.ts'
+import { measureSizes, sizeLimits, type Sizes } from './sizes.ts'
 
 /**
  * `npm run bench:page`: measures the size of the page, its Lighthouse scores, streaming and opening a long history, and
@@ -53,16 +54,20 @@ function atMost(what: string, bytes: number, most: number): Line {
   return { what, figure: kilobytes(bytes), target: `≤ ${kilobytes(most)}`, isMet: bytes <= most }
 }
 
-function sizes(): readonly Line[] {
-  const { beforeFirstPaint, chatPage, panels, highlighter, formulas, style } = measureSizes(join(root, 'dist', 'web'))
-  return [
-    atMost('script before first paint, gzip', beforeFirstPaint, 90_000),
-    atMost('script of the chat page, gzip', chatPage, 140_000),
-    atMost('models, settings, pictures, files, exports, when they are opened', panels, 55_000),
-    atMost('highlighter and tools of code, with the first block of code', highlighter, 40_000),
-    atMost('library of formulas, with the first formula', formulas, 65_000),
-    atMost('style, gzip', style, 12_000),
-  ]
+const sizeWords: Readonly<Record<keyof Sizes, string>> = {
+  beforeFirstPaint: 'script before first paint, gzip',
+  chatPage: 'script of the chat page, gzip',
+  panels: 'models, settings, pictures, files, exports, when they are opened',
+  highlighter: 'highlighter and tools of code, with the first block of code',
+  formulas: 'library of formulas, with the first formula',
+  style: 'style, gzip',
+}
+
+function sizes(language: Language): readonly Line[] {
+  const measured = measureSizes(join(root, 'dist', 'web'), language)
+  return (Object.keys(sizeWords) as (keyof Sizes)[]).map((name) =>
+    atMost(`${sizeWords[name]}, ${language}`, measured[name], sizeLimits[name]),
+  )
 }
 
 async function lighthouse(what: string, url: string): Promise<readonly Line[]> {
@@ -156,7 +161,7 @@ if (only === 'history' || only === '--help') {
   process.exit(await child.exited)
 }
 await output(process.execPath, join(root, 'scripts', 'build-web.ts'), '--if-stale')
-const lines = [...sizes(), ...(await streams()), ...(await histories()), ...(await lighthouses())]
+const lines = [...languages.flatMap(sizes), ...(await streams()), ...(await histories()), ...(await lighthouses())]
 console.log(
   markdownTable(
     ['Page', 'Figure', 'Target', 'Met'],

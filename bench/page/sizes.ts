@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Language } from '../../scripts/inline-texts.ts'
 
 /** Downloads of a browser, bytes with gzip. */
 export interface Sizes {
@@ -16,8 +17,18 @@ export interface Sizes {
   readonly style: number
 }
 
-/** Measures the built page. @param folder `dist/web` */
-export function measureSizes(folder: string): Sizes {
+/** Limits of {@link Sizes}, in every language. */
+export const sizeLimits: Sizes = {
+  beforeFirstPaint: 90_000,
+  chatPage: 140_000,
+  panels: 55_000,
+  highlighter: 40_000,
+  formulas: 65_000,
+  style: 12_000,
+}
+
+/** Measures the built page in a language. @param folder `dist/web` */
+export function measureSizes(folder: string, language: Language): Sizes {
   const text = (name: string): string => readFileSync(join(folder, name), 'utf8')
   const bytes = (name: string): number => statSync(join(folder, `${name}.gz`)).size
   const sum = (names: Iterable<string>): number => [...names].reduce((total, name) => total + bytes(name), 0)
@@ -35,12 +46,12 @@ export function measureSizes(folder: string): Sizes {
     return found
   }
 
-  const index = text('index-en.html')
+  const index = text(`index-${language}.html`)
   const entries = [...index.matchAll(/<script[^>]* src="\/assets\/([^"]+)"/g)].map(([, name = '']) => name)
   const style = /href="\/assets\/([^"]+\.css)"/.exec(index)?.[1] ?? ''
   const first = closure(entries)
   const views = [...first].flatMap((name) => imported(name, dynamics))
-  // The page preloads the chat. Other chunks are recognized by strings, which minification keeps.
+  // The page preloads the history and the chat. Other chunks are recognized by strings, which minification keeps.
   const preloaded = [...index.matchAll(/rel="modulepreload" href="\/assets\/([^"]+)"/g)].map(([, name = '']) => name)
   const chat = closure(preloaded, new Set(first))
   const later = closure(

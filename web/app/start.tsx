@@ -1,10 +1,7 @@
-import { openDB } from 'idb'
 import { useState, type ReactNode } from 'react'
 import type { Boot } from '../../src/http/page/page-api.ts'
 import { ApiError, Unreachable, type ApiClient } from '../api/client.ts'
-import { historyStore } from '../history/history-store.ts'
-import { localHistory, openHistory } from '../history/open-history.ts'
-import type { SyncedHistory } from '../history/server/open-synced-history.tsx'
+import type { HistoryParts, SyncedHistory } from '../history/server/open-synced-history.tsx'
 import { rememberBoot, rememberedBoot } from '../install/remembered-boot.ts'
 import { modelsStore } from '../models/models-store.ts'
 import { ServicesContext, type Services } from '../services.ts'
@@ -39,23 +36,25 @@ export async function start(client: ApiClient): Promise<Start> {
 async function startWith(boot: Boot, client: ApiClient, isOffline: boolean): Promise<Start> {
   const parts = await loadParts(boot.parts)
   if (boot.isClosed && boot.user === undefined) return { kind: 'signed-out', parts }
+  // Preloaded, and not in the first script: what is painted first needs none of it.
+  const page = await import('../history/open-history.ts')
   const models = modelsStore(client)
   void models.refresh()
   const userId = boot.user?.id ?? 'anonymous'
-  const synced = boot.hasHistory === true ? await openSynced(userId, client) : undefined
+  const synced = boot.hasHistory === true ? await openSynced(userId, client, page) : undefined
   const services = {
     ...{ boot, client, models, isOffline },
-    ...(synced === undefined ? { history: await openHistory(userId) } : { synced, history: synced.history }),
+    ...(synced === undefined ? { history: await page.openHistory(userId) } : { synced, history: synced.history }),
     // User ids have no slash.
-    openHistory: (name: string) => openHistory(`${userId}/${name}`),
+    openHistory: (name: string) => page.openHistory(`${userId}/${name}`),
   }
   return { kind: 'ready', parts, services }
 }
 
 /** Without its part of the page, an installed page shows the copy in this browser. */
-async function openSynced(userId: string, client: ApiClient): Promise<SyncedHistory | undefined> {
+async function openSynced(userId: string, client: ApiClient, page: HistoryParts): Promise<SyncedHistory | undefined> {
   const part = await import('../history/server/open-synced-history.tsx').catch(() => undefined)
-  return await part?.openSyncedHistory(userId, client, { localHistory, historyStore, openDB })
+  return await part?.openSyncedHistory(userId, client, page)
 }
 
 /** The page: sign-in, a failure, or the shell. */

@@ -1,5 +1,5 @@
-import { isOffered } from '../models/describe-model.ts'
 import type { ModelsState } from '../models/models-store.ts'
+import { isOffered } from '../models/offers.ts'
 
 /**
  * The model of a new conversation: the last used one if it is available, else the first chat model. Until the list has

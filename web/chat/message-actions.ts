@@ -1,10 +1,10 @@
 import { navigate } from '../app/route.ts'
 import type { Draft, Message } from '../history/conversation.ts'
 import { branchOf, versionsOf } from '../history/tree.ts'
+import { formatCount } from '../texts/count.ts'
 import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import { focusContent } from '../ui/focus-content.ts'
-import { formatCount } from '../ui/format.ts'
 import type { ChatController } from './chat-controller.ts'
 import { lastQuestion, messagesBefore } from './conversation-changes.ts'
 

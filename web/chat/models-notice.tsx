@@ -1,7 +1,7 @@
 import { memo, type ReactNode } from 'react'
 import { hrefOf } from '../app/route.ts'
-import { isOffered } from '../models/describe-model.ts'
 import type { ModelsState } from '../models/models-store.ts'
+import { isOffered } from '../models/offers.ts'
 import { openModelPicker } from '../models/picker-registry.ts'
 import { say } from '../texts/say.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'

@@ -1,8 +1,9 @@
 import { decodeHeaderText } from '../../src/bytes/header-text.ts'
 import type { RequestEntry, TrailEntry } from '../../src/http/page/page-api.ts'
 import type { Provenance } from '../history/conversation.ts'
+import { formatCount } from '../texts/count.ts'
 import { say } from '../texts/say.ts'
-import { formatCost, markEstimate, formatCount } from '../ui/format.ts'
+import { formatCost, markEstimate } from '../ui/format-cost.ts'
 
 /** Measurements of the page for one answer. */
 export interface Measurements {

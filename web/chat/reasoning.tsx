@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { Markdown } from '../markdown/markdown.tsx'
 import { say } from '../texts/say.ts'
-import { formatSeconds } from '../ui/format.ts'
+import { formatSeconds } from '../ui/format-seconds.ts'
 
 /** Props of {@link Reasoning}. */
 export interface ReasoningProps {

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useSyncExternalStore } from 'react'
-import { recentModels } from '../models/favourites.ts'
 import type { ModelsState } from '../models/models-store.ts'
+import { recentModels } from '../models/recent-models.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
 import { useVisible } from '../ui/use-visible.ts'

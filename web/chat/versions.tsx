@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
 import type { VersionPlace } from '../history/tree.ts'
+import { formatCount } from '../texts/count.ts'
 import { say } from '../texts/say.ts'
 import { IconButton } from '../ui/button.tsx'
-import { formatCount } from '../ui/format.ts'
 
 /** Props of {@link Versions}. */
 export interface VersionsProps extends VersionPlace {

@@ -1,5 +1,5 @@
-import { isOffered } from '../models/describe-model.ts'
 import type { ModelsState } from '../models/models-store.ts'
+import { isOffered } from '../models/offers.ts'
 
 /** Returns the models of a new comparison: the two used last, else the first ones of the list. */
 export function firstModels(

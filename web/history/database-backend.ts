@@ -1,7 +1,7 @@
 import type { IDBPTransaction } from 'idb'
 import { isRecord } from '../../src/base/json-value.ts'
 import type { Amendment, Conversation, ConversationHead, Draft } from './conversation.ts'
-import { readChunk, type Connection, type HistoryDatabase, type HistorySchema } from './database.ts'
+import type { Connection, HistoryDatabase, HistorySchema } from './database.ts'
 import { headOf, inOrder } from './heads.ts'
 import type { HistoryBackend } from './history-backend.ts'
 import { ConversationRemoved } from './history-error.ts'
@@ -10,6 +10,9 @@ import { parseConversation, parseDraft, parseHead, plainHead, type Parsed } from
 import { writePictures, withoutData, keysOf, readPictures, withPictures } from './pictures.ts'
 import { wordFolder } from './search.ts'
 import type { OpenSegment } from './word-index.ts'
+
+/** Conversations read at once, so that other reads do not wait long. */
+const readChunk = 50
 
 type Bodies = IDBPTransaction<HistorySchema, ('bodies' | 'pictures')[]>
 

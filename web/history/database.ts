@@ -20,9 +20,6 @@ export interface HistorySchema extends DBSchema {
   drafts: { key: string; value: unknown }
 }
 
-/** Records read at once, so that other reads do not wait long. */
-export const readChunk = 50
-
 /** An open database of a user. */
 export type HistoryDatabase = IDBPDatabase<HistorySchema>
 

@@ -1,7 +1,11 @@
 import type { ReactNode } from 'react'
+import { navigate } from '../app/route.ts'
 import { say } from '../texts/say.ts'
+import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import type { HistoryStore } from './conversation.ts'
+import { clearDeleted } from './deleted.ts'
 
 /** Props of {@link DeleteAllDialog}. */
 export interface DeleteAllDialogProps {
@@ -30,4 +34,12 @@ export function DeleteAllDialog({ count, onClose, onDelete }: DeleteAllDialogPro
       <p>{say.history.deleteAllHint(count)}</p>
     </Dialog>
   )
+}
+
+/** Deletes all conversations, and opens a new one. There is no undo. */
+export async function deleteAll(history: HistoryStore): Promise<void> {
+  clearDeleted()
+  await history.clear()
+  announce(say.history.allDeleted)
+  navigate({ view: 'chat' })
 }

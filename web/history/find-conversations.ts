@@ -1,12 +1,15 @@
 import type { IDBPObjectStore } from 'idb'
 import { isRecord } from '../../src/base/json-value.ts'
 import type { ConversationHead, SearchHit } from './conversation.ts'
-import { readChunk, type HistoryDatabase, type HistorySchema } from './database.ts'
+import type { HistoryDatabase, HistorySchema } from './database.ts'
 import { fold } from './fold.ts'
 import { byTime } from './heads.ts'
 import { hitIn, type Searched } from './search-hit.ts'
 import { hasAll } from './search.ts'
 import { openSegment, type OpenSegment } from './word-index.ts'
+
+/** Words of conversations read at once, so that other reads do not wait long. */
+const readChunk = 50
 
 /** Options of {@link findAll}. */
 export interface FindOptions {

@@ -1,12 +1,8 @@
 import { useRef, useState, type ReactNode } from 'react'
-import { navigate } from '../app/route.ts'
 import { useServices } from '../services.ts'
 import { say } from '../texts/say.ts'
-import { announce } from '../ui/announce.ts'
-import { formatCount } from '../ui/format.ts'
 import { lazily } from '../ui/lazily.tsx'
 import { Menu } from '../ui/menu.tsx'
-import { clearDeleted } from './deleted.ts'
 
 const DeleteAllDialog = lazily(async () => (await import('./list-tools.ts')).DeleteAllDialog)
 const ImportDialog = lazily(async () => (await import('./list-tools.ts')).ImportDialog)
@@ -27,18 +23,12 @@ export function ListMenu({ count, attempt }: ListMenuProps): ReactNode {
   const field = useRef<HTMLInputElement>(null)
 
   async function exportAll(): Promise<void> {
-    const [{ saveAll }, all] = await Promise.all([import('./list-tools.ts'), history.all()])
-    await saveAll(all)
-    if (all.length < count) throw new Error(say.history.damaged(formatCount(count - all.length), formatCount(count)))
-    announce(say.history.exported(all.length))
+    await (await import('./list-tools.ts')).saveAll(history, count)
   }
 
   async function deleteAll(): Promise<void> {
     setAsking(false)
-    clearDeleted()
-    await history.clear()
-    announce(say.history.allDeleted)
-    navigate({ view: 'chat' })
+    await (await import('./list-tools.ts')).deleteAll(history)
   }
 
   return (

@@ -6,6 +6,9 @@ import { backendWithFallback } from './fallback-backend.ts'
 import { historyStore } from './history-store.ts'
 import { memoryBackend } from './memory-backend.ts'
 
+export { openDB } from 'idb'
+export { historyStore }
+
 /** Time to wait for the database, two seconds in total. Then the page continues in memory until it opens. */
 const patience = { steps: 20, stepMs: 100 }
 

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
+import { formatCount } from '../texts/count.ts'
 import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
-import { formatCount } from '../ui/format.ts'
 import type { HistoryStore, SearchHit } from './conversation.ts'
 
 /** State of a search. */

@@ -5,12 +5,12 @@ import {
   formatContext,
   formatPrice,
   isFree,
-  isOffered,
   otherInputs,
   priceRange,
   spokenPrice,
   takesImages,
 } from './describe-model.ts'
+import { isOffered } from './offers.ts'
 
 describe('formatContext', () => {
   test.each([

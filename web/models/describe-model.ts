@@ -1,5 +1,5 @@
 import type { Price } from '../../src/formats/model.ts'
-import type { ModelEntry, ModelOffer } from '../../src/http/page/page-api.ts'
+import type { ModelEntry } from '../../src/http/page/page-api.ts'
 import { language } from '../texts/locale.ts'
 import { say } from '../texts/say.ts'
 
@@ -97,27 +97,4 @@ export function takesImages({ offers }: ModelEntry): boolean {
 /** Inputs besides text and images that a provider accepts: `audio`, `file`. */
 export function otherInputs({ offers }: ModelEntry): readonly string[] {
   return [...new Set(offers.flatMap(({ input = [] }) => input))].filter((kind) => kind !== 'text' && kind !== 'image')
-}
-
-/** Whether a name is a listed model, or a listed model pinned to a provider (`groq/llama`). Ignores case. */
-export function isOffered(models: readonly ModelEntry[], name: string): boolean {
-  return offersOf(models, name) !== undefined
-}
-
-/**
- * Returns the offers for a name: of a model, or of one provider (`groq/llama`). Ignores case. `undefined` if the name
- * is not listed.
- */
-export function offersOf(models: readonly ModelEntry[], name: string): readonly ModelOffer[] | undefined {
-  const wanted = name.toLowerCase()
-  const named = models.find((model) => model.name.toLowerCase() === wanted)
-  if (named !== undefined) return named.offers
-  for (const model of models) {
-    const known = model.name.toLowerCase()
-    const offer = wanted.endsWith(`/${known}`)
-      ? model.offers.find(({ provider }) => `${provider}/${known}` === wanted)
-      : undefined
-    if (offer !== undefined) return [offer]
-  }
-  return undefined
 }

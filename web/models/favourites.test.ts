@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { favouriteModels, favouritesMax, addRecent, recentModels, toggleFavourite } from './favourites.ts'
+import { favouriteModels, favouritesMax, toggleFavourite } from './favourites.ts'
+import { addRecent, recentModels } from './recent-models.ts'
 import { parseNames, type NameStorage } from './stored-names.ts'
 
 /** A browser tab. Tabs that share `stored` belong to one browser. */

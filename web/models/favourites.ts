@@ -2,16 +2,10 @@ import { storedNames, type NameStorage, type StoredNames } from './stored-names.
 
 /** Number of favourites per user. */
 export const favouritesMax = 200
-const recentMax = 5
 
 /** Names of a user's favourite models, the newest last. @param userId absent without sign-in */
 export function favouriteModels(userId: string | undefined, storage?: NameStorage): StoredNames {
   return storedNames(`svc.favourite-models.${userId ?? 'anon'}`, favouritesMax, storage)
-}
-
-/** Names of the models a user selected last, the newest first, at most five. @param userId absent without sign-in */
-export function recentModels(userId: string | undefined, storage?: NameStorage): StoredNames {
-  return storedNames(`svc.recent-models.${userId ?? 'anon'}`, recentMax, storage)
 }
 
 /** Outcome of {@link toggleFavourite}. */
@@ -25,9 +19,4 @@ export function toggleFavourite(favourites: StoredNames, name: string): Toggled 
   const next = isFavourite ? names.filter((each) => each !== name) : [...names, name]
   if (!favourites.set(next)) return 'not-stored'
   return isFavourite ? 'removed' : 'added'
-}
-
-/** Moves a model to the front of the recent ones. */
-export function addRecent(recent: StoredNames, name: string): void {
-  recent.set([name, ...recent.get()])
 }

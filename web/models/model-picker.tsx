@@ -5,9 +5,9 @@ import { say } from '../texts/say.ts'
 import { Icon } from '../ui/icon.tsx'
 import { lazily } from '../ui/lazily.tsx'
 import { useModal } from '../ui/use-modal.ts'
-import { isOffered } from './describe-model.ts'
-import { addRecent, recentModels } from './favourites.ts'
+import { isOffered } from './offers.ts'
 import { pagePickers } from './picker-registry.ts'
+import { addRecent, recentModels } from './recent-models.ts'
 
 const loadPanel = () => import('./picker-panel.tsx')
 const PickerPanel = lazily(async () => (await loadPanel()).PickerPanel)

@@ -1,5 +1,5 @@
 import type { ModelEntry } from '../../src/http/page/page-api.ts'
-import { offersOf } from './describe-model.ts'
+import { offersOf } from './offers.ts'
 
 /** A model, and the longest context of its providers in tokens. */
 export interface FittingModel {

@@ -5,11 +5,12 @@ import { say } from '../texts/say.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { formatCount } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
-import { favouriteModels, recentModels } from './favourites.ts'
+import { favouriteModels } from './favourites.ts'
 import { PickerFilters } from './picker-filters.tsx'
 import { PickerOption } from './picker-option.tsx'
 import { sectionsOf, type PickerRow, type PickerRows } from './picker-rows.ts'
 import { NoRows, ModelsError } from './picker-states.tsx'
+import { recentModels } from './recent-models.ts'
 import { usePicker, type Picker } from './use-picker.ts'
 
 /** Props of {@link PickerPanel}. */

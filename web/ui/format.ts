@@ -1,9 +1,11 @@
 import { formatCount } from '../texts/count.ts'
 import { language, locale } from '../texts/locale.ts'
 import { say } from '../texts/say.ts'
+import { formatSeconds } from './format-seconds.ts'
 
-/** Formats of numbers and times. */
+/** Formats of numbers and times. Those of an answer have files of their own, so that the chat loads no others. */
 
+export { formatCost, markEstimate } from './format-cost.ts'
 export { formatCount }
 
 /** `340 ms`, `2.1 s`, `1 min 5 s`. */
@@ -12,40 +14,12 @@ export function formatMs(ms: number): string {
   return ms < 59_950 ? `${tenths.format(ms / 1_000)} s` : formatSeconds(Math.round(ms / 1_000))
 }
 
-/** `5 s`, `1 min 5 s`. */
-export function formatSeconds(seconds: number): string {
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
-}
-
 const tenths = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
 const shortCounts = new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 })
 
 /** `12.3K`. */
 export function formatShortCount(count: number): string {
   return shortCounts.format(count)
-}
-
-/** USD: `$0.0012`, `$1.50`; `<$0.00001` below a hundred-thousandth. */
-export function formatCost(usd: number): string {
-  if (usd === 0) return dollars(0).format(0)
-  if (usd < 0.00001) return `<${dollars(5).format(0.00001)}`
-  return dollars(usd >= 0.1 ? 2 : Math.min(5, 1 - Math.floor(Math.log10(usd)))).format(usd)
-}
-
-const dollarFormats = new Map<number, Intl.NumberFormat>()
-
-function dollars(digits: number): Intl.NumberFormat {
-  const known = dollarFormats.get(digits)
-  if (known !== undefined) return known
-  const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits }
-  const made = new Intl.NumberFormat(language, { style: 'currency', currency: 'USD', useGrouping: false, ...fraction })
-  dollarFormats.set(digits, made)
-  return made
-}
-
-/** Marks an estimate: `≈12`. */
-export function markEstimate(text: string, isEstimated: boolean | undefined): string {
-  return isEstimated === true ? `≈${text}` : text
 }
 
 /** `98 %` for 0.98. `100 %` and `0 %` only if exact. */

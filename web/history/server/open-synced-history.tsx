@@ -24,8 +24,8 @@ export interface SyncedHistory {
   leave(): Promise<() => Promise<void>>
 }
 
-/** Functions of the page's first script: imports of them would divide that script, and make it larger. */
-export interface FirstScript {
+/** Functions that the page has loaded: imports of them would divide its chunk, and make it larger. */
+export interface HistoryParts {
   readonly localHistory: typeof localHistory
   readonly historyStore: typeof historyStore
   readonly openDB: typeof openDB
@@ -50,7 +50,7 @@ const times = {
 export async function openSyncedHistory(
   userId: string,
   client: Pick<ApiClient, 'fetch' | 'get' | 'post'>,
-  page: FirstScript,
+  page: HistoryParts,
 ): Promise<SyncedHistory> {
   const { backend: local, changed, faultNow } = page.localHistory(userId)
   const records = await openRecords(userId, page.openDB)
