@@ -37,16 +37,17 @@ async function startWith(boot: Boot, client: ApiClient, isOffline: boolean): Pro
   const parts = await loadParts(boot.parts)
   if (boot.isClosed && boot.user === undefined) return { kind: 'signed-out', parts }
   // Preloaded, and not in the first script: what is painted first needs none of it.
-  const page = await import('../history/open-history.ts')
+  const { openHistory, localHistory, historyStore, openDB } = await import('../history/open-history.ts')
   const models = modelsStore(client)
   void models.refresh()
   const userId = boot.user?.id ?? 'anonymous'
-  const synced = boot.hasHistory === true ? await openSynced(userId, client, page) : undefined
+  const synced =
+    boot.hasHistory === true ? await openSynced(userId, client, { localHistory, historyStore, openDB }) : undefined
   const services = {
     ...{ boot, client, models, isOffline },
-    ...(synced === undefined ? { history: await page.openHistory(userId) } : { synced, history: synced.history }),
+    ...(synced === undefined ? { history: await openHistory(userId) } : { synced, history: synced.history }),
     // User ids have no slash.
-    openHistory: (name: string) => page.openHistory(`${userId}/${name}`),
+    openHistory: (name: string) => openHistory(`${userId}/${name}`),
   }
   return { kind: 'ready', parts, services }
 }
