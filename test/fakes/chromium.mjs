@@ -26,7 +26,7 @@ const people = new Map()
 async function contextOf(person, options = {}) {
   if (!people.has(person)) {
     const context = await browser.newContext({ ignoreHTTPSErrors: true, ...options })
-    context.setDefaultTimeout(10_000)
+    context.setDefaultTimeout(18_000)
     const asked = []
     context.on('request', (request) => asked.push(request.url()))
     people.set(person, { context, asked, tabs: new Map(), complaints: new Map() })
