@@ -24,7 +24,7 @@ const workers = 3
 /** Durations by which bun distributes files: each worker begins with its slowest, so that none is left for the end. */
 const timingsFile = join(root, 'node_modules', '.cache', 'test-timings.json')
 /** A whole run with failures in at most this many files runs these files again, each alone. */
-const repeatedFilesMax = 5
+const repeatedFilesMax = 12
 const given = process.argv.slice(2)
 const isQuick = given.includes('--quick')
 const options = given.filter((option) => option !== '--quick')
@@ -82,7 +82,7 @@ async function repeat(files: readonly string[]): Promise<Repeated> {
     worst = 0
   for (const file of files) {
     status.show(`${file} once more …`)
-    const { code, output } = await run([process.execPath, 'test', '--timeout', '20000', `./${file}`])
+    const { code, output } = await run([process.execPath, 'test', '--timeout', '40000', `./${file}`])
     if (code === 0) passed.push(file)
     else failed += Math.max(1, count(output, 'fail'))
     worst = Math.max(worst, code)
@@ -127,7 +127,7 @@ const tests = await run(
     process.execPath,
     'test',
     '--timeout',
-    '20000',
+    '40000',
     `--parallel=${workers}`,
     // Files of one worker share modules, and Chromium.
     '--no-isolate',
