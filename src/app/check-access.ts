@@ -56,7 +56,7 @@ function missingFor(
       return hasKeys ? undefined : fault(`${what} of keys only with --auth keys, since there are no keys without it`)
     case 'person':
     case 'each person':
-      return hasSignIn ? undefined : fault(`${what} of people only with sign-in, since nobody is known without it`)
+      return hasSignIn ? undefined : fault(`${what} of people only with sign-in, since no person is known without it`)
     case 'team':
       return hasSignIn || hasKeys ? undefined : fault(`${what} of teams only with sign-in or --auth keys`)
     case 'provider':

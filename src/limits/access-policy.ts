@@ -8,7 +8,7 @@ export interface AccessPolicy {
   readonly teams: ReadonlyMap<string, Team>
   /** Ceilings of the keys that people make for themselves. Absent: the defaults. */
   readonly ownKeys?: OwnKeys
-  /** Whose content is kept. Absent: nobody's. */
+  /** Whose content is kept. Absent: no content is kept. */
   readonly content?: readonly ContentRule[]
   /** Answers have the headers `RateLimit-Policy` and `RateLimit`, too. Default: false. */
   readonly hasIetfHeaders?: boolean
@@ -45,7 +45,7 @@ export interface ContentRule {
   /** Its place in the file, such as `content[0]`, for messages. */
   readonly place: string
   readonly subject: Exclude<LimitSubject, { readonly kind: 'provider' }>
-  /** Milliseconds; 0: not at all, whatever other rules say. */
+  /** Milliseconds; 0: not at all, also if another rule would keep it. */
   readonly keepMs: number
   /** Patterns of text that is removed before. */
   readonly redact: readonly string[]

@@ -23,7 +23,7 @@ export interface ContentKeeperOptions {
   readonly start: () => ContentThread
   /** Secrets of providers that are removed now. */
   readonly secrets: () => ProviderSecrets
-  /** Content of so many requests is lost. */
+  /** Called with the number of requests whose content is lost. */
   readonly onLost: (requests: number, reason: string) => void
   /** Milliseconds that content is gathered. Default 50. */
   readonly gatherMs?: number

@@ -20,7 +20,7 @@ export interface KeptContent {
   readonly line: number
   /** Number of the person in the ledger; 0: none. */
   readonly person: number
-  /** Absent: nobody, or forgotten. */
+  /** Absent: no person, or forgotten. */
   readonly subject?: string
   readonly question: string
   readonly answer: string

@@ -39,7 +39,7 @@ export type FromThread =
   /** The database is open, as far as it can be, and the holds of dead processes are booked. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'written'; readonly result: WriteResult }
-  /** The content of a message is stored. With a reason, content of so many requests is not. */
+  /** The content of a message is stored. With a reason: the content of `lost` requests is not. */
   | { readonly kind: 'kept'; readonly lost: number; readonly reason?: string }
   | { readonly kind: 'answer'; readonly id: number; readonly answer: unknown }
   | { readonly kind: 'failed'; readonly id: number; readonly reason: string }

@@ -16,7 +16,7 @@ export interface SyncedBackendOptions {
   readonly onMerged: (id: string) => void
 }
 
-/** Messages of so many conversations are remembered as seen by this tab. */
+/** Number of conversations whose messages this tab remembers as seen. */
 const seenMax = 200
 
 /** A backend in this browser, whose changes are noted for the service. */
