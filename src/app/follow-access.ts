@@ -27,7 +27,7 @@ export interface FollowAccessOptions {
 }
 
 /** The active access policy. */
-export interface ActiveAccess extends Pick<FollowedFile, 'close'> {
+export interface ActiveAccess extends Pick<FollowedFile, 'close' | 'reload'> {
   /** `undefined`: there are no limits of requests, tokens or concurrency. */
   limiter(): Limiter | undefined
   /** `undefined`: there are no limits of money. */
@@ -42,6 +42,8 @@ export interface ActiveAccess extends Pick<FollowedFile, 'close'> {
   overview(callers: readonly CallerIdentity[]): Promise<LimitOverview>
   /** A changed file that was not applied. */
   fault(): AccessFault | undefined
+  /** Checks a text as a reload does, and applies nothing. @throws {ConfigError} */
+  check(text: string): Promise<void>
 }
 
 /** Why a changed file was not applied. */
@@ -142,6 +144,10 @@ export async function followAccess({
       const policy = active ?? openPolicy
       return limitOverview({ policy, limiter: activeLimiter, budgets: activeBudgets, callers, now: Date.now() })
     },
+    async check(text) {
+      await load(text)
+    },
+    reload: watch.reload,
     close: watch.close,
   }
 }

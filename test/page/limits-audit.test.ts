@@ -1,8 +1,10 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openLedger } from '../../src/ledger/open-ledger.ts'
 import { storableKey } from '../../src/ledger/testing.ts'
+import { pick } from '../client.ts'
 import type { PersonOptions, Tab } from '../fakes/chromium.ts'
 import { startGithub } from '../fakes/identity/github.ts'
 import { startSignIn, type SignInRig } from '../sign-in/rig.ts'
@@ -101,6 +103,59 @@ describeInChromium('the view Limits', () => {
     await tab.waitFor('main >> role=heading[name="$20.00 a month for everyone"]')
   }, 30_000)
 })
+
+/** Asks a route of access.json as a signed-in person. */
+async function askFile(token: string, path: string, body?: object): Promise<{ status: number; json: unknown }> {
+  const response = await fetch(`${rig.service.url}/api/limits/${path}`, {
+    headers: { 'x-session-token': token, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+  })
+  return { status: response.status, json: await response.json() }
+}
+
+test('an owner reads, checks and replaces access.json, with an entry in the audit; others may not', async () => {
+  const path = join(rig.service.home, 'access.json')
+  const onDisk = () => readFileSync(path, 'utf8')
+  const before = onDisk()
+  const { json } = await askFile(ada, 'file')
+  const version = pick(json, 'version')
+  expect(json).toEqual({ file: path, version: expect.stringMatching(/^[\da-f]{64}$/), text: before })
+  const faulty = '{\n  "limits": [{ "for": "everybody", "requests": 1 }]\n}'
+  const checked = await askFile(ada, 'check', { text: faulty })
+  const message = expect.stringMatching(/^limits\[0\]\.for: found "everybody"/)
+  expect(checked).toEqual({ status: 200, json: { faults: [{ line: 2, column: 23, message }] } })
+  // Its parts are those of the running service.
+  const elsewhere = await askFile(ada, 'check', { text: '{"limits":[{"for":"provider:none","usd":1,"per":"day"}]}' })
+  expect(pick(elsewhere.json, 'faults', 0, 'message')).toContain('the id of a provider in providers.json')
+  expect(await askFile(ada, 'file', { version, text: faulty })).toMatchObject({
+    status: 400,
+    json: { error: { code: 'invalid_value', message: expect.stringContaining('access.json:2:23: limits[0].for') } },
+  })
+  for (const [route, body] of [['file'], ['file', { version, text: '{}' }], ['check', { text: '{}' }]] as const)
+    expect(await askFile(grace, route, body)).toMatchObject({ status: 403, json: { error: { code: 'owners_only' } } })
+  expect(onDisk()).toBe(before)
+
+  const after = `// On the page\n${JSON.stringify({ ...access, limits: [{ for: 'everyone', requests: 7 }] })}\n`
+  const saved = await askFile(ada, 'file', { version, text: after })
+  expect(saved.status).toBe(200)
+  expect(onDisk()).toBe(after)
+  // Active when it was answered.
+  expect(await (await asked('/api/limits', ada)).json()).toMatchObject({ limits: [{ kind: 'requests', limit: 7 }] })
+  expect(await askFile(ada, 'file', { version, text: '{}' })).toMatchObject({
+    status: 409,
+    json: { error: { code: 'conflict', message: expect.stringContaining('changed in the meantime') } },
+  })
+  expect(onDisk()).toBe(after)
+  const audit: unknown = await (await asked('/api/audit', ada)).json()
+  expect(pick(audit, 'entries', 0)).toMatchObject({ actor: 'ada', via: 'page', action: 'file.changed' })
+  expect(pick(audit, 'entries', 0)).toMatchObject({
+    object: 'access.json',
+    before: JSON.stringify({ fingerprint: version }),
+    after: JSON.stringify({ fingerprint: pick(saved.json, 'version') }),
+  })
+  await askFile(ada, 'file', { version: pick(saved.json, 'version'), text: before })
+  expect(await (await asked('/api/limits', ada)).text()).toContain('team:search')
+}, 20_000)
 
 describeInChromium('the view Audit', () => {
   test('lists changes with their facts, older ones on request, and that the chain is whole', async () => {

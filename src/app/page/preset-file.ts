@@ -1,17 +1,15 @@
 import { ConfigError } from '../../config/config.ts'
 import { editConfig, type ConfigEdit } from '../../config/edit/edit-config.ts'
-import { writeConfig } from '../../config/edit/write-config.ts'
 import { readConfigText } from '../../config/file/load-config.ts'
 import { configBytesMax } from '../../config/file/parse-config.ts'
 import { parsePresets, type SharedPreset } from '../../config/file/parse-presets.ts'
 import { fingerprint } from '../../config/watch/fingerprint.ts'
 import { invalidRequest, WireError } from '../../formats/error.ts'
 import type { PresetChange, PresetsAnswer } from '../../http/page/page-api.ts'
-import type { Logger } from '../../observe/log.ts'
+import { changePageFile, type FileRecording } from './change-page-file.ts'
 import { faultsInWords, fileRefusals } from './file-refusals.ts'
-import { recordFileChange, type FileRecording } from './record-file-change.ts'
 
-const { conflict, asFaults, asRefusal } = fileRefusals('presets.json')
+const { asFaults } = fileRefusals('presets.json')
 
 /** The presets of all users. */
 export interface PresetFile {
@@ -30,11 +28,10 @@ export interface PresetFile {
 export interface PresetFileOptions extends FileRecording {
   /** Undefined without a home folder. */
   readonly file: string | undefined
-  readonly log: Pick<Logger, 'info'>
 }
 
 /** Opens presets.json, which need not exist. It is read whenever it is asked for, so that changes need no watch. */
-export function presetFile({ file, log, ...recording }: PresetFileOptions): PresetFile {
+export function presetFile({ file, ...recording }: PresetFileOptions): PresetFile {
   let last: readonly SharedPreset[] = []
 
   async function state(): Promise<PresetsAnswer> {
@@ -59,20 +56,16 @@ export function presetFile({ file, log, ...recording }: PresetFileOptions): Pres
           'no_folder',
           'There is no home folder for presets.json: set SVC_HOME to a folder for the files of svc',
         )
-      const text = await readConfigText(file).catch(asFaults)
-      if (fingerprint(text) !== change.version) throw conflict()
-      const edited = editedText(text, change, file)
-      const mark = await recordFileChange(
-        { object: 'presets.json', before: change.version, after: fingerprint(edited), user },
+      await changePageFile(
+        {
+          file,
+          version: change.version,
+          user,
+          edit: (text) => editedText(text, change, file),
+          fields: { preset: change.name, change: change.preset === null ? 'remove' : 'write' },
+        },
         recording,
       )
-      await writeConfig(file, edited, change.version).catch(asRefusal)
-      log.info('presets.json was changed on the page', {
-        preset: change.name,
-        change: change.preset === null ? 'remove' : 'write',
-        ...(user === undefined ? {} : { user }),
-        ...(mark === undefined ? {} : { audit: mark.seq, chain: mark.chain }),
-      })
       return state()
     },
   }

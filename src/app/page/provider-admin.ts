@@ -11,13 +11,13 @@ import type {
   ProviderTestRequest,
   ReloadNotice,
 } from '../../http/page/page-api.ts'
-import type { AuditMark } from '../../ledger/ledger.ts'
 import type { Logger } from '../../observe/log.ts'
 import { noAttempts, type ProviderAttempts } from '../../observe/provider-attempts.ts'
 import { UpstreamFailure } from '../../service/failure.ts'
 import { askProvider, type Asked } from '../ask-provider.ts'
 import { assembleProvider, type AssembledGateway, type Dependencies } from '../assemble.ts'
 import { concurrencyLimit } from '../concurrency-limit.ts'
+import type { FileRecording } from './change-page-file.ts'
 import { brandEntries, providerOfDraft } from './provider-drafts.ts'
 import { providerEntry } from './provider-entries.ts'
 import {
@@ -29,14 +29,13 @@ import {
   type ProviderFileOptions,
 } from './provider-file.ts'
 import { lookAtProvider } from './provider-look.ts'
-import { recordFileChange, type FileRecording } from './record-file-change.ts'
 
 const testMsDefault = 30_000
 const testsMax = 4
 const waitingMax = 100
 
 /** Options of {@link providerAdmin}. The functions are called each time. */
-export interface ProviderAdminOptions extends Omit<ProviderFileOptions, 'firstText' | 'onWrite'>, FileRecording {
+export interface ProviderAdminOptions extends Omit<ProviderFileOptions, 'firstText'>, FileRecording {
   /** The current configuration. */
   readonly config: () => Config
   /** The gateway of that configuration. */
@@ -95,19 +94,7 @@ export function providerAdmin(options: ProviderAdminOptions): ProviderAdmin {
     state: () => stateOf(options),
     change: (change, user) =>
       oneChange(async () => {
-        let mark: AuditMark | undefined
-        const onWrite = async (before: string, after: string): Promise<void> => {
-          mark = await recordFileChange({ object: 'providers.json', before, after, user }, options)
-        }
-        if (await changeFile(change, { ...fileOptions, onWrite })) {
-          options.log.info('providers.json was changed on the page', {
-            provider: change.id,
-            change: change.change,
-            ...(user === undefined ? {} : { user }),
-            ...(mark === undefined ? {} : { audit: mark.seq, chain: mark.chain }),
-          })
-          await options.reload()
-        }
+        if (await changeFile(change, user, { ...options, ...fileOptions })) await options.reload()
         return stateOf(options)
       }),
     async test(request, signal) {

@@ -23,7 +23,9 @@ async function outcome(file: string, change: object = {}): Promise<unknown> {
     return await changeFile(
       // Object.assign keeps the type of a change.
       Object.assign({ version: fingerprint(text), id: 'groq', change: 'up' as const }, change),
+      undefined,
       {
+        ...{ record: () => undefined, now: () => 5, log: { info: () => undefined } },
         file,
         environment: {},
         program: 'svc',
@@ -181,7 +183,7 @@ describe('a change of the file', () => {
   })
 
   test('without a file says how to create one', async () => {
-    expect(await outcome(join(folder, 'none.json'))).toEqual([
+    expect(await outcome(join(folder, 'none.json'), { version: fingerprint(undefined) })).toEqual([
       409,
       'no_file',
       expect.stringMatching(/none\.json, so there is nothing to change: 'svc init' writes one$/),
@@ -194,7 +196,7 @@ describe('a change of the file', () => {
     expect(await outcome(file)).toEqual([
       409,
       'not_writable',
-      expect.stringContaining('providers.json cannot be written (ENAMETOOLONG)'),
+      expect.stringContaining('xxx cannot be written (ENAMETOOLONG)'),
     ])
     expect(readFileSync(file, 'utf8')).toBe(text)
   })

@@ -1,6 +1,5 @@
 import { ConfigError, type ProviderConfig } from '../../config/config.ts'
 import { addProvider, changeProvider, providerIn, setMembers } from '../../config/edit/change-provider.ts'
-import { writeConfig } from '../../config/edit/write-config.ts'
 import { readConfigText } from '../../config/file/load-config.ts'
 import { parseConfig, type ParseOptions } from '../../config/file/parse-config.ts'
 import type { Environment } from '../../config/file/resolve-provider.ts'
@@ -8,12 +7,13 @@ import { fingerprint } from '../../config/watch/fingerprint.ts'
 import { invalidRequest, WireError } from '../../formats/error.ts'
 import type { ProviderChange, ProviderEdits, ProviderSettings } from '../../http/page/page-api.ts'
 import { harmless } from '../../observe/text.ts'
+import { changePageFile, type FileRecording } from './change-page-file.ts'
 import { fileRefusals } from './file-refusals.ts'
 import { entryOfDraft, membersOfEdit, settingsOf } from './provider-drafts.ts'
 
-const { conflict, asFaults, asRefusal } = fileRefusals('providers.json')
+const { asFaults } = fileRefusals('providers.json')
 
-/** Options of {@link changeFile}. */
+/** The file, and its surroundings. */
 export interface ProviderFileOptions {
   /** Path of providers.json. */
   readonly file: string
@@ -22,8 +22,6 @@ export interface ProviderFileOptions {
   readonly program: string
   /** Text of a first file, with the providers that are in use without one. */
   readonly firstText: () => string
-  /** Called with the fingerprints of the present and the new text, before a write. An error keeps the file as it is. */
-  readonly onWrite?: (before: string, after: string) => Promise<void>
 }
 
 /** The fingerprint of the file's text; `undefined` without a readable file. */
@@ -41,20 +39,27 @@ export async function fileVersion(file: string): Promise<string | undefined> {
  * Makes one change in providers.json, if the file still has the expected version and the result is valid.
  *
  * @returns whether the file was changed
- * @throws {WireError} 400 for a draft with faults; 409 `no_file`, `conflict`, `faulty_file`, `not_writable`; 404 for an
- *   unknown provider
+ * @throws {WireError} 409 `no_file`; 404 for an unknown provider; as {@link changePageFile} does
  */
-export async function changeFile(change: ProviderChange, options: ProviderFileOptions): Promise<boolean> {
+export async function changeFile(
+  change: ProviderChange,
+  user: string | undefined,
+  options: ProviderFileOptions & FileRecording,
+): Promise<boolean> {
   const { file, program } = options
-  const present = await readConfigText(file).catch(asFaults)
-  const isFirst = present === undefined && change.change === 'add'
-  const text = (isFirst ? options.firstText() : present) ?? noFile(file, program)
-  if (fingerprint(present) !== change.version) throw conflict()
-  const edited = editText(text, change, options)
-  if (edited === text) return false
-  await options.onWrite?.(change.version, fingerprint(edited))
-  await writeConfig(file, edited, change.version).catch(asRefusal)
-  return true
+  return changePageFile(
+    {
+      file,
+      version: change.version,
+      user,
+      edit(present) {
+        const isFirst = present === undefined && change.change === 'add'
+        return editText((isFirst ? options.firstText() : present) ?? noFile(file, program), change, options)
+      },
+      fields: { provider: change.id, change: change.change },
+    },
+    options,
+  )
 }
 
 /** Applies a change to the text. @throws {WireError} when the result is not valid */

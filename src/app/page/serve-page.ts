@@ -3,6 +3,7 @@ import { isOwner, type VisitorIdentity } from '../../config/file/owners.ts'
 import { presetsFile } from '../../config/file/parse-presets.ts'
 import type { Environment } from '../../config/file/resolve-provider.ts'
 import type { OpenRequests } from '../../http/entrance/open-requests.ts'
+import { accessFileApi } from '../../http/page/access-file-api.ts'
 import { auditApi } from '../../http/page/audit-api.ts'
 import { bootRoute } from '../../http/page/boot.ts'
 import { contentApi } from '../../http/page/content-api.ts'
@@ -31,6 +32,7 @@ import type { ActiveAccess } from '../follow-access.ts'
 import { managedTeams, useOfTeam, useTeams } from '../managed-teams.ts'
 import { packageVersion, programName } from '../package.ts'
 import type { ServeTimers } from '../timers.ts'
+import { accessEditor } from './access-editor.ts'
 import { findPage } from './page-build.ts'
 import { presetFile } from './preset-file.ts'
 import { providerAdmin } from './provider-admin.ts'
@@ -95,6 +97,7 @@ export function servePage({
   const guards = () => extensions.guards
   const mayOwn = (visitor: VisitorIdentity | undefined): boolean => isOwner(active.config.owners, visitor)
   const isAnOwner = ownerCheck(() => guards().length > 0, mayOwn)
+  const editors = { isOwner: isAnOwner, mayEdit: () => isLocal || guards().length > 0 }
   const teamsOf = (visitor: VisitorIdentity | undefined): readonly string[] =>
     visitor === undefined ? [] : managedTeams(access()?.policy(), visitor, mayOwn(visitor))
   const notice = () => active.notice
@@ -156,8 +159,7 @@ export function servePage({
     }),
     ...providersApi({
       ...admin,
-      isOwner: isAnOwner,
-      mayAdd: () => isLocal || guards().length > 0,
+      ...editors,
       bodyTimes,
     }),
     ...presetsApi({
@@ -166,7 +168,12 @@ export function servePage({
       bodyTimes,
     }),
     ...historyApi({ history, bodyTimes }),
-    ...limitsApi({ access, file: accessPath, callers: observer.callers, isOwner: isAnOwner }),
+    ...limitsApi({ access, file: accessPath, callers: observer.callers, ...editors }),
+    ...accessFileApi({
+      ...accessEditor({ file: accessPath, access, log, record, now: Date.now }),
+      ...editors,
+      bodyTimes,
+    }),
     ...auditApi({ audit, isOwner: isAnOwner }),
     ...usageApi({
       use,

@@ -40,6 +40,7 @@ async function ask(more: Partial<LimitsApiOptions> = {}): Promise<{ body: unknow
       file: '/home/access.json',
       callers: async () => [{ user: 'key:job', userId: undefined, line: 3, person: { user: 'ann' } }, { user: 'bob' }],
       isOwner: () => true,
+      mayEdit: () => false,
       ...more,
     }),
   )
@@ -70,6 +71,12 @@ describe('GET /api/limits', () => {
     const fault = { time: 5, reason: 'access.json:1:1: found nonsense' }
     const { body } = await ask({ access: () => ({ overview: async () => overview, fault: () => fault }) })
     expect(body).toMatchObject({ fault })
+  })
+
+  test('says whether the user may edit the file, if there is a folder for it', async () => {
+    const mayEdit = () => true
+    expect((await ask({ mayEdit })).body).toMatchObject({ mayEdit: true })
+    expect((await ask({ mayEdit, access: () => undefined })).body).not.toHaveProperty('mayEdit')
   })
 
   test('is empty without a folder for the file', async () => {

@@ -5,7 +5,7 @@ import { usdOf } from '../../prices/money.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
-import { checkOwner, type OwnerCheck } from './owner-check.ts'
+import { checkOwner, type EditorCheck } from './owner-check.ts'
 import type { LimitRowEntry, LimitsAnswer, LimitUseEntry } from './page-api.ts'
 
 /** The limits of the service, for its owner. */
@@ -16,17 +16,16 @@ export interface LimitsSource {
 }
 
 /** Options of {@link limitsApi}. */
-export interface LimitsApiOptions {
+export interface LimitsApiOptions extends EditorCheck {
   /** `undefined`: there is no folder for access.json. */
   readonly access: () => LimitsSource | undefined
   /** Path of access.json. */
   readonly file: string | undefined
   readonly callers: () => Promise<readonly Pick<RequestRecord, 'user' | 'userId' | 'line' | 'person'>[]>
-  readonly isOwner: OwnerCheck
 }
 
 /** `GET /api/limits`, for owners (docs/limits.md). */
-export function limitsApi({ access, file, callers, isOwner }: LimitsApiOptions): readonly Route[] {
+export function limitsApi({ access, file, callers, isOwner, mayEdit }: LimitsApiOptions): readonly Route[] {
   async function limits(context: HandlerContext): Promise<Response> {
     checkOwner(isOwner, context)
     const source = access()
@@ -38,6 +37,7 @@ export function limitsApi({ access, file, callers, isOwner }: LimitsApiOptions):
       timeZone: overview?.policy.timeZone ?? 'UTC',
       limits: (overview?.limits ?? []).map(rowEntry),
       teams: Array.from(overview?.policy.teams ?? [], ([name, { leads, members }]) => ({ name, leads, members })),
+      ...(source !== undefined && mayEdit() ? { mayEdit: true } : {}),
     }
     return jsonResponse(answer, context.id)
   }

@@ -22,3 +22,30 @@ export function checkOwner(isOwner: OwnerCheck, context: HandlerContext): void {
   if (isOwner(context)) return
   throw new WireError(403, 'permission_error', 'owners_only', 'Only owners of this service may do this')
 }
+
+/** Who may edit a configuration file as a whole, or entries that decide where prompts and keys go. */
+export interface EditorCheck {
+  readonly isOwner: OwnerCheck
+  /** Without sign-in, every client is an owner: then only clients of this machine may edit. */
+  readonly mayEdit: () => boolean
+}
+
+/**
+ * @param what such as `Limits are changed`
+ * @throws {WireError} 403 unless the request is from an owner who may edit the file
+ */
+export function checkEditor(
+  { isOwner, mayEdit }: EditorCheck,
+  context: HandlerContext,
+  what: string,
+  file: string,
+): void {
+  checkOwner(isOwner, context)
+  if (mayEdit()) return
+  throw new WireError(
+    403,
+    'permission_error',
+    'not_from_here',
+    `${what} on the page only with sign-in, or while svc listens on this machine alone: change ${file} by hand`,
+  )
+}

@@ -584,6 +584,38 @@ export interface LimitsAnswer {
     readonly leads: readonly string[]
     readonly members: readonly string[]
   }[]
+  /** The user may edit the file on the page. */
+  readonly mayEdit?: true
+}
+
+/** `GET` and `POST /api/limits/file`, for owners: access.json as it is. */
+export interface AccessFileAnswer {
+  /** Its path. */
+  readonly file: string
+  /** Its fingerprint; `missing` without a file. */
+  readonly version: string
+  /** Absent: there is no file. */
+  readonly text?: string
+}
+
+/** `POST /api/limits/file`: replaces access.json. 409 `conflict` when the file has another version. */
+export interface AccessFileChange {
+  readonly version: string
+  readonly text: string
+}
+
+/** `POST /api/limits/check`: the faults of a text, as a reload finds them. Nothing is written. */
+export interface AccessCheckAnswer {
+  readonly faults: readonly AccessFileFault[]
+}
+
+/** One fault of a text. */
+export interface AccessFileFault {
+  /** From 1. Absent: of the whole text. */
+  readonly line?: number
+  readonly column?: number
+  /** Such as `limits[0].usd: found "5", allowed: a number from 0 to 1000000`. */
+  readonly message: string
 }
 
 /** One amount of one limit. */

@@ -43,7 +43,7 @@ function subject(options: Partial<ProvidersApiOptions> = {}) {
       brands: () => [],
       look: async (wanted) => (looks.push(wanted), { ms: 1, models: ['m'] }),
       settings: async (id) => ({ version: 'v', id, key: { kind: 'none' }, variables: [] }),
-      mayAdd: () => true,
+      mayEdit: () => true,
       isOwner: () => true,
       bodyTimes: { totalMs: 1_000, idleMs: 1_000 },
       ...options,
@@ -75,14 +75,14 @@ const adding = {
   brands: () => [],
   look: async () => ({ ms: 1 }),
   settings: async () => Promise.reject(new Error('not asked for')),
-  mayAdd: () => true,
+  mayEdit: () => true,
 } as const
 const change = { version: 'v1', id: 'a', change: 'up' } as const
 
 describe('GET /api/providers', () => {
   test('shows owners everything', async () => {
     expect(await subject().call('GET', '/api/providers')).toEqual([200, { ...state, mayAdd: true }])
-    expect(await subject({ mayAdd: () => false }).call('GET', '/api/providers')).toEqual([200, state])
+    expect(await subject({ mayEdit: () => false }).call('GET', '/api/providers')).toEqual([200, state])
   })
 
   test('shows others neither the file, addresses nor models from requests', async () => {
@@ -211,7 +211,7 @@ describe('what decides where prompts and keys go', () => {
     const text = body === undefined ? undefined : JSON.stringify(body)
     const { call, changes, looks } = subject({ isOwner: () => false })
     expect(await call(method, path, text)).toEqual([403, 'permission_error', 'owners_only'])
-    const open = subject({ mayAdd: () => false })
+    const open = subject({ mayEdit: () => false })
     expect(await open.call(method, path, text)).toEqual([403, 'permission_error', 'not_from_here'])
     expect([changes, looks, open.changes, open.looks]).toEqual([[], [], [], []])
     expect(await subject().call(method, path, text)).toEqual([200, expect.anything()])

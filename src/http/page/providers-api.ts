@@ -1,9 +1,8 @@
-import { WireError } from '../../formats/error.ts'
 import { readControlBody, type BodyTimes } from '../entrance/read-body.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
-import { checkOwner, type OwnerCheck } from './owner-check.ts'
+import { checkEditor, checkOwner, type EditorCheck } from './owner-check.ts'
 import type {
   BrandsAnswer,
   ProviderChange,
@@ -20,7 +19,7 @@ import { parseProviderChange, parseProviderLook, parseProviderTest, parseSetting
 const bodyBytesMax = 64 * 1024
 
 /** Options of {@link providersApi}. All functions may throw {@link WireError}. */
-export interface ProvidersApiOptions {
+export interface ProvidersApiOptions extends EditorCheck {
   /** The full state, as owners see it. */
   readonly state: () => Promise<ProvidersAnswer>
   /** Resolves when the change has been applied. */
@@ -31,30 +30,16 @@ export interface ProvidersApiOptions {
   /** Asks a provider, as it would be, for its models. @param signal aborts when the client has left */
   readonly look: (wanted: ProviderLookRequest, signal: AbortSignal) => Promise<ProviderLook>
   readonly settings: (id: string) => Promise<ProviderSettings>
-  readonly isOwner: OwnerCheck
-  /**
-   * Whether owners may add, edit and remove providers. An entry decides where prompts and keys go: without sign-in,
-   * only clients of this machine may write one.
-   */
-  readonly mayAdd: () => boolean
   /** Time limits of request bodies. */
   readonly bodyTimes: BodyTimes
 }
 
 /** The routes below `/api/providers`: the owner's view of the providers (docs/api.md). */
 export function providersApi(options: ProvidersApiOptions): readonly Route[] {
-  const { state, change, test, brands, look, settings, isOwner, mayAdd, bodyTimes } = options
+  const { state, change, test, brands, look, settings, isOwner, mayEdit, bodyTimes } = options
 
   function checkMayAdd(context: HandlerContext): void {
-    checkOwner(isOwner, context)
-    if (mayAdd()) return
-    throw new WireError(
-      403,
-      'permission_error',
-      'not_from_here',
-      'Providers are added, edited and removed on the page only with sign-in, or while svc listens on this machine ' +
-        'alone: change providers.json by hand',
-    )
+    checkEditor(options, context, 'Providers are added, edited and removed', 'providers.json')
   }
 
   /** Asks a provider, perhaps after others. */
@@ -69,7 +54,7 @@ export function providersApi(options: ProvidersApiOptions): readonly Route[] {
 
   function shown(answer: ProvidersAnswer, context: HandlerContext): ProvidersAnswer {
     if (!isOwner(context)) return withoutOwnerFields(answer)
-    return mayAdd() ? { ...answer, mayAdd: true } : answer
+    return mayEdit() ? { ...answer, mayAdd: true } : answer
   }
 
   function bodyOf({ request }: HandlerContext): Promise<Uint8Array> {

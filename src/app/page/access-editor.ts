@@ -1,0 +1,100 @@
+import { ConfigError, formatFault } from '../../config/config.ts'
+import { readConfigText } from '../../config/file/load-config.ts'
+import { configBytesMax, tooLarge } from '../../config/file/parse-config.ts'
+import { fingerprint } from '../../config/watch/fingerprint.ts'
+import { invalidRequest, WireError } from '../../formats/error.ts'
+import type { AccessCheckAnswer, AccessFileAnswer, AccessFileChange } from '../../http/page/page-api.ts'
+import { concurrencyLimit } from '../concurrency-limit.ts'
+import type { ActiveAccess } from '../follow-access.ts'
+import { changePageFile, type FileRecording } from './change-page-file.ts'
+import { faultsInWords, fileRefusals } from './file-refusals.ts'
+
+const waitingMax = 100
+const { asFaults } = fileRefusals('access.json')
+
+/** access.json, as owners edit it on the page. */
+export interface AccessEditor {
+  /** The file as it is, whether its text is valid or not. @throws {WireError} 409 `no_folder`, `faulty_file` */
+  read(): Promise<AccessFileAnswer>
+  /** The faults of a text. Nothing is written. @throws {WireError} 409 `no_folder` */
+  check(text: string): Promise<AccessCheckAnswer>
+  /**
+   * Replaces the file, or makes it. Resolves when the reload has taken it over. Changes are serialized.
+   *
+   * @throws {WireError} 400 for a text with faults; 409 `no_folder`; as `changePageFile` does
+   */
+  change(change: AccessFileChange, user: string | undefined): Promise<AccessFileAnswer>
+}
+
+/** Options of {@link accessEditor}. */
+export interface AccessEditorOptions extends FileRecording {
+  /** Path of access.json; `undefined` without a home folder. */
+  readonly file: string | undefined
+  /** The active limits; `undefined`: they follow no file. */
+  readonly access: () => Pick<ActiveAccess, 'check' | 'reload'> | undefined
+}
+
+/** Lets owners read, check and replace access.json. */
+export function accessEditor({ file, access, ...recording }: AccessEditorOptions): AccessEditor {
+  const oneChange = concurrencyLimit({ concurrentMax: 1, waitingMax })
+
+  /** @throws {WireError} 409 */
+  function followed(): { readonly path: string; readonly active: Pick<ActiveAccess, 'check' | 'reload'> } {
+    const active = access()
+    if (file !== undefined && active !== undefined) return { path: file, active }
+    throw new WireError(
+      409,
+      'invalid_request_error',
+      'no_folder',
+      'There is no home folder for access.json: set SVC_HOME to a folder for the files of svc, and start svc again',
+    )
+  }
+
+  /** @throws {ConfigError} */
+  async function checkText(text: string): Promise<void> {
+    const { path, active } = followed()
+    const bytes = Buffer.byteLength(text)
+    if (bytes > configBytesMax) throw new ConfigError([tooLarge(path, bytes)])
+    await active.check(text)
+  }
+
+  async function read(): Promise<AccessFileAnswer> {
+    const { path } = followed()
+    const text = await readConfigText(path).catch(asFaults)
+    return { file: path, version: fingerprint(text), ...(text === undefined ? {} : { text }) }
+  }
+
+  return {
+    read,
+    async check(text) {
+      try {
+        await checkText(text)
+        return { faults: [] }
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error
+        return { faults: error.faults.map(faultEntry) }
+      }
+    },
+    change: ({ version, text }, user) =>
+      oneChange(async () => {
+        const { path, active } = followed()
+        const edit = async (): Promise<string> => {
+          await checkText(text).catch(refuse)
+          return text
+        }
+        if (await changePageFile({ file: path, version, user, edit }, recording)) await active.reload()
+        return read()
+      }),
+  }
+}
+
+/** @throws {WireError} 400 for faults of the text */
+function refuse(error: unknown): never {
+  if (!(error instanceof ConfigError)) throw error
+  throw invalidRequest('invalid_value', `access.json was left as it is: ${faultsInWords(error)}.`, 'text')
+}
+
+function faultEntry({ line, column, ...fault }: ConfigError['faults'][number]): AccessCheckAnswer['faults'][number] {
+  const message = formatFault({ ...fault, file: '' }).replace(/^: /, '')
+  return line === undefined ? { message } : { line, column: column ?? 1, message }
+}

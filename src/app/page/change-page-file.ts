@@ -1,0 +1,81 @@
+import { basename } from 'node:path'
+import { writeConfig } from '../../config/edit/write-config.ts'
+import { readConfigText } from '../../config/file/load-config.ts'
+import { fingerprint } from '../../config/watch/fingerprint.ts'
+import { WireError } from '../../formats/error.ts'
+import { LedgerUnavailable, type AuditMark, type Ledger } from '../../ledger/ledger.ts'
+import type { Logger } from '../../observe/log.ts'
+import { fileRefusals } from './file-refusals.ts'
+
+/** A change of a configuration file on the page. */
+export interface PageFileChange {
+  /** Path of the file. */
+  readonly file: string
+  /** Fingerprint of the text that the change is based on. */
+  readonly version: string
+  readonly user: string | undefined
+  /** Makes the new text of the present one; `undefined`: there is no file. @throws {WireError} when it is not valid */
+  readonly edit: (present: string | undefined) => string | Promise<string>
+  /** Further fields of the log line. */
+  readonly fields?: Readonly<Record<string, string>>
+}
+
+/** Options of {@link changePageFile}. */
+export interface FileRecording {
+  /** `undefined`: no changes are recorded. */
+  readonly record: () => Ledger['record'] | undefined
+  /** Unix milliseconds. */
+  readonly now: () => number
+  readonly log: Pick<Logger, 'info'>
+}
+
+/**
+ * Changes a configuration file, if it still has the expected version. The change is recorded before the file is
+ * written, by fingerprints only, since files have names and addresses. A text that stays the same is not written.
+ *
+ * @returns whether the file was changed
+ * @throws {WireError} 409 `conflict`, `faulty_file`, `not_writable`; 503 when the change cannot be recorded; errors of
+ *   `edit`
+ */
+export async function changePageFile(change: PageFileChange, recording: FileRecording): Promise<boolean> {
+  const { file, version, user, edit, fields = {} } = change
+  const { conflict, asFaults, asRefusal } = fileRefusals(basename(file))
+  const present = await readConfigText(file).catch(asFaults)
+  if (fingerprint(present) !== version) throw conflict()
+  const edited = await edit(present)
+  if (edited === present) return false
+  const mark = await recorded(change, fingerprint(edited), recording)
+  await writeConfig(file, edited, version).catch(asRefusal)
+  recording.log.info(`${basename(file)} was changed on the page`, {
+    ...fields,
+    ...(user === undefined ? {} : { user }),
+    ...(mark === undefined ? {} : { audit: mark.seq, chain: mark.chain }),
+  })
+  return true
+}
+
+/** @throws {WireError} 503: the change cannot be recorded, and must not be made */
+async function recorded(
+  { file, version, user }: PageFileChange,
+  after: string,
+  { record, now }: FileRecording,
+): Promise<AuditMark | undefined> {
+  try {
+    return await record()?.({
+      time: now(),
+      actor: user ?? 'without sign-in',
+      via: 'page',
+      action: 'file.changed',
+      object: basename(file),
+      before: { fingerprint: version },
+      after: { fingerprint: after },
+    })
+  } catch (error) {
+    if (!(error instanceof LedgerUnavailable)) throw error
+    const message = 'The file was not changed, since the change cannot be recorded now; see the service log'
+    throw new WireError(503, 'overloaded_error', 'store_unavailable', message, {
+      headers: { 'retry-after': '1' },
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'bun:test'
+import { WireError } from '../../formats/error.ts'
+import { router } from '../route.ts'
+import { contextOf } from '../testing.ts'
+import { accessFileApi, type AccessFileApiOptions } from './access-file-api.ts'
+
+const answer = { file: '/home/access.json', version: 'v1', text: '{}' }
+
+/** The status with the JSON, or with the code of the error. */
+async function call(method: 'GET' | 'POST', path: string, body?: string, more: Partial<AccessFileApiOptions> = {}) {
+  const asked: unknown[] = []
+  const routes = router(
+    accessFileApi({
+      read: async () => answer,
+      check: async (text) => (asked.push(text), { faults: [] }),
+      change: async (change, user) => (asked.push(change, user), answer),
+      isOwner: () => true,
+      mayEdit: () => true,
+      bodyTimes: { totalMs: 1_000, idleMs: 1_000 },
+      ...more,
+    }),
+  )
+  const request = new Request(`http://x${path}`, { method, ...(body === undefined ? {} : { body }) })
+  try {
+    const response = await routes.find(method, path).handle({ ...contextOf(request), user: 'ann' })
+    return [response.status, await response.json(), ...asked]
+  } catch (error) {
+    return error instanceof WireError ? [error.status, error.code, ...asked] : error
+  }
+}
+
+const file = '/api/limits/file'
+const check = '/api/limits/check'
+
+describe('the routes of access.json', () => {
+  test('read, check and replace it', async () => {
+    expect(await call('GET', file)).toEqual([200, answer])
+    expect(await call('POST', check, '{"text":"{"}')).toEqual([200, { faults: [] }, '{'])
+    const change = { version: 'v1', text: '{ }\n' }
+    expect(await call('POST', file, JSON.stringify(change))).toEqual([200, answer, change, 'ann'])
+  })
+
+  test.each([
+    ['GET', file],
+    ['POST', file],
+    ['POST', check],
+  ] as const)('%s %s is for owners, with sign-in or on this machine', async (method, path) => {
+    const body = method === 'POST' ? '{"version":"v","text":"{}"}' : undefined
+    expect(await call(method, path, body, { isOwner: () => false })).toEqual([403, 'owners_only'])
+    expect(await call(method, path, body, { mayEdit: () => false })).toEqual([403, 'not_from_here'])
+  })
+
+  test.each([
+    ['no JSON', '{', [400, 'invalid_json']],
+    ['no object', '[]', [400, 'invalid_json']],
+    ['no text', '{"version":"v"}', [400, 'invalid_value']],
+    ['another text', '{"version":"v","text":5}', [400, 'invalid_value']],
+    ['half a character', '{"version":"v","text":"\\ud83d"}', [400, 'invalid_value']],
+    ['no version', '{"text":"{}"}', [400, 'invalid_value']],
+    ['a long version', `{"version":"${'v'.repeat(129)}","text":"{}"}`, [400, 'invalid_value']],
+    ['more than any file', `{"version":"v","text":"${'x'.repeat(3 * 1024 * 1024)}"}`, [413, 'request_too_large']],
+  ])('refuse a body with %s', async (_, body, expected) => {
+    expect(await call('POST', file, body)).toEqual(expected)
+  })
+})
