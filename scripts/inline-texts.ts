@@ -32,8 +32,8 @@ const textsImport = /^import \{ (?:en as )?say \} from '[^']+'\n/m
 /** Writes texts in place of their names, such as `say.chat.send`. @throws for a name without a text */
 export function inlineTexts(source: string, texts: unknown, path: string): string {
   const inlined = writeTexts(source, texts, path).replace(textsImport, '')
-  if (!/\bplural\(/.test(inlined) || /import \{ plural \}/.test(inlined)) return inlined
-  return `import { plural } from ${JSON.stringify(join(web, 'texts', 'plural.ts'))}\n${inlined}`
+  if (!/\bplural\(/.test(inlined) || /import \{[^}]*\bplural\b[^}]*\}/.test(inlined)) return inlined
+  return `import { plural } from ${JSON.stringify(join(web, 'texts', 'locale.ts'))}\n${inlined}`
 }
 
 function writeTexts(source: string, texts: unknown, path: string): string {

@@ -1,12 +1,13 @@
 import type { ReactNode } from 'react'
 import type { AuditAnswer, AuditLine } from '../../src/http/page/page-api.ts'
 import { hrefOf } from '../app/route.ts'
+import { rich } from '../texts/rich.tsx'
+import { say } from '../texts/say.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
-import { formatCount } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { ViewFrame } from '../ui/view-frame.tsx'
-import { changeWords, factsOf, momentOf } from './audit-words.ts'
+import { changeWords, factsOf, itsWords, momentOf, viaWords } from './audit-words.ts'
 import { useAudit, useChain } from './use-audit.ts'
 
 /** The recorded changes of keys, for owners. */
@@ -14,9 +15,9 @@ export function AuditView(): ReactNode {
   const state = useAudit()
   return (
     <ViewFrame
-      title="Audit"
-      about="Who changed keys, files and stored costs. Entries are never changed or removed."
-      actions={<ButtonLink href={hrefOf({ view: 'keys' })}>Keys</ButtonLink>}
+      title={say.views.audit}
+      about={say.audit.about}
+      actions={<ButtonLink href={hrefOf({ view: 'keys' })}>{say.views.keys}</ButtonLink>}
       state={state}
     >
       {(answer) => (
@@ -34,10 +35,10 @@ function Chain({ round }: { readonly round: unknown }): ReactNode {
   const state = useChain(round)
   switch (state.kind) {
     case 'checking':
-      return <p role="status">Checking the chain of all entries…</p>
+      return <p role="status">{say.audit.checking}</p>
     case 'failed':
       return (
-        <Notice kind="warn" title="The chain of entries was not checked">
+        <Notice kind="warn" title={say.audit.notChecked}>
           {state.why}
         </Notice>
       )
@@ -45,26 +46,21 @@ function Chain({ round }: { readonly round: unknown }): ReactNode {
       const { entries, newest, faults } = state.report
       if (faults.length > 0)
         return (
-          <Notice kind="error" title="The entries are not as they were written">
+          <Notice kind="error" title={say.audit.changed}>
             <ul className="list-disc pl-5">
               {faults.map((fault) => (
                 <li key={fault}>{fault}</li>
               ))}
             </ul>
-            <p className="mt-1">Compare svc.db with a backup.</p>
+            <p className="mt-1">{say.audit.compare}</p>
           </Notice>
         )
       if (newest === undefined) return null
       return (
-        <Notice
-          kind="info"
-          title={`The chain of ${formatCount(entries)} ${entries === 1 ? 'entry' : 'entries'} is whole`}
-        >
+        <Notice kind="info" title={say.audit.whole(entries)}>
           <p className="flex items-center gap-1">
-            <span>
-              Keep the newest chain elsewhere: <code>{newest.chain}</code>
-            </span>
-            <CopyButton text={newest.chain} label="Copy the newest chain" />
+            <span>{rich(say.audit.keep, { chain: <code>{newest.chain}</code> })}</span>
+            <CopyButton text={newest.chain} label={say.audit.copyChain} />
           </p>
         </Notice>
       )
@@ -82,17 +78,17 @@ function Entries({
   readonly onOlder: () => void
 }): ReactNode {
   if (entries.length === 0)
-    return <p className="rounded-xl border border-line bg-panel p-8 text-center">No change is recorded.</p>
+    return <p className="rounded-xl border border-line bg-panel p-8 text-center">{say.audit.none}</p>
   return (
     <>
-      <ol className="flex flex-col gap-2" aria-label="Changes, the newest first">
+      <ol className="flex flex-col gap-2" aria-label={say.audit.changes}>
         {entries.map((entry) => (
           <Entry key={entry.seq} entry={entry} />
         ))}
       </ol>
       {hasMore ? (
         <Button className="self-center" aria-disabled={isLoading} onClick={onOlder}>
-          {isLoading ? 'Loading…' : 'Older entries'}
+          {isLoading ? say.common.loading : say.audit.older}
         </Button>
       ) : null}
     </>
@@ -108,17 +104,22 @@ function Entry({ entry }: { readonly entry: AuditLine }): ReactNode {
         <span className="text-sm text-muted tabular-nums">{seq}</span>
         <span className="font-medium">{changeWords(entry)}</span>
         <span className="text-sm text-muted">
-          by <bdi>{actor ?? 'a forgotten person'}</bdi> {via === actor ? '' : `via ${via} `}· {momentOf(time)}
+          {via === actor
+            ? null
+            : rich(say.audit.by, {
+                person: <bdi>{actor === undefined ? say.audit.forgotten : itsWords(actor)}</bdi>,
+              })}{' '}
+          {viaWords(entry)} · {momentOf(time)}
         </span>
       </p>
       <details className="mt-1 text-sm text-muted">
-        <summary>Details</summary>
+        <summary>{say.common.details}</summary>
         <ul className="mt-1 list-disc pl-5">
           {facts.map((fact) => (
             <li key={fact}>{fact}</li>
           ))}
           <li>
-            chain: <code>{chain}</code>
+            {say.audit.chain} <code>{chain}</code>
           </li>
         </ul>
       </details>

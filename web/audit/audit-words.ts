@@ -1,21 +1,25 @@
 import { isRecord } from '../../src/base/json-value.ts'
 import type { AuditLine } from '../../src/http/page/page-api.ts'
+import { say } from '../texts/say.ts'
 import { formatMoment } from '../ui/format.ts'
-
-const actions: Readonly<Record<string, string>> = {
-  'key.made': 'made',
-  'key.rotated': 'replaced',
-  'key.ended': 'ended',
-}
 
 /** What was changed, such as `key 3 ended`. */
 export function changeWords({ action, object }: Pick<AuditLine, 'action' | 'object'>): string {
-  if (action === 'use.repriced') return `costs of ${object} computed anew`
-  if (action.startsWith('person.')) return `person ${object} ${action.slice('person.'.length)}`
-  if (action === 'file.changed') return `${object} changed`
-  if (action === 'content.read') return `content of request ${object} read`
-  const verb = actions[action]
-  return verb === undefined ? `${action} ${object}` : `key ${object} ${verb}`
+  return wordOf(say.audit.words, action)?.replace('{object}', () => itsWords(object)) ?? `${action} ${object}`
+}
+
+/** The name of a person or an object, or the service's words in its place, such as `without sign-in`. */
+export function itsWords(name: string): string {
+  return wordOf(say.audit.itsWords, name) ?? name
+}
+
+/** The way of a change, such as `via page`; of one without a person `by command line`. */
+export function viaWords({ actor, via }: Pick<AuditLine, 'actor' | 'via'>): string {
+  return wordOf(actor === via ? say.audit.byItself : say.audit.vias, via) ?? via
+}
+
+function wordOf(words: Readonly<Record<string, string>>, name: string): string | undefined {
+  return Object.hasOwn(words, name) ? words[name] : undefined
 }
 
 /** The moment of an entry. A changed entry may have any number. */
@@ -33,7 +37,7 @@ export function factsOf({ before, after }: Pick<AuditLine, 'before' | 'after'>):
     return `${name}: ${was === undefined ? '' : `${was} → `}${value}`
   })
   const gone = Array.from(old).filter(([name]) => after === undefined || !flattened(after).has(name))
-  return [...facts, ...gone.map(([name, value]) => `${name} was ${value}`)]
+  return [...facts, ...gone.map(([name, value]) => say.audit.was(name, value))]
 }
 
 /** The members of JSON and of the objects in it. Text that is no JSON is one fact. */
@@ -59,7 +63,7 @@ function add(value: unknown, name: string, found: Map<string, string>): void {
 }
 
 function wordsOf(value: unknown, name: string): string {
-  if (value === null) return name === 'expires' ? 'never' : 'none'
+  if (value === null) return name === 'expires' ? say.audit.never : say.audit.noValue
   if (Array.isArray(value)) return value.map((each) => wordsOf(each, '')).join(', ')
   if (typeof value === 'number' && times.has(name)) return momentOf(value)
   return typeof value === 'string' ? value : JSON.stringify(value)

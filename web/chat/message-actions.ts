@@ -1,7 +1,7 @@
 import { navigate } from '../app/route.ts'
 import type { Draft, Message } from '../history/conversation.ts'
 import { branchOf, versionsOf } from '../history/tree.ts'
-import { formatCount } from '../texts/count.ts'
+import { formatCount } from '../texts/locale.ts'
 import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import { focusContent } from '../ui/focus-content.ts'

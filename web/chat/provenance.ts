@@ -1,7 +1,7 @@
 import { decodeHeaderText } from '../../src/bytes/header-text.ts'
 import type { RequestEntry, TrailEntry } from '../../src/http/page/page-api.ts'
 import type { Provenance } from '../history/conversation.ts'
-import { formatCount } from '../texts/count.ts'
+import { formatCount } from '../texts/locale.ts'
 import { say } from '../texts/say.ts'
 import { formatCost, markEstimate } from '../ui/format-cost.ts'
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { VersionPlace } from '../history/tree.ts'
-import { formatCount } from '../texts/count.ts'
+import { formatCount } from '../texts/locale.ts'
 import { say } from '../texts/say.ts'
 import { IconButton } from '../ui/button.tsx'
 

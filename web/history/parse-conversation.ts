@@ -1,6 +1,6 @@
 import { isRecord } from '../../src/base/json-value.ts'
 import type { TrailEntry } from '../../src/http/page/page-api.ts'
-import { formatCount } from '../texts/count.ts'
+import { formatCount } from '../texts/locale.ts'
 import { say } from '../texts/say.ts'
 import { sizeOf } from './conversation-size.ts'
 import type {

@@ -1,5 +1,5 @@
 import { isRecord } from '../../src/base/json-value.ts'
-import { formatCount } from '../texts/count.ts'
+import { formatCount } from '../texts/locale.ts'
 import { say } from '../texts/say.ts'
 
 /** Stored or imported data is invalid. The message names the path, the expected and the found value. */

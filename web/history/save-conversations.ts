@@ -1,4 +1,4 @@
-import { formatCount } from '../texts/count.ts'
+import { formatCount } from '../texts/locale.ts'
 import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import type { Conversation, HistoryStore } from './conversation.ts'

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { formatCount } from '../texts/count.ts'
+import { formatCount } from '../texts/locale.ts'
 import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import type { HistoryStore, SearchHit } from './conversation.ts'

@@ -1,9 +1,9 @@
 import type { LimitRowEntry } from '../../src/http/page/page-api.ts'
+import { locale } from '../texts/locale.ts'
+import { say } from '../texts/say.ts'
 import { formatCost, formatCount, formatMs } from '../ui/format.ts'
 
 type Kind = LimitRowEntry['kind']
-
-const units: Readonly<Record<Kind, string>> = { requests: ' requests', tokens: ' tokens', at_once: ' at once', usd: '' }
 
 /** An amount of a limit: `$1.50`, `12,345`. */
 export function amountOf(kind: Kind, amount: number): string {
@@ -12,24 +12,33 @@ export function amountOf(kind: Kind, amount: number): string {
 
 /** The limit in words, such as `$5.00 a day`. */
 export function limitWords({ kind, limit, per }: LimitRowEntry): string {
-  const period = per === undefined ? '' : per === 'total' ? ' in total' : per === 'hour' ? ' an hour' : ` a ${per}`
-  return `${amountOf(kind, limit)}${units[kind]}${period}`
+  const amount = say.limits.amount[kind].replace('{amount}', () => amountOf(kind, limit))
+  return periods[per ?? '']?.replace('{amount}', () => amount) ?? amount
 }
+
+const periods: Readonly<Record<string, string>> = say.limits.per
+
+/** The callers of a limit in words, such as `each person`. Names of teams, keys and people stay as they are. */
+export function subjectWords(subject: string): string {
+  return subjects[subject] ?? subject
+}
+
+const subjects: Readonly<Record<string, string>> = say.limits.subjects
 
 /** Whose use counts, and how, in one line. @param timeZone of access.json, in which windows begin */
 export function limitFacts({ kind, models, windowEnds, per, isApart, place }: LimitRowEntry, timeZone: string): string {
   const facts = [
-    isApart ? 'each counted apart' : '',
-    models === undefined ? '' : `only ${models.join(', ')}`,
-    windowEnds === undefined ? '' : `begins again ${momentIn(timeZone, windowEnds)}`,
-    kind === 'usd' && per === 'total' ? 'does not begin again' : '',
-    `${place} of access.json`,
+    isApart ? say.limits.apart : '',
+    models === undefined ? '' : say.limits.onlyModels(models.join(', ')),
+    windowEnds === undefined ? '' : say.limits.beginsAgain(momentIn(timeZone, windowEnds)),
+    kind === 'usd' && per === 'total' ? say.limits.doesNotBeginAgain : '',
+    say.limits.place(place),
   ]
   return facts.filter((fact) => fact !== '').join(' · ')
 }
 
 function momentIn(timeZone: string, time: number): string {
-  return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(time)
+  return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(time)
 }
 
 /** The part of a limit that is used or held: 0 to 1. A limit of 0 is used up. */
@@ -39,5 +48,5 @@ export function usedShare(limit: number, remaining: number): number {
 
 /** When all of it is back, such as `in 12.0 s`. `–`: nothing is used, or the window's end says it. */
 export function backWords(backAt: number | undefined, now: number): string {
-  return backAt === undefined || backAt <= now ? '–' : `in ${formatMs(backAt - now)}`
+  return backAt === undefined || backAt <= now ? '–' : say.limits.backIn(formatMs(backAt - now))
 }

@@ -2,13 +2,15 @@ import { useState, type ReactNode } from 'react'
 import type { LimitRowEntry, LimitsAnswer, LimitUseEntry } from '../../src/http/page/page-api.ts'
 import { hrefOf } from '../app/route.ts'
 import { useServices } from '../services.ts'
+import { rich } from '../texts/rich.tsx'
+import { say } from '../texts/say.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { formatCount, formatMoment } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { useAnswer } from '../ui/use-answer.ts'
 import { useNow } from '../ui/use-now.ts'
 import { ViewFrame } from '../ui/view-frame.tsx'
-import { amountOf, backWords, limitFacts, limitWords, usedShare } from './limit-words.ts'
+import { amountOf, backWords, limitFacts, limitWords, subjectWords, usedShare } from './limit-words.ts'
 
 const refreshMs = 10_000
 
@@ -18,12 +20,12 @@ export function LimitsView(): ReactNode {
     boot: { hasUsage },
   } = useServices()
   const state = useAnswer<LimitsAnswer>(() => '/api/limits', 'limits', refreshMs)
-  const zone = state.answer === undefined ? '' : ` Days are those of ${state.answer.timeZone}.`
+  const zone = state.answer === undefined ? '' : say.limits.zone(state.answer.timeZone)
   return (
     <ViewFrame
-      title="Limits"
-      about={`Who may use how much, and what is left.${zone}`}
-      actions={hasUsage === true ? <ButtonLink href={hrefOf({ view: 'usage' })}>Usage</ButtonLink> : null}
+      title={say.views.limits}
+      about={`${say.limits.about}${zone}`}
+      actions={hasUsage === true ? <ButtonLink href={hrefOf({ view: 'usage' })}>{say.views.usage}</ButtonLink> : null}
       state={state}
     >
       {(answer) => <Limits answer={answer} />}
@@ -36,12 +38,12 @@ function Limits({ answer: { file, fault, timeZone, limits, teams } }: { readonly
   return (
     <>
       {fault === undefined ? null : (
-        <Notice kind="warn" title={`The change of ${formatMoment(fault.time)} is not active: the previous limits stay`}>
+        <Notice kind="warn" title={say.limits.notActive(formatMoment(fault.time))}>
           <p className="whitespace-pre-wrap">{fault.reason}</p>
         </Notice>
       )}
       {limits.length === 0 ? <NoLimits file={file} /> : null}
-      <ul className="flex flex-col gap-3" aria-label="Limits">
+      <ul className="flex flex-col gap-3" aria-label={say.views.limits}>
         {limits.map((row) => (
           <LimitCard key={`${row.place} ${row.kind} ${row.per}`} row={row} now={now} timeZone={timeZone} />
         ))}
@@ -49,7 +51,7 @@ function Limits({ answer: { file, fault, timeZone, limits, teams } }: { readonly
       {teams.length === 0 ? null : <Teams teams={teams} />}
       {limits.length > 0 && file !== undefined ? (
         <p className="text-sm text-muted [overflow-wrap:anywhere]">
-          Limits are changed in <code>{file}</code>; changes are active within seconds.
+          {rich(say.limits.changedIn, { file: <code>{file}</code> })}
         </p>
       ) : null}
     </>
@@ -61,13 +63,11 @@ const example = '{ "limits": [{ "for": "everyone", "usd": 20, "per": "month" }] 
 function NoLimits({ file }: { readonly file: string | undefined }): ReactNode {
   return (
     <div className="flex flex-col gap-2 rounded-xl border border-line bg-panel p-6 [overflow-wrap:anywhere]">
-      <p className="font-medium">There are no limits.</p>
+      <p className="font-medium">{say.limits.none}</p>
       {file === undefined ? null : (
         <>
-          <p className="text-sm">
-            To limit requests, tokens or money of everyone, people, teams or keys, write <code>{file}</code>, such as
-          </p>
-          <pre className="overflow-x-auto rounded-lg bg-hover p-3 text-sm" tabIndex={0} aria-label="An example">
+          <p className="text-sm">{rich(say.limits.write, { file: <code>{file}</code> })}</p>
+          <pre className="overflow-x-auto rounded-lg bg-hover p-3 text-sm" tabIndex={0} aria-label={say.limits.example}>
             {example}
           </pre>
         </>
@@ -90,22 +90,21 @@ function LimitCard({ row, now, timeZone }: LimitCardProps): ReactNode {
   const { uses, isApart } = row
   const shown = isWhole ? uses : uses.slice(0, shownFirst)
   const words = limitWords(row)
+  const subject = subjectWords(row.for)
   return (
     <li className="flex min-w-0 flex-col gap-2 rounded-xl border border-line bg-panel p-4">
       <div className="[overflow-wrap:anywhere]">
-        <h2 className="font-medium">
-          {words} for <bdi>{row.for}</bdi>
-        </h2>
+        <h2 className="font-medium">{rich(say.limits.title, { words, subject: <bdi>{subject}</bdi> })}</h2>
         <p className="text-sm text-muted">{limitFacts(row, timeZone)}</p>
       </div>
       {uses.length === 0 ? (
-        <p className="text-sm">{isApart ? 'None of them has asked since the service started.' : 'Not counted yet.'}</p>
+        <p className="text-sm">{isApart ? say.limits.noneAsked : say.limits.notCounted}</p>
       ) : (
-        <UseTable row={row} uses={shown} now={now} caption={`${words} for ${row.for}: its use`} />
+        <UseTable row={row} uses={shown} now={now} caption={say.limits.caption(words, subject)} />
       )}
       {uses.length > shown.length ? (
         <Button className="self-start" onClick={() => setWhole(true)}>
-          Show all {formatCount(uses.length)}
+          {say.limits.showAll(formatCount(uses.length))}
         </Button>
       ) : null}
     </li>
@@ -130,22 +129,22 @@ function UseTable({ row, uses, now, caption }: UseTableProps): ReactNode {
       <thead className="text-xs text-muted">
         <tr>
           <th scope="col" className="w-2/5 py-1 text-left font-medium">
-            Who
+            {say.limits.who}
           </th>
           <th scope="col" className="py-1 pl-2 font-medium">
-            Used
+            {say.limits.used}
           </th>
           {isMoney ? (
             <th scope="col" className="py-1 pl-2 font-medium">
-              Held
+              {say.limits.held}
             </th>
           ) : null}
           <th scope="col" className="py-1 pl-2 font-medium">
-            Left
+            {say.limits.left}
           </th>
           {isRate ? (
             <th scope="col" className="py-1 pl-2 font-medium">
-              All back
+              {say.limits.allBack}
             </th>
           ) : null}
         </tr>
@@ -154,7 +153,7 @@ function UseTable({ row, uses, now, caption }: UseTableProps): ReactNode {
         {uses.map(({ name, used, held, remaining, backAt }) => (
           <tr key={name} className="border-t border-line align-top">
             <th scope="row" className="py-1.5 text-left font-normal [overflow-wrap:anywhere]">
-              {name === '' ? 'all together' : <bdi>{name}</bdi>}
+              {name === '' ? say.limits.allTogether : <bdi>{name}</bdi>}
               <Bar share={usedShare(limit, remaining)} />
             </th>
             <td className="py-1.5 pl-2">{amount(used)}</td>
@@ -181,14 +180,14 @@ function Bar({ share }: { readonly share: number }): ReactNode {
 function Teams({ teams }: { readonly teams: LimitsAnswer['teams'] }): ReactNode {
   return (
     <details className="rounded-xl border border-line bg-panel p-4 text-sm">
-      <summary className="font-medium">Teams ({formatCount(teams.length)})</summary>
+      <summary className="font-medium">{say.limits.teams(formatCount(teams.length))}</summary>
       <dl className="mt-2 flex flex-col gap-2 [overflow-wrap:anywhere]">
         {teams.map(({ name, leads, members }) => (
           <div key={name}>
             <dt className="font-medium">{name}</dt>
             <dd className="text-muted">
-              {leads.length === 0 ? '' : `Leads: ${leads.join(', ')}. `}
-              {members.length === 0 ? 'No other members.' : `Members: ${members.join(', ')}.`}
+              {leads.length === 0 ? '' : say.limits.leads(leads.join(', '))}
+              {members.length === 0 ? say.limits.noMembers : say.limits.members(members.join(', '))}
             </dd>
           </div>
         ))}

@@ -1,5 +1,7 @@
+import { audit } from './de/audit.ts'
+import { limits } from './de/limits.ts'
 import type { Texts } from './en.ts'
-import { plural } from './plural.ts'
+import { plural } from './locale.ts'
 
 /** The page's texts in German. */
 export const de: Texts = {
@@ -842,4 +844,6 @@ export const de: Texts = {
     show: 'Frage und Antwort zeigen',
     title: 'Frage und Antwort',
   },
+  audit,
+  limits,
 }

@@ -1,4 +1,6 @@
-import { plural } from './plural.ts'
+import { audit } from './en/audit.ts'
+import { limits } from './en/limits.ts'
+import { plural } from './locale.ts'
 
 /**
  * The page's texts in English. Functions use their parameters and `plural`, and nothing else: the build copies them to
@@ -812,6 +814,8 @@ export const en = {
     show: 'Show question and answer',
     title: 'Question and answer',
   },
+  audit,
+  limits,
 }
 
 /** The texts of a language. */

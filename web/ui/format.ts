@@ -1,5 +1,4 @@
-import { formatCount } from '../texts/count.ts'
-import { language, locale } from '../texts/locale.ts'
+import { formatCount, language, locale } from '../texts/locale.ts'
 import { say } from '../texts/say.ts'
 import { formatSeconds } from './format-seconds.ts'
 

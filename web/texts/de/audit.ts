@@ -1,0 +1,40 @@
+import type { Texts } from '../en.ts'
+import { plural } from '../locale.ts'
+
+export const audit: Texts['audit'] = {
+  about: 'Wer Schlüssel, Dateien und gespeicherte Kosten geändert hat. Einträge werden nie geändert oder entfernt.',
+  by: 'von {person}',
+  byItself: { 'command line': 'auf der Befehlszeile', file: 'in der Datei' },
+  chain: 'Kette:',
+  changed: 'Die Einträge sind nicht mehr, wie sie geschrieben wurden',
+  changes: 'Änderungen, die neuesten zuerst',
+  checking: 'Die Kette aller Einträge wird geprüft …',
+  compare: 'Vergleichen Sie svc.db mit einer Sicherung.',
+  copyChain: 'Neueste Prüfsumme der Kette kopieren',
+  forgotten: 'einer vergessenen Person',
+  itsWords: { 'all models': 'allen Modellen', 'without sign-in': 'jemandem ohne Anmeldung' },
+  keep: 'Bewahren Sie die neueste Prüfsumme der Kette woanders auf: {chain}',
+  never: 'nie',
+  none: 'Es ist keine Änderung verzeichnet.',
+  noValue: 'nichts',
+  notChecked: 'Die Kette der Einträge wurde nicht geprüft',
+  older: 'Ältere Einträge',
+  vias: {
+    'command line': 'über die Befehlszeile',
+    'v1/keys': 'über v1/keys',
+    page: 'über die Seite',
+    file: 'über die Datei',
+  },
+  was: (name, value) => `${name} war ${value}`,
+  whole: (count) => plural(count, 'Die Kette aus # Eintrag ist intakt', 'Die Kette aus # Einträgen ist intakt'),
+  words: {
+    'content.read': 'Inhalt der Anfrage {object} gelesen',
+    'file.changed': '{object} geändert',
+    'key.ended': 'Schlüssel {object} beendet',
+    'key.made': 'Schlüssel {object} angelegt',
+    'key.rotated': 'Schlüssel {object} ersetzt',
+    'person.exported': 'Person {object} exportiert',
+    'person.forgotten': 'Person {object} vergessen',
+    'use.repriced': 'Kosten von {object} neu berechnet',
+  },
+}

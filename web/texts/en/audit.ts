@@ -1,0 +1,35 @@
+import { plural } from '../locale.ts'
+
+/** The view Audit. */
+export const audit = {
+  about: 'Who changed keys, files and stored costs. Entries are never changed or removed.',
+  by: 'by {person}',
+  byItself: { 'command line': 'by command line', file: 'by file' },
+  chain: 'chain:',
+  changed: 'The entries are not as they were written',
+  changes: 'Changes, the newest first',
+  checking: 'Checking the chain of all entries…',
+  compare: 'Compare svc.db with a backup.',
+  copyChain: 'Copy the newest chain',
+  forgotten: 'a forgotten person',
+  itsWords: { 'all models': 'all models', 'without sign-in': 'without sign-in' },
+  keep: 'Keep the newest chain elsewhere: {chain}',
+  never: 'never',
+  none: 'No change is recorded.',
+  noValue: 'none',
+  notChecked: 'The chain of entries was not checked',
+  older: 'Older entries',
+  vias: { 'command line': 'via command line', 'v1/keys': 'via v1/keys', page: 'via page', file: 'via file' },
+  was: (name: string, value: string) => `${name} was ${value}`,
+  whole: (count: number) => plural(count, 'The chain of # entry is whole', 'The chain of # entries is whole'),
+  words: {
+    'content.read': 'content of request {object} read',
+    'file.changed': '{object} changed',
+    'key.ended': 'key {object} ended',
+    'key.made': 'key {object} made',
+    'key.rotated': 'key {object} replaced',
+    'person.exported': 'person {object} exported',
+    'person.forgotten': 'person {object} forgotten',
+    'use.repriced': 'costs of {object} computed anew',
+  },
+}
