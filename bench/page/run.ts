@@ -57,7 +57,7 @@ function atMost(what: string, bytes: number, most: number): Line {
 const sizeWords: Readonly<Record<keyof Sizes, string>> = {
   beforeFirstPaint: 'script before first paint, gzip',
   chatPage: 'script of the chat page, gzip',
-  panels: 'models, settings, pictures, files, exports, when they are opened',
+  panel: 'the largest part that is loaded when it is opened, gzip',
   highlighter: 'highlighter and tools of code, with the first block of code',
   formulas: 'library of formulas, with the first formula',
   style: 'style, gzip',

@@ -14,7 +14,7 @@ beforeAll(async () => {
 }, 120_000)
 
 describe.each(languages)('the page in %s', (language) => {
-  test.each(['beforeFirstPaint', 'chatPage', 'highlighter', 'formulas', 'style'] as const)(
+  test.each(['beforeFirstPaint', 'chatPage', 'panel', 'highlighter', 'formulas', 'style'] as const)(
     '%s is within its limit',
     (name) => {
       const bytes = measureSizes(join(root, 'dist', 'web'), language)[name]

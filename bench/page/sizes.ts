@@ -8,8 +8,8 @@ export interface Sizes {
   readonly beforeFirstPaint: number
   /** Scripts of the chat page with the list of conversations and an answer. */
   readonly chatPage: number
-  /** Scripts that are loaded later: for the list of models, the settings, a picture. */
-  readonly panels: number
+  /** Scripts of the largest part that is loaded when it is opened: a view, the settings, the list of models. */
+  readonly panel: number
   /** The highlighter and the tools of code, loaded with the first block of code. */
   readonly highlighter: number
   /** The library of formulas, loaded with the first formula. */
@@ -21,7 +21,7 @@ export interface Sizes {
 export const sizeLimits: Sizes = {
   beforeFirstPaint: 90_000,
   chatPage: 140_000,
-  panels: 55_000,
+  panel: 25_000,
   highlighter: 40_000,
   formulas: 65_000,
   style: 12_000,
@@ -54,16 +54,17 @@ export function measureSizes(folder: string, language: Language): Sizes {
   // The page preloads the history and the chat. Other chunks are recognized by strings, which minification keeps.
   const preloaded = [...index.matchAll(/rel="modulepreload" href="\/assets\/([^"]+)"/g)].map(([, name = '']) => name)
   const chat = closure(preloaded, new Set(first))
-  const later = closure(
-    [...views, ...[...chat].filter((name) => !first.has(name)).flatMap((name) => imported(name, dynamics))],
-    new Set(chat),
-  ).difference(chat)
+  const opened = [...views, ...[...chat].filter((name) => !first.has(name)).flatMap((name) => imported(name, dynamics))]
+  const later = closure(opened, new Set(chat)).difference(chat)
   const highlighter = [...later].filter((name) => /hljs|Download code/.test(text(name))),
     formulas = [...later].filter((name) => text(name).includes('munderover'))
+  const others = [...later].filter((name) => !highlighter.includes(name) && !formulas.includes(name))
+  /** Bytes of a part with what it imports. */
+  const partBytes = (name: string): number => sum(closure([name], new Set(chat)).difference(chat))
   return {
     beforeFirstPaint: sum(first),
     chatPage: sum(chat),
-    panels: sum([...later].filter((name) => !highlighter.includes(name) && !formulas.includes(name))),
+    panel: Math.max(...others.map(partBytes)),
     highlighter: sum(highlighter),
     formulas: sum(formulas),
     style: bytes(style),
