@@ -133,6 +133,14 @@ function preparedFor({ name, kind, grants, days, team }: KeyRequest, maker: Make
   )
 }
 
+/** How a key is replaced. */
+export interface Rotation extends Maker {
+  /** Days that the old key lives on. */
+  readonly overlapDays: number
+  /** Of the successor: days that it lives, and keys of its team that may be in use, at most. Default: no ceilings */
+  readonly ceilings?: { readonly most: number; readonly daysMost: number }
+}
+
 /**
  * Makes a successor with the same name, grants, team and life. The old key expires after the overlap.
  *
@@ -142,16 +150,20 @@ function preparedFor({ name, kind, grants, days, team }: KeyRequest, maker: Make
 export async function rotateKey(
   keys: KeyTable,
   id: number,
-  { overlapDays, ...maker }: Maker & { readonly overlapDays: number },
+  { overlapDays, ceilings, ...maker }: Rotation,
 ): Promise<MadeKey | NoSuccessor> {
   const before = await keys.find(id)
   if (before === undefined) return 'unknown'
   const { name, grants, made, expires, team } = before
-  const lifeMs = expires === undefined ? undefined : expires - made
+  const lifeMs = shorterOf(expires === undefined ? undefined : expires - made, ceilings && ceilings.daysMost * dayMs)
   const facts = { name, kind: kindOf(before), lifeMs, grants, ...(team === undefined ? {} : { team }) }
   const { key, row } = prepared(facts, maker)
-  const stored = await keys.replace(id, row, maker.now + overlapDays * dayMs)
+  const stored = await keys.replace(id, row, maker.now + overlapDays * dayMs, ceilings?.most)
   return typeof stored === 'string' ? stored : { ...viewOfKey(stored, maker.now), key }
+}
+
+function shorterOf(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 }
 
 /** Ends a key for good. @returns `undefined`: there is no such key @throws {LedgerUnavailable} */

@@ -129,7 +129,11 @@ describe.each(databases)('keys in %s', (_name, make) => {
     await keys.add(storableKey({ person: { ...ann, id: 'search' } }), 1)
     // Owners have no ceiling.
     await keys.add(ofTeam())
-    await keys.replace(1, ofTeam(), now)
+    await keys.end(4, { at: now, by: 'ann' })
+    // Both work for a time, and count.
+    await expect(keys.replace(1, ofTeam({ made: now }), now + 5, 1)).rejects.toThrow('a team may have 1 keys')
+    expect((await keys.find(1))?.expires).toBeUndefined()
+    await keys.replace(1, ofTeam({ made: now }), now, 1)
     expect((await keys.listOf({ team: 'search' }, 9)).map(({ id, line }) => [id, line])).toEqual([
       [5, 1],
       [4, 4],

@@ -79,8 +79,7 @@ export function keyTable(ledger: LedgerDatabase, { via, onEntry }: Recording): K
     },
     add: (key, most) =>
       change((database, version, record) => {
-        const owner = keyOwnerOf(key)
-        if (owner !== undefined && most !== undefined) checkCeilings(owner, ownedKeys(database, owner, key), most)
+        checkOwned(database, key, most)
         const added = insert(database, key, version)
         record(making(added))
         return added
@@ -93,7 +92,7 @@ export function keyTable(ledger: LedgerDatabase, { via, onEntry }: Recording): K
           [...personValues(person), version],
         )
       }),
-    replace: (id, successor, expires) =>
+    replace: (id, successor, expires, most) =>
       change((database, version, record) => {
         const before = findKey(database, id)
         const isNewest =
@@ -102,6 +101,7 @@ export function keyTable(ledger: LedgerDatabase, { via, onEntry }: Recording): K
         if (before === undefined || refusal !== undefined) return refusal ?? 'unknown'
         const end = Math.min(expires, before.expires ?? expires)
         database.run('UPDATE key SET expires = ?2, version = ?3 WHERE id = ?1', [id, end, version])
+        checkOwned(database, successor, most)
         const added = insert(database, successor, version, before.line)
         record(rotation(before, added, end))
         record(making(added))
@@ -160,6 +160,12 @@ function rows(database: Database, condition: string, values: (number | string)[]
     .query<KeyRow, (number | string)[]>(`SELECT ${keyColumns} FROM key WHERE ${condition}`)
     .all(...values)
     .map(storedKey)
+}
+
+/** @throws {LedgerFull} */
+function checkOwned(database: Database, key: NewKey, most: number | undefined): void {
+  const owner = keyOwnerOf(key)
+  if (owner !== undefined && most !== undefined) checkCeilings(owner, ownedKeys(database, owner, key), most)
 }
 
 function ownedKeys(database: Database, owner: KeyOwner, { made }: NewKey): OwnedKeys {

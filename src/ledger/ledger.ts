@@ -115,10 +115,11 @@ export interface KeyTable {
    * Adds a successor in the same line, and lets the key expire.
    *
    * @param expires of the key that is replaced, unless it expires earlier
+   * @param most keys of its team that may be in use at a time, with both. Default: no limit
    * @returns the successor, or why there is none
    * @throws {LedgerFull}
    */
-  replace(id: number, successor: NewKey, expires: number): Promise<StoredKey | NoSuccessor>
+  replace(id: number, successor: NewKey, expires: number, most?: number): Promise<StoredKey | NoSuccessor>
   /** Ends a key for good. A repeated end changes nothing. @returns the key; `undefined`: there is none */
   end(id: number, ending: Ending): Promise<StoredKey | undefined>
   /** Stores times of last use: id → time. */

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { chat, question } from '../client.ts'
 import type { PersonOptions, Tab } from '../fakes/chromium.ts'
@@ -14,11 +14,19 @@ const pictures = process.env['SVC_TEST_PICTURES']
 let rig: SignInRig
 let tab: Tab | undefined
 
-beforeEach(async () => {
-  rig = await startSignIn(startGithub, { flags: ['--auth', 'keys'], owners: ['ada'] })
+const access = {
+  limits: [{ for: 'person:linus', requests: 60 }],
+  teams: { search: { leads: ['lea'], members: [] } },
+}
+beforeAll(async () => {
+  rig = await startSignIn(startGithub, {
+    flags: ['--auth', 'keys'],
+    owners: ['ada', 'light', 'dark', 'phone'],
+    files: { 'access.json': JSON.stringify(access) },
+  })
 })
+afterAll(() => rig[Symbol.asyncDispose]())
 afterEach(async () => {
-  await using _ = rig
   // The page asks who it is for before the session is there; a refused key, and the picture at no real address.
   const known = /401 \(Unauthorized\)|400 \(Bad Request\)|ERR_NAME_NOT_RESOLVED/
   const complaints = await tab?.complaints()
@@ -103,11 +111,27 @@ describeInChromium('the view Keys', () => {
   }, 30_000)
 
   test('shows what is left of the limits, in which keys count as their person', async () => {
-    const limits = [{ for: 'each person', requests: 60 }]
-    await rig.service.write('access.json', JSON.stringify({ limits }))
-    await rig.logged('limits reloaded')
-    const { page } = await show('grace')
-    await page.waitFor('main li >> text="60 of 60 requests a minute (each person)"')
+    const { page } = await show('linus')
+    await page.waitFor('main li >> text="60 of 60 requests a minute (person:linus)"')
+  }, 30_000)
+
+  test('lets a lead replace a key of the team, and shows the new one once', async () => {
+    const lea = await rig.signIn('lea')
+    await make(lea.token, { name: 'nightly', team: 'search' })
+    const { page } = await show('lea')
+    await page.select('main select', 'team:search')
+    await page.click('role=button[name="Replace nightly"]')
+    await page.waitFor('dialog select')
+    await page.select('dialog select', 'ends at once')
+    await page.click('role=button[name="Replace the key"]')
+    await page.waitFor('role=region[name="The new key nightly"]')
+    const key = String(await page.evaluate(`document.querySelector('main section code').innerText`))
+    rig.remember(key)
+    expect(await ask(key)).toBe(200)
+    await page.waitFor('main li >> text="expired"')
+    // The successor can be replaced again, and the old key cannot.
+    expect(await page.evaluate(`document.querySelectorAll('[aria-label="Replace nightly"]').length`)).toBe(1)
+    expect(await page.evaluate(`document.querySelectorAll('main li').length`)).toBe(2)
   }, 30_000)
 
   const looks: readonly (readonly [string, PersonOptions])[] = [
@@ -118,9 +142,9 @@ describeInChromium('the view Keys', () => {
   test.each(looks)(
     'has no faults of accessibility: %s',
     async (look, options) => {
-      const ada = await rig.signIn('ada')
+      const ada = await rig.signIn(look)
       for (const name of ['laptop', 'nightly job', 'x'.repeat(64)]) await make(ada.token, { name, models: ['gpt-5*'] })
-      const { page } = await show('ada', options)
+      const { page } = await show(look, options)
       await page.fill('role=textbox[name="Name"]', 'editor')
       await page.click('role=button[name="Make a key"]')
       await page.waitFor('main section')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { KeyEntry } from '../../src/http/page/page-api.ts'
-import { foundKeys, grantsOf, inOrder, modelsIn } from './key-entries.ts'
+import { foundKeys, grantsOf, inOrder, modelsIn, rotatableOf } from './key-entries.ts'
 
 const key = (more: Partial<KeyEntry> = {}): KeyEntry => ({
   id: 1,
@@ -13,6 +13,7 @@ const key = (more: Partial<KeyEntry> = {}): KeyEntry => ({
   expires: null,
   ended: null,
   last_used: null,
+  line: 1,
   person: 'ann',
   team: null,
   models: null,
@@ -51,4 +52,13 @@ describe('keys', () => {
       inOrder([...all, key({ id: 4, state: 'expired' }), key({ id: 5, state: 'resting' })]).map(({ id }) => id),
     ).toEqual([5, 2, 1, 4, 3])
   })
+})
+
+test.each([
+  ['of a team, which works', key({ person: null }), true],
+  ['of a person', key(), false],
+  ['that has ended', key({ person: null, state: 'ended' }), false],
+  ['that has a successor', key({ person: null, line: 7 }), false],
+])('a key %s: can it be replaced?', (_, entry, is) => {
+  expect(rotatableOf([key({ id: 8, line: 7, person: null }), entry]).has(entry)).toBe(is)
 })

@@ -33,6 +33,13 @@ export function inOrder(keys: readonly KeyEntry[]): readonly KeyEntry[] {
   return keys.toSorted((one, other) => Number(isOver(one)) - Number(isOver(other)) || other.id - one.id)
 }
 
+/** The keys that can get a successor: they work, are the newest of their lines, and belong to no person. */
+export function rotatableOf(keys: readonly KeyEntry[]): ReadonlySet<KeyEntry> {
+  const newest = new Map<number, number>()
+  for (const { line, id } of keys) newest.set(line, Math.max(id, newest.get(line) ?? 0))
+  return new Set(keys.filter((key) => key.person === null && !isOver(key) && newest.get(key.line) === key.id))
+}
+
 /** Whether a key cannot be used again. */
 export function isOver({ state }: Pick<KeyEntry, 'state'>): boolean {
   return state === 'ended' || state === 'expired'

@@ -10,8 +10,11 @@ import { grantsOf, isOver } from './key-entries.ts'
 /** Props of {@link KeyList}. */
 interface KeyListProps {
   readonly keys: readonly KeyEntry[]
+  /** Those that can be replaced. */
+  readonly rotatable: ReadonlySet<KeyEntry>
   /** Each key is shown with its person. */
   readonly hasPeople: boolean
+  readonly onRotate: (key: KeyEntry) => void
   readonly onEnd: (key: KeyEntry) => void
 }
 
@@ -19,7 +22,7 @@ interface KeyListProps {
 const shownMax = 200
 
 /** Keys with their states. */
-export function KeyList({ keys, hasPeople, onEnd }: KeyListProps): ReactNode {
+export function KeyList({ keys, rotatable, hasPeople, onRotate, onEnd }: KeyListProps): ReactNode {
   const now = useNow(30_000)
   if (keys.length === 0)
     return <p className="rounded-xl border border-line bg-panel p-8 text-center">There is no key here.</p>
@@ -27,7 +30,14 @@ export function KeyList({ keys, hasPeople, onEnd }: KeyListProps): ReactNode {
     <>
       <ul className="flex flex-col gap-2" aria-label="Keys">
         {keys.slice(0, shownMax).map((key) => (
-          <Row key={key.id} entry={key} now={now} hasPeople={hasPeople} onEnd={onEnd} />
+          <Row
+            key={key.id}
+            entry={key}
+            now={now}
+            hasPeople={hasPeople}
+            onRotate={rotatable.has(key) ? onRotate : undefined}
+            onEnd={onEnd}
+          />
         ))}
       </ul>
       {keys.length > shownMax ? (
@@ -41,10 +51,12 @@ interface RowProps {
   readonly entry: KeyEntry
   readonly now: number
   readonly hasPeople: boolean
+  /** `undefined`: it cannot be replaced. */
+  readonly onRotate: ((key: KeyEntry) => void) | undefined
   readonly onEnd: (key: KeyEntry) => void
 }
 
-function Row({ entry, now, hasPeople, onEnd }: RowProps): ReactNode {
+function Row({ entry, now, hasPeople, onRotate, onEnd }: RowProps): ReactNode {
   const { name, hint, person, team, made_by: madeBy, last_used: used } = entry
   const owner =
     person === null ? `of ${team === null ? 'the service' : `the team ${team}`}, made by ${madeBy}` : `of ${person}`
@@ -66,6 +78,11 @@ function Row({ entry, now, hasPeople, onEnd }: RowProps): ReactNode {
       <span className={`text-sm ${entry.state === 'resting' ? 'text-warn' : isOver(entry) ? 'text-muted' : ''}`}>
         {entry.state}
       </span>
+      {onRotate === undefined ? null : (
+        <Button aria-label={`Replace ${name}`} onClick={() => onRotate(entry)}>
+          Replace…
+        </Button>
+      )}
       {isOver(entry) ? null : (
         <Button variant="danger" aria-label={`End ${name}`} onClick={() => onEnd(entry)}>
           End…

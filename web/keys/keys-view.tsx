@@ -1,18 +1,18 @@
 import { useId, useState, type ReactNode } from 'react'
 import type { KeyEntry, MadeKeyEntry } from '../../src/http/page/page-api.ts'
 import { useServices } from '../services.ts'
-import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
-import { Dialog } from '../ui/dialog.tsx'
 import { focusContent } from '../ui/focus-content.ts'
 import { Loading } from '../ui/loading.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { foundKeys, inOrder, isOver } from './key-entries.ts'
+import { EndKey } from './end-key.tsx'
+import { foundKeys, inOrder, isOver, rotatableOf } from './key-entries.ts'
 import { KeyList } from './key-list.tsx'
 import { MadeKey } from './made-key.tsx'
 import { MakeKey } from './make-key.tsx'
 import { OwnLimits } from './own-limits.tsx'
-import { teamIn, useKeys, type Whose } from './use-keys.ts'
+import { RotateKey } from './rotate-key.tsx'
+import { teamIn, useKeys, type KeysState, type Whose } from './use-keys.ts'
 
 /** Keys for programs: one's own, those of teams for their leads, and those of all for owners. */
 export function KeysView(): ReactNode {
@@ -22,8 +22,8 @@ export function KeysView(): ReactNode {
   const [whose, setWhose] = useState<Whose>('mine')
   const [text, setText] = useState('')
   const [made, setMade] = useState<MadeKeyEntry>()
-  const [ending, setEnding] = useState<KeyEntry>()
-  const { keys, ceilings, isCut, error, reload, make, end } = useKeys(whose)
+  const [change, setChange] = useState<KeyChange>()
+  const { keys, ceilings, isCut, error, reload, make, rotate, end } = useKeys(whose)
 
   function closeMade(): void {
     setMade(undefined)
@@ -66,13 +66,40 @@ export function KeysView(): ReactNode {
           <Loading />
         ) : null
       ) : (
-        <KeyList keys={inOrder(foundKeys(keys, text))} hasPeople={whose !== 'mine'} onEnd={setEnding} />
+        <KeyList
+          keys={inOrder(foundKeys(keys, text))}
+          rotatable={rotatableOf(keys)}
+          hasPeople={whose !== 'mine'}
+          onRotate={(entry) => setChange({ kind: 'rotate', entry })}
+          onEnd={(entry) => setChange({ kind: 'end', entry })}
+        />
       )}
-      {ending === undefined ? null : (
-        <EndDialog key={ending.id} entry={ending} end={end} onClose={() => setEnding(undefined)} />
-      )}
+      <AskedChange change={change} rotate={rotate} end={end} onMade={setMade} onClose={() => setChange(undefined)} />
     </div>
   )
+}
+
+/** A change of a key that a dialog asks for. */
+interface KeyChange {
+  readonly kind: 'rotate' | 'end'
+  readonly entry: KeyEntry
+}
+
+function AskedChange({
+  change,
+  rotate,
+  end,
+  onMade,
+  onClose,
+}: Pick<KeysState, 'rotate' | 'end'> & {
+  readonly change: KeyChange | undefined
+  readonly onMade: (made: MadeKeyEntry) => void
+  readonly onClose: () => void
+}): ReactNode {
+  if (change === undefined) return null
+  const { kind, entry } = change
+  if (kind === 'end') return <EndKey entry={entry} end={end} onClose={onClose} />
+  return <RotateKey entry={entry} rotate={rotate} onMade={onMade} onClose={onClose} />
 }
 
 function purposeOf(whose: Whose): string {
@@ -134,57 +161,5 @@ function Filter({
         />
       </div>
     </div>
-  )
-}
-
-function EndDialog({
-  entry,
-  end,
-  onClose,
-}: {
-  readonly entry: KeyEntry
-  readonly end: (id: number) => Promise<void>
-  readonly onClose: () => void
-}): ReactNode {
-  const [isBusy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<string>()
-
-  async function endNow(): Promise<void> {
-    if (isBusy) return
-    setBusy(true)
-    try {
-      await end(entry.id)
-      announce(`The key ${entry.name} has ended`)
-      onClose()
-      // The button that had the focus is gone.
-      focusContent()
-    } catch (error) {
-      setFailure(error instanceof Error ? error.message : String(error))
-      setBusy(false)
-    }
-  }
-
-  return (
-    <Dialog
-      title="End this key?"
-      isOpen
-      onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Keep it</Button>
-          <Button variant="danger" aria-disabled={isBusy} onClick={() => void endNow()}>
-            End the key
-          </Button>
-        </>
-      }
-    >
-      <p className="[overflow-wrap:anywhere]">
-        Programs that use <bdi className="font-medium">{entry.name}</bdi> ({entry.hint}) are refused from now on. It
-        cannot be taken back.
-      </p>
-      <p role="alert" className="mt-2 text-sm text-bad empty:hidden">
-        {failure}
-      </p>
-    </Dialog>
   )
 }

@@ -19,6 +19,8 @@ export interface KeysState {
   reload(): void
   /** Makes a key of one's own, or of the team. @throws {ApiError} @throws {Unreachable} */
   make(request: KeyRequest): Promise<MadeKeyEntry>
+  /** Replaces a key. @param overlapDays that the old one works on @throws {ApiError} @throws {Unreachable} */
+  rotate(id: number, overlapDays: number): Promise<MadeKeyEntry>
   /** Ends a key. @throws {ApiError} @throws {Unreachable} */
   end(id: number): Promise<void>
 }
@@ -61,6 +63,7 @@ export function useKeys(whose: Whose): KeysState {
   }, [client, whose, round])
 
   const isCurrent = loaded.whose === whose
+  const path = whose === 'all' ? '/v1/keys' : '/api/keys'
   return {
     keys: isCurrent ? loaded.keys : undefined,
     ceilings: isCurrent ? loaded.ceilings : undefined,
@@ -73,8 +76,13 @@ export function useKeys(whose: Whose): KeysState {
       reload()
       return made
     },
+    async rotate(id, overlapDays) {
+      const made = await client.post<MadeKeyEntry>(`${path}/${id}/rotate`, { overlap_days: overlapDays })
+      reload()
+      return made
+    },
     async end(id) {
-      await client.fetch(`${whose === 'all' ? '/v1/keys' : '/api/keys'}/${id}`, { method: 'DELETE' })
+      await client.fetch(`${path}/${id}`, { method: 'DELETE' })
       reload()
     },
   }

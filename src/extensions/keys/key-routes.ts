@@ -1,18 +1,10 @@
-import { invalidRequest, WireError } from '../../formats/error.ts'
+import { invalidRequest } from '../../formats/error.ts'
 import { parseJsonObject } from '../../formats/parse-json-object.ts'
-import { KeyFault } from '../../keys/grants.ts'
-import {
-  endKey,
-  makeKey,
-  overlapDaysMax,
-  parseDays,
-  parseKeyRequest,
-  rotateKey,
-  viewOfKey,
-} from '../../keys/manage-keys.ts'
+import { endKey, makeKey, parseKeyRequest, rotateKey, viewOfKey } from '../../keys/manage-keys.ts'
 import type { ExtensionRoute, Host, RouteContext } from '../extension.ts'
 import { recordedChanges, type KeyLedger } from './recorded-change.ts'
 import { idOf, keyNotFound, noSuchTeam, parsed, uncachedJson, withLedger } from './responses.ts'
+import { rotationOf, successorOf } from './rotation.ts'
 
 const bodyBytesMax = 64 * 1024
 const keysPath = '/v1/keys'
@@ -20,7 +12,6 @@ const keyPath = '/v1/keys/'
 const rotatePath = '/v1/keys/{id}/rotate'
 const pageSizeDefault = 100
 const pageSizeMax = 1_000
-const overlapDaysDefault = 1
 
 /** `/v1/keys`: management keys and owners list, make, rotate and end keys (docs/keys.md). */
 export function keyRoutes(
@@ -56,12 +47,9 @@ export function keyRoutes(
   }
 
   async function rotate(context: RouteContext): Promise<Response> {
-    const overlapDays = parsed(overlapOf, await context.body(bodyBytesMax))
-    const id = idOf(context.path.slice(0, -'/rotate'.length), keyPath)
+    const { id, overlapDays } = await rotationOf(context, keyPath)
     const change = changeBy(context)
-    const made = await rotateKey(change.keys, id, { ...maker(context), overlapDays })
-    if (made === 'unknown') throw keyNotFound()
-    if (typeof made === 'string') throw notRotatable(made)
+    const made = successorOf(await rotateKey(change.keys, id, { ...maker(context), overlapDays }))
     change.noted('a key was rotated', id)
     return uncachedJson(made)
   }
@@ -90,14 +78,6 @@ export function keyRoutes(
   }))
 }
 
-/** The body of a rotation may be empty. */
-function overlapOf(body: Uint8Array): number {
-  const { overlap_days: days = overlapDaysDefault, ...others } = body.length === 0 ? {} : parseJsonObject(body)
-  const [other] = Object.keys(others)
-  if (other !== undefined) throw new KeyFault(other.slice(0, 64), 'unknown member, allowed: overlap_days')
-  return parseDays(days, 'overlap_days', 0, overlapDaysMax)
-}
-
 interface NumberRange {
   readonly minimum: number
   readonly maximum: number
@@ -111,14 +91,4 @@ function queryNumber(query: URLSearchParams, name: string, { minimum, maximum, f
   const value = /^\d{1,15}$/.test(text) ? Number(text) : -1
   if (value >= minimum && value <= maximum) return value
   throw invalidRequest('invalid_value', `'${name}' must be an integer from ${minimum} to ${maximum}.`, name)
-}
-
-function notRotatable(reason: 'over' | 'replaced' | 'personal'): WireError {
-  return new WireError(409, 'invalid_request_error', 'key_not_rotatable', notRotatableTexts[reason])
-}
-
-const notRotatableTexts = {
-  over: 'The key has ended or expired: make a new one',
-  replaced: 'The key was rotated before: rotate its successor, which has the same line',
-  personal: 'The key belongs to a person: only they make keys that act as them',
 }

@@ -8,6 +8,7 @@ import {
   makeOwnKey,
   parseDays,
   parseKeyRequest,
+  rotateKey,
   viewOfKey,
   type KeyRequest,
 } from '../../keys/manage-keys.ts'
@@ -16,10 +17,12 @@ import type { ExtensionRoute, Host, OwnKeyCeilings, RouteContext } from '../exte
 import { personOf } from './people.ts'
 import { recordedChanges, type KeyLedger } from './recorded-change.ts'
 import { idOf, keyNotFound, parsed, uncachedJson, withLedger } from './responses.ts'
+import { rotationOf, successorOf } from './rotation.ts'
 
 const bodyBytesMax = 64 * 1024
 const keysPath = '/api/keys'
 const keyPath = '/api/keys/'
+const rotatePath = '/api/keys/{id}/rotate'
 /** Keys of a person or a team that are listed, the newest first. */
 const listedMax = 200
 const members = ['name', 'team', 'days', 'models', 'scopes']
@@ -27,8 +30,8 @@ const members = ['name', 'team', 'days', 'models', 'scopes']
 const ownScopes: readonly AccessScope[] = ['chat', 'models:read', 'usage:read']
 
 /**
- * `/api/keys`: a signed-in person lists, makes and ends keys of their own, and of the teams that they lead
- * (docs/keys.md).
+ * `/api/keys`: a signed-in person lists, makes and ends keys of their own, and of the teams that they lead, which they
+ * can also rotate (docs/keys.md).
  */
 export function ownKeyRoutes(
   ledger: KeyLedger,
@@ -43,6 +46,14 @@ export function ownKeyRoutes(
     throw new WireError(403, 'permission_error', 'not_a_lead', 'Only leads of the team and owners may do this')
   }
 
+  /** @throws {WireError} 403 */
+  function allowedKeys(): OwnKeyCeilings {
+    const ceilings = ownKeys()
+    if (ceilings.most > 0) return ceilings
+    const text = 'People make no keys of their own here: own_keys of access.json says so'
+    throw new WireError(403, 'permission_error', 'own_keys_off', text)
+  }
+
   async function list(context: RouteContext, person: KeyPerson): Promise<Response> {
     const { most, daysMost } = ownKeys()
     const team = new URL(context.request.url).searchParams.get('team')
@@ -54,14 +65,7 @@ export function ownKeyRoutes(
   }
 
   async function make(context: RouteContext, person: KeyPerson): Promise<Response> {
-    const ceilings = ownKeys()
-    if (ceilings.most === 0)
-      throw new WireError(
-        403,
-        'permission_error',
-        'own_keys_off',
-        'People make no keys of their own here: own_keys of access.json says so',
-      )
+    const ceilings = allowedKeys()
     const value = parseJsonObject(await context.body(bodyBytesMax))
     const request = parsed((given) => parseOwnKey(given, ceilings), value)
     const { most } = ceilings
@@ -76,25 +80,45 @@ export function ownKeyRoutes(
   }
 
   async function end(context: RouteContext, person: KeyPerson): Promise<Response> {
-    const id = idOf(context.path, keyPath)
-    const key = await keys.find(id)
-    // As if there were none: ids of others' keys are no business of theirs.
-    if (!isTheirs(key, person, context)) throw keyNotFound()
+    const { id } = await theirKey(context, person, idOf(context.path, keyPath))
     const change = changeBy(context)
     const ended = await endKey(change.keys, id, { by: person.user, now: now() })
     change.noted('a key was ended', id)
     return uncachedJson(ended)
   }
 
-  function isTheirs(key: StoredKey | undefined, person: KeyPerson, { visitor }: RouteContext): boolean {
-    if (key?.team === undefined) return key?.person?.id === person.id
-    return visitor !== undefined && teams.managedBy(visitor).includes(key.team)
+  /** The successor is within the ceilings of a new key, so that a lead gets no more by rotating than by making one. */
+  async function rotate(context: RouteContext, person: KeyPerson): Promise<Response> {
+    const { id, overlapDays } = await rotationOf(context, keyPath)
+    const ceilings = allowedKeys()
+    const beyond = beyondOwn(viewOfKey(await theirKey(context, person, id), now()).scopes)
+    if (beyond !== undefined) {
+      const text = `The key has the scope ${beyond}, which leads cannot give: an owner of the service can rotate it`
+      throw new WireError(403, 'permission_error', 'scope_not_allowed', text)
+    }
+    const change = changeBy(context)
+    const rotation = { by: person.user, now: now(), overlapDays, ceilings }
+    const made = successorOf(await rotateKey(change.keys, id, rotation))
+    change.noted('a key of a team was rotated', id)
+    return uncachedJson(made)
+  }
+
+  /** @throws {WireError} 404, also for keys of others: their ids are not told */
+  async function theirKey({ visitor }: RouteContext, person: KeyPerson, id: number): Promise<StoredKey> {
+    const key = await keys.find(id)
+    const isTheirs =
+      key?.team === undefined
+        ? key?.person?.id === person.id
+        : visitor !== undefined && teams.managedBy(visitor).includes(key.team)
+    if (key === undefined || !isTheirs) throw keyNotFound()
+    return key
   }
 
   const routes = [
     { method: 'GET', path: keysPath, handle: list },
     { method: 'POST', path: keysPath, handle: make },
     { method: 'DELETE', path: keyPath, handle: end },
+    { method: 'POST', path: rotatePath, handle: rotate },
   ] as const
   return routes.map(({ handle, ...route }) => ({
     ...route,
@@ -124,8 +148,13 @@ function parseOwnKey(value: Readonly<Record<string, unknown>>, { daysMost }: Own
   if (other !== undefined) throw new KeyFault(other.slice(0, 64), `unknown member, allowed: ${members.join(', ')}`)
   const { days, ...request } = value
   const parsedRequest = parseKeyRequest(request)
-  const beyond = parsedRequest.grants.scopes.find((scope) => !ownScopes.includes(scope))
+  const beyond = beyondOwn(parsedRequest.grants.scopes)
   if (beyond !== undefined)
     throw new KeyFault('scopes', `found "${beyond}", allowed for keys of people: ${ownScopes.join(', ')}`)
   return { ...parsedRequest, days: parseDays(days ?? daysMost, 'days', 1, daysMost) }
+}
+
+/** The first scope that people cannot give to their keys. */
+function beyondOwn<Scope extends string>(scopes: readonly Scope[]): Scope | undefined {
+  return scopes.find((scope) => !ownScopes.some((own) => own === scope))
 }

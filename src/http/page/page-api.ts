@@ -696,6 +696,8 @@ export interface KeyEntry {
   readonly expires: string | null
   readonly ended: string | null
   readonly last_used: string | null
+  /** Id of the first key of its line: a key and its successors by rotation. */
+  readonly line: number
   /** The person whose own key it is; `null`: none. */
   readonly person: string | null
   /** The team that it belongs to; `null`: none. */

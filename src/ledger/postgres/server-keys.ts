@@ -78,8 +78,7 @@ export function serverKeys(options: ServerKeysOptions, { via, onEntry }: Recordi
     },
     add: (key, most) =>
       change(async (query, version, record) => {
-        const owner = keyOwnerOf(key)
-        if (owner !== undefined && most !== undefined) checkCeilings(owner, await ownedKeys(query, owner, key), most)
+        await checkOwned(query, key, most)
         const added = await insert(query, key, version)
         await record(making(added))
         return added
@@ -92,7 +91,7 @@ export function serverKeys(options: ServerKeysOptions, { via, onEntry }: Recordi
           [...personValues(person), version],
         )
       }),
-    replace: (id, successor, expires) =>
+    replace: (id, successor, expires, most) =>
       change(async (query, version, record) => {
         const [before] = await readKeys(query, 'id = $1', [id])
         const newer =
@@ -101,6 +100,7 @@ export function serverKeys(options: ServerKeysOptions, { via, onEntry }: Recordi
         if (before === undefined || refusal !== undefined) return refusal ?? 'unknown'
         const end = Math.min(expires, before.expires ?? expires)
         await query('UPDATE key SET expires = $2, version = $3 WHERE id = $1', [id, end, version])
+        await checkOwned(query, successor, most)
         const added = await insert(query, successor, version, before.line)
         await record(rotation(before, added, end))
         await record(making(added))
@@ -190,6 +190,12 @@ async function readKeys(query: Query, condition: string, values: readonly SqlVal
 
 function withoutVersion({ version: _, ...key }: ServerKey): StoredKey {
   return key
+}
+
+/** @throws {LedgerFull} */
+async function checkOwned(query: Query, key: NewKey, most: number | undefined): Promise<void> {
+  const owner = keyOwnerOf(key)
+  if (owner !== undefined && most !== undefined) checkCeilings(owner, await ownedKeys(query, owner, key), most)
 }
 
 async function ownedKeys(query: Query, owner: KeyOwner, { made }: NewKey) {
