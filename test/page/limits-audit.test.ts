@@ -104,6 +104,51 @@ describeInChromium('the view Limits', () => {
   }, 30_000)
 })
 
+describeInChromium('access.json on the page', () => {
+  const area = 'dialog textarea'
+  const onDisk = () => readFileSync(join(rig.service.home, 'access.json'), 'utf8')
+
+  test('is checked, compared and saved by mouse and keyboard, and again when it was changed meanwhile', async () => {
+    const windows = `// Ours\r\n${JSON.stringify(access)}\r\n`
+    await limited(windows, 'team:search')
+    const tab = await show(ada, 'limits')
+    await tab.click('role=button[name="Edit access.json"]')
+    await tab.waitFor(area)
+    expect(await tab.evaluate(`document.querySelector('${area}').value`)).toBe(windows.replaceAll('\r\n', '\n'))
+    // The text has the focus. A fault is found, and leads to its line.
+    await tab.press('Control+End')
+    await tab.type('oops')
+    await tab.press('Control+Enter')
+    await tab.waitFor('dialog >> text="1 fault: nothing is saved"')
+    if (pictures !== undefined) await tab.screenshot(join(pictures, 'access-fault.png'))
+    await tab.click('dialog >> text="Line 3, column 1"')
+    expect(await tab.evaluate(`document.activeElement.value.slice(document.activeElement.selectionStart)`)).toBe('oops')
+    expect(await violationsOf(tab)).toEqual([])
+    // Closing asks, since something is typed.
+    await tab.press('Escape')
+    await tab.click('dialog >> text="Continue editing"')
+    await tab.fill(area, `// Ours\n${JSON.stringify({ ...access, limits: [{ for: 'everyone', requests: 9 }] })}\n`)
+    await tab.click('dialog >> text="Show changes"')
+    await tab.waitFor('dialog ol del')
+    if (pictures !== undefined) await tab.screenshot(join(pictures, 'access-changes.png'))
+    expect(await tab.textOf('dialog ol')).toMatch(/removed\s*−\s*2[^]*added\s*\+\s*2[^]*"requests":9/)
+    expect(await violationsOf(tab)).toEqual([])
+    // Another editor is faster.
+    await limited(`// Theirs\r\n${JSON.stringify(access)}\r\n`, 'team:search')
+    await tab.press('Enter')
+    await tab.waitFor('dialog >> text="The file was changed meanwhile: nothing is saved"')
+    expect(onDisk()).toStartWith('// Theirs')
+    await tab.click('dialog >> text="Show changes"')
+    await tab.waitFor('dialog ol >> text="// Theirs"')
+    await tab.press('Enter')
+    await tab.waitForGone('dialog')
+    await tab.waitFor('main >> role=heading[name="9 requests a minute for everyone"]')
+    expect(onDisk()).toMatch(/^\/\/ Ours\r\n.*"requests":9.*\r\n$/)
+    expect(await complaintsOf(tab)).toEqual([expect.stringContaining('409 (Conflict)')])
+    await limited(JSON.stringify(access), 'team:search')
+  }, 30_000)
+})
+
 /** Asks a route of access.json as a signed-in person. */
 async function askFile(token: string, path: string, body?: object): Promise<{ status: number; json: unknown }> {
   const response = await fetch(`${rig.service.url}/api/limits/${path}`, {

@@ -6,6 +6,7 @@ import { rich } from '../texts/rich.tsx'
 import { say } from '../texts/say.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { formatCount, formatMoment } from '../ui/format.ts'
+import { lazily } from '../ui/lazily.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { useAnswer } from '../ui/use-answer.ts'
 import { useNow } from '../ui/use-now.ts'
@@ -13,6 +14,7 @@ import { ViewFrame } from '../ui/view-frame.tsx'
 import { amountOf, backWords, limitFacts, limitWords, subjectWords, usedShare } from './limit-words.ts'
 
 const refreshMs = 10_000
+const EditAccess = lazily(async () => (await import('./edit-access.tsx')).EditAccess)
 
 /** The limits of access.json with their use, for owners. */
 export function LimitsView(): ReactNode {
@@ -21,14 +23,35 @@ export function LimitsView(): ReactNode {
   } = useServices()
   const state = useAnswer<LimitsAnswer>(() => '/api/limits', 'limits', refreshMs)
   const zone = state.answer === undefined ? '' : say.limits.zone(state.answer.timeZone)
+  const [isEditing, setEditing] = useState(false)
   return (
     <ViewFrame
       title={say.views.limits}
       about={`${say.limits.about}${zone}`}
-      actions={hasUsage === true ? <ButtonLink href={hrefOf({ view: 'usage' })}>{say.views.usage}</ButtonLink> : null}
+      actions={
+        <>
+          {state.answer?.mayEdit === true ? (
+            <Button onClick={() => setEditing(true)}>{say.accessFile.edit}</Button>
+          ) : null}
+          {hasUsage === true ? <ButtonLink href={hrefOf({ view: 'usage' })}>{say.views.usage}</ButtonLink> : null}
+        </>
+      }
       state={state}
     >
-      {(answer) => <Limits answer={answer} />}
+      {(answer) => (
+        <>
+          <Limits answer={answer} />
+          {isEditing ? (
+            <EditAccess
+              onClose={() => setEditing(false)}
+              onSaved={() => {
+                setEditing(false)
+                state.reload()
+              }}
+            />
+          ) : null}
+        </>
+      )}
     </ViewFrame>
   )
 }
@@ -64,7 +87,9 @@ function NoLimits({ file }: { readonly file: string | undefined }): ReactNode {
   return (
     <div className="flex flex-col gap-2 rounded-xl border border-line bg-panel p-6 [overflow-wrap:anywhere]">
       <p className="font-medium">{say.limits.none}</p>
-      {file === undefined ? null : (
+      {file === undefined ? (
+        <p className="text-sm">{say.accessFile.noFolder}</p>
+      ) : (
         <>
           <p className="text-sm">{rich(say.limits.write, { file: <code>{file}</code> })}</p>
           <pre className="overflow-x-auto rounded-lg bg-hover p-3 text-sm" tabIndex={0} aria-label={say.limits.example}>
