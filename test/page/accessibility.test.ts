@@ -116,10 +116,13 @@ async function layoutFaults(tab: Tab): Promise<readonly string[]> {
   await tab.evaluate(`document.documentElement.dir = 'rtl'`)
   await look('right to left')
   await tab.setSize(320, 256)
+  await tab.waitForGone('#sidebar')
   await look('right to left, 320 px')
   await tab.evaluate(`document.documentElement.removeAttribute('dir')`)
   await look('320 px')
   await tab.setSize(1280, 800)
+  // The page shows its sidebar again. Until then, a key would toggle the one that is not there yet.
+  await tab.waitFor('#sidebar')
   return faults
 }
 

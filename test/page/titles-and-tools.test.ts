@@ -102,6 +102,7 @@ describeInChromium('a title', () => {
     renamed.resolve(undefined)
     rig.cheap.use((exchange) => exchange.write(reply(400, '{"error":{"message":"no"}}')))
     await tab.click('text=New conversation')
+    await tab.waitForGone('article')
     await converse(tab, 'Second question')
     await tab.until(`${rows} === 'Second question | Mine'`)
   }, 30_000)
