@@ -1,7 +1,7 @@
 import { minuteBook, type MinuteSums } from './minute-sums.ts'
 import { attemptBook, type ProviderAttempts } from './provider-attempts.ts'
 import { recentCallers, type RecentCaller } from './recent-callers.ts'
-import type { RecordedAttempt, RequestRecord } from './record.ts'
+import { isOfPerson, type RecordedAttempt, type RequestRecord } from './record.ts'
 
 const requestsMax = 1_000
 /** Attempts kept of one request; a longer trail has many retries. */
@@ -115,9 +115,8 @@ export function recentRequests(now: () => number): RecentRequests {
   }
 }
 
-/** A person's own keys act as the person. */
-function isOf({ user, person }: RequestRecord, scope: Scope): boolean {
-  return scope === 'all users' || user === scope.user || (person !== undefined && person.user === scope.user)
+function isOf(record: RequestRecord, scope: Scope): boolean {
+  return scope === 'all users' || isOfPerson(record, scope.user)
 }
 
 /**

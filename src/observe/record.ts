@@ -46,6 +46,17 @@ export interface RequestRecord {
   readonly team?: string | undefined
 }
 
+/**
+ * Whether a request is one's own: without a key, or with an own key, which acts as its person. Other keys act as no
+ * person, also one whose `key:NAME` is the name of a user.
+ */
+export function isOfPerson(
+  { user, line, person }: Pick<RequestRecord, 'user' | 'line' | 'person'>,
+  name: string,
+): boolean {
+  return (line === undefined ? user : person?.user) === name
+}
+
 /** Estimated costs of attempts under way, or whose request is not recorded yet, of one caller, model and provider. */
 export interface HeldCost {
   /** Id of the first key of the line; 0: no key. */
@@ -71,7 +82,10 @@ export interface HeldBy {
 }
 
 /** A request under way. */
-export interface RunningRequest extends Pick<RequestRecord, 'time' | 'id' | 'api' | 'model' | 'stream' | 'user'> {
+export interface RunningRequest extends Pick<
+  RequestRecord,
+  'time' | 'id' | 'api' | 'model' | 'stream' | 'user' | 'line' | 'person'
+> {
   readonly firstTokenMs?: number | undefined
   /** The providers that failed so far, and the one that answers, in their order. */
   readonly providers: readonly string[]

@@ -1,13 +1,28 @@
 import type { StoredAttempt, StoredRequest } from '../../ledger/use/request-question.ts'
 import type { MinuteSums } from '../../observe/minute-sums.ts'
 import type { RecentRequest, Remembered } from '../../observe/recent-requests.ts'
+import type { RunningRequest } from '../../observe/record.ts'
 import type { Cost } from '../../prices/cost.ts'
 import { usdOf } from '../../prices/money.ts'
-import type { AttemptEntry, MinuteEntry, RequestEntry, RequestsAnswer, TokenKinds } from './page-api.ts'
+import type { AttemptEntry, MinuteEntry, RequestEntry, RequestsAnswer, RunningEntry, TokenKinds } from './page-api.ts'
 
 /** The answer of `GET /api/requests`. */
 export function requestsAnswer({ requests, minutes }: Remembered): RequestsAnswer {
   return { requests: requests.map(rememberedEntry), minutes: minutes.map(minuteEntry) }
+}
+
+/** A request under way. */
+export function runningEntry({
+  time,
+  id,
+  user,
+  api,
+  model,
+  stream,
+  firstTokenMs,
+  providers,
+}: RunningRequest): RunningEntry {
+  return { time, id, user, api, model, stream, firstTokenMs, providers }
 }
 
 /** A request that is remembered. */

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, jest, test } from 'bun:test'
 import type { Visitor } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
 import { localObserver } from '../../observe/local-observer.ts'
-import type { RequestRecord } from '../../observe/record.ts'
+import type { RequestRecord, RunningRequest } from '../../observe/record.ts'
 import { openRequests } from '../entrance/open-requests.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { router } from '../route.ts'
@@ -164,6 +164,21 @@ describe('GET /api/running', () => {
     expect(await json('/api/running', 'ada')).toEqual({ count: 3, requests: [running('ada'), running('bob')] })
     expect(await json('/api/running', 'bob')).toEqual({ count: 1, requests: [running('bob')] })
     expect(await json('/api/running', 'eve')).toEqual({ count: 0, requests: [] })
+  })
+
+  test('has those of own keys, but not of a program whose name is that of a user', async () => {
+    const { recent, json } = subject()
+    const of = (id: string, more: Partial<RunningRequest>): RunningRequest => ({
+      ...{ time: 5, id, api: 'chat', model: 'm', stream: true, providers: [], user: 'key:nightly', line: 1 },
+      ...more,
+    })
+    const requests = [of('own', { person: { user: 'bob' } }), of('of a program', {})]
+    recent.trackRunning(() => ({ count: 2, requests }))
+    expect(await json('/api/running', 'bob')).toMatchObject({ count: 1, requests: [{ id: 'own' }] })
+    expect(await json('/api/running', 'key:nightly')).toEqual({ count: 0, requests: [] })
+    for (const { id, ...facts } of requests) recent.record(recordOf({ id, ...facts }))
+    expect(await json('/api/requests', 'bob')).toMatchObject({ requests: [{ id: 'own' }] })
+    expect(await json('/api/requests', 'key:nightly')).toEqual({ requests: [], minutes: [] })
   })
 })
 

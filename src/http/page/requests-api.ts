@@ -3,6 +3,7 @@ import { overloaded } from '../../gateway/all-failed.ts'
 import type { UseAsker } from '../../ledger/use/use-asker.ts'
 import type { Observer } from '../../observe/observer.ts'
 import type { Scope } from '../../observe/recent-requests.ts'
+import { isOfPerson } from '../../observe/record.ts'
 import type { OpenRequests } from '../entrance/open-requests.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
@@ -11,7 +12,7 @@ import { readLedger } from './ledger-answer.ts'
 import { ledgerScope } from './ledger-scope.ts'
 import { liveEvents } from './live-events.ts'
 import type { RunningAnswer } from './page-api.ts'
-import { requestsAnswer, rememberedEntry, storedEntry } from './request-entries.ts'
+import { requestsAnswer, rememberedEntry, runningEntry, storedEntry } from './request-entries.ts'
 import { requestEvents } from './request-events.ts'
 
 const requestPath = '/api/requests/'
@@ -59,8 +60,11 @@ export function requestsApi(options: RequestsApiOptions): readonly Route[] {
   async function running(context: HandlerContext): Promise<Response> {
     const scope = scopeOf(context, isOwner)
     const all = await observer.running()
-    const own = scope === 'all users' ? all.requests : all.requests.filter(({ user }) => user === scope.user)
-    const answer: RunningAnswer = { count: scope === 'all users' ? all.count : own.length, requests: own }
+    const own = scope === 'all users' ? all.requests : all.requests.filter((request) => isOfPerson(request, scope.user))
+    const answer: RunningAnswer = {
+      count: scope === 'all users' ? all.count : own.length,
+      requests: own.map(runningEntry),
+    }
     return jsonResponse(answer, context.id)
   }
 
