@@ -10,10 +10,13 @@ export function columnName(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
+/** The place of a formula: at the start, or after a `;`, which separates cells in the spreadsheets of many languages. */
+const formulaPlace = /(?<=^|;)(?=\s*[=+\-@＝＋－＠])|^(?=[\t\r])/gu
+
 /** Spreadsheets run text that begins like a formula: an apostrophe before it prevents that. */
 function csvCell(value: string | number | undefined = ''): string {
   if (typeof value === 'number') return decimal(value)
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  const text = value.replace(formulaPlace, "'")
   return /[",\r\n']/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 

@@ -41,7 +41,13 @@ export function timeOf(query: URLSearchParams, name: string): number | undefined
 function instantOf(query: URLSearchParams, name: string, form: RegExp, example: string): number | undefined {
   const text = query.get(name)
   if (text === null) return undefined
-  const time = form.test(text) ? Date.parse(text) : Number.NaN
+  const time = form.test(text) && isDate(text.slice(0, 10)) ? Date.parse(text) : Number.NaN
   if (time >= 0) return time
   throw invalidRequest('invalid_value', `'${name}' must be ${example}.`, name)
+}
+
+/** `Date.parse` takes February 30 for March 2. */
+function isDate(text: string): boolean {
+  const time = Date.parse(text)
+  return time >= 0 && new Date(time).toISOString().startsWith(text)
 }

@@ -135,6 +135,7 @@ describe('GET /api/usage', () => {
     ['?format=xml', 'format'],
     ['?from=yesterday', 'from'],
     ['?from=2026-13-01', 'from'],
+    ['?from=2026-02-30', 'from'],
     ['?from=2026-11-01T00:00:00Z', 'from'],
     ['?unit=hour&to=2026-11-01', 'to'],
     ['?from=2026-11-02&to=2026-11-01', 'from'],
@@ -191,6 +192,9 @@ describe('as CSV', () => {
 
   test.each([
     ['=cmd()', `"'=cmd()"`],
+    [' =cmd()', `"' =cmd()"`],
+    ['＝cmd()', `"'＝cmd()"`],
+    ['a;=cmd()', `"a;'=cmd()"`],
     ['+1', `"'+1"`],
     ['-1', `"'-1"`],
     ['@sum', `"'@sum"`],
