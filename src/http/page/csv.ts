@@ -10,7 +10,7 @@ export function columnName(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** The place of a formula: at the start, or after a `;`, which separates cells in the spreadsheets of many languages. */
+/** Place of a formula: at the start, or after a `;`, which separates cells in spreadsheets of many languages. */
 const formulaPlace = /(?<=^|;)(?=\s*[=+\-@＝＋－＠])|^(?=[\t\r])/gu
 
 /** Spreadsheets run text that begins like a formula: an apostrophe before it prevents that. */
