@@ -11,7 +11,7 @@ import type { RequestRow } from './request-rows.ts'
 /** Grid columns of headings and rows on wide windows. On narrow ones, rows are cards. */
 export const wideColumns = {
   withUsers:
-    '@4xl:grid-cols-[6.5rem_minmax(0,0.6fr)_minmax(0,1fr)_minmax(0,2.2fr)_minmax(0,0.9fr)_4.5rem_4.5rem_7rem_5rem]',
+    '@4xl:grid-cols-[6.5rem_minmax(0,0.9fr)_minmax(0,1fr)_minmax(0,1.8fr)_minmax(0,1fr)_4.5rem_4.5rem_7rem_5rem]',
   withoutUsers: '@4xl:grid-cols-[6.5rem_minmax(0,1fr)_minmax(0,1.8fr)_minmax(0,0.9fr)_4.5rem_4.5rem_7rem_5rem]',
 } as const
 

@@ -3,11 +3,12 @@ import type { AttemptEntry, RequestEntry } from '../../src/http/page/page-api.ts
 import { useServices } from '../services.ts'
 import { ButtonLink } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
-import { formatCost, formatCount, formatMoment, formatMs, inWords, markEstimate } from '../ui/format.ts'
+import { formatCost, formatCount, formatMs, inWords, markEstimate } from '../ui/format.ts'
 import { lazily } from '../ui/lazily.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { costInWords, shortCost } from './cost-words.ts'
+import { formatSecond } from './format-day.ts'
 import { modelless, StatusWord } from './request-line.tsx'
 import { kindsInWords, notesOf } from './request-notes.ts'
 
@@ -102,7 +103,7 @@ function Facts({ request }: { readonly request: RequestEntry }): ReactNode {
             <CopyButton text={id} label="Copy the request id" />
           </span>
         </Fact>
-        <Fact name="Time">{formatMoment(time)}</Fact>
+        <Fact name="Time">{formatSecond(time)}</Fact>
         {user === undefined ? null : (
           <Fact name="User">
             {user}

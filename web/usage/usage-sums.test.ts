@@ -59,6 +59,14 @@ describe('the chart', () => {
     ])
   })
 
+  test('names a single other group, and has none without a value', () => {
+    const rows = [entry('2026-11-23', 'a', { requests: 5 }), entry('2026-11-23', 'b', { requests: 2 })]
+    const names = (more: readonly UsageEntry[]) =>
+      chartData([...rows, ...more], week, options).series.map(({ name }) => name)
+    expect(names([entry('2026-11-23', 'c', { cost: 1, requests: 0 })])).toEqual(['a', 'b'])
+    expect(names([entry('2026-11-23', 'c', { requests: 1 })])).toEqual(['a', undefined])
+  })
+
   test('has hours, also of zones at half hours', () => {
     const { times, series } = chartData([entry('2026-11-23T11:30:00.000Z', 'a', { cost: 2 })], day, {
       ...options,

@@ -134,9 +134,10 @@ export interface UsageChartData {
 }
 
 /**
- * The values of the largest groups, and of all others together, in each hour or day of a range.
+ * The values of the largest groups, and of all others together, in each hour or day of a range. Groups whose values are
+ * all 0 have no series.
  *
- * @param groupsMax groups with a series of their own
+ * @param groupsMax groups with a series of their own, if there are more than one beside them
  */
 export function chartData(
   rows: readonly UsageEntry[],
@@ -144,12 +145,14 @@ export function chartData(
   { measure, now, groupsMax }: { readonly measure: Measure; readonly now: number; readonly groupsMax: number },
 ): UsageChartData {
   const times = timesOf(range, rows, now)
-  const largest = groupSums(rows)
+  const groups = groupSums(rows)
+    .filter((sum) => valueOf(sum, measure) > 0)
     .toSorted((one, other) => valueOf(other, measure) - valueOf(one, measure))
-    .slice(0, groupsMax)
     .map(({ name }) => name)
+  // A single other one has its name.
+  const largest = groups.length === groupsMax + 1 ? groups : groups.slice(0, groupsMax)
   const named = Map.groupBy(rows, ({ name }) => (largest.includes(name) ? name : undefined))
-  const names = named.has(undefined) ? [...largest, undefined] : largest
+  const names = groups.length > largest.length ? [...largest, undefined] : largest
   return {
     times,
     series: names.map((name) => {

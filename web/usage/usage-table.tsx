@@ -59,10 +59,15 @@ export function pricedOf({ cost, reportedCost, estimatedCost }: UsageSum): numbe
   return Math.max(0, Math.round((cost - reportedCost - estimatedCost) * 1e9) / 1e9)
 }
 
-/** The columns to show: requests, cost, and those with a value that is not 0. */
-function filledColumns(sums: readonly UsageSum[]): readonly Column[] {
+/** The columns to show: requests, cost, and those with a value that is neither 0 nor the whole cost. */
+export function filledColumns(sums: readonly UsageSum[]): readonly Column[] {
+  const isFilled = ({ of }: Column) => sums.some((sum) => !['0', '$0'].includes(of(sum)))
+  const isAllPriced = sums.every((sum) => pricedOf(sum) === sum.cost)
   return columns.filter(
-    ({ title, of }) => title === 'Requests' || title === 'Cost' || sums.some((sum) => !['0', '$0'].includes(of(sum))),
+    (column) =>
+      column.title === 'Requests' ||
+      column.title === 'Cost' ||
+      (isFilled(column) && !(column.title === 'Priced' && isAllPriced)),
   )
 }
 

@@ -166,6 +166,7 @@ describe('access.json', () => {
     [{ own_keys: { days: 5 } }, 'own_keys.days', 'did you mean "days_most"'],
     [{ content: [{ for: 'everyone' }] }, 'content[0].keep', 'required'],
     [{ content: [{ for: 'everyone', keep: '7' }] }, 'content[0].keep', 'such as "12h" or "7d"'],
+    [{ content: [{ for: 'everyone', keep: '7 days' }] }, 'content[0].keep', 'such as "12h" or "7d"'],
     [{ content: [{ for: 'everyone', keep: '367d' }] }, 'content[0].keep', 'at most 366 days'],
     [{ content: [{ for: 'provider:a', keep: '7d' }] }, 'content[0].for', 'kept by who asks'],
     [{ content: [{ for: 'team:a', keep: '7d' }] }, 'content[0].for', 'teams of this file'],

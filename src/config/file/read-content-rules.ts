@@ -19,7 +19,7 @@ const ruleMembers: MemberNames = {
 const keepRule: TextRule = {
   allowed: 'hours or days such as "12h" or "7d", at most 366 days, or "0d" to keep nothing',
   pattern: /^(?:0|[1-9]\d{0,3})[hd]$/,
-  lengthMax: 5,
+  lengthMax: 64,
 }
 const dayMs = 86_400_000
 const keepMsMax = 366 * dayMs
