@@ -4,6 +4,7 @@
  */
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
+import { measurePieces } from './key-pieces.ts'
 import { plainLoad, rateLoad, type LoadTarget } from './load.ts'
 import { processorTicks, stealPercent } from './machine.ts'
 import { readProcessFile } from './process-tree.ts'
@@ -20,6 +21,7 @@ const roundSeconds = 4
 const connections = 64
 const addedUsMax = 2
 const pathRequests = 10_000
+const roundsOfPieces = 200
 const stallSeconds = 10
 const stallPerSecond = 500
 /** p99 while the ledger stands still, against the p99 before: noise of the machine, and no more. */
@@ -92,6 +94,13 @@ async function measurePath(rounds: number): Promise<boolean> {
   const isReached = added <= addedUsMax
   console.log(`\nadded to the path of a request: ${added.toFixed(2)} µs, goal ${addedUsMax} µs: ${verdict(isReached)}`)
   return isReached
+}
+
+async function printPieces(): Promise<void> {
+  const pieces = await measurePieces(roundsOfPieces)
+  const rows = pieces.map(({ name, leastUs }) => [name, leastUs.toFixed(3)])
+  const head = ['each piece alone, in a warm process', `µs of CPU, least of ${roundsOfPieces} rounds`]
+  console.log(`\n${markdownTable(head, rows)}`)
 }
 
 async function measureCost(without: Service, withKeys: Service, rounds: number, loadCore: number): Promise<void> {
@@ -178,5 +187,6 @@ async function measureServices(rounds: number, workshop: Workshop): Promise<bool
 const rounds = Number(process.argv[2] ?? 9)
 if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`rounds: found '${process.argv[2]}', allowed: 1 or more`)
 const isCheap = await measurePath(rounds)
+await printPieces()
 const isUnchanged = await inWorkshop((workshop) => measureServices(rounds, workshop))
 if (!isCheap || !isUnchanged) process.exitCode = 1

@@ -1,29 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { assembleGateway } from '../src/app/assemble.ts'
 import { capacityOf } from '../src/app/capacity.ts'
 import { readTimers } from '../src/app/timers.ts'
-import { parseAccess } from '../src/config/file/parse-access.ts'
 import { parseConfig } from '../src/config/file/parse-config.ts'
-import { keyBook } from '../src/extensions/keys/key-book.ts'
-import { keyRecogniser } from '../src/extensions/keys/recognise.ts'
 import { apiRoutes } from '../src/http/entrance/api-call.ts'
 import { openRequests } from '../src/http/entrance/open-requests.ts'
 import type { HandlerContext } from '../src/http/handler-context.ts'
-import { makeKey, parseKeyRequest } from '../src/keys/manage-keys.ts'
-import { openLedger } from '../src/ledger/open-ledger.ts'
-import { useRecorder, type UseRecorder } from '../src/ledger/use/use-recorder.ts'
-import type { UseThread } from '../src/ledger/use/use-thread-link.ts'
-import { localBudgetAuthority } from '../src/limits/budgets/budget-authority.ts'
-import { moneyLimits } from '../src/limits/budgets/money-limits.ts'
-import { openHolds } from '../src/limits/budgets/open-holds.ts'
-import { limiter } from '../src/limits/limiter.ts'
-import { learnedSizes } from '../src/prices/token-sizes.ts'
 import { unlimitedAnswerBudget } from '../src/service/answer-budget.ts'
 import { healthBook } from '../src/service/health/health.ts'
 import type { Transport } from '../src/transport/transport.ts'
-import { benchLimits, benchPrice } from './proxies/svc-with-keys.ts'
+import { governed } from './governed.ts'
+import { benchPrice } from './proxies/svc-with-keys.ts'
 import { chatPath, modelName, promptOf } from './upstream-protocol.ts'
 
 /** The path of a plain request in this process, from its headers to its record, with an upstream in memory. */
@@ -61,42 +47,9 @@ const transport: Transport = {
   close: () => undefined,
 }
 
-/** A thread that takes all that it gets. */
-function idleThread(): UseThread {
-  let listener: Parameters<UseThread['onResult']>[0] | undefined
-  return {
-    write: () => queueMicrotask(() => listener?.({})),
-    setZone() {},
-    close: () => Promise.resolve(),
-    onResult(next) {
-      listener = next
-    },
-    onReady() {},
-    onEnd() {},
-  }
-}
-
 /** Makes the path with or without a key, four limits and the records for the ledger. */
 export async function requestPath(hasKeys: boolean): Promise<RequestPath> {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
-  const ledger = await openLedger({ path: join(folder, 'svc.db') })
-  const maker = { by: 'bench', now: Date.now() }
-  const { key } = await makeKey(ledger.keys, parseKeyRequest({ name: 'bench' }), maker)
-  const recognise = keyRecogniser({
-    book: await keyBook(ledger.keys, () => undefined),
-    clients: { addressOf: () => new Uint8Array([127, 0, 0, 1]) },
-    now: Date.now,
-    onUse: () => undefined,
-    refusalOf: () => undefined,
-  })
-  const policy = parseAccess(JSON.stringify({ limits: benchLimits }), 'access.json')
-  const limits = limiter({ clock: () => performance.now() })
-  limits.replace(policy)
-  const tokenSizes = learnedSizes()
-  const authority = localBudgetAuthority({ spending: { sumSince: () => Promise.resolve(0) }, now: Date.now })
-  const money = moneyLimits({ authority, now: Date.now, tokenSizes, openHolds: openHolds() })
-  money.replace(policy)
-  const recorder: UseRecorder = useRecorder({ start: idleThread, onTrouble() {}, onLost() {} })
+  const { key, recognise, limits, money, tokenSizes, recorder, close } = await governed()
   const models = [{ name: modelName, price: benchPrice }]
   const provider = { id: 'mock', protocol: 'openai', base_url: 'http://127.0.0.1:9/v1', models }
   const config = parseConfig(JSON.stringify({ providers: [provider] }), { file: 'bench', environment: {} })
@@ -127,8 +80,10 @@ export async function requestPath(hasKeys: boolean): Promise<RequestPath> {
   }).find(({ path }) => path === chatPath)
   if (route === undefined) throw new Error('no route')
   const { handle } = route
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
   const body = JSON.stringify({ model: modelName, messages: [{ role: 'user', content: promptOf(1_000) }] })
+  // As over a socket: a body of unknown length is read as a stream, which costs more.
+  const length = { 'content-length': String(body.length) }
+  const headers = { 'content-type': 'application/json', ...length, authorization: `Bearer ${key}` }
 
   return {
     async ask() {
@@ -152,10 +107,6 @@ export async function requestPath(hasKeys: boolean): Promise<RequestPath> {
       if (response.status !== 200) throw new Error(`answered ${response.status}: ${await response.text()}`)
       await response.arrayBuffer()
     },
-    async close() {
-      await recorder.close()
-      await ledger.close()
-      rmSync(folder, { recursive: true })
-    },
+    close,
   }
 }

@@ -10,6 +10,11 @@ export function utf8(bytes: Uint8Array, start = 0, end = bytes.length): string {
   return Buffer.prototype.utf8Slice.call(bytes, start, end)
 }
 
+/** The same bytes as a buffer, which can be searched. */
+export function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+}
+
 /** Encodes text as UTF-8; lone surrogates become U+FFFD. */
 export function encode(text: string): Uint8Array {
   return encoder.encode(text)

@@ -1,6 +1,6 @@
 import type { Ask, FormatName } from './ask.ts'
-import { promptSizeReader, usualTokens, type PromptSize } from './estimate-tokens.ts'
-import { formats } from './format-list.ts'
+import { demandOf } from './demand-of.ts'
+import { promptSizeReader, usualTokens } from './estimate-tokens.ts'
 
 /** The tokens that a request may take, as far as the request tells. */
 export interface AskedTokens {
@@ -22,14 +22,9 @@ const textFormats: ReadonlySet<FormatName> = new Set(['chat', 'messages', 'respo
 
 const plainSize = promptSizeReader()
 
-/**
- * The tokens that a checked request may take. Linear in the size of its body.
- *
- * @param size of its prompt, where it is known already
- */
-export function askedTokens(ask: Ask, size?: PromptSize): AskedTokens {
-  const { answerTokens = textFormats.has(ask.format) ? answerTokensDefault : 0, answers } =
-    formats[ask.format].demand(ask)
-  const prompt = size ?? (formats[ask.format].promptSize ?? plainSize)(ask)
-  return { prompt: usualTokens(prompt), answer: Math.min(answerTokensMax, answerTokens * answers) }
+/** The tokens that a checked request may take. */
+export function askedTokens(ask: Ask): AskedTokens {
+  const { answerTokens, answers, prompt } = demandOf(ask)
+  const tokens = answerTokens ?? (textFormats.has(ask.format) ? answerTokensDefault : 0)
+  return { prompt: usualTokens(prompt ?? plainSize(ask)), answer: Math.min(answerTokensMax, tokens * answers) }
 }

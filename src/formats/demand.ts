@@ -1,6 +1,7 @@
 import { JsonCursor, nameTable } from '../bytes/json-cursor.ts'
-import { latin1 } from '../bytes/text.ts'
+import { bufferOf, latin1 } from '../bytes/text.ts'
 import type { Ask, Member } from './ask.ts'
+import { promptSizeOf, type PromptSize } from './estimate-tokens.ts'
 import { mediaFinder, type MediaMarks } from './find-media.ts'
 
 /** The most that a request may make a provider do, for an upper bound of its cost. Absurd values are cut off. */
@@ -17,6 +18,11 @@ export interface Demand {
   readonly cacheWrite: 'none' | 'minutes' | 'hour'
   /** The service tier that it asks for. */
   readonly serviceTier: 'priority' | undefined
+  /**
+   * What a model reads of it, for the estimate of an answer that its provider does not count. Undefined: there is no
+   * estimate, since the provider may bill other units than tokens.
+   */
+  readonly prompt: PromptSize | undefined
 }
 
 /** The members of a format's requests that determine their cost. */
@@ -30,6 +36,8 @@ export interface DemandFields {
   /** Top-level members that are objects with further members of both kinds. */
   readonly within?: readonly string[]
   readonly media?: MediaMarks
+  /** Providers may bill other units than tokens. */
+  readonly hasOtherUnits?: boolean
 }
 
 /** Cuts off counts: larger ones would be taken for faults. */
@@ -49,8 +57,9 @@ const hour = encoder.encode('"1h"')
 /** Makes the reader of the demand of requests. It is linear in the size of a body, and decodes nothing. */
 export function demandReader(fields: DemandFields): (ask: Ask) => Demand {
   const mediaIn = mediaFinder(fields.media)
+  const { hasOtherUnits = false } = fields
   return ({ body, members }) => {
-    const buffer = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+    const buffer = bufferOf(body)
     const media = mediaIn(buffer)
     const { answerTokens, answers } = statedIn(body, members, fields)
     return {
@@ -60,6 +69,7 @@ export function demandReader(fields: DemandFields): (ask: Ask) => Demand {
       answers,
       cacheWrite: cacheWriteOf(buffer),
       serviceTier: tierOf(body, members),
+      prompt: hasOtherUnits ? undefined : promptSizeOf(members, media),
     }
   }
 }
@@ -77,6 +87,7 @@ export const noDemand: Demand = {
   answers: 1,
   cacheWrite: 'none',
   serviceTier: undefined,
+  prompt: undefined,
 }
 
 interface Stated {

@@ -1,5 +1,6 @@
-import type { Ask } from './ask.ts'
-import { mediaFinder, type MediaMarks } from './find-media.ts'
+import { bufferOf } from '../bytes/text.ts'
+import type { Ask, Member } from './ask.ts'
+import { mediaFinder, type Media, type MediaMarks } from './find-media.ts'
 import type { Part } from './part.ts'
 
 /** What a model reads of a request. */
@@ -23,12 +24,14 @@ const firstWide = 0x1100
 /** Makes the function that measures prompts of a format. It searches the body for media, and decodes nothing. */
 export function promptSizeReader(media?: MediaMarks): (ask: Ask) => PromptSize {
   const mediaIn = mediaFinder(media)
-  return ({ body, members }) => {
-    let bytes = 0
-    for (const { name, valueStart, end } of members) if (promptNames.has(name)) bytes += end - valueStart
-    const found = mediaIn(Buffer.from(body.buffer, body.byteOffset, body.byteLength))
-    return { bytes: Math.max(0, bytes - found.bytes), media: found.count }
-  }
+  return ({ body, members }) => promptSizeOf(members, mediaIn(bufferOf(body)))
+}
+
+/** The size of the prompt in these members of a request. @param media in its body */
+export function promptSizeOf(members: readonly Member[], media: Media): PromptSize {
+  let bytes = 0
+  for (const { name, valueStart, end } of members) if (promptNames.has(name)) bytes += end - valueStart
+  return { bytes: Math.max(0, bytes - media.bytes), media: media.count }
 }
 
 /** Estimates the tokens of a prompt: by the bytes of its text, and 800 for each picture, sound or document. */

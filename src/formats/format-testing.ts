@@ -106,7 +106,7 @@ export function formatContract(format: Format, samples: FormatSamples): void {
         expect(member).toEqual([name, request[name]])
         expect(parseJsonBytes(body.subarray(valueStart, end))).toEqual(request[name])
       }
-      expect((ask && format.promptSize?.(ask))?.bytes ?? 0).toBeGreaterThanOrEqual(0)
+      expect((ask && format.demand(ask))?.prompt?.bytes ?? 0).toBeGreaterThanOrEqual(0)
     })
 
     test('that is damaged is admitted or refused with 400', async () => {

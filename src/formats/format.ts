@@ -7,7 +7,6 @@ import type { Conversation } from './conversation.ts'
 import type { Delivered } from './delivered.ts'
 import type { Demand } from './demand.ts'
 import type { WireError } from './error.ts'
-import type { PromptSize } from './estimate-tokens.ts'
 import type { KeepAlive } from './keep-alive.ts'
 import type { ListedModel } from './model.ts'
 import type { Part } from './part.ts'
@@ -40,14 +39,9 @@ export interface Format {
   check(body: Uint8Array, envelope: Envelope): Ask
   /** As `check`, awaiting `pause` between pieces of work of a few milliseconds. */
   checkLarge(body: Uint8Array, pause: () => Promise<void>, envelope: Envelope): Promise<Ask>
-  /**
-   * Measures a prompt, for the estimate of an answer that its provider does not count. Absent: there is no estimate,
-   * since the provider may bill other units than tokens.
-   */
-  promptSize?(ask: Ask): PromptSize
   /** Answers have no tokens. */
   readonly isPromptOnly?: true
-  /** The most that a request may make a provider do, for limits of money. */
+  /** The most that a request may make a provider do, and the size of its prompt. */
   demand(ask: Ask): Demand
   /** Limits the tokens of one answer, for hard limits of money. Absent: requests cannot state a limit. */
   limitAnswer?(ask: Ask, tokens: number): Ask

@@ -149,6 +149,17 @@ describe('money that is held for an attempt', () => {
     expect(booking.unrecorded).toEqual([{ provider: 'a', nanoUsd: estimateOf(whole) }])
   })
 
+  test('costs nothing when the client leaves while another process is asked for it', async () => {
+    const controller = callController()
+    const provider = priced('a', [wholeReply('hello')])
+    const { answer, spent } = subject([provider])
+    const booking = bookingOf()
+    const answering = answer(whole, { signal: controller.signal, trail: [], booking })
+    controller.abort(new Error('gone'))
+    expect(await rejection(answering)).toMatchObject({ message: 'gone' })
+    expect([provider.requests.length, await spent(), booking.unrecorded]).toEqual([0, 0, undefined])
+  })
+
   test('costs the prompt and the text of a whole answer whose provider reports no usage', async () => {
     const reply = { ...wholeReply('hello'), body: new Uint8Array(1_200), usage: undefined }
     const { answer, spent } = subject([priced('a', [reply])])
@@ -315,6 +326,21 @@ describe('a hard limit of money', () => {
     // Each of two answers gets a half.
     const two = requestOf({ n: 2, max_completion_tokens: 1_000 })
     expect(await limitOf(two, costing(two, 300))).toEqual([150, 150])
+  })
+
+  test('costs nothing, and is free again, when the request cannot be limited', async () => {
+    const request = requestOf({ max_tokens: 1_000 })
+    const fault = () => {
+      throw new Error('a fault')
+    }
+    const body = Object.assign(request.body.slice(), { slice: fault })
+    const provider = priced('a', [wholeReply('hello')])
+    const { answer, spent } = subject([provider], hard(costing(request, 300)))
+    const booking = bookingOf()
+    expect(await rejection(answer({ ...request, body }, { ...callOf(), booking }))).toMatchObject({
+      message: 'a fault',
+    })
+    expect([provider.requests.length, await spent(), booking.holds.length]).toEqual([0, 0, 0])
   })
 
   test('ends a stream whose provider does not obey, and is not exceeded', async () => {

@@ -6,9 +6,11 @@ import { readOne, readTo, type Receiver } from '../formats/receiver.ts'
 import type { Reply, StreamReply } from '../formats/reply.ts'
 import { onEnd } from '../formats/stream-end.ts'
 import type { AttemptHold } from '../limits/budgets/attempt-hold.ts'
-import { BudgetRefusal, type Budgets } from '../limits/budgets/budgets.ts'
+import { BudgetRefusal, type BudgetedAttempt, type Budgets } from '../limits/budgets/budgets.ts'
 import type { CallerIdentity } from '../limits/named-limits.ts'
+import type { CostOf } from '../prices/cost.ts'
 import { mayHaveWorked, UpstreamFailure } from '../service/failure.ts'
+import type { Unavailability } from '../service/health/health-state.ts'
 import type { Call } from '../service/service.ts'
 import type { Attempt, Trail } from '../service/trail.ts'
 import { endedAtHold } from './end-at-hold.ts'
@@ -30,37 +32,52 @@ export interface BudgetedOptions {
  * is in the trail, and not in its health (docs/decisions/0020-budgets.md).
  */
 export function budgeted(candidates: readonly ModelCandidate[], options: BudgetedOptions): readonly ModelCandidate[] {
-  return candidates.map((candidate) => ({
-    ...candidate,
-    answer: (ask, call) => answerWithin(candidate, options, ask, call),
-  }))
+  return candidates.map((candidate) => new BudgetedCandidate(candidate, options))
 }
 
-async function answerWithin(
-  candidate: ModelCandidate,
-  { budgets, caller, listedNames, listedAs, booking }: BudgetedOptions,
-  ask: Ask,
-  call: Call,
-): Promise<Reply> {
-  const { name, model, costOf } = candidate
-  const answer = budgets.hold({
-    ask,
-    caller,
-    provider: name,
-    model,
-    listedNames,
-    listedAs,
-    costOf,
-    maxOutput: candidate.maxOutput?.(),
-  })
+/** A class: a copy of all members costs several times as much, and each request has one. */
+class BudgetedCandidate implements ModelCandidate {
+  readonly name: string
+  readonly model: string
+  readonly costOf: CostOf | undefined
+  readonly speaks: ModelCandidate['speaks']
+  readonly passesThrough: ModelCandidate['passesThrough']
+  readonly continues: boolean
+  readonly #candidate: ModelCandidate
+  readonly #options: BudgetedOptions
+
+  constructor(candidate: ModelCandidate, options: BudgetedOptions) {
+    this.name = candidate.name
+    this.model = candidate.model
+    this.costOf = candidate.costOf
+    this.speaks = candidate.speaks
+    this.passesThrough = candidate.passesThrough
+    this.continues = candidate.continues
+    this.#candidate = candidate
+    this.#options = options
+  }
+
+  unavailable(): Unavailability | undefined {
+    return this.#candidate.unavailable()
+  }
+
+  answer(ask: Ask, call: Call): Promise<Reply> {
+    return answerWithin(this.#candidate, this.#options, ask, call)
+  }
+}
+
+async function answerWithin(candidate: ModelCandidate, options: BudgetedOptions, ask: Ask, call: Call): Promise<Reply> {
+  const { name } = candidate
+  const { booking } = options
+  const answer = options.budgets.hold(attemptOf(candidate, options, ask))
   const hold = answer instanceof Promise ? await answer : answer
   if (hold === undefined) return candidate.answer(ask, call)
   if (hold instanceof BudgetRefusal) throw passedOver(name, hold, call)
+  const sent = begin(hold, ask, call)
   if (booking === undefined) hold.recorded()
   else booking.addHold(hold)
   const { trail } = call
   const from = trail.length
-  const sent = limitedTo(ask, hold.answerTokensMax)
   let reply: Reply
   try {
     reply = await candidate.answer(sent, call)
@@ -75,6 +92,34 @@ async function answerWithin(
   settleAtEnd(reply, hold, { name, trail, from, booking, wholeBytes })
   if (sent !== ask) markLast(trail, from, { answerTokensMax: hold.answerTokensMax })
   return reply.kind === 'stream' ? streamWithin(reply, hold, { ask: sent, trail, from }) : reply
+}
+
+function attemptOf(candidate: ModelCandidate, options: BudgetedOptions, ask: Ask): BudgetedAttempt {
+  return {
+    ask,
+    caller: options.caller,
+    provider: candidate.name,
+    model: candidate.model,
+    listedNames: options.listedNames,
+    listedAs: options.listedAs,
+    costOf: candidate.costOf,
+    maxOutput: candidate.maxOutput?.(),
+  }
+}
+
+/**
+ * The request as it is sent, within what its hold pays for. If it is not sent, its hold costs nothing.
+ *
+ * @throws the call's abort reason when the caller has left while another process was asked for the hold
+ */
+function begin(hold: AttemptHold, ask: Ask, { signal }: Call): Ask {
+  try {
+    if (signal.aborted) throw signal.reason
+    return limitedTo(ask, hold.answerTokensMax)
+  } catch (error) {
+    hold.fail(false)
+    throw error
+  }
 }
 
 const endedAtLimit = { isEndedAtLimit: true } as const

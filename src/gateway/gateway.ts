@@ -169,7 +169,8 @@ function permitted(
   const [first] = candidates
   const isNamedAt = isPinned && first !== undefined && asked.startsWith(`${first.name}/`)
   const isAllowed = access.mayUseModel(asked) || (isNamedAt && access.mayUseModel(asked.slice(asked.indexOf('/') + 1)))
-  const allowed = isAllowed ? candidates.filter(({ name }) => access.mayUseProvider(name)) : []
+  const mayUse = ({ name }: ModelCandidate): boolean => access.mayUseProvider(name)
+  const allowed = !isAllowed ? [] : candidates.every(mayUse) ? candidates : candidates.filter(mayUse)
   if (isAllowed && (allowed.length > 0 || candidates.length === 0)) return allowed
   throw modelNotAllowed(asked)
 }

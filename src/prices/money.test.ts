@@ -2,7 +2,21 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { amountOf, reportedAmount, usdOf } from './money.ts'
 import type { Rates } from './rates.ts'
-import { unitNames, type Units } from './units.ts'
+import type { Units } from './units.ts'
+
+const unitNames = [
+  'input',
+  'cached',
+  'write5',
+  'write60',
+  'output',
+  'reasoning',
+  'audioIn',
+  'audioOut',
+  'imageIn',
+  'request',
+  'search',
+] as const satisfies readonly (keyof Units)[]
 
 const nothing: Units = {
   input: 0,

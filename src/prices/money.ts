@@ -1,5 +1,5 @@
 import type { Rates } from './rates.ts'
-import { unitNames, type Units } from './units.ts'
+import type { Units } from './units.ts'
 
 const picoPerNano = 1_000
 const nanoPerUsd = 1e9
@@ -9,17 +9,42 @@ const nanoPerUsd = 1e9
  * 9,007,199 USD. Each rate is multiplied in two parts, since pico-USD for many tokens exceed 2⁵³.
  */
 export function amountOf(units: Units, rates: Rates): number {
-  let nano = 0
-  let pico = 0
-  for (const name of unitNames) {
-    const count = units[name]
-    if (count === 0) continue
-    const rate = rates[name]
-    const whole = Math.floor(rate / picoPerNano)
-    nano += count * whole
-    pico += count * (rate - whole * picoPerNano)
-  }
+  // Member by member: a loop over the names of units costs several times as much.
+  const nano =
+    nanoOf(units.input, rates.input) +
+    nanoOf(units.cached, rates.cached) +
+    nanoOf(units.write5, rates.write5) +
+    nanoOf(units.write60, rates.write60) +
+    nanoOf(units.output, rates.output) +
+    nanoOf(units.reasoning, rates.reasoning) +
+    nanoOf(units.audioIn, rates.audioIn) +
+    nanoOf(units.audioOut, rates.audioOut) +
+    nanoOf(units.imageIn, rates.imageIn) +
+    nanoOf(units.request, rates.request) +
+    nanoOf(units.search, rates.search)
+  const pico =
+    picoOf(units.input, rates.input) +
+    picoOf(units.cached, rates.cached) +
+    picoOf(units.write5, rates.write5) +
+    picoOf(units.write60, rates.write60) +
+    picoOf(units.output, rates.output) +
+    picoOf(units.reasoning, rates.reasoning) +
+    picoOf(units.audioIn, rates.audioIn) +
+    picoOf(units.audioOut, rates.audioOut) +
+    picoOf(units.imageIn, rates.imageIn) +
+    picoOf(units.request, rates.request) +
+    picoOf(units.search, rates.search)
   return atMost(nano + Math.ceil(pico / picoPerNano))
+}
+
+/** The whole nano-USD of the rate, for all units. */
+function nanoOf(count: number, rate: number): number {
+  return count === 0 ? 0 : count * Math.floor(rate / picoPerNano)
+}
+
+/** The rest of the rate, for all units. */
+function picoOf(count: number, rate: number): number {
+  return count === 0 ? 0 : count * (rate % picoPerNano)
 }
 
 /** An amount that a provider reported in USD, as nano-USD, rounded up; `undefined` unless it is 0 or more. */

@@ -20,21 +20,6 @@ export interface Units {
   readonly search: number
 }
 
-/** All units, in the order of {@link Units}. */
-export const unitNames = [
-  'input',
-  'cached',
-  'write5',
-  'write60',
-  'output',
-  'reasoning',
-  'audioIn',
-  'audioOut',
-  'imageIn',
-  'request',
-  'search',
-] as const satisfies readonly (keyof Units)[]
-
 /** The units of one answer, and the reliability of its provider's counts. */
 export interface MeasuredUnits {
   readonly units: Units

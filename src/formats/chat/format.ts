@@ -2,7 +2,6 @@ import { doneEvent, formatEvent, formatEvents, type ServerSentEvent } from '../.
 import { encode } from '../../bytes/text.ts'
 import { answerLimiter } from '../answer-limit.ts'
 import { demandReader } from '../demand.ts'
-import { promptSizeReader } from '../estimate-tokens.ts'
 import type { AnsweredError, Format, PartReader, PassThroughTarget, StreamFormat, Talk } from '../format.ts'
 import { commentKeepAlive } from '../keep-alive.ts'
 import type { Part } from '../part.ts'
@@ -24,7 +23,6 @@ import { partGatherer, completionToParts } from './whole-and-parts.ts'
 
 // The type of a part, and its member.
 const media = { texts: ['"image_url"'], times: 2 }
-const promptSize = promptSizeReader(media)
 const demand = demandReader({
   answerTokens: ['max_completion_tokens', 'max_tokens'],
   answers: ['n'],
@@ -37,7 +35,6 @@ export const chat: Format & { readonly stream: StreamFormat; readonly talk: Talk
   path: '/v1/chat/completions',
   check: parseChatRequest,
   checkLarge: parseLargeChatRequest,
-  promptSize,
   demand,
   limitAnswer: answerLimiter({ names: ['max_completion_tokens', 'max_tokens'] }),
   withoutReasoning: chatWithoutReasoning,

@@ -1,6 +1,5 @@
 import { checkBody, checkLargeBody } from '../check-body.ts'
 import { demandReader } from '../demand.ts'
-import { promptSizeReader } from '../estimate-tokens.ts'
 import type { Format } from '../format.ts'
 import { spliceRequest } from '../splice-request.ts'
 import { readEmbeddings, readLargeEmbeddings } from './answer.ts'
@@ -16,7 +15,6 @@ export const embeddings: Format = {
   answerBytesMax: 64 * 1024 * 1024,
   // Vectors of different models cannot be compared.
   needsSameModel: true,
-  promptSize: promptSizeReader(),
   isPromptOnly: true,
   demand: demandReader({ answerTokens: 'none' }),
   errorBody: (error) => JSON.stringify(error),

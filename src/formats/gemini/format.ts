@@ -47,7 +47,6 @@ export const geminiOfCallers: Format & { readonly stream: StreamFormat; readonly
   refusals: [{ path: '/v1beta/models/', methods: ['POST'], error: unknownAction }],
   check: (body, envelope) => checkBody(body, check(envelope)),
   checkLarge: (body, pause, envelope) => checkLargeBody(body, check(envelope), pause),
-  promptSize,
   demand,
   limitAnswer: answerLimiter({
     names: ['maxOutputTokens', 'max_output_tokens'],

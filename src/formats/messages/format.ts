@@ -33,7 +33,6 @@ export const messagesOfCallers: Format & { readonly stream: StreamFormat; readon
   keyHeader: 'x-api-key',
   check: (body, envelope) => checkBody(body, checkOf(envelope)),
   checkLarge: (body, pause, envelope) => checkLargeBody(body, checkOf(envelope), pause),
-  promptSize,
   demand,
   limitAnswer: answerLimiter({ names: ['max_tokens'] }),
   withoutReasoning: (request: MessagesRequest) => messagesWithoutReasoning(request, 'all'),

@@ -6,7 +6,6 @@ import type { RelayName } from '../ask.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
 import { demandOfForm, demandReader } from '../demand.ts'
 import { WireError } from '../error.ts'
-import { promptSizeReader } from '../estimate-tokens.ts'
 import type { Format, PassThrough, StreamFormat, StreamOutput } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import { answerReader } from './answer.ts'
@@ -43,8 +42,11 @@ function relay(name: RelayName): Format {
     name,
     ...checksOf(name, endpoint),
     isOptional: true,
-    demand: request.kind === 'form' ? demandOfForm : demandReader(demand ?? { answerTokens: [], answers: ['n'] }),
-    ...(isText === undefined ? {} : { promptSize: promptSizeReader(), limitAnswer: limitCompletion }),
+    demand:
+      request.kind === 'form'
+        ? demandOfForm
+        : demandReader({ ...(demand ?? { answerTokens: [], answers: ['n'] }), hasOtherUnits: isText === undefined }),
+    ...(isText === undefined ? {} : { limitAnswer: limitCompletion }),
     unserved: (model) =>
       new WireError(501, 'api_error', 'not_supported', `No provider of the model '${model}' serves ${path}`, {
         headers: { 'x-should-retry': 'false' },

@@ -2,7 +2,6 @@ import { utf8 } from '../../bytes/text.ts'
 import { answerLimiter } from '../answer-limit.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
 import { demandReader } from '../demand.ts'
-import { promptSizeReader } from '../estimate-tokens.ts'
 import { listOf, objectOf, parseJson } from '../exact-json.ts'
 import type { Format, StreamFormat, Talk } from '../format.ts'
 import { spliceRequest } from '../splice-request.ts'
@@ -18,7 +17,6 @@ import { declaredTools, toolNames } from './tool-names.ts'
 
 const read = requestReader('responses')
 const media = { texts: ['"image_url"', '"file_url"'] }
-const promptSize = promptSizeReader(media)
 const demand = demandReader({ answerTokens: ['max_output_tokens'], media })
 
 /** OpenAI's Responses, without stored state (docs/api.md). */
@@ -28,7 +26,6 @@ export const responses: Format & { readonly stream: StreamFormat; readonly talk:
   refusals: storedResponses,
   check: (body) => checkBody(body, read),
   checkLarge: (body, pause) => checkLargeBody(body, read, pause),
-  promptSize,
   demand,
   limitAnswer: answerLimiter({ names: ['max_output_tokens'] }),
   withoutReasoning: (request: ResponsesRequest) => responsesWithoutReasoning(request, 'all'),

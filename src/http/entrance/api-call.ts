@@ -99,7 +99,6 @@ async function answer(request: ApiRequest, timers: SharedTimers): Promise<Respon
         ? await answering
         : await withinMs(answering, options.timers.heartbeatMs ?? keepAlive.everyMs)
     if (served?.reply.kind !== 'whole') return streamResponse(request, { served, answering })
-    request.releaseBody()
     request.endDeadline()
     return wholeResponse(request, served, served.reply)
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { Ask } from '../../formats/ask.ts'
 import { askedTokens } from '../../formats/asked-tokens.ts'
+import { demandOf } from '../../formats/demand-of.ts'
 import { usualTokens, type PromptSize } from '../../formats/estimate-tokens.ts'
 import type { Envelope, Format } from '../../formats/format.ts'
 import type { Usage } from '../../formats/usage.ts'
@@ -10,7 +11,6 @@ import type { LimitAdmission } from '../../limits/admission.ts'
 import type { AttemptHold } from '../../limits/budgets/attempt-hold.ts'
 import type { RunningRequest } from '../../observe/record.ts'
 import { estimatedUsage, isCounted } from '../../prices/estimated-usage.ts'
-import { learnSizes, sizeKey } from '../../prices/token-sizes.ts'
 import { countOf } from '../../prices/units.ts'
 import { callController } from '../../service/call-controller.ts'
 import { DeadlineExceeded } from '../../service/deadline-exceeded.ts'
@@ -58,6 +58,8 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   #timer: SharedTimer | undefined
   #isKeptOpen = false
   #askedPrompt = 0
+  /** Until it was measured, or is no longer needed: requests may be large, and streams long. */
+  #ask: Ask | undefined
   #prompt: PromptSize | undefined
 
   constructor(context: HandlerContext, format: Format, options: EntranceOptions) {
@@ -117,8 +119,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     const { admission } = this
     if (admission?.needsBody !== true) return undefined
     this.model = ask.model
-    this.#prompt = this.format.promptSize?.(ask)
-    const { prompt, answer } = askedTokens(ask, this.#prompt)
+    const { prompt, answer } = askedTokens(ask)
     this.#askedPrompt = prompt
     const models = this.options.gateway().namesOf(ask.model)
     const counting = admission.ask({ models, tokens: prompt + answer })
@@ -129,7 +130,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   ask(ask: Ask): Promise<ServedReply> {
     this.model = ask.model
     this.stream = ask.stream
-    this.#prompt ??= this.format.promptSize?.(ask)
+    this.#ask = ask
     const { signal } = this.controller
     if (this.left.aborted) this.#leave()
     if (signal.aborted) return Promise.reject(signal.reason)
@@ -148,6 +149,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
 
   /** The body is no longer needed for the answer. Kept content holds it until the end. */
   releaseBody(): void {
+    this.#measure()
     if (this.content === undefined) this.#reservation?.release()
   }
 
@@ -175,6 +177,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     this.#open?.end()
     this.#reservation?.release()
     const usage = this.#usageOf(outcome)
+    this.#ask = undefined
     this.admission?.end(this.#tokensUsed(outcome.status, outcome.isCut === true ? usage : outcome.usage))
     if (this.#isKeptOpen) this.context.resetIdleLimit()
     const record = recordOf(this, this.#gateway, outcome, usage)
@@ -188,24 +191,38 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   /** The usage that the provider counted, from which sizes of tokens are learned; else an estimate by these sizes. */
   #usageOf({ usage, isCut = false, answerBytes }: Outcome): Usage | undefined {
     const { served } = this
-    const prompt = this.#prompt
-    if (served === undefined || prompt === undefined || answerBytes === undefined) return usage
-    const { tokenSizes: sizes } = this.options
+    if (served === undefined || answerBytes === undefined) return usage
     const answer = { usage, isCut }
     if (usage !== undefined && (usage.isEstimated === true || isCounted(answer))) {
       // After a failover the provider may have counted a part of the answer only.
       if (usage.isEstimated !== true && this.trail.length === 1)
-        learnSizes(sizes, served, usage, {
-          prompt: prompt.media === 0 ? prompt.bytes : 0,
-          answer: this.stream ? answerBytes : 0,
-        })
+        this.#learn(served, usage, this.stream ? answerBytes : 0)
       return usage
     }
-    const key = sizeKey(served)
+    const prompt = this.#measure()
+    if (prompt === undefined) return usage
+    const { prompts, answers } = this.options.tokenSizes.of(served)
     return estimatedUsage(answer, {
-      prompt: usualTokens(prompt, sizes.prompts.usual(key)),
-      answer: Math.ceil(answerBytes / sizes.answers.usual(key)),
+      prompt: usualTokens(prompt, prompts.usual()),
+      answer: Math.ceil(answerBytes / answers.usual()),
     })
+  }
+
+  /** @param answerBytes of the text of the answer; 0: not known */
+  #learn(served: ServedReply, usage: Usage, answerBytes: number): void {
+    const { tokenSizes } = this.options
+    const most = this.#ask?.body.length ?? this.#prompt?.bytes ?? 0
+    if (!tokenSizes.isDue(served, { prompt: most, answer: answerBytes })) return
+    const prompt = this.#measure()
+    if (prompt !== undefined)
+      tokenSizes.learn(served, usage, { prompt: prompt.media === 0 ? prompt.bytes : 0, answer: answerBytes })
+  }
+
+  /** The size of the prompt, measured once, and only if it is needed. */
+  #measure(): PromptSize | undefined {
+    if (this.#ask !== undefined) this.#prompt = demandOf(this.#ask).prompt
+    this.#ask = undefined
+    return this.#prompt
   }
 
   /** The tokens that the request took; `undefined`: not known, so that the estimate stands. */

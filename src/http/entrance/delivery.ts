@@ -38,6 +38,7 @@ export function wholeResponse(
     request.settle({ status: 200, ...answer })
     return new Response(body, { headers: headers() })
   }
+  request.releaseBody()
   const reservation = options.answerBudget.reservation()
   if (!reservation.reserve(body.length)) {
     const error = overloaded('Response memory limit reached; try again shortly')

@@ -25,7 +25,7 @@ function subject(amount = 2_000_000) {
     hold: 7,
     amount,
     estimate,
-    place: { line: 0, user: undefined, userId: undefined, model: 'm', provider: 'a' },
+    place: () => ({ line: 0, user: undefined, userId: undefined, model: 'm', provider: 'a' }),
     openHolds: holds,
     costOf,
     promptTokens: 300,

@@ -51,8 +51,8 @@ export interface AttemptHoldOptions {
   /** The amount that is held, in nano-USD. */
   readonly amount: number
   readonly estimate: Estimate
-  /** The name that it is stored by, until its cost is recorded. */
-  readonly place: HeldPlace
+  /** The name that it is stored by, until its cost is recorded. Called when it is stored. */
+  readonly place: () => HeldPlace
   readonly openHolds: OpenHolds
   readonly costOf: CostOf
   /** Likely tokens of the prompt, for an answer whose provider counts none. */
@@ -60,7 +60,7 @@ export interface AttemptHoldOptions {
   /** Likely bytes of an answer for a token. */
   readonly bytesPerToken: number
   /** Of a hard limit. Absent: there is none. */
-  readonly hard?: { readonly answerTokensMax: number | undefined }
+  readonly hard?: { readonly answerTokensMax: number | undefined } | undefined
 }
 
 const growth = 1.25
@@ -93,7 +93,7 @@ class OpenAttempt implements AttemptHold, OpenHold {
   }
 
   get place(): HeldPlace {
-    return this.#options.place
+    return this.#options.place()
   }
 
   get isHard(): boolean {

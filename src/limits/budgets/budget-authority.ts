@@ -1,4 +1,4 @@
-import { budgetBook, type BudgetBook, type BudgetLimit } from './budget-book.ts'
+import { budgetBook, type BudgetBook } from './budget-book.ts'
 import { openedBudgets, type AskedBudget, type Spending } from './opened-budgets.ts'
 
 /** The state of a budget, in nano-USD. */
@@ -61,11 +61,6 @@ export function localBudgetAuthority({ spending, now }: LocalBudgetAuthorityOpti
   }
 }
 
-/** A budget, as a book takes it. */
-export function limitOf({ id, nanoUsd }: AskedBudget): BudgetLimit {
-  return { id, limit: nanoUsd }
-}
-
 /** The decision of a book. */
 export function decided(
   book: Pick<BudgetBook, 'admit'>,
@@ -73,7 +68,7 @@ export function decided(
   estimate: number,
   owner: object,
 ): BudgetDecision {
-  const admission = book.admit(budgets.map(limitOf), estimate, owner)
+  const admission = book.admit(budgets, estimate, owner)
   return admission.kind === 'held'
     ? { kind: 'held', hold: admission.hold.id, amount: admission.hold.amount }
     : { kind: 'refused', by: budgets.findIndex(({ id }) => id === admission.budget) }

@@ -5,7 +5,7 @@ import { budgetBook, type BookHold, type BudgetBook, type BudgetLimit } from './
 /** Processes. */
 const w1 = { name: 'w1' }
 const w2 = { name: 'w2' }
-const team: BudgetLimit = { id: 'team', limit: 100 }
+const team: BudgetLimit = { id: 'team', nanoUsd: 100 }
 
 function book(...budgets: readonly string[]): BudgetBook {
   const made = budgetBook()
@@ -58,7 +58,7 @@ describe('a book of budgets', () => {
   })
 
   test('looks at all budgets before it takes from any', () => {
-    const own: BudgetLimit = { id: 'own', limit: 10 }
+    const own: BudgetLimit = { id: 'own', nanoUsd: 10 }
     const made = book('team', 'own')
     made.settle(held(made, [own], 10).id, 10)
     expect(made.admit([team, own], 5, w1)).toEqual({ kind: 'refused', budget: 'own' })
@@ -66,7 +66,7 @@ describe('a book of budgets', () => {
   })
 
   test('holds all of the estimate in budgets that have room, beside a short hold in another', () => {
-    const own: BudgetLimit = { id: 'own', limit: 10 }
+    const own: BudgetLimit = { id: 'own', nanoUsd: 10 }
     const made = book('team', 'own')
     expect(held(made, [team, own], 30).amount).toBe(10)
     expect(made.state('team')).toMatchObject({ held: 30 })
@@ -75,7 +75,7 @@ describe('a book of budgets', () => {
   })
 
   test('admits what costs nothing, in a budget without room', () => {
-    const none: BudgetLimit = { id: 'none', limit: 0 }
+    const none: BudgetLimit = { id: 'none', nanoUsd: 0 }
     const made = book('none')
     expect(made.admit([none], 1, w1).kind).toBe('refused')
     const hold = held(made, [none], 0)
@@ -88,7 +88,7 @@ describe('a book of budgets', () => {
     made.open('team', 70)
     made.open('team', 0)
     expect(held(made, [team], 50).amount).toBe(30)
-    expect(made.admit([{ id: 'team', limit: 60 }], 1, w1).kind).toBe('refused')
+    expect(made.admit([{ id: 'team', nanoUsd: 60 }], 1, w1).kind).toBe('refused')
   })
 
   test('raises a hold beyond the room', () => {
@@ -144,7 +144,7 @@ describe('a book of budgets', () => {
 
   test('forgets budgets whose window has ended, unless they have holds', () => {
     const made = book('old', 'open', 'new')
-    const hold = held(made, [{ id: 'open', limit: 9 }], 3)
+    const hold = held(made, [{ id: 'open', nanoUsd: 9 }], 3)
     const isOver = (budget: string) => budget !== 'new'
     made.sweep(isOver)
     expect([made.has('old'), made.has('open'), made.has('new')]).toEqual([false, true, true])
@@ -232,7 +232,7 @@ class Run {
   }
 
   limitOf(budget: number): BudgetLimit {
-    return { id: `${budget}/${this.window}`, limit: this.limits[budget] ?? 0 }
+    return { id: `${budget}/${this.window}`, nanoUsd: this.limits[budget] ?? 0 }
   }
 
   leaseOf(owner: object, id: string): OwnLease | undefined {
@@ -346,7 +346,7 @@ class Run {
     const own = this.open.filter(({ ids }) => ids.includes(id))
     const unused = leases.reduce((sum, lease) => sum + lease.unused, 0)
     const unreported = leases.reduce((sum, lease) => sum + lease.spent, 0)
-    const held = state.limit - state.spent - this.book.roomOf({ id, limit: state.limit }) - unused - unreported
+    const held = state.limit - state.spent - this.book.roomOf({ id, nanoUsd: state.limit }) - unused - unreported
     expect(held).toBeLessThanOrEqual(own.reduce((sum, { estimate }) => sum + estimate, 0))
     expect(held).toBeGreaterThanOrEqual(own.reduce((sum, { hold, estimate }) => sum + (hold?.amount ?? estimate), 0))
   }
@@ -388,7 +388,7 @@ describe('complaint: reservations that never end', () => {
   test('do not exist: after the last settlement nothing is held, and no hold is in memory', () => {
     const made = book('team')
     for (let round = 0; round < 10_000; round++) {
-      const admission = made.admit([{ id: 'team', limit: Number.MAX_SAFE_INTEGER }], 7, w1)
+      const admission = made.admit([{ id: 'team', nanoUsd: Number.MAX_SAFE_INTEGER }], 7, w1)
       if (admission.kind === 'held') made.settle(admission.hold.id, round % 8)
     }
     expect(made.holds).toBe(0)

@@ -1,8 +1,8 @@
 /** One budget in one window. Its id includes its subject and the start of its window. */
 export interface BudgetLimit {
   readonly id: string
-  /** Nano-USD. */
-  readonly limit: number
+  /** The limit. */
+  readonly nanoUsd: number
 }
 
 /** The state of a budget, in nano-USD. */
@@ -147,10 +147,10 @@ export function budgetBook(): BudgetBook {
   let lastHold = 0
 
   function find(budgets: readonly BudgetLimit[]): readonly Account[] {
-    return budgets.map(({ id, limit }) => {
+    return budgets.map(({ id, nanoUsd }) => {
       const account = accounts.get(id)
       if (account === undefined) throw new Error(`the budget ${id} is not open`)
-      account.limit = limit
+      account.limit = nanoUsd
       return account
     })
   }
@@ -231,10 +231,10 @@ export function budgetBook(): BudgetBook {
       const hold = holds.get(id)
       if (hold !== undefined) settle(hold, cost)
     },
-    roomOf({ id, limit }) {
+    roomOf({ id, nanoUsd }) {
       const account = accounts.get(id)
       if (account === undefined) return Infinity
-      account.limit = limit
+      account.limit = nanoUsd
       return account.room
     },
     lease(budget, amount, owner) {

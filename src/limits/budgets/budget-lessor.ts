@@ -1,5 +1,5 @@
 import { leaseHolders } from '../lease-holders.ts'
-import { decided, limitOf } from './budget-authority.ts'
+import { decided } from './budget-authority.ts'
 import { budgetBook, type BudgetBook, type BudgetToken } from './budget-book.ts'
 import type { BudgetLessor, LeasedDecision, LeasedQuestion, LeaseReports } from './leased-budgets.ts'
 import { openedBudgets, type AskedBudget, type Spending } from './opened-budgets.ts'
@@ -61,7 +61,7 @@ export function budgetLessors({ spending, processes, now, clock }: BudgetLessors
     const called = new Set<BudgetToken>()
     for (;;) {
       if (gone.has(holder)) return { decision: { kind: 'refused', by: 0 }, leases: [] }
-      const tight = tokensOf(budgets.filter((each) => estimate > 0 && estimate > book.roomOf(limitOf(each)))).filter(
+      const tight = tokensOf(budgets.filter((each) => estimate > 0 && estimate > book.roomOf(each))).filter(
         (token) => !called.has(token) && holders.has(token),
       )
       if (tight.length === 0) return admit(budgets, estimate, holder)
@@ -81,7 +81,7 @@ export function budgetLessors({ spending, processes, now, clock }: BudgetLessors
   function lease(budget: AskedBudget, estimate: number, holder: BudgetHolder): number {
     const token = book.tokenOf(budget.id)
     if (token === undefined || holders.isShort(token, clock())) return 0
-    const amount = Math.floor(book.roomOf(limitOf(budget)) / (leaseDivisor * processes))
+    const amount = Math.floor(book.roomOf(budget) / (leaseDivisor * processes))
     if (amount < Math.max(1, estimate)) return 0
     book.lease(budget.id, amount, holder)
     holders.add(token, holder)

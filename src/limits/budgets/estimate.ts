@@ -43,25 +43,48 @@ export interface Estimate {
  * An answer without a stated limit is taken to have 4,096 tokens at most, or fewer where the model allows fewer. Where
  * the limit of the model is not known, it is taken to be 131,072.
  */
-export function estimateOf(
-  demand: Demand,
-  { costOf, maxOutput, bytesPerToken, assumedOutput = assumedOutputDefault, margin = 1 }: EstimatedModel,
-): Estimate | undefined {
+export function estimateOf(demand: Demand, model: EstimatedModel): Estimate | undefined {
+  const { costOf, maxOutput, bytesPerToken, assumedOutput = assumedOutputDefault, margin = 1 } = model
   if (costOf === undefined) return undefined
   const promptTokens = Math.min(countMax, Math.ceil(demand.textBytes / bytesPerToken) + demand.mediaTokens)
   const most = Math.min(demand.answerTokens ?? assumedOutput, maxOutput ?? plausibleOutput)
   const answerTokens = Math.min(countMax, Math.ceil(most * demand.answers * margin))
-  const costWith = (tokens: number): number | undefined => dearest(costOf, demand, promptTokens, tokens)
-  const nanoUsd = costWith(answerTokens)
-  if (nanoUsd === undefined) return undefined
-  return {
-    nanoUsd,
-    promptTokens,
-    answerTokens,
-    get withoutAnswer() {
-      return costWith(Math.min(answerTokens, Math.max(most, plausibleOutput))) ?? nanoUsd
-    },
-    costWith: (tokens) => costWith(Math.min(countMax, tokens)) ?? nanoUsd,
+  const nanoUsd = dearest(costOf, demand, promptTokens, answerTokens)
+  return nanoUsd === undefined
+    ? undefined
+    : new AttemptEstimate(costOf, demand, { nanoUsd, promptTokens, answerTokens, most })
+}
+
+interface Bounds extends Pick<Estimate, 'nanoUsd' | 'promptTokens' | 'answerTokens'> {
+  /** Most tokens of one answer. */
+  readonly most: number
+}
+
+/** A class: each attempt has one. */
+class AttemptEstimate implements Estimate {
+  readonly nanoUsd: number
+  readonly promptTokens: number
+  readonly answerTokens: number
+  readonly #most: number
+  readonly #costOf: CostOf
+  readonly #demand: Demand
+
+  constructor(costOf: CostOf, demand: Demand, { nanoUsd, promptTokens, answerTokens, most }: Bounds) {
+    this.#costOf = costOf
+    this.#demand = demand
+    this.nanoUsd = nanoUsd
+    this.promptTokens = promptTokens
+    this.answerTokens = answerTokens
+    this.#most = most
+  }
+
+  get withoutAnswer(): number {
+    return this.costWith(Math.min(this.answerTokens, Math.max(this.#most, plausibleOutput)))
+  }
+
+  costWith(answerTokens: number): number {
+    const tokens = Math.min(countMax, answerTokens)
+    return dearest(this.#costOf, this.#demand, this.promptTokens, tokens) ?? this.nanoUsd
   }
 }
 

@@ -1,17 +1,18 @@
 import type { Ask } from '../../formats/ask.ts'
+import { demandOf } from '../../formats/demand-of.ts'
 import type { Demand } from '../../formats/demand.ts'
 import { WireError } from '../../formats/error.ts'
 import { usualTokens } from '../../formats/estimate-tokens.ts'
 import { formats } from '../../formats/format-list.ts'
-import { sizeKey, type LearnedSizes } from '../../prices/token-sizes.ts'
+import type { LearnedSizes, ModelSizes } from '../../prices/token-sizes.ts'
 import { openPolicy, subjectText, type AccessLimit, type AccessPolicy, type MoneyPeriod } from '../access-policy.ts'
 import { callerPerson, type CallerIdentity } from '../named-limits.ts'
-import { attemptHold, coveredTokens } from './attempt-hold.ts'
+import { attemptHold, coveredTokens, type AttemptHold } from './attempt-hold.ts'
 import type { BudgetAuthority, BudgetDecision } from './budget-authority.ts'
 import { BudgetRefusal, type BudgetedAttempt, type Budgets, type HoldAnswer } from './budgets.ts'
 import { estimateOf, type Estimate } from './estimate.ts'
 import { budgetPlan, isOwnBudget, type BudgetPlan, type NamedBudget } from './named-budgets.ts'
-import type { OpenHolds } from './open-holds.ts'
+import type { HeldPlace, OpenHolds } from './open-holds.ts'
 import { localTime } from './window.ts'
 
 /** The active limits of money, from access.json. */
@@ -54,58 +55,57 @@ export interface MoneyLimitsOptions {
 }
 
 /** Limits of money without any entry. */
-export function moneyLimits({ authority, now, tokenSizes: sizes, openHolds }: MoneyLimitsOptions): MoneyLimits {
+export function moneyLimits({ authority, now, tokenSizes, openHolds }: MoneyLimitsOptions): MoneyLimits {
   let plan: BudgetPlan = budgetPlan(openPolicy, now())
 
-  function estimate(attempt: BudgetedAttempt, demand: Demand, isHard: boolean): Estimate | undefined {
-    const { costOf, maxOutput } = attempt
-    return estimateOf(demand, {
-      costOf,
-      maxOutput,
-      bytesPerToken: sizes.prompts.least(sizeKey(attempt)),
-      ...(isHard ? { assumedOutput: hardOutput, margin: hardMargin } : {}),
-    })
-  }
-
   function hold(attempt: BudgetedAttempt): HoldAnswer | Promise<HoldAnswer> {
-    const { ask, caller, provider, model, listedNames } = attempt
-    const budgets = plan.counting(caller, { provider, models: namesOf(ask.model, [model, ...listedNames]) }, now())
+    const { ask, caller, provider, model, listedNames, costOf, maxOutput } = attempt
+    const models = plan.hasModels ? namesOf(ask.model, [model, ...listedNames]) : none
+    const budgets = plan.counting(caller, { provider, models }, now())
     if (budgets.length === 0) return undefined
-    const demand = formats[ask.format].demand(ask)
-    const hardest = budgets.find(({ limit }) => limit.usd.isHard)
-    const estimated = estimate(attempt, demand, hardest !== undefined)
+    const demand = demandOf(ask)
+    const hardest = budgets.find(isHard)
+    const sizes = tokenSizes.of(attempt)
+    const bytesPerToken = sizes.prompts.least()
+    const estimated = estimateOf(
+      demand,
+      hardest === undefined
+        ? { costOf, maxOutput, bytesPerToken }
+        : { costOf, maxOutput, bytesPerToken, assumedOutput: hardOutput, margin: hardMargin },
+    )
     if (estimated === undefined) return unpriced(attempt)
-    const begin = (answer: BudgetDecision): HoldAnswer => {
-      const by = answer.kind === 'refused' ? budgets[answer.by] : undefined
-      if (answer.kind === 'refused') return exhausted(by, plan.timeZone)
-      if (hardest === undefined) return begun(attempt, { demand, estimated, answer })
-      const held = hardHold(ask, { demand, estimated, amount: answer.amount })
-      if (held !== undefined) return begun(attempt, { demand, estimated, answer, hard: held })
-      authority.settle(answer.hold, 0)
-      return exhausted(hardest, plan.timeZone)
-    }
+    const asked: AskedAttempt = { attempt, demand, sizes, budgets, hardest, estimated }
     const answer = authority.admit(budgets, estimated.nanoUsd)
-    return answer instanceof Promise ? answer.then(begin, storeAway) : begin(answer)
+    return answer instanceof Promise
+      ? answer.then((decision) => begin(asked, decision), storeAway)
+      : begin(asked, answer)
   }
 
-  function begun(attempt: BudgetedAttempt, { demand, estimated, answer, hard }: BegunAttempt): HoldAnswer {
-    const { ask, caller, provider, model, listedAs = model, costOf = () => undefined } = attempt
-    const { user, userId } = callerPerson(caller)
-    const key = sizeKey({ provider, model })
-    const { textBytes: bytes, mediaTokens } = demand
-    const prompt = formats[ask.format].promptSize?.(ask)
-    const usual = sizes.prompts.usual(key)
+  function begin(asked: AskedAttempt, answer: BudgetDecision): HoldAnswer {
+    const { attempt, demand, budgets, hardest, estimated } = asked
+    if (answer.kind === 'refused') return exhausted(budgets[answer.by], plan.timeZone)
+    if (hardest === undefined) return begun(asked, answer, undefined)
+    const hard = hardHold(attempt.ask, { demand, estimated, amount: answer.amount })
+    if (hard !== undefined) return begun(asked, answer, hard)
+    authority.settle(answer.hold, 0)
+    return exhausted(hardest, plan.timeZone)
+  }
+
+  function begun(asked: AskedAttempt, { hold, amount }: HeldDecision, hard: HardHold | undefined): AttemptHold {
+    const { attempt, demand, sizes, estimated } = asked
+    const usual = sizes.prompts.usual()
+    const { prompt, textBytes, mediaTokens } = demand
     return attemptHold({
       authority,
-      hold: answer.hold,
-      amount: answer.amount,
+      hold,
+      amount,
       estimate: estimated,
-      place: { line: caller.key?.line ?? 0, user, userId, team: caller.key?.team, model: listedAs, provider },
+      place: placeOf(attempt),
       openHolds,
-      costOf,
-      promptTokens: prompt === undefined ? Math.ceil(bytes / usual) + mediaTokens : usualTokens(prompt, usual),
-      bytesPerToken: sizes.answers.usual(key),
-      ...(hard === undefined ? {} : { hard }),
+      costOf: attempt.costOf ?? noCost,
+      promptTokens: prompt === undefined ? Math.ceil(textBytes / usual) + mediaTokens : usualTokens(prompt, usual),
+      bytesPerToken: sizes.answers.usual(),
+      hard,
     })
   }
 
@@ -129,11 +129,35 @@ export function moneyLimits({ authority, now, tokenSizes: sizes, openHolds }: Mo
   }
 }
 
-interface BegunAttempt {
+/** An attempt that asks for money. */
+interface AskedAttempt {
+  readonly attempt: BudgetedAttempt
   readonly demand: Demand
+  readonly sizes: ModelSizes
+  readonly budgets: readonly NamedBudget[]
+  /** One with a hard limit. */
+  readonly hardest: NamedBudget | undefined
   readonly estimated: Estimate
-  readonly answer: BudgetDecision & { readonly kind: 'held' }
-  readonly hard?: HardHold
+}
+
+type HeldDecision = BudgetDecision & { readonly kind: 'held' }
+
+const none: readonly string[] = []
+
+function isHard({ limit: { usd } }: NamedBudget): boolean {
+  return usd.isHard
+}
+
+function noCost(): undefined {
+  return undefined
+}
+
+/** Not a part of `begun`: a hold must not keep the request in memory. */
+function placeOf({ caller, provider, model, listedAs = model }: BudgetedAttempt): () => HeldPlace {
+  return () => {
+    const { user, userId } = callerPerson(caller)
+    return { line: caller.key?.line ?? 0, user, userId, team: caller.key?.team, model: listedAs, provider }
+  }
 }
 
 type HardHold = { readonly answerTokensMax: number | undefined }

@@ -12,7 +12,7 @@ import { windowsOf, type Window, type WindowOf } from './window.ts'
 export interface AttemptPlace {
   /** Id of the provider. */
   readonly provider: string
-  /** All names of the model: as asked for, as listed, at the provider. */
+  /** All names of the model: as asked for, as listed, at the provider. Empty where no limit is for some models. */
   readonly models: readonly string[]
 }
 
@@ -56,6 +56,8 @@ export interface MoneyLimit {
 /** The budgets of a policy. */
 export interface BudgetPlan {
   readonly timeZone: string
+  /** A limit is for some models. */
+  readonly hasModels: boolean
   /** Unix milliseconds, by the keys of limits. */
   readonly activeSince: ReadonlyMap<string, number>
   /** Those that count an attempt of this caller now. @param now Unix milliseconds */
@@ -90,6 +92,7 @@ export function budgetPlan(policy: AccessPolicy, now: number, before?: BudgetPla
 
   return {
     timeZone: policy.timeZone,
+    hasModels: limits.some(({ limit }) => limit.models !== undefined),
     activeSince: new Map(limits.map(({ limit: { key, activeSince } }) => [key, activeSince])),
     counting(caller, { provider, models }, now) {
       const budgets: NamedBudget[] = []

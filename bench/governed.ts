@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseAccess } from '../src/config/file/parse-access.ts'
+import type { RequestContext, Visitor } from '../src/extensions/extension.ts'
+import { keyBook } from '../src/extensions/keys/key-book.ts'
+import { keyRecogniser } from '../src/extensions/keys/recognise.ts'
+import { makeKey, parseKeyRequest } from '../src/keys/manage-keys.ts'
+import { openLedger } from '../src/ledger/open-ledger.ts'
+import { useRecorder, type UseRecorder } from '../src/ledger/use/use-recorder.ts'
+import type { UseThread } from '../src/ledger/use/use-thread-link.ts'
+import { localBudgetAuthority } from '../src/limits/budgets/budget-authority.ts'
+import { moneyLimits, type MoneyLimits } from '../src/limits/budgets/money-limits.ts'
+import { openHolds } from '../src/limits/budgets/open-holds.ts'
+import { limiter, type Limiter } from '../src/limits/limiter.ts'
+import { learnedSizes, type LearnedSizes } from '../src/prices/token-sizes.ts'
+import { benchLimits } from './proxies/svc-with-keys.ts'
+
+/** A key, four limits and a ledger in this process. The thread of the ledger takes what it gets, and writes nothing. */
+export interface Governed {
+  readonly key: string
+  recognise(context: RequestContext): Visitor | undefined | Promise<Visitor>
+  readonly limits: Limiter
+  readonly money: MoneyLimits
+  readonly tokenSizes: LearnedSizes
+  readonly recorder: UseRecorder
+  close(): Promise<void>
+}
+
+export async function governed(): Promise<Governed> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
+  const ledger = await openLedger({ path: join(folder, 'svc.db') })
+  const maker = { by: 'bench', now: Date.now() }
+  const { key } = await makeKey(ledger.keys, parseKeyRequest({ name: 'bench' }), maker)
+  const recognise = keyRecogniser({
+    book: await keyBook(ledger.keys, () => undefined),
+    clients: { addressOf: () => new Uint8Array([127, 0, 0, 1]) },
+    now: Date.now,
+    onUse: () => undefined,
+    refusalOf: () => undefined,
+  })
+  const policy = parseAccess(JSON.stringify({ limits: benchLimits }), 'access.json')
+  const limits = limiter({ clock: () => performance.now() })
+  limits.replace(policy)
+  const tokenSizes = learnedSizes()
+  const authority = localBudgetAuthority({ spending: { sumSince: () => Promise.resolve(0) }, now: Date.now })
+  const money = moneyLimits({ authority, now: Date.now, tokenSizes, openHolds: openHolds() })
+  money.replace(policy)
+  const recorder = useRecorder({ start: idleThread, onTrouble() {}, onLost() {} })
+  return {
+    ...{ key, recognise, limits, money, tokenSizes, recorder },
+    async close() {
+      await recorder.close()
+      await ledger.close()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+function idleThread(): UseThread {
+  let listener: Parameters<UseThread['onResult']>[0] | undefined
+  return {
+    write: () => queueMicrotask(() => listener?.({})),
+    setZone() {},
+    close: () => Promise.resolve(),
+    onResult(next) {
+      listener = next
+    },
+    onReady() {},
+    onEnd() {},
+  }
+}
