@@ -54,6 +54,18 @@ async function show(person: string, options: PersonOptions = wide): Promise<void
   await tab.waitFor('main >> role=heading[name="Usage"]')
 }
 
+/** The user id of a person. */
+async function idOf(person: string): Promise<string> {
+  const { token } = await rig.signIn(person)
+  const session = await fetch(`${rig.service.url}/auth`, { headers: { authorization: `Bearer ${token}` } })
+  return String(pick(await session.json(), 'userId'))
+}
+
+/** The first column of the table of use, without its heading. */
+async function models(): Promise<readonly unknown[]> {
+  return ((await tableRows()) as readonly (readonly string[])[]).slice(1).map(([name]) => name)
+}
+
 async function tableRows(): Promise<unknown> {
   await tab.waitFor('main table')
   return await tab.evaluate(
@@ -171,14 +183,23 @@ describeInChromium('the use', () => {
     expect(head?.slice(-4)).toEqual(['First token p50', 'First token p95', 'Total p50', 'Total p95'])
   }, 30_000)
 
-  test('of others than owners is their own', async () => {
-    await used([
-      usedRequest({ time: Date.now(), user: 'ada' }),
-      usedRequest({ time: Date.now(), user: 'bob', listedAs: 'x' }),
-    ])
+  test('of others than owners is their own, and that of the teams that they lead', async () => {
+    const teams = { search: { leads: ['bob'], members: ['cleo'] } }
+    await rig.service.write('access.json', JSON.stringify({ teams }))
+    await rig.logged('limits reloaded')
+    const of = (user: string, userId = `id of ${user}`) =>
+      usedRequest({ time: Date.now(), user, userId, listedAs: `asked-by-${user}` })
+    await used([of('ada'), of('bob', await idOf('bob')), of('cleo')])
     await show('bob')
     await tab.waitFor('text=/Yours\\./')
-    await tab.waitFor('text="Nothing was used in the last 7 days."')
+    expect(await models()).toEqual(['asked-by-bob', 'Total'])
+    await tab.select('select >> nth=0', 'search')
+    await tab.waitFor('text=/Of the members and the keys of the team search/')
+    expect(await models()).toEqual(['asked-by-bob', 'asked-by-cleo', 'Total'])
+    expect((await tab.download('main >> role=button[name="CSV"]')).text).not.toContain('asked-by-ada')
+    await tab.reload()
+    await tab.waitFor('text=/Of the members and the keys of the team search/')
+    expect(await tab.evaluate(`document.querySelector('main').innerText`)).not.toContain('Team\n')
   }, 30_000)
 
   const looks: readonly (readonly [string, PersonOptions])[] = [
@@ -233,9 +254,7 @@ describeInChromium('the use', () => {
     }, 60_000)
 
     test('of others than owners are their own', async () => {
-      const { token } = await rig.signIn('bob')
-      const session = await fetch(`${rig.service.url}/auth`, { headers: { authorization: `Bearer ${token}` } })
-      const userId = String(pick(await session.json(), 'userId'))
+      const userId = await idOf('bob')
       await used(someDays().map((record) => (record.user === 'bob' ? { ...record, userId } : record)))
       await showRequests('bob')
       await tab.click('main >> role=button[name="Older requests"]')

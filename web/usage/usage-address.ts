@@ -25,6 +25,8 @@ export interface UsageChoice {
   readonly range: UsageRange
   readonly by: UsageGroupName
   readonly measure: Measure
+  /** Absent: the use of all for owners, else of the person. */
+  readonly team?: string
 }
 
 const [, rangeDefault] = usageRanges
@@ -33,6 +35,7 @@ const [, rangeDefault] = usageRanges
 export function readUsageChoice(hash: string): UsageChoice {
   const query = new URLSearchParams(hash.split('?')[1])
   const [by, chart] = [query.get('by') ?? '', query.get('chart') ?? '']
+  const team = query.get('team') ?? ''
   return {
     range:
       usageRanges.find((range) => shortName(range) === query.get('time')) ??
@@ -40,11 +43,12 @@ export function readUsageChoice(hash: string): UsageChoice {
       rangeDefault,
     by: isKey(usageGroups, by) ? by : 'model',
     measure: isKey(usageMeasures, chart) ? chart : 'cost',
+    ...(team === '' ? {} : { team }),
   }
 }
 
 /** Writes a choice as the query of an address, without what is the default. */
-export function writeUsageChoice({ range, by, measure }: UsageChoice): string {
+export function writeUsageChoice({ range, by, measure, team = '' }: UsageChoice): string {
   const query = new URLSearchParams()
   if (range.last !== undefined) {
     query.set('from', writeDate(range.last - (range.count - 1) * 86_400_000))
@@ -52,7 +56,24 @@ export function writeUsageChoice({ range, by, measure }: UsageChoice): string {
   } else if (range !== rangeDefault) query.set('time', shortName(range))
   if (by !== 'model') query.set('by', by)
   if (measure !== 'cost') query.set('chart', measure)
+  if (team !== '') query.set('team', team)
   return query.toString()
+}
+
+/**
+ * The choice as a person can see it: no team that they may not see, and no groups by team but of all.
+ *
+ * @param isOwner sees all teams together
+ * @param teams that the person may see
+ */
+export function visibleChoice(
+  { team, ...choice }: UsageChoice,
+  isOwner: boolean,
+  teams: readonly string[],
+): UsageChoice {
+  const shown = team !== undefined && teams.includes(team) ? { team } : {}
+  const isByTeam = choice.by === 'team' && (!isOwner || 'team' in shown)
+  return { ...choice, ...shown, by: isByTeam ? 'model' : choice.by }
 }
 
 /** `24h`, `30d`. */

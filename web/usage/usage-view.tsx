@@ -14,6 +14,7 @@ import {
   readUsageChoice,
   usageGroups,
   usageMeasures,
+  visibleChoice,
   writeUsageChoice,
   type UsageChoice,
   type UsageGroupName,
@@ -44,17 +45,18 @@ const refreshMs = 60_000
 const own = 'own'
 const dayMs = 86_400_000
 
-/** Use and cost: of all people for owners, else of the person. */
+/** Use and cost: of all people for owners, else of the person; of a team for its leads. */
 export function UsageView(): ReactNode {
   const {
-    boot: { isOwner },
+    boot: { isOwner, teams = [] },
   } = useServices()
-  const [{ range, by, measure }, choose] = useUsageChoice()
-  const { answer, error, reload } = useAnswer<UsageAnswer>(
-    () => `/api/usage?${usageQuery(range, by, Date.now())}`,
-    `${range.label} ${by}`,
-    refreshMs,
-  )
+  const [choice, choose] = useUsageChoice()
+  const { range, by, measure, team } = visibleChoice(choice, isOwner, teams)
+  const path = (): string => {
+    const ofTeam = team === undefined ? '' : `&team=${encodeURIComponent(team)}`
+    return `/api/usage?${usageQuery(range, by, Date.now())}${ofTeam}`
+  }
+  const { answer, error, reload } = useAnswer<UsageAnswer>(path, `${range.label} ${by} ${team ?? ''}`, refreshMs)
   const now = useNow(10_000)
   return (
     <div className="@container">
@@ -63,7 +65,7 @@ export function UsageView(): ReactNode {
           <div>
             <h1 className="text-xl font-semibold">Usage</h1>
             <p className="text-sm text-muted">
-              {isOwner ? 'Of all people and programs.' : 'Yours.'} <Age answer={answer} now={now} />
+              {purposeOf(isOwner, team)} <Age answer={answer} now={now} />
             </p>
           </div>
           <div className="flex flex-wrap gap-2">
@@ -71,13 +73,21 @@ export function UsageView(): ReactNode {
             <Button icon="retry" onClick={reload}>
               Reload
             </Button>
-            <SaveButton
-              path={() => `/api/usage?${usageQuery(range, by, Date.now())}&format=csv`}
-              name={`usage-by-${by}.csv`}
-            />
+            <SaveButton path={() => `${path()}&format=csv`} name={`usage-by-${by}.csv`} />
           </div>
         </header>
         <div className="flex flex-wrap gap-3">
+          {teams.length === 0 ? null : (
+            <Choice
+              label="Whose"
+              value={team ?? ''}
+              options={[
+                ['', isOwner ? 'Of all' : 'Mine'],
+                ...teams.map((name) => [name, `Of the team ${name}`] as const),
+              ]}
+              onChange={(name) => choose({ team: name })}
+            />
+          )}
           <Choice
             label="Time"
             value={range.last === undefined ? range.label : own}
@@ -90,7 +100,9 @@ export function UsageView(): ReactNode {
           <Choice
             label="By"
             value={by}
-            options={Object.entries(usageGroups).filter(([group]) => isOwner || group !== 'team')}
+            options={Object.entries(usageGroups).filter(
+              ([group]) => group !== 'team' || (isOwner && team === undefined),
+            )}
             onChange={(next) => choose({ by: next })}
           />
           <Choice
@@ -119,6 +131,11 @@ export function UsageView(): ReactNode {
       </div>
     </div>
   )
+}
+
+function purposeOf(isOwner: boolean, team: string | undefined): string {
+  if (team !== undefined) return `Of the members and the keys of the team ${team}.`
+  return isOwner ? 'Of all people and programs.' : 'Yours.'
 }
 
 function Usage({
