@@ -32,14 +32,25 @@ beforeAll(async () => {
   await rig.service.write('access.json', JSON.stringify({ ...access, limits: access.limits.slice(1) }))
   await rig.logged('access.json')
   await rig.ask({ 'x-session-token': token })
+  for (const name of ['laptop', 'nightly-job']) await make({ name, models: ['gpt-6*'] })
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** Views of owners, with a sign that they are complete. */
-const views = [
+async function make(body: object): Promise<void> {
+  const { status } = await fetch(`${rig.service.url}/api/keys`, {
+    method: 'POST',
+    headers: { 'x-session-token': token, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  expect(status).toBe(200)
+}
+
+/** Views of owners, with a sign that they are complete, and what opens a dialog. */
+const views: readonly (readonly [view: string, sign: string, opener?: string])[] = [
+  ['keys', 'main ul li code', 'main ul li button >> nth=-1'],
   ['limits', 'main li table'],
   ['audit', 'main ol li'],
-] as const
+]
 
 const wide = { viewport: { width: 1440, height: 900 } },
   phone = { viewport: { width: 390, height: 844 }, hasTouch: true }
@@ -55,16 +66,17 @@ const looks: readonly (readonly [string, PersonOptions])[] = [
 ]
 
 /** Words of English sentences that German has not, in what a view shows and in the names of its elements. */
-const englishWords = `(() => {
-  const main = document.querySelector('dialog[open]') ?? document.querySelector('main')
-  const names = [...main.querySelectorAll('[aria-label], [title], [placeholder]')].flatMap((element) =>
-    ['aria-label', 'title', 'placeholder'].map((name) => element.getAttribute(name) ?? ''))
-  const shown = main.cloneNode(true)
-  // Code, and names that people and providers gave.
-  for (const element of shown.querySelectorAll('code, pre, bdi')) element.remove()
-  const words = 'the of and with is are this that to not for you your its has have by or no on'.replaceAll(' ', '|')
-  const found = new RegExp('[^\\n]{0,20}\\b(?:' + words + ')\\b[^\\n]{0,20}', 'gi')
-  return [shown.textContent, ...names].join('\\n').match(found) ?? []
+const englishWords = String.raw`(() => {
+  const view = document.querySelector('dialog[open]') ?? document.querySelector('main')
+  const attributes = ['aria-label', 'title', 'placeholder']
+  const names = [...view.querySelectorAll('[aria-label], [title], [placeholder]')].flatMap((element) =>
+    attributes.map((name) => element.getAttribute(name) ?? ''))
+  const texts = document.createTreeWalker(view, NodeFilter.SHOW_TEXT)
+  // Code, and names that people and providers gave, are in no language.
+  while (texts.nextNode()) if (texts.currentNode.parentElement.closest('code, pre, bdi') === null)
+    names.push(texts.currentNode.data)
+  const english = /\b(?:the|of|and|with|is|are|this|that|to|not|for|you|your|its|has|have|by|or|no|on)\b/i
+  return names.filter((text) => english.test(text))
 })()`
 
 async function check(tab: Tab, name: string, look: string): Promise<void> {
@@ -82,11 +94,16 @@ describeInChromium('the views of owners in German', () => {
       await tab.goto(`${rig.service.url}/health`)
       await tab.evaluate(`document.cookie = 'token=${token}; path=/'`)
       await tab.goto(`${rig.service.url}/#/limits`)
-      for (const [view, sign] of views) {
+      for (const [view, sign, opener] of views) {
         await tab.evaluate(`location.hash = '#/${view}'`)
         await tab.waitFor(sign)
         await tab.evaluate(`document.querySelectorAll('main details').forEach((each) => { each.open = true })`)
         await check(tab, view, look)
+        if (opener === undefined) continue
+        await tab.click(opener)
+        await tab.waitFor('dialog[open]')
+        await check(tab, `${view}-dialog`, look)
+        await tab.press('Escape')
       }
     },
     40_000,

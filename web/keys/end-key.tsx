@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react'
 import type { KeyEntry } from '../../src/http/page/page-api.ts'
+import { rich } from '../texts/rich.tsx'
+import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import { focusContent } from '../ui/focus-content.ts'
 import { KeyDialog } from './key-dialog.tsx'
@@ -16,17 +18,16 @@ interface EndKeyProps {
 export function EndKey({ entry, end, onClose }: EndKeyProps): ReactNode {
   async function endNow(): Promise<void> {
     await end(entry.id)
-    announce(`The key ${entry.name} has ended`)
+    announce(say.keys.endedNow(entry.name))
     onClose()
     // The button that had the focus is gone.
     focusContent()
   }
 
   return (
-    <KeyDialog title="End this key?" label="End the key" isDangerous perform={endNow} onClose={onClose}>
+    <KeyDialog title={say.keys.endAsk} label={say.keys.endNow} isDangerous perform={endNow} onClose={onClose}>
       <p className="[overflow-wrap:anywhere]">
-        Programs that use <bdi className="font-medium">{entry.name}</bdi> ({entry.hint}) are refused from now on. It
-        cannot be taken back.
+        {rich(say.keys.endHint, { name: <bdi className="font-medium">{entry.name}</bdi>, hint: entry.hint })}
       </p>
     </KeyDialog>
   )

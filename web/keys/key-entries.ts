@@ -1,4 +1,5 @@
 import type { KeyEntry } from '../../src/http/page/page-api.ts'
+import { say } from '../texts/say.ts'
 
 /** Names of models as they are typed: separated by commas, blanks or lines. */
 export function modelsIn(text: string): readonly string[] {
@@ -7,23 +8,21 @@ export function modelsIn(text: string): readonly string[] {
 
 /** The grants of a key, in words. */
 export function grantsOf({ models, scopes, kind }: Pick<KeyEntry, 'models' | 'scopes' | 'kind'>): string {
-  if (kind === 'management') return 'makes and ends keys'
-  const asked = models === null ? 'all models' : models.join(', ')
+  if (kind === 'management') return say.keys.grants.management
+  const asked = models === null ? say.keys.grants.allModels : models.join(', ')
   const others = scopes.flatMap((scope) => otherScopes[scope] ?? [])
-  return [scopes.includes('chat') ? asked : 'no models', ...others].join(', ')
+  return [scopes.includes('chat') ? asked : say.keys.grants.noModels, ...others].join(', ')
 }
 
-const otherScopes: Readonly<Record<string, string>> = {
-  'usage:read': 'its own use',
-  'log:read': 'the requests of all',
-  'metrics:read': 'metrics',
-}
+const otherScopes: Readonly<Record<string, string>> = say.keys.grants.others
 
 /** The keys with all words of a text in their name, person, team, beginning, end or state. Case does not count. */
 export function foundKeys(keys: readonly KeyEntry[], text: string): readonly KeyEntry[] {
   const words = text.toLowerCase().split(/\s+/)
   return keys.filter(({ name, person, team, made_by, hint, state, models }) => {
-    const all = [name, person, team, made_by, hint, state, ...(models ?? [])].join('\n').toLowerCase()
+    const all = [name, person, team, made_by, hint, state, say.keys.states[state], ...(models ?? [])]
+      .join('\n')
+      .toLowerCase()
     return words.every((word) => all.includes(word))
   })
 }

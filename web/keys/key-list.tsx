@@ -25,10 +25,10 @@ const shownMax = 200
 export function KeyList({ keys, rotatable, hasPeople, onRotate, onEnd }: KeyListProps): ReactNode {
   const now = useNow(30_000)
   if (keys.length === 0)
-    return <p className="rounded-xl border border-line bg-panel p-8 text-center">There is no key here.</p>
+    return <p className="rounded-xl border border-line bg-panel p-8 text-center">{say.keys.none}</p>
   return (
     <>
-      <ul className="flex flex-col gap-2" aria-label="Keys">
+      <ul className="flex flex-col gap-2" aria-label={say.views.keys}>
         {keys.slice(0, shownMax).map((key) => (
           <Row
             key={key.id}
@@ -40,9 +40,7 @@ export function KeyList({ keys, rotatable, hasPeople, onRotate, onEnd }: KeyList
           />
         ))}
       </ul>
-      {keys.length > shownMax ? (
-        <p className="text-sm text-muted">{keys.length - shownMax} more: filter them.</p>
-      ) : null}
+      {keys.length > shownMax ? <p className="text-sm text-muted">{say.keys.more(keys.length - shownMax)}</p> : null}
     </>
   )
 }
@@ -57,13 +55,11 @@ interface RowProps {
 }
 
 function Row({ entry, now, hasPeople, onRotate, onEnd }: RowProps): ReactNode {
-  const { name, hint, person, team, made_by: madeBy, last_used: used } = entry
-  const owner =
-    person === null ? `of ${team === null ? 'the service' : `the team ${team}`}, made by ${madeBy}` : `of ${person}`
+  const { name, hint, last_used: used } = entry
   const facts = [
-    ...(hasPeople ? [owner] : []),
+    ...(hasPeople ? [ownerOf(entry)] : []),
     grantsOf(entry),
-    used === null ? 'never used' : `used ${formatAgo(Date.parse(used), now)}`,
+    used === null ? say.keys.neverUsed : say.keys.used(formatAgo(Date.parse(used), now)),
     endOf(entry),
     ...(entry.content === undefined || isOver(entry) ? [] : [keptOf(entry.content.kept_seconds)]),
   ]
@@ -76,26 +72,36 @@ function Row({ entry, now, hasPeople, onRotate, onEnd }: RowProps): ReactNode {
         <p className="text-sm text-muted [overflow-wrap:anywhere]">{facts.join(' · ')}</p>
       </div>
       <span className={`text-sm ${entry.state === 'resting' ? 'text-warn' : isOver(entry) ? 'text-muted' : ''}`}>
-        {entry.state}
+        {say.keys.states[entry.state]}
       </span>
       {onRotate === undefined ? null : (
-        <Button aria-label={`Replace ${name}`} onClick={() => onRotate(entry)}>
-          Replace…
+        <Button aria-label={say.keys.replaceOf(name)} onClick={() => onRotate(entry)}>
+          {say.keys.replace}
         </Button>
       )}
       {isOver(entry) ? null : (
-        <Button variant="danger" aria-label={`End ${name}`} onClick={() => onEnd(entry)}>
-          End…
+        <Button variant="danger" aria-label={say.keys.endOf(name)} onClick={() => onEnd(entry)}>
+          {say.keys.end}
         </Button>
       )}
     </li>
   )
 }
 
+function ownerOf({ person, team, made_by: madeBy }: KeyEntry): string {
+  if (person !== null) return say.keys.ofPerson(person)
+  const maker = makers[madeBy] ?? madeBy
+  return team === null ? say.keys.ofService(maker) : say.keys.ofTeamMadeBy(team, maker)
+}
+
+/** Makers that are no person. */
+const makers: Readonly<Record<string, string>> = say.keys.makers
+
 function endOf({ expires, ended, state }: KeyEntry): string {
-  if (ended !== null) return `ended ${formatMoment(Date.parse(ended))}`
-  if (expires === null) return 'does not expire'
-  return `${state === 'expired' ? 'expired' : 'expires'} ${formatMoment(Date.parse(expires))}`
+  if (ended !== null) return say.keys.ended(formatMoment(Date.parse(ended)))
+  if (expires === null) return say.keys.expiresNever
+  const moment = formatMoment(Date.parse(expires))
+  return state === 'expired' ? say.keys.expired(moment) : say.keys.expires(moment)
 }
 
 function keptOf(seconds: number): string {

@@ -1,6 +1,7 @@
 import { useId, useState, type ReactNode } from 'react'
 import type { KeyEntry, MadeKeyEntry } from '../../src/http/page/page-api.ts'
 import { useServices } from '../services.ts'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { focusContent } from '../ui/focus-content.ts'
 import { Loading } from '../ui/loading.tsx'
@@ -35,12 +36,12 @@ export function KeysView(): ReactNode {
   return (
     <div className="@container mx-auto flex max-w-4xl flex-col gap-4 p-4">
       <header className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
-        <div className="min-w-0">
-          <h1 className="text-xl font-semibold">Keys</h1>
+        <div className="min-w-0 flex-1 basis-60">
+          <h1 className="text-xl font-semibold">{say.views.keys}</h1>
           <p className="text-sm text-muted">{purposeOf(whose)}</p>
         </div>
         <Button icon="retry" onClick={reload}>
-          Reload
+          {say.common.reload}
         </Button>
       </header>
       {made === undefined ? null : <MadeKey made={made} onClose={closeMade} />}
@@ -52,13 +53,17 @@ export function KeysView(): ReactNode {
         <Filter whose={whose} teams={teams} hasAll={isOwner} text={text} onWhose={setWhose} onText={setText} />
       ) : null}
       {error === undefined ? null : (
-        <Notice kind="error" title="The keys cannot be shown now" actions={<Button onClick={reload}>Try again</Button>}>
+        <Notice
+          kind="error"
+          title={say.keys.cannotBeShown}
+          actions={<Button onClick={reload}>{say.common.tryAgain}</Button>}
+        >
           {error}
         </Notice>
       )}
       {isCut ? (
-        <Notice kind="warn" title="Only the first 10,000 keys are here">
-          svc keys list shows all.
+        <Notice kind="warn" title={say.keys.cut}>
+          {say.keys.cutAdvice}
         </Notice>
       ) : null}
       {keys === undefined ? (
@@ -104,9 +109,7 @@ function AskedChange({
 
 function purposeOf(whose: Whose): string {
   const team = teamIn(whose)
-  return team === undefined
-    ? 'For your programs. A key acts as you: it counts in your limits, and stops when you may no longer sign in.'
-    : `For programs of the team ${team}. A key of the team counts in its limits, and outlives the people who made it.`
+  return team === undefined ? say.keys.purpose : say.keys.purposeOfTeam(team)
 }
 
 function Filter({
@@ -131,7 +134,7 @@ function Filter({
     <div className="flex flex-wrap gap-3">
       <div className="flex flex-col gap-1">
         <label htmlFor={`${id}-whose`} className="text-xs text-muted">
-          Whose
+          {say.keys.whose}
         </label>
         <select
           id={`${id}-whose`}
@@ -139,18 +142,18 @@ function Filter({
           className={look}
           onChange={({ target: { value } }) => onWhose(choices.find((choice) => choice === value) ?? 'mine')}
         >
-          <option value="mine">Mine</option>
+          <option value="mine">{say.keys.mine}</option>
           {teams.map((team) => (
             <option key={team} value={`team:${team}`}>
-              Of the team {team}
+              {say.keys.ofTeam(team)}
             </option>
           ))}
-          {hasAll ? <option value="all">Of all people and programs</option> : null}
+          {hasAll ? <option value="all">{say.keys.ofAll}</option> : null}
         </select>
       </div>
       <div className="flex min-w-48 flex-1 flex-col gap-1">
         <label htmlFor={`${id}-text`} className="text-xs text-muted">
-          Filter by name, person, team, state
+          {say.keys.filter}
         </label>
         <input
           id={`${id}-text`}

@@ -13,7 +13,7 @@ const limit: LimitEntry = {
 
 test.each<readonly [Partial<LimitEntry>, string]>([
   [{}, '58 of 60 requests a minute (each person)'],
-  [{ kind: 'at_once', per: null, limit: 8, remaining: 8 }, '8 of 8 requests at once (each person)'],
+  [{ kind: 'at_once', per: null, limit: 8, remaining: 8 }, '8 of 8 at once (each person)'],
   [{ kind: 'usd', per: 'day', limit: 5, remaining: 4.2 }, '$4.20 of $5.00 a day (each person)'],
   [{ kind: 'usd', per: 'total', limit: 5, remaining: 0 }, '$0 of $5.00 in total (each person)'],
   [{ kind: 'usd', per: 'month', limit: null, remaining: null, for: 'everyone' }, 'a shared budget a month (everyone)'],

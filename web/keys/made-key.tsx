@@ -1,5 +1,7 @@
 import { useEffect, useRef, type ReactNode } from 'react'
 import type { MadeKeyEntry } from '../../src/http/page/page-api.ts'
+import { rich } from '../texts/rich.tsx'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 
@@ -11,22 +13,20 @@ export function MadeKey({ made, onClose }: { readonly made: MadeKeyEntry; readon
     <section
       ref={box}
       tabIndex={-1}
-      aria-label={`The new key ${made.name}`}
+      aria-label={say.keys.newKeyOf(made.name)}
       className="flex flex-col gap-3 rounded-xl border border-accent bg-panel p-4"
     >
       <div>
         <h2 className="font-semibold [overflow-wrap:anywhere]">
           <bdi>{made.name}</bdi>
         </h2>
-        <p className="text-sm text-muted">Copy the key now: it is shown this once, and svc does not store it.</p>
+        <p className="text-sm text-muted">{say.keys.copyNow}</p>
       </div>
-      <Line name="Key" value={made.key} />
-      <Line name="Base URL" value={`${location.origin}/v1`} />
-      <p className="text-sm text-muted">
-        Claude Code and Gemini CLI take the base URL without <code>/v1</code>.
-      </p>
+      <Line name={say.keys.key} value={made.key} />
+      <Line name={say.keys.baseUrl} value={`${location.origin}/v1`} />
+      <p className="text-sm text-muted">{rich(say.keys.withoutV1, { path: <code>/v1</code> })}</p>
       <div>
-        <Button onClick={onClose}>I have copied it</Button>
+        <Button onClick={onClose}>{say.keys.copied}</Button>
       </div>
     </section>
   )
@@ -39,7 +39,7 @@ function Line({ name, value }: { readonly name: string; readonly value: string }
         <p className="text-xs text-muted">{name}</p>
         <code className="text-sm break-all">{value}</code>
       </div>
-      <CopyButton text={value} label={`Copy: ${name}`} />
+      <CopyButton text={value} label={say.content.copy(name)} />
     </div>
   )
 }

@@ -1,6 +1,7 @@
 import { useId, useState, type FormEvent, type ReactNode } from 'react'
 import type { MadeKeyEntry } from '../../src/http/page/page-api.ts'
 import { ApiError } from '../api/client.ts'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { modelsIn } from './key-entries.ts'
 import type { KeyRequest, KeysState } from './use-keys.ts'
@@ -42,8 +43,7 @@ export function MakeKey({ ceilings, inUse, make, onMade }: MakeKeyProps): ReactN
     setBusy(false)
   }
 
-  if (most === 0)
-    return <p className="text-sm text-muted">People make no keys of their own here. Ask an owner for a key.</p>
+  if (most === 0) return <p className="text-sm text-muted">{say.keys.makeNone}</p>
   const field = (of: string) => ({
     id: `${id}-${of}`,
     'aria-invalid': fault?.field === of,
@@ -54,17 +54,17 @@ export function MakeKey({ ceilings, inUse, make, onMade }: MakeKeyProps): ReactN
   return (
     <form
       className="flex flex-col gap-3 rounded-xl border border-line bg-panel p-4"
-      aria-label="A new key"
+      aria-label={say.keys.newKey}
       onSubmit={(event) => void submit(event)}
     >
       <div className="grid grid-cols-1 gap-3 @md:grid-cols-[2fr_1fr_2fr]">
-        <Labelled id={`${id}-name`} label="Name">
+        <Labelled id={`${id}-name`} label={say.common.name}>
           <input {...field('name')} value={name} maxLength={64} onChange={({ target }) => setName(target.value)} />
         </Labelled>
-        <Labelled id={`${id}-days`} label={`Days (1 to ${daysMost})`}>
+        <Labelled id={`${id}-days`} label={say.keys.days(String(daysMost))}>
           <input {...field('days')} value={days} inputMode="numeric" onChange={({ target }) => setDays(target.value)} />
         </Labelled>
-        <Labelled id={`${id}-models`} label="Models (empty: all)">
+        <Labelled id={`${id}-models`} label={say.keys.modelsField}>
           <input
             {...field('models')}
             value={models}
@@ -77,18 +77,16 @@ export function MakeKey({ ceilings, inUse, make, onMade }: MakeKeyProps): ReactN
       </div>
       <label className="flex items-center gap-2 text-sm pointer-coarse:min-h-11">
         <input type="checkbox" checked={readsUse} onChange={({ target }) => setReadsUse(target.checked)} />
-        It may also read its own use
+        {say.keys.alsoReadsUse}
       </label>
       <p id={`${id}-fault`} role="alert" className="text-sm text-bad [overflow-wrap:anywhere] empty:hidden">
         {fault?.text}
       </p>
       <div className="flex flex-wrap items-center gap-3">
         <Button type="submit" variant="primary" icon="plus" aria-disabled={isBusy}>
-          Make a key
+          {say.keys.make}
         </Button>
-        <span className="text-sm text-muted">
-          {inUse} of {most} in use
-        </span>
+        <span className="text-sm text-muted">{say.keys.inUse(String(inUse), String(most))}</span>
       </div>
     </form>
   )

@@ -40,7 +40,7 @@ function Limits({ limits }: { readonly limits: readonly LimitEntry[] }): ReactNo
   return (
     <section aria-labelledby="own-limits" className="text-sm">
       <h2 id="own-limits" className="font-medium">
-        What you and your keys have left
+        {say.keys.ownLimits}
       </h2>
       <ul className="text-muted tabular-nums">
         {limits.map((limit, index) => (

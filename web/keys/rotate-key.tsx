@@ -1,5 +1,7 @@
 import { useId, useState, type ReactNode } from 'react'
 import type { KeyEntry, MadeKeyEntry } from '../../src/http/page/page-api.ts'
+import { rich } from '../texts/rich.tsx'
+import { say } from '../texts/say.ts'
 import { KeyDialog } from './key-dialog.tsx'
 import type { KeysState } from './use-keys.ts'
 
@@ -11,12 +13,8 @@ interface RotateKeyProps {
   readonly onClose: () => void
 }
 
-const overlaps: readonly (readonly [days: number, text: string])[] = [
-  [0, 'ends at once'],
-  [1, 'works for one more day'],
-  [3, 'works for 3 more days'],
-  [7, 'works for 7 more days'],
-]
+/** Days for which the old key works on. */
+const overlaps = [0, 1, 3, 7] as const
 
 /** Asks for how long the old key works on, and replaces it. */
 export function RotateKey({ entry, rotate, onMade, onClose }: RotateKeyProps): ReactNode {
@@ -30,13 +28,12 @@ export function RotateKey({ entry, rotate, onMade, onClose }: RotateKeyProps): R
   }
 
   return (
-    <KeyDialog title="Replace this key?" label="Replace the key" perform={rotateNow} onClose={onClose}>
+    <KeyDialog title={say.keys.replaceAsk} label={say.keys.replaceNow} perform={rotateNow} onClose={onClose}>
       <p className="mb-3 [overflow-wrap:anywhere]">
-        A new key may do the same as <bdi className="font-medium">{entry.name}</bdi> ({entry.hint}), and counts in the
-        same limits.
+        {rich(say.keys.replaceHint, { name: <bdi className="font-medium">{entry.name}</bdi>, hint: entry.hint })}
       </p>
       <label htmlFor={id} className="text-sm font-medium">
-        The old key
+        {say.keys.oldKey}
       </label>
       <select
         id={id}
@@ -44,9 +41,9 @@ export function RotateKey({ entry, rotate, onMade, onClose }: RotateKeyProps): R
         className="min-h-9 w-full rounded-lg border border-muted bg-page px-2 text-base pointer-coarse:min-h-11"
         onChange={({ target }) => setDays(Number(target.value))}
       >
-        {overlaps.map(([count, text]) => (
+        {overlaps.map((count) => (
           <option key={count} value={count}>
-            {text}
+            {count === 0 ? say.keys.endsAtOnce : say.keys.worksFor(count)}
           </option>
         ))}
       </select>

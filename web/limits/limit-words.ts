@@ -12,9 +12,20 @@ export function amountOf(kind: Kind, amount: number): string {
 
 /** The limit in words, such as `$5.00 a day`. */
 export function limitWords({ kind, limit, per }: LimitRowEntry): string {
-  const amount = say.limits.amount[kind].replace('{amount}', () => amountOf(kind, limit))
+  return periodWords(kindWords(kind, amountOf(kind, limit)), per)
+}
+
+/** An amount with its unit, such as `58 of 60 requests`. */
+export function kindWords(kind: string, amount: string): string {
+  return amounts[kind]?.replace('{amount}', () => amount) ?? `${amount} ${kind}`
+}
+
+/** An amount with its period, such as `a shared budget a month`. */
+export function periodWords(amount: string, per: string | undefined): string {
   return periods[per ?? '']?.replace('{amount}', () => amount) ?? amount
 }
+
+const amounts: Readonly<Record<string, string>> = say.limits.amount
 
 const periods: Readonly<Record<string, string>> = say.limits.per
 

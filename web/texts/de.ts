@@ -1,4 +1,5 @@
 import { audit } from './de/audit.ts'
+import { keys } from './de/keys.ts'
 import { limits } from './de/limits.ts'
 import type { Texts } from './en.ts'
 import { plural } from './locale.ts'
@@ -876,5 +877,6 @@ export const de: Texts = {
     title: 'Frage und Antwort',
   },
   audit,
+  keys,
   limits,
 }

@@ -1,4 +1,5 @@
 import { audit } from './en/audit.ts'
+import { keys } from './en/keys.ts'
 import { limits } from './en/limits.ts'
 import { plural } from './locale.ts'
 
@@ -846,6 +847,7 @@ export const en = {
     title: 'Question and answer',
   },
   audit,
+  keys,
   limits,
 }
 
