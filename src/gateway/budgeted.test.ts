@@ -4,6 +4,7 @@ import type { AccessPolicy } from '../limits/access-policy.ts'
 import { localBudgetAuthority } from '../limits/budgets/budget-authority.ts'
 import { moneyLimits } from '../limits/budgets/money-limits.ts'
 import { openHolds } from '../limits/budgets/open-holds.ts'
+import type { MetLimit } from '../limits/met-limit.ts'
 import { costFunction } from '../prices/cost.ts'
 import { learnedSizes } from '../prices/token-sizes.ts'
 import { callController } from '../service/call-controller.ts'
@@ -80,9 +81,16 @@ function subject(providers: readonly Provider[], limits = policy(100)) {
 }
 
 /** A booking, with the holds that wait for the record of its request. */
-function bookingOf(): Booking & { readonly holds: Parameters<Booking['addHold']>[0][] } {
+function bookingOf(): Booking & { readonly holds: Parameters<Booking['addHold']>[0][]; readonly met: MetLimit[] } {
   const holds: Parameters<Booking['addHold']>[0][] = []
-  return { unrecorded: undefined, holds, addHold: (hold) => void holds.push(hold) }
+  const met: MetLimit[] = []
+  return {
+    unrecorded: undefined,
+    holds,
+    met,
+    addMet: (limit) => void met.push(limit),
+    addHold: (hold) => void holds.push(hold),
+  }
 }
 
 function failed(kind: UpstreamFailure['failure'], details: FailureDetails = {}): UpstreamFailure {
@@ -179,6 +187,13 @@ describe('money that is held for an attempt', () => {
     ])
     await answer(whole, callOf())
     expect(await spent()).toBe(2_000_000)
+  })
+
+  test('is refused by a budget, which is recorded without the amount that others share', async () => {
+    const booking = bookingOf()
+    const { answer } = subject([priced('a', [wholeReply('hello')])], policy(0))
+    await answer(whole, { ...callOf(), booking }).catch(() => undefined)
+    expect(booking.met).toEqual([{ met: 'passed_over', for: 'everyone', kind: 'usd', per: 'total' }])
   })
 
   test('is estimated, and recorded, for each answer whose provider reports no usage', async () => {

@@ -72,7 +72,10 @@ async function answerWithin(candidate: ModelCandidate, options: BudgetedOptions,
   const answer = options.budgets.hold(attemptOf(candidate, options, ask))
   const hold = answer instanceof Promise ? await answer : answer
   if (hold === undefined) return candidate.answer(ask, call)
-  if (hold instanceof BudgetRefusal) throw passedOver(name, hold, call)
+  if (hold instanceof BudgetRefusal) {
+    if (hold.limit !== undefined) booking?.addMet(hold.limit)
+    throw passedOver(name, hold, call)
+  }
   const sent = begin(hold, ask, call)
   if (booking === undefined) hold.recorded()
   else booking.addHold(hold)

@@ -1,5 +1,6 @@
 import type { Access } from '../formats/access.ts'
 import type { AttemptHold } from '../limits/budgets/attempt-hold.ts'
+import type { MetLimit } from '../limits/met-limit.ts'
 import type { CallerIdentity } from '../limits/named-limits.ts'
 import type { Call } from '../service/service.ts'
 
@@ -19,6 +20,8 @@ export interface Booking {
    * provider reported no usage. `undefined`: none.
    */
   unrecorded: readonly UnrecordedCost[] | undefined
+  /** Takes a budget by which a provider was passed over. */
+  addMet(limit: MetLimit): void
   /** Takes a hold, to say when the request is recorded. */
   addHold(hold: Pick<AttemptHold, 'recorded'>): void
 }

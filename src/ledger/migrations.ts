@@ -187,4 +187,6 @@ export const rowMigrations: readonly string[] = [
    CREATE INDEX content_id ON content (id);
    CREATE INDEX content_expires ON content (expires, bytes);
    CREATE INDEX content_person ON content (person) WHERE person <> 0;`,
+  `ALTER TABLE request ADD COLUMN limits INTEGER;
+   ALTER TABLE request ADD COLUMN waited_ms INTEGER;`,
 ]

@@ -1,4 +1,5 @@
 import type { LimitCounter, CounterKind } from './counter.ts'
+import { metCounter, type MetLimit } from './met-limit.ts'
 import { matchesAny } from './named-limits.ts'
 import { giveBackAll, type LimitClaim, type Refused, type TakeAll } from './take-all.ts'
 
@@ -30,10 +31,20 @@ export interface AskedFor {
   readonly tokens: number
 }
 
+/** A wait for a slot. */
+export interface WaitedSlot {
+  readonly counter: LimitCounter
+  readonly ms: number
+}
+
+const none: readonly never[] = []
+
 /** What one request has taken. A class: one object instead of many closures. */
 export class LimitAdmission {
   /** Why the request is refused. Nothing is taken then. */
   refused: Refused | undefined
+  /** The slot that it waited for, and for how long. */
+  waited: WaitedSlot | undefined
   readonly #counters: CallerCounters
   readonly #takeAll: TakeAll
   readonly #clock: () => number
@@ -160,6 +171,20 @@ export class LimitAdmission {
       if (counter.spec.kind === kind && (nearest === undefined || counter.remaining(now) < nearest.remaining(now)))
         nearest = counter
     return nearest
+  }
+
+  /** The limits that it waited for and was refused by. */
+  met(): readonly MetLimit[] {
+    const { refused, waited } = this
+    if (refused === undefined && waited === undefined) return none
+    return [
+      ...(waited === undefined ? [] : [metCounter('waited', waited.counter)]),
+      ...(refused === undefined ? [] : [metCounter('refused', refused.counter, this.#modelsOf(refused.counter))]),
+    ]
+  }
+
+  #modelsOf({ spec }: LimitCounter): readonly string[] | undefined {
+    return this.#counters.byModel.find(({ counter }) => counter.spec.key === spec.key)?.models
   }
 
   /** The time by the clock of the counters. */

@@ -201,6 +201,16 @@ describe('complaint: a refusal by one limit uses up another', () => {
     const { refused } = admit(limits, key(1))
     expect([refused?.counter.spec.subject, refused?.waitMs]).toEqual(['each key', 60_000])
   })
+
+  test('it is told for the record, without the name of a person', async () => {
+    const limits = limiterOf(limit({ kind: 'person', name: 'ann' }, { requests: 0, models: ['M*'] }))
+    const admission = admit(limits, { user: 'ann' })
+    expect(admission.met()).toEqual([])
+    await admission.ask({ models: ['m-1'], tokens: 1 })
+    expect(admission.met()).toEqual([
+      { met: 'refused', for: 'person', kind: 'requests', limit: 0, per: 'minute', models: ['m*'] },
+    ])
+  })
 })
 
 describe('tokens', () => {

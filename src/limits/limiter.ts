@@ -100,7 +100,12 @@ export function limiter({
       if (signal === undefined || found.waited.length === 0) return attempt()
       const refused = (counter: LimitCounter) => (): LimitAdmission =>
         new LimitAdmission(found, take, clock).beginRefused({ counter, waitMs: counter.waitMs(1, clock()) || 1 })
-      const waitFor = (counter: LimitCounter) => queue.wait(counter, { attempt, refused: refused(counter), signal })
+      const waitFor = async (counter: LimitCounter): Promise<LimitAdmission> => {
+        const started = clock()
+        const admission = await queue.wait(counter, { attempt, refused: refused(counter), signal })
+        admission.waited = { counter, ms: clock() - started }
+        return admission
+      }
       const ahead = found.waited.find(queue.isWaitedFor)
       if (ahead !== undefined) return waitFor(ahead)
       const orWait = (admission: LimitAdmission): LimitAdmission | Promise<LimitAdmission> => {

@@ -1,4 +1,11 @@
-import { subjectText, type AccessLimit, type AccessPolicy, type RatePeriod, type Team } from './access-policy.ts'
+import {
+  ratePeriods,
+  subjectText,
+  type AccessLimit,
+  type AccessPolicy,
+  type RatePeriod,
+  type Team,
+} from './access-policy.ts'
 import type { CounterSpec } from './counter.ts'
 
 /** A person, as limits name them. */
@@ -32,6 +39,11 @@ export interface NamedLimit {
 }
 
 const periodMs: Readonly<Record<RatePeriod, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 }
+
+/** The period of some milliseconds; `undefined`: there is none. */
+export function periodOf(ms: number): RatePeriod | undefined {
+  return ratePeriods.find((period) => periodMs[period] === ms)
+}
 
 /** The limits of requests, tokens and concurrency that name a caller. */
 export function limitsNaming(caller: CallerIdentity, policy: AccessPolicy): readonly NamedLimit[] {

@@ -54,6 +54,12 @@ describe('requests that wait for a slot', () => {
     await admit(limits)
     const refused = await admit(limits)
     expect(refused.refused?.counter.spec.kind).toBe('at_once')
+    const slot = { for: 'everyone', kind: 'at_once', limit: 1 } as const
+    expect(refused.met()).toEqual([
+      { met: 'waited', ...slot },
+      { met: 'refused', ...slot },
+    ])
+    expect(refused.waited?.ms).toBeGreaterThanOrEqual(29)
     const states = await limits.stateOf({})
     expect(states.find(({ kind }) => kind === 'requests')?.remaining).toBe(1)
   })

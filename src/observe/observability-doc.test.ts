@@ -20,7 +20,10 @@ function rows(heading: string): readonly (readonly string[])[] {
 }
 
 const record: Required<
-  Omit<RequestRecord, 'listedAs' | 'upstream' | 'userId' | 'line' | 'team' | 'unrecorded' | 'person'>
+  Omit<
+    RequestRecord,
+    'listedAs' | 'upstream' | 'userId' | 'line' | 'team' | 'unrecorded' | 'person' | 'limits' | 'waitedMs'
+  >
 > = {
   time: 0,
   id: 'r',

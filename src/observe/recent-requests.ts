@@ -143,6 +143,8 @@ function remembered({
   totalMs,
   usage,
   cost,
+  limits,
+  waitedMs,
   user,
   person,
 }: RequestRecord): RecentRequest {
@@ -160,6 +162,8 @@ function remembered({
     totalMs,
     usage,
     cost,
+    ...(limits === undefined ? {} : { limits }),
+    ...(waitedMs === undefined ? {} : { waitedMs }),
     user,
     person,
   }

@@ -34,6 +34,10 @@ export interface RequestRecord {
    * nothing: its provider and the estimate in nano-USD.
    */
   readonly unrecorded?: readonly { readonly provider: string; readonly nanoUsd: number }[] | undefined
+  /** Limits of access.json that it waited for, was refused by, or that passed a provider over. Absent: none. */
+  readonly limits?: readonly RecordedLimit[] | undefined
+  /** How long it waited for a slot of a limit. Absent: it did not. */
+  readonly waitedMs?: number | undefined
   /** The signed-in user, or `key:NAME` for a program. */
   readonly user?: string | undefined
   /** Id of the user that stays the same when the user is renamed. */
@@ -44,6 +48,18 @@ export interface RequestRecord {
   readonly person?: { readonly user: string; readonly userId?: string } | undefined
   /** Name of the team that the key of a program belongs to. */
   readonly team?: string | undefined
+}
+
+/** A limit that a request met. Has the shape of `MetLimit` in limits/met-limit.ts. */
+export interface RecordedLimit {
+  readonly met: 'refused' | 'waited' | 'passed_over'
+  /** As in access.json, but without names of people. */
+  readonly for: string
+  readonly kind: 'requests' | 'tokens' | 'at_once' | 'usd'
+  /** Nano-USD of `usd`. Absent: the budget is shared with others. */
+  readonly limit?: number
+  readonly per?: string
+  readonly models?: readonly string[]
 }
 
 /**

@@ -9,6 +9,7 @@ import type { GatewayCall, UnrecordedCost } from '../../gateway/gateway-call.ts'
 import type { Gateway, ServedReply } from '../../gateway/gateway.ts'
 import type { LimitAdmission } from '../../limits/admission.ts'
 import type { AttemptHold } from '../../limits/budgets/attempt-hold.ts'
+import type { MetLimit } from '../../limits/met-limit.ts'
 import type { RunningRequest } from '../../observe/record.ts'
 import { estimatedUsage, isCounted } from '../../prices/estimated-usage.ts'
 import { countOf } from '../../prices/units.ts'
@@ -44,6 +45,8 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   served: ServedReply | undefined
   firstTokenMs: number | undefined
   unrecorded: readonly UnrecordedCost[] | undefined
+  /** Budgets by which providers were passed over. */
+  passedOver: MetLimit[] | undefined
   admission: LimitAdmission | undefined
   /** Its content is kept. */
   content: TakingContent | undefined
@@ -151,6 +154,11 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   releaseBody(): void {
     this.#measure()
     if (this.content === undefined) this.#reservation?.release()
+  }
+
+  addMet(limit: MetLimit): void {
+    if (this.passedOver === undefined) this.passedOver = [limit]
+    else this.passedOver.push(limit)
   }
 
   addHold(hold: Pick<AttemptHold, 'recorded'>): void {

@@ -5,6 +5,7 @@ import type { Usage } from '../../formats/usage.ts'
 import type { UnrecordedCost } from '../../gateway/gateway-call.ts'
 import type { Gateway, ServedReply } from '../../gateway/gateway.ts'
 import type { LimitAdmission } from '../../limits/admission.ts'
+import type { MetLimit } from '../../limits/met-limit.ts'
 import type { RecordedAttempt, RequestRecord, RunningRequest } from '../../observe/record.ts'
 import type { CostOf } from '../../prices/cost.ts'
 import { DeadlineExceeded } from '../../service/deadline-exceeded.ts'
@@ -13,6 +14,7 @@ import type { HandlerContext } from '../handler-context.ts'
 import { ClientLeft } from './read-body.ts'
 
 const modelLengthMax = 128
+const none: readonly never[] = []
 
 /** How a request ended. */
 export interface Outcome {
@@ -44,6 +46,8 @@ export interface Progress {
   firstTokenMs: number | undefined
   /** The request's part of limits. Absent: no limit names its caller. */
   readonly admission?: LimitAdmission | undefined
+  /** Budgets by which providers were passed over. */
+  readonly passedOver?: readonly MetLimit[] | undefined
   /** Booked for an attempt whose cost nothing else tells. */
   unrecorded: readonly UnrecordedCost[] | undefined
 }
@@ -84,11 +88,12 @@ export function outcomeOfError(sent: WireError | undefined, cause: unknown): Pic
  * @param usage counted or estimated
  */
 export function recordOf(
-  { context, format, trail, time, model, stream, served, firstTokenMs, unrecorded }: Progress,
+  progress: Progress,
   gateway: Pick<Gateway, 'listedName' | 'costAt'> | undefined,
   { status, error }: Outcome,
   usage: Usage | undefined,
 ): RequestRecord {
+  const { context, format, trail, time, model, stream, served, firstTokenMs, unrecorded } = progress
   const { user, visitor } = context
   const cost = served?.costOf?.(usage)
   return {
@@ -110,8 +115,17 @@ export function recordOf(
     ...ownersOf(visitor?.key),
     usage,
     cost,
+    ...limitsMet(progress),
     unrecorded: cost === undefined ? unrecorded : unrecordedElsewhere(unrecorded, served?.provider),
   }
+}
+
+/** The limits that the request met, each once. Most meet none. */
+function limitsMet({ admission, passedOver = none }: Progress): Pick<RequestRecord, 'limits' | 'waitedMs'> {
+  const met = admission?.met() ?? none
+  if (met.length + passedOver.length === 0) return {}
+  const distinct = new Map([...met, ...passedOver].map((limit) => [JSON.stringify(limit), limit]))
+  return { limits: [...distinct.values()], waitedMs: admission?.waited?.ms }
 }
 
 /** Without the estimate of limits of money for the provider that answered: the record has its cost. */

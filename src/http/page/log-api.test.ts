@@ -29,6 +29,8 @@ const stored: StoredRequest = {
   hasConflict: false,
   costSource: 'list',
   attempts: 2,
+  limits: [{ met: 'passed_over', for: 'each person', kind: 'usd', limit: 2_500_000_000, per: 'day' }],
+  waitedMs: 20,
   trail: [
     {
       provider: 'a',
@@ -116,6 +118,8 @@ describe('GET /api/log', () => {
           tokens: { input: 10, cached: 5, cacheWrite: 3, output: 4, reasoning: 3 },
           cost: 0.0000015,
           costSource: 'list',
+          limits: [{ met: 'passed_over', for: 'each person', kind: 'usd', limit: 2.5, per: 'day' }],
+          waitedMs: 20,
           isStored: true,
         },
       ],

@@ -423,12 +423,31 @@ export interface RequestEntry {
   readonly costSource?: PriceSource
   /** The provider's counts contradict each other, and `cost` is of the larger ones. */
   readonly hasConflict?: true
+  /** Limits of access.json that it met. Absent: none. */
+  readonly limits?: readonly MetLimitEntry[]
+  /** How long it waited for a slot, in milliseconds. Absent: it did not. */
+  readonly waitedMs?: number
   /** Tokens and cost are estimates: the answer was stopped or cut before its provider counted it. */
   readonly isEstimated?: true
   /** It is from the ledger; a request that is remembered is not. */
   readonly isStored?: true
   /** Tokens by kind, of a stored request. No token is counted in two of them. */
   readonly tokens?: TokenKinds
+}
+
+/** A limit that a request met. */
+export interface MetLimitEntry {
+  /** `waited`: for a slot. `passed_over`: a provider was, by a budget. */
+  readonly met: 'refused' | 'waited' | 'passed_over'
+  /** As in access.json; of a limit for one person `person`. */
+  readonly for: string
+  /** `requests`, `tokens`, `at_once` or `usd`. */
+  readonly kind: string
+  /** USD of `usd`. Absent: the budget is shared with others. */
+  readonly limit?: number
+  readonly per?: string
+  /** Absent: all. */
+  readonly models?: readonly string[]
 }
 
 /** Tokens by kind. */

@@ -33,10 +33,13 @@ export function rememberedEntry({
   usage,
   cost,
   person,
+  limits,
+  waitedMs,
   ...facts
 }: RecentRequest): RequestEntry {
   return {
     ...facts,
+    ...limitFacts({ limits, waitedMs }),
     ...(person === undefined ? {} : { person: person.user }),
     trail: trail.map(trailEntry),
     ...(firstTokenMs === undefined ? {} : { firstTokenMs: tenths(firstTokenMs) }),
@@ -45,6 +48,21 @@ export function rememberedEntry({
     ...(usage?.completionTokens === undefined ? {} : { completionTokens: usage.completionTokens }),
     ...(cost === undefined ? {} : costFacts(cost)),
     ...(usage?.isEstimated === true ? { isEstimated: true } : {}),
+  }
+}
+
+/** Limits that a request met, with amounts of money in USD. */
+function limitFacts({
+  limits = [],
+  waitedMs,
+}: Partial<Pick<RecentRequest, 'limits' | 'waitedMs'>>): Pick<RequestEntry, 'limits' | 'waitedMs'> {
+  const shown = limits.map(({ limit, ...met }) => ({
+    ...met,
+    ...(limit === undefined ? {} : { limit: met.kind === 'usd' ? usdOf(limit) : limit }),
+  }))
+  return {
+    ...(shown.length === 0 ? {} : { limits: shown }),
+    ...(waitedMs === undefined ? {} : { waitedMs: Math.round(waitedMs) }),
   }
 }
 
@@ -106,6 +124,7 @@ export function storedEntry(request: StoredRequest): RequestEntry {
     ...(key === '' || person === '' ? {} : { person }),
     ...(error === '' ? {} : { error }),
     ...(provider === '' ? {} : { provider }),
+    ...limitFacts(request),
     trail: trailOf(request),
     ...(firstMs === undefined ? {} : { firstTokenMs: firstMs }),
     totalMs: ms,

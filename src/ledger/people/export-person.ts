@@ -3,6 +3,7 @@ import { auditRow, entryOf } from '../audit-row.ts'
 import { keptContent } from '../content/content-file.ts'
 import type { PersonDatabase, PersonRow } from '../ledger.ts'
 import { counterNames } from '../use/counters.ts'
+import { limitsOfLabel } from '../use/limits-label.ts'
 import { attemptColumns, requestColumns } from '../use/row-values.ts'
 import { ownKeys, type FoundPerson } from './find-person.ts'
 
@@ -131,9 +132,10 @@ export async function* exportPerson(
   /** Writes the texts of names in place of their numbers. */
   async function named(row: PersonRow): Promise<PersonRow> {
     const texts: Record<string, string> = {}
-    for (const column of ['api', 'model', 'provider', 'error', 'class'])
+    for (const column of ['api', 'model', 'provider', 'error', 'class', 'limits'])
       if (column in row) texts[column] = await labelOf(Number(row[column]))
-    return { ...row, ...texts }
+    const { limits } = texts
+    return { ...row, ...texts, ...(limits === undefined ? {} : { limits: limitsOfLabel(limits) }) }
   }
 
   async function labelOf(number: number): Promise<string> {

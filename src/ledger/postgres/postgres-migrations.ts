@@ -213,4 +213,6 @@ export const serverMigrations: readonly string[] = [
    CREATE UNIQUE INDEX history_change ON history_conversation (person, change);`,
   `ALTER TABLE key ADD COLUMN team text;
    CREATE INDEX key_team ON key (team, id) WHERE team IS NOT NULL;`,
+  `ALTER TABLE request ADD COLUMN limits bigint;
+   ALTER TABLE request ADD COLUMN waited_ms bigint;`,
 ]

@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite'
 import type { Person } from './charges.ts'
 
 /** The kinds of names that sums and rows refer to. */
-export type LabelKind = 'model' | 'provider' | 'error' | 'api' | 'team'
+export type LabelKind = 'model' | 'provider' | 'error' | 'api' | 'team' | 'limits'
 
 /** Names of one kind, beyond which further ones count as `other`. */
 export const namesMax = 100_000

@@ -1,3 +1,4 @@
+import type { RecordedLimit } from '../../observe/record.ts'
 import type { Cost } from '../../prices/cost.ts'
 import type { CounterName } from './counters.ts'
 
@@ -89,6 +90,10 @@ export interface StoredRequest extends RequestPlace {
   readonly hasConflict: boolean
   /** Where the price is from; absent: not stored. */
   readonly costSource?: Cost['source']
+  /** Limits that it met. Amounts of `usd` are in nano-USD. */
+  readonly limits: readonly RecordedLimit[]
+  /** How long it waited for a slot. */
+  readonly waitedMs?: number
   /** Number of all attempts. */
   readonly attempts: number
   /** At most 32; none if the first attempt was answered. */

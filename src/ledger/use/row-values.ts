@@ -2,6 +2,7 @@ import type { RecordedAttempt, RequestRecord } from '../../observe/record.ts'
 import type { Cost } from '../../prices/cost.ts'
 import { measureUnits } from '../../prices/units.ts'
 import { chargesOf, type Charge } from './charges.ts'
+import { limitsLabel } from './limits-label.ts'
 import type { NamesTable } from './names-table.ts'
 
 type PriceSource = Cost['source']
@@ -59,6 +60,8 @@ export const requestColumns = [
   'cost',
   'flags',
   'attempts',
+  'limits',
+  'waited_ms',
 ] as const
 
 /** The columns of an attempt but for `seq`, the number of its request, in the order of {@link attemptValues}. */
@@ -66,7 +69,7 @@ export const attemptColumns = ['n', 'provider', 'status', 'class', 'ms', 'input'
 
 /** Values of {@link requestColumns}. */
 export function requestValues(record: RequestRecord, names: NamesTable): readonly (string | number | null)[] {
-  const { time, id, api, status, error = '', totalMs, firstTokenMs, trail, cost } = record
+  const { time, id, api, status, error = '', totalMs, firstTokenMs, trail, cost, limits, waitedMs } = record
   const { line, person, team = '', model, provider, counters } = answerOf(record)
   return [
     time,
@@ -85,6 +88,8 @@ export function requestValues(record: RequestRecord, names: NamesTable): readonl
     cost?.nanoUsd ?? null,
     flagsOf(record, counters.unpriced === 1),
     trail.length,
+    names.idOf('limits', limitsLabel(limits)) || null,
+    waitedMs === undefined ? null : Math.round(waitedMs),
   ]
 }
 

@@ -7,6 +7,10 @@ import type { UseReader } from './use-reader.ts'
 
 const start = Date.now() - 3_600_000
 const ann = { user: 'ann', userId: 'id:1' }
+const limits = [
+  { met: 'waited', for: 'each key', kind: 'at_once', limit: 4 },
+  { met: 'passed_over', for: 'team:a', kind: 'usd', per: 'day', models: ['gpt-5*'] },
+] as const
 const failed = { status: 502, error: 'provider_error', provider: undefined, cost: undefined, usage: undefined }
 
 describe.each(databases)('stored requests of %s', (_kind, make) => {
@@ -35,6 +39,7 @@ describe.each(databases)('stored requests of %s', (_kind, make) => {
               ],
             }
           : {}),
+        ...(index === 9 ? { limits, waitedMs: 41.6 } : {}),
         ...(index === 299 ? { status: 200, error: 'stream_cut', firstTokenMs: 40, totalMs: 900 } : {}),
       }),
     )
@@ -129,7 +134,10 @@ describe.each(databases)('stored requests of %s', (_kind, make) => {
         { provider: 'b', status: 200, failure: '', ms: 5 },
       ],
     })
-    expect(await reader.requests.find({}, 'r-010')).toMatchObject({ key: 'indexer', person: 'ann', trail: [] })
+    const other = await reader.requests.find({}, 'r-010')
+    expect(other).toMatchObject({ key: 'indexer', person: 'ann', trail: [], limits: [] })
+    expect(other).not.toHaveProperty('waitedMs')
+    expect(await reader.requests.find({}, 'r-009')).toMatchObject({ limits, waitedMs: 42 })
   })
 
   test('offer the names of their filters, to others than owners only their own', async () => {

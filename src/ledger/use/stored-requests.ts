@@ -1,4 +1,5 @@
 import { listSql, literalSql, sql, type Sql } from '../sql.ts'
+import { limitsOfLabel } from './limits-label.ts'
 import type { RequestPlace, StoredAttempt, StoredRequest } from './request-question.ts'
 import { costSourceOf, rowFlags } from './row-values.ts'
 
@@ -54,6 +55,8 @@ export async function storedRequests(found: readonly TableRow[], tables: UseTabl
     hasConflict: hasFlag(row, 'conflict'),
     ...sourceOf(row),
     attempts: Number(row['attempts']),
+    limits: limitsOfLabel(of('label', row['limits'])),
+    ...optional('waitedMs', row['waited_ms']),
     trail: (trails.get(Number(row['seq'])) ?? []).map((attempt): StoredAttempt => ({
       provider: of('label', attempt['provider']),
       status: Number(attempt['status']),
@@ -89,7 +92,7 @@ async function attemptsOf(found: readonly TableRow[], { rows }: UseTables): Prom
   )
 }
 
-const labelColumns = ['api', 'model', 'provider', 'error', 'class'] as const
+const labelColumns = ['api', 'model', 'provider', 'error', 'class', 'limits'] as const
 
 /** The names of the numbers in some rows. 0 is no name. */
 async function namesOf(

@@ -1,5 +1,6 @@
 import type { Ask } from '../../formats/ask.ts'
 import type { CostOf } from '../../prices/cost.ts'
+import type { MetLimit } from '../met-limit.ts'
 import type { CallerIdentity } from '../named-limits.ts'
 import type { AttemptHold } from './attempt-hold.ts'
 
@@ -37,9 +38,12 @@ export interface BudgetedAttempt {
 export class BudgetRefusal extends Error {
   override readonly name = 'BudgetRefusal'
   readonly kind: 'exhausted' | 'unpriced'
+  /** The budget without room. */
+  readonly limit: MetLimit | undefined
 
-  constructor(kind: BudgetRefusal['kind'], message: string) {
+  constructor(kind: BudgetRefusal['kind'], message: string, limit?: MetLimit) {
     super(message)
     this.kind = kind
+    this.limit = limit
   }
 }

@@ -6,6 +6,7 @@ import { usualTokens } from '../../formats/estimate-tokens.ts'
 import { formats } from '../../formats/format-list.ts'
 import type { LearnedSizes, ModelSizes } from '../../prices/token-sizes.ts'
 import { openPolicy, subjectText, type AccessLimit, type AccessPolicy, type MoneyPeriod } from '../access-policy.ts'
+import { metBudget } from '../met-limit.ts'
 import { callerPerson, type CallerIdentity } from '../named-limits.ts'
 import { attemptHold, coveredTokens, type AttemptHold } from './attempt-hold.ts'
 import type { BudgetAuthority, BudgetDecision } from './budget-authority.ts'
@@ -216,7 +217,8 @@ function exhausted(budget: NamedBudget | undefined, zone: string): BudgetRefusal
   const { limit, nanoUsd, window } = budget
   const amount = isOwnBudget(budget) ? ` of ${nanoUsd / nanoPerUsd} USD` : ''
   const end = window.end === Infinity ? 'it does not begin again' : `it begins again at ${localTime(window.end, zone)}`
-  return new BudgetRefusal('exhausted', `The budget${amount} for ${limit.text}, is used up or held by requests; ${end}`)
+  const message = `The budget${amount} for ${limit.text}, is used up or held by requests; ${end}`
+  return new BudgetRefusal('exhausted', message, metBudget(budget))
 }
 
 function unpriced({ model, provider }: BudgetedAttempt): BudgetRefusal {
