@@ -38,6 +38,23 @@ describe('guards and recognisers', () => {
     expect(await pass([{ recognise: () => undefined }])).toBe('authentication_required')
   })
 
+  test('a program without a key reads how to send one, and a person the advice of the guard', async () => {
+    const advice = 'Sign in.'
+    const none = new WireError(401, 'authentication_error', 'authentication_required', 'Who are you?', { advice })
+    const closed: Contribution = { guard: () => Promise.reject(none) }
+    const context = {
+      request: new Request('http://svc.test/'),
+      path: '/',
+      id: 'request-1',
+      address: () => '203.0.113.9',
+    }
+    const refused = passGuards(guardsOf([{ recognise: () => undefined }, closed]), context)
+    await expect(refused).rejects.toMatchObject({ status: 401, message: expect.stringContaining('x-api-key'), advice })
+    expect(await pass([{ recognise: () => undefined }, { guard: () => Promise.reject(refusal) }])).toBe(
+      'invalid_api_key',
+    )
+  })
+
   test('an error of a recogniser refuses at once', async () => {
     let asked = 0
     const guard = async () => {

@@ -29,7 +29,9 @@ function recognisedOrGuarded(
       if (visitor !== undefined) return visitor
     }
     if (guards.length === 0) throw authenticationRequired()
-    const visitor = await passAll(guards, visit)
+    const visitor = await passAll(guards, visit).catch((error: unknown) => {
+      throw isWithoutCredential(error) ? authenticationRequired(error.advice) : error
+    })
     if (visitor !== undefined) for (const onEntry of listeners) await onEntry(visitor)
     return visitor
   }
@@ -64,12 +66,17 @@ async function passAll(guards: readonly Guard[], visit: RequestContext): Promise
   return passed
 }
 
-function authenticationRequired(): WireError {
+/** A program reads in the answer how it sends a key, also where people sign in. */
+function isWithoutCredential(error: unknown): error is WireError {
+  return error instanceof WireError && error.code === 'authentication_required'
+}
+
+function authenticationRequired(advice = 'Programs need a key; see docs/keys.md.'): WireError {
   return new WireError(
     401,
     'authentication_error',
     'authentication_required',
     'Authentication required: send a key of this service in Authorization: Bearer, x-api-key or x-goog-api-key',
-    { headers: { 'www-authenticate': 'Bearer realm="svc"' }, advice: 'Programs need a key; see docs/keys.md.' },
+    { headers: { 'www-authenticate': 'Bearer realm="svc"' }, advice },
   )
 }
