@@ -99,6 +99,7 @@ describeInChromium('the view Keys', () => {
     await page.waitFor('main >> text="There is no key here."')
     await page.select('main select', 'all')
     await page.waitFor('main li >> text=/<img src=x onerror=alert\\(1\\)>/')
+    await page.waitFor('main header >> text=/^Keys of all people/')
     await page.fill('main input[type="search"]', 'grace SECOND')
     await page.until(`document.querySelectorAll('main li').length === 1`)
     expect(await page.textOf('main li')).toContain('of grace')

@@ -28,6 +28,7 @@ test('models are read as people write them', () => {
 
 test('grants are told in words', () => {
   expect(grantsOf(key())).toBe('all models')
+  expect(grantsOf(key({ models: ['gpt-5', '*'] }))).toBe('all models')
   expect(grantsOf(key({ models: ['a', 'b*'], scopes: ['chat', 'usage:read'] }))).toBe('a, b*, its own use')
   expect(grantsOf(key({ scopes: ['metrics:read'] }))).toBe('no models, metrics')
   expect(grantsOf(key({ kind: 'management', scopes: ['keys:write'] }))).toBe('makes and ends keys')

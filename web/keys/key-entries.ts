@@ -9,7 +9,7 @@ export function modelsIn(text: string): readonly string[] {
 /** The grants of a key, in words. */
 export function grantsOf({ models, scopes, kind }: Pick<KeyEntry, 'models' | 'scopes' | 'kind'>): string {
   if (kind === 'management') return say.keys.grants.management
-  const asked = models === null ? say.keys.grants.allModels : models.join(', ')
+  const asked = models === null || models.includes('*') ? say.keys.grants.allModels : models.join(', ')
   const others = scopes.flatMap((scope) => otherScopes[scope] ?? [])
   return [scopes.includes('chat') ? asked : say.keys.grants.noModels, ...others].join(', ')
 }

@@ -109,7 +109,8 @@ function AskedChange({
 
 function purposeOf(whose: Whose): string {
   const team = teamIn(whose)
-  return team === undefined ? say.keys.purpose : say.keys.purposeOfTeam(team)
+  if (team !== undefined) return say.keys.purposeOfTeam(team)
+  return whose === 'all' ? say.keys.purposeOfAll : say.keys.purpose
 }
 
 function Filter({

@@ -50,6 +50,7 @@ export const keys: Texts['keys'] = {
   purpose:
     'Für Ihre Programme. Ein Schlüssel handelt wie Sie: Er zählt in Ihren Limits und endet, wenn Sie sich nicht mehr ' +
     'anmelden dürfen.',
+  purposeOfAll: 'Die Schlüssel aller Personen, Teams und Programme. Als Betreiber können Sie jeden beenden.',
   purposeOfTeam: (team) =>
     `Für Programme des Teams ${team}. Ein Schlüssel des Teams zählt in dessen Limits und bleibt, wenn die Person ` +
     'geht, die ihn angelegt hat.',

@@ -47,6 +47,7 @@ export const keys = {
   ownLimits: 'What you and your keys have left',
   mine: 'Mine',
   purpose: 'For your programs. A key acts as you: it counts in your limits, and stops when you may no longer sign in.',
+  purposeOfAll: 'Keys of all people, teams and programs. As an owner you may end any of them.',
   purposeOfTeam: (team: string) =>
     `For programs of the team ${team}. A key of the team counts in its limits, and outlives the people who made it.`,
   oldKey: 'The old key',
