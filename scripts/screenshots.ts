@@ -396,7 +396,7 @@ async function teamViews({ rig, token }: Awaited<ReturnType<typeof startTeam>>, 
     await tab.goto(`${rig.service.url}/#/${view}`)
     await tab.waitFor(sign)
     if (view === 'usage') {
-      await tab.select('main select >> nth=0', '30 days')
+      await tab.select('main select >> nth=0', '30d')
       await tab.until(`document.querySelector('main table')?.innerText.includes('qwen3-32b') === true`)
     }
     await picture(tab, `${view}-${look.name}`)

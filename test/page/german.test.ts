@@ -45,25 +45,26 @@ async function make(body: object): Promise<void> {
   expect(status).toBe(200)
 }
 
-/** Views of owners, with a sign that they are complete, and what opens a dialog. */
-const views: readonly (readonly [view: string, sign: string, opener?: string])[] = [
+/** Views of owners, with a sign that they are complete, and what opens more: a dialog, or what the sign of it says. */
+const views: readonly (readonly [view: string, sign: string, opener?: string, signOfMore?: string])[] = [
   ['keys', 'main ul li code', 'main ul li button >> nth=-1'],
   ['limits', 'main li table'],
+  ['requests', 'main [data-key]', 'main [data-key] button', 'main dl code'],
+  ['usage', 'main table'],
   ['audit', 'main ol li'],
 ]
 
 const wide = { viewport: { width: 1440, height: 900 } },
   phone = { viewport: { width: 390, height: 844 }, hasTouch: true }
-const looks: readonly (readonly [string, PersonOptions])[] = [
-  ['light', { ...wide, colorScheme: 'light' }],
-  ['phone, dark', { ...phone, colorScheme: 'dark' }],
-  ...(pictures === undefined
-    ? []
-    : ([
-        ['dark', { ...wide, colorScheme: 'dark' }],
-        ['phone', { ...phone, colorScheme: 'light' }],
-      ] as const)),
-]
+// German words are the longest. Where they fit a phone, they fit a wide window; pictures show all.
+const looks: readonly (readonly [string, PersonOptions])[] = (
+  [
+    ['phone-dark', { ...phone, colorScheme: 'dark' }],
+    ['phone-light', { ...phone, colorScheme: 'light' }],
+    ['wide-dark', { ...wide, colorScheme: 'dark' }],
+    ['wide-light', { ...wide, colorScheme: 'light' }],
+  ] as const
+).slice(0, pictures === undefined ? 1 : 4)
 
 /** Words of English sentences that German has not, in what a view shows and in the names of its elements. */
 const englishWords = String.raw`(() => {
@@ -80,7 +81,7 @@ const englishWords = String.raw`(() => {
 })()`
 
 async function check(tab: Tab, name: string, look: string): Promise<void> {
-  if (pictures !== undefined) await tab.screenshot(join(pictures, `${name}-${look.replace(', ', '-')}.png`))
+  if (pictures !== undefined) await tab.screenshot(join(pictures, `${name}-${look}.png`))
   expect([name, await tab.evaluate(englishWords)]).toEqual([name, []])
   expect([name, await violationsOf(tab)]).toEqual([name, []])
   expect([name, await overflowOf(tab)]).toEqual([name, 0])
@@ -94,15 +95,15 @@ describeInChromium('the views of owners in German', () => {
       await tab.goto(`${rig.service.url}/health`)
       await tab.evaluate(`document.cookie = 'token=${token}; path=/'`)
       await tab.goto(`${rig.service.url}/#/limits`)
-      for (const [view, sign, opener] of views) {
+      for (const [view, sign, opener, signOfMore = 'dialog[open]'] of views) {
         await tab.evaluate(`location.hash = '#/${view}'`)
         await tab.waitFor(sign)
         await tab.evaluate(`document.querySelectorAll('main details').forEach((each) => { each.open = true })`)
         await check(tab, view, look)
         if (opener === undefined) continue
         await tab.click(opener)
-        await tab.waitFor('dialog[open]')
-        await check(tab, `${view}-dialog`, look)
+        await tab.waitFor(signOfMore)
+        await check(tab, `${view}-more`, look)
         await tab.press('Escape')
       }
     },

@@ -131,7 +131,7 @@ describeInChromium('the use', () => {
     await tab.waitFor('main >> text="$3.00"')
     await tab.waitFor('main >> text=/\\$2.50 priced, \\$0.50 reported/')
     await tab.waitFor('main >> text=/days are those of UTC/')
-    await tab.select('select >> nth=0', '30 days')
+    await tab.select('select >> nth=0', '30d')
     await tab.until(`document.querySelector('main table')?.innerText.includes('=old') === true`)
     expect(JSON.stringify(await tableRows())).toContain('No price')
     await tab.select('select >> nth=1', 'person')
@@ -170,7 +170,7 @@ describeInChromium('the use', () => {
     await tab.waitFor('main >> text="Tokens by kind and day"')
     await tab.reload()
     await tab.waitFor('main >> text="Tokens by kind and day"')
-    await tab.select('select >> nth=0', '24 hours')
+    await tab.select('select >> nth=0', '24h')
     await tab.until(`location.hash.includes('time=24h')`)
   }, 30_000)
 
@@ -212,7 +212,7 @@ describeInChromium('the use', () => {
     async (look, options) => {
       await used(someDays())
       await show('ada', options)
-      await tab.select('select >> nth=0', '30 days')
+      await tab.select('select >> nth=0', '30d')
       await tab.until(`document.querySelector('main table')?.innerText.includes('mistral') === true`)
       expect(await violationsOf(tab)).toEqual([])
       expect(await overflowOf(tab)).toBe(0)

@@ -1,4 +1,5 @@
 import { useState, type ReactNode } from 'react'
+import { say } from '../texts/say.ts'
 import { formatMinute } from './format-minute.ts'
 import { formatted, type ColouredSeries, type MinutePlotProps } from './minute-plot.tsx'
 
@@ -36,12 +37,12 @@ export function ChartTable({
   times,
   columns,
   format,
-  unit = 'Minute',
+  unit = 'minute',
   formatTime = formatMinute,
-  span = 'the last hour',
+  span = say.requests.hourBefore,
 }: Pick<MinutePlotProps, 'times' | 'columns' | 'format' | 'unit' | 'formatTime'> & {
   readonly title: string
-  /** The time of the chart, in words. */
+  /** The time of the chart, such as `in the last hour`. */
   readonly span?: string
 }): ReactNode {
   const [isOpen, setOpen] = useState(false)
@@ -52,20 +53,19 @@ export function ChartTable({
   return (
     <details className="text-sm" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary className="w-fit rounded-md py-1 text-xs text-accent pointer-coarse:py-3">
-        Show as table<span className="sr-only">: {title}</span>
+        {say.requests.showAsTable}
+        <span className="sr-only">: {title}</span>
       </summary>
       {!isOpen ? null : rows.length === 0 ? (
-        <p className="py-2 text-muted">There is nothing in {span}.</p>
+        <p className="py-2 text-muted">{say.requests.nothing(span)}</p>
       ) : (
-        <div className="max-h-64 overflow-auto" tabIndex={0} role="region" aria-label={`${title}, as a table`}>
+        <div className="max-h-64 overflow-auto" tabIndex={0} role="region" aria-label={say.requests.table(title)}>
           <table className="w-full text-right tabular-nums">
-            <caption className="sr-only">
-              {title}, by {unit.toLowerCase()}, newest first
-            </caption>
+            <caption className="sr-only">{say.requests.tableBy(title, say.requests.units[unit])}</caption>
             <thead>
               <tr>
                 <th scope="col" className="py-1 text-left font-medium">
-                  {unit}
+                  {say.requests.axis[unit]}
                 </th>
                 {columns.map(({ name }) => (
                   <th key={name} scope="col" className="ps-3 font-medium">

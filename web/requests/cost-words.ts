@@ -1,30 +1,29 @@
 import type { RequestEntry } from '../../src/http/page/page-api.ts'
+import { say } from '../texts/say.ts'
 import { formatCost, markEstimate } from '../ui/format.ts'
 
-const sources = {
-  config: ', by the price in providers.json',
-  reported: ', as the provider reported it',
-  reports: ', by the costs that the provider reported before',
-  'prices.json': ', by prices.json',
-  fetched: ', by the fetched list of prices',
-  list: ', by the list of prices of svc',
-  catalogue: ', a server on this machine',
-} as const
+const sources = say.requests.sources
 
 /** The cost of a request, shortly: `$0.0012`, `no price`; `–` if the provider reported no tokens, or none answered. */
-export function shortCost({ provider, cost, isEstimated, promptTokens, completionTokens }: RequestEntry): string {
+export function shortCost(request: RequestEntry): string {
+  const { cost, isEstimated } = request
   if (cost !== undefined) return markEstimate(formatCost(cost), isEstimated)
+  return hasNoPrice(request) ? say.requests.noPrice : '–'
+}
+
+/** Whether an answer has tokens, and no price is known for them. */
+export function hasNoPrice({ provider, cost, promptTokens, completionTokens }: RequestEntry): boolean {
   const hasTokens = promptTokens !== undefined && completionTokens !== undefined
-  return provider !== undefined && hasTokens ? 'no price' : '–'
+  return cost === undefined && provider !== undefined && hasTokens
 }
 
 /** The cost of a request, and where its price is from. */
 export function costInWords(request: RequestEntry): string {
   const { provider, cost, costSource, hasConflict } = request
   if (cost !== undefined) {
-    const doubt = hasConflict === true ? '; its counts contradict each other, the larger ones were taken' : ''
+    const doubt = hasConflict === true ? say.requests.contradicting : ''
     return `${shortCost(request)}${costSource === undefined ? '' : sources[costSource]}${doubt}`
   }
-  if (provider === undefined) return 'no provider answered'
-  return shortCost(request) === 'no price' ? 'no price is known' : 'not known, since the provider reported no tokens'
+  if (provider === undefined) return say.requests.noProviderAnswered
+  return hasNoPrice(request) ? say.requests.noPriceKnown : say.requests.noTokens
 }

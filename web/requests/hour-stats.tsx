@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { say } from '../texts/say.ts'
 import { formatCost, formatCount, formatMs, formatShare, formatShortCount, markEstimate } from '../ui/format.ts'
 import type { HourFigures } from './minutes.ts'
 
@@ -16,31 +17,39 @@ export function HourStats({ figures }: { readonly figures: HourFigures }): React
     isPartial,
     isEstimated,
   } = figures
-  const part = isPartial ? 'of the requests below' : 'of streams'
+  const part = isPartial ? say.requests.ofRequestsBelow : say.requests.ofStreams
   const tokens = (count: number): string => markEstimate(formatShortCount(count), isEstimated)
   const unpricedText =
-    unpriced === 0 ? '' : `${cost === undefined ? ',' : ' and'} ${formatCount(unpriced)} without a price`
+    unpriced === 0
+      ? ''
+      : cost === undefined
+        ? say.requests.unpriced(formatCount(unpriced))
+        : say.requests.unpricedToo(formatCount(unpriced))
   const costText =
     cost === undefined
       ? unpricedText
-      : `, ${markEstimate(formatCost(cost), isEstimated)}${unpricedText}${isPartial ? ' for the requests below' : ''}`
+      : `, ${markEstimate(formatCost(cost), isEstimated)}${unpricedText}${isPartial ? say.requests.forThese : ''}`
   return (
     <dl className="grid grid-cols-2 gap-3 @3xl:grid-cols-4">
-      <Stat name="Requests" value={formatCount(requests)} more="in the last hour" />
+      <Stat name={say.views.requests} value={formatCount(requests)} more={say.requests.hourBefore} />
       <Stat
-        name="Errors"
+        name={say.requests.errors}
         value={errorShare === undefined ? undefined : formatShare(errorShare)}
-        more={errorShare === undefined ? 'no requests' : `${formatCount(errors)} of ${formatCount(requests)}`}
+        more={
+          errorShare === undefined
+            ? say.requests.noRequests
+            : say.requests.errorsOf(formatCount(errors), formatCount(requests))
+        }
       />
       <Stat
-        name="Time to first token, p95"
+        name={say.requests.firstTokenP95}
         value={firstTokenP95 === undefined ? undefined : formatMs(firstTokenP95)}
-        more={firstTokenP95 === undefined ? 'no streams' : part}
+        more={firstTokenP95 === undefined ? say.requests.noStreams : part}
       />
       <Stat
-        name="Tokens"
+        name={say.common.tokens}
         value={tokens(promptTokens + completionTokens)}
-        more={`${tokens(promptTokens)} in, ${tokens(completionTokens)} out${costText}`}
+        more={say.requests.inAndOut(tokens(promptTokens), tokens(completionTokens)) + costText}
       />
     </dl>
   )

@@ -1,12 +1,13 @@
 import type { ReactNode } from 'react'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import type { RequestsState } from './requests-feed.ts'
 
 const looks = {
-  live: { word: 'Live', dot: 'bg-ok', text: 'text-ok' },
-  connecting: { word: 'Connecting…', dot: 'bg-muted', text: 'text-muted' },
-  reconnecting: { word: 'Reconnecting…', dot: 'bg-warn', text: 'text-warn' },
-  paused: { word: 'Paused', dot: 'bg-muted', text: 'text-muted' },
+  live: { word: say.requests.live.live, dot: 'bg-ok', text: 'text-ok' },
+  connecting: { word: say.requests.live.connecting, dot: 'bg-muted', text: 'text-muted' },
+  reconnecting: { word: say.requests.live.reconnecting, dot: 'bg-warn', text: 'text-warn' },
+  paused: { word: say.requests.live.paused, dot: 'bg-muted', text: 'text-muted' },
 } as const
 
 /** State of the live connection, with a pause button. */
@@ -26,7 +27,7 @@ export function LiveState({
         {word}
       </p>
       <Button icon={isPaused ? 'play' : 'pause'} onClick={() => onPause(!isPaused)}>
-        {isPaused ? 'Resume' : 'Pause'}
+        {isPaused ? say.requests.live.resume : say.requests.live.pause}
       </Button>
     </div>
   )

@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef, useState, type KeyboardEvent, type PointerEvent, type ReactNode } from 'react'
+import { say } from '../texts/say.ts'
 import { formatShortCount } from '../ui/format.ts'
 import { axisTicks, linearScale, linePath, lonePoints, columnAt } from './chart-scale.ts'
 import { formatMinute } from './format-minute.ts'
@@ -29,8 +30,8 @@ export interface MinutePlotProps {
   readonly formatAxis?: (value: number) => string
   /** Formats a value. @param time start of its minute */
   readonly format: (value: number, time: number) => string
-  /** The unit of time of a value. Default `Minute`. */
-  readonly unit?: string
+  /** The unit of time of a value. Default `minute`. */
+  readonly unit?: 'minute' | 'hour' | 'day'
   readonly formatTime?: (time: number) => string
   /** Whether a place of the axis has a label. @param labelsMax labels for which there is space */
   /** The least step of the axis. Default 1. */
@@ -49,7 +50,7 @@ const labelWidth = 72
 
 /** Bars or lines by minute. Arrow keys or hovering show the values of one minute. */
 export function MinutePlot(props: MinutePlotProps): ReactNode {
-  const { times, columns, format, summary, unit = 'Minute', formatTime = formatMinute } = props
+  const { times, columns, format, summary, unit = 'minute', formatTime = formatMinute } = props
   const box = useRef<HTMLDivElement>(null)
   const width = useWidth(box)
   const [chosen, setChosen] = useState<number>()
@@ -77,7 +78,7 @@ export function MinutePlot(props: MinutePlotProps): ReactNode {
       <div
         role="slider"
         tabIndex={0}
-        aria-label={`${summary} ${unit}`}
+        aria-label={`${summary} ${say.requests.axis[unit]}`}
         aria-valuemin={0}
         aria-valuemax={times.length - 1}
         aria-valuenow={index === -1 ? times.length - 1 : index}

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { formatMoment } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
@@ -19,26 +20,29 @@ export function OlderBar({
   return (
     <div className="flex flex-col items-center gap-2 py-2 text-sm text-muted">
       {error === undefined ? null : (
-        <Notice kind="warn" title="Older requests cannot be shown now">
+        <Notice kind="warn" title={say.requests.older}>
           {error}
         </Notice>
       )}
       {isComplete ? null : (
         <Button onClick={load} disabled={isLoading}>
-          {isLoading ? 'Searching …' : isFiltering ? 'Search older requests' : 'Older requests'}
+          {isLoading ? say.requests.searching : isFiltering ? say.requests.search : say.requests.hasOlder}
         </Button>
       )}
       <p role="status" className="tabular-nums">
-        {isComplete
-          ? oldest === undefined
-            ? 'There are no older requests.'
-            : `There are no older ones${isFiltering ? ' that match' : ''}. The oldest is of ${formatMoment(oldest)}.`
-          : searchedTo === undefined
-            ? oldest === undefined
-              ? ''
-              : `Requests are kept since ${formatMoment(oldest)}.`
-            : `Searched back to ${formatMoment(searchedTo)}.`}
+        {isComplete ? endWords(oldest, isFiltering) : reachWords(searchedTo, oldest)}
       </p>
     </div>
   )
+}
+
+function endWords(oldest: number | undefined, isFiltering: boolean): string {
+  if (oldest === undefined) return say.requests.noOlder
+  const moment = formatMoment(oldest)
+  return isFiltering ? say.requests.noOlderThatMatch(moment) : say.requests.noOlderOnes(moment)
+}
+
+function reachWords(searchedTo: number | undefined, oldest: number | undefined): string {
+  if (searchedTo !== undefined) return say.requests.backTo(formatMoment(searchedTo))
+  return oldest === undefined ? '' : say.requests.kept(formatMoment(oldest))
 }

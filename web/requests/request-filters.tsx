@@ -1,5 +1,6 @@
 import { useId, useState, type ReactNode } from 'react'
 import type { LogChoices } from '../../src/http/page/page-api.ts'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { formatCount, inWords } from '../ui/format.ts'
 import {
@@ -25,38 +26,20 @@ export interface RequestFilterBarProps {
   readonly onClear: () => void
 }
 
-const outcomeTexts: Readonly<Record<Outcome, string>> = {
-  ok: 'Answered',
-  failed: 'Failed (5xx)',
-  refused: 'Refused (4xx)',
-  cut: 'Cut off',
-  left: 'Caller left',
-}
+const outcomeTexts: Readonly<Record<Outcome, string>> = say.requests.outcomes
 const labels: Readonly<Record<Choice, string>> = {
-  status: 'Status',
-  model: 'Model',
-  provider: 'Provider tried',
-  user: 'User',
-  error: 'Error',
-  api: 'Format',
+  status: say.common.status,
+  model: say.common.model,
+  provider: say.requests.providerTried,
+  user: say.requests.user,
+  error: say.requests.error,
+  api: say.requests.format,
 }
-const minimumLabels: Readonly<Record<Minimum, string>> = {
-  firstTokenMsMin: 'Time to first token from, ms',
-  totalMsMin: 'Duration from, ms',
-  tokensMin: 'Tokens at least',
-  costMin: 'Costs at least, $',
-}
+const minimumLabels: Readonly<Record<Minimum, string>> = say.requests.minimums
 const minimums = ['firstTokenMsMin', 'totalMsMin', 'tokensMin', 'costMin'] as const satisfies readonly Minimum[]
-const timeLabels: Readonly<Record<TimeBound, string>> = { from: 'From', to: 'To' }
+const timeLabels: Readonly<Record<TimeBound, string>> = { from: say.requests.from, to: say.requests.to }
 const timeBounds = ['from', 'to'] as const satisfies readonly TimeBound[]
-const all: Readonly<Record<Choice, string>> = {
-  status: 'Any status',
-  model: 'All models',
-  provider: 'All providers',
-  user: 'All users',
-  error: 'Any or none',
-  api: 'All formats',
-}
+const all: Readonly<Record<Choice, string>> = say.requests.all
 const field =
   'min-h-9 w-full min-w-0 rounded-lg border border-muted bg-page px-2 text-base @2xl:text-sm ' +
   'pointer-coarse:min-h-11 pointer-coarse:text-base'
@@ -83,15 +66,15 @@ export function RequestFilterBar({
     <div className="flex flex-col gap-2">
       <div className="flex flex-wrap gap-2">
         <Button icon="sliders" aria-expanded={isOpen} aria-controls={panel} onClick={() => setOpen(!isOpen)}>
-          Filters{count === 0 ? '' : ` (${count})`}
+          {count === 0 ? say.requests.filters : say.requests.filtersSet(count)}
         </Button>
         {count === 0 ? null : (
           <Button icon="close" onClick={onClear}>
-            Clear filters
+            {say.common.clearFilters}
           </Button>
         )}
       </div>
-      <div id={panel} role="group" aria-label="Filters" hidden={!isOpen}>
+      <div id={panel} role="group" aria-label={say.requests.filters} hidden={!isOpen}>
         <div className="grid grid-cols-[repeat(auto-fit,minmax(9rem,1fr))] gap-3">
           {choices.map((choice) => (
             <ChoiceField
@@ -103,7 +86,11 @@ export function RequestFilterBar({
               onChange={onChange}
             />
           ))}
-          <TextField label="Text" value={filters.text} onChange={(text) => onChange({ ...filters, text })} />
+          <TextField
+            label={say.requests.text}
+            value={filters.text}
+            onChange={(text) => onChange({ ...filters, text })}
+          />
           {timeBounds.map((bound) => (
             <MinuteField
               key={bound}
@@ -253,7 +240,7 @@ function TextField({
       <input
         id={id}
         type="search"
-        placeholder="id, model, error …"
+        placeholder={say.requests.textHint}
         value={value}
         onChange={(event) => onChange(event.target.value)}
         className={field}

@@ -1,5 +1,6 @@
 import { memo, type ReactNode } from 'react'
 import type { RequestEntry } from '../../src/http/page/page-api.ts'
+import { say } from '../texts/say.ts'
 import { formatCount, formatMs, formatTime, inWords, markEstimate } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { TrailLine } from '../ui/trail.tsx'
@@ -69,7 +70,7 @@ export const RequestLine = memo(function RequestLine({
           onClick={() => onOpen(row)}
           onFocus={() => onFocus(row)}
         >
-          <span className="sr-only">Request of </span>
+          <span className="sr-only">{say.requests.requestOf}</span>
           {isToday(time) ? formatTime(time) : <span className="text-xs">{formatDay(time)}</span>}
         </button>
       </td>
@@ -89,7 +90,11 @@ export const RequestLine = memo(function RequestLine({
           '@4xl:[grid-area:auto]'
         }
       >
-        {trail.length === 0 ? <span className="text-muted">no provider was asked</span> : <TrailLine trail={trail} />}
+        {trail.length === 0 ? (
+          <span className="text-muted">{say.requests.noProviderInLine}</span>
+        ) : (
+          <TrailLine trail={trail} />
+        )}
       </td>
       <td
         role="cell"
@@ -106,7 +111,7 @@ export const RequestLine = memo(function RequestLine({
           '@4xl:[grid-area:auto]'
         }
       >
-        <span className="@4xl:hidden">first token </span>
+        <span className="@4xl:hidden">{say.requests.firstTokenInLine}</span>
         {firstTokenMs === undefined ? '–' : formatMs(firstTokenMs)}
       </td>
       <td role="cell" className="text-right [grid-area:2/4] @4xl:[grid-area:auto]">
@@ -132,20 +137,24 @@ export const RequestLine = memo(function RequestLine({
 
 /** In place of the name of a model. */
 export function modelless({ isStored }: RequestEntry): string {
-  return isStored === true ? 'no model of this service' : 'unreadable'
+  return isStored === true ? say.requests.noModel : say.requests.unreadable
 }
 
 /** Outcome of a request: icon, word, status and colour. */
 export function StatusWord({ request }: { readonly request: RequestEntry }): ReactNode {
   const outcome = outcomeOf(request),
     { icon, tone } = outcomeStyles[outcome]
-  const word = outcome === 'ok' ? 'OK' : outcome === 'left' ? 'caller left' : inWords(request.error ?? 'failed')
+  const word = outcome === 'ok' ? 'OK' : outcome === 'left' ? say.requests.callerLeft : wordOf(request.error)
   return (
     <span className={`flex min-w-0 items-center gap-1 ${tone}`} title={`${word} ${request.status}`}>
       <Icon name={icon} className="size-4" />
       <span className="truncate">{word}</span> <span>{request.status}</span>
     </span>
   )
+}
+
+function wordOf(error: string | undefined): string {
+  return error === undefined ? say.requests.failed : inWords(error)
 }
 
 /** `12 / 340`: input and output. */
@@ -156,11 +165,11 @@ function tokenWords({ promptTokens, completionTokens, isEstimated }: RequestEntr
   return (
     <>
       {words(promptTokens)}
-      <span className="sr-only"> in,</span>
+      <span className="sr-only">{say.requests.inOf}</span>
       <span aria-hidden="true"> / </span>
       {words(completionTokens)}
-      <span className="sr-only"> out</span>
-      <span className="@4xl:hidden"> tokens</span>
+      <span className="sr-only">{say.requests.outOf}</span>
+      <span className="@4xl:hidden">{say.requests.tokensInLine}</span>
     </>
   )
 }

@@ -1,6 +1,7 @@
 import type { RequestEntry, TokenKinds } from '../../src/http/page/page-api.ts'
+import { say } from '../texts/say.ts'
 import { formatCount } from '../ui/format.ts'
-import { shortCost } from './cost-words.ts'
+import { hasNoPrice } from './cost-words.ts'
 
 /** Facts about a request that are easily missed, each as a sentence. */
 export function notesOf(request: RequestEntry): readonly string[] {
@@ -9,15 +10,11 @@ export function notesOf(request: RequestEntry): readonly string[] {
   const isResumed =
     provider !== undefined && error === undefined && answered?.failure === undefined && trail.some(isCut)
   return [
-    ...(isResumed ? ['Resumed: the answer was cut, and another attempt went on with it.'] : []),
-    ...(isEstimated === true ? ['Estimated: the provider did not count all tokens.'] : []),
-    ...(shortCost(request) === 'no price' ? ['No price: its cost is not known, which is not 0.'] : []),
-    ...(trail.some(({ bookedCost }) => bookedCost !== undefined)
-      ? ['Unsettled: budgets booked an attempt at its estimate, since its provider reported nothing.']
-      : []),
-    ...(trail.some(({ mayBeBilled }) => mayBeBilled === true)
-      ? ['An attempt without an answer may have been billed.']
-      : []),
+    ...(isResumed ? [say.requests.notesOf.resumed] : []),
+    ...(isEstimated === true ? [say.requests.notesOf.estimated] : []),
+    ...(hasNoPrice(request) ? [say.requests.notesOf.noPrice] : []),
+    ...(trail.some(({ bookedCost }) => bookedCost !== undefined) ? [say.requests.notesOf.unsettled] : []),
+    ...(trail.some(({ mayBeBilled }) => mayBeBilled === true) ? [say.requests.notesOf.mayBeBilled] : []),
   ]
 }
 
@@ -28,11 +25,11 @@ function isCut({ failure }: RequestEntry['trail'][number]): boolean {
 /** Tokens by kind, without kinds that have none. */
 export function kindsInWords({ input, cached, cacheWrite, output, reasoning }: TokenKinds): string {
   const words = [
-    [input, 'input'],
-    [cached, 'from the cache'],
-    [cacheWrite, 'written to the cache'],
-    [output, 'output'],
-    [reasoning, 'reasoning'],
+    [input, say.requests.kinds.input],
+    [cached, say.requests.kinds.cached],
+    [cacheWrite, say.requests.kinds.cacheWrite],
+    [output, say.requests.kinds.output],
+    [reasoning, say.requests.kinds.reasoning],
   ] as const
-  return words.flatMap(([count, word]) => (count === 0 ? [] : `${formatCount(count)} ${word}`)).join(', ')
+  return words.flatMap(([count, wordsOf]) => (count === 0 ? [] : wordsOf(formatCount(count)))).join(', ')
 }

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import type { AttemptEntry, RequestEntry } from '../../src/http/page/page-api.ts'
 import { useServices } from '../services.ts'
+import { say } from '../texts/say.ts'
 import { ButtonLink } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { formatCost, formatCount, formatMs, inWords, markEstimate } from '../ui/format.ts'
@@ -32,12 +33,12 @@ export function RequestPage({ id, known, back }: RequestPageProps): ReactNode {
     <div className="mx-auto flex max-w-4xl flex-col gap-4 p-4">
       <header className="flex flex-wrap items-center justify-between gap-2">
         <h1 ref={heading} tabIndex={-1} className="text-xl font-semibold outline-none">
-          Request
+          {say.requests.request}
         </h1>
-        <ButtonLink href={back}>All requests</ButtonLink>
+        <ButtonLink href={back}>{say.requests.allRequests}</ButtonLink>
       </header>
       {error === undefined ? null : (
-        <Notice kind="error" title="This request cannot be shown">
+        <Notice kind="error" title={say.requests.cannotBeShown}>
           {error}
         </Notice>
       )}
@@ -97,50 +98,51 @@ function Facts({ request }: { readonly request: RequestEntry }): ReactNode {
           'tabular-nums'
         }
       >
-        <Fact name="Request id">
+        <Fact name={say.requests.requestId}>
           <span className="inline-flex max-w-full items-center gap-1">
             <code className="font-mono [overflow-wrap:anywhere]">{id}</code>
-            <CopyButton text={id} label="Copy the request id" />
+            <CopyButton text={id} label={say.requests.copyRequestId} />
           </span>
         </Fact>
-        <Fact name="Time">{formatSecond(time)}</Fact>
+        <Fact name={say.common.time}>{formatSecond(time)}</Fact>
         {user === undefined ? null : (
-          <Fact name="User">
+          <Fact name={say.requests.user}>
             {user}
-            {person === undefined ? '' : `, a key of ${person}`}
+            {person === undefined ? '' : say.requests.keyOf(person)}
           </Fact>
         )}
-        <Fact name="Model">
+        <Fact name={say.common.model}>
           {model === '' ? modelless(request) : model}
-          {stream ? ', as a stream' : ''}
+          {stream ? say.requests.asStream : ''}
         </Fact>
-        <Fact name="Format">{api}</Fact>
-        <Fact name="Status">
+        <Fact name={say.requests.format}>{api}</Fact>
+        <Fact name={say.common.status}>
           <StatusWord request={request} />
         </Fact>
         {error === undefined ? null : (
-          <Fact name="Error">
+          <Fact name={say.requests.error}>
             <code className="font-mono">{error}</code>
           </Fact>
         )}
-        <Fact name="Served by">{provider ?? 'no provider'}</Fact>
+        <Fact name={say.requests.servedBy}>{provider ?? say.requests.noProvider}</Fact>
         {stream ? (
-          <Fact name="Time to first token">
-            {firstTokenMs === undefined ? 'none received' : formatMs(firstTokenMs)}
+          <Fact name={say.requests.firstToken}>
+            {firstTokenMs === undefined ? say.requests.noneReceived : formatMs(firstTokenMs)}
           </Fact>
         ) : null}
-        <Fact name="Duration">{formatMs(totalMs)}</Fact>
-        <Fact name="Tokens">
+        <Fact name={say.requests.duration}>{formatMs(totalMs)}</Fact>
+        <Fact name={say.common.tokens}>
           {promptTokens === undefined && completionTokens === undefined
-            ? 'unknown'
-            : `${tokens(promptTokens)} in, ${tokens(completionTokens)} out${isEstimated === true ? ', estimated' : ''}`}
+            ? say.requests.unknown
+            : say.requests.inAndOut(tokens(promptTokens), tokens(completionTokens)) +
+              (isEstimated === true ? say.requests.estimated : '')}
         </Fact>
         {kinds === undefined || kinds.cached + kinds.cacheWrite + kinds.reasoning === 0 ? null : (
-          <Fact name="By kind">{kindsInWords(kinds)}</Fact>
+          <Fact name={say.requests.byKind}>{kindsInWords(kinds)}</Fact>
         )}
-        <Fact name="Cost">{costInWords(request)}</Fact>
+        <Fact name={say.common.cost}>{costInWords(request)}</Fact>
         {notes.length === 0 ? null : (
-          <Fact name="Notes">
+          <Fact name={say.requests.notes}>
             <ul>
               {notes.map((note) => (
                 <li key={note}>{note}</li>
@@ -164,10 +166,19 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
   )
 }
 
+const columns = [
+  say.common.provider,
+  say.ui.outcome,
+  say.common.status,
+  say.common.time,
+  say.common.tokens,
+  say.common.cost,
+]
+
 /** The attempts in their order, each with its time from the start, tokens and cost. */
 function Attempts({ request }: { readonly request: RequestEntry }): ReactNode {
   const { trail } = request
-  if (trail.length === 0) return <p className="text-sm">No provider was asked.</p>
+  if (trail.length === 0) return <p className="text-sm">{say.requests.noProviderAsked}</p>
   const starts = trail.map((_, index) => trail.slice(0, index).reduce((sum, { ms }) => sum + ms, 0))
   const whole = Math.max(1, ...trail.map(({ ms }, index) => (starts[index] ?? 0) + ms))
   return (
@@ -175,15 +186,13 @@ function Attempts({ request }: { readonly request: RequestEntry }): ReactNode {
       className="overflow-x-auto rounded-xl border border-line bg-panel p-4 text-sm"
       tabIndex={0}
       role="region"
-      aria-label="Attempts"
+      aria-label={say.requests.attempts}
     >
       <table className="w-full min-w-120 text-left tabular-nums">
-        <caption className="pb-1 text-left font-medium">
-          {trail.length === 1 ? 'One attempt' : `${trail.length} attempts`}
-        </caption>
+        <caption className="pb-1 text-left font-medium">{say.ui.attempts(trail.length)}</caption>
         <thead className="text-xs text-muted">
           <tr>
-            {['Provider', 'Outcome', 'Status', 'Time', 'Tokens', 'Cost'].map((name) => (
+            {columns.map((name) => (
               <th key={name} scope="col" className="py-0.5 pr-3 font-medium last:pr-0">
                 {name}
               </th>
@@ -198,9 +207,9 @@ function Attempts({ request }: { readonly request: RequestEntry }): ReactNode {
               </th>
               <td className={`py-1 pr-3 ${attempt.failure === undefined ? 'text-ok' : 'text-bad'}`}>
                 <span aria-hidden="true">{attempt.failure === undefined ? '✓' : '✗'} </span>
-                {attempt.failure === undefined ? 'answered' : inWords(attempt.failure)}
+                {attempt.failure === undefined ? say.ui.answered : inWords(attempt.failure)}
               </td>
-              <td className="py-1 pr-3">{attempt.status ?? <span className="text-muted">none</span>}</td>
+              <td className="py-1 pr-3">{attempt.status ?? <span className="text-muted">–</span>}</td>
               <td className="py-1 pr-3">
                 {formatMs(attempt.ms)}
                 <TimeBar start={(starts[index] ?? 0) / whole} length={attempt.ms / whole} />
@@ -239,12 +248,12 @@ function tokensOf(request: RequestEntry, attempt: AttemptEntry): string {
   if (promptTokens === undefined && completionTokens === undefined) return '–'
   const isEstimated = isAnswer(request, attempt) ? request.isEstimated : undefined
   const words = (count = 0): string => markEstimate(formatCount(count), isEstimated)
-  return `${words(promptTokens)} in, ${words(completionTokens)} out`
+  return say.requests.inAndOut(words(promptTokens), words(completionTokens))
 }
 
 function costOf(request: RequestEntry, attempt: AttemptEntry): string {
   if (isAnswer(request, attempt)) return shortCost(request)
   if (attempt.cost !== undefined) return formatCost(attempt.cost)
-  if (attempt.bookedCost !== undefined) return `≈${formatCost(attempt.bookedCost)} booked in budgets`
-  return attempt.mayBeBilled === true ? 'may have been billed' : '–'
+  if (attempt.bookedCost !== undefined) return say.requests.booked(`≈${formatCost(attempt.bookedCost)}`)
+  return attempt.mayBeBilled === true ? say.requests.mayBeBilled : '–'
 }

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { say } from '../texts/say.ts'
 import { RequestLine, wideColumns } from './request-line.tsx'
 import type { RequestRow } from './request-rows.ts'
 import { useVisibleRows } from './use-visible-rows.ts'
@@ -43,7 +44,7 @@ export function RequestsTable({ rows, hasUsers, onOpen, onReading }: RequestsTab
   return (
     <table
       role="table"
-      aria-label="Requests, newest first"
+      aria-label={say.requests.list}
       aria-rowcount={rows.length + 1}
       aria-describedby="requests-keys"
       className="block overflow-clip rounded-xl border border-line"
@@ -90,18 +91,17 @@ export function RequestsTable({ rows, hasUsers, onOpen, onReading }: RequestsTab
   )
 }
 
-const columns = [
-  'Time',
-  'User',
-  'Model',
-  'Trail',
-  'Status',
-  'First token',
-  'Duration',
-  'Tokens in / out',
-  'Cost',
-] as const
-const figures: readonly string[] = ['First token', 'Duration', 'Tokens in / out', 'Cost']
+const columns: readonly (readonly [name: string, isFigure?: true])[] = [
+  [say.common.time],
+  [say.requests.user],
+  [say.common.model],
+  [say.requests.trail],
+  [say.common.status],
+  [say.common.firstToken, true],
+  [say.requests.duration, true],
+  [say.requests.tokensInOut, true],
+  [say.common.cost, true],
+]
 
 function Headings({ hasUsers }: { readonly hasUsers: boolean }): ReactNode {
   return (
@@ -114,13 +114,13 @@ function Headings({ hasUsers }: { readonly hasUsers: boolean }): ReactNode {
       }
     >
       {columns
-        .filter((name) => hasUsers || name !== 'User')
-        .map((name) => (
+        .filter(([name]) => hasUsers || name !== say.requests.user)
+        .map(([name, isFigure]) => (
           <th
             key={name}
             role="columnheader"
             scope="col"
-            className={`font-medium ${figures.includes(name) ? 'text-right' : 'text-left'}`}
+            className={`font-medium ${isFigure === true ? 'text-right' : 'text-left'}`}
           >
             {name}
           </th>

@@ -2,6 +2,7 @@ import { useEffect, useEffectEvent, useLayoutEffect, useMemo, useRef, useState, 
 import type { RequestEntry } from '../../src/http/page/page-api.ts'
 import { hrefOf, navigate } from '../app/route.ts'
 import { useServices } from '../services.ts'
+import { rich } from '../texts/rich.tsx'
 import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
@@ -60,17 +61,17 @@ export function RequestsView({ id }: { readonly id?: string }): ReactNode {
         <div className="flex flex-col gap-4 p-4 @2xl:p-6">
           <header className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
             <div>
-              <h1 className="text-xl font-semibold">Requests</h1>
+              <h1 className="text-xl font-semibold">{say.views.requests}</h1>
               <p className="text-sm text-muted">
-                {isOwner ? 'The last 1,000' : 'Yours among the last 1,000'}
-                {hasUsage === true ? ', live, and older ones below them.' : ', in memory only.'}{' '}
+                {isOwner ? say.requests.about.all : say.requests.about.mine}
+                {hasUsage === true ? say.requests.about.live : say.requests.about.inMemory}{' '}
                 {contentKeptMs === undefined ? say.content.isNotKept : null}
               </p>
             </div>
             <div className="flex flex-wrap items-center gap-2">
               {hasUsage === true ? (
                 <>
-                  <ButtonLink href={`${hrefOf({ view: 'usage' })}?by=person`}>Cost by person and day</ButtonLink>
+                  <ButtonLink href={`${hrefOf({ view: 'usage' })}?by=person`}>{say.requests.costByPerson}</ButtonLink>
                   <SaveButton path={() => `/api/log?${fileQuery(filters)}`} name="requests.csv" />
                 </>
               ) : null}
@@ -190,8 +191,8 @@ function RequestList({
   const waiting = useMemo(() => filterRequests(newSince(live, shown), filters).length, [live, shown, filters])
   const top = useRef<HTMLDivElement>(null)
   const all = shown.length + older.rows.length
-  const countOfShown = `${formatCount(all)} ${all === 1 ? 'request' : 'requests'}`
-  const count = isFiltering(filters) ? `${formatCount(found.length)} of ${countOfShown}` : countOfShown
+  const countOfShown = say.requests.count(all)
+  const count = isFiltering(filters) ? say.requests.foundOf(formatCount(found.length), countOfShown) : countOfShown
   const announceCount = useEffectEvent(() => announce(count))
   useEffect(() => {
     if (!isFiltering(filters)) return undefined
@@ -214,7 +215,7 @@ function RequestList({
   }
 
   return (
-    <section aria-label="Requests" className="flex flex-col gap-3">
+    <section aria-label={say.views.requests} className="flex flex-col gap-3">
       <RequestFilterBar rows={shown} choices={choices} filters={filters} onChange={setFilters} onClear={clear} />
       <div
         ref={top}
@@ -223,13 +224,13 @@ function RequestList({
       >
         <p className="tabular-nums">{count}</p>
         <p id="requests-keys" className="pointer-coarse:sr-only">
-          Arrow keys go from row to row, Enter opens one.
+          {say.requests.keys}
         </p>
       </div>
       {waiting === 0 ? null : (
         <div className="pointer-events-none sticky top-15 z-2 flex h-0 justify-center">
           <Button variant="primary" icon="up" className="pointer-events-auto h-9 shadow-md" onClick={showWaiting}>
-            {formatCount(waiting)} new {waiting === 1 ? 'request' : 'requests'}
+            {say.requests.newOnes(waiting)}
           </Button>
         </div>
       )}
@@ -255,16 +256,16 @@ function Nothing({ hasRequests, onClear }: { readonly hasRequests: boolean; read
     <div className="flex flex-col items-center gap-3 rounded-xl border border-line bg-panel p-8 text-center">
       {hasRequests ? (
         <>
-          <p>No request matches the filters.</p>
+          <p>{say.requests.noMatch}</p>
           <Button icon="close" onClick={onClear}>
-            Clear filters
+            {say.common.clearFilters}
           </Button>
         </>
       ) : (
         <>
-          <p>No request yet.</p>
+          <p>{say.requests.none}</p>
           <p className="text-sm text-muted">
-            Requests of the chat, or to <code className="font-mono">/v1/chat/completions</code>, appear here at once.
+            {rich(say.requests.noneHint, { path: <code className="font-mono">/v1/chat/completions</code> })}
           </p>
         </>
       )}
@@ -277,7 +278,7 @@ function Waiting({ state: { error } }: { readonly state: RequestsState }): React
   if (error !== undefined) return null
   return (
     <div role="status" className="flex flex-col gap-4">
-      <span className="sr-only">Loading</span>
+      <span className="sr-only">{say.common.loading}</span>
       <div className="h-22 animate-pulse rounded-xl border border-line bg-panel" />
       <div className="h-56 animate-pulse rounded-xl border border-line bg-panel" />
       <div className="h-96 animate-pulse rounded-xl border border-line bg-panel" />
@@ -289,7 +290,7 @@ function Trouble({ state: { error, rows } }: { readonly state: RequestsState }):
   if (error === undefined) return null
   return (
     <Notice kind={rows === undefined ? 'error' : 'warn'} title={error.message}>
-      {rows === undefined ? 'It is tried again by itself.' : 'This list may be outdated. It is tried again by itself.'}
+      {rows === undefined ? say.requests.retried : say.requests.outdated}
     </Notice>
   )
 }

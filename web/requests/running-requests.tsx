@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import type { RunningAnswer, RunningEntry } from '../../src/http/page/page-api.ts'
+import { say } from '../texts/say.ts'
 import { formatCount, formatMs } from '../ui/format.ts'
 import { useAnswer } from '../ui/use-answer.ts'
 import { useNow } from '../ui/use-now.ts'
@@ -17,7 +18,7 @@ export function RunningRequests(): ReactNode {
   return (
     <section aria-labelledby="running" className="rounded-xl border border-line bg-panel p-4 text-sm">
       <h2 id="running" className="font-semibold">
-        Running: {formatCount(count)}
+        {say.requests.running(formatCount(count))}
       </h2>
       <ul className="mt-1 flex flex-col gap-1">
         {shown.map((request) => (
@@ -26,17 +27,23 @@ export function RunningRequests(): ReactNode {
           </li>
         ))}
       </ul>
-      {count > shown.length ? <p className="mt-1 text-muted">and {formatCount(count - shown.length)} more</p> : null}
+      {count > shown.length ? (
+        <p className="mt-1 text-muted">{say.requests.andMore(formatCount(count - shown.length))}</p>
+      ) : null}
     </section>
   )
 }
 
 function runningWords({ time, user, model, api, stream, providers, firstTokenMs }: RunningEntry, now: number): string {
   const step =
-    firstTokenMs !== undefined ? 'sends its answer' : stream ? 'waits for the first token' : 'waits for the answer'
+    firstTokenMs !== undefined
+      ? say.requests.steps.sends
+      : stream
+        ? say.requests.steps.waitsForToken
+        : say.requests.steps.waits
   const facts = [
     formatMs(Math.max(0, now - time)),
-    model === '' ? 'its body is being read' : model,
+    model === '' ? say.requests.bodyIsRead : model,
     api === 'chat' ? '' : api,
     user ?? '',
     providers.join(' → '),

@@ -1,6 +1,8 @@
 import { audit } from './en/audit.ts'
 import { keys } from './en/keys.ts'
 import { limits } from './en/limits.ts'
+import { requests } from './en/requests.ts'
+import { usage } from './en/usage.ts'
 import { plural } from './locale.ts'
 
 /**
@@ -849,6 +851,8 @@ export const en = {
   audit,
   keys,
   limits,
+  requests,
+  usage,
 }
 
 /** The texts of a language. */

@@ -1,6 +1,8 @@
 import { useMemo, type ReactNode } from 'react'
 import type { FailureEntry, TimesEntry, UsageAnswer } from '../../src/http/page/page-api.ts'
+import { say } from '../texts/say.ts'
 import { formatCount, formatMs, formatShortCount, inWords } from '../ui/format.ts'
+import { summaryOf } from './range-words.ts'
 import { UsageFigure } from './usage-figure.tsx'
 import { failureData, startOf, timesOf, type UsageRange } from './usage-sums.ts'
 
@@ -15,11 +17,11 @@ export function OutcomeCharts({ answer, ...props }: OutcomeProps & { readonly an
   const { times = [], failures = [] } = answer
   if (times.length + failures.length === 0) return null
   return (
-    <section aria-label="Speed and failures" className="grid grid-cols-1 gap-4 @4xl:grid-cols-2">
-      <TimesChart {...props} title="Time to first token" times={times} p50="firstTokenP50" p95="firstTokenP95" />
-      <TimesChart {...props} title="Total time" times={times} p50="totalP50" p95="totalP95" />
-      <FailuresChart {...props} title="Failed requests by error" failures={failures} of="requests" />
-      <FailuresChart {...props} title="Failed attempts by class" failures={failures} of="attempts" />
+    <section aria-label={say.usage.speed} className="grid grid-cols-1 gap-4 @4xl:grid-cols-2">
+      <TimesChart {...props} title={say.usage.times.firstToken} times={times} p50="firstTokenP50" p95="firstTokenP95" />
+      <TimesChart {...props} title={say.usage.times.total} times={times} p50="totalP50" p95="totalP95" />
+      <FailuresChart {...props} title={say.usage.failures.requests} failures={failures} of="requests" />
+      <FailuresChart {...props} title={say.usage.failures.attempts} failures={failures} of="attempts" />
     </section>
   )
 }
@@ -45,19 +47,20 @@ function TimesChart({
   const most = Math.max(0, ...values(p95).map((value) => value ?? 0))
   return (
     <UsageFigure
-      title={`${title}, p50 and p95`}
+      title={say.usage.percentiles(title)}
       range={range}
       times={times}
-      summary={
-        `${title} by ${range.unit} in ${range.label}: ` +
-        (most === 0 ? 'nothing was measured.' : `95 % of the answers within ${formatMs(most)} or less.`)
-      }
+      summary={summaryOf(
+        say.usage.byUnit(title, say.requests.units[range.unit]),
+        range,
+        most === 0 ? say.usage.nothingMeasured : say.usage.within(formatMs(most)),
+      )}
       lines={[
         { name: 'p50', values: values(p50), colour: 'text-accent' },
         { name: 'p95', values: values(p95), colour: 'text-warn', isDashed: true },
       ]}
       format={formatMs}
-      formatAxis={(ms) => (ms >= 10_000 ? `${ms / 1_000} s` : formatMs(ms))}
+      formatAxis={(ms) => (ms >= 10_000 ? `${formatCount(ms / 1_000)} s` : formatMs(ms))}
     />
   )
 }
@@ -86,9 +89,9 @@ function FailuresChart({
       title={title}
       range={range}
       times={times}
-      summary={`${title} in ${range.label}: ${formatCount(total)}.`}
+      summary={summaryOf(title, range, formatCount(total))}
       bars={series.map(({ name, values }, index) => ({
-        name: name === undefined ? 'all others' : inWords(name),
+        name: name === undefined ? say.usage.allOthers : inWords(name),
         values,
         colour: name === undefined ? otherColour : (colours[index] ?? otherColour),
       }))}

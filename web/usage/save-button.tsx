@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { useServices } from '../services.ts'
+import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 
@@ -17,7 +18,7 @@ export function SaveButton({ path, name }: { readonly path: () => string; readon
       // The browser may still be reading it.
       setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
     } catch (error) {
-      announce(`The file was not saved: ${error instanceof Error ? error.message : String(error)}`)
+      announce(say.usage.notSaved(error instanceof Error ? error.message : String(error)))
     }
   }
 

@@ -1,24 +1,14 @@
+import { say } from '../texts/say.ts'
 import { ownRange, usageRanges, writeDate, type Measure, type UsageRange } from './usage-sums.ts'
 
 /** The groups that use can be shown by. */
-export const usageGroups = {
-  model: 'Model',
-  provider: 'Provider',
-  person: 'Person',
-  team: 'Team',
-  key: 'Key',
-} as const
+export const usageGroups = say.usage.groups
 
 /** A group. */
 export type UsageGroupName = keyof typeof usageGroups
 
 /** The charts, by the value that they show. */
-export const usageMeasures: Readonly<Record<Measure, string>> = {
-  cost: 'Cost',
-  requests: 'Requests',
-  tokens: 'Tokens',
-  kinds: 'Tokens by kind',
-}
+export const usageMeasures: Readonly<Record<Measure, string>> = say.usage.measures
 
 /** What the view shows. It is in the address, so that it survives a reload and can be sent to others. */
 export interface UsageChoice {
@@ -77,7 +67,7 @@ export function visibleChoice(
 }
 
 /** `24h`, `30d`. */
-function shortName({ unit, count }: UsageRange): string {
+export function shortName({ unit, count }: UsageRange): string {
   return `${count}${unit === 'hour' ? 'h' : 'd'}`
 }
 

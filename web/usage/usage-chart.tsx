@@ -1,6 +1,9 @@
 import { useMemo, type ReactNode } from 'react'
 import type { UsageEntry } from '../../src/http/page/page-api.ts'
+import { say } from '../texts/say.ts'
 import { formatCost, formatCount, formatShortCount } from '../ui/format.ts'
+import { summaryOf } from './range-words.ts'
+import { usageMeasures } from './usage-address.ts'
 import { UsageFigure } from './usage-figure.tsx'
 import { chartData, kindsData, type Measure, type UsageRange, type UsageSeries } from './usage-sums.ts'
 
@@ -23,12 +26,7 @@ const kindColours = [
   'text-accent opacity-50',
 ] as const
 const otherColour = 'text-muted'
-const words: Readonly<Record<Measure, string>> = {
-  cost: 'Cost',
-  requests: 'Requests',
-  tokens: 'Tokens',
-  kinds: 'Tokens by kind',
-}
+const kinds: Readonly<Record<string, string>> = say.usage.kinds
 /** Groups with a column of their own in the table below the chart. */
 const columnsMax = 12
 
@@ -42,7 +40,7 @@ export function UsageChart({ rows, range, measure, now, nameOf }: UsageChartProp
   }, [rows, range, measure, now])
   const format = measure === 'cost' ? formatCost : formatCount
   const named = ({ name, values }: UsageSeries) => ({
-    name: name === undefined ? 'all others' : measure === 'kinds' ? name : nameOf(name),
+    name: name === undefined ? say.usage.allOthers : measure === 'kinds' ? (kinds[name] ?? name) : nameOf(name),
     values,
   })
   const palette: readonly string[] = measure === 'kinds' ? kindColours : colours
@@ -51,13 +49,14 @@ export function UsageChart({ rows, range, measure, now, nameOf }: UsageChartProp
     colour: each.name === undefined ? otherColour : (palette[index] ?? otherColour),
   }))
   const total = series.reduce((sum, { values }) => sum + values.reduce((all, value) => all + value, 0), 0)
-  const title = `${words[measure]} by ${range.unit}`
+  const unit = say.requests.units[range.unit]
+  const title = measure === 'kinds' ? say.usage.kindsByUnit(unit) : say.usage.byUnit(usageMeasures[measure], unit)
   return (
     <UsageFigure
-      title={measure === 'kinds' ? `Tokens by kind and ${range.unit}` : title}
+      title={title}
       range={range}
       times={times}
-      summary={`${title}: ${format(total)} in ${range.label}.`}
+      summary={summaryOf(title, range, format(total))}
       bars={bars}
       {...(columns === undefined ? {} : { tableColumns: columns.map(named) })}
       format={format}

@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react'
 import { ChartTable, LegendEntry } from '../requests/chart-parts.tsx'
 import { MinutePlot, type ColouredSeries, type Series } from '../requests/minute-plot.tsx'
+import { locale } from '../texts/locale.ts'
+import { spanOf } from './range-words.ts'
 import type { UsageRange } from './usage-sums.ts'
 
 /** Props of {@link UsageFigure}. */
@@ -20,16 +22,16 @@ export interface UsageFigureProps {
   readonly stepMin?: number
 }
 
-const hour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
+const hour = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })
 // Days are dates of the service's time zone, given as midnights in UTC.
-const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' })
+const day = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', timeZone: 'UTC' })
 
 /** A chart by hour or day, with a legend, and a table below. Arrow keys or hovering show the values of one time. */
 export function UsageFigure(props: UsageFigureProps): ReactNode {
   const { title, range, times, summary, bars = [], lines = [], tableColumns, ...formats } = props
   const series = [...bars, ...lines]
-  const unit = range.unit === 'hour' ? 'Hour' : 'Day'
-  const formatTime = (time: number): string => (range.unit === 'hour' ? hour : day).format(time)
+  const { unit } = range
+  const formatTime = (time: number): string => (unit === 'hour' ? hour : day).format(time)
   return (
     <figure className="flex min-w-0 flex-col gap-2 rounded-xl border border-line bg-panel p-4">
       <figcaption className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1">
@@ -58,7 +60,7 @@ export function UsageFigure(props: UsageFigureProps): ReactNode {
         format={formats.format}
         unit={unit}
         formatTime={formatTime}
-        span={range.label}
+        span={spanOf(range)}
       />
     </figure>
   )

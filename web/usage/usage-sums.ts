@@ -2,7 +2,6 @@ import type { FailureEntry, UsageAnswer, UsageEntry } from '../../src/http/page/
 
 /** A span of time that the view offers. */
 export interface UsageRange {
-  readonly label: string
   readonly unit: 'hour' | 'day'
   /** Number of hours or days, with the present one. */
   readonly count: number
@@ -12,10 +11,10 @@ export interface UsageRange {
 
 /** The spans of time. */
 export const usageRanges = [
-  { label: '24 hours', unit: 'hour', count: 24 },
-  { label: '7 days', unit: 'day', count: 7 },
-  { label: '30 days', unit: 'day', count: 30 },
-  { label: '90 days', unit: 'day', count: 90 },
+  { unit: 'hour', count: 24 },
+  { unit: 'day', count: 7 },
+  { unit: 'day', count: 30 },
+  { unit: 'day', count: 90 },
 ] as const satisfies readonly UsageRange[]
 
 const hourMs = 3_600_000
@@ -40,7 +39,7 @@ export function ownRange(from: string, to: string): UsageRange | undefined {
   const [first, last] = [readDate(from), readDate(to)]
   if (first === undefined || last === undefined) return undefined
   const count = Math.round((last - first) / dayMs) + 1
-  return count < 1 || count > 3_660 ? undefined : { label: `${from} to ${to}`, unit: 'day', count, last }
+  return count < 1 || count > 3_660 ? undefined : { unit: 'day', count, last }
 }
 
 /** Midnight in UTC of a date. */
@@ -181,12 +180,12 @@ export function timesOf(
 }
 
 const kinds = [
-  ['input', 'inputTokens'],
-  ['cached', 'cachedTokens'],
-  ['cache writes', 'cacheWriteTokens'],
-  ['output', 'outputTokens'],
-  ['reasoning', 'reasoningTokens'],
-] as const satisfies readonly (readonly [string, keyof UsageSum])[]
+  'inputTokens',
+  'cachedTokens',
+  'cacheWriteTokens',
+  'outputTokens',
+  'reasoningTokens',
+] as const satisfies readonly (keyof UsageSum)[]
 
 /** Tokens by kind in each hour or day of a range, without kinds that have none. */
 export function kindsData(rows: readonly UsageEntry[], range: UsageRange, now: number): UsageChartData {
@@ -196,7 +195,7 @@ export function kindsData(rows: readonly UsageEntry[], range: UsageRange, now: n
   return {
     times,
     series: kinds
-      .map(([name, member]) => ({ name, values: sums.map((sum) => sum[member]) }))
+      .map((name) => ({ name, values: sums.map((sum) => sum[name]) }))
       .filter(({ values }) => values.some((value) => value > 0)),
   }
 }

@@ -4,21 +4,21 @@ import { filledColumns } from './usage-table.tsx'
 
 describe('columns of the table', () => {
   const sum = (more: Partial<UsageSum>): UsageSum => ({ ...sumOf('m', []), ...more })
-  const titles = (...sums: readonly UsageSum[]) => filledColumns(sums).map(({ title }) => title)
+  const names = (...sums: readonly UsageSum[]) => filledColumns(sums).map(({ name }) => name)
 
   test('are those with a value', () => {
-    expect(titles(sum({}))).toEqual(['Requests', 'Cost'])
-    expect(titles(sum({ errors: 1 }), sum({ outputTokens: 2 }))).toEqual(['Requests', 'Errors', 'Output', 'Cost'])
+    expect(names(sum({}))).toEqual(['requests', 'cost'])
+    expect(names(sum({ errors: 1 }), sum({ outputTokens: 2 }))).toEqual(['requests', 'errors', 'output', 'cost'])
   })
 
   test('split the cost only where a part of it is reported or estimated', () => {
-    expect(titles(sum({ cost: 2 }), sum({ cost: 0.1 }))).toEqual(['Requests', 'Cost'])
-    expect(titles(sum({ cost: 2 }), sum({ cost: 3, reportedCost: 3 }))).toEqual([
-      'Requests',
-      'Priced',
-      'Reported',
-      'Cost',
+    expect(names(sum({ cost: 2 }), sum({ cost: 0.1 }))).toEqual(['requests', 'cost'])
+    expect(names(sum({ cost: 2 }), sum({ cost: 3, reportedCost: 3 }))).toEqual([
+      'requests',
+      'priced',
+      'reported',
+      'cost',
     ])
-    expect(titles(sum({ cost: 3, estimatedCost: 1 }))).toEqual(['Requests', 'Priced', 'Estimated', 'Cost'])
+    expect(names(sum({ cost: 3, estimatedCost: 1 }))).toEqual(['requests', 'priced', 'estimated', 'cost'])
   })
 })

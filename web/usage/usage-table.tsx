@@ -1,12 +1,15 @@
 import type { ReactNode } from 'react'
 import type { TimesEntry, UsageAnswer } from '../../src/http/page/page-api.ts'
-import { formatCost, formatCount, formatMs, formatShortCount } from '../ui/format.ts'
+import type { Texts } from '../texts/en.ts'
+import { say } from '../texts/say.ts'
+import { formatCost, formatCount, formatMs, formatShortCount, markEstimate } from '../ui/format.ts'
+import { usageGroups, type UsageGroupName } from './usage-address.ts'
 import { sumOf, type UsageSum } from './usage-sums.ts'
 
 /** Props of {@link UsageTable}. */
 export interface UsageTableProps {
-  /** Title of the first column. */
-  readonly title: string
+  /** What the sums are of. */
+  readonly by: UsageGroupName
   readonly sums: readonly UsageSum[]
   readonly total: UsageSum
   /** Speed by the same names. */
@@ -15,42 +18,37 @@ export interface UsageTableProps {
 }
 
 interface Column {
-  readonly title: string
+  readonly name: keyof Texts['usage']['columns']
   readonly of: (sum: UsageSum & { readonly isTotal?: true }) => string
 }
 
 const columns: readonly Column[] = [
-  { title: 'Requests', of: ({ requests }) => formatCount(requests) },
-  { title: 'Errors', of: ({ errors }) => formatCount(errors) },
-  { title: 'Left', of: ({ left }) => formatCount(left) },
-  { title: 'Input', of: ({ inputTokens }) => formatShortCount(inputTokens) },
-  { title: 'Cached', of: ({ cachedTokens }) => formatShortCount(cachedTokens) },
-  { title: 'Cache writes', of: ({ cacheWriteTokens }) => formatShortCount(cacheWriteTokens) },
-  { title: 'Output', of: ({ outputTokens }) => formatShortCount(outputTokens) },
-  { title: 'Reasoning', of: ({ reasoningTokens }) => formatShortCount(reasoningTokens) },
-  { title: 'Priced', of: (sum) => formatCost(pricedOf(sum)) },
-  { title: 'Reported', of: ({ reportedCost }) => formatCost(reportedCost) },
-  { title: 'Estimated', of: ({ estimatedCost }) => (estimatedCost === 0 ? '$0' : `≈${formatCost(estimatedCost)}`) },
-  { title: 'No price', of: ({ unpriced }) => formatCount(unpriced) },
-  { title: 'Cost', of: ({ cost }) => formatCost(cost) },
+  { name: 'requests', of: ({ requests }) => formatCount(requests) },
+  { name: 'errors', of: ({ errors }) => formatCount(errors) },
+  { name: 'left', of: ({ left }) => formatCount(left) },
+  { name: 'input', of: ({ inputTokens }) => formatShortCount(inputTokens) },
+  { name: 'cached', of: ({ cachedTokens }) => formatShortCount(cachedTokens) },
+  { name: 'cacheWrites', of: ({ cacheWriteTokens }) => formatShortCount(cacheWriteTokens) },
+  { name: 'output', of: ({ outputTokens }) => formatShortCount(outputTokens) },
+  { name: 'reasoning', of: ({ reasoningTokens }) => formatShortCount(reasoningTokens) },
+  { name: 'priced', of: (sum) => formatCost(pricedOf(sum)) },
+  { name: 'reported', of: ({ reportedCost }) => formatCost(reportedCost) },
+  { name: 'estimated', of: ({ estimatedCost }) => markEstimate(formatCost(estimatedCost), estimatedCost > 0) },
+  { name: 'unpriced', of: ({ unpriced }) => formatCount(unpriced) },
+  { name: 'cost', of: ({ cost }) => formatCost(cost) },
 ]
 
 /** Columns of speed, which has no sum. */
 function timesColumns(groups: NonNullable<UsageAnswer['groups']>): readonly Column[] {
   const byName = new Map(groups.map((group) => [group.name, group]))
-  const column = (title: string, member: Exclude<keyof TimesEntry, 'answers' | 'streams'>): Column => ({
-    title,
+  const column = (member: Exclude<keyof TimesEntry, 'answers' | 'streams'>): Column => ({
+    name: member,
     of({ name, isTotal }) {
       const ms = isTotal === true ? undefined : byName.get(name)?.[member]
       return ms === undefined ? '–' : formatMs(ms)
     },
   })
-  const all = [
-    column('First token p50', 'firstTokenP50'),
-    column('First token p95', 'firstTokenP95'),
-    column('Total p50', 'totalP50'),
-    column('Total p95', 'totalP95'),
-  ]
+  const all = [column('firstTokenP50'), column('firstTokenP95'), column('totalP50'), column('totalP95')]
   return groups.length === 0 ? [] : groups.some(({ streams }) => streams > 0) ? all : all.slice(2)
 }
 
@@ -59,38 +57,40 @@ export function pricedOf({ cost, reportedCost, estimatedCost }: UsageSum): numbe
   return Math.max(0, Math.round((cost - reportedCost - estimatedCost) * 1e9) / 1e9)
 }
 
+const zeros: readonly string[] = [formatCount(0), formatCost(0)]
+
 /** The columns to show: requests, cost, and those with a value that is neither 0 nor the whole cost. */
 export function filledColumns(sums: readonly UsageSum[]): readonly Column[] {
-  const isFilled = ({ of }: Column) => sums.some((sum) => !['0', '$0'].includes(of(sum)))
+  const isFilled = ({ of }: Column) => sums.some((sum) => !zeros.includes(of(sum)))
   const isAllPriced = sums.every((sum) => pricedOf(sum) === sum.cost)
   return columns.filter(
     (column) =>
-      column.title === 'Requests' ||
-      column.title === 'Cost' ||
-      (isFilled(column) && !(column.title === 'Priced' && isAllPriced)),
+      column.name === 'requests' ||
+      column.name === 'cost' ||
+      (isFilled(column) && !(column.name === 'priced' && isAllPriced)),
   )
 }
 
 /** Sums by name, with a last row of all. Scrolls sideways where it does not fit. */
-export function UsageTable({ title, sums, groups = [], total, nameOf }: UsageTableProps): ReactNode {
+export function UsageTable({ by, sums, groups = [], total, nameOf }: UsageTableProps): ReactNode {
   const shown = [...filledColumns([...sums, total]), ...timesColumns(groups)]
   return (
     <div
       className="overflow-x-auto rounded-xl border border-line bg-panel"
       tabIndex={0}
       role="region"
-      aria-label={`Use by ${title.toLowerCase()}, as a table`}
+      aria-label={say.usage.table(say.usage.groupsIn[by])}
     >
       <table className="w-full text-right text-sm whitespace-nowrap tabular-nums">
-        <caption className="sr-only">Use by {title.toLowerCase()}, the dearest first</caption>
+        <caption className="sr-only">{say.usage.tableBy(say.usage.groupsIn[by])}</caption>
         <thead className="text-xs text-muted">
           <tr>
             <th scope="col" className="sticky start-0 bg-panel px-3 py-2 text-start font-medium">
-              {title}
+              {usageGroups[by]}
             </th>
             {shown.map((column) => (
-              <th key={column.title} scope="col" className="px-3 py-2 font-medium">
-                {column.title}
+              <th key={column.name} scope="col" className="px-3 py-2 font-medium">
+                {say.usage.columns[column.name]}
               </th>
             ))}
           </tr>
@@ -101,7 +101,7 @@ export function UsageTable({ title, sums, groups = [], total, nameOf }: UsageTab
           ))}
         </tbody>
         <tfoot className="font-medium">
-          <UsageTableRow columns={shown} sum={{ ...total, isTotal: true }} name="Total" />
+          <UsageTableRow columns={shown} sum={{ ...total, isTotal: true }} name={say.usage.total} />
         </tfoot>
       </table>
     </div>
@@ -126,8 +126,8 @@ function UsageTableRow({
       >
         {name}
       </th>
-      {shown.map(({ title, of }) => (
-        <td key={title} className="px-3 py-2">
+      {shown.map(({ name: column, of }) => (
+        <td key={column} className="px-3 py-2">
           {of(sum)}
         </td>
       ))}

@@ -2,6 +2,7 @@ import { useEffect, useId, useMemo, useState, type ReactNode } from 'react'
 import type { UsageAnswer } from '../../src/http/page/page-api.ts'
 import { currentRoute, hrefOf } from '../app/route.ts'
 import { useServices } from '../services.ts'
+import { say } from '../texts/say.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { formatAgo, formatCost, formatCount, formatShare, formatShortCount } from '../ui/format.ts'
 import { Loading } from '../ui/loading.tsx'
@@ -9,9 +10,11 @@ import { Notice } from '../ui/notice.tsx'
 import { useAnswer } from '../ui/use-answer.ts'
 import { useNow } from '../ui/use-now.ts'
 import { OutcomeCharts } from './outcome-charts.tsx'
+import { spanOf } from './range-words.ts'
 import { SaveButton } from './save-button.tsx'
 import {
   readUsageChoice,
+  shortName,
   usageGroups,
   usageMeasures,
   visibleChoice,
@@ -33,13 +36,7 @@ import {
 } from './usage-sums.ts'
 import { pricedOf, totalOf, UsageTable } from './usage-table.tsx'
 
-const nameless = {
-  model: 'no model',
-  provider: 'no provider answered',
-  person: 'programs and nobody',
-  team: 'no team',
-  key: 'without a key',
-} as const
+const nameless = say.usage.nameless
 const refreshMs = 60_000
 /** The choice of time that shows two dates. */
 const own = 'own'
@@ -52,26 +49,27 @@ export function UsageView(): ReactNode {
   } = useServices()
   const [choice, choose] = useUsageChoice()
   const { range, by, measure, team } = visibleChoice(choice, isOwner, teams)
-  const path = (): string => {
-    const ofTeam = team === undefined ? '' : `&team=${encodeURIComponent(team)}`
-    return `/api/usage?${usageQuery(range, by, Date.now())}${ofTeam}`
-  }
-  const { answer, error, reload } = useAnswer<UsageAnswer>(path, `${range.label} ${by} ${team ?? ''}`, refreshMs)
+  const path = (): string => pathOf(range, by, team)
+  const { answer, error, reload } = useAnswer<UsageAnswer>(
+    path,
+    `${shortName(range)} ${range.last ?? ''} ${by} ${team ?? ''}`,
+    refreshMs,
+  )
   const now = useNow(10_000)
   return (
     <div className="@container">
       <div className="flex flex-col gap-4 p-4 @2xl:p-6">
         <header className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
           <div>
-            <h1 className="text-xl font-semibold">Usage</h1>
+            <h1 className="text-xl font-semibold">{say.views.usage}</h1>
             <p className="text-sm text-muted">
               {purposeOf(isOwner, team)} <Age answer={answer} now={now} />
             </p>
           </div>
           <div className="flex flex-wrap gap-2">
-            {isOwner ? <ButtonLink href={hrefOf({ view: 'limits' })}>Limits</ButtonLink> : null}
+            {isOwner ? <ButtonLink href={hrefOf({ view: 'limits' })}>{say.views.limits}</ButtonLink> : null}
             <Button icon="retry" onClick={reload}>
-              Reload
+              {say.common.reload}
             </Button>
             <SaveButton path={() => `${path()}&format=csv`} name={`usage-by-${by}.csv`} />
           </div>
@@ -79,26 +77,29 @@ export function UsageView(): ReactNode {
         <div className="flex flex-wrap gap-3">
           {teams.length === 0 ? null : (
             <Choice
-              label="Whose"
+              label={say.keys.whose}
               value={team ?? ''}
               options={[
-                ['', isOwner ? 'Of all' : 'Mine'],
-                ...teams.map((name) => [name, `Of the team ${name}`] as const),
+                ['', isOwner ? say.usage.ofAll : say.keys.mine],
+                ...teams.map((name) => [name, say.keys.ofTeam(name)] as const),
               ]}
               onChange={(name) => choose({ team: name })}
             />
           )}
           <Choice
-            label="Time"
-            value={range.last === undefined ? range.label : own}
-            options={[...usageRanges.map(({ label }) => [label, `Last ${label}`] as const), [own, 'Own dates']]}
-            onChange={(label) =>
-              choose({ range: usageRanges.find((each) => each.label === label) ?? datesOf(range, Date.now()) })
+            label={say.usage.time}
+            value={range.last === undefined ? shortName(range) : own}
+            options={[
+              ...usageRanges.map((each) => [shortName(each), lastWords(each)] as const),
+              [own, say.usage.ownDates],
+            ]}
+            onChange={(name) =>
+              choose({ range: usageRanges.find((each) => shortName(each) === name) ?? datesOf(range, Date.now()) })
             }
           />
           {range.last === undefined ? null : <Dates range={range} onChange={(next) => choose({ range: next })} />}
           <Choice
-            label="By"
+            label={say.usage.by}
             value={by}
             options={Object.entries(usageGroups).filter(
               ([group]) => group !== 'team' || (isOwner && team === undefined),
@@ -106,7 +107,7 @@ export function UsageView(): ReactNode {
             onChange={(next) => choose({ by: next })}
           />
           <Choice
-            label="Chart"
+            label={say.usage.chart}
             value={measure}
             options={Object.entries(usageMeasures)}
             onChange={(next) => choose({ measure: next })}
@@ -115,8 +116,8 @@ export function UsageView(): ReactNode {
         {error === undefined ? null : (
           <Notice
             kind={answer === undefined ? 'error' : 'warn'}
-            title="The use cannot be shown now"
-            actions={<Button onClick={reload}>Try again</Button>}
+            title={say.usage.cannotBeShown}
+            actions={<Button onClick={reload}>{say.common.tryAgain}</Button>}
           >
             {error}
           </Notice>
@@ -133,9 +134,15 @@ export function UsageView(): ReactNode {
   )
 }
 
+/** The path of a question that is asked now. */
+function pathOf(range: UsageRange, by: UsageGroupName, team: string | undefined): string {
+  const ofTeam = team === undefined ? '' : `&team=${encodeURIComponent(team)}`
+  return `/api/usage?${usageQuery(range, by, Date.now())}${ofTeam}`
+}
+
 function purposeOf(isOwner: boolean, team: string | undefined): string {
-  if (team !== undefined) return `Of the members and the keys of the team ${team}.`
-  return isOwner ? 'Of all people and programs.' : 'Yours.'
+  if (team !== undefined) return say.usage.ofTeam(team)
+  return isOwner ? say.usage.all : say.usage.mine
 }
 
 function Usage({
@@ -156,21 +163,17 @@ function Usage({
   const total = useMemo(() => totalOf(sums), [sums])
   const nameOf = (name: string): string => (name === '' ? nameless[by] : name)
   if (rows.length === 0)
-    return (
-      <p className="rounded-xl border border-line bg-panel p-8 text-center">
-        Nothing was used {range.last === undefined ? `in the last ${range.label}` : `from ${range.label}`}.
-      </p>
-    )
+    return <p className="rounded-xl border border-line bg-panel p-8 text-center">{say.usage.nothing(spanOf(range))}</p>
   return (
     <>
       {isCut === true ? (
-        <Notice kind="warn" title="There is more than is shown">
-          Only the first 20,000 rows are here. Choose a shorter time, or save the CSV file, which has all.
+        <Notice kind="warn" title={say.usage.cut}>
+          {say.usage.cutAdvice}
         </Notice>
       ) : null}
       <Figures total={total} />
       <UsageChart rows={rows} range={range} measure={measure} now={now} nameOf={nameOf} />
-      <UsageTable title={usageGroups[by]} sums={sums} groups={answer.groups} total={total} nameOf={nameOf} />
+      <UsageTable by={by} sums={sums} groups={answer.groups} total={total} nameOf={nameOf} />
       <OutcomeCharts answer={answer} range={range} now={now} />
     </>
   )
@@ -181,28 +184,24 @@ function Figures({ total }: { readonly total: UsageSum }): ReactNode {
   const { requests, errors, left, cost, reportedCost, estimatedCost, unpriced, estimated } = total
   const failed = formatShare(requests === 0 ? 0 : errors / requests)
   const prompt = total.inputTokens + total.cachedTokens + total.cacheWriteTokens
-  const parts = [
-    `${formatCost(pricedOf(total))} priced`,
-    `${formatCost(reportedCost)} reported`,
-    `≈${formatCost(estimatedCost)} estimated`,
-  ]
+  const parts = say.usage.costParts(formatCost(pricedOf(total)), formatCost(reportedCost), formatCost(estimatedCost))
   return (
     <dl className="grid grid-cols-1 gap-3 @xs:grid-cols-2 @4xl:grid-cols-4">
-      <Figure name="Cost" value={formatCost(cost)} more={parts.join(', ')} />
+      <Figure name={say.common.cost} value={formatCost(cost)} more={parts} />
       <Figure
-        name="No price"
+        name={say.usage.columns.unpriced}
         value={formatCount(unpriced)}
-        more={`answers whose cost is not known; ${formatCount(estimated)} with estimated tokens`}
+        more={say.usage.unpricedMore(formatCount(estimated))}
       />
       <Figure
-        name="Requests"
+        name={say.views.requests}
         value={formatCount(requests)}
-        more={`${formatCount(errors)} failed (${failed}), ${formatCount(left)} left by their client`}
+        more={say.usage.failed(formatCount(errors), failed, formatCount(left))}
       />
       <Figure
-        name="Tokens"
+        name={say.common.tokens}
         value={formatShortCount(tokensOf(total))}
-        more={`${formatShortCount(prompt)} in, ${formatShortCount(tokensOf(total) - prompt)} out`}
+        more={say.requests.inAndOut(formatShortCount(prompt), formatShortCount(tokensOf(total) - prompt))}
       />
     </dl>
   )
@@ -230,8 +229,8 @@ function Figure({
 function Age({ answer, now }: { readonly answer: UsageAnswer | undefined; readonly now: number }): ReactNode {
   if (answer === undefined) return null
   const { writtenAt, timeZone } = answer
-  const age = writtenAt === undefined ? 'Nothing was written yet' : `Last written ${formatAgo(writtenAt, now)}`
-  return `${age}; days are those of ${timeZone}.`
+  const age = writtenAt === undefined ? say.usage.nothingWritten : say.usage.written(formatAgo(writtenAt, now))
+  return `${age}; ${say.usage.days(timeZone)}`
 }
 
 /** The choice of the address, which follows it. */
@@ -256,6 +255,11 @@ function useUsageChoice(): readonly [UsageChoice, (change: Partial<UsageChoice>)
   ]
 }
 
+/** A range as an option, such as `Last 7 days`. */
+function lastWords({ unit, count }: UsageRange): string {
+  return unit === 'hour' ? say.usage.last.hours(count) : say.usage.last.days(count)
+}
+
 /** The days of a range as dates that can be changed. */
 function datesOf({ unit, count }: UsageRange, now: number): UsageRange {
   const last = writeDate(now)
@@ -277,7 +281,7 @@ function Dates({
   return (['from', 'to'] as const).map((name) => (
     <div key={name} className="flex flex-col gap-1">
       <label htmlFor={`${id}${name}`} className="text-xs text-muted">
-        {name === 'from' ? 'From' : 'To'}
+        {name === 'from' ? say.usage.from : say.usage.to}
       </label>
       <input
         id={`${id}${name}`}
