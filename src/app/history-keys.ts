@@ -20,6 +20,13 @@ export async function historyKeys(environment: Environment): Promise<OwnerKeys |
   return { current, ...(previous === undefined ? {} : { previous }) }
 }
 
+/** The owner's keys. @throws {UsageError} also without a key */
+export async function neededHistoryKeys(environment: Environment): Promise<OwnerKeys> {
+  const keys = await historyKeys(environment)
+  if (keys !== undefined) return keys
+  throw new UsageError('SVC_HISTORY_KEY is not set: it has the key that encrypts conversations')
+}
+
 /** @throws {UsageError} */
 async function keyIn(environment: Environment, variable: string): Promise<OwnerKey | undefined> {
   const given = environment[variable]

@@ -1,9 +1,10 @@
-import { ConfigError, type Config } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import type { Environment } from '../config/file/resolve-provider.ts'
 import type { History } from '../ledger/history/history.ts'
 import { LedgerUnavailable } from '../ledger/ledger.ts'
 import type { Logger } from '../observe/log.ts'
-import { UsageError } from './start-errors.ts'
+import { historyFault } from './history-fault.ts'
+import { openOnce } from './open-once.ts'
 
 /** The conversations of people, opened when the configuration asks for them. */
 export interface SharedHistory {
@@ -28,17 +29,13 @@ export interface SharedHistoryOptions {
 
 /** Nothing of it is loaded until a configuration asks for it. */
 export function sharedHistory({ environment, log, isReplacement }: SharedHistoryOptions): SharedHistory {
-  let opened: Promise<History> | undefined
-
   async function open(): Promise<History> {
-    const [{ historyKeys }, { ledgerPlace }, { openHistory }] = await Promise.all([
+    const [{ neededHistoryKeys }, { ledgerPlace }, { openHistory }] = await Promise.all([
       import('./history-keys.ts'),
       import('./ledger-place.ts'),
       import('../ledger/history/open-history.ts'),
     ])
-    const keys = await historyKeys(environment)
-    if (keys === undefined)
-      throw new UsageError('SVC_HISTORY_KEY is not set: it has the key that encrypts conversations')
+    const keys = await neededHistoryKeys(environment)
     const history = await openHistory({
       place: ledgerPlace(environment),
       keys,
@@ -52,30 +49,19 @@ export function sharedHistory({ environment, log, isReplacement }: SharedHistory
     return reporting(history, log)
   }
 
-  /** A failure is not kept: the file may be mended. */
-  async function openAgain(): Promise<History> {
-    try {
-      return await open()
-    } catch (error) {
-      opened = undefined
-      throw error
-    }
-  }
-
+  const once = openOnce(open)
   return {
-    async prepare({ history, source }) {
-      if (history !== 'server') return
+    async prepare(config) {
+      if (config.history !== 'server') return
       try {
-        await (opened ??= openAgain())
+        await once.open()
       } catch (error) {
-        const found = `"server", but ${error instanceof Error ? error.message : String(error)}`
-        const file = source.kind === 'file' ? source.path : ''
-        throw new ConfigError([{ file, field: 'history', found, allowed: '"server" with its key, or "browser"' }])
+        throw historyFault(config, error)
       }
     },
-    of: ({ history }) => (history === 'server' ? (opened ??= openAgain()) : undefined),
+    of: ({ history }) => (history === 'server' ? once.open() : undefined),
     async close() {
-      const history = await opened?.catch(() => undefined)
+      const history = await once.opened()
       await history?.close()
     },
   }
@@ -84,6 +70,8 @@ export function sharedHistory({ environment, log, isReplacement }: SharedHistory
 /** Logs that the database cannot be used, once, and that it can be used again. */
 function reporting(history: History, log: SharedHistoryOptions['log']): History {
   let trouble: string | undefined
+  /** Conversations that were logged. */
+  const faulty = new Set<string>()
 
   async function reported<Value>(pending: Promise<Value>): Promise<Value> {
     try {
@@ -104,7 +92,15 @@ function reporting(history: History, log: SharedHistoryOptions['log']): History 
 
   return {
     changes: (...given) => reported(history.changes(...given)),
-    read: (...given) => reported(history.read(...given)),
+    async read(person, ids) {
+      const found = await reported(history.read(person, ids))
+      for (const { id, fault } of found)
+        if (fault !== undefined && !faulty.has(id)) {
+          faulty.add(id)
+          log.error('a conversation cannot be read; the others of its person can', { conversation: id, reason: fault })
+        }
+      return found
+    },
     write: (...given) => reported(history.write(...given)),
     remove: (...given) => reported(history.remove(...given)),
     clear: (...given) => reported(history.clear(...given)),

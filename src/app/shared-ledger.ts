@@ -3,6 +3,7 @@ import type { LedgerPlace } from '../ledger/ledger-place.ts'
 import { LedgerUnavailable, type AuditTable, type Ledger } from '../ledger/ledger.ts'
 import type { UseAsker } from '../ledger/use/use-asker.ts'
 import type { Logger } from '../observe/log.ts'
+import { openOnce } from './open-once.ts'
 import { ResourceUnavailable } from './start-errors.ts'
 
 /** The ledger of this process, which is opened when an extension or a limit of money asks for it. */
@@ -34,7 +35,6 @@ export interface SharedLedgerOptions {
 
 /** The ledger of the environment. Databases are loaded only when it is opened. */
 export function sharedLedger({ environment, log, onOpen, isReplacement }: SharedLedgerOptions): SharedLedger {
-  let opened: Promise<Ledger> | undefined
   let asker: UseAsker | undefined
   let openedPlace: LedgerPlace | undefined
   let audit: AuditTable | undefined
@@ -67,25 +67,16 @@ export function sharedLedger({ environment, log, onOpen, isReplacement }: Shared
     }
   }
 
-  /** A failure is not kept: the file may be mended. */
-  async function openAgain(): Promise<Ledger> {
-    try {
-      return await open()
-    } catch (error) {
-      opened = undefined
-      throw error
-    }
-  }
-
+  const once = openOnce(open)
   return {
-    open: () => (opened ??= openAgain()),
+    open: once.open,
     use: () => asker,
     place: () => openedPlace,
     isOfThisMachine: () => openedPlace?.kind === 'file',
     audit: () => audit,
     record: () => record,
     async close() {
-      const ledger = await opened?.catch(() => undefined)
+      const ledger = await once.opened()
       asker?.close()
       await ledger?.close()
     },

@@ -4,7 +4,7 @@ import { shippedDate } from '../app/shipped-prices.ts'
 import { ConfigError } from '../config/config.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import { checkCommandWith } from './check.ts'
-import { fakeAccess, namedModel, runCommand, streamed, type TestProvider } from './testing.ts'
+import { capturedContext, fakeAccess, namedModel, runCommand, streamed, type TestProvider } from './testing.ts'
 
 const refused: TestProvider = {
   id: 'groq',
@@ -94,6 +94,19 @@ openai    ok           0 ms  openai-model
       out: 'p.json:3:5: providers[0].id: found 7, allowed: a string\np.json:9:1: x: found y, allowed: z\n',
     })
     expect(JSON.parse((await runCommand(checkCommandWith(access), ['--json'])).out)).toEqual({ valid: false, faults })
+  })
+
+  test.each([
+    [{}, 'SVC_HISTORY_KEY is not set'],
+    [{ SVC_HISTORY_KEY: 'short' }, 'SVC_HISTORY_KEY: found another text'],
+  ])('names the missing key of conversations on the server: %j', async (environment, text) => {
+    const plain = fakeAccess([answering])
+    const config = { ...(await plain.load(undefined, capturedContext())), history: 'server' as const }
+    const check = checkCommandWith({ ...plain, load: async () => config })
+    const { code, out } = await runCommand(check, ['--files-only'], { environment })
+    expect([code, out]).toEqual([1, expect.stringContaining(`providers.json: history: found "server", but ${text}`)])
+    const key = { SVC_HISTORY_KEY: Buffer.alloc(32, 7).toString('base64') }
+    expect((await runCommand(check, ['--files-only'], { environment: key })).code).toBe(0)
   })
 
   test('asks no provider with --files-only', async () => {

@@ -36,6 +36,7 @@ export function checkCommandWith(access: GatewayAccess, now = Date.now): Command
     let config: Config
     try {
       config = await access.load(flags.config, context)
+      if (config.history === 'server') await checkHistoryKey(config, context)
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error
       if (flags.json) stdout.write(`${JSON.stringify({ valid: false, faults: error.faults })}\n`)
@@ -68,6 +69,19 @@ export function checkCommandWith(access: GatewayAccess, now = Date.now): Command
     ],
     exitCodes: { 1: 'a file is invalid, or no provider answers; with --strict: one fails', 130: 'stopped by Ctrl-C' },
     run: runCheck,
+  }
+}
+
+/** The service needs the key to start; the database is not opened. @throws {ConfigError} */
+async function checkHistoryKey(config: Config, { environment }: Context): Promise<void> {
+  const [{ neededHistoryKeys }, { historyFault }] = await Promise.all([
+    import('../app/history-keys.ts'),
+    import('../app/history-fault.ts'),
+  ])
+  try {
+    await neededHistoryKeys(environment)
+  } catch (error) {
+    throw historyFault(config, error)
   }
 }
 

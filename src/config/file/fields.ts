@@ -97,6 +97,19 @@ export function readElements(field: Field, findings: Findings): readonly Field[]
   }))
 }
 
+/** The elements of an array that may have `max` of them. @param noun names the elements, such as `limits` */
+export function readElementsTo(
+  max: number,
+  noun: string,
+  field: Field | undefined,
+  findings: Findings,
+): readonly Field[] {
+  if (field === undefined) return []
+  const items = readElements(field, findings) ?? []
+  if (items.length > max) findings.add(field, `${items.length} ${noun}`, `at most ${max}`)
+  return items.slice(0, max)
+}
+
 /** Reads a string that obeys the rule. */
 export function readTextField(field: Field | undefined, rule: TextRule, findings: Findings): string | undefined {
   if (field === undefined) return undefined

@@ -4,7 +4,7 @@ import { openPolicy, ownKeysDefault, type AccessPolicy, type OwnKeys, type Team 
 import { accessFile } from '../home.ts'
 import {
   readBooleanField,
-  readElements,
+  readElementsTo,
   readIntegerField,
   readKnownMembers,
   readMembers,
@@ -110,11 +110,8 @@ function readTeams(field: Field | undefined, findings: Findings): ReadonlyMap<st
 }
 
 function readPeople(field: Field | undefined, findings: Findings): readonly string[] {
-  if (field === undefined) return []
-  const items = readElements(field, findings) ?? []
-  if (items.length > peopleMax) findings.add(field, `${items.length} people`, `at most ${peopleMax}`)
   const people = new Set<string>()
-  for (const item of items.slice(0, peopleMax)) {
+  for (const item of readElementsTo(peopleMax, 'people', field, findings)) {
     const name = readTextField(item, personRule, findings)
     if (name === undefined) continue
     if (people.has(name)) findings.add(item, `a second entry for ${JSON.stringify(name)}`, 'each person once')

@@ -1,7 +1,7 @@
 import type { TextRule } from '../../base/text-rule.ts'
 import { compilePattern, PatternError, patternLengthMax } from '../../content/pattern.ts'
 import { subjectText, type ContentRule } from '../../limits/access-policy.ts'
-import { readElements, readKnownMembers, readTextField, refuse, type Field, type MemberNames } from './fields.ts'
+import { readElementsTo, readKnownMembers, readTextField, refuse, type Field, type MemberNames } from './fields.ts'
 import type { Findings } from './findings.ts'
 import { readSubject } from './read-limits.ts'
 
@@ -36,11 +36,8 @@ export function readContentRules(
   teams: readonly string[],
   findings: Findings,
 ): readonly ContentRule[] {
-  if (field === undefined) return []
-  const items = readElements(field, findings) ?? []
-  if (items.length > rulesMax) findings.add(field, `${items.length} rules`, `at most ${rulesMax}`)
   const known = new Map<string, Field>()
-  return items.slice(0, rulesMax).flatMap((item) => {
+  return readElementsTo(rulesMax, 'rules', field, findings).flatMap((item) => {
     const rule = readRule(item, teams, findings)
     if (rule === undefined) return []
     const subject = subjectText(rule.subject)
@@ -72,11 +69,8 @@ function readKeep(field: Field | undefined, findings: Findings): number | undefi
 }
 
 function readPatterns(field: Field | undefined, findings: Findings): readonly string[] {
-  if (field === undefined) return []
-  const items = readElements(field, findings) ?? []
-  if (items.length > patternsMax) findings.add(field, `${items.length} patterns`, `at most ${patternsMax}`)
   let states = 0
-  return items.slice(0, patternsMax).flatMap((item) => {
+  return readElementsTo(patternsMax, 'patterns', field, findings).flatMap((item) => {
     const source = readTextField(item, patternRule, findings)
     if (source === undefined) return []
     try {

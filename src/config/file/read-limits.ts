@@ -13,6 +13,7 @@ import {
 import {
   readBooleanField,
   readElements,
+  readElementsTo,
   readIntegerField,
   readKnownMembers,
   readNumber,
@@ -66,11 +67,8 @@ export function readLimits(
   teams: readonly string[],
   findings: Findings,
 ): readonly AccessLimit[] {
-  if (field === undefined) return []
-  const items = readElements(field, findings) ?? []
-  if (items.length > limitsMax) findings.add(field, `${items.length} limits`, `at most ${limitsMax}`)
   const comparison = comparedAmounts(findings)
-  return items.slice(0, limitsMax).flatMap((item) => {
+  return readElementsTo(limitsMax, 'limits', field, findings).flatMap((item) => {
     const members = readKnownMembers(item, limitMembers, findings)
     const limit = readLimit(item, members, { teams, findings })
     if (limit === undefined) return []

@@ -43,7 +43,10 @@ export async function findHistoryOwners(
   )
 }
 
-/** All conversations of people as JSON texts, decrypted. @throws {HistoryKeyWrong} @throws {LedgerUnavailable} */
+/**
+ * All conversations of people as JSON texts, decrypted; of one that cannot be, its id and why. @throws
+ * {HistoryKeyWrong} @throws {LedgerUnavailable}
+ */
 export async function* exportConversations(
   database: HistoryDatabase,
   owners: readonly HistoryOwner[],
@@ -58,7 +61,8 @@ export async function* exportConversations(
       // Those beyond the size of one answer come next; those that are gone do not.
       const read = new Set(sealed.map(({ id }) => id))
       for (const id of ids) if (read.has(id) || sealed.length === 0) left.delete(id)
-      for (const { text } of await opened(person, key, sealed)) yield text
+      for (const { id, text, fault } of await opened(person, key, sealed))
+        yield fault === undefined ? text : JSON.stringify({ id, fault })
     }
   }
 }

@@ -4,7 +4,10 @@ import { LedgerRefused } from '../ledger.ts'
 export interface History {
   /** Lists what changed in the conversations of a person. */
   changes(person: string, options: ChangesOptions): Promise<HistoryChanges>
-  /** Reads conversations. Leaves out unknown ones, and those beyond {@link answerBytesMax}, except the first. */
+  /**
+   * Reads conversations. Those that cannot be decrypted have a fault. Leaves out unknown ones, and those beyond
+   * {@link answerBytesMax}, except the first.
+   */
   read(person: string, ids: readonly string[]): Promise<readonly StoredConversation[]>
   write(person: HistoryPerson, conversation: WrittenConversation): Promise<WriteOutcome>
   /** @param base the version that is removed */
@@ -59,8 +62,10 @@ export interface ChangedConversation {
 export interface StoredConversation {
   readonly id: string
   readonly version: number
-  /** JSON. */
+  /** JSON; `null` if it cannot be decrypted. */
   readonly text: string
+  /** Why it cannot be decrypted. Absent: it was. */
+  readonly fault?: string
 }
 
 /** A conversation to be stored. */

@@ -161,7 +161,7 @@ export async function dataKeyOf(person: OwnerRow, { current, previous }: OwnerKe
   return await importKey(Uint8Array.from(await unseal(key.key, person.sealedKey, keyContext(person.id))))
 }
 
-/** Decrypts conversations of a person. @throws {LedgerUnavailable} */
+/** Decrypts conversations of a person. One that cannot be decrypted keeps the others from nothing. */
 export async function opened(
   person: OwnerRow,
   key: CryptoKey,
@@ -169,8 +169,12 @@ export async function opened(
 ): Promise<readonly StoredConversation[]> {
   const found: StoredConversation[] = []
   for (const { id, version, content } of sealed) {
-    const context = conversationContext(person, id)
-    found.push({ id, version, text: await unsealText(key, content, { context, bytesMax: conversationBytesMax }) })
+    const options = { context: conversationContext(person, id), bytesMax: conversationBytesMax }
+    try {
+      found.push({ id, version, text: await unsealText(key, content, options) })
+    } catch (error) {
+      found.push({ id, version, text: 'null', fault: error instanceof Error ? error.message : String(error) })
+    }
   }
   return found
 }
