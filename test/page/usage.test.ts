@@ -231,7 +231,8 @@ describeInChromium('the use', () => {
     const shown = (): Promise<unknown> => tab.evaluate(`document.querySelector('main [role=table]')?.ariaRowCount`)
 
     test('follow the live ones, are found by filters, and each has its page', async () => {
-      await used(someDays())
+      const met = { met: 'waited', for: 'each person', kind: 'at_once', limit: 2 } as const
+      await used(someDays().map((record) => ({ ...record, limits: [met], waitedMs: 900 })))
       await showRequests('ada')
       await tab.waitFor('main >> text="No request yet."')
       await tab.click('main >> role=button[name="Older requests"]')
@@ -247,6 +248,7 @@ describeInChromium('the use', () => {
       await tab.click('main [data-key] button')
       await tab.waitFor('main >> role=heading[name="Request"]')
       await tab.waitFor('main >> text=/as the provider reported it/')
+      await tab.waitFor('main >> text="waited 900 ms: 2 at once (each person)"')
       await tab.click('role=link[name="All requests"]')
       expect(await shown()).toBe('61')
       const file = await tab.download('main >> role=button[name="CSV"]')

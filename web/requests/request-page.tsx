@@ -10,6 +10,7 @@ import { Loading } from '../ui/loading.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { costInWords, shortCost } from './cost-words.ts'
 import { formatSecond } from './format-day.ts'
+import { metInWords } from './met-words.ts'
 import { modelless, StatusWord } from './request-line.tsx'
 import { kindsInWords, notesOf } from './request-notes.ts'
 
@@ -88,7 +89,6 @@ function Facts({ request }: { readonly request: RequestEntry }): ReactNode {
     tokens: kinds,
     error,
   } = request
-  const notes = notesOf(request)
   const tokens = (count = 0): string => markEstimate(formatCount(count), isEstimated)
   return (
     <>
@@ -141,19 +141,26 @@ function Facts({ request }: { readonly request: RequestEntry }): ReactNode {
           <Fact name={say.requests.byKind}>{kindsInWords(kinds)}</Fact>
         )}
         <Fact name={say.common.cost}>{costInWords(request)}</Fact>
-        {notes.length === 0 ? null : (
-          <Fact name={say.requests.notes}>
-            <ul>
-              {notes.map((note) => (
-                <li key={note}>{note}</li>
-              ))}
-            </ul>
-          </Fact>
-        )}
+        <Lines name={say.requests.met.name} texts={metInWords(request)} />
+        <Lines name={say.requests.notes} texts={notesOf(request)} />
       </dl>
       <Attempts request={request} />
       <KeptContent request={request} />
     </>
+  )
+}
+
+/** A fact with a line for each text; nothing without texts. */
+function Lines({ name, texts }: { readonly name: string; readonly texts: readonly string[] }): ReactNode {
+  if (texts.length === 0) return null
+  return (
+    <Fact name={name}>
+      <ul>
+        {texts.map((text) => (
+          <li key={text}>{text}</li>
+        ))}
+      </ul>
+    </Fact>
   )
 }
 

@@ -73,6 +73,13 @@ export const requests: Texts['requests'] = {
     resume: 'Fortsetzen',
   },
   mayBeBilled: 'wird vielleicht berechnet',
+  met: {
+    name: 'Erreichte Limits',
+    passedOver: (limit) => `ein Anbieter wurde ausgelassen: ${limit}`,
+    person: 'eine Person',
+    refused: (limit) => `abgelehnt: ${limit}`,
+    waited: (time, limit) => `wartete ${time}: ${limit}`,
+  },
   minimums: {
     firstTokenMsMin: 'Erstes Token ab, ms',
     totalMsMin: 'Dauer ab, ms',

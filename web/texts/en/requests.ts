@@ -73,6 +73,13 @@ export const requests = {
     resume: 'Resume',
   },
   mayBeBilled: 'may have been billed',
+  met: {
+    name: 'Limits met',
+    passedOver: (limit: string) => `a provider was passed over: ${limit}`,
+    person: 'one person',
+    refused: (limit: string) => `refused: ${limit}`,
+    waited: (time: string, limit: string) => `waited ${time}: ${limit}`,
+  },
   minimums: {
     firstTokenMsMin: 'Time to first token from, ms',
     totalMsMin: 'Duration from, ms',
