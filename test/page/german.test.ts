@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { PersonOptions, Tab } from '../fakes/chromium.ts'
 import { startGithub } from '../fakes/identity/github.ts'
@@ -45,13 +45,45 @@ async function make(body: object): Promise<void> {
   expect(status).toBe(200)
 }
 
-/** Views of owners, with a sign that they are complete, and what opens more: a dialog, or what the sign of it says. */
-const views: readonly (readonly [view: string, sign: string, opener?: string, signOfMore?: string])[] = [
-  ['keys', 'main ul li code', 'main ul li button >> nth=-1'],
-  ['limits', 'main li table'],
-  ['requests', 'main [data-key]', 'main [data-key] button', 'main dl code'],
-  ['usage', 'main table'],
-  ['audit', 'main ol li'],
+interface View {
+  readonly view: string
+  /** A sign that it is complete. */
+  readonly sign: string
+  /** What opens from it, by name. */
+  readonly more?: Readonly<Record<string, (tab: Tab) => Promise<void>>>
+}
+
+/** Clicks on what is at a selector, and waits for another. */
+const opens =
+  (selector: string, sign = 'dialog[open]') =>
+  async (tab: Tab): Promise<void> => {
+    await tab.click(selector)
+    await tab.waitFor(sign)
+  }
+
+const views: readonly View[] = [
+  {
+    view: 'providers',
+    sign: 'main ol li',
+    more: {
+      details: opens('main ol button[aria-expanded=false] >> nth=-1', 'main ol dl'),
+      menu: opens('main ol [aria-haspopup=menu]', ':popover-open [role=menu]'),
+      settings: async (tab) => {
+        await opens('main ol [aria-haspopup=menu]', ':popover-open [role=menu]')(tab)
+        await opens(':popover-open [role=menu] [role=menuitem] >> nth=1', 'dialog form')(tab)
+      },
+      form: async (tab) => {
+        await opens('main button[class*=bg-accent]', 'dialog select')(tab)
+        await tab.select('dialog select', 'mistral')
+        await tab.waitFor('dialog code')
+      },
+    },
+  },
+  { view: 'keys', sign: 'main ul li code', more: { end: opens('main ul li button >> nth=-1') } },
+  { view: 'limits', sign: 'main li table', more: { editor: opens('main header:has(h1) button', 'dialog textarea') } },
+  { view: 'requests', sign: 'main [data-key]', more: { request: opens('main [data-key] button', 'main dl code') } },
+  { view: 'usage', sign: 'main table' },
+  { view: 'audit', sign: 'main ol li' },
 ]
 
 const wide = { viewport: { width: 1440, height: 900 } },
@@ -68,13 +100,13 @@ const looks: readonly (readonly [string, PersonOptions])[] = (
 
 /** Words of English sentences that German has not, in what a view shows and in the names of its elements. */
 const englishWords = String.raw`(() => {
-  const view = document.querySelector('dialog[open]') ?? document.querySelector('main')
+  const view = document.querySelector('dialog[open], :popover-open') ?? document.querySelector('main')
   const attributes = ['aria-label', 'title', 'placeholder']
   const names = [...view.querySelectorAll('[aria-label], [title], [placeholder]')].flatMap((element) =>
     attributes.map((name) => element.getAttribute(name) ?? ''))
   const texts = document.createTreeWalker(view, NodeFilter.SHOW_TEXT)
   // Code, and names that people and providers gave, are in no language.
-  while (texts.nextNode()) if (texts.currentNode.parentElement.closest('code, pre, bdi') === null)
+  while (texts.nextNode()) if (texts.currentNode.parentElement.closest('code, pre, bdi, textarea') === null)
     names.push(texts.currentNode.data)
   const english = /\b(?:the|of|and|with|is|are|this|that|to|not|for|you|your|its|has|have|by|or|no|on)\b/i
   return names.filter((text) => english.test(text))
@@ -87,26 +119,25 @@ async function check(tab: Tab, name: string, look: string): Promise<void> {
   expect([name, await overflowOf(tab)]).toEqual([name, 0])
 }
 
-describeInChromium('the views of owners in German', () => {
-  test.each(looks)(
-    'have no English word, no fault of accessibility, and fit: %s',
-    async (look, options) => {
-      const tab = chromium.person({ ...options, locale: 'de' }).tab()
-      await tab.goto(`${rig.service.url}/health`)
-      await tab.evaluate(`document.cookie = 'token=${token}; path=/'`)
-      await tab.goto(`${rig.service.url}/#/limits`)
-      for (const [view, sign, opener, signOfMore = 'dialog[open]'] of views) {
-        await tab.evaluate(`location.hash = '#/${view}'`)
+describeInChromium('in German and without English words, faults of accessibility and overflow', () => {
+  describe.each(looks)('%s', (look, options) => {
+    test.each(views.map((view) => [view.view, view] as const))(
+      'is %s',
+      async (view, { sign, more = {} }) => {
+        const tab = chromium.person({ ...options, locale: 'de' }).tab()
+        await tab.goto(`${rig.service.url}/health`)
+        await tab.evaluate(`document.cookie = 'token=${token}; path=/'`)
+        await tab.goto(`${rig.service.url}/#/${view}`)
         await tab.waitFor(sign)
         await tab.evaluate(`document.querySelectorAll('main details').forEach((each) => { each.open = true })`)
         await check(tab, view, look)
-        if (opener === undefined) continue
-        await tab.click(opener)
-        await tab.waitFor(signOfMore)
-        await check(tab, `${view}-more`, look)
-        await tab.press('Escape')
-      }
-    },
-    40_000,
-  )
+        for (const [name, open] of Object.entries(more)) {
+          await open(tab)
+          await check(tab, `${view}-${name}`, look)
+          await tab.press('Escape')
+        }
+      },
+      30_000,
+    )
+  })
 })

@@ -1,6 +1,7 @@
 import type { AssistantMessage, ChatSettings, Conversation, Message, UserMessage } from '../history/conversation.ts'
 import { titleFrom } from '../history/title.ts'
 import { branchOf, leafOf, type Tree } from '../history/tree.ts'
+import { say } from '../texts/say.ts'
 
 /** Changes of conversations. Each returns a new object; unchanged messages keep their identity. */
 
@@ -44,7 +45,7 @@ export function forkOf(conversation: Conversation, messageId: string, id: string
   }
 }
 
-const forkMark = ' (fork)',
+const forkMark = say.chat.forkMark,
   forkedTitleMax = 200
 
 /** A running answer of the other conversation does not go on in a fork. */

@@ -1,3 +1,6 @@
+import { language } from '../texts/locale.ts'
+import { say } from '../texts/say.ts'
+
 /** `high` from 50 %, `low` below 10 %. */
 export type Likelihood = 'high' | 'middle' | 'low'
 
@@ -8,17 +11,18 @@ export function likelihoodOf(logprob: number): Likelihood {
   return probability >= 0.1 ? 'middle' : 'low'
 }
 
+const tenths = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+
 /** Formats a log probability as `98.2 %` or `<0.1 %`. */
 export function formatProbability(logprob: number): string {
   const percent = Math.exp(logprob) * 100
-  if (percent < 0.05) return '<0.1 %'
-  return `${percent.toFixed(1)} %`
+  return percent < 0.05 ? `<${tenths.format(0.1)} %` : `${tenths.format(percent)} %`
 }
 
 /** Makes invisible characters of a token visible. */
 export function visibleToken(token: string): string {
   return token === ''
-    ? '(empty)'
+    ? say.chat.emptyToken
     : token
         .replaceAll('\n', '⏎')
         .replaceAll('\t', '⇥')

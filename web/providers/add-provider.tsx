@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react'
 import type { ProvidersAnswer } from '../../src/http/page/page-api.ts'
+import { rich } from '../texts/rich.tsx'
+import { say } from '../texts/say.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { firstLines } from './first-lines.ts'
 
@@ -17,7 +19,7 @@ export function AddProvider({
 }: Pick<ProvidersAnswer, 'source'> & FileLocation & { readonly isOpen: boolean }): ReactNode {
   return (
     <details open={isOpen} className="rounded-xl border border-line bg-panel p-4 text-sm">
-      <summary className="w-fit text-base font-medium">Add a provider by hand</summary>
+      <summary className="w-fit text-base font-medium">{say.providers.byHand}</summary>
       {source === 'file' ? <IntoFile file={file} /> : <NewFile file={file} />}
     </details>
   )
@@ -27,12 +29,8 @@ function NewFile({ file }: FileLocation): ReactNode {
   const lines = firstLines(file)
   return (
     <div className="mt-2 flex flex-col gap-2">
-      <p>
-        These two lines, in bash or zsh, make a first file for any known brand (groq, openai, anthropic, gemini,
-        openrouter and more). The second asks for your key, and neither shows it nor keeps it in the shell's history.
-        The file is loaded at once, without a restart.
-      </p>
-      <Lines text={lines} label="Copy the two lines" />
+      <p>{say.providers.newFile}</p>
+      <Lines text={lines} label={say.providers.copyLines} />
     </div>
   )
 }
@@ -41,16 +39,15 @@ function IntoFile({ file = 'providers.json' }: FileLocation): ReactNode {
   return (
     <ol className="mt-2 flex list-decimal flex-col gap-2 pl-5">
       <li>
-        Open <code className="font-mono [overflow-wrap:anywhere]">{file}</code>.
+        {rich(say.providers.steps.open, {
+          file: <code className="font-mono [overflow-wrap:anywhere]">{file}</code>,
+        })}
       </li>
       <li>
-        Add a line to <code className="font-mono">providers</code>, at its place in the order:{' '}
-        <Lines text={entry} label="Copy the line" />
+        {rich(say.providers.steps.line, { providers: <code className="font-mono">providers</code> })}{' '}
+        <Lines text={entry} label={say.providers.copyLine} />
       </li>
-      <li>
-        Save. It takes effect at once. A key named with <code className="font-mono">$</code> is read from the
-        environment the service was started in: after setting a new one, start the service again.
-      </li>
+      <li>{rich(say.providers.steps.save, { sign: <code className="font-mono">$</code> })}</li>
     </ol>
   )
 }

@@ -1,4 +1,6 @@
 import type { ProviderEntry, ProviderTest } from '../../src/http/page/page-api.ts'
+import { formatCount } from '../texts/locale.ts'
+import { say } from '../texts/say.ts'
 import { formatAgo, formatMs, formatShare, formatTime, inWords } from '../ui/format.ts'
 import type { IconName } from '../ui/icon.tsx'
 
@@ -18,23 +20,23 @@ export function describeState({ state, attempts }: Pick<ProviderEntry, 'state' |
     case 'ok':
       return {
         icon: 'check',
-        word: 'OK',
+        word: say.providers.states.ok,
         tone: 'ok',
-        ...(attempts.count === 0 ? { more: 'not asked in the last hour' } : {}),
+        ...(attempts.count === 0 ? { more: say.providers.states.notAskedInHour } : {}),
       }
     case 'cooling':
       return {
         icon: 'clock',
-        word: 'Cooling',
+        word: say.providers.states.cooling,
         tone: 'warn',
         more: `${inWords(state.why)}, ${remaining(state.until, now)}`,
       }
     case 'failing':
-      return { icon: 'warn', word: 'Failing', tone: 'bad', more: inWords(state.why) }
+      return { icon: 'warn', word: say.providers.states.failing, tone: 'bad', more: inWords(state.why) }
     case 'off':
-      return { icon: 'pause', word: 'Off', tone: 'muted', more: 'not asked' }
+      return { icon: 'pause', word: say.providers.states.off, tone: 'muted', more: say.providers.states.notAsked }
     case 'unavailable':
-      return { icon: 'warn', word: 'Unavailable', tone: 'bad', more: state.why }
+      return { icon: 'warn', word: say.providers.states.unavailable, tone: 'bad', more: state.why }
   }
 }
 
@@ -42,20 +44,20 @@ export function describeState({ state, attempts }: Pick<ProviderEntry, 'state' |
 function remaining(until: number, now: number): string {
   const seconds = Math.ceil((until - now) / 1_000)
   return seconds <= 0
-    ? 'to be asked again now'
-    : `until ${formatTime(until)}, in ${seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`}`
+    ? say.providers.states.toBeAsked
+    : say.providers.remaining(formatTime(until), seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`)
 }
 
 /** `429 rate limit, model x, 2 min ago`; `undefined` without an error. */
 export function describeLastError({ lastError }: Pick<ProviderEntry, 'lastError'>, now: number): string | undefined {
   if (lastError === undefined) return undefined
   const { status, why, model, time } = lastError
-  return `${withStatus(status, why)}${model === '' ? '' : `, model ${model}`}, ${formatAgo(time, now)}`
+  return `${withStatus(status, why)}${model === '' ? '' : say.providers.modelIs(model)}, ${formatAgo(time, now)}`
 }
 
 /** `98 % of 120`; `undefined` without attempts. */
 export function describeSuccess({ attempts: { count, ok } }: Pick<ProviderEntry, 'attempts'>): string | undefined {
-  return count === 0 ? undefined : `${formatShare(ok / count)} of ${count.toLocaleString('en')}`
+  return count === 0 ? undefined : say.providers.shareOf(formatShare(ok / count), formatCount(count))
 }
 
 /** `p50 340 ms, p95 1.2 s`; `undefined` without streams. */
@@ -68,10 +70,10 @@ export function describeFirstToken({
 
 /** The outcome of a test, in one sentence. */
 export function describeTest({ ok, ms, model, status, why }: ProviderTest): string {
-  const about = model === undefined ? '' : ` (model ${model})`
-  if (ok) return `Answered in ${formatMs(ms)}${about}`
+  const about = model === undefined ? '' : say.providers.modelOf(model)
+  if (ok) return say.providers.answeredIn(formatMs(ms), about)
   const reason = withStatus(status, why ?? '')
-  return `Failed after ${formatMs(ms)}${about}${reason === '' ? '' : `: ${reason}`}`
+  return say.providers.failedAfter(formatMs(ms), about, reason === '' ? '' : `: ${reason}`)
 }
 
 /** `429 rate limit`. Does not repeat a status that the reason starts with. */

@@ -6,13 +6,15 @@ import type {
   ProviderSettings,
 } from '../../src/http/page/page-api.ts'
 import { useServices } from '../services.ts'
+import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { editsOf, faultsOfEdit, valuesOf, type EditFaults, type EditValues } from './edit-values.ts'
-import { fieldLook, Labelled, LookResult, lookWords, notTheKey, plainText } from './form-fields.tsx'
+import { freeVariableMark } from './form-draft.ts'
+import { fieldLook, Labelled, LookResult, lookWords, plainText } from './form-fields.tsx'
 import { ModelChoice } from './model-choice.tsx'
 
 /** Props of {@link EditProvider}. */
@@ -40,9 +42,9 @@ export function EditProvider({ id, save, onClose }: EditProviderProps): ReactNod
     return () => leaving.abort()
   }, [client, id, pending])
   return (
-    <Dialog title={`Settings of ${id}`} isOpen size="lg" onClose={onClose}>
+    <Dialog title={say.providers.settingsOf(id)} isOpen size="lg" onClose={onClose}>
       {failure === undefined ? null : (
-        <Notice kind="error" title="The settings cannot be shown now">
+        <Notice kind="error" title={say.providers.settingsFailed}>
           {failure}
         </Notice>
       )}
@@ -81,9 +83,7 @@ function Form({
   const [values, setValues] = useState(() => valuesOf(settings, pending))
   const [faults, setFaults] = useState<EditFaults>({})
   const [looked, setLooked] = useState<ProviderLook | 'running'>()
-  const [refusal, setRefusal] = useState(
-    pending === undefined ? undefined : 'providers.json was changed meanwhile. Look at it, and press Save again.',
-  )
+  const [refusal, setRefusal] = useState(pending === undefined ? undefined : say.providers.edited)
   const [isSaving, setSaving] = useState(false)
   const isFixed = settings.brand !== undefined
 
@@ -146,14 +146,14 @@ function Form({
       {isFixed ? (
         <p className="text-sm text-muted [overflow-wrap:anywhere]">
           {settings.baseUrl === undefined
-            ? `It is at the address of its brand, ${settings.brand}.`
-            : `Its address is ${settings.baseUrl}. The address of a brand is changed in the file.`}
+            ? say.providers.fixedBrand(settings.brand ?? '')
+            : say.providers.fixedAddress(settings.baseUrl)}
         </p>
       ) : (
         <Labelled
           id={`${id}-baseUrl`}
-          label="Base URL"
-          about="Without /chat/completions. A new address gets nothing secret that the file has for this one."
+          label={say.providers.baseUrl}
+          about={say.providers.baseUrlNewHint}
           fault={faults.baseUrl}
         >
           <input
@@ -167,11 +167,12 @@ function Form({
       )}
       <Labelled
         id={`${id}-variable`}
-        label="Environment variable of its key"
+        label={say.providers.variable}
         about={
-          key.kind === 'hidden'
-            ? `The file has its key. A variable takes its place; empty, the key stays. ${notTheKey}`
-            : `${[...variables, 'a name that begins with SVC_KEY_'].join(', ')}, or empty. ${notTheKey}`
+          (key.kind === 'hidden'
+            ? say.providers.keyHidden
+            : say.providers.orEmpty([...variables, say.providers.nameThatBegins(freeVariableMark)].join(', '))) +
+          ` ${say.providers.notTheKey}`
         }
         fault={faults.variable}
       >
@@ -184,10 +185,10 @@ function Form({
       </Labelled>
       <LookResult looked={looked} />
       {typeof looked === 'object' && looked.missing !== undefined ? (
-        <p className="text-sm text-warn">{looked.missing}: it is asked as soon as that is so.</p>
+        <p className="text-sm text-warn">{say.providers.askedOnceSo(looked.missing)}</p>
       ) : null}
       {offered.length === 0 ? (
-        <p className="text-sm text-muted">It offers all models that it lists. Test it to choose some of them.</p>
+        <p className="text-sm text-muted">{say.providers.offersAll}</p>
       ) : (
         <ModelChoice
           id={`${id}-models`}
@@ -198,20 +199,18 @@ function Form({
         />
       )}
       {hasModelFacts && values.models === undefined ? (
-        <p className="text-sm text-warn">
-          The file has prices or other facts of its models. They are removed with its list.
-        </p>
+        <p className="text-sm text-warn">{say.providers.removesFacts}</p>
       ) : null}
       <p role="alert" className="text-sm text-bad [overflow-wrap:anywhere] empty:hidden">
         {refusal}
       </p>
       <div className="flex flex-wrap justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{say.common.cancel}</Button>
         <Button icon="play" aria-disabled={looked === 'running'} onClick={() => void test()}>
-          Test
+          {say.providers.test}
         </Button>
         <Button type="submit" variant="primary" icon="check" aria-disabled={isSaving}>
-          Save
+          {say.providers.save}
         </Button>
       </div>
     </form>

@@ -1,4 +1,5 @@
 import type { ProviderEdits, ProviderSettings } from '../../src/http/page/page-api.ts'
+import { say } from '../texts/say.ts'
 import { addressFault, variableFault, variableName } from './form-draft.ts'
 
 /** What the form of an existing provider holds. */
@@ -29,7 +30,7 @@ export function faultsOfEdit(values: EditValues, settings: ProviderSettings): Ed
   return {
     ...(baseUrl === undefined ? {} : addressFault(baseUrl)),
     ...(typeof keyVariable === 'string' ? variableFault(keyVariable, settings.variables) : {}),
-    ...(models?.length === 0 ? { models: 'Choose one at least.' } : {}),
+    ...(models?.length === 0 ? { models: say.providers.faults.chooseOneAtLeast } : {}),
   }
 }
 

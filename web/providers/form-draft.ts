@@ -1,4 +1,5 @@
 import type { BrandEntry, ProviderDraft } from '../../src/http/page/page-api.ts'
+import { say } from '../texts/say.ts'
 
 /** The choice of a server that is no brand. */
 export const ownServer = 'other'
@@ -20,7 +21,7 @@ export interface FormValues {
 export type FormFaults = Partial<Record<'kind' | 'id' | 'baseUrl' | 'variable' | 'models', string>>
 
 /** Variables that may be sent to any server begin so. */
-const freeVariableMark = 'SVC_KEY_'
+export const freeVariableMark = 'SVC_KEY_'
 
 /** The variable that is proposed for the key of a server: `my-lab` → `SVC_KEY_MY_LAB`. */
 export function proposedVariable(id: string): string {
@@ -40,28 +41,27 @@ export function faultsOf(values: FormValues, brands: readonly BrandEntry[], take
   const { kind, id, baseUrl, variable, models } = values
   const brand = brands.find((each) => each.id === kind)
   const faults: FormFaults = {}
-  if (kind === '') faults.kind = 'Choose one.'
-  if (!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(id))
-    faults.id = 'Letters a-z, digits, _ and -, beginning with a letter or digit.'
-  else if (taken.has(id)) faults.id = 'Another provider has this name.'
-  else if (kind === ownServer && brands.some((each) => each.id === id)) faults.id = 'This is the name of a brand.'
+  if (kind === '') faults.kind = say.providers.faults.chooseOne
+  if (!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(id)) faults.id = say.providers.faults.id
+  else if (taken.has(id)) faults.id = say.providers.faults.taken
+  else if (kind === ownServer && brands.some((each) => each.id === id)) faults.id = say.providers.faults.brandName
   if (kind === ownServer) Object.assign(faults, addressFault(baseUrl.trim()))
   Object.assign(faults, variableFault(variableName(variable), brand?.keys.map((key) => key.variable) ?? []))
-  if (models?.length === 0) faults.models = 'Choose one at least.'
+  if (models?.length === 0) faults.models = say.providers.faults.chooseOneAtLeast
   return faults
 }
 
 /** What is wrong with a base URL. */
 export function addressFault(address: string): Pick<FormFaults, 'baseUrl'> {
   if (/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/.test(address)) return {}
-  return { baseUrl: 'An http or https address, such as https://api.example.com/v1.' }
+  return { baseUrl: say.providers.faults.address }
 }
 
 /** What is wrong with the name of a variable. Empty: none is named. @param own variables of the brand */
 export function variableFault(name: string, own: readonly string[]): Pick<FormFaults, 'variable'> {
   if (name === '' || own.includes(name) || /^SVC_KEY_[A-Za-z0-9_]+$/.test(name)) return {}
-  const allowed = [...own, `a name that begins with ${freeVariableMark}`].join(', ')
-  return { variable: `Allowed here: ${allowed}. Do not write the key here.` }
+  const allowed = [...own, say.providers.nameThatBegins(freeVariableMark)].join(', ')
+  return { variable: say.providers.faults.variable(allowed) }
 }
 
 /** A name of a variable, without the `$` that some write before it. */

@@ -1,10 +1,9 @@
 import type { ReactNode } from 'react'
 import type { ProviderLook } from '../../src/http/page/page-api.ts'
-import { formatCount, formatMs } from '../ui/format.ts'
+import { say } from '../texts/say.ts'
+import { formatMs } from '../ui/format.ts'
 
 // Parts of the forms that add and change a provider.
-
-export const notTheKey = 'Do not write the key here.'
 
 export const fieldLook =
   'min-h-9 w-full rounded-lg border border-muted bg-page px-2 text-base pointer-coarse:min-h-11 aria-invalid:border-bad'
@@ -42,7 +41,7 @@ export function Labelled({
 /** The outcome of a test. */
 export function LookResult({ looked }: { readonly looked: ProviderLook | 'running' | undefined }): ReactNode {
   if (looked === undefined) return null
-  if (looked === 'running') return <p className="text-sm text-muted">Asking for its models…</p>
+  if (looked === 'running') return <p className="text-sm text-muted">{say.providers.askingForModels}</p>
   if (looked.missing !== undefined) return null
   const isFound = looked.models !== undefined
   return <p className={`text-sm [overflow-wrap:anywhere] ${isFound ? 'text-ok' : 'text-bad'}`}>{lookWords(looked)}</p>
@@ -51,6 +50,6 @@ export function LookResult({ looked }: { readonly looked: ProviderLook | 'runnin
 /** The outcome of a test in words. */
 export function lookWords({ ms, models, modelCount = 0, missing, why }: ProviderLook): string {
   if (missing !== undefined) return missing
-  if (models === undefined) return `No list of models after ${formatMs(ms)}: ${why ?? 'no answer'}`
-  return `It lists ${formatCount(modelCount)} ${modelCount === 1 ? 'model' : 'models'} (${formatMs(ms)})`
+  if (models === undefined) return say.providers.noList(formatMs(ms), why ?? say.providers.noAnswer)
+  return say.providers.lists(modelCount, formatMs(ms))
 }

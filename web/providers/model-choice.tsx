@@ -1,4 +1,5 @@
 import { useState, type ReactNode } from 'react'
+import { say } from '../texts/say.ts'
 import { formatCount } from '../ui/format.ts'
 
 /** Props of {@link ModelChoice}. */
@@ -21,21 +22,21 @@ export function ModelChoice({ id, offered, chosen, fault, onChange }: ModelChoic
   const row = 'flex min-h-7 items-center gap-2 text-sm pointer-coarse:min-h-11'
   return (
     <fieldset className="flex min-w-0 flex-col gap-2">
-      <legend className="text-sm font-medium">Models</legend>
+      <legend className="text-sm font-medium">{say.common.models}</legend>
       <label className={row}>
         <input id={id} type="radio" checked={chosen === undefined} onChange={() => onChange(undefined)} />
-        All that it lists, also later
+        {say.providers.allThatItLists}
       </label>
       <label className={row}>
         <input type="radio" checked={chosen !== undefined} onChange={() => onChange([])} />
-        Only some{chosen === undefined ? '' : ` (${formatCount(chosen.length)})`}
+        {chosen === undefined ? say.providers.onlySome : say.providers.onlySomeCount(formatCount(chosen.length))}
       </label>
       {chosen === undefined ? null : (
         <div className="flex min-w-0 flex-col gap-2 pl-6">
           <input
             type="search"
-            aria-label="Filter the models"
-            placeholder="Filter"
+            aria-label={say.providers.filterModels}
+            placeholder={say.providers.filter}
             value={wanted}
             className="min-h-9 w-full rounded-lg border border-muted bg-page px-2 text-base pointer-coarse:min-h-11"
             onChange={({ target }) => setWanted(target.value)}
@@ -57,7 +58,7 @@ export function ModelChoice({ id, offered, chosen, fault, onChange }: ModelChoic
             ))}
           </ul>
           {found.length > listedMax ? (
-            <p className="text-sm text-muted">{formatCount(found.length - listedMax)} more: filter them.</p>
+            <p className="text-sm text-muted">{say.providers.more(formatCount(found.length - listedMax))}</p>
           ) : null}
         </div>
       )}

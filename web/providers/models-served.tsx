@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react'
 import type { ProviderEntry } from '../../src/http/page/page-api.ts'
+import { say } from '../texts/say.ts'
 import { formatCount } from '../ui/format.ts'
 
 const shownFirst = 4
@@ -13,13 +14,13 @@ export function ModelsServed({
   readonly provider: ProviderEntry
 }): ReactNode {
   const [isOpen, setOpen] = useState(false)
-  if (models === undefined) return <p className="mt-3 text-sm text-muted">Its models are not known yet.</p>
-  if (models.length === 0) return <p className="mt-3 text-sm text-muted">It offers no model.</p>
+  if (models === undefined) return <p className="mt-3 text-sm text-muted">{say.providers.notKnownYet}</p>
+  if (models.length === 0) return <p className="mt-3 text-sm text-muted">{say.providers.noModels}</p>
   const count = modelCount ?? models.length
   return (
     <div className="mt-3 text-sm">
       <p className="flex flex-wrap items-center gap-1.5">
-        <span className="text-muted">Serves</span>
+        <span className="text-muted">{say.providers.serves}</span>
         {models.slice(0, shownFirst).map((model) => (
           <ModelName key={model} model={model} />
         ))}
@@ -27,7 +28,8 @@ export function ModelsServed({
       {count <= shownFirst ? null : (
         <details className="mt-1" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
           <summary className="w-fit rounded-md py-1 text-accent pointer-coarse:py-2.5">
-            All {formatCount(count)} models<span className="sr-only"> of {id}</span>
+            {say.providers.allModels(count)}
+            <span className="sr-only">{say.providers.of(id)}</span>
           </summary>
           {isOpen ? <AllModels id={id} models={models} count={count} /> : null}
         </details>
@@ -53,8 +55,8 @@ function AllModels({
       {models.length < filterFrom ? null : (
         <input
           type="search"
-          aria-label={`Filter the models of ${id}`}
-          placeholder="Filter"
+          aria-label={say.providers.filterModelsOf(id)}
+          placeholder={say.providers.filter}
           value={wanted}
           onChange={(event) => setWanted(event.target.value)}
           className={
@@ -63,7 +65,7 @@ function AllModels({
         />
       )}
       {found.length === 0 ? (
-        <p className="text-muted">No model matches.</p>
+        <p className="text-muted">{say.providers.noMatch}</p>
       ) : (
         <ul className="flex flex-wrap gap-1.5">
           {listed.map((model) => (
@@ -74,12 +76,10 @@ function AllModels({
         </ul>
       )}
       {found.length > listed.length ? (
-        <p className="text-muted">and {formatCount(found.length - listed.length)} more</p>
+        <p className="text-muted">{say.providers.andMore(formatCount(found.length - listed.length))}</p>
       ) : null}
       {count > models.length ? (
-        <p className="text-muted">
-          Only the first {formatCount(models.length)} of {formatCount(count)} are listed here.
-        </p>
+        <p className="text-muted">{say.providers.firstListed(formatCount(models.length), formatCount(count))}</p>
       ) : null}
     </div>
   )

@@ -7,6 +7,8 @@ import type {
   ProviderLookRequest,
 } from '../../src/http/page/page-api.ts'
 import { useServices } from '../services.ts'
+import { rich } from '../texts/rich.tsx'
+import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -22,7 +24,7 @@ import {
   type FormFaults,
   type FormValues,
 } from './form-draft.ts'
-import { fieldLook, Labelled, LookResult, lookWords, notTheKey, plainText } from './form-fields.tsx'
+import { fieldLook, Labelled, LookResult, lookWords, plainText } from './form-fields.tsx'
 import { ModelChoice } from './model-choice.tsx'
 
 /** Props of {@link ProviderForm}. */
@@ -52,9 +54,9 @@ export function ProviderForm({ taken, add, onClose }: ProviderFormProps): ReactN
     return () => leaving.abort()
   }, [client])
   return (
-    <Dialog title="Add a provider" isOpen size="lg" onClose={onClose}>
+    <Dialog title={say.providers.addTitle} isOpen size="lg" onClose={onClose}>
       {failure === undefined ? null : (
-        <Notice kind="error" title="The known brands cannot be shown now">
+        <Notice kind="error" title={say.providers.brandsFailed}>
           {failure}
         </Notice>
       )}
@@ -140,21 +142,20 @@ function Form({
   })
   return (
     <form className="flex flex-col gap-4" noValidate onSubmit={(event) => void submit(event)}>
-      <Labelled id={`${id}-kind`} label="Provider" fault={faults.kind}>
+      <Labelled id={`${id}-kind`} label={say.common.provider} fault={faults.kind}>
         <select {...field('kind')} value={kind} onChange={({ target }) => choose(target.value)}>
-          <option value="">Choose…</option>
-          <option value={ownServer}>Another server (OpenAI-compatible, Anthropic, Gemini)</option>
+          <option value="">{say.providers.choose}</option>
+          <option value={ownServer}>{say.providers.anotherServer}</option>
           {brands.map((each) => (
             <option key={each.id} value={each.id}>
-              {each.name}
-              {each.isFree === true ? ' (free tier)' : ''}
+              {each.isFree === true ? say.providers.freeTier(each.name) : each.name}
             </option>
           ))}
         </select>
       </Labelled>
       {kind === '' ? null : (
         <>
-          <Labelled id={`${id}-id`} label="Name" about="Shown in headers, logs and on this page." fault={faults.id}>
+          <Labelled id={`${id}-id`} label={say.common.name} about={say.providers.nameHint} fault={faults.id}>
             <input
               {...field('id')}
               {...plainText}
@@ -164,7 +165,12 @@ function Form({
           </Labelled>
           {kind === ownServer ? (
             <div className="grid gap-4 sm:grid-cols-[2fr_1fr]">
-              <Labelled id={`${id}-baseUrl`} label="Base URL" about="Without /chat/completions." fault={faults.baseUrl}>
+              <Labelled
+                id={`${id}-baseUrl`}
+                label={say.providers.baseUrl}
+                about={say.providers.baseUrlHint}
+                fault={faults.baseUrl}
+              >
                 <input
                   {...field('baseUrl')}
                   {...plainText}
@@ -174,7 +180,7 @@ function Form({
                   onChange={({ target }) => change({ baseUrl: target.value })}
                 />
               </Labelled>
-              <Labelled id={`${id}-protocol`} label="It speaks">
+              <Labelled id={`${id}-protocol`} label={say.providers.speaks}>
                 <select
                   id={`${id}-protocol`}
                   className={fieldLook}
@@ -189,15 +195,16 @@ function Form({
             </div>
           ) : null}
           {brand !== undefined && brand.keys.length === 0 ? (
-            <p className="text-sm text-muted">It needs no key.</p>
+            <p className="text-sm text-muted">{say.providers.needsNoKey}</p>
           ) : (
             <Labelled
               id={`${id}-variable`}
-              label="Environment variable of its key"
+              label={say.providers.variable}
               about={
-                brand === undefined
-                  ? `Such as ${proposedVariable(values.id)}, or empty without a key. ${notTheKey}`
-                  : `If empty, ${brand.keys.map((key) => key.variable).join(' or ')} is used. ${notTheKey}`
+                (brand === undefined
+                  ? say.providers.suchAs(proposedVariable(values.id))
+                  : say.providers.usedIfEmpty(brand.keys.map((key) => key.variable).join(say.providers.or))) +
+                ` ${say.providers.notTheKey}`
               }
               fault={faults.variable}
             >
@@ -227,12 +234,12 @@ function Form({
         {refusal}
       </p>
       <div className="flex flex-wrap justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{say.common.cancel}</Button>
         <Button icon="play" aria-disabled={kind === '' || looked === 'running'} onClick={() => void test()}>
-          Test
+          {say.providers.test}
         </Button>
         <Button type="submit" variant="primary" icon="plus" aria-disabled={isAdding}>
-          Add
+          {say.providers.addIt}
         </Button>
       </div>
     </form>
@@ -259,14 +266,15 @@ function KeyNote({
   const isMissing = isSet === false || (typeof looked === 'object' && looked.missing !== undefined)
   if (!isMissing) {
     if (isSet !== true) return null
-    return <p className="text-sm text-ok">{variable} is set.</p>
+    return <p className="text-sm text-ok">{say.providers.isSet(variable)}</p>
   }
   return (
-    <Notice kind="warn" title={`${variable} is not set`}>
+    <Notice kind="warn" title={say.providers.keyMissing(variable)}>
       <p>
-        svc reads the key from the environment that it is started in, and from no file. Set the variable there:{' '}
-        <code>export {variable}=…</code> in a shell, or <code>Environment=</code> of a unit. Then start svc again. You
-        can add the provider now: it is asked as soon as its key is there.
+        {rich(say.providers.keyMissingHint, {
+          export: <code>export {variable}=…</code>,
+          unit: <code>Environment=</code>,
+        })}
       </p>
     </Notice>
   )

@@ -1,5 +1,6 @@
 import { useEffect, useRef, type ReactNode } from 'react'
 import type { ProvidersAnswer, ReloadNotice, WantedProviderChange } from '../../src/http/page/page-api.ts'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { formatMoment } from '../ui/format.ts'
@@ -20,7 +21,7 @@ export function FaultsNotice({
   readonly file: string | undefined
 }): ReactNode {
   return (
-    <Notice kind="error" title="providers.json has an error: the previous configuration stays active">
+    <Notice kind="error" title={say.providers.fileBroken}>
       <ul className="list-disc pl-5">
         {notice.faults.map((fault) => (
           <li key={fault} className="whitespace-pre-wrap">
@@ -29,8 +30,7 @@ export function FaultsNotice({
         ))}
       </ul>
       <p className="mt-1 text-muted">
-        Since {formatMoment(notice.time)}
-        {file === undefined ? '' : `, in ${file}`}. It takes effect as soon as it is corrected.
+        {say.providers.fileBrokenSince(formatMoment(notice.time), file === undefined ? '' : say.providers.in(file))}
       </p>
     </Notice>
   )
@@ -69,23 +69,22 @@ function ChangeWords({ trouble, answer, onRetry, onClose }: ChangeNoticeProps): 
     <>
       {isInFile ? (
         <Button variant="primary" icon="retry" onClick={onRetry}>
-          {trouble.kind === 'conflict' ? `${words} as it is now` : 'Try again'}
+          {trouble.kind === 'conflict' ? say.providers.nowAsItIs(words) : say.common.tryAgain}
         </Button>
       ) : null}
-      <Button onClick={onClose}>Leave it</Button>
+      <Button onClick={onClose}>{say.providers.leaveIt}</Button>
     </>
   )
   if (trouble.kind === 'failed')
     return (
-      <Notice kind="error" title={`“${words}” was not done`} actions={actions}>
+      <Notice kind="error" title={say.providers.notDone(words)} actions={actions}>
         {trouble.error.message}
       </Notice>
     )
   return (
-    <Notice kind="warn" title="providers.json was changed meanwhile" actions={actions}>
-      “{words}” was not done. Shown below is what is in the file now
-      {isInFile ? '' : `; ${wanted.id} is not in it any more`}:{' '}
-      {answer.providers.map(({ id, enabled }) => (enabled ? id : `${id} (off)`)).join(', ')}.
+    <Notice kind="warn" title={say.providers.changedMeanwhile} actions={actions}>
+      {say.providers.notDoneNow(words, isInFile ? '' : say.providers.gone(wanted.id))}{' '}
+      {answer.providers.map(({ id, enabled }) => (enabled ? id : say.providers.offMark(id))).join(', ')}.
     </Notice>
   )
 }
@@ -94,21 +93,21 @@ function changeWords(wanted: WantedProviderChange): string {
   const { id } = wanted
   switch (wanted.change) {
     case 'enable':
-      return `Switch ${id} on`
+      return say.providers.changes.enable(id)
     case 'disable':
-      return `Switch ${id} off`
+      return say.providers.changes.disable(id)
     case 'up':
-      return `Move ${id} up`
+      return say.providers.changes.up(id)
     case 'down':
-      return `Move ${id} down`
+      return say.providers.changes.down(id)
     case 'move':
-      return `Move ${id} to place ${wanted.to + 1}`
+      return say.providers.changes.move(id, wanted.to + 1)
     case 'add':
-      return `Add ${id}`
+      return say.providers.changes.add(id)
     case 'edit':
-      return `Change the settings of ${id}`
+      return say.providers.changes.edit(id)
     case 'remove':
-      return `Remove ${id}`
+      return say.providers.changes.remove(id)
   }
 }
 
@@ -121,26 +120,16 @@ export function NoFileNotice({
   readonly isOwner: boolean
 }): ReactNode {
   return (
-    <Notice
-      kind="info"
-      title={
-        source === 'echo'
-          ? 'Nothing is configured and nothing was found: the built-in echo answers'
-          : 'There is no providers.json yet: these were found on this machine'
-      }
-    >
+    <Notice kind="info" title={source === 'echo' ? say.providers.echo : say.providers.found}>
       {!isOwner ? null : (
         <>
           <p>
-            {source === 'echo'
-              ? 'It answers with the words of the question, so that everything can be tried. '
-              : 'They are tried in a fixed order. '}
-            The order cannot be changed here, since there is no file it could be written to. This command writes one
-            from what it finds:
+            {source === 'echo' ? say.providers.echoHint : say.providers.foundHint}
+            {say.providers.noFileHint}
           </p>
           <p className="mt-1 flex items-center gap-1">
             <code className="rounded-md border border-line bg-raised px-2 py-1 font-mono">{initCommand}</code>
-            <CopyButton text={initCommand} label="Copy the command" />
+            <CopyButton text={initCommand} label={say.providers.copyCommand} />
           </p>
         </>
       )}

@@ -1,5 +1,6 @@
 import { useId, useState, type PointerEvent, type ReactNode } from 'react'
 import type { ProviderEntry, ProviderTest, WantedProviderChange } from '../../src/http/page/page-api.ts'
+import { say } from '../texts/say.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Menu } from '../ui/menu.tsx'
@@ -81,7 +82,7 @@ export function ProviderRow(props: ProviderRowProps): ReactNode {
         <RowState provider={provider} />
         <Controls {...props} />
         <IconButton
-          label={`Details of ${id}`}
+          label={say.providers.details(id)}
           icon="chevron"
           aria-expanded={isOpen}
           aria-controls={details}
@@ -103,7 +104,7 @@ function Handle({ onGrab }: { readonly onGrab: (event: PointerEvent) => void }):
     <span
       aria-hidden="true"
       data-handle
-      title="Drag to move"
+      title={say.providers.dragToMove}
       className="grid h-10 w-5 shrink-0 cursor-grab touch-none place-items-center text-muted pointer-coarse:w-8"
       onPointerDown={onGrab}
     >
@@ -137,7 +138,7 @@ function Controls({
   return (
     <>
       <Switch
-        label={`Ask ${id}`}
+        label={say.providers.ask(id)}
         isOn={enabled}
         hidesLabel
         isDisabled={isLocked}
@@ -145,33 +146,36 @@ function Controls({
       />
       <span className="hidden items-center @2xl:flex">
         <MoveButton
-          label={`Move ${id} up`}
+          label={say.providers.changes.up(id)}
           icon="up"
           isLocked={isLocked}
           isAtEnd={place === 1}
           onMove={() => onChange({ id, change: 'up' })}
         />
         <MoveButton
-          label={`Move ${id} down`}
+          label={say.providers.changes.down(id)}
           icon="down"
           isLocked={isLocked}
           isAtEnd={isLast}
           onMove={() => onChange({ id, change: 'down' })}
         />
         <Button icon="play" aria-disabled={isTesting} onClick={testNow}>
-          Test now<span className="sr-only">: {id}</span>
+          {say.providers.testNow}
+          <span className="sr-only">: {id}</span>
         </Button>
       </span>
       <Menu
-        label={`More about ${id}`}
+        label={say.providers.moreAbout(id)}
         items={[
-          { label: 'Test now', icon: 'play', run: testNow },
-          ...(isLocked || onEdit === undefined ? [] : [{ label: 'Settings…', icon: 'sliders' as const, run: onEdit }]),
-          ...(isLocked || place === 1 ? [] : [move('To the top', 0), move('Up', place - 2)]),
-          ...(isLocked || isLast ? [] : [move('Down', place)]),
+          { label: say.providers.testNow, icon: 'play', run: testNow },
+          ...(isLocked || onEdit === undefined
+            ? []
+            : [{ label: say.providers.settings, icon: 'sliders' as const, run: onEdit }]),
+          ...(isLocked || place === 1 ? [] : [move(say.providers.move.top, 0), move(say.providers.move.up, place - 2)]),
+          ...(isLocked || isLast ? [] : [move(say.providers.move.down, place)]),
           ...(isLocked || onRemove === undefined
             ? []
-            : [{ label: 'Remove…', icon: 'trash' as const, isDanger: true, run: onRemove }]),
+            : [{ label: say.providers.remove, icon: 'trash' as const, isDanger: true, run: onRemove }]),
         ]}
       />
     </>
@@ -208,7 +212,7 @@ function MoveButton({
 
 function TestResult({ test }: { readonly test: ProviderTest | 'running' }): ReactNode {
   if (test === 'running')
-    return <p className="mx-3 mb-3 rounded-lg bg-hover px-3 py-2 text-sm text-muted">Asking for one token…</p>
+    return <p className="mx-3 mb-3 rounded-lg bg-hover px-3 py-2 text-sm text-muted">{say.providers.askingForToken}</p>
   return (
     <p
       className={
@@ -217,7 +221,7 @@ function TestResult({ test }: { readonly test: ProviderTest | 'running' }): Reac
       }
     >
       <Icon name={test.ok ? 'check' : 'warn'} className="mt-0.5 size-4" />
-      <span>Test: {describeTest(test)}</span>
+      <span>{say.providers.testIs(describeTest(test))}</span>
     </p>
   )
 }
@@ -255,7 +259,7 @@ function Details({ provider }: { readonly provider: ProviderEntry }): ReactNode 
   return (
     <>
       <p className="text-sm text-muted [overflow-wrap:anywhere]">
-        {[brand, `${protocol} protocol`, baseUrl].filter((part) => part !== undefined).join(' · ')}
+        {[brand, say.providers.protocol(protocol), baseUrl].filter((part) => part !== undefined).join(' · ')}
       </p>
       <p className="mt-2 text-sm tabular-nums [overflow-wrap:anywhere]">
         {word}
@@ -263,13 +267,13 @@ function Details({ provider }: { readonly provider: ProviderEntry }): ReactNode 
       </p>
       {coolingModels.length === 0 ? null : (
         <p className="mt-1 text-sm text-warn [overflow-wrap:anywhere]">
-          Cooling by themselves: {coolingModels.join(', ')}
+          {say.providers.coolingModels(coolingModels.join(', '))}
         </p>
       )}
       <dl className="mt-3 grid grid-cols-2 gap-x-4 gap-y-2 text-sm @2xl:grid-cols-[9rem_14rem_1fr]">
-        <Figure name="Answered" value={describeSuccess(provider)} />
-        <Figure name="Time to first token" value={describeFirstToken(provider)} />
-        <Figure name="Last error" value={describeLastError(provider, now)} isWide />
+        <Figure name={say.providers.answered} value={describeSuccess(provider)} />
+        <Figure name={say.providers.firstToken} value={describeFirstToken(provider)} />
+        <Figure name={say.providers.lastError} value={describeLastError(provider, now)} isWide />
       </dl>
       <ModelsServed provider={provider} />
     </>
@@ -292,7 +296,7 @@ function Figure({
         {value ?? (
           <span className="text-muted">
             <span aria-hidden="true">–</span>
-            <span className="sr-only">none</span>
+            <span className="sr-only">{say.common.noneOfThese}</span>
           </span>
         )}
       </dd>

@@ -7,6 +7,7 @@ import type {
 } from '../../src/http/page/page-api.ts'
 import { ApiError, type ApiClient } from '../api/client.ts'
 import { createStore, type Store } from '../store.ts'
+import { say } from '../texts/say.ts'
 
 /** State of the providers view. */
 export interface ProvidersState {
@@ -69,7 +70,7 @@ export function providersFeed(client: Pick<ApiClient, 'get' | 'post'>, now: () =
 
   async function submit(wanted: WantedProviderChange, base?: string): Promise<ChangeOutcome> {
     const version = base ?? state.get().answer?.version ?? (wanted.change === 'add' ? 'missing' : undefined)
-    if (version === undefined) return { kind: 'failed', error: new Error('There is no file to change') }
+    if (version === undefined) return { kind: 'failed', error: new Error(say.providers.noFile) }
     const change: ProviderChange = { version, ...wanted }
     const error = await accept(() => client.post('/api/providers', change))
     if (error === undefined) return { kind: 'done' }

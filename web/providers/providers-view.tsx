@@ -9,6 +9,7 @@ import type {
 import { hrefOf } from '../app/route.ts'
 import { useServices } from '../services.ts'
 import { useStore } from '../store.ts'
+import { say } from '../texts/say.ts'
 import { announce } from '../ui/announce.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { focusContent } from '../ui/focus-content.ts'
@@ -43,11 +44,8 @@ export function ProvidersView(): ReactNode {
     <div className="@container relative">
       <div className="mx-auto flex max-w-5xl flex-col gap-4 p-4 @2xl:p-6">
         <header>
-          <h1 className="text-xl font-semibold">Providers</h1>
-          <p className="text-sm text-muted">
-            In the order in which they are tried: the first one that offers the model is asked, and when it fails the
-            next.
-          </p>
+          <h1 className="text-xl font-semibold">{say.views.providers}</h1>
+          <p className="text-sm text-muted">{say.providers.about}</p>
         </header>
         <StaleNotice state={state} onRetry={() => void feed.refresh()} />
         {state.answer === undefined ? (
@@ -97,7 +95,7 @@ function Providers({
     const outcome = await feed.change(wanted)
     if (outcome.kind === 'done') closeNotice()
     else setTrouble({ ...outcome, wanted })
-    announce(outcome.kind === 'done' ? doneWords(wanted, feed.state.get().answer) : 'The change was not made')
+    announce(outcome.kind === 'done' ? doneWords(wanted, feed.state.get().answer) : say.providers.notMade)
   }
 
   /** The pressed button disappears with the notice, so the focus moves. */
@@ -110,7 +108,7 @@ function Providers({
   async function add({ id, ...entry }: ProviderDraft): Promise<string | undefined> {
     const outcome = await feed.change({ id, change: 'add', entry })
     if (outcome.kind === 'failed') return outcome.error.message
-    if (outcome.kind === 'conflict') return 'providers.json was changed meanwhile. Look at it, and press Add again.'
+    if (outcome.kind === 'conflict') return say.providers.addedMeanwhile
     setAdding(false)
     announce(doneWords({ id, change: 'add', entry }, feed.state.get().answer))
     return undefined
@@ -122,7 +120,7 @@ function Providers({
     if (outcome.kind === 'failed') return outcome.error.message
     if (outcome.kind === 'conflict') return outcome.kind
     setEditing(undefined)
-    announce(`${id} is changed`)
+    announce(say.providers.changeDone.changed(id))
     return undefined
   }
 
@@ -138,7 +136,7 @@ function Providers({
     setTests((known) => new Map([...known, [id, 'running']]))
     const result = await feed.test(id)
     setTests((known) => new Map([...known, [id, result]]))
-    if (isAnnounced) announce(result.ok ? `${id} answered in ${formatMs(result.ms)}` : `${id} failed`)
+    if (isAnnounced) announce(result.ok ? say.providers.wasAnswered(id, formatMs(result.ms)) : say.providers.failed(id))
     void feed.refresh()
     return result.ok
   }
@@ -159,9 +157,7 @@ function Providers({
       <Standing source={answer.source} isOwner={isOwner} />
       {isOwner ? <Actions answer={answer} onAdd={() => setAdding(true)} test={(id) => test(id, false)} /> : null}
       {answer.providers.length === 0 ? (
-        <p className="rounded-xl border border-line bg-panel p-4">
-          There is no provider yet, so no request can be answered.
-        </p>
+        <p className="rounded-xl border border-line bg-panel p-4">{say.providers.none}</p>
       ) : (
         <ol ref={list} role="list" className="flex flex-col gap-2">
           {answer.providers.map((provider, index) => (
@@ -216,8 +212,8 @@ function Standing({ source, isOwner }: Pick<ProvidersAnswer, 'source'> & { reado
     <>
       {source === 'file' ? null : <NoFileNotice source={source} isOwner={isOwner} />}
       {isOwner ? null : (
-        <Notice kind="info" title="You can look, but not change anything">
-          Only the owners of this service may change its providers.
+        <Notice kind="info" title={say.providers.readOnly}>
+          {say.providers.maintainers}
         </Notice>
       )}
     </>
@@ -238,10 +234,10 @@ function Actions({
     <div className="flex flex-wrap items-center gap-2">
       {mayAdd === true ? (
         <Button variant="primary" icon="plus" onClick={onAdd}>
-          Add a provider…
+          {say.providers.add}
         </Button>
       ) : null}
-      <ButtonLink href={hrefOf({ view: 'limits' })}>Limits</ButtonLink>
+      <ButtonLink href={hrefOf({ view: 'limits' })}>{say.views.limits}</ButtonLink>
       {providers.length === 0 ? null : (
         <TestAll ids={providers.filter(({ enabled }) => enabled).map(({ id }) => id)} test={test} />
       )}
@@ -272,14 +268,14 @@ function TestAll({
     setRunning(true)
     const { done, failed } = await testAll(ids, test, { signal: stopping.signal, onProgress: setProgress })
     setRunning(false)
-    announce(`${done} tested, ${failed} failed`)
+    announce(say.providers.testedAll(done, failed))
   }
 
   return (
     <>
       {isRunning ? (
         <Button icon="stop" onClick={() => running.current?.abort()}>
-          Stop testing
+          {say.providers.stopTesting}
         </Button>
       ) : (
         <Button
@@ -287,12 +283,13 @@ function TestAll({
           aria-disabled={ids.length === 0}
           onClick={() => (ids.length === 0 ? undefined : void begin())}
         >
-          Test all
+          {say.providers.testAll}
         </Button>
       )}
       {progress === undefined ? null : (
         <p className="text-sm text-muted tabular-nums">
-          {progress.done} of {progress.count} tested{progress.failed === 0 ? '' : `, ${progress.failed} failed`}
+          {say.providers.tested(progress.done, progress.count)}
+          {progress.failed === 0 ? '' : say.providers.testedFailed(progress.failed)}
         </p>
       )}
     </>
@@ -300,11 +297,12 @@ function TestAll({
 }
 
 function doneWords({ id, change }: WantedProviderChange, answer: ProvidersAnswer | undefined): string {
-  if (change === 'enable') return `${id} is switched on`
-  if (change === 'disable') return `${id} is switched off`
-  if (change === 'remove') return `${id} is removed`
+  if (change === 'enable') return say.providers.changeDone.enabled(id)
+  if (change === 'disable') return say.providers.changeDone.disabled(id)
+  if (change === 'remove') return say.providers.changeDone.removed(id)
   const all = answer?.providers ?? []
-  return `${id} is now number ${all.findIndex((provider) => provider.id === id) + 1} of ${all.length}`
+  const place = all.findIndex((provider) => provider.id === id) + 1
+  return say.providers.changeDone.moved(id, place, all.length)
 }
 
 /** Placeholder before the first answer, or the error. */
@@ -312,7 +310,7 @@ function Waiting({ state: { error } }: { readonly state: ProvidersState }): Reac
   if (error !== undefined) return null
   return (
     <div role="status" className="flex flex-col gap-3">
-      <span className="sr-only">Loading</span>
+      <span className="sr-only">{say.common.loading}</span>
       {[0, 1, 2].map((place) => (
         <div key={place} className="h-36 animate-pulse rounded-xl border border-line bg-panel" />
       ))}
@@ -335,7 +333,7 @@ function StaleNotice({
       title={error.message}
       actions={
         <Button icon="retry" onClick={onRetry}>
-          Try again
+          {say.common.tryAgain}
         </Button>
       }
     >
@@ -346,5 +344,5 @@ function StaleNotice({
 
 function StaleWords({ time }: { readonly time: number }): ReactNode {
   const now = useNow(1_000)
-  return `Last updated ${formatAgo(time, now)}. The page retries every ${refreshMs / 1_000} seconds.`
+  return say.providers.stale(formatAgo(time, now), refreshMs / 1_000)
 }

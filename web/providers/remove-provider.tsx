@@ -1,4 +1,6 @@
 import type { ReactNode } from 'react'
+import { rich } from '../texts/rich.tsx'
+import { say } from '../texts/say.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 
@@ -14,21 +16,20 @@ export function RemoveProvider({
 }): ReactNode {
   return (
     <Dialog
-      title="Remove this provider?"
+      title={say.providers.removeAsk}
       isOpen
       onClose={onClose}
       footer={
         <>
-          <Button onClick={onClose}>Keep it</Button>
+          <Button onClick={onClose}>{say.common.keepIt}</Button>
           <Button variant="danger" onClick={onRemove}>
-            Remove
+            {say.providers.removeIt}
           </Button>
         </>
       }
     >
       <p className="[overflow-wrap:anywhere]">
-        The entry <bdi className="font-medium">{id}</bdi>, with its comments, is taken out of providers.json. Its switch
-        only keeps it from being asked.
+        {rich(say.providers.removeHint, { id: <bdi className="font-medium">{id}</bdi> })}
       </p>
     </Dialog>
   )

@@ -1,6 +1,7 @@
 import { audit } from './de/audit.ts'
 import { keys } from './de/keys.ts'
 import { limits } from './de/limits.ts'
+import { providers } from './de/providers.ts'
 import { requests } from './de/requests.ts'
 import { usage } from './de/usage.ts'
 import type { Texts } from './en.ts'
@@ -191,6 +192,8 @@ export const de: Texts = {
     filesAdded: (count) => plural(count, 'Datei hinzugefügt', '# Dateien hinzugefügt'),
     filesRefused: (count) => plural(count, 'Eine Datei wurde nicht hinzugefügt', '# Dateien wurden nicht hinzugefügt'),
     firstTokenAfter: (time) => `erstes Token nach ${time}`,
+    emptyToken: '(leer)',
+    forkMark: ' (Abzweig)',
     fork: 'Hier abzweigen',
     forked: 'Das ist eine neue Unterhaltung mit den Nachrichten bis hier',
     greeting: 'Was möchten Sie wissen?',
@@ -937,6 +940,7 @@ export const de: Texts = {
   audit,
   keys,
   limits,
+  providers,
   requests,
   usage,
 }

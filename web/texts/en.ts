@@ -1,6 +1,7 @@
 import { audit } from './en/audit.ts'
 import { keys } from './en/keys.ts'
 import { limits } from './en/limits.ts'
+import { providers } from './en/providers.ts'
 import { requests } from './en/requests.ts'
 import { usage } from './en/usage.ts'
 import { plural } from './locale.ts'
@@ -191,6 +192,8 @@ export const en = {
     filesAdded: (count: number) => plural(count, 'File added', '# files added'),
     filesRefused: (count: number) => plural(count, 'A file was not added', '# files were not added'),
     firstTokenAfter: (time: string) => `first token ${time}`,
+    emptyToken: '(empty)',
+    forkMark: ' (fork)',
     fork: 'Fork from here',
     forked: 'This is a new conversation with the messages until here',
     greeting: 'What would you like to know?',
@@ -851,6 +854,7 @@ export const en = {
   audit,
   keys,
   limits,
+  providers,
   requests,
   usage,
 }
