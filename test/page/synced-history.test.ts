@@ -97,8 +97,13 @@ describeInChromium('conversations of a person at the service', () => {
     await tab.reload()
     await tab.waitFor('text=1 conversation is only in this browser')
     expect(await violationsOf(tab)).toEqual([])
+    await tab.click('role=button[name="Keep here"]')
+    await tab.waitFor('text=1 conversation stays in this browser')
+    await tab.reload()
+    await tab.waitFor('text=1 conversation stays in this browser')
+    expect(await violationsOf(tab)).toEqual([])
     await tab.click('role=button[name="Upload"]')
-    await tab.waitForGone('text=1 conversation is only in this browser')
+    await tab.waitForGone('text=1 conversation stays in this browser')
     const list = `fetch('/api/history?whole=1').then((response) => response.text())`
     while (!String(await tab.evaluate(list)).includes(id));
     await tab.click(account)

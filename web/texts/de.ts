@@ -641,6 +641,8 @@ export const de: Texts = {
       plural(count, '1 Änderung ist noch nicht beim Dienst', '# Änderungen sind noch nicht beim Dienst'),
     awayAdvice:
       'Der Dienst war nicht erreichbar oder kann gerade nichts speichern. Alles bleibt hier und wird später gesendet.',
+    kept: (count: number) =>
+      plural(count, '1 Unterhaltung bleibt in diesem Browser', '# Unterhaltungen bleiben in diesem Browser'),
     keepHere: 'Hier behalten',
     onlyHere: (count: number) =>
       plural(count, '1 Unterhaltung ist nur in diesem Browser', '# Unterhaltungen sind nur in diesem Browser'),

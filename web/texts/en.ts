@@ -561,6 +561,8 @@ export const en = {
       plural(count, '1 change is not at the service yet', '# changes are not at the service yet'),
     awayAdvice:
       'The service was not reached, or cannot store anything now. All is kept in this browser and sent later.',
+    kept: (count: number) =>
+      plural(count, '1 conversation stays in this browser', '# conversations stay in this browser'),
     keepHere: 'Keep here',
     onlyHere: (count: number) =>
       plural(count, '1 conversation is only in this browser', '# conversations are only in this browser'),

@@ -14,7 +14,7 @@ export interface SyncNoticeProps {
 
 /** Says which conversations are not at the service, and why. */
 export function SyncNotice({ status, decide }: SyncNoticeProps): ReactNode {
-  const { kind, unsent, refused, undecided } = status
+  const { kind, unsent, refused, undecided, kept } = status
   if (undecided > 0)
     return (
       <InSidebar>
@@ -35,12 +35,26 @@ export function SyncNotice({ status, decide }: SyncNoticeProps): ReactNode {
       </InSidebar>
     )
   if (kind === 'away' && unsent > 0) return <Away unsent={unsent} />
-  if (refused === 0) return null
+  if (refused === 0) return kept === 0 ? null : <Kept kept={kept} onUpload={() => decide(true)} />
   return (
     <InSidebar>
       <Notice kind="warn" title={say.sync.refused(refused)}>
         {say.sync.refusedAdvice}
       </Notice>
+    </InSidebar>
+  )
+}
+
+/** What stays in this browser by choice is said in one line, with a button for the day when it shall not. */
+function Kept({ kept, onUpload }: { readonly kept: number; readonly onUpload: () => void }): ReactNode {
+  return (
+    <InSidebar>
+      <div className="flex flex-wrap items-center justify-between gap-x-2 text-xs text-muted">
+        <span>{say.sync.kept(kept)}</span>
+        <Button variant="quiet" onClick={onUpload}>
+          {say.sync.upload}
+        </Button>
+      </div>
     </InSidebar>
   )
 }

@@ -151,7 +151,7 @@ describe('two devices', () => {
     await settle([other, one])
     expect((await one.history.get('a'))?.title).toBe('Renamed')
     expect([await one.history.get('b'), service.ids()]).toEqual([undefined, ['a', 'c', 'd', 'e']])
-    expect(one.sync.status.get()).toEqual({ kind: 'done', unsent: 0, refused: 0, undecided: 0 })
+    expect(one.sync.status.get()).toEqual({ kind: 'done', unsent: 0, refused: 0, undecided: 0, kept: 0 })
   })
 
   test('merge what both wrote while they were offline', async () => {
@@ -223,10 +223,15 @@ describe('conversations from before', () => {
     expect([service.ids(), device.sync.status.get().undecided]).toEqual([['new'], 1])
     await device.sync.decide(false)
     await settle([device])
-    expect([service.ids(), device.sync.status.get().undecided]).toEqual([['new'], 0])
+    expect([service.ids(), device.sync.status.get()]).toMatchObject([['new'], { undecided: 0, kept: 1 }])
     await device.sync.decide(true)
     await settle([device])
-    expect(service.ids()).toEqual(['new', 'old'])
+    expect([service.ids(), device.sync.status.get()]).toMatchObject([['new', 'old'], { undecided: 0, kept: 0 }])
+    // The next ones are asked about again.
+    await local.put(conversationOf({ id: 'older' }), false)
+    await device.sync.prepare()
+    await settle([device])
+    expect(device.sync.status.get()).toMatchObject({ undecided: 1, kept: 0 })
   })
 })
 

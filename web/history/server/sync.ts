@@ -24,6 +24,8 @@ export interface SyncStatus {
   readonly refused: number
   /** Conversations from before, of which the person has not decided whether they are uploaded. */
   readonly undecided: number
+  /** Conversations from before that the person keeps in this browser. They can be uploaded later. */
+  readonly kept: number
 }
 
 /** Options of {@link synchronizer}. */
@@ -57,15 +59,17 @@ const roundsMax = 5
 
 /** Creates a synchronizer (docs/decisions/0031-history-on-the-server.md). */
 export function synchronizer({ local, records, client, onChange, exclusively }: SyncOptions): Synchronizer {
-  const status = createStore<SyncStatus>({ kind: 'working', unsent: 0, refused: 0, undecided: 0 })
+  const status = createStore<SyncStatus>({ kind: 'working', unsent: 0, refused: 0, undecided: 0, kept: 0 })
 
   async function show(kind: SyncStatus['kind']): Promise<void> {
     const [all, { isKeptHere }] = await Promise.all([records.all(), records.state()])
+    const local = all.filter(({ isLocal }) => isLocal === true).length
     status.set({
       kind,
       unsent: all.filter((record) => isToSend(record)).length,
       refused: all.filter(({ isRefused }) => isRefused === true).length,
-      undecided: isKeptHere === true ? 0 : all.filter(({ isLocal }) => isLocal === true).length,
+      undecided: isKeptHere === true ? 0 : local,
+      kept: isKeptHere === true ? local : 0,
     })
   }
 
@@ -282,7 +286,8 @@ export function synchronizer({ local, records, client, onChange, exclusively }: 
     },
     async decide(isUploaded) {
       await exclusively('change', async () => {
-        if (!isUploaded) return await records.putState({ ...(await records.state()), isKeptHere: true })
+        await records.putState({ ...(await records.state()), isKeptHere: isUploaded ? undefined : true })
+        if (!isUploaded) return
         for (const { isLocal, ...record } of await records.all())
           if (isLocal === true) await records.put({ ...record, unsent: record.unsent + 1 })
       })
