@@ -48,8 +48,8 @@ export const keys: Texts['keys'] = {
   ownLimits: 'Was Ihnen und Ihren Schlüsseln noch zur Verfügung steht',
   mine: 'Meine',
   purpose:
-    'Für Ihre Programme. Ein Schlüssel handelt wie Sie: Er zählt in Ihren Limits und endet, wenn Sie sich nicht mehr ' +
-    'anmelden dürfen.',
+    'Für Ihre Programme. Ein Schlüssel handelt wie Sie: Er zählt in Ihren Limits und endet, wenn Sie sich nicht ' +
+    'mehr anmelden dürfen.',
   purposeOfAll: 'Die Schlüssel aller Personen, Teams und Programme. Als Betreiber können Sie jeden beenden.',
   purposeOfTeam: (team) =>
     `Für Programme des Teams ${team}. Ein Schlüssel des Teams zählt in dessen Limits und bleibt, wenn die Person ` +

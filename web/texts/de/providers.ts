@@ -3,8 +3,8 @@ import { plural } from '../locale.ts'
 
 export const providers: Texts['providers'] = {
   about:
-    'In der Reihenfolge, in der sie gefragt werden: zuerst der erste, der das Modell anbietet, und wenn er scheitert, ' +
-    'der nächste.',
+    'In der Reihenfolge, in der sie gefragt werden: zuerst der erste, der das Modell anbietet, und wenn er ' +
+    'scheitert, der nächste.',
   add: 'Anbieter hinzufügen …',
   addIt: 'Hinzufügen',
   addedMeanwhile:
@@ -83,9 +83,9 @@ export const providers: Texts['providers'] = {
   keyHidden: 'Die Datei enthält den Schlüssel. Eine Variable ersetzt ihn; leer bleibt er.',
   keyMissing: (variable) => `${variable} ist nicht gesetzt`,
   keyMissingHint:
-    'svc liest den Schlüssel aus der Umgebung, in der es gestartet wird, und aus keiner Datei. Setzen Sie die Variable ' +
-    'dort: {export} in einer Shell oder {unit} in einer Unit. Starten Sie svc dann neu. Den Anbieter können Sie jetzt ' +
-    'schon hinzufügen: Er wird gefragt, sobald sein Schlüssel da ist.',
+    'svc liest den Schlüssel aus der Umgebung, in der es gestartet wird, und aus keiner Datei. Setzen Sie die ' +
+    'Variable dort: {export} in einer Shell oder {unit} in einer Unit. Starten Sie svc dann neu. Den Anbieter ' +
+    'können Sie jetzt schon hinzufügen: Er wird gefragt, sobald sein Schlüssel da ist.',
   lastError: 'Letzter Fehler',
   leaveIt: 'So lassen',
   lists: (count, time) => plural(count, 'Er führt # Modell auf', 'Er führt # Modelle auf') + ` (${time})`,
@@ -123,15 +123,15 @@ export const providers: Texts['providers'] = {
   onlySome: 'Nur einige',
   onlySomeCount: (count) => `Nur einige (${count})`,
   or: ' oder ',
-  orEmpty: (allowed) => `${allowed}, oder leer.`,
+  orEmpty: (allowed) => `Erlaubt: ${allowed}, oder leer.`,
   protocol: (name) => `Protokoll ${name}`,
   readOnly: 'Sie können alles ansehen, aber nichts ändern',
   remaining: (time, rest) => `bis ${time}, noch ${rest}`,
   remove: 'Entfernen …',
   removeAsk: 'Diesen Anbieter entfernen?',
   removeHint:
-    'Der Eintrag {id} verschwindet mit seinen Kommentaren aus providers.json. Soll er nur nicht gefragt werden, genügt ' +
-    'sein Schalter.',
+    'Der Eintrag {id} verschwindet mit seinen Kommentaren aus providers.json. Soll er nur nicht gefragt werden, ' +
+    'genügt sein Schalter.',
   removeIt: 'Entfernen',
   removesFacts: 'Die Datei enthält Preise oder anderes zu seinen Modellen. Das wird mit der Liste entfernt.',
   save: 'Speichern',
@@ -156,8 +156,8 @@ export const providers: Texts['providers'] = {
     open: 'Öffnen Sie {file}.',
     line: 'Fügen Sie in {providers} eine Zeile an ihrem Platz in der Reihenfolge ein:',
     save:
-      'Speichern Sie. Das wirkt sofort. Ein Schlüssel, der mit {sign} genannt ist, kommt aus der Umgebung, in der der ' +
-      'Dienst gestartet wurde: Nach dem Setzen eines neuen starten Sie den Dienst neu.',
+      'Speichern Sie. Das wirkt sofort. Ein Schlüssel, der mit {sign} genannt ist, kommt aus der Umgebung, in ' +
+      'der der Dienst gestartet wurde: Nach dem Setzen eines neuen starten Sie den Dienst neu.',
   },
   stopTesting: 'Test anhalten',
   suchAs: (variable) => `Etwa ${variable}, oder leer ohne Schlüssel.`,
@@ -168,7 +168,7 @@ export const providers: Texts['providers'] = {
   testedFailed: (failed) => `, ${failed} gescheitert`,
   testIs: (outcome) => `Test: ${outcome}`,
   testNow: 'Jetzt testen',
-  usedIfEmpty: (variables) => `Leer gilt ${variables}.`,
+  usedIfEmpty: (variables) => `Bleibt das Feld leer, gilt ${variables}.`,
   variable: 'Umgebungsvariable des Schlüssels',
   wasAnswered: (id, time) => `${id} hat nach ${time} geantwortet`,
 }
