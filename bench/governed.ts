@@ -33,7 +33,12 @@ export async function governed(): Promise<Governed> {
   const maker = { by: 'bench', now: Date.now() }
   const { key } = await makeKey(ledger.keys, parseKeyRequest({ name: 'bench' }), maker)
   const recognise = keyRecogniser({
-    book: await keyBook(ledger.keys, () => undefined),
+    book: await keyBook({
+      table: ledger.keys,
+      fileKeys: () => [],
+      onFault: () => undefined,
+      onShadowed: () => undefined,
+    }),
     clients: { addressOf: () => new Uint8Array([127, 0, 0, 1]) },
     now: Date.now,
     onUse: () => undefined,

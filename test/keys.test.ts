@@ -113,6 +113,37 @@ describe('with --auth keys', () => {
     expect(messages.headers.get('x-should-retry')).toBe('false')
   })
 
+  test('a key of access.json holds in all workers while the file has it, with limits and sums by name', async () => {
+    const flags = ['--name', 'ci', '--hash-only', '--json', '--scopes', 'chat,usage:read,log:read']
+    const made = parseJson((await svcKeys(home, 'make', ...flags)).out)
+    const headers = bearer(String(pick(made, 'key')))
+    const asks = (count: number) =>
+      Promise.all(Array.from({ length: count }, async () => (await rig.ask({}, headers)).status))
+    /** Asks until all workers answer with a status. */
+    const untilAll = async (status: number): Promise<void> => {
+      while ((await asks(9)).some((each) => each !== status)) await Bun.sleep(20)
+    }
+    const entry = pick(made, 'entry')
+    await rig.service.write('access.json', JSON.stringify({ keys: [entry] }))
+    await untilAll(200)
+    const { out } = await svcKeys(home, 'list')
+    expect(out).toMatch(/ – +ci +sha256 .{8}… +in access\.json +never/)
+    const limits = [{ for: 'key:ci', requests: 3, per: 'day' }]
+    await rig.service.write('access.json', JSON.stringify({ keys: [entry], limits }))
+    await untilAll(429)
+    const refused = await rig.ask({}, headers)
+    expect(pick(refused.json, 'error', 'message')).toContain('3 requests a day for key:ci')
+    expect((await send(rig.service.url, '/v1/key', { headers })).json).toMatchObject({
+      ...{ name: 'ci', limits: [{ for: 'key:ci', remaining: 0 }] },
+    })
+    const keysIn = async (path: string) => (await send(rig.service.url, path, { headers })).text
+    while (!(await keysIn('/api/usage?by=key')).includes('"ci"')) await Bun.sleep(20)
+    while (!(await keysIn('/api/log?key=ci')).includes('"key:ci"')) await Bun.sleep(20)
+    await rig.service.write('access.json', '{}')
+    await untilAll(401)
+    expect((await svcKeys(home, 'list')).out).not.toContain(' ci ')
+  }, 20_000)
+
   test('svc connect asks for the models with a key', async () => {
     const { key } = await make(home)
     const child = Bun.spawn(['sh', program, 'connect', 'codex', '--url', rig.service.url], {

@@ -14,21 +14,23 @@ export interface LimitedService {
 }
 
 /**
- * Checks that every limit and every rule of content can have an effect: those of keys need keys, those of people need
- * sign-in, and limits of a provider need the provider.
+ * Checks that every limit, every rule of content and every key can have an effect: keys, and those of keys, need keys,
+ * those of people need sign-in, and limits of a provider need the provider.
  *
  * @throws {ConfigError}
  */
 export function checkAccess(
-  { limits, content = [] }: AccessPolicy,
+  { limits, content = [], keys = [] }: AccessPolicy,
   { providers, contributions, file }: LimitedService,
 ): void {
   const hasKeys = contributions === undefined || contributions.some(({ recognise }) => recognise !== undefined)
   const hasSignIn = contributions === undefined || contributions.some(({ guard }) => guard !== undefined)
-  const faults = [...limits, ...content].flatMap((limit): readonly ConfigFault[] => {
+  const faults = [...limits, ...content].flatMap((limit): ConfigFault[] => {
     const missing = missingFor(limit, { hasKeys, hasSignIn, providers })
     return missing === undefined ? [] : [{ file, ...missing }]
   })
+  if (keys.length > 0 && !hasKeys)
+    faults.push({ file, field: 'keys', found: `${keys.length} of them`, allowed: 'keys only with --auth keys' })
   if (faults.length > 0) throw new ConfigError(faults)
 }
 

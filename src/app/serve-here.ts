@@ -21,6 +21,7 @@ import { answersApi } from '../http/page/answers-api.ts'
 import { keptAnswers } from '../http/page/kept-answers.ts'
 import type { Routing } from '../http/server.ts'
 import { statusRoutes } from '../http/status-routes.ts'
+import type { FileKey } from '../keys/file-key.ts'
 import type { AuditTable } from '../ledger/ledger.ts'
 import { ownKeysDefault, type AccessPolicy } from '../limits/access-policy.ts'
 import { auditMetricText } from '../observe/audit-metric.ts'
@@ -57,6 +58,8 @@ import { UsageError } from './start-errors.ts'
 import { startLines } from './start-lines.ts'
 import { readTimers, type ServeTimers } from './timers.ts'
 import { untilAborted } from './until-aborted.ts'
+
+const noKeys: readonly FileKey[] = []
 
 /** The service in this process: from its configuration to the last byte of its last answer. */
 export async function serveHere(
@@ -150,6 +153,7 @@ export async function serveHere(
     fetch: hostFetch(transport),
     ledger: ledger.open,
     ownKeys: () => access?.ownKeys() ?? ownKeysDefault,
+    fileKeys: () => access?.policy()?.keys ?? noKeys,
     contentKeptMs: (key) => access?.contentRules()?.termsOf({ key })?.keepMs,
     teams: {
       has: (name) => access?.policy()?.teams.has(name) ?? false,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UsageError } from '../app/start-errors.ts'
@@ -71,6 +71,28 @@ describe('svc keys', () => {
     expect(JSON.stringify(await json('list'))).not.toContain(key.trim())
   })
 
+  test('makes a key for access.json, and stores nothing', async () => {
+    const { out, err } = await run('make', '--name', 'ci', '--hash-only', '--models', 'a*', '--days', '9')
+    const [key = '', entry = ''] = out.split('\n')
+    expect(err).toContain('it is shown this once, and stored nowhere')
+    expect(JSON.parse(entry)).toEqual({
+      ...{ name: 'ci', hash: new Bun.CryptoHasher('sha256').update(key).digest('hex'), models: ['a*'] },
+      ...{ expires: expect.stringMatching(/^20/), scopes: ['chat', 'models:read'] },
+    })
+    expect(readdirSync(home)).toEqual([])
+    // The entry is one of the file.
+    writeFileSync(join(home, 'access.json'), `{ "keys": [${entry}] }`)
+    expect((await run('list')).out).toMatch(
+      / – +ci +sha256 .{8}… +in access.json +20.{8} +never +chat,models:read; models a/,
+    )
+    expect((await run('show', 'ci')).out).toContain('source:     access.json\n')
+    for (const action of ['end', 'rotate'])
+      await expect(run(action, 'ci')).rejects.toThrow('key ci is in access.json: remove it there')
+    expect(await json('make', '--name', 'b', '--hash-only')).toMatchObject({ entry: { name: 'b' } })
+    writeFileSync(join(home, 'access.json'), '{ "keys": 5 }')
+    expect((await run('list')).err).toContain('access.json:1:11: keys: found 5')
+  })
+
   test('shows, rotates and ends a key by its id', async () => {
     await run('make', '--name', 'indexer')
     expect((await run('show', '1')).out).toContain('name:       indexer\n')
@@ -92,6 +114,9 @@ describe('svc keys', () => {
     ],
     [['make', '--name', 'a', '--networks', 'home'], '--networks: found "home"'],
     [['make', '--name', 'a', '--overlap', '2'], 'svc keys make has no --overlap'],
+    [['make', '--name', '7', '--hash-only'], '--name: found 7, allowed with --hash-only: a name of letters'],
+    [['make', '--name', 'a', '--hash-only', '--kind', 'management'], '--kind: a management key cannot stand'],
+    [['list', '--hash-only'], 'svc keys list has no --hash-only'],
     [['end', '1', '--name', 'a'], 'svc keys end has no --name'],
     [['end'], 'found nothing, allowed: svc keys end ID'],
     [['show', 'indexer'], 'found indexer, allowed: svc keys show ID'],

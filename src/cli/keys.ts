@@ -2,21 +2,25 @@ import { ledgerPlace } from '../app/ledger-place.ts'
 import { openLedgerAt } from '../app/open-ledger.ts'
 import { UsageError } from '../app/start-errors.ts'
 import { didYouMean } from '../base/nearest.ts'
+import { ConfigError } from '../config/config.ts'
+import { fileKeyNameRule, isFileLine, storedFileKeys, type FileKey } from '../keys/file-key.ts'
 import { KeyFault } from '../keys/grants.ts'
 import {
   endKey,
   lifeDaysMax,
+  makeFileKey,
   makeKey,
   overlapDaysMax,
   parseKeyRequest,
   rotateKey,
   viewOfKey,
+  type KeyRequest,
   type KeyView,
   type MadeKey,
 } from '../keys/manage-keys.ts'
-import type { KeyTable, NoSuccessor } from '../ledger/ledger.ts'
+import type { KeyTable, NoSuccessor, StoredKey } from '../ledger/ledger.ts'
 import { harmless, paintFor } from '../observe/text.ts'
-import { choiceFlag, flagName, integerFlag, namesFlag, show, textFlag } from './arguments.ts'
+import { booleanFlag, choiceFlag, flagName, integerFlag, namesFlag, show, textFlag } from './arguments.ts'
 import type { Command, CommandContext } from './command.ts'
 import { jsonFlag } from './flags.ts'
 import { formatTable, type Cell } from './terminal.ts'
@@ -50,6 +54,7 @@ const flags = {
     maximum: overlapDaysMax,
     fallback: 1,
   }),
+  hashOnly: booleanFlag('make: stores nothing; prints the key, and its entry for "keys" in access.json'),
   json: jsonFlag,
 }
 
@@ -73,6 +78,10 @@ export const keysCommand: Command<typeof flags> = {
       does: 'a key for some models and 30 days, as JSON',
     },
     { command: 'svc keys make --name nightly --team search', does: 'a key of a team, in whose limits it counts' },
+    {
+      command: 'svc keys make --name ci --hash-only',
+      does: 'prints a new key, and the entry with its hash for access.json',
+    },
     { command: 'svc keys rotate 3 --overlap 2', does: 'a new key in place of key 3, which still works for 2 days' },
     { command: 'svc keys end 3', does: 'refuses key 3 from now on, in a running service too' },
   ],
@@ -80,7 +89,7 @@ export const keysCommand: Command<typeof flags> = {
 }
 
 const actions: Readonly<Record<string, { readonly flags: readonly FlagName[]; readonly run: Action }>> = {
-  make: { flags: ['name', 'kind', 'team', 'models', 'providers', 'networks', 'scopes', 'days'], run: make },
+  make: { flags: ['name', 'kind', 'team', 'models', 'providers', 'networks', 'scopes', 'days', 'hashOnly'], run: make },
   list: { flags: [], run: list },
   show: { flags: [], run: showKey },
   rotate: { flags: ['overlap'], run: rotate },
@@ -103,6 +112,10 @@ async function run(context: Context): Promise<number> {
     )
   refuseOtherFlags(word, action.flags, context)
   try {
+    if (context.flags.hashOnly) {
+      await makeForFile(context)
+      return 0
+    }
     const ledger = await openLedgerAt(ledgerPlace(context.environment))
     try {
       await action.run(ledger.keys, context)
@@ -128,18 +141,40 @@ function refuseOtherFlags(action: string, allowed: readonly FlagName[], { flags:
     'scopes',
     'days',
     'overlap',
+    'hashOnly',
   ]
   const other = names.find((name) => !allowed.includes(name) && !Bun.deepEquals(given[name], flags[name].fallback))
   if (other !== undefined) throw new UsageError(`svc keys ${action} has no ${flagName(other)}`)
 }
 
-async function make(keys: KeyTable, { flags: given, ...context }: Context): Promise<void> {
+async function make(keys: KeyTable, context: Context): Promise<void> {
+  const request = await requestOf(context)
+  printMade(await makeKey(keys, request, maker()), context.flags.json, context)
+}
+
+/** The key and its entry go to standard output, one line each. */
+async function makeForFile(context: Context): Promise<void> {
+  const request = await requestOf(context)
+  if (request.kind !== 'program') throw new KeyFault('kind', 'a management key cannot stand in access.json')
+  const { allowed, pattern, lengthMax } = fileKeyNameRule
+  if (request.name.length > lengthMax || !pattern.test(request.name))
+    throw new KeyFault('name', `found ${show(request.name)}, allowed with --hash-only: ${allowed}`)
+  const made = makeFileKey(request, Date.now())
+  const { stdout, stderr, flags: given } = context
+  if (given.json) return stdout.write(jsonText(made))
+  stderr.write(
+    `key ${made.entry.name}; it is shown this once, and stored nowhere. Its entry for "keys" of access.json:\n`,
+  )
+  stdout.write(`${made.key}\n${jsonText(made.entry)}`)
+}
+
+/** @throws {UsageError} @throws {KeyFault} */
+async function requestOf({ flags: given, environment }: Context): Promise<KeyRequest> {
   if (given.name === undefined) throw new UsageError('--name is missing: svc keys make --name NAME')
   const { name, kind, team, models, providers, networks, scopes, days } = given
-  if (team !== undefined) await checkTeam(team, context.environment)
+  if (team !== undefined) await checkTeam(team, environment)
   const lists = Object.entries({ models, providers, networks, scopes }).filter(([, list]) => list.length > 0)
-  const request = { name, kind, team, ...Object.fromEntries(lists), ...(days === 0 ? {} : { days }) }
-  printMade(await makeKey(keys, parseKeyRequest(request), maker()), given.json, context)
+  return parseKeyRequest({ name, kind, team, ...Object.fromEntries(lists), ...(days === 0 ? {} : { days }) })
 }
 
 /** @throws {UsageError} access.json has no such team */
@@ -151,14 +186,20 @@ async function checkTeam(team: string, environment: Context['environment']): Pro
   throw new UsageError(`--team: found ${show(team)}, allowed: ${allowed}`)
 }
 
-async function list(keys: KeyTable, { flags: { json }, stdout }: Context): Promise<void> {
+async function list(keys: KeyTable, context: Context): Promise<void> {
+  const {
+    flags: { json },
+    stdout,
+  } = context
   const now = Date.now()
-  const views: KeyView[] = []
+  const stored: StoredKey[] = []
   for (;;) {
-    const page = await keys.list(views.at(-1)?.id ?? 0, pageSize)
-    views.push(...page.map((key) => viewOfKey(key, now)))
+    const page = await keys.list(stored.at(-1)?.id ?? 0, pageSize)
+    stored.push(...page)
     if (page.length < pageSize) break
   }
+  const inFile = await storedFileKeys(keys, await fileKeys(context))
+  const views = [...stored, ...inFile].map((key) => viewOfKey(key, now))
   if (json) return stdout.write(jsonText({ keys: views }))
   if (views.length === 0) return stdout.write('There is no key. svc keys make --name NAME makes one.\n')
   const columns = ['ID', 'NAME', 'KEY', 'STATE', 'EXPIRES', 'LAST USED', 'MAY'].map((title, index) => ({
@@ -169,9 +210,24 @@ async function list(keys: KeyTable, { flags: { json }, stdout }: Context): Promi
   stdout.write(formatTable(columns, views.map(rowOf), paintFor(stdout), stdout.isTerminal ? stdout.columns : Infinity))
 }
 
+/** The keys in access.json. A file with faults is reported. */
+async function fileKeys({ environment, stderr }: Pick<Context, 'environment' | 'stderr'>): Promise<readonly FileKey[]> {
+  const { loadAccess } = await import('../config/file/parse-access.ts')
+  try {
+    return (await loadAccess(environment)).keys ?? []
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    stderr.write(`keys in access.json are not known:\n${harmless(error.message)}\n`)
+    return []
+  }
+}
+
 async function showKey(keys: KeyTable, context: Context): Promise<void> {
-  const id = idOf(context)
-  const key = await keys.find(id)
+  const [, name] = context.positionals
+  const inFile = (await fileKeys(context)).filter((key) => key.name === name)
+  const [named] = await storedFileKeys(keys, inFile)
+  const id = named?.id ?? (await storedId(context))
+  const key = named ?? (await keys.find(id))
   if (key === undefined) throw unknownKey(id)
   const view = viewOfKey(key, Date.now())
   const { stdout, flags: given } = context
@@ -184,14 +240,14 @@ async function showKey(keys: KeyTable, context: Context): Promise<void> {
 }
 
 async function rotate(keys: KeyTable, context: Context): Promise<void> {
-  const id = idOf(context)
+  const id = await storedId(context)
   const made = await rotateKey(keys, id, { ...maker(), overlapDays: context.flags.overlap })
   if (typeof made === 'string') throw refusalOf(made, id)
   printMade(made, context.flags.json, context)
 }
 
 async function end(keys: KeyTable, context: Context): Promise<void> {
-  const id = idOf(context)
+  const id = await storedId(context)
   const view = await endKey(keys, id, maker())
   if (view === undefined) throw unknownKey(id)
   const { stdout, flags: given } = context
@@ -212,8 +268,16 @@ function refusalOf(reason: NoSuccessor, id: number): Error {
   )
 }
 
-function idOf({ positionals: [action, text] }: Context): number {
+/** @throws {UsageError} without an id of a key in the database */
+async function storedId(context: Context): Promise<number> {
+  const {
+    positionals: [action, text],
+  } = context
   if (text !== undefined && /^[1-9]\d{0,14}$/.test(text)) return Number(text)
+  if ((await fileKeys(context)).some(({ name }) => name === text))
+    throw new UsageError(
+      `key ${text} is in access.json: remove it there to end it, or put another hash in its place to replace it`,
+    )
   const found = text === undefined ? 'nothing' : show(text)
   throw new UsageError(`found ${found}, allowed: svc keys ${action} ID, with the number of a key`)
 }
@@ -226,12 +290,12 @@ function printMade(made: MadeKey, json: boolean, { stdout, stderr }: Pick<Contex
 }
 
 function rowOf(view: KeyView): readonly Cell[] {
-  const { id, name, hint, state, expires, last_used: used } = view
+  const { id, name, hint, state, source, expires, last_used: used } = view
   return [
-    String(id),
+    isFileLine(id) ? '–' : String(id),
     name,
     hint,
-    state === 'active' ? state : { text: state, style: 'dim' },
+    state !== 'active' ? { text: state, style: 'dim' } : source === 'access.json' ? 'in access.json' : state,
     expires?.slice(0, 10) ?? 'never',
     used?.slice(0, 16).replace('T', ' ') ?? 'never',
     grantsOf(view),

@@ -106,7 +106,12 @@ describe.each(databases)('svc person in %s', (kind, make) => {
     await fill()
     const key: FormedKey = { kind: 'program', text: newKey('program') }
     const { id } = await keys.add(storableKey({ hash: hashOfKey(key), person }))
-    const book = await keyBook(ledger.keys, () => undefined)
+    const book = await keyBook({
+      table: ledger.keys,
+      fileKeys: () => [],
+      onFault: () => undefined,
+      onShadowed: () => undefined,
+    })
     expect(await book.find(key)).toMatchObject({ id })
     const sumsBefore = await place.query('SELECT * FROM usage_day ORDER BY person')
     const dry = await run('forget', name, '--dry-run')

@@ -1,4 +1,5 @@
 import type { Access, AccessScope } from '../formats/access.ts'
+import type { FileKey } from '../keys/file-key.ts'
 import type { Grants } from '../keys/grants.ts'
 import type { KeyPerson, Ledger, StoredKey } from '../ledger/ledger.ts'
 import type { Limit, LimitOptions, Store, StoreOptions } from '../stores/store.ts'
@@ -33,6 +34,8 @@ export interface Host {
    * access.json.
    */
   ownKeys(): OwnKeyCeilings
+  /** The keys in access.json. They change with the file; the same list is the same array. */
+  fileKeys(): readonly FileKey[]
   /** Milliseconds that content of a key's requests is kept; `undefined`: it is not. It changes with access.json. */
   contentKeptMs(key: Pick<StoredKey, 'line' | 'person' | 'team'>): number | undefined
   readonly teams: KeyTeams

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { WireError } from '../formats/error.ts'
+import type { FileKey } from '../keys/file-key.ts'
 import { type Limit, type LimitOptions, type Store, StoreUnavailable } from '../stores/store.ts'
 import {
   ExtensionConfigError,
@@ -102,6 +103,8 @@ export interface FakeHost extends Host {
   readonly lines: LogLine[]
   /** Default: 10 keys of 90 days. */
   ceilings: OwnKeyCeilings
+  /** Keys in access.json. Default: none. */
+  keysOfFile: readonly FileKey[]
   /** Milliseconds that content of keys is kept, by line. Default: none is. */
   readonly contentKept: Map<number, number>
   /** Teams by name, with their leads. Default: none. */
@@ -120,6 +123,8 @@ export function fakeHost(config?: ExtensionConfig, ledger: Host['ledger'] = noLe
     clock,
     stores,
     ceilings: { most: 10, daysMost: 90 },
+    keysOfFile: [],
+    fileKeys: () => host.keysOfFile,
     refused,
     contentKept: new Map(),
     ownKeys: () => host.ceilings,

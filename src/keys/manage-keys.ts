@@ -1,5 +1,6 @@
 import { isRecord } from '../base/json-value.ts'
 import type { KeyPerson, KeyTable, NewKey, NoSuccessor, StoredKey } from '../ledger/ledger.ts'
+import { fileKeyMaker, isFileLine } from './file-key.ts'
 import { KeyFault, parseGrants, parseStoredGrants, type Grants } from './grants.ts'
 import { hashOfKey, hintOfKey, newKey, readKey, type KeyKind } from './key-form.ts'
 
@@ -38,8 +39,11 @@ export interface KeyView {
   readonly hint: string
   /** `resting`: its person has not been there for {@link restDays} days. */
   readonly state: 'active' | 'resting' | 'expired' | 'ended'
-  readonly made: string
+  /** `null`: it is in access.json, where this is not known. */
+  readonly made: string | null
   readonly made_by: string
+  /** Where it stands. One in access.json is changed and ended there. */
+  readonly source: 'database' | 'access.json'
   readonly expires: string | null
   readonly ended: string | null
   readonly ended_by: string | null
@@ -125,6 +129,25 @@ export async function makeOwnKey(
   return { ...viewOfKey(await keys.add({ ...row, person }, most), person.seen), key }
 }
 
+/** An entry of `keys` in access.json (docs/keys.md). */
+export interface FileKeyEntry extends Partial<Grants> {
+  readonly name: string
+  /** SHA-256 in hexadecimal digits. */
+  readonly hash: string
+  readonly team?: string
+  /** RFC 3339. */
+  readonly expires?: string
+}
+
+/** Makes a key of a program with its entry for access.json. Neither is stored. @param now Unix milliseconds */
+export function makeFileKey(request: KeyRequest, now: number): { readonly key: string; readonly entry: FileKeyEntry } {
+  const { key, row } = preparedFor(request, { by: fileKeyMaker, now })
+  const { name, team, grants } = request
+  const hash = Buffer.from(row.hash, 'base64').toString('hex')
+  const expires = row.expires === undefined ? {} : { expires: timeOf(row.expires) }
+  return { key, entry: { name, hash, ...(team === undefined ? {} : { team }), ...expires, ...grants } }
+}
+
 function preparedFor({ name, kind, grants, days, team }: KeyRequest, maker: Maker): PreparedKey {
   const lifeMs = days === undefined ? undefined : days * dayMs
   return prepared(
@@ -206,8 +229,9 @@ export function viewOfKey(stored: StoredKey, now: number): KeyView {
     kind,
     hint,
     state: stateOf(stored, now),
-    made: timeOf(made),
+    made: isFileLine(line) ? null : timeOf(made),
     made_by: madeBy,
+    source: isFileLine(line) ? 'access.json' : 'database',
     expires: expires === undefined ? null : timeOf(expires),
     ended: ended === undefined ? null : timeOf(ended),
     ended_by: endedBy ?? null,

@@ -31,6 +31,18 @@ export function hasForgotten({ name, madeBy, endedBy }: StoredKey): boolean {
   return name === forgotten || madeBy === forgotten || endedBy === forgotten
 }
 
+/** Values of a row that has the name of a line, and no key: no key has its hash. */
+export function lineRowValues(line: number, name: string): (string | number | Uint8Array)[] {
+  const hash = Buffer.from(Bun.SHA256.hash(`line ${line}`, 'hex'), 'hex')
+  return [line, hash, name]
+}
+
+/** The other columns of such a row. Version 0: it is no change of keys. */
+export const lineRowColumns = {
+  names: 'id, line, hash, name, hint, kind, made, made_by, grants, version',
+  constants: `'', 'line', 0, 'access.json', '{}', 0`,
+} as const
+
 /** The columns of the person and the team of a key. */
 export const ownerColumns = 'person, person_name, person_user_id, person_caseless, person_seen, team'
 const ownColumns = 'id, line, hash, hint, name, kind, made, made_by, expires, ended, ended_by, used, grants'

@@ -93,6 +93,20 @@ describe.each(databases)('keys in %s', (_name, make) => {
 
   const ann: KeyPerson = { id: 'p1', user: 'ann', userId: '1', hasCaselessName: true, seen: now }
 
+  test('the name of a line in access.json has a row and no key, and is no change', async () => {
+    const { id } = await keys.add(storableKey())
+    const { mark } = await keys.changes()
+    for (const name of ['ci', 'other']) await keys.nameLine(-7, name)
+    await keys.noteUses(new Map([[-7, 60_000]]))
+    expect((await keys.changes(mark)).keys).toEqual([])
+    expect((await keys.list(0, 9)).map((key) => key.id)).toEqual([id])
+    expect(await keys.list(Number.MIN_SAFE_INTEGER, 1)).toEqual([
+      expect.objectContaining({ id: -7, line: -7, name: 'ci', kind: 'line', used: 60_000 }),
+    ])
+    // Ids go on where they were.
+    expect((await keys.add(storableKey())).id).toBe(id + 1)
+  })
+
   test('keys of a person have that person, are listed newest first, and learn when the person was there', async () => {
     const given = storableKey({ person: ann })
     expect(await keys.add(given)).toEqual({ ...given, id: 1, line: 1 })

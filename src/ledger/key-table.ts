@@ -5,6 +5,8 @@ import {
   ownerColumns,
   ownerCondition,
   keyOwnerOf,
+  lineRowColumns,
+  lineRowValues,
   ownerValues,
   personValues,
   storedKey,
@@ -115,6 +117,13 @@ export function keyTable(ledger: LedgerDatabase, { via, onEntry }: Recording): K
         )
         if (changes > 0) record(ending(id, { at, by }))
         return findKey(database, id)
+      }),
+    nameLine: (line, name) =>
+      perform((database) => {
+        database.run(
+          `INSERT OR IGNORE INTO key (${lineRowColumns.names}) VALUES (?1, ?1, ?2, ?3, ${lineRowColumns.constants})`,
+          lineRowValues(line, name),
+        )
       }),
     noteUses: (uses) =>
       perform((database) => {

@@ -100,7 +100,7 @@ export interface KeyTable {
   /** Keys that changed after a state. @param mark default: none, which gives all keys */
   changes(mark?: KeyMark): Promise<KeyChanges>
   find(id: number): Promise<StoredKey | undefined>
-  /** @param after an id. @returns keys with larger ids, in their order */
+  /** @param after an id. @returns keys with larger ids, in their order; those below 0 are names of lines */
   list(after: number, limit: number): Promise<readonly StoredKey[]>
   /** The newest keys of a person or a team, newest first. */
   listOf(owner: KeyOwner, limit: number): Promise<readonly StoredKey[]>
@@ -122,6 +122,13 @@ export interface KeyTable {
   replace(id: number, successor: NewKey, expires: number, most?: number): Promise<StoredKey | NoSuccessor>
   /** Ends a key for good. A repeated end changes nothing. @returns the key; `undefined`: there is none */
   end(id: number, ending: Ending): Promise<StoredKey | undefined>
+  /**
+   * Stores the name of a line whose keys are in access.json, for lists of use and their filters. It has no key. A
+   * repeated call changes nothing.
+   *
+   * @param line below 0
+   */
+  nameLine(line: number, name: string): Promise<void>
   /** Stores times of last use: id → time. */
   noteUses(uses: ReadonlyMap<number, number>): Promise<void>
 }

@@ -1,3 +1,5 @@
+import type { FileKey } from '../keys/file-key.ts'
+
 /** The content of access.json (docs/limits.md): limits, teams and ceilings. A change of the file makes a new policy. */
 export interface AccessPolicy {
   /** The zone in which days, weeks, months and years begin: an IANA name in its usual spelling. */
@@ -8,6 +10,8 @@ export interface AccessPolicy {
   readonly teams: ReadonlyMap<string, Team>
   /** Ceilings of the keys that people make for themselves. Absent: the defaults. */
   readonly ownKeys?: OwnKeys
+  /** Keys by their hashes. Absent: none. */
+  readonly keys?: readonly FileKey[]
   /** Whose content is kept. Absent: no content is kept. */
   readonly content?: readonly ContentRule[]
   /** Answers have the headers `RateLimit-Policy` and `RateLimit`, too. Default: false. */
@@ -36,8 +40,8 @@ export type LimitSubject =
   /** A user name, or `id:VALUE` for a user id. */
   | { readonly kind: 'person'; readonly name: string }
   | { readonly kind: 'team'; readonly name: string }
-  /** A line of keys: the id of its first key. */
-  | { readonly kind: 'key'; readonly line: number }
+  /** A line of keys: the id of its first key. A key of the file has a name, from which its line follows. */
+  | { readonly kind: 'key'; readonly line: number; readonly name?: string }
   | { readonly kind: 'provider'; readonly id: string }
 
 /** One entry of `content`: content of the requests of these callers is kept. */
@@ -101,7 +105,7 @@ export function subjectText(subject: LimitSubject): string {
     case 'team':
       return `${subject.kind}:${subject.name}`
     case 'key':
-      return `key:${subject.line}`
+      return `key:${subject.name ?? subject.line}`
     case 'provider':
       return `provider:${subject.id}`
     default:

@@ -111,6 +111,12 @@ describe('the overview of limits', () => {
     ])
   })
 
+  test('names a key of access.json without its number', async () => {
+    const caller = { user: 'key:ci', key: { line: -5 } }
+    const [row] = await overviewOf(policyOf(entry(0, { kind: 'each key' }, { atOnce: 1 })), [caller])
+    expect(row?.uses[0]?.name).toBe('ci (access.json)')
+  })
+
   test('lists 200 callers of a limit at most', async () => {
     const policy = policyOf(entry(0, { kind: 'each key' }, { atOnce: 1 }))
     const keys = Array.from({ length: 300 }, (_, index): CallerIdentity => ({

@@ -1,3 +1,4 @@
+import { isFileLine } from '../keys/file-key.ts'
 import { subjectText, type AccessLimit, type AccessPolicy } from './access-policy.ts'
 import type { MoneyLimits } from './budgets/money-limits.ts'
 import type { CounterKind } from './counter.ts'
@@ -97,6 +98,7 @@ const keyMark = 'key:'
 function nameOf({ subject }: AccessLimit, { user = '', key }: CallerIdentity): string {
   if (subject.kind === 'each person') return key?.person?.user ?? user
   const name = user.startsWith(keyMark) ? user.slice(keyMark.length) : user
+  if (key !== undefined && isFileLine(key.line)) return `${name} (access.json)`
   return `${name} (key ${key?.line ?? '?'})`
 }
 

@@ -17,6 +17,7 @@ let tab: Tab | undefined
 const access = {
   limits: [{ for: 'person:linus', requests: 60 }],
   teams: { search: { leads: ['lea'], members: [] } },
+  keys: [{ name: 'ci', hash: '0f'.repeat(32) }],
 }
 beforeAll(async () => {
   rig = await startSignIn(startGithub, {
@@ -100,6 +101,11 @@ describeInChromium('the view Keys', () => {
     await page.select('main select', 'all')
     await page.waitFor('main li >> text=/<img src=x onerror=alert\\(1\\)>/')
     await page.waitFor('main header >> text=/^Keys of all people/')
+    // A key of the file is ended there.
+    await page.fill('main input[type="search"]', 'ci access.json')
+    await page.until(`document.querySelectorAll('main li').length === 1`)
+    expect(await page.textOf('main li')).toMatch(/ci sha256 0f0f0f0f…[^]*never used[^]*in access\.json$/)
+    expect(await page.evaluate(`document.querySelectorAll('main li button').length`)).toBe(0)
     await page.fill('main input[type="search"]', 'grace SECOND')
     await page.until(`document.querySelectorAll('main li').length === 1`)
     expect(await page.textOf('main li')).toContain('of grace')

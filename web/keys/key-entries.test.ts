@@ -10,6 +10,7 @@ const key = (more: Partial<KeyEntry> = {}): KeyEntry => ({
   state: 'active',
   made: '2026-11-23T10:00:00.000Z',
   made_by: 'ann',
+  source: 'database',
   expires: null,
   ended: null,
   last_used: null,

@@ -56,6 +56,7 @@ interface RowProps {
 
 function Row({ entry, now, hasPeople, onRotate, onEnd }: RowProps): ReactNode {
   const { name, hint, last_used: used } = entry
+  const isInFile = entry.source === 'access.json'
   const facts = [
     ...(hasPeople ? [ownerOf(entry)] : []),
     grantsOf(entry),
@@ -72,14 +73,14 @@ function Row({ entry, now, hasPeople, onRotate, onEnd }: RowProps): ReactNode {
         <p className="text-sm text-muted [overflow-wrap:anywhere]">{facts.join(' · ')}</p>
       </div>
       <span className={`text-sm ${entry.state === 'resting' ? 'text-warn' : isOver(entry) ? 'text-muted' : ''}`}>
-        {say.keys.states[entry.state]}
+        {isInFile && !isOver(entry) ? say.keys.inFile : say.keys.states[entry.state]}
       </span>
       {onRotate === undefined ? null : (
         <Button aria-label={say.keys.replaceOf(name)} onClick={() => onRotate(entry)}>
           {say.keys.replace}
         </Button>
       )}
-      {isOver(entry) ? null : (
+      {isInFile || isOver(entry) ? null : (
         <Button variant="danger" aria-label={say.keys.endOf(name)} onClick={() => onEnd(entry)}>
           {say.keys.end}
         </Button>

@@ -17,6 +17,7 @@ export interface ExtensionOptions {
   readonly fetch: Host['fetch']
   readonly ledger: Host['ledger']
   readonly ownKeys: Host['ownKeys']
+  readonly fileKeys: Host['fileKeys']
   readonly contentKeptMs: Host['contentKeptMs']
   readonly teams: Host['teams']
   readonly mayEnter: Host['mayEnter']
@@ -61,6 +62,7 @@ export async function runExtension({
   fetch,
   ledger,
   ownKeys,
+  fileKeys,
   contentKeptMs,
   teams,
   mayEnter,
@@ -95,6 +97,7 @@ export async function runExtension({
       fetch,
       ledger,
       ownKeys,
+      fileKeys,
       contentKeptMs,
       teams,
       mayEnter,

@@ -45,6 +45,7 @@ const quietParts = () => ({
   fetch: () => Promise.reject(new Error('not asked for')),
   ledger: () => Promise.reject(new Error('not asked for')),
   ownKeys: () => ({ most: 10, daysMost: 90 }),
+  fileKeys: () => [],
   contentKeptMs: () => undefined,
   teams: { has: () => false, managedBy: () => [] },
   log: logger({ level: 'silent', format: 'json', write: async () => undefined }),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import schema from '../../../schema/access.schema.json' with { type: 'json' }
+import { lineOfFileKey } from '../../keys/file-key.ts'
 import { openPolicy } from '../../limits/access-policy.ts'
 import { ConfigError, type ConfigFault } from '../config.ts'
 import { parseAccess } from './parse-access.ts'
@@ -208,6 +209,68 @@ describe('access.json', () => {
     expect(faults(JSON.stringify(value))).toEqual([])
   })
 
+  test('has keys by their hashes, which limits name', () => {
+    const hash = '0f'.repeat(32)
+    const text = `{
+      "teams": { "search": {} },
+      "keys": [
+        { "name": "ci", "hash": "${hash.toUpperCase()}", "team": "search", "expires": "2027-03-31",
+          "models": ["gpt-5*"] },
+        { "name": "nightly", "hash": "${'ab'.repeat(32)}", "scopes": ["metrics:read"], "networks": ["10.0.0.0/8"] },
+      ],
+      "limits": [{ "for": "key:ci", "requests": 5 }],
+      "content": [{ "for": "key:nightly", "keep": "7d" }],
+    }`
+    const { keys = [], limits, content } = parse(text)
+    expect(keys).toEqual([
+      {
+        ...{ name: 'ci', line: lineOfFileKey('ci'), team: 'search', expires: Date.UTC(2027, 2, 31) },
+        hash: Buffer.from(hash, 'hex').toString('base64'),
+        grants: { models: ['gpt-5*'], scopes: ['chat', 'models:read'] },
+      },
+      {
+        ...{ name: 'nightly', line: lineOfFileKey('nightly') },
+        hash: Buffer.from('ab'.repeat(32), 'hex').toString('base64'),
+        grants: { networks: ['10.0.0.0/8'], scopes: ['metrics:read'] },
+      },
+    ])
+    expect(limits[0]?.subject).toEqual({ kind: 'key', line: lineOfFileKey('ci'), name: 'ci' })
+    expect(content?.[0]?.subject).toEqual({ kind: 'key', line: lineOfFileKey('nightly'), name: 'nightly' })
+  })
+
+  test.each<[string, string]>([
+    ['{ "name": "b" }', 'access.json:3:1: keys[1].hash: found nothing, allowed: this field is required'],
+    ['{ "name": "7", "hash": "HASH" }', 'access.json:3:11: keys[1].name: found "7", allowed: a name of letters'],
+    [
+      '{ "name": "a", "hash": "HASH" }',
+      'access.json:3:11: keys[1].name: found a second key of this name, allowed: each',
+    ],
+    [
+      '{ "name": "b", "hash": "FIRST" }',
+      'access.json:3:24: keys[1].hash: found a second key with this hash, allowed: each',
+    ],
+    ['{ "name": "b", "hash": "sk-svc_ab" }', 'keys[1].hash: found a string (not shown), allowed: the SHA-256 of a key'],
+    ['{ "name": "b", "hash": "HASHx" }', 'keys[1].hash: found a string (not shown), allowed: the SHA-256 of a key'],
+    ['{ "name": "b", "key": "sk-svc_ab", "hash": "HASH" }', 'keys[1].key: found an unknown field, allowed: name, hash'],
+    ['{ "name": "b", "hash": "HASH", "team": "serch" }', 'keys[1].team: found "serch", allowed: the name of one of'],
+    [
+      '{ "name": "b", "hash": "HASH", "expires": "2027-02-30" }',
+      'keys[1].expires: found "2027-02-30", allowed: a day of',
+    ],
+    [
+      '{ "name": "b", "hash": "HASH",\n"scopes": ["chat",\n"chatt"] }',
+      'access.json:5:1: keys[1].scopes[1]: found "chatt"',
+    ],
+    ['{ "name": "b", "hash": "HASH", "scopes": ["keys:write"] }', 'keys[1].scopes[0]: found "keys:write", allowed: at'],
+    ['{ "name": "b", "hash": "HASH", "models": [] }', 'keys[1].models: found an array, allowed: a list of 1 to 100'],
+  ])('refuses the key %s with its line', (entry, message) => {
+    const first = `{ "name": "a", "hash": "${'ab'.repeat(32)}" }`
+    const second = entry.replace('HASH', 'cd'.repeat(32)).replace('FIRST', 'AB'.repeat(32))
+    const text = `{ "teams": { "search": {} }, "keys": [\n${first},\n${second}] }`
+    expect(new ConfigError(faults(text)).message).toContain(message)
+    expect(new ConfigError(faults(text)).message).not.toContain('sk-svc_ab')
+  })
+
   test('hostile files are refused, and are read in bounded time', () => {
     for (const text of [
       '',
@@ -234,6 +297,7 @@ describe('access.schema.json', () => {
       '^at (most|least) [\\d.]+, as in',
       'teams of this file',
       '^(a pattern (?!of)|patterns with)',
+      '^(an address, or a network|a day of the calendar)',
     ].join('|'),
   )
 
@@ -277,6 +341,23 @@ describe('access.schema.json', () => {
     },
     { requiredKeys: ['for', 'keep'] },
   )
+  const key = fc.record(
+    {
+      name: fc.constantFrom<unknown>('ci', 'CI.2_x-', '2', 'a b', '', 5),
+      hash: fc.constantFrom<unknown>('0f'.repeat(32), 'AB'.repeat(32), '0g'.repeat(32), 'ab', 5),
+      team: fc.constantFrom<unknown>('a', 'b', 5),
+      expires: fc.constantFrom<unknown>(
+        ...['2027-02-28', '2027-02-30', '2027-13-01', '2027-02-28T10:00Z', '2027-02-28T10:00:00.5+02:00'],
+        ...['2027-02-28T10:00', '2027-02-28T25:00Z', 'soon', 5],
+      ),
+      models: fc.constantFrom<unknown>(['a*', 'b'], ['*'], ['a*b'], [''], [], 'a', null, [5]),
+      providers: fc.constantFrom<unknown>(['groq'], ['a/b'], ['x'.repeat(65)], []),
+      networks: fc.constantFrom<unknown>(['10.0.0.0/8', '::1'], ['10.0.0.0/33'], ['here'], [5]),
+      scopes: fc.constantFrom<unknown>(['chat'], ['log:read', 'metrics:read'], ['keys:write'], ['all'], []),
+      other: fc.constant(1),
+    },
+    { requiredKeys: ['name', 'hash'] },
+  )
   const file = fc.record(
     {
       time_zone: fc.constantFrom<unknown>('UTC', 'Europe/Berlin', 'Asia/Kathmandu', '+02:00', '', 5),
@@ -297,10 +378,15 @@ describe('access.schema.json', () => {
     { requiredKeys: [] },
   )
 
-  test('agrees with the parser about generated files', () => {
+  const keysOfTeam = fc.array(key, { maxLength: 2 }).map((keys) => ({ teams: { a: {} }, keys }))
+
+  test.each<[string, fc.Arbitrary<object>]>([
+    ['files', file],
+    ['keys', keysOfTeam],
+  ])('agrees with the parser about generated %s', (_, generated) => {
     const verdicts = { accepted: 0, refused: 0 }
     fc.assert(
-      fc.property(file, (value) => {
+      fc.property(generated, (value) => {
         const text = JSON.stringify(value)
         const isAllowed = faults(text).every(({ allowed }) => inexpressible.test(allowed))
         verdicts[isAllowed ? 'accepted' : 'refused'] += 1
@@ -315,6 +401,9 @@ describe('access.schema.json', () => {
     const namesAt = (value: object, field: string) =>
       faults(JSON.stringify(value)).find((fault) => fault.field === field)?.allowed
     expect(namesAt({ zzzzzzzz: 1 }, 'zzzzzzzz')).toBe(Object.keys(schema.properties).join(', '))
+    expect(namesAt({ keys: [{ name: 'a', hash: '', zzzzzzzz: 1 }] }, 'keys[0].zzzzzzzz')).toBe(
+      Object.keys(schema.properties.keys.items.properties).join(', '),
+    )
     expect(namesAt(limited({ requests: 1, zzzzzzzz: 1 }), 'limits[0].zzzzzzzz')).toBe(
       Object.keys(schema.$defs.limit.properties).join(', '),
     )

@@ -16,6 +16,7 @@ import {
 import { collectFindings, type Findings } from './findings.ts'
 import { readConfigText } from './load-config.ts'
 import { readContentRules } from './read-content-rules.ts'
+import { readKeys } from './read-keys.ts'
 import { readLimits } from './read-limits.ts'
 import { readTopMembers } from './read-top-members.ts'
 import type { Environment } from './resolve-provider.ts'
@@ -25,7 +26,7 @@ const teamsMax = 1_000
 const peopleMax = 10_000
 
 const topMembers: MemberNames = {
-  names: ['$schema', 'time_zone', 'limits', 'teams', 'ietf_headers', 'own_keys', 'content'],
+  names: ['$schema', 'time_zone', 'limits', 'teams', 'keys', 'ietf_headers', 'own_keys', 'content'],
   hints: {
     timezone: 'time_zone',
     tz: 'time_zone',
@@ -53,9 +54,11 @@ export function parseAccess(text: string | undefined, file: string): AccessPolic
   const members = readTopMembers(text, topMembers, findings)
   const timeZone = readTimeZone(members.get('time_zone'), findings) ?? openPolicy.timeZone
   const teams = readTeams(members.get('teams'), findings)
-  const limits = readLimits(members.get('limits'), [...teams.keys()], findings)
+  const keys = readKeys(members.get('keys'), [...teams.keys()], findings)
+  const named = { teams: [...teams.keys()], keys: keys.map(({ name }) => name) }
+  const limits = readLimits(members.get('limits'), named, findings)
   const ownKeys = readOwnKeys(members.get('own_keys'), findings)
-  const content = readContentRules(members.get('content'), [...teams.keys()], findings)
+  const content = readContentRules(members.get('content'), named, findings)
   const hasIetfHeaders = readBooleanField(members.get('ietf_headers'), findings) ?? false
   findings.throwIfAny()
   return {
@@ -63,6 +66,7 @@ export function parseAccess(text: string | undefined, file: string): AccessPolic
     limits,
     teams,
     ...(ownKeys === undefined ? {} : { ownKeys }),
+    ...(keys.length === 0 ? {} : { keys }),
     ...(content.length === 0 ? {} : { content }),
     ...(hasIetfHeaders ? { hasIetfHeaders } : {}),
   }

@@ -3,7 +3,7 @@ import { compilePattern, PatternError, patternLengthMax } from '../../content/pa
 import { subjectText, type ContentRule } from '../../limits/access-policy.ts'
 import { readElementsTo, readKnownMembers, readTextField, refuse, type Field, type MemberNames } from './fields.ts'
 import type { Findings } from './findings.ts'
-import { readSubject } from './read-limits.ts'
+import { readSubject, type NamesOfFile } from './read-limits.ts'
 
 const rulesMax = 1_000
 const patternsMax = 20
@@ -30,15 +30,15 @@ const patternRule: TextRule = {
   lengthMax: patternLengthMax,
 }
 
-/** Reads `content`. @param teams names of all teams of the file */
+/** Reads `content`. */
 export function readContentRules(
   field: Field | undefined,
-  teams: readonly string[],
+  names: NamesOfFile,
   findings: Findings,
 ): readonly ContentRule[] {
   const known = new Map<string, Field>()
   return readElementsTo(rulesMax, 'rules', field, findings).flatMap((item) => {
-    const rule = readRule(item, teams, findings)
+    const rule = readRule(item, names, findings)
     if (rule === undefined) return []
     const subject = subjectText(rule.subject)
     const first = known.get(subject)
@@ -49,10 +49,10 @@ export function readContentRules(
   })
 }
 
-function readRule(item: Field, teams: readonly string[], findings: Findings): ContentRule | undefined {
+function readRule(item: Field, names: NamesOfFile, findings: Findings): ContentRule | undefined {
   const members = readKnownMembers(item, ruleMembers, findings)
   const whose = members.get('for')
-  const subject = readSubject(whose, teams, findings)
+  const subject = readSubject(whose, names, findings)
   const keepMs = readKeep(members.get('keep'), findings)
   const redact = readPatterns(members.get('redact'), findings)
   if (subject?.kind === 'provider' && whose !== undefined)

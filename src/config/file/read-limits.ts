@@ -1,4 +1,5 @@
 import { didYouMean } from '../../base/nearest.ts'
+import { lineOfFileKey } from '../../keys/file-key.ts'
 import {
   moneyPeriods,
   ratePeriods,
@@ -61,16 +62,18 @@ const limitMembers: MemberNames = {
 /** Amounts of a limit, by the names of their members. */
 const amountNames = ['requests', 'tokens', 'at_once', 'usd'] as const
 
-/** @param teams names of all teams of the file */
-export function readLimits(
-  field: Field | undefined,
-  teams: readonly string[],
-  findings: Findings,
-): readonly AccessLimit[] {
+/** The names in the file that limits and rules of content may have. */
+export interface NamesOfFile {
+  readonly teams: readonly string[]
+  readonly keys: readonly string[]
+}
+
+/** Reads `limits`. */
+export function readLimits(field: Field | undefined, names: NamesOfFile, findings: Findings): readonly AccessLimit[] {
   const comparison = comparedAmounts(findings)
   return readElementsTo(limitsMax, 'limits', field, findings).flatMap((item) => {
     const members = readKnownMembers(item, limitMembers, findings)
-    const limit = readLimit(item, members, { teams, findings })
+    const limit = readLimit(item, members, { names, findings })
     if (limit === undefined) return []
     comparison.add(limit, members)
     return [limit]
@@ -78,17 +81,17 @@ export function readLimits(
 }
 
 interface LimitContext {
-  readonly teams: readonly string[]
+  readonly names: NamesOfFile
   readonly findings: Findings
 }
 
 function readLimit(
   item: Field,
   members: ReadonlyMap<string, Field>,
-  { teams, findings }: LimitContext,
+  { names, findings }: LimitContext,
 ): AccessLimit | undefined {
   if (item.node.type !== 'object') return undefined
-  const subject = readSubject(members.get('for'), teams, findings)
+  const subject = readSubject(members.get('for'), names, findings)
   const models = readModels(members.get('models'), findings)
   const amounts = readAmounts(members, findings)
   if (!amountNames.some((name) => members.has(name)))
@@ -181,10 +184,10 @@ const subjectHints: Readonly<Record<string, string>> = {
   model: 'everyone',
 }
 
-/** Reads the callers, or the provider, that an entry is for. @param teams names of all teams of the file */
+/** Reads the callers, or the provider, that an entry is for. */
 export function readSubject(
   field: Field | undefined,
-  teams: readonly string[],
+  { teams, keys }: NamesOfFile,
   findings: Findings,
 ): LimitSubject | undefined {
   if (field === undefined) return undefined
@@ -203,9 +206,7 @@ export function readSubject(
         ? { kind: 'team', name }
         : refuse(field, `the name of one of the teams of this file${didYouMean(name, teams)}`, findings)
     case 'key':
-      return /^[1-9]\d{0,14}$/.test(name)
-        ? { kind: 'key', line: Number(name) }
-        : refuse(field, '"key:ID" with the number of a line of keys, as "svc keys list --json" shows it', findings)
+      return readKeyName(name, keys) ?? refuse(field, keyForms + didYouMean(name, keys), findings)
     case 'provider':
       return readPart(field, name, idRule.pattern)
         ? { kind: 'provider', id: name }
@@ -215,7 +216,15 @@ export function readSubject(
   }
 }
 
+function readKeyName(name: string, keys: readonly string[]): LimitSubject | undefined {
+  if (/^[1-9]\d{0,14}$/.test(name)) return { kind: 'key', line: Number(name) }
+  return keys.includes(name) ? { kind: 'key', line: lineOfFileKey(name), name } : undefined
+}
+
 const subjectLengthMax = 300
+const keyForms =
+  '"key:ID" with the number of a line of keys, as "svc keys list --json" shows it, ' +
+  'or "key:NAME" with the name of a key in "keys" of this file'
 
 function readPart({ node }: Field, name: string, pattern: RegExp): boolean {
   return String(node.value).length <= subjectLengthMax && pattern.test(name)

@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { WireError } from '../../formats/error.ts'
-import { makeKey, parseKeyRequest, type MadeKey } from '../../keys/manage-keys.ts'
+import { lineOfFileKey, type FileKey } from '../../keys/file-key.ts'
+import { newKey } from '../../keys/key-form.ts'
+import { makeFileKey, makeKey, parseKeyRequest, type MadeKey } from '../../keys/manage-keys.ts'
 import { LedgerUnavailable, type Ledger } from '../../ledger/ledger.ts'
 import { openLedger } from '../../ledger/open-ledger.ts'
 import { storableKey, temporaryLedger, type TemporaryLedger } from '../../ledger/testing.ts'
@@ -166,6 +168,75 @@ describe('grants', () => {
     await keys.close?.()
     keys = await start({ values: { trusted_proxies: '10.0.0.0/8' }, unset: new Map() })
     expect(await recognised(forwarded, '/', '10.0.0.1')).toMatchObject({ user: 'key:indexer' })
+  })
+})
+
+describe('a key in access.json', () => {
+  const made = (request: object = {}) => makeFileKey(parseKeyRequest({ name: 'ci', ...request }), host.now())
+
+  /** As the parser of the file makes it. */
+  function inFile({ entry }: ReturnType<typeof made>, more: Partial<FileKey> = {}): FileKey {
+    const { name, hash, scopes = [] } = entry
+    return {
+      ...{ name, line: lineOfFileKey(name), hash: Buffer.from(hash, 'hex').toString('base64'), grants: { scopes } },
+      ...more,
+    }
+  }
+
+  test('is recognised by its hash until the file has it no more, or it expires', async () => {
+    const one = made()
+    expect(await recognised(bearer(one.key))).toBe('401 invalid_api_key')
+    host.keysOfFile = [inFile(one, { grants: { models: ['gpt-5*'], scopes: ['chat'] }, expires: host.now() + 1 })]
+    const { user, access, key } = visitorOf(await recognised(bearer(one.key)))
+    expect([user, key?.line, key?.id]).toEqual(['key:ci', lineOfFileKey('ci'), lineOfFileKey('ci')])
+    expect([access?.mayUseModel('gpt-5'), access?.mayUseModel('o3'), access?.mayDo('models:read')]).toEqual([
+      ...[true, false, false],
+    ])
+    host.clock.ms += 1
+    expect(await recognised(bearer(one.key))).toBe('401 invalid_api_key')
+    host.keysOfFile = [inFile(one)]
+    expect(await recognised({ 'x-api-key': one.key })).toMatchObject({ user: 'key:ci' })
+    host.keysOfFile = []
+    expect(await recognised(bearer(one.key))).toBe('401 invalid_api_key')
+  })
+
+  test('goes on in its line with another hash, which has its name in lists of use', async () => {
+    const [one, other] = [made(), made()]
+    host.keysOfFile = [inFile(one)]
+    const { key: before } = visitorOf(await recognised(bearer(one.key)))
+    host.keysOfFile = [inFile(other)]
+    expect(await recognised(bearer(one.key))).toBe('401 invalid_api_key')
+    expect(visitorOf(await recognised(bearer(other.key))).key?.line).toBe(before?.line)
+    await keys.close?.()
+    expect(await ledger.keys.find(before?.line ?? 0)).toMatchObject({ name: 'ci', used: expect.any(Number) })
+  })
+
+  test('belongs to a team, while the file has it', async () => {
+    const one = made()
+    host.keysOfFile = [inFile(one, { team: 'search' })]
+    expect(await recognised(bearer(one.key))).toBe('401 invalid_api_key')
+    host.leads.set('search', [])
+    expect(visitorOf(await recognised(bearer(one.key))).key).toMatchObject({ team: 'search' })
+  })
+
+  test('has no effect if the database has the same key, also an ended one', async () => {
+    const { key, id } = await make()
+    const hash = (await ledger.keys.find(id))?.hash ?? ''
+    host.keysOfFile = [inFile(made(), { hash })]
+    expect(visitorOf(await recognised(bearer(key))).key?.id).toBe(id)
+    await ledger.keys.end(id, { at: 5, by: 'ann' })
+    expect(await recognised(bearer(key))).toBe('401 invalid_api_key')
+    host.keysOfFile = [...host.keysOfFile]
+    expect(await recognised(bearer(key))).toBe('401 invalid_api_key')
+    const message = 'a key of access.json has no effect: the database has the same key, which counts'
+    expect(host.lines).toEqual(Array.from({ length: 2 }, () => ['error', message, { name: 'ci' }]))
+  })
+
+  test('is never a management key', async () => {
+    const boss = newKey('management')
+    const hash = Bun.SHA256.hash(boss, 'base64')
+    host.keysOfFile = [inFile(made(), { hash })]
+    expect(await recognised(bearer(boss))).toBe('401 invalid_api_key')
   })
 })
 

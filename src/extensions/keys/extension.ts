@@ -16,12 +16,17 @@ export const extension: Extension = {
     const { trustedProxies } = parseKeySettings(await host.config())
     const ledger = await host.ledger()
     const { keys } = ledger
-    const book = await keyBook(keys, (key, error) =>
-      host.log.error('a key is refused: what it may do cannot be read; make a new one', {
-        key,
-        reason: error instanceof Error ? error.message : String(error),
-      }),
-    )
+    const book = await keyBook({
+      table: keys,
+      fileKeys: () => host.fileKeys(),
+      onFault: (key, error) =>
+        host.log.error('a key is refused: what it may do cannot be read; make a new one', {
+          key,
+          reason: error instanceof Error ? error.message : String(error),
+        }),
+      onShadowed: (name) =>
+        host.log.error('a key of access.json has no effect: the database has the same key, which counts', { name }),
+    })
     const notes = useNotes(keys)
     const people = keyPeople({ book, keys, host })
     return {

@@ -1,7 +1,8 @@
 import { parseNetwork, type Network } from '../../base/ip-address.ts'
 import type { Access } from '../../formats/access.ts'
+import { isFileLine, storedFileKey, type FileKey } from '../../keys/file-key.ts'
 import { parseStoredGrants, type Grants } from '../../keys/grants.ts'
-import { hashOfKey, type FormedKey } from '../../keys/key-form.ts'
+import { hashOfKey, type FormedKey, type KeyKind } from '../../keys/key-form.ts'
 import { kindOf } from '../../keys/manage-keys.ts'
 import { LedgerUnavailable, type KeyMark, type KeyPerson, type KeyTable, type StoredKey } from '../../ledger/ledger.ts'
 import type { Visitor, VisitorKey } from '../extension.ts'
@@ -35,12 +36,24 @@ export interface KeyBook {
   person(id: string): KeyPerson | undefined
 }
 
-/** Loads the keys of a table. @param onFault called for a key whose stored grants cannot be read: it is left out */
-export async function keyBook(
-  table: Pick<KeyTable, 'stamp' | 'changes' | 'mayBeAway'>,
-  onFault: (id: number, error: unknown) => void,
-): Promise<KeyBook> {
+/** Options of {@link keyBook}. */
+export interface BookOptions {
+  readonly table: Pick<KeyTable, 'stamp' | 'changes' | 'mayBeAway'>
+  /** The keys in access.json. Another array is read anew. */
+  readonly fileKeys: () => readonly FileKey[]
+  /** Called for a key whose stored grants cannot be read: it is left out. */
+  readonly onFault: (id: number, error: unknown) => void
+  /** Called for a key in access.json that the database has, too: there it may have ended, so the database counts. */
+  readonly onShadowed: (name: string) => void
+}
+
+/** Loads the keys of a table. Keys in access.json are found beside them. */
+export async function keyBook({ table, fileKeys, onFault, onShadowed }: BookOptions): Promise<KeyBook> {
   const known = new Map<string, KnownKey>()
+  /** Hashes of ended keys. */
+  const ended = new Set<string>()
+  const inFile = new Map<string, KnownKey>()
+  let readFileKeys: readonly FileKey[] = []
   /** By their ids. */
   const people = new Map<string, KeyPerson>()
   /** Most keys have the same grants as many others. */
@@ -53,7 +66,7 @@ export async function keyBook(
     // Read first: a change during the load makes the next comparison differ.
     const stamp = table.stamp()
     const changes = await table.changes(mark)
-    if (changes.isWhole) for (const all of [known, granted, people]) all.clear()
+    if (changes.isWhole) for (const all of [known, ended, granted, people]) all.clear()
     for (const key of changes.keys) take(key)
     mark = changes.mark
     seen = stamp
@@ -61,7 +74,11 @@ export async function keyBook(
 
   function take(key: StoredKey): void {
     known.delete(key.hash)
-    if (key.ended !== undefined) return
+    if (isFileLine(key.line)) return
+    if (key.ended !== undefined) {
+      ended.add(key.hash)
+      return
+    }
     if (key.person !== undefined) people.set(key.person.id, key.person)
     try {
       known.set(key.hash, knownKey(key, grantedTo(key)))
@@ -76,6 +93,24 @@ export async function keyBook(
     const found = granted.get(id) ?? compiled(parseStoredGrants(key.grants, kind))
     granted.set(id, found)
     return found
+  }
+
+  function found(hash: string, kind: KeyKind): KnownKey | undefined {
+    const ofFile = keysInFile()
+    return known.get(hash) ?? (kind === 'program' && !ended.has(hash) ? ofFile.get(hash) : undefined)
+  }
+
+  function keysInFile(): ReadonlyMap<string, KnownKey> {
+    const keys = fileKeys()
+    if (keys === readFileKeys) return inFile
+    readFileKeys = keys
+    inFile.clear()
+    for (const key of keys) {
+      const stored = storedFileKey(key)
+      if (known.has(key.hash) || ended.has(key.hash)) onShadowed(key.name)
+      else inFile.set(key.hash, knownKey(stored, grantedTo(stored)))
+    }
+    return inFile
   }
 
   async function upToDate(): Promise<void> {
@@ -96,7 +131,7 @@ export async function keyBook(
   return {
     find(key) {
       const hash = hashOfKey(key)
-      return table.stamp() === seen ? known.get(hash) : upToDate().then(() => known.get(hash))
+      return table.stamp() === seen ? found(hash, key.kind) : upToDate().then(() => found(hash, key.kind))
     },
     person: (id) => people.get(id),
   }

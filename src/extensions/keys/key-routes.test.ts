@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { WireError } from '../../formats/error.ts'
+import { lineOfFileKey } from '../../keys/file-key.ts'
 import { LedgerFull, LedgerUnavailable, type KeyTable } from '../../ledger/ledger.ts'
-import { temporaryLedger, type TemporaryLedger } from '../../ledger/testing.ts'
+import { storableKey, temporaryLedger, type TemporaryLedger } from '../../ledger/testing.ts'
 import { fakeHost } from '../testing.ts'
 import { keyRoutes } from './key-routes.ts'
 
@@ -46,6 +47,38 @@ async function ask(method: string, path: string, body = ''): Promise<unknown> {
 }
 
 const make = (request: object = { name: 'indexer' }) => ask('POST', '/v1/keys', JSON.stringify(request))
+
+describe('keys in access.json', () => {
+  const line = lineOfFileKey('ci')
+  const hash = Buffer.from('0f'.repeat(32), 'hex').toString('base64')
+  beforeEach(() => {
+    host.keysOfFile = [{ name: 'ci', line, hash, grants: { scopes: ['chat'] }, team: 'search' }]
+  })
+  afterEach(() => {
+    host.keysOfFile = []
+  })
+
+  test('are listed first, with their last use, and shown', async () => {
+    await keys.add(storableKey())
+    await keys.nameLine(line, 'ci')
+    await keys.noteUses(new Map([[line, 60_000]]))
+    const view = {
+      ...{ id: line, line, name: 'ci', kind: 'program', source: 'access.json', state: 'active', team: 'search' },
+      ...{ hint: 'sha256 0f0f0f0f…', made: null, last_used: '1970-01-01T00:01:00.000Z', scopes: ['chat'] },
+    }
+    expect(await ask('GET', '/v1/keys')).toMatchObject({ data: [view, { id: 1, source: 'database' }] })
+    expect(await ask('GET', '/v1/keys?after=1')).toMatchObject({ data: [] })
+    expect(await ask('GET', `/v1/keys/${line}`)).toMatchObject(view)
+  })
+
+  test('are neither rotated nor ended here', async () => {
+    expect(await ask('DELETE', `/v1/keys/${line}`)).toBe('409 key_in_file null')
+    expect(await ask('POST', `/v1/keys/${line}/rotate`)).toBe('409 key_in_file null')
+    host.keysOfFile = []
+    await keys.nameLine(line, 'ci')
+    for (const method of ['GET', 'DELETE']) expect(await ask(method, `/v1/keys/${line}`)).toBe('404 key_not_found null')
+  })
+})
 
 describe('/v1/keys', () => {
   test('makes, shows, rotates and ends a key', async () => {

@@ -1,9 +1,10 @@
 import { invalidRequest } from '../../formats/error.ts'
 import { parseJsonObject } from '../../formats/parse-json-object.ts'
+import { isFileLine, storedFileKeys } from '../../keys/file-key.ts'
 import { endKey, makeKey, parseKeyRequest, rotateKey, viewOfKey } from '../../keys/manage-keys.ts'
 import type { ExtensionRoute, Host, RouteContext } from '../extension.ts'
 import { recordedChanges, type KeyLedger } from './recorded-change.ts'
-import { idOf, keyNotFound, noSuchTeam, parsed, uncachedJson, withLedger } from './responses.ts'
+import { idOf, keyInFile, keyNotFound, noSuchTeam, parsed, uncachedJson, withLedger } from './responses.ts'
 import { rotationOf, successorOf } from './rotation.ts'
 
 const bodyBytesMax = 64 * 1024
@@ -16,7 +17,7 @@ const pageSizeMax = 1_000
 /** `/v1/keys`: management keys and owners list, make, rotate and end keys (docs/keys.md). */
 export function keyRoutes(
   ledger: KeyLedger,
-  { log, now, teams }: Pick<Host, 'log' | 'now' | 'teams'>,
+  { log, now, teams, fileKeys }: Pick<Host, 'log' | 'now' | 'teams' | 'fileKeys'>,
 ): readonly ExtensionRoute[] {
   const { keys } = ledger
   const changeBy = recordedChanges(ledger, 'v1/keys', log)
@@ -26,13 +27,17 @@ export function keyRoutes(
     const query = new URL(request.url).searchParams
     const after = queryNumber(query, 'after', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER, fallback: 0 })
     const limit = queryNumber(query, 'limit', { minimum: 1, maximum: pageSizeMax, fallback: pageSizeDefault })
+    const inFile = after === 0 ? await storedFileKeys(keys, fileKeys()) : []
     const found = await keys.list(after, limit + 1)
-    const data = found.slice(0, limit).map((key) => viewOfKey(key, now()))
+    const data = [...inFile, ...found.slice(0, limit)].map((key) => viewOfKey(key, now()))
     return uncachedJson({ object: 'list', data, has_more: found.length > limit })
   }
 
   async function show({ path }: RouteContext): Promise<Response> {
-    const key = await keys.find(idOf(path, keyPath))
+    const id = idOf(path, keyPath)
+    const key = isFileLine(id)
+      ? (await storedFileKeys(keys, fileKeys())).find((each) => each.id === id)
+      : await keys.find(id)
     if (key === undefined) throw keyNotFound()
     return uncachedJson(viewOfKey(key, now()))
   }
@@ -48,6 +53,7 @@ export function keyRoutes(
 
   async function rotate(context: RouteContext): Promise<Response> {
     const { id, overlapDays } = await rotationOf(context, keyPath)
+    checkStored(id)
     const change = changeBy(context)
     const made = successorOf(await rotateKey(change.keys, id, { ...maker(context), overlapDays }))
     change.noted('a key was rotated', id)
@@ -56,11 +62,17 @@ export function keyRoutes(
 
   async function end(context: RouteContext): Promise<Response> {
     const id = idOf(context.path, keyPath)
+    checkStored(id)
     const change = changeBy(context)
     const ended = await endKey(change.keys, id, maker(context))
     if (ended === undefined) throw keyNotFound()
     change.noted('a key was ended', id)
     return uncachedJson(ended)
+  }
+
+  /** @throws {WireError} for a key in access.json */
+  function checkStored(id: number): void {
+    if (isFileLine(id)) throw fileKeys().some(({ line }) => line === id) ? keyInFile() : keyNotFound()
   }
 
   const routes: readonly Pick<ExtensionRoute, 'method' | 'path' | 'handle'>[] = [

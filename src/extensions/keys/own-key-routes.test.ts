@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { WireError } from '../../formats/error.ts'
+import { lineOfFileKey } from '../../keys/file-key.ts'
 import type { NewKey } from '../../ledger/ledger.ts'
 import { storableKey, temporaryLedger, type TemporaryLedger } from '../../ledger/testing.ts'
 import { fakeHost, type FakeHost } from '../testing.ts'
@@ -40,6 +41,20 @@ async function ask(user: string, method: string, path = '/api/keys', body?: obje
 
 const rotate = (user: string, id: number, body?: object) => ask(user, 'POST', `/api/keys/${id}/rotate`, body)
 const make = (user: string, team?: string, name = 'nightly') => ask(user, 'POST', '/api/keys', { name, team })
+
+test('keys of a team in access.json are listed for its leads, who do not end them', async () => {
+  const line = lineOfFileKey('ci')
+  host.keysOfFile = [{ name: 'ci', line, hash: '', grants: { scopes: ['chat'] }, team: 'search' }]
+  expect(await ask('ann', 'GET', '/api/keys?team=search')).toMatchObject({ data: [{ id: line, name: 'ci' }] })
+  expect(await ask('ann', 'GET')).toMatchObject({ data: [] })
+  for (const [method, end] of [
+    ['DELETE', ''],
+    ['POST', '/rotate'],
+  ] as const) {
+    expect(await ask('ann', method, `/api/keys/${line}${end}`)).toBe('409 key_in_file')
+    expect(await ask('bob', method, `/api/keys/${line}${end}`)).toBe('404 key_not_found')
+  }
+})
 
 describe('a key of a team', () => {
   test('is made, listed and ended by a lead', async () => {

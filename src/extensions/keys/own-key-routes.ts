@@ -1,6 +1,7 @@
 import type { AccessScope } from '../../formats/access.ts'
 import { WireError } from '../../formats/error.ts'
 import { parseJsonObject } from '../../formats/parse-json-object.ts'
+import { isFileLine, storedFileKeys } from '../../keys/file-key.ts'
 import { KeyFault } from '../../keys/grants.ts'
 import {
   endKey,
@@ -16,7 +17,7 @@ import type { KeyPerson, StoredKey } from '../../ledger/ledger.ts'
 import type { ExtensionRoute, Host, OwnKeyCeilings, RouteContext } from '../extension.ts'
 import { personOf } from './people.ts'
 import { recordedChanges, type KeyLedger } from './recorded-change.ts'
-import { idOf, keyNotFound, parsed, uncachedJson, withLedger } from './responses.ts'
+import { idOf, keyInFile, keyNotFound, parsed, uncachedJson, withLedger } from './responses.ts'
 import { rotationOf, successorOf } from './rotation.ts'
 
 const bodyBytesMax = 64 * 1024
@@ -29,13 +30,15 @@ const members = ['name', 'team', 'days', 'models', 'scopes']
 /** The scopes of keys that people make. */
 const ownScopes: readonly AccessScope[] = ['chat', 'models:read', 'usage:read']
 
+type KeyHost = Pick<Host, 'log' | 'now' | 'ownKeys' | 'teams' | 'fileKeys' | 'contentKeptMs'>
+
 /**
  * `/api/keys`: a signed-in person lists, makes and ends keys of their own, and of the teams that they lead, which they
  * can also rotate (docs/keys.md).
  */
 export function ownKeyRoutes(
   ledger: KeyLedger,
-  { log, now, ownKeys, teams, contentKeptMs }: Pick<Host, 'log' | 'now' | 'ownKeys' | 'teams' | 'contentKeptMs'>,
+  { log, now, ownKeys, teams, fileKeys, contentKeptMs }: KeyHost,
 ): readonly ExtensionRoute[] {
   const { keys } = ledger
   const changeBy = recordedChanges(ledger, 'page', log)
@@ -58,7 +61,9 @@ export function ownKeyRoutes(
     const { most, daysMost } = ownKeys()
     const team = new URL(context.request.url).searchParams.get('team')
     if (team !== null) checkTeam(context, team)
-    const found = await keys.listOf(team === null ? { person: person.id } : { team }, listedMax)
+    const stored = await keys.listOf(team === null ? { person: person.id } : { team }, listedMax)
+    const ofTeam = fileKeys().filter((key) => team !== null && key.team === team)
+    const found = [...stored, ...(await storedFileKeys(keys, ofTeam))]
     const data = found.map((key) => ({ ...viewOfKey(key, now()), ...contentFact(contentKeptMs(key)) }))
     const managed = context.visitor === undefined ? [] : teams.managedBy(context.visitor)
     return uncachedJson({ object: 'list', data, most, days_most: daysMost, scopes: ownScopes, teams: managed })
@@ -103,9 +108,12 @@ export function ownKeyRoutes(
     return uncachedJson(made)
   }
 
-  /** @throws {WireError} 404, also for keys of others: their ids are not told */
+  /** @throws {WireError} 404, also for keys of others: their ids are not told; 409 in access.json */
   async function theirKey({ visitor }: RouteContext, person: KeyPerson, id: number): Promise<StoredKey> {
-    const key = await keys.find(id)
+    const inFile = fileKeys().find(({ line }) => line === id)
+    if (inFile?.team !== undefined && visitor !== undefined && teams.managedBy(visitor).includes(inFile.team))
+      throw keyInFile()
+    const key = isFileLine(id) ? undefined : await keys.find(id)
     const isTheirs =
       key?.team === undefined
         ? key?.person?.id === person.id

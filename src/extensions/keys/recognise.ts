@@ -14,7 +14,7 @@ export interface RecogniserOptions {
   /** Unix milliseconds. */
   readonly now: () => number
   /** Called for the first use of a key in a minute. */
-  readonly onUse: (id: number, minute: number) => void
+  readonly onUse: (key: KnownKey, minute: number) => void
   /** Why a key is refused now, because of its person or its team; `undefined`: it is not. */
   readonly refusalOf: (key: KnownKey, now: number) => string | undefined
 }
@@ -45,7 +45,7 @@ export function keyRecogniser({
     const minute = time - (time % minuteMs)
     if (key.usedAt < minute) {
       key.usedAt = minute
-      onUse(key.id, minute)
+      onUse(key, minute)
     }
     return key.visitor
   }

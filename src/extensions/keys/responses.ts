@@ -43,11 +43,17 @@ export function parsed<Value, Result>(parse: (value: Value) => Result, value: Va
   }
 }
 
-/** The id of a key at the end of a path. @throws {WireError} 404 */
+/** The id of a key at the end of a path. Below 0, it is in access.json. @throws {WireError} 404 */
 export function idOf(path: string, beginning: string): number {
   const text = path.slice(beginning.length)
-  if (!/^[1-9]\d{0,14}$/.test(text)) throw keyNotFound()
+  if (!/^-?[1-9]\d{0,14}$/.test(text)) throw keyNotFound()
   return Number(text)
+}
+
+/** 409. */
+export function keyInFile(): WireError {
+  const text = 'The key is in access.json: change or remove it there, which takes effect when the file is loaded again'
+  return new WireError(409, 'invalid_request_error', 'key_in_file', text)
 }
 
 /** 400. */

@@ -710,8 +710,11 @@ export interface KeyEntry {
   /** Its beginning and end. */
   readonly hint: string
   readonly state: 'active' | 'resting' | 'expired' | 'ended'
-  readonly made: string
+  /** `null`: it is in access.json. */
+  readonly made: string | null
   readonly made_by: string
+  /** Where it stands. One in access.json is changed and ended there. */
+  readonly source: 'database' | 'access.json'
   readonly expires: string | null
   readonly ended: string | null
   readonly last_used: string | null

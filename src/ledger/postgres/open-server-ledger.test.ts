@@ -193,7 +193,12 @@ describe.skipIf(needs('postgres') === undefined)('the ledger in PostgreSQL', () 
       const unknown = (await ledgerOf(fresh)).keys
       const { troubles } = readerOf(fresh)
       expect(unknown.stamp()).toBe(-1)
-      const book = await keyBook(unknown, () => undefined)
+      const book = await keyBook({
+        table: unknown,
+        fileKeys: () => [],
+        onFault: () => undefined,
+        onShadowed: () => undefined,
+      })
       const key = readKey(newKey('program'))
       if (key === undefined || key === 'malformed') throw new Error('no key')
       // A key that is not in the copy cannot be called unknown.

@@ -3,6 +3,8 @@ import {
   ownerColumns,
   ownerCondition,
   keyOwnerOf,
+  lineRowColumns,
+  lineRowValues,
   ownerValues,
   personValues,
   storedKey,
@@ -116,6 +118,15 @@ export function serverKeys(options: ServerKeysOptions, { via, onEntry }: Recordi
         const [key] = await readKeys(query, 'id = $1', [id])
         return key && withoutVersion(key)
       }),
+    async nameLine(line, name) {
+      await client.perform((query) =>
+        query(
+          `INSERT INTO key (${lineRowColumns.names}) OVERRIDING SYSTEM VALUE
+           VALUES ($1, $1, $2, $3, ${lineRowColumns.constants}) ON CONFLICT DO NOTHING`,
+          lineRowValues(line, name),
+        ),
+      )
+    },
     async noteUses(uses) {
       const noted = jsonParameter(Array.from(uses, ([id, used]) => ({ id, used })))
       await client.perform((query) =>

@@ -30,6 +30,7 @@ export const keys: Texts['keys'] = {
   },
   inUse: (count, most) => `${count} von ${most} in Gebrauch`,
   endsAtOnce: 'endet sofort',
+  inFile: 'steht in access.json',
   key: 'Schlüssel',
   makers: { 'command line': 'der Befehlszeile' },
   make: 'Schlüssel anlegen',

@@ -29,6 +29,7 @@ export const keys = {
   },
   inUse: (count: string, most: string) => `${count} of ${most} in use`,
   endsAtOnce: 'ends at once',
+  inFile: 'in access.json',
   key: 'Key',
   makers: { 'command line': 'command line' },
   make: 'Make a key',

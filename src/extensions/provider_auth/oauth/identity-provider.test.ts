@@ -59,6 +59,7 @@ function recordingHost(answers: Answers, now: () => number = Date.now) {
     },
     ledger: () => Promise.reject(new Error('not needed')),
     ownKeys: () => ({ most: 0, daysMost: 1 }),
+    fileKeys: () => [],
     contentKeptMs: () => undefined,
     teams: { has: () => false, managedBy: () => [] },
     mayEnter: () => false,

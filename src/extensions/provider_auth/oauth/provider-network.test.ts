@@ -50,6 +50,7 @@ const host: Host = {
   },
   ledger: () => Promise.reject(new Error('not needed')),
   ownKeys: () => ({ most: 0, daysMost: 1 }),
+  fileKeys: () => [],
   contentKeptMs: () => undefined,
   teams: { has: () => false, managedBy: () => [] },
   mayEnter: () => false,
