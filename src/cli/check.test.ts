@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { askProvider } from '../app/ask-provider.ts'
 import { shippedDate } from '../app/shipped-prices.ts'
 import { ConfigError } from '../config/config.ts'
@@ -33,6 +36,23 @@ describe('svc check', () => {
       'svc: the list of prices is 91 days old: svc prices update fetches a newer one\n',
     )
     expect((await check(answering)).err).toBe('')
+  })
+
+  test('says what access.json has', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'svc-check-'))
+    const file = join(home, 'access.json')
+    const check = async (text: string) => {
+      writeFileSync(file, text)
+      const options = { environment: { SVC_HOME: home } }
+      return (await runCommand(checkCommandWith(fakeAccess([answering])), ['--files-only'], options)).out
+    }
+    const limit = '{ "for": "each key", "usd": 5, "per": "day" }'
+    const rest = '"teams": { "search": { "leads": ["ann"] } }, "content": [{ "for": "each key", "keep": "7d" }]'
+    expect(await check(`{ "limits": [${limit}, { "for": "team:search", "requests": 60 }], ${rest} }`)).toBe(
+      `providers.json: valid, 1 provider\n${file}: valid, 2 limits, 1 team, 1 rule of content\n`,
+    )
+    expect(await check('{}')).toBe('providers.json: valid, 1 provider\n')
+    rmSync(home, { recursive: true })
   })
 
   test('prints the result of each provider, in order', async () => {

@@ -1,7 +1,7 @@
 import { askProvider, type Asked } from '../app/ask-provider.ts'
 import { sourceLine } from '../app/source-line.ts'
 import { type Config, type ProviderConfig, ConfigError } from '../config/config.ts'
-import { formatDuration, harmlessLines, paintFor } from '../observe/text.ts'
+import { formatDuration, harmless, harmlessLines, paintFor } from '../observe/text.ts'
 import { booleanFlag, integerFlag } from './arguments.ts'
 import type { Command, CommandContext } from './command.ts'
 import { configFlag, jsonFlag } from './flags.ts'
@@ -43,7 +43,7 @@ export function checkCommandWith(access: GatewayAccess, now = Date.now): Command
       else stdout.write(`${harmlessLines(error.message)}\n`)
       return 1
     }
-    if (!flags.json) stdout.write(`${sourceLine(config)}\n`)
+    if (!flags.json) stdout.write(`${sourceLine(config)}\n${await accessLine(context)}`)
     await warnOfOldPrices(config, context, now())
     if (flags.filesOnly) {
       if (flags.json) stdout.write('{"valid":true}\n')
@@ -83,6 +83,25 @@ async function checkHistoryKey(config: Config, { environment }: Context): Promis
   } catch (error) {
     throw historyFault(config, error)
   }
+}
+
+/** The line of access.json; nothing where it says nothing. */
+async function accessLine({ environment }: Context): Promise<string> {
+  const [{ loadAccess }, { accessFile }] = await Promise.all([
+    import('../config/file/parse-access.ts'),
+    import('../config/home.ts'),
+  ])
+  const { limits, teams, content = [] } = await loadAccess(environment)
+  const counts = [
+    counted(limits.length, 'limit'),
+    counted(teams.size, 'team'),
+    counted(content.length, 'rule', ' of content'),
+  ].flat()
+  return counts.length === 0 ? '' : `${harmless(accessFile(environment) ?? '')}: valid, ${counts.join(', ')}\n`
+}
+
+function counted(count: number, noun: string, more = ''): readonly string[] {
+  return count === 0 ? [] : [`${count} ${noun}${count === 1 ? '' : 's'}${more}`]
 }
 
 /** Warns of a list of prices that is older than 90 days, if a provider uses it. */

@@ -11,5 +11,6 @@ export function limitText({ for: subject, kind, limit, per, models, remaining }:
     ? say.keys.sharedBudget
     : kindWords(kind, say.keys.remaining(number(remaining), number(limit)))
   const ofModels = models === null ? '' : `, ${models.join(', ')}`
-  return `${periodWords(amount, per ?? undefined)} (${subjectWords(subject)}${ofModels})`
+  const text = `${periodWords(amount, per ?? undefined)} (${subjectWords(subject)}${ofModels})`
+  return isShared ? say.keys.hiddenAmount(text) : text
 }

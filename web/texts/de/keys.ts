@@ -28,6 +28,7 @@ export const keys: Texts['keys'] = {
     noModels: 'keine Modelle',
     others: { 'usage:read': 'seine eigene Nutzung', 'log:read': 'die Anfragen aller', 'metrics:read': 'Metriken' },
   },
+  hiddenAmount: (budget) => `${budget}: was übrig ist, sehen nur Betreiber`,
   inUse: (count, most) => `${count} von ${most} in Gebrauch`,
   endsAtOnce: 'endet sofort',
   inFile: 'steht in access.json',

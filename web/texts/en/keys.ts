@@ -27,6 +27,7 @@ export const keys = {
     noModels: 'no models',
     others: { 'usage:read': 'its own use', 'log:read': 'the requests of all', 'metrics:read': 'metrics' },
   },
+  hiddenAmount: (budget: string) => `${budget}: only owners see what is left`,
   inUse: (count: string, most: string) => `${count} of ${most} in use`,
   endsAtOnce: 'ends at once',
   inFile: 'in access.json',
