@@ -126,7 +126,10 @@ describeInChromium('access.json on the page', () => {
     expect(await violationsOf(tab)).toEqual([])
     // Closing asks, since something is typed.
     await tab.press('Escape')
-    await tab.click('dialog >> text="Continue editing"')
+    await tab.waitFor('dialog >> text="Your changes are not saved"')
+    await tab.press('Enter')
+    await tab.waitForGone('dialog >> text="Your changes are not saved"')
+    expect(await tab.evaluate(`document.activeElement.matches('${area}')`)).toBe(true)
     await tab.fill(area, `// Ours\n${JSON.stringify({ ...access, limits: [{ for: 'everyone', requests: 9 }] })}\n`)
     await tab.click('dialog >> text="Show changes"')
     await tab.waitFor('dialog ol del')

@@ -39,7 +39,22 @@ export function EditAccess({ onClose, onSaved }: EditAccessProps): ReactNode {
     })
     return () => leaving.abort()
   }, [client])
-  const close = (): void => (isChanged && !isAsking ? setAsking(true) : onClose())
+  const focused = useRef<Element>(null)
+
+  function close(): void {
+    if (!isChanged) onClose()
+    else if (isAsking) goOn()
+    else {
+      focused.current = document.activeElement
+      setAsking(true)
+    }
+  }
+
+  function goOn(): void {
+    setAsking(false)
+    if (focused.current instanceof HTMLElement) focused.current.focus()
+  }
+
   return (
     <Dialog title={say.accessFile.edit} isOpen size="lg" onClose={close}>
       <div className="flex flex-col gap-3">
@@ -57,7 +72,9 @@ export function EditAccess({ onClose, onSaved }: EditAccessProps): ReactNode {
                 <Button variant="danger" onClick={onClose}>
                   {say.accessFile.discard}
                 </Button>
-                <Button onClick={() => setAsking(false)}>{say.accessFile.goOn}</Button>
+                <Button autoFocus onClick={goOn}>
+                  {say.accessFile.goOn}
+                </Button>
               </>
             }
           />

@@ -10,7 +10,7 @@ const short = (before: string, after: string): string =>
 function applied(before: string, after: string): string {
   const changes = lineChanges(before, after)
   const gone = new Set(changes.flatMap(({ kind, line }) => (kind === 'removed' ? [line] : [])))
-  const lines = before.split('\n').filter((_, index) => !gone.has(index + 1))
+  const lines = before === '' ? [] : before.split('\n').filter((_, index) => !gone.has(index + 1))
   for (const { kind, line, text } of changes) if (kind === 'added') lines.splice(line - 1, 0, text)
   return lines.join('\n')
 }
@@ -21,8 +21,8 @@ describe('the changed lines', () => {
     ['a\nb\nc', 'a\nx\nc', '-2b +2x'],
     ['a\nb\nc\nd\ne', 'a\nc\nd\nf\ne', '-2b +4f'],
     ['a\nb\nc\na\nb\nb\na', 'c\nb\na\nb\na\nc', '-1a -2b +2b -6b +6c'],
-    ['', 'a\nb', '-1 +1a +2b'],
-    ['a\nb', '', '-1a -2b +1'],
+    ['', 'a\nb', '+1a +2b'],
+    ['a\nb', '', '-1a -2b'],
     ['a\n', 'a', '-2'],
     ['a\na', 'a\na\na', '+3a'],
   ])('of %j and %j are %j', (before, after, expected) => {

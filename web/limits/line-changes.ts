@@ -14,8 +14,8 @@ const editsMax = 500
  * Texts with more than 500 changed lines are shown as replaced from the first difference to the last.
  */
 export function lineChanges(before: string, after: string): readonly LineChange[] {
-  const old = before.split('\n')
-  const now = after.split('\n')
+  const old = linesOf(before)
+  const now = linesOf(after)
   let start = 0
   while (start < old.length && start < now.length && old[start] === now[start]) start += 1
   let oldEnd = old.length
@@ -26,6 +26,11 @@ export function lineChanges(before: string, after: string): readonly LineChange[
   }
   const shift = ({ line, ...change }: LineChange): LineChange => ({ ...change, line: line + start })
   return changesOf(old.slice(start, oldEnd), now.slice(start, nowEnd)).map(shift)
+}
+
+/** An empty text has no line. */
+function linesOf(text: string): readonly string[] {
+  return text === '' ? [] : text.split('\n')
 }
 
 function changesOf(old: readonly string[], now: readonly string[]): readonly LineChange[] {
