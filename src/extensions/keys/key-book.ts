@@ -108,7 +108,7 @@ export async function keyBook({ table, fileKeys, onFault, onShadowed }: BookOpti
     for (const key of keys) {
       const stored = storedFileKey(key)
       if (known.has(key.hash) || ended.has(key.hash)) onShadowed(key.name)
-      else inFile.set(key.hash, knownKey(stored, grantedTo(stored)))
+      inFile.set(key.hash, knownKey(stored, grantedTo(stored)))
     }
     return inFile
   }
