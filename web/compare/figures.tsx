@@ -47,7 +47,7 @@ function Row({ column }: { readonly column: ChatController }): ReactNode {
   return (
     <tr className="border-t border-line">
       <th scope="row" className="max-w-64 truncate px-3 py-1.5 text-left font-normal">
-        {conversation.settings.model ?? 'none'}
+        {conversation.settings.model ?? say.common.noneOfThese}
       </th>
       <td className="px-3 py-1.5">{provenance?.provider ?? '–'}</td>
       {figures.map(({ title, of }) => (

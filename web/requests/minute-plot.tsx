@@ -248,7 +248,7 @@ function Tip({
 
 /** Formats a value, or says that the minute has none. */
 export function formatted(value: number | undefined, format: MinutePlotProps['format'], time: number): string {
-  return value === undefined ? 'none' : format(value, time)
+  return value === undefined ? say.common.noneOfThese : format(value, time)
 }
 
 function placeX(index: number, width: number, count: number): number {

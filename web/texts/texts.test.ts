@@ -133,7 +133,7 @@ describe('a file of the page', () => {
    */
   const exempt = new Set([
     ...['English', 'Deutsch', 'Files', 'Enter', 'Tab', 'OpenAI', 'Anthropic', 'Gemini', 'input, select'],
-    ...['https://api.example.com/v1', 'gpt-5*, claude-haiku-4-5', 'requests.csv', 'CSV'],
+    ...['https://api.example.com/v1', 'gpt-5*, claude-haiku-4-5', 'requests.csv', 'CSV', 'text'],
     ...['there are no services here', 'there is no canvas', 'No inline element is open', 'No block is open'],
   ])
 
@@ -189,6 +189,8 @@ function ownTexts(file: string, source: string): readonly string[] {
     if (type === 'JSXElement' && ((node['openingElement'] as Node)['name'] as Node)['name'] === 'code') return false
     // Names of icons.
     if (type === 'JSXOpeningElement' && (node['name'] as Node)['name'] === 'Icon') return false
+    if (type === 'JSXExpressionContainer' && /^JSX(?:Element|Fragment)$/.test(String(parent?.['type'])))
+      found.push(...shownWords(node['expression'] as Node))
     if (type === 'JSXText' && hasLetters.test(String(value))) found.push(String(value).trim())
     if (type === 'JSXAttribute') {
       const name = String((node['name'] as Node)['name'])
@@ -214,6 +216,17 @@ function ownTexts(file: string, source: string): readonly string[] {
     return true
   })
   return found
+}
+
+/** Words in an expression between elements, such as `{isOn ? 'on' : 'off'}`. */
+function shownWords(expression: Node): readonly string[] {
+  const { type, value } = expression
+  if (type === 'Literal')
+    return typeof value === 'string' && hasLetters.test(value) && !isSentence(value) ? [value] : []
+  const parts = ['consequent', 'alternate', 'right', ...(type === 'LogicalExpression' ? ['left'] : [])]
+  return type === 'ConditionalExpression' || type === 'LogicalExpression'
+    ? parts.flatMap((part) => (expression[part] === undefined ? [] : shownWords(expression[part] as Node)))
+    : []
 }
 
 /** Words of a sentence or a label, and no classes of CSS. */
