@@ -34,10 +34,14 @@ export function factsOf({ before, after }: Pick<AuditLine, 'before' | 'after'>):
   const old = flattened(before)
   const facts = Array.from(flattened(after), ([name, value]) => {
     const was = old.get(name)
-    return `${name}: ${was === undefined ? '' : `${was} → `}${value}`
+    return `${factName(name)}: ${was === undefined ? '' : `${was} → `}${value}`
   })
   const gone = Array.from(old).filter(([name]) => after === undefined || !flattened(after).has(name))
-  return [...facts, ...gone.map(([name, value]) => say.audit.was(name, value))]
+  return [...facts, ...gone.map(([name, value]) => say.audit.was(factName(name), value))]
+}
+
+function factName(name: string): string {
+  return wordOf(say.audit.facts, name) ?? name
 }
 
 /** The members of JSON and of the objects in it. Text that is no JSON is one fact. */

@@ -288,7 +288,7 @@ export const de: Texts = {
     access_denied: 'Zugriff verweigert',
     authentication_required: 'Anmeldung nötig',
     bad_request: 'ungültige Anfrage',
-    budget: 'Budget verbraucht',
+    budget: 'Budget',
     client_left: 'Client ging',
     concurrency_limit_exceeded: 'zu viele gleichzeitig',
     conflict: 'Konflikt',
