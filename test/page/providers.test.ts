@@ -269,6 +269,11 @@ describeInChromium('the providers', () => {
     await tab.click('dialog >> role=button[name="Test"]')
     await tab.waitFor('dialog >> text=/It lists 2 models \\(/')
     await tab.click('dialog li label >> nth=1')
+    await tab.click('dialog summary')
+    await tab.fill('role=textbox[name="Connecting"]', '0')
+    await tab.click('dialog >> role=button[name="Save"]')
+    await tab.waitFor('dialog [role="alert"] >> text=/^Whole numbers from 1 to 86,400,000/')
+    await tab.fill('role=textbox[name="Connecting"]', '7000')
     // Another editor is faster: nothing is overwritten, and what was typed stays.
     await service.configure(fileOf(['b', 'a']))
     await tab.press('Enter')
@@ -277,7 +282,9 @@ describeInChromium('the providers', () => {
     await tab.click('dialog >> role=button[name="Save"]')
     await tab.waitForGone('dialog')
     await said('b is changed')
-    const changed = fileOf(['b', 'a']).replace(limited.url, url).replace('["m"]', '["m", "n"]')
+    const changed = fileOf(['b', 'a'])
+      .replace(limited.url, url)
+      .replace('["m"]', '["m", "n"], "timeouts": {"connect_ms":7000}')
     expect(await readFile(service.file, 'utf8')).toBe(changed)
     // An entry with a key of the file keeps its address.
     await show(changed.replace('"id": "b"', '"id": "b", "api_key": "x"'), 'b a')

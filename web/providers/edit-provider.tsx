@@ -16,6 +16,7 @@ import { editsOf, faultsOfEdit, valuesOf, type EditFaults, type EditValues } fro
 import { freeVariableMark } from './form-draft.ts'
 import { fieldLook, Labelled, LookResult, lookWords, plainText } from './form-fields.tsx'
 import { ModelChoice } from './model-choice.tsx'
+import { TimeoutFields } from './timeout-fields.tsx'
 
 /** Props of {@link EditProvider}. */
 export interface EditProviderProps {
@@ -90,14 +91,14 @@ function Form({
   function change(more: Partial<EditValues>): void {
     setValues({ ...values, ...more })
     setRefusal(undefined)
-    if (!('models' in more)) setLooked(undefined)
+    if (!('models' in more || 'timeouts' in more)) setLooked(undefined)
   }
 
   /** Shows faults, and moves the focus to the first. */
   function isSound(): boolean {
     const found = faultsOfEdit(values, settings)
     setFaults(found)
-    const first = (['baseUrl', 'variable', 'models'] as const).find((name) => found[name] !== undefined)
+    const first = (['baseUrl', 'variable', 'models', 'timeouts'] as const).find((name) => found[name] !== undefined)
     if (first !== undefined) document.querySelector<HTMLElement>(`#${CSS.escape(`${id}-${first}`)}`)?.focus()
     return first === undefined
   }
@@ -201,6 +202,13 @@ function Form({
       {hasModelFacts && values.models === undefined ? (
         <p className="text-sm text-warn">{say.providers.removesFacts}</p>
       ) : null}
+      <TimeoutFields
+        id={`${id}-timeouts`}
+        typed={values.timeouts}
+        defaults={settings.defaultTimeouts}
+        fault={faults.timeouts}
+        onChange={(timeouts) => change({ timeouts })}
+      />
       <p role="alert" className="text-sm text-bad [overflow-wrap:anywhere] empty:hidden">
         {refusal}
       </p>

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { ProviderSettings } from '../../src/http/page/page-api.ts'
 import { editsOf, faultsOfEdit, valuesOf, type EditValues } from './edit-values.ts'
+import { noTimeouts } from './timeouts.ts'
 
 const lab: ProviderSettings = {
   version: 'v',
@@ -9,6 +10,8 @@ const lab: ProviderSettings = {
   key: { kind: 'variable', variable: 'SVC_KEY_LAB' },
   variables: [],
   models: ['a', 'b'],
+  timeouts: { idleMs: 9 },
+  defaultTimeouts: { connectMs: 1, firstTokenMs: 2, idleMs: 3, attemptMs: 4 },
 }
 
 describe('the form of an existing provider', () => {
@@ -20,14 +23,20 @@ describe('the form of an existing provider', () => {
     [{ variable: 'SVC_KEY_NEW' }, { keyVariable: 'SVC_KEY_NEW' }],
     [{ models: undefined }, { models: null }],
     [{ models: ['a', 'c'] }, { models: ['a', 'c'] }],
+    [{ timeouts: { ...noTimeouts, idleMs: '9' } }, {}],
+    [{ timeouts: noTimeouts }, { timeouts: {} }],
+    [{ timeouts: { ...noTimeouts, idleMs: '9', connectMs: '7' } }, { timeouts: { idleMs: 9, connectMs: 7 } }],
   ])('sends what was changed alone: %j', (more, edits) => {
     expect<object>(editsOf({ ...valuesOf(lab), ...more }, lab)).toEqual(edits)
   })
 
   test('keeps what was typed over a change of the file, and no more', () => {
     const changed: ProviderSettings = { ...lab, baseUrl: 'http://moved.test', models: ['z'] }
-    const typed = { keyVariable: null, models: ['a'] }
-    expect(valuesOf(changed, typed)).toEqual({ baseUrl: 'http://moved.test', variable: '', models: ['a'] })
+    const typed = { keyVariable: null, models: ['a'], timeouts: {} }
+    expect(valuesOf(changed, typed)).toEqual({
+      ...{ baseUrl: 'http://moved.test', variable: '', models: ['a'] },
+      timeouts: noTimeouts,
+    })
     expect(editsOf(valuesOf(changed, typed), changed)).toEqual(typed)
   })
 
@@ -42,10 +51,7 @@ describe('the form of an existing provider', () => {
     })
     const own: ProviderSettings = { ...lab, key: { kind: 'variable', variable: 'OTHER' } }
     expect(faultsOfEdit(valuesOf(own), own)).toEqual({})
-    expect(Object.keys(faultsOfEdit({ baseUrl: 'lab', variable: 'X', models: [] }, lab))).toEqual([
-      'baseUrl',
-      'variable',
-      'models',
-    ])
+    const broken = { baseUrl: 'lab', variable: 'X', models: [], timeouts: { ...noTimeouts, idleMs: 'x' } }
+    expect(Object.keys(faultsOfEdit(broken, lab))).toEqual(['baseUrl', 'variable', 'models', 'timeouts'])
   })
 })

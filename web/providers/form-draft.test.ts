@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { BrandEntry } from '../../src/http/page/page-api.ts'
 import { draftOf, faultsOf, freeId, keyState, ownServer, proposedVariable, type FormValues } from './form-draft.ts'
+import { noTimeouts } from './timeouts.ts'
 
 const brands: readonly BrandEntry[] = [
   {
@@ -17,7 +18,16 @@ const brands: readonly BrandEntry[] = [
 ]
 
 function values(more: Partial<FormValues> = {}): FormValues {
-  return { kind: 'gemini', id: 'gemini', baseUrl: '', protocol: 'openai', variable: '', models: undefined, ...more }
+  return {
+    kind: 'gemini',
+    id: 'gemini',
+    baseUrl: '',
+    protocol: 'openai',
+    variable: '',
+    models: undefined,
+    timeouts: noTimeouts,
+    ...more,
+  }
 }
 
 const server = { kind: ownServer, id: 'lab', baseUrl: 'http://10.0.0.7:8000/v1' } as const
@@ -29,6 +39,7 @@ describe('a typed provider', () => {
       { id: 'g2', variable: '$GOOGLE_API_KEY ' },
       { id: 'g2', brand: 'gemini', keyVariable: 'GOOGLE_API_KEY' },
     ],
+    [{ timeouts: { ...noTimeouts, idleMs: '9' } }, { id: 'gemini', brand: 'gemini', timeouts: { idleMs: 9 } }],
     [server, { id: 'lab', baseUrl: 'http://10.0.0.7:8000/v1', protocol: 'openai' }],
     [
       { ...server, protocol: 'anthropic', variable: 'SVC_KEY_LAB', models: ['m'] },

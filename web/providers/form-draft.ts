@@ -1,5 +1,6 @@
 import type { BrandEntry, ProviderDraft } from '../../src/http/page/page-api.ts'
 import { say } from '../texts/say.ts'
+import { timeoutsFault, timeoutsOf, type TypedTimeouts } from './timeouts.ts'
 
 /** The choice of a server that is no brand. */
 export const ownServer = 'other'
@@ -15,10 +16,11 @@ export interface FormValues {
   readonly variable: string
   /** Undefined: all that it lists. */
   readonly models: readonly string[] | undefined
+  readonly timeouts: TypedTimeouts
 }
 
 /** Fields of the form, by what is wrong with them. */
-export type FormFaults = Partial<Record<'kind' | 'id' | 'baseUrl' | 'variable' | 'models', string>>
+export type FormFaults = Partial<Record<'kind' | 'id' | 'baseUrl' | 'variable' | 'models' | 'timeouts', string>>
 
 /** Variables that may be sent to any server begin so. */
 export const freeVariableMark = 'SVC_KEY_'
@@ -39,6 +41,7 @@ export function freeId(wanted: string, taken: ReadonlySet<string>): string {
 /** Checks what was typed. The service checks it again, by the rules of the file. */
 export function faultsOf(values: FormValues, brands: readonly BrandEntry[], taken: ReadonlySet<string>): FormFaults {
   const { kind, id, baseUrl, variable, models } = values
+  const timeouts = timeoutsFault(values.timeouts)
   const brand = brands.find((each) => each.id === kind)
   const faults: FormFaults = {}
   if (kind === '') faults.kind = say.providers.faults.chooseOne
@@ -48,6 +51,7 @@ export function faultsOf(values: FormValues, brands: readonly BrandEntry[], take
   if (kind === ownServer) Object.assign(faults, addressFault(baseUrl.trim()))
   Object.assign(faults, variableFault(variableName(variable), brand?.keys.map((key) => key.variable) ?? []))
   if (models?.length === 0) faults.models = say.providers.faults.chooseOneAtLeast
+  if (timeouts !== undefined) faults.timeouts = timeouts
   return faults
 }
 
@@ -70,13 +74,15 @@ export function variableName(variable: string): string {
 }
 
 /** The provider that was typed. */
-export function draftOf({ kind, id, baseUrl, protocol, variable, models }: FormValues): ProviderDraft {
+export function draftOf({ kind, id, baseUrl, protocol, variable, models, ...values }: FormValues): ProviderDraft {
   const name = variableName(variable)
+  const timeouts = timeoutsOf(values.timeouts)
   return {
     id,
     ...(kind === ownServer ? { baseUrl: baseUrl.trim(), protocol } : { brand: kind }),
     ...(name === '' ? {} : { keyVariable: name }),
     ...(models === undefined ? {} : { models }),
+    ...(Object.keys(timeouts).length === 0 ? {} : { timeouts }),
   }
 }
 

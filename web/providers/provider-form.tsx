@@ -26,6 +26,8 @@ import {
 } from './form-draft.ts'
 import { fieldLook, Labelled, LookResult, lookWords, plainText } from './form-fields.tsx'
 import { ModelChoice } from './model-choice.tsx'
+import { TimeoutFields } from './timeout-fields.tsx'
+import { noTimeouts } from './timeouts.ts'
 
 /** Props of {@link ProviderForm}. */
 export interface ProviderFormProps {
@@ -36,21 +38,22 @@ export interface ProviderFormProps {
   readonly onClose: () => void
 }
 
-const empty: FormValues = { kind: '', id: '', baseUrl: '', protocol: 'openai', variable: '', models: undefined }
+const empty: FormValues = {
+  ...{ kind: '', id: '', baseUrl: '', protocol: 'openai', variable: '' },
+  models: undefined,
+  timeouts: noTimeouts,
+}
 
 /** A dialog that adds a provider: brand or address, the variable of its key, and its models. */
 export function ProviderForm({ taken, add, onClose }: ProviderFormProps): ReactNode {
   const { client } = useServices()
-  const [brands, setBrands] = useState<readonly BrandEntry[]>()
+  const [answer, setAnswer] = useState<BrandsAnswer>()
   const [failure, setFailure] = useState<string>()
   useEffect(() => {
     const leaving = new AbortController()
-    client.get<BrandsAnswer>('/api/providers/brands', leaving.signal).then(
-      (answer) => setBrands(answer.brands),
-      (error: unknown) => {
-        if (!leaving.signal.aborted) setFailure(error instanceof Error ? error.message : String(error))
-      },
-    )
+    client.get<BrandsAnswer>('/api/providers/brands', leaving.signal).then(setAnswer, (error: unknown) => {
+      if (!leaving.signal.aborted) setFailure(error instanceof Error ? error.message : String(error))
+    })
     return () => leaving.abort()
   }, [client])
   return (
@@ -60,23 +63,24 @@ export function ProviderForm({ taken, add, onClose }: ProviderFormProps): ReactN
           {failure}
         </Notice>
       )}
-      {brands === undefined ? (
+      {answer === undefined ? (
         failure === undefined ? (
           <Loading />
         ) : null
       ) : (
-        <Form brands={brands} taken={taken} add={add} onClose={onClose} />
+        <Form
+          brands={answer.brands}
+          defaultTimeouts={answer.defaultTimeouts}
+          taken={taken}
+          add={add}
+          onClose={onClose}
+        />
       )}
     </Dialog>
   )
 }
 
-function Form({
-  brands,
-  taken,
-  add,
-  onClose,
-}: ProviderFormProps & { readonly brands: readonly BrandEntry[] }): ReactNode {
+function Form({ brands, defaultTimeouts, taken, add, onClose }: ProviderFormProps & BrandsAnswer): ReactNode {
   const { client } = useServices()
   const id = useId()
   const [values, setValues] = useState(empty)
@@ -91,7 +95,7 @@ function Form({
     setValues({ ...values, ...more })
     setRefusal(undefined)
     // A list of models belongs to the address and the key that it was asked for with.
-    if (!('models' in more)) setLooked(undefined)
+    if (!('models' in more || 'timeouts' in more)) setLooked(undefined)
   }
 
   function choose(chosen: string): void {
@@ -104,7 +108,9 @@ function Form({
   function isSound(): boolean {
     const found = faultsOf(values, brands, taken)
     setFaults(found)
-    const first = (['kind', 'id', 'baseUrl', 'variable', 'models'] as const).find((name) => found[name] !== undefined)
+    const first = (['kind', 'id', 'baseUrl', 'variable', 'models', 'timeouts'] as const).find(
+      (name) => found[name] !== undefined,
+    )
     if (first !== undefined) document.querySelector<HTMLElement>(`#${CSS.escape(`${id}-${first}`)}`)?.focus()
     return first === undefined
   }
@@ -228,6 +234,13 @@ function Form({
               onChange={(models) => change({ models })}
             />
           ) : null}
+          <TimeoutFields
+            id={`${id}-timeouts`}
+            typed={values.timeouts}
+            defaults={defaultTimeouts}
+            fault={faults.timeouts}
+            onChange={(timeouts) => change({ timeouts })}
+          />
         </>
       )}
       <p role="alert" className="text-sm text-bad [overflow-wrap:anywhere] empty:hidden">

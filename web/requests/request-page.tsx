@@ -126,7 +126,7 @@ function Facts({ request }: { readonly request: RequestEntry }): ReactNode {
         )}
         <Fact name={say.requests.servedBy}>{provider ?? say.requests.noProvider}</Fact>
         {stream ? (
-          <Fact name={say.requests.firstToken}>
+          <Fact name={say.common.firstToken}>
             {firstTokenMs === undefined ? say.requests.noneReceived : formatMs(firstTokenMs)}
           </Fact>
         ) : null}
@@ -221,7 +221,7 @@ function Attempts({ request }: { readonly request: RequestEntry }): ReactNode {
                 {formatMs(attempt.ms)}
                 <TimeBar start={(starts[index] ?? 0) / whole} length={attempt.ms / whole} />
               </td>
-              <td className="py-1 pr-3">{tokensOf(request, attempt)}</td>
+              <td className="py-1 pr-3 whitespace-nowrap">{tokensOf(request, attempt)}</td>
               <td className="py-1">{costOf(request, attempt)}</td>
             </tr>
           ))}

@@ -1,7 +1,8 @@
 import type { Config, ProviderConfig } from '../../config/config.ts'
+import { defaultTimeouts } from '../../config/defaults.ts'
 import { initialConfig } from '../../config/edit/initial-config.ts'
 import type {
-  BrandEntry,
+  BrandsAnswer,
   ProviderChange,
   ProviderLook,
   ProviderLookRequest,
@@ -71,7 +72,7 @@ export interface ProviderAdmin {
    */
   test(request: ProviderTestRequest, signal: AbortSignal): Promise<ProviderTest>
   /** The catalogue. */
-  brands(): readonly BrandEntry[]
+  brands(): BrandsAnswer
   /**
    * Asks a provider that is not in the file, or one that is with other settings, for its models, within 30 s, one of
    * the four tests that run at once.
@@ -101,7 +102,7 @@ export function providerAdmin(options: ProviderAdminOptions): ProviderAdmin {
       if (!options.config().providers.some(({ id }) => id === request.id)) throw unknownProvider()
       return limitedTest(() => testOne(request, signal, options))
     },
-    brands: () => brandEntries(environment),
+    brands: () => ({ brands: brandEntries(environment), defaultTimeouts }),
     look: (wanted, signal) =>
       limitedTest(async () =>
         lookAtProvider(await wantedProvider(wanted, fileOptions), {

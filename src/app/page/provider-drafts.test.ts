@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { defaultTimeouts } from '../../config/defaults.ts'
 import { WireError } from '../../formats/error.ts'
 import type { ProviderDraft, ProviderEdits } from '../../http/page/page-api.ts'
 import { brandEntries, entryOfDraft, membersOfEdit, providerOfDraft, settingsOf } from './provider-drafts.ts'
@@ -27,6 +28,10 @@ describe('the entry of a draft', () => {
     [
       { id: 'lab', baseUrl: 'http://10.0.0.7/v1', protocol: 'anthropic', keyVariable: 'SVC_KEY_LAB', models: ['m'] },
       { id: 'lab', protocol: 'anthropic', base_url: 'http://10.0.0.7/v1', api_key: '$SVC_KEY_LAB', models: ['m'] },
+    ],
+    [
+      { id: 'groq', brand: 'groq', timeouts: { firstTokenMs: 9 } },
+      { id: 'groq', timeouts: { first_token_ms: 9 } },
     ],
     [
       { id: 'lab', baseUrl: 'http://10.0.0.7/v1', protocol: 'openai' },
@@ -81,6 +86,8 @@ describe('an edit of an entry', () => {
     ],
     [{ id: 'groq' }, { keyVariable: 'GROQ_API_KEY', models: null }, { api_key: '$GROQ_API_KEY', models: undefined }],
     [{ id: 'groq', headers: { a: '$SECRET' } }, { models: ['m'] }, { models: ['m'] }],
+    [lab, { timeouts: { idleMs: 9, attemptMs: 8 } }, { timeouts: { idle_ms: 9, attempt_ms: 8 } }],
+    [{ ...lab, timeouts: { idle_ms: 9 } }, { timeouts: {} }, { timeouts: undefined }],
   ])('of %j: %j', (entry, edit, members) => {
     expect<object>(membersOfEdit({ ...entry }, edit)).toEqual(members)
   })
@@ -134,13 +141,17 @@ describe('an edit of an entry', () => {
       baseUrl: lab.base_url,
       key: { kind: 'hidden' },
       variables: [],
+      timeouts: {},
+      defaultTimeouts,
     })
-    expect(settingsOf({ id: 'groq', models: ['a', { name: 'b', upstream: 'c' }] })).toEqual({
+    expect(settingsOf({ id: 'groq', models: ['a', { name: 'b', upstream: 'c' }], timeouts: { idle_ms: 9 } })).toEqual({
       brand: 'groq',
       key: { kind: 'none' },
       variables: ['GROQ_API_KEY'],
       models: ['a', 'c'],
       hasModelFacts: true,
+      timeouts: { idleMs: 9 },
+      defaultTimeouts,
     })
   })
 })

@@ -1,12 +1,19 @@
 import { isRecord } from '../../base/json-value.ts'
 import { brands, findBrand } from '../../config/catalogue.ts'
 import { ConfigError, formatFault, type ProviderConfig } from '../../config/config.ts'
+import { defaultTimeouts } from '../../config/defaults.ts'
 import type { ProviderMembers } from '../../config/edit/change-provider.ts'
 import { parseConfig } from '../../config/file/parse-config.ts'
 import { readVariable, type Environment } from '../../config/file/resolve-provider.ts'
 import { variablePattern } from '../../config/file/rules.ts'
 import { invalidRequest } from '../../formats/error.ts'
-import type { BrandEntry, ProviderDraft, ProviderEdits, ProviderSettings } from '../../http/page/page-api.ts'
+import type {
+  BrandEntry,
+  ProviderDraft,
+  ProviderEdits,
+  ProviderSettings,
+  ProviderTimeouts,
+} from '../../http/page/page-api.ts'
 
 /**
  * Variables with this beginning may be sent to any base URL that is given on the page. So the page cannot send other
@@ -34,7 +41,8 @@ export function brandEntries(environment: Environment): readonly BrandEntry[] {
 /** The entry of `providers` that a draft stands for. @throws {WireError} 400, naming the field of the draft */
 export function entryOfDraft(draft: ProviderDraft) {
   checkDraft(draft)
-  const { id, brand, baseUrl, protocol, keyVariable, models } = draft
+  const { id, brand, baseUrl, protocol, keyVariable, models, timeouts = {} } = draft
+  const times = timesOf(timeouts)
   return {
     id,
     ...(brand === undefined || brand === id ? {} : { brand }),
@@ -42,6 +50,7 @@ export function entryOfDraft(draft: ProviderDraft) {
     ...(baseUrl === undefined ? {} : { base_url: baseUrl }),
     ...(keyVariable === undefined ? {} : { api_key: `$${keyVariable}` }),
     ...(models === undefined ? {} : { models }),
+    ...(times === undefined ? {} : { timeouts: times }),
   }
 }
 
@@ -73,7 +82,7 @@ function checkVariable(variable: string, own: readonly string[], where = 'entry'
 /** New members of an entry, by the rules of drafts. @throws {WireError} 400, naming the field of the edit */
 export function membersOfEdit(
   entry: Readonly<Record<string, unknown>>,
-  { baseUrl, keyVariable, models }: ProviderEdits,
+  { baseUrl, keyVariable, models, timeouts }: ProviderEdits,
 ): ProviderMembers {
   if (keyVariable !== undefined && keyVariable !== null) checkVariable(keyVariable, ownVariables(entry), 'edit')
   const key = keyVariable === undefined ? entry['api_key'] : keyVariable === null ? undefined : `$${keyVariable}`
@@ -82,7 +91,34 @@ export function membersOfEdit(
     ...(baseUrl === undefined ? {} : { base_url: baseUrl }),
     ...(keyVariable === undefined ? {} : { api_key: keyVariable === null ? undefined : `$${keyVariable}` }),
     ...(models === undefined ? {} : { models: models ?? undefined }),
+    ...(timeouts === undefined ? {} : { timeouts: timesOf(timeouts) }),
   }
+}
+
+const timeNames = [
+  ['connectMs', 'connect_ms'],
+  ['firstTokenMs', 'first_token_ms'],
+  ['idleMs', 'idle_ms'],
+  ['attemptMs', 'attempt_ms'],
+] as const
+
+/** `timeouts` of an entry; `undefined`: it has none. */
+function timesOf(timeouts: ProviderTimeouts): Readonly<Record<string, number>> | undefined {
+  const times = timeNames.flatMap(([name, member]) => {
+    const ms = timeouts[name]
+    return ms === undefined ? [] : [[member, ms] as const]
+  })
+  return times.length === 0 ? undefined : Object.fromEntries(times)
+}
+
+function timeoutsIn({ timeouts }: Readonly<Record<string, unknown>>): ProviderTimeouts {
+  if (!isRecord(timeouts)) return {}
+  return Object.fromEntries(
+    timeNames.flatMap(([name, member]) => {
+      const ms = timeouts[member]
+      return typeof ms === 'number' ? [[name, ms]] : []
+    }),
+  )
 }
 
 /** What an entry of the file has, without a key. */
@@ -99,6 +135,8 @@ export function settingsOf(entry: Readonly<Record<string, unknown>>): Omit<Provi
       ? {}
       : { models: list.map((each) => String(isRecord(each) ? (each['upstream'] ?? each['name']) : each)) }),
     ...(list?.some(isRecord) === true ? { hasModelFacts: true } : {}),
+    timeouts: timeoutsIn(entry),
+    defaultTimeouts,
   }
 }
 

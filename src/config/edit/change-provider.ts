@@ -53,6 +53,7 @@ export interface ProviderMembers {
   readonly api_key?: string | undefined
   /** Names by which the provider is asked. Items of the present list that name them stay as they are. */
   readonly models?: readonly string[] | undefined
+  readonly timeouts?: Readonly<Record<string, number>> | undefined
 }
 
 /**

@@ -294,6 +294,16 @@ export interface ProviderEdits {
   readonly keyVariable?: string | null
   /** 1 to 500 names; `null`: all that it lists. */
   readonly models?: readonly string[] | null
+  /** In place of all that the file has; `{}`: the defaults. */
+  readonly timeouts?: ProviderTimeouts
+}
+
+/** Times of an entry that are not the defaults, in milliseconds, 1 to 86,400,000 (docs/configuration.md). */
+export interface ProviderTimeouts {
+  readonly connectMs?: number
+  readonly firstTokenMs?: number
+  readonly idleMs?: number
+  readonly attemptMs?: number
 }
 
 /** `GET /api/providers/settings?id=`, for owners that may add providers. No key, no header. */
@@ -316,6 +326,9 @@ export interface ProviderSettings {
   readonly models?: readonly string[]
   /** The file has facts of models, such as prices, that are lost with its list. */
   readonly hasModelFacts?: true
+  /** As the file has them. */
+  readonly timeouts: ProviderTimeouts
+  readonly defaultTimeouts: Required<ProviderTimeouts>
 }
 
 /** A provider to be added: of a brand, or a server that speaks a known protocol. */
@@ -334,11 +347,13 @@ export interface ProviderDraft {
   readonly keyVariable?: string
   /** 1 to 500 names. Absent: all that it lists. */
   readonly models?: readonly string[]
+  readonly timeouts?: ProviderTimeouts
 }
 
 /** `GET /api/providers/brands`, for owners that may add providers. */
 export interface BrandsAnswer {
   readonly brands: readonly BrandEntry[]
+  readonly defaultTimeouts: Required<ProviderTimeouts>
 }
 
 /** A known brand. */

@@ -51,7 +51,7 @@ describe('the body of a change', () => {
   test('is read: a move, an entry', () => {
     const move = { version: 'v', id: 'groq', change: 'move' as const, to: 0 }
     expect(parseProviderChange(bytesOf(JSON.stringify(move)))).toEqual(move)
-    const entry = { brand: 'groq', keyVariable: 'GROQ_API_KEY', models: ['a', 'b'] }
+    const entry = { brand: 'groq', keyVariable: 'GROQ_API_KEY', models: ['a', 'b'], timeouts: { idleMs: 9 } }
     const add = { version: 'v', id: 'groq', change: 'add' as const, entry }
     expect(parseProviderChange(bytesOf(JSON.stringify({ ...add, entry: { ...entry, apiKey: 'x' } })))).toEqual(add)
   })
@@ -68,6 +68,9 @@ describe('the body of a change', () => {
     [{ change: 'add', entry: { baseUrl: `http://${'x'.repeat(2_048)}` } }, 'invalid_value', 'baseUrl'],
     [{ change: 'add', entry: { protocol: 'echo' } }, 'invalid_value', 'entry.protocol'],
     [{ change: 'add', entry: { models: [] } }, 'invalid_value', 'entry.models'],
+    [{ change: 'add', entry: { timeouts: 9 } }, 'invalid_type', 'entry.timeouts'],
+    [{ change: 'edit', edit: { timeouts: { idleMs: 0 } } }, 'invalid_value', 'edit.timeouts.idleMs'],
+    [{ change: 'edit', edit: { timeouts: { connectMs: '5' } } }, 'invalid_value', 'edit.timeouts.connectMs'],
     [{ change: 'add', entry: { models: 'm' } }, 'invalid_value', 'entry.models'],
     [{ change: 'add', entry: { models: ['m', null] } }, 'missing_required_parameter', 'model'],
     [{ change: 'add', entry: { models: ['m\n'] } }, 'invalid_value', 'model'],

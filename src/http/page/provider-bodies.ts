@@ -7,6 +7,7 @@ import type {
   ProviderEdits,
   ProviderLookRequest,
   ProviderTestRequest,
+  ProviderTimeouts,
 } from './page-api.ts'
 
 const changes = ['enable', 'disable', 'up', 'down', 'remove', 'move', 'add', 'edit'] as const
@@ -17,6 +18,8 @@ const urlLengthMax = 2_048
 const versionLengthMax = 128
 const idLengthMax = 64
 const modelLengthMax = 256
+const timeoutNames = ['connectMs', 'firstTokenMs', 'idleMs', 'attemptMs'] as const
+const timeoutMsMax = 86_400_000
 
 /** Reads the body of `POST /api/providers`. @throws {WireError} 400 */
 export function parseProviderChange(body: Uint8Array): ProviderChange {
@@ -50,10 +53,12 @@ function parseEdit({ edit }: JsonObject): ProviderEdits {
   const baseUrl = optionalText(edit, 'baseUrl', urlLengthMax)
   const keyVariable = edit['keyVariable'] === null ? null : optionalText(edit, 'keyVariable', modelLengthMax)
   const models = edit['models'] === null ? null : modelsOf(edit, 'edit')
+  const timeouts = timeoutsOf(edit, 'edit')
   return {
     ...(baseUrl === undefined ? {} : { baseUrl }),
     ...(keyVariable === undefined ? {} : { keyVariable }),
     ...(models === undefined ? {} : { models }),
+    ...(timeouts === undefined ? {} : { timeouts }),
   }
 }
 
@@ -73,13 +78,34 @@ function parseEntry({ entry }: JsonObject): Omit<ProviderDraft, 'id'> {
   if (protocol !== undefined && known === undefined)
     throw invalidRequest('invalid_value', `'entry.protocol' must be one of ${protocols.join(', ')}.`, 'entry.protocol')
   const models = modelsOf(entry)
+  const timeouts = timeoutsOf(entry, 'entry')
   return {
     ...(brand === undefined ? {} : { brand }),
     ...(baseUrl === undefined ? {} : { baseUrl }),
     ...(known === undefined ? {} : { protocol: known }),
     ...(keyVariable === undefined ? {} : { keyVariable }),
     ...(models === undefined ? {} : { models }),
+    ...(timeouts === undefined ? {} : { timeouts }),
   }
+}
+
+function timeoutsOf({ timeouts }: JsonObject, where: 'edit' | 'entry'): ProviderTimeouts | undefined {
+  if (timeouts === undefined || timeouts === null) return undefined
+  if (!isRecord(timeouts))
+    throw invalidRequest('invalid_type', `'${where}.timeouts' must be an object.`, `${where}.timeouts`)
+  const found: Partial<Record<(typeof timeoutNames)[number], number>> = {}
+  for (const name of timeoutNames) {
+    const value = Object.hasOwn(timeouts, name) ? timeouts[name] : undefined
+    if (value === undefined) continue
+    if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > timeoutMsMax)
+      throw invalidRequest(
+        'invalid_value',
+        `'${where}.timeouts.${name}' must be an integer from 1 to ${timeoutMsMax}, in milliseconds.`,
+        `${where}.timeouts.${name}`,
+      )
+    found[name] = value
+  }
+  return found
 }
 
 function modelsOf(entry: JsonObject, where = 'entry'): readonly string[] | undefined {

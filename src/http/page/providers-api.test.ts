@@ -11,6 +11,8 @@ import type {
 } from './page-api.ts'
 import { providersApi, type ProvidersApiOptions } from './providers-api.ts'
 
+const defaultTimeouts = { connectMs: 1, firstTokenMs: 2, idleMs: 3, attemptMs: 4 }
+
 const state: ProvidersAnswer = {
   version: 'v1',
   source: 'file',
@@ -40,9 +42,12 @@ function subject(options: Partial<ProvidersApiOptions> = {}) {
       state: async () => state,
       change: async (change, user) => (changes.push([change, user]), state),
       test: async (request): Promise<ProviderTest> => (tests.push(request), { ok: true, ms: 1 }),
-      brands: () => [],
+      brands: () => ({ brands: [], defaultTimeouts }),
       look: async (wanted) => (looks.push(wanted), { ms: 1, models: ['m'] }),
-      settings: async (id) => ({ version: 'v', id, key: { kind: 'none' }, variables: [] }),
+      settings: async (id) => ({
+        ...{ version: 'v', id, key: { kind: 'none' }, variables: [] },
+        ...{ timeouts: {}, defaultTimeouts },
+      }),
       mayEdit: () => true,
       isOwner: () => true,
       bodyTimes: { totalMs: 1_000, idleMs: 1_000 },
@@ -72,7 +77,7 @@ function subject(options: Partial<ProvidersApiOptions> = {}) {
 }
 
 const adding = {
-  brands: () => [],
+  brands: () => ({ brands: [], defaultTimeouts }),
   look: async () => ({ ms: 1 }),
   settings: async () => Promise.reject(new Error('not asked for')),
   mayEdit: () => true,

@@ -26,7 +26,7 @@ export interface ProvidersApiOptions extends EditorCheck {
   readonly change: (change: ProviderChange, user: string | undefined) => Promise<ProvidersAnswer>
   /** @param signal aborts when the client has left */
   readonly test: (request: ProviderTestRequest, signal: AbortSignal) => Promise<ProviderTest>
-  readonly brands: () => BrandsAnswer['brands']
+  readonly brands: () => BrandsAnswer
   /** Asks a provider, as it would be, for its models. @param signal aborts when the client has left */
   readonly look: (wanted: ProviderLookRequest, signal: AbortSignal) => Promise<ProviderLook>
   readonly settings: (id: string) => Promise<ProviderSettings>
@@ -97,7 +97,7 @@ export function providersApi(options: ProvidersApiOptions): readonly Route[] {
       isPublic: false,
       async handle(context) {
         checkMayAdd(context)
-        return jsonResponse({ brands: brands() } satisfies BrandsAnswer, context.id)
+        return jsonResponse(brands(), context.id)
       },
     },
     {
