@@ -16,6 +16,8 @@ export interface PageFileChange {
   readonly user: string | undefined
   /** Makes the new text of the present one; `undefined`: there is no file. @throws {WireError} when it is not valid */
   readonly edit: (present: string | undefined) => string | Promise<string>
+  /** Called when there is no file, whatever the version. Default: the versions are compared. @throws {WireError} */
+  readonly missing?: (() => never) | undefined
   /** Further fields of the log line. */
   readonly fields?: Readonly<Record<string, string>>
 }
@@ -38,9 +40,10 @@ export interface FileRecording {
  *   `edit`
  */
 export async function changePageFile(change: PageFileChange, recording: FileRecording): Promise<boolean> {
-  const { file, version, user, edit, fields = {} } = change
+  const { file, version, user, edit, missing, fields = {} } = change
   const { conflict, asFaults, asRefusal } = fileRefusals(basename(file))
   const present = await readConfigText(file).catch(asFaults)
+  if (present === undefined) missing?.()
   if (fingerprint(present) !== version) throw conflict()
   const edited = await edit(present)
   if (edited === present) return false

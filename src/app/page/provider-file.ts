@@ -52,10 +52,8 @@ export async function changeFile(
       file,
       version: change.version,
       user,
-      edit(present) {
-        const isFirst = present === undefined && change.change === 'add'
-        return editText((isFirst ? options.firstText() : present) ?? noFile(file, program), change, options)
-      },
+      edit: (present) => editText(present ?? options.firstText(), change, options),
+      missing: change.change === 'add' ? undefined : () => noFile(file, program),
       fields: { provider: change.id, change: change.change },
     },
     options,
