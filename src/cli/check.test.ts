@@ -55,6 +55,7 @@ describe('svc check', () => {
     expect(await check(`{ "limits": [${limit}, { "for": "team:search", "requests": 60 }], ${rest} }`)).toBe(
       `providers.json: valid, 1 provider\n${file}: valid, 2 limits, 1 team, 1 rule of content\n`,
     )
+    expect(await check(`{ "keys": [{ "name": "ci", "hash": "${'0f'.repeat(32)}" }] }`)).toContain('valid, 1 key\n')
     expect(await check('{}')).toBe('providers.json: valid, 1 provider\n')
     rmSync(home, { recursive: true })
   })

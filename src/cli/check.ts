@@ -91,10 +91,11 @@ async function accessLine({ environment }: Context): Promise<string> {
     import('../config/file/parse-access.ts'),
     import('../config/home.ts'),
   ])
-  const { limits, teams, content = [] } = await loadAccess(environment)
+  const { limits, teams, keys = [], content = [] } = await loadAccess(environment)
   const counts = [
     counted(limits.length, 'limit'),
     counted(teams.size, 'team'),
+    counted(keys.length, 'key'),
     counted(content.length, 'rule', ' of content'),
   ].flat()
   return counts.length === 0 ? '' : `${harmless(accessFile(environment) ?? '')}: valid, ${counts.join(', ')}\n`
