@@ -145,6 +145,23 @@ describe.each(databases)('svc person in %s', (kind, make) => {
     await expect(run('forget', name, '--yes')).rejects.toThrow('no person with the name')
   })
 
+  test('use after forget is that of a new person, also in a service that runs meanwhile', async () => {
+    await ledger.keys.list(0, 1)
+    const store = place.useStore()
+    const used = usedRequest({ user: name, userId })
+    expect(await store.write([batchOf(1, [used])])).toEqual({})
+    expect((await run('forget', name, '--yes')).code).toBe(0)
+    expect(await store.write([batchOf(2, [used, used])])).toEqual({})
+    const sums = 'SELECT person.name, requests FROM usage_day JOIN person ON person.id = person ORDER BY requests'
+    expect(await place.query(sums)).toEqual([
+      { name: 'forgotten #1', requests: 1 },
+      { name, requests: 2 },
+    ])
+    const rows = await place.query('SELECT person FROM request ORDER BY person', 'requests.db')
+    expect(rows.map((row) => row['person'])).toEqual([1, rows[1]?.['person'], rows[1]?.['person']])
+    expect(rows[1]?.['person']).not.toBe(1)
+  })
+
   test('forget leaves no byte of the person in a file', async () => {
     await fill()
     await place.tamper(`UPDATE person SET email = 'annabel@example.org' WHERE id = 1`)

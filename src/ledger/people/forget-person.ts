@@ -1,6 +1,7 @@
 import { forgotten } from '../key-row.ts'
 import type { PersonDatabase, Statement } from '../ledger.ts'
 import { ownKeys, type FoundPerson } from './find-person.ts'
+import { forgottenMark } from './forgotten-mark.ts'
 
 /**
  * Ends the keys of a person, deletes the content of the person's requests, and removes name, e-mail address and ids of
@@ -48,6 +49,12 @@ function forgettingSubject(
       text: `UPDATE person SET subject = '${forgotten} #' || id, name = '${forgotten} #' || id, email = NULL, gone = $1
              WHERE subject = $2`,
       values: [at, subject],
+    },
+    // Services that know the person's number look it up again.
+    {
+      text: `INSERT INTO meta (name, value) VALUES ('${forgottenMark}', $1)
+             ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+      values: [crypto.randomUUID()],
     },
   ]
 }

@@ -1,5 +1,6 @@
 import type { HeldBy } from '../../observe/record.ts'
 import { LedgerTooNew, LedgerUnavailable } from '../ledger.ts'
+import { forgottenMark } from '../people/forgotten-mark.ts'
 import { counterNames } from '../use/counters.ts'
 import { bookedSum, holdValues, isDead, unbookedSum, type BookedRow } from '../use/hold-table.ts'
 import type { NamesTable } from '../use/names-table.ts'
@@ -48,6 +49,8 @@ export function serverUseStore({
   let hours = zoneHours(zone)
   let names = serverNames(Date.now)
   let hasWeeks = false
+  /** Of the people that were forgotten, as it was at the last batch. */
+  let mark: string | undefined
   const clock = `(floor(extract(epoch FROM now()) * 1000)::bigint + ${clockOffsetMs})`
 
   async function timeOf(query: Query): Promise<number> {
@@ -65,9 +68,14 @@ export function serverUseStore({
     const rows = await query(
       `INSERT INTO batch (source, number, time)
        SELECT source, 0, ${clock} FROM jsonb_to_recordset($1::text::jsonb) AS given (source text) GROUP BY 1 ORDER BY 1
-       ON CONFLICT (source) DO UPDATE SET time = excluded.time RETURNING source, number`,
-      [sources],
+       ON CONFLICT (source) DO UPDATE SET time = excluded.time
+       RETURNING source, number, (SELECT value FROM meta WHERE name = $2) AS forgotten`,
+      [sources, forgottenMark],
     )
+    const found = String(rows[0]?.['forgotten'])
+    const isStale = mark !== undefined && found !== mark
+    mark = found
+    if (isStale) throw new PersonForgotten('the numbers of people must be looked up again')
     const last = new Map(rows.map((row) => [String(row['source']), Number(row['number'])]))
     const fresh = batches.filter(({ source, number }) => {
       if (number <= (last.get(source) ?? 0)) return false
@@ -102,6 +110,16 @@ export function serverUseStore({
 
   /** @returns why rows were given up; `undefined`: they are stored */
   async function writePart(batches: readonly UseBatch[]): Promise<string | undefined> {
+    try {
+      return await tryPart(batches)
+    } catch (error) {
+      if (!(error instanceof PersonForgotten)) throw error
+      names = serverNames(Date.now)
+      return await tryPart(batches)
+    }
+  }
+
+  async function tryPart(batches: readonly UseBatch[]): Promise<string | undefined> {
     if (!hasWeeks) await prepareWeeks()
     await prepareNames(batches)
     const problem = await client.transaction(async (query) => {
@@ -190,6 +208,11 @@ export function serverUseStore({
     },
     close: () => client.close(),
   }
+}
+
+/** A person who was forgotten and comes back is a new one, with another number. */
+class PersonForgotten extends Error {
+  override readonly name = 'PersonForgotten'
 }
 
 /** Parts of few requests, so that a slow server can write each within the deadline of a statement. */

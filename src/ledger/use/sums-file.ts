@@ -3,6 +3,7 @@ import type { HeldBy } from '../../observe/record.ts'
 import { LedgerTooNew } from '../ledger.ts'
 import { migrations } from '../migrations.ts'
 import { identityOf, onlyNumber, openDatabase, performed } from '../open-database.ts'
+import { forgottenMark } from '../people/forgotten-mark.ts'
 import { batchNames } from './batch-names.ts'
 import { holdTable, type HoldTable } from './hold-table.ts'
 import { namesTable, type NamesTable } from './names-table.ts'
@@ -53,6 +54,8 @@ export interface SumsFileOptions {
 export function sumsFile({ path, lockMs, now }: SumsFileOptions): SumsFile {
   let file: OpenSums | undefined
   let names: NamesTable | undefined
+  /** As it was when the names were read. */
+  let mark: unknown
   /** Closing a connection to a replaced file would remove the write-ahead log of the new one. */
   const replaced: OpenSums[] = []
 
@@ -75,12 +78,11 @@ export function sumsFile({ path, lockMs, now }: SumsFileOptions): SumsFile {
   async function transaction<Value>(work: (open: OpenSums, names: NamesTable) => Value): Promise<Value> {
     const open = await current()
     return await performed(path, lockMs, () => {
-      const known = (names ??= namesTable(open.database, now))
       try {
         return open.database
           .transaction(() => {
             checkVersion(open.database, path)
-            return work(open, known)
+            return work(open, currentNames(open.database))
           })
           .immediate()
       } catch (error) {
@@ -88,6 +90,16 @@ export function sumsFile({ path, lockMs, now }: SumsFileOptions): SumsFile {
         throw error
       }
     })
+  }
+
+  /** A person who was forgotten and comes back is a new one. */
+  function currentNames(database: Database): NamesTable {
+    const [[found] = []] = database
+      .query<unknown, [string]>('SELECT value FROM meta WHERE name = ?1')
+      .values(forgottenMark)
+    if (found !== mark) names = undefined
+    mark = found
+    return (names ??= namesTable(database, now))
   }
 
   return {
@@ -115,7 +127,7 @@ export function sumsFile({ path, lockMs, now }: SumsFileOptions): SumsFile {
       }),
     async names() {
       const { database } = await current()
-      return (names ??= namesTable(database, now))
+      return await performed(path, lockMs, () => currentNames(database))
     },
     sweep: (time) =>
       transaction(({ database, batches, holds }) => {
