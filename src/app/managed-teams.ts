@@ -25,9 +25,9 @@ export function useTeams(teams: AccessPolicy['teams']): readonly UseTeam[] {
 const idMark = 'id:'
 
 /** The use of people. @param entries user names, or `id:VALUE` */
-export function useOfPeople(entries: readonly string[]): Required<Pick<UseFilter, 'people' | 'userNames'>> {
+export function useOfPeople(entries: readonly string[]): Required<Pick<UseFilter, 'userIds' | 'userNames'>> {
   return {
-    people: entries.filter((entry) => entry.startsWith(idMark)).map((entry) => entry.slice(idMark.length)),
+    userIds: entries.filter((entry) => entry.startsWith(idMark)).map((entry) => entry.slice(idMark.length)),
     userNames: entries.filter((entry) => !entry.startsWith(idMark)),
   }
 }

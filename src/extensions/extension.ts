@@ -140,6 +140,8 @@ export interface Visitor {
   readonly user: string
   /** Id that stays the same when the user is renamed; compared with `id:VALUE` in `owners`. */
   readonly userId?: string
+  /** Short, permanent and unique over all identity providers: whose use, log and content it is. Default: `userId`. */
+  readonly subject?: string
   /** Whether user names are compared without regard to the case of ASCII letters. Default `false`. */
   readonly hasCaselessName?: boolean
   /** User data for the page. Default: the page shows `user`. */
@@ -160,7 +162,10 @@ export interface VisitorKey {
   readonly expires?: number
   readonly grants: Grants
   /** The person that made it for themselves, and as whom it acts. */
-  readonly person?: Pick<KeyPerson, 'user' | 'userId' | 'hasCaselessName'>
+  readonly person?: Pick<KeyPerson, 'user' | 'userId' | 'hasCaselessName'> & {
+    /** Id of the person. */
+    readonly subject: string
+  }
   /** Name of the team that it belongs to. Without person and team it belongs to the service. */
   readonly team?: string
 }

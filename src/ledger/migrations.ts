@@ -120,6 +120,8 @@ export const migrations: readonly string[] = [
   outcomeTables('hour') + outcomeTables('day'),
   `ALTER TABLE key ADD COLUMN team TEXT;
    CREATE INDEX key_team ON key (team, id) WHERE team IS NOT NULL;`,
+  `ALTER TABLE person ADD COLUMN user_id TEXT;
+   CREATE INDEX person_user_id ON person (user_id) WHERE user_id IS NOT NULL;`,
 ]
 
 /** The versions of requests.db, which may be deleted at any time. */

@@ -13,6 +13,8 @@ export interface PersonIdentity {
   readonly user?: string
   /** Stays the same when the user is renamed. */
   readonly userId?: string
+  /** Unique over all identity providers. Absent: as `userId`. */
+  readonly subject?: string
   /** Whether user names are compared without regard to the case of ASCII letters. */
   readonly hasCaselessName?: boolean
 }

@@ -22,7 +22,7 @@ function rows(heading: string): readonly (readonly string[])[] {
 const record: Required<
   Omit<
     RequestRecord,
-    'listedAs' | 'upstream' | 'userId' | 'line' | 'team' | 'unrecorded' | 'person' | 'limits' | 'waitedMs'
+    'listedAs' | 'upstream' | 'userId' | 'subject' | 'line' | 'team' | 'unrecorded' | 'person' | 'limits' | 'waitedMs'
   >
 > = {
   time: 0,

@@ -11,7 +11,7 @@ const batchMs = 250
 /** A remembered request: its record without the members that only log and metrics use. */
 export interface RecentRequest extends Omit<
   RequestRecord,
-  'trail' | 'listedAs' | 'upstream' | 'userId' | 'line' | 'unrecorded' | 'team'
+  'trail' | 'listedAs' | 'upstream' | 'userId' | 'subject' | 'line' | 'unrecorded' | 'team'
 > {
   /** At most the first 32 attempts. */
   readonly trail: readonly Omit<RecordedAttempt, 'reason'>[]

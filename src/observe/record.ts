@@ -42,10 +42,12 @@ export interface RequestRecord {
   readonly user?: string | undefined
   /** Id of the user that stays the same when the user is renamed. */
   readonly userId?: string | undefined
+  /** Id of the user that is unique over all identity providers. Absent: as `userId`. */
+  readonly subject?: string | undefined
   /** Id of the first key of the line, when a program sent a key. */
   readonly line?: number | undefined
   /** The person that the key of a program belongs to. */
-  readonly person?: { readonly user: string; readonly userId?: string } | undefined
+  readonly person?: { readonly user: string; readonly userId?: string; readonly subject?: string } | undefined
   /** Name of the team that the key of a program belongs to. */
   readonly team?: string | undefined
 }
@@ -80,6 +82,7 @@ export interface HeldCost {
   /** The signed-in person, or the person of an own key. Absent: none. */
   readonly user?: string | undefined
   readonly userId?: string | undefined
+  readonly subject?: string | undefined
   /** Name of the team that the key belongs to. */
   readonly team?: string | undefined
   /** As `listedAs` of {@link RequestRecord}, else `upstream`. */

@@ -159,8 +159,8 @@ function knownKey({ id, line, name, expires, used = 0, person, team }: StoredKey
 
 function actingAs(person: KeyPerson | undefined): Pick<VisitorKey, 'person'> {
   if (person === undefined) return {}
-  const { user, userId, hasCaselessName } = person
-  return { person: { user, ...(userId === undefined ? {} : { userId }), hasCaselessName } }
+  const { id: subject, user, userId, hasCaselessName } = person
+  return { person: { user, ...(userId === undefined ? {} : { userId }), subject, hasCaselessName } }
 }
 
 function accessOf({ models, providers, scopes }: Grants): Access {

@@ -71,6 +71,6 @@ export function personOf(visitor: Visitor, now: number): KeyPerson {
   return userId === undefined ? facts : { ...facts, userId }
 }
 
-function idOfPerson({ profile, userId, user }: Visitor): string {
-  return profile?.id ?? userId ?? user
+function idOfPerson({ subject, profile, userId, user }: Visitor): string {
+  return subject ?? profile?.id ?? userId ?? user
 }

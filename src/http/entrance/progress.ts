@@ -112,6 +112,7 @@ export function recordOf(
     totalMs: performance.now() - context.started,
     user,
     userId: visitor?.userId,
+    subject: visitor?.subject,
     ...ownersOf(visitor?.key),
     usage,
     cost,

@@ -74,10 +74,10 @@ export class TakingContent {
   end(request: RequestRecord, intake: ContentIntake): void {
     if (this.#question === undefined) return
     const answer = this.#stream?.() ?? this.#answer
-    const { time, id, line, user, userId, person } = request
+    const { time, id, line, user, userId, subject, person } = request
     const { headers } = this.#context.request
     const passed: PassedContent = {
-      request: { time, id, line, user, userId, person },
+      request: { time, id, line, user, userId, subject, person },
       question: { bytes: this.#question, contentType: headers.get('content-type') ?? '' },
       ...(answer === undefined ? {} : { answer }),
     }

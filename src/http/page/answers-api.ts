@@ -306,7 +306,8 @@ async function isRefused(context: HandlerContext, owner: string): Promise<boolea
 }
 
 function ownerOf(visitor: Partial<Visitor> | undefined): string {
-  if (visitor?.userId !== undefined) return `id:${visitor.userId}`
+  const id = visitor?.subject ?? visitor?.userId
+  if (id !== undefined) return `id:${id}`
   return visitor?.user === undefined ? '' : `name:${visitor.user}`
 }
 

@@ -34,7 +34,7 @@ async function look({ visitor, isOwner = false, found = kept, record, query = ''
     use: () => ({
       content: async (question) => {
         questions.push(question)
-        const isOwn = question.subject === undefined || question.subject === found.subject
+        const isOwn = question.people === undefined || question.people.includes(found.subject ?? '')
         return isOwn && (question.line === undefined || question.line === found.line) ? found : undefined
       },
     }),
@@ -80,7 +80,7 @@ describe('GET /api/requests/{id}/content', () => {
       200,
       { time: 7, expires: 9, question: 'Why?', answer: 'Because.', isAnswerCut: true },
     ])
-    expect(questions).toEqual([{ id: 'r-1', time: 7, subject: 'id-of-ann' }])
+    expect(questions).toEqual([{ id: 'r-1', time: 7, people: ['id-of-ann'] }])
     expect(entries).toEqual([])
     expect((await look({ visitor: ann, isOwner: true })).entries).toEqual([])
   })
@@ -118,6 +118,6 @@ describe('GET /api/requests/{id}/content', () => {
   })
 
   test.each(['?time=', '?time=-1', '?time=1e3', `?time=${'9'.repeat(99)}`])('ignores %s', async (query) => {
-    expect((await look({ visitor: ann, query })).questions).toEqual([{ id: 'r-1', subject: 'id-of-ann' }])
+    expect((await look({ visitor: ann, query })).questions).toEqual([{ id: 'r-1', people: ['id-of-ann'] }])
   })
 })

@@ -6,6 +6,7 @@ import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
 import { readLedger } from './ledger-answer.ts'
+import { subjectsOf } from './ledger-scope.ts'
 import type { OwnerCheck } from './owner-check.ts'
 import type { ContentAnswer } from './page-api.ts'
 
@@ -31,7 +32,6 @@ export interface RecordedLook extends AuditMark {
 
 const beginning = '/api/requests/'
 const end = '/content'
-const subjectLengthMax = 128
 const timeForm = /^\d{1,16}$/
 
 /**
@@ -79,18 +79,16 @@ export function contentApi({ use, record, onLook, isOwner, now }: ContentApiOpti
   return [{ method: 'GET', path: `${beginning}{id}${end}`, isPublic: false, scope: 'log:read', handle: content }]
 }
 
-type Own = Pick<ContentQuestion, 'line' | 'subject'>
+type Own = Pick<ContentQuestion, 'line' | 'people'>
 
 /** Whose content is the visitor's own: that of the line of a key, or of a person; `undefined`: nobody's. */
 function ownContent({ visitor, user }: HandlerContext): Own | undefined {
   if (visitor?.access !== undefined) return { line: visitor.key?.line ?? -1 }
-  // The ledger has as much of it.
-  const subject = (visitor?.userId ?? user)?.slice(0, subjectLengthMax)
-  return subject === undefined ? undefined : { subject }
+  return user === undefined ? undefined : { people: subjectsOf({ visitor, user }) }
 }
 
 function isOwn({ subject }: KeptContent, own: Own | undefined): boolean {
-  return own?.subject !== undefined && own.subject === subject
+  return subject !== undefined && own?.people?.includes(subject) === true
 }
 
 function answerOf({ time, expires, question, answer, isQuestionCut, isAnswerCut }: KeptContent): ContentAnswer {

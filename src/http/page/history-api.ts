@@ -137,9 +137,8 @@ export function historyApi({ history, bodyTimes }: HistoryApiOptions): readonly 
 /** `undefined`: without sign-in, and for keys. */
 function personOf({ user, visitor }: HandlerContext): HistoryPerson | undefined {
   if (user === undefined || visitor === undefined || visitor.access !== undefined) return undefined
-  const { userId, profile } = visitor
-  // As the sums of use name people.
-  return { id: profile?.id ?? userId ?? user, subject: (userId ?? user).slice(0, 128), name: user }
+  const { profile, userId = user, subject = profile?.id ?? userId } = visitor
+  return { id: subject, subject: userId.slice(0, 128), name: user }
 }
 
 /** @throws {WireError} 404 */

@@ -182,6 +182,11 @@ describe('GET /api/log', () => {
     const scopeOf = async (options: Parameters<typeof ask>[1]) => (await ask('', options)).questions[0]?.scope
     expect(await scopeOf({ isOwner: false, visitor: { user: 'ann', userId: 'id:1' } })).toEqual({ people: ['id:1'] })
     expect(await scopeOf({ isOwner: false, visitor: { user: 'ann' } })).toEqual({ people: ['ann'] })
+    const known = { user: 'ann', userId: '1', subject: 'profile-1' }
+    expect(await scopeOf({ isOwner: false, visitor: known })).toEqual({ people: ['profile-1', '1'] })
+    // The ledger keeps as much of an id.
+    const long = { user: 'ann', userId: 'x'.repeat(200) }
+    expect(await scopeOf({ isOwner: false, visitor: long })).toEqual({ people: ['x'.repeat(128)] })
     const grants = { models: undefined, providers: undefined, networks: undefined, scopes: ['log:read'] }
     const access = { scopes: ['log:read'] }
     // Only the members that the route reads.

@@ -73,8 +73,8 @@ export function usageApi({ use, isOwner, teams, teamUse, now }: UsageApiOptions)
 }
 
 /** Speed and failures are not kept by people and keys. */
-function isOfAll({ line, people, team }: UseFilter): boolean {
-  return line === undefined && people === undefined && team === undefined
+function isOfAll({ line, people, userIds, team }: UseFilter): boolean {
+  return [line, people, userIds, team].every((filter) => filter === undefined)
 }
 
 /** The question for speed and failures in the same time. */

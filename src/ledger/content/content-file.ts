@@ -107,20 +107,23 @@ export function deleteSomeContent(database: Database, now: number, bytesMax: num
 /** Reads content. @param people svc.db @param rows requests.db */
 export function readFileContent(
   { people, rows }: { readonly people: Database; readonly rows: Database },
-  { id, time, line, subject }: ContentQuestion,
+  { id, time, line, people: subjects }: ContentQuestion,
   now: number,
 ): KeptContent | undefined {
-  const person =
-    subject === undefined
-      ? undefined
-      : (people.query<{ id: number }, [string]>('SELECT id FROM person WHERE subject = ?1').get(subject)?.id ?? -1)
+  const numbers =
+    subjects &&
+    people
+      .query<{ id: number }, [string]>(`SELECT id FROM person WHERE subject IN (SELECT value FROM json_each(?1))
+           AND coalesce(user_id, subject) IN (SELECT value FROM json_each(?1))`)
+      .all(JSON.stringify(subjects))
+      .map((row) => row.id)
   const row = rows
     .query<Record<string, unknown>, (string | number | null)[]>(
       `SELECT time, expires, line, person, flags, question, answer FROM content
        WHERE id = ?1 AND expires > ?2 AND time = coalesce(?3, time) AND line = coalesce(?4, line)
-         AND person = coalesce(?5, person) ORDER BY seq DESC LIMIT 1`,
+         AND (?5 IS NULL OR person IN (SELECT value FROM json_each(?5))) ORDER BY seq DESC LIMIT 1`,
     )
-    .get(id, now, time ?? null, line ?? null, person ?? null)
+    .get(id, now, time ?? null, line ?? null, numbers === undefined ? null : JSON.stringify(numbers))
   if (row === null) return undefined
   const known = people
     .query<{ subject: string }, [number]>('SELECT subject FROM person WHERE id = ?1 AND gone IS NULL')

@@ -6,8 +6,8 @@ export interface ContentQuestion {
   readonly time?: number
   /** Only of this line of keys. */
   readonly line?: number
-  /** Only of this person. */
-  readonly subject?: string
+  /** Only of this person: as in `RequestScope`. */
+  readonly people?: readonly string[]
 }
 
 /** Content that is kept. */

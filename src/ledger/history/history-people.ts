@@ -30,9 +30,7 @@ export async function findHistoryOwners(
   known?: FoundPerson,
 ): Promise<readonly HistoryOwner[]> {
   const subject = known?.subject
-  const found = await database.read(() =>
-    subject === undefined ? findPeople(by === 'name' ? 'name' : 'subject', text) : findPeople('subject', subject),
-  )
+  const found = await database.read(() => (subject === undefined ? findPeople(by, text) : findPeople('id', subject)))
   const named = found.filter(({ name }) => name === text || known?.names.includes(name) === true)
   const people = by === 'name' && named.length > 0 ? named : found
   return await Promise.all(

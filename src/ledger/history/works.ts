@@ -60,9 +60,10 @@ export function* findOwner(id: string): Work<OwnerRow | undefined> {
   return row === undefined ? undefined : personOf(row)
 }
 
-/** Finds people by a user name, or by a subject. */
-export function* findPeople(by: 'name' | 'subject', text: string): Work<readonly OwnerRow[]> {
-  const rows = yield sql(`SELECT ${personColumns} FROM history_person WHERE ${by} = $1 ORDER BY number`, [text])
+/** Finds people by a user name; or by their permanent id, or user id. */
+export function* findPeople(by: 'name' | 'id', text: string): Work<readonly OwnerRow[]> {
+  const condition = by === 'name' ? 'name = $1' : '(person = $1 OR subject = $1)'
+  const rows = yield sql(`SELECT ${personColumns} FROM history_person WHERE ${condition} ORDER BY number`, [text])
   return rows.map(personOf)
 }
 

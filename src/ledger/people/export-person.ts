@@ -13,7 +13,7 @@ const contentRowsMax = 20
 const keyColumns = `id, line, hint, name, kind, made, made_by, expires, ended, ended_by, used, grants, person_name,
   person_user_id, person_seen`
 const textColumns = new Set(
-  'hint name kind made_by ended_by grants person_name person_user_id subject email'.split(' '),
+  'hint name kind made_by ended_by grants person_name person_user_id subject user_id email'.split(' '),
 )
 const requestTexts = new Set(['id'])
 
@@ -54,7 +54,7 @@ export async function* exportPerson(
   yield '}\n'
 
   async function* people(): AsyncGenerator<object> {
-    const text = 'SELECT id, subject, name, email, seen FROM person WHERE subject = $1'
+    const text = 'SELECT id, subject, user_id, name, email, seen FROM person WHERE subject = $1'
     if (subject !== undefined) yield* (await database.read({ text, values: [subject] })).map((row) => plain(row))
   }
 

@@ -8,7 +8,7 @@ export interface WantedPerson {
 
 /** A person that the database knows. */
 export interface FoundPerson {
-  /** User id, or the name of a person without one. Absent: the person only made changes. */
+  /** As in sums. Absent: the person only made changes. */
   readonly subject?: string
   /** Number of the person in sums and rows; 0: there are none. */
   readonly id: number
@@ -28,12 +28,14 @@ export class PersonNotFound extends Error {
 /** The database does not know the person. */
 export class PersonUnknown extends PersonNotFound {}
 
-/** The person of an own key, as sums have it: its user id, else its user name. */
-const subjectOfKey = 'substr(coalesce(person_user_id, person_name), 1, 128)'
+/** User id of the person of an own key, or the name of a person without one. */
+const userIdOfKey = 'substr(coalesce(person_user_id, person_name), 1, 128)'
+/** The person of an own key, as sums have it: people who were not there since an earlier version by their user id. */
+const subjectOfKey = `coalesce((SELECT old.subject FROM person AS old WHERE old.subject = ${userIdOfKey}), key.person)`
 
 /** Condition of the own keys of a person. @param parameter such as `$1` */
 export function ownKeys(parameter: string): string {
-  return `person IS NOT NULL AND ${subjectOfKey} = ${parameter}`
+  return `key.person IS NOT NULL AND ${subjectOfKey} = ${parameter}`
 }
 
 /** Actors that are not people. */
@@ -77,16 +79,24 @@ export async function findPerson(database: PersonDatabase, wanted: WantedPerson)
 
 /** `undefined`: neither sums nor own keys have the person. */
 async function findSubject(database: PersonDatabase, { by, text }: WantedPerson): Promise<string | undefined> {
-  const inPeople = by === 'name' ? 'name = $1' : 'subject = $1'
-  const inKeys = by === 'name' ? 'person IS NOT NULL AND person_name = $1' : ownKeys('$1')
+  const inPeople = by === 'name' ? 'name = $1' : '(subject = $1 OR user_id = $1)'
+  const inKeys =
+    by === 'name'
+      ? 'key.person IS NOT NULL AND person_name = $1'
+      : `key.person IS NOT NULL AND (key.person = $1 OR ${userIdOfKey} = $1)`
   const rows = await database.read({
-    text: `SELECT subject FROM person WHERE gone IS NULL AND ${inPeople}
-           UNION SELECT ${subjectOfKey} FROM key WHERE ${inKeys} ORDER BY 1 LIMIT 20`,
+    text: `SELECT subject, coalesce(user_id, subject) AS user_id FROM person WHERE gone IS NULL AND ${inPeople}
+           UNION SELECT ${subjectOfKey}, ${userIdOfKey} FROM key WHERE ${inKeys} ORDER BY 1 LIMIT 20`,
     values: [text],
   })
-  const [subject, ...others] = textsOf(rows, 'subject')
+  const people = new Map(rows.map((row) => [String(row['subject']), String(row['user_id'])]))
+  const subjects = [...people.keys()]
+  const [subject, ...others] = subjects
   if (others.length === 0) return subject
-  const ids = [subject, ...others].map((each) => `"id:${each}"`).join(', ')
+  if (by === 'id' && subjects.includes(text)) return text
+  // Two identity providers may give the same user id.
+  const userIds = [...people.values()]
+  const ids = (new Set(userIds).size === userIds.length ? userIds : subjects).map((id) => `"id:${id}"`).join(', ')
   throw new PersonNotFound(`several people have or had the name ${JSON.stringify(text)}: name one of ${ids}`)
 }
 

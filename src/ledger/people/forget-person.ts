@@ -46,7 +46,8 @@ function forgettingSubject(
       values: [version, subject],
     },
     {
-      text: `UPDATE person SET subject = '${forgotten} #' || id, name = '${forgotten} #' || id, email = NULL, gone = $1
+      text: `UPDATE person SET subject = '${forgotten} #' || id, name = '${forgotten} #' || id, email = NULL,
+               user_id = NULL, gone = $1
              WHERE subject = $2`,
       values: [at, subject],
     },

@@ -215,4 +215,6 @@ export const serverMigrations: readonly string[] = [
    CREATE INDEX key_team ON key (team, id) WHERE team IS NOT NULL;`,
   `ALTER TABLE request ADD COLUMN limits bigint;
    ALTER TABLE request ADD COLUMN waited_ms bigint;`,
+  `ALTER TABLE person ADD COLUMN user_id text;
+   CREATE INDEX person_user_id ON person (user_id) WHERE user_id IS NOT NULL;`,
 ]

@@ -2,7 +2,8 @@ import { keptContent } from '../content/content-file.ts'
 import type { ContentQuestion, KeptContent } from '../content/content-question.ts'
 import { contentBytesMax, contentChunkRows, type ContentRow } from '../content/content-row.ts'
 import type { ContentStore } from '../content/content-store.ts'
-import type { PostgresClient, Query } from './postgres-client.ts'
+import { jsonParameter, type PostgresClient, type Query } from './postgres-client.ts'
+import { takeOverPerson } from './server-names.ts'
 
 /** Unix milliseconds of the server: machines with wrong clocks neither keep content longer nor shorter. */
 const clock = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
@@ -38,10 +39,11 @@ async function personOf(query: Query, person: ContentRow['person']): Promise<num
   const find = async () => (await query('SELECT id FROM person WHERE subject = $1', [subject]))[0]?.['id']
   const known = await find()
   if (known !== undefined) return Number(known)
-  await query(`INSERT INTO person (subject, name, seen) VALUES ($1, $2, ${clock}) ON CONFLICT (subject) DO NOTHING`, [
-    subject,
-    name,
-  ])
+  await takeOverPerson(query, person)
+  await query(
+    `INSERT INTO person (subject, name, seen, user_id) VALUES ($1, $2, ${clock}, $3) ON CONFLICT (subject) DO NOTHING`,
+    [subject, name, person.userId ?? null],
+  )
   return Number(await find())
 }
 
@@ -64,7 +66,7 @@ export async function deleteSomeServerContent(
 /** Reads content. */
 export async function readServerContent(
   query: Query,
-  { id, time, line, subject }: ContentQuestion,
+  { id, time, line, people }: ContentQuestion,
 ): Promise<KeptContent | undefined> {
   const [row] = await query(
     `SELECT content.time, content.expires, content.line, content.person, content.flags, content.question,
@@ -72,8 +74,9 @@ export async function readServerContent(
      FROM content LEFT JOIN person ON person.id = content.person AND person.gone IS NULL
      WHERE content.id = $1 AND content.expires > ${clock}
        AND ($2::bigint IS NULL OR content.time = $2) AND ($3::bigint IS NULL OR content.line = $3)
-       AND ($4::text IS NULL OR person.subject = $4) ORDER BY content.seq DESC LIMIT 1`,
-    [id, time ?? null, line ?? null, subject ?? null],
+       AND ($4::text IS NULL OR person.subject IN (SELECT jsonb_array_elements_text($4::text::jsonb))
+         AND coalesce(person.user_id, person.subject) IN (SELECT jsonb_array_elements_text($4::text::jsonb))) ORDER BY content.seq DESC LIMIT 1`,
+    [id, time ?? null, line ?? null, people === undefined ? null : jsonParameter(people)],
   )
   if (row === undefined) return undefined
   return keptContent(row, typeof row['subject'] === 'string' ? row['subject'] : undefined)

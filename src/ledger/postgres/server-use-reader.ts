@@ -119,7 +119,7 @@ interface Condition {
 
 async function conditionOf(
   query: Query,
-  { line, people, userNames = [], team, provider, models }: UseFilter,
+  { line, people, userIds, userNames, team, provider, models }: UseFilter,
   before: readonly SqlValue[],
 ): Promise<Condition> {
   const values = [...before]
@@ -127,13 +127,18 @@ async function conditionOf(
   const parts: string[] = []
   if (line !== undefined) parts.push(`AND line = ${place(line)}`)
   const whose: string[] = []
+  const texts = (list: readonly string[]): string =>
+    `(SELECT jsonb_array_elements_text(${place(jsonParameter(list))}::text::jsonb))`
   if (people !== undefined)
+    whose.push(`person IN (SELECT person.id FROM person WHERE subject IN ${texts(people)}
+      AND coalesce(user_id, subject) IN ${texts(people)})`)
+  if (userIds !== undefined || userNames !== undefined)
     // The case of ASCII letters does not matter.
     whose.push(`person IN (SELECT person.id FROM person
-      WHERE subject IN (SELECT jsonb_array_elements_text(${place(jsonParameter(people))}::text::jsonb))
+      WHERE user_id IN ${texts(userIds ?? [])} OR subject IN ${texts(userIds ?? [])}
       OR lower(name COLLATE "C") IN
         (SELECT lower(value COLLATE "C")
-         FROM jsonb_array_elements_text(${place(jsonParameter(userNames))}::text::jsonb)))`)
+         FROM jsonb_array_elements_text(${place(jsonParameter(userNames ?? []))}::text::jsonb)))`)
   if (team !== undefined) whose.push(`team = (SELECT id FROM label WHERE kind = 'team' AND text = ${place(team)})`)
   if (whose.length > 0) parts.push(`AND (${whose.join(' OR ')})`)
   if (provider !== undefined)

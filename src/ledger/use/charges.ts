@@ -6,8 +6,10 @@ import type { Counters } from './counters.ts'
 
 /** The person of a request. */
 export interface Person {
-  /** Stays the same when the person is renamed. */
+  /** Unique over all identity providers; stays the same when the person is renamed. */
   readonly subject: string
+  /** Id at the identity provider, if it is not the subject. */
+  readonly userId?: string
   readonly name: string
 }
 
@@ -51,10 +53,10 @@ export function chargesOf(record: RequestRecord): readonly Charge[] {
 }
 
 /** The sum that holds count in when their process has died: see {@link unsettledCounters}. */
-export function useKeyOf({ line, user, userId, team, model, provider }: HeldCost): UseKey {
+export function useKeyOf({ line, user, userId, subject, team, model, provider }: HeldCost): UseKey {
   return {
     line,
-    person: personNamed(user, userId),
+    person: personNamed({ user, userId, subject }),
     team: team && shortened(team),
     model: shortened(model),
     provider: shortened(provider),
@@ -113,14 +115,19 @@ export function chargedPerson({
   line,
   person,
   ...visitor
-}: Pick<RequestRecord, 'line' | 'person' | 'user' | 'userId'>): Person | undefined {
-  const { user, userId } = line === undefined ? visitor : (person ?? {})
-  return personNamed(user, userId)
+}: Pick<RequestRecord, 'line' | 'person' | 'user' | 'userId' | 'subject'>): Person | undefined {
+  return personNamed(line === undefined ? visitor : (person ?? {}))
 }
 
-function personNamed(user: string | undefined, userId: string | undefined): Person | undefined {
+function personNamed({
+  user,
+  userId,
+  subject,
+}: Pick<RequestRecord, 'user' | 'userId' | 'subject'>): Person | undefined {
   if (user === undefined) return undefined
-  return { subject: shortened(userId ?? user), name: shortened(user) }
+  const name = shortened(user)
+  if (subject === undefined || userId === undefined) return { subject: shortened(subject ?? userId ?? user), name }
+  return { subject: shortened(subject), userId: shortened(userId), name }
 }
 
 /** Only listed names, and names to which a provider answered, are kept: callers can send any name. */

@@ -22,9 +22,14 @@ export function namesTable(database: Database, now: () => number): NamesTable {
   const people = new Map<string, { readonly id: number; readonly name: string }>()
   const find = database.query<{ id: number }, [string, string]>('SELECT id FROM label WHERE kind = ?1 AND text = ?2')
   const insert = database.query<unknown, [string, string]>('INSERT INTO label (kind, text) VALUES (?1, ?2)')
-  const put = database.query<{ id: number }, [string, string, number]>(
-    `INSERT INTO person (subject, name, seen) VALUES (?1, ?2, ?3)
+  const put = database.query<{ id: number }, [string, string, number, string | null]>(
+    `INSERT INTO person (subject, name, seen, user_id) VALUES (?1, ?2, ?3, ?4)
      ON CONFLICT (subject) DO UPDATE SET name = excluded.name, seen = excluded.seen RETURNING id`,
+  )
+  /** Earlier versions of svc knew people by their user ids alone: the first one with the id goes on as that person. */
+  const takeOver = database.query<unknown, [string, string]>(
+    `UPDATE person SET subject = ?1, user_id = ?2
+     WHERE subject = ?2 AND user_id IS NULL AND NOT EXISTS (SELECT 1 FROM person AS known WHERE known.subject = ?1)`,
   )
 
   function countOf(kind: LabelKind): number {
@@ -53,10 +58,11 @@ export function namesTable(database: Database, now: () => number): NamesTable {
     },
     idOfPerson(person) {
       if (person === undefined) return 0
-      const { subject, name } = person
+      const { subject, userId, name } = person
       const found = people.get(subject)
       if (found?.name === name) return found.id
-      const { id } = put.get(subject, name, now()) ?? { id: 0 }
+      if (userId !== undefined) takeOver.run(subject, userId)
+      const { id } = put.get(subject, name, now(), userId ?? null) ?? { id: 0 }
       if (people.size < namesMax) people.set(subject, { id, name })
       return id
     },

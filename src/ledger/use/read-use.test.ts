@@ -61,16 +61,16 @@ describe.each(databases)('the use of %s', (kind, make) => {
 
     test('is grouped by teams, in which each person counts once', async () => {
       const teams = [
-        { name: 'none', people: ['id:9'], userNames: [] },
-        { name: 'core', people: [], userNames: ['ANN'] },
-        { name: 'all', people: ['id:1'], userNames: ['ann'] },
+        { name: 'none', userIds: ['id:9'], userNames: [] },
+        { name: 'core', userIds: [], userNames: ['ANN'] },
+        { name: 'all', userIds: ['id:1'], userNames: ['ann'] },
       ]
       expect(await read({ from: 20261122, by: 'team', teams })).toEqual(['20261122 : 1 1000', '20261123 core: 2 6000'])
       expect(await read({ from: 20261122, by: 'team' })).toEqual(['20261122 : 1 1000', '20261123 : 2 6000'])
     })
 
     test('of the keys of a team is of this team', async () => {
-      const teams = ['ads', 'search'].map((name) => ({ name, people: [], userNames: [] }))
+      const teams = ['ads', 'search'].map((name) => ({ name, userIds: [], userNames: [] }))
       const rows = await read({ from: 20261122, by: 'team', teams })
       expect(rows).toEqual(['20261122 search: 1 1000', '20261123 : 2 6000'])
     })
@@ -87,10 +87,10 @@ describe.each(databases)('the use of %s', (kind, make) => {
     test('is limited to one person, key, provider or models', async () => {
       const sum = async (more: Partial<UseQuestion>) => (await reader.read({ ...question, ...more })).rows.length
       expect(await Promise.all([{ people: ['id:1'] }, { people: ['ann'] }, { people: [] }].map(sum))).toEqual([1, 0, 0])
-      expect(await Promise.all([['ANN'], ['bob']].map((userNames) => sum({ people: [], userNames })))).toEqual([1, 0])
+      expect(await Promise.all([['ANN'], ['bob']].map((userNames) => sum({ userIds: [], userNames })))).toEqual([1, 0])
       expect(await Promise.all([{ team: 'search' }, { team: 'ads' }].map(sum))).toEqual([1, 0])
       // What counts in the limits of a team: the use of its members, and that of its keys.
-      expect(await Promise.all(['search', 'ads'].map((team) => sum({ team, people: ['id:1'] })))).toEqual([2, 1])
+      expect(await Promise.all(['search', 'ads'].map((team) => sum({ team, userIds: ['id:1'] })))).toEqual([2, 1])
       expect(await Promise.all([{ line: 1 }, { line: 2 }, { provider: 'b' }].map(sum))).toEqual([2, 0, 1])
       expect(await Promise.all([{ models: ['gpt-5'] }, { models: ['gpt*'] }, { models: ['x'] }].map(sum))).toEqual([
         1, 1, 0,

@@ -125,7 +125,7 @@ interface Condition {
 
 function conditionOf(
   database: Database,
-  { line, people, userNames = [], team, provider, models }: UseFilter,
+  { line, people, userIds, userNames, team, provider, models }: UseFilter,
 ): Condition {
   const parts: string[] = []
   const values: (string | number)[] = []
@@ -136,8 +136,15 @@ function conditionOf(
   const whose: string[] = []
   if (people !== undefined) {
     whose.push(`person IN (SELECT person.id FROM person WHERE subject IN (SELECT value FROM json_each(?))
+                AND coalesce(user_id, subject) IN (SELECT value FROM json_each(?)))`)
+    values.push(JSON.stringify(people), JSON.stringify(people))
+  }
+  if (userIds !== undefined || userNames !== undefined) {
+    whose.push(`person IN (SELECT person.id FROM person WHERE user_id IN (SELECT value FROM json_each(?))
+                OR subject IN (SELECT value FROM json_each(?))
                 OR name COLLATE NOCASE IN (SELECT value FROM json_each(?)))`)
-    values.push(JSON.stringify(people), JSON.stringify(userNames))
+    const ids = JSON.stringify(userIds ?? [])
+    values.push(ids, ids, JSON.stringify(userNames ?? []))
   }
   if (team !== undefined) {
     whose.push("team = (SELECT id FROM label WHERE kind = 'team' AND text = ?)")

@@ -78,8 +78,7 @@ async function partsOf(
   if (line !== undefined) parts.push(among('line', [line]))
   if (key !== undefined)
     parts.push(among('line', await found(sql`SELECT DISTINCT line AS id FROM key WHERE name = ${key} LIMIT 100`)))
-  if (people !== undefined)
-    parts.push(among('person', await found(sql`SELECT id FROM person WHERE subject IN ${listSql(people)}`)))
+  if (people !== undefined) parts.push(among('person', await found(peopleSql(people))))
   if (person !== undefined)
     parts.push(among('person', await found(sql`SELECT id FROM person WHERE name = ${person} LIMIT 100`)))
   if (error !== undefined) parts.push(among('error', await label('error', error)))
@@ -183,4 +182,10 @@ async function idsOf(names: TableReader, query: Sql): Promise<readonly number[]>
 function some(ids: readonly number[]): readonly number[] {
   if (ids.length === 0) throw new NothingMatches()
   return ids
+}
+
+/** The numbers of people. @param people as in `RequestScope` */
+export function peopleSql(people: readonly string[]): Sql {
+  const list = listSql(people)
+  return sql`SELECT person.id FROM person WHERE subject IN ${list} AND coalesce(user_id, subject) IN ${list}`
 }

@@ -9,7 +9,10 @@ export type StoredOutcome = 'ok' | 'failed' | 'refused' | 'cut' | 'left'
 export interface RequestScope {
   /** A line of keys. */
   readonly line?: number
-  /** Subjects of people, as in `Person`. */
+  /**
+   * The subject of a person, as in `Person`, and the user id. Of people with this subject those are meant that have
+   * this user id, or none.
+   */
   readonly people?: readonly string[]
 }
 

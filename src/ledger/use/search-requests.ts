@@ -1,5 +1,5 @@
-import { joinedSql, listSql, literalSql, sql, type Sql } from '../sql.ts'
-import { requestConditions, type RequestConditions } from './request-conditions.ts'
+import { joinedSql, literalSql, sql, type Sql } from '../sql.ts'
+import { peopleSql, requestConditions, type RequestConditions } from './request-conditions.ts'
 import type {
   RequestChoices,
   RequestPage,
@@ -173,9 +173,7 @@ export function requestSearch({
   }
 
   function ownCondition({ line, people = [] }: RequestScope): Sql {
-    return line === undefined
-      ? sql`person IN (SELECT person.id FROM person WHERE subject IN ${listSql(people)})`
-      : sql`line = ${line}`
+    return line === undefined ? sql`person IN (${peopleSql(people)})` : sql`line = ${line}`
   }
 }
 

@@ -53,6 +53,52 @@ describe.each(databases)('the use in %s', (_name, make) => {
     })
   })
 
+  describe('people of two identity providers with the same user id', () => {
+    const ann = { user: 'ann', userId: 'u1', subject: 'first-provider-1' }
+    const bea = { user: 'bea', userId: 'u1', subject: 'other-provider-1' }
+    /** Requests of a person, and the sum of their use. */
+    async function seenBy(...people: readonly string[]): Promise<readonly number[]> {
+      const reader = await place.useReader()
+      const { requests } = await reader.requests.page({ scope: { people }, filter: {}, rowsMax: 9 })
+      const span = { from: 20261122, to: 20261124, unit: 'day', by: 'all', rowsMax: 9 } as const
+      const { rows } = await reader.read({ ...span, people })
+      return [requests.length, rows[0]?.counters.requests ?? 0]
+    }
+
+    test('are two, and each sees the own use', async () => {
+      await storeAt().write([batchOf(1, [usedRequest(ann), usedRequest(bea), usedRequest(bea)])])
+      expect(await sums('subject, user_id, name', 'person ORDER BY id')).toEqual([
+        { subject: ann.subject, user_id: 'u1', name: 'ann' },
+        { subject: bea.subject, user_id: 'u1', name: 'bea' },
+      ])
+      expect(await seenBy(ann.subject, 'u1')).toEqual([1, 1])
+      expect(await seenBy(bea.subject, 'u1')).toEqual([2, 2])
+      expect(await seenBy('third-provider-1', 'u1')).toEqual([0, 0])
+      // A user id that is the subject of another person.
+      expect(await seenBy('third-provider-x', ann.subject)).toEqual([0, 0])
+    })
+
+    test('count in limits of their id together', async () => {
+      await storeAt().write([batchOf(1, [usedRequest(ann), usedRequest(bea)])])
+      const reader = await place.useReader()
+      const span = { from: 20261122, to: 20261124, unit: 'day', by: 'all', rowsMax: 9 } as const
+      const { rows } = await reader.read({ ...span, userIds: ['u1'], userNames: [] })
+      expect(rows[0]?.counters.requests).toBe(2)
+    })
+
+    test('use of an earlier version goes on as that of the first of them', async () => {
+      const earlier = usedRequest({ user: 'ann', userId: 'u1' })
+      await storeAt().write([batchOf(1, [earlier, earlier])])
+      expect(await seenBy(bea.subject, 'u1')).toEqual([2, 2])
+      await storeAt().write([batchOf(1, [usedRequest(ann)], 'two')])
+      await storeAt().write([batchOf(1, [usedRequest(bea)], 'three')])
+      expect([await seenBy(ann.subject, 'u1'), await seenBy(bea.subject, 'u1')]).toEqual([
+        [3, 3],
+        [1, 1],
+      ])
+    })
+  })
+
   describe('complaint: days doubled outside UTC', () => {
     test.each(['Asia/Kolkata', 'Asia/Kathmandu', 'Europe/Berlin', 'Australia/Lord_Howe'])(
       'do not happen: in %s days sum to the total, over two changes of the clock',

@@ -4,7 +4,7 @@ import type { CounterName } from './counters.ts'
 export type UseGroup = 'model' | 'provider' | 'person' | 'team' | 'key' | 'all'
 
 /** A team of people. */
-export interface UseTeam extends Required<Pick<UseFilter, 'people' | 'userNames'>> {
+export interface UseTeam extends Required<Pick<UseFilter, 'userIds' | 'userNames'>> {
   readonly name: string
 }
 
@@ -12,11 +12,12 @@ export interface UseTeam extends Required<Pick<UseFilter, 'people' | 'userNames'
 export interface UseFilter {
   /** A line of keys. */
   readonly line?: number
-  /** Subjects of people, as in `Person`. */
+  /** As in `RequestScope`. */
   readonly people?: readonly string[]
-  /** Besides `people`: people by their user names, whose case does not matter. Only with `people`. */
+  /** People by their user ids, at any identity provider, and by their user names, whose case does not matter. */
+  readonly userIds?: readonly string[]
   readonly userNames?: readonly string[]
-  /** Name of a team: its keys. With `people`: besides them. */
+  /** Name of a team: its keys, besides the people. */
   readonly team?: string
   readonly provider?: string
   /** Names of models in lower case, or beginnings of names and `*`. */

@@ -156,8 +156,8 @@ function noCost(): undefined {
 /** Not a part of `begun`: a hold must not keep the request in memory. */
 function placeOf({ caller, provider, model, listedAs = model }: BudgetedAttempt): () => HeldPlace {
   return () => {
-    const { user, userId } = callerPerson(caller)
-    return { line: caller.key?.line ?? 0, user, userId, team: caller.key?.team, model: listedAs, provider }
+    const { user, userId, subject } = callerPerson(caller)
+    return { line: caller.key?.line ?? 0, user, userId, subject, team: caller.key?.team, model: listedAs, provider }
   }
 }
 

@@ -4,6 +4,7 @@ export interface HeldPlace {
   readonly line: number
   readonly user: string | undefined
   readonly userId: string | undefined
+  readonly subject?: string | undefined
   readonly team?: string | undefined
   readonly model: string
   readonly provider: string
@@ -83,8 +84,8 @@ export function openHolds(): OpenHolds {
 function summed(holds: Iterable<OpenHold>): readonly HeldMoney[] {
   const sums = new Map<string, { attempts: number; nanoUsd: number } & HeldPlace>()
   for (const { place, nanoUsd } of holds) {
-    const { line, user, userId, model, provider } = place
-    const key = JSON.stringify([line, user, userId, model, provider])
+    const { line, user, userId, subject, model, provider } = place
+    const key = JSON.stringify([line, user, userId, subject, model, provider])
     const sum = sums.get(key)
     if (sum === undefined) sums.set(key, { ...place, attempts: 1, nanoUsd })
     else {

@@ -22,11 +22,13 @@ export function guard(
     const { by, session } = await withStore(() => credentials.require(request))
     if (by === 'cookie' && !isSafe(request.method) && !isFromOwnPages(request, (origin) => origin === ownOrigin))
       throw crossSiteCookie()
+    const profile = profileOf(session)
     return {
       user: session.userName,
       userId: session.userId,
+      subject: profile.id,
       hasCaselessName: hasCaselessNames,
-      profile: profileOf(session),
+      profile,
     }
   }
 }
