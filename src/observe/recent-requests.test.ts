@@ -166,6 +166,18 @@ describe('one user', () => {
     expect(recent.minutes({ user: 'ada' }, 3)).toEqual([])
   })
 
+  test('is another one at another identity provider, and the same under another name', () => {
+    const made = subject()
+    made.recordMany(1, () => ({ user: 'ada', subject: 'first-1', id: 'of-first' }))
+    made.recordMany(1, () => ({ user: 'key:k', line: 1, person: { user: 'ada', subject: 'first-1' }, id: 'of-key' }))
+    const seen = (user: string, subject: string) =>
+      ['of-first', 'of-key'].map((id) => made.recent.find({ user, subject }, id) !== undefined)
+    expect([seen('ada', 'other-1'), seen('adele', 'first-1')]).toEqual([
+      [false, false],
+      [true, true],
+    ])
+  })
+
   test('does not find a request of another user', () => {
     const recent = shared()
     expect(recent.find({ user: 'ada' }, 'ada-1')).toBeDefined()

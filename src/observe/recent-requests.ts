@@ -1,7 +1,7 @@
 import { minuteBook, type MinuteSums } from './minute-sums.ts'
 import { attemptBook, type ProviderAttempts } from './provider-attempts.ts'
 import { recentCallers, type RecentCaller } from './recent-callers.ts'
-import { isOfPerson, type RecordedAttempt, type RequestRecord } from './record.ts'
+import { isOfPerson, type NamedPerson, type RecordedAttempt, type RequestRecord } from './record.ts'
 
 const requestsMax = 1_000
 /** Attempts kept of one request; a longer trail has many retries. */
@@ -18,7 +18,7 @@ export interface RecentRequest extends Omit<
 }
 
 /** The users whose requests are returned. */
-export type Scope = 'all users' | { readonly user: string }
+export type Scope = 'all users' | NamedPerson
 
 /** The remembered requests of a scope. */
 export interface Remembered {
@@ -116,7 +116,7 @@ export function recentRequests(now: () => number): RecentRequests {
 }
 
 function isOf(record: RequestRecord, scope: Scope): boolean {
-  return scope === 'all users' || isOfPerson(record, scope.user)
+  return scope === 'all users' || isOfPerson(record, scope)
 }
 
 /**

@@ -64,15 +64,23 @@ export interface RecordedLimit {
   readonly models?: readonly string[]
 }
 
+/** A person, as requests name them. */
+export interface NamedPerson {
+  readonly user: string
+  /** As in {@link RequestRecord}. */
+  readonly subject?: string | undefined
+}
+
 /**
  * Whether a request is one's own: without a key, or with an own key, which acts as its person. Other keys act as no
  * person, also one whose `key:NAME` is the name of a user.
  */
 export function isOfPerson(
-  { user, line, person }: Pick<RequestRecord, 'user' | 'line' | 'person'>,
-  name: string,
+  { line, person, ...sender }: Pick<RequestRecord, 'user' | 'subject' | 'line' | 'person'>,
+  { user, subject }: NamedPerson,
 ): boolean {
-  return (line === undefined ? user : person?.user) === name
+  const own = line === undefined ? sender : person
+  return subject === undefined || own?.subject === undefined ? own?.user === user : own.subject === subject
 }
 
 /** Estimated costs of attempts under way, or whose request is not recorded yet, of one caller, model and provider. */
@@ -103,7 +111,7 @@ export interface HeldBy {
 /** A request under way. */
 export interface RunningRequest extends Pick<
   RequestRecord,
-  'time' | 'id' | 'api' | 'model' | 'stream' | 'user' | 'line' | 'person'
+  'time' | 'id' | 'api' | 'model' | 'stream' | 'user' | 'subject' | 'line' | 'person'
 > {
   readonly firstTokenMs?: number | undefined
   /** The providers that failed so far, and the one that answers, in their order. */

@@ -7,7 +7,7 @@ import { goodText } from '../fakes/good.ts'
 import { startGithub, type Github } from '../fakes/identity/github.ts'
 import { runSvc } from '../harness.ts'
 import { until } from '../ledger-rig.ts'
-import { startSignIn, type SignInRig } from './rig.ts'
+import { startSignIn, type SignInConfig, type SignInRig } from './rig.ts'
 
 /** Keys that people make for themselves, with two workers (docs/keys.md). */
 
@@ -259,10 +259,10 @@ describe('limits and use', () => {
 })
 
 describe('leaving', () => {
-  async function configured(restrictTo: string | undefined): Promise<void> {
+  async function configured(restrictTo: string | undefined, more: SignInConfig = {}): Promise<void> {
     const count = () => rig.service.logs.filter(({ message }) => message === 'extension reloaded').length
     const before = count()
-    await rig.configure(restrictTo === undefined ? {} : { restrict_to: restrictTo })
+    await rig.configure({ ...(restrictTo === undefined ? {} : { restrict_to: restrictTo }), ...more })
     await until(() => count() > before)
     await Bun.sleep(200)
   }
@@ -280,6 +280,27 @@ describe('leaving', () => {
     ada = (await rig.signIn('ada')).token
     await end(ada, id)
   })
+
+  test('a person of another identity provider with the same user id sees nothing of the one before', async () => {
+    const seen = async (session: string): Promise<readonly [boolean, number]> => {
+      const { json } = await api('/api/log', { as: session })
+      const live = await api('/api/requests/of-first', { as: session })
+      return [JSON.stringify(pick(json, 'requests')).includes('of-first'), live.status]
+    }
+    await rig.ask({ 'x-session-token': grace, 'x-request-id': 'of-first' })
+    await until(async () => (await seen(grace))[0])
+    const { url } = rig.provider
+    await configured(undefined, { base_url: url.replace('127.0.0.1', 'localhost') })
+    const other = (await rig.signIn('grace')).token
+    await rig.ask({ 'x-session-token': other, 'x-request-id': 'of-other' })
+    await until(async () => JSON.stringify((await api('/api/log', { as: other })).json).includes('of-other'))
+    expect(await seen(other)).toEqual([false, 404])
+    await configured(undefined)
+    grace = (await rig.signIn('grace')).token
+    expect(await seen(grace)).toEqual([true, 200])
+    ada = (await rig.signIn('ada')).token
+    owner = (await rig.signIn('Owner')).token
+  }, 20_000)
 
   test('keys rest after 30 days without their person, who wakes them by signing in', async () => {
     await withKey(grace, async ({ id, key }) => {

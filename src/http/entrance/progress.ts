@@ -157,6 +157,7 @@ export function runningOf({
     model: model.slice(0, modelLengthMax).toWellFormed(),
     stream,
     user: context.user,
+    subject: context.visitor?.subject,
     ...ownersOf(context.visitor?.key),
     firstTokenMs,
     providers: served === undefined || asked.includes(served.provider) ? asked : [...asked, served.provider],

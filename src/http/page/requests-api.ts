@@ -60,7 +60,7 @@ export function requestsApi(options: RequestsApiOptions): readonly Route[] {
   async function running(context: HandlerContext): Promise<Response> {
     const scope = scopeOf(context, isOwner)
     const all = await observer.running()
-    const own = scope === 'all users' ? all.requests : all.requests.filter((request) => isOfPerson(request, scope.user))
+    const own = scope === 'all users' ? all.requests : all.requests.filter((request) => isOfPerson(request, scope))
     const answer: RunningAnswer = {
       count: scope === 'all users' ? all.count : own.length,
       requests: own.map(runningEntry),
@@ -83,7 +83,9 @@ export function requestsApi(options: RequestsApiOptions): readonly Route[] {
 
 /** A visitor without a name has no requests of their own. */
 function scopeOf(context: HandlerContext, isOwner: RequestsApiOptions['isOwner']): Scope {
-  return isOwner(context) ? 'all users' : { user: context.user ?? '' }
+  if (isOwner(context)) return 'all users'
+  const { user = '', visitor } = context
+  return visitor?.subject === undefined ? { user } : { user, subject: visitor.subject }
 }
 
 function wantsEvents({ headers }: Request): boolean {
