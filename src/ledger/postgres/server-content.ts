@@ -74,8 +74,10 @@ export async function readServerContent(
      FROM content LEFT JOIN person ON person.id = content.person AND person.gone IS NULL
      WHERE content.id = $1 AND content.expires > ${clock}
        AND ($2::bigint IS NULL OR content.time = $2) AND ($3::bigint IS NULL OR content.line = $3)
-       AND ($4::text IS NULL OR person.subject IN (SELECT jsonb_array_elements_text($4::text::jsonb))
-         AND coalesce(person.user_id, person.subject) IN (SELECT jsonb_array_elements_text($4::text::jsonb))) ORDER BY content.seq DESC LIMIT 1`,
+       AND ($4::text IS NULL OR (
+         person.subject IN (SELECT jsonb_array_elements_text($4::text::jsonb))
+         AND coalesce(person.user_id, person.subject) IN (SELECT jsonb_array_elements_text($4::text::jsonb))))
+     ORDER BY content.seq DESC LIMIT 1`,
     [id, time ?? null, line ?? null, people === undefined ? null : jsonParameter(people)],
   )
   if (row === undefined) return undefined
