@@ -40,7 +40,9 @@ describe.each(databases)('stored requests of %s', (_kind, make) => {
             }
           : {}),
         ...(index === 9 ? { limits, waitedMs: 41.6 } : {}),
-        ...(index === 299 ? { status: 200, error: 'stream_cut', firstTokenMs: 40, totalMs: 900 } : {}),
+        ...(index === 299
+          ? { user: 'eve', userId: 'id:3', status: 200, error: 'stream_cut', firstTokenMs: 40, totalMs: 900 }
+          : {}),
       }),
     )
     await store.write([batchOf(1, records)])
@@ -146,16 +148,26 @@ describe.each(databases)('stored requests of %s', (_kind, make) => {
       providers: ['b', 'a'],
       errors: expect.arrayContaining(['provider_error', 'stream_cut']),
       apis: ['chat'],
-      people: ['ann'],
+      people: expect.arrayContaining(['ann', 'eve']),
       keys: ['batch', 'indexer'],
       oldest: start,
     })
-    expect(await reader.requests.choices({ line: 1 })).toMatchObject({
+    expect(await reader.requests.choices({ line: 1 })).toEqual({
       models: ['GPT-5'],
+      providers: ['a'],
+      errors: [],
+      apis: ['chat'],
       people: [],
       keys: ['indexer'],
+      oldest: start,
     })
-    expect(await reader.requests.choices({ people: ['id:2'] })).toMatchObject({ models: [], providers: [], keys: [] })
+    expect(await reader.requests.choices({ people: ['id:3'] })).toMatchObject({
+      errors: ['stream_cut'],
+      oldest: start + 99,
+    })
+    const nothing = { models: [], providers: [], errors: [], apis: [], people: [], keys: [] }
+    expect(await reader.requests.choices({ people: ['id:2'] })).toEqual(nothing)
+    expect(await reader.requests.choices({ line: 99 })).toEqual(nothing)
   })
 
   test('that are rare are searched for a limited time, and the search goes on where it ended', async () => {

@@ -136,21 +136,29 @@ export function requestSearch({
         (await names(query)).map(({ text }) => String(text))
       const labels = (kind: string): Promise<readonly string[]> =>
         texts(sql`SELECT text FROM label WHERE kind = ${kind} ORDER BY id DESC LIMIT ${choicesMax}`)
-      const [oldest] = await rows(sql`SELECT min(time) AS time FROM request`)
-      const time = oldest?.['time']
-      const shared = {
-        errors: await labels('error'),
-        apis: await labels('api'),
-        ...(time === null || time === undefined ? {} : { oldest: Number(time) }),
-      }
       if (scope.line === undefined && scope.people === undefined)
         return {
-          ...shared,
+          ...(await oldestOf([literalSql('TRUE')])),
+          errors: await labels('error'),
+          apis: await labels('api'),
           models: await labels('model'),
           providers: await labels('provider'),
           people: await texts(sql`SELECT name AS text FROM person ORDER BY seen DESC LIMIT ${choicesMax}`),
           keys: await texts(sql`SELECT DISTINCT name AS text FROM key ORDER BY name LIMIT ${choicesMax}`),
         }
+      const indexes = (await conditionsOf(scope, {}))?.indexes ?? []
+      const newestOf = async (column: 'error' | 'api'): Promise<readonly string[]> => {
+        const name = literalSql(column)
+        const steps = indexes.map(
+          (index) =>
+            sql`SELECT * FROM (SELECT ${name} AS id FROM request WHERE ${index} ${order} LIMIT ${fewMax}) AS step`,
+        )
+        if (steps.length === 0) return []
+        const found = await rows(sql`SELECT DISTINCT id FROM (${joinedSql(steps, ' UNION ALL ')}) AS found`)
+        return texts(
+          sql`SELECT text FROM label WHERE id IN ${listSql(found.map(({ id }) => Number(id)))} ORDER BY id DESC`,
+        )
+      }
       const own = ownCondition(scope)
       // Of others, not even names are shown.
       const used = (column: 'model' | 'provider'): Promise<readonly string[]> =>
@@ -160,7 +168,9 @@ export function requestSearch({
               ORDER BY id DESC LIMIT ${choicesMax}`,
         )
       return {
-        ...shared,
+        ...(await oldestOf(indexes)),
+        errors: await newestOf('error'),
+        apis: await newestOf('api'),
         models: await used('model'),
         providers: await used('provider'),
         people: [],
@@ -170,6 +180,17 @@ export function requestSearch({
         ),
       }
     },
+  }
+
+  /** Time of the oldest request of some indexes. */
+  async function oldestOf(indexes: readonly Sql[]): Promise<Pick<RequestChoices, 'oldest'>> {
+    const times: number[] = []
+    for (const index of indexes) {
+      const [row] = await rows(sql`SELECT min(time) AS time FROM request WHERE ${index}`)
+      const time = row?.['time']
+      if (time !== null && time !== undefined) times.push(Number(time))
+    }
+    return times.length === 0 ? {} : { oldest: Math.min(...times) }
   }
 
   function ownCondition({ line, people = [] }: RequestScope): Sql {
