@@ -33,6 +33,7 @@ describe('a request for a key', () => {
     [{ name: ' ' }, 'name'],
     [{ name: 'x'.repeat(65) }, 'name'],
     [{ name: 'a\nb' }, 'name'],
+    [{ name: 'a\u202eb' }, 'name'],
     [{ name: 7 }, 'name'],
     [{ name: 'a', kind: 'root' }, 'kind'],
     [{ name: 'a', days: 0 }, 'days'],

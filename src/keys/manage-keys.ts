@@ -1,4 +1,5 @@
 import { isRecord } from '../base/json-value.ts'
+import { oneLine } from '../base/text-rule.ts'
 import type { KeyPerson, KeyTable, NewKey, NoSuccessor, StoredKey } from '../ledger/ledger.ts'
 import { fileKeyMaker, isFileLine } from './file-key.ts'
 import { KeyFault, parseGrants, parseStoredGrants, type Grants } from './grants.ts'
@@ -12,7 +13,7 @@ export const lifeDaysMax = 3_650
 const dayMs = 24 * 60 * 60 * 1_000
 /** Days after which a person's keys rest, until the person signs in again. */
 export const restDays = 30
-const nameLengthMax = 64
+const nameRule = oneLine(64)
 
 /** A key to be made. */
 export interface KeyRequest {
@@ -75,13 +76,8 @@ export function parseKeyRequest(value: unknown): KeyRequest {
   const other = Object.keys(value).find((name) => !members.includes(name))
   if (other !== undefined) throw new KeyFault(other.slice(0, 64), `unknown member, allowed: ${members.join(', ')}`)
   const { name, kind = 'program', days, team } = value
-  if (
-    typeof name !== 'string' ||
-    name.trim() === '' ||
-    name.length > nameLengthMax ||
-    !/^[^\0-\x1f\x7f-\x9f]+$/.test(name)
-  )
-    throw new KeyFault('name', `allowed: a text of 1 to ${nameLengthMax} characters, without control characters`)
+  if (typeof name !== 'string' || name.length > nameRule.lengthMax || !nameRule.pattern.test(name))
+    throw new KeyFault('name', `allowed: ${nameRule.allowed}, at most ${nameRule.lengthMax} characters`)
   if (kind !== 'program' && kind !== 'management') throw new KeyFault('kind', 'allowed: program, management')
   const grants = parseGrants(value, kind)
   const request: KeyRequest = { name, kind, grants, ...parseTeam(team, kind) }

@@ -1,4 +1,4 @@
-import type { TextRule } from '../../base/text-rule.ts'
+import { oneLine, type TextRule } from '../../base/text-rule.ts'
 
 /** `$NAME` of an environment variable, as the whole value. */
 export const variablePattern = /^\$([A-Za-z_][A-Za-z0-9_]*)$/
@@ -8,12 +8,8 @@ function variableOr(value: RegExp): RegExp {
   return new RegExp(`^(?:\\$[A-Za-z_][A-Za-z0-9_]*|${value.source})$`)
 }
 
-/** The service's name on the page: no line breaks, and no marks that turn the direction of text around it. */
-export const serviceNameRule: TextRule = {
-  allowed: 'one line of text without control characters and marks of direction, and not only spaces',
-  pattern: /^(?=.*[^\s\u200c\u200d])(?:[\u200c\u200d]|[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}])+$/u,
-  lengthMax: 64,
-}
+/** The service's name on the page. */
+export const serviceNameRule = oneLine(64)
 
 /** A provider's id: short, and safe in headers, logs and URLs. */
 export const idRule: TextRule = {

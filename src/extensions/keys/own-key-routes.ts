@@ -46,7 +46,12 @@ export function ownKeyRoutes(
   /** @throws {WireError} 403 */
   function checkTeam({ visitor }: RouteContext, team: string): void {
     if (visitor !== undefined && teams.managedBy(visitor).includes(team)) return
-    throw new WireError(403, 'permission_error', 'not_a_lead', 'Only leads of the team and owners may do this')
+    throw new WireError(
+      403,
+      'permission_error',
+      'not_a_lead',
+      'Only leads of a team of access.json, and owners, may do this',
+    )
   }
 
   /** @throws {WireError} 403 */

@@ -1,5 +1,5 @@
 import { parseNetwork } from '../../../base/ip-address.ts'
-import type { TextRule } from '../../../base/text-rule.ts'
+import { oneLine, type TextRule } from '../../../base/text-rule.ts'
 import type { ExtensionConfig } from '../../extension.ts'
 import { isLoopbackUrl } from '../oauth/provider-url.ts'
 import { readProvider, type ChosenProvider } from '../oauth/read-provider.ts'
@@ -169,11 +169,7 @@ const displayNameRule: TextRule = {
   lengthMax: 64,
 }
 
-const noteRule: TextRule = {
-  allowed: 'one line of plain text, without control characters and marks of direction',
-  pattern: /^(?=.*\S)(?:[\u200c\u200d]|[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}])+$/u,
-  lengthMax: 200,
-}
+const noteRule = oneLine(200)
 
 const restrictionAllowed = 'user names in one text, separated by commas or blanks, or in an array of texts'
 
