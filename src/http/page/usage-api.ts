@@ -91,7 +91,12 @@ function filterOf(
   if (team !== null) {
     const found = visitor?.access === undefined ? teamUse(visitor, team) : undefined
     if (found !== undefined) return found
-    throw new WireError(403, 'permission_error', 'not_a_lead', 'Only leads of a team of access.json, and owners, may do this')
+    throw new WireError(
+      403,
+      'permission_error',
+      'not_a_lead',
+      'Only leads of a team of access.json, and owners, may do this',
+    )
   }
   return ledgerScope(context, isOwner)
 }
