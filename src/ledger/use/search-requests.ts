@@ -1,4 +1,4 @@
-import { joinedSql, literalSql, sql, type Sql } from '../sql.ts'
+import { joinedSql, listSql, literalSql, sql, type Sql } from '../sql.ts'
 import { peopleSql, requestConditions, type RequestConditions } from './request-conditions.ts'
 import type {
   RequestChoices,
