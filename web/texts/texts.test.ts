@@ -73,7 +73,8 @@ describe.each([['web', 'web'], ...extensions.map((folder) => [folder, folder])])
           const there = other.get(name) ?? ''
           return (
             placeholders(said(leaf)).join() !== placeholders(said(there)).join() ||
-            said(leaf, 1).length === 0 ||
+            said(leaf, 1) === '' ||
+            said(there, 1) === '' ||
             /undefined|NaN|\[object/.test(said(there, 1))
           )
         })
