@@ -1,5 +1,6 @@
 import { formats } from '../src/formats/format-list.ts'
-import { limitHeaders } from '../src/http/entrance/limit-answers.ts'
+import { replyHeaders } from '../src/http/entrance/reply-headers.ts'
+import type { LimitAdmission } from '../src/limits/admission.ts'
 import type { RequestRecord } from '../src/observe/record.ts'
 import { costFunction } from '../src/prices/cost.ts'
 import { governed } from './governed.ts'
@@ -15,6 +16,7 @@ export interface PieceCost {
 
 const warmUpRounds = 30
 const roundCalls = 4_000
+const json = 'application/json'
 
 /** Measures the parts of the work for a key, four limits and the ledger, each alone. */
 export async function measurePieces(rounds: number): Promise<readonly PieceCost[]> {
@@ -45,6 +47,19 @@ export async function measurePieces(rounds: number): Promise<readonly PieceCost[
   const open = admit()
   void open.ask({ models: names, tokens: 1_300 })
 
+  const writers = { without: replyHeaders(), withLimits: replyHeaders() }
+  const served = {
+    reply: { kind: 'whole', body: new Uint8Array(), usage: undefined, isEmpty: false },
+    ...place,
+  } as const
+  function answerWith(admission: LimitAdmission | undefined): Response {
+    const trail = [{ name: 'mock', status: 200, ms: 0.1 }]
+    const answered = { id: crypto.randomUUID(), started: performance.now() }
+    const progress = { context: answered, format: formats.chat, trail, admission }
+    const headers = (admission === undefined ? writers.without : writers.withLimits).of(progress, json, served)
+    return new Response(served.reply.body, { headers })
+  }
+
   const record = (): RequestRecord => ({
     ...{ time: Date.now(), id: 'c9bf9e57-1685-4c89-bafb-ff5af830be8a', api: 'chat', model: modelName },
     ...{ listedAs: modelName, stream: false, status: 200, provider: 'mock', upstream: modelName },
@@ -61,7 +76,8 @@ export async function measurePieces(rounds: number): Promise<readonly PieceCost[
       void admission.ask({ models: names, tokens: 1_300 })
       admission.end(500)
     },
-    'headers of limits are written': () => void limitHeaders(open, 'chat'),
+    'headers of an answer are written, without limits': () => void answerWith(undefined),
+    'headers of an answer are written, with limits': () => void answerWith(open),
     'money is held and settled'() {
       const hold = money.hold({ ...attempt, maxOutput: undefined })
       if (hold === undefined || !('end' in hold)) throw new Error('no money was held')

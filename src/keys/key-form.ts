@@ -17,7 +17,8 @@ const prefixes: Readonly<Record<KeyKind, string>> = { program: 'sk-svc_', manage
 /** Also accepted: double clicks leave `sk-` out. */
 const shortPrefix = 'svc_'
 
-const bodyPattern = new RegExp(`^[0-9A-Za-z]{${randomLength + checksumLength}}$`)
+const bodyLength = randomLength + checksumLength
+const bodyPattern = new RegExp(`^[0-9A-Za-z]{${bodyLength}}$`)
 
 /** Makes a new key with 226 random bits. */
 export function newKey(kind: KeyKind): string {
@@ -32,12 +33,27 @@ export function newKey(kind: KeyKind): string {
  *   prefix of ours
  */
 export function readKey(credential: string): FormedKey | 'malformed' | undefined {
+  const key = claimedKey(credential)
+  return key === undefined || key === 'malformed' || isWellFormed(key) ? key : 'malformed'
+}
+
+/**
+ * Reads a credential without a look at its characters, which {@link isWellFormed} has: most keys are found by their hash
+ * alone.
+ *
+ * @returns the key; `malformed`: it has a prefix of ours and a wrong length; `undefined`: no prefix of ours
+ */
+export function claimedKey(credential: string): FormedKey | 'malformed' | undefined {
   const whole = credential.startsWith(shortPrefix) ? `sk-${credential}` : credential
   const kind = kindOf(whole)
   if (kind === undefined) return undefined
-  const start = whole.slice(0, -checksumLength)
-  const isWhole = bodyPattern.test(whole.slice(prefixes[kind].length)) && whole.endsWith(checksumOf(start))
-  return isWhole ? { kind, text: whole } : 'malformed'
+  return whole.length === prefixes[kind].length + bodyLength ? { kind, text: whole } : 'malformed'
+}
+
+/** Whether the characters of a key are allowed, and its checksum is right. */
+export function isWellFormed({ kind, text }: FormedKey): boolean {
+  const start = text.slice(0, -checksumLength)
+  return bodyPattern.test(text.slice(prefixes[kind].length)) && text.endsWith(checksumOf(start))
 }
 
 function kindOf(credential: string): KeyKind | undefined {

@@ -107,10 +107,9 @@ export class LimitAdmission {
   /** Takes the amounts that depend on the body. A refusal returns the amounts taken before. */
   ask(asked: AskedFor): void | Promise<void> {
     const { tokens, byModel } = this.#counters
-    const claims = [
-      ...tokens.map((counter) => claimOf(counter, asked)),
-      ...byModel.flatMap(({ models, counter }) => (matchesAny(models, asked.models) ? [claimOf(counter, asked)] : [])),
-    ]
+    const claims = tokens.map((counter) => claimOf(counter, asked))
+    for (const { models, counter } of byModel)
+      if (matchesAny(models, asked.models)) claims.push(claimOf(counter, asked))
     for (const { counter } of claims) counter.open += 1
     const refused = this.#takeAll(claims, this.#clock())
     return refused instanceof Promise ? this.#deciding(claims, refused) : this.#askDecided(claims, refused)
@@ -163,13 +162,11 @@ export class LimitAdmission {
     for (const counter of this.#counters.waited) this.#onFreed(counter)
   }
 
-  /** The counter with the least left, of limits that count this request. */
-  nearest(kind: Exclude<CounterKind, 'at_once'>): LimitCounter | undefined {
-    const now = this.#clock()
+  /** The counter with the least left, of limits that count this request. @param now by {@link now} */
+  nearest(kind: Exclude<CounterKind, 'at_once'>, now: number): LimitCounter | undefined {
     let nearest: LimitCounter | undefined
-    for (const { counter } of [...this.#counters.early, ...this.#late])
-      if (counter.spec.kind === kind && (nearest === undefined || counter.remaining(now) < nearest.remaining(now)))
-        nearest = counter
+    for (const { counter } of this.#counters.early) if (isNearer(counter, kind, nearest, now)) nearest = counter
+    for (const { counter } of this.#late) if (isNearer(counter, kind, nearest, now)) nearest = counter
     return nearest
   }
 
@@ -191,6 +188,12 @@ export class LimitAdmission {
   now(): number {
     return this.#clock()
   }
+}
+
+function isNearer(counter: LimitCounter, kind: CounterKind, than: LimitCounter | undefined, now: number): boolean {
+  // Limits of tokens are among the early and the late ones.
+  if (counter.spec.kind !== kind || counter === than) return false
+  return than === undefined || counter.remaining(now) < than.remaining(now)
 }
 
 function claimOf(counter: LimitCounter, { tokens }: AskedFor): LimitClaim {

@@ -292,8 +292,8 @@ test('four limits cost less than 10 µs of CPU a request, also on a slow machine
     for (let index = 0; index < 5_000; index += 1) {
       const admission = admit(limits, caller)
       void admission.ask(asked)
-      admission.nearest('requests')
-      admission.nearest('tokens')
+      admission.nearest('requests', admission.now())
+      admission.nearest('tokens', admission.now())
       admission.end(500)
     }
   }

@@ -2,7 +2,7 @@ import { openPolicy, type AccessPolicy } from './access-policy.ts'
 import { LimitAdmission, type CallerCounters } from './admission.ts'
 import { counterBook, type CounterBook } from './counter-book.ts'
 import type { CounterKind, LimitCounter } from './counter.ts'
-import { callerId, limitsNaming, type CallerIdentity, type NamedLimit } from './named-limits.ts'
+import { callerKey, limitsNaming, type CallerIdentity, type NamedLimit } from './named-limits.ts'
 import { slotQueue } from './slot-queue.ts'
 import { takeAll, type TakeAll } from './take-all.ts'
 
@@ -70,7 +70,7 @@ export function limiter({
   const callers = new Map<string | number, CallerCounters | undefined>()
 
   function countersOf(caller: CallerIdentity): CallerCounters | undefined {
-    const id = caller.key !== undefined && caller.key.person === undefined ? caller.key.line : callerId(caller)
+    const id = callerKey(caller)
     if (callers.has(id)) return callers.get(id)
     if (counters.makeRoom(clock()) || callers.size >= callersMax) callers.clear()
     const found = findCounters(caller)

@@ -62,6 +62,12 @@ export function callerId(caller: CallerIdentity): string {
   return key.person === undefined ? keyId(key) : `${keyId(key)} ${namedId(key.person)}`
 }
 
+/** As {@link callerId}, cheaply for the keys of programs. */
+export function callerKey(caller: CallerIdentity): string | number {
+  const { key } = caller
+  return key !== undefined && key.person === undefined ? key.line : callerId(caller)
+}
+
 /** Rules may have the id of a person, or the name, which may change while the id stays. */
 function namedId(person: PersonIdentity): string {
   return person.userId === undefined ? personId(person) : `${personId(person)} ${person.user}`

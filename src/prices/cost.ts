@@ -1,7 +1,7 @@
 import type { Price, PriceSource } from '../formats/model.ts'
 import type { Usage } from '../formats/usage.ts'
 import { amountOf, reportedAmount } from './money.ts'
-import { rateCard, ratesFor, type RateCard, type Rates } from './rates.ts'
+import { isReasoningOutput, rateCard, ratesFor, type RateCard, type Rates } from './rates.ts'
 import { reportedCosts } from './reported-costs.ts'
 import { measureUnits, type MeasuredUnits } from './units.ts'
 
@@ -20,8 +20,13 @@ export interface SourcedPrice {
   readonly source: Exclude<PriceSource, 'reported' | 'reports'>
 }
 
-/** The cost of an answer with this usage; `undefined` when it is not known, which is not 0. */
-export type CostOf = (usage: Usage | undefined) => Cost | undefined
+/** Computes the cost of an answer. */
+export interface CostOf {
+  /** The cost of an answer with this usage; `undefined` when it is not known, which is not 0. */
+  (usage: Usage | undefined): Cost | undefined
+  /** Reasoning costs what the rest of the answer costs. Absent: it may not. */
+  readonly isReasoningOutput?: boolean
+}
 
 /**
  * Makes the function that computes costs of one model at one provider.
@@ -34,7 +39,8 @@ export function costFunction(priced: SourcedPrice | undefined, reportsCost: bool
   const card = priced && rateCard(priced.price)
   const trustsReport = reportsCost && priced?.source !== 'config'
   const reports = reportsCost && priced === undefined ? reportedCosts() : undefined
-  return (usage) => {
+
+  function computed(usage: Usage | undefined): Cost | undefined {
     const isEstimated = usage?.isEstimated === true
     if (trustsReport && !isEstimated) {
       const nanoUsd = reportedAmount(usage?.billed?.cost)
@@ -47,6 +53,18 @@ export function costFunction(priced: SourcedPrice | undefined, reportsCost: bool
     if (reports !== undefined) return isEstimated ? costBy(rateCard(reports.price()), 'reports', usage) : undefined
     return priced === undefined || card === undefined ? undefined : costBy(card, priced.source, usage)
   }
+
+  let last: Usage | undefined
+  let lastCost: Cost | undefined
+  /** The usage of an answer is asked for twice, by limits of money and for the record. */
+  function costOf(usage: Usage | undefined): Cost | undefined {
+    if (usage === undefined || usage !== last) {
+      lastCost = computed(usage)
+      last = usage
+    }
+    return lastCost
+  }
+  return Object.assign(costOf, { isReasoningOutput: card === undefined || isReasoningOutput(card) })
 }
 
 function costBy(card: RateCard, source: PriceSource, usage: Usage | undefined): Cost | undefined {

@@ -83,6 +83,13 @@ function picoOf(usd: number, pico: number): number {
   return usd > 0 ? Math.max(1, Math.round(usd * pico)) : 0
 }
 
+/** Whether reasoning costs what the rest of an answer costs, in all tiers. */
+export function isReasoningOutput({ standard, flex = standard, priority = standard }: RateCard): boolean {
+  return [standard, flex, priority].every(({ base, steps }) =>
+    [base, ...steps.map(({ rates }) => rates)].every(({ output, reasoning }) => output === reasoning),
+  )
+}
+
 /** The rates of an answer. A tier reprices all of its units. @param serviceTier as the answer names it */
 export function ratesFor({ standard, flex, priority }: RateCard, units: Units, serviceTier: string | undefined): Rates {
   const { base, steps } =

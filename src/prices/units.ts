@@ -44,62 +44,47 @@ export function countOf(count: number | undefined): number | undefined {
  * images are parts of the rest. Reasoning is a part of the answer, unless the counts show that it stands beside it.
  */
 export function measureUnits(usage: Usage = noUsage): MeasuredUnits {
-  const prompt = promptUnits(usage)
-  const answer = answerUnits(usage)
-  // Member by member: a copy by spreading costs more than the rest.
-  const { input, cached, write5, write60, audioIn, imageIn } = prompt.units
-  const { output, reasoning, audioOut } = answer.units
-  const search = partOf(usage.billed?.searches)
-  return {
-    units: { input, cached, write5, write60, output, reasoning, audioIn, audioOut, imageIn, request: 1, search },
-    isPromptKnown: prompt.isKnown,
-    isAnswerKnown: answer.isKnown,
-    hasConflict: prompt.hasConflict || answer.hasConflict,
-  }
-}
-
-const noUsage: Usage = { promptTokens: undefined, completionTokens: undefined, totalTokens: undefined }
-
-interface MeasuredPart<Name extends keyof Units> {
-  readonly units: Pick<Units, Name>
-  readonly isKnown: boolean
-  readonly hasConflict: boolean
-}
-
-function promptUnits(usage: Usage): MeasuredPart<'input' | 'cached' | 'write5' | 'write60' | 'audioIn' | 'imageIn'> {
-  const { billed = {} } = usage
+  // One function: results of parts would be more objects, for each of several costs of a request.
+  const { billed } = usage
   const prompt = countOf(usage.promptTokens)
   const cached = partOf(usage.cachedTokens)
   const write60 = partOf(usage.cacheWriteHourTokens)
   const written = Math.max(partOf(usage.cacheWriteTokens), write60)
-  const audio = partOf(billed.audioIn)
-  const image = partOf(billed.imageIn)
+  const audio = partOf(billed?.audioIn)
+  const image = partOf(billed?.imageIn)
   // Audio and images may be cached, too: only their own sum can exceed the prompt.
   const parts = Math.max(cached + written, audio + image)
   const fresh = Math.max(prompt ?? 0, parts) - cached - written
   const audioIn = Math.min(audio, fresh)
   const imageIn = Math.min(image, fresh - audioIn)
-  const input = fresh - audioIn - imageIn + partOf(billed.toolPrompt)
-  return {
-    units: { input, cached, write5: written - write60, write60, audioIn, imageIn },
-    isKnown: prompt !== undefined,
-    hasConflict: prompt !== undefined && parts > prompt,
-  }
-}
 
-function answerUnits(usage: Usage): MeasuredPart<'output' | 'reasoning' | 'audioOut'> {
   const count = countOf(usage.completionTokens)
   const answer = count ?? 0
   const reasoning = partOf(usage.reasoningTokens)
   const isBeside = usage.totalTokens === partOf(usage.promptTokens) + answer + reasoning
   const spoken = isBeside || reasoning > answer ? answer : answer - reasoning
-  const audioOut = Math.min(partOf(usage.billed?.audioOut), spoken)
+  const audioOut = Math.min(partOf(billed?.audioOut), spoken)
   return {
-    units: { output: spoken - audioOut, reasoning, audioOut },
-    isKnown: count !== undefined,
-    hasConflict: count !== undefined && reasoning > count && !isBeside,
+    units: {
+      input: fresh - audioIn - imageIn + partOf(billed?.toolPrompt),
+      cached,
+      write5: written - write60,
+      write60,
+      output: spoken - audioOut,
+      reasoning,
+      audioIn,
+      audioOut,
+      imageIn,
+      request: 1,
+      search: partOf(billed?.searches),
+    },
+    isPromptKnown: prompt !== undefined,
+    isAnswerKnown: count !== undefined,
+    hasConflict: (prompt !== undefined && parts > prompt) || (count !== undefined && reasoning > count && !isBeside),
   }
 }
+
+const noUsage: Usage = { promptTokens: undefined, completionTokens: undefined, totalTokens: undefined }
 
 function partOf(count: number | undefined): number {
   return countOf(count) ?? 0

@@ -43,12 +43,17 @@ const make = (request: object = {}): Promise<MadeKey> =>
   makeKey(ledger.keys, parseKeyRequest({ name: 'indexer', ...request }), { by: 'ann', now: host.now() })
 
 /** The visitor of a request, or the code of the refusal. */
-async function recognised(headers: Readonly<Record<string, string>>, url = '/', address = '203.0.113.9') {
+async function recognised(
+  headers: Readonly<Record<string, string>>,
+  url = '/',
+  address = '203.0.113.9',
+  refusal = (error: WireError) => `${error.status} ${error.code}`,
+) {
   const request = new Request(`http://svc.test${url}`, { headers })
   try {
     return await keys.recognise?.({ request, path: '/v1/models', address, id: 'request-1' })
   } catch (error) {
-    return error instanceof WireError ? `${error.status} ${error.code}` : error
+    return error instanceof WireError ? refusal(error) : error
   }
 }
 
@@ -101,6 +106,16 @@ describe('a key', () => {
     host.clock.ms += 86_400_000
     for (const key of [expiring, unknown, unknown.slice(0, -1), `${unknown.slice(0, -1)}-`, 'sk-svc_', 'svcm_x'])
       expect(await recognised(bearer(key))).toBe('401 invalid_api_key')
+  })
+
+  test('that is mistyped is told from one that is unknown', async () => {
+    const { key } = await make()
+    const last = key.endsWith('0') ? '1' : '0'
+    const refusal = async (sent: string) =>
+      String(await recognised(bearer(sent), '/', undefined, (error) => error.message))
+    expect(await refusal(key.slice(0, -1) + last)).toContain('a part of it is missing or changed')
+    expect(await refusal(key.slice(0, -1))).toContain('a part of it is missing or changed')
+    expect(await refusal(newKey('program'))).toContain('it is unknown, has ended or has expired')
   })
 
   test('decides by the first credential of ours', async () => {

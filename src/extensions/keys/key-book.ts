@@ -2,7 +2,7 @@ import { parseNetwork, type Network } from '../../base/ip-address.ts'
 import type { Access } from '../../formats/access.ts'
 import { isFileLine, storedFileKey, type FileKey } from '../../keys/file-key.ts'
 import { parseStoredGrants, type Grants } from '../../keys/grants.ts'
-import { hashOfKey, type FormedKey, type KeyKind } from '../../keys/key-form.ts'
+import { hashOfKey, isWellFormed, type FormedKey, type KeyKind } from '../../keys/key-form.ts'
 import { kindOf } from '../../keys/manage-keys.ts'
 import { LedgerUnavailable, type KeyMark, type KeyPerson, type KeyTable, type StoredKey } from '../../ledger/ledger.ts'
 import type { Visitor, VisitorKey } from '../extension.ts'
@@ -26,8 +26,8 @@ export interface KnownKey {
 /** All keys in use, in memory. */
 export interface KeyBook {
   /**
-   * Finds a key. A promise only after a change of the keys, which is read first: an ended key is not found as soon as
-   * its end was answered.
+   * Finds a key, well-formed or not. A promise only after a change of the keys, which is read first: an ended key is
+   * not found as soon as its end was answered.
    *
    * @throws {LedgerUnavailable} the keys have changed, and the change cannot be read
    */
@@ -131,7 +131,9 @@ export async function keyBook({ table, fileKeys, onFault, onShadowed }: BookOpti
   return {
     find(key) {
       const hash = hashOfKey(key)
-      return table.stamp() === seen ? found(hash, key.kind) : upToDate().then(() => found(hash, key.kind))
+      if (table.stamp() === seen) return found(hash, key.kind)
+      // For a typing error nothing is read.
+      return isWellFormed(key) ? upToDate().then(() => found(hash, key.kind)) : undefined
     },
     person: (id) => people.get(id),
   }

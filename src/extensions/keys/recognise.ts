@@ -2,7 +2,7 @@ import type { ClientAddresses } from '../../base/client-address.ts'
 import { isInside } from '../../base/ip-address.ts'
 import { WireError } from '../../formats/error.ts'
 import { keyHeaders } from '../../formats/format-list.ts'
-import { readKey, type FormedKey } from '../../keys/key-form.ts'
+import { claimedKey, isWellFormed, type FormedKey } from '../../keys/key-form.ts'
 import type { RequestContext, Visitor } from '../extension.ts'
 import type { KeyBook, KnownKey } from './key-book.ts'
 import { withLedger } from './responses.ts'
@@ -35,8 +35,9 @@ export function keyRecogniser({
   onUse,
   refusalOf,
 }: RecogniserOptions): (context: RequestContext) => Visitor | undefined | Promise<Visitor> {
-  function admit(key: KnownKey | undefined, context: RequestContext): Visitor {
+  function admit(key: KnownKey | undefined, sent: FormedKey, context: RequestContext): Visitor {
     const time = now()
+    if (key === undefined && !isWellFormed(sent)) throw malformedKey()
     if (key === undefined || key.expires <= time)
       throw invalidKey('The key is not valid: it is unknown, has ended or has expired')
     const refusal = refusalOf(key, time)
@@ -66,16 +67,18 @@ export function keyRecogniser({
     const key = keyOf(context.request.headers)
     if (key === undefined) return undefined
     const found = book.find(key)
-    return found instanceof Promise ? withLedger(async () => admit(await found, context)) : admit(found, context)
+    return found instanceof Promise
+      ? withLedger(async () => admit(await found, key, context))
+      : admit(found, key, context)
   }
 }
 
 /** @throws {WireError} 401 */
 function keyOf(headers: Headers): FormedKey | undefined {
-  const first = formed(bearerOf(headers.get('authorization')))
+  const first = claimed(bearerOf(headers.get('authorization')))
   if (first !== undefined) return first
   for (const name of keyHeaders) {
-    const key = formed(headers.get(name) ?? undefined)
+    const key = claimed(headers.get(name) ?? undefined)
     if (key !== undefined) return key
   }
   return undefined
@@ -89,10 +92,14 @@ function bearerOf(authorization: string | null): string | undefined {
     : /^bearer +(\S+)$/i.exec(authorization)?.[1]
 }
 
-function formed(credential: string | undefined): FormedKey | undefined {
-  const key = credential === undefined ? undefined : readKey(credential)
-  if (key === 'malformed') throw invalidKey('The key is not valid: a part of it is missing or changed')
+function claimed(credential: string | undefined): FormedKey | undefined {
+  const key = credential === undefined ? undefined : claimedKey(credential)
+  if (key === 'malformed') throw malformedKey()
   return key
+}
+
+function malformedKey(): WireError {
+  return invalidKey('The key is not valid: a part of it is missing or changed')
 }
 
 function invalidKey(message: string): WireError {

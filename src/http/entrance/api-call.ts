@@ -17,7 +17,7 @@ import type { EntranceOptions } from './entrance-options.ts'
 import { limitReached } from './limit-answers.ts'
 import { describe, outcomeOfError } from './progress.ts'
 import { readBody, type BodyLimits } from './read-body.ts'
-import { attemptHeaders, streamHeaders } from './reply-headers.ts'
+import { attemptHeaders, replyHeaders } from './reply-headers.ts'
 
 /** The exact paths of all formats. */
 export const apiPaths: readonly string[] = Object.values(formats)
@@ -36,11 +36,12 @@ export function apiRoutes(options: EntranceOptions): readonly Route[] {
 /** The route of a format, such as `POST /v1/chat/completions` (docs/api.md). */
 export function apiRoute(format: Format, options: EntranceOptions, path = format.path): Route {
   const timers = sharedTimers()
+  const headers = replyHeaders()
   return { method: 'POST', path, isPublic: false, scope: 'chat', format, handle }
 
   function handle(context: HandlerContext): Response | Promise<Response> {
     const refusal = refusalOf(context.request, options)
-    const request = new ApiRequest(context, format, options)
+    const request = new ApiRequest(context, format, options, headers)
     if (refusal !== undefined) return refuse(request, refusal)
     const limiter = options.limiter?.()
     return limiter === undefined ? answer(request, timers) : answerWithin(limiter, request, timers)
@@ -106,7 +107,7 @@ async function answer(request: ApiRequest, timers: SharedTimers): Promise<Respon
     const sent = request.stream ? (format.stream?.refusal?.(described) ?? described) : described
     if (!(sent instanceof Uint8Array)) return refuse(request, sent, error)
     request.settle({ status: 200, ...outcomeOfError(described, error) })
-    return new Response(sent, { headers: streamHeaders(request, undefined) })
+    return new Response(sent, { headers: request.replyHeaders.ofEvents(request, undefined) })
   }
 }
 

@@ -24,6 +24,7 @@ import { limitReached } from './limit-answers.ts'
 import type { OpenRequest, Stoppable } from './open-requests.ts'
 import { recordOf, runningOf, type Outcome, type Progress } from './progress.ts'
 import { ClientLeft } from './read-body.ts'
+import type { ReplyHeaders } from './reply-headers.ts'
 import { beginTaking, type TakingContent } from './taking-content.ts'
 
 /**
@@ -38,6 +39,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   readonly context: HandlerContext
   readonly format: Format
   readonly options: EntranceOptions
+  readonly replyHeaders: ReplyHeaders
   readonly trail: Trail = []
   readonly time = Date.now()
   model = ''
@@ -65,7 +67,8 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   #ask: Ask | undefined
   #prompt: PromptSize | undefined
 
-  constructor(context: HandlerContext, format: Format, options: EntranceOptions) {
+  constructor(context: HandlerContext, format: Format, options: EntranceOptions, replyHeaders: ReplyHeaders) {
+    this.replyHeaders = replyHeaders
     this.context = context
     this.format = format
     this.options = options

@@ -10,7 +10,7 @@ import { eventStreamBody } from './event-stream-body.ts'
 import { pacedBody } from './paced-body.ts'
 import { describe, outcomeOfError, type Outcome } from './progress.ts'
 import { ClientLeft } from './read-body.ts'
-import { attemptHeaders, mediaHeaders, replyHeaders, streamHeaders, unbuffered } from './reply-headers.ts'
+import { attemptHeaders, unbuffered, withHeaders } from './reply-headers.ts'
 
 /** Answers up to this size are given to the server at once, larger ones at the pace of their clients. */
 const unpacedBytesMax = 256 * 1024
@@ -32,8 +32,8 @@ export function wholeResponse(
   const answer = { usage, answerBytes: format.isPromptOnly ? 0 : wholeAnswerBytes(body) }
   const headers = () =>
     contentType === undefined
-      ? replyHeaders(request, 'application/json', served)
-      : mediaHeaders(request, contentType, served)
+      ? request.replyHeaders.of(request, 'application/json', served)
+      : request.replyHeaders.ofMedia(request, contentType, served)
   if (body.length <= unpacedBytesMax) {
     request.settle({ status: 200, ...answer })
     return new Response(body, { headers: headers() })
@@ -96,7 +96,8 @@ function byteResponse(request: ApiRequest, served: ServedReply, reply: PartStrea
     if (reason instanceof ClientLeft) leave()
     else fail(reason)
   })
-  return new Response(body, { headers: { ...mediaHeaders(request, contentType, served), ...unbuffered } })
+  const headers = withHeaders(request.replyHeaders.ofMedia(request, contentType, served), unbuffered)
+  return new Response(body, { headers })
 }
 
 /** Sends a stream, whether its reply is known or not. */
@@ -145,7 +146,7 @@ export function streamResponse(request: ApiRequest, { served, answering }: Answe
     if (reason instanceof ClientLeft) leave()
     else fail(reason)
   })
-  const headers = streamHeaders(request, served)
+  const headers = request.replyHeaders.ofEvents(request, served)
   if (context.keep !== undefined) {
     context.keep(send)
     return new Response(null, { headers })

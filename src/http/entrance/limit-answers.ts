@@ -31,25 +31,59 @@ function jittered(waitMs: number): number {
 /** Formats whose clients read Anthropic's headers. */
 const anthropicFormats: ReadonlySet<FormatName> = new Set(['messages', 'count_tokens'])
 
+/** The counters that headers of an answer show: those nearest to their end. */
+export interface ShownLimits {
+  /** By the clock of the counters. */
+  readonly now: number
+  readonly requests: LimitCounter | undefined
+  readonly tokens: LimitCounter | undefined
+}
+
+/** Finds the counters that headers show. */
+export function shownLimits(admission: LimitAdmission): ShownLimits {
+  const now = admission.now()
+  return { now, requests: admission.nearest('requests', now), tokens: admission.nearest('tokens', now) }
+}
+
+/** The names of the headers of {@link limitValues}. */
+export const limitHeaderNames = {
+  requests: ['x-ratelimit-limit-requests', 'x-ratelimit-remaining-requests', 'x-ratelimit-reset-requests'],
+  tokens: ['x-ratelimit-limit-tokens', 'x-ratelimit-remaining-tokens', 'x-ratelimit-reset-tokens'],
+} as const
+
+/** The amount of a limit, what is left, and when all of it is. */
+export function limitValues(counter: LimitCounter, now: number): readonly [string, string, string] {
+  return [String(counter.spec.most), String(counter.remaining(now)), durationText(counter.resetMs(now))]
+}
+
 /** The state of the limits nearest to their end, as headers of an answer. */
 export function limitHeaders(admission: LimitAdmission, format: FormatName): Record<string, string> {
-  const now = admission.now()
-  const headers: Record<string, string> = {}
+  const shown = shownLimits(admission)
+  const headers = furtherLimitHeaders(admission, format, shown) ?? {}
   for (const kind of ['requests', 'tokens'] as const) {
-    const counter = admission.nearest(kind)
+    const counter = shown[kind]
     if (counter === undefined) continue
-    addHeaders(headers, counter, now)
-    if (anthropicFormats.has(format)) addAnthropicHeaders(headers, counter, now)
-    if (admission.hasIetfHeaders) addIetfHeaders(headers, counter, now)
+    const [limit, remaining, reset] = limitHeaderNames[kind]
+    ;[headers[limit], headers[remaining], headers[reset]] = limitValues(counter, shown.now)
   }
   return headers
 }
 
-function addHeaders(headers: Record<string, string>, counter: LimitCounter, now: number): void {
-  const { kind, most } = counter.spec
-  headers[`x-ratelimit-limit-${kind}`] = String(most)
-  headers[`x-ratelimit-remaining-${kind}`] = String(counter.remaining(now))
-  headers[`x-ratelimit-reset-${kind}`] = durationText(counter.resetMs(now))
+/** The same state for clients of Anthropic's format, and as the IETF has it; `undefined`: neither is wanted. */
+export function furtherLimitHeaders(
+  { hasIetfHeaders }: LimitAdmission,
+  format: FormatName,
+  { now, requests, tokens }: ShownLimits,
+): Record<string, string> | undefined {
+  const isAnthropic = anthropicFormats.has(format)
+  if (!isAnthropic && !hasIetfHeaders) return undefined
+  const headers: Record<string, string> = {}
+  for (const counter of [requests, tokens]) {
+    if (counter === undefined) continue
+    if (isAnthropic) addAnthropicHeaders(headers, counter, now)
+    if (hasIetfHeaders) addIetfHeaders(headers, counter, now)
+  }
+  return headers
 }
 
 function addAnthropicHeaders(headers: Record<string, string>, counter: LimitCounter, now: number): void {

@@ -1,47 +1,109 @@
 import { encodeHeaderText } from '../../bytes/header-text.ts'
 import type { ServedReply } from '../../gateway/gateway.ts'
 import { formatTrail } from '../../service/trail.ts'
-import { limitHeaders } from './limit-answers.ts'
+import type { HandlerContext } from '../handler-context.ts'
+import { furtherLimitHeaders, limitHeaderNames, limitHeaders, limitValues, shownLimits } from './limit-answers.ts'
 import type { Progress } from './progress.ts'
+import { reusedHeaders, type ReusedHeaders } from './reused-headers.ts'
 
-/** Headers of an answer (docs/api.md). @param served absent: no provider has answered yet */
-export function replyHeaders(
-  progress: Progress,
-  contentType: string,
-  served: ServedReply | undefined,
-): Record<string, string> {
-  const { context, trail } = progress
-  if (served === undefined)
-    return { 'content-type': contentType, 'x-request-id': context.id, ...attemptHeaders(progress) }
-  // One literal: an object that grows member by member costs a multiple of it.
-  const headers = {
-    'content-type': contentType,
-    'x-request-id': context.id,
-    'x-svc-provider': served.provider,
-    'x-svc-model': encodeHeaderText(served.model),
-    'x-svc-attempts': String(trail.length),
-    'x-svc-trail': formatTrail(trail),
-    'server-timing': ownTime(progress),
+/** State of a request that its headers show. */
+export interface ShownProgress extends Pick<Progress, 'trail' | 'format' | 'admission'> {
+  readonly context: Pick<HandlerContext, 'id' | 'started'>
+}
+
+/** Writes the headers of answers (docs/api.md). */
+export interface ReplyHeaders {
+  /** Headers of an answer of a provider. Give them to one response, before the next call. */
+  of(progress: ShownProgress, contentType: string, served: ServedReply): Headers
+  /** The same, for bytes of a provider's type, which browsers must not take for another. */
+  ofMedia(progress: ShownProgress, contentType: string, served: ServedReply): Headers
+  /** The same, for a stream of events. @param served absent: no provider has answered yet */
+  ofEvents(progress: ShownProgress, served: ServedReply | undefined): Headers
+}
+
+const names = [
+  'content-type',
+  'x-request-id',
+  'x-svc-provider',
+  'x-svc-model',
+  'x-svc-attempts',
+  'x-svc-trail',
+  'server-timing',
+] as const
+
+/** Makes a writer of headers. */
+export function replyHeaders(): ReplyHeaders {
+  const { requests, tokens } = limitHeaderNames
+  const unlimited = reusedHeaders(names)
+  const ofRequests = reusedHeaders([...names, ...requests])
+  const ofTokens = reusedHeaders([...names, ...tokens])
+  const ofBoth = reusedHeaders([...names, ...requests, ...tokens])
+
+  function write(to: ReusedHeaders, progress: ShownProgress, contentType: string, served: ServedReply): void {
+    const { context, trail } = progress
+    to.begin()
+    to.next(contentType)
+    to.next(context.id)
+    to.next(served.provider)
+    to.next(encodeHeaderText(served.model))
+    to.next(String(trail.length))
+    to.next(formatTrail(trail))
+    to.next(ownTime(progress))
   }
-  const { dropped = [] } = served
-  const { admission } = progress
-  if (dropped.length === 0 && admission === undefined) return headers
+
+  function limited(
+    progress: ShownProgress,
+    contentType: string,
+    served: ServedReply,
+    admission: NonNullable<Progress['admission']>,
+  ): Headers {
+    const shown = shownLimits(admission)
+    const { now, requests, tokens } = shown
+    const to =
+      requests === undefined
+        ? tokens === undefined
+          ? unlimited
+          : ofTokens
+        : tokens === undefined
+          ? ofRequests
+          : ofBoth
+    write(to, progress, contentType, served)
+    for (const counter of [requests, tokens])
+      if (counter !== undefined) for (const value of limitValues(counter, now)) to.next(value)
+    const further = furtherLimitHeaders(admission, progress.format.name, shown)
+    return further === undefined ? to.headers : withHeaders(to.headers, further)
+  }
+
+  function of(progress: ShownProgress, contentType: string, served: ServedReply): Headers {
+    const { admission } = progress
+    let headers: Headers
+    if (admission === undefined) {
+      write(unlimited, progress, contentType, served)
+      ;({ headers } = unlimited)
+    } else headers = limited(progress, contentType, served, admission)
+    const { dropped = [] } = served
+    return dropped.length === 0 ? headers : withHeaders(headers, { 'x-svc-dropped': dropped.join(', ') })
+  }
+
   return {
-    ...headers,
-    ...(dropped.length === 0 ? {} : { 'x-svc-dropped': dropped.join(', ') }),
-    ...(admission === undefined ? {} : limitHeaders(admission, progress.format.name)),
+    of,
+    ofMedia: (progress, contentType, served) =>
+      withHeaders(of(progress, contentType, served), { 'x-content-type-options': 'nosniff' }),
+    ofEvents(progress, served) {
+      const headers =
+        served === undefined
+          ? new Headers({
+              'content-type': eventStream,
+              'x-request-id': progress.context.id,
+              ...attemptHeaders(progress),
+            })
+          : of(progress, eventStream, served)
+      return withHeaders(headers, unbuffered)
+    },
   }
 }
 
-/** Headers of an answer with bytes of a provider's type, which browsers must not take for another. */
-export function mediaHeaders(progress: Progress, contentType: string, served: ServedReply): Record<string, string> {
-  return { ...replyHeaders(progress, contentType, served), 'x-content-type-options': 'nosniff' }
-}
-
-/** Headers of a stream of events. */
-export function streamHeaders(progress: Progress, served: ServedReply | undefined): Record<string, string> {
-  return { ...replyHeaders(progress, 'text/event-stream; charset=utf-8', served), ...unbuffered }
-}
+const eventStream = 'text/event-stream; charset=utf-8'
 
 /** Tells proxies to pass a stream on as it arrives. */
 export const unbuffered: Readonly<Record<string, string>> = {
@@ -49,8 +111,15 @@ export const unbuffered: Readonly<Record<string, string>> = {
   'x-accel-buffering': 'no',
 }
 
-/** Headers about the attempts, of answers and errors. */
-export function attemptHeaders(progress: Progress): Record<string, string> {
+/** A copy with further headers. */
+export function withHeaders(headers: Headers, further: Readonly<Record<string, string>>): Headers {
+  const all = new Headers(headers)
+  for (const [name, value] of Object.entries(further)) all.set(name, value)
+  return all
+}
+
+/** Headers about the attempts, of errors and of streams that no provider has answered yet. */
+export function attemptHeaders(progress: ShownProgress): Record<string, string> {
   const { trail, admission, format } = progress
   return {
     'x-svc-attempts': String(trail.length),
@@ -61,7 +130,7 @@ export function attemptHeaders(progress: Progress): Record<string, string> {
 }
 
 /** `gw;dur=0.4`: milliseconds in this service, without those of the upstreams. */
-function ownTime({ context, trail }: Progress): string {
+function ownTime({ context, trail }: ShownProgress): string {
   let upstreamMs = 0
   for (const { ms } of trail) upstreamMs += ms
   return `gw;dur=${Math.max(0, performance.now() - context.started - upstreamMs).toFixed(2)}`

@@ -146,13 +146,14 @@ export function budgetBook(): BudgetBook {
   const leases = new Map<object, Map<string, Lease>>()
   let lastHold = 0
 
-  function find(budgets: readonly BudgetLimit[]): readonly Account[] {
-    return budgets.map(({ id, nanoUsd }) => {
-      const account = accounts.get(id)
-      if (account === undefined) throw new Error(`the budget ${id} is not open`)
-      account.limit = nanoUsd
-      return account
-    })
+  /** What a budget would hold for an attempt. */
+  function shareOf({ id, nanoUsd }: BudgetLimit, estimate: number): Share {
+    const account = accounts.get(id)
+    if (account === undefined) throw new Error(`the budget ${id} is not open`)
+    account.limit = nanoUsd
+    const { room } = account
+    const isShort = estimate > 0 && estimate > room
+    return { account, amount: isShort ? room : estimate, isShort }
   }
 
   function settle(hold: OpenHold, cost: number): void {
@@ -201,13 +202,9 @@ export function budgetBook(): BudgetBook {
       else account.spent = Math.max(account.spent, spent)
     },
     admit(budgets, estimate, owner) {
-      const found = find(budgets)
-      const refusing = refusingAccount(found, estimate)
-      if (refusing !== -1) return { kind: 'refused', budget: budgets[refusing]?.id ?? '' }
-      const shares = found.map((account): Share => {
-        const isShort = estimate > 0 && estimate > account.room
-        return { account, amount: isShort ? account.room : estimate, isShort }
-      })
+      const shares = budgets.map((budget) => shareOf(budget, estimate))
+      const refusing = shares.find(isRefused)
+      if (refusing !== undefined) return { kind: 'refused', budget: refusing.account.id }
       for (const { account, amount, isShort } of shares) {
         account.held += amount
         account.open += 1
@@ -273,8 +270,7 @@ export function budgetBook(): BudgetBook {
   }
 }
 
-/** The position of the first account that refuses the estimate; -1: none. */
-function refusingAccount(accounts: readonly Account[], estimate: number): number {
-  if (estimate === 0 || accounts.every(({ room }) => estimate <= room)) return -1
-  return accounts.findIndex(({ room, hasShortHold }) => room <= 0 || (estimate > room && hasShortHold))
+/** A budget has no room, or a short hold already. */
+function isRefused({ account, amount, isShort }: Share): boolean {
+  return isShort && (amount <= 0 || account.hasShortHold)
 }

@@ -40,6 +40,8 @@ describe('an estimate', () => {
     [{}, { request: 0.01 }, 12_000_000],
     [{}, { above: [{ tokens: 500, input: 2 }] }, 3_000_000],
     [{ serviceTier: 'priority' }, { priority: { output: 20 } }, 3_000_000],
+    [{ serviceTier: 'priority' }, { priority: { reasoning: 30 } }, 4_000_000],
+    [{}, { above: [{ tokens: 500, reasoning: 30 }] }, 4_000_000],
   ] as const)('of %j at prices with %j is %d nano-USD', (asked, prices, nanoUsd) => {
     expect(estimateOf({ ...demand, ...asked }, { ...model, costOf: costOf(prices) })?.nanoUsd).toBe(nanoUsd)
   })

@@ -44,38 +44,31 @@ export interface Estimate {
  * the limit of the model is not known, it is taken to be 131,072.
  */
 export function estimateOf(demand: Demand, model: EstimatedModel): Estimate | undefined {
-  const { costOf, maxOutput, bytesPerToken, assumedOutput = assumedOutputDefault, margin = 1 } = model
+  const { costOf } = model
   if (costOf === undefined) return undefined
-  const promptTokens = Math.min(countMax, Math.ceil(demand.textBytes / bytesPerToken) + demand.mediaTokens)
-  const most = Math.min(demand.answerTokens ?? assumedOutput, maxOutput ?? plausibleOutput)
-  const answerTokens = Math.min(countMax, Math.ceil(most * demand.answers * margin))
-  const nanoUsd = dearest(costOf, demand, promptTokens, answerTokens)
-  return nanoUsd === undefined
-    ? undefined
-    : new AttemptEstimate(costOf, demand, { nanoUsd, promptTokens, answerTokens, most })
-}
-
-interface Bounds extends Pick<Estimate, 'nanoUsd' | 'promptTokens' | 'answerTokens'> {
-  /** Most tokens of one answer. */
-  readonly most: number
+  const estimate = new AttemptEstimate(demand, model, costOf)
+  return Number.isNaN(estimate.nanoUsd) ? undefined : estimate
 }
 
 /** A class: each attempt has one. */
 class AttemptEstimate implements Estimate {
+  /** NaN: no price is known. */
   readonly nanoUsd: number
   readonly promptTokens: number
   readonly answerTokens: number
+  /** Most tokens of one answer. */
   readonly #most: number
   readonly #costOf: CostOf
   readonly #demand: Demand
 
-  constructor(costOf: CostOf, demand: Demand, { nanoUsd, promptTokens, answerTokens, most }: Bounds) {
-    this.#costOf = costOf
+  constructor(demand: Demand, model: EstimatedModel, costOf: CostOf) {
+    const { maxOutput = plausibleOutput, bytesPerToken, assumedOutput = assumedOutputDefault, margin = 1 } = model
     this.#demand = demand
-    this.nanoUsd = nanoUsd
-    this.promptTokens = promptTokens
-    this.answerTokens = answerTokens
-    this.#most = most
+    this.#costOf = costOf
+    this.promptTokens = Math.min(countMax, Math.ceil(demand.textBytes / bytesPerToken) + demand.mediaTokens)
+    this.#most = Math.min(demand.answerTokens ?? assumedOutput, maxOutput)
+    this.answerTokens = Math.min(countMax, Math.ceil(this.#most * demand.answers * margin))
+    this.nanoUsd = dearest(costOf, demand, this.promptTokens, this.answerTokens) ?? NaN
   }
 
   get withoutAnswer(): number {
@@ -109,6 +102,7 @@ function usageOf(
 /** The higher of the costs with and without reasoning, which has a price of its own at some models. */
 function dearest(costOf: CostOf, demand: Demand, promptTokens: number, answerTokens: number): number | undefined {
   const plain = costOf(usageOf(demand, promptTokens, answerTokens, undefined))?.nanoUsd
+  if (costOf.isReasoningOutput === true) return plain
   const reasoned = costOf(usageOf(demand, promptTokens, answerTokens, answerTokens))?.nanoUsd
   return plain === undefined || reasoned === undefined ? undefined : Math.max(plain, reasoned)
 }

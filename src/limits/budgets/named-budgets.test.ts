@@ -52,6 +52,19 @@ describe('the budgets that count an attempt', () => {
     expect(plan.counting({}, place, now)).toHaveLength(count)
   })
 
+  test.each([
+    ['of callers alone', []],
+    ['also of providers', [limit({ kind: 'provider', id: 'groq' })]],
+  ])('are of the window of the moment, also when the clock is set back: %s', (_, others) => {
+    const plan = budgetPlan(policy(limit({ kind: 'each key' }), limit({ kind: 'everyone' }, 'total'), ...others), now)
+    const starts = (at: number) => plan.counting(key, place, at).map(({ window }) => window.start)
+    const today = Math.floor(now / dayMs) * dayMs
+    expect(starts(now)).toEqual([today, 0])
+    expect(starts(today + dayMs)).toEqual([today + dayMs, 0])
+    expect(starts(today + dayMs - 1)).toEqual([today, 0])
+    expect(plan.counting({ key: { line: 5 } }, place, now)[0]?.id).not.toBe(plan.counting(key, place, now)[0]?.id)
+  })
+
   test('are one for each person and each window, and the same one within it', () => {
     const plan = budgetPlan(policy(limit({ kind: 'each person' })), now)
     const idOf = (caller: CallerIdentity, time: number) => plan.counting(caller, place, time)[0]?.id

@@ -5,7 +5,7 @@ import {
   type LimitSubject,
   type MoneyAmount,
 } from '../access-policy.ts'
-import { countedFor, matchesAny, type CallerIdentity } from '../named-limits.ts'
+import { callerKey, countedFor, matchesAny, type CallerIdentity } from '../named-limits.ts'
 import { windowsOf, type Window, type WindowOf } from './window.ts'
 
 /** An attempt, as far as it decides which budgets count it. */
@@ -90,19 +90,25 @@ export function budgetPlan(policy: AccessPolicy, now: number, before?: BudgetPla
     return [namedIn({ ...limit, activeSince: before?.activeSince.get(limit.key) ?? now })]
   })
 
+  const hasModels = limits.some(({ limit }) => limit.models !== undefined)
+  /** The caller alone decides which budgets count an attempt. */
+  const areOfCallers = !hasModels && limits.every(({ limit }) => limit.entry.subject.kind !== 'provider')
+
+  function counting(caller: CallerIdentity, { provider, models }: AttemptPlace, now: number): readonly NamedBudget[] {
+    const budgets: NamedBudget[] = []
+    for (const { limit, named } of limits) {
+      const counted = countedAt(limit, caller, provider, policy)
+      if (counted === undefined) continue
+      if (limit.models === undefined || matchesAny(limit.models, models)) budgets.push(named(counted, now))
+    }
+    return budgets
+  }
+
   return {
     timeZone: policy.timeZone,
-    hasModels: limits.some(({ limit }) => limit.models !== undefined),
+    hasModels,
     activeSince: new Map(limits.map(({ limit: { key, activeSince } }) => [key, activeSince])),
-    counting(caller, { provider, models }, now) {
-      const budgets: NamedBudget[] = []
-      for (const { limit, named } of limits) {
-        const counted = countedAt(limit, caller, provider, policy)
-        if (counted === undefined) continue
-        if (limit.models === undefined || matchesAny(limit.models, models)) budgets.push(named(counted, now))
-      }
-      return budgets
-    },
+    counting: areOfCallers ? rememberedFor(counting) : counting,
     naming: (caller, now) =>
       limits.flatMap(({ limit, named }) => {
         const counted = countedFor(limit.entry, caller, policy)
@@ -112,7 +118,23 @@ export function budgetPlan(policy: AccessPolicy, now: number, before?: BudgetPla
   }
 }
 
-/** Budgets of one limit that are remembered. They can be made again at any time. */
+/** Remembers the budgets of callers within their windows. */
+function rememberedFor(counting: BudgetPlan['counting']): BudgetPlan['counting'] {
+  const known = new Map<string | number, { readonly budgets: readonly NamedBudget[]; readonly within: Window }>()
+  return (caller, attempt, now) => {
+    const id = callerKey(caller)
+    const found = known.get(id)
+    if (found !== undefined && now >= found.within.start && now < found.within.end) return found.budgets
+    if (known.size >= namedMax) known.clear()
+    const budgets = counting(caller, attempt, now)
+    const start = budgets.reduce((latest, { window }) => Math.max(latest, window.start), -Infinity)
+    const end = budgets.reduce((first, { window }) => Math.min(first, window.end), Infinity)
+    known.set(id, { budgets, within: { start, end } })
+    return budgets
+  }
+}
+
+/** Budgets of one limit, and callers, that are remembered. They can be found again at any time. */
 const namedMax = 10_000
 
 /** The budgets of a limit by the callers that they count. Those of the current window are made once. */

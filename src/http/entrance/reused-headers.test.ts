@@ -1,0 +1,29 @@
+import { expect, test } from 'bun:test'
+import { reusedHeaders } from './reused-headers.ts'
+
+function written(to: ReturnType<typeof reusedHeaders>, ...values: readonly string[]): Response {
+  to.begin()
+  for (const value of values) to.next(value)
+  return new Response('', { headers: to.headers })
+}
+
+test('each response keeps the values that were written for it', () => {
+  const headers = reusedHeaders(['content-type', 'x-a', 'x-b'])
+  const first = written(headers, 'text/plain', '1', '2')
+  const second = written(headers, 'text/plain', '3', '2')
+  const third = written(headers, 'text/html', '3', '1')
+  const all = [first, second, third].map((response) =>
+    ['content-type', 'x-a', 'x-b'].map((n) => response.headers.get(n)),
+  )
+  expect(all).toEqual([
+    ['text/plain', '1', '2'],
+    ['text/plain', '3', '2'],
+    ['text/html', '3', '1'],
+  ])
+})
+
+test('a value that is not allowed is refused, and leaves nothing of its answer in the next one', () => {
+  const headers = reusedHeaders(['x-a', 'x-b'])
+  expect(() => written(headers, '1', 'two\nlines')).toThrow()
+  expect(written(headers, '2', '3').headers.toJSON()).toMatchObject({ 'x-a': '2', 'x-b': '3' })
+})
