@@ -88,8 +88,10 @@ export async function requestPath(hasKeys: boolean): Promise<RequestPath> {
   return {
     async ask() {
       const request = new Request(`http://127.0.0.1:9${chatPath}`, { method: 'POST', headers, body })
+      const found = hasKeys ? recognise({ request, path: chatPath, address: '127.0.0.1', id: '' }) : undefined
       const context: HandlerContext = {
         request,
+        visitor: found instanceof Promise ? await found : found,
         path: chatPath,
         id: crypto.randomUUID(),
         started: performance.now(),
@@ -101,9 +103,7 @@ export async function requestPath(hasKeys: boolean): Promise<RequestPath> {
         extendIdleLimit() {},
         drop() {},
       }
-      const found = hasKeys ? recognise({ request, path: chatPath, address: '127.0.0.1', id: '' }) : undefined
-      const visitor = found instanceof Promise ? await found : found
-      const response = await handle(visitor === undefined ? context : { ...context, visitor })
+      const response = await handle(context)
       if (response.status !== 200) throw new Error(`answered ${response.status}: ${await response.text()}`)
       await response.arrayBuffer()
     },

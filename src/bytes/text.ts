@@ -10,9 +10,12 @@ export function utf8(bytes: Uint8Array, start = 0, end = bytes.length): string {
   return Buffer.prototype.utf8Slice.call(bytes, start, end)
 }
 
-/** The same bytes as a buffer, which can be searched. */
-export function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+/**
+ * The first place of these bytes, or of one byte, from an offset on; -1: none. A buffer of the same bytes is not made:
+ * the memory of a typed array becomes an object of its own when it is asked for, which costs more than a search.
+ */
+export function indexOfBytes(bytes: Uint8Array, wanted: Uint8Array | number, from = 0): number {
+  return Buffer.prototype.indexOf.call(bytes, wanted, from)
 }
 
 /** Encodes text as UTF-8; lone surrogates become U+FFFD. */

@@ -1,4 +1,4 @@
-import { latin1 } from '../bytes/text.ts'
+import { indexOfBytes, latin1 } from '../bytes/text.ts'
 
 /** Where base64 lies in a body, from its mark to the quote after it. */
 export interface Base64Run {
@@ -19,21 +19,21 @@ const head =
  * The data URLs that are values of members for pictures, sounds and documents. Others are text for a model, and cost
  * what text costs. Linear in the size of the body.
  */
-export function dataUrlsIn(buffer: Buffer): readonly Base64Run[] {
+export function dataUrlsIn(body: Uint8Array): readonly Base64Run[] {
   const runs: Base64Run[] = []
   let from = 0
-  for (let start = buffer.indexOf(mark); start !== -1; start = buffer.indexOf(mark, from)) {
+  for (let start = indexOfBytes(body, mark); start !== -1; start = indexOfBytes(body, mark, from)) {
     from = start + mark.length
-    if (!head.test(latin1(buffer, Math.max(0, start - headBytesMax), start))) continue
-    const end = buffer.indexOf(quote, start)
+    if (!head.test(latin1(body, Math.max(0, start - headBytesMax), start))) continue
+    const end = indexOfBytes(body, quote, start)
     if (end === -1) break
     from = end
-    if (hasNoSpace(buffer, start, end)) runs.push({ start, end })
+    if (hasNoSpace(body, start, end)) runs.push({ start, end })
   }
   return runs
 }
 
 /** Base64 has no spaces, and nearly all texts have. */
-export function hasNoSpace(buffer: Buffer, start: number, end: number): boolean {
-  return !buffer.subarray(start, end).includes(space)
+export function hasNoSpace(body: Uint8Array, start: number, end: number): boolean {
+  return !body.subarray(start, end).includes(space)
 }

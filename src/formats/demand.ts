@@ -1,5 +1,5 @@
 import { JsonCursor, nameTable } from '../bytes/json-cursor.ts'
-import { bufferOf, latin1 } from '../bytes/text.ts'
+import { indexOfBytes, latin1 } from '../bytes/text.ts'
 import type { Ask, Member } from './ask.ts'
 import { promptSizeOf, type PromptSize } from './estimate-tokens.ts'
 import { mediaFinder, type MediaMarks } from './find-media.ts'
@@ -59,15 +59,14 @@ export function demandReader(fields: DemandFields): (ask: Ask) => Demand {
   const mediaIn = mediaFinder(fields.media)
   const { hasOtherUnits = false } = fields
   return ({ body, members }) => {
-    const buffer = bufferOf(body)
-    const media = mediaIn(buffer)
+    const media = mediaIn(body)
     const { answerTokens, answers } = statedIn(body, members, fields)
     return {
       textBytes: body.length - media.bytes,
       mediaTokens: media.count * mediaTokens + Math.ceil(media.bytes / mediaBytesPerToken),
       answerTokens,
       answers,
-      cacheWrite: cacheWriteOf(buffer),
+      cacheWrite: cacheWriteOf(body),
       serviceTier: tierOf(body, members),
       prompt: hasOtherUnits ? undefined : promptSizeOf(members, media),
     }
@@ -171,9 +170,9 @@ function isDigit(byte = 0): boolean {
   return byte >= 0x30 && byte <= 0x39
 }
 
-function cacheWriteOf(buffer: Buffer): Demand['cacheWrite'] {
-  if (!buffer.includes(cacheControl)) return 'none'
-  return buffer.includes(hour) ? 'hour' : 'minutes'
+function cacheWriteOf(body: Uint8Array): Demand['cacheWrite'] {
+  if (indexOfBytes(body, cacheControl) === -1) return 'none'
+  return indexOfBytes(body, hour) === -1 ? 'minutes' : 'hour'
 }
 
 function tierOf(body: Uint8Array, members: readonly Member[]): Demand['serviceTier'] {

@@ -1,4 +1,3 @@
-import { bufferOf } from '../bytes/text.ts'
 import type { Ask, Member } from './ask.ts'
 import { mediaFinder, type Media, type MediaMarks } from './find-media.ts'
 import type { Part } from './part.ts'
@@ -24,7 +23,7 @@ const firstWide = 0x1100
 /** Makes the function that measures prompts of a format. It searches the body for media, and decodes nothing. */
 export function promptSizeReader(media?: MediaMarks): (ask: Ask) => PromptSize {
   const mediaIn = mediaFinder(media)
-  return ({ body, members }) => promptSizeOf(members, mediaIn(bufferOf(body)))
+  return ({ body, members }) => promptSizeOf(members, mediaIn(body))
 }
 
 /** The size of the prompt in these members of a request. @param media in its body */

@@ -38,8 +38,8 @@ export function readKey(credential: string): FormedKey | 'malformed' | undefined
 }
 
 /**
- * Reads a credential without a look at its characters, which {@link isWellFormed} has: most keys are found by their hash
- * alone.
+ * Reads a credential without a look at its characters, which {@link isWellFormed} has. Most keys are found by their
+ * hash alone.
  *
  * @returns the key; `malformed`: it has a prefix of ours and a wrong length; `undefined`: no prefix of ours
  */

@@ -1,4 +1,3 @@
-import type { VisitorKey } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
 import type { Format } from '../../formats/format.ts'
 import type { Usage } from '../../formats/usage.ts'
@@ -95,6 +94,7 @@ export function recordOf(
 ): RequestRecord {
   const { context, format, trail, time, model, stream, served, firstTokenMs, unrecorded } = progress
   const { user, visitor } = context
+  const key = visitor?.key
   const cost = served?.costOf?.(usage)
   return {
     time,
@@ -113,7 +113,9 @@ export function recordOf(
     user,
     userId: visitor?.userId,
     subject: visitor?.subject,
-    ...ownersOf(visitor?.key),
+    line: key?.line,
+    person: key?.person,
+    team: key?.team,
     usage,
     cost,
     ...limitsMet(progress),
@@ -149,6 +151,7 @@ export function runningOf({
   served,
   firstTokenMs,
 }: Progress): RunningRequest {
+  const key = context.visitor?.key
   const asked = trail.map(({ name }) => name)
   return {
     time,
@@ -158,7 +161,8 @@ export function runningOf({
     stream,
     user: context.user,
     subject: context.visitor?.subject,
-    ...ownersOf(context.visitor?.key),
+    line: key?.line,
+    person: key?.person,
     firstTokenMs,
     providers: served === undefined || asked.includes(served.provider) ? asked : [...asked, served.provider],
   }
@@ -176,9 +180,4 @@ function withCosts(
       ? attempt
       : { ...attempt, cost: costAt(attempt.name)?.({ totalTokens: undefined, ...attempt.tokens }) },
   )
-}
-
-/** The line of a key, and whom it belongs to. */
-function ownersOf(key: VisitorKey | undefined): Pick<RequestRecord, 'line' | 'person' | 'team'> {
-  return key === undefined ? {} : { line: key.line, person: key.person, team: key.team }
 }
