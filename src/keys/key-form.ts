@@ -38,8 +38,8 @@ export function readKey(credential: string): FormedKey | 'malformed' | undefined
 }
 
 /**
- * Reads a credential without a look at its characters, which {@link isWellFormed} has. Most keys are found by their
- * hash alone.
+ * Reads a credential by its beginning and length alone. Most keys are found by their hash; of others
+ * {@link isWellFormed} looks at the characters.
  *
  * @returns the key; `malformed`: it has a prefix of ours and a wrong length; `undefined`: no prefix of ours
  */

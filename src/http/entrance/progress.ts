@@ -1,3 +1,4 @@
+import type { VisitorKey } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
 import type { Format } from '../../formats/format.ts'
 import type { Usage } from '../../formats/usage.ts'
@@ -13,6 +14,7 @@ import type { HandlerContext } from '../handler-context.ts'
 import { ClientLeft } from './read-body.ts'
 
 const modelLengthMax = 128
+const noKey: Partial<VisitorKey> = {}
 const none: readonly never[] = []
 
 /** How a request ended. */
@@ -94,7 +96,7 @@ export function recordOf(
 ): RequestRecord {
   const { context, format, trail, time, model, stream, served, firstTokenMs, unrecorded } = progress
   const { user, visitor } = context
-  const key = visitor?.key
+  const { line, person, team } = visitor?.key ?? noKey
   const cost = served?.costOf?.(usage)
   return {
     time,
@@ -113,9 +115,9 @@ export function recordOf(
     user,
     userId: visitor?.userId,
     subject: visitor?.subject,
-    line: key?.line,
-    person: key?.person,
-    team: key?.team,
+    line,
+    person,
+    team,
     usage,
     cost,
     ...limitsMet(progress),
@@ -151,7 +153,7 @@ export function runningOf({
   served,
   firstTokenMs,
 }: Progress): RunningRequest {
-  const key = context.visitor?.key
+  const { line, person } = context.visitor?.key ?? noKey
   const asked = trail.map(({ name }) => name)
   return {
     time,
@@ -161,8 +163,8 @@ export function runningOf({
     stream,
     user: context.user,
     subject: context.visitor?.subject,
-    line: key?.line,
-    person: key?.person,
+    line,
+    person,
     firstTokenMs,
     providers: served === undefined || asked.includes(served.provider) ? asked : [...asked, served.provider],
   }

@@ -77,7 +77,8 @@ export function useRecorder({
   const source = crypto.randomUUID()
   let hours = zoneHours('UTC')
   let number = 0
-  let gathered: RequestRecord[] = []
+  /** JSON of requests. Written at once, while they are in the caches of the processor. */
+  let gathered: string[] = []
   let gatherTimer: Timer | undefined
   /** Holds are to be written, also without requests. */
   let isWoken = false
@@ -139,7 +140,7 @@ export function useRecorder({
     gathered = []
     const held = holds()
     enqueue({
-      ...{ source, number, records: JSON.stringify(records), count: records.length },
+      ...{ source, number, records: `[${records.join(',')}]`, count: records.length },
       ...(held === undefined ? {} : { holds: held }),
     })
   }
@@ -288,7 +289,7 @@ export function useRecorder({
 
   return {
     add(record) {
-      gathered.push(record)
+      gathered.push(JSON.stringify(record))
       if (gathered.length >= batchMax) gather()
       else gatherTimer ??= setTimeout(gather, gatherMs)
     },
