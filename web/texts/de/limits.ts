@@ -22,7 +22,7 @@ export const limits: Texts['limits'] = {
   left: 'Frei',
   members: (names) => `Mitglieder: ${names}.`,
   none: 'Es gibt keine Limits.',
-  noneAsked: 'Seit dem Start des Dienstes kam von ihnen keine Anfrage.',
+  noneAsked: 'Seit dem Start des Dienstes kam von ihnen keine Anfrage. Früherer Verbrauch zählt trotzdem.',
   noMembers: 'Keine weiteren Mitglieder.',
   notActive: (moment) => `Die Änderung vom ${moment} ist nicht aktiv: Die bisherigen Limits gelten weiter`,
   notCounted: 'Noch nicht gezählt.',

@@ -16,7 +16,7 @@ export const limits = {
   left: 'Left',
   members: (names: string) => `Members: ${names}.`,
   none: 'There are no limits.',
-  noneAsked: 'None of them has asked since the service started.',
+  noneAsked: 'None of them has asked since the service started. Earlier use counts all the same.',
   noMembers: 'No other members.',
   notActive: (moment: string) => `The change of ${moment} is not active: the previous limits stay`,
   notCounted: 'Not counted yet.',
