@@ -153,9 +153,11 @@ await mkdir(folder, { recursive: true })
 const chromium = await startChromium(chromiumPath)
 
 async function picture(tab: Tab, name: string): Promise<void> {
-  // Waits until all animations have ended.
+  // Waits until all animations have ended, but for those without an end.
   await tab.evaluate(
-    'Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => {}))).then(() => 0)',
+    `Promise.all(document.getAnimations()
+      .filter(({ effect }) => effect.getComputedTiming().endTime !== Infinity)
+      .map((animation) => animation.finished.catch(() => {}))).then(() => 0)`,
   )
   await tab.screenshot(join(folder, `${name}.png`))
   console.log(`${name}.png`)
