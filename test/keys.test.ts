@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, normalize } from 'node:path'
 import { newKey } from '../src/keys/key-form.ts'
 import { makeKey, parseKeyRequest, rotateKey } from '../src/keys/manage-keys.ts'
+import { migrations } from '../src/ledger/migrations.ts'
 import { openLedger } from '../src/ledger/open-ledger.ts'
 import { answerOf, chat, parseJson, pick, question, type Answer } from './client.ts'
 import { good } from './fakes/good.ts'
@@ -357,7 +358,7 @@ describe('the database', () => {
   const config = { providers: [{ id: 'echo' }] }
   test.each([
     ['damaged', 'text'.repeat(2_000), 1, 'svc.db is damaged: put back a copy'],
-    ['newer', undefined, 2, 'svc.db has schema 99, this version of svc knows 7'],
+    ['newer', undefined, 2, `svc.db has schema 99, this version of svc knows ${migrations.length}`],
   ])('that is %s ends the start', async (_name, text, code, message) => {
     const files = text === undefined ? {} : { 'svc.db': text }
     if (text !== undefined) {
