@@ -76,6 +76,7 @@ const views: readonly View[] = [
         await opens('main button[class*=bg-accent]', 'dialog select')(tab)
         await tab.select('dialog select', 'mistral')
         await tab.waitFor('dialog code')
+        await tab.click('dialog summary')
       },
     },
   },

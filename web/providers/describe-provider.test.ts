@@ -59,7 +59,7 @@ test('the last error has reason, model and time', () => {
 })
 
 test('success has share and count', () => {
-  expect(describeSuccess({ attempts: { count: 1_200, ok: 1_176 } })).toBe('98 % of 1,200')
+  expect(describeSuccess({ attempts: { count: 1_200, ok: 1_176 } })).toBe('98\u00a0% of 1,200')
   expect(describeSuccess({ attempts: { count: 0, ok: 0 } })).toBeUndefined()
 })
 

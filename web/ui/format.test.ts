@@ -51,7 +51,7 @@ describe('how things are written', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5_000 }), fc.nat(5_000), (count, some) => {
         const ok = Math.min(some, count)
-        expect([formatShare(ok / count) === '100 %', formatShare(ok / count) === '0 %']).toEqual([
+        expect([formatShare(ok / count) === '100\u00a0%', formatShare(ok / count) === '0\u00a0%']).toEqual([
           ok === count,
           ok === 0,
         ])

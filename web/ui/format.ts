@@ -21,11 +21,11 @@ export function formatShortCount(count: number): string {
   return shortCounts.format(count)
 }
 
-/** `98 %` for 0.98. `100 %` and `0 %` only if exact. */
+/** `98 %` for 0.98, without a break before the sign. `100 %` and `0 %` only if exact. */
 export function formatShare(share: number): string {
   const rounded = Math.round(share * 100)
-  if (share > 0 && rounded === 0) return '<1 %'
-  return share < 1 && rounded === 100 ? '>99 %' : `${rounded} %`
+  if (share > 0 && rounded === 0) return '<1\u00a0%'
+  return share < 1 && rounded === 100 ? '>99\u00a0%' : `${rounded}\u00a0%`
 }
 
 /** A code as words: `rate_limit` becomes `rate limit`. Sentences stay as they are. */
