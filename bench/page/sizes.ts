@@ -56,7 +56,7 @@ export function measureSizes(folder: string, language: Language): Sizes {
   const chat = closure(preloaded, new Set(first))
   const opened = [...views, ...[...chat].filter((name) => !first.has(name)).flatMap((name) => imported(name, dynamics))]
   const later = closure(opened, new Set(chat)).difference(chat)
-  const highlighter = [...later].filter((name) => /hljs|Download code/.test(text(name))),
+  const highlighter = [...later].filter((name) => /hljs|Download code|Programmcode herunterladen/.test(text(name))),
     formulas = [...later].filter((name) => text(name).includes('munderover'))
   const others = [...later].filter((name) => !highlighter.includes(name) && !formulas.includes(name))
   /** Bytes of a part with what it imports. */
