@@ -286,7 +286,8 @@ async function otherViews(service: ServiceUnderTest, look: Look): Promise<void> 
   await tab.reload()
   await tab.waitFor('math')
   await tab.click('article button[aria-pressed] >> nth=0')
-  await tab.waitFor('iframe')
+  // A preview is as high as its content when it has been drawn.
+  await tab.until(`parseInt(document.querySelector('iframe')?.style.height) > 80`)
   await shot('rich')
   await tab.goto(`${service.url}/#/chat/none`)
   await tab.waitFor('main')
