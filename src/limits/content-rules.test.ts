@@ -45,6 +45,15 @@ describe('rules of content', () => {
     expect(contentRules({ teams })).toBeUndefined()
   })
 
+  test('name a key of access.json by its team of now, also after requests that came with another one', () => {
+    const rules = contentRules({ content: [rule({ kind: 'team', name: 'a' }, 7)], teams })
+    const of = (line: number, team?: string) => ({ key: { line, ...(team === undefined ? {} : { team }) } })
+    expect(rules?.termsOf(of(-5, 'a'))).toMatchObject({ keepMs: 7 * dayMs })
+    expect(rules?.termsOf(of(-5, 'b'))).toBeUndefined()
+    expect(rules?.termsOf(of(-5))).toBeUndefined()
+    expect(rules?.termsOf(of(-5, 'a'))).toMatchObject({ keepMs: 7 * dayMs })
+  })
+
   test('hold only if they name the caller at arrival and at the end', () => {
     const [short, long] = [
       { keepMs: 1, redact: ['a'] },

@@ -57,6 +57,14 @@ function left(limits: Limiter, caller: CallerIdentity = {}): readonly number[] {
 }
 
 describe('a limit counts', () => {
+  test('a key of access.json for the team that it has now, also after requests of another one', () => {
+    const limits = limiterOf(limit({ kind: 'team', name: 'search' }, { requests: 5 }))
+    const of = (team: string): CallerIdentity => ({ user: 'key:ci', key: { line: -5, team } })
+    expect(limits.admit(of('ads'))).toBeUndefined()
+    admit(limits, of('search'))
+    expect([left(limits, of('search')), left(limits, of('ads'))]).toEqual([[4], []])
+  })
+
   test('a key of a team for the team, and for no person', () => {
     const limits = limiterOf(
       limit({ kind: 'team', name: 'search' }, { requests: 9 }),

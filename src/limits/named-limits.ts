@@ -1,3 +1,4 @@
+import { isFileLine } from '../keys/file-key.ts'
 import {
   ratePeriods,
   subjectText,
@@ -55,17 +56,22 @@ export function limitsNaming(caller: CallerIdentity, policy: AccessPolicy): read
   })
 }
 
-/** Identifies a caller among all: the key's line with its person, or the person, as rules name them. */
+/**
+ * Identifies a caller among all: the key's line with its person or team, or the person, as rules name them. A key in
+ * access.json may get another team, while requests that were sent before are under way.
+ */
 export function callerId(caller: CallerIdentity): string {
   const { key } = caller
   if (key === undefined) return namedId(caller)
-  return key.person === undefined ? keyId(key) : `${keyId(key)} ${namedId(key.person)}`
+  if (key.person !== undefined) return `${keyId(key)} ${namedId(key.person)}`
+  return key.team === undefined ? keyId(key) : `${keyId(key)} team:${key.team}`
 }
 
-/** As {@link callerId}, cheaply for the keys of programs. */
+/** As {@link callerId}, cheaply for keys of the database: their teams stay. */
 export function callerKey(caller: CallerIdentity): string | number {
   const { key } = caller
-  return key !== undefined && key.person === undefined ? key.line : callerId(caller)
+  if (key === undefined || key.person !== undefined) return callerId(caller)
+  return key.team === undefined || !isFileLine(key.line) ? key.line : callerId(caller)
 }
 
 /** Rules may have the id of a person, or the name, which may change while the id stays. */

@@ -65,6 +65,15 @@ describe('the budgets that count an attempt', () => {
     expect(plan.counting({ key: { line: 5 } }, place, now)[0]?.id).not.toBe(plan.counting(key, place, now)[0]?.id)
   })
 
+  test('are those of the team that a key of access.json has now, also after requests of another one', () => {
+    const plan = budgetPlan(policy(limit({ kind: 'team', name: 'search' })), now)
+    const of = (team?: string): CallerIdentity => ({ key: { line: -5, ...(team === undefined ? {} : { team }) } })
+    const counts = [of('ads'), of('search'), of(), of('search')].map(
+      (caller) => plan.counting(caller, place, now).length,
+    )
+    expect(counts).toEqual([0, 1, 0, 1])
+  })
+
   test('are one for each person and each window, and the same one within it', () => {
     const plan = budgetPlan(policy(limit({ kind: 'each person' })), now)
     const idOf = (caller: CallerIdentity, time: number) => plan.counting(caller, place, time)[0]?.id
