@@ -84,13 +84,21 @@ export async function followAccess({
 
   async function apply(policy: AccessPolicy | undefined): Promise<void> {
     const { limits, timeZone } = policy ?? openPolicy
-    onZone(timeZone)
     const hasMoney = limits.some(({ usd }) => usd !== undefined)
     const hasOthers = limits.some(({ requests, tokens, atOnce }) => (requests ?? tokens ?? atOnce) !== undefined)
-    if (hasOthers) limiter ??= await makeLimiter()
-    if (hasMoney) budgets ??= await makeBudgets()
+    let content: ContentRules | undefined
+    onZone(timeZone)
+    try {
+      content = await contentOf(policy)
+      if (hasOthers) limiter ??= await makeLimiter()
+      if (hasMoney) budgets ??= await makeBudgets()
+    } catch (error) {
+      onZone((active ?? openPolicy).timeZone)
+      throw error
+    }
+    // At once, from here on: a key never counts in new limits by its old team.
     for (const each of [limiter, budgets]) each?.replace(policy ?? openPolicy)
-    activeContent = await contentOf(policy)
+    activeContent = content
     activeLimiter = hasOthers ? limiter : undefined
     activeBudgets = hasMoney ? budgets : undefined
     active = policy

@@ -1,0 +1,68 @@
+import { expect, test } from 'bun:test'
+import type { Followed, FollowFile } from '../config/watch/follow-file.ts'
+import type { AccessPolicy } from '../limits/access-policy.ts'
+import { limiter } from '../limits/limiter.ts'
+import { followAccess } from './follow-access.ts'
+
+const limitOf = (requests: number) => ({ for: 'everyone', requests, per: 'minute' })
+const content = [{ for: 'everyone', keep: '1d' }]
+
+/** Limits with a file, whose changes the test makes. */
+async function subject(prepareContent: () => Promise<void>) {
+  const reports: unknown[] = []
+  const zones: string[] = []
+  const limits: number[] = []
+  let change: (file: object) => Promise<void> = async () => undefined
+  const follow: FollowFile = <Value>({ load, apply, report }: Followed<Value>) => {
+    change = async (file) => {
+      try {
+        await apply(await load(JSON.stringify(file)), true)
+      } catch (error) {
+        await report(error, true)
+      }
+    }
+    return {
+      text: Promise.resolve(JSON.stringify({ limits: [limitOf(1)] })),
+      reload: async () => undefined,
+      close: () => undefined,
+    }
+  }
+  const access = await followAccess({
+    path: '/home/access.json',
+    follow,
+    log: { info: () => undefined, error: (...line) => void reports.push(line) },
+    check: () => undefined,
+    async makeLimiter() {
+      const made = limiter({ clock: () => 0 })
+      const replace = (policy: AccessPolicy): void => {
+        limits.push(...policy.limits.map(({ requests }) => requests?.count ?? 0))
+        made.replace(policy)
+      }
+      return { ...made, replace }
+    },
+    makeBudgets: () => Promise.reject(new Error('there are no limits of money')),
+    prepareContent,
+    onZone: (zone) => void zones.push(zone),
+  })
+  return { access, change: (file: object) => change(file), reports, limits, zones }
+}
+
+test('a changed file counts as a whole, when all that it needs is there', async () => {
+  const ready = Promise.withResolvers<void>()
+  const { access, change, limits } = await subject(() => ready.promise)
+  const changing = change({ limits: [limitOf(2)], content })
+  await Bun.sleep(1)
+  expect([limits, access.policy()?.limits[0]?.requests?.count]).toEqual([[1], 1])
+  ready.resolve()
+  await changing
+  expect([limits, access.policy()?.limits[0]?.requests?.count]).toEqual([[1, 2], 2])
+  expect(access.contentRules()?.termsOf({})).toMatchObject({ keepMs: 86_400_000 })
+})
+
+test('a changed file whose database cannot be opened changes nothing', async () => {
+  const { access, change, limits, reports, zones } = await subject(() => Promise.reject(new Error('no database')))
+  await change({ time_zone: 'Europe/Berlin', limits: [limitOf(2)], content })
+  expect([limits, access.policy()?.limits[0]?.requests?.count, reports.length]).toEqual([[1], 1, 1])
+  expect([access.policy()?.timeZone, zones.at(-1)]).toEqual(['UTC', 'UTC'])
+  expect(access.fault()?.reason).toContain('no database')
+})
