@@ -4,7 +4,7 @@ import { formats } from '../formats/format-list.ts'
 import type { Part } from '../formats/part.ts'
 import { readOne, readTo, type Receiver } from '../formats/receiver.ts'
 import type { Reply, StreamReply } from '../formats/reply.ts'
-import { onEnd } from '../formats/stream-end.ts'
+import type { Usage } from '../formats/usage.ts'
 import type { AttemptHold } from '../limits/budgets/attempt-hold.ts'
 import { BudgetRefusal, type BudgetedAttempt, type Budgets } from '../limits/budgets/budgets.ts'
 import type { CallerIdentity } from '../limits/named-limits.ts'
@@ -166,13 +166,21 @@ interface AttemptNotes {
 }
 
 /** Outside of `answerWithin`, since a closure inside it would keep the request in memory until the stream ends. */
-function settleAtEnd(reply: Reply, hold: AttemptHold, { name, trail, from, booking, wholeBytes }: AttemptNotes): void {
-  onEnd(reply, (failure, usage) => {
-    const { nanoUsd, isEstimated } = hold.end(usage, failure === undefined, wholeBytes)
-    if (failure instanceof UpstreamFailure) noteCost(trail, from, nanoUsd)
-    // The record of the request may have no cost, since the provider counted nothing, or the answer was empty.
-    else if (failure === undefined && isEstimated) noteUnrecorded(booking, name, nanoUsd)
-  })
+function settleAtEnd(reply: Reply, hold: AttemptHold, notes: AttemptNotes): void {
+  if (reply.kind === 'whole') return settle(hold, notes, undefined, reply.usage)
+  reply.onEnd((failure, usage) => settle(hold, notes, failure, usage))
+}
+
+function settle(
+  hold: AttemptHold,
+  { name, trail, from, booking, wholeBytes }: AttemptNotes,
+  failure: unknown,
+  usage: Usage | undefined,
+): void {
+  const { nanoUsd, isEstimated } = hold.end(usage, failure === undefined, wholeBytes)
+  if (failure instanceof UpstreamFailure) noteCost(trail, from, nanoUsd)
+  // The record of the request may have no cost, since the provider counted nothing, or the answer was empty.
+  else if (failure === undefined && isEstimated) noteUnrecorded(booking, name, nanoUsd)
 }
 
 function noteUnrecorded(booking: Booking | undefined, provider: string, nanoUsd: number): void {

@@ -3,6 +3,7 @@ import type { PartStream, WholeReply } from '../../formats/reply.ts'
 import { overloaded } from '../../gateway/all-failed.ts'
 import type { ServedReply } from '../../gateway/gateway.ts'
 import type { CallController } from '../../service/call-controller.ts'
+import { wholeMicroseconds } from '../../service/whole-microseconds.ts'
 import { errorResponse, statusOf } from '../error-response.ts'
 import type { ApiRequest } from './api-request.ts'
 import { byteBody } from './byte-body.ts'
@@ -35,7 +36,7 @@ export function wholeResponse(
       ? request.replyHeaders.of(request, 'application/json', served)
       : request.replyHeaders.ofMedia(request, contentType, served)
   if (body.length <= unpacedBytesMax) {
-    request.settle({ status: 200, ...answer })
+    request.settle({ status: 200, usage: answer.usage, answerBytes: answer.answerBytes })
     return new Response(body, { headers: headers() })
   }
   request.releaseBody()
@@ -78,7 +79,7 @@ export interface AnsweringStream {
 function byteResponse(request: ApiRequest, served: ServedReply, reply: PartStream, contentType: string): Response {
   const { context, controller, options } = request
   request.served = served
-  request.firstTokenMs = performance.now() - context.started
+  request.firstTokenMs = wholeMicroseconds(performance.now() - context.started)
   const { body, fail, leave } = byteBody({
     reply: request.content?.passing(reply) ?? reply,
     stallMs: largeAnswerFactor * options.timers.stallMs,
@@ -112,7 +113,7 @@ export function streamResponse(request: ApiRequest, { served, answering }: Answe
     const { reply: decided } = answer
     request.served = answer
     if (decided.kind !== 'stream') throw new Error('a whole reply to a stream request')
-    request.firstTokenMs = performance.now() - context.started
+    request.firstTokenMs = wholeMicroseconds(performance.now() - context.started)
     reply = decided
     return request.content?.passing(decided) ?? decided
   }

@@ -10,6 +10,7 @@ import type { RecordedAttempt, RequestRecord, RunningRequest } from '../../obser
 import type { CostOf } from '../../prices/cost.ts'
 import { DeadlineExceeded } from '../../service/deadline-exceeded.ts'
 import type { Trail } from '../../service/trail.ts'
+import { wholeMicroseconds } from '../../service/whole-microseconds.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { ClientLeft } from './read-body.ts'
 
@@ -111,7 +112,7 @@ export function recordOf(
     upstream: served?.model,
     trail: gateway === undefined ? trail : withCosts(trail, served?.provider, (id) => gateway.costAt(model, id)),
     firstTokenMs,
-    totalMs: performance.now() - context.started,
+    totalMs: wholeMicroseconds(performance.now() - context.started),
     user,
     userId: visitor?.userId,
     subject: visitor?.subject,

@@ -202,7 +202,8 @@ export function budgetBook(): BudgetBook {
       else account.spent = Math.max(account.spent, spent)
     },
     admit(budgets, estimate, owner) {
-      const shares = budgets.map((budget) => shareOf(budget, estimate))
+      const shares: Share[] = []
+      for (const budget of budgets) shares.push(shareOf(budget, estimate))
       const refusing = shares.find(isRefused)
       if (refusing !== undefined) return { kind: 'refused', budget: refusing.account.id }
       for (const { account, amount, isShort } of shares) {

@@ -1,6 +1,7 @@
 import { DeadlineExceeded } from '../deadline-exceeded.ts'
 import { UpstreamFailure } from '../failure.ts'
 import type { Layer } from '../service.ts'
+import { wholeMicroseconds } from '../whole-microseconds.ts'
 
 /** Options of {@link traced}. */
 export interface TracedOptions {
@@ -17,10 +18,10 @@ export function traced<Request, Reply>({ name, now }: TracedOptions): Layer<Requ
       const started = now()
       try {
         const reply = await inner(request, call)
-        call.trail.push({ name, status: 200, ms: now() - started })
+        call.trail.push({ name, status: 200, ms: wholeMicroseconds(now() - started) })
         return reply
       } catch (error) {
-        const ms = now() - started
+        const ms = wholeMicroseconds(now() - started)
         if (error instanceof UpstreamFailure && !call.signal.aborted) {
           call.trail.push({
             name,
