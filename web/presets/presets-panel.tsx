@@ -71,7 +71,7 @@ export function PresetsPanel({ settings }: { readonly settings: ChatSettings }):
   return (
     <section aria-label={say.common.presets} className="flex flex-col gap-2">
       <div className="flex flex-wrap items-center gap-1 border-b border-line pb-1">
-        <h3 className="min-w-0 flex-1 text-sm font-semibold">{say.common.presets}</h3>
+        <h3 className="flex-1 text-sm font-semibold">{say.common.presets}</h3>
         {own.length === 0 ? null : (
           <IconButton label={say.presets.exportOwn} icon="download" onClick={() => void attempt(exported)} />
         )}

@@ -209,20 +209,20 @@ function Attempts({ request }: { readonly request: RequestEntry }): ReactNode {
         <tbody>
           {trail.map((attempt, index) => (
             <tr key={index} className="border-t border-line align-top">
-              <th scope="row" className="max-w-48 min-w-24 py-1 pr-3 font-medium wrap-anywhere">
+              <th scope="row" className="max-w-48 min-w-20 py-1 pr-3 font-medium wrap-anywhere">
                 {attempt.provider}
               </th>
-              <td className={`py-1 pr-3 ${attempt.failure === undefined ? 'text-ok' : 'text-bad'}`}>
+              <td className={`py-1 pr-3 whitespace-nowrap ${attempt.failure === undefined ? 'text-ok' : 'text-bad'}`}>
                 <span aria-hidden="true">{attempt.failure === undefined ? '✓' : '✗'} </span>
                 {attempt.failure === undefined ? say.ui.answered : inWords(attempt.failure)}
               </td>
               <td className="py-1 pr-3">{attempt.status ?? <span className="text-muted">–</span>}</td>
-              <td className="py-1 pr-3">
+              <td className="py-1 pr-3 whitespace-nowrap">
                 {formatMs(attempt.ms)}
                 <TimeBar start={(starts[index] ?? 0) / whole} length={attempt.ms / whole} />
               </td>
               <td className="py-1 pr-3 whitespace-nowrap">{tokensOf(request, attempt)}</td>
-              <td className="py-1">{costOf(request, attempt)}</td>
+              <td className="py-1 whitespace-nowrap">{costOf(request, attempt)}</td>
             </tr>
           ))}
         </tbody>
