@@ -76,7 +76,7 @@ export function NumberField({ parameter, value, onChange, hint }: NumberFieldPro
           value={text}
           onChange={({ target }) => type(target.value)}
           {...describedBy({ id, fault, hint })}
-          className={`${inputStyle} tabular-nums ${range === undefined ? 'w-full' : 'w-28 text-right'}`}
+          className={`${inputStyle} tabular-nums ${range === undefined ? 'w-full' : 'w-32 text-right'}`}
         />
       </div>
     </Field>

@@ -209,7 +209,7 @@ function Attempts({ request }: { readonly request: RequestEntry }): ReactNode {
         <tbody>
           {trail.map((attempt, index) => (
             <tr key={index} className="border-t border-line align-top">
-              <th scope="row" className="max-w-48 min-w-20 py-1 pr-3 font-medium wrap-anywhere">
+              <th scope="row" className="max-w-48 min-w-24 py-1 pr-3 font-medium wrap-anywhere">
                 {attempt.provider}
               </th>
               <td className={`py-1 pr-3 whitespace-nowrap ${attempt.failure === undefined ? 'text-ok' : 'text-bad'}`}>
