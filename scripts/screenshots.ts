@@ -7,6 +7,7 @@ import { startChromium, type Tab } from '../test/fakes/chromium.ts'
 import { startGithub } from '../test/fakes/identity/github.ts'
 import { startService, type ServiceUnderTest } from '../test/harness.ts'
 import { needs } from '../test/needs.ts'
+import { settled } from '../test/page/axe.ts'
 import { startSignIn, type SignInRig } from '../test/sign-in/rig.ts'
 
 /**
@@ -153,12 +154,7 @@ await mkdir(folder, { recursive: true })
 const chromium = await startChromium(chromiumPath)
 
 async function picture(tab: Tab, name: string): Promise<void> {
-  // Waits until all animations have ended, but for those without an end.
-  await tab.evaluate(
-    `Promise.all(document.getAnimations()
-      .filter(({ effect }) => effect.getComputedTiming().endTime !== Infinity)
-      .map((animation) => animation.finished.catch(() => {}))).then(() => 0)`,
-  )
+  await tab.evaluate(settled)
   await tab.screenshot(join(folder, `${name}.png`))
   console.log(`${name}.png`)
 }

@@ -5,9 +5,15 @@ import type { Tab } from '../fakes/chromium.ts'
 const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
+/** Script whose promise resolves when all animations have ended, apart from those without an end. */
+export const settled = `Promise.all(document.getAnimations()
+  .filter(({ effect }) => effect.getComputedTiming().endTime !== Infinity)
+  .map((animation) => animation.finished.catch(() => {}))).then(() => 0)`
+
 /** Checks a tab with axe-core for WCAG 2.2 AA and good practice. @returns violations as `rule: element` */
 export async function violationsOf(tab: Tab): Promise<readonly string[]> {
   await tab.evaluate(`if (!window.axe) { ${axe}; void 0 }`)
+  await tab.evaluate(settled)
   const found = parseJson(
     String(
       await tab.evaluate(`axe.run(document, { runOnly: ${JSON.stringify(tags)}, resultTypes: ['violations'] })
