@@ -20,6 +20,8 @@ test('a label of limits is short: of many models and limits some are left out', 
   expect(limitsOfLabel(limitsLabel([limit(...many)]))[0]?.models).toEqual(many.slice(0, 8))
   const long = limitsLabel(Array.from({ length: 20 }, () => limit('x'.repeat(256))))
   expect([long.length < 2_000, limitsOfLabel(long).length]).toEqual([true, 8])
+  const wide = limitsLabel([limit(...many.map((name) => `${'模'.repeat(150)}${name}`))])
+  expect(Buffer.byteLength(wide)).toBeLessThan(2_000)
 })
 
 test('the label that stands for further ones has no limits', () => {

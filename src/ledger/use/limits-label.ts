@@ -3,8 +3,8 @@ import type { RecordedLimit } from '../../observe/record.ts'
 /** Limits of one request, and models of a limit, that are stored. */
 const limitsMax = 8
 const modelsMax = 8
-/** Labels have an index, whose entries PostgreSQL limits. */
-const lengthMax = 2_000
+/** Labels have an index, whose entries PostgreSQL limits to 2,704 bytes. */
+const bytesMax = 2_000
 
 /** The limits that a request met as the text of a label: most requests that meet limits meet the same ones. */
 export function limitsLabel(limits: readonly RecordedLimit[] = []): string {
@@ -15,7 +15,7 @@ export function limitsLabel(limits: readonly RecordedLimit[] = []): string {
       models === undefined ? limit : { ...limit, models: models.slice(0, modelsMax) },
     ),
   )
-  if (text.length <= lengthMax) return text
+  if (Buffer.byteLength(text) <= bytesMax) return text
   return JSON.stringify(kept.map(({ models: _, ...limit }) => limit))
 }
 
