@@ -1,3 +1,4 @@
+import { shortened } from '../ledger/use/shortened.ts'
 import type { UseFilter, UseTeam } from '../ledger/use/use-question.ts'
 import type { AccessPolicy } from '../limits/access-policy.ts'
 import { isLead, type PersonIdentity } from '../limits/named-limits.ts'
@@ -27,7 +28,7 @@ const idMark = 'id:'
 /** The use of people. @param entries user names, or `id:VALUE` */
 export function useOfPeople(entries: readonly string[]): Required<Pick<UseFilter, 'userIds' | 'userNames'>> {
   return {
-    userIds: entries.filter((entry) => entry.startsWith(idMark)).map((entry) => entry.slice(idMark.length)),
-    userNames: entries.filter((entry) => !entry.startsWith(idMark)),
+    userIds: entries.filter((entry) => entry.startsWith(idMark)).map((entry) => shortened(entry.slice(idMark.length))),
+    userNames: entries.filter((entry) => !entry.startsWith(idMark)).map(shortened),
   }
 }

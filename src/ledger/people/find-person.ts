@@ -1,4 +1,5 @@
 import type { PersonDatabase, PersonRow } from '../ledger.ts'
+import { shortened } from '../use/shortened.ts'
 
 /** A person, by user name or by user id. */
 export interface WantedPerson {
@@ -78,7 +79,8 @@ export async function findPerson(database: PersonDatabase, wanted: WantedPerson)
 }
 
 /** `undefined`: neither sums nor own keys have the person. */
-async function findSubject(database: PersonDatabase, { by, text }: WantedPerson): Promise<string | undefined> {
+async function findSubject(database: PersonDatabase, { by, text: given }: WantedPerson): Promise<string | undefined> {
+  const text = by === 'id' ? shortened(given) : given
   const inPeople = by === 'name' ? 'name = $1' : '(subject = $1 OR user_id = $1)'
   const inKeys =
     by === 'name'

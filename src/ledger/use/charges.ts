@@ -3,6 +3,7 @@ import type { Cost } from '../../prices/cost.ts'
 import { freeApis } from '../../prices/free-apis.ts'
 import { measureUnits, type Units } from '../../prices/units.ts'
 import type { Counters } from './counters.ts'
+import { shortened } from './shortened.ts'
 
 /** The person of a request. */
 export interface Person {
@@ -31,8 +32,6 @@ export interface UseKey {
 export interface Charge extends UseKey {
   readonly counters: Counters
 }
-
-const nameLengthMax = 128
 
 /**
  * The use by one request: of the provider that answered, and of each provider whose attempt cost or may have cost
@@ -133,9 +132,4 @@ function personNamed({
 /** Only listed names, and names to which a provider answered, are kept: callers can send any name. */
 function modelOf({ listedAs, upstream }: RequestRecord): string {
   return shortened(listedAs ?? upstream ?? '')
-}
-
-/** At most 128 characters of a name. */
-export function shortened(name: string): string {
-  return name.length <= nameLengthMax ? name : name.slice(0, nameLengthMax).toWellFormed()
 }

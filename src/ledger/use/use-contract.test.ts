@@ -1,14 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../../test/fakes/databases.ts'
+import { useOfPeople } from '../../app/managed-teams.ts'
+import type { Ledger } from '../ledger.ts'
+import { findPerson } from '../people/find-person.ts'
 import { batchOf, usedRequest } from './testing.ts'
 import { useSums } from './use-sums.ts'
 import { zoneHours } from './zone-hours.ts'
 
 describe.each(databases)('the use in %s', (_name, make) => {
   let place: TestDatabase
+  let ledger: Ledger
   beforeEach(async () => {
     place = await make()
-    await place.open()
+    ledger = await place.open()
   }, 30_000)
   afterEach(() => place.remove())
 
@@ -76,6 +80,22 @@ describe.each(databases)('the use in %s', (_name, make) => {
       expect(await seenBy('third-provider-1', 'u1')).toEqual([0, 0])
       // A user id that is the subject of another person.
       expect(await seenBy('third-provider-x', ann.subject)).toEqual([0, 0])
+    })
+
+    test('are found by long ids and names, which are stored in short', async () => {
+      const long = { user: 'n'.repeat(200), userId: 'u'.repeat(200), subject: 'first-provider-2' }
+      await storeAt().write([batchOf(1, [usedRequest(long)])])
+      const reader = await place.useReader()
+      const span = { from: 20261122, to: 20261124, unit: 'day', by: 'all', rowsMax: 9 } as const
+      for (const entry of [`id:${long.userId}`, long.user]) {
+        const { rows } = await reader.read({ ...span, ...useOfPeople([entry]) })
+        expect(rows[0]?.counters.requests).toBe(1)
+        // The spending of a budget after a restart.
+        expect(await reader.costSince(useOfPeople([entry]), 0, Date.now())).toBe(1_000)
+      }
+      const database = await ledger.people()
+      expect(await findPerson(database, { by: 'id', text: long.userId })).toMatchObject({ subject: long.subject })
+      await database.close()
     })
 
     test('count in limits of their id together', async () => {

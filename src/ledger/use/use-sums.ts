@@ -1,7 +1,8 @@
 import type { RequestRecord } from '../../observe/record.ts'
 import { addBuckets, addTime } from '../../observe/time-histogram.ts'
-import { chargesOf, shortened } from './charges.ts'
+import { chargesOf } from './charges.ts'
 import { addCounters } from './counters.ts'
+import { shortened } from './shortened.ts'
 import type { FailureSum, SumPlace, TimesSum, UseSum, UseTotals } from './use-totals.ts'
 import type { ZoneHours } from './zone-hours.ts'
 
