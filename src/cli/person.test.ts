@@ -5,6 +5,8 @@ import { databases, type TestDatabase } from '../../test/fakes/databases.ts'
 import { keyBook } from '../extensions/keys/key-book.ts'
 import { hashOfKey, newKey, type FormedKey } from '../keys/key-form.ts'
 import { openContentWriter } from '../ledger/content/content-writer.ts'
+import { readOwnerKey } from '../ledger/history/history-key.ts'
+import { openHistory } from '../ledger/history/open-history.ts'
 import type { KeyTable, Ledger } from '../ledger/ledger.ts'
 import { storableKey, temporaryFolder, verifiedChain } from '../ledger/testing.ts'
 import { batchOf, usedRequest } from '../ledger/use/testing.ts'
@@ -143,6 +145,30 @@ describe.each(databases)('svc person in %s', (kind, make) => {
     expect(earlier.every(({ actor }) => actor === undefined)).toBe(true)
     expect((await verifiedChain(ledger.audit)).faults).toEqual([])
     await expect(run('forget', name, '--yes')).rejects.toThrow('no person with the name')
+  })
+
+  test('conversations of people of two identity providers with the same user id are those of one of them', async () => {
+    const history = await openHistory({
+      place: place.place,
+      keys: { current: await readOwnerKey(Buffer.alloc(32, 1).toString('base64')) },
+      isService: true,
+    })
+    const write = (id: string, user: string, conversation: string) =>
+      history.write({ id, subject: 'u1', name: user }, { id: conversation, base: 0, text: '{}' })
+    await write('first-1', 'ann', 'c1')
+    await write('other-1', 'bea', 'c2')
+    await write('other-1', 'bea', 'c3')
+    const several = 'name one of "id:first-1", "id:other-1"'
+    const conversations = async (wanted: string) =>
+      /\d+ conversations/.exec((await run('forget', wanted, '--dry-run')).out)
+    await expect(run('forget', 'id:u1', '--dry-run')).rejects.toThrow(several)
+    expect(String(await conversations('id:first-1'))).toBe('1 conversations')
+    expect(String(await conversations('bea'))).toBe('2 conversations')
+    // Of an earlier version: their use is that of one of them.
+    await place.useStore().write([batchOf(1, [usedRequest({ user: 'ann', userId: 'u1' })])])
+    await expect(run('forget', 'id:u1', '--dry-run')).rejects.toThrow(several)
+    expect(String(await conversations('ann'))).toBe('1 conversations')
+    await history.close()
   })
 
   test('use after forget is that of a new person, also in a service that runs meanwhile', async () => {

@@ -120,21 +120,23 @@ async function historyAt(place: LedgerPlace): Promise<HistoryDatabase | undefine
 
 /** @throws {PersonNotFound} no database knows the person, or several people are meant */
 async function find({ ledger, history }: Databases, wanted: WantedPerson): Promise<Found> {
-  try {
-    const person = await findPerson(ledger, wanted)
-    return { person, owners: history === undefined ? [] : await findHistoryOwners(history, wanted, person) }
-  } catch (error) {
-    if (!(error instanceof PersonUnknown) || history === undefined) throw error
-    const owners = await findHistoryOwners(history, wanted)
-    const [first, ...others] = owners.map(({ person }) => person)
-    if (first === undefined) throw error
-    if (others.some(({ subject }) => subject !== first.subject)) throw severalPeople(wanted, [first, ...others])
-    return { person: { id: 0, names: [first.name], keys: 0, keysInUse: 0, entries: 0 }, owners }
-  }
+  const known = await findPerson(ledger, wanted).catch((error: unknown) => {
+    if (error instanceof PersonUnknown) return error
+    throw error
+  })
+  const person = known instanceof PersonUnknown ? undefined : known
+  const owners = history === undefined ? [] : await findHistoryOwners(history, wanted, person)
+  const [first, ...others] = owners.map((owner) => owner.person)
+  if (first !== undefined && others.length > 0) throw severalPeople(wanted, [first, ...others])
+  if (person !== undefined) return { person, owners }
+  if (first === undefined) throw known
+  return { person: { id: 0, names: [first.name], keys: 0, keysInUse: 0, entries: 0 }, owners }
 }
 
-function severalPeople({ text }: WantedPerson, people: readonly { readonly subject: string }[]): PersonNotFound {
-  const ids = people.map(({ subject }) => `"id:${subject}"`).join(', ')
+function severalPeople({ text }: WantedPerson, people: readonly HistoryOwner['person'][]): PersonNotFound {
+  // Two identity providers may give the same user id.
+  const hasOwnIds = new Set(people.map(({ subject }) => subject)).size === people.length
+  const ids = people.map(({ id, subject }) => `"id:${hasOwnIds ? subject : id}"`).join(', ')
   return new PersonNotFound(`several people have or had the name ${JSON.stringify(text)}: name one of ${ids}`)
 }
 

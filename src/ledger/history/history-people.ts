@@ -1,4 +1,5 @@
 import type { FoundPerson, WantedPerson } from '../people/find-person.ts'
+import { shortened } from '../use/shortened.ts'
 import type { OwnerKeys } from './history-key.ts'
 import { dataKeyOf, opened } from './open-history.ts'
 import {
@@ -30,9 +31,11 @@ export async function findHistoryOwners(
   known?: FoundPerson,
 ): Promise<readonly HistoryOwner[]> {
   const subject = known?.subject
-  const found = await database.read(() => (subject === undefined ? findPeople(by, text) : findPeople('id', subject)))
-  const named = found.filter(({ name }) => name === text || known?.names.includes(name) === true)
-  const people = by === 'name' && named.length > 0 ? named : found
+  const wanted = by === 'id' ? shortened(text) : text
+  const found = await database.read(() => (subject === undefined ? findPeople(by, wanted) : findPeople('id', subject)))
+  const exact = found.filter(({ id }) => id === subject || (by === 'id' && id === text))
+  const named = by === 'id' ? [] : found.filter(({ name }) => name === text || known?.names.includes(name) === true)
+  const people = [exact, named].find(({ length }) => length > 0) ?? found
   return await Promise.all(
     people.map(async (person) => ({
       person,
