@@ -52,6 +52,7 @@ export class LimitAdmission {
   /** Taken after the body was read. */
   #late: readonly LimitClaim[] = []
   #hasEnded = false
+  #endedAt: number | undefined
 
   /** @param onFreed called with the counters of slots that it gives back */
   constructor(
@@ -156,7 +157,7 @@ export class LimitAdmission {
   end(tokens: number | undefined): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
-    const now = this.#clock()
+    const now = (this.#endedAt = this.#clock())
     for (const claim of this.#counters.early) endClaim(claim, undefined, now)
     for (const claim of this.#late) endClaim(claim, tokens, now)
     for (const counter of this.#counters.waited) this.#onFreed(counter)
@@ -184,9 +185,9 @@ export class LimitAdmission {
     return this.#counters.byModel.find(({ counter }) => counter.spec.key === spec.key)?.models
   }
 
-  /** The time by the clock of the counters. */
+  /** The time by the clock of the counters; after {@link end}, that of the end. */
   now(): number {
-    return this.#clock()
+    return this.#endedAt ?? this.#clock()
   }
 }
 
