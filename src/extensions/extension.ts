@@ -140,7 +140,10 @@ export interface Visitor {
   readonly user: string
   /** Id that stays the same when the user is renamed; compared with `id:VALUE` in `owners`. */
   readonly userId?: string
-  /** Short, permanent and unique over all identity providers: whose use, log and content it is. Default: `userId`. */
+  /**
+   * Short, permanent and unique over all identity providers: whose use, log and content it is. Default: that of
+   * `profile`, else `userId`.
+   */
   readonly subject?: string
   /** Whether user names are compared without regard to the case of ASCII letters. Default `false`. */
   readonly hasCaselessName?: boolean

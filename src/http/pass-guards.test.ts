@@ -34,6 +34,13 @@ describe('guards and recognisers', () => {
     expect(await pass([{ recognise: async () => undefined }, { guard: async () => undefined }])).toEqual({})
   })
 
+  test('a visitor without a subject has that of the profile, as own keys do', async () => {
+    const profile = { id: 'profile-1', userName: 'ann', displayName: 'Ann', email: '', avatarUrl: '' }
+    const passed = (visitor: Visitor) => pass([{ guard: async () => visitor }])
+    expect(await passed({ ...person, profile })).toEqual({ ...person, profile, subject: 'profile-1' })
+    expect(await passed({ ...person, profile, subject: 'other' })).toMatchObject({ subject: 'other' })
+  })
+
   test('an unrecognised visitor is refused where there is no guard', async () => {
     expect(await pass([{ recognise: () => undefined }])).toBe('authentication_required')
   })

@@ -55,7 +55,14 @@ export async function passGuards(
       return context.address()
     },
   }
-  return (await passAll(guards, visit)) ?? {}
+  const visitor = await passAll(guards, visit)
+  return visitor === undefined ? {} : withSubject(visitor)
+}
+
+/** Keys of people know them by the id of the profile, too. */
+function withSubject(visitor: Visitor): Visitor {
+  const { subject, profile } = visitor
+  return subject === undefined && profile !== undefined ? { ...visitor, subject: profile.id } : visitor
 }
 
 async function passAll(guards: readonly Guard[], visit: RequestContext): Promise<Visitor | undefined> {
