@@ -84,8 +84,8 @@ export function openHolds(): OpenHolds {
 function summed(holds: Iterable<OpenHold>): readonly HeldMoney[] {
   const sums = new Map<string, { attempts: number; nanoUsd: number } & HeldPlace>()
   for (const { place, nanoUsd } of holds) {
-    const { line, user, userId, subject, model, provider } = place
-    const key = JSON.stringify([line, user, userId, subject, model, provider])
+    const { line, user, userId, subject, team, model, provider } = place
+    const key = JSON.stringify([line, user, userId, subject, team, model, provider])
     const sum = sums.get(key)
     if (sum === undefined) sums.set(key, { ...place, attempts: 1, nanoUsd })
     else {
