@@ -171,7 +171,7 @@ describe('a key of a person', () => {
     expect(await refused({ name: 'a', scopes: ['keys:write'] })).toEqual([400, 'invalid_value', 'scopes'])
     for (const member of ['kind', 'providers', 'networks', 'person', '__proto__x'])
       expect(await refused({ name: 'a', [member]: ['x'] })).toEqual([400, 'invalid_value', member])
-    for (const name of ['', '\u0000', 'a\nb', 'x'.repeat(65), 7, null])
+    for (const name of ['', '\u0000', 'a\nb', 'a\u202eb', 'x'.repeat(65), 7, null])
       expect(await refused({ name })).toEqual([400, 'invalid_value', 'name'])
     expect((await refused('{"name":'))[0]).toBe(400)
     expect((await refused(`{"name":"${'x'.repeat(70_000)}"}`))[0]).toBe(413)
@@ -181,7 +181,7 @@ describe('a key of a person', () => {
   })
 
   test('keeps a hostile name as it is', async () => {
-    const name = '<img src=x onerror=alert(1)>\u202e"\',;--'
+    const name = '<img src=x onerror=alert(1)>"\',;--'
     await withKey(
       ada,
       async () => {
