@@ -28,7 +28,7 @@ export interface PartStream extends Source<readonly Part[]> {
 export interface StreamReply extends PartStream {
   /**
    * Calls `listener` once, at the end of the stream: when it was read to its end (`undefined`), failed (its error) or
-   * was cancelled ({@link Cancelled}). Call it before that.
+   * was cancelled ({@link Cancelled}). After that, at once: an empty stream was read before it is given.
    */
   onEnd(listener: EndListener): void
 }

@@ -27,6 +27,20 @@ describe('the end of a reply', () => {
     expect(ends).toEqual([undefined])
   })
 
+  test('is reported at once to a listener that comes after it', async () => {
+    const cut = cutFailure()
+    const seen: unknown[] = []
+    for (const reply of [fakeStream(parts.finish(), parts.usage()), fakeStream(cut)].map(watchable)) {
+      await readAll(reply)
+      onEnd(reply, (failure, usage) => seen.push([failure, usage?.totalTokens]))
+      reply.cancel()
+    }
+    expect(seen).toEqual([
+      [undefined, 7],
+      [cut, undefined],
+    ])
+  })
+
   test('is reported with the failure of a stream, which its reader gets too', async () => {
     const cut = cutFailure()
     const { reply, ends } = watched(fakeStream(parts.text('Hi'), cut))

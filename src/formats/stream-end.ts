@@ -23,14 +23,15 @@ export interface StreamEnd {
 /** Keeps the listeners of one stream. */
 export function streamEnd(): StreamEnd {
   let listeners: readonly EndListener[] = []
-  let hasSettled = false
+  let outcome: Parameters<EndListener> | undefined
   return {
     onEnd(listener) {
-      listeners = [...listeners, listener]
+      if (outcome === undefined) listeners = [...listeners, listener]
+      else listener(...outcome)
     },
     settle(failure, usage) {
-      if (hasSettled) return
-      hasSettled = true
+      if (outcome !== undefined) return
+      outcome = [failure, usage]
       for (const listener of listeners) listener(failure, usage)
       listeners = []
     },

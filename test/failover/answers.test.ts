@@ -287,6 +287,13 @@ describe('empty answers', () => {
     expect([answer.status, answer.headers.get('x-svc-provider')]).toEqual([200, 'a'])
   })
 
+  test('row 27 › an empty stream › gives its slot at the provider back', async () => {
+    const empty = streamOf(role + event(chunk({}, 'stop')) + done)
+    await using rig = await startRig([empty], { each: { a: { max_concurrent: 1 } } })
+    for (let request = 0; request < 3; request++) expect((await rig.askStream()).status).toBe(200)
+    expect(rig.hits()).toEqual([3])
+  })
+
   const limits = ['length', 'content_filter']
   testOnRows(
     'row 28 › empty with finish %s › is delivered',
