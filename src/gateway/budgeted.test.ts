@@ -10,6 +10,7 @@ import { learnedSizes } from '../prices/token-sizes.ts'
 import { callController } from '../service/call-controller.ts'
 import { UpstreamFailure, type FailureDetails } from '../service/failure.ts'
 import { callOf, failureOf, rejection } from '../service/testing.ts'
+import { commit } from './commit.ts'
 import type { Booking } from './gateway-call.ts'
 import { gateway } from './gateway.ts'
 import type { AnswerService, Provider } from './provider.ts'
@@ -238,10 +239,38 @@ describe('money that is held for an attempt', () => {
     expect(await spent()).toBe(8_000 + 10_000 + 2 * wholeCost)
   })
 
+  test('is noted for a stream that was given up since it began another answer', async () => {
+    const { answer, spent } = subject([
+      priced('a', [fakeStream(role(), text('abcd'), cutFailure())]),
+      priced('b', [fakeStream(text('another', 'b'), finish('stop', 'b'), usage())]),
+      priced('c', [fakeStream(text('abcd', 'c'), text('efgh', 'c'), finish('stop', 'c'), usage())]),
+    ])
+    const booking = bookingOf()
+    const { reply } = await answer(stream, { ...callOf(), booking })
+    if (reply.kind === 'stream') await readAll(reply)
+    for (const hold of booking.holds) hold.recorded()
+    const given = (await spent()) - (8_000 + 10_000) - wholeCost
+    expect(given).toBeGreaterThan(8_000)
+    expect(booking.unrecorded).toEqual([{ provider: 'b', nanoUsd: given }])
+  })
+
   test('is booked for an empty answer, and for the one after it', async () => {
     const { answer, spent } = subject([priced('a', [wholeReply('')]), priced('b', [wholeReply('hello')])])
     await answer(whole, callOf())
     expect(await spent()).toBe(2 * wholeCost)
+  })
+
+  test.each([
+    ['an answer', whole, wholeReply('')],
+    ['a stream', stream, commit(async () => fakeStream(role(), finish(), usage()))],
+  ])('of %s that is empty is in the trail, when another provider answers', async (_, request, empty) => {
+    const { answer, spent } = subject([priced('a', [empty]), priced('b', [wholeReply('hello')])])
+    const call = { ...callOf(), booking: bookingOf() }
+    await answer(request, call)
+    for (const hold of call.booking.holds) hold.recorded()
+    expect(await spent()).toBe(2 * wholeCost)
+    expect(call.trail[0]).toMatchObject({ name: 'a', failure: 'empty', bookedNanoUsd: wholeCost })
+    expect(call.booking.unrecorded).toBeUndefined()
   })
 
   test('is noted in the trail for an attempt that may be billed', async () => {

@@ -92,7 +92,7 @@ async function answerWithin(candidate: ModelCandidate, options: BudgetedOptions,
   }
   const wholeBytes =
     reply.kind === 'stream' ? undefined : formats[ask.format].isPromptOnly ? 0 : wholeAnswerBytes(reply.body)
-  settleAtEnd(reply, hold, { name, trail, from, booking, wholeBytes })
+  settleAtEnd(reply, hold, { name, trail, from, booking, isEmpty: reply.isEmpty, wholeBytes })
   if (sent !== ask) markLast(trail, from, { answerTokensMax: hold.answerTokensMax })
   return reply.kind === 'stream' ? streamWithin(reply, hold, { ask: sent, trail, from }) : reply
 }
@@ -161,26 +161,31 @@ interface AttemptNotes {
   /** Number of the attempts before. */
   readonly from: number
   readonly booking: Booking | undefined
+  /** The answer is known to be empty. */
+  readonly isEmpty: boolean
   /** Of the text of a whole answer. */
   readonly wholeBytes: number | undefined
 }
 
 /** Outside of `answerWithin`, since a closure inside it would keep the request in memory until the stream ends. */
 function settleAtEnd(reply: Reply, hold: AttemptHold, notes: AttemptNotes): void {
-  if (reply.kind === 'whole') return settle(hold, notes, undefined, reply.usage)
-  reply.onEnd((failure, usage) => settle(hold, notes, failure, usage))
+  if (reply.kind === 'whole') settle(hold, notes, undefined, reply.usage)
+  else reply.onEnd((failure, usage) => settle(hold, notes, failure, usage))
 }
 
 function settle(
   hold: AttemptHold,
-  { name, trail, from, booking, wholeBytes }: AttemptNotes,
+  { name, trail, from, booking, isEmpty, wholeBytes }: AttemptNotes,
   failure: unknown,
   usage: Usage | undefined,
 ): void {
   const { nanoUsd, isEstimated } = hold.end(usage, failure === undefined, wholeBytes)
   if (failure instanceof UpstreamFailure) noteCost(trail, from, nanoUsd)
-  // The record of the request may have no cost, since the provider counted nothing, or the answer was empty.
-  else if (failure === undefined && isEstimated) noteUnrecorded(booking, name, nanoUsd)
+  // The record of the request may have no cost of it: its provider counted nothing, or it was given up, since it could
+  // not resume another stream.
+  else if (isEstimated || (failure !== undefined && nanoUsd > 0)) noteUnrecorded(booking, name, nanoUsd)
+  // Another provider may answer.
+  else if (isEmpty && nanoUsd > 0) markLast(trail, from, { bookedNanoUsd: nanoUsd })
 }
 
 function noteUnrecorded(booking: Booking | undefined, provider: string, nanoUsd: number): void {
