@@ -389,9 +389,14 @@ describe('the database', () => {
     expect(code.size).toBeGreaterThan(3)
     const serving = reachable('app/serve-here.ts')
     expect(serving.size).toBeGreaterThan(150)
-    // The files of the interfaces, with bounds and the classes of errors, are all that a service without keys has.
+    // Interfaces with bounds and classes of errors, and the names of lines and people, are all that it has.
     const loaded = new Set([...code, ...serving].filter((file) => /^(ledger|keys|extensions\/keys)\//.test(file)))
-    expect([...loaded].toSorted()).toEqual(['ledger/history/history.ts', 'ledger/ledger.ts'])
+    expect([...loaded].toSorted()).toEqual([
+      'keys/file-key.ts',
+      'ledger/history/history.ts',
+      'ledger/ledger.ts',
+      'ledger/use/shortened.ts',
+    ])
   })
 })
 

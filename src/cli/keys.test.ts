@@ -107,7 +107,7 @@ describe('svc keys', () => {
     [[], 'found nothing, allowed: svc keys make, list, show, rotate, end'],
     [['constructor'], 'found constructor, allowed: svc keys make'],
     [['make'], '--name is missing'],
-    [['make', '--name', ' '], '--name: allowed: a text of 1 to 64'],
+    [['make', '--name', ' '], '--name: allowed: one line of text'],
     [
       ['make', '--name', 'a', '--scopes', 'keys:write'],
       '--scopes: found "keys:write", allowed, at a program key: chat',

@@ -130,8 +130,6 @@ interface LearningSizes extends ModelSizes {
   turn: number
 }
 
-const unknownSizes: ModelSizes = { prompts: tokenScale(promptBytesMin), answers: tokenScale(answerBytesMin) }
-
 /** @param textBytesMin shorter texts are not learned from */
 export function tokenScale(textBytesMin: number): TokenScale {
   return new LearnedScale(textBytesMin)
@@ -190,3 +188,6 @@ class LearnedScale implements TokenScale {
     }
   }
 }
+
+// After its class: in one executable it is made before what follows.
+const unknownSizes: ModelSizes = { prompts: tokenScale(promptBytesMin), answers: tokenScale(answerBytesMin) }
