@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chat, pick, question, type Answer } from './client.ts'
@@ -62,16 +62,22 @@ describe.skipIf(libfaketime === undefined)('complaint: windows late, odd, never;
   let reloads = 0
   let asked = 0
 
+  /** By a rename: the service never reads half a file, which for its clock would be another time. */
+  function replace(path: string, text: string): void {
+    writeFileSync(`${path}.new`, text)
+    renameSync(`${path}.new`, path)
+  }
+
   /** Sets the wall clock of the service. */
   function setClock(time: number): void {
     const seconds = Math.round((time - Date.now()) / 1_000)
-    writeFileSync(file, `${seconds < 0 ? '' : '+'}${seconds}s`)
+    replace(file, `${seconds < 0 ? '' : '+'}${seconds}s`)
   }
 
   function setZone(zone: string): void {
     const budget = { for: 'everyone', usd: (answersOfDay * cost) / nanoPerUsd, per: 'day', models: ['m'] }
     const limits = [budget, { for: 'everyone', requests: 1, per: 'hour', models: ['rated'] }]
-    writeFileSync(join(home, 'access.json'), JSON.stringify({ time_zone: zone, limits }))
+    replace(join(home, 'access.json'), JSON.stringify({ time_zone: zone, limits }))
   }
 
   function ask(model = 'm'): Promise<Answer> {
