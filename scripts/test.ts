@@ -19,8 +19,8 @@ import { progressText, statusLine, testProgress } from './test-progress.ts'
  */
 
 const root = join(import.meta.dir, '..')
-/** One more than two cores: many tests wait for timers. */
-const workers = 3
+/** Twice two cores: many tests wait for timers. */
+const workers = 4
 /** Durations by which bun distributes files: each worker begins with its slowest, so that none is left for the end. */
 const timingsFile = join(root, 'node_modules', '.cache', 'test-timings.json')
 /** A whole run with failures in at most this many files runs these files again, each alone. */
