@@ -211,12 +211,12 @@ async function buildLanguage(language: Language, shared: Shared): Promise<Langua
   const [main] = entries.filter(({ name }) => name.startsWith('main-'))
   if (main === undefined) throw new Error('web/main.tsx gave nothing')
   const byName = new Map(scripts.map((script) => [script.name, script]))
-  // The scripts of the first paint come first. The history and the chat, the most frequent view, are preloaded too.
+  // The history and the chat, the most frequent view, are preloaded after the scripts of the first paint.
   const soon = ['web/history/open-history.ts', 'web/chat/chat-view.tsx'].map((source) => chunkOf(source, bundled))
-  const preload = new Set([
-    ...staticImports(main, byName),
-    ...soon.flatMap((name) => [name, ...staticImports(byName.get(name) ?? main, byName)]),
-  ])
+  const atFirst = staticImports(main, byName)
+  const afterwards = new Set(
+    soon.flatMap((name) => [name, ...staticImports(byName.get(name) ?? main, byName)]),
+  ).difference(atFirst)
   const values: Readonly<Record<string, string>> = {
     language,
     first: `/assets/${first.name}`,
@@ -225,7 +225,10 @@ async function buildLanguage(language: Language, shared: Shared): Promise<Langua
     manifest: `/assets/${manifest.name}`,
     style: `/assets/${style.name}`,
     main: `/assets/${main.name}`,
-    preload: [...preload].map((name) => `<link rel="modulepreload" href="/assets/${name}">`).join('\n'),
+    preload: [
+      ...[...atFirst].map((name) => `<link rel="modulepreload" href="/assets/${name}">`),
+      ...[...afterwards].map((name) => `<link rel="modulepreload" href="/assets/${name}" fetchpriority="low">`),
+    ].join('\n'),
   }
   const template = await readFile(join(web, 'index.html'), 'utf8')
   // Parts differ only by the hash in their names; the bundler keeps the order of its entries.
