@@ -87,15 +87,13 @@ export function learnedSizes(): LearnedSizes {
   }
 
   function forgetFirst(): void {
-    for (const [provider, ofProvider] of known) {
-      for (const model of ofProvider.keys()) {
-        ofProvider.delete(model)
-        break
-      }
-      models -= 1
-      if (ofProvider.size === 0) known.delete(provider)
-      return
-    }
+    const [first] = known
+    if (first === undefined) return
+    const [provider, ofProvider] = first
+    const [model = ''] = ofProvider.keys()
+    ofProvider.delete(model)
+    models -= 1
+    if (ofProvider.size === 0) known.delete(provider)
   }
 
   function find({ provider, model }: ServedModel): LearningSizes | undefined {
@@ -130,64 +128,50 @@ interface LearningSizes extends ModelSizes {
   turn: number
 }
 
+const unknownSizes: ModelSizes = { prompts: tokenScale(promptBytesMin), answers: tokenScale(answerBytesMin) }
+
 /** @param textBytesMin shorter texts are not learned from */
 export function tokenScale(textBytesMin: number): TokenScale {
-  return new LearnedScale(textBytesMin)
-}
+  const counts = new Uint32Array(steps)
+  let texts = 0,
+    // Sums over these texts.
+    bytes = 0,
+    tokens = 0
 
-class LearnedScale implements TokenScale {
-  readonly #textBytesMin: number
-  readonly #counts = new Uint32Array(steps)
-  #texts = 0
-  /** Sums over these texts. */
-  #bytes = 0
-  #tokens = 0
-
-  constructor(textBytesMin: number) {
-    this.#textBytesMin = textBytesMin
-  }
-
-  get isYoung(): boolean {
-    return this.#texts < youngTexts
-  }
-
-  learn(textBytes: number, tokens: number): void {
-    if (textBytes < this.#textBytesMin || !(tokens > 0)) return
-    const step = Math.floor(Math.log2(textBytes / tokens) * stepsPerDoubling)
-    const place = Math.min(steps - 1, Math.max(0, step))
-    this.#counts[place] = (this.#counts[place] ?? 0) + 1
-    this.#texts += 1
-    this.#bytes += textBytes
-    this.#tokens += Math.min(textBytes / bytesPerTokenMin, Math.max(textBytes / bytesPerTokenMax, tokens))
-    if (this.#texts >= textsMax) this.#halve()
-  }
-
-  least(): number {
-    if (this.#texts < textsMin) return leastBytesFirst
-    const wanted = this.#texts * percentile
-    let below = 0
-    for (let step = 0; step < steps; step += 1) {
-      below += this.#counts[step] ?? 0
-      if (below >= wanted) return 2 ** (step / stepsPerDoubling)
-    }
-    return leastBytesFirst
-  }
-
-  usual(): number {
-    return this.#texts < textsMin ? usualBytesPerToken : this.#bytes / this.#tokens
-  }
-
-  #halve(): void {
-    this.#texts = 0
-    this.#bytes /= 2
-    this.#tokens /= 2
-    for (let step = 0; step < steps; step += 1) {
-      const half = (this.#counts[step] ?? 0) >>> 1
-      this.#counts[step] = half
-      this.#texts += half
+  function halve(): void {
+    texts = 0
+    bytes /= 2
+    tokens /= 2
+    for (const [step, count] of counts.entries()) {
+      counts[step] = count >>> 1
+      texts += count >>> 1
     }
   }
-}
 
-// After its class: in one executable it is made before what follows.
-const unknownSizes: ModelSizes = { prompts: tokenScale(promptBytesMin), answers: tokenScale(answerBytesMin) }
+  return {
+    get isYoung() {
+      return texts < youngTexts
+    },
+    learn(textBytes, counted) {
+      if (textBytes < textBytesMin || !(counted > 0)) return
+      const step = Math.floor(Math.log2(textBytes / counted) * stepsPerDoubling)
+      const place = Math.min(steps - 1, Math.max(0, step))
+      counts[place] = (counts[place] ?? 0) + 1
+      texts += 1
+      bytes += textBytes
+      tokens += Math.min(textBytes / bytesPerTokenMin, Math.max(textBytes / bytesPerTokenMax, counted))
+      if (texts >= textsMax) halve()
+    },
+    least() {
+      if (texts < textsMin) return leastBytesFirst
+      const wanted = texts * percentile
+      let below = 0
+      for (let step = 0; step < steps; step += 1) {
+        below += counts[step] ?? 0
+        if (below >= wanted) return 2 ** (step / stepsPerDoubling)
+      }
+      return leastBytesFirst
+    },
+    usual: () => (texts < textsMin ? usualBytesPerToken : bytes / tokens),
+  }
+}
