@@ -492,7 +492,7 @@ describe('several workers keep limits together', () => {
   })
 })
 
-test('GET /v1/key shows a key and a person to themselves, whatever the scopes of the key', async () => {
+test('GET /v1/key shows a key and a person to themselves, with any scopes of the key', async () => {
   await using rig = await limited(
     access(
       { for: 'each key', requests: 5, per: 'hour', at_once: 2 },

@@ -210,7 +210,7 @@ describe('complaint: a refusal by one limit uses up another', () => {
     expect([refused?.counter.spec.subject, refused?.waitMs]).toEqual(['each key', 60_000])
   })
 
-  test('it is told for the record, without the name of a person', async () => {
+  test('the record has it, without the name of a person', async () => {
     const limits = limiterOf(limit({ kind: 'person', name: 'ann' }, { requests: 0, models: ['M*'] }))
     const admission = admit(limits, { user: 'ann' })
     expect(admission.met()).toEqual([])

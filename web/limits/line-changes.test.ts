@@ -30,7 +30,7 @@ describe('the changed lines', () => {
     expect(applied(before, after)).toBe(after)
   })
 
-  test('make the new text of the old one, whatever they are', () => {
+  test('make the new text of the old one, for all pairs of texts', () => {
     let seed = 7
     const random = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below
     const text = () => Array.from({ length: random(12) }, () => 'abc'[random(3)]).join('\n')

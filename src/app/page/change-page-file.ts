@@ -16,7 +16,7 @@ export interface PageFileChange {
   readonly user: string | undefined
   /** Makes the new text of the present one; `undefined`: there is no file. @throws {WireError} when it is not valid */
   readonly edit: (present: string | undefined) => string | Promise<string>
-  /** Called when there is no file, whatever the version. Default: the versions are compared. @throws {WireError} */
+  /** Called instead of comparing versions when there is no file. Absent: versions are compared. @throws {WireError} */
   readonly missing?: (() => never) | undefined
   /** Further fields of the log line. */
   readonly fields?: Readonly<Record<string, string>>

@@ -108,7 +108,7 @@ describe('a key', () => {
       expect(await recognised(bearer(key))).toBe('401 invalid_api_key')
   })
 
-  test('that is mistyped is told from one that is unknown', async () => {
+  test('that is mistyped has another error than one that is unknown', async () => {
     const { key } = await make()
     const last = key.endsWith('0') ? '1' : '0'
     const refusal = async (sent: string) =>

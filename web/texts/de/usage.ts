@@ -60,7 +60,7 @@ export const usage: Texts['usage'] = {
   nameless: {
     model: 'kein Modell',
     provider: 'kein Anbieter hat geantwortet',
-    person: 'Programme und niemand',
+    person: 'keine Person, etwa Programme',
     team: 'kein Team',
     key: 'ohne Schlüssel',
   },

@@ -59,7 +59,7 @@ export const usage = {
   nameless: {
     model: 'no model',
     provider: 'no provider answered',
-    person: 'programs and nobody',
+    person: 'no person, such as programs',
     team: 'no team',
     key: 'without a key',
   },
