@@ -186,21 +186,52 @@ interface LanguageBuild {
 /** What the pages of all languages share. */
 interface Shared {
   readonly partPaths: readonly string[]
+  readonly laterParts: ReadonlyMap<string, readonly string[]>
   readonly first: Built
   readonly worker: Built
   readonly style: Built
   readonly icons: readonly Built[]
 }
 
+/** Modules before the first paint, and those of the chat, the most frequent view. */
+const firstPaint = join(web, 'app', 'open-page.tsx')
+const history = join(web, 'history', 'open-history.ts'),
+  chat = join(web, 'chat', 'chat-page.ts')
+
+/** Parts that the page may need before the chat, besides those of extensions. */
+const beforeChat = [
+  history,
+  join(web, 'history', 'server', 'open-synced-history.tsx'),
+  join(web, 'app', 'default-sign-in.tsx'),
+]
+
+/**
+ * Finds the parts of the page that load later, and the modules that the page has loaded by then. The build adds these
+ * imports: modules that the same parts import become one chunk, and the page needs few downloads.
+ */
+async function laterPartsOf(files: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+  const found = await Promise.all(
+    files.map(async (file) => {
+      const text = await readFile(join(root, file), 'utf8')
+      return Array.from(text.matchAll(/\bimport\('(\.[^']+)'\)/g), ([, path = '']) => join(root, dirname(file), path))
+    }),
+  )
+  const extensions = files.filter((file) => file.endsWith('/page-part.tsx')).map((file) => join(root, file))
+  const imports = new Map<string, readonly string[]>()
+  for (const path of found.flat()) imports.set(path, [firstPaint, history, chat])
+  for (const path of [...beforeChat, ...extensions]) imports.set(path, [firstPaint])
+  return imports.set(chat, [firstPaint, history])
+}
+
 async function buildLanguage(language: Language, shared: Shared): Promise<LanguageBuild> {
-  const { partPaths, first, worker, style } = shared
+  const { partPaths, first, worker, style, laterParts } = shared
   const [icon, touchIcon, ...appIcons] = shared.icons
   if (icon === undefined || touchIcon === undefined) throw new Error('there is no icon')
   const bundled = await bundle(
     [join(web, 'main.tsx'), ...partPaths.map((path) => join(root, path))],
     'esm',
     { svcOfflineWorker: `/assets/${worker.name}` },
-    [textsPlugin(language)],
+    [textsPlugin(language, laterParts)],
   )
   const texts = await textsOf(web, language)
   const description: unknown = JSON.parse(inlineTexts('say.page.description', texts, 'scripts/build-web.ts'))
@@ -211,7 +242,7 @@ async function buildLanguage(language: Language, shared: Shared): Promise<Langua
   const [main] = entries.filter(({ name }) => name.startsWith('main-'))
   if (main === undefined) throw new Error('web/main.tsx gave nothing')
   const byName = new Map(scripts.map((script) => [script.name, script]))
-  // The history and the chat, the most frequent view, are preloaded after the scripts of the first paint.
+  // The history and the chat are preloaded after the scripts of the first paint.
   const soon = ['web/history/open-history.ts', 'web/chat/chat-view.tsx'].map((source) => chunkOf(source, bundled))
   const atFirst = staticImports(main, byName)
   const afterwards = new Set(
@@ -249,10 +280,11 @@ async function buildPage(files: readonly string[]): Promise<{
   readonly pages: ReadonlyMap<Language, LanguageBuild>
 }> {
   const partPaths = files.filter((file) => file.endsWith('/page-part.tsx'))
-  const [first, worker, style, icons] = await Promise.all([
+  const [first, worker, style, laterParts, icons] = await Promise.all([
     buildScript('first.ts'),
     buildScript('install/offline-worker.ts'),
     buildStyle(files),
+    laterPartsOf(files),
     Promise.all(
       ['icon.svg', 'icon-180.png', 'icon-192.png', 'icon-512.png', 'icon-maskable-512.png'].map(async (name) =>
         named(name, await readFile(join(web, 'install', name))),
@@ -261,7 +293,7 @@ async function buildPage(files: readonly string[]): Promise<{
   ])
   const pages = new Map<Language, LanguageBuild>()
   for (const language of languages)
-    pages.set(language, await buildLanguage(language, { partPaths, first, worker, style, icons }))
+    pages.set(language, await buildLanguage(language, { partPaths, laterParts, first, worker, style, icons }))
   const all = [first, worker, style, ...icons, ...[...pages.values()].flatMap(({ assets }) => assets)]
   // Chunks without texts are the same in all languages.
   return { assets: [...new Map(all.map((asset) => [asset.name, asset])).values()], pages }

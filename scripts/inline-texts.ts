@@ -94,15 +94,20 @@ function fill(written: string, values: readonly string[]): string | undefined {
   return template.replace(/\$\{(\w+)\}/g, (_, name: string) => `\${${values[names.indexOf(name)] ?? ''}}`)
 }
 
-/** A plugin of the bundler that writes the texts of one language into the sources of the page. */
-export function textsPlugin(language: Language): Bun.BunPlugin {
+/**
+ * A plugin of the bundler that writes the texts of one language into the sources of the page.
+ *
+ * @param imports paths of modules that files import besides those they name
+ */
+export function textsPlugin(language: Language, imports: ReadonlyMap<string, readonly string[]>): Bun.BunPlugin {
   return {
     name: 'texts',
     setup(build) {
       build.onLoad(
         { filter: /(?:[/\\]web[/\\](?!texts[/\\]|node_modules)|[/\\]page-part\.tsx).*/ },
         async ({ path }) => {
-          const source = await readFile(path, 'utf8')
+          const added = imports.get(path)?.map((each) => `import ${JSON.stringify(each)}\n`) ?? []
+          const source = added.join('') + (await readFile(path, 'utf8'))
           const loader = path.endsWith('.tsx') ? 'tsx' : 'ts'
           if (!/\bsay\./.test(source)) return { contents: source, loader }
           const folder = path.endsWith('page-part.tsx') ? dirname(path) : web

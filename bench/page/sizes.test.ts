@@ -26,6 +26,15 @@ describe.each(languages)('the page in %s', (language) => {
     },
   )
 
+  test('is one script before the first paint, and few for the chat', () => {
+    const index = readFileSync(join(folder, `index-${language}.html`), 'utf8')
+    const preloads = [...index.matchAll(/rel="modulepreload" href="[^"]+"(.*)>/g)].map(([, priority = '']) =>
+      priority.trim(),
+    )
+    expect(preloads.filter((priority) => priority === '')).toHaveLength(1)
+    expect(preloads.length).toBeLessThanOrEqual(5)
+  })
+
   test("has texts of owners' views in their chunks, and in none of the chat", async () => {
     const texts = (await textsOf(join(root, 'web'), language)) as Readonly<Record<string, unknown>>
     const index = readFileSync(join(folder, `index-${language}.html`), 'utf8')
