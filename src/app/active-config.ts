@@ -29,7 +29,7 @@ export interface ActiveConfig {
   /** Why the file was not loaded; `undefined`: it was. */
   readonly notice: ReloadNotice | undefined
   /** Reloads the file; a faulty one is reported and ignored. Never rejects. */
-  reload(): Promise<void>
+  reload(): Promise<unknown>
   /** Stops following the file. */
   close(): void
 }

@@ -23,7 +23,7 @@ async function subject(prepareContent: () => Promise<void>) {
     }
     return {
       text: Promise.resolve(JSON.stringify({ limits: [limitOf(1)] })),
-      reload: async () => undefined,
+      reload: async () => true,
       close: () => undefined,
     }
   }

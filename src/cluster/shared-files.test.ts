@@ -19,7 +19,7 @@ interface Worker {
   /** Awaited by each load. */
   during: () => Promise<void>
   readonly events: string[]
-  reload(): Promise<void>
+  reload(): Promise<boolean>
   /** Follows the file no longer. */
   leave(): void
   end(): void
@@ -28,7 +28,8 @@ interface Worker {
 const timing = { restMs: 2, pollMs: 10 }
 let folder: string, path: string, files: SharedFiles<Channel<FollowerHandlers>>
 const outcomes: string[] = [],
-  differing: unknown[] = []
+  differing: unknown[] = [],
+  silent: unknown[] = []
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'svc-files-'))
   path = join(folder, 'file')
@@ -138,6 +139,7 @@ describe('files that workers follow together', () => {
       ['true ok'],
       1,
     ])
+    expect(await Promise.all(workers.map((worker) => worker.reload()))).toEqual([false, false])
   })
 
   test('a file that cannot be read is reported with its fault', async () => {
@@ -193,14 +195,19 @@ describe('files that workers follow together', () => {
     stuck.resolve()
   })
 
-  test('a worker that hangs does not keep the others from taking a file over', async () => {
+  test('a worker that hangs is named, so that it is ended, if another one has taken the file over', async () => {
     files.close()
-    files = sharedFiles({ timing, answerMs: 50 })
+    silent.length = 0
+    files = sharedFiles({ timing, answerMs: 50, onSilent: (worker) => silent.push(worker) })
     const workers = [await startWorker(), await startWorker()]
     const stuck = Promise.withResolvers<void>()
     if (workers[1] !== undefined) workers[1].during = () => stuck.promise
-    await workers[0]?.reload()
+    expect(await workers[0]?.reload()).toBe(true)
     expect(workers[0]?.events).toEqual(['applied and logged'])
+    expect(silent.length).toBe(1)
+    if (workers[0] !== undefined) workers[0].during = () => stuck.promise
+    expect(await workers[0]?.reload()).toBe(false)
+    expect(silent.length).toBe(1)
     stuck.resolve()
   })
 

@@ -15,8 +15,8 @@ export type SharedFileHandlers = {
    */
   follow(path: string): Promise<FileContent>
   unfollow(path: string): void
-  /** Has all workers take a file over, changed or not. Resolves when that is done. */
-  reload(path: string): Promise<void>
+  /** Has all workers take a file over, changed or not. @returns whether no worker uses another content any more */
+  reload(path: string): Promise<boolean>
 }
 
 /** Handled by a worker. */
@@ -54,6 +54,8 @@ export interface SharedFilesOptions<Worker extends FileWorker> {
   readonly onOutcome?: (path: string, outcome: 'ok' | 'failed') => void
   /** A worker could not use a text that another one uses: its configuration differs. */
   readonly onDifference?: (worker: Worker) => void
+  /** A worker did not answer in time, and another one uses the text. It must serve no more requests. */
+  readonly onSilent?: (worker: Worker) => void
   readonly timing?: WatchTiming
   /** How long a worker may take for a text, in milliseconds. Default 60,000. */
   readonly answerMs?: number
@@ -64,6 +66,8 @@ interface SharedFile<Worker> {
   readonly workers: Set<Worker>
   /** A worker has read the file, and since then none has accepted that the file is gone. */
   isNeeded: boolean
+  /** No worker uses another content than the last one. */
+  isTaken: boolean
 }
 
 /** Watches files for workers. */
@@ -71,6 +75,7 @@ export function sharedFiles<Worker extends FileWorker>({
   onChange,
   onOutcome,
   onDifference,
+  onSilent,
   timing,
   answerMs = 60_000,
 }: SharedFilesOptions<Worker> = {}): SharedFiles<Worker> {
@@ -82,6 +87,7 @@ export function sharedFiles<Worker extends FileWorker>({
     const made: SharedFile<Worker> = {
       workers: new Set(),
       isNeeded: false,
+      isTaken: true,
       watch: watchFile(path, (content) => share(path, made, content), timing),
     }
     files.set(path, made)
@@ -93,15 +99,21 @@ export function sharedFiles<Worker extends FileWorker>({
     const answers = await Promise.all(
       Array.from(file.workers, async (worker, index) => ({
         worker,
-        // A worker that ended has no answer, nor has one that hangs: that one is ended by its liveness check.
-        isTaken: await withinMs(worker.call('takeFile', { path, content, isReporter: index === 0 }), answerMs).catch(
-          () => undefined,
+        answer: await withinMs(
+          worker.call('takeFile', { path, content, isReporter: index === 0 }).then(answerOf, () => 'left'),
+          answerMs,
         ),
       })),
     )
-    const refusing = answers.filter(({ isTaken }) => isTaken === false)
-    const isTaken = refusing.length === 0 || answers.some((answer) => answer.isTaken)
-    if (isTaken) for (const { worker } of refusing) onDifference?.(worker)
+    const refusing = answers.filter(({ answer }) => answer === 'refused')
+    const late = answers.filter(({ answer }) => answer === undefined)
+    const isUsed = answers.some(({ answer }) => answer === 'taken')
+    const isTaken = refusing.length === 0 || isUsed
+    if (isUsed) {
+      for (const { worker } of refusing) onDifference?.(worker)
+      for (const { worker } of late) onSilent?.(worker)
+    }
+    file.isTaken = refusing.length === 0 && (isUsed || late.length === 0)
     file.isNeeded = isThere(content) || (!isTaken && file.isNeeded)
     onOutcome?.(path, isTaken ? 'ok' : 'failed')
   }
@@ -121,7 +133,10 @@ export function sharedFiles<Worker extends FileWorker>({
         return content
       },
       unfollow: (path) => void files.get(path)?.workers.delete(worker),
-      reload: async (path) => await files.get(path)?.watch.reload(),
+      async reload(path) {
+        const file = files.get(path)
+        return file !== undefined && (await file.watch.reload()) && file.isTaken
+      },
     }),
     forget(worker) {
       for (const { workers } of files.values()) workers.delete(worker)
@@ -134,6 +149,12 @@ export function sharedFiles<Worker extends FileWorker>({
       files.clear()
     },
   }
+}
+
+/** @param isTaken see {@link FollowerHandlers.takeFile} */
+function answerOf(isTaken: boolean | undefined): 'taken' | 'refused' | 'left' {
+  if (isTaken === undefined) return 'left'
+  return isTaken ? 'taken' : 'refused'
 }
 
 function isThere({ text, faults }: FileContent): boolean {
@@ -153,7 +174,11 @@ export function followShared(primary: Pick<Channel<SharedFileHandlers>, 'call' |
       appliers.set(path, applier)
       return {
         text: primary.call('follow', path).then(requireText),
-        reload: () => withinMs(primary.call('reload', path), reloadMs).catch(() => undefined),
+        reload: () =>
+          withinMs(primary.call('reload', path), reloadMs).then(
+            (isTaken) => isTaken === true,
+            () => false,
+          ),
         close() {
           applier.close()
           appliers.delete(path)

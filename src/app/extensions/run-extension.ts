@@ -45,7 +45,7 @@ export interface RunningExtension {
   /** Its present contribution; `undefined` while it is off. */
   readonly contribution: Contribution | undefined
   /** Reloads its file, as SIGHUP asks for. Never rejects. */
-  reload(): Promise<void>
+  reload(): Promise<unknown>
   close(): Promise<void>
 }
 

@@ -21,18 +21,19 @@ function opened(content?: string, more: Partial<AccessEditorOptions> = {}) {
   const entries: NewEntry[] = []
   const lines: unknown[] = []
   let reloads = 0
+  let isActive = true
   const file = accessEditor({
     file: path,
     access: () => ({
       check: async (checked) => void parseAccess(checked, path),
-      reload: async () => void reloads++,
+      reload: async () => (reloads++, isActive),
     }),
     record: () => async (entry) => (entries.push(entry), { seq: 7, chain: 'abc' }),
     now: () => 5,
     log: { info: (...line) => void lines.push(line) },
     ...more,
   })
-  return { file, path, entries, lines, reloads: () => reloads }
+  return { file, path, entries, lines, reloads: () => reloads, isActive: (is: boolean) => void (isActive = is) }
 }
 
 /** Status, code and message of the error. */
@@ -84,7 +85,18 @@ describe('access.json on the page', () => {
     expect(lines).toEqual([['access.json was changed on the page', { user: 'ann', audit: 7, chain: 'abc' }]])
     // The same text again changes nothing.
     await file.change({ version: fingerprint(next), text: next }, 'ann')
-    expect([entries.length, reloads()]).toEqual([1, 1])
+    expect([entries.length, reloads()]).toEqual([1, 2])
+  })
+
+  test('is not said to be saved while a process may use the file before, also when it is saved again', async () => {
+    const { file, path, isActive } = opened(text)
+    isActive(false)
+    const refusal = [503, 'not_active', expect.stringMatching(/is written, but .* SIGHUP/)]
+    expect(await errorOf(file.change({ version: fingerprint(text), text: '{}' }, undefined))).toEqual(refusal)
+    expect(readFileSync(path, 'utf8')).toBe('{}')
+    expect(await errorOf(file.change({ version: fingerprint('{}'), text: '{}' }, undefined))).toEqual(refusal)
+    isActive(true)
+    expect(await file.change({ version: fingerprint('{}'), text: '{}' }, undefined)).toMatchObject({ text: '{}' })
   })
 
   test('is made where there is none', async () => {

@@ -19,9 +19,9 @@ export interface AccessEditor {
   /** The faults of a text. Nothing is written. @throws {WireError} 409 `no_folder` */
   check(text: string): Promise<AccessCheckAnswer>
   /**
-   * Replaces the file, or makes it. Resolves when the reload has taken it over. Changes are serialized.
+   * Replaces the file, or makes it. Resolves when all processes use it, and not the one before. Changes are serialized.
    *
-   * @throws {WireError} 400 for a text with faults; 409 `no_folder`; as `changePageFile` does
+   * @throws {WireError} 400 for a text with faults; 409 `no_folder`; 503 `not_active`; as `changePageFile` does
    */
   change(change: AccessFileChange, user: string | undefined): Promise<AccessFileAnswer>
 }
@@ -82,10 +82,21 @@ export function accessEditor({ file, access, ...recording }: AccessEditorOptions
           await checkText(text).catch(refuse)
           return text
         }
-        if (await changePageFile({ file: path, version, user, edit }, recording)) await active.reload()
+        await changePageFile({ file: path, version, user, edit }, recording)
+        if (!(await active.reload())) throw notActive()
         return read()
       }),
   }
+}
+
+function notActive(): WireError {
+  return new WireError(
+    503,
+    'overloaded_error',
+    'not_active',
+    'access.json is written, but not every process uses it: keys and limits of the file before may still count. ' +
+      'The service log says why; SIGHUP makes svc load the file again',
+  )
 }
 
 /** @throws {WireError} 400 for faults of the text */

@@ -43,7 +43,7 @@ export interface ProviderAdminOptions extends Omit<ProviderFileOptions, 'firstTe
   readonly gateway: () => AssembledGateway
   readonly dependencies: Dependencies
   /** Reloads the file; a faulty one is ignored. Never rejects. */
-  readonly reload: () => Promise<void>
+  readonly reload: () => Promise<unknown>
   /** Why the file was not loaded. */
   readonly notice: () => ReloadNotice | undefined
   /** Attempts by provider id. */

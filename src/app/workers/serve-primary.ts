@@ -93,6 +93,7 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
   const budgets = budgetLessors({ spending, processes: count, now: Date.now, clock })
   const authority = limitAuthority({ processes: count, clock })
   const local = sharedProbe()
+  const kills = new WeakMap<Channel<WorkerHandlers>, () => void>()
   const isOurs = (file: string): boolean => resolve(file) === resolve(path)
   const files = sharedFiles<Channel<WorkerHandlers>>({
     onChange: (file) => {
@@ -107,6 +108,10 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
     onDifference(worker) {
       log.error('a worker could not use a file that another one uses; it is replaced')
       worker.notify('drain', restartReason)
+    },
+    onSilent(worker) {
+      log.error('a worker has not taken over a changed file within 60 s; it is killed')
+      kills.get(worker)?.()
     },
   })
   const handlersOf = primaryHandlers({
@@ -137,6 +142,7 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
         budgets,
         handlersOf,
       })
+      kills.set(worker.channel, worker.kill)
       // The first worker may have picked a free port.
       worker.listening.then(
         ({ port }) => {

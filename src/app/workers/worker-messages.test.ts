@@ -74,7 +74,7 @@ const toPrimary: Samples<PrimaryHandlers> = {
   leftPort: [undefined, undefined],
   follow: ['/etc/providers.json', { text: '{"providers":[]}' }],
   unfollow: ['/etc/providers.json', undefined],
-  reload: ['/etc/providers.json', undefined],
+  reload: ['/etc/providers.json', true],
   reloadAll: [undefined, undefined],
   roll: [undefined, undefined],
   takeRecords: [{ source: 's', number: 1, count: 1, records: JSON.stringify([request]), gauges }, undefined],

@@ -146,8 +146,15 @@ describe('followHere', () => {
     const path = join(await makeFolder(), 'providers.json')
     await Bun.write(path, text('a'))
     const seen = observe(path)
-    await seen.watch.reload()
+    expect(await seen.watch.reload()).toBe(true)
     expect(seen.applied).toEqual(['a'])
+  })
+
+  test('says that a reload was not applied', async () => {
+    const path = join(await makeFolder(), 'providers.json')
+    await Bun.write(path, text('a'))
+    const { watch } = observe(path, quick, () => Promise.reject(new Error('the database is away')))
+    expect(await watch.reload()).toBe(false)
   })
 
   test('does not overlap reloads', async () => {

@@ -24,8 +24,12 @@ export interface FollowedFile {
    * @throws {ConfigError} when it cannot be read
    */
   readonly text: Promise<string | undefined>
-  /** Applies the file even if it is unchanged, as for SIGHUP. Resolves when that is done; never rejects. */
-  reload(): Promise<void>
+  /**
+   * Applies the file even if it is unchanged, as for SIGHUP. Resolves when that is done; never rejects.
+   *
+   * @returns whether no process of the service uses another content any more
+   */
+  reload(): Promise<boolean>
   /** Stops following: nothing is applied or reported any more. */
   close(): void
 }
@@ -37,10 +41,17 @@ export type FollowFile = <Value>(followed: Followed<Value>) => FollowedFile
 export function followHere(timing?: WatchTiming): FollowFile {
   return (followed) => {
     const applier = fileApplier(followed)
-    const watch = watchFile(followed.path, (content) => applier.apply(content, true), timing)
+    let isApplied = true
+    const watch = watchFile(
+      followed.path,
+      async (content) => {
+        isApplied = (await applier.apply(content, true)) !== false
+      },
+      timing,
+    )
     return {
       text: watch.look().then(requireText),
-      reload: watch.reload,
+      reload: async () => (await watch.reload()) && isApplied,
       close() {
         applier.close()
         watch.close()

@@ -22,8 +22,12 @@ export interface FileContent {
 export interface FileWatch {
   /** Reads the file. If it has changed, `onChange` is called first. */
   look(): Promise<FileContent>
-  /** Calls `onChange` even if the file is unchanged, as for SIGHUP. Resolves when that is done; never rejects. */
-  reload(): Promise<void>
+  /**
+   * Calls `onChange` even if the file is unchanged, as for SIGHUP. Resolves when that is done; never rejects.
+   *
+   * @returns whether it was read
+   */
+  reload(): Promise<boolean>
   /** Stops the watch: `onChange` is not called any more. */
   close(): void
 }
@@ -100,8 +104,8 @@ export function watchFile(
     look: () => look(),
     reload: () =>
       look(true).then(
-        () => undefined,
-        () => undefined,
+        () => true,
+        () => false,
       ),
     close() {
       isClosed = true
