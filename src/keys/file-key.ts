@@ -40,17 +40,13 @@ export function isFileLine(line: number): boolean {
   return line < 0
 }
 
-/** Names of lines that are looked through for last uses. */
-const namesMax = 10_000
-
 /** The keys in access.json as if they were stored, with their last uses. @throws {LedgerUnavailable} */
 export async function storedFileKeys(
-  table: Pick<KeyTable, 'list'>,
+  table: Pick<KeyTable, 'uses'>,
   keys: readonly FileKey[],
 ): Promise<readonly StoredKey[]> {
   if (keys.length === 0) return []
-  const rows = await table.list(Number.MIN_SAFE_INTEGER, namesMax)
-  const used = new Map(rows.map((row) => [row.id, row.used]))
+  const used = await table.uses(keys.map(({ line }) => line))
   return keys.map((key) => storedFileKey(key, used.get(key.line)))
 }
 

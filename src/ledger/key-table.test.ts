@@ -38,6 +38,14 @@ describe.each(databases)('keys in %s', (_name, make) => {
     expect((await keys.list(2, 2)).map(({ id }) => id)).toEqual([3, 4])
   })
 
+  test('last uses are found by ids', async () => {
+    await keys.add(storableKey())
+    await keys.nameLine(-7, 'ci')
+    await keys.noteUses(new Map([[-7, 60_000]]))
+    expect(await keys.uses([1, -7, 9])).toEqual(new Map([[-7, 60_000]]))
+    expect(await keys.uses([])).toEqual(new Map())
+  })
+
   test('a key ends once', async () => {
     await keys.add(storableKey())
     expect(await keys.end(1, { at: now, by: 'ann' })).toMatchObject({ ended: now, endedBy: 'ann' })

@@ -125,6 +125,11 @@ export function keyTable(ledger: LedgerDatabase, { via, onEntry }: Recording): K
           lineRowValues(line, name),
         )
       }),
+    uses: (ids) =>
+      perform((database) => {
+        const query = 'SELECT id, used FROM key WHERE id IN (SELECT value FROM json_each(?1)) AND used IS NOT NULL'
+        return new Map(database.query<unknown, [string]>(query).values(JSON.stringify(ids)).map(pairOf))
+      }),
     noteUses: (uses) =>
       perform((database) => {
         const note = database.query<unknown, [number, number]>(
@@ -158,6 +163,10 @@ export async function changeInFile<Value>(
 
 function lastVersion(database: Database): number {
   return Number(database.query<unknown, []>('SELECT coalesce(max(version), 0) FROM key').values()[0]?.[0])
+}
+
+function pairOf([id, time]: readonly unknown[]): readonly [number, number] {
+  return [Number(id), Number(time)]
 }
 
 function findKey(database: Database, id: number): StoredKey | undefined {

@@ -129,6 +129,8 @@ export interface KeyTable {
    * @param line below 0
    */
   nameLine(line: number, name: string): Promise<void>
+  /** Times of last use of some ids, of keys or of names of lines; without those that have none. */
+  uses(ids: readonly number[]): Promise<ReadonlyMap<number, number>>
   /** Stores times of last use: id → time. */
   noteUses(uses: ReadonlyMap<number, number>): Promise<void>
 }

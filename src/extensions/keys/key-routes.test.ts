@@ -67,8 +67,24 @@ describe('keys in access.json', () => {
       ...{ hint: 'sha256 0f0f0f0f…', made: null, last_used: '1970-01-01T00:01:00.000Z', scopes: ['chat'] },
     }
     expect(await ask('GET', '/v1/keys')).toMatchObject({ data: [view, { id: 1, source: 'database' }] })
-    expect(await ask('GET', '/v1/keys?after=1')).toMatchObject({ data: [] })
+    expect(await ask('GET', '/v1/keys?after=1')).toMatchObject({ data: [], has_more: false })
     expect(await ask('GET', `/v1/keys/${line}`)).toMatchObject(view)
+  })
+
+  test('are listed in pages with the others', async () => {
+    host.keysOfFile = ['b', 'c', 'd'].map((name) => ({ name, line: lineOfFileKey(name), hash, grants: { scopes: [] } }))
+    for (let count = 0; count < 2; count += 1) await keys.add(storableKey())
+    const names: string[][] = []
+    for (let after = 0, more = true; more;) {
+      const page = await ask('GET', `/v1/keys?limit=2&after=${after}`)
+      const { data, has_more } = page as { data: { id: number; name: string }[]; has_more: boolean }
+      names.push(data.map(({ id, name }) => (id < 0 ? name : String(id))))
+      after = data.at(-1)?.id ?? 0
+      more = has_more
+    }
+    expect(names.map(({ length }) => length)).toEqual([2, 2, 1])
+    expect(names.flat().slice(0, 3).toSorted()).toEqual(['b', 'c', 'd'])
+    expect(names.flat().slice(3)).toEqual(['1', '2'])
   })
 
   test('are neither rotated nor ended here', async () => {

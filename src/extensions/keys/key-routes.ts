@@ -1,6 +1,6 @@
 import { invalidRequest } from '../../formats/error.ts'
 import { parseJsonObject } from '../../formats/parse-json-object.ts'
-import { isFileLine, storedFileKeys } from '../../keys/file-key.ts'
+import { isFileLine, storedFileKeys, type FileKey } from '../../keys/file-key.ts'
 import { endKey, makeKey, parseKeyRequest, rotateKey, viewOfKey } from '../../keys/manage-keys.ts'
 import type { ExtensionRoute, Host, RouteContext } from '../extension.ts'
 import { recordedChanges, type KeyLedger } from './recorded-change.ts'
@@ -13,6 +13,7 @@ const keyPath = '/v1/keys/'
 const rotatePath = '/v1/keys/{id}/rotate'
 const pageSizeDefault = 100
 const pageSizeMax = 1_000
+const idMax = 999_999_999_999_999
 
 /** `/v1/keys`: management keys and owners list, make, rotate and end keys (docs/keys.md). */
 export function keyRoutes(
@@ -25,18 +26,32 @@ export function keyRoutes(
 
   async function list({ request }: RouteContext): Promise<Response> {
     const query = new URL(request.url).searchParams
-    const after = queryNumber(query, 'after', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER, fallback: 0 })
+    const after = queryNumber(query, 'after', { minimum: -idMax, maximum: idMax, fallback: 0 })
     const limit = queryNumber(query, 'limit', { minimum: 1, maximum: pageSizeMax, fallback: pageSizeDefault })
-    const inFile = after === 0 ? await storedFileKeys(keys, fileKeys()) : []
-    const found = await keys.list(after, limit + 1)
-    const data = [...inFile, ...found.slice(0, limit)].map((key) => viewOfKey(key, now()))
+    // One key more than is listed shows whether there are more.
+    const inFile = await storedFileKeys(keys, fileKeysAfter(after, limit + 1))
+    const stored = await keys.list(Math.max(after, 0), limit + 1 - inFile.length)
+    const found = [...inFile, ...stored]
+    const data = found.slice(0, limit).map((key) => viewOfKey(key, now()))
     return uncachedJson({ object: 'list', data, has_more: found.length > limit })
+  }
+
+  /** Keys of the file stand before all others, by their ids, which are below 0. */
+  function fileKeysAfter(after: number, most: number): readonly FileKey[] {
+    if (after > 0) return []
+    const first = fileKeys().filter(({ line }) => after === 0 || line > after)
+    return first.toSorted((one, other) => one.line - other.line).slice(0, most)
   }
 
   async function show({ path }: RouteContext): Promise<Response> {
     const id = idOf(path, keyPath)
     const key = isFileLine(id)
-      ? (await storedFileKeys(keys, fileKeys())).find((each) => each.id === id)
+      ? (
+          await storedFileKeys(
+            keys,
+            fileKeys().filter(({ line }) => line === id),
+          )
+        )[0]
       : await keys.find(id)
     if (key === undefined) throw keyNotFound()
     return uncachedJson(viewOfKey(key, now()))
@@ -100,7 +115,7 @@ interface NumberRange {
 function queryNumber(query: URLSearchParams, name: string, { minimum, maximum, fallback }: NumberRange): number {
   const text = query.get(name)
   if (text === null) return fallback
-  const value = /^\d{1,15}$/.test(text) ? Number(text) : -1
+  const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN
   if (value >= minimum && value <= maximum) return value
   throw invalidRequest('invalid_value', `'${name}' must be an integer from ${minimum} to ${maximum}.`, name)
 }

@@ -127,6 +127,12 @@ export function serverKeys(options: ServerKeysOptions, { via, onEntry }: Recordi
         ),
       )
     },
+    async uses(ids) {
+      const query = `SELECT id, used FROM key WHERE used IS NOT NULL AND
+                       id IN (SELECT value::bigint FROM jsonb_array_elements_text($1::text::jsonb))`
+      const found = await client.perform((ask) => ask(query, [jsonParameter(ids.map(String))]))
+      return new Map(found.map(({ id, used }) => [Number(id), Number(used)]))
+    },
     async noteUses(uses) {
       const noted = jsonParameter(Array.from(uses, ([id, used]) => ({ id, used })))
       await client.perform((query) =>
