@@ -20,6 +20,8 @@ export interface PartStream extends Source<readonly Part[]> {
   readonly contentType?: string | undefined
   /** As for a whole reply; `false` until it is known. */
   readonly isEmpty: boolean
+  /** Settles when no further provider is asked to go on with it, also after a cancel. Absent: none was asked. */
+  readonly resuming?: Promise<unknown> | undefined
   /** Aborts the upstream's work. May be called at any time, more than once. */
   cancel(): void
 }

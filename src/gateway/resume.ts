@@ -48,6 +48,7 @@ export function resumable(options: ResumeOptions): PartStream {
   let rest: Continuation | undefined
   let isFinished = false
   let isCancelled = false
+  let resuming: Promise<void> | undefined
   let reader: Receiver<readonly Part[]> | undefined
   /** Undefined once it can no longer be sent again: requests may be large, and streams long. */
   let request: Ask | undefined = options.request
@@ -97,7 +98,7 @@ export function resumable(options: ResumeOptions): PartStream {
   }
 
   function giveRest(cause: unknown): void {
-    void resumeAfter(cause).then(
+    resuming = resumeAfter(cause).then(
       (parts) => {
         if (give(parts)) readTo(current, own)
       },
@@ -171,6 +172,9 @@ export function resumable(options: ResumeOptions): PartStream {
     kind: 'stream',
     contentType: first.contentType,
     isEmpty: first.isEmpty,
+    get resuming() {
+      return resuming
+    },
     read: () => readOne(readParts),
     readTo: readParts,
     cancel() {

@@ -136,8 +136,9 @@ export function streamResponse(request: ApiRequest, { served, answering }: Answe
             : { status: 200, ...answer, ...outcomeOfError(error, cause) },
         )
       // The end of an attempt under way may book a cost, which belongs into the record.
-      if (reply === undefined) answering.then(settle, settle)
-      else settle()
+      const underWay = reply === undefined ? answering : reply.resuming
+      if (underWay === undefined) settle()
+      else underWay.then(settle, settle)
       if (hasClientLeft) context.drop()
     },
   })

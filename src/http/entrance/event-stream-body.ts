@@ -99,8 +99,10 @@ export function eventStreamBody({
 
   function leave(): void {
     if (isOver) return
-    finish({ hasClientLeft: true })
+    isOver = true
+    // First: the end of the work may book a cost, which belongs into the record.
     abort()
+    finish({ hasClientLeft: true })
   }
 
   /** Ends the stream, with an error event if there was an error. */

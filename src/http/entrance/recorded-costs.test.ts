@@ -1,0 +1,194 @@
+import { describe, expect, test } from 'bun:test'
+import { providerLayers } from '../../app/provider-layers.ts'
+import { chat } from '../../formats/chat/format.ts'
+import { gateway } from '../../gateway/gateway.ts'
+import { fixedModels, type AnswerService, type Provider } from '../../gateway/provider.ts'
+import { cutFailure, fakeStream, offered, parts, wholeReply, writtenStream } from '../../gateway/testing.ts'
+import { chargesOf } from '../../ledger/use/charges.ts'
+import { localBudgetAuthority } from '../../limits/budgets/budget-authority.ts'
+import { moneyLimits } from '../../limits/budgets/money-limits.ts'
+import { openHolds } from '../../limits/budgets/open-holds.ts'
+import type { RequestRecord } from '../../observe/record.ts'
+import { costFunction } from '../../prices/cost.ts'
+import { learnedSizes } from '../../prices/token-sizes.ts'
+import { unlimitedAnswerBudget } from '../../service/answer-budget.ts'
+import { healthBook } from '../../service/health/health.ts'
+import { sharedTimers } from '../../service/shared-timers.ts'
+import { failureOf } from '../../service/testing.ts'
+import { contextOf, rejectionOnAbort } from '../testing.ts'
+import { apiRoute } from './api-call.ts'
+import { bodyBudget } from './body-budget.ts'
+import { openRequests } from './open-requests.ts'
+
+const { role, text, finish, usage } = parts
+const tokenSizes = learnedSizes()
+const timeouts = { connectMs: 1_000, attemptMs: 1_000, firstTokenMs: 1_000, idleMs: 1_000 }
+
+/** A provider that answers like this, within all layers. */
+function provider(id: string, exchange: AnswerService, price: number): Provider {
+  const answer = providerLayers(exchange, {
+    config: { id, retries: 0, timeouts },
+    limit: undefined,
+    health: healthBook(() => performance.now()).of(id, 'm'),
+    answerBudget: unlimitedAnswerBudget,
+    timers: sharedTimers(),
+    now: () => performance.now(),
+  })
+  const candidate = {
+    name: id,
+    model: 'm',
+    answer,
+    costOf: costFunction({ price: { input: price, output: 10 * price }, source: 'config' }, false),
+    speaks: () => true,
+    passesThrough: () => true,
+    continues: false,
+    unavailable: () => undefined,
+  }
+  return { id, models: fixedModels([offered('m')]), candidate: () => candidate }
+}
+
+/** A service with a budget, and providers of different prices that answer like this. */
+function service(...exchanges: readonly AnswerService[]) {
+  const authority = localBudgetAuthority({ spending: { sumSince: async () => 0 }, now: Date.now })
+  const holds = openHolds()
+  const budgets = moneyLimits({ authority, now: Date.now, tokenSizes, openHolds: holds })
+  const usd = { nanoUsd: 1e12, per: 'total', isHard: false } as const
+  const everyone = { place: 'limits[0]', subject: { kind: 'everyone' }, usd } as const
+  budgets.replace({ timeZone: 'UTC', limits: [everyone], teams: new Map() })
+  const providers = exchanges.map((exchange, index) => provider('abc'[index] ?? '', exchange, index + 1))
+  const asked = gateway({
+    providers,
+    aliases: {},
+    onContentPolicy: 'stop',
+    onCut: 'resume',
+    retryBilled: false,
+    budgets: () => budgets,
+  })
+  const recorded = Promise.withResolvers<RequestRecord>()
+  const route = apiRoute(chat, {
+    gateway: () => asked,
+    bodyLimits: () => ({ bytesMax: 65_536, totalMs: 1_000, idleMs: 1_000 }),
+    deadlineMs: () => 5_000,
+    requestsMax: () => 10,
+    hasDescriptors: () => true,
+    lacksDescriptors: () => false,
+    bodyBudget: bodyBudget(() => 65_536),
+    answerBudget: unlimitedAnswerBudget,
+    uploads: { endSlow: () => false },
+    timers: { heartbeatMs: 5, stallMs: 1_000 },
+    openRequests: openRequests(),
+    tokenSizes,
+    streamsOpen: { add: () => undefined },
+    record: recorded.resolve,
+  })
+  return {
+    async post(signal: AbortSignal, more: object = {}): Promise<Response> {
+      const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...more })
+      const init = { method: 'POST', body, signal, headers: { 'x-svc-timeout-ms': '60' } }
+      return route.handle(contextOf(new Request('http://x/v1/chat/completions', init)))
+    },
+    /** What was booked, by the budget and by the record. */
+    async booked() {
+      const record = await recorded.promise
+      await Bun.sleep(1)
+      expect([authority.book.holds, holds.count]).toEqual([0, 0])
+      const costs: Record<string, number> = {}
+      for (const { provider: name, counters } of chargesOf(record))
+        costs[name] = (costs[name] ?? 0) + (counters.cost ?? 0)
+      return {
+        costs,
+        inRecord: Object.values(costs).reduce((sum, cost) => sum + cost, 0),
+        inBudget: authority.book.state('["everyone","total",null,""] "" 0')?.spent,
+      }
+    },
+  }
+}
+
+/** @param leave the client leaves */
+type Exchange = (leave: () => void) => AnswerService
+const cut: Exchange = () => async () => fakeStream(role(), text('Hello'), cutFailure())
+const hanging: Exchange = () => (_ask, call) => rejectionOnAbort(call)
+const leaving: Exchange = (leave) => (_ask, call) => {
+  setTimeout(leave, 1)
+  return rejectionOnAbort(call)
+}
+const another: Exchange = () => async () => fakeStream(text('Another', 'b'), finish('stop', 'b'), usage())
+const anotherWhole: Exchange = () => async () => wholeReply('Another')
+const uncounted: Exchange = () => async () => ({ ...wholeReply('Another'), usage: undefined })
+const same: Exchange = () => async () => fakeStream(text('Hello', 'c'), text(' you', 'c'), finish('stop', 'c'), usage())
+const sameWhole: Exchange = () => async () => wholeReply('Hello you')
+const emptyWhole: Exchange = () => async () => wholeReply('')
+const empty: Exchange = () => async () => fakeStream(role(), finish(), usage())
+const spoiled: Exchange = () => async () => {
+  throw failureOf('malformed', { status: 200 })
+}
+const refused: Exchange = () => async () => {
+  throw failureOf('rate_limit', { status: 429 })
+}
+const fault: Exchange = () => async () => {
+  throw new Error('a fault of this service')
+}
+const lost: Exchange = () => async () => {
+  throw failureOf('timeout', { ambiguous: true })
+}
+const silent: Exchange = (leave) => async () => {
+  setTimeout(leave, 1)
+  return writtenStream([text('Hel', 'b')], { hangs: true })
+}
+const endless: Exchange = () => async () => writtenStream([text('Hel', 'b')], { hangs: true })
+
+const stream = { stream: true }
+const plain = {}
+
+describe('the record of a request has the costs that its budgets booked', () => {
+  test.each<readonly [string, object, readonly Exchange[], string]>([
+    ['of an answer', plain, [sameWhole], 'a'],
+    ['of an answer that is not counted', plain, [uncounted], 'a'],
+    ['of an empty answer, and the next', plain, [emptyWhole, sameWhole], 'ab'],
+    ['of an empty stream for a plain request, and the next', plain, [empty, sameWhole], 'ab'],
+    ['of a stream for a plain request', plain, [same], 'a'],
+    ['of a cut stream for a plain request', plain, [cut, same], 'ab'],
+    ['of an answer after attempts that may be billed, and one that is not', plain, [spoiled, lost, sameWhole], 'abc'],
+    ['of an answer after a refusal', plain, [refused, sameWhole], 'b'],
+    ['of an empty answer after a refusal', plain, [emptyWhole, refused], 'a'],
+    ['of two empty answers', plain, [emptyWhole, emptyWhole], 'ab'],
+    ['of a fault', plain, [fault], 'a'],
+    ['when the client leaves', plain, [lost, leaving], 'ab'],
+    ['when the time is up', plain, [lost, hanging], 'ab'],
+    ['of a stream', stream, [same], 'a'],
+    ['of an answer for a stream', stream, [sameWhole], 'a'],
+    ['of an empty stream, and the next', stream, [empty, emptyWhole, same], 'abc'],
+    ['of a stream that cannot be resumed', stream, [cut], 'a'],
+    ['of a stream that another provider resumes', stream, [cut, same], 'ab'],
+    ['of a stream that an answer resumes', stream, [cut, sameWhole], 'ab'],
+    ['of a stream that began another answer', stream, [cut, another, same], 'abc'],
+    ['of another answer', stream, [cut, anotherWhole, same], 'abc'],
+    ['of another answer that is not counted', stream, [cut, uncounted, same], 'abc'],
+    ['of an empty answer that was to resume', stream, [cut, emptyWhole, same], 'abc'],
+    ['of a lost attempt to resume', stream, [cut, lost, spoiled], 'abc'],
+    ['of a fault in a resume', stream, [cut, fault], 'ab'],
+    ['when the client leaves before any answer', stream, [leaving], 'a'],
+    ['when the client leaves a stream', stream, [silent], 'a'],
+    ['when the client leaves while a provider is asked to resume', stream, [cut, leaving], 'ab'],
+    ['when the client leaves while a provider repeats what it has', stream, [cut, silent], 'ab'],
+    ['when the client leaves after another answer was begun', stream, [cut, another, leaving], 'abc'],
+    ['when the time is up before any answer', stream, [hanging], 'a'],
+    ['when the time of a stream is up', stream, [endless], 'a'],
+    ['when the time is up while a provider is asked to resume', stream, [cut, hanging], 'ab'],
+    ['when the time is up while a provider repeats what the client has', stream, [cut, another, endless], 'abc'],
+  ])('%s', async (_, request, exchanges, paid) => {
+    const client = new AbortController()
+    const { post, booked } = service(...exchanges.map((each) => each(() => client.abort())))
+    const response = await post(client.signal, request)
+    // The response of a client that has left never ends.
+    void response.text().catch(() => undefined)
+    const { inRecord, inBudget, costs } = await booked()
+    expect(
+      Object.keys(costs)
+        .filter((name) => costs[name] ?? 0)
+        .toSorted()
+        .join(''),
+    ).toBe(paid)
+    expect(inRecord).toBe(inBudget ?? -1)
+  })
+})
