@@ -67,6 +67,14 @@ export interface Quirks {
   readonly formats: readonly FurtherFormat[]
 }
 
+/** A setting without which a provider cannot be used. */
+export interface Lack {
+  /** `unset`: none of the variables is set. `invalid`: the value of the variable does not fit. */
+  readonly code: 'unset' | 'invalid' | 'no_base_url'
+  /** Names of environment variables; none for `no_base_url`. */
+  readonly variables: readonly string[]
+}
+
 /** One provider, completed from the catalogue and the environment. */
 export interface ProviderConfig {
   readonly id: string
@@ -75,10 +83,10 @@ export interface ProviderConfig {
   /** Brand whose prices in the list that comes with svc hold: the base URL is the brand's own. */
   readonly listedBrand?: string
   readonly enabled: boolean
-  /** Why the enabled provider cannot be used, such as `GROQ_API_KEY is not set`. */
+  /** Why the enabled provider cannot be used, such as `GROQ_API_KEY is not set`: its {@link lacks} in words. */
   readonly unavailable?: string
-  /** Why the disabled provider could not be used if it were enabled. */
-  readonly lacks?: string
+  /** Settings without which the provider cannot be used, enabled or not. */
+  readonly lacks?: readonly Lack[]
   readonly protocol: ProtocolName
   /** Without a trailing slash. Empty for `echo`. */
   readonly baseUrl: string

@@ -31,7 +31,7 @@ describe('the attempts at a provider', () => {
       ...nothing,
       count: 2,
       ok: 1,
-      lastError: { time: noon + 12, why: 'status 429: slow down', model: 'm', status: 429 },
+      lastError: { time: noon + 12, failure: 'rate_limit', reason: 'status 429: slow down', model: 'm', status: 429 },
     })
     expect(of('openai', noon)).toEqual({ ...nothing, count: 1, ok: 1 })
   })
@@ -51,18 +51,20 @@ describe('the attempts at a provider', () => {
     expect(of('groq', noon)).toEqual(nothing)
   })
 
-  test('keep the latest error, in any order of records, with the class when there is no reason', () => {
+  test('keep the latest error, in any order of records', () => {
     const { ask, of } = subject()
     ask([{ name: 'groq', failure: 'timeout', ms: 5_000 }], { time: noon, model: 'new' })
     ask([{ name: 'groq', status: 500, failure: 'server_error', ms: 5 }], { time: noon - 60_000, model: 'old' })
-    expect(of('groq', noon).lastError).toEqual({ time: noon + 5_000, why: 'timeout', model: 'new', status: undefined })
+    expect(of('groq', noon).lastError).toEqual({
+      ...{ time: noon + 5_000, failure: 'timeout', reason: undefined, model: 'new', status: undefined },
+    })
   })
 
   test('expire after an hour, except the last error', () => {
     const { ask, of } = subject()
     ask([{ name: 'groq', failure: 'dns', ms: 0 }])
     expect(of('groq', noon + hourMs - 1).count).toBe(1)
-    expect(of('groq', noon + hourMs)).toMatchObject({ count: 0, lastError: { why: 'dns' } })
+    expect(of('groq', noon + hourMs)).toMatchObject({ count: 0, lastError: { failure: 'dns' } })
   })
 
   test('are limited to the last 500', () => {

@@ -29,8 +29,9 @@ export const noAttempts: ProviderAttempts = {
 export interface AttemptError {
   /** Unix milliseconds, approximately. */
   readonly time: number
+  readonly failure: string
   /** Short, without secrets. */
-  readonly why: string
+  readonly reason: string | undefined
   /** The model as the caller named it. */
   readonly model: string
   /** HTTP status, if the provider sent one. */
@@ -82,7 +83,8 @@ export function attemptBook(): AttemptBook {
         const history = historyOf(attempt.name)
         keep(history, attempt, ended, stream)
         if (attempt.failure !== undefined && ended >= (history.lastError?.time ?? 0)) {
-          history.lastError = { time: ended, why: attempt.reason ?? attempt.failure, model, status: attempt.status }
+          const { failure, reason, status } = attempt
+          history.lastError = { time: ended, failure, reason, model, status }
         }
       }
     },

@@ -1,14 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { PersonOptions, Tab } from '../fakes/chromium.ts'
+import { faultUpstream, type FaultUpstream } from '../fakes/fault-upstream.ts'
 import { startGithub } from '../fakes/identity/github.ts'
+import { errorReply } from '../fakes/replies.ts'
+import { provider, type ServiceConfig } from '../harness.ts'
 import { startSignIn, type SignInRig } from '../sign-in/rig.ts'
 import { overflowOf, violationsOf } from './axe.ts'
 import { describeInChromium, useChromium } from './in-chromium.ts'
 
 const chromium = useChromium()
 const pictures = process.env['SVC_TEST_PICTURES']
-let rig: SignInRig, token: string
+let rig: SignInRig, token: string, failing: FaultUpstream
 
 const access = {
   time_zone: 'Europe/Berlin',
@@ -32,12 +36,22 @@ beforeAll(async () => {
   await rig.service.write('access.json', JSON.stringify({ ...access, limits: access.limits.slice(1) }))
   await rig.logged('access.json')
   await rig.ask({ 'x-session-token': token })
-  for (const name of ['laptop', 'nightly-job']) await make({ name, models: ['gpt-6*'] })
+  for (const name of ['laptop', 'nightly-job']) await post('/api/keys', { name, models: ['gpt-6*'] })
+  // One that fails, with a text of its own, and one that cannot be used.
+  const { providers, ...config } = JSON.parse(await readFile(rig.service.file, 'utf8')) as ServiceConfig
+  failing = faultUpstream((exchange) => exchange.write(errorReply(503, { message: 'The model is not loaded' })))
+  const more = [provider('lab', failing.url), provider('keyless', failing.url, ['m'], { api_key: '$NO_SUCH_KEY' })]
+  await rig.service.configure({ ...config, providers: [...providers, ...more] })
+  await rig.logged('configuration reloaded', 'lab')
+  await rig.ask({ 'x-session-token': token }, { model: 'lab/m' })
 })
-afterAll(() => rig[Symbol.asyncDispose]())
+afterAll(async () => {
+  await rig[Symbol.asyncDispose]()
+  failing.stop()
+})
 
-async function make(body: object): Promise<void> {
-  const { status } = await fetch(`${rig.service.url}/api/keys`, {
+async function post(path: string, body: object): Promise<void> {
+  const { status } = await fetch(`${rig.service.url}${path}`, {
     method: 'POST',
     headers: { 'x-session-token': token, 'content-type': 'application/json' },
     body: JSON.stringify(body),

@@ -163,7 +163,7 @@ describe('GET /api/providers', () => {
     })
     expect(entryOf(reply, 'groq')).toMatchObject({
       brand: 'Groq',
-      state: { kind: 'unavailable', why: 'GROQ_API_KEY is not set' },
+      state: { kind: 'unavailable', lacks: [{ code: 'unset', variables: ['GROQ_API_KEY'] }] },
     })
     expect(JSON.stringify(reply.json)).not.toContain('not-shown')
   })
@@ -183,10 +183,10 @@ describe('GET /api/providers', () => {
     expect(order(reply)).toEqual(['down failing', 'busy cooling', 'b ok'])
     expect(entryOf(reply, 'down')).toMatchObject({
       attempts: { count: 1, ok: 0 },
-      lastError: { model: 'm', status: 500, why: expect.stringContaining('status 500') },
+      lastError: { model: 'm', status: 500, failure: 'server_error', detail: expect.stringContaining('status 500') },
     })
     expect(entryOf(reply, 'busy')).toMatchObject({
-      state: { why: 'too many requests for its limit: it asked to wait' },
+      state: { failure: 'rate_limit', askedToWait: true },
       coolingModels: [],
     })
     expect(pick(entryOf(reply, 'busy'), 'state', 'until')).toBeGreaterThan(before + 95_000)
@@ -411,10 +411,19 @@ describe('POST /api/providers/test', () => {
       ok: false,
       status: 401,
       model: 'm',
-      why: expect.stringContaining('status 401'),
+      failure: 'credential',
+      detail: expect.stringContaining('status 401'),
     })
-    expect((await askTest(service, 'groq')).json).toEqual({ ok: false, ms: 0, why: 'GROQ_API_KEY is not set' })
-    expect((await askTest(service, 'mistral')).json).toEqual({ ok: false, ms: 0, why: 'MISTRAL_API_KEY is not set' })
+    expect((await askTest(service, 'groq')).json).toEqual({
+      ok: false,
+      ms: 0,
+      lacks: [{ code: 'unset', variables: ['GROQ_API_KEY'] }],
+    })
+    expect((await askTest(service, 'mistral')).json).toEqual({
+      ok: false,
+      ms: 0,
+      lacks: [{ code: 'unset', variables: ['MISTRAL_API_KEY'] }],
+    })
     expect(await askTest(service, 'unknown')).toMatchObject({ status: 404, code: 'not_found' })
 
     expect(pick((await call(service, '/api/requests')).json, 'requests')).toEqual([])

@@ -134,15 +134,15 @@ describeInChromium('the providers', () => {
     await showsOrder('busy b keyless idle')
     await chat(service.url, question({ stream: true }))
     await tab.reload()
-    await tab.waitFor('li:nth-of-type(1) >> text=/^too many requests.*until .* in \\d+ s/')
+    await tab.waitFor('li:nth-of-type(1) >> text=/^rate limit, it asked to wait, until .* in \\d+ s/')
     await openAll()
     const cards = Array.from({ length: 4 }, async (_, index) =>
       (await tab.textOf(`main ol > li:nth-of-type(${index + 1})`)).replaceAll(/\n+/g, '\n'),
     )
     const [busy = '', b = '', keyless = '', idle = ''] = await Promise.all(cards)
     expect(busy).toMatch(/^1\nbusy\nCooling\n[^]*openai protocol · http:\/\/127\.0\.0\.1:\d+\/v1\n/)
-    expect(busy).toMatch(/Cooling: too many[^]*Answered\n0\s% of 1\nTime to first token\n–/)
-    expect(busy).toMatch(/–[^]*Last error\n429 Slow down, model m, /)
+    expect(busy).toMatch(/Cooling: rate limit[^]*Answered\n0\s% of 1\nTime to first token\n–/)
+    expect(busy).toMatch(/–[^]*Last error\n429 rate limit, model m, [^]*\nSlow down\n/)
     expect(b).toMatch(/^2\nb\n[^]*OK\n[^]*Answered\n100\s% of 1\nTime to first token\np50 [\d.]+ m?s, p95 [\d.]+ m?s\n/)
     expect(b).toMatch(/m?s\n[^]*Serves\s+m\s+model-0\s+model-1\s+model-2\s+All 31 models/)
     expect(keyless).toMatch(/Unavailable\n[^]*NO_SUCH_KEY is not set/)

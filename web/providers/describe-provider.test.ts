@@ -7,6 +7,7 @@ import {
   describeState,
   describeSuccess,
   describeTest,
+  ownWords,
 } from './describe-provider.ts'
 
 const now = 1_760_000_000_000
@@ -16,23 +17,30 @@ describe('describeState', () => {
   test.each<[ProviderState, string, string | undefined]>([
     [{ kind: 'ok' }, 'OK', undefined],
     [
-      { kind: 'cooling', until: now + 6_400, why: 'rate_limit' },
+      { kind: 'cooling', until: now + 6_400, failure: 'rate_limit' },
       'Cooling',
       `rate limit, until ${formatTime(now + 6_400)}, in 7 s`,
     ],
     [
-      { kind: 'cooling', until: now + 150_000, why: 'quota' },
+      { kind: 'cooling', until: now + 150_000, failure: 'quota', askedToWait: true },
       'Cooling',
-      `quota, until ${formatTime(now + 150_000)}, in 3 min`,
+      `out of credit, it asked to wait, until ${formatTime(now + 150_000)}, in 3 min`,
     ],
-    [{ kind: 'cooling', until: now - 1, why: 'open' }, 'Cooling', 'open, to be asked again now'],
-    [
-      { kind: 'failing', why: '3 attempts in a row: 500 server error' },
-      'Failing',
-      '3 attempts in a row: 500 server error',
-    ],
+    [{ kind: 'cooling', until: now - 1 }, 'Cooling', 'to be asked again now'],
+    [{ kind: 'failing', failure: 'model_list', detail: 'GET /models' }, 'Failing', 'its models cannot be listed'],
     [{ kind: 'off' }, 'Off', 'not asked'],
-    [{ kind: 'unavailable', why: 'GROQ_API_KEY is not set' }, 'Unavailable', 'GROQ_API_KEY is not set'],
+    [
+      {
+        kind: 'unavailable',
+        lacks: [
+          { code: 'unset', variables: ['ONE_KEY', 'OTHER_KEY'] },
+          { code: 'invalid', variables: ['A_URL'] },
+          { code: 'no_base_url', variables: [] },
+        ],
+      },
+      'Unavailable',
+      'ONE_KEY or OTHER_KEY is not set, A_URL has an invalid value, the base URL is missing',
+    ],
   ])('%p is %s: %p', (state, word, more) => {
     const look = describeState({ state, attempts: some }, now)
     expect([look.word, look.more]).toEqual([word, more])
@@ -46,15 +54,9 @@ describe('describeState', () => {
 })
 
 test('the last error has reason, model and time', () => {
-  const lastError = { time: now - 125_000, why: 'rate_limit', model: 'x', status: 429 }
+  const lastError = { time: now - 125_000, failure: 'rate_limit', model: 'x', status: 429 }
   expect(describeLastError({ lastError }, now)).toBe('429 rate limit, model x, 2 min ago')
-  expect(describeLastError({ lastError: { time: now, why: 'no answer in time', model: '' } }, now)).toBe(
-    'no answer in time, now',
-  )
-  expect(describeLastError({ lastError: { ...lastError, why: 'status 429: Rate limit reached' } }, now)).toBe(
-    '429 Rate limit reached, model x, 2 min ago',
-  )
-  expect(describeLastError({ lastError: { ...lastError, why: 'status 429' } }, now)).toBe('429, model x, 2 min ago')
+  expect(describeLastError({ lastError: { time: now, failure: 'timeout', model: '' } }, now)).toBe('timeout, now')
   expect(describeLastError({}, now)).toBeUndefined()
 })
 
@@ -72,10 +74,14 @@ test('the first token has median and 95th percentile', () => {
 
 test('a test has its duration, and why it failed', () => {
   expect(describeTest({ ok: true, ms: 340, model: 'm' })).toBe('Answered in 340 ms (model m)')
-  expect(describeTest({ ok: false, ms: 12, model: 'm', status: 401, why: 'credential' })).toBe(
-    'Failed after 12 ms (model m): 401 credential',
+  expect(describeTest({ ok: false, ms: 12, model: 'm', status: 401, failure: 'credential' })).toBe(
+    'Failed after 12 ms (model m): 401 key refused',
   )
-  expect(describeTest({ ok: false, ms: 0, why: 'GROQ_API_KEY is not set' })).toBe(
-    'Failed after 0 ms: GROQ_API_KEY is not set',
-  )
+  expect(describeTest({ ok: false, ms: 0, lacks: [{ code: 'unset', variables: ['A_KEY'] }] })).toBe('A_KEY is not set')
+})
+
+test("a provider's own words come without the status that the page shows anyway", () => {
+  expect(ownWords('status 429: Rate limit reached')).toBe('Rate limit reached')
+  expect(ownWords('connection refused')).toBe('connection refused')
+  for (const none of ['status 429', '', undefined]) expect(ownWords(none)).toBeUndefined()
 })

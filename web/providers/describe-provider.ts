@@ -1,4 +1,4 @@
-import type { ProviderEntry, ProviderTest } from '../../src/http/page/page-api.ts'
+import type { ProviderEntry, ProviderLack, ProviderTest } from '../../src/http/page/page-api.ts'
 import { formatCount } from '../texts/locale.ts'
 import { say } from '../texts/say.ts'
 import { formatAgo, formatMs, formatShare, formatTime, inWords } from '../ui/format.ts'
@@ -29,14 +29,20 @@ export function describeState({ state, attempts }: Pick<ProviderEntry, 'state' |
         icon: 'clock',
         word: say.providers.states.cooling,
         tone: 'warn',
-        more: `${inWords(state.why)}, ${remaining(state.until, now)}`,
+        more: [
+          state.failure === undefined ? undefined : inWords(state.failure),
+          state.askedToWait === true ? say.providers.askedToWait : undefined,
+          remaining(state.until, now),
+        ]
+          .filter((part) => part !== undefined)
+          .join(', '),
       }
     case 'failing':
-      return { icon: 'warn', word: say.providers.states.failing, tone: 'bad', more: inWords(state.why) }
+      return { icon: 'warn', word: say.providers.states.failing, tone: 'bad', more: inWords(state.failure) }
     case 'off':
       return { icon: 'pause', word: say.providers.states.off, tone: 'muted', more: say.providers.states.notAsked }
     case 'unavailable':
-      return { icon: 'warn', word: say.providers.states.unavailable, tone: 'bad', more: state.why }
+      return { icon: 'warn', word: say.providers.states.unavailable, tone: 'bad', more: describeLacks(state.lacks) }
   }
 }
 
@@ -48,11 +54,28 @@ function remaining(until: number, now: number): string {
     : say.providers.remaining(formatTime(until), seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`)
 }
 
+/** `GROQ_API_KEY is not set`. */
+export function describeLacks(lacks: readonly ProviderLack[]): string {
+  return lacks
+    .map(({ code, variables }) => {
+      const names = variables.join(say.providers.or)
+      switch (code) {
+        case 'unset':
+          return say.providers.keyMissing(names)
+        case 'invalid':
+          return say.providers.invalidValue(names)
+        case 'no_base_url':
+          return say.providers.noBaseUrl
+      }
+    })
+    .join(', ')
+}
+
 /** `429 rate limit, model x, 2 min ago`; `undefined` without an error. */
 export function describeLastError({ lastError }: Pick<ProviderEntry, 'lastError'>, now: number): string | undefined {
   if (lastError === undefined) return undefined
-  const { status, why, model, time } = lastError
-  return `${withStatus(status, why)}${model === '' ? '' : say.providers.modelIs(model)}, ${formatAgo(time, now)}`
+  const { status, failure, model, time } = lastError
+  return `${withStatus(status, failure)}${model === '' ? '' : say.providers.modelIs(model)}, ${formatAgo(time, now)}`
 }
 
 /** `98 % of 120`; `undefined` without attempts. */
@@ -69,15 +92,20 @@ export function describeFirstToken({
 }
 
 /** The outcome of a test, in one sentence. */
-export function describeTest({ ok, ms, model, status, why }: ProviderTest): string {
+export function describeTest({ ok, ms, model, status, failure, lacks }: ProviderTest): string {
+  if (lacks !== undefined) return describeLacks(lacks)
   const about = model === undefined ? '' : say.providers.modelOf(model)
   if (ok) return say.providers.answeredIn(formatMs(ms), about)
-  const reason = withStatus(status, why ?? '')
-  return say.providers.failedAfter(formatMs(ms), about, reason === '' ? '' : `: ${reason}`)
+  return say.providers.failedAfter(formatMs(ms), about, withStatus(status, failure ?? ''))
 }
 
-/** `429 rate limit`. Does not repeat a status that the reason starts with. */
-function withStatus(status: number | undefined, why: string): string {
-  if (status === undefined) return inWords(why)
-  return `${status} ${inWords(why.replace(new RegExp(`^status ${status}(: |$)`), ''))}`.trim()
+/** The provider's own words, without the status that the service puts before them; `undefined`: there are none. */
+export function ownWords(detail = ''): string | undefined {
+  const words = detail.replace(/^status \d{3}(?:: |$)/, '')
+  return words === '' ? undefined : words
+}
+
+/** `429 rate limit`. */
+function withStatus(status: number | undefined, failure: string): string {
+  return status === undefined ? inWords(failure) : `${status} ${inWords(failure)}`
 }

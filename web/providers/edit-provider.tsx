@@ -12,6 +12,7 @@ import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { describeLacks } from './describe-provider.ts'
 import { editsOf, faultsOfEdit, valuesOf, type EditFaults, type EditValues } from './edit-values.ts'
 import { freeVariableMark } from './form-draft.ts'
 import { fieldLook, Labelled, LookResult, lookWords, plainText } from './form-fields.tsx'
@@ -185,8 +186,8 @@ function Form({
         />
       </Labelled>
       <LookResult looked={looked} />
-      {typeof looked === 'object' && looked.missing !== undefined ? (
-        <p className="text-sm text-warn">{say.providers.askedOnceSo(looked.missing)}</p>
+      {typeof looked === 'object' && looked.lacks !== undefined ? (
+        <p className="text-sm text-warn">{say.providers.askedOnceSo(describeLacks(looked.lacks))}</p>
       ) : null}
       {offered.length === 0 ? (
         <p className="text-sm text-muted">{say.providers.offersAll}</p>

@@ -2,6 +2,8 @@ import type { ReactNode } from 'react'
 import type { ProviderLook } from '../../src/http/page/page-api.ts'
 import { say } from '../texts/say.ts'
 import { formatMs } from '../ui/format.ts'
+import { describeLacks } from './describe-provider.ts'
+import { OwnWords } from './own-words.tsx'
 
 // Parts of the forms that add and change a provider.
 
@@ -42,14 +44,20 @@ export function Labelled({
 export function LookResult({ looked }: { readonly looked: ProviderLook | 'running' | undefined }): ReactNode {
   if (looked === undefined) return null
   if (looked === 'running') return <p className="text-sm text-muted">{say.providers.askingForModels}</p>
-  if (looked.missing !== undefined) return null
+  if (looked.lacks !== undefined) return null
   const isFound = looked.models !== undefined
-  return <p className={`text-sm [overflow-wrap:anywhere] ${isFound ? 'text-ok' : 'text-bad'}`}>{lookWords(looked)}</p>
+  return (
+    <p className={`text-sm [overflow-wrap:anywhere] ${isFound ? 'text-ok' : 'text-bad'}`}>
+      {lookWords(looked)}
+      <OwnWords detail={looked.detail} />
+    </p>
+  )
 }
 
 /** The outcome of a test in words. */
-export function lookWords({ ms, models, modelCount = 0, missing, why }: ProviderLook): string {
-  if (missing !== undefined) return missing
-  if (models === undefined) return say.providers.noList(formatMs(ms), why ?? say.providers.noAnswer)
+export function lookWords({ ms, models, modelCount = 0, lacks, detail }: ProviderLook): string {
+  if (lacks !== undefined) return describeLacks(lacks)
+  if (models === undefined)
+    return detail === undefined ? say.providers.noAnswer(formatMs(ms)) : say.providers.noList(formatMs(ms))
   return say.providers.lists(modelCount, formatMs(ms))
 }

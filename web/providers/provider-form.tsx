@@ -14,6 +14,7 @@ import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { describeLacks } from './describe-provider.ts'
 import {
   draftOf,
   faultsOf,
@@ -276,13 +277,14 @@ function KeyNote({
   const key = keyState(values, brands)
   if (key === undefined) return null
   const { variable, isSet } = key
-  const isMissing = isSet === false || (typeof looked === 'object' && looked.missing !== undefined)
+  const lacks = typeof looked === 'object' ? looked.lacks : undefined
+  const isMissing = isSet === false || lacks !== undefined
   if (!isMissing) {
     if (isSet !== true) return null
     return <p className="text-sm text-ok">{say.providers.isSet(variable)}</p>
   }
   return (
-    <Notice kind="warn" title={say.providers.keyMissing(variable)}>
+    <Notice kind="warn" title={lacks === undefined ? say.providers.keyMissing(variable) : describeLacks(lacks)}>
       <p>
         {rich(say.providers.keyMissingHint, {
           export: <code>export {variable}=…</code>,

@@ -14,6 +14,7 @@ import {
   describeTest,
 } from './describe-provider.ts'
 import { ModelsServed } from './models-served.tsx'
+import { OwnWords } from './own-words.tsx'
 
 /** `locked`: there is no file to change. `readonly`: the user may not change it. */
 export type RowMode = 'editable' | 'locked' | 'readonly'
@@ -221,7 +222,10 @@ function TestResult({ test }: { readonly test: ProviderTest | 'running' }): Reac
       }
     >
       <Icon name={test.ok ? 'check' : 'warn'} className="mt-0.5 size-4" />
-      <span>{say.providers.testIs(describeTest(test))}</span>
+      <span>
+        {say.providers.testIs(describeTest(test))}
+        <OwnWords detail={test.detail} />
+      </span>
     </p>
   )
 }
@@ -255,7 +259,7 @@ function useLook(provider: ProviderEntry): ReturnType<typeof describeState> {
 function Details({ provider }: { readonly provider: ProviderEntry }): ReactNode {
   const now = useNow(provider.state.kind === 'cooling' ? 1_000 : 5_000)
   const { word, more } = describeState(provider, now)
-  const { brand, protocol, baseUrl, coolingModels } = provider
+  const { brand, protocol, baseUrl, coolingModels, state, lastError } = provider
   return (
     <>
       <p className="text-sm text-muted [overflow-wrap:anywhere]">
@@ -264,6 +268,7 @@ function Details({ provider }: { readonly provider: ProviderEntry }): ReactNode 
       <p className="mt-2 text-sm tabular-nums [overflow-wrap:anywhere]">
         {word}
         {more === undefined ? '' : `: ${more}`}
+        {state.kind === 'failing' ? <OwnWords detail={state.detail} /> : null}
       </p>
       {coolingModels.length === 0 ? null : (
         <p className="mt-1 text-sm text-warn [overflow-wrap:anywhere]">
@@ -273,7 +278,9 @@ function Details({ provider }: { readonly provider: ProviderEntry }): ReactNode 
       <dl className="mt-3 grid grid-cols-2 gap-x-4 gap-y-2 text-sm @2xl:grid-cols-[9rem_14rem_1fr]">
         <Figure name={say.providers.answered} value={describeSuccess(provider)} />
         <Figure name={say.providers.firstToken} value={describeFirstToken(provider)} />
-        <Figure name={say.providers.lastError} value={describeLastError(provider, now)} isWide />
+        <Figure name={say.providers.lastError} value={describeLastError(provider, now)} isWide>
+          <OwnWords detail={lastError?.detail} />
+        </Figure>
       </dl>
       <ModelsServed provider={provider} />
     </>
@@ -284,10 +291,12 @@ function Figure({
   name,
   value,
   isWide = false,
+  children,
 }: {
   readonly name: string
   readonly value: string | undefined
   readonly isWide?: boolean
+  readonly children?: ReactNode
 }): ReactNode {
   return (
     <div className={`min-w-0 ${isWide ? 'col-span-2 @2xl:col-span-1' : ''}`}>
@@ -299,6 +308,7 @@ function Figure({
             <span className="sr-only">{say.common.noneOfThese}</span>
           </span>
         )}
+        {children}
       </dd>
     </div>
   )

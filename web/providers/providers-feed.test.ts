@@ -120,6 +120,6 @@ describe('a test', () => {
 
   test('that failed has a reason', async () => {
     const { feed } = subject(new Unreachable('The service cannot be reached'))
-    expect(await feed.test('a')).toEqual({ ok: false, ms: 0, why: 'The service cannot be reached' })
+    expect(await feed.test('a')).toEqual({ ok: false, ms: 0, failure: 'The service cannot be reached' })
   })
 })

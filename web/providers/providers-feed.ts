@@ -99,7 +99,7 @@ export function providersFeed(client: Pick<ApiClient, 'get' | 'post'>, now: () =
         const wanted: ProviderTestRequest = { id }
         return await client.post<ProviderTest>('/api/providers/test', wanted)
       } catch (error) {
-        return { ok: false, ms: now() - started, why: error instanceof Error ? error.message : String(error) }
+        return { ok: false, ms: now() - started, failure: error instanceof Error ? error.message : String(error) }
       }
     },
   }

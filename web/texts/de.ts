@@ -314,6 +314,7 @@ export const de: Texts = {
     malformed: 'unlesbare Antwort',
     method_not_allowed: 'Methode nicht erlaubt',
     missing: 'fehlt',
+    model_list: 'seine Modelle sind nicht abrufbar',
     model_gone: 'Modell fehlt dort',
     model_not_found: 'Modell nicht gefunden',
     model_price_unknown: 'Preis fehlt',

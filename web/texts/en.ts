@@ -284,7 +284,15 @@ export const en = {
     failed: 'failed',
   },
   /** Classes of failures, where the words are others than the class with blanks. */
-  classes: {} as Readonly<Record<string, string>>,
+  classes: {
+    connect: 'no connection',
+    credential: 'key refused',
+    dns: 'name not found',
+    model_list: 'its models cannot be listed',
+    quota: 'out of credit',
+    reset: 'connection closed',
+    tls: 'TLS failed',
+  } as Readonly<Record<string, string>>,
   errors: {
     busy: { title: 'The service is overloaded', advice: 'Try again in a moment.' },
     tooMuch: { title: 'You have reached a limit of the service', advice: 'Wait a little, then retry.' },

@@ -175,8 +175,7 @@ async function testOne(
   const { config, gateway, dependencies, log, testMs = testMsDefault } = options
   const wanted = config().providers.find((provider) => provider.id === id)
   if (wanted === undefined) throw unknownProvider()
-  const lack = wanted.unavailable ?? wanted.lacks
-  if (lack !== undefined) return { ok: false, ms: 0, why: lack }
+  if (wanted.lacks !== undefined) return { ok: false, ms: 0, lacks: wanted.lacks }
   const active = gateway().assembled.find(({ provider }) => provider.id === id)
   const asked = active ?? assembleProvider(wanted, dependencies)
   try {
@@ -192,19 +191,15 @@ async function testOne(
 
 function testResult({ model, ms, failure }: Asked): ProviderTest {
   if (failure === undefined) return { ok: true, ms: Math.round(ms), model, status: 200 }
-  const { status, reason, error } = failure
+  const { status, error } = failure
   if (error instanceof UpstreamFailure)
     return {
       ok: false,
       ms: Math.round(ms),
       model,
       ...(error.status === undefined ? {} : { status: error.status }),
-      why: reason,
+      failure: error.failure,
+      detail: error.message,
     }
-  return {
-    ok: false,
-    ms: Math.round(ms),
-    model,
-    why: status === 'timeout' ? reason : 'internal error; see the service log',
-  }
+  return { ok: false, ms: Math.round(ms), model, failure: status === 'timeout' ? 'timeout' : 'internal_error' }
 }

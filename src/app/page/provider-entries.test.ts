@@ -75,14 +75,15 @@ describe('a provider as it is shown', () => {
   })
 
   test('has the sums of its attempts, and its last error', () => {
-    const lastError = { time: 5, why: 'status 500: oops', model: 'x', status: 500 }
+    const lastError = { time: 5, failure: 'server_error', reason: 'status 500: oops', model: 'x', status: 500 }
     expect(entryOf({ attempts: { count: 3, ok: 2, firstTokenP50: 10, firstTokenP95: 20, lastError } })).toMatchObject({
       attempts: { count: 3, ok: 2, firstTokenP50: 10, firstTokenP95: 20 },
-      lastError,
+      lastError: { time: 5, failure: 'server_error', detail: 'status 500: oops', model: 'x', status: 500 },
     })
     expect(entryOf({ attempts: { ...none, lastError: { ...lastError, status: undefined } } }).lastError).toStrictEqual({
       time: 5,
-      why: 'status 500: oops',
+      failure: 'server_error',
+      detail: 'status 500: oops',
       model: 'x',
     })
   })
@@ -96,7 +97,7 @@ describe('the state of a provider', () => {
     [
       'it did not list its models, and no other request was sent',
       { modelsFailure: 'GET /models answered 401' },
-      { kind: 'failing', why: 'its models cannot be listed: GET /models answered 401' },
+      { kind: 'failing', failure: 'model_list', detail: 'GET /models answered 401' },
     ],
     [
       'it answers, although it did not tell its models',
@@ -104,25 +105,21 @@ describe('the state of a provider', () => {
       { kind: 'ok' },
     ],
     ['it told its models before', { modelsFailure: 'GET /models answered 503', models: two }, { kind: 'ok' }],
-    [
-      'its last attempt failed',
-      { health: { failure: 'server_error' } },
-      { kind: 'failing', why: 'it has errors of its own' },
-    ],
+    ['its last attempt failed', { health: { failure: 'server_error' } }, { kind: 'failing', failure: 'server_error' }],
     [
       'its breaker is open',
       { health: { unavailable: open, failure: 'connect' } },
-      { kind: 'cooling', until: now + 4_000, why: 'it cannot be reached' },
+      { kind: 'cooling', until: now + 4_000, failure: 'connect' },
     ],
     [
       'it asked to be left alone',
       { health: { unavailable: { reason: 'retry_after', remainingMs: 9_000 }, failure: 'overloaded' } },
-      { kind: 'cooling', until: now + 9_000, why: 'it is overloaded: it asked to wait' },
+      { kind: 'cooling', until: now + 9_000, failure: 'overloaded', askedToWait: true },
     ],
     [
       'it is left alone for a reason that was forgotten',
       { health: { unavailable: open } },
-      { kind: 'cooling', until: now + 4_000, why: 'its last attempts failed' },
+      { kind: 'cooling', until: now + 4_000 },
     ],
     [
       'it is switched off, in any other state',
@@ -132,13 +129,13 @@ describe('the state of a provider', () => {
     [
       'something is missing',
       { entry: { apiKey: '$A_KEY' }, health: { failure: 'connect' } },
-      { kind: 'unavailable', why: 'A_KEY is not set' },
+      { kind: 'unavailable', lacks: [{ code: 'unset', variables: ['A_KEY'] }] },
     ],
     ['one of its models is left alone', { models: two, health: { models: [left('y', 9_000)] } }, { kind: 'ok' }],
     [
       'all of its models are left alone',
       { models: two, health: { models: [left('y', 9_000, 'model_gone'), left('x-2024', 5_000)] } },
-      { kind: 'cooling', until: now + 5_000, why: 'too many requests for its limit: it asked to wait' },
+      { kind: 'cooling', until: now + 5_000, failure: 'rate_limit', askedToWait: true },
     ],
     [
       'models are left alone that it does not list',

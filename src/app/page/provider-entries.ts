@@ -10,35 +10,6 @@ import type { ModelHealth, ProviderHealth } from '../../service/health/health.ts
 /** Limit of offered models, and of cooling models. */
 const modelsShownMax = 1_000
 
-/** Failure classes in words (docs/failover.md). */
-const failureWords: Readonly<Record<FailureClass, string>> = {
-  dns: 'DNS lookups for it fail',
-  connect: 'it cannot be reached',
-  tls: 'TLS connections to it fail',
-  reset: 'it closes connections without an answer',
-  timeout: 'it does not answer in time',
-  informational: 'it sends too many interim responses',
-  redirect: 'it redirects to another address',
-  bad_request: 'it refused a request',
-  context_length: 'a request was too long for it',
-  content_policy: 'it rejected the content of a request',
-  credential: 'it refuses the key',
-  quota: 'the quota or credit of its key is used up',
-  model_gone: 'it no longer has the model',
-  conflict: 'it reported a conflict',
-  request_timeout: 'it reports request timeouts',
-  rate_limit: 'too many requests for its limit',
-  server_error: 'it has errors of its own',
-  overloaded: 'it is overloaded',
-  unknown_status: 'it answers with an unknown status',
-  malformed: 'its answers cannot be read',
-  empty: 'its answers are empty',
-  too_large: 'its answers are too large',
-  cut: 'its answers break off',
-  resources: 'this service was out of resources',
-  budget: 'a limit of money of this service passed it over',
-}
-
 /** Facts about one provider. */
 export interface ProviderFacts {
   readonly config: ProviderConfig
@@ -81,7 +52,8 @@ export function providerEntry(
       : {
           lastError: {
             time: lastError.time,
-            why: lastError.why,
+            failure: lastError.failure,
+            ...(lastError.reason === undefined ? {} : { detail: lastError.reason }),
             model: lastError.model,
             ...(lastError.status === undefined ? {} : { status: lastError.status }),
           },
@@ -90,20 +62,20 @@ export function providerEntry(
 }
 
 function stateOf(
-  { config: { enabled, unavailable }, models, modelsFailure, health }: Omit<ProviderFacts, 'attempts'>,
+  { config: { enabled, lacks }, models, modelsFailure, health }: Omit<ProviderFacts, 'attempts'>,
   now: number,
 ): ProviderState {
   if (!enabled) return { kind: 'off' }
-  if (unavailable !== undefined) return { kind: 'unavailable', why: unavailable }
+  if (lacks !== undefined) return { kind: 'unavailable', lacks }
   // Before the first request, only the model list is known.
   if (health === undefined)
     return models === undefined && modelsFailure !== undefined
-      ? { kind: 'failing', why: `its models cannot be listed: ${modelsFailure}` }
+      ? { kind: 'failing', failure: 'model_list', detail: modelsFailure }
       : { kind: 'ok' }
   if (health.unavailable !== undefined) return cooling(health.unavailable, health.failure, now)
   const soonest = soonestOfAll(models, health.models)
   if (soonest !== undefined) return cooling(soonest.unavailable, soonest.failure, now)
-  return health.failure === undefined ? { kind: 'ok' } : { kind: 'failing', why: failureWords[health.failure] }
+  return health.failure === undefined ? { kind: 'ok' } : { kind: 'failing', failure: health.failure }
 }
 
 /** If all models of a provider cool down, so does the provider, until its first model is available again. */
@@ -123,11 +95,11 @@ function cooling(
   failure: FailureClass | undefined,
   now: number,
 ): ProviderState {
-  const why = failure === undefined ? 'its last attempts failed' : failureWords[failure]
   return {
     kind: 'cooling',
     until: Math.round(now + remainingMs),
-    why: reason === 'retry_after' ? `${why}: it asked to wait` : why,
+    ...(failure === undefined ? {} : { failure }),
+    ...(reason === 'retry_after' ? { askedToWait: true } : {}),
   }
 }
 

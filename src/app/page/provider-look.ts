@@ -10,8 +10,7 @@ export async function lookAtProvider(
   config: ProviderConfig,
   { dependencies, signal }: { dependencies: Dependencies; signal: AbortSignal },
 ): Promise<ProviderLook> {
-  const lack = config.unavailable ?? config.lacks
-  if (lack !== undefined) return { ms: 0, missing: lack }
+  if (config.lacks !== undefined) return { ms: 0, lacks: config.lacks }
   const { modelsCache: _, ...uncached } = dependencies
   const { provider, close } = assembleProvider(config, uncached)
   const started = performance.now()
@@ -19,7 +18,10 @@ export async function lookAtProvider(
     await modelsListed([provider], signal)
     const ms = Math.round(performance.now() - started)
     const found = provider.models.current()
-    if (found === undefined) return { ms, why: provider.models.failure ?? 'no answer in time' }
+    if (found === undefined) {
+      const { failure } = provider.models
+      return { ms, ...(failure === undefined ? {} : { detail: failure }) }
+    }
     return { ms, modelCount: found.length, models: found.slice(0, modelsMax).map(({ upstream }) => upstream) }
   } finally {
     close()

@@ -42,9 +42,11 @@ describe('resolveProvider', () => {
   })
 
   test('reports what a disabled provider lacks', () => {
-    expect(resolveProvider({ id: 'groq', enabled: false }, {}).lacks).toBe('GROQ_API_KEY is not set')
+    const lacks = [{ code: 'unset', variables: ['GROQ_API_KEY'] }] as const
+    expect(resolveProvider({ id: 'groq', enabled: false }, {})).toMatchObject({ lacks })
+    expect(resolveProvider({ id: 'groq', enabled: false }, {}).unavailable).toBeUndefined()
     expect(resolveProvider({ id: 'groq', enabled: false }, { GROQ_API_KEY: 'key-for-tests' }).lacks).toBeUndefined()
-    expect(resolveProvider({ id: 'groq' }, {}).lacks).toBeUndefined()
+    expect(resolveProvider({ id: 'groq' }, {})).toMatchObject({ lacks, unavailable: 'GROQ_API_KEY is not set' })
   })
 
   test('uses the first set variable of a brand, without surrounding blanks', () => {

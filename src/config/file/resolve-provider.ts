@@ -4,7 +4,7 @@ import type { ReasoningHistory } from '../../formats/chat/request-reasoning.ts'
 import type { OfferedModel } from '../../formats/model.ts'
 import type { Brand } from '../brand.ts'
 import { findBrand } from '../catalogue.ts'
-import type { ProtocolName, ProviderConfig, Quirks, Timeouts } from '../config.ts'
+import type { Lack, ProtocolName, ProviderConfig, Quirks, Timeouts } from '../config.ts'
 import { defaultTimeouts, noQuirks } from '../defaults.ts'
 import { isLoopback } from './provider-target.ts'
 import { apiKeyRule, baseUrlRule, headerValueRule, trimUrl, variablePattern } from './rules.ts'
@@ -32,10 +32,8 @@ export interface ParsedProvider {
   readonly formats?: readonly FurtherFormat[] | undefined
 }
 
-/** A value with `$NAME` resolved, or the reason why that is not possible. */
-type Resolved =
-  | { readonly value: string; readonly problem?: never }
-  | { readonly value?: never; readonly problem: string }
+/** A value with `$NAME` resolved, or the setting that is missing. */
+type Resolved = { readonly value: string; readonly lack?: never } | { readonly value?: never; readonly lack: Lack }
 
 /** The brand of an entry: that of its `brand`, else of its id. */
 export function brandOf(entry: Pick<ParsedProvider, 'id' | 'brand'>): Brand | undefined {
@@ -55,10 +53,11 @@ export function readVariable(environment: Environment, name: string): string | u
 export function resolveProvider(entry: ParsedProvider, environment: Environment): ProviderConfig {
   const brand = brandOf(entry)
   const protocol = entry.protocol ?? brand?.protocol ?? 'openai'
-  const problems: string[] = []
+  /** By their words. */
+  const lacks = new Map<string, Lack>()
 
   function settle(resolved: Resolved | undefined): string | undefined {
-    if (resolved?.problem !== undefined) problems.push(resolved.problem)
+    if (resolved?.lack !== undefined) lacks.set(inWords(resolved.lack), resolved.lack)
     return resolved?.value
   }
 
@@ -79,7 +78,8 @@ export function resolveProvider(entry: ParsedProvider, environment: Environment)
     id: entry.id,
     ...brandNames(brand, baseUrl),
     enabled,
-    ...(problems.length > 0 ? { [enabled ? 'unavailable' : 'lacks']: [...new Set(problems)].join(', ') } : {}),
+    ...(lacks.size === 0 ? {} : { lacks: [...lacks.values()] }),
+    ...(lacks.size === 0 || !enabled ? {} : { unavailable: [...lacks.keys()].join(', ') }),
     protocol,
     baseUrl,
     ...(apiKey === undefined ? {} : { apiKey }),
@@ -90,6 +90,18 @@ export function resolveProvider(entry: ParsedProvider, environment: Environment)
     ...(entry.maxConcurrent === undefined ? {} : { maxConcurrent: entry.maxConcurrent }),
     overrides: entry.overrides ?? table(),
     quirks: resolveQuirks(entry, brand, baseUrl, protocol),
+  }
+}
+
+function inWords({ code, variables }: Lack): string {
+  const names = variables.join(', ')
+  switch (code) {
+    case 'unset':
+      return variables.length === 1 ? `${names} is not set` : `none of ${names} is set`
+    case 'invalid':
+      return `${names} has an invalid value`
+    case 'no_base_url':
+      return 'base_url is missing'
   }
 }
 
@@ -117,20 +129,20 @@ function resolveText(text: string, environment: Environment, pattern: RegExp): R
   const name = variablePattern.exec(text)?.[1]
   if (name === undefined) return { value: text }
   const value = readVariable(environment, name)
-  if (value === undefined) return { problem: `${name} is not set` }
+  if (value === undefined) return { lack: { code: 'unset', variables: [name] } }
   // `$NAME` in a variable's value is not resolved again, so it must not pass for a value.
   const isUsable = pattern.test(value) && !variablePattern.test(value)
-  return isUsable ? { value } : { problem: `${name} has an invalid value` }
+  return isUsable ? { value } : { lack: { code: 'invalid', variables: [name] } }
 }
 
 function resolveBaseUrl(entry: ParsedProvider, brand: Brand | undefined, environment: Environment): Resolved {
   const text = entry.baseUrl ?? brand?.baseUrl
-  if (text === undefined) return { problem: 'base_url is missing' }
+  if (text === undefined) return { lack: { code: 'no_base_url', variables: [] } }
   const resolved = resolveText(text, environment, baseUrlRule.pattern)
   if (resolved.value === undefined) return resolved
   return URL.canParse(resolved.value)
     ? { value: trimUrl(resolved.value) }
-    : { problem: `${text.slice(1)} is not a valid URL` }
+    : { lack: { code: 'invalid', variables: [text.slice(1)] } }
 }
 
 function resolveKey(
@@ -144,9 +156,7 @@ function resolveKey(
   if (brand === undefined || brand.keys.length === 0 || !isSameOrigin(baseUrl, brand.baseUrl)) return undefined
   const name = brand.keys.find((candidate) => readVariable(environment, candidate) !== undefined)
   if (name !== undefined) return resolveText(`$${name}`, environment, apiKeyRule.pattern)
-  return {
-    problem: brand.keys.length === 1 ? `${brand.keys[0]} is not set` : `none of ${brand.keys.join(', ')} is set`,
-  }
+  return { lack: { code: 'unset', variables: brand.keys } }
 }
 
 function isSameOrigin(one: string, other: string): boolean {

@@ -220,18 +220,26 @@ export interface ProvidersAnswer {
   readonly providers: readonly ProviderEntry[]
 }
 
-/** How a provider is doing. */
+/** A setting without which a provider cannot be used, as in the configuration. */
+export interface ProviderLack {
+  /** `unset`: none of the variables is set. `invalid`: the value of the variable does not fit. */
+  readonly code: 'unset' | 'invalid' | 'no_base_url'
+  /** Names of environment variables. */
+  readonly variables: readonly string[]
+}
+
+/** How a provider is doing. A failure is a class (docs/failover.md), a detail text of the service or the provider. */
 export type ProviderState =
   /** Available. */
   | { readonly kind: 'ok' }
-  /** Skipped until then while another provider is available. */
-  | { readonly kind: 'cooling'; readonly until: number; readonly why: string }
-  /** Available, but its last attempts failed. */
-  | { readonly kind: 'failing'; readonly why: string }
+  /** Skipped until then while another provider is available. `askedToWait`: it sent a Retry-After. */
+  | { readonly kind: 'cooling'; readonly until: number; readonly failure?: string; readonly askedToWait?: true }
+  /** Available, but its last attempts failed; `model_list`: its models could not be listed. */
+  | { readonly kind: 'failing'; readonly failure: string; readonly detail?: string }
   /** Disabled. */
   | { readonly kind: 'off' }
   /** Enabled but unusable, for instance without a key. */
-  | { readonly kind: 'unavailable'; readonly why: string }
+  | { readonly kind: 'unavailable'; readonly lacks: readonly ProviderLack[] }
 
 /** One provider, for its owner. No key, no header. */
 export interface ProviderEntry {
@@ -254,7 +262,13 @@ export interface ProviderEntry {
   readonly modelCount?: number
   /** Attempts of the last hour, at most the last 500. */
   readonly attempts: AttemptSums
-  readonly lastError?: { readonly time: number; readonly why: string; readonly model: string; readonly status?: number }
+  readonly lastError?: {
+    readonly time: number
+    readonly failure: string
+    readonly detail?: string
+    readonly model: string
+    readonly status?: number
+  }
 }
 
 /** Outcomes of the attempts at one provider. */
@@ -385,10 +399,10 @@ export interface ProviderLook {
   /** At most 1,000. Absent: there was no list. */
   readonly models?: readonly string[]
   readonly modelCount?: number
-  /** A setting that is missing, such as `GROQ_API_KEY is not set`: nothing was asked. */
-  readonly missing?: string
-  /** Why there is no list. */
-  readonly why?: string
+  /** Settings that are missing: nothing was asked. */
+  readonly lacks?: readonly ProviderLack[]
+  /** Why there is no list. Absent: no answer within the time. */
+  readonly detail?: string
 }
 
 /** `POST /api/providers/test`: requests one token from one provider. Answer: {@link ProviderTest}. */
@@ -404,8 +418,11 @@ export interface ProviderTest {
   readonly ms: number
   readonly model?: string
   readonly status?: number
-  /** Reason of the failure. */
-  readonly why?: string
+  /** Class of the failure, or `internal_error`; absent with `lacks`. */
+  readonly failure?: string
+  readonly detail?: string
+  /** Settings that are missing: nothing was asked. */
+  readonly lacks?: readonly ProviderLack[]
 }
 
 /** A recent request, without its content. `GET /api/requests/{id}` returns one. */

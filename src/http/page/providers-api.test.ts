@@ -28,7 +28,7 @@ const state: ProvidersAnswer = {
       models: ['m', 'n'],
       coolingModels: ['n', 'requested-by-a-caller'],
       attempts: { count: 1, ok: 0 },
-      lastError: { time: 1, why: 'status 500', model: 'm', status: 500 },
+      lastError: { time: 1, failure: 'server_error', model: 'm', status: 500 },
     },
   ],
 }

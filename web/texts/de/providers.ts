@@ -18,6 +18,7 @@ export const providers: Texts['providers'] = {
   answeredIn: (time, about) => `Antwort nach ${time}${about}`,
   ask: (id) => `${id} fragen`,
   askedOnceSo: (missing) => `${missing}: Er wird gefragt, sobald das behoben ist.`,
+  askedToWait: 'er bat zu warten',
   askingForModels: 'Seine Modelle werden abgefragt …',
   askingForToken: 'Ein Token wird angefragt …',
   baseUrl: 'Basis-URL',
@@ -54,7 +55,7 @@ export const providers: Texts['providers'] = {
   echoHint: 'Es antwortet mit den Worten der Frage, damit sich alles ausprobieren lässt. ',
   edited: 'providers.json wurde inzwischen geändert. Sehen Sie nach, und drücken Sie noch einmal auf Speichern.',
   failed: (id) => `${id} ist gescheitert`,
-  failedAfter: (time, about, why) => `Gescheitert nach ${time}${about}${why}`,
+  failedAfter: (time, about, why) => `Gescheitert nach ${time}${about}: ${why}`,
   faults: {
     address: 'Eine Adresse mit http oder https, etwa https://api.example.com/v1.',
     brandName: 'So heißt ein bekannter Anbieter.',
@@ -81,6 +82,7 @@ export const providers: Texts['providers'] = {
   gone: (id) => `; ${id} ist nicht mehr darin`,
   in: (file) => `, in ${file}`,
   isSet: (variable) => `${variable} ist gesetzt.`,
+  invalidValue: (variable) => `${variable} hat einen ungültigen Wert`,
   keyHidden: 'Die Datei enthält den Schlüssel. Eine Variable ersetzt ihn; leer bleibt er.',
   keyMissing: (variable) => `${variable} ist nicht gesetzt`,
   keyMissingHint:
@@ -103,12 +105,13 @@ export const providers: Texts['providers'] = {
     'Diese zwei Zeilen, in bash oder zsh, schreiben eine erste Datei für jeden bekannten Anbieter (groq, openai, ' +
     'anthropic, gemini, openrouter und mehr). Die zweite fragt nach Ihrem Schlüssel, zeigt ihn nicht an und behält ' +
     'ihn nicht im Verlauf der Shell. Die Datei gilt sofort, ohne Neustart.',
-  noAnswer: 'keine Antwort',
+  noAnswer: (time) => `Keine Liste der Modelle: keine Antwort nach ${time}`,
+  noBaseUrl: 'die Basis-URL fehlt',
   noFile: 'Es gibt keine Datei, die geändert werden könnte',
   noFileHint:
     'Die Reihenfolge lässt sich hier nicht ändern, weil es keine Datei dafür gibt. Dieser Befehl schreibt eine mit ' +
     'dem, was er findet:',
-  noList: (time, why) => `Keine Liste der Modelle nach ${time}: ${why}`,
+  noList: (time) => `Keine Liste der Modelle nach ${time}`,
   noMatch: 'Kein Modell passt.',
   noModels: 'Er bietet kein Modell an.',
   none: 'Es gibt noch keinen Anbieter, deshalb wird keine Anfrage beantwortet.',

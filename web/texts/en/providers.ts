@@ -15,7 +15,8 @@ export const providers = {
   answered: 'Answered',
   answeredIn: (time: string, about: string) => `Answered in ${time}${about}`,
   ask: (id: string) => `Ask ${id}`,
-  askedOnceSo: (missing: string) => `${missing}: it is asked as soon as that is so.`,
+  askedOnceSo: (missing: string) => `${missing}: it is asked as soon as that is corrected.`,
+  askedToWait: 'it asked to wait',
   askingForModels: 'Asking for its models…',
   askingForToken: 'Asking for one token…',
   baseUrl: 'Base URL',
@@ -52,7 +53,7 @@ export const providers = {
   echoHint: 'It answers with the words of the question, so that everything can be tried. ',
   edited: 'providers.json was changed meanwhile. Look at it, and press Save again.',
   failed: (id: string) => `${id} failed`,
-  failedAfter: (time: string, about: string, why: string) => `Failed after ${time}${about}${why}`,
+  failedAfter: (time: string, about: string, why: string) => `Failed after ${time}${about}: ${why}`,
   faults: {
     address: 'An http or https address, such as https://api.example.com/v1.',
     brandName: 'This is the name of a brand.',
@@ -79,6 +80,7 @@ export const providers = {
   gone: (id: string) => `; ${id} is not in it any more`,
   in: (file: string) => `, in ${file}`,
   isSet: (variable: string) => `${variable} is set.`,
+  invalidValue: (variable: string) => `${variable} has an invalid value`,
   keyHidden: 'The file has its key. A variable takes its place; empty, the key stays.',
   keyMissing: (variable: string) => `${variable} is not set`,
   keyMissingHint:
@@ -101,12 +103,13 @@ export const providers = {
     'These two lines, in bash or zsh, make a first file for any known brand (groq, openai, anthropic, gemini, ' +
     "openrouter and more). The second asks for your key, and neither shows it nor keeps it in the shell's history. " +
     'The file is loaded at once, without a restart.',
-  noAnswer: 'no answer',
+  noAnswer: (time: string) => `No list of models: no answer after ${time}`,
+  noBaseUrl: 'the base URL is missing',
   noFile: 'There is no file to change',
   noFileHint:
     'The order cannot be changed here, since there is no file it could be written to. This command writes one from ' +
     'what it finds:',
-  noList: (time: string, why: string) => `No list of models after ${time}: ${why}`,
+  noList: (time: string) => `No list of models after ${time}`,
   noMatch: 'No model matches.',
   noModels: 'It offers no model.',
   none: 'There is no provider yet, so no request can be answered.',
