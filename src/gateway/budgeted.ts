@@ -35,11 +35,15 @@ export function budgeted(candidates: readonly ModelCandidate[], options: Budgete
   return candidates.map((candidate) => new BudgetedCandidate(candidate, options))
 }
 
-/** A class: a copy of all members costs several times as much, and each request has one. */
-class BudgetedCandidate implements ModelCandidate {
+/**
+ * A class: a copy of all members costs several times as much, and each request has one. `Required`: a member that is
+ * not copied does not compile, also an optional one.
+ */
+class BudgetedCandidate implements Required<ModelCandidate> {
   readonly name: string
   readonly model: string
   readonly costOf: CostOf | undefined
+  readonly maxOutput: ModelCandidate['maxOutput']
   readonly speaks: ModelCandidate['speaks']
   readonly passesThrough: ModelCandidate['passesThrough']
   readonly continues: boolean
@@ -50,6 +54,7 @@ class BudgetedCandidate implements ModelCandidate {
     this.name = candidate.name
     this.model = candidate.model
     this.costOf = candidate.costOf
+    this.maxOutput = candidate.maxOutput
     this.speaks = candidate.speaks
     this.passesThrough = candidate.passesThrough
     this.continues = candidate.continues

@@ -15,7 +15,7 @@ export interface ModelCandidate extends Candidate {
   /** Cost of an answer there. Absent: not known. */
   readonly costOf?: CostOf | undefined
   /** Most tokens of an answer, as the configuration or the provider's list states them. Absent: not known. */
-  readonly maxOutput?: () => number | undefined
+  readonly maxOutput?: (() => number | undefined) | undefined
   readonly answer: AnswerService
   /** Whether it serves requests in this format. */
   readonly speaks: (format: FormatName) => boolean
