@@ -20,10 +20,7 @@ function rows(heading: string): readonly (readonly string[])[] {
 }
 
 const record: Required<
-  Omit<
-    RequestRecord,
-    'listedAs' | 'upstream' | 'userId' | 'subject' | 'line' | 'team' | 'unrecorded' | 'person' | 'limits' | 'waitedMs'
-  >
+  Omit<RequestRecord, 'listedAs' | 'upstream' | 'userId' | 'subject' | 'line' | 'team' | 'unrecorded' | 'person'>
 > = {
   time: 0,
   id: 'r',
@@ -39,6 +36,8 @@ const record: Required<
   usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3, isEstimated: true },
   cost: { nanoUsd: 5_300_000, source: 'config' },
   user: 'ada',
+  waitedMs: 1,
+  limits: [{ met: 'waited', for: 'everyone', kind: 'at_once', limit: 8 }],
 }
 
 describe('docs/observability.md', () => {

@@ -1,5 +1,6 @@
 import type { Usage } from '../formats/usage.ts'
 import type { Cost } from '../prices/cost.ts'
+import { usdOf } from '../prices/money.ts'
 
 /** The record of one chat request. It contains neither content nor keys. */
 export interface RequestRecord {
@@ -62,6 +63,11 @@ export interface RecordedLimit {
   readonly limit?: number
   readonly per?: string
   readonly models?: readonly string[]
+}
+
+/** The amount of a limit as it is shown: of money in USD. */
+export function shownAmount({ kind, limit }: Pick<RecordedLimit, 'kind' | 'limit'>): number | undefined {
+  return kind === 'usd' && limit !== undefined ? usdOf(limit) : limit
 }
 
 /** A person, as requests name them. */

@@ -80,6 +80,35 @@ describe('a request in the JSON log', () => {
     })
   })
 
+  test('has the limits that it met, with amounts of money in USD', async () => {
+    const line = await lineOf(
+      {
+        ...record,
+        waitedMs: 1_200.04,
+        limits: [
+          { met: 'waited', for: 'everyone', kind: 'at_once', limit: 8 },
+          { met: 'passed_over', for: 'person', kind: 'usd', limit: 5e9, per: 'day', models: ['gpt-*'] },
+        ],
+      },
+      'json',
+    )
+    expect(line).toContain(
+      ',"waited_ms":1200,"limits":[{"met":"waited","for":"everyone","kind":"at_once","limit":8},' +
+        '{"met":"passed_over","for":"person","kind":"usd","limit":5,"per":"day","models":["gpt-*"]}],"trail":[',
+    )
+  })
+
+  test('has at most 8 limits, with at most 8 models of each', async () => {
+    const limit = {
+      met: 'refused',
+      for: 'team:\u001b',
+      kind: 'tokens',
+      models: new Array<string>(9).fill('m'),
+    } as const
+    const { limits } = JSON.parse(await lineOf({ ...record, limits: new Array<typeof limit>(9).fill(limit) }, 'json'))
+    expect(limits).toEqual(new Array(8).fill({ ...limit, models: new Array<string>(8).fill('m') }))
+  })
+
   test('is one parseable, bounded line for any input', async () => {
     const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 20 }), fc.string({ maxLength: 300 }))
     await fc.assert(

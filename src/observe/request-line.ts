@@ -1,7 +1,7 @@
 import type { Usage } from '../formats/usage.ts'
 import { usdOf } from '../prices/money.ts'
 import { clock, type LineLevel, type Logger } from './log.ts'
-import type { RecordedAttempt, RequestRecord } from './record.ts'
+import { shownAmount, type RecordedAttempt, type RecordedLimit, type RequestRecord } from './record.ts'
 import { formatDuration, harmless, jsonString, type Paint } from './text.ts'
 
 /** Makes a function that logs one line for each request. Costs about a microsecond in JSON (docs/observability.md). */
@@ -37,6 +37,8 @@ const colours: Readonly<Record<LineLevel, Parameters<Paint>[0]>> = {
 const modelMax = 128
 const wordMax = 64
 const trailMax = 32
+const limitsMax = 8
+const limitModelsMax = 8
 
 /** Writes one JSON object on one line (docs/observability.md), in a third of the time of JSON.stringify. */
 function jsonRequestLine(record: RequestRecord, level: LineLevel, time: string): string {
@@ -49,6 +51,8 @@ function jsonRequestLine(record: RequestRecord, level: LineLevel, time: string):
   line += `,"total_ms":${milliseconds(record.totalMs)}`
   line += jsonUsage(record)
   if (record.user !== undefined) line += `,"user":${jsonString(record.user, modelMax)}`
+  if (record.waitedMs !== undefined) line += `,"waited_ms":${milliseconds(record.waitedMs)}`
+  if (record.limits !== undefined) line += `,"limits":[${record.limits.slice(0, limitsMax).map(jsonLimit).join()}]`
   line += ',"trail":['
   for (let index = 0; index < record.trail.length && index < trailMax; index++) {
     const attempt = record.trail[index]
@@ -63,6 +67,20 @@ function jsonUsage({ usage, cost }: RequestRecord): string {
   if (usage?.completionTokens !== undefined) text += `,"completion_tokens":${number(usage.completionTokens)}`
   if (usage?.isEstimated === true) text += ',"tokens_estimated":true'
   return cost === undefined ? text : `${text},"cost_usd":${number(usdOf(cost.nanoUsd))}`
+}
+
+function jsonLimit(met: RecordedLimit): string {
+  const { kind, per, models } = met
+  const amount = shownAmount(met)
+  let text = `{"met":"${met.met}","for":${jsonString(met.for, modelMax)},"kind":"${kind}"`
+  if (amount !== undefined) text += `,"limit":${number(amount)}`
+  if (per !== undefined) text += `,"per":"${per}"`
+  if (models !== undefined)
+    text += `,"models":[${models
+      .slice(0, limitModelsMax)
+      .map((model) => jsonString(model, modelMax))
+      .join()}]`
+  return `${text}}`
 }
 
 function jsonAttempt(attempt: RecordedAttempt): string {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import type { Visitor } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
 import { LedgerUnavailable } from '../../ledger/ledger.ts'
@@ -199,8 +200,27 @@ describe('GET /api/log', () => {
     expect(await refusal('', { failure: new LedgerUnavailable('locked') })).toEqual([503, 'store_unavailable', null])
   })
 
+  test('is written as CSV with the columns of docs/ledger.md, in their order', async () => {
+    const document = readFileSync(new URL('../../../docs/ledger.md', import.meta.url), 'utf8')
+    const [, table = ''] = /^\| Column of the file \|.*\n((?:\|.*\n)+)/m.exec(document) ?? []
+    const names = table.split('\n').map((row) => row.split('|')[1] ?? '')
+    const [head] = (await ask('?format=csv')).text.split('\r\n')
+    expect(names.join().match(/\w+/g)?.join()).toBe(head)
+  })
+
   test('is written as CSV of all pages, safe for spreadsheets', async () => {
-    const hostile = { ...stored, id: '-1+1', model: '=HYPERLINK("x")', person: '@ann', trail: [] }
+    const { waitedMs: _, ...unhurried } = stored
+    const hostile: StoredRequest = {
+      ...unhurried,
+      id: '-1+1',
+      model: '=HYPERLINK("x")',
+      person: '@ann',
+      trail: [],
+      limits: [
+        { met: 'refused', for: 'team:a', kind: 'requests', limit: 60, per: 'minute', models: ['m', 'n-*'] },
+        { met: 'waited', for: 'everyone', kind: 'at_once', limit: 8 },
+      ],
+    }
     const { response, text, questions } = await ask('?format=csv&limit=2&model=m', {
       pages: [
         { requests: [stored], next: { time: 7, seq: 3 } },
@@ -216,10 +236,11 @@ describe('GET /api/log', () => {
     ])
     expect(text.split('\r\n')).toEqual([
       'time,id,user,person,api,model,provider,status,error,first_token_ms,total_ms,prompt_tokens,' +
-        'completion_tokens,cost,cost_source,is_estimated,attempts',
-      '2026-11-23T00:00:00.000Z,r-1,ann,,chat,m,b,200,,30,120,18,7,0.0000015,list,0,a 429 rate_limit; b 200 ok',
+        'completion_tokens,cost,cost_source,is_estimated,attempts,waited_ms,limits',
+      '2026-11-23T00:00:00.000Z,r-1,ann,,chat,m,b,200,,30,120,18,7,0.0000015,list,0,a 429 rate_limit; b 200 ok,20,' +
+        'passed_over each person usd 2.5 per day',
       `2026-11-23T00:00:00.000Z,"'-1+1","'@ann",,chat,"'=HYPERLINK(""x"")",b,200,,30,120,` +
-        '18,7,0.0000015,list,0,b 200 ok',
+        '18,7,0.0000015,list,0,b 200 ok,,"refused team:a requests 60 per minute of m,n-*; waited everyone at_once 8"',
       '',
     ])
   })

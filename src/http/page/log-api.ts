@@ -8,7 +8,7 @@ import { columnName, csvFile, csvLine } from './csv.ts'
 import { readLedger } from './ledger-answer.ts'
 import { ledgerScope } from './ledger-scope.ts'
 import type { OwnerCheck } from './owner-check.ts'
-import type { LogAnswer, LogChoices, RequestEntry } from './page-api.ts'
+import type { LogAnswer, LogChoices, MetLimitEntry, RequestEntry } from './page-api.ts'
 import { choiceOf, integerOf, timeOf } from './query.ts'
 import { storedEntry } from './request-entries.ts'
 
@@ -160,6 +160,8 @@ const columns = [
   'costSource',
   'isEstimated',
   'attempts',
+  'waitedMs',
+  'limits',
 ] as const
 
 /** A file of all requests that match, in pieces. */
@@ -178,7 +180,7 @@ function fileOf(search: UseAsker['requests'], question: RequestQuestion, context
 }
 
 function cellsOf(entry: RequestEntry): readonly (string | number | undefined)[] {
-  const { time, isEstimated, trail } = entry
+  const { time, isEstimated, trail, limits } = entry
   const written = {
     ...entry,
     time: new Date(time).toISOString(),
@@ -188,6 +190,14 @@ function cellsOf(entry: RequestEntry): readonly (string | number | undefined)[] 
         ({ provider, status, failure = 'ok' }) => `${provider}${status === undefined ? '' : ` ${status}`} ${failure}`,
       )
       .join('; '),
+    limits: limits?.map(limitText).join('; '),
   }
   return columns.map((name) => written[name])
+}
+
+/** `refused each key requests 60 per minute of gpt-*`. */
+function limitText({ met, for: subject, kind, limit, per, models }: MetLimitEntry): string {
+  const amount = limit === undefined ? '' : ` ${limit}`
+  const period = per === undefined ? '' : ` per ${per}`
+  return `${met} ${subject} ${kind}${amount}${period}${models === undefined ? '' : ` of ${models.join()}`}`
 }

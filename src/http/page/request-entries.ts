@@ -1,7 +1,7 @@
 import type { StoredAttempt, StoredRequest } from '../../ledger/use/request-question.ts'
 import type { MinuteSums } from '../../observe/minute-sums.ts'
 import type { RecentRequest, Remembered } from '../../observe/recent-requests.ts'
-import type { RunningRequest } from '../../observe/record.ts'
+import { shownAmount, type RunningRequest } from '../../observe/record.ts'
 import type { Cost } from '../../prices/cost.ts'
 import { usdOf } from '../../prices/money.ts'
 import type { AttemptEntry, MinuteEntry, RequestEntry, RequestsAnswer, RunningEntry, TokenKinds } from './page-api.ts'
@@ -56,10 +56,10 @@ function limitFacts({
   limits = [],
   waitedMs,
 }: Partial<Pick<RecentRequest, 'limits' | 'waitedMs'>>): Pick<RequestEntry, 'limits' | 'waitedMs'> {
-  const shown = limits.map(({ limit, ...met }) => ({
-    ...met,
-    ...(limit === undefined ? {} : { limit: met.kind === 'usd' ? usdOf(limit) : limit }),
-  }))
+  const shown = limits.map((met) => {
+    const limit = shownAmount(met)
+    return { ...met, ...(limit === undefined ? {} : { limit }) }
+  })
   return {
     ...(shown.length === 0 ? {} : { limits: shown }),
     ...(waitedMs === undefined ? {} : { waitedMs: Math.round(waitedMs) }),
