@@ -54,7 +54,7 @@ export async function measurePieces(rounds: number): Promise<readonly PieceCost[
   } as const
   function answerWith(admission: LimitAdmission | undefined): Response {
     const trail = [{ name: 'mock', status: 200, ms: 0.1 }]
-    const answered = { id: crypto.randomUUID(), started: performance.now() }
+    const answered = { id: Bun.randomUUIDv7(), started: performance.now() }
     const progress = { context: answered, format: formats.chat, trail, admission }
     const headers = (admission === undefined ? writers.without : writers.withLimits).of(progress, json, served)
     return new Response(served.reply.body, { headers })

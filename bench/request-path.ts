@@ -93,7 +93,7 @@ export async function requestPath(hasKeys: boolean): Promise<RequestPath> {
         request,
         visitor: found instanceof Promise ? await found : found,
         path: chatPath,
-        id: crypto.randomUUID(),
+        id: Bun.randomUUIDv7(),
         started: performance.now(),
         address: () => '127.0.0.1',
         peerPort: () => 1,

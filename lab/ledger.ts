@@ -74,7 +74,7 @@ function requestAt(time: number, index: number): RequestRecord {
   const [promptTokens, completionTokens] = [Math.floor(Math.random() * 4_000), Math.floor(Math.random() * 800)]
   return {
     time,
-    id: crypto.randomUUID(),
+    id: Bun.randomUUIDv7(),
     api: 'chat',
     model: 'm',
     listedAs: models[Math.floor(which / 3) % models.length],

@@ -19,4 +19,9 @@ describe("a request's id", () => {
   test('is a new one each time where the caller has none', () => {
     expect(idOf()).not.toBe(idOf())
   })
+
+  test('is greater than those before it', () => {
+    const ids = Array.from({ length: 1_000 }, () => idOf())
+    expect(ids).toEqual(ids.toSorted())
+  })
 })

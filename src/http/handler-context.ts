@@ -45,8 +45,11 @@ export interface HandlerContext {
 
 const acceptableId = /^[A-Za-z0-9._-]{1,128}$/
 
-/** The caller's `x-request-id` if it is 1 to 128 of `[A-Za-z0-9._-]`, otherwise a new one (docs/api.md). */
+/**
+ * The caller's `x-request-id` if it is 1 to 128 of `[A-Za-z0-9._-]`, otherwise a new one (docs/api.md). New ones ascend
+ * with time, so that the index of stored requests grows at its end: random ones would change a page of it each.
+ */
 export function requestId(request: Request): string {
   const given = request.headers.get('x-request-id')
-  return given !== null && acceptableId.test(given) ? given : crypto.randomUUID()
+  return given !== null && acceptableId.test(given) ? given : Bun.randomUUIDv7()
 }
