@@ -37,7 +37,6 @@ export async function governed(): Promise<Governed> {
       table: ledger.keys,
       fileKeys: () => [],
       onFault: () => undefined,
-      onShadowed: () => undefined,
     }),
     clients: { addressOf: () => new Uint8Array([127, 0, 0, 1]) },
     now: Date.now,

@@ -12,6 +12,7 @@ async function subject(prepareContent: () => Promise<void>) {
   const reports: unknown[] = []
   const zones: string[] = []
   const limits: number[] = []
+  let changes = 0
   let change: (file: object) => Promise<void> = async () => undefined
   const follow: FollowFile = <Value>({ load, apply, report }: Followed<Value>) => {
     change = async (file) => {
@@ -42,19 +43,22 @@ async function subject(prepareContent: () => Promise<void>) {
     },
     makeBudgets: () => Promise.reject(new Error('there are no limits of money')),
     prepareContent,
+    onChange: () => void changes++,
     onZone: (zone) => void zones.push(zone),
   })
-  return { access, change: (file: object) => change(file), reports, limits, zones }
+  return { access, change: (file: object) => change(file), reports, limits, zones, changes: () => changes }
 }
 
 test('a changed file counts as a whole, when all that it needs is there', async () => {
   const ready = Promise.withResolvers<void>()
-  const { access, change, limits } = await subject(() => ready.promise)
+  const { access, change, limits, changes } = await subject(() => ready.promise)
   const changing = change({ limits: [limitOf(2)], content })
   await Bun.sleep(1)
   expect([limits, access.policy()?.limits[0]?.requests?.count]).toEqual([[1], 1])
   ready.resolve()
+  expect(changes()).toBe(0)
   await changing
+  expect(changes()).toBe(1)
   expect([limits, access.policy()?.limits[0]?.requests?.count]).toEqual([[1, 2], 2])
   expect(access.contentRules()?.termsOf({})).toMatchObject({ keepMs: 86_400_000 })
 })

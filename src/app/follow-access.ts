@@ -22,6 +22,8 @@ export interface FollowAccessOptions {
   readonly makeBudgets: () => Promise<MoneyLimits>
   /** Prepares to keep content, when there is a first rule of it. */
   readonly prepareContent: () => Promise<void>
+  /** Called after a change was applied, in the reporting process. */
+  readonly onChange: () => void
   /** Called with the time zone of each policy. */
   readonly onZone: (zone: string) => void
 }
@@ -63,6 +65,7 @@ export async function followAccess({
   makeLimiter,
   makeBudgets,
   prepareContent,
+  onChange,
   onZone,
 }: FollowAccessOptions): Promise<ActiveAccess> {
   let limiter: Limiter | undefined
@@ -125,7 +128,9 @@ export async function followAccess({
     load: loadAgain,
     async apply(policy, isReporter) {
       await apply(policy)
-      if (isReporter) log.info('limits reloaded', { file: path })
+      if (!isReporter) return
+      log.info('limits reloaded', { file: path })
+      onChange()
     },
     report(error, isReporter) {
       const reason = error instanceof Error ? error.message : String(error)

@@ -139,6 +139,9 @@ export async function serveHere(
     const providers = active.config.providers.map(({ id }) => id)
     checkAccess(policy, { providers, contributions, file: accessPath })
   }
+  const checkFileKeys = (): void => {
+    for (const contribution of running?.contributions ?? []) void contribution.checkFileKeys?.()
+  }
   let isDraining = false
   const isClosing = () => isDraining
   /** Made for the first request after the start, and after a change of an extension. */
@@ -196,7 +199,9 @@ export async function serveHere(
             return moneyLimits({ authority, now: Date.now, tokenSizes, openHolds: holds })
           },
           prepareContent: content.prepare,
+          onChange: checkFileKeys,
         })
+  if (runtime.isReporter) checkFileKeys()
   if (active.config.history === 'server' && extensions.guards.length === 0)
     warn('"history": "server" has no effect without sign-in: conversations stay in browsers')
   // Machines with one database have files of their own, of which one may be older than the last entry.

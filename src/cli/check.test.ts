@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { askProvider } from '../app/ask-provider.ts'
 import { shippedDate } from '../app/shipped-prices.ts'
 import { ConfigError } from '../config/config.ts'
+import { openLedger } from '../ledger/open-ledger.ts'
+import { storableKey } from '../ledger/testing.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import { checkCommandWith } from './check.ts'
 import { capturedContext, fakeAccess, namedModel, runCommand, streamed, type TestProvider } from './testing.ts'
@@ -56,6 +58,22 @@ describe('svc check', () => {
       `providers.json: valid, 1 provider\n${file}: valid, 2 limits, 1 team, 1 rule of content\n`,
     )
     expect(await check(`{ "keys": [{ "name": "ci", "hash": "${'0f'.repeat(32)}" }] }`)).toContain('valid, 1 key\n')
+    const ledger = await openLedger({ path: join(home, 'svc.db') })
+    const stored = await ledger.keys.add(storableKey())
+    await ledger.keys.end(stored.id, { at: 1, by: 'ann' })
+    await ledger.close()
+    const hash = Buffer.from(stored.hash, 'base64').toString('hex')
+    writeFileSync(
+      file,
+      `{ "keys": [{ "name": "ci", "hash": "${hash}" }, { "name": "b", "hash": "${'0f'.repeat(32)}" }] }`,
+    )
+    const command = checkCommandWith(fakeAccess([answering]))
+    const { code, err } = await runCommand(command, ['--files-only'], { environment: { SVC_HOME: home } })
+    expect([code, err]).toEqual([
+      0,
+      `svc: the key "ci" of access.json has no effect: ${join(home, 'svc.db')} has the same key, which counts. ` +
+        'Remove it from the file, or give it another hash\n',
+    ])
     expect(await check('{}')).toBe('providers.json: valid, 1 provider\n')
     rmSync(home, { recursive: true })
   })

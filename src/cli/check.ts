@@ -1,6 +1,7 @@
 import { askProvider, type Asked } from '../app/ask-provider.ts'
 import { sourceLine } from '../app/source-line.ts'
 import { type Config, type ProviderConfig, ConfigError } from '../config/config.ts'
+import type { FileKey } from '../keys/file-key.ts'
 import { formatDuration, harmless, harmlessLines, paintFor } from '../observe/text.ts'
 import { booleanFlag, integerFlag } from './arguments.ts'
 import type { Command, CommandContext } from './command.ts'
@@ -86,12 +87,13 @@ async function checkHistoryKey(config: Config, { environment }: Context): Promis
 }
 
 /** The line of access.json; nothing where it says nothing. */
-async function accessLine({ environment }: Context): Promise<string> {
+async function accessLine({ environment, stderr }: Context): Promise<string> {
   const [{ loadAccess }, { accessFile }] = await Promise.all([
     import('../config/file/parse-access.ts'),
     import('../config/home.ts'),
   ])
   const { limits, teams, keys = [], content = [] } = await loadAccess(environment)
+  await warnOfTwins(keys, environment, stderr)
   const counts = [
     counted(limits.length, 'limit'),
     counted(teams.size, 'team'),
@@ -99,6 +101,29 @@ async function accessLine({ environment }: Context): Promise<string> {
     counted(content.length, 'rule', ' of content'),
   ].flat()
   return counts.length === 0 ? '' : `${harmless(accessFile(environment) ?? '')}: valid, ${counts.join(', ')}\n`
+}
+
+/** Warns of keys in access.json that svc.db has, too. Of a database in PostgreSQL the service itself says so. */
+async function warnOfTwins(
+  keys: readonly FileKey[],
+  environment: Context['environment'],
+  stderr: Output,
+): Promise<void> {
+  if (keys.length === 0) return
+  const [{ storedHashes }, { ledgerPlace }] = await Promise.all([
+    import('../ledger/stored-hashes.ts'),
+    import('../app/ledger-place.ts'),
+  ])
+  const place = ledgerPlace(environment)
+  if (place.kind !== 'file') return
+  const hashes = keys.map(({ hash }) => hash)
+  const stored = await storedHashes(place.path, hashes)
+  for (const { name, hash } of keys)
+    if (stored.has(hash))
+      stderr.write(
+        `svc: the key "${name}" of access.json has no effect: ${harmless(place.path)} has the same key, ` +
+          'which counts. Remove it from the file, or give it another hash\n',
+      )
 }
 
 function counted(count: number, noun: string, more = ''): readonly string[] {

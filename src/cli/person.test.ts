@@ -112,7 +112,6 @@ describe.each(databases)('svc person in %s', (kind, make) => {
       table: ledger.keys,
       fileKeys: () => [],
       onFault: () => undefined,
-      onShadowed: () => undefined,
     })
     expect(await book.find(key)).toMatchObject({ id })
     const sumsBefore = await place.query('SELECT * FROM usage_day ORDER BY person')

@@ -239,6 +239,8 @@ export interface Contribution {
   mayEnter?(person: KnownPerson): boolean
   /** Called for each user that the guards let pass. The request waits for it. It does not reject. */
   onEntry?(visitor: Visitor): void | Promise<void>
+  /** Logs keys in access.json that have no effect. Called in one process after the file was loaded. Never rejects. */
+  checkFileKeys?(): Promise<void>
   readonly part?: PartClaim
   /** Origin of the service's own page, such as `https://svc.example.org`. If set, other origins cannot call the API. */
   readonly origin?: string

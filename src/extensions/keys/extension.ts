@@ -1,4 +1,5 @@
 import { clientAddresses } from '../../base/client-address.ts'
+import { LedgerUnavailable } from '../../ledger/ledger.ts'
 import type { Extension } from '../extension.ts'
 import { keyBook } from './key-book.ts'
 import { keyRoutes } from './key-routes.ts'
@@ -24,8 +25,6 @@ export const extension: Extension = {
           key,
           reason: error instanceof Error ? error.message : String(error),
         }),
-      onShadowed: (name) =>
-        host.log.error('a key of access.json has no effect: the database has the same key, which counts', { name }),
     })
     const notes = useNotes(keys)
     const people = keyPeople({ book, keys, host })
@@ -42,8 +41,18 @@ export const extension: Extension = {
         },
       }),
       onEntry: people.onEntry,
+      async checkFileKeys() {
+        for (const name of await book.shadowed().catch(noneIfAway))
+          host.log.error('a key of access.json has no effect: the database has the same key, which counts', { name })
+      },
       routes: [...keyRoutes(ledger, host), ...ownKeyRoutes(ledger, host)],
       close: notes.close,
     }
   },
+}
+
+/** The ledger reports its trouble itself. */
+function noneIfAway(error: unknown): readonly string[] {
+  if (error instanceof LedgerUnavailable) return []
+  throw error
 }

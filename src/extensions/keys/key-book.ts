@@ -34,6 +34,12 @@ export interface KeyBook {
   find(key: FormedKey): KnownKey | undefined | Promise<KnownKey | undefined>
   /** A person as the keys have them; `undefined`: no key in use is theirs. @param id of the person */
   person(id: string): KeyPerson | undefined
+  /**
+   * Names of keys in access.json that the database has, too: there they may have ended, so the database counts.
+   *
+   * @throws {LedgerUnavailable}
+   */
+  shadowed(): Promise<readonly string[]>
 }
 
 /** Options of {@link keyBook}. */
@@ -43,12 +49,10 @@ export interface BookOptions {
   readonly fileKeys: () => readonly FileKey[]
   /** Called for a key whose stored grants cannot be read: it is left out. */
   readonly onFault: (id: number, error: unknown) => void
-  /** Called for a key in access.json that the database has, too: there it may have ended, so the database counts. */
-  readonly onShadowed: (name: string) => void
 }
 
 /** Loads the keys of a table. Keys in access.json are found beside them. */
-export async function keyBook({ table, fileKeys, onFault, onShadowed }: BookOptions): Promise<KeyBook> {
+export async function keyBook({ table, fileKeys, onFault }: BookOptions): Promise<KeyBook> {
   const known = new Map<string, KnownKey>()
   /** Hashes of ended keys. */
   const ended = new Set<string>()
@@ -107,7 +111,6 @@ export async function keyBook({ table, fileKeys, onFault, onShadowed }: BookOpti
     inFile.clear()
     for (const key of keys) {
       const stored = storedFileKey(key)
-      if (known.has(key.hash) || ended.has(key.hash)) onShadowed(key.name)
       inFile.set(key.hash, knownKey(stored, grantedTo(stored)))
     }
     return inFile
@@ -136,6 +139,10 @@ export async function keyBook({ table, fileKeys, onFault, onShadowed }: BookOpti
       return isWellFormed(key) ? upToDate().then(() => found(hash, key.kind)) : undefined
     },
     person: (id) => people.get(id),
+    async shadowed() {
+      await upToDate()
+      return fileKeys().flatMap(({ hash, name }) => (known.has(hash) || ended.has(hash) ? [name] : []))
+    },
   }
 }
 

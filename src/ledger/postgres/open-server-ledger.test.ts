@@ -197,7 +197,6 @@ describe.skipIf(needs('postgres') === undefined)('the ledger in PostgreSQL', () 
         table: unknown,
         fileKeys: () => [],
         onFault: () => undefined,
-        onShadowed: () => undefined,
       })
       const key = readKey(newKey('program'))
       if (key === undefined || key === 'malformed') throw new Error('no key')
