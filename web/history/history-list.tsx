@@ -19,7 +19,7 @@ import { ListMenu } from './list-menu.tsx'
 import { rowActions } from './row-actions.ts'
 import { searchRequested } from './search-requested.ts'
 import { useRowKeys } from './use-row-keys.ts'
-import { sentenceOf, useSearch, type Search } from './use-search.ts'
+import { prepareSearch, sentenceOf, useSearch, type Search } from './use-search.ts'
 import { useStable } from './use-stable.ts'
 
 const FoundRows = lazily(async () => (await import('./found-rows.tsx')).FoundRows)
@@ -53,7 +53,7 @@ export function HistoryList({ currentId }: { readonly currentId: string | undefi
   return (
     <div className="flex h-full flex-col">
       <div className="flex items-center gap-1 px-2 pb-2">
-        <SearchField field={field} query={query} onChange={setQuery} />
+        <SearchField field={field} query={query} onChange={setQuery} onFocus={() => prepareSearch(history)} />
         <ListMenu count={heads.length} attempt={attempt} />
       </div>
       <div className="flex flex-col gap-2 px-2 not-empty:pb-2">
@@ -270,9 +270,10 @@ interface SearchFieldProps {
   readonly field: RefObject<HTMLInputElement | null>
   readonly query: string
   readonly onChange: (query: string) => void
+  readonly onFocus: () => void
 }
 
-function SearchField({ field, query, onChange }: SearchFieldProps): ReactNode {
+function SearchField({ field, query, onChange, onFocus }: SearchFieldProps): ReactNode {
   return (
     <input
       ref={field}
@@ -286,6 +287,7 @@ function SearchField({ field, query, onChange }: SearchFieldProps): ReactNode {
         'pointer-coarse:text-base'
       }
       onChange={({ target }) => onChange(target.value)}
+      onFocus={onFocus}
       onKeyDown={(event) => {
         if (event.nativeEvent.isComposing) return
         if (event.key === 'Escape' && query !== '') {

@@ -18,6 +18,14 @@ const debounceMs = 120
 /** Number of results shown. */
 export const hitsMax = 50
 
+/** A noncharacter of Unicode, which is in no conversation. */
+const nowhere = '\uffff'
+
+/** Reads the index of words while a user types, so that the first search need not wait for it. */
+export function prepareSearch(history: HistoryStore): void {
+  history.search(nowhere, 1).catch(() => undefined) // The search of the user reports it.
+}
+
 /** Searches for the typed text, and announces the number of results. */
 export function useSearch(history: HistoryStore, query: string): Search {
   const [search, setSearch] = useState<Search>({ kind: 'none' })

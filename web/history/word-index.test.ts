@@ -8,8 +8,9 @@ function built(entries: readonly WordEntry[]): WordSegment {
   return builder.end()
 }
 
-function found(entries: readonly WordEntry[], text: string): readonly string[] {
-  const segment = openSegment(structuredClone(built(entries)))
+function found(entries: readonly WordEntry[], text: string, isOld = false): readonly string[] {
+  const { steps, ...old } = built(entries)
+  const segment = openSegment(structuredClone({ ...old, ...(isOld ? {} : { steps }) }))
   const marks = segment?.find(text)
   return segment?.ids.filter((_, place) => marks?.[place] === 1) ?? ['damaged']
 }
@@ -37,9 +38,24 @@ describe('a segment', () => {
     fc.assert(
       fc.property(fc.array(fc.array(word, { maxLength: 8 }), { maxLength: 300 }), word, (lists, text) => {
         const entries = lists.map((words, index) => ({ id: `c${index}`, words: [...new Set(words)].join('\n') }))
-        expect(found(entries, text)).toEqual(entries.filter(({ words }) => words.includes(text)).map(({ id }) => id))
+        const expected = entries.filter(({ words }) => words.includes(text)).map(({ id }) => id)
+        expect([found(entries, text), found(entries, text, true)]).toEqual([expected, expected])
       }),
     )
+  })
+
+  test('finds each of many words', () => {
+    const wordAt = (index: number): string => `w${index}.`
+    const entries = Array.from({ length: 40 }, (_, place) => ({
+      id: `c${place}`,
+      words: Array.from({ length: 50 }, (__, index) => wordAt(place * 25 + index)).join('\n'),
+    }))
+    for (const isOld of [false, true])
+      for (const index of [0, 24, 63, 64, 65, 127, 128, 500, 999, 1_024])
+        expect(found(entries, wordAt(index), isOld)).toEqual(
+          entries.filter(({ words }) => words.split('\n').includes(wordAt(index))).map(({ id }) => id),
+        )
+    expect(found(entries, 'w')).toHaveLength(40)
   })
 
   test('gives back its conversations with their words', () => {
@@ -58,8 +74,8 @@ describe('a segment', () => {
     for (const value of [undefined, null, 5, {}, { ids: [1], words: '', places: new Uint8Array() }])
       expect(openSegment(value)).toBeUndefined()
     fc.assert(
-      fc.property(fc.uint8Array(), fc.string(), (places, words) => {
-        const segment = openSegment({ ids: ['a', 'b'], words, places })
+      fc.property(fc.uint8Array(), fc.string(), fc.uint32Array(), (places, words, steps) => {
+        const segment = openSegment({ ids: ['a', 'b'], words, places, steps })
         expect(segment?.find('a').length).toBe(2)
       }),
     )

@@ -6,7 +6,14 @@ export interface WordSegment {
   readonly words: string
   /** For each word, in their order: the number of conversations with it, and the gaps between their places in `ids`. */
   readonly places: Uint8Array
+  /**
+   * For every 64th word: where it begins in `words`, and where its places begin. A search then reads few of both.
+   * Segments of older pages have none.
+   */
+  readonly steps?: Uint32Array
 }
+
+const stepSize = 64
 
 /** Whether a stored segment has one of these conversations. A damaged one does, and has nothing else. */
 export function hasAny(value: unknown, ids: ReadonlySet<string>): boolean {
@@ -71,7 +78,9 @@ export function segmentBuilder(): SegmentBuilder {
           before = place
         }
       }
-      return { ids, words: lines.join(''), places: Uint8Array.from(bytes) }
+      const text = lines.join(''),
+        places = Uint8Array.from(bytes)
+      return { ids, words: text, places, steps: stepsOf(text, places) }
     },
   }
 }
@@ -85,17 +94,7 @@ function writeNumber(bytes: number[], value: number): void {
 /** Opens a stored segment. Returns `undefined` for a damaged one. */
 export function openSegment(value: unknown): OpenSegment | undefined {
   if (!isSegment(value)) return undefined
-  const { ids, words, places } = value
-  const count = lineCount(words)
-  /** Ends of the words in the text, and where their places begin. */
-  const ends = new Uint32Array(count),
-    starts = new Uint32Array(count)
-  for (let word = 0, end = -1, at = 0; word < count; word++) {
-    end = words.indexOf('\n', end + 1)
-    ends[word] = end
-    starts[word] = at
-    at = readPlaces(places, at, ignore)
-  }
+  const { ids, words, places, steps = stepsOf(words, places) } = value
   return {
     ids,
     find(text) {
@@ -103,43 +102,59 @@ export function openSegment(value: unknown): OpenSegment | undefined {
       const mark = (place: number): void => {
         if (place < marks.length) marks[place] = 1
       }
-      for (let at = words.indexOf(text); at !== -1;) {
-        const word = wordAt(ends, at)
-        readPlaces(places, starts[word] ?? places.length, mark)
-        at = words.indexOf(text, (ends[word] ?? words.length) + 1)
+      let start = 0,
+        placesStart = 0
+      for (let at = words.indexOf(text); at !== -1; at = words.indexOf(text, start)) {
+        const step = stepBefore(steps, at)
+        if ((steps[step] ?? 0) > start) [start, placesStart] = [steps[step] ?? 0, steps[step + 1] ?? 0]
+        let end = words.indexOf('\n', start)
+        while (end !== -1 && end < at) {
+          placesStart = readPlaces(places, placesStart, ignore)
+          start = end + 1
+          end = words.indexOf('\n', start)
+        }
+        placesStart = readPlaces(places, placesStart, mark)
+        if (end === -1) break
+        start = end + 1
       }
       return marks
     },
   }
 }
 
+function stepsOf(words: string, places: Uint8Array): Uint32Array {
+  const steps: number[] = []
+  for (let start = 0, at = 0, word = 0; start < words.length; word++) {
+    if (word % stepSize === 0) steps.push(start, at)
+    at = readPlaces(places, at, ignore)
+    start = words.indexOf('\n', start) + 1
+    if (start === 0) break
+  }
+  return Uint32Array.from(steps)
+}
+
+/** Returns the index of the last step that begins at or before a position. */
+function stepBefore(steps: Uint32Array, position: number): number {
+  let low = 0,
+    high = steps.length >>> 1
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1
+    if ((steps[2 * middle] ?? 0) <= position) low = middle
+    else high = middle
+  }
+  return 2 * low
+}
+
 function isSegment(value: unknown): value is WordSegment {
   if (typeof value !== 'object' || value === null) return false
-  const { ids, words, places } = value as Partial<Record<keyof WordSegment, unknown>>
+  const { ids, words, places, steps } = value as Partial<Record<keyof WordSegment, unknown>>
   return (
     Array.isArray(ids) &&
     ids.every((id) => typeof id === 'string') &&
     typeof words === 'string' &&
-    places instanceof Uint8Array
+    places instanceof Uint8Array &&
+    (steps === undefined || steps instanceof Uint32Array)
   )
-}
-
-function lineCount(text: string): number {
-  let count = 0
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count++
-  return count
-}
-
-/** Returns the first word that ends at or after a position. */
-function wordAt(ends: Uint32Array, position: number): number {
-  let low = 0,
-    high = ends.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((ends[middle] ?? 0) < position) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 /** Reads the places of one word. @returns where those of the next word begin */
