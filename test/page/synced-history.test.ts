@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -55,6 +56,7 @@ describeInChromium('conversations of a person at the service', () => {
 
   test('are on every device, also what is changed and deleted there, and encrypted at rest', async () => {
     await enter()
+    await tab.waitFor('text=The service stores them, encrypted')
     const address = await converse(tab, 'Zitronenfalter am Fenster')
     const other = await otherDevice()
     await shows(other, 'Zitronenfalter')
@@ -83,6 +85,28 @@ describeInChromium('conversations of a person at the service', () => {
     await browser.admit('**/api/history**')
     await shows(tab, 'not at the service yet', false)
     await shows(other, 'Written without the service')
+  }, 120_000)
+
+  test('that cannot be decrypted are counted, and the others are there', async () => {
+    await enter()
+    await converse(tab, 'Kept as it is')
+    await tab.click('text=New conversation')
+    await tab.waitForGone(said('Kept as it is'))
+    const broken = (await converse(tab, 'Broken at the service')).split('/').at(-1) ?? ''
+    const list = `fetch('/api/history?whole=1').then((response) => response.text())`
+    while (!String(await tab.evaluate(list)).includes(broken));
+    using database = new Database(join(rig.service.home, 'history.db'))
+    database.run(`UPDATE history_conversation SET content = x'01' WHERE id = ?`, [broken])
+    const other = await otherDevice()
+    await other.waitFor('text=1 conversation at the service cannot be read')
+    await shows(other, 'Kept as it is')
+    expect(await violationsOf(other)).toEqual([])
+    await other.click('role=button[name="Hide"]')
+    await other.waitForGone('text=1 conversation at the service cannot be read')
+    await other.reload()
+    await shows(other, 'Kept as it is')
+    expect(await other.text()).not.toContain('cannot be read')
+    await rig.logged('a conversation cannot be read', broken)
   }, 120_000)
 
   test('from before stay in the browser until they are uploaded, and a sign-out removes the copy', async () => {

@@ -9,7 +9,11 @@ export function NoConversations(): ReactNode {
   return (
     <div className="px-4 py-8 text-center text-sm text-muted">
       <p className="font-medium text-ink">{say.history.none}</p>
-      {boot.contentKeptMs ? null : <p className="mt-1">{say.history.noneHint}</p>}
+      {boot.hasHistory ? (
+        <p className="mt-1">{say.history.noneThereHint}</p>
+      ) : boot.contentKeptMs ? null : (
+        <p className="mt-1">{say.history.noneHint}</p>
+      )}
     </div>
   )
 }

@@ -596,6 +596,7 @@ export const de: Texts = {
     noMatch: 'Keine Unterhaltung enthält alle diese Wörter in Titel oder Nachrichten.',
     none: 'Noch keine Unterhaltungen',
     noneHint: 'Ihre Unterhaltungen bleiben in diesem Browser. Der Dienst behält keine.',
+    noneThereHint: 'Der Dienst speichert sie verschlüsselt, damit Sie sie auf allen Geräten haben.',
     notImported: (count) => plural(count, '1 wurde nicht importiert', '# wurden nicht importiert'),
     notReadTitle: (title) => `„${title}“ kann nicht gelesen werden`,
     nothingImported: 'Nichts wurde importiert',
@@ -642,9 +643,14 @@ export const de: Texts = {
       plural(count, '1 Änderung ist noch nicht beim Dienst', '# Änderungen sind noch nicht beim Dienst'),
     awayAdvice:
       'Der Dienst war nicht erreichbar oder kann gerade nichts speichern. Alles bleibt hier und wird später gesendet.',
+    hide: 'Ausblenden',
     kept: (count: number) =>
       plural(count, '1 Unterhaltung bleibt in diesem Browser', '# Unterhaltungen bleiben in diesem Browser'),
     keepHere: 'Hier behalten',
+    notFetched: 'Ihre Unterhaltungen beim Dienst sind gerade nicht abrufbar',
+    notFetchedAdvice:
+      'Die Seite versucht es von selbst wieder. Hört das nicht auf, fragen Sie den Betreiber: Das Log des Dienstes ' +
+      'nennt den Grund.',
     onlyHere: (count: number) =>
       plural(count, '1 Unterhaltung ist nur in diesem Browser', '# Unterhaltungen sind nur in diesem Browser'),
     onlyHereAdvice:
@@ -652,6 +658,16 @@ export const de: Texts = {
     refused: (count: number) =>
       plural(count, '1 Unterhaltung ist nur in diesem Browser', '# Unterhaltungen sind nur in diesem Browser'),
     refusedAdvice: 'Es ist zu groß für den Dienst, oder Sie haben dort so viele, wie eine Person haben darf.',
+    unreadable: (count: number) =>
+      plural(
+        count,
+        '1 Unterhaltung beim Dienst kann nicht gelesen werden',
+        '# Unterhaltungen beim Dienst können nicht gelesen werden',
+      ),
+    unreadableAdvice:
+      'Der Dienst kann sie nicht entschlüsseln, oder sie ist beschädigt; alle anderen sind hier. Zeigt ein anderes ' +
+      'Gerät sie noch, schreiben Sie dort etwas hinein: Dann wird sie neu gespeichert. Sonst fragen Sie den ' +
+      'Betreiber: Das Log des Dienstes nennt sie.',
     upload: 'Hochladen',
   },
   damage: {

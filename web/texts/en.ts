@@ -523,6 +523,7 @@ export const en = {
     noMatch: 'No conversation has all of these words in its title or messages.',
     none: 'No conversations yet',
     noneHint: 'Your conversations stay in this browser. The service keeps none.',
+    noneThereHint: 'The service stores them, encrypted, so that you have them on all your devices.',
     notImported: (count: number) => plural(count, '1 was not imported', '# were not imported'),
     notReadTitle: (title: string) => `“${title}” cannot be read`,
     nothingImported: 'Nothing was imported',
@@ -569,9 +570,13 @@ export const en = {
       plural(count, '1 change is not at the service yet', '# changes are not at the service yet'),
     awayAdvice:
       'The service was not reached, or cannot store anything now. All is kept in this browser and sent later.',
+    hide: 'Hide',
     kept: (count: number) =>
       plural(count, '1 conversation stays in this browser', '# conversations stay in this browser'),
     keepHere: 'Keep here',
+    notFetched: 'Your conversations at the service cannot be fetched now',
+    notFetchedAdvice:
+      'The page tries again by itself. If this does not end, ask the owner of the service: its log says why.',
     onlyHere: (count: number) =>
       plural(count, '1 conversation is only in this browser', '# conversations are only in this browser'),
     onlyHereAdvice:
@@ -579,6 +584,11 @@ export const en = {
     refused: (count: number) =>
       plural(count, '1 conversation is only in this browser', '# conversations are only in this browser'),
     refusedAdvice: 'It is too large for the service, or you have as many there as one person may have.',
+    unreadable: (count: number) =>
+      plural(count, '1 conversation at the service cannot be read', '# conversations at the service cannot be read'),
+    unreadableAdvice:
+      'The service cannot decrypt it, or it is damaged; all others are here. Where a device still shows it, write ' +
+      'something in it there: it is stored anew. Otherwise ask the owner of the service: its log names it.',
     upload: 'Upload',
   },
   damage: {

@@ -100,9 +100,9 @@ export async function openSyncedHistory(
     do {
       isAgain = false
       const isDone = await sync.run()
-      const { kind, unsent } = sync.status.get()
+      const { kind, unsent, isFetched } = sync.status.get()
       if (isDone) retryMs = times.retry
-      else if (kind !== 'off' && unsent > 0) {
+      else if (kind !== 'off' && (unsent > 0 || !isFetched)) {
         runSoon(retryMs)
         retryMs = Math.min(times.retryMax, retryMs * 2)
       }
@@ -134,7 +134,13 @@ export async function openSyncedHistory(
         records.close()
       },
     },
-    Notice: () => <SyncNotice status={useStore(sync.status)} decide={(isUploaded) => void decide(isUploaded)} />,
+    Notice: () => (
+      <SyncNotice
+        status={useStore(sync.status)}
+        decide={(isUploaded) => void decide(isUploaded)}
+        hideUnreadable={() => void sync.hideUnreadable()}
+      />
+    ),
     async leave() {
       await Promise.race([run(), new Promise((resolve) => setTimeout(resolve, times.leave))])
       return async () => {

@@ -10,11 +10,13 @@ export interface SyncNoticeProps {
   readonly status: SyncStatus
   /** Uploads the conversations from before, or keeps them in this browser. */
   readonly decide: (isUploaded: boolean) => void
+  /** Hides that conversations cannot be read. */
+  readonly hideUnreadable: () => void
 }
 
 /** Says which conversations are not at the service, and why. */
-export function SyncNotice({ status, decide }: SyncNoticeProps): ReactNode {
-  const { kind, unsent, refused, undecided, kept } = status
+export function SyncNotice({ status, decide, hideUnreadable }: SyncNoticeProps): ReactNode {
+  const { kind, unsent, refused, undecided, kept, unreadable, isFetched } = status
   if (undecided > 0)
     return (
       <InSidebar>
@@ -34,12 +36,33 @@ export function SyncNotice({ status, decide }: SyncNoticeProps): ReactNode {
         </Notice>
       </InSidebar>
     )
-  if (kind === 'away' && unsent > 0) return <Away unsent={unsent} />
-  if (refused === 0) return kept === 0 ? null : <Kept kept={kept} onUpload={() => decide(true)} />
+  if (kind === 'away' && unsent > 0) return <Away title={say.sync.away(unsent)} advice={say.sync.awayAdvice} />
+  if (kind === 'away' && !isFetched) return <Away title={say.sync.notFetched} advice={say.sync.notFetchedAdvice} />
+  if (refused > 0)
+    return (
+      <InSidebar>
+        <Notice kind="warn" title={say.sync.refused(refused)}>
+          {say.sync.refusedAdvice}
+        </Notice>
+      </InSidebar>
+    )
+  return (
+    <>
+      {unreadable === 0 ? null : <Unreadable count={unreadable} onHide={hideUnreadable} />}
+      {kept === 0 ? null : <Kept kept={kept} onUpload={() => decide(true)} />}
+    </>
+  )
+}
+
+function Unreadable({ count, onHide }: { readonly count: number; readonly onHide: () => void }): ReactNode {
   return (
     <InSidebar>
-      <Notice kind="warn" title={say.sync.refused(refused)}>
-        {say.sync.refusedAdvice}
+      <Notice
+        kind="warn"
+        title={say.sync.unreadable(count)}
+        actions={<Button onClick={onHide}>{say.sync.hide}</Button>}
+      >
+        {say.sync.unreadableAdvice}
       </Notice>
     </InSidebar>
   )
@@ -60,12 +83,12 @@ function Kept({ kept, onUpload }: { readonly kept: number; readonly onUpload: ()
 }
 
 /** A short outage is not worth a message. */
-function Away({ unsent }: { readonly unsent: number }): ReactNode {
+function Away({ title, advice }: { readonly title: string; readonly advice: string }): ReactNode {
   if (!useElapsed(1_000)) return null
   return (
     <InSidebar>
-      <Notice kind="warn" title={say.sync.away(unsent)}>
-        {say.sync.awayAdvice}
+      <Notice kind="warn" title={title}>
+        {advice}
       </Notice>
     </InSidebar>
   )

@@ -12,7 +12,7 @@ const makers: readonly (readonly [string, () => Promise<SyncRecords>])[] = [
 
 test.each(makers)('records %s are read as they were written', async (_where, make) => {
   const records = await make()
-  const record = { id: 'c1', version: 7, updated: 5, unsent: 2, isRemoved: true } as const
+  const record = { id: 'c1', version: 7, updated: 5, unsent: 2, isRemoved: true, isUnreadable: true } as const
   const common = commonOf(conversationOf())
   expect([await records.get('c1'), await records.state()]).toEqual([undefined, noState])
   await records.put({ ...record, common })
@@ -24,7 +24,7 @@ test.each(makers)('records %s are read as they were written', async (_where, mak
   await records.remove('c2')
   expect((await records.all()).length).toBe(1)
   await records.clear()
-  const state = { database: 'd', person: 3, cursor: 9, clearUntil: 4, isKeptHere: true } as const
+  const state = { database: 'd', person: 3, cursor: 9, clearUntil: 4, isKeptHere: true, unreadableHidden: 2 } as const
   await records.putState(state)
   expect([await records.all(), await records.state()]).toEqual([[], state])
   records.close()

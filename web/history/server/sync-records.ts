@@ -19,6 +19,8 @@ export interface SyncRecord {
   readonly isLocal?: true | undefined
   /** The service has refused it as too large, until it changes. */
   readonly isRefused?: true | undefined
+  /** The service cannot decrypt this version, or the page cannot read it. */
+  readonly isUnreadable?: true | undefined
 }
 
 /** What the page knows of the service. */
@@ -31,6 +33,8 @@ export interface SyncState {
   readonly clearUntil?: number | undefined
   /** The person wants conversations that were here before to stay in this browser. */
   readonly isKeptHere?: true | undefined
+  /** Number of conversations that cannot be read of which the person knows. */
+  readonly unreadableHidden?: number | undefined
 }
 
 /** The state of a page that has never asked. */
@@ -141,12 +145,14 @@ function parseState(value: unknown): SyncState {
     cursor: count(value['cursor']),
     ...(typeof clearUntil === 'number' ? { clearUntil } : {}),
     ...(value['isKeptHere'] === true ? { isKeptHere: true } : {}),
+    ...(count(value['unreadableHidden']) > 0 ? { unreadableHidden: count(value['unreadableHidden']) } : {}),
   }
 }
 
 function parseRecord(value: unknown): SyncRecord | undefined {
   if (!isRecord(value) || typeof value['id'] !== 'string') return undefined
-  const flag = (name: 'isRemoved' | 'isLocal' | 'isRefused') => (value[name] === true ? { [name]: true } : {})
+  const flag = (name: 'isRemoved' | 'isLocal' | 'isRefused' | 'isUnreadable') =>
+    value[name] === true ? { [name]: true } : {}
   return {
     id: value['id'],
     version: count(value['version']),
@@ -155,6 +161,7 @@ function parseRecord(value: unknown): SyncRecord | undefined {
     ...flag('isRemoved'),
     ...flag('isLocal'),
     ...flag('isRefused'),
+    ...flag('isUnreadable'),
   }
 }
 

@@ -20,6 +20,7 @@ function fakeService() {
   let database = 'd1'
   let person = 1
   let pruned = 0
+  const unreadable = new Set<string>()
 
   const client: HistoryClient = {
     async changes(after, isWhole) {
@@ -35,7 +36,8 @@ function fakeService() {
       return ids
         .flatMap((id) => {
           const { version = 0, text } = stored.get(id) ?? {}
-          return text === undefined ? [] : [{ id, version, conversation: JSON.parse(text) as unknown }]
+          const conversation = unreadable.has(id) ? null : (JSON.parse(text ?? 'null') as unknown)
+          return text === undefined ? [] : [{ id, version, conversation }]
         })
         .slice(0, 1)
     },
@@ -43,6 +45,7 @@ function fakeService() {
       const { version = 0, text } = stored.get(conversation.id) ?? {}
       if ((text === undefined ? 0 : version) !== base) return 'conflict'
       last += 1
+      unreadable.delete(conversation.id)
       stored.set(conversation.id, { version: last, text: JSON.stringify(conversation) })
       return last
     },
@@ -64,6 +67,10 @@ function fakeService() {
     client,
     ids: () => [...stored].flatMap(([id, { text }]) => (text === undefined ? [] : [id])).toSorted(),
     text: () => JSON.stringify([...stored]),
+    /** It cannot decrypt a conversation any more, or can again. */
+    garble(id: string) {
+      if (!unreadable.delete(id)) unreadable.add(id)
+    },
     /** As `svc person forget`. */
     forget() {
       stored.clear()
@@ -151,7 +158,9 @@ describe('two devices', () => {
     await settle([other, one])
     expect((await one.history.get('a'))?.title).toBe('Renamed')
     expect([await one.history.get('b'), service.ids()]).toEqual([undefined, ['a', 'c', 'd', 'e']])
-    expect(one.sync.status.get()).toEqual({ kind: 'done', unsent: 0, refused: 0, undecided: 0, kept: 0 })
+    expect(one.sync.status.get()).toEqual({
+      ...{ kind: 'done', unsent: 0, refused: 0, undecided: 0, kept: 0, unreadable: 0, isFetched: true },
+    })
   })
 
   test('merge what both wrote while they were offline', async () => {
@@ -264,6 +273,36 @@ describe('a service', () => {
     await again.sync.prepare()
     await settle([again])
     expect((await again.history.heads()).map(({ id }) => id)).toEqual(['a'])
+  })
+
+  test('that cannot decrypt conversations sends the others; their number is known until they are read', async () => {
+    const { service, one, other } = two()
+    for (const id of ['a', 'b', 'c']) await put(one, conversationOf({ id }))
+    await settle([one])
+    for (const id of ['a', 'b']) service.garble(id)
+    await settle([other])
+    expect([(await other.history.heads()).map(({ id }) => id), other.sync.status.get()]).toMatchObject([
+      ['c'],
+      { kind: 'done', unreadable: 2 },
+    ])
+    await other.sync.hideUnreadable()
+    expect(other.sync.status.get().unreadable).toBe(0)
+    // It is stored anew by a device that still has it.
+    await put(one, conversationOf({ id: 'a', title: 'Continued' }))
+    await settle([one, other])
+    expect((await other.history.get('a'))?.title).toBe('Continued')
+    // The owner has set the right key: a page that opens reads again.
+    service.garble('b')
+    const opened = deviceOf(service, other.local, other.records)
+    await settle([opened])
+    expect((await opened.records.all()).filter(({ isUnreadable }) => isUnreadable === true)).toEqual([])
+  })
+
+  test('that was never reached is known as such', async () => {
+    const { one } = two()
+    one.isOffline = true
+    await settle([one])
+    expect(one.sync.status.get()).toMatchObject({ kind: 'away', isFetched: false })
   })
 
   test('that sends a damaged conversation changes nothing here', async () => {

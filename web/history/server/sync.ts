@@ -26,6 +26,10 @@ export interface SyncStatus {
   readonly undecided: number
   /** Conversations from before that the person keeps in this browser. They can be uploaded later. */
   readonly kept: number
+  /** Conversations at the service that cannot be read; 0 after {@link Synchronizer.hideUnreadable}. */
+  readonly unreadable: number
+  /** The conversations of the service were fetched at least once. */
+  readonly isFetched: boolean
 }
 
 /** Options of {@link synchronizer}. */
@@ -52,6 +56,8 @@ export interface Synchronizer {
   run(): Promise<boolean>
   /** Uploads the conversations from before, or keeps them in this browser. */
   decide(isUploaded: boolean): Promise<void>
+  /** Leaves out the conversations that cannot be read from the status, until there are more. */
+  hideUnreadable(): Promise<void>
 }
 
 /** A conversation that changes at the service again and again is sent at the next run. */
@@ -59,10 +65,15 @@ const roundsMax = 5
 
 /** Creates a synchronizer (docs/decisions/0031-history-on-the-server.md). */
 export function synchronizer({ local, records, client, onChange, exclusively }: SyncOptions): Synchronizer {
-  const status = createStore<SyncStatus>({ kind: 'working', unsent: 0, refused: 0, undecided: 0, kept: 0 })
+  const status = createStore<SyncStatus>({
+    ...{ kind: 'working', unsent: 0, refused: 0, undecided: 0, kept: 0, unreadable: 0, isFetched: true },
+  })
+  /** Conversations that could not be read are read again once, since the owner may have set the right key. */
+  let isFirstPull = true
 
   async function show(kind: SyncStatus['kind']): Promise<void> {
-    const [all, { isKeptHere }] = await Promise.all([records.all(), records.state()])
+    const [all, { isKeptHere, cursor, unreadableHidden = 0 }] = await Promise.all([records.all(), records.state()])
+    const unreadable = all.filter(({ isUnreadable }) => isUnreadable === true).length
     const local = all.filter(({ isLocal }) => isLocal === true).length
     status.set({
       kind,
@@ -70,6 +81,8 @@ export function synchronizer({ local, records, client, onChange, exclusively }: 
       refused: all.filter(({ isRefused }) => isRefused === true).length,
       undecided: isKeptHere === true ? 0 : local,
       kept: isKeptHere === true ? local : 0,
+      unreadable: unreadable > unreadableHidden ? unreadable : 0,
+      isFetched: cursor > 0,
     })
   }
 
@@ -86,8 +99,10 @@ export function synchronizer({ local, records, client, onChange, exclusively }: 
     const gone = isWhole ? [...known.keys()] : entries.map(({ id }) => id)
     for (const id of gone) if (!there.has(id) && (known.get(id)?.version ?? 0) > 0) await applyRemoval(id)
     const wanted = entries.filter(({ id, version }) => there.has(id) && known.get(id)?.version !== version)
+    const again = isFirstPull ? [...known.values()].flatMap(({ id, isUnreadable }) => (isUnreadable ? [id] : [])) : []
     // The newest first: they are at the top of the list.
-    await fetchAll(wanted.map(({ id }) => id).toReversed())
+    await fetchAll([...wanted.map(({ id }) => id).toReversed(), ...again])
+    isFirstPull = false
     await exclusively('change', async () => {
       await records.putState({ ...(await records.state()), database, person, cursor: last })
     })
@@ -128,13 +143,13 @@ export function synchronizer({ local, records, client, onChange, exclusively }: 
     }
   }
 
-  /** Takes over a state of the service. A damaged one is left alone. */
+  /** Takes over a state of the service. Of one that cannot be read only the version is noted. */
   async function apply(id: string, version: number, value: unknown): Promise<void> {
     const parsed = parseConversation(value)
     await exclusively('change', async () => {
       const record = await records.get(id)
       if (parsed.kind === 'damaged' || parsed.value.id !== id)
-        return await records.put({ ...(record ?? noRecord(id)), version })
+        return await records.put({ ...(record ?? noRecord(id)), version, isUnreadable: true })
       const other = parsed.value
       const mine = await local.get(id)
       const isOurs = mine !== undefined && (record === undefined || record.unsent > 0 || record.isLocal === true)
@@ -226,6 +241,7 @@ export function synchronizer({ local, records, client, onChange, exclusively }: 
       await records.put({
         ...now,
         ...{ version: outcome ?? version, common: commonOf(mine), unsent: isLatest ? 0 : now.unsent },
+        isUnreadable: undefined,
       })
     })
     return false
@@ -290,6 +306,13 @@ export function synchronizer({ local, records, client, onChange, exclusively }: 
         if (!isUploaded) return
         for (const { isLocal, ...record } of await records.all())
           if (isLocal === true) await records.put({ ...record, unsent: record.unsent + 1 })
+      })
+      await show(status.get().kind)
+    },
+    async hideUnreadable() {
+      const { unreadable } = status.get()
+      await exclusively('change', async () => {
+        await records.putState({ ...(await records.state()), unreadableHidden: unreadable })
       })
       await show(status.get().kind)
     },
