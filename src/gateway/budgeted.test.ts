@@ -245,13 +245,13 @@ describe('money that is held for an attempt', () => {
       priced('b', [fakeStream(text('another', 'b'), finish('stop', 'b'), usage())]),
       priced('c', [fakeStream(text('abcd', 'c'), text('efgh', 'c'), finish('stop', 'c'), usage())]),
     ])
-    const booking = bookingOf()
-    const { reply } = await answer(stream, { ...callOf(), booking })
+    const call = { ...callOf(), booking: bookingOf() }
+    const { reply } = await answer(stream, call)
     if (reply.kind === 'stream') await readAll(reply)
-    for (const hold of booking.holds) hold.recorded()
+    for (const hold of call.booking.holds) hold.recorded()
     const given = (await spent()) - (8_000 + 10_000) - wholeCost
     expect(given).toBeGreaterThan(8_000)
-    expect(booking.unrecorded).toEqual([{ provider: 'b', nanoUsd: given }])
+    expect(call.trail[1]).toEqual({ name: 'b', status: 200, ms: 0, ambiguous: true, bookedNanoUsd: given })
   })
 
   test('is booked for an empty answer, and for the one after it', async () => {

@@ -185,10 +185,9 @@ function settle(
   usage: Usage | undefined,
 ): void {
   const { nanoUsd, isEstimated } = hold.end(usage, failure === undefined, wholeBytes)
-  if (failure instanceof UpstreamFailure) noteCost(trail, from, nanoUsd)
-  // The record of the request may have no cost of it: its provider counted nothing, or it was given up, since it could
-  // not resume another stream.
-  else if (isEstimated || (failure !== undefined && nanoUsd > 0)) noteUnrecorded(booking, name, nanoUsd)
+  if (failure !== undefined && noteCost(trail, from, nanoUsd)) return
+  // The record of the request may have no cost of it: its provider counted nothing, or its client left.
+  if (isEstimated || (failure !== undefined && nanoUsd > 0)) noteUnrecorded(booking, name, nanoUsd)
   // Another provider may answer.
   else if (isEmpty && nanoUsd > 0) markLast(trail, from, { bookedNanoUsd: nanoUsd })
 }
@@ -198,17 +197,17 @@ function noteUnrecorded(booking: Booking | undefined, provider: string, nanoUsd:
 }
 
 /**
- * Notes the cost of a failed attempt in the trail, for the sums of use.
+ * Notes the cost of an attempt that failed, or was given up, in the trail, for the sums of use.
  *
- * @param from the number of attempts before those at this provider: the last of those failed
+ * @param from the number of attempts before those at this provider: the last of those is meant
  * @returns whether the trail has the attempt
  */
 function noteCost(trail: Trail, from: number, nanoUsd: number): boolean {
   const name = trail[from]?.name
   const position = trail.findLastIndex((each, index) => index >= from && each.name === name)
-  const failed = trail[position]
-  if (failed?.failure === undefined) return false
-  trail[position] = { ...failed, bookedNanoUsd: nanoUsd }
+  const last = trail[position]
+  if (last === undefined || (last.failure === undefined && last.ambiguous !== true)) return false
+  trail[position] = { ...last, bookedNanoUsd: nanoUsd }
   return true
 }
 

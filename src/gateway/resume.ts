@@ -7,6 +7,7 @@ import type { Reply, PartStream } from '../formats/reply.ts'
 import type { CandidateReply, CandidateWalk } from '../service/failover.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call } from '../service/service.ts'
+import type { Trail } from '../service/trail.ts'
 import { cutOff } from './all-failed.ts'
 import type { ModelCandidate } from './provider.ts'
 
@@ -132,13 +133,15 @@ export function resumable(options: ResumeOptions): PartStream {
           const { part, text, more } = found
           const written = continuation?.(asked, delivered.soFar(), sent)
           if (written === undefined) throw cutOff(cut)
+          const parts = [...written.write(part, text), ...more.flatMap((each) => written.write(each))]
           rest = written
           onResumed?.(next.candidate)
-          return [...written.write(part, text), ...more.flatMap((each) => written.write(each))]
+          return parts
         }
       } catch (error) {
         if (!(error instanceof UpstreamFailure)) throw error
       }
+      markGivenUp(call.trail, next.candidate.name)
       next.stream.cancel()
     }
   }
@@ -182,6 +185,13 @@ export function resumable(options: ResumeOptions): PartStream {
       current.cancel()
     },
   }
+}
+
+/** Marks the last attempt at a provider as one that may be billed, although it did not become the answer. */
+function markGivenUp(trail: Trail, name: string): void {
+  const position = trail.findLastIndex((attempt) => attempt.name === name)
+  const attempt = trail[position]
+  if (attempt !== undefined) trail[position] = { ...attempt, ambiguous: true }
 }
 
 /** The place in one read of a stream from which text is new to the client. */

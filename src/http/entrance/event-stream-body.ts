@@ -170,8 +170,11 @@ export function eventStreamBody({
   }
 
   function fail(error: unknown): void {
-    if (!isOver) end(describe(forced === undefined ? error : forced.reason), error)
+    const wasOver = isOver
+    isOver = true
+    // First, as in `leave`.
     abort()
+    if (!wasOver) end(describe(forced === undefined ? error : forced.reason), error)
   }
 
   const parts: Receiver<readonly Part[]> = {

@@ -47,8 +47,8 @@ function provider(id: string, exchange: AnswerService, price: number): Provider 
   return { id, models: fixedModels([offered('m')]), candidate: () => candidate }
 }
 
-/** A service with a budget, and providers of different prices that answer like this. */
-function service(...exchanges: readonly AnswerService[]) {
+/** A service, with a budget or without, and providers of different prices that answer like this. */
+function service(exchanges: readonly AnswerService[], hasBudget = true) {
   const authority = localBudgetAuthority({ spending: { sumSince: async () => 0 }, now: Date.now })
   const holds = openHolds()
   const budgets = moneyLimits({ authority, now: Date.now, tokenSizes, openHolds: holds })
@@ -62,7 +62,7 @@ function service(...exchanges: readonly AnswerService[]) {
     onContentPolicy: 'stop',
     onCut: 'resume',
     retryBilled: false,
-    budgets: () => budgets,
+    budgets: () => (hasBudget ? budgets : undefined),
   })
   const recorded = Promise.withResolvers<RequestRecord>()
   const route = apiRoute(chat, {
@@ -92,12 +92,10 @@ function service(...exchanges: readonly AnswerService[]) {
       const record = await recorded.promise
       await Bun.sleep(1)
       expect([authority.book.holds, holds.count]).toEqual([0, 0])
-      const costs: Record<string, number> = {}
-      for (const { provider: name, counters } of chargesOf(record))
-        costs[name] = (costs[name] ?? 0) + (counters.cost ?? 0)
+      const charges = chargesOf(record)
       return {
-        costs,
-        inRecord: Object.values(costs).reduce((sum, cost) => sum + cost, 0),
+        charges,
+        inRecord: charges.reduce((sum, { counters }) => sum + (counters.cost ?? 0), 0),
         inBudget: authority.book.state('["everyone","total",null,""] "" 0')?.spent,
       }
     },
@@ -137,6 +135,10 @@ const silent: Exchange = (leave) => async () => {
 }
 const endless: Exchange = () => async () => writtenStream([text('Hel', 'b')], { hangs: true })
 
+/** It goes on with an event that cannot be rewritten. */
+const garbled: Exchange = () => async () =>
+  fakeStream({ ...text('Hello you', 'b'), data: new TextEncoder().encode('{]') })
+
 const stream = { stream: true }
 const plain = {}
 
@@ -165,6 +167,8 @@ describe('the record of a request has the costs that its budgets booked', () => 
     ['of another answer', stream, [cut, anotherWhole, same], 'abc'],
     ['of another answer that is not counted', stream, [cut, uncounted, same], 'abc'],
     ['of an empty answer that was to resume', stream, [cut, emptyWhole, same], 'abc'],
+    ['of an empty stream that was to resume, from the last provider', stream, [cut, empty], 'ab'],
+    ['of a stream that cannot be rewritten as the rest', stream, [cut, garbled, same], 'ab'],
     ['of a lost attempt to resume', stream, [cut, lost, spoiled], 'abc'],
     ['of a fault in a resume', stream, [cut, fault], 'ab'],
     ['when the client leaves before any answer', stream, [leaving], 'a'],
@@ -178,17 +182,31 @@ describe('the record of a request has the costs that its budgets booked', () => 
     ['when the time is up while a provider repeats what the client has', stream, [cut, another, endless], 'abc'],
   ])('%s', async (_, request, exchanges, paid) => {
     const client = new AbortController()
-    const { post, booked } = service(...exchanges.map((each) => each(() => client.abort())))
+    const { post, booked } = service(exchanges.map((each) => each(() => client.abort())))
     const response = await post(client.signal, request)
     // The response of a client that has left never ends.
     void response.text().catch(() => undefined)
-    const { inRecord, inBudget, costs } = await booked()
+    const { charges, inRecord, inBudget } = await booked()
+    const costly = charges.filter(({ counters }) => counters.cost !== undefined)
     expect(
-      Object.keys(costs)
-        .filter((name) => costs[name] ?? 0)
+      costly
+        .map(({ provider: name }) => name)
         .toSorted()
         .join(''),
     ).toBe(paid)
     expect(inRecord).toBe(inBudget ?? -1)
   })
+})
+
+test('without a budget, a stream that was given up counts as an attempt that may be billed', async () => {
+  const { post, booked } = service(
+    [cut, another, same].map((each) => each(() => undefined)),
+    false,
+  )
+  await (await post(new AbortController().signal, stream)).text()
+  expect((await booked()).charges).toMatchObject([
+    { provider: 'c', counters: { requests: 1, cost: 3 * (3_000 + 4 * 10_000) } },
+    { provider: 'a', counters: { attempts: 1, estimated: 1 } },
+    { provider: 'b', counters: { attempts: 1, estimated: 1 } },
+  ])
 })

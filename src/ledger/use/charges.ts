@@ -87,8 +87,8 @@ function countersOfAnswer({ api, status, error, provider, usage, cost }: Request
 /** `undefined`: the attempt certainly cost nothing. */
 function countersOfAttempt(attempt: RecordedAttempt): Counters | undefined {
   const { failure, status, ambiguous, tokens, cost, bookedNanoUsd } = attempt
-  if (failure === undefined) return undefined
   if (bookedNanoUsd !== undefined) return bookedCounters(bookedNanoUsd)
+  if (failure === undefined && ambiguous !== true) return undefined
   if (tokens !== undefined) {
     const { units } = measureUnits({ totalTokens: undefined, ...tokens })
     return { attempts: 1, ...tokensOf(units), ...(cost === undefined ? { unpriced: 1 } : costOf(cost, false)) }
