@@ -1,20 +1,13 @@
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { readPage } from '../src/app/page/page-build.ts'
-import { names } from '../src/extensions/extension-list.ts'
 import type { PageFile } from '../src/http/page/page-files.ts'
+import { listedExtensions } from './listed-extensions.ts'
 
 /** `npm run build`: builds `svc` as one executable. Argument: its path (default: dist/svc). */
 
 const root = join(import.meta.dir, '..')
 const outfile = process.argv[2] ?? join(root, 'dist', 'svc')
-
-/** Names of the extensions, for the bundler: the executable has no folders to search. */
-const knownExtensions = `
-export const names = ${JSON.stringify(names)}
-const loaders = { ${names.map((name) => `${name}: () => import('./${name}/extension.ts')`).join(', ')} }
-export const load = (name) => loaders[name]()
-`
 
 /** Builds the page as a module that contains the bytes of its files. */
 async function pageModule(): Promise<string> {
@@ -72,13 +65,10 @@ const built = await Bun.build({
   splitting: true,
   sourcemap: 'inline',
   plugins: [
+    listedExtensions,
     {
       name: 'built in',
       setup(build) {
-        build.onLoad({ filter: /[/\\]extensions[/\\]extension-list\.ts$/ }, () => ({
-          contents: knownExtensions,
-          loader: 'js',
-        }))
         build.onLoad({ filter: /[/\\]app[/\\]page[/\\]embedded-page\.ts$/ }, () => ({
           contents: loadPage,
           loader: 'js',

@@ -2,14 +2,16 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { readLines } from '../test/lines.ts'
 import { missing, wanted } from '../test/needs.ts'
+import { bundleService } from './bundle-service.ts'
 import { installNeeded, thisMachine } from './install-needed.ts'
 import { allTests, estimatedTimings, quickTests } from './quick-tests.ts'
 import { progressText, statusLine, testProgress } from './test-progress.ts'
 
 /**
- * `npm test`: builds the page, checks types, then runs every test. On a terminal it shows progress, and each failure as
- * it occurs. Elsewhere it prints failures, and a last line `N passed, N failed`, with `N skipped (no chromium)` when
- * this machine lacks a program. As root on Debian it first installs missing programs, with one line of output.
+ * `npm test`: builds the page and a bundle of the service, checks types, then runs every test. On a terminal it shows
+ * progress, and each failure as it occurs. Elsewhere it prints failures, and a last line `N passed, N failed`, with `N
+ * skipped (no chromium)` when this machine lacks a program. As root on Debian it first installs missing programs, with
+ * one line of output.
  *
  * Arguments select tests: `npm test -- test/reload.test.ts`. `--quick` runs only tests without browser, server and long
  * waits, and installs nothing. Exits with the worst exit code.
@@ -103,13 +105,16 @@ const status = statusLine(process.stdout.isTTY ? (text) => void process.stdout.w
   performance.now(),
 )
 
-status.show('building the page …')
-// Built once here, and not by every service under test.
-const page = await run([process.execPath, join('scripts', 'build-web.ts'), '--if-stale'])
+status.show('building the service and the page …')
+// Built once here, and not by every process of tests.
+const built: Outcome = await bundleService().then(
+  () => ({ code: 0, output: '' }),
+  (error: unknown) => ({ code: 1, output: Bun.inspect(error) }),
+)
 status.show('checking types …')
 const types = await run([process.execPath, join('scripts', 'check-types.ts')])
 status.clear()
-for (const { code, output } of [page, types]) if (code !== 0) console.log(output.trimEnd())
+for (const { code, output } of [built, types]) if (code !== 0) console.log(output.trimEnd())
 
 const chosen = isQuick ? await quickTests(root) : allTests(root)
 const total = filesOf(chosen)
@@ -158,4 +163,4 @@ console.log(
     ...(repeated.passed.length > 0 ? [`unsteady, passed alone: ${repeated.passed.join(', ')}`] : []),
   ].join(', '),
 )
-process.exitCode = Math.max(page.code, types.code, repeated.code)
+process.exitCode = Math.max(built.code, types.code, repeated.code)

@@ -1,6 +1,7 @@
 import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { bundleService } from '../scripts/bundle-service.ts'
 import type { Certificate } from './fakes/certificates.ts'
 import { readLines } from './lines.ts'
 
@@ -45,7 +46,7 @@ export interface ServiceOptions {
   readonly files?: Readonly<Record<string, HomeFile>>
   /** Default 0: a free port. */
   readonly port?: number
-  /** The script to start. Default: `bin/svc` of this project. */
+  /** The script to start. Default in tests: a bundle of this project. Elsewhere: `bin/svc`. */
   readonly program?: string
 }
 
@@ -93,7 +94,14 @@ export function provider(
   return { id, base_url: baseUrl, models, ...more }
 }
 
-const command = join(import.meta.dir, '..', 'bin', 'svc')
+const ownProgram = join(import.meta.dir, '..', 'bin', 'svc')
+let bundled: Promise<string> | undefined
+
+/** Path of `svc` in a bundle of this project, for tests; measures of bench/ and lab/ run `bin/svc` itself. */
+function defaultProgram(): Promise<string> {
+  return (bundled ??= process.env['NODE_ENV'] === 'test' ? bundleService() : Promise.resolve(ownProgram))
+}
+
 const startMs = 60_000
 
 /** Result of a command: its exit code and output. */
@@ -114,7 +122,7 @@ export async function runSvcWith(
   home: string,
   ...argv: readonly string[]
 ): Promise<CommandOutput> {
-  const child = Bun.spawn(['sh', command, ...argv], {
+  const child = Bun.spawn(['sh', await defaultProgram(), ...argv], {
     env: { PATH: process.env['PATH'] ?? '', HOME: home, SVC_HOME: home, ...environment },
     stdin: 'ignore',
     stdout: 'pipe',
@@ -182,9 +190,10 @@ type Child = Bun.Subprocess<'ignore', 'pipe', 'pipe'>
 async function spawnService(
   home: string,
   file: string | undefined,
-  { environment, flags = [], descriptors, trusts, port = 0, program = command }: ServiceOptions,
+  { environment, flags = [], descriptors, trusts, port = 0, program }: ServiceOptions,
 ): Promise<Child> {
-  const start = ['sh', program, '--port', String(port), ...(file === undefined ? [] : ['--config', file]), ...flags]
+  const script = program ?? (await defaultProgram())
+  const start = ['sh', script, '--port', String(port), ...(file === undefined ? [] : ['--config', file]), ...flags]
   const authority = join(home, 'authority.pem')
   if (trusts !== undefined) await Bun.write(authority, trusts.cert)
   const child = Bun.spawn(
