@@ -302,8 +302,8 @@ const chart = async (question: Omit<UseQuestion, 'rowsMax'>, by: OutcomeQuestion
   await asker.outcomes({ ...question, by })
 }
 const teams = [
-  { name: 'core', userIds: ['person-1'], userNames: [] },
-  { name: 'lab', userIds: [], userNames: ['person-3', 'person-5'] },
+  { name: 'core', people: [], userIds: ['person-1'], userNames: [] },
+  { name: 'lab', people: [], userIds: [], userNames: ['person-3', 'person-5'] },
 ]
 for (const by of ['model', 'provider', 'person', 'team', 'key'] as const) {
   const outcomes = by === 'model' || by === 'provider' ? by : 'all'

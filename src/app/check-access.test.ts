@@ -7,6 +7,28 @@ const keys = parseAccess(JSON.stringify({ keys: [{ name: 'ci', hash: '0f'.repeat
 const check = (contributions?: readonly Contribution[]) => () =>
   checkAccess(keys, { providers: [], file: 'access.json', ...(contributions === undefined ? {} : { contributions }) })
 
+test('an id with an identity provider names the one in use', () => {
+  const policy = parseAccess(
+    JSON.stringify({
+      limits: [{ for: 'person:id:7@https://old.test', requests: 5 }],
+      teams: { search: { leads: ['ann', 'id:8@https://new.test'], members: ['id:9@https://old.test'] } },
+    }),
+    'access.json',
+  )
+  const guard = async () => undefined
+  const check = (identityProvider?: string) => () =>
+    checkAccess(policy, {
+      providers: [],
+      file: 'access.json',
+      contributions: [{ guard, ...(identityProvider === undefined ? {} : { identityProvider }) }],
+    })
+  expect(check()).not.toThrow()
+  expect(check('https://new.test')).toThrow(
+    'access.json: limits[0].for: found "id:7@https://old.test", allowed: "id:7@https://new.test"\n' +
+      'access.json: teams.search.members: found "id:9@https://old.test", allowed: "id:9@https://new.test"',
+  )
+})
+
 test('keys in access.json need --auth keys, as far as it is known what runs', () => {
   expect(check([])).toThrow('access.json: keys: found 1 of them, allowed: keys only with --auth keys')
   expect(check([{ recognise: () => undefined }])).not.toThrow()

@@ -1,4 +1,5 @@
 import { didYouMean } from '../base/nearest.ts'
+import { personEntry } from '../base/person-entry.ts'
 import { ConfigError, type ConfigFault } from '../config/config.ts'
 import type { Contribution } from '../extensions/extension.ts'
 import { subjectText, type AccessLimit, type AccessPolicy, type ContentRule } from '../limits/access-policy.ts'
@@ -20,15 +21,28 @@ export interface LimitedService {
  * @throws {ConfigError}
  */
 export function checkAccess(
-  { limits, content = [], keys = [] }: AccessPolicy,
+  { limits, teams, content = [], keys = [] }: AccessPolicy,
   { providers, contributions, file }: LimitedService,
 ): void {
   const hasKeys = contributions === undefined || contributions.some(({ recognise }) => recognise !== undefined)
   const hasSignIn = contributions === undefined || contributions.some(({ guard }) => guard !== undefined)
   const faults = [...limits, ...content].flatMap((limit): ConfigFault[] => {
     const missing = missingFor(limit, { hasKeys, hasSignIn, providers })
-    return missing === undefined ? [] : [{ file, ...missing }]
+    if (missing !== undefined) return [{ file, ...missing }]
+    return limit.subject.kind === 'person' ? otherProvider(limit.subject.name, `${limit.place}.for`) : []
   })
+  /** An entry that names another identity provider than the one in use would name no person. */
+  function otherProvider(entry: string, field: string): ConfigFault[] {
+    const known = contributions?.flatMap(({ identityProvider = [] }) => identityProvider) ?? []
+    const named = personEntry(entry)
+    if (known.length === 0 || named.kind === 'name' || named.provider === undefined) return []
+    if (known.includes(named.provider)) return []
+    const allowed = known.map((provider) => `"id:${named.userId}@${provider}"`).join(', ')
+    return [{ file, field, found: JSON.stringify(entry), allowed }]
+  }
+  for (const [name, { leads, members }] of teams)
+    for (const [list, entries] of Object.entries({ leads, members }))
+      faults.push(...entries.flatMap((entry) => otherProvider(entry, `teams.${name}.${list}`)))
   if (keys.length > 0 && !hasKeys)
     faults.push({ file, field: 'keys', found: `${keys.length} of them`, allowed: 'keys only with --auth keys' })
   if (faults.length > 0) throw new ConfigError(faults)

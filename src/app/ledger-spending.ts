@@ -1,3 +1,4 @@
+import { shortened } from '../ledger/use/shortened.ts'
 import type { UseAsker } from '../ledger/use/use-asker.ts'
 import type { UseFilter } from '../ledger/use/use-question.ts'
 import type { BudgetScope } from '../limits/budgets/named-budgets.ts'
@@ -30,7 +31,7 @@ function filterOf({ subject, caller, members, models }: BudgetScope): UseFilter 
     case 'everyone':
       return ofModels
     case 'each person':
-      return { ...ofModels, ...useOfPeople([caller.slice('person:'.length)]) }
+      return { ...ofModels, people: [shortened(caller.slice('person:'.length))] }
     case 'each key':
       return { ...ofModels, line: Number(caller.slice('key:'.length)) }
     case 'person':

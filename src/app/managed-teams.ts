@@ -1,5 +1,6 @@
+import { personEntry, personIdAt } from '../base/person-entry.ts'
 import { shortened } from '../ledger/use/shortened.ts'
-import type { UseFilter, UseTeam } from '../ledger/use/use-question.ts'
+import type { PeopleFilter, UseFilter, UseTeam } from '../ledger/use/use-question.ts'
 import type { AccessPolicy } from '../limits/access-policy.ts'
 import { isLead, type PersonIdentity } from '../limits/named-limits.ts'
 
@@ -23,12 +24,14 @@ export function useTeams(teams: AccessPolicy['teams']): readonly UseTeam[] {
   return Array.from(teams, ([name, { leads, members }]) => ({ name, ...useOfPeople([...leads, ...members]) }))
 }
 
-const idMark = 'id:'
-
-/** The use of people. @param entries user names, or `id:VALUE` */
-export function useOfPeople(entries: readonly string[]): Required<Pick<UseFilter, 'userIds' | 'userNames'>> {
-  return {
-    userIds: entries.filter((entry) => entry.startsWith(idMark)).map((entry) => shortened(entry.slice(idMark.length))),
-    userNames: entries.filter((entry) => !entry.startsWith(idMark)).map(shortened),
-  }
+/** The use of people. @param entries of access.json */
+export function useOfPeople(entries: readonly string[]): PeopleFilter {
+  const people: string[] = []
+  const userIds: string[] = []
+  const userNames: string[] = []
+  for (const entry of entries.map(personEntry))
+    if (entry.kind === 'name') userNames.push(shortened(entry.name))
+    else if (entry.provider === undefined) userIds.push(shortened(entry.userId))
+    else people.push(personIdAt(entry.provider, entry.userId))
+  return { people, userIds, userNames }
 }

@@ -17,7 +17,9 @@ import { capturedContext, runCommand } from './testing.ts'
 
 const name = 'Annabel-Q.Zimmerman'
 const userId = 'https://id.example/u/annabel.q@example.org'
-const person = { id: 'profile-of-annabel-7', user: name, userId, hasCaselessName: false, seen: 5 }
+const person = { id: 'annabel-7-of-provider', user: name, userId, hasCaselessName: false, seen: 5 }
+/** As requests name the person. */
+const sender = { user: name, userId, subject: person.id }
 const told = new RegExp(`${name}|annabel|zimmerman`, 'i')
 
 describe.each(databases)('svc person in %s', (kind, make) => {
@@ -51,8 +53,8 @@ describe.each(databases)('svc person in %s', (kind, make) => {
     }
     await store.write([
       batchOf(1, [
-        usedRequest({ user: name, userId, id: '17' }),
-        usedRequest({ user: name, userId, id: 'second', ...failed }),
+        usedRequest({ ...sender, id: '17' }),
+        usedRequest({ ...sender, id: 'second', ...failed }),
         usedRequest(other),
       ]),
     ])
@@ -63,10 +65,8 @@ describe.each(databases)('svc person in %s', (kind, make) => {
       redact: [],
       question: { bytes: Buffer.from(`{"input":"I am ${id === 'other' ? 'bob' : name}"}`), contentType: '' },
     })
-    const own = { line: 1, person: { user: name, userId } }
-    expect(
-      await writer.write([kept('17', { user: name, userId }), kept('own', own), kept('other', other)], {}),
-    ).toEqual({
+    const own = { line: 1, person: sender }
+    expect(await writer.write([kept('17', sender), kept('own', own), kept('other', other)], {})).toEqual({
       lost: 0,
     })
     await writer.close()
@@ -80,7 +80,7 @@ describe.each(databases)('svc person in %s', (kind, make) => {
     expect(JSON.parse(text)).toMatchObject({
       names: [name],
       audit: { seq: 5, chain: (await ledger.audit.list(99, 1))[0]?.chain },
-      people: [{ id: 1, subject: userId, name }],
+      people: [{ id: 1, subject: person.id, user_id: userId, name }],
       keys: [
         { id: 1, name: `laptop of ${name}`, grants: { scopes: ['chat'] } },
         { id: 2, ended_by: name },
@@ -173,7 +173,7 @@ describe.each(databases)('svc person in %s', (kind, make) => {
   test('use after forget is that of a new person, also in a service that runs meanwhile', async () => {
     await ledger.keys.list(0, 1)
     const store = place.useStore()
-    const used = usedRequest({ user: name, userId })
+    const used = usedRequest(sender)
     expect(await store.write([batchOf(1, [used])])).toEqual({})
     expect((await run('forget', name, '--yes')).code).toBe(0)
     expect(await store.write([batchOf(2, [used, used])])).toEqual({})

@@ -242,6 +242,8 @@ export interface Contribution {
   /** Logs keys in access.json that have no effect. Called in one process after the file was loaded. Never rejects. */
   checkFileKeys?(): Promise<void>
   readonly part?: PartClaim
+  /** URL that identifies the identity provider of its people. They have ids by `personIdAt`. */
+  readonly identityProvider?: string
   /** Origin of the service's own page, such as `https://svc.example.org`. If set, other origins cannot call the API. */
   readonly origin?: string
   close?(): Promise<void>

@@ -122,6 +122,9 @@ export const migrations: readonly string[] = [
    CREATE INDEX key_team ON key (team, id) WHERE team IS NOT NULL;`,
   `ALTER TABLE person ADD COLUMN user_id TEXT;
    CREATE INDEX person_user_id ON person (user_id) WHERE user_id IS NOT NULL;`,
+  // Earlier versions knew people by their user ids alone, of which provider is not known: those go on as other people.
+  `UPDATE person SET user_id = subject, subject = substr('earlier svc: ' || subject, 1, 128)
+   WHERE user_id IS NULL AND gone IS NULL AND subject NOT LIKE 'forgotten #%';`,
 ]
 
 /** The versions of requests.db, which may be deleted at any time. */

@@ -137,6 +137,21 @@ describe('a migration', () => {
     expect(statSync(copy).mtimeMs).toBe(date)
   })
 
+  test('makes people of unknown identity providers others than all people, and leaves forgotten ones', async () => {
+    const people = migrations.findIndex((step) => step.includes('earlier svc'))
+    const before = await openWith(migrations.slice(0, people))
+    before.run(`INSERT INTO person (subject, name, seen, gone, user_id) VALUES
+      ('u1', 'ann', 1, NULL, NULL), ('hash', 'bea', 1, NULL, 'u1'), ('forgotten #3', 'forgotten #3', 1, 5, NULL)`)
+    before.close()
+    const after = await openWith(migrations)
+    expect(after.query('SELECT subject, user_id FROM person ORDER BY id').values()).toEqual([
+      ['earlier svc: u1', 'u1'],
+      ['hash', 'u1'],
+      ['forgotten #3', null],
+    ])
+    after.close()
+  })
+
   test('that fails changes nothing', async () => {
     await fill()
     await expect(openWith([...migrations, second, 'ALTER TABLE missing ADD COLUMN x'])).rejects.toThrow('no such table')

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { personIdAt } from '../base/person-entry.ts'
 import type { AccessLimit, AccessPolicy, LimitSubject } from './access-policy.ts'
 import { LimitAdmission } from './admission.ts'
 import { counterBook } from './counter-book.ts'
@@ -130,6 +131,24 @@ describe('a limit counts', () => {
     expect(left(limits, { user: 'anna', userId: '1' })).toEqual([4])
     expect(left(limits, { user: 'aNN', userId: '2', hasCaselessName: true })).toEqual([5, 5])
     expect(left(limits, { user: 'ann', userId: '3' })).toEqual([5])
+  })
+
+  test('people of two identity providers with one user id apart, and together where only the id is named', () => {
+    const at = (provider: string): CallerIdentity => ({ user: 'ann', userId: '1', subject: personIdAt(provider, '1') })
+    const [one, other] = [at('https://one.test'), at('https://other.test')]
+    const limits = limiterOf(
+      limit(eachPerson, { requests: 5 }),
+      limit({ kind: 'person', name: 'id:1' }, { requests: 20 }),
+      limit({ kind: 'person', name: 'id:1@https://other.test' }, { requests: 10 }),
+    )
+    admit(limits, one)
+    admit(limits, other)
+    admit(limits, { user: 'key:a', key: { line: 1, person: other } })
+    expect([left(limits, one), left(limits, other)]).toEqual([
+      [4, 17],
+      [3, 17, 8],
+    ])
+    expect(left(limits, { user: 'x', userId: '1@https://other.test' })).toEqual([5])
   })
 
   test('a key of a person as itself and as that person, also after both are renamed', () => {

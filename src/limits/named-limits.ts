@@ -1,3 +1,4 @@
+import { isNamedById, personEntry } from '../base/person-entry.ts'
 import { isFileLine } from '../keys/file-key.ts'
 import {
   ratePeriods,
@@ -76,7 +77,7 @@ export function callerKey(caller: CallerIdentity): string | number {
 
 /** Rules may have the id of a person, or the name, which may change while the id stays. */
 function namedId(person: PersonIdentity): string {
-  return person.userId === undefined ? personId(person) : `${personId(person)} ${person.user}`
+  return person.user === undefined ? '' : `${personId(person)} ${person.userId ?? ''} ${person.user}`
 }
 
 /** Whose use counts under `each key`. */
@@ -84,9 +85,9 @@ function keyId({ line }: { readonly line: number }): string {
   return `key:${line}`
 }
 
-/** Whose use counts under `each person`, with and without a key. */
-function personId({ user, userId }: PersonIdentity): string {
-  return user === undefined ? '' : `person:${userId === undefined ? user : `id:${userId}`}`
+/** Whose use counts under `each person`, with and without a key: the id as in the ledger. */
+function personId({ user, userId, subject }: PersonIdentity): string {
+  return user === undefined ? '' : `person:${subject ?? userId ?? user}`
 }
 
 /** The person whose use a request is: who signed in, or whose own key was sent. */
@@ -94,11 +95,13 @@ export function callerPerson(caller: CallerIdentity): PersonIdentity {
   return caller.key === undefined ? caller : (caller.key.person ?? {})
 }
 
-/** Whether an entry of access.json, a user name or `id:VALUE`, is the caller's person. */
+/** Whether an entry of access.json is the caller's person. */
 function isPerson(entry: string, caller: CallerIdentity): boolean {
-  const { user, userId, hasCaselessName = false } = callerPerson(caller)
+  const person = callerPerson(caller)
+  const { user, hasCaselessName = false } = person
   if (user === undefined) return false
-  if (entry.startsWith('id:')) return userId === entry.slice('id:'.length)
+  const named = personEntry(entry)
+  if (named.kind === 'id') return isNamedById(named, person)
   return hasCaselessName ? foldCase(entry) === foldCase(user) : entry === user
 }
 

@@ -1,7 +1,7 @@
 import type { RequestRecord } from './record.ts'
 
 /** A caller, as a record names it: a signed-in user, or a key with its person. */
-export type RecentCaller = Pick<RequestRecord, 'user' | 'userId' | 'line' | 'person'>
+export type RecentCaller = Pick<RequestRecord, 'user' | 'userId' | 'subject' | 'line' | 'person'>
 
 /** Callers by their last request, in memory only. */
 export interface RecentCallers {
@@ -16,11 +16,11 @@ const callersMax = 1_000
 export function recentCallers(): RecentCallers {
   const callers = new Map<string, RecentCaller>()
   return {
-    note({ user, userId, line, person }) {
+    note({ user, userId, subject, line, person }) {
       if (user === undefined && line === undefined) return
-      const id = `${line ?? ''} ${userId ?? user}`
+      const id = `${line ?? ''} ${subject ?? userId ?? user}`
       callers.delete(id)
-      callers.set(id, { user, userId, line, person })
+      callers.set(id, { user, userId, subject, line, person })
       if (callers.size <= callersMax) return
       for (const [oldest] of callers) {
         callers.delete(oldest)

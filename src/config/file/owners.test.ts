@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { personIdAt } from '../../base/person-entry.ts'
 import type { Owners } from '../config.ts'
 import { isOwner } from './owners.ts'
 import { parseConfig } from './parse-config.ts'
@@ -96,6 +97,18 @@ describe('isOwner', () => {
       { user: 'x', userId: 'ab' },
       { user: 'aB', userId: '1' },
       { user: 'id:aB' },
+    ]
+    expect(people.map((person) => isOwner(owners, person))).toEqual([true, false, false, false])
+  })
+
+  test('accepts an id with its identity provider only for a person of that provider', () => {
+    const provider = 'https://github.com/login/oauth'
+    const owners: Owners = { names: [], ids: [`7@${provider}`] }
+    const people = [
+      { user: 'x', userId: '7', subject: personIdAt(provider, '7') },
+      { user: 'x', userId: '7', subject: personIdAt('https://other.test', '7') },
+      { user: 'x', userId: '7' },
+      { user: 'x', userId: `7@${provider}` },
     ]
     expect(people.map((person) => isOwner(owners, person))).toEqual([true, false, false, false])
   })

@@ -1,3 +1,4 @@
+import { isNamedById, personEntry } from '../../base/person-entry.ts'
 import type { TextRule } from '../../base/text-rule.ts'
 import type { Owners } from '../config.ts'
 import { readElements, readTextField, refuse, type Field } from './fields.ts'
@@ -21,12 +22,15 @@ const separators = /[,\s]+/
 export interface VisitorIdentity {
   readonly user?: string
   readonly userId?: string
+  /** Unique over all identity providers. */
+  readonly subject?: string
   readonly hasCaselessName?: boolean
 }
 
 /**
- * Parses `owners`: at most 1,000 entries, each a user name with or without a leading `@`, or `id:VALUE` for a user id.
- * The variable of a `$NAME` may contain several, separated by commas or blanks. An unset variable contains none.
+ * Parses `owners`: at most 1,000 entries, each a user name with or without a leading `@`, `id:VALUE` for a user id, or
+ * `id:VALUE@URL` with its identity provider. The variable of a `$NAME` may contain several, separated by commas or
+ * blanks. An unset variable contains none.
  *
  * @returns `undefined` when the field is absent
  */
@@ -69,10 +73,15 @@ function entriesIn(text: string, environment: Environment): readonly string[] {
 export function isOwner(owners: Owners | undefined, visitor: VisitorIdentity | undefined): boolean {
   if (owners === undefined) return true
   const { user = '', userId, hasCaselessName = false } = visitor ?? {}
-  if (user === '') return false
-  if (userId !== undefined && owners.ids.includes(userId)) return true
+  if (visitor === undefined || user === '') return false
+  if (userId !== undefined && owners.ids.some((id) => id.startsWith(userId) && isNamedBy(id, visitor))) return true
   const keyOf = hasCaselessName ? foldCase : (name: string): string => name
   return owners.names.some((name) => keyOf(name) === keyOf(user))
+}
+
+function isNamedBy(id: string, visitor: VisitorIdentity): boolean {
+  const entry = personEntry(`id:${id}`)
+  return entry.kind === 'id' && isNamedById(entry, visitor)
 }
 
 function foldCase(name: string): string {

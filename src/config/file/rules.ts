@@ -34,7 +34,7 @@ export const modelPatternRule: TextRule = {
 
 /** A person, by name or by id. */
 export const personRule: TextRule = {
-  allowed: 'a user name without commas and blanks, or "id:VALUE" for a user id',
+  allowed: 'a user name without commas and blanks, or "id:VALUE" for a user id, or "id:VALUE@URL" with its provider',
   pattern: /^(?!id:$)[^\s,\u0000-\u001f\u007f]+$/,
   lengthMax: 256,
 }

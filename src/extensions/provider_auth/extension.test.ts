@@ -26,7 +26,9 @@ describe('provider_auth', () => {
   test('adds routes, guard, page part and origin, and redirects to the configured identity provider', async () => {
     const host = hostOf(complete)
     const contribution = await extension.start(host)
-    expect(Object.keys(contribution ?? {}).toSorted()).toEqual(['guard', 'mayEnter', 'origin', 'part', 'routes'])
+    expect(Object.keys(contribution ?? {}).toSorted()).toEqual([
+      ...['guard', 'identityProvider', 'mayEnter', 'origin', 'part', 'routes'],
+    ])
     const response = await contribution?.routes
       ?.find(({ path }) => path === '/auth/provider')
       ?.handle(contextOf('/auth/provider'))

@@ -39,6 +39,7 @@ export function signIn(host: Host, settings: Settings, identityProvider: Identit
   return {
     routes: [...routes.map(publicWithRateLimit({ limit, clients, log })), ...ownerRoutes(allSessions, log)],
     guard: guard(cachedCredentials, ownOrigin, hasCaselessNames),
+    identityProvider: realm,
     mayEnter: personCheck(realm, restrictTo),
     part: {
       slots: ['SignIn'],

@@ -6,7 +6,7 @@ import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
 import { readLedger } from './ledger-answer.ts'
-import { subjectsOf } from './ledger-scope.ts'
+import { subjectOf } from './ledger-scope.ts'
 import type { OwnerCheck } from './owner-check.ts'
 import type { ContentAnswer } from './page-api.ts'
 
@@ -84,7 +84,7 @@ type Own = Pick<ContentQuestion, 'line' | 'people'>
 /** Whose content is the visitor's own: that of the line of a key, or of a person; `undefined`: nobody's. */
 function ownContent({ visitor, user }: HandlerContext): Own | undefined {
   if (visitor?.access !== undefined) return { line: visitor.key?.line ?? -1 }
-  return user === undefined ? undefined : { people: subjectsOf({ visitor, user }) }
+  return user === undefined ? undefined : { people: [subjectOf({ visitor, user })] }
 }
 
 function isOwn({ subject }: KeptContent, own: Own | undefined): boolean {

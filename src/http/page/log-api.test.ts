@@ -184,7 +184,7 @@ describe('GET /api/log', () => {
     expect(await scopeOf({ isOwner: false, visitor: { user: 'ann', userId: 'id:1' } })).toEqual({ people: ['id:1'] })
     expect(await scopeOf({ isOwner: false, visitor: { user: 'ann' } })).toEqual({ people: ['ann'] })
     const known = { user: 'ann', userId: '1', subject: 'profile-1' }
-    expect(await scopeOf({ isOwner: false, visitor: known })).toEqual({ people: ['profile-1', '1'] })
+    expect(await scopeOf({ isOwner: false, visitor: known })).toEqual({ people: ['profile-1'] })
     // The ledger keeps as much of an id.
     const long = { user: 'ann', userId: 'x'.repeat(200) }
     expect(await scopeOf({ isOwner: false, visitor: long })).toEqual({ people: ['x'.repeat(128)] })

@@ -61,7 +61,7 @@ async function ask(
     usageApi({
       use: () => (isOff ? undefined : asker),
       isOwner: () => isOwner,
-      teams: () => [{ name: 'core', userIds: ['7'], userNames: ['ann'] }],
+      teams: () => [{ name: 'core', people: [], userIds: ['7'], userNames: ['ann'] }],
       teamUse: (by, team) => (by?.user === 'lead' ? { people: ['bob'], team } : undefined),
       now: () => now,
     }),
@@ -101,7 +101,9 @@ describe('GET /api/usage', () => {
 
   test('asks for teams of access.json, others than owners for none', async () => {
     const { questions } = await ask('?by=team')
-    expect(questions).toMatchObject([{ by: 'team', teams: [{ name: 'core', userIds: ['7'], userNames: ['ann'] }] }])
+    expect(questions).toMatchObject([
+      { by: 'team', teams: [{ name: 'core', people: [], userIds: ['7'], userNames: ['ann'] }] },
+    ])
     const own = await ask('?by=team', { isOwner: false, visitor: { user: 'bob' } })
     expect(own.questions).toMatchObject([{ by: 'team', teams: [], people: ['bob'] }])
   })

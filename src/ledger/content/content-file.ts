@@ -113,8 +113,7 @@ export function readFileContent(
   const numbers =
     subjects &&
     people
-      .query<{ id: number }, [string]>(`SELECT id FROM person WHERE subject IN (SELECT value FROM json_each(?1))
-           AND coalesce(user_id, subject) IN (SELECT value FROM json_each(?1))`)
+      .query<{ id: number }, [string]>(`SELECT id FROM person WHERE subject IN (SELECT value FROM json_each(?1))`)
       .all(JSON.stringify(subjects))
       .map((row) => row.id)
   const row = rows

@@ -31,12 +31,9 @@ export class PersonUnknown extends PersonNotFound {}
 
 /** User id of the person of an own key, or the name of a person without one. */
 const userIdOfKey = 'substr(coalesce(person_user_id, person_name), 1, 128)'
-/** The person of an own key, as sums have it: people who were not there since an earlier version by their user id. */
-const subjectOfKey = `coalesce((SELECT old.subject FROM person AS old WHERE old.subject = ${userIdOfKey}), key.person)`
-
 /** Condition of the own keys of a person. @param parameter such as `$1` */
 export function ownKeys(parameter: string): string {
-  return `key.person IS NOT NULL AND ${subjectOfKey} = ${parameter}`
+  return `key.person = ${parameter}`
 }
 
 /** Actors that are not people. */
@@ -88,7 +85,7 @@ async function findSubject(database: PersonDatabase, { by, text: given }: Wanted
       : `key.person IS NOT NULL AND (key.person = $1 OR ${userIdOfKey} = $1)`
   const rows = await database.read({
     text: `SELECT subject, coalesce(user_id, subject) AS user_id FROM person WHERE gone IS NULL AND ${inPeople}
-           UNION SELECT ${subjectOfKey}, ${userIdOfKey} FROM key WHERE ${inKeys} ORDER BY 1 LIMIT 20`,
+           UNION SELECT key.person, ${userIdOfKey} FROM key WHERE ${inKeys} ORDER BY 1 LIMIT 20`,
     values: [text],
   })
   const people = new Map(rows.map((row) => [String(row['subject']), String(row['user_id'])]))

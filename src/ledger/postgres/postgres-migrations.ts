@@ -217,4 +217,7 @@ export const serverMigrations: readonly string[] = [
    ALTER TABLE request ADD COLUMN waited_ms bigint;`,
   `ALTER TABLE person ADD COLUMN user_id text;
    CREATE INDEX person_user_id ON person (user_id) WHERE user_id IS NOT NULL;`,
+  // Earlier versions knew people by their user ids alone, of which provider is not known: those go on as other people.
+  `UPDATE person SET user_id = subject, subject = substr('earlier svc: ' || subject, 1, 128)
+   WHERE user_id IS NULL AND gone IS NULL AND subject NOT LIKE 'forgotten #%';`,
 ]

@@ -3,7 +3,6 @@ import type { ContentQuestion, KeptContent } from '../content/content-question.t
 import { contentBytesMax, contentChunkRows, type ContentRow } from '../content/content-row.ts'
 import type { ContentStore } from '../content/content-store.ts'
 import { jsonParameter, type PostgresClient, type Query } from './postgres-client.ts'
-import { takeOverPerson } from './server-names.ts'
 
 /** Unix milliseconds of the server: machines with wrong clocks neither keep content longer nor shorter. */
 const clock = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
@@ -39,7 +38,6 @@ async function personOf(query: Query, person: ContentRow['person']): Promise<num
   const find = async () => (await query('SELECT id FROM person WHERE subject = $1', [subject]))[0]?.['id']
   const known = await find()
   if (known !== undefined) return Number(known)
-  await takeOverPerson(query, person)
   await query(
     `INSERT INTO person (subject, name, seen, user_id) VALUES ($1, $2, ${clock}, $3) ON CONFLICT (subject) DO NOTHING`,
     [subject, name, person.userId ?? null],
@@ -74,9 +72,7 @@ export async function readServerContent(
      FROM content LEFT JOIN person ON person.id = content.person AND person.gone IS NULL
      WHERE content.id = $1 AND content.expires > ${clock}
        AND ($2::bigint IS NULL OR content.time = $2) AND ($3::bigint IS NULL OR content.line = $3)
-       AND ($4::text IS NULL OR (
-         person.subject IN (SELECT jsonb_array_elements_text($4::text::jsonb))
-         AND coalesce(person.user_id, person.subject) IN (SELECT jsonb_array_elements_text($4::text::jsonb))))
+       AND ($4::text IS NULL OR person.subject IN (SELECT jsonb_array_elements_text($4::text::jsonb)))
      ORDER BY content.seq DESC LIMIT 1`,
     [id, time ?? null, line ?? null, people === undefined ? null : jsonParameter(people)],
   )

@@ -87,9 +87,6 @@ export function serverNames(now: () => number): ServerNames {
   }
 
   async function storePeople(query: Query, wanted: readonly Person[]): Promise<void> {
-    // In one order, as below.
-    for (const person of wanted.toSorted((one, other) => (one.subject < other.subject ? -1 : 1)))
-      await takeOverPerson(query, person)
     const rows = await query(
       `INSERT INTO person (subject, name, seen, user_id)
        SELECT DISTINCT ON (subject) subject, name, $2::bigint, "userId"
@@ -121,14 +118,4 @@ export function serverNames(now: () => number): ServerNames {
 
 function keyOf(kind: LabelKind, text: string): string {
   return `${kind} ${text}`
-}
-
-/** Earlier versions of svc knew people by their user ids alone: the first one with the id goes on as that person. */
-export async function takeOverPerson(query: Query, { subject, userId }: Person): Promise<void> {
-  if (userId === undefined) return
-  await query(
-    `UPDATE person SET subject = $1, user_id = $2
-     WHERE subject = $2 AND user_id IS NULL AND NOT EXISTS (SELECT FROM person AS known WHERE known.subject = $1)`,
-    [subject, userId],
-  )
 }

@@ -129,9 +129,7 @@ async function conditionOf(
   const whose: string[] = []
   const texts = (list: readonly string[]): string =>
     `(SELECT jsonb_array_elements_text(${place(jsonParameter(list))}::text::jsonb))`
-  if (people !== undefined)
-    whose.push(`person IN (SELECT person.id FROM person WHERE subject IN ${texts(people)}
-      AND coalesce(user_id, subject) IN ${texts(people)})`)
+  if (people !== undefined) whose.push(`person IN (SELECT person.id FROM person WHERE subject IN ${texts(people)})`)
   if (userIds !== undefined || userNames !== undefined)
     // The case of ASCII letters does not matter.
     whose.push(`person IN (SELECT person.id FROM person

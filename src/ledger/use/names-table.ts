@@ -26,11 +26,6 @@ export function namesTable(database: Database, now: () => number): NamesTable {
     `INSERT INTO person (subject, name, seen, user_id) VALUES (?1, ?2, ?3, ?4)
      ON CONFLICT (subject) DO UPDATE SET name = excluded.name, seen = excluded.seen RETURNING id`,
   )
-  /** Earlier versions of svc knew people by their user ids alone: the first one with the id goes on as that person. */
-  const takeOver = database.query<unknown, [string, string]>(
-    `UPDATE person SET subject = ?1, user_id = ?2
-     WHERE subject = ?2 AND user_id IS NULL AND NOT EXISTS (SELECT 1 FROM person AS known WHERE known.subject = ?1)`,
-  )
 
   function countOf(kind: LabelKind): number {
     const count =
@@ -61,7 +56,6 @@ export function namesTable(database: Database, now: () => number): NamesTable {
       const { subject, userId, name } = person
       const found = people.get(subject)
       if (found?.name === name) return found.id
-      if (userId !== undefined) takeOver.run(subject, userId)
       const { id } = put.get(subject, name, now(), userId ?? null) ?? { id: 0 }
       if (people.size < namesMax) people.set(subject, { id, name })
       return id

@@ -61,16 +61,16 @@ describe.each(databases)('the use of %s', (kind, make) => {
 
     test('is grouped by teams, in which each person counts once', async () => {
       const teams = [
-        { name: 'none', userIds: ['id:9'], userNames: [] },
-        { name: 'core', userIds: [], userNames: ['ANN'] },
-        { name: 'all', userIds: ['id:1'], userNames: ['ann'] },
+        { name: 'none', people: [], userIds: ['id:9'], userNames: [] },
+        { name: 'core', people: [], userIds: [], userNames: ['ANN'] },
+        { name: 'all', people: [], userIds: ['id:1'], userNames: ['ann'] },
       ]
       expect(await read({ from: 20261122, by: 'team', teams })).toEqual(['20261122 : 1 1000', '20261123 core: 2 6000'])
       expect(await read({ from: 20261122, by: 'team' })).toEqual(['20261122 : 1 1000', '20261123 : 2 6000'])
     })
 
     test('of the keys of a team is of this team', async () => {
-      const teams = ['ads', 'search'].map((name) => ({ name, userIds: [], userNames: [] }))
+      const teams = ['ads', 'search'].map((name) => ({ name, people: [], userIds: [], userNames: [] }))
       const rows = await read({ from: 20261122, by: 'team', teams })
       expect(rows).toEqual(['20261122 search: 1 1000', '20261123 : 2 6000'])
     })

@@ -135,9 +135,8 @@ function conditionOf(
   }
   const whose: string[] = []
   if (people !== undefined) {
-    whose.push(`person IN (SELECT person.id FROM person WHERE subject IN (SELECT value FROM json_each(?))
-                AND coalesce(user_id, subject) IN (SELECT value FROM json_each(?)))`)
-    values.push(JSON.stringify(people), JSON.stringify(people))
+    whose.push(`person IN (SELECT person.id FROM person WHERE subject IN (SELECT value FROM json_each(?)))`)
+    values.push(JSON.stringify(people))
   }
   if (userIds !== undefined || userNames !== undefined) {
     whose.push(`person IN (SELECT person.id FROM person WHERE user_id IN (SELECT value FROM json_each(?))

@@ -186,6 +186,5 @@ function some(ids: readonly number[]): readonly number[] {
 
 /** The numbers of people. @param people as in `RequestScope` */
 export function peopleSql(people: readonly string[]): Sql {
-  const list = listSql(people)
-  return sql`SELECT person.id FROM person WHERE subject IN ${list} AND coalesce(user_id, subject) IN ${list}`
+  return sql`SELECT person.id FROM person WHERE subject IN ${listSql(people)}`
 }

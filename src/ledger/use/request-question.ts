@@ -9,10 +9,7 @@ export type StoredOutcome = 'ok' | 'failed' | 'refused' | 'cut' | 'left'
 export interface RequestScope {
   /** A line of keys. */
   readonly line?: number
-  /**
-   * The subject of a person, as in `Person`, and the user id. Of people with this subject those are meant that have
-   * this user id, or none.
-   */
+  /** Subjects of people, as in `Person`. */
   readonly people?: readonly string[]
 }
 

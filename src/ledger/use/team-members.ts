@@ -12,13 +12,19 @@ const peopleMax = 100_000
  * @param teams of people in several, the first one counts
  */
 export async function teamColumn(names: TableReader, teams: readonly UseTeam[]): Promise<string> {
+  const teamOfSubject = firstTeams(teams, ({ people }) => people)
   const teamOfId = firstTeams(teams, ({ userIds }) => userIds)
   const teamOfName = firstTeams(teams, ({ userNames }) => userNames.map(caseless))
   const members = new Map<number, number[]>()
   for (const row of await names(
-    sql`SELECT id, coalesce(user_id, subject) AS user_id, name FROM person ORDER BY seen DESC LIMIT ${peopleMax}`,
+    sql`SELECT id, subject, coalesce(user_id, subject) AS user_id, name FROM person
+        ORDER BY seen DESC LIMIT ${peopleMax}`,
   )) {
-    const found = [teamOfId.get(String(row['user_id'])), teamOfName.get(caseless(String(row['name'])))]
+    const found = [
+      teamOfSubject.get(String(row['subject'])),
+      teamOfId.get(String(row['user_id'])),
+      teamOfName.get(caseless(String(row['name']))),
+    ]
     const team = Math.min(...found.map((number) => number ?? Infinity))
     if (team !== Infinity) members.set(team, [...(members.get(team) ?? []), Number(row['id'])])
   }

@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../../test/fakes/databases.ts'
-import { useOfPeople } from '../../app/managed-teams.ts'
+import { useOfPeople, useTeams } from '../../app/managed-teams.ts'
+import { personIdAt } from '../../base/person-entry.ts'
 import type { Ledger } from '../ledger.ts'
 import { findPerson } from '../people/find-person.ts'
 import { batchOf, usedRequest } from './testing.ts'
+import type { UseFilter } from './use-question.ts'
 import { useSums } from './use-sums.ts'
 import { zoneHours } from './zone-hours.ts'
 
@@ -61,7 +63,8 @@ describe.each(databases)('the use in %s', (_name, make) => {
     const ann = { user: 'ann', userId: 'u1', subject: 'first-provider-1' }
     const bea = { user: 'bea', userId: 'u1', subject: 'other-provider-1' }
     /** Requests of a person, and the sum of their use. */
-    async function seenBy(...people: readonly string[]): Promise<readonly number[]> {
+    async function seenBy(subject: string): Promise<readonly number[]> {
+      const people = [subject]
       const reader = await place.useReader()
       const { requests } = await reader.requests.page({ scope: { people }, filter: {}, rowsMax: 9 })
       const span = { from: 20261122, to: 20261124, unit: 'day', by: 'all', rowsMax: 9 } as const
@@ -75,11 +78,28 @@ describe.each(databases)('the use in %s', (_name, make) => {
         { subject: ann.subject, user_id: 'u1', name: 'ann' },
         { subject: bea.subject, user_id: 'u1', name: 'bea' },
       ])
-      expect(await seenBy(ann.subject, 'u1')).toEqual([1, 1])
-      expect(await seenBy(bea.subject, 'u1')).toEqual([2, 2])
-      expect(await seenBy('third-provider-1', 'u1')).toEqual([0, 0])
-      // A user id that is the subject of another person.
-      expect(await seenBy('third-provider-x', ann.subject)).toEqual([0, 0])
+      expect(await seenBy(ann.subject)).toEqual([1, 1])
+      expect(await seenBy(bea.subject)).toEqual([2, 2])
+      expect(await seenBy('third-provider-1')).toEqual([0, 0])
+    })
+
+    test('have each person budgets of their own, and limits of their id with or without the provider', async () => {
+      const [one, other] = ['https://one.test', 'https://other.test'].map((provider) => ({
+        ...{ user: 'ann', userId: 'u1', subject: personIdAt(provider, 'u1') },
+      }))
+      await storeAt().write([batchOf(1, [usedRequest(one), usedRequest(other), usedRequest(other)])])
+      const reader = await place.useReader()
+      const costOf = (filter: UseFilter) => reader.costSince(filter, 0, Date.now())
+      expect(await costOf({ people: [one?.subject ?? ''] })).toBe(1_000)
+      expect(await costOf(useOfPeople(['id:u1']))).toBe(3_000)
+      expect(await costOf(useOfPeople(['id:u1@https://other.test']))).toBe(2_000)
+      const span = { from: 20261122, to: 20261124, unit: 'day', by: 'team', rowsMax: 9 } as const
+      const teams = useTeams(new Map([['t', { leads: ['id:u1@https://other.test'], members: [] }]]))
+      const { rows } = await reader.read({ ...span, teams })
+      expect(rows.map(({ name, counters }) => [name, counters.requests])).toEqual([
+        ['t', 2],
+        ['', 1],
+      ])
     })
 
     test('are found by long ids and names, which are stored in short', async () => {
@@ -104,18 +124,6 @@ describe.each(databases)('the use in %s', (_name, make) => {
       const span = { from: 20261122, to: 20261124, unit: 'day', by: 'all', rowsMax: 9 } as const
       const { rows } = await reader.read({ ...span, userIds: ['u1'], userNames: [] })
       expect(rows[0]?.counters.requests).toBe(2)
-    })
-
-    test('use of an earlier version goes on as that of the first of them', async () => {
-      const earlier = usedRequest({ user: 'ann', userId: 'u1' })
-      await storeAt().write([batchOf(1, [earlier, earlier])])
-      expect(await seenBy(bea.subject, 'u1')).toEqual([2, 2])
-      await storeAt().write([batchOf(1, [usedRequest(ann)], 'two')])
-      await storeAt().write([batchOf(1, [usedRequest(bea)], 'three')])
-      expect([await seenBy(ann.subject, 'u1'), await seenBy(bea.subject, 'u1')]).toEqual([
-        [3, 3],
-        [1, 1],
-      ])
     })
   })
 

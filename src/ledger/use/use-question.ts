@@ -3,8 +3,11 @@ import type { CounterName } from './counters.ts'
 /** The names by which use can be grouped; `team`: those of the question; `all`: one group. */
 export type UseGroup = 'model' | 'provider' | 'person' | 'team' | 'key' | 'all'
 
+/** People, in all three ways. */
+export type PeopleFilter = Required<Pick<UseFilter, 'people' | 'userIds' | 'userNames'>>
+
 /** A team of people. */
-export interface UseTeam extends Required<Pick<UseFilter, 'userIds' | 'userNames'>> {
+export interface UseTeam extends PeopleFilter {
   readonly name: string
 }
 
@@ -12,7 +15,7 @@ export interface UseTeam extends Required<Pick<UseFilter, 'userIds' | 'userNames
 export interface UseFilter {
   /** A line of keys. */
   readonly line?: number
-  /** As in `RequestScope`. */
+  /** Subjects of people, as in `Person`. */
   readonly people?: readonly string[]
   /** People by their user ids, at any identity provider, and by their user names, whose case does not matter. */
   readonly userIds?: readonly string[]

@@ -35,8 +35,8 @@ export interface NamedBudget {
 export interface BudgetScope {
   readonly subject: LimitSubject
   /**
-   * The caller that `each person` or `each key` stands for: `person:` and a name or `id:`, `key:` and a line; else
-   * empty.
+   * The caller that `each person` or `each key` stands for: `person:` and the subject as in the ledger, `key:` and a
+   * line; else empty.
    */
   readonly caller: string
   /** Members of a team; its keys count, too. */

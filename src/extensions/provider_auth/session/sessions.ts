@@ -1,4 +1,5 @@
 import { isRecord } from '../../../base/json-value.ts'
+import { personIdAt } from '../../../base/person-entry.ts'
 import { setBackMsMax, type Store, type StoreOptions } from '../../../stores/store.ts'
 import type { KnownPerson, Profile } from '../../extension.ts'
 import type { Identity } from '../oauth/identity-provider.ts'
@@ -61,14 +62,10 @@ export function expiryOf({ created }: Session): number {
   return Math.floor(created) + sessionSeconds
 }
 
-function profileIdOf(session: Pick<Session, 'realm' | 'userId'>): string {
-  return hashOf(ownerOf(session)).slice(0, 22)
-}
-
 /** User data for the page. The id is a hash of identity provider and user id. */
 export function profileOf({ realm, userId, userName, displayName, email, profileUrl }: Session): Profile {
   return {
-    id: profileIdOf({ realm, userId }),
+    id: personIdAt(realm, userId),
     userName,
     displayName,
     email,
@@ -79,7 +76,7 @@ export function profileOf({ realm, userId, userName, displayName, email, profile
 /** Whether a person who has signed in before may do so now, at the same identity provider. */
 export function personCheck(realm: string, restrictTo: AllowList | undefined): (person: KnownPerson) => boolean {
   return function mayEnter({ id, user: userName, userId }) {
-    if (userId === undefined || id !== profileIdOf({ realm, userId })) return false
+    if (userId === undefined || id !== personIdAt(realm, userId)) return false
     return restrictTo === undefined || restrictTo.allows({ userId, userName })
   }
 }
