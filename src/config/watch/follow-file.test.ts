@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { mkdtemp, rename, rm, symlink, unlink } from 'node:fs/promises'
+import { link, mkdtemp, rename, rm, symlink, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ConfigError, type Config } from '../config.ts'
@@ -85,6 +85,33 @@ describe('followHere', () => {
     expect(seen.applied).toEqual(['b', 'c', 'd'])
   })
 
+  test('detects a replacement of a file that a hard link keeps', async () => {
+    const folder = await makeFolder()
+    const path = join(folder, 'providers.json')
+    await Bun.write(path, text('a'))
+    await link(path, join(folder, 'copy'))
+    const seen = observe(path, { restMs: 5, pollMs: 60_000 })
+    await seen.watch.text
+    for (const [index, id] of ['b', 'c'].entries()) {
+      await Bun.write(join(folder, 'draft'), text(id))
+      await rename(join(folder, 'draft'), path)
+      await seen.until(index + 1)
+    }
+    expect(seen.applied).toEqual(['b', 'c'])
+  })
+
+  test('detects a change behind a symbolic link', async () => {
+    const target = join(await makeFolder(), 'real.json')
+    await Bun.write(target, text('a'))
+    const path = join(await makeFolder(), 'providers.json')
+    await symlink(target, path)
+    const seen = observe(path, { restMs: 5, pollMs: 60_000 })
+    await seen.watch.text
+    await Bun.write(target, text('b'))
+    await seen.until(1)
+    expect(seen.applied).toEqual(['b'])
+  })
+
   test('detects a file and folder that are created later', async () => {
     const path = join(await makeFolder(), 'later', 'providers.json')
     const seen = observe(path)
@@ -96,16 +123,19 @@ describe('followHere', () => {
     expect(seen.applied).toEqual(['a', 'b'])
   })
 
-  test('detects changes by the date when the folder gives no events', async () => {
+  test('detects by its date that a symbolic link has another target', async () => {
     const folder = await makeFolder()
-    const target = join(await makeFolder(), 'real.json')
-    await Bun.write(target, text('a'))
-    await symlink(target, join(folder, 'providers.json'))
-    const seen = observe(join(folder, 'providers.json'))
+    const path = join(folder, 'providers.json')
+    for (const name of ['a', 'b']) await Bun.write(join(folder, name), text(name))
+    await symlink('a', path)
+    const seen = observe(path)
     await seen.watch.text
-    await Bun.write(target, text('bb'))
+    await symlink('b', join(folder, 'draft'))
+    await rename(join(folder, 'draft'), path)
     await seen.until(1)
-    expect(seen.applied).toEqual(['bb'])
+    await Bun.write(join(folder, 'b'), text('c'))
+    await seen.until(2)
+    expect(seen.applied).toEqual(['b', 'c'])
   })
 
   test('does not load the same content again', async () => {

@@ -1,6 +1,5 @@
 import { watch, type FSWatcher } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { basename, dirname } from 'node:path'
 import { ConfigError, type ConfigFault } from '../config.ts'
 import { readConfigText } from '../file/load-config.ts'
 
@@ -8,7 +7,7 @@ import { readConfigText } from '../file/load-config.ts'
 export interface WatchTiming {
   /** Delay after the last event before the file is read, since editors write in several steps. Default 50. */
   readonly restMs: number
-  /** Interval between checks of the file's date, for file systems without events. Default 1,000. */
+  /** Interval between checks of the date, since new files have no events, nor have some file systems. Default 1,000. */
   readonly pollMs: number
 }
 
@@ -49,7 +48,6 @@ export function watchFile(
   let queue: Promise<unknown> = Promise.resolve()
   const poll = setInterval(() => void checkDate(), pollMs)
   poll.unref()
-  watchFolder()
 
   function look(isForced = false): Promise<FileContent> {
     const looked = queue.then(() => read(isForced))
@@ -59,6 +57,7 @@ export function watchFile(
 
   async function read(isForced: boolean): Promise<FileContent> {
     const before = content
+    watchAgain()
     // The date is read first, so that a later write changes it.
     date = await readDate(path)
     const found = (content = await readContent(path))
@@ -68,7 +67,6 @@ export function watchFile(
   }
 
   async function checkDate(): Promise<void> {
-    if (watcher === undefined) watchFolder()
     const found = await readDate(path)
     if (isClosed || found === date) return
     date = found
@@ -76,27 +74,25 @@ export function watchFile(
   }
 
   function readSoon(): void {
+    if (isClosed) return
     clearTimeout(rest)
     rest = setTimeout(() => void look().catch(() => undefined), restMs)
     rest.unref()
   }
 
-  /** Watches the folder, since a watch of the file would end when an editor replaces the file. */
-  function watchFolder(): void {
+  /**
+   * Watches the file that is at the path now: editors replace files. Not its folder, which also has the databases of
+   * the service: thousands of events a second.
+   */
+  function watchAgain(): void {
+    watcher?.close()
+    watcher = undefined
+    if (isClosed) return
     try {
-      watcher = watch(dirname(path), { persistent: false }, (_, name) => {
-        if (isClosed) return
-        // The target of a symbolic link has another name; its date shows whether it has changed.
-        if (name === null || name === basename(path)) readSoon()
-        else void checkDate()
-      })
-      watcher.on('error', () => {
-        watcher?.close()
-        watcher = undefined
-      })
+      const started = (watcher = watch(path, { persistent: false }, readSoon))
+      started.on('error', () => started.close())
     } catch {
-      // The folder does not exist yet, or the machine has no watches left; `checkDate` tries again.
-      watcher = undefined
+      // There is no file yet, or the machine has no watches left: `checkDate` finds changes.
     }
   }
 
