@@ -30,7 +30,12 @@ function subject({ failure, isOpen = true }: { readonly failure?: Error; readonl
   const audited = auditedFollow({
     follow,
     record: () => (isOpen ? record : undefined),
-    audit: () => ({ list: async () => entries.map(chained).toReversed(), slice: async () => [], given: async () => 0 }),
+    audit: () => ({
+      list: async () => entries.map(chained).toReversed(),
+      slice: async () => [],
+      given: async () => 0,
+      keyNames: async () => new Map(),
+    }),
     log: { info: () => undefined, error: (message, fields) => void errors.push([message, fields?.['reason']]) },
     now: () => 5,
   })

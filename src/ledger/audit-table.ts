@@ -17,6 +17,15 @@ export function auditTable(perform: <Value>(work: (database: Database) => Value)
             .values()[0]?.[0],
         ),
       ),
+    keyNames: (ids) =>
+      perform((database) => {
+        const rows = database
+          .query<{ id: number; name: string }, [string]>(
+            'SELECT id, name FROM key WHERE id IN (SELECT value FROM json_each(?1))',
+          )
+          .all(JSON.stringify(ids))
+        return new Map(rows.map(({ id, name }) => [id, name]))
+      }),
   }
 }
 

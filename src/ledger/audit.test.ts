@@ -48,6 +48,14 @@ describe.each(databases)('the audit in %s', (_database, make) => {
     ])
     expect(marks).toEqual([{ seq: 3, chain: entries[1]?.chain ?? '' }])
     expect(await verified(marks[0]?.chain)).toMatchObject({ entries: 4, newest: { seq: 4 }, faults: [] })
+    const { name } = storableKey()
+    expect(await ledger.audit.keyNames([1, 2, 99])).toEqual(
+      new Map([
+        [1, name],
+        [2, name],
+      ]),
+    )
+    expect(await ledger.audit.keyNames([])).toEqual(new Map())
   })
 
   test('has none for what changes nothing, and neither secrets nor names of keys', async () => {

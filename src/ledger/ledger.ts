@@ -197,6 +197,8 @@ export interface AuditTable {
   slice(after: number, limit: number): Promise<readonly ChainedEntry[]>
   /** @returns the largest number that was ever given */
   given(): Promise<number>
+  /** Names of keys, which are in no entry. A key whose row is gone has none. */
+  keyNames(ids: readonly number[]): Promise<ReadonlyMap<number, string>>
 }
 
 /** A statement for both databases: its parameters `$1`, `$2` … stand in the order of their numbers. */

@@ -5,9 +5,10 @@ import { rich } from '../texts/rich.tsx'
 import { say } from '../texts/say.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
+import { formatExactly } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { ViewFrame } from '../ui/view-frame.tsx'
-import { changeWords, factsOf, itsWords, momentOf, viaWords } from './audit-words.ts'
+import { changeWords, factsOf, itsWords, momentOf, objectWords, viaWords } from './audit-words.ts'
 import { useAudit, useChain } from './use-audit.ts'
 
 /** The recorded changes of keys, for owners. */
@@ -98,23 +99,25 @@ function Entries({
 function Entry({ entry }: { readonly entry: AuditLine }): ReactNode {
   const { seq, time, actor, via, chain } = entry
   const facts = factsOf(entry)
+  const exactly = momentOf(time, formatExactly)
   return (
     <li className="rounded-xl border border-line bg-panel px-4 py-3 [overflow-wrap:anywhere]">
       <p className="flex flex-wrap items-baseline gap-x-2">
         <span className="text-sm text-muted tabular-nums">{seq}</span>
-        <span className="font-medium">{changeWords(entry)}</span>
+        <span className="font-medium">{rich(changeWords(entry), { object: <bdi>{objectWords(entry)}</bdi> })}</span>
         <span className="text-sm text-muted">
           {via === actor
             ? null
             : rich(say.audit.by, {
                 person: <bdi>{actor === undefined ? say.audit.forgotten : itsWords(actor)}</bdi>,
               })}{' '}
-          {viaWords(entry)} · {momentOf(time)}
+          {viaWords(entry)} · <span title={exactly}>{momentOf(time)}</span>
         </span>
       </p>
       <details className="mt-1 text-sm text-muted">
         <summary>{say.common.details}</summary>
         <ul className="mt-1 list-disc pl-5">
+          <li>{exactly}</li>
           {facts.map((fact) => (
             <li key={fact}>{fact}</li>
           ))}

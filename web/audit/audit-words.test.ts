@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
-import { changeWords, factsOf, momentOf } from './audit-words.ts'
+import { formatExactly } from '../ui/format.ts'
+import { changeWords, factsOf, momentOf, objectWords } from './audit-words.ts'
 
 describe('an entry of the audit in words', () => {
   test('names the key and the change, also one that it does not know', () => {
-    expect(changeWords({ action: 'key.rotated', object: '3' })).toBe('key 3 replaced')
-    expect(changeWords({ action: 'person.forgotten', object: '3' })).toBe('person 3 forgotten')
-    expect(changeWords({ action: 'file.changed', object: 'providers.json' })).toBe('providers.json changed')
-    expect(changeWords({ action: 'content.read', object: 'r-1' })).toBe('content of request r-1 read')
-    expect(changeWords({ action: 'use.repriced', object: 'gpt-5' })).toBe('costs of gpt-5 computed anew')
-    expect(changeWords({ action: 'budget.raised', object: 'team:a' })).toBe('budget.raised team:a')
+    expect(changeWords({ action: 'key.rotated' })).toBe('key {object} replaced')
+    expect(changeWords({ action: 'budget.raised' })).toBe('budget.raised {object}')
+    expect(objectWords({ object: '3', keyName: 'laptop' })).toBe('“laptop” (3)')
+    expect(objectWords({ object: '3' })).toBe('3')
+    expect(objectWords({ object: 'all models' })).toBe('all models')
   })
 
   test('has the facts of a new key', () => {
@@ -25,7 +25,7 @@ describe('an entry of the audit in words', () => {
   test('has what was before, and what is gone', () => {
     const time = Date.UTC(2026, 10, 24)
     expect(factsOf({ before: '{"expires":null,"x":1}', after: `{"expires":${time},"successor":2}` })).toEqual([
-      `expires: never → ${momentOf(time)}`,
+      `expires: never → ${momentOf(time, formatExactly)}`,
       'successor: 2',
       'x was 1',
     ])

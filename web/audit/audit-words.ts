@@ -1,11 +1,16 @@
 import { isRecord } from '../../src/base/json-value.ts'
 import type { AuditLine } from '../../src/http/page/page-api.ts'
 import { say } from '../texts/say.ts'
-import { formatMoment } from '../ui/format.ts'
+import { formatExactly, formatMoment } from '../ui/format.ts'
 
-/** What was changed, such as `key 3 ended`. */
-export function changeWords({ action, object }: Pick<AuditLine, 'action' | 'object'>): string {
-  return wordOf(say.audit.words, action)?.replace('{object}', () => itsWords(object)) ?? `${action} ${object}`
+/** What was changed, such as `key {object} ended`, with a mark for its object. */
+export function changeWords({ action }: Pick<AuditLine, 'action'>): string {
+  return wordOf(say.audit.words, action) ?? `${action} {object}`
+}
+
+/** What was changed by its name: that of a key with its number, since names are not unique. */
+export function objectWords({ object, keyName }: Pick<AuditLine, 'object' | 'keyName'>): string {
+  return keyName === undefined ? itsWords(object) : say.audit.namedKey(keyName, object)
 }
 
 /** The name of a person or an object, or the service's words in its place, such as `without sign-in`. */
@@ -22,9 +27,9 @@ function wordOf(words: Readonly<Record<string, string>>, name: string): string |
   return Object.hasOwn(words, name) ? words[name] : undefined
 }
 
-/** The moment of an entry. A changed entry may have any number. */
-export function momentOf(time: number): string {
-  return Math.abs(time) <= 8.64e15 ? formatMoment(time) : String(time)
+/** A moment, to the minute or exactly. A changed entry may have any number. */
+export function momentOf(time: number, format = formatMoment): string {
+  return Math.abs(time) <= 8.64e15 ? format(time) : String(time)
 }
 
 const times = new Set(['expires', 'ended'])
@@ -69,6 +74,6 @@ function add(value: unknown, name: string, found: Map<string, string>): void {
 function wordsOf(value: unknown, name: string): string {
   if (value === null) return name === 'expires' ? say.audit.never : say.audit.noValue
   if (Array.isArray(value)) return value.map((each) => wordsOf(each, '')).join(', ')
-  if (typeof value === 'number' && times.has(name)) return momentOf(value)
+  if (typeof value === 'number' && times.has(name)) return momentOf(value, formatExactly)
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -666,8 +666,8 @@ export const de: Texts = {
       ),
     unreadableAdvice:
       'Der Dienst kann sie nicht entschlüsseln, oder sie ist beschädigt; alle anderen sind hier. Zeigt ein anderes ' +
-      'Gerät sie noch, schreiben Sie dort etwas hinein: Dann wird sie neu gespeichert. Sonst fragen Sie den ' +
-      'Betreiber: Das Log des Dienstes nennt sie.',
+      'Gerät eine solche noch, schreiben Sie dort etwas hinein: Dann wird sie neu gespeichert. Sonst fragen Sie den ' +
+      'Betreiber: Das Log des Dienstes nennt den Grund.',
     upload: 'Hochladen',
   },
   damage: {

@@ -587,8 +587,9 @@ export const en = {
     unreadable: (count: number) =>
       plural(count, '1 conversation at the service cannot be read', '# conversations at the service cannot be read'),
     unreadableAdvice:
-      'The service cannot decrypt it, or it is damaged; all others are here. Where a device still shows it, write ' +
-      'something in it there: it is stored anew. Otherwise ask the owner of the service: its log names it.',
+      'It cannot be decrypted, or is damaged; all others are here. If another device still shows such a ' +
+      'conversation, write something in it there: it is stored anew. Otherwise ask the owner of the service: its log ' +
+      'says why.',
     upload: 'Upload',
   },
   damage: {

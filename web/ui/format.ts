@@ -49,6 +49,13 @@ export function formatMoment(time: number): string {
   return dateAndTime.format(time)
 }
 
+const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long' })
+
+/** Local date and time with seconds and time zone. */
+export function formatExactly(time: number): string {
+  return exact.format(time)
+}
+
 /** `now`, `5 s ago`, `2 min ago`, `3 h ago`, `4 d ago`. */
 export function formatAgo(time: number, now: number = Date.now()): string {
   const seconds = Math.max(0, Math.round((now - time) / 1_000))

@@ -54,6 +54,18 @@ describe('GET /api/audit', () => {
     expect(await ask('/api/audit?before=1')).toEqual({ hasMore: false, entries: [] })
   })
 
+  test('names keys, while they are there', async () => {
+    await ledger.keys.add(storableKey({ name: 'laptop' }))
+    await ledger.keys.add(storableKey({ name: '' }))
+    await ledger.record({ time: 1, actor: 'ann', via: 'file', action: 'file.changed', object: '1' })
+    const { entries } = (await ask('/api/audit')) as { entries: { object: string; keyName?: string }[] }
+    expect(entries.map(({ object, keyName }) => [object, keyName])).toEqual([
+      ['1', undefined],
+      ['2', undefined],
+      ['1', 'laptop'],
+    ])
+  })
+
   test.each([
     ['limit=0', 'limit'],
     ['limit=1001', 'limit'],
@@ -79,7 +91,7 @@ describe('GET /api/audit', () => {
     const away = async (): Promise<never> => {
       throw new LedgerUnavailable('locked')
     }
-    const audit: AuditTable = { list: away, slice: away, given: away }
+    const audit: AuditTable = { list: away, slice: away, given: away, keyNames: away }
     for (const path of ['/api/audit', '/api/audit/verify'])
       expect(await refusal(path, { audit })).toEqual([503, 'store_unavailable'])
   })
@@ -126,6 +138,7 @@ describe('GET /api/audit/verify', () => {
     const audit: AuditTable = {
       list: async () => [],
       given: async () => 1,
+      keyNames: async () => new Map(),
       // Without an end.
       slice: async (after, limit) =>
         Array.from({ length: limit }, (_, index) => ({ ...entry, seq: Math.max(0, after) + index + 1 })),

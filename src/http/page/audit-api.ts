@@ -6,7 +6,7 @@ import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
 import { readLedger } from './ledger-answer.ts'
 import { checkOwner, type OwnerCheck } from './owner-check.ts'
-import type { AuditAnswer } from './page-api.ts'
+import type { AuditAnswer, AuditLine } from './page-api.ts'
 import { integerOf } from './query.ts'
 
 /** Options of {@link auditApi}. */
@@ -45,7 +45,16 @@ export function auditApi({ audit, isOwner, verifyMs = 20_000 }: AuditApiOptions)
     const before = integerOf(query, 'before', anySeq)
     const { shownEntry } = await chainCode()
     const found = await readLedger('The audit', () => table.list(before, limit + 1))
-    const answer: AuditAnswer = { entries: found.slice(0, limit).map(shownEntry), hasMore: found.length > limit }
+    const entries = found.slice(0, limit).map(shownEntry)
+    const ids = new Set(entries.flatMap((entry) => keyOf(entry) ?? []))
+    const names = ids.size === 0 ? undefined : await readLedger('The audit', () => table.keyNames([...ids]))
+    const answer: AuditAnswer = {
+      entries: entries.map((entry) => {
+        const keyName = names?.get(keyOf(entry) ?? 0) ?? ''
+        return keyName === '' ? entry : { ...entry, keyName }
+      }),
+      hasMore: found.length > limit,
+    }
     return jsonResponse(answer, context.id)
   }
 
@@ -61,6 +70,12 @@ export function auditApi({ audit, isOwner, verifyMs = 20_000 }: AuditApiOptions)
     { method: 'GET', path: '/api/audit', isPublic: false, handle: list },
     { method: 'GET', path: '/api/audit/verify', isPublic: false, handle: verify },
   ]
+}
+
+/** The key that an entry is about. A changed entry may name any. */
+function keyOf({ action, object }: Pick<AuditLine, 'action' | 'object'>): number | undefined {
+  const id = Number(object)
+  return action.startsWith('key.') && Number.isSafeInteger(id) ? id : undefined
 }
 
 /** A service without keys does not load it. */

@@ -716,8 +716,10 @@ export interface AuditLine {
   readonly actor?: string
   readonly via: string
   readonly action: string
-  /** Id of the key. */
+  /** Id of the key, or the name of another object. */
   readonly object: string
+  /** Name of the key; absent for other objects, and for a key that is gone. */
+  readonly keyName?: string
   /** JSON. */
   readonly before?: string
   /** JSON. */

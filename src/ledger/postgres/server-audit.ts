@@ -11,6 +11,11 @@ export function serverAudit(client: PostgresClient): AuditTable {
     slice: (after, limit) =>
       client.perform((query) => entries(query, 'seq > $1 ORDER BY seq LIMIT $2', [after, limit])),
     given: () => client.perform(async (query) => Number((await query('SELECT audit FROM head'))[0]?.['audit'])),
+    keyNames: (ids) =>
+      client.perform(async (query) => {
+        const rows = await query('SELECT id, name FROM key WHERE id = ANY(CAST($1 AS bigint[]))', [`{${ids.join()}}`])
+        return new Map(rows.map(({ id, name }) => [Number(id), String(name)]))
+      }),
   }
 }
 

@@ -33,6 +33,7 @@ export const audit: Texts['audit'] = {
   forgotten: 'einer vergessenen Person',
   itsWords: { 'all models': 'allen Modellen', 'without sign-in': 'jemandem ohne Anmeldung' },
   keep: 'Bewahren Sie die neueste Prüfsumme der Kette woanders auf: {chain}',
+  namedKey: (name, id) => `„${name}“ (${id})`,
   never: 'nie',
   none: 'Es ist keine Änderung verzeichnet.',
   noValue: 'nichts',

@@ -33,6 +33,7 @@ export const audit = {
   forgotten: 'a forgotten person',
   itsWords: { 'all models': 'all models', 'without sign-in': 'without sign-in' },
   keep: 'Keep the newest chain elsewhere: {chain}',
+  namedKey: (name: string, id: string) => `“${name}” (${id})`,
   never: 'never',
   none: 'No change is recorded.',
   noValue: 'none',
