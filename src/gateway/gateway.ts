@@ -15,7 +15,7 @@ import { budgeted } from './budgeted.ts'
 import { directory, type ModelCandidates } from './directory.ts'
 import type { GatewayCall } from './gateway-call.ts'
 import type { ModelCandidate, Provider } from './provider.ts'
-import { resumable, type ResumeOptions } from './resume.ts'
+import { resumable, type ContinuedAnswer, type ResumeOptions } from './resume.ts'
 
 /** How long a request for an unknown model waits for the first fetch of model lists. */
 const firstListsMs = 5_000
@@ -43,6 +43,8 @@ export interface ServedReply {
   readonly model: string
   /** Cost of the answer at the provider; changes with the provider. Absent: not known. */
   readonly costOf?: CostOf | undefined
+  /** The provider has answered with the rest of another one's answer only. Absent: with the whole answer. */
+  readonly continued?: ContinuedAnswer | undefined
   /** The fields of the request that this provider was not sent: see `untranslated` of {@link Ask}. Absent: none. */
   readonly dropped?: readonly string[] | undefined
 }
@@ -192,10 +194,11 @@ function resumed(served: Mutable<ServedReply>, options: Omit<ResumeOptions, 'for
   served.reply = resumable({
     ...options,
     format,
-    onResumed(other) {
+    onResumed(other, continued) {
       served.provider = other.name
       served.model = other.model
       served.costOf = other.costOf
+      served.continued = continued
     },
   })
   return served

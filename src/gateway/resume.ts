@@ -1,5 +1,7 @@
 import type { Ask } from '../formats/ask.ts'
 import { deliveredParts } from '../formats/delivered.ts'
+import { demandOf } from '../formats/demand-of.ts'
+import { answerBytes, type PromptSize } from '../formats/estimate-tokens.ts'
 import type { Continuation, StreamFormat } from '../formats/format.ts'
 import type { Part } from '../formats/part.ts'
 import { readOne, readTo, type Receiver } from '../formats/receiver.ts'
@@ -22,12 +24,23 @@ export interface ResumeOptions {
   readonly call: Call
   /** Continues with the candidates that were not asked yet. */
   readonly walk: CandidateWalk<ModelCandidate, Reply>
-  /** Called when the first parts of the resumed stream go to the client. */
-  readonly onResumed?: (candidate: ModelCandidate) => void
+  /**
+   * Called when the first parts of the resumed stream go to the client.
+   *
+   * @param continued absent: the candidate answers from the beginning
+   */
+  readonly onResumed?: (candidate: ModelCandidate, continued?: ContinuedAnswer) => void
   /** `false`: a cut is an error at once. */
   readonly isResumable: boolean
   /** Called once, when the request can no longer be sent again. */
   readonly releaseRequest?: (() => void) | undefined
+}
+
+/** An answer of which a candidate writes the rest only: its prompt has the text so far. */
+export interface ContinuedAnswer {
+  readonly prompt: PromptSize | undefined
+  /** Of the text so far, by `answerBytes`. */
+  readonly bytesBefore: number
 }
 
 /**
@@ -44,6 +57,7 @@ export function resumable(options: ResumeOptions): PartStream {
   /** The id, time and model of the first part stay the same to the end. */
   const delivered = deliveredParts()
   let sent = ''
+  let sentBytes = 0
   let isResumable = options.isResumable && continuation !== undefined
   /** After the first resume: writes the parts of the new stream as the rest of the first one. */
   let rest: Continuation | undefined
@@ -66,7 +80,9 @@ export function resumable(options: ResumeOptions): PartStream {
       delivered.add(part)
       if (part.isBeyondText) isResumable = false
       if (part.finishReason !== undefined) isFinished = true
-      if (isResumable && part.text !== '') sent += part.text
+      if (!isResumable || part.text === '') continue
+      sent += part.text
+      sentBytes += answerBytes(part)
     }
     if (sent.length > textLengthMax) isResumable = false
     if (!isResumable || isFinished) dropRequest()
@@ -128,14 +144,15 @@ export function resumable(options: ResumeOptions): PartStream {
       }
       current = next.stream
       try {
-        const found = next.continues ? await readMeaningful(next.stream) : await readBeyond(next.stream, sent)
+        const { continuing } = next
+        const found = continuing ? await readMeaningful(next.stream) : await readBeyond(next.stream, sent)
         if (found !== undefined) {
           const { part, text, more } = found
           const written = continuation?.(asked, delivered.soFar(), sent)
           if (written === undefined) throw cutOff(cut)
           const parts = [...written.write(part, text), ...more.flatMap((each) => written.write(each))]
           rest = written
-          onResumed?.(next.candidate)
+          onResumed?.(next.candidate, continuing && { prompt: demandOf(continuing).prompt, bytesBefore: sentBytes })
           return parts
         }
       } catch (error) {
@@ -149,18 +166,22 @@ export function resumable(options: ResumeOptions): PartStream {
   async function nextStream(
     asked: Ask,
     cut: UpstreamFailure,
-  ): Promise<{ readonly stream: PartStream; readonly candidate: ModelCandidate; readonly continues: boolean }> {
-    let continues = false
+  ): Promise<{
+    readonly stream: PartStream
+    readonly candidate: ModelCandidate
+    readonly continuing: Ask | undefined
+  }> {
+    let continuing: Ask | undefined
     let answer: CandidateReply<ModelCandidate, Reply>
     try {
       answer = await walk.next(async (candidate) => {
-        continues = candidate.continues
-        if (!continues || continued === undefined) return candidate.answer(asked, call)
+        continuing = candidate.continues ? continued?.(asked, sent) : undefined
+        if (continuing === undefined) return candidate.answer(asked, call)
         try {
-          return await candidate.answer(continued(asked, sent), call)
+          return await candidate.answer(continuing, call)
         } catch (error) {
           if (call.signal.aborted || !(error instanceof UpstreamFailure) || error.failure !== 'bad_request') throw error
-          continues = false
+          continuing = undefined
           return candidate.answer(asked, call)
         }
       }, call)
@@ -168,7 +189,7 @@ export function resumable(options: ResumeOptions): PartStream {
       throw call.signal.aborted ? error : cutOff(cut)
     }
     if (answer.reply.kind !== 'stream') throw cutOff(cut)
-    return { stream: answer.reply, candidate: answer.candidate, continues }
+    return { stream: answer.reply, candidate: answer.candidate, continuing }
   }
 
   return {

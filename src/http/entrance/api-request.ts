@@ -210,12 +210,13 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
         this.#learn(served, usage, this.stream ? answerBytes : 0)
       return usage
     }
-    const prompt = this.#measure()
+    const { continued } = served
+    const prompt = continued?.prompt ?? this.#measure()
     if (prompt === undefined) return usage
     const { prompts, answers } = this.options.tokenSizes.of(served)
     return estimatedUsage(answer, {
       prompt: usualTokens(prompt, prompts.usual()),
-      answer: Math.ceil(answerBytes / answers.usual()),
+      answer: Math.ceil((answerBytes - (continued?.bytesBefore ?? 0)) / answers.usual()),
     })
   }
 

@@ -25,7 +25,7 @@ const tokenSizes = learnedSizes()
 const timeouts = { connectMs: 1_000, attemptMs: 1_000, firstTokenMs: 1_000, idleMs: 1_000 }
 
 /** A provider that answers like this, within all layers. */
-function provider(id: string, exchange: AnswerService, price: number): Provider {
+function provider(id: string, exchange: AnswerService, price: number, continues: boolean): Provider {
   const answer = providerLayers(exchange, {
     config: { id, retries: 0, timeouts },
     limit: undefined,
@@ -41,21 +41,21 @@ function provider(id: string, exchange: AnswerService, price: number): Provider 
     costOf: costFunction({ price: { input: price, output: 10 * price }, source: 'config' }, false),
     speaks: () => true,
     passesThrough: () => true,
-    continues: false,
+    continues,
     unavailable: () => undefined,
   }
   return { id, models: fixedModels([offered('m')]), candidate: () => candidate }
 }
 
 /** A service, with a budget or without, and providers of different prices that answer like this. */
-function service(exchanges: readonly AnswerService[], hasBudget = true) {
+function service(exchanges: readonly AnswerService[], { hasBudget = true, continues = false } = {}) {
   const authority = localBudgetAuthority({ spending: { sumSince: async () => 0 }, now: Date.now })
   const holds = openHolds()
   const budgets = moneyLimits({ authority, now: Date.now, tokenSizes, openHolds: holds })
   const usd = { nanoUsd: 1e12, per: 'total', isHard: false } as const
   const everyone = { place: 'limits[0]', subject: { kind: 'everyone' }, usd } as const
   budgets.replace({ timeZone: 'UTC', limits: [everyone], teams: new Map() })
-  const providers = exchanges.map((exchange, index) => provider('abc'[index] ?? '', exchange, index + 1))
+  const providers = exchanges.map((exchange, index) => provider('abc'[index] ?? '', exchange, index + 1, continues))
   const asked = gateway({
     providers,
     aliases: {},
@@ -198,10 +198,25 @@ describe('the record of a request has the costs that its budgets booked', () => 
   })
 })
 
+test.each([
+  ['counts it', finish('stop', 'b'), usage()],
+  ['does not count it', finish('stop', 'b'), []],
+  ['is cut', cutFailure(), []],
+] as const)('and of a stream that another provider continues, and %s', async (_, end, counts) => {
+  const continuing: Exchange = () => async () => fakeStream(text(' you', 'b'), counts, end)
+  const { post, booked } = service(
+    [cut, continuing].map((each) => each(() => undefined)),
+    { continues: true },
+  )
+  await (await post(new AbortController().signal, stream)).text()
+  const { inRecord, inBudget } = await booked()
+  expect(inRecord).toBe(inBudget ?? -1)
+})
+
 test('without a budget, a stream that was given up counts as an attempt that may be billed', async () => {
   const { post, booked } = service(
     [cut, another, same].map((each) => each(() => undefined)),
-    false,
+    { hasBudget: false },
   )
   await (await post(new AbortController().signal, stream)).text()
   expect((await booked()).charges).toMatchObject([
