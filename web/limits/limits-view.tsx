@@ -72,6 +72,9 @@ function Limits({ answer: { file, fault, timeZone, limits, teams } }: { readonly
         ))}
       </ul>
       {teams.length === 0 ? null : <Teams teams={teams} />}
+      {limits.some(({ kind }) => kind === 'requests' || kind === 'tokens') ? (
+        <p className="text-sm text-muted">{say.limits.inMemory}</p>
+      ) : null}
       {limits.length > 0 && file !== undefined ? (
         <p className="text-sm text-muted [overflow-wrap:anywhere]">
           {rich(say.limits.changedIn, { file: <code>{file}</code> })}

@@ -168,7 +168,7 @@ export function servePage({
       bodyTimes,
     }),
     ...historyApi({ history, bodyTimes }),
-    ...limitsApi({ access, file: accessPath, callers: observer.callers, ...editors }),
+    ...limitsApi({ access, file: accessPath, callers: observer.callers, use, ...editors }),
     ...accessFileApi({
       ...accessEditor({ file: accessPath, access, log, record, now: Date.now }),
       ...editors,

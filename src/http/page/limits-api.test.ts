@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { WireError } from '../../formats/error.ts'
+import { LedgerUnavailable } from '../../ledger/ledger.ts'
+import type { StoredCaller } from '../../ledger/use/request-question.ts'
+import type { UseAsker } from '../../ledger/use/use-asker.ts'
 import type { LimitOverview } from '../../limits/limit-overview.ts'
 import type { CallerIdentity } from '../../limits/named-limits.ts'
 import { router } from '../route.ts'
@@ -38,7 +41,11 @@ async function ask(more: Partial<LimitsApiOptions> = {}): Promise<{ body: unknow
         fault: () => undefined,
       }),
       file: '/home/access.json',
-      callers: async () => [{ user: 'key:job', userId: undefined, line: 3, person: { user: 'ann' } }, { user: 'bob' }],
+      callers: async () => [
+        { user: 'key:job', userId: undefined, line: 3, person: { user: 'ann' } },
+        { user: 'bob', subject: 'id:7' },
+      ],
+      use: () => undefined,
       isOwner: () => true,
       mayEdit: () => false,
       ...more,
@@ -64,7 +71,29 @@ describe('GET /api/limits', () => {
       ],
       teams: [{ name: 'search', leads: ['ann'], members: ['bob'] }],
     })
-    expect(asked).toEqual([[{ user: 'key:job', key: { line: 3, person: { user: 'ann' } } }, { user: 'bob' }]])
+    expect(asked).toEqual([
+      [
+        { user: 'key:job', key: { line: 3, person: { user: 'ann' } } },
+        { user: 'bob', subject: 'id:7' },
+      ],
+    ])
+  })
+
+  test('asks also for callers from before the start of the service, if the database can be read', async () => {
+    const callers = async (): Promise<[]> => []
+    const useOf = (stored: () => Promise<readonly StoredCaller[]>) => ({ requests: { callers: stored } }) as UseAsker
+    const earlier = useOf(async () => [
+      { name: 'ann', subject: 'id:1' },
+      { name: 'job', line: 3 },
+    ])
+    expect((await ask({ callers, use: () => earlier })).asked).toEqual([
+      [
+        { user: 'ann', subject: 'id:1' },
+        { user: 'key:job', key: { line: 3 } },
+      ],
+    ])
+    const away = useOf(() => Promise.reject(new LedgerUnavailable('away')))
+    expect((await ask({ callers, use: () => away })).asked).toEqual([[]])
   })
 
   test('has why a changed file was not applied', async () => {

@@ -1,3 +1,6 @@
+import { LedgerUnavailable } from '../../ledger/ledger.ts'
+import type { StoredCaller } from '../../ledger/use/request-question.ts'
+import type { UseAsker } from '../../ledger/use/use-asker.ts'
 import type { LimitOverview, LimitRow, LimitUse } from '../../limits/limit-overview.ts'
 import type { CallerIdentity } from '../../limits/named-limits.ts'
 import type { RequestRecord } from '../../observe/record.ts'
@@ -21,15 +24,26 @@ export interface LimitsApiOptions extends EditorCheck {
   readonly access: () => LimitsSource | undefined
   /** Path of access.json. */
   readonly file: string | undefined
-  readonly callers: () => Promise<readonly Pick<RequestRecord, 'user' | 'userId' | 'line' | 'person'>[]>
+  /** Those that asked since the start of the service, the one that asked last first. */
+  readonly callers: () => Promise<readonly RecentCaller[]>
+  /** Callers of earlier times; `undefined`: no use is stored. @throws {LedgerUnavailable} */
+  readonly use: () => Pick<UseAsker, 'requests'> | undefined
 }
 
+type RecentCaller = Pick<RequestRecord, 'user' | 'userId' | 'subject' | 'line' | 'person'>
+
 /** `GET /api/limits`, for owners (docs/limits.md). */
-export function limitsApi({ access, file, callers, isOwner, mayEdit }: LimitsApiOptions): readonly Route[] {
+export function limitsApi({ access, file, callers, use, isOwner, mayEdit }: LimitsApiOptions): readonly Route[] {
+  /** Budgets count from before the start of the service. While the database is away, later callers are shown. */
+  async function allCallers(): Promise<readonly CallerIdentity[]> {
+    const stored = (await use()?.requests.callers().catch(ifAway)) ?? []
+    return [...(await callers()).map(identityOf), ...stored.map(identityOfStored)]
+  }
+
   async function limits(context: HandlerContext): Promise<Response> {
     checkOwner(isOwner, context)
     const source = access()
-    const overview = await source?.overview((await callers()).map(identityOf))
+    const overview = await source?.overview(await allCallers())
     const fault = source?.fault()
     const answer: LimitsAnswer = {
       ...(file === undefined ? {} : { file }),
@@ -45,15 +59,20 @@ export function limitsApi({ access, file, callers, isOwner, mayEdit }: LimitsApi
   return [{ method: 'GET', path: '/api/limits', isPublic: false, handle: limits }]
 }
 
-function identityOf({
-  user,
-  userId,
-  line,
-  person,
-}: Pick<RequestRecord, 'user' | 'userId' | 'line' | 'person'>): CallerIdentity {
+function ifAway(error: unknown): undefined {
+  if (!(error instanceof LedgerUnavailable)) throw error
+}
+
+function identityOfStored({ name, subject, line }: StoredCaller): CallerIdentity {
+  if (line !== undefined) return { user: `key:${name}`, key: { line } }
+  return { user: name, ...(subject === undefined ? {} : { subject }) }
+}
+
+function identityOf({ user, userId, subject, line, person }: RecentCaller): CallerIdentity {
   return {
     ...(user === undefined ? {} : { user }),
     ...(userId === undefined ? {} : { userId }),
+    ...(subject === undefined ? {} : { subject }),
     ...(line === undefined ? {} : { key: { line, ...(person === undefined ? {} : { person }) } }),
   }
 }

@@ -78,6 +78,7 @@ async function ask(
         return pages[questions.length - 1] ?? { requests: [] }
       },
       find: async () => undefined,
+      callers: async () => [],
       choices: async () => ({ models: ['m'], providers: [], errors: [], apis: [], people: [], keys: [] }),
     },
   }

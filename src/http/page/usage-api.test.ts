@@ -16,6 +16,7 @@ const now = Date.UTC(2026, 10, 23, 12)
 const noRequests: UseAsker['requests'] = {
   page: async () => ({ requests: [] }),
   find: async () => undefined,
+  callers: async () => [],
   choices: async () => ({ models: [], providers: [], errors: [], apis: [], people: [], keys: [] }),
 }
 

@@ -127,6 +127,14 @@ export interface RequestPage {
   readonly next?: RequestPlace
 }
 
+/** A person, or a key by its line, whose use is stored. */
+export interface StoredCaller {
+  /** Name of the person, or of the newest used key of the line. */
+  readonly name: string
+  readonly subject?: string
+  readonly line?: number
+}
+
 /** Values of filters that the database knows. At most 1,000 of each. */
 export interface RequestChoices {
   readonly models: readonly string[]

@@ -21,6 +21,7 @@ describe.each(databases)('stored requests of %s', (_kind, make) => {
     place = await make()
     const ledger = await place.open()
     for (const name of ['indexer', 'batch']) await ledger.keys.add(storableKey({ name }))
+    await ledger.keys.noteUses(new Map([[2, start]]))
     const store = place.useStore()
     const records = Array.from({ length: 300 }, (_, index) =>
       usedRequest({
@@ -143,6 +144,11 @@ describe.each(databases)('stored requests of %s', (_kind, make) => {
   })
 
   test('offer the names of their filters, to others than owners only their own', async () => {
+    expect(await reader.requests.callers()).toEqual([
+      { name: 'eve', subject: 'id:3' },
+      { name: 'ann', subject: 'id:1' },
+      { name: 'batch', line: 2 },
+    ])
     expect(await reader.requests.choices({})).toEqual({
       models: ['llama_3', 'GPT-5'],
       providers: ['b', 'a'],

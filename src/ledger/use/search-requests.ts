@@ -6,6 +6,7 @@ import type {
   RequestPlace,
   RequestQuestion,
   RequestScope,
+  StoredCaller,
   StoredRequest,
 } from './request-question.ts'
 import { placeOfRow, storedRequests, type TableRow, type UseTables } from './stored-requests.ts'
@@ -30,6 +31,8 @@ export interface RequestSearch {
   /** The newest request with this id. */
   find(scope: RequestScope, id: string): Promise<StoredRequest | undefined>
   choices(scope: RequestScope): Promise<RequestChoices>
+  /** The people and the keys that asked last, at most 1,000 of each. */
+  callers(): Promise<readonly StoredCaller[]>
 }
 
 /** Requests that are read although they are not in the order of time. */
@@ -130,6 +133,17 @@ export function requestSearch({
       const own = sql`(${joinedSql(conditions.indexes, ' OR ')})`
       const found = await select([sql`${literalSql(idColumn)} = ${id}`, own], 1)
       return (await storedRequests(found, { names, rows }))[0]
+    },
+    async callers() {
+      const people = await names(sql`SELECT name, subject FROM person ORDER BY seen DESC, id DESC LIMIT ${choicesMax}`)
+      const keys = await names(
+        sql`SELECT name, line FROM key WHERE id IN (SELECT max(id) FROM key WHERE used IS NOT NULL GROUP BY line)
+            ORDER BY used DESC LIMIT ${choicesMax}`,
+      )
+      return [
+        ...people.map(({ name, subject }) => ({ name: String(name), subject: String(subject) })),
+        ...keys.map(({ name, line }) => ({ name: String(name), line: Number(line) })),
+      ]
     },
     async choices(scope) {
       const texts = async (query: Sql): Promise<readonly string[]> =>

@@ -52,4 +52,5 @@ export type ThreadQuestion =
   | { readonly kind: 'requests'; readonly question: RequestQuestion }
   | { readonly kind: 'request'; readonly scope: RequestScope; readonly id: string }
   | { readonly kind: 'choices'; readonly scope: RequestScope }
+  | { readonly kind: 'callers' }
   | { readonly kind: 'content'; readonly question: ContentQuestion }

@@ -109,6 +109,7 @@ export function useAsker({ place, idleMs = 60_000, answerMs = 10_000 }: UseAsker
       page: (question) => ask({ kind: 'requests', question }),
       find: (scope, id) => ask({ kind: 'request', scope, id }),
       choices: (scope) => ask({ kind: 'choices', scope }),
+      callers: () => ask({ kind: 'callers' }),
     },
     content: (question) => ask({ kind: 'content', question }),
     close: end,

@@ -77,6 +77,8 @@ async function found(
       return await requests.find(question.scope, question.id)
     case 'choices':
       return await requests.choices(question.scope)
+    case 'callers':
+      return await requests.callers()
     case 'content':
       return await kept(question.question, Date.now())
   }

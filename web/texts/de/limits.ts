@@ -18,11 +18,14 @@ export const limits: Texts['limits'] = {
   doesNotBeginAgain: 'beginnt nie neu',
   example: 'Ein Beispiel',
   held: 'Reserviert',
+  inMemory:
+    'Anfragen und Tokens zählen seit dem Start des Dienstes, wenn nicht mehrere Maschinen gemeinsam zählen. ' +
+    'Geld zählt seit dem Beginn des Zeitraums.',
   leads: (names) => `Leitung: ${names}. `,
   left: 'Frei',
   members: (names) => `Mitglieder: ${names}.`,
   none: 'Es gibt keine Limits.',
-  noneAsked: 'Seit dem Start des Dienstes kam von ihnen keine Anfrage. Früherer Verbrauch zählt trotzdem.',
+  noneAsked: 'Von ihnen kam noch keine Anfrage.',
   noMembers: 'Keine weiteren Mitglieder.',
   notActive: (moment) => `Die Änderung vom ${moment} ist nicht aktiv: Die bisherigen Limits gelten weiter`,
   notCounted: 'Noch nicht gezählt.',

@@ -12,11 +12,14 @@ export const limits = {
   doesNotBeginAgain: 'does not begin again',
   example: 'An example',
   held: 'Held',
+  inMemory:
+    'Requests and tokens are counted since the service started, unless several machines count together. Money is ' +
+    'counted since the period began.',
   leads: (names: string) => `Leads: ${names}. `,
   left: 'Left',
   members: (names: string) => `Members: ${names}.`,
   none: 'There are no limits.',
-  noneAsked: 'None of them has asked since the service started. Earlier use counts all the same.',
+  noneAsked: 'None of them has asked yet.',
   noMembers: 'No other members.',
   notActive: (moment: string) => `The change of ${moment} is not active: the previous limits stay`,
   notCounted: 'Not counted yet.',
