@@ -78,7 +78,11 @@ describe('/api/history', () => {
       ['changes', 'abc.1', { after: 5, isWhole: false }],
       ['changes', 'abc.1', { after: 0, isWhole: true }],
       ['read', 'abc.1', ['c1']],
-      ['write', { id: 'abc.1', subject: '1', name: 'ann' }, { id: 'c1', base: 5, text }],
+      [
+        'write',
+        { id: 'abc.1', subject: '1', name: 'ann' },
+        { id: 'c1', base: 5, text: new TextEncoder().encode(text) },
+      ],
       ['remove', 'abc.1', 'c1', 7],
       ['clear', 'abc.1', 9],
     ])

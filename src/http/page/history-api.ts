@@ -11,6 +11,7 @@ import { readControlBody, type BodyTimes } from '../entrance/read-body.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
+import { conversationId } from './conversation-id.ts'
 import { readLedger } from './ledger-answer.ts'
 import type { HistoryAnswer, HistoryVersion } from './page-api.ts'
 import { integerOf } from './query.ts'
@@ -101,9 +102,9 @@ export function historyApi({ history, bodyTimes }: HistoryApiOptions): readonly 
     const base = baseOf(request)
     return await holding(person.id, async () => {
       const body = await readControlBody(request, { bytesMax: conversationBytesMax, ...bodyTimes })
-      if (parseJsonObject(body)['id'] !== id)
+      if ((await conversationId(body)) !== id)
         throw invalidRequest('invalid_value', `'id' must be that of the address.`, 'id')
-      const outcome = await kept.write(person, { id, base, text: new TextDecoder().decode(body) })
+      const outcome = await kept.write(person, { id, base, text: body })
       return jsonResponse(versionOf(outcome), requestId)
     })
   }

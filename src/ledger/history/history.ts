@@ -73,8 +73,8 @@ export interface WrittenConversation {
   readonly id: string
   /** The version that it replaces; 0: there is none, or it was removed. */
   readonly base: number
-  /** JSON. */
-  readonly text: string
+  /** JSON, as text or in UTF-8. */
+  readonly text: string | Uint8Array
 }
 
 /** What became of a write. */

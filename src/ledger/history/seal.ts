@@ -44,8 +44,8 @@ function algorithm(iv: Uint8Array<ArrayBuffer>, context: SealContext) {
 const compress = promisify(gzip)
 const decompress = promisify(gunzip)
 
-/** Encrypts a text, which is compressed before. */
-export async function sealText(key: CryptoKey, text: string, context: SealContext): Promise<Uint8Array> {
+/** Encrypts a text, or its bytes in UTF-8, which are compressed before. */
+export async function sealText(key: CryptoKey, text: string | Uint8Array, context: SealContext): Promise<Uint8Array> {
   return await seal(key, Uint8Array.from(await compress(text)), context)
 }
 

@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../../test/fakes/databases.ts'
 import { needs } from '../../../test/needs.ts'
 import { LedgerUnavailable } from '../ledger.ts'
+import { findPerson } from '../people/find-person.ts'
+import { forgetPerson } from '../people/forget-person.ts'
 import { rowRetentionDefault } from '../use/rows-file.ts'
 import { batchOf, usedRequest } from '../use/testing.ts'
 import type { UseStore } from '../use/use-store.ts'
@@ -53,6 +55,34 @@ describe.skipIf(needs('postgres') === undefined)('the use in PostgreSQL', () => 
     expect(await one('count(*)', `label WHERE kind = 'model'`)).toBe(9)
     expect(await one('count(*)', 'person')).toBe(9)
   }, 20_000)
+
+  test('of a person who is forgotten while it is written is that of a new person', async () => {
+    const real = client()
+    let isDue = false
+    const forgetting: PostgresClient = {
+      ...real,
+      async transaction(work, options) {
+        if (isDue) {
+          isDue = false
+          const people = await (await place.open()).people()
+          await forgetPerson(people, await findPerson(people, { by: 'name', text: 'ann' }), 5)
+          await people.close()
+        }
+        return real.transaction(work, options)
+      },
+    }
+    const store = storeAt({ client: forgetting })
+    await store.prepare()
+    for (const number of [1, 2]) {
+      isDue = true
+      expect(await store.write([batchOf(number, [usedRequest({ user: 'ann', userId: 'u1' })])])).toEqual({})
+    }
+    expect(await place.query('SELECT person, requests FROM usage_day ORDER BY person')).toEqual([
+      { person: 2, requests: 1 },
+      { person: 3, requests: 1 },
+    ])
+    expect(await one('name', 'person WHERE id = 3')).toBe('ann')
+  })
 
   test('with any text in names is stored', async () => {
     const hostile = ['a\0b', '\ud800', "'; DROP TABLE svc.key; --", '$1', '\\', '"', 'ü😀', 'x'.repeat(9_999)]

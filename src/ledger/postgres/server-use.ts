@@ -14,7 +14,7 @@ import type { UseStore, WriteResult } from '../use/use-store.ts'
 import { useSums } from '../use/use-sums.ts'
 import type { UseTotals } from '../use/use-totals.ts'
 import { zoneHours, type ZoneHours } from '../use/zone-hours.ts'
-import { jsonParameter, OutcomeUnknown, type PostgresClient, type Query } from './postgres-client.ts'
+import { jsonParameter, OutcomeUnknown, type PostgresClient, type Query, type SqlRow } from './postgres-client.ts'
 import { deleteSomeServerContent } from './server-content.ts'
 import { serverNames } from './server-names.ts'
 import { dropWeeks, makeWeeks } from './server-weeks.ts'
@@ -49,7 +49,7 @@ export function serverUseStore({
   let hours = zoneHours(zone)
   let names = serverNames(Date.now)
   let hasWeeks = false
-  /** Of the people that were forgotten, as it was at the last batch. */
+  /** Of the people that were forgotten, as it was before the first of `names` was found. */
   let mark: string | undefined
   const clock = `(floor(extract(epoch FROM now()) * 1000)::bigint + ${clockOffsetMs})`
 
@@ -72,10 +72,7 @@ export function serverUseStore({
        RETURNING source, number, (SELECT value FROM meta WHERE name = $2) AS forgotten`,
       [sources, forgottenMark],
     )
-    const found = String(rows[0]?.['forgotten'])
-    const isStale = mark !== undefined && found !== mark
-    mark = found
-    if (isStale) throw new PersonForgotten('the numbers of people must be looked up again')
+    if (markOf(rows) !== mark) throw new PersonForgotten('the numbers of people must be looked up again')
     const last = new Map(rows.map((row) => [String(row['source']), Number(row['number'])]))
     const fresh = batches.filter(({ source, number }) => {
       if (number <= (last.get(source) ?? 0)) return false
@@ -93,8 +90,9 @@ export function serverUseStore({
 
   /** The ids of people and names that a failed transaction has stored stay right: they are stored before it. */
   async function prepareNames(batches: readonly UseBatch[]): Promise<void> {
-    await client.perform((query) =>
-      names.prepare(query, (table) => {
+    await client.perform(async (query) => {
+      mark ??= markOf(await query('SELECT (SELECT value FROM meta WHERE name = $1) AS forgotten', [forgottenMark]))
+      await names.prepare(query, (table) => {
         const { use, times, failures } = summed(batches, hours)
         for (const sum of use) identifiedSum(sum, table)
         timesRows(times, 'hour', table)
@@ -104,8 +102,13 @@ export function serverUseStore({
           requestValues(record, table)
           attemptValues(record, table)
         }
-      }),
-    )
+      })
+    })
+  }
+
+  function forgetNames(): void {
+    names = serverNames(Date.now)
+    mark = undefined
   }
 
   /** @returns why rows were given up; `undefined`: they are stored */
@@ -114,7 +117,7 @@ export function serverUseStore({
       return await tryPart(batches)
     } catch (error) {
       if (!(error instanceof PersonForgotten)) throw error
-      names = serverNames(Date.now)
+      forgetNames()
       return await tryPart(batches)
     }
   }
@@ -149,7 +152,7 @@ export function serverUseStore({
       }
     } catch (error) {
       // Ids may belong to a database that was put back since.
-      if (!(error instanceof LedgerUnavailable)) names = serverNames(Date.now)
+      if (!(error instanceof LedgerUnavailable)) forgetNames()
       const isUnknown = isPartWritten || error instanceof OutcomeUnknown
       return { sumsProblem: reasonOf(error), ...(isUnknown ? { isUnknown } : {}) }
     }
@@ -213,6 +216,11 @@ export function serverUseStore({
 /** A person who was forgotten and comes back is a new one, with another number. */
 class PersonForgotten extends Error {
   override readonly name = 'PersonForgotten'
+}
+
+/** The mark of a row of `forgotten`, which is absent before the first person was forgotten. */
+function markOf([row]: readonly SqlRow[]): string {
+  return String(row?.['forgotten'])
 }
 
 /** Parts of few requests, so that a slow server can write each within the deadline of a statement. */
