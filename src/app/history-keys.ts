@@ -24,7 +24,9 @@ export async function historyKeys(environment: Environment): Promise<OwnerKeys |
 export async function neededHistoryKeys(environment: Environment): Promise<OwnerKeys> {
   const keys = await historyKeys(environment)
   if (keys !== undefined) return keys
-  throw new UsageError('SVC_HISTORY_KEY is not set: it has the key that encrypts conversations')
+  throw new UsageError(
+    'SVC_HISTORY_KEY is not set: it has the key that encrypts conversations; openssl rand -base64 32 makes one',
+  )
 }
 
 /** @throws {UsageError} */

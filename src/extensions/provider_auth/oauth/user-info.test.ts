@@ -24,6 +24,14 @@ function reasonOf(action: () => unknown): string {
 }
 
 describe('readIdentity', () => {
+  test.each(['key:deploy', 'Key:deploy', 'command line', 'without sign-in'])('refuses the name %s', (login) => {
+    expect(reasonOf(() => read({ login }))).toBe('reserved_username')
+  })
+
+  test.each(['keynes', 'a key:b', 'command line 2'])('admits the name %s', (login) => {
+    expect(read({ login }).userName).toBe(login)
+  })
+
   test('reads a GitHub user', () => {
     expect(read({ company: 'x', plan: { name: 'pro' } })).toEqual({
       userId: '583231',

@@ -5,7 +5,7 @@ import type { Identity } from './identity-provider.ts'
 /** The user endpoint's answer does not identify a user. */
 export class IdentityError extends Error {
   override readonly name = 'IdentityError'
-  readonly reason: 'no_id' | 'no_username' | 'email_not_verified'
+  readonly reason: 'no_id' | 'no_username' | 'reserved_username' | 'email_not_verified'
   constructor(reason: IdentityError['reason']) {
     super(reason)
     this.reason = reason
@@ -22,6 +22,9 @@ const avatarMax = 2048
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
 const everyInvisible = new RegExp(invisible, 'gu')
 
+/** Authors in the log, the audit and lists of keys that are no people. Some providers let users choose any name. */
+const reservedName = /^(?:key:|command line$|without sign-in$)/i
+
 /**
  * Reads a user from the answer of a user endpoint or the claims of an id_token. Only the members in `fields` are read.
  * Id and user name are used unchanged, or rejected. The other members are for display: they are cleaned and may be
@@ -36,6 +39,7 @@ export function readIdentity(answer: JsonObject, fields: UserFields, kind: 'oaut
   if (userId === undefined) throw new IdentityError('no_id')
   const userName = distinctText(valueOf(fields.username), nameMax)
   if (userName === undefined) throw new IdentityError('no_username')
+  if (reservedName.test(userName)) throw new IdentityError('reserved_username')
   const verified = valueOf('email_verified')
   // Some servers send a string.
   const isVerified = verified === true || verified === 'true'
