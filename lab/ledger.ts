@@ -12,6 +12,7 @@ import type { OutcomeQuestion } from '../src/ledger/use/outcome-question.ts'
 import { outcomeTables } from '../src/ledger/use/outcome-tables.ts'
 import type { RequestFilter, RequestScope } from '../src/ledger/use/request-question.ts'
 import { useAsker } from '../src/ledger/use/use-asker.ts'
+import { charged } from '../src/ledger/use/use-batch.ts'
 import type { UseQuestion } from '../src/ledger/use/use-question.ts'
 import { useRecorder } from '../src/ledger/use/use-recorder.ts'
 import { useStore } from '../src/ledger/use/use-store.ts'
@@ -221,7 +222,7 @@ async function fillOutcomes(names: NamesTable): Promise<void> {
           for (let which = 0; which < 4; which += 1) {
             const record = { ...requestAt(hour, 1 + index), listedAs: model, provider, upstream: 'm' }
             const firstTokenMs = 50 * 2 ** (Math.random() * 6)
-            made.add({ ...record, firstTokenMs, totalMs: firstTokenMs * 4 }, hours)
+            made.add({ requests: [charged({ ...record, firstTokenMs, totalMs: firstTokenMs * 4 })] }, hours)
           }
     sums.transaction(() => add(made.totals(), names))()
   }

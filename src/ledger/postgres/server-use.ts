@@ -9,7 +9,7 @@ import { attemptColumns, attemptValues, requestColumns, requestValues } from '..
 import { rowRetentionDefault, type RowRetention } from '../use/rows-file.ts'
 import { hourTables } from '../use/sums-file.ts'
 import { identifiedSum, sumKeyColumns, type IdentifiedSum } from '../use/sums-table.ts'
-import { recordsOf, type RecordedUse, type UseBatch } from '../use/use-batch.ts'
+import { readBatch, type ChargedRequest, type ReadBatch, type UseBatch } from '../use/use-batch.ts'
 import type { UseStore, WriteResult } from '../use/use-store.ts'
 import { useSums } from '../use/use-sums.ts'
 import type { UseTotals } from '../use/use-totals.ts'
@@ -63,7 +63,7 @@ export function serverUseStore({
   }
 
   /** Locks the sources of batches. @returns those that were not written before */
-  async function begin(query: Query, batches: readonly UseBatch[]): Promise<readonly UseBatch[]> {
+  async function begin(query: Query, batches: readonly ReadBatch[]): Promise<readonly ReadBatch[]> {
     const sources = jsonParameter(batches.map(({ source }) => ({ source })))
     const rows = await query(
       `INSERT INTO batch (source, number, time)
@@ -89,7 +89,7 @@ export function serverUseStore({
   }
 
   /** The ids of people and names that a failed transaction has stored stay right: they are stored before it. */
-  async function prepareNames(batches: readonly UseBatch[]): Promise<void> {
+  async function prepareNames(batches: readonly ReadBatch[]): Promise<void> {
     await client.perform(async (query) => {
       mark ??= markOf(await query('SELECT (SELECT value FROM meta WHERE name = $1) AS forgotten', [forgottenMark]))
       await names.prepare(query, (table) => {
@@ -98,9 +98,9 @@ export function serverUseStore({
         timesRows(times, 'hour', table)
         failureRows(failures, 'hour', table)
         for (const { costs } of heldBySource(batches).values()) for (const held of costs) holdValues(held, table)
-        for (const record of batches.flatMap((batch) => ('records' in batch ? recordsOf(batch) : []))) {
-          requestValues(record, table)
-          attemptValues(record, table)
+        for (const request of requestsOf(batches)) {
+          requestValues(request, table)
+          attemptValues(request, table)
         }
       })
     })
@@ -112,7 +112,7 @@ export function serverUseStore({
   }
 
   /** @returns why rows were given up; `undefined`: they are stored */
-  async function writePart(batches: readonly UseBatch[]): Promise<string | undefined> {
+  async function writePart(batches: readonly ReadBatch[]): Promise<string | undefined> {
     try {
       return await tryPart(batches)
     } catch (error) {
@@ -122,7 +122,7 @@ export function serverUseStore({
     }
   }
 
-  async function tryPart(batches: readonly UseBatch[]): Promise<string | undefined> {
+  async function tryPart(batches: readonly ReadBatch[]): Promise<string | undefined> {
     if (!hasWeeks) await prepareWeeks()
     await prepareNames(batches)
     const problem = await client.transaction(async (query) => {
@@ -146,7 +146,7 @@ export function serverUseStore({
     let rowsProblem: string | undefined
     let isPartWritten = false
     try {
-      for (const part of partsOf(batches)) {
+      for (const part of partsOf(batches.map(readBatch))) {
         rowsProblem = (await writePart(part)) ?? rowsProblem
         isPartWritten = true
       }
@@ -224,11 +224,11 @@ function markOf([row]: readonly SqlRow[]): string {
 }
 
 /** Parts of few requests, so that a slow server can write each within the deadline of a statement. */
-function partsOf(batches: readonly UseBatch[]): readonly (readonly UseBatch[])[] {
-  const parts: UseBatch[][] = []
+function partsOf(batches: readonly ReadBatch[]): readonly (readonly ReadBatch[])[] {
+  const parts: ReadBatch[][] = []
   let count = Number.POSITIVE_INFINITY
   for (const batch of batches) {
-    const more = 'records' in batch ? batch.count : batch.sums.use.length
+    const more = 'requests' in batch ? batch.requests.length : batch.sums.use.length
     if (count + more > partMax) {
       parts.push([])
       count = 0
@@ -239,17 +239,18 @@ function partsOf(batches: readonly UseBatch[]): readonly (readonly UseBatch[])[]
   return parts
 }
 
-function summed(batches: readonly UseBatch[], hours: ZoneHours): UseTotals {
+function summed(batches: readonly ReadBatch[], hours: ZoneHours): UseTotals {
   const sums = useSums()
-  for (const batch of batches) {
-    if ('sums' in batch) sums.merge(batch.sums)
-    else for (const record of recordsOf(batch)) sums.add(record, hours)
-  }
+  for (const batch of batches) sums.add(batch, hours)
   return sums.totals()
 }
 
+function requestsOf(batches: readonly ReadBatch[]): readonly ChargedRequest[] {
+  return batches.flatMap((batch) => ('requests' in batch ? batch.requests : []))
+}
+
 /** What each source holds after its last batch. */
-function heldBySource(batches: readonly UseBatch[]): ReadonlyMap<string, HeldBy> {
+function heldBySource(batches: readonly ReadBatch[]): ReadonlyMap<string, HeldBy> {
   return new Map(batches.flatMap(({ source, holds }) => (holds === undefined ? [] : [[source, holds]])))
 }
 
@@ -258,7 +259,7 @@ const holdColumns = [...sumKeyColumns, 'attempts', 'cost'] as const
 /** Puts holds in the place of those of their sources. @returns sums that take back what was booked of these */
 async function replaceHolds(
   query: Query,
-  batches: readonly UseBatch[],
+  batches: readonly ReadBatch[],
   names: NamesTable,
 ): Promise<readonly IdentifiedSum[]> {
   const held = heldBySource(batches)
@@ -386,20 +387,18 @@ interface RowOptions {
   readonly clock: string
 }
 
-async function addRows(query: Query, batches: readonly UseBatch[], { names, clock }: RowOptions): Promise<void> {
-  const records = batches
-    .filter((batch): batch is RecordedUse => 'records' in batch)
-    .flatMap((batch) => recordsOf(batch))
-  if (records.length === 0) return
-  const numbers = await query(`SELECT nextval('request_seq') AS seq FROM generate_series(1, $1)`, [records.length])
+async function addRows(query: Query, batches: readonly ReadBatch[], { names, clock }: RowOptions): Promise<void> {
+  const charged = requestsOf(batches)
+  if (charged.length === 0) return
+  const numbers = await query(`SELECT nextval('request_seq') AS seq FROM generate_series(1, $1)`, [charged.length])
   const seqOf = (index: number): number => Number(numbers[index]?.['seq'])
-  const requests = records.map((record, index) => ({
+  const requests = charged.map((request, index) => ({
     seq: seqOf(index),
-    ...named(requestColumns, requestValues(record, names)),
+    ...named(requestColumns, requestValues(request, names)),
   }))
   await addRecordset(query, { table: 'request', columns: ['seq', ...requestColumns], rows: requests, clock })
-  const attempts = records.flatMap((record, index) =>
-    attemptValues(record, names).map((values) => ({ seq: seqOf(index), ...named(attemptColumns, values) })),
+  const attempts = charged.flatMap((request, index) =>
+    attemptValues(request, names).map((values) => ({ seq: seqOf(index), ...named(attemptColumns, values) })),
   )
   await addRecordset(query, { table: 'attempt', columns: ['seq', ...attemptColumns], rows: attempts, clock })
 }

@@ -33,14 +33,17 @@ export interface Charge extends UseKey {
   readonly counters: Counters
 }
 
+/** At least one: that of the answer, or of no answer. */
+export type Charges = readonly [answer: Charge, ...others: Charge[]]
+
 /**
  * The use by one request: of the provider that answered, and of each provider whose attempt cost or may have cost
  * something without becoming the answer.
  */
-export function chargesOf(record: RequestRecord): readonly Charge[] {
+export function chargesOf(record: RequestRecord): Charges {
   const { provider = '', trail, line = 0, team } = record
   const by = { line, person: chargedPerson(record), team: team && shortened(team), model: modelOf(record) }
-  const charges: Charge[] = [{ ...by, provider: shortened(provider), counters: countersOfAnswer(record) }]
+  const charges: [Charge, ...Charge[]] = [{ ...by, provider: shortened(provider), counters: countersOfAnswer(record) }]
   for (const attempt of trail) {
     // The use of an answer that was cut is in the record itself.
     const counters = attempt.name === record.provider ? undefined : countersOfAttempt(attempt)

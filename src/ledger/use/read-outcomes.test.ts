@@ -3,6 +3,7 @@ import { databases, type TestDatabase } from '../../../test/fakes/databases.ts'
 import { countTimes, percentileOf } from '../../observe/time-histogram.ts'
 import type { OutcomeQuestion } from './outcome-question.ts'
 import { batchOf, usedRequest } from './testing.ts'
+import { charged } from './use-batch.ts'
 import { useSums } from './use-sums.ts'
 import { zoneHours } from './zone-hours.ts'
 
@@ -83,10 +84,11 @@ describe.each(databases)('speed and failures in %s', (_name, make) => {
 
   test('of requests whose rows were given up are summed alike', async () => {
     const sums = useSums()
-    for (const totalMs of [10, 1_000]) sums.add(usedRequest({ time: now, totalMs }), zoneHours('UTC'))
+    const requests = [10, 1_000].map((totalMs) => charged(usedRequest({ time: now, totalMs })))
+    sums.add({ requests }, zoneHours('UTC'))
     const merged = useSums()
-    merged.merge(structuredClone(sums.totals()))
-    merged.merge(sums.totals())
+    merged.add({ sums: structuredClone(sums.totals()) }, zoneHours('UTC'))
+    merged.add({ sums: sums.totals() }, zoneHours('UTC'))
     const store = place.useStore()
     await store.write([{ source: 'one', number: 1, sums: merged.totals() }])
     expect((await read(days)).times).toEqual([[20261123, 0, 4, 10]])

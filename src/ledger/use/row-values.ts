@@ -1,9 +1,9 @@
 import type { RecordedAttempt, RequestRecord } from '../../observe/record.ts'
 import type { Cost } from '../../prices/cost.ts'
 import { measureUnits } from '../../prices/units.ts'
-import { chargesOf, type Charge } from './charges.ts'
 import { limitsLabel } from './limits-label.ts'
 import type { NamesTable } from './names-table.ts'
+import type { ChargedRequest } from './use-batch.ts'
 
 type PriceSource = Cost['source']
 
@@ -68,9 +68,12 @@ export const requestColumns = [
 export const attemptColumns = ['n', 'provider', 'status', 'class', 'ms', 'input', 'output', 'cost', 'flags'] as const
 
 /** Values of {@link requestColumns}. */
-export function requestValues(record: RequestRecord, names: NamesTable): readonly (string | number | null)[] {
+export function requestValues(
+  { record, charges }: ChargedRequest,
+  names: NamesTable,
+): readonly (string | number | null)[] {
   const { time, id, api, status, error = '', totalMs, firstTokenMs, trail, cost, limits, waitedMs } = record
-  const { line, person, team = '', model, provider, counters } = answerOf(record)
+  const [{ line, person, team = '', model, provider, counters }] = charges
   return [
     time,
     id,
@@ -94,15 +97,12 @@ export function requestValues(record: RequestRecord, names: NamesTable): readonl
 }
 
 /** Values of {@link attemptColumns}: none if the first attempt was answered. */
-export function attemptValues({ trail }: RequestRecord, names: NamesTable): readonly (readonly (number | null)[])[] {
+export function attemptValues(
+  { record: { trail } }: ChargedRequest,
+  names: NamesTable,
+): readonly (readonly (number | null)[])[] {
   if (trail.length < 2 && trail[0]?.failure === undefined) return []
   return trail.slice(0, attemptsMax).map((attempt, n) => [n, ...valuesOf(attempt, names)])
-}
-
-function answerOf(record: RequestRecord): Charge {
-  const [answer] = chargesOf(record)
-  if (answer === undefined) throw new Error('a request has no charge')
-  return answer
 }
 
 function valuesOf(

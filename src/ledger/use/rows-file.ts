@@ -8,7 +8,7 @@ import { identityOf, onlyNumber, openDatabase, performed } from '../open-databas
 import { batchNames } from './batch-names.ts'
 import type { NamesTable } from './names-table.ts'
 import { rowsTable } from './rows-table.ts'
-import { recordsOf, type RecordedUse } from './use-batch.ts'
+import type { ReadUse } from './use-batch.ts'
 
 /** How much of the rows is kept. */
 export interface RowRetention {
@@ -27,7 +27,7 @@ const chunkPages = 1_024
 /** Requests in requests.db. Methods reject with {@link LedgerUnavailable} when the database cannot be used. */
 export interface RowsFile {
   /** Adds batches in one transaction, except those that were added before. */
-  write(batches: readonly RecordedUse[], names: NamesTable): Promise<void>
+  write(batches: readonly ReadUse[], names: NamesTable): Promise<void>
   /** Deletes some rows that are too old, or too many. @returns whether there may be more */
   sweep(now: number): Promise<boolean>
   close(): void
@@ -77,7 +77,7 @@ export function rowsFile({ path, lockMs, now, retention = rowRetentionDefault }:
     }
   }
 
-  async function add(batches: readonly RecordedUse[], names: NamesTable): Promise<void> {
+  async function add(batches: readonly ReadUse[], names: NamesTable): Promise<void> {
     const database = await current()
     const addRow = rowsTable(database)
     const known = batchNames(database, now)
@@ -86,7 +86,7 @@ export function rowsFile({ path, lockMs, now, retention = rowRetentionDefault }:
         .transaction(() => {
           for (const batch of batches) {
             if (!known.begin(batch)) continue
-            for (const record of recordsOf(batch)) addRow(record, names)
+            for (const request of batch.requests) addRow(request, names)
           }
         })
         .immediate(),

@@ -1,10 +1,10 @@
 import type { Database } from 'bun:sqlite'
-import type { RequestRecord } from '../../observe/record.ts'
 import type { NamesTable } from './names-table.ts'
 import { attemptColumns, attemptValues, requestColumns, requestValues } from './row-values.ts'
+import type { ChargedRequest } from './use-batch.ts'
 
 /** Adds requests and their attempts to a database, within a transaction. */
-export function rowsTable(database: Database): (record: RequestRecord, names: NamesTable) => void {
+export function rowsTable(database: Database): (request: ChargedRequest, names: NamesTable) => void {
   const addRequest = database.query<unknown, (string | number | null)[]>(
     `INSERT INTO request (${requestColumns.join(', ')}) VALUES (${placesOf(requestColumns)})`,
   )
@@ -12,9 +12,9 @@ export function rowsTable(database: Database): (record: RequestRecord, names: Na
     `INSERT INTO attempt (seq, ${attemptColumns.join(', ')}) VALUES (${placesOf(['seq', ...attemptColumns])})`,
   )
 
-  return function add(record, names) {
-    const { lastInsertRowid } = addRequest.run(...requestValues(record, names))
-    for (const values of attemptValues(record, names)) addAttempt.run(lastInsertRowid, ...values)
+  return function add(request, names) {
+    const { lastInsertRowid } = addRequest.run(...requestValues(request, names))
+    for (const values of attemptValues(request, names)) addAttempt.run(lastInsertRowid, ...values)
   }
 }
 

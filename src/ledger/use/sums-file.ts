@@ -9,7 +9,7 @@ import { holdTable, type HoldTable } from './hold-table.ts'
 import { namesTable, type NamesTable } from './names-table.ts'
 import { outcomeTables } from './outcome-tables.ts'
 import { identifiedSum, sumsTable } from './sums-table.ts'
-import { recordsOf, type UseBatch } from './use-batch.ts'
+import type { ReadBatch } from './use-batch.ts'
 import { useSums } from './use-sums.ts'
 import type { ZoneHours } from './zone-hours.ts'
 
@@ -22,7 +22,7 @@ export const hourTables = ['usage_hour', 'times_hour', 'failure_hour'] as const
 /** The sums of use in svc.db. Methods reject with {@link LedgerUnavailable} when the database cannot be used. */
 export interface SumsFile {
   /** Adds batches in one transaction, except those that were added before. */
-  write(batches: readonly UseBatch[], hours: ZoneHours): Promise<void>
+  write(batches: readonly ReadBatch[], hours: ZoneHours): Promise<void>
   /** The ids of names. New names are stored at once. */
   names(): Promise<NamesTable>
   /** Books the holds of dead processes. @returns whether others are open */
@@ -110,8 +110,7 @@ export function sumsFile({ path, lockMs, now }: SumsFileOptions): SumsFile {
         for (const batch of batches) {
           if (!open.batches.begin(batch)) continue
           if (batch.holds !== undefined) holds.set(batch.source, batch.holds)
-          if ('sums' in batch) sums.merge(batch.sums)
-          else for (const record of recordsOf(batch)) sums.add(record, hours)
+          sums.add(batch, hours)
         }
         for (const [source, held] of holds) open.add(open.holds.replace(source, held, known))
         const totals = sums.totals()

@@ -1,4 +1,5 @@
 import type { HeldBy, RequestRecord } from '../../observe/record.ts'
+import { chargesOf, type Charges } from './charges.ts'
 import type { UseTotals } from './use-totals.ts'
 
 /**
@@ -29,9 +30,31 @@ export interface SummedUse extends BatchName {
   readonly sums: UseTotals
 }
 
-/** The requests of a batch. */
-export function recordsOf({ records }: Pick<RecordedUse, 'records'>): readonly RequestRecord[] {
+/** A request, and its charges. */
+export interface ChargedRequest {
+  readonly record: RequestRecord
+  readonly charges: Charges
+}
+
+/** A batch whose text was read. */
+export type ReadBatch = ReadUse | SummedUse
+
+/** Requests with all facts, read. */
+export interface ReadUse extends BatchName {
+  readonly requests: readonly ChargedRequest[]
+}
+
+/** Reads the text of a batch, for its sums and its rows. The result takes some five times the memory of the text. */
+export function readBatch(batch: UseBatch): ReadBatch {
+  if ('sums' in batch) return batch
+  const { records, count: _, ...name } = batch
   // A process of this service wrote RequestRecords.
   // oxlint-disable-next-line typescript/consistent-type-assertions
-  return JSON.parse(records) as readonly RequestRecord[]
+  const all = JSON.parse(records) as readonly RequestRecord[]
+  return { ...name, requests: all.map(charged) }
+}
+
+/** A request with its charges. */
+export function charged(record: RequestRecord): ChargedRequest {
+  return { record, charges: chargesOf(record) }
 }

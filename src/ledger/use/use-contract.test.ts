@@ -5,6 +5,7 @@ import { personIdAt } from '../../base/person-entry.ts'
 import type { Ledger } from '../ledger.ts'
 import { findPerson } from '../people/find-person.ts'
 import { batchOf, usedRequest } from './testing.ts'
+import { charged } from './use-batch.ts'
 import type { UseFilter } from './use-question.ts'
 import { useSums } from './use-sums.ts'
 import { zoneHours } from './zone-hours.ts'
@@ -51,7 +52,8 @@ describe.each(databases)('the use in %s', (_name, make) => {
 
     test('whose rows were given up is summed alike', async () => {
       const merged = useSums()
-      for (const record of [usedRequest(), usedRequest({ status: 499 })]) merged.add(record, zoneHours('UTC'))
+      const requests = [usedRequest(), usedRequest({ status: 499 })].map(charged)
+      merged.add({ requests }, zoneHours('UTC'))
       const store = storeAt()
       await store.write([{ source: 'one', number: 7, sums: merged.totals() }])
       await store.write([batchOf(7, [usedRequest()])])

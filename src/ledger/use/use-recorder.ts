@@ -1,5 +1,5 @@
 import type { HeldBy, RequestRecord } from '../../observe/record.ts'
-import { recordsOf, type RecordedUse, type SummedUse, type UseBatch } from './use-batch.ts'
+import { readBatch, type RecordedUse, type SummedUse, type UseBatch } from './use-batch.ts'
 import type { WriteResult } from './use-store.ts'
 import { useSums, type UseSums } from './use-sums.ts'
 import type { UseThread } from './use-thread-link.ts'
@@ -174,8 +174,7 @@ export function useRecorder({
   function fold(batch: UseBatch): void {
     const sum: FoldedSums = folded.get(batch.source) ?? { number: 0, holds: undefined, sums: useSums() }
     if (batch.number > sum.number) sum.holds = batch.holds ?? sum.holds
-    if ('sums' in batch) sum.sums.merge(batch.sums)
-    else for (const record of recordsOf(batch)) sum.sums.add(record, hours)
+    sum.sums.add(readBatch(batch), hours)
     sum.number = Math.max(sum.number, batch.number)
     folded.set(batch.source, sum)
   }

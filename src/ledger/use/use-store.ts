@@ -3,7 +3,7 @@ import { LedgerTooNew, LedgerUnavailable } from '../ledger.ts'
 import { reserveFile } from './reserve-file.ts'
 import { rowsFile, type RowRetention } from './rows-file.ts'
 import { sumsFile } from './sums-file.ts'
-import type { RecordedUse, UseBatch } from './use-batch.ts'
+import { readBatch, type ReadBatch, type ReadUse, type UseBatch } from './use-batch.ts'
 import { zoneHours } from './zone-hours.ts'
 
 /** Outcome of {@link UseStore.write}. */
@@ -70,7 +70,7 @@ export function useStore({
   /** The reserve was given up to the sums: rows must not use it. */
   let isShort = false
 
-  async function writeSums(batches: readonly UseBatch[]): Promise<void> {
+  async function writeSums(batches: readonly ReadBatch[]): Promise<void> {
     try {
       await sums.write(batches, hours)
     } catch (error) {
@@ -96,13 +96,15 @@ export function useStore({
         return true // The next write reports the trouble.
       }
     },
-    async write(batches) {
+    async write(written) {
+      let batches: readonly ReadBatch[]
       try {
+        batches = written.map(readBatch)
         await writeSums(batches)
       } catch (error) {
         return { sumsProblem: reasonOf(error) }
       }
-      const recorded = batches.filter((batch): batch is RecordedUse => 'records' in batch && batch.count > 0)
+      const recorded = batches.filter((batch): batch is ReadUse => 'requests' in batch && batch.requests.length > 0)
       if (recorded.length === 0) return {}
       if (isShort) return { rowsProblem: `the disk of ${rowsPath} is nearly full: free space`, areRowsLost: true }
       try {

@@ -1,16 +1,15 @@
 import type { RequestRecord } from '../../observe/record.ts'
 import { addBuckets, addTime } from '../../observe/time-histogram.ts'
-import { chargesOf } from './charges.ts'
 import { addCounters } from './counters.ts'
 import { shortened } from './shortened.ts'
+import type { ChargedRequest, ReadUse, SummedUse } from './use-batch.ts'
 import type { FailureSum, SumPlace, TimesSum, UseSum, UseTotals } from './use-totals.ts'
 import type { ZoneHours } from './zone-hours.ts'
 
 /** Sums that merge. Their number is bounded by hours, keys, people, models and providers, not by requests. */
 export interface UseSums {
-  /** Adds a request, in the hour of its end. */
-  add(record: RequestRecord, hours: ZoneHours): void
-  merge(totals: UseTotals): void
+  /** Adds requests, each in the hour of its end, or sums. */
+  add(batch: Pick<ReadUse, 'requests'> | Pick<SummedUse, 'sums'>, hours: ZoneHours): void
   totals(): UseTotals
 }
 
@@ -58,22 +57,27 @@ export function useSums(): UseSums {
         addFailure({ ...place, provider: shortened(name), failure: shortened(failure), requests: 0, attempts: 1 })
   }
 
+  function addRequest({ record, charges }: ChargedRequest, hours: ZoneHours): void {
+    const { start: hour, day } = hours.at(endOf(record))
+    for (const charge of charges) addUse({ ...charge, hour, day })
+    const [{ model, provider }] = charges
+    addOutcome(record, { hour, day, model, provider })
+  }
+
+  function merge(totals: UseTotals): void {
+    for (const sum of totals.use) addUse(sum)
+    for (const sum of totals.times) {
+      const { first, total } = timesAt(sum)
+      addBuckets(first, sum.first)
+      addBuckets(total, sum.total)
+    }
+    for (const sum of totals.failures) addFailure(sum)
+  }
+
   return {
-    add(record, hours) {
-      const { start: hour, day } = hours.at(endOf(record))
-      const charges = chargesOf(record)
-      for (const charge of charges) addUse({ ...charge, hour, day })
-      const { model = '', provider = '' } = charges[0] ?? {}
-      addOutcome(record, { hour, day, model, provider })
-    },
-    merge(totals) {
-      for (const sum of totals.use) addUse(sum)
-      for (const sum of totals.times) {
-        const { first, total } = timesAt(sum)
-        addBuckets(first, sum.first)
-        addBuckets(total, sum.total)
-      }
-      for (const sum of totals.failures) addFailure(sum)
+    add(batch, hours) {
+      if ('sums' in batch) merge(batch.sums)
+      else for (const request of batch.requests) addRequest(request, hours)
     },
     totals: () => ({ use: [...use.values()], times: [...times.values()], failures: [...failures.values()] }),
   }
