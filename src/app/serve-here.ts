@@ -72,7 +72,9 @@ export async function serveHere(
   const transport = httpClient()
   const { health, observer, stores, stopping } = runtime
   const ledger = sharedLedger({ environment, log, onOpen: runtime.keepUse, isReplacement: runtime.isReplacement })
-  const history = sharedHistory({ environment, log, isReplacement: runtime.isReplacement })
+  const history = sharedHistory({
+    ...{ environment, log, isReplacement: runtime.isReplacement, isSweeper: runtime.isReporter },
+  })
   const files = auditedFollow({ follow: runtime.follow, record: ledger.record, audit: ledger.audit, log })
   const { follow } = files
   const warn: Logger['warn'] = runtime.isReporter ? log.warn : () => undefined

@@ -25,10 +25,19 @@ export interface SharedHistoryOptions {
   readonly log: Pick<Logger, 'info' | 'error'>
   /** This process replaces another one: a newer svc may have changed the database since the start of the service. */
   readonly isReplacement: boolean
+  /** This process deletes old conversations: one of a machine does. */
+  readonly isSweeper: boolean
 }
 
+const sweepMs = 3_600_000
+const dayMs = 86_400_000
+
 /** Nothing of it is loaded until a configuration asks for it. */
-export function sharedHistory({ environment, log, isReplacement }: SharedHistoryOptions): SharedHistory {
+export function sharedHistory({ environment, log, isReplacement, isSweeper }: SharedHistoryOptions): SharedHistory {
+  /** Of the configuration; `undefined`: nothing is deleted. */
+  let days: number | undefined
+  let timer: Timer | undefined
+
   async function open(): Promise<History> {
     const [{ neededHistoryKeys }, { ledgerPlace }, { openHistory }] = await Promise.all([
       import('./history-keys.ts'),
@@ -50,17 +59,44 @@ export function sharedHistory({ environment, log, isReplacement }: SharedHistory
   }
 
   const once = openOnce(open)
+
+  /** Deletes old conversations now and every hour. A failure is logged, and the next hour tries again. */
+  function sweep(): void {
+    clearTimeout(timer)
+    if (days === undefined || !isSweeper) return
+    timer = setTimeout(sweep, sweepMs)
+    timer.unref()
+    const since = days
+    void once
+      .open()
+      .then((history) => history.sweep(Date.now() - since * dayMs))
+      .then(
+        (removed) => {
+          if (removed > 0) log.info('old conversations were deleted', { conversations: removed, days: since })
+        },
+        (error: unknown) => {
+          // One that is away was logged.
+          if (error instanceof LedgerUnavailable) return
+          log.error('old conversations were not deleted', error instanceof Error ? { error } : {})
+        },
+      )
+  }
+
   return {
     async prepare(config) {
+      days = config.historyDays
       if (config.history !== 'server') return
       try {
         await once.open()
       } catch (error) {
         throw historyFault(config, error)
       }
+      sweep()
     },
     of: ({ history }) => (history === 'server' ? once.open() : undefined),
     async close() {
+      days = undefined
+      clearTimeout(timer)
       const history = await once.opened()
       await history?.close()
     },
@@ -104,6 +140,7 @@ function reporting(history: History, log: SharedHistoryOptions['log']): History 
     write: (...given) => reported(history.write(...given)),
     remove: (...given) => reported(history.remove(...given)),
     clear: (...given) => reported(history.clear(...given)),
+    sweep: (...given) => reported(history.sweep(...given)),
     close: () => history.close(),
   }
 }

@@ -150,6 +150,8 @@ export interface Config {
   readonly titles?: TitlesConfig
   /** Where the conversations of people who have signed in are stored. Absent: in their browsers. */
   readonly history?: 'server'
+  /** Days without a change after which conversations at the service are deleted, unless pinned. Absent: never. */
+  readonly historyDays?: number
   /** Users who may change the providers. Absent: all users; empty: none. */
   readonly owners?: Owners
   /** Origin: a file, providers detected on this machine, or only the built-in echo. */

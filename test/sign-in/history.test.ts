@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -5,7 +6,7 @@ import { join } from 'node:path'
 import { answerOf, parseJson, pick, type Answer } from '../client.ts'
 import { databases } from '../fakes/databases.ts'
 import { startGithub, type Github } from '../fakes/identity/github.ts'
-import { runSvcWith } from '../harness.ts'
+import { runSvcWith, type ServiceConfig } from '../harness.ts'
 import { startSignIn, type SignInRig } from './rig.ts'
 
 /** Conversations on the server, with two workers (docs/page.md). */
@@ -27,10 +28,17 @@ describe.each(databases)('conversations on a server with %s', (kind, make) => {
   let grace: string
   let environment: Readonly<Record<string, string>>
   let remove: () => Promise<void>
+  /** Changes the database. */
+  let age: (statement: string) => Promise<void>
   beforeAll(async () => {
     const database = await make()
     remove = () => database.remove()
     const { place } = database
+    age = async (statement) => {
+      if (place.kind === 'server') return await database.tamper(statement)
+      using file = new Database(join(rig.service.home, 'history.db'))
+      file.run(statement)
+    }
     environment = { SVC_HISTORY_KEY: key, ...(place.kind === 'server' ? { SVC_DATABASE: place.url } : {}) }
     rig = await startSignIn(startGithub, { history: 'server', flags: ['--workers', '2'], environment })
     rig.remember(key)
@@ -95,6 +103,21 @@ describe.each(databases)('conversations on a server with %s', (kind, make) => {
     expect(files.some(({ name }) => name === 'history.db')).toBe(kind === 'SQLite')
     for (const { parentPath, name } of files)
       expect(readFileSync(join(parentPath, name)).includes(secretText)).toBe(false)
+  })
+
+  test('are deleted after days without a change, if the owner says so, but not pinned ones', async () => {
+    const first = await write('old')
+    const pinned = { ...conversation('pinned'), isPinned: true }
+    await api('/api/history/conversations/pinned?base=0', { method: 'POST', body: pinned })
+    await age(`UPDATE history_conversation SET written = written - 90000000 WHERE id IN ('old', 'pinned')`)
+    const config = JSON.parse(readFileSync(rig.service.file, 'utf8')) as ServiceConfig
+    await rig.service.configure({ ...config, history: { days: 1 } })
+    await rig.logged('old conversations were deleted', '"conversations":1')
+    const { json } = await api(`/api/history?after=${versionOf(first)}`)
+    expect(pick(json, 'days')).toBe(1)
+    expect(pick(json, 'entries')).toContainEqual({ id: 'old', version: expect.any(Number), isRemoved: true })
+    expect((await read(['old', 'pinned'])).json).toMatchObject({ conversations: [{ id: 'pinned' }] })
+    await rig.service.configure(config)
   })
 
   test('are exported and forgotten with their person', async () => {

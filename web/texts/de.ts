@@ -647,6 +647,12 @@ export const de: Texts = {
     kept: (count: number) =>
       plural(count, '1 Unterhaltung bleibt in diesem Browser', '# Unterhaltungen bleiben in diesem Browser'),
     keepHere: 'Hier behalten',
+    keptFor: (count: number) =>
+      plural(
+        count,
+        'Unterhaltungen ohne Änderung werden nach einem Tag gelöscht, angeheftete nicht.',
+        'Unterhaltungen ohne Änderung werden nach # Tagen gelöscht, angeheftete nicht.',
+      ),
     notFetched: 'Ihre Unterhaltungen beim Dienst sind gerade nicht abrufbar',
     notFetchedAdvice:
       'Die Seite versucht es von selbst wieder. Hört das nicht auf, fragen Sie den Betreiber: Das Log des Dienstes ' +

@@ -574,6 +574,12 @@ export const en = {
     kept: (count: number) =>
       plural(count, '1 conversation stays in this browser', '# conversations stay in this browser'),
     keepHere: 'Keep here',
+    keptFor: (count: number) =>
+      plural(
+        count,
+        'Conversations are deleted after a day without a change, unless pinned.',
+        'Conversations are deleted after # days without a change, unless pinned.',
+      ),
     notFetched: 'Your conversations at the service cannot be fetched now',
     notFetchedAdvice:
       'The page tries again by itself. If this does not end, ask the owner of the service: its log says why.',

@@ -167,7 +167,7 @@ export function servePage({
       isOwner: isAnOwner,
       bodyTimes,
     }),
-    ...historyApi({ history, bodyTimes }),
+    ...historyApi({ history, days: () => active.config.historyDays, bodyTimes }),
     ...limitsApi({ access, file: accessPath, callers: observer.callers, use, ...editors }),
     ...accessFileApi({
       ...accessEditor({ file: accessPath, access, log, record, now: Date.now }),

@@ -84,7 +84,7 @@ export function parseConfig(text: string, { file, environment }: ParseOptions): 
   const failover = parseFailover(members.get('failover'), findings)
   const aliases = parseAliases(members.get('aliases'), findings)
   const owners = parseOwners(members.get('owners'), environment, findings)
-  const history = readWord(members.get('history'), ['browser', 'server'], findings)
+  const history = parseHistory(members.get('history'), findings)
   findings.throwIfAny()
   return {
     providers: entries.map((entry) => resolveProvider(entry, environment)),
@@ -94,7 +94,7 @@ export function parseConfig(text: string, { file, environment }: ParseOptions): 
     ...(name === undefined ? {} : { name }),
     ...(titles === undefined ? {} : { titles }),
     ...(owners === undefined ? {} : { owners }),
-    ...(history === 'server' ? { history } : {}),
+    ...history,
     source: { kind: 'file', path: file },
   }
 }
@@ -128,6 +128,17 @@ function parseTitles(field: Field | undefined, findings: Findings): TitlesConfig
   if (field === undefined) return undefined
   const model = readTextField(readKnownMembers(field, titleMembers, findings).get('model'), modelNameRule, findings)
   return model === undefined ? undefined : { model }
+}
+
+const historyMembers: MemberNames = { names: ['days'], required: ['days'] }
+
+/** `"server"`, or for how long the server keeps conversations. */
+function parseHistory(field: Field | undefined, findings: Findings): Pick<Config, 'history' | 'historyDays'> {
+  if (field?.node.type !== 'object')
+    return readWord(field, ['browser', 'server'], findings) === 'server' ? { history: 'server' } : {}
+  const members = readKnownMembers(field, historyMembers, findings)
+  const historyDays = readIntegerField(members.get('days'), 1, 36_500, findings)
+  return { history: 'server', ...(historyDays === undefined ? {} : { historyDays }) }
 }
 
 function parseLimits(field: Field | undefined, findings: Findings): Limits {

@@ -44,6 +44,7 @@ const accepted: readonly unknown[] = [
     api_key: '$A_KEY',
     headers: { 'x-a': '$A', 'X-B': 'b c', authorization: 'Basic abc', 'x-price': 'costs $5' },
   }),
+  ...['browser', 'server', { days: 1 }, { days: 36_500 }].map((history) => ({ providers: [], history })),
   provider({ base_url: '$A_URL' }),
   ...['keep', 'drop', 'reasoning', 'reasoning_content', 'required'].map((reasoning_history) =>
     provider({ reasoning_history }),
@@ -98,6 +99,9 @@ const refused: readonly unknown[] = [
   { providers: [{ id: 'x'.repeat(65), base_url: 'https://a.test' }] },
   { providers: [], $schema: 1 },
   { providers: [], limits: { body_bytes: 1023 } },
+  ...['disk', {}, { days: 0 }, { days: 36_501 }, { days: '90' }, { days: 1, place: 'server' }].map((history) => ({
+    ...{ providers: [], history },
+  })),
   { providers: [], limits: { body_bytes: 1_073_741_825 } },
   { providers: [], limits: { deadline_ms: 0 } },
   { providers: [], limits: { max_concurrent: 1.5 } },

@@ -29,6 +29,7 @@ function subject(history: Partial<History> | undefined = {}, outcome: WriteOutco
     write: noting('write', outcome),
     remove: noting('remove', outcome),
     clear: noting('clear', undefined),
+    sweep: noting('sweep', 0),
     close: async () => undefined,
     ...history,
   }
@@ -36,6 +37,7 @@ function subject(history: Partial<History> | undefined = {}, outcome: WriteOutco
   const routes = router(
     historyApi({
       history: () => (isKept ? Promise.resolve(kept) : undefined),
+      days: () => 90,
       bodyTimes: { totalMs: 5_000, idleMs: 5_000 },
     }),
   )
@@ -66,7 +68,7 @@ function subject(history: Partial<History> | undefined = {}, outcome: WriteOutco
 describe('/api/history', () => {
   test('lists, reads, writes, removes and clears the conversations of the person', async () => {
     const { call, calls } = subject()
-    expect(await call('GET', '/api/history?after=5')).toMatchObject({ last: 7 })
+    expect(await call('GET', '/api/history?after=5')).toMatchObject({ last: 7, days: 90 })
     expect(await call('GET', '/api/history?after=0&whole=1')).toMatchObject({ last: 7 })
     expect(await call('POST', '/api/history/read', { body: '{"ids":["c1","c1"]}' })).toEqual({
       conversations: [{ id: 'c1', version: 7, conversation: { id: 'c1', messages: [] } }],
@@ -95,7 +97,9 @@ describe('/api/history', () => {
   ])('is not there %s', async (_when, history, visitor) => {
     const { call, calls } = subject(history)
     if (history === undefined) {
-      const routes = router(historyApi({ history: () => undefined, bodyTimes: { totalMs: 1, idleMs: 1 } }))
+      const routes = router(
+        historyApi({ history: () => undefined, days: () => undefined, bodyTimes: { totalMs: 1, idleMs: 1 } }),
+      )
       const context = { ...contextOf(new Request('http://x/api/history')), user: 'ann', visitor }
       await expect(async () => routes.find('GET', '/api/history').handle(context)).toThrow('in the browser only')
       return

@@ -20,6 +20,8 @@ import { integerOf } from './query.ts'
 export interface HistoryApiOptions {
   /** `undefined`: conversations are in browsers only. */
   readonly history: () => Promise<History> | undefined
+  /** Days without a change after which conversations are deleted; `undefined`: never. */
+  readonly days: () => number | undefined
   /** Time limits of request bodies. */
   readonly bodyTimes: BodyTimes
 }
@@ -37,7 +39,7 @@ const heldMax = 16,
  * `/api/history`: the conversations of the person who has signed in (docs/api.md). Keys do not admit: no route has a
  * scope. A conversation is the page's business; the service looks at its id only.
  */
-export function historyApi({ history, bodyTimes }: HistoryApiOptions): readonly Route[] {
+export function historyApi({ history, days, bodyTimes }: HistoryApiOptions): readonly Route[] {
   const held = new Map<string, number>()
   let heldByAll = 0
 
@@ -81,7 +83,9 @@ export function historyApi({ history, bodyTimes }: HistoryApiOptions): readonly 
   async function list(kept: History, person: HistoryPerson, { request, id }: HandlerContext): Promise<Response> {
     const query = new URL(request.url).searchParams
     const after = integerOf(query, 'after', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER, fallback: 0 })
-    const answer: HistoryAnswer = await kept.changes(person.id, { after, isWhole: query.get('whole') === '1' })
+    const changes = await kept.changes(person.id, { after, isWhole: query.get('whole') === '1' })
+    const keptDays = days()
+    const answer: HistoryAnswer = { ...changes, ...(keptDays === undefined ? {} : { days: keptDays }) }
     return jsonResponse(answer, id)
   }
 

@@ -36,6 +36,8 @@ export interface Boot {
 
 /** `GET /api/history?after=N`: changed conversations of the user. `whole=1`: all of them, without the removed ones. */
 export interface HistoryAnswer {
+  /** Days without a change after which conversations are deleted, unless pinned. Absent: never. */
+  readonly days?: number
   /** Id of the database: another one has other numbers. */
   readonly database: string
   /** Number of the user, which changes when they are forgotten. 0: nothing is stored. */

@@ -23,4 +23,7 @@ export const historyMigrations: readonly string[] = [
      PRIMARY KEY (person, id)
    ) STRICT;
    CREATE UNIQUE INDEX history_change ON history_conversation (person, change);`,
+  `ALTER TABLE history_conversation ADD COLUMN written INTEGER NOT NULL DEFAULT 0;
+   UPDATE history_conversation SET written = unixepoch() * 1000;
+   CREATE INDEX history_written ON history_conversation (written) WHERE content IS NOT NULL;`,
 ]

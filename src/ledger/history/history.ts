@@ -14,6 +14,14 @@ export interface History {
   remove(person: string, id: string, base: number): Promise<WriteOutcome>
   /** Removes all conversations whose last change has at most this number. */
   clear(person: string, until: number): Promise<void>
+  /**
+   * Removes the conversations of all people that were not changed since a time, except pinned ones and those that
+   * cannot be read. Browsers remove their copies.
+   *
+   * @param before Unix milliseconds
+   * @returns their number
+   */
+  sweep(before: number): Promise<number>
   close(): Promise<void>
 }
 

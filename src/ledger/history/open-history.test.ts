@@ -98,6 +98,34 @@ describe.each(databases)('conversations in %s', (_name, make) => {
     expect(await textOf(history, ann, 'c1')).toBe('3')
   })
 
+  test('that were not changed for long are removed, except pinned ones and those that cannot be read', async () => {
+    let time = 1_000
+    const history = await opened({ now: () => time })
+    for (const id of ['old', 'changed', 'broken']) await written(history, ann, id, '{"isPinned":false}')
+    await written(history, ann, 'pinned', '{"isPinned":true}')
+    await written(history, ben, 'his', '{}')
+    const bytes = place.place.kind === 'server' ? `'\\x01'` : `x'01'`
+    await tamper(`UPDATE history_conversation SET content = ${bytes} WHERE id = 'broken'`)
+    time = 2_000
+    const after = await written(history, ann, 'new', '{}')
+    const [{ version = 0 } = {}] = await history.read(ann.id, ['changed'])
+    await written(history, ann, 'changed', '{}', version)
+    expect(await history.sweep(1_000)).toBe(0)
+    expect(await history.sweep(1_500)).toBe(2)
+    const { entries } = await history.changes(ann.id, { after, isWhole: false })
+    expect(entries.map(({ id, isRemoved }) => [id, isRemoved])).toEqual([
+      ['changed', false],
+      ['old', true],
+    ])
+    const left = async (person: HistoryPerson) =>
+      (await history.changes(person.id, { after: 0, isWhole: true })).entries.map(({ id }) => id).toSorted()
+    expect([await left(ann), await left(ben)]).toEqual([['broken', 'changed', 'new', 'pinned'], []])
+    // Pinned ones are looked at again after the same time.
+    expect(await history.sweep(1_999)).toBe(0)
+    expect(await history.sweep(9_000)).toBe(2)
+    expect(await left(ann)).toEqual(['broken', 'pinned'])
+  })
+
   test('of writers at the same time are all listed, once each', async () => {
     const both = [await opened(), await opened()]
     const ids = Array.from({ length: 20 }, (_, index) => `c${index}`)

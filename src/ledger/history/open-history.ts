@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path'
+import { isRecord } from '../../base/json-value.ts'
 import type { LedgerPlace } from '../ledger-place.ts'
 import { LedgerRefused, LedgerUnavailable } from '../ledger.ts'
 import { openFileHistory } from './file-history.ts'
@@ -17,18 +18,21 @@ import {
   addPerson,
   clearConversations,
   findOwner,
+  spareConversation,
   listChanges,
   peopleBeyondKey,
   personBounds,
   readConversations,
   removeConversation,
   renamePerson,
+  staleConversations,
   storeSealedKey,
   writeConversation,
   type HistoryDatabase,
   type PersonBounds,
   type OwnerRow,
   type SealedConversation,
+  type StaleConversation,
 } from './works.ts'
 
 /** Options of {@link openHistory}. */
@@ -43,6 +47,8 @@ export interface HistoryOptions {
   readonly onRotated?: (people: number) => void
   /** For tests. */
   readonly bounds?: PersonBounds
+  /** Unix milliseconds. For tests. */
+  readonly now?: () => number
 }
 
 /** Opens the database of conversations, without a key. @throws {LedgerUnavailable} @throws {LedgerTooNew} */
@@ -69,6 +75,7 @@ export async function openHistory({
   mayBeNewer = false,
   onRotated = () => undefined,
   bounds = personBounds,
+  now = Date.now,
 }: HistoryOptions): Promise<History> {
   const database = await openHistoryDatabase(place, mayBeNewer)
   let checked: Promise<void> | undefined
@@ -112,9 +119,40 @@ export async function openHistory({
     const owner = await personFor(person)
     const content = await sealText(await dataKey(owner), text, conversationContext(owner, id))
     const size = Buffer.byteLength(text)
-    const outcome = await database.write(() => writeConversation(owner.number, { id, base, size, content }, bounds))
+    const sealed = { id, base, size, content, written: now() }
+    const outcome = await database.write(() => writeConversation(owner.number, sealed, bounds))
     if (outcome.kind === 'gone') throw forgottenMeanwhile()
     return outcome
+  }
+
+  /** A person whose key cannot be read keeps the conversations of others from nothing. */
+  async function mayBeRemoved({ owner, id }: StaleConversation): Promise<boolean> {
+    const sealed = await database.read(() => readConversations(owner.number, [id]))
+    try {
+      const [found] = await opened(owner, await dataKey(owner), sealed)
+      if (found === undefined || found.fault !== undefined) return false
+      const conversation: unknown = JSON.parse(found.text)
+      return !(isRecord(conversation) && conversation['isPinned'] === true)
+    } catch {
+      return false
+    }
+  }
+
+  async function sweep(before: number): Promise<number> {
+    await ready()
+    let removed = 0
+    for (;;) {
+      const stale = await database.read(() => staleConversations(before))
+      if (stale.length === 0) return removed
+      for (const each of stale) {
+        if (!(await mayBeRemoved(each))) await database.write(() => spareConversation(each, Math.max(before, now())))
+        else {
+          const { owner, id, version: base } = each
+          const { kind } = await database.write(() => removeConversation(owner.number, { id, base }, bounds))
+          if (kind === 'written') removed += 1
+        }
+      }
+    }
   }
 
   try {
@@ -150,6 +188,7 @@ export async function openHistory({
       const owner = await database.read(() => findOwner(person))
       if (owner !== undefined) await database.write(() => clearConversations(owner.number, until))
     },
+    sweep,
     close: () => database.close(),
   }
 }

@@ -164,6 +164,37 @@ export function* conversationIds(person: number): Work<readonly string[]> {
   return rows.map((row) => String(row['id']))
 }
 
+/** A conversation that was not changed for long. */
+export interface StaleConversation {
+  readonly owner: OwnerRow
+  readonly id: string
+  readonly version: number
+}
+
+const staleMax = 100
+
+/** Conversations whose last change was before a time, the oldest first, at most 100. */
+export function* staleConversations(before: number): Work<readonly StaleConversation[]> {
+  const columns = personColumns
+    .split(', ')
+    .map((name) => `owner.${name}`)
+    .join(', ')
+  const rows = yield sql(
+    `SELECT ${columns}, stale.id, stale.change
+     FROM history_conversation AS stale JOIN history_person AS owner ON owner.number = stale.person
+     WHERE stale.content IS NOT NULL AND stale.written < $1 ORDER BY stale.written LIMIT ${staleMax}`,
+    [before],
+  )
+  return rows.map((row) => ({ owner: personOf(row), id: String(row['id']), version: numberOf(row, 'change') }))
+}
+
+/** Counts the time without a change of a conversation anew. */
+export function* spareConversation({ owner, id, version }: StaleConversation, now: number): Work<void> {
+  yield sql('UPDATE history_conversation SET written = $1 WHERE person = $2 AND id = $3 AND change = $4', [
+    ...[now, owner.number, id, version],
+  ])
+}
+
 /** A conversation to be stored, sealed. */
 export interface SealedWrite {
   readonly id: string
@@ -171,12 +202,14 @@ export interface SealedWrite {
   /** Bytes of the text. */
   readonly size: number
   readonly content: Uint8Array
+  /** Unix milliseconds. */
+  readonly written: number
 }
 
 /** Stores a conversation. `gone`: the person was forgotten meanwhile. */
 export function* writeConversation(
   person: number,
-  { id, base, size, content }: SealedWrite,
+  { id, base, size, content, written }: SealedWrite,
   bounds: PersonBounds,
 ): Work<WriteOutcome | { readonly kind: 'gone' }> {
   const change = yield* nextChange()
@@ -189,10 +222,10 @@ export function* writeConversation(
   if (content.length > before.bytes && bytes > bounds.bytes) return { kind: 'full' }
   if (!before.isLive && conversations > bounds.conversations) return { kind: 'full' }
   yield sql(
-    `INSERT INTO history_conversation (person, id, change, size, content) VALUES ($1, $2, $3, $4, $5)
+    `INSERT INTO history_conversation (person, id, change, size, content, written) VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (person, id) DO UPDATE
-     SET change = excluded.change, size = excluded.size, content = excluded.content`,
-    [person, id, change, size, content],
+     SET change = excluded.change, size = excluded.size, content = excluded.content, written = excluded.written`,
+    [person, id, change, size, content, written],
   )
   yield sql('UPDATE history_person SET conversations = $1, removed = $2, bytes = $3 WHERE number = $4', [
     ...[conversations, owner.removed - (before.isRemoved ? 1 : 0), bytes, person],

@@ -220,4 +220,7 @@ export const serverMigrations: readonly string[] = [
   // Earlier versions knew people by their user ids alone, of which provider is not known: those go on as other people.
   `UPDATE person SET user_id = subject, subject = substr('earlier svc: ' || subject, 1, 128)
    WHERE user_id IS NULL AND gone IS NULL AND subject NOT LIKE 'forgotten #%';`,
+  `ALTER TABLE history_conversation
+     ADD COLUMN written bigint NOT NULL DEFAULT CAST(extract(epoch FROM now()) * 1000 AS bigint);
+   CREATE INDEX history_written ON history_conversation (written) WHERE content IS NOT NULL;`,
 ]

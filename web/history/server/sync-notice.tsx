@@ -16,7 +16,7 @@ export interface SyncNoticeProps {
 
 /** Says which conversations are not at the service, and why. */
 export function SyncNotice({ status, decide, hideUnreadable }: SyncNoticeProps): ReactNode {
-  const { kind, unsent, refused, undecided, kept, unreadable, isFetched } = status
+  const { kind, unsent, refused, undecided, kept, unreadable, isFetched, days } = status
   if (undecided > 0)
     return (
       <InSidebar>
@@ -50,6 +50,11 @@ export function SyncNotice({ status, decide, hideUnreadable }: SyncNoticeProps):
     <>
       {unreadable === 0 ? null : <Unreadable count={unreadable} onHide={hideUnreadable} />}
       {kept === 0 ? null : <Kept kept={kept} onUpload={() => decide(true)} />}
+      {days === undefined ? null : (
+        <InSidebar>
+          <p className="text-xs text-muted">{say.sync.keptFor(days)}</p>
+        </InSidebar>
+      )}
     </>
   )
 }

@@ -21,6 +21,7 @@ function fakeService() {
   let person = 1
   let pruned = 0
   const unreadable = new Set<string>()
+  let days: number | undefined
 
   const client: HistoryClient = {
     async changes(after, isWhole) {
@@ -30,7 +31,12 @@ function fakeService() {
         .map(([id, { version, text }]) => ({ id, version, isRemoved: text === undefined }))
         .toSorted((one, other) => one.version - other.version)
       // Short answers, so that pages are tested.
-      return { ...{ database, person, last, isTooOld }, isCut: entries.length > 2, entries: entries.slice(0, 2) }
+      return {
+        ...{ database, person, last, isTooOld },
+        ...(days === undefined ? {} : { days }),
+        isCut: entries.length > 2,
+        entries: entries.slice(0, 2),
+      }
     },
     async read(ids) {
       return ids
@@ -67,6 +73,9 @@ function fakeService() {
     client,
     ids: () => [...stored].flatMap(([id, { text }]) => (text === undefined ? [] : [id])).toSorted(),
     text: () => JSON.stringify([...stored]),
+    keepFor(count: number) {
+      days = count
+    },
     /** It cannot decrypt a conversation any more, or can again. */
     garble(id: string) {
       if (!unreadable.delete(id)) unreadable.add(id)
@@ -159,7 +168,16 @@ describe('two devices', () => {
     expect((await one.history.get('a'))?.title).toBe('Renamed')
     expect([await one.history.get('b'), service.ids()]).toEqual([undefined, ['a', 'c', 'd', 'e']])
     expect(one.sync.status.get()).toEqual({
-      ...{ kind: 'done', unsent: 0, refused: 0, undecided: 0, kept: 0, unreadable: 0, isFetched: true },
+      ...{
+        kind: 'done',
+        unsent: 0,
+        refused: 0,
+        undecided: 0,
+        kept: 0,
+        unreadable: 0,
+        isFetched: true,
+        days: undefined,
+      },
     })
   })
 
@@ -296,6 +314,13 @@ describe('a service', () => {
     const opened = deviceOf(service, other.local, other.records)
     await settle([opened])
     expect((await opened.records.all()).filter(({ isUnreadable }) => isUnreadable === true)).toEqual([])
+  })
+
+  test('that deletes conversations says after how many days', async () => {
+    const { service, one } = two()
+    service.keepFor(90)
+    await settle([one])
+    expect(one.sync.status.get().days).toBe(90)
   })
 
   test('that was never reached is known as such', async () => {

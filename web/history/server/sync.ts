@@ -30,6 +30,8 @@ export interface SyncStatus {
   readonly unreadable: number
   /** The conversations of the service were fetched at least once. */
   readonly isFetched: boolean
+  /** Days without a change after which the service deletes conversations; `undefined`: never, or not known yet. */
+  readonly days: number | undefined
 }
 
 /** Options of {@link synchronizer}. */
@@ -66,8 +68,18 @@ const roundsMax = 5
 /** Creates a synchronizer (docs/decisions/0031-history-on-the-server.md). */
 export function synchronizer({ local, records, client, onChange, exclusively }: SyncOptions): Synchronizer {
   const status = createStore<SyncStatus>({
-    ...{ kind: 'working', unsent: 0, refused: 0, undecided: 0, kept: 0, unreadable: 0, isFetched: true },
+    ...{
+      kind: 'working',
+      unsent: 0,
+      refused: 0,
+      undecided: 0,
+      kept: 0,
+      unreadable: 0,
+      isFetched: true,
+      days: undefined,
+    },
   })
+  let days: number | undefined
   /** Conversations that could not be read are read again once, since the owner may have set the right key. */
   let isFirstPull = true
 
@@ -83,6 +95,7 @@ export function synchronizer({ local, records, client, onChange, exclusively }: 
       kept: isKeptHere === true ? local : 0,
       unreadable: unreadable > unreadableHidden ? unreadable : 0,
       isFetched: cursor > 0,
+      days,
     })
   }
 
@@ -91,6 +104,7 @@ export function synchronizer({ local, records, client, onChange, exclusively }: 
   async function pull(): Promise<void> {
     const before = await records.state()
     const first = await client.changes(before.cursor, before.cursor === 0)
+    days = first.days
     const isWhole = (await isAnew(before, first)) || first.isTooOld || before.cursor === 0
     const { database, person, last } = first
     const entries = await allEntries(isWhole && before.cursor !== 0 ? await client.changes(0, true) : first, isWhole)
