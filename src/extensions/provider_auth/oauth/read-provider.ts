@@ -13,7 +13,7 @@ export interface ChosenProvider {
   /** Whether user names in the member `userFields.username` ignore the case of ASCII letters. */
   readonly hasCaselessNames: boolean
   /** Members that must not serve as user name. */
-  readonly neverUsername: readonly string[]
+  readonly neverIdentifying: readonly string[]
 }
 
 const endpointNames = ['authorize_url', 'token_url', 'user_url'] as const
@@ -75,7 +75,7 @@ function openidProvider(fields: ConfigFields, issuer: string): ChosenProvider {
     userFields: openidFields,
     displayName: new URL(issuer).host,
     hasCaselessNames: false,
-    neverUsername: [],
+    neverIdentifying: [],
   }
 }
 
@@ -86,7 +86,7 @@ function oauthProvider(authorizeUrl: string, tokenUrl: string, userUrl: string):
     userFields: oauthFields,
     displayName: new URL(authorizeUrl).host,
     hasCaselessNames: false,
-    neverUsername: [],
+    neverIdentifying: [],
   }
 }
 
@@ -108,8 +108,8 @@ function presetProvider(
     )
   const base = baseUrl?.replace(/\/+$/, '') ?? ''
   const filled = fillIn(template, (url) => url.replace('{base}', () => base).replace('{tenant}', () => tenant))
-  const { scope, userFields, displayName, hasCaselessNames = false, neverUsername = [] } = preset
-  return { endpoints: filled, scope, userFields, displayName, hasCaselessNames, neverUsername }
+  const { scope, userFields, displayName, hasCaselessNames = false, neverIdentifying = [] } = preset
+  return { endpoints: filled, scope, userFields, displayName, hasCaselessNames, neverIdentifying }
 }
 
 function fillIn(endpoints: Endpoints, fill: (url: string) => string): Endpoints {

@@ -255,6 +255,14 @@ describe('readIdentity', () => {
     expect(read({ email: 'a@x.example', email_verified }).email).toBe(known)
   })
 
+  test('an id that is an e-mail address must be verified, too', () => {
+    const fields = { ...openidFields, id: 'email' }
+    const user = { sub: '1', preferred_username: 'eve', email: 'ada@x.example' }
+    expect(reasonOf(() => readIdentity(user, fields, 'openid'))).toBe('email_not_verified')
+    expect(reasonOf(() => readIdentity({ ...user, email_verified: false }, fields, 'oauth'))).toBe('email_not_verified')
+    expect(readIdentity({ ...user, email_verified: true }, fields, 'openid').userId).toBe('ada@x.example')
+  })
+
   describe('a user name that is an e-mail address', () => {
     const signIn = (kind: 'oauth' | 'openid', rest: object) =>
       reasonOf(() => readIdentity({ sub: '1', email: 'a@x.example', ...rest }, presets.google.userFields, kind))

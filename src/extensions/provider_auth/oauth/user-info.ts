@@ -28,8 +28,8 @@ const reservedName = /^(?:key:|command line$|without sign-in$)/i
 /**
  * Reads a user from the answer of a user endpoint or the claims of an id_token. Only the members in `fields` are read.
  * Id and user name are used unchanged, or rejected. The other members are for display: they are cleaned and may be
- * empty. An e-mail address used as user name must be verified by `email_verified`, if the provider sends it, and always
- * with OpenID Connect.
+ * empty. An e-mail address used as id or user name must be verified by `email_verified`, if the provider sends it, and
+ * always with OpenID Connect.
  *
  * @throws {IdentityError}
  */
@@ -44,8 +44,8 @@ export function readIdentity(answer: JsonObject, fields: UserFields, kind: 'oaut
   // Some servers send a string.
   const isVerified = verified === true || verified === 'true'
   const isUnknown = verified === undefined || verified === null
-  if (fields.username === 'email' && !isVerified && (kind === 'openid' || !isUnknown))
-    throw new IdentityError('email_not_verified')
+  const isByEmail = [fields.id, fields.username].includes('email')
+  if (isByEmail && !isVerified && (kind === 'openid' || !isUnknown)) throw new IdentityError('email_not_verified')
   return {
     userId,
     userName,

@@ -444,6 +444,8 @@ describe('parseSettings', () => {
       ['user_fields.username', { provider: 'microsoft', user_fields: { username: 'mail' } }],
       ['user_fields.username', { provider: 'microsoft', user_fields: { username: 'email' } }],
       ['user_fields.username', { user_fields: { username: 'name' } }],
+      ['user_fields.id', { user_fields: { id: 'name' } }],
+      ['user_fields.id', { provider: 'microsoft', user_fields: { id: 'mail' } }],
       ['user_fields.username', { provider: 'google', user_fields: { username: 'name' } }],
     ])('the error names %s in %j', (field, values) => {
       expect(errorOf({ ...minimal, ...values }).field).toBe(field)

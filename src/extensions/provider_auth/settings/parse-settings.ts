@@ -144,19 +144,21 @@ const optionalMemberRule: TextRule = {
   lengthMax: 128,
 }
 
-function readUserFields(fields: ConfigFields, { userFields, neverUsername }: ChosenProvider): UserFields {
+function readUserFields(fields: ConfigFields, { userFields, neverIdentifying }: ChosenProvider): UserFields {
   const variable = fields.unset('user_fields')
   if (variable !== undefined)
     fields.refuse('user_fields', 'a variable that is set, or this member left out', `$${variable}, which is not set`)
   const members = fields.object('user_fields')
   if (members === undefined) return userFields
   members.refuseOthers(['id', 'username', 'display_name', 'avatar', 'email'])
-  const username = members.text('username', memberRule) ?? userFields.username
-  if (neverUsername.includes(username))
-    members.refuse('username', `a member that users cannot set freely, such as "${userFields.username}"`)
+  const identifying = (name: 'id' | 'username'): string => {
+    const member = members.text(name, memberRule) ?? userFields[name]
+    if (!neverIdentifying.includes(member)) return member
+    return members.refuse(name, `a member that users cannot set freely, such as "${userFields[name]}"`)
+  }
   return {
-    id: members.text('id', memberRule) ?? userFields.id,
-    username,
+    id: identifying('id'),
+    username: identifying('username'),
     displayName: members.text('display_name', optionalMemberRule) ?? userFields.displayName,
     avatar: members.text('avatar', optionalMemberRule) ?? userFields.avatar,
     email: members.text('email', optionalMemberRule) ?? userFields.email,

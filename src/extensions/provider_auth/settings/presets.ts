@@ -15,8 +15,8 @@ export interface Preset {
   readonly tenant?: string
   /** Whether user names ignore the case of ASCII letters. */
   readonly hasCaselessNames?: boolean
-  /** Members that must not serve as user name, because users or owners of other tenants can set them freely. */
-  readonly neverUsername?: readonly string[]
+  /** Members that must not serve as id or user name, because users or owners of other tenants can set them freely. */
+  readonly neverIdentifying?: readonly string[]
 }
 
 /** Standard claims (OpenID Connect Core 1.0 section 5.1). */
@@ -48,7 +48,7 @@ const github: Preset = {
   scope: 'read:user user:email',
   userFields: oauthFields,
   hasCaselessNames: true,
-  neverUsername: ['name'],
+  neverIdentifying: ['name'],
   endpoints: {
     kind: 'oauth',
     authorizeUrl: 'https://github.com/login/oauth/authorize',
@@ -77,7 +77,7 @@ const gitlab: Preset = {
   scope: 'openid email',
   userFields: openidFields,
   hasCaselessNames: true,
-  neverUsername: ['name'],
+  neverIdentifying: ['name'],
   endpoints: { kind: 'openid', issuer: 'https://gitlab.com' },
   endpointsAt: { kind: 'openid', issuer: '{base}' },
 }
@@ -90,7 +90,7 @@ const google: Preset = {
   displayName: 'Google',
   scope: 'openid email profile',
   userFields: { ...openidFields, username: 'email' },
-  neverUsername: ['name', 'given_name', 'family_name'],
+  neverIdentifying: ['name', 'given_name', 'family_name'],
   endpoints: { kind: 'openid', issuer: 'https://accounts.google.com' },
 }
 
@@ -114,7 +114,7 @@ const microsoft: Preset = {
     userUrl: 'https://graph.microsoft.com/v1.0/me',
   },
   tenant: 'organizations',
-  neverUsername: ['mail', 'email', 'displayName', 'givenName', 'surname', 'preferred_username', 'mobilePhone'],
+  neverIdentifying: ['mail', 'email', 'displayName', 'givenName', 'surname', 'preferred_username', 'mobilePhone'],
 }
 
 /**
@@ -129,7 +129,7 @@ const gitea: Preset = {
   scope: 'read:user',
   userFields: { id: 'id', username: 'login', displayName: 'full_name', avatar: 'avatar_url', email: 'email' },
   hasCaselessNames: true,
-  neverUsername: ['full_name'],
+  neverIdentifying: ['full_name'],
   endpointsAt: {
     kind: 'oauth',
     authorizeUrl: '{base}/login/oauth/authorize',
