@@ -1,12 +1,13 @@
+import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { askProvider } from '../app/ask-provider.ts'
 import { shippedDate } from '../app/shipped-prices.ts'
 import { ConfigError } from '../config/config.ts'
 import { openLedger } from '../ledger/open-ledger.ts'
-import { storableKey } from '../ledger/testing.ts'
+import { storableKey, temporaryLedger } from '../ledger/testing.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import { checkCommandWith } from './check.ts'
 import { capturedContext, fakeAccess, namedModel, runCommand, streamed, type TestProvider } from './testing.ts'
@@ -44,6 +45,29 @@ describe('svc check', () => {
     expect((await check(answering)).err).toBe('')
   })
 
+  test('names user ids of access.json that people of several identity providers have', async () => {
+    const place = await temporaryLedger()
+    const environment = { SVC_HOME: dirname(place.path) }
+    const database = new Database(place.path)
+    const add = database.query('INSERT INTO person (subject, name, seen, user_id) VALUES (?1, ?1, 1, ?2)')
+    for (const [subject, id] of [
+      ['a', '7'],
+      ['b', '7'],
+      ['c', '8'],
+      ['earlier svc: 8', '8'],
+    ] as const)
+      add.run(subject, id)
+    database.close()
+    const teams = { search: { leads: ['id:7', 'id:8'], members: ['id:7@https://a.test', 'ann'] } }
+    writeFileSync(join(environment.SVC_HOME, 'access.json'), JSON.stringify({ teams }))
+    const { err } = await runCommand(checkCommandWith(fakeAccess([answering])), ['--files-only'], { environment })
+    expect(err).toBe(
+      `svc: id:7 in access.json names several people of ${place.path}, whose use counts together: ` +
+        'id:7@URL names one, with the identity provider\n',
+    )
+    await place.remove()
+  })
+
   test('says what access.json has', async () => {
     const home = mkdtempSync(join(tmpdir(), 'svc-check-'))
     const file = join(home, 'access.json')
@@ -74,6 +98,12 @@ describe('svc check', () => {
       `svc: the key "ci" of access.json has no effect: ${join(home, 'svc.db')} has the same key, which counts. ` +
         'Remove it from the file, or give it another hash\n',
     ])
+    expect((await runCommand(command, ['--files-only', '--json'], { environment: { SVC_HOME: home } })).err).toBe(err)
+    writeFileSync(join(home, 'svc.db'), 'damaged')
+    const damaged = await runCommand(command, ['--files-only'], { environment: { SVC_HOME: home } })
+    expect([damaged.code, damaged.err]).toEqual([0, expect.stringContaining('svc.db is damaged')])
+    writeFileSync(join(home, 'svc.db'), '')
+    expect((await runCommand(command, ['--files-only'], { environment: { SVC_HOME: home } })).err).toBe('')
     expect(await check('{}')).toBe('providers.json: valid, 1 provider\n')
     rmSync(home, { recursive: true })
   })

@@ -1,7 +1,10 @@
 import { askProvider, type Asked } from '../app/ask-provider.ts'
 import { sourceLine } from '../app/source-line.ts'
+import { personEntry } from '../base/person-entry.ts'
 import { type Config, type ProviderConfig, ConfigError } from '../config/config.ts'
-import type { FileKey } from '../keys/file-key.ts'
+import { accessFile } from '../config/home.ts'
+import { LedgerUnavailable } from '../ledger/ledger.ts'
+import type { AccessPolicy } from '../limits/access-policy.ts'
 import { formatDuration, harmless, harmlessLines, paintFor } from '../observe/text.ts'
 import { booleanFlag, integerFlag } from './arguments.ts'
 import type { Command, CommandContext } from './command.ts'
@@ -44,7 +47,10 @@ export function checkCommandWith(access: GatewayAccess, now = Date.now): Command
       else stdout.write(`${harmlessLines(error.message)}\n`)
       return 1
     }
-    if (!flags.json) stdout.write(`${sourceLine(config)}\n${await accessLine(context)}`)
+    const { loadAccess } = await import('../config/file/parse-access.ts')
+    const policy = await loadAccess(context.environment)
+    if (!flags.json) stdout.write(`${sourceLine(config)}\n${accessLine(policy, context)}`)
+    await warnOfAccess(policy, context)
     await warnOfOldPrices(config, context, now())
     if (flags.filesOnly) {
       if (flags.json) stdout.write('{"valid":true}\n')
@@ -87,13 +93,7 @@ async function checkHistoryKey(config: Config, { environment }: Context): Promis
 }
 
 /** The line of access.json; nothing where it says nothing. */
-async function accessLine({ environment, stderr }: Context): Promise<string> {
-  const [{ loadAccess }, { accessFile }] = await Promise.all([
-    import('../config/file/parse-access.ts'),
-    import('../config/home.ts'),
-  ])
-  const { limits, teams, keys = [], content = [] } = await loadAccess(environment)
-  await warnOfTwins(keys, environment, stderr)
+function accessLine({ limits, teams, keys = [], content = [] }: AccessPolicy, { environment }: Context): string {
   const counts = [
     counted(limits.length, 'limit'),
     counted(teams.size, 'team'),
@@ -103,27 +103,44 @@ async function accessLine({ environment, stderr }: Context): Promise<string> {
   return counts.length === 0 ? '' : `${harmless(accessFile(environment) ?? '')}: valid, ${counts.join(', ')}\n`
 }
 
-/** Warns of keys in access.json that svc.db has, too. Of a database in PostgreSQL the service itself says so. */
-async function warnOfTwins(
-  keys: readonly FileKey[],
-  environment: Context['environment'],
-  stderr: Output,
-): Promise<void> {
-  if (keys.length === 0) return
-  const [{ storedHashes }, { ledgerPlace }] = await Promise.all([
-    import('../ledger/stored-hashes.ts'),
+/** Warns of entries of access.json that svc.db makes doubtful. PostgreSQL is not asked. */
+async function warnOfAccess(policy: AccessPolicy, { environment, stderr }: Context): Promise<void> {
+  const { keys = [] } = policy
+  const questions = { hashes: keys.map(({ hash }) => hash), userIds: userIdsIn(policy) }
+  if (questions.hashes.length + questions.userIds.length === 0) return
+  const [{ fileFacts }, { ledgerPlace }] = await Promise.all([
+    import('../ledger/file-facts.ts'),
     import('../app/ledger-place.ts'),
   ])
   const place = ledgerPlace(environment)
   if (place.kind !== 'file') return
-  const hashes = keys.map(({ hash }) => hash)
-  const stored = await storedHashes(place.path, hashes)
-  for (const { name, hash } of keys)
-    if (stored.has(hash))
+  const file = harmless(place.path)
+  try {
+    const { hashes, sharedIds } = await fileFacts(place.path, questions)
+    for (const { name } of keys.filter(({ hash }) => hashes.has(hash)))
       stderr.write(
-        `svc: the key "${name}" of access.json has no effect: ${harmless(place.path)} has the same key, ` +
-          'which counts. Remove it from the file, or give it another hash\n',
+        `svc: the key "${name}" of access.json has no effect: ${file} has the same key, which counts. ` +
+          'Remove it from the file, or give it another hash\n',
       )
+    for (const id of sharedIds)
+      stderr.write(
+        `svc: id:${harmless(id)} in access.json names several people of ${file}, whose use counts together: ` +
+          `id:${harmless(id)}@URL names one, with the identity provider\n`,
+      )
+  } catch (error) {
+    if (!(error instanceof LedgerUnavailable)) throw error
+    stderr.write(`svc: ${harmless(error.message)}\n`)
+  }
+}
+
+/** User ids that stand without an identity provider. */
+function userIdsIn({ limits, content = [], teams }: AccessPolicy): readonly string[] {
+  const named = [...limits, ...content].flatMap(({ subject }) => (subject.kind === 'person' ? [subject.name] : []))
+  const members = [...teams.values()].flatMap((team) => [...team.leads, ...team.members])
+  const entries = [...named, ...members].map(personEntry)
+  return [
+    ...new Set(entries.flatMap((each) => (each.kind === 'id' && each.provider === undefined ? [each.userId] : []))),
+  ]
 }
 
 function counted(count: number, noun: string, more = ''): readonly string[] {
