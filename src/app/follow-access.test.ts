@@ -8,7 +8,10 @@ const limitOf = (requests: number) => ({ for: 'everyone', requests, per: 'minute
 const content = [{ for: 'everyone', keep: '1d' }]
 
 /** Limits with a file, whose changes the test makes. */
-async function subject(prepareContent: () => Promise<void>) {
+async function subject(
+  prepareContent: (change: (file: object) => Promise<void>) => Promise<void>,
+  first: object = { limits: [limitOf(1)] },
+) {
   const reports: unknown[] = []
   const zones: string[] = []
   const limits: number[] = []
@@ -23,7 +26,7 @@ async function subject(prepareContent: () => Promise<void>) {
       }
     }
     return {
-      text: Promise.resolve(JSON.stringify({ limits: [limitOf(1)] })),
+      text: Promise.resolve(JSON.stringify(first)),
       reload: async () => true,
       close: () => undefined,
     }
@@ -42,7 +45,7 @@ async function subject(prepareContent: () => Promise<void>) {
       return { ...made, replace }
     },
     makeBudgets: () => Promise.reject(new Error('there are no limits of money')),
-    prepareContent,
+    prepareContent: () => prepareContent((file) => change(file)),
     onChange: () => void changes++,
     onZone: (zone) => void zones.push(zone),
   })
@@ -61,6 +64,19 @@ test('a changed file counts as a whole, when all that it needs is there', async 
   expect(changes()).toBe(1)
   expect([limits, access.policy()?.limits[0]?.requests?.count]).toEqual([[1, 2], 2])
   expect(access.contentRules()?.termsOf({})).toMatchObject({ keepMs: 86_400_000 })
+})
+
+test('a file that changes while the service starts is not followed by its text of before', async () => {
+  let changing: Promise<void> | undefined
+  const { access } = await subject(
+    async (change) => {
+      changing ??= change({ limits: [limitOf(2)] })
+      await Bun.sleep(1)
+    },
+    { limits: [limitOf(1)], content },
+  )
+  await changing
+  expect([access.policy()?.limits[0]?.requests?.count, access.contentRules()]).toEqual([2, undefined])
 })
 
 test('a changed file whose database cannot be opened changes nothing', async () => {

@@ -75,6 +75,7 @@ export async function followAccess({
   let activeContent: ContentRules | undefined
   let active: AccessPolicy | undefined
   let fault: AccessFault | undefined
+  const started = Promise.withResolvers<void>()
 
   /** Without a file, neither its parser nor its limits are loaded. */
   async function load(text: string | undefined): Promise<AccessPolicy | undefined> {
@@ -118,6 +119,8 @@ export async function followAccess({
 
   /** A file that vanishes takes no limit away: an editor or a failed copy may be the cause. */
   async function loadAgain(text: string | undefined): Promise<AccessPolicy | undefined> {
+    // Its text of before must not be applied after a change.
+    await started.promise
     if (text !== undefined || active === undefined) return load(text)
     const allowed = 'a file, which may be {}; the previous limits stay active'
     throw new ConfigError([{ file: path, field: '', found: 'no file any more', allowed }])
@@ -144,6 +147,8 @@ export async function followAccess({
   } catch (error) {
     watch.close()
     throw error
+  } finally {
+    started.resolve()
   }
   return {
     limiter: () => activeLimiter,
