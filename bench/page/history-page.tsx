@@ -2,6 +2,7 @@ import { createRoot } from 'react-dom/client'
 import { apiClient } from '../../web/api/client.ts'
 import type { Conversation, HistoryStore, Message } from '../../web/history/conversation.ts'
 import { connectionTo } from '../../web/history/database.ts'
+import { packHeads } from '../../web/history/head-packs.ts'
 import { HistoryList } from '../../web/history/history-list.tsx'
 import { indexWords } from '../../web/history/index-words.ts'
 import { openHistory } from '../../web/history/open-history.ts'
@@ -88,7 +89,7 @@ function conversationOf(index: number, messageCount: number): Conversation {
 
 /** Fills a user's history. @returns milliseconds for all of them */
 async function fillHistory(user: string, from: number, to: number, messageCount: number): Promise<number> {
-  const history = await openHistory(user, { indexes: false })
+  const history = await openHistory(user, { tidies: false })
   let ms = 0
   for (let index = from; index < to; index++) {
     const conversation = conversationOf(index, messageCount),
@@ -101,12 +102,13 @@ async function fillHistory(user: string, from: number, to: number, messageCount:
   return ms
 }
 
-/** Indexes words for some seconds. @returns whether there are more */
-async function indexSome(user: string): Promise<boolean> {
+/** Packs heads, and indexes words for some seconds, as an open page does. @returns whether there are more */
+async function tidySome(user: string): Promise<boolean> {
   const connection = connectionTo(`svc-${user}`)
   const until = performance.now() + 4_000
   const ended = new Error('time is over')
   try {
+    await connection.use(packHeads)
     await connection.use((database) =>
       indexWords(database, async () => {
         if (performance.now() > until) throw ended
@@ -182,7 +184,7 @@ async function measureOpening(user: string): Promise<OpeningMeasure> {
   const longTasks = collectLongTasks(),
     areThere = rowsThere()
   const begin = performance.now()
-  const opened = await openHistory(user, { indexes: false })
+  const opened = await openHistory(user, { tidies: false })
   let read = NaN
   const history = {
     ...opened,
@@ -218,7 +220,7 @@ const typingMs = 120
 
 /** Searches a user's history, whose list is shown. @param isPrepared as after a focus in the field */
 async function measureSearch(user: string, query: string, isPrepared: boolean): Promise<SearchMeasure> {
-  const history = await openHistory(user, { indexes: false }),
+  const history = await openHistory(user, { tidies: false }),
     areThere = rowsThere()
   show(history)
   await areThere
@@ -236,4 +238,4 @@ async function measureSearch(user: string, query: string, isPrepared: boolean): 
   return { first: middle - begin, again: end - middle, found, longTasks: await longTasks(), loop: loop() }
 }
 
-Object.assign(globalThis, { fillHistory, indexSome, measureOpening, measureSearch })
+Object.assign(globalThis, { fillHistory, tidySome, measureOpening, measureSearch })

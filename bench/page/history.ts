@@ -80,8 +80,8 @@ try {
   console.log(
     `${conversations} conversations of ${messages} messages: kept in ${(keptMs / conversations).toFixed(1)} ms each`,
   )
-  const unindexed = await repeated(tab, url, 'searched without index', `measureSearch('bench', 'needle', true)`)
-  while ((await tab.evaluate(`indexSome('bench')`)) === true);
+  const unindexed = await repeated(tab, url, 'searched, not indexed', `measureSearch('bench', 'needle', true)`)
+  while ((await tab.evaluate(`tidySome('bench')`)) === true);
   const opened = await repeated(tab, url, 'opened', `measureOpening('bench')`)
   await repeated(tab, url, 'searched cold: needle', `measureSearch('bench', 'needle', false)`)
   const searched: number[] = []

@@ -2,6 +2,7 @@ import type { IDBPTransaction } from 'idb'
 import { isRecord } from '../../src/base/json-value.ts'
 import type { Amendment, Conversation, ConversationHead, Draft } from './conversation.ts'
 import type { Connection, HistoryDatabase, HistorySchema } from './database.ts'
+import { headRecords } from './head-packs.ts'
 import { headOf, inOrder } from './heads.ts'
 import type { HistoryBackend } from './history-backend.ts'
 import { ConversationRemoved } from './history-error.ts'
@@ -16,7 +17,7 @@ const readChunk = 50
 
 type Bodies = IDBPTransaction<HistorySchema, ('bodies' | 'pictures')[]>
 
-const everything = ['heads', 'bodies', 'words', 'segments', 'pictures', 'drafts'] as const
+const everything = ['heads', 'headPacks', 'changedHeads', 'bodies', 'words', 'segments', 'pictures', 'drafts'] as const
 
 /**
  * A backend in a user's database. Heads are separate from bodies, for a fast list; images are separate, so they are
@@ -76,7 +77,7 @@ function valueOf<Value>(parsed: Parsed<Value>): Value | undefined {
 async function readHeads(database: HistoryDatabase): Promise<readonly ConversationHead[]> {
   const heads: ConversationHead[] = [],
     damaged: string[] = []
-  for (const record of await database.getAll('heads')) {
+  for (const record of await headRecords(database)) {
     const head = plainHead(record) ?? valueOf(parseHead(record))
     if (head === undefined) damaged.push(record.id)
     else heads.push(head)
@@ -127,7 +128,7 @@ async function write(
   mustExist: boolean,
 ): Promise<void> {
   const { id, messages } = conversation
-  const transaction = database.transaction(['heads', 'bodies', 'words', 'pictures'], 'readwrite')
+  const transaction = database.transaction(['heads', 'changedHeads', 'bodies', 'words', 'pictures'], 'readwrite')
   const heads = transaction.objectStore('heads')
   async function writeEach(): Promise<void> {
     if (mustExist && (await heads.getKey(id)) === undefined) throw new ConversationRemoved(id)
@@ -139,6 +140,7 @@ async function write(
     }
     await Promise.all([
       heads.put(headOf(conversation)),
+      transaction.objectStore('changedHeads').put(true, id),
       transaction.objectStore('bodies').put(body),
       transaction.objectStore('words').put({ id, words }),
       writePictures(
@@ -153,13 +155,14 @@ async function write(
 
 /** Changes the head and the body. Damaged ones stay as they are. */
 async function amend(database: HistoryDatabase, id: string, changes: Amendment): Promise<void> {
-  const transaction = database.transaction(['heads', 'bodies'], 'readwrite')
+  const transaction = database.transaction(['heads', 'changedHeads', 'bodies'], 'readwrite')
   await Promise.all([
     ...(['heads', 'bodies'] as const).map(async (name) => {
       const store = transaction.objectStore(name)
       const record = await store.get(id)
       if (record !== undefined) await store.put({ ...record, ...(name === 'heads' ? headChanges(changes) : changes) })
     }),
+    transaction.objectStore('changedHeads').put(true, id),
     transaction.done,
   ])
 }
@@ -173,6 +176,7 @@ async function erase(database: HistoryDatabase, id: string): Promise<void> {
   const pictures = transaction.objectStore('pictures')
   await Promise.all([
     ...(['heads', 'bodies', 'drafts'] as const).map((name) => transaction.objectStore(name).delete(id)),
+    transaction.objectStore('changedHeads').put(true, id),
     transaction.objectStore('words').put({ id, words: '', isGone: true }),
     pictures.delete(keysOf(id)),
     pictures.delete(keysOf(draftOwner(id))),

@@ -5,6 +5,10 @@ import { HistoryFull, HistoryOutdated } from './history-error.ts'
 export interface HistorySchema extends DBSchema {
   /** By conversation: its head. */
   heads: { key: string; value: { readonly id: string } }
+  /** Copies of heads, many in one record (head-packs.ts). */
+  headPacks: { key: number; value: unknown }
+  /** Ids of conversations whose heads were written or removed since they were copied. */
+  changedHeads: { key: string; value: true }
   /** By conversation: everything except image data. */
   bodies: { key: string; value: { readonly id: string } }
   /** By owner and image id: the data URL. */
@@ -39,6 +43,11 @@ export const upgrades: readonly Upgrade[] = [
   () => undefined,
   // Words move into segments, which older pages do not search.
   (database) => void database.createObjectStore('segments', { autoIncrement: true }),
+  // Older pages would write heads without a mark for their copies.
+  (database) => {
+    database.createObjectStore('headPacks', { autoIncrement: true })
+    database.createObjectStore('changedHeads')
+  },
 ]
 
 /** A connection to a database. It reopens when the browser has closed it. */

@@ -3,8 +3,10 @@ import { describe, expect, test } from 'bun:test'
 import { deleteDB, openDB } from 'idb'
 import type { HistoryStore } from './conversation.ts'
 import { connectionTo, upgrades } from './database.ts'
+import { headOf } from './heads.ts'
 import { ConversationRemoved, HistoryOutdated } from './history-error.ts'
 import { openHistory } from './open-history.ts'
+import { withoutData } from './pictures.ts'
 import { answerOf, conversationOf, failureOf, historyContract, questionOf } from './testing.ts'
 import { withAdded } from './tree.ts'
 
@@ -216,12 +218,22 @@ describe('a database', () => {
 
   test('from before there were versions of messages is read as it is, and gets them', async () => {
     const user = newUser(),
-      before = await openHistory(user, { connection: connectionTo(`svc-${user}`, upgrades.slice(0, 1)) })
-    await before.put(conversationOf())
+      before = await openDB(`svc-${user}`, 1, { upgrade: (database) => upgrades[0]?.(database as never) })
+    const { id, messages } = conversationOf()
+    await before.put('heads', headOf(conversationOf()))
+    await before.put('words', { id, words: 'burrito.' })
+    for (const message of messages)
+      for (const { dataUrl, ...image } of message.role === 'user' ? message.images : [])
+        await before.put('pictures', dataUrl, [id, image.id])
+    await before.put('bodies', {
+      ...conversationOf(),
+      messages: messages.map((message) =>
+        message.role === 'user' ? { ...message, images: message.images.map(withoutData) } : message,
+      ),
+    })
     before.close()
     const history = await openHistory(user)
-    const found = await history.get('c1')
-    expect(found).toEqual(conversationOf())
+    expect([await history.get('c1'), await history.heads()]).toEqual([conversationOf(), [headOf(conversationOf())]])
     const grown = { ...conversationOf(), ...withAdded(conversationOf(), 'm1', [answerOf('complete')]) }
     await history.put(grown)
     expect(await history.get('c1')).toEqual(grown)

@@ -3,6 +3,7 @@ import type { HistoryFault, HistoryStore } from './conversation.ts'
 import { databaseBackend } from './database-backend.ts'
 import { connectionTo, type Connection } from './database.ts'
 import { backendWithFallback } from './fallback-backend.ts'
+import { packHeads } from './head-packs.ts'
 import { historyStore } from './history-store.ts'
 import { memoryBackend } from './memory-backend.ts'
 
@@ -17,8 +18,8 @@ export interface OpenOptions {
   readonly connection?: Connection
   /** Resolves when the wait is over. */
   readonly patience?: Promise<void>
-  /** Whether to index words when the page has been open for a while. */
-  readonly indexes?: boolean
+  /** Whether to pack heads and to index words when the page has been open for a while. */
+  readonly tidies?: boolean
 }
 
 /**
@@ -38,7 +39,7 @@ export function localHistory(
   {
     connection = connectionTo(`svc-${userId}`),
     patience: wait = waited(),
-    indexes = typeof window !== 'undefined',
+    tidies = typeof window !== 'undefined',
   }: OpenOptions = {},
 ) {
   const changed = changes(`svc-history-${userId}`)
@@ -52,7 +53,7 @@ export function localHistory(
       changed.publishLocally('')
     },
   })
-  if (indexes) void indexLater(connection)
+  if (tidies) void tidyLater(connection)
   return { backend, changed, faultNow: () => fault }
 }
 
@@ -61,13 +62,14 @@ async function waited(): Promise<void> {
   for (let step = 0; step < patience.steps; step++) await new Promise((resolve) => setTimeout(resolve, patience.stepMs))
 }
 
-const indexAfterMs = 5_000
+const tidyAfterMs = 5_000
 
-/** Indexes words while the page is open. Without an index, a search reads more. */
-async function indexLater(connection: Connection): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, indexAfterMs))
+/** Packs heads and indexes words while the page is open. Without, the next start and a search read more. */
+async function tidyLater(connection: Connection): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, tidyAfterMs))
   try {
     const { indexWords } = await import('./index-words.ts')
+    await connection.use(packHeads)
     await connection.use((database) => indexWords(database))
   } catch {
     // No storage, or no network.

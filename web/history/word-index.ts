@@ -7,13 +7,13 @@ export interface WordSegment {
   /** For each word, in their order: the number of conversations with it, and the gaps between their places in `ids`. */
   readonly places: Uint8Array
   /**
-   * For every 64th word: where it begins in `words`, and where its places begin. A search then reads few of both.
+   * For every 16th word: where it begins in `words`, and where its places begin. A search then reads few of both.
    * Segments of older pages have none.
    */
   readonly steps?: Uint32Array
 }
 
-const stepSize = 64
+const stepSize = 16
 
 /** Whether a stored segment has one of these conversations. A damaged one does, and has nothing else. */
 export function hasAny(value: unknown, ids: ReadonlySet<string>): boolean {
@@ -99,12 +99,15 @@ export function openSegment(value: unknown): OpenSegment | undefined {
     ids,
     find(text) {
       const marks = new Uint8Array(ids.length)
+      let left = ids.length
       const mark = (place: number): void => {
-        if (place < marks.length) marks[place] = 1
+        if (marks[place] !== 0) return
+        marks[place] = 1
+        left--
       }
       let start = 0,
         placesStart = 0
-      for (let at = words.indexOf(text); at !== -1; at = words.indexOf(text, start)) {
+      for (let at = words.indexOf(text); at !== -1 && left > 0; at = words.indexOf(text, start)) {
         const step = stepBefore(steps, at)
         if ((steps[step] ?? 0) > start) [start, placesStart] = [steps[step] ?? 0, steps[step + 1] ?? 0]
         let end = words.indexOf('\n', start)
