@@ -7,11 +7,13 @@ const program: Visitor = { user: 'key:indexer' }
 const person: Visitor = { user: 'ann' }
 const refusal = new WireError(401, 'authentication_error', 'invalid_api_key', 'refused')
 
-function pass(contributions: readonly Contribution[]) {
+async function pass(contributions: readonly Contribution[]) {
   const context = { request: new Request('http://svc.test/'), path: '/', id: 'request-1', address: () => '203.0.113.9' }
-  return passGuards(guardsOf(contributions), context).catch((error: unknown) =>
-    error instanceof WireError ? error.code : error,
-  )
+  try {
+    return await passGuards(guardsOf(contributions), context)
+  } catch (error) {
+    return error instanceof WireError ? error.code : error
+  }
 }
 
 describe('guards and recognisers', () => {
@@ -27,6 +29,20 @@ describe('guards and recognisers', () => {
       expect(await pass([closed, { recognise }])).toEqual(program)
       expect(await pass([{ recognise }, closed])).toEqual(program)
     }
+  })
+
+  test('a visitor that is recognised at once waits for nothing', () => {
+    const context = { request: new Request('http://svc.test/'), path: '/', id: 'request-1', address: () => '' }
+    const other: Contribution = { recognise: () => undefined, guard: () => Promise.reject(refusal) }
+    expect(passGuards(guardsOf([other, { recognise: () => program }]), context)).toBe(program)
+    const throwing = guardsOf([
+      {
+        recognise() {
+          throw refusal
+        },
+      },
+    ])
+    expect(() => passGuards(throwing, context)).toThrow(refusal)
   })
 
   test('an unrecognised visitor passes by the guards', async () => {
@@ -55,7 +71,7 @@ describe('guards and recognisers', () => {
       id: 'request-1',
       address: () => '203.0.113.9',
     }
-    const refused = passGuards(guardsOf([{ recognise: () => undefined }, closed]), context)
+    const refused = Promise.resolve(passGuards(guardsOf([{ recognise: () => undefined }, closed]), context))
     await expect(refused).rejects.toMatchObject({ status: 401, message: expect.stringContaining('x-api-key'), advice })
     expect(await pass([{ recognise: () => undefined }, { guard: () => Promise.reject(refusal) }])).toBe(
       'invalid_api_key',

@@ -3,7 +3,9 @@ import { WireError } from '../formats/error.ts'
 import type { HandlerContext } from './handler-context.ts'
 
 /** Identifies the visitor of a request. @throws {WireError} when the request may not pass */
-export type Guard = NonNullable<Contribution['guard']>
+export type Guard = (visit: RequestContext) => Admitted
+
+type Admitted = Visitor | undefined | Promise<Visitor | undefined>
 
 /**
  * The guards of extensions, in their order. If extensions recognise visitors, one guard does both: a recognised visitor
@@ -21,13 +23,17 @@ function recognisedOrGuarded(
   guards: readonly Guard[],
   listeners: readonly NonNullable<Contribution['onEntry']>[],
 ): Guard {
-  return async function admit(visit) {
-    for (const recognise of recognisers) {
-      const found = recognise(visit)
-      // Most are found in memory: no turn of the event loop is spent on them.
-      const visitor = found instanceof Promise ? await found : found
-      if (visitor !== undefined) return visitor
+  /** Most visitors are found in memory, by the first recogniser. @param from place of the first recogniser to ask */
+  function admit(visit: RequestContext, from = 0): Admitted {
+    for (let place = from; place < recognisers.length; place += 1) {
+      const found = recognisers[place]?.(visit)
+      if (found instanceof Promise) return found.then((visitor) => visitor ?? admit(visit, place + 1))
+      if (found !== undefined) return found
     }
+    return guarded(visit)
+  }
+
+  async function guarded(visit: RequestContext): Promise<Visitor | undefined> {
     if (guards.length === 0) throw authenticationRequired()
     const visitor = await passAll(guards, visit).catch((error: unknown) => {
       throw isWithoutCredential(error) ? authenticationRequired(error.advice) : error
@@ -35,28 +41,50 @@ function recognisedOrGuarded(
     if (visitor !== undefined) for (const onEntry of listeners) await onEntry(visitor)
     return visitor
   }
+  return (visit) => admit(visit)
 }
 
 /**
- * Asks the guards in turn. A request must pass all of them; the last guard that names a visitor decides.
+ * Asks the guards in turn. A request must pass all of them; the last guard that names a visitor decides. A promise
+ * unless one guard knows the visitor at once.
  *
  * @throws errors of the guards
  */
-export async function passGuards(
+export function passGuards(
   guards: readonly Guard[],
-  context: Pick<HandlerContext, 'request' | 'path' | 'id' | 'address'>,
-): Promise<Partial<Visitor>> {
-  const { request, path, id } = context
-  const visit: RequestContext = {
-    request,
-    path,
-    id,
-    get address() {
-      return context.address()
-    },
+  context: VisitContext,
+): Partial<Visitor> | Promise<Partial<Visitor>> {
+  const [only] = guards
+  const visit = new Visit(context)
+  const passed = only !== undefined && guards.length === 1 ? only(visit) : passAll(guards, visit)
+  return passed instanceof Promise ? passed.then(identified) : identified(passed)
+}
+
+type VisitContext = Pick<HandlerContext, 'request' | 'path' | 'id' | 'address'>
+
+/** A class: each request has one. */
+class Visit implements RequestContext {
+  readonly request: Request
+  readonly path: string
+  readonly id: string
+  readonly #context: VisitContext
+
+  constructor(context: VisitContext) {
+    this.request = context.request
+    this.path = context.path
+    this.id = context.id
+    this.#context = context
   }
-  const visitor = await passAll(guards, visit)
-  return visitor === undefined ? {} : withSubject(visitor)
+
+  get address(): string {
+    return this.#context.address()
+  }
+}
+
+const unknown: Partial<Visitor> = {}
+
+function identified(visitor: Visitor | undefined): Partial<Visitor> {
+  return visitor === undefined ? unknown : withSubject(visitor)
 }
 
 /** Keys of people know them by the id of the profile, too. */
@@ -66,8 +94,6 @@ function withSubject(visitor: Visitor): Visitor {
 }
 
 async function passAll(guards: readonly Guard[], visit: RequestContext): Promise<Visitor | undefined> {
-  const [only] = guards
-  if (only !== undefined && guards.length === 1) return only(visit)
   let passed: Visitor | undefined
   for (const guard of guards) passed = (await guard(visit)) ?? passed
   return passed

@@ -55,8 +55,8 @@ export class ServedContext implements HandlerContext {
     return this.#server.requestIP(this.request)?.port
   }
 
-  currentVisitor(): Promise<Partial<Visitor>> {
-    return passGuards(this.#guards(), this)
+  async currentVisitor(): Promise<Partial<Visitor>> {
+    return await passGuards(this.#guards(), this)
   }
 
   onRefusal(error: WireError): void {

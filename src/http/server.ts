@@ -1,3 +1,4 @@
+import type { Visitor } from '../extensions/extension.ts'
 import type { Access } from '../formats/access.ts'
 import { WireError } from '../formats/error.ts'
 import { preflight, withCors } from './cors.ts'
@@ -58,8 +59,14 @@ export function startServer({
 }: ServerOptions): Server {
   const currentGuards = () => routing().guards
 
-  async function guarded(context: ServedContext, { router, guards }: Routing): Promise<Response> {
-    const visitor = await passGuards(guards, context)
+  function guarded(context: ServedContext, { router, guards }: Routing): Response | Promise<Response> {
+    const visitor = passGuards(guards, context)
+    return visitor instanceof Promise
+      ? visitor.then((known) => admitted(context, router, known))
+      : admitted(context, router, visitor)
+  }
+
+  function admitted(context: ServedContext, router: Router, visitor: Partial<Visitor>): Response | Promise<Response> {
     if (visitor.user !== undefined) {
       context.user = visitor.user
       context.visitor = visitor
