@@ -14,11 +14,12 @@ const callersMax = 1_000
 
 /** Remembers the last 1,000 callers with a name. */
 export function recentCallers(): RecentCallers {
-  const callers = new Map<string, RecentCaller>()
+  /** By the lines of keys, and the ids of users. */
+  const callers = new Map<number | string, RecentCaller>()
   return {
     note({ user, userId, subject, line, person }) {
       if (user === undefined && line === undefined) return
-      const id = `${line ?? ''} ${subject ?? userId ?? user}`
+      const id = line ?? `${subject ?? userId ?? user}`
       callers.delete(id)
       callers.set(id, { user, userId, subject, line, person })
       if (callers.size <= callersMax) return

@@ -4,7 +4,7 @@ import type { ContentQuestion } from '../content/content-question.ts'
 import type { LedgerPlace } from '../ledger-place.ts'
 import type { OutcomeQuestion } from './outcome-question.ts'
 import type { RequestQuestion, RequestScope } from './request-question.ts'
-import type { UseBatch } from './use-batch.ts'
+import type { RecordedUse, SummedUse } from './use-batch.ts'
 import type { UseFilter, UseQuestion } from './use-question.ts'
 import type { WriteResult } from './use-store.ts'
 
@@ -18,7 +18,12 @@ export interface ThreadOptions {
 /** Sent to the thread. The first message opens the database. */
 export type ToThread =
   | { readonly kind: 'open'; readonly options: ThreadOptions }
-  | { readonly kind: 'write'; readonly batches: readonly UseBatch[] }
+  /** Requests for the next `write`. Only strings and numbers: the runtime hands such a message over without a copy. */
+  | ({ readonly kind: 'records'; readonly holds?: string } & Omit<RecordedUse, 'holds'>)
+  /** Sums for the next `write`. */
+  | { readonly kind: 'sums'; readonly batch: SummedUse }
+  /** Writes what was sent since the last `write`. */
+  | { readonly kind: 'write' }
   | { readonly kind: 'zone'; readonly zone: string }
   /** A question for the use; it needs no `open`. */
   | { readonly kind: 'ask'; readonly id: number; readonly place: LedgerPlace; readonly question: ThreadQuestion }

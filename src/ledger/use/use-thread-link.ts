@@ -1,6 +1,6 @@
 import { threadFile } from './thread-file.ts'
 import type { FromThread, ThreadOptions, ToThread } from './thread-messages.ts'
-import type { UseBatch } from './use-batch.ts'
+import type { RecordedUse, UseBatch } from './use-batch.ts'
 import type { WriteResult } from './use-store.ts'
 
 /** The thread that writes the use, as its starter sees it. */
@@ -43,7 +43,10 @@ export function startUseThread(
   worker.unref()
   send({ kind: 'open', options })
   return {
-    write: (batches) => send({ kind: 'write', batches }),
+    write(batches) {
+      for (const batch of batches) send('sums' in batch ? { kind: 'sums', batch } : recordsMessage(batch))
+      send({ kind: 'write' })
+    },
     setZone: (zone) => send({ kind: 'zone', zone }),
     close() {
       worker.ref()
@@ -56,4 +59,8 @@ export function startUseThread(
     },
     onEnd: (listen) => void closed.promise.then(listen),
   }
+}
+
+function recordsMessage({ holds, ...requests }: RecordedUse): ToThread {
+  return { kind: 'records', ...requests, ...(holds === undefined ? {} : { holds: JSON.stringify(holds) }) }
 }

@@ -1,7 +1,9 @@
+import type { HeldBy } from '../../observe/record.ts'
 import type { ContentWriter } from '../content/content-writer.ts'
 import type { KeyReader } from '../postgres/key-reader.ts'
 import { openUse, openUseReaderAt } from './open-use.ts'
 import type { FromThread, ThreadQuestion, ToThread } from './thread-messages.ts'
+import type { UseBatch } from './use-batch.ts'
 import type { UseReader } from './use-reader.ts'
 import type { UseStore } from './use-store.ts'
 
@@ -20,6 +22,8 @@ let store: UseStore | undefined
 let keys: KeyReader | undefined
 let reader: UseReader | undefined
 let content: ContentWriter | undefined
+/** For the next write. */
+let batches: UseBatch[] = []
 let sweeper: Timer | undefined
 let booker: Timer | undefined
 let work: Promise<void> = Promise.resolve()
@@ -91,6 +95,20 @@ async function keep({ place, taken, secrets }: Extract<ToThread, { kind: 'conten
   send({ kind: 'kept', ...(await content.write(taken, secrets)) })
 }
 
+function readMessage({ kind: _, holds, ...requests }: Extract<ToThread, { kind: 'records' }>): UseBatch {
+  if (holds === undefined) return requests
+  // The starter of this thread wrote a HeldBy.
+  // oxlint-disable-next-line typescript/consistent-type-assertions
+  return { ...requests, holds: JSON.parse(holds) as HeldBy }
+}
+
+async function write(): Promise<void> {
+  const written = batches
+  batches = []
+  send({ kind: 'written', result: (await store?.write(written)) ?? {} })
+  if (written.some(({ holds = noHolds }) => holds.costs.length > 0)) lookAgain()
+}
+
 async function perform(message: ToThread): Promise<void> {
   switch (message.kind) {
     case 'open': {
@@ -102,11 +120,12 @@ async function perform(message: ToThread): Promise<void> {
       await bookDead()
       return send({ kind: 'ready' })
     }
-    case 'write': {
-      send({ kind: 'written', result: (await store?.write(message.batches)) ?? {} })
-      if (message.batches.some(({ holds = noHolds }) => holds.costs.length > 0)) lookAgain()
-      return
-    }
+    case 'records':
+      return void batches.push(readMessage(message))
+    case 'sums':
+      return void batches.push(message.batch)
+    case 'write':
+      return await write()
     case 'zone':
       return store?.setZone(message.zone)
     case 'ask':
