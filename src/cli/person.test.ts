@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:tes
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { databases, type TestDatabase } from '../../test/fakes/databases.ts'
+import { personIdAt } from '../base/person-entry.ts'
 import { keyBook } from '../extensions/keys/key-book.ts'
 import { hashOfKey, newKey, type FormedKey } from '../keys/key-form.ts'
 import { openContentWriter } from '../ledger/content/content-writer.ts'
@@ -168,6 +169,18 @@ describe.each(databases)('svc person in %s', (kind, make) => {
     await expect(run('forget', 'id:u1', '--dry-run')).rejects.toThrow(several)
     expect(String(await conversations('ann'))).toBe('1 conversations')
     await history.close()
+  })
+
+  test('of two people with one user id, one is named with the identity provider', async () => {
+    const used = ['https://one.test', 'https://two.test'].map((provider) =>
+      usedRequest({ user: 'ann', userId: 'u1', subject: personIdAt(provider, 'u1') }),
+    )
+    await place.useStore().write([batchOf(1, used)])
+    await expect(run('forget', 'id:u1', '--dry-run')).rejects.toThrow('several people')
+    expect((await run('forget', 'id:u1@https://two.test', '--yes')).code).toBe(0)
+    expect(await place.query('SELECT subject FROM person WHERE gone IS NULL')).toEqual([
+      { subject: personIdAt('https://one.test', 'u1') },
+    ])
   })
 
   test('use after forget is that of a new person, also in a service that runs meanwhile', async () => {

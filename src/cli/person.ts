@@ -5,6 +5,7 @@ import { ledgerPlace } from '../app/ledger-place.ts'
 import { openLedgerAt } from '../app/open-ledger.ts'
 import { UsageError } from '../app/start-errors.ts'
 import { errorCode } from '../base/error-code.ts'
+import { personEntry, personIdAt } from '../base/person-entry.ts'
 import type { Environment } from '../config/file/resolve-provider.ts'
 import {
   exportConversations,
@@ -44,7 +45,7 @@ export const personCommand: Command<typeof flags> = {
   flags,
   arguments: {
     usage: 'export|forget NAME [FILE]',
-    summary: 'NAME: a user name, or id:VALUE for a user id; FILE: the new file of an export',
+    summary: 'NAME: a user name, or id:VALUE or id:VALUE@URL for a user id; FILE: the new file of an export',
     maximum: 3,
   },
   examples: [
@@ -88,8 +89,14 @@ async function run(context: Context): Promise<number> {
   if (word === 'export' && (given.yes || given.dryRun))
     throw new UsageError('svc person export has neither --yes nor --dry-run')
   if (word === 'forget' && file !== undefined) throw new UsageError('svc person forget has no FILE')
-  const wanted: WantedPerson = name.startsWith('id:') ? { by: 'id', text: name.slice(3) } : { by: 'name', text: name }
-  return await withDatabases(environment, (databases) => action(databases, wanted, context))
+  return await withDatabases(environment, (databases) => action(databases, wantedBy(name), context))
+}
+
+function wantedBy(text: string): WantedPerson {
+  const entry = personEntry(text)
+  if (entry.kind === 'name') return { by: 'name', text }
+  const { userId, provider } = entry
+  return { by: 'id', text: provider === undefined ? userId : personIdAt(provider, userId) }
 }
 
 async function withDatabases(
