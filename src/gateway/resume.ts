@@ -3,7 +3,7 @@ import { deliveredParts } from '../formats/delivered.ts'
 import { demandOf } from '../formats/demand-of.ts'
 import { answerBytes, type PromptSize } from '../formats/estimate-tokens.ts'
 import type { Continuation, StreamFormat } from '../formats/format.ts'
-import type { Part } from '../formats/part.ts'
+import { emptyPart, type Part } from '../formats/part.ts'
 import { readOne, readTo, type Receiver } from '../formats/receiver.ts'
 import type { Reply, PartStream } from '../formats/reply.ts'
 import type { CandidateReply, CandidateWalk } from '../service/failover.ts'
@@ -99,8 +99,9 @@ export function resumable(options: ResumeOptions): PartStream {
     receive(parts) {
       if (parts === undefined || rest === undefined) return give(parts)
       let written: readonly Part[]
+      const { write } = rest
       try {
-        written = parts.flatMap((part) => rest?.write(part) ?? [])
+        written = parts.flatMap((part) => withUsage(part, write(part)))
       } catch (error) {
         reader?.fail(error)
         return false
@@ -150,7 +151,8 @@ export function resumable(options: ResumeOptions): PartStream {
           const { part, text, more } = found
           const written = continuation?.(asked, delivered.soFar(), sent)
           if (written === undefined) throw cutOff(cut)
-          const parts = [...written.write(part, text), ...more.flatMap((each) => written.write(each))]
+          const first = withUsage(part, written.write(part, text))
+          const parts = [...first, ...more.flatMap((each) => withUsage(each, written.write(each)))]
           rest = written
           onResumed?.(next.candidate, continuing && { prompt: demandOf(continuing).prompt, bytesBefore: sentBytes })
           return parts
@@ -206,6 +208,12 @@ export function resumable(options: ResumeOptions): PartStream {
       current.cancel()
     },
   }
+}
+
+/** The parts that a part was rewritten as, with its usage: callers may have no event that shows it. */
+function withUsage({ usage }: Part, written: readonly Part[]): readonly Part[] {
+  if (usage === undefined || written.some((part) => part.usage !== undefined)) return written
+  return [...written, emptyPart({ usage })]
 }
 
 /** Marks the last attempt at a provider as one that may be billed, although it did not become the answer. */

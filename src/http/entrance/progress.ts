@@ -7,7 +7,7 @@ import type { Gateway, ServedReply } from '../../gateway/gateway.ts'
 import type { LimitAdmission } from '../../limits/admission.ts'
 import type { MetLimit } from '../../limits/met-limit.ts'
 import type { RecordedAttempt, RequestRecord, RunningRequest } from '../../observe/record.ts'
-import type { CostOf } from '../../prices/cost.ts'
+import type { Cost, CostOf } from '../../prices/cost.ts'
 import { DeadlineExceeded } from '../../service/deadline-exceeded.ts'
 import type { Trail } from '../../service/trail.ts'
 import { wholeMicroseconds } from '../../service/whole-microseconds.ts'
@@ -98,7 +98,7 @@ export function recordOf(
   const { context, format, trail, time, model, stream, served, firstTokenMs, unrecorded } = progress
   const { user, visitor } = context
   const { line, person, team } = visitor?.key ?? noKey
-  const cost = served?.costOf?.(usage)
+  const cost = costOf(progress, usage)
   return {
     time,
     id: context.id,
@@ -124,6 +124,16 @@ export function recordOf(
     ...limitsMet(progress),
     unrecorded: cost === undefined ? unrecorded : unrecordedElsewhere(unrecorded, served?.provider),
   }
+}
+
+/** The cost of the answer. An estimate is the one that limits of money booked, if they count the answer. */
+function costOf({ served, trail, unrecorded = none }: Progress, usage: Usage | undefined): Cost | undefined {
+  const cost = served?.costOf?.(usage)
+  if (served === undefined || cost === undefined || usage?.isEstimated !== true) return cost
+  const booked =
+    unrecorded.findLast(({ provider }) => provider === served.provider)?.nanoUsd ??
+    trail.findLast(({ name }) => name === served.provider)?.bookedNanoUsd
+  return booked === undefined ? cost : { ...cost, nanoUsd: booked }
 }
 
 /** The limits that the request met, each once. Most meet none. */

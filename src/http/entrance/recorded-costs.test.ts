@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { providerLayers } from '../../app/provider-layers.ts'
 import { chat } from '../../formats/chat/format.ts'
+import { deltaPart } from '../../formats/chat/testing.ts'
 import { gateway } from '../../gateway/gateway.ts'
 import { fixedModels, type AnswerService, type Provider } from '../../gateway/provider.ts'
-import { cutFailure, fakeStream, offered, parts, wholeReply, writtenStream } from '../../gateway/testing.ts'
+import { cutFailure, fakeStream, headFrom, offered, parts, wholeReply, writtenStream } from '../../gateway/testing.ts'
 import { chargesOf } from '../../ledger/use/charges.ts'
 import { localBudgetAuthority } from '../../limits/budgets/budget-authority.ts'
 import { moneyLimits } from '../../limits/budgets/money-limits.ts'
@@ -135,6 +136,17 @@ const silent: Exchange = (leave) => async () => {
 }
 const endless: Exchange = () => async () => writtenStream([text('Hel', 'b')], { hangs: true })
 
+/** As a provider of another format, for callers that did not ask for usage: no event has it. */
+const hidden: Exchange = () => async () => {
+  const counted = { ...finish('stop', 'c'), usage: usage().usage }
+  return fakeStream(text('Hello', 'c'), text(' you', 'c'), counted)
+}
+/** It goes on with a call, whose event is written anew with a shorter id. */
+const calling: Exchange = () => async () => {
+  const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'find', arguments: '{}' } }
+  const head = { ...headFrom('b'), id: 'b'.repeat(1_000) }
+  return fakeStream(text('Hello', 'b'), deltaPart(head, { tool_calls: [call] }), finish('tool_calls', 'b'))
+}
 /** It goes on with an event that cannot be rewritten. */
 const garbled: Exchange = () => async () =>
   fakeStream({ ...text('Hello you', 'b'), data: new TextEncoder().encode('{]') })
@@ -168,6 +180,8 @@ describe('the record of a request has the costs that its budgets booked', () => 
     ['of another answer that is not counted', stream, [cut, uncounted, same], 'abc'],
     ['of an empty answer that was to resume', stream, [cut, emptyWhole, same], 'abc'],
     ['of an empty stream that was to resume, from the last provider', stream, [cut, empty], 'ab'],
+    ['of a stream that resumes, whose usage is hidden', stream, [cut, hidden], 'ab'],
+    ['of a stream that resumes with a call', stream, [cut, calling], 'ab'],
     ['of a stream that cannot be rewritten as the rest', stream, [cut, garbled, same], 'ab'],
     ['of a lost attempt to resume', stream, [cut, lost, spoiled], 'abc'],
     ['of a fault in a resume', stream, [cut, fault], 'ab'],
