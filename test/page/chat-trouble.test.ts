@@ -206,6 +206,7 @@ describeInChromium('an answer that does not come', () => {
       await (await talk.next()).refuse(429, 'Slow down', { 'retry-after': '30' })
     await tab.waitFor('[role="alert"] >> text=Every provider that was asked failed')
     expect(await buttons()).toEqual(['Retry'])
+    expect(await tab.textOf('[role="alert"] bdi')).toMatch(/^a\d+: rate limit, b\d+: rate limit$/)
     // The details of the error have the origin of the answer.
     expect(await tab.evaluate(`document.querySelectorAll('${lastMessage} summary').length`)).toBe(1)
     await tab.click('[role="alert"] >> summary')

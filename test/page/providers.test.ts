@@ -428,7 +428,7 @@ describeInChromium('the providers', () => {
   test('without a file cannot be changed; the lines shown for it create one', async () => {
     await using bare = await startService(undefined)
     await tab.goto(`${bare.url}/#/providers`)
-    await tab.waitFor('text=npm run svc -- init')
+    await tab.waitFor('text=that writes the first providers.json')
     await tab.waitFor('[aria-label^="Ask "]:disabled')
     if (!String(await tab.text()).includes('These two lines')) await tab.click('summary >> text=Add a provider')
     const lines = String(await tab.textOf('main details[open] pre'))

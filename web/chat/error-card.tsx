@@ -7,7 +7,7 @@ import { Button, ButtonLink } from '../ui/button.tsx'
 import { formatCount } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { useNow } from '../ui/use-now.ts'
-import { explainError, type Remedy } from './explain-error.ts'
+import { explainError, reasonsOf, type Remedy } from './explain-error.ts'
 import { LargerModel } from './larger-model.tsx'
 import type { MessageActions } from './message-actions.ts'
 import { ProvenanceDetails } from './provenance-details.tsx'
@@ -26,6 +26,7 @@ export function ErrorCard({ answer, error, isLast, actions }: ErrorCardProps): R
   const { title, advice, remedies, hasDetail } = explainError(error, answer.text !== '')
   const [first, ...others] = remedies
   if (!isLast) return <Notice kind="warn" title={title} />
+  const reasons = error.code === 'provider_error' ? reasonsOf(answer.provenance?.trail ?? []) : ''
   return (
     <Notice
       kind="error"
@@ -54,7 +55,9 @@ export function ErrorCard({ answer, error, isLast, actions }: ErrorCardProps): R
           </Details>
         </>
       }
-    />
+    >
+      {reasons === '' ? undefined : <bdi>{reasons}</bdi>}
+    </Notice>
   )
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { AnswerError } from '../history/conversation.ts'
-import { explainError } from './explain-error.ts'
+import { explainError, reasonsOf } from './explain-error.ts'
 
 const wire = (code: string, more: Partial<AnswerError> = {}): AnswerError => ({
   kind: 'wire',
@@ -100,4 +100,12 @@ describe('explainError', () => {
     for (const code of documented.filter((each) => each !== 'context_length_exceeded'))
       expect(explainError(wire(code), false).remedies).toContain('retry')
   })
+})
+
+test('each provider that failed has its last reason; of many the first three', () => {
+  const failed = (provider: string, failure: string) => ({ provider, failure, ms: 1 })
+  const trail = [failed('a', 'connect'), failed('b', 'rate_limit'), failed('a', 'credential')]
+  expect(reasonsOf(trail)).toBe('a: key refused, b: rate limit')
+  expect(reasonsOf([...trail, failed('c', 'x'), failed('d', 'x'), failed('e', 'x')])).toEndWith('c: x, 2 more')
+  expect(reasonsOf([{ provider: 'a', ms: 1 }])).toBe('')
 })

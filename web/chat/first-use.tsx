@@ -1,7 +1,9 @@
 import type { ReactNode } from 'react'
+import { hrefOf } from '../app/route.ts'
 import { firstLines } from '../providers/first-lines.ts'
 import { rich } from '../texts/rich.tsx'
 import { say } from '../texts/say.ts'
+import { ButtonLink } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { formatCount } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
@@ -19,7 +21,20 @@ export function FirstUse({ file, children }: FirstUseProps): ReactNode {
   return (
     <>
       <Notice kind="info" title={say.chat.echo}>
-        {file === undefined ? <p>{say.chat.echoNoOwner}</p> : <Lines lines={firstLines(file).split('\n')} />}
+        {file === undefined ? (
+          <p>{say.chat.echoNoOwner}</p>
+        ) : (
+          <>
+            <p>{say.chat.echoAdd}</p>
+            <ButtonLink variant="primary" className="mt-2" href={hrefOf({ view: 'providers' })}>
+              {say.chat.echoAddIt}
+            </ButtonLink>
+            <details className="mt-3">
+              <summary className="w-fit">{say.chat.echoByHand}</summary>
+              <Lines lines={firstLines(file).split('\n')} />
+            </details>
+          </>
+        )}
       </Notice>
       {children}
     </>
@@ -38,7 +53,7 @@ const brands = Object.fromEntries(
 function Lines({ lines }: { readonly lines: readonly string[] }): ReactNode {
   return (
     <>
-      <p>{rich(say.chat.echoLines, brands)}</p>
+      <p className="mt-1">{rich(say.chat.echoLines, brands)}</p>
       <ol className="mt-2 flex flex-col gap-1">
         {lines.map((line, index) => (
           <li key={line} className="flex items-center gap-1 rounded-lg border border-line bg-raised pl-3">
@@ -47,7 +62,6 @@ function Lines({ lines }: { readonly lines: readonly string[] }): ReactNode {
           </li>
         ))}
       </ol>
-      <p className="mt-2">{say.chat.echoThen}</p>
     </>
   )
 }

@@ -39,7 +39,7 @@ describe('describeState', () => {
         ],
       },
       'Unavailable',
-      'ONE_KEY or OTHER_KEY is not set, A_URL has an invalid value, the base URL is missing',
+      'none of ONE_KEY, OTHER_KEY is set, A_URL has an invalid value, the base URL is missing',
     ],
   ])('%p is %s: %p', (state, word, more) => {
     const look = describeState({ state, attempts: some }, now)

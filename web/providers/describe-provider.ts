@@ -58,10 +58,10 @@ function remaining(until: number, now: number): string {
 export function describeLacks(lacks: readonly ProviderLack[]): string {
   return lacks
     .map(({ code, variables }) => {
-      const names = variables.join(say.providers.or)
+      const names = variables.join(', ')
       switch (code) {
         case 'unset':
-          return say.providers.keyMissing(names)
+          return variables.length === 1 ? say.providers.keyMissing(names) : say.providers.noneSet(names)
         case 'invalid':
           return say.providers.invalidValue(names)
         case 'no_base_url':

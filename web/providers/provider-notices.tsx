@@ -115,17 +115,26 @@ function changeWords(wanted: WantedProviderChange): string {
 export function NoFileNotice({
   source,
   isOwner,
+  mayAdd,
 }: {
   readonly source: 'detected' | 'echo'
   readonly isOwner: boolean
+  /** There is a button that adds a provider, which writes the file. */
+  readonly mayAdd: boolean
 }): ReactNode {
+  const hint = source === 'echo' ? say.providers.echoHint : say.providers.foundHint
   return (
     <Notice kind="info" title={source === 'echo' ? say.providers.echo : say.providers.found}>
-      {!isOwner ? null : (
+      {!isOwner ? null : mayAdd && source === 'echo' ? (
+        <p>
+          {hint}
+          {say.providers.addFirst}
+        </p>
+      ) : (
         <>
           <p>
-            {source === 'echo' ? say.providers.echoHint : say.providers.foundHint}
-            {say.providers.noFileHint}
+            {hint}
+            {mayAdd ? say.providers.addWrites : say.providers.noFileHint}
           </p>
           <p className="mt-1 flex items-center gap-1">
             <code className="rounded-md border border-line bg-raised px-2 py-1 font-mono">{initCommand}</code>

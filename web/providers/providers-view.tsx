@@ -154,7 +154,7 @@ function Providers({
           />
         </div>
       )}
-      <Standing source={answer.source} isOwner={isOwner} />
+      <Standing source={answer.source} isOwner={isOwner} mayAdd={mayAdd} />
       {isOwner ? <Actions answer={answer} onAdd={() => setAdding(true)} test={(id) => test(id, false)} /> : null}
       {answer.providers.length === 0 ? (
         <p className="rounded-xl border border-line bg-panel p-4">{say.providers.none}</p>
@@ -207,10 +207,14 @@ function Providers({
 }
 
 /** Why the user cannot change the list here. */
-function Standing({ source, isOwner }: Pick<ProvidersAnswer, 'source'> & { readonly isOwner: boolean }): ReactNode {
+function Standing({
+  source,
+  isOwner,
+  mayAdd,
+}: Pick<ProvidersAnswer, 'source'> & { readonly isOwner: boolean; readonly mayAdd: boolean }): ReactNode {
   return (
     <>
-      {source === 'file' ? null : <NoFileNotice source={source} isOwner={isOwner} />}
+      {source === 'file' ? null : <NoFileNotice source={source} isOwner={isOwner} mayAdd={mayAdd} />}
       {isOwner ? null : (
         <Notice kind="info" title={say.providers.readOnly}>
           {say.providers.maintainers}

@@ -175,14 +175,18 @@ export const de: Texts = {
     deleteMessage: 'Nachricht löschen',
     dictate: 'Diktieren',
     echo: 'Das ist das eingebaute Echo: Es antwortet mit Ihren eigenen Worten',
+    echoAdd:
+      'Echte Modelle kommen von einem Anbieter, etwa Groq, OpenAI, Anthropic, Gemini oder OpenRouter. Sie erscheinen ' +
+      'hier von selbst, ohne Neustart.',
+    echoAddIt: 'Anbieter hinzufügen',
+    echoByHand: 'Oder in einem Terminal',
     echoLines:
-      'Zwei Zeilen in einem Terminal (bash oder zsh) auf dem Rechner, auf dem svc läuft, fügen einen echten Anbieter ' +
-      'hinzu. Die zweite fragt nach Ihrem Schlüssel, zeigt ihn nicht an und behält ihn nicht im Verlauf der Shell; ' +
-      'statt {groq} geht auch {openai}, {anthropic}, {gemini}, {openrouter} und mehr.',
+      'Zwei Zeilen in bash oder zsh, auf dem Rechner, auf dem svc läuft. Die zweite fragt nach Ihrem Schlüssel, ' +
+      'zeigt ihn nicht an und behält ihn nicht im Verlauf der Shell; statt {groq} geht auch {openai}, {anthropic}, ' +
+      '{gemini}, {openrouter} und mehr.',
     echoNoOwner:
       'Der Betreiber dieses Dienstes hat noch keinen Anbieter hinzugefügt. Dieser Hinweis verschwindet, sobald es ' +
       'einen gibt.',
-    echoThen: 'Seine Modelle erscheinen hier von selbst, ohne Neustart.',
     editMessage: 'Nachricht bearbeiten',
     editQuestion: 'Frage bearbeiten',
     editTheMessage: 'Nachricht bearbeiten',

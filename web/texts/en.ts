@@ -176,13 +176,15 @@ export const en = {
     deleteMessage: 'Delete message',
     dictate: 'Dictate',
     echo: 'This is the built-in echo: it answers with your own words',
+    echoAdd:
+      'Real models come from a provider, such as Groq, OpenAI, Anthropic, Gemini or OpenRouter. Its models appear ' +
+      'here by themselves, without a restart.',
+    echoAddIt: 'Add a provider',
+    echoByHand: 'Or in a terminal',
     echoLines:
-      'Two lines in a terminal (bash or zsh), on the machine where svc runs, add a real provider. The second ' +
-      'asks for ' +
-      'your key, and neither shows it nor keeps it in the shell’s history; {groq} may be {openai}, {anthropic}, ' +
-      '{gemini}, {openrouter} and more.',
+      'Two lines in bash or zsh, on the machine where svc runs. The second asks for your key, and neither shows it ' +
+      'nor keeps it in the shell’s history; {groq} may be {openai}, {anthropic}, {gemini}, {openrouter} and more.',
     echoNoOwner: 'The owner of this service has not added a provider yet. This note goes away when they do.',
-    echoThen: 'Its models appear here by themselves, without a restart.',
     editMessage: 'Edit message',
     editQuestion: 'Edit the question',
     editTheMessage: 'Edit the message',

@@ -6,9 +6,14 @@ export const providers: Texts['providers'] = {
     'In der Reihenfolge, in der sie gefragt werden: zuerst der erste, der das Modell anbietet, und wenn er ' +
     'scheitert, der nächste.',
   add: 'Anbieter hinzufügen …',
+  addFirst:
+    'Fügen Sie unten einen Anbieter hinzu: Das schreibt die erste providers.json, und seine Modelle sind sofort da.',
   addIt: 'Hinzufügen',
   addedMeanwhile:
     'providers.json wurde inzwischen geändert. Sehen Sie nach, und drücken Sie noch einmal auf Hinzufügen.',
+  addWrites:
+    'Kommt einer hinzu, werden alle in eine Datei geschrieben, in der sich die Reihenfolge ändern lässt. ' +
+    'Das tut auch dieser Befehl:',
   addTitle: 'Anbieter hinzufügen',
   allModels: (count) => plural(count, 'Das eine Modell', 'Alle # Modelle'),
   allThatItLists: 'Alle, die er aufführt, auch künftige',
@@ -114,6 +119,7 @@ export const providers: Texts['providers'] = {
   noList: (time) => `Keine Liste der Modelle nach ${time}`,
   noMatch: 'Kein Modell passt.',
   noModels: 'Er bietet kein Modell an.',
+  noneSet: (variables) => `keine von ${variables} ist gesetzt`,
   none: 'Es gibt noch keinen Anbieter, deshalb wird keine Anfrage beantwortet.',
   notDone: (change) => `Nicht geschehen: ${change}`,
   notDoneNow: (change, gone) => `Nicht geschehen: ${change}. Die Datei enthält jetzt, was unten steht${gone}:`,

@@ -5,8 +5,10 @@ export const providers = {
   about:
     'In the order in which they are tried: the first one that offers the model is asked, and when it fails the next.',
   add: 'Add a provider…',
+  addFirst: 'Add a provider below: that writes the first providers.json, and its models are there at once.',
   addIt: 'Add',
   addedMeanwhile: 'providers.json was changed meanwhile. Look at it, and press Add again.',
+  addWrites: 'Adding one writes them all into a file, in which the order can be changed. So does this command:',
   addTitle: 'Add a provider',
   allModels: (count: number) => plural(count, 'The one model', 'All # models'),
   allThatItLists: 'All that it lists, also later',
@@ -112,6 +114,7 @@ export const providers = {
   noList: (time: string) => `No list of models after ${time}`,
   noMatch: 'No model matches.',
   noModels: 'It offers no model.',
+  noneSet: (variables: string) => `none of ${variables} is set`,
   none: 'There is no provider yet, so no request can be answered.',
   notDone: (change: string) => `“${change}” was not done`,
   notDoneNow: (change: string, gone: string) =>
