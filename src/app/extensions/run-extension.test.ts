@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { ConfigError } from '../../config/config.ts'
-import { followHere } from '../../config/watch/follow-file.ts'
+import { followHere, type Followed, type FollowFile } from '../../config/watch/follow-file.ts'
 import { ExtensionConfigError, type Extension, type Host } from '../../extensions/extension.ts'
 import { UnknownExtensionError } from '../../extensions/load.ts'
 import { logger } from '../../observe/log.ts'
@@ -47,7 +47,11 @@ interface Rig {
   remove(): Promise<void>
 }
 
-async function start(config: unknown, extension: Extension = greeter()): Promise<Rig> {
+async function start(
+  config: unknown,
+  extension: Extension = greeter(),
+  follow: FollowFile = followHere(),
+): Promise<Rig> {
   const home = await mkdtemp(join(tmpdir(), 'svc-run-extension-'))
   cleanUps.push(() => rm(home, { recursive: true }))
   const path = join(home, 'users', 'default', 'greeter', 'config.json')
@@ -72,7 +76,7 @@ async function start(config: unknown, extension: Extension = greeter()): Promise
     contentKeptMs: () => undefined,
     teams: { has: () => false, managedBy: () => [] },
     mayEnter: () => true,
-    follow: followHere(),
+    follow,
     onChange: () => {
       changes++
     },
@@ -193,6 +197,34 @@ describe('an extension', () => {
     await rig.write({ word: 'two' })
     await rig.running.reload()
     expect(await rig.greeting()).toBe('two')
+  })
+
+  test('stays on when its file is deleted during its first start', async () => {
+    let change: (text: string | undefined) => Promise<void> = async () => undefined
+    let changing: Promise<void> | undefined
+    const follow: FollowFile = <Value>({ path, load, apply, report }: Followed<Value>) => {
+      change = async (text) => {
+        try {
+          await rm(path)
+          await apply(await load(text), true)
+        } catch (error) {
+          await report(error, true)
+        }
+      }
+      return { text: Promise.resolve('{"word":"hi"}'), reload: async () => true, close: () => undefined }
+    }
+    const slow: Extension = {
+      name: 'greeter',
+      async start(host) {
+        const isFirst = changing === undefined
+        changing ??= change(undefined)
+        if (isFirst) await Bun.sleep(5)
+        return greeter().start(host)
+      },
+    }
+    const { running, faults } = await start({ word: 'hi' }, slow, follow)
+    await changing
+    expect([running.isOn, String(faults[0])]).toEqual([true, expect.stringContaining('no file any more')])
   })
 
   test('that is off stays off when its file is deleted', async () => {

@@ -145,8 +145,13 @@ export async function runExtension({
       warn(`${path} may hold a secret, and ${exposure}: chmod 600 makes it readable by its owner only`)
   }
 
-  async function replace(next: Contribution | undefined, isReporter: boolean): Promise<void> {
+  /** Decides by the contribution before, which the first start may still be making. */
+  async function startAgain(text: string | undefined): Promise<Contribution | undefined> {
     await started.promise
+    return start(text)
+  }
+
+  async function replace(next: Contribution | undefined, isReporter: boolean): Promise<void> {
     const before = contribution
     await activate(next)
     onChange()
@@ -156,7 +161,6 @@ export async function runExtension({
 
   /** The contribution stays. Without one, a faulty file closes the service: the owner wants sign-in. */
   async function keep(error: unknown, isReporter: boolean): Promise<void> {
-    await started.promise
     if (contribution === undefined && (await exists(path))) {
       contribution = closed(name)
       ofFile.add(contribution)
@@ -166,7 +170,7 @@ export async function runExtension({
   }
 
   // Watched before it is read, so that no change is missed.
-  const watch = follow({ path, load: start, apply: replace, report: keep })
+  const watch = follow({ path, load: startAgain, apply: replace, report: keep })
   try {
     await activate(await start(await watch.text))
   } catch (error) {
