@@ -2,6 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { providerLayers } from '../../app/provider-layers.ts'
 import { chat } from '../../formats/chat/format.ts'
 import { deltaPart } from '../../formats/chat/testing.ts'
+import { formats } from '../../formats/format-list.ts'
+import type { Format } from '../../formats/format.ts'
 import { gateway } from '../../gateway/gateway.ts'
 import { fixedModels, type AnswerService, type Provider } from '../../gateway/provider.ts'
 import { cutFailure, fakeStream, headFrom, offered, parts, wholeReply, writtenStream } from '../../gateway/testing.ts'
@@ -48,8 +50,17 @@ function provider(id: string, exchange: AnswerService, price: number, continues:
   return { id, models: fixedModels([offered('m')]), candidate: () => candidate }
 }
 
+interface ServiceOptions {
+  readonly hasBudget?: boolean
+  readonly continues?: boolean
+  readonly format?: Format
+}
+
 /** A service, with a budget or without, and providers of different prices that answer like this. */
-function service(exchanges: readonly AnswerService[], { hasBudget = true, continues = false } = {}) {
+function service(
+  exchanges: readonly AnswerService[],
+  { hasBudget = true, continues = false, format = chat }: ServiceOptions = {},
+) {
   const authority = localBudgetAuthority({ spending: { sumSince: async () => 0 }, now: Date.now })
   const holds = openHolds()
   const budgets = moneyLimits({ authority, now: Date.now, tokenSizes, openHolds: holds })
@@ -66,7 +77,7 @@ function service(exchanges: readonly AnswerService[], { hasBudget = true, contin
     budgets: () => (hasBudget ? budgets : undefined),
   })
   const recorded = Promise.withResolvers<RequestRecord>()
-  const route = apiRoute(chat, {
+  const route = apiRoute(format, {
     gateway: () => asked,
     bodyLimits: () => ({ bytesMax: 65_536, totalMs: 1_000, idleMs: 1_000 }),
     deadlineMs: () => 5_000,
@@ -86,7 +97,7 @@ function service(exchanges: readonly AnswerService[], { hasBudget = true, contin
     async post(signal: AbortSignal, more: object = {}): Promise<Response> {
       const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...more })
       const init = { method: 'POST', body, signal, headers: { 'x-svc-timeout-ms': '60' } }
-      return route.handle(contextOf(new Request('http://x/v1/chat/completions', init)))
+      return route.handle(contextOf(new Request(`http://x${format.path}`, init)))
     },
     /** What was booked, by the budget and by the record. */
     async booked() {
@@ -225,6 +236,24 @@ test.each([
   await (await post(new AbortController().signal, stream)).text()
   const { inRecord, inBudget } = await booked()
   expect(inRecord).toBe(inBudget ?? -1)
+})
+
+test.each([
+  ['that is complete', false, [text('sound')]],
+  ['that is cut', false, [text('sound'), cutFailure()]],
+  ['that its client leaves', true, [text('sound')]],
+] as const)('and of sound, which nothing counts, %s', async (_, hangs, steps) => {
+  const client = new AbortController()
+  const sound: AnswerService = async () => {
+    if (hangs) setTimeout(() => client.abort(), 1)
+    return { ...writtenStream(steps, { hangs }), contentType: 'audio/mpeg' }
+  }
+  const { post, booked } = service([sound], { format: formats.speech })
+  const response = await post(client.signal, { input: 'Say it', voice: 'alloy' })
+  void response.bytes().catch(() => undefined)
+  const { inRecord, inBudget } = await booked()
+  expect(inRecord).toBe(inBudget ?? -1)
+  expect(inRecord).toBeGreaterThan(0)
 })
 
 test('without a budget, a stream that was given up counts as an attempt that may be billed', async () => {

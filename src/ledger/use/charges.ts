@@ -45,8 +45,10 @@ export function chargesOf(record: RequestRecord): Charges {
   const by = { line, person: chargedPerson(record), team: team && shortened(team), model: modelOf(record) }
   const charges: [Charge, ...Charge[]] = [{ ...by, provider: shortened(provider), counters: countersOfAnswer(record) }]
   for (const attempt of trail) {
-    // The use of an answer that was cut is in the record itself.
-    const counters = attempt.name === record.provider ? undefined : countersOfAttempt(attempt)
+    // The use of an answer that was cut is in the record itself, but for a cost that only limits of money know.
+    const isInRecord =
+      attempt.name === record.provider && (record.cost !== undefined || attempt.bookedNanoUsd === undefined)
+    const counters = isInRecord ? undefined : countersOfAttempt(attempt)
     if (counters !== undefined) charges.push({ ...by, provider: shortened(attempt.name), counters })
   }
   for (const { provider, nanoUsd } of record.unrecorded ?? [])
