@@ -117,9 +117,9 @@ function valuesOf(
     Math.round(ms),
     units.input,
     units.output,
-    cost?.nanoUsd ?? bookedNanoUsd ?? null,
-    (ambiguous === true ? rowFlags.ambiguous : 0) |
-      (cost === undefined && bookedNanoUsd !== undefined ? rowFlags.booked : 0),
+    // As in the sums.
+    bookedNanoUsd ?? cost?.nanoUsd ?? null,
+    (ambiguous === true ? rowFlags.ambiguous : 0) | (bookedNanoUsd === undefined ? 0 : rowFlags.booked),
   ]
 }
 

@@ -35,7 +35,17 @@ describe.each(databases)('stored requests of %s', (_kind, make) => {
           ? {
               provider: 'b',
               trail: [
-                { name: 'a', status: 200, failure: 'cut', ms: 4, ambiguous: true, bookedNanoUsd: 70 },
+                {
+                  name: 'a',
+                  status: 200,
+                  failure: 'cut',
+                  ms: 4,
+                  ambiguous: true,
+                  tokens: { promptTokens: 3, completionTokens: undefined },
+                  cost: { nanoUsd: 30, source: 'config' },
+                  // The sums have it.
+                  bookedNanoUsd: 70,
+                },
                 { name: 'b', status: 200, ms: 5 },
               ],
             }

@@ -155,6 +155,25 @@ describe('an observed attempt', () => {
     expect(settled).toEqual(['abandoned'])
   })
 
+  test('notes what was not sent, also as a probe', async () => {
+    const { layer } = subject({ isProbe: true })
+    const call = { ...callOf(), dropped: new Set<string>() }
+    await layer(async (_request, { dropped }) => {
+      dropped?.add('reasoning')
+      return { text: '' }
+    })('', call)
+    expect([...call.dropped]).toEqual(['reasoning'])
+  })
+
+  test('that is cut keeps the facts that were noted since it was answered', async () => {
+    const { layer, end } = subject()
+    const call = callOf()
+    await layer(async () => ({ text: '' }))('', call)
+    call.trail[0] = { name: 'groq', status: 200, ms: 0, answerTokensMax: 100 }
+    end(failureOf('cut'))
+    expect(call.trail).toMatchObject([{ failure: 'cut', answerTokensMax: 100 }])
+  })
+
   test('is marked as a probe for the inner layers only when it is one', async () => {
     const seen: unknown[] = []
     for (const isProbe of [true, false]) {

@@ -34,7 +34,7 @@ export function observed<Request, Reply>({ health, onEnd, now }: ObservedOptions
         if (answered === undefined) return
         const ms = answered.ms + now() - answeredAt
         trail[position] = {
-          name: answered.name,
+          ...(trail[position] ?? answered),
           status: 200,
           failure: failure.failure,
           reason: failure.summary,
@@ -62,6 +62,6 @@ export function observed<Request, Reply>({ health, onEnd, now }: ObservedOptions
     }
 }
 
-function asProbe({ signal, trail }: Call): Call {
-  return { signal, trail, isProbe: true }
+function asProbe({ signal, trail, dropped }: Call): Call {
+  return { signal, trail, dropped, isProbe: true }
 }
