@@ -234,7 +234,7 @@ const steps: readonly (readonly [string, (tab: Tab, url: string) => Promise<void
       await showConversations(tab, false)
       await tab.goto(`${url}/#/providers`)
       await tab.waitFor('h1')
-      await tab.waitFor('text=/429|rate limit/i')
+      await tab.waitFor('main dl >> text=/429 rate limit/')
     },
   ],
   [

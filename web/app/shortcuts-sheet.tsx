@@ -64,5 +64,5 @@ export function ShortcutsSheet({
 
 function nameOf(key: string): string {
   if (key === 'Ctrl') return isMac ? '⌘' : say.app.control
-  return { ArrowUp: '↑', Escape: say.app.escape }[key] ?? key
+  return { ArrowUp: '↑', Escape: say.app.escape, Shift: say.chat.shift }[key] ?? key
 }

@@ -23,7 +23,7 @@ export interface ErrorCardProps {
 
 /** An error in place of the answer: one sentence, and the remedy that helps most. Everything else is folded. */
 export function ErrorCard({ answer, error, isLast, actions }: ErrorCardProps): ReactNode {
-  const { title, advice, remedies, hasDetail } = explainError(error, answer.text !== '')
+  const { title, advice, remedies, hasDetail } = explainError(error, answer.text !== '', answer.provenance?.trail)
   const [first, ...others] = remedies
   if (!isLast) return <Notice kind="warn" title={title} />
   const reasons = error.code === 'provider_error' ? reasonsOf(answer.provenance?.trail ?? []) : ''

@@ -109,3 +109,12 @@ test('each provider that failed has its last reason; of many the first three', (
   expect(reasonsOf([...trail, failed('c', 'x'), failed('d', 'x'), failed('e', 'x')])).toEndWith('c: x, 2 more')
   expect(reasonsOf([{ provider: 'a', ms: 1 }])).toBe('')
 })
+
+test('a refused key is for the owner first: a retry would be refused again', () => {
+  const error = wire('provider_error')
+  const failed = (failure: string) => ({ provider: 'a', failure, ms: 1 })
+  const firstOf = (...failures: readonly string[]) => explainError(error, false, failures.map(failed)).remedies[0]
+  expect([firstOf('credential', 'quota'), firstOf('credential', 'timeout'), firstOf()].join()).toBe(
+    'providers,retry,retry',
+  )
+})

@@ -62,7 +62,7 @@ const wordings: ReadonlyMap<string, Wording> = new Map(
     },
     provider_error: {
       ...say.errors.allFailed,
-      remedies: ['retry', 'choose-model'],
+      remedies: ['retry', 'choose-model', 'providers'],
     },
     content_policy_violation: {
       ...say.errors.contentPolicy,
@@ -125,15 +125,22 @@ const wordings: ReadonlyMap<string, Wording> = new Map(
   }),
 )
 
+/** A retry would be refused again. */
+const keysRefused: Wording = { ...say.errors.allFailed, remedies: ['providers', 'choose-model', 'retry'] }
 const cutOff: Wording = { ...say.errors.cutOff, remedies: ['retry'] }
 const unknown: Wording = {
   ...say.errors.unknown,
   remedies: ['retry', 'choose-model'],
 }
 
-/** Explains an error of the service by its code, else by its status. */
-export function explainError(error: AnswerError, hasText: boolean): Explanation {
-  const wording = wordingOf(error, hasText)
+/** Failures that a retry does not change, but the owner of the service. */
+const ownersFailures: ReadonlySet<string | undefined> = new Set(['credential', 'quota'])
+
+/** Explains an error of the service by its code, else by its status. @param trail the providers that were asked */
+export function explainError(error: AnswerError, hasText: boolean, trail: readonly TrailEntry[] = []): Explanation {
+  const found = wordingOf(error, hasText)
+  const isForOwners = trail.length > 0 && trail.every(({ failure }) => ownersFailures.has(failure))
+  const wording = isForOwners && error.code === 'provider_error' && !hasText ? keysRefused : found
   const canContinue = hasText && wording !== tooLong
   return { hasDetail: true, ...wording, remedies: canContinue ? ['continue', ...wording.remedies] : wording.remedies }
 }

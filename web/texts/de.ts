@@ -519,7 +519,7 @@ export const de: Texts = {
       ),
     make: 'Ordner anlegen',
     moreFor: (name) => `Mehr zum Ordner ${name}`,
-    move: 'In einen Ordner…',
+    move: 'In einen Ordner …',
     moveTitle: (title) => `„${title}“ verschieben`,
     moved: (count, name) => `${plural(count, 'Verschoben', '# verschoben')}: ${name}`,
     movedOut: (count) => plural(count, 'Aus dem Ordner genommen', '# aus dem Ordner genommen'),
@@ -529,7 +529,7 @@ export const de: Texts = {
   },
   tools: {
     arguments: 'Argumente',
-    arriving: 'schreibt…',
+    arriving: 'schreibt …',
     call: 'Werkzeug:',
     called: 'aufgerufen',
     calls: 'Aufrufe von Werkzeugen',
