@@ -46,6 +46,21 @@ describe.each(databases)('keys in %s', (_name, make) => {
     expect(await keys.uses([])).toEqual(new Map())
   })
 
+  test('a change of no key is not taken for the next one', async () => {
+    await keys.add(storableKey())
+    await keys.end(9, { at: now, by: 'ann' })
+    const before = keys.stamp()
+    await keys.end(1, { at: now, by: 'ann' })
+    const ended = keys.stamp()
+    expect(ended).not.toBe(before)
+    // Nothing to end, and no successor.
+    await keys.end(1, { at: now, by: 'ann' })
+    expect(await keys.replace(1, storableKey(), now)).toBe('over')
+    const refused = keys.stamp()
+    await keys.add(storableKey())
+    expect(keys.stamp()).not.toBe(refused)
+  })
+
   test('a key ends once', async () => {
     await keys.add(storableKey())
     expect(await keys.end(1, { at: now, by: 'ann' })).toMatchObject({ ended: now, endedBy: 'ann' })

@@ -144,20 +144,26 @@ export function keyTable(ledger: LedgerDatabase, { via, onEntry }: Recording): K
   }
 }
 
-/** Performs a change in one transaction, then publishes it. @param work gets the number of the change */
+/**
+ * Performs a change in one transaction, then publishes it. The next change gets the number of one that has changed no
+ * key, which is therefore not published: processes would take both for one.
+ *
+ * @param work gets the number of the change
+ */
 export async function changeInFile<Value>(
   { perform, publish }: LedgerDatabase,
   work: (database: Database, version: number) => Value,
 ): Promise<Value> {
-  const { value, version } = await perform((database) =>
+  const { value, version, isChanged } = await perform((database) =>
     database
       .transaction(() => {
         const version = lastVersion(database) + 1
-        return { value: work(database, version), version }
+        const value = work(database, version)
+        return { value, version, isChanged: lastVersion(database) === version }
       })
       .immediate(),
   )
-  publish(version)
+  if (isChanged) publish(version)
   return value
 }
 
