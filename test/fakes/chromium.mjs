@@ -106,6 +106,7 @@ async function run({ person, tab, method, args }) {
   const { context, tabs, complaints, asked } = known
   if (method === 'begin') return undefined
   if (method === 'cookies') return context.cookies()
+  if (method === 'setCookie') return context.addCookies(args)
   if (method === 'forgetCookies') return context.clearCookies()
   if (method === 'asked') return asked
   if (method === 'setOffline') return context.setOffline(...args)

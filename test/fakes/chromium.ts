@@ -69,6 +69,8 @@ export interface Person {
   tab(name?: string): Tab
   /** Cookies: name → value. */
   cookies(): Promise<ReadonlyMap<string, string>>
+  /** Sets a cookie, without a page that sets it. */
+  setCookie(url: string, name: string, value: string): Promise<void>
   /** Deletes all cookies, with those of identity providers. Other storage of pages stays. */
   forgetCookies(): Promise<void>
   /** Disconnects the network, or connects it again. */
@@ -202,6 +204,7 @@ export async function startChromium(executable: string): Promise<Chromium> {
       const person = ++people
       if (options !== undefined) void call(person, '', 'begin', options)
       return {
+        setCookie: async (url, name, value) => void (await call(person, '', 'setCookie', { url, name, value })),
         forgetCookies: async () => void (await call(person, '', 'forgetCookies')),
         setOffline: async (isOffline) => void (await call(person, '', 'setOffline', isOffline)),
         refuse: async (glob) => void (await call(person, '', 'refuse', glob)),

@@ -139,9 +139,9 @@ describeInChromium('in German and without English words, faults of accessibility
     test.each(views.map((view) => [view.view, view] as const))(
       'is %s',
       async (view, { sign, more = {} }) => {
-        const tab = chromium.person({ ...options, locale: 'de' }).tab()
-        await tab.goto(`${rig.service.url}/health`)
-        await tab.evaluate(`document.cookie = 'token=${token}; path=/'`)
+        const visitor = chromium.person({ ...options, locale: 'de' }),
+          tab = visitor.tab()
+        await visitor.setCookie(rig.service.url, 'token', token)
         await tab.goto(`${rig.service.url}/#/${view}`)
         await tab.waitFor(sign)
         await tab.evaluate(`document.querySelectorAll('main details').forEach((each) => { each.open = true })`)

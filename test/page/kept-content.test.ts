@@ -27,11 +27,9 @@ afterAll(() => rig[Symbol.asyncDispose]())
 
 /** Opens an address of the page as a signed-in person. */
 async function show(token: string, hash: string, options: PersonOptions = wide): Promise<Tab> {
-  const tab = chromium.person(options).tab()
-  // The page names its icon. Beside other answers, the browser asks for one that only users get.
-  await tab.goto(`${rig.service.url}/`)
-  await tab.evaluate(`document.cookie = 'token=${token}; path=/'`)
-  await tab.goto('about:blank')
+  const visitor = chromium.person(options),
+    tab = visitor.tab()
+  await visitor.setCookie(rig.service.url, 'token', token)
   await tab.goto(`${rig.service.url}/#/${hash}`)
   return tab
 }

@@ -37,10 +37,10 @@ afterEach(async () => {
 
 /** Opens the view as a signed-in person, from the account menu. @returns the session token */
 async function show(person: string, options: PersonOptions = wide): Promise<{ page: Tab; token: string }> {
-  const page = (tab = chromium.person(options).tab())
+  const visitor = chromium.person(options),
+    page = (tab = visitor.tab())
   const { token } = await rig.signIn(person)
-  await page.goto(`${rig.service.url}/`)
-  await page.evaluate(`document.cookie = 'token=${token}; path=/'`)
+  await visitor.setCookie(rig.service.url, 'token', token)
   await page.goto(`${rig.service.url}/`)
   await page.click('role=button[name=/^Account of/]')
   await page.click('role=menuitem[name="Your keys"]')

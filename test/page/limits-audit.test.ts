@@ -36,11 +36,9 @@ afterAll(() => rig[Symbol.asyncDispose]())
 
 /** Opens a view as a signed-in person. */
 async function show(token: string, view: 'limits' | 'audit', options: PersonOptions = wide): Promise<Tab> {
-  const tab = chromium.person(options).tab()
-  // The page names its icon. Beside other answers, the browser asks for one that only users get.
-  await tab.goto(`${rig.service.url}/`)
-  await tab.evaluate(`document.cookie = 'token=${token}; path=/'`)
-  await tab.goto('about:blank')
+  const visitor = chromium.person(options),
+    tab = visitor.tab()
+  await visitor.setCookie(rig.service.url, 'token', token)
   await tab.goto(`${rig.service.url}/#/${view}`)
   await tab.waitFor('main >> h1')
   return tab

@@ -44,12 +44,10 @@ async function used(records: readonly RequestRecord[]): Promise<void> {
 
 /** Opens the view as a signed-in person. */
 async function show(person: string, options: PersonOptions = wide): Promise<void> {
-  tab = chromium.person(options).tab()
+  const visitor = chromium.person(options)
+  tab = visitor.tab()
   const { token } = await rig.signIn(person)
-  // The page names its icon. Beside other answers, the browser asks for one that only users get.
-  await tab.goto(`${rig.service.url}/`)
-  await tab.evaluate(`document.cookie = 'token=${token}; path=/'`)
-  await tab.goto('about:blank')
+  await visitor.setCookie(rig.service.url, 'token', token)
   await tab.goto(`${rig.service.url}/#/usage`)
   await tab.waitFor('main >> role=heading[name="Usage"]')
 }
