@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Config } from '../config/config.ts'
+import { ConfigError, type Config } from '../config/config.ts'
 import { configOf } from '../config/file/load-config.ts'
 import { followHere } from '../config/watch/follow-file.ts'
 import { fakeTransport } from '../protocols/testing.ts'
@@ -31,6 +31,7 @@ function subject(during: (until: (count: number) => Promise<void>) => Promise<vo
   const reloads: string[] = []
   const activated: (string | undefined)[] = []
   const logged: string[] = []
+  const refused = { id: '' }
   let loads = 0
   let wake = (): void => undefined
   const log = (message: string) => void logged.push(message)
@@ -54,6 +55,10 @@ function subject(during: (until: (count: number) => Promise<void>) => Promise<vo
     const active = await activeConfig({
       path,
       load,
+      admit({ providers: [first] }) {
+        if (first?.id === refused.id)
+          throw new ConfigError([{ file: path, field: '', found: first.id, allowed: 'others' }])
+      },
       dependencies: {
         transport: fakeTransport(),
         health: healthBook(() => 0),
@@ -72,10 +77,31 @@ function subject(during: (until: (count: number) => Promise<void>) => Promise<vo
     return active
   }
 
-  return { path, start, reloads, activated, logged, until, write: (content: string) => writeFileSync(path, content) }
+  return {
+    path,
+    start,
+    reloads,
+    refused,
+    activated,
+    logged,
+    until,
+    write: (content: string) => writeFileSync(path, content),
+  }
 }
 
 describe('the active configuration', () => {
+  test('is not one that conflicts with what has changed while it was loaded', async () => {
+    const { start, write, until, refused, activated } = subject()
+    const active = await start()
+    write(text('b'))
+    refused.id = 'b'
+    await until(1)
+    expect([active.config.providers[0]?.id, active.notice?.faults.length, activated]).toEqual(['a', 1, ['a']])
+    refused.id = ''
+    await active.reload()
+    expect(active.config.providers[0]?.id).toBe('b')
+  })
+
   test('follows the file; a faulty one changes nothing, and is reported until it is repaired', async () => {
     const { start, write, until, reloads, activated } = subject()
     const active = await start()

@@ -11,6 +11,8 @@ export interface ActiveConfigOptions {
   readonly path: string
   /** Parses the file's text, or detects providers without a file. */
   readonly load: (text: string | undefined) => Promise<Config>
+  /** Checks a configuration against the rest of the service, just before it becomes active. @throws {ConfigError} */
+  readonly admit: (config: Config) => void
   readonly dependencies: Dependencies
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
   /** Called with each configuration that becomes active, the first one included. */
@@ -42,6 +44,7 @@ export interface ActiveConfig {
 export async function activeConfig({
   path,
   load,
+  admit,
   dependencies,
   log,
   onActive,
@@ -55,6 +58,7 @@ export async function activeConfig({
   let config: Config
   try {
     config = await load(await watch.text)
+    admit(config)
   } catch (error) {
     watch.close()
     throw error
@@ -75,6 +79,7 @@ export async function activeConfig({
   }
 
   async function takeOver(next: Config, isReporter: boolean): Promise<void> {
+    admit(next)
     const before = gateway
     gateway = assembleGateway(next, dependencies, before)
     config = next

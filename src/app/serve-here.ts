@@ -119,10 +119,11 @@ export async function serveHere(
         }),
         runtime.workers,
       )
-      checkOwnersNamed(config, running?.contributions ?? [], path)
       await history.prepare(config)
       return config
     },
+    // Extensions may change while a configuration is loaded.
+    admit: (config) => checkOwnersNamed(config, running?.contributions ?? [], path),
     onActive: (config) => {
       limits = config.limits
     },
