@@ -6,13 +6,12 @@ import { join } from 'node:path'
 import { chat, pick, question, type Answer } from './client.ts'
 import { faultUpstream } from './fakes/fault-upstream.ts'
 import { good } from './fakes/good.ts'
+import { shiftedClock } from './fakes/shifted-clock.ts'
 import { provider, startService, type ServiceUnderTest } from './harness.ts'
 import { billed, price, until } from './ledger-rig.ts'
-import { needs } from './needs.ts'
 
-/** Budgets and sums of the real process, whose wall clock jumps (libfaketime); its timers go on as ever. */
+/** Budgets and sums of the real process, whose wall clock jumps; its timers go on as ever. */
 
-const libfaketime = needs('libfaketime')
 const nanoPerUsd = 1e9
 const [minuteMs, hourMs] = [60_000, 3_600_000]
 const cost = billed(3, 5)
@@ -53,31 +52,26 @@ const days: readonly Day[] = [
   },
 ]
 
-describe.skipIf(libfaketime === undefined)('complaint: windows late, odd, never; old spend in a new budget', () => {
+describe('complaint: windows late, odd, never; old spend in a new budget', () => {
   const upstream = faultUpstream(good())
   const folder = mkdtempSync(join(tmpdir(), 'svc-clock-'))
-  const file = join(folder, 'clock')
+  const clock = shiftedClock()
   const home = join(folder, 'home')
   let service: ServiceUnderTest
   let reloads = 0
   let asked = 0
 
-  /** By a rename: the service never reads half a file, which for its clock would be another time. */
-  function replace(path: string, text: string): void {
-    writeFileSync(`${path}.new`, text)
-    renameSync(`${path}.new`, path)
-  }
-
   /** Sets the wall clock of the service. */
   function setClock(time: number): void {
-    const seconds = Math.round((time - Date.now()) / 1_000)
-    replace(file, `${seconds < 0 ? '' : '+'}${seconds}s`)
+    clock.shift(time - Date.now())
   }
 
   function setZone(zone: string): void {
     const budget = { for: 'everyone', usd: (answersOfDay * cost) / nanoPerUsd, per: 'day', models: ['m'] }
     const limits = [budget, { for: 'everyone', requests: 1, per: 'hour', models: ['rated'] }]
-    replace(join(home, 'access.json'), JSON.stringify({ time_zone: zone, limits }))
+    const path = join(home, 'access.json')
+    writeFileSync(`${path}.new`, JSON.stringify({ time_zone: zone, limits }))
+    renameSync(`${path}.new`, path)
   }
 
   function ask(model = 'm'): Promise<Answer> {
@@ -113,20 +107,13 @@ describe.skipIf(libfaketime === undefined)('complaint: windows late, odd, never;
     setZone('UTC')
     service = await startService(
       { providers: [provider('a', upstream.url, [], { models: ['m', 'rated'].map((name) => ({ name, price })) })] },
-      {
-        environment: {
-          SVC_HOME: home,
-          LD_PRELOAD: libfaketime ?? '',
-          FAKETIME_TIMESTAMP_FILE: file,
-          FAKETIME_NO_CACHE: '1',
-          DONT_FAKE_MONOTONIC: '1',
-        },
-      },
+      { environment: { SVC_HOME: home, ...clock.environment } },
     )
   }, 30_000)
   afterAll(async () => {
     await service[Symbol.asyncDispose]()
     upstream.stop()
+    clock[Symbol.dispose]()
     rmSync(folder, { recursive: true })
   })
 

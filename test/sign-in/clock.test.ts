@@ -1,43 +1,30 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { errorOf, type Answer } from '../client.ts'
 import { startGithub, type Github } from '../fakes/identity/github.ts'
-import { needs } from '../needs.ts'
+import { shiftedClock } from '../fakes/shifted-clock.ts'
 import { startSignIn, type SignInRig } from './rig.ts'
 
-/** The real process with a wall clock that jumps (libfaketime); timers are not affected. */
+/** The real process with a wall clock that jumps; timers are not affected. */
 
-const libfaketime = needs('libfaketime')
 const minutes = 60,
   hours = 3_600
 
-describe.skipIf(libfaketime === undefined)('when the clock jumps', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-clock-'))
-  const file = join(folder, 'clock')
+describe('when the clock jumps', () => {
+  const clock = shiftedClock()
   let rig: SignInRig<Github>
 
   beforeAll(async () => {
-    setClock(0)
-    rig = await startSignIn(startGithub, {
-      environment: {
-        LD_PRELOAD: libfaketime ?? '',
-        FAKETIME_TIMESTAMP_FILE: file,
-        FAKETIME_NO_CACHE: '1',
-        DONT_FAKE_MONOTONIC: '1',
-      },
-    })
+    rig = await startSignIn(startGithub, { environment: clock.environment })
   })
 
   afterAll(async () => {
     await rig[Symbol.asyncDispose]()
-    rmSync(folder, { recursive: true })
+    clock[Symbol.dispose]()
   })
 
   /** Offset of the service's clock, in seconds. */
   function setClock(seconds: number): void {
-    writeFileSync(file, `${seconds < 0 ? '' : '+'}${seconds}s`)
+    clock.shift(seconds * 1_000)
   }
 
   const show = (answer: Answer) => [answer.status, errorOf(answer)?.message]
