@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { ConfigError } from '../config/config.ts'
 import type { Followed, FollowFile } from '../config/watch/follow-file.ts'
 import type { AccessPolicy } from '../limits/access-policy.ts'
 import { limiter } from '../limits/limiter.ts'
@@ -16,6 +17,7 @@ async function subject(
   const zones: string[] = []
   const limits: number[] = []
   let changes = 0
+  const refused = { count: 0 }
   let change: (file: object) => Promise<void> = async () => undefined
   const follow: FollowFile = <Value>({ load, apply, report }: Followed<Value>) => {
     change = async (file) => {
@@ -35,7 +37,10 @@ async function subject(
     path: '/home/access.json',
     follow,
     log: { info: () => undefined, error: (...line) => void reports.push(line) },
-    check: () => undefined,
+    check(policy) {
+      if (policy.limits[0]?.requests?.count === refused.count)
+        throw new ConfigError([{ file: '', field: '', found: 'a limit of people', allowed: 'sign-in' }])
+    },
     async makeLimiter() {
       const made = limiter({ clock: () => 0 })
       const replace = (policy: AccessPolicy): void => {
@@ -49,7 +54,7 @@ async function subject(
     onChange: () => void changes++,
     onZone: (zone) => void zones.push(zone),
   })
-  return { access, change: (file: object) => change(file), reports, limits, zones, changes: () => changes }
+  return { access, change: (file: object) => change(file), reports, limits, zones, refused, changes: () => changes }
 }
 
 test('a changed file counts as a whole, when all that it needs is there', async () => {
@@ -77,6 +82,14 @@ test('a file that changes while the service starts is not followed by its text o
   )
   await changing
   expect([access.policy()?.limits[0]?.requests?.count, access.contentRules()]).toEqual([2, undefined])
+})
+
+test('a change that has lost its effect while its database is opened is refused', async () => {
+  const { access, change, refused, reports } = await subject(async () => {
+    refused.count = 2
+  })
+  await change({ limits: [limitOf(2)], content })
+  expect([access.policy()?.limits[0]?.requests?.count, reports.length]).toEqual([1, 1])
 })
 
 test('a changed file whose database cannot be opened changes nothing', async () => {

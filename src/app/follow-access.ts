@@ -96,6 +96,8 @@ export async function followAccess({
       content = await contentOf(policy)
       if (hasOthers) limiter ??= await makeLimiter()
       if (hasMoney) budgets ??= await makeBudgets()
+      // Sign-in may have been switched off meanwhile.
+      if (policy !== undefined) check(policy)
     } catch (error) {
       onZone((active ?? openPolicy).timeZone)
       throw error
