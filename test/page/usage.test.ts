@@ -52,11 +52,13 @@ async function show(person: string, options: PersonOptions = wide): Promise<void
   await tab.waitFor('main >> role=heading[name="Usage"]')
 }
 
-/** The user id of a person. */
-async function idOf(person: string): Promise<string> {
+/** A person as the ledger knows them. */
+async function storedAs(person: string): Promise<{ readonly userId: string; readonly subject: string }> {
   const { token } = await rig.signIn(person)
-  const session = await fetch(`${rig.service.url}/auth`, { headers: { authorization: `Bearer ${token}` } })
-  return String(pick(await session.json(), 'userId'))
+  const headers = { authorization: `Bearer ${token}` }
+  const session: unknown = await (await fetch(`${rig.service.url}/auth`, { headers })).json()
+  const boot: unknown = await (await fetch(`${rig.service.url}/api/boot`, { headers })).json()
+  return { userId: String(pick(session, 'userId')), subject: String(pick(boot, 'user', 'id')) }
 }
 
 /** The first column of the table of use, without its heading. */
@@ -185,9 +187,9 @@ describeInChromium('the use', () => {
     const teams = { search: { leads: ['bob'], members: ['cleo'] } }
     await rig.service.write('access.json', JSON.stringify({ teams }))
     await rig.logged('limits reloaded')
-    const of = (user: string, userId = `id of ${user}`) =>
-      usedRequest({ time: Date.now(), user, userId, listedAs: `asked-by-${user}` })
-    await used([of('ada'), of('bob', await idOf('bob')), of('cleo')])
+    const of = (user: string, ids: object = { userId: `id of ${user}` }) =>
+      usedRequest({ time: Date.now(), user, ...ids, listedAs: `asked-by-${user}` })
+    await used([of('ada'), of('bob', await storedAs('bob')), of('cleo')])
     await show('bob')
     await tab.waitFor('text=/Yours\\./')
     expect(await models()).toEqual(['asked-by-bob', 'Total'])
@@ -254,8 +256,8 @@ describeInChromium('the use', () => {
     }, 60_000)
 
     test('of others than owners are their own', async () => {
-      const userId = await idOf('bob')
-      await used(someDays().map((record) => (record.user === 'bob' ? { ...record, userId } : record)))
+      const bob = await storedAs('bob')
+      await used(someDays().map((record) => (record.user === 'bob' ? { ...record, ...bob } : record)))
       await showRequests('bob')
       await tab.click('main >> role=button[name="Older requests"]')
       await tab.until(`document.querySelector('main [role=table]')?.ariaRowCount === '201'`)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { sumOf, type UsageSum } from './usage-sums.ts'
-import { filledColumns } from './usage-table.tsx'
+import { costOf, filledColumns } from './usage-table.tsx'
 
 describe('columns of the table', () => {
   const sum = (more: Partial<UsageSum>): UsageSum => ({ ...sumOf('m', []), ...more })
@@ -21,4 +21,9 @@ describe('columns of the table', () => {
     ])
     expect(names(sum({ cost: 3, estimatedCost: 1 }))).toEqual(['requests', 'priced', 'estimated', 'cost'])
   })
+})
+
+test('the cost of answers without any price is not 0, but unknown', () => {
+  expect([costOf({ cost: 0, unpriced: 0 }), costOf({ cost: 2, unpriced: 1 })]).toEqual(['$0', '$2.00'])
+  expect(costOf({ cost: 0, unpriced: 2 })).toBe('unknown')
 })

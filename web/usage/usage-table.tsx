@@ -35,7 +35,7 @@ const columns: readonly Column[] = [
   { name: 'reported', of: ({ reportedCost }) => formatCost(reportedCost) },
   { name: 'estimated', of: ({ estimatedCost }) => markEstimate(formatCost(estimatedCost), estimatedCost > 0) },
   { name: 'unpriced', of: ({ unpriced }) => formatCount(unpriced) },
-  { name: 'cost', of: ({ cost }) => formatCost(cost) },
+  { name: 'cost', of: costOf },
 ]
 
 /** Columns of speed, which has no sum. */
@@ -50,6 +50,11 @@ function timesColumns(groups: NonNullable<UsageAnswer['groups']>): readonly Colu
   })
   const all = [column('firstTokenP50'), column('firstTokenP95'), column('totalP50'), column('totalP95')]
   return groups.length === 0 ? [] : groups.some(({ streams }) => streams > 0) ? all : all.slice(2)
+}
+
+/** The cost; of answers of which none has a price `unknown`, since it is not 0. */
+export function costOf({ cost, unpriced }: Pick<UsageSum, 'cost' | 'unpriced'>): string {
+  return cost === 0 && unpriced > 0 ? say.requests.unknown : formatCost(cost)
 }
 
 /** The part of a cost that svc computed from counted tokens. Parts of binary fractions may be a little below 0. */

@@ -34,7 +34,7 @@ import {
   type UsageRange,
   type UsageSum,
 } from './usage-sums.ts'
-import { pricedOf, totalOf, UsageTable } from './usage-table.tsx'
+import { costOf, pricedOf, totalOf, UsageTable } from './usage-table.tsx'
 
 const nameless = say.usage.nameless
 const refreshMs = 60_000
@@ -181,13 +181,13 @@ function Usage({
 
 /** Sums of the range. Costs are apart by how sure they are. */
 function Figures({ total }: { readonly total: UsageSum }): ReactNode {
-  const { requests, errors, left, cost, reportedCost, estimatedCost, unpriced, estimated } = total
+  const { requests, errors, left, reportedCost, estimatedCost, unpriced, estimated } = total
   const failed = formatShare(requests === 0 ? 0 : errors / requests)
   const prompt = total.inputTokens + total.cachedTokens + total.cacheWriteTokens
   const parts = say.usage.costParts(formatCost(pricedOf(total)), formatCost(reportedCost), formatCost(estimatedCost))
   return (
     <dl className="grid grid-cols-1 gap-3 @xs:grid-cols-2 @4xl:grid-cols-4">
-      <Figure name={say.common.cost} value={formatCost(cost)} more={parts} />
+      <Figure name={say.common.cost} value={costOf(total)} more={parts} />
       <Figure
         name={say.usage.columns.unpriced}
         value={formatCount(unpriced)}
