@@ -51,6 +51,9 @@ export interface BookOptions {
   readonly onFault: (id: number, error: unknown) => void
 }
 
+/** Most different grants that are kept for further keys. */
+const grantedMax = 10_000
+
 /** Loads the keys of a table. Keys in access.json are found beside them. */
 export async function keyBook({ table, fileKeys, onFault }: BookOptions): Promise<KeyBook> {
   const known = new Map<string, KnownKey>()
@@ -95,6 +98,8 @@ export async function keyBook({ table, fileKeys, onFault }: BookOptions): Promis
     const kind = kindOf(key)
     const id = `${kind} ${key.grants}`
     const found = granted.get(id) ?? compiled(parseStoredGrants(key.grants, kind))
+    // Those of ended keys go, too: keys have their own.
+    if (granted.size >= grantedMax) granted.clear()
     granted.set(id, found)
     return found
   }
