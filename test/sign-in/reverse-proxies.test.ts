@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { answerOf } from '../client.ts'
 import { openBrowser, type Browser, type Page } from '../fakes/browser.ts'
 import { makeCertificate } from '../fakes/certificates.ts'
-import { startChromium } from '../fakes/chromium.ts'
 import { cookieParts } from '../fakes/cookie-jar.ts'
 import { good, goodText } from '../fakes/good.ts'
 import { startGithub, type Github } from '../fakes/identity/github.ts'
 import { needs } from '../needs.ts'
+import { describeInChromium, useChromium } from '../page/in-chromium.ts'
 import { signInLink, signOutLine } from '../page/sign-in.ts'
 import { freePort, checkNoSecrets, register, startSignIn, tokenIn, type SignInRig } from './rig.ts'
 
@@ -18,7 +18,6 @@ import { freePort, checkNoSecrets, register, startSignIn, tokenIn, type SignInRi
 
 const examples = join(import.meta.dir, '..', '..', 'examples')
 const perMinute = 20
-const chromiumPath = needs('chromium')
 
 interface Place {
   /** A folder with `cert.pem` and `key.pem`. */
@@ -206,22 +205,23 @@ describe.each([nginx, caddy])('behind $name', (proxy) => {
       ).toBe(200)
     })
 
-    test.skipIf(chromiumPath === undefined)('Chromium signs in and out, and keeps the Secure cookies', async () => {
-      const chromium = await startChromium(chromiumPath ?? '')
-      const browser = chromium.person(),
-        tab = browser.tab()
-      await tab.goto(`${url}/`)
-      await tab.click(signInLink)
-      await tab.waitFor('role=button[name=/^Account of/]')
-      const token = (await browser.cookies()).get('token') ?? ''
-      rig.remember(token)
-      expect((await rig.ask({ 'x-session-token': token })).status).toBe(200)
-      expect([await tab.url(), [...(await browser.cookies()).keys()]]).toEqual([`${url}/`, ['token']])
-      await tab.click('role=button[name=/^Account of/]')
-      await tab.click(signOutLine)
-      await tab.waitFor(signInLink)
-      expect((await rig.ask({ 'x-session-token': token })).status).toBe(401)
-      await chromium.close()
+    describeInChromium('Chromium', () => {
+      const chromium = useChromium()
+      test('signs in and out, and keeps the Secure cookies', async () => {
+        const browser = chromium.person(),
+          tab = browser.tab()
+        await tab.goto(`${url}/`)
+        await tab.click(signInLink)
+        await tab.waitFor('role=button[name=/^Account of/]')
+        const token = (await browser.cookies()).get('token') ?? ''
+        rig.remember(token)
+        expect((await rig.ask({ 'x-session-token': token })).status).toBe(200)
+        expect([await tab.url(), [...(await browser.cookies()).keys()]]).toEqual([`${url}/`, ['token']])
+        await tab.click('role=button[name=/^Account of/]')
+        await tab.click(signOutLine)
+        await tab.waitFor(signInLink)
+        expect((await rig.ask({ 'x-session-token': token })).status).toBe(401)
+      })
     })
 
     test('tokens arrive as they are generated', async () => {
