@@ -9,7 +9,7 @@ import { violationsOf } from './axe.ts'
 import { complaintsOf } from './complaints.ts'
 import { ask, chooseModel, labelled } from './conversation.ts'
 import { describeInChromium, useChromium, wide } from './in-chromium.ts'
-import { signInThroughPage } from './sign-in.ts'
+import { enterSignedIn } from './sign-in.ts'
 
 const chromium = useChromium()
 let rig: Rig, closed: SignInRig<OidcProvider>
@@ -324,7 +324,7 @@ describeInChromium('axe-core finds nothing to mend', () => {
       await tab.goto(`${closed.service.url}/`)
       await tab.waitFor('text=Sign in with')
       expect(await violationsOf(tab)).toEqual([])
-      await signInThroughPage(browser, closed)
+      await enterSignedIn(browser, closed)
       await tab.waitFor('#message')
       await tab.click('[aria-label^="Account of"]')
       await tab.waitFor('text=Sign Out')

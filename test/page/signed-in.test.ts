@@ -7,7 +7,7 @@ import { violationsOf } from './axe.ts'
 import { complaintsOf } from './complaints.ts'
 import { converse, said } from './conversation.ts'
 import { describeInChromium } from './in-chromium.ts'
-import { account, inSignIn, signInLink, signInThroughPage, signOutLine } from './sign-in.ts'
+import { account, enterSignedIn, inSignIn, signInLink, signInThroughPage, signOutLine } from './sign-in.ts'
 
 let rig: SignInRig<OidcProvider>, browser: Person, tab: Tab
 inSignIn((scene) => ({ rig, person: browser, tab } = scene))
@@ -25,7 +25,7 @@ async function signOut(): Promise<void> {
 /** Signs another person in, in the same browser, without the earlier session at the identity provider. */
 async function switchTo(person: string): Promise<void> {
   await browser.forgetCookies()
-  await signInThroughPage(browser, rig, person)
+  await enterSignedIn(browser, rig, person)
   await tab.waitFor('#message')
 }
 
@@ -107,7 +107,7 @@ describeInChromium('a signed-in user', () => {
   })
 
   test('has their conversations for themselves, also where another takes the same browser', async () => {
-    await signInThroughPage(browser, rig)
+    await enterSignedIn(browser, rig)
     await tab.waitFor('#message')
     const address = await converse(tab, 'What does Ada ask?')
     const other = browser.tab('other')
@@ -139,7 +139,7 @@ describeInChromium('a signed-in user', () => {
   }, 30_000)
 
   test('sees when signing out fails, and can retry', async () => {
-    await signInThroughPage(browser, rig)
+    await enterSignedIn(browser, rig)
     await tab.waitFor('#message')
     await browser.setOffline(true)
     await tab.click(account)
@@ -152,7 +152,7 @@ describeInChromium('a signed-in user', () => {
   })
 
   test('signs out everywhere: the sessions of other browsers end too', async () => {
-    await signInThroughPage(browser, rig)
+    await enterSignedIn(browser, rig)
     await tab.waitFor('#message')
     const [own, other] = [await rig.signIn(), await rig.signIn('grace')]
     await tab.click(account)
@@ -163,7 +163,7 @@ describeInChromium('a signed-in user', () => {
   })
 
   test('is signed out in a tab after another user has signed in', async () => {
-    await signInThroughPage(browser, rig)
+    await enterSignedIn(browser, rig)
     await tab.waitFor('#message')
     await converse(tab, 'What does Ada ask?')
     const { token } = await rig.signIn('grace')
@@ -184,7 +184,7 @@ describeInChromium('an owner', () => {
       providers: [provider('a', rig.upstream.url), provider('b', rig.upstream.url)],
       owners: ['grace'],
     })
-    await signInThroughPage(browser, rig)
+    await enterSignedIn(browser, rig)
     await tab.waitFor('#message')
     await converse(tab, 'What does Ada ask?')
     await tab.goto(`${rig.service.url}/#/providers`)

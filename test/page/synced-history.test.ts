@@ -11,7 +11,7 @@ import { violationsOf } from './axe.ts'
 import { complaintsOf } from './complaints.ts'
 import { converse, said } from './conversation.ts'
 import { describeInChromium, inChromium, useChromium, wide } from './in-chromium.ts'
-import { account, signInLink, signInThroughPage, signOutLine } from './sign-in.ts'
+import { account, signInLink, enterSignedIn, signOutLine } from './sign-in.ts'
 
 /** Conversations of a person on two devices (docs/page.md). */
 
@@ -33,13 +33,13 @@ describeInChromium('conversations of a person at the service', () => {
   /** A browser on another device, signed in. */
   async function otherDevice(): Promise<Tab> {
     const other = chromium.person(wide)
-    await signInThroughPage(other, rig)
+    await enterSignedIn(other, rig)
     await other.tab().waitFor('#message')
     return other.tab()
   }
 
   async function enter(): Promise<void> {
-    await signInThroughPage(browser, rig)
+    await enterSignedIn(browser, rig)
     await tab.waitFor('#message')
   }
 
