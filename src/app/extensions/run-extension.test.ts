@@ -227,6 +227,28 @@ describe('an extension', () => {
     expect([running.isOn, String(faults[0])]).toEqual([true, expect.stringContaining('no file any more')])
   })
 
+  test('refuses all requests when its first start finds no file, and then one that cannot be read', async () => {
+    let changing: Promise<void> | undefined
+    const follow: FollowFile = <Value>({ path, report }: Followed<Value>) => {
+      const write = async (): Promise<void> => {
+        await mkdir(path, { recursive: true })
+        await report(new ConfigError([{ file: path, field: '', found: 'a folder', allowed: 'a file' }]), true)
+      }
+      changing = Bun.sleep(1).then(write)
+      return { text: Promise.resolve(undefined), reload: async () => true, close: () => undefined }
+    }
+    const slow: Extension = {
+      name: 'greeter',
+      async start(host) {
+        await Bun.sleep(5)
+        return greeter().start(host)
+      },
+    }
+    const { running } = await start(undefined, slow, follow)
+    await changing
+    expect(running.isOn).toBe(true)
+  })
+
   test('that is off stays off when its file is deleted', async () => {
     const rig = await start({ word: 'one', enabled: false })
     await rig.remove()

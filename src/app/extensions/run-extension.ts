@@ -161,6 +161,7 @@ export async function runExtension({
 
   /** The contribution stays. Without one, a faulty file closes the service: the owner wants sign-in. */
   async function keep(error: unknown, isReporter: boolean): Promise<void> {
+    await started.promise
     if (contribution === undefined && (await exists(path))) {
       contribution = closed(name)
       ofFile.add(contribution)
