@@ -123,7 +123,9 @@ export const migrations: readonly string[] = [
   `ALTER TABLE person ADD COLUMN user_id TEXT;
    CREATE INDEX person_user_id ON person (user_id) WHERE user_id IS NOT NULL;`,
   // Earlier versions knew people by their user ids alone, of which provider is not known: those go on as other people.
-  `UPDATE person SET user_id = subject, subject = substr('earlier svc: ' || subject, 1, 128)
+  // Subjects have at most 128 characters, and long ids may begin alike.
+  `UPDATE person SET user_id = subject,
+     subject = 'earlier svc: ' || CASE WHEN length(subject) > 115 THEN '#' || id ELSE subject END
    WHERE user_id IS NULL AND gone IS NULL AND subject NOT LIKE 'forgotten #%';`,
 ]
 

@@ -140,11 +140,17 @@ describe('a migration', () => {
   test('makes people of unknown identity providers others than all people, and leaves forgotten ones', async () => {
     const people = migrations.findIndex((step) => step.includes('earlier svc'))
     const before = await openWith(migrations.slice(0, people))
+    // Two ids that begin alike.
+    const long = `${'u'.repeat(127)}1`,
+      longer = `${'u'.repeat(127)}2`
     before.run(`INSERT INTO person (subject, name, seen, gone, user_id) VALUES
+      ('${long}', 'l', 1, NULL, NULL), ('${longer}', 'l', 1, NULL, NULL),
       ('u1', 'ann', 1, NULL, NULL), ('hash', 'bea', 1, NULL, 'u1'), ('forgotten #3', 'forgotten #3', 1, 5, NULL)`)
     before.close()
     const after = await openWith(migrations)
     expect(after.query('SELECT subject, user_id FROM person ORDER BY id').values()).toEqual([
+      ['earlier svc: #1', long],
+      ['earlier svc: #2', longer],
       ['earlier svc: u1', 'u1'],
       ['hash', 'u1'],
       ['forgotten #3', null],
