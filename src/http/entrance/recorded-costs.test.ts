@@ -99,7 +99,7 @@ function service(
       const init = { method: 'POST', body, signal, headers: { 'x-svc-timeout-ms': '60' } }
       return route.handle(contextOf(new Request(`http://x${format.path}`, init)))
     },
-    /** What was booked, by the budget and by the record. */
+    /** The costs that the budget and the record booked. */
     async booked() {
       const record = await recorded.promise
       await Bun.sleep(1)

@@ -125,7 +125,7 @@ export async function openHistory({
     return outcome
   }
 
-  /** A person whose key cannot be read keeps the conversations of others from nothing. */
+  /** One that cannot be read, also for want of its person's key, stays, and the sweep goes on. */
   async function mayBeRemoved({ owner, id }: StaleConversation): Promise<boolean> {
     const sealed = await database.read(() => readConversations(owner.number, [id]))
     try {

@@ -58,6 +58,10 @@ describe.each(databases)('stored requests of %s', (_kind, make) => {
     )
     await store.write([batchOf(1, records)])
     await store.close()
+    await place.tamper(
+      `INSERT INTO person (subject, name, seen, gone) VALUES ('forgotten #9', 'forgotten #9', ${Date.now()}, 1)`,
+      `INSERT INTO person (subject, name, seen, user_id) VALUES ('earlier svc: 5', 'old', ${Date.now()}, '5')`,
+    )
     reader = await place.useReader()
   }, 30_000)
   afterAll(() => place.remove())

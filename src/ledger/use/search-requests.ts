@@ -135,7 +135,11 @@ export function requestSearch({
       return (await storedRequests(found, { names, rows }))[0]
     },
     async callers() {
-      const people = await names(sql`SELECT name, subject FROM person ORDER BY seen DESC, id DESC LIMIT ${choicesMax}`)
+      // People who were forgotten, or of an earlier version (migrations.ts), do not come back.
+      const people = await names(
+        sql`SELECT name, subject FROM person WHERE gone IS NULL AND subject NOT LIKE 'earlier svc: %'
+            ORDER BY seen DESC, id DESC LIMIT ${choicesMax}`,
+      )
       const keys = await names(
         sql`SELECT name, line FROM key WHERE id IN (SELECT max(id) FROM key WHERE used IS NOT NULL GROUP BY line)
             ORDER BY used DESC LIMIT ${choicesMax}`,
