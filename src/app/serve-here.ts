@@ -126,6 +126,7 @@ export async function serveHere(
     admit: (config) => checkOwnersNamed(config, running?.contributions ?? [], path),
     onActive: (config) => {
       limits = config.limits
+      history.activate(config)
     },
     onReload: (result) => observer.reloaded(result),
   })

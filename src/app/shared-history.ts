@@ -14,6 +14,8 @@ export interface SharedHistory {
    * @throws {ConfigError} there is no key, or not the right one; the database cannot be used
    */
   prepare(config: Config): Promise<void>
+  /** Deletes old conversations, if the configuration, which is active now, asks for it. */
+  activate(config: Config): void
   /** `undefined`: the configuration does not ask for them. */
   of(config: Config): Promise<History> | undefined
   close(): Promise<void>
@@ -34,7 +36,7 @@ const dayMs = 86_400_000
 
 /** Nothing of it is loaded until a configuration asks for it. */
 export function sharedHistory({ environment, log, isReplacement, isSweeper }: SharedHistoryOptions): SharedHistory {
-  /** Of the configuration; `undefined`: nothing is deleted. */
+  /** Of the active configuration; `undefined`: nothing is deleted. */
   let days: number | undefined
   let timer: Timer | undefined
 
@@ -84,13 +86,15 @@ export function sharedHistory({ environment, log, isReplacement, isSweeper }: Sh
 
   return {
     async prepare(config) {
-      days = config.historyDays
       if (config.history !== 'server') return
       try {
         await once.open()
       } catch (error) {
         throw historyFault(config, error)
       }
+    },
+    activate({ historyDays }) {
+      days = historyDays
       sweep()
     },
     of: ({ history }) => (history === 'server' ? once.open() : undefined),
