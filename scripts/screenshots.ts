@@ -10,20 +10,29 @@ import { needs } from '../test/needs.ts'
 import { settled } from '../test/page/axe.ts'
 import { startSignIn, type SignInRig } from '../test/sign-in/rig.ts'
 
-/**
- * `npm run screenshots`: makes pictures of the main views of the page, light and dark, wide and on a phone. They show a
- * real service with fake providers, one of which has no free requests left. The pictures go to `dist/screenshots/`,
- * those of the README and of docs/page.md also to `docs/pictures/`. Argument: another folder; then none go to docs.
- *
- * `npm run screenshots -- --all FOLDER [LANGUAGE]` makes pictures of every view and state, in windows of 1440, 1024 and
- * 390 pixels, in English or another language of the page.
- */
+const help = `npm run screenshots [-- FOLDER]
+
+Makes pictures of the main views of the page, light and dark, wide and on a phone. They show a real service with fake
+providers, one of which has no free requests left. The pictures go to dist/screenshots/, those of the README and of
+docs/page.md also to docs/pictures/. With FOLDER they go there, and none to docs.
+
+npm run screenshots -- --all FOLDER [LANGUAGE]
+
+Makes pictures of every view and state, in windows of 1440, 1024 and 390 pixels, in English or another language of the
+page, such as de.`
 
 const root = join(import.meta.dir, '..')
 const options = process.argv.slice(2),
   isAll = options[0] === '--all'
 const [given, language = 'en'] = isAll ? options.slice(1) : options
-if (isAll && given === undefined) throw new Error('--all needs a folder')
+if (options.includes('--help')) {
+  console.log(help)
+  process.exit(0)
+}
+if (given?.startsWith('-') === true || (isAll && given === undefined)) {
+  console.error(help)
+  process.exit(2)
+}
 const folder = given ?? join(root, 'dist', 'screenshots')
 const chromiumPath = needs('chromium')
 if (chromiumPath === undefined) {

@@ -216,7 +216,7 @@ export const de: Texts = {
     moreAbout: 'Mehr zu dieser Antwort',
     moreProviders: (count) => `${count} weitere`,
     nextVersion: 'Nächste Fassung',
-    noModel: 'Es gibt kein Modell, das Sie fragen könnten.',
+    noModel: 'Es gibt kein Modell.',
     noModels: 'Es gibt keine Modelle',
     noModelsAdvice: 'Kein eingeschalteter Anbieter bietet eines an.',
     noSuch: 'Diese Unterhaltung gibt es in diesem Browser nicht',
