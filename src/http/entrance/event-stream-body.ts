@@ -76,6 +76,8 @@ export function eventStreamBody({
   // A rejection is reported where the reply is awaited, which is never if the client leaves early.
   if (reply instanceof Promise) reply.catch(() => undefined)
   let usage: Usage | undefined
+  /** The last resume of the reply when `usage` was read. */
+  let resuming: Promise<unknown> | undefined
   const delivered = deliveredParts()
   let textBytes = 0
   let isFinished = false
@@ -116,6 +118,8 @@ export function eventStreamBody({
 
   /** Returns the bytes of these parts; empty if all of them are for the record only. */
   function frame(parts: readonly Part[]): Uint8Array {
+    // The provider before has counted another answer.
+    if (decided?.resuming !== resuming) [resuming, usage] = [decided?.resuming, undefined]
     for (const part of parts) {
       delivered.add(part)
       if (part.usage !== undefined) usage = part.usage

@@ -152,6 +152,10 @@ const hidden: Exchange = () => async () => {
   const counted = { ...finish('stop', 'c'), usage: usage().usage }
   return fakeStream(text('Hello', 'c'), text(' you', 'c'), counted)
 }
+/** As of providers whose every event has the usage so far. */
+const countedCut: Exchange = () => async () => fakeStream(role(), text('Hello'), usage(), cutFailure())
+const sameUncounted: Exchange = () => async () => fakeStream(text('Hello', 'b'), text(' you', 'b'), finish('stop', 'b'))
+
 /** It goes on with a call, whose event is written anew with a shorter id. */
 const calling: Exchange = () => async () => {
   const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'find', arguments: '{}' } }
@@ -192,6 +196,8 @@ describe('the record of a request has the costs that its budgets booked', () => 
     ['of an empty answer that was to resume', stream, [cut, emptyWhole, same], 'abc'],
     ['of an empty stream that was to resume, from the last provider', stream, [cut, empty], 'ab'],
     ['of a stream that resumes, whose usage is hidden', stream, [cut, hidden], 'ab'],
+    ['of a counted stream that another provider resumes uncounted', stream, [countedCut, sameUncounted], 'ab'],
+    ['of a counted stream that another provider resumes, and is cut', stream, [countedCut, endless], 'ab'],
     ['of a stream that resumes with a call', stream, [cut, calling], 'ab'],
     ['of a stream that cannot be rewritten as the rest', stream, [cut, garbled, same], 'ab'],
     ['of a lost attempt to resume', stream, [cut, lost, spoiled], 'abc'],
