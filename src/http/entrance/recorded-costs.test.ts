@@ -53,13 +53,14 @@ function provider(id: string, exchange: AnswerService, price: number, continues:
 interface ServiceOptions {
   readonly hasBudget?: boolean
   readonly continues?: boolean
+  readonly keepsContent?: boolean
   readonly format?: Format
 }
 
 /** A service, with a budget or without, and providers of different prices that answer like this. */
 function service(
   exchanges: readonly AnswerService[],
-  { hasBudget = true, continues = false, format = chat }: ServiceOptions = {},
+  { hasBudget = true, continues = false, keepsContent = false, format = chat }: ServiceOptions = {},
 ) {
   const authority = localBudgetAuthority({ spending: { sumSince: async () => 0 }, now: Date.now })
   const holds = openHolds()
@@ -91,6 +92,7 @@ function service(
     openRequests: openRequests(),
     tokenSizes,
     streamsOpen: { add: () => undefined },
+    ...(keepsContent ? { content: () => ({ termsOf: () => ({ keepMs: 1, redact: [] }), keep: () => undefined }) } : {}),
     record: recorded.resolve,
   })
   return {
@@ -260,6 +262,16 @@ test.each([
   const { inRecord, inBudget } = await booked()
   expect(inRecord).toBe(inBudget ?? -1)
   expect(inRecord).toBeGreaterThan(0)
+})
+
+test('and of a counted stream that another provider resumes uncounted, while content is kept', async () => {
+  const { post, booked } = service(
+    [countedCut, sameUncounted].map((each) => each(() => undefined)),
+    { keepsContent: true },
+  )
+  await (await post(new AbortController().signal, stream)).text()
+  const { inRecord, inBudget } = await booked()
+  expect(inRecord).toBe(inBudget ?? -1)
 })
 
 test('without a budget, a stream that was given up counts as an attempt that may be billed', async () => {

@@ -144,6 +144,9 @@ function watched(stream: PartStream, onPart: (part: Part) => void): PartStream {
     get isEmpty() {
       return stream.isEmpty
     },
+    get resuming() {
+      return stream.resuming
+    },
     async read() {
       const parts = await stream.read()
       notify(parts)
