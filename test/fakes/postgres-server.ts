@@ -93,6 +93,8 @@ export async function startPostgres({ tls, settings = [], hba }: PostgresOptions
         ...['-D', data, '-p', String(port), '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
         // A server that is killed loses what was not written: only its process dies here, not the machine.
         ...['-c', 'fsync=off', '-c', 'full_page_writes=off', '-c', 'max_connections=60', '-c', 'shared_buffers=16MB'],
+        // Its shared memory is in the folder, and is removed with it when the server is killed.
+        ...['-c', 'dynamic_shared_memory_type=mmap'],
         ...['-c', `ssl=${tls === undefined ? 'off' : 'on'}`],
       ],
       { stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' },
