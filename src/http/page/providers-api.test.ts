@@ -90,8 +90,15 @@ describe('GET /api/providers', () => {
     expect(await subject({ mayEdit: () => false }).call('GET', '/api/providers')).toEqual([200, state])
   })
 
-  test('shows others neither the file, addresses nor models from requests', async () => {
-    expect(await subject({ isOwner: () => false }).call('GET', '/api/providers')).toEqual([
+  test('shows others neither the file, addresses, texts of providers nor models from requests', async () => {
+    const failing: ProvidersAnswer = {
+      ...state,
+      providers: state.providers.map((each) => ({
+        ...each,
+        state: { kind: 'failing', failure: 'model_list', detail: 'No route to db.internal' },
+      })),
+    }
+    expect(await subject({ isOwner: () => false, state: async () => failing }).call('GET', '/api/providers')).toEqual([
       200,
       {
         source: 'file',
@@ -100,7 +107,7 @@ describe('GET /api/providers', () => {
             id: 'a',
             protocol: 'openai',
             enabled: true,
-            state: { kind: 'ok' },
+            state: { kind: 'failing', failure: 'model_list' },
             models: ['m', 'n'],
             coolingModels: ['n'],
             attempts: { count: 1, ok: 0 },

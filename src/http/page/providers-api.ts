@@ -10,6 +10,7 @@ import type {
   ProviderLook,
   ProviderLookRequest,
   ProviderSettings,
+  ProviderState,
   ProvidersAnswer,
   ProviderTest,
   ProviderTestRequest,
@@ -123,17 +124,22 @@ export function providersApi(options: ProvidersApiOptions): readonly Route[] {
 }
 
 /**
- * Removes the fields for owners: the file and its faults, addresses, and names from requests of others, such as models
- * that no provider offers.
+ * Removes the fields for owners: the file and its faults, addresses, texts of providers, and names from requests of
+ * others, such as models that no provider offers.
  */
 function withoutOwnerFields({ source, providers }: ProvidersAnswer): ProvidersAnswer {
   return {
     source,
     providers: providers.map(({ baseUrl: _, lastError: __, ...entry }) => ({
       ...entry,
+      state: withoutDetail(entry.state),
       coolingModels: offeredOf(entry),
     })),
   }
+}
+
+function withoutDetail(state: ProviderState): ProviderState {
+  return state.kind === 'failing' ? { kind: 'failing', failure: state.failure } : state
 }
 
 function offeredOf({ coolingModels, models = [] }: Pick<ProviderEntry, 'coolingModels' | 'models'>): readonly string[] {
