@@ -65,6 +65,10 @@ describe('copies of heads', () => {
       await connection.use((database) => database.put('headPacks', damaged, 1))
       expect(await history.heads()).toEqual(everyone)
     }
+    await connection.use((database) => database.delete('headPacks', 1))
+    expect(await history.heads()).toEqual(everyone)
+    await connection.use(async (database) => database.put('headPacks', await database.get('headPacks', 3), 1))
+    expect(await history.heads()).toEqual(everyone)
     for (let at = 0; at < 600; at++) await history.amend(`c${at}`, { title: 'New' })
     expect(new Set((await history.heads()).map(({ title }) => title))).toEqual(new Set(['New']))
     connection.close()

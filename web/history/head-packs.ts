@@ -26,14 +26,18 @@ export function headRecords(database: HistoryDatabase): Promise<readonly HeadRec
 
 async function recordsIn(transaction: Reading): Promise<readonly HeadRecord[]> {
   const heads = transaction.objectStore('heads')
-  const [packs, changed] = await Promise.all([
+  const [count, packs, changed] = await Promise.all([
+    heads.count(),
     transaction.objectStore('headPacks').getAll(),
     transaction.objectStore('changedHeads').getAllKeys(undefined, changedMax + 1),
   ])
   if (packs.length === 0 || !packs.every(isPack) || changed.length > changedMax) return await heads.getAll()
   const isOld = new Set(changed)
   const now = await Promise.all(changed.map((id) => heads.get(id)))
-  return [...packs.flat().filter(({ id }) => !isOld.has(id)), ...now.filter((record) => record !== undefined)]
+  const records = [...packs.flat().filter(({ id }) => !isOld.has(id)), ...now.filter((record) => record !== undefined)]
+  // A pack may be lost.
+  const isWhole = records.length === count && new Set(records.map(({ id }) => id)).size === count
+  return isWhole ? records : await heads.getAll()
 }
 
 function isPack(value: unknown): value is readonly HeadRecord[] {
