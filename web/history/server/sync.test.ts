@@ -168,16 +168,14 @@ describe('two devices', () => {
     expect((await one.history.get('a'))?.title).toBe('Renamed')
     expect([await one.history.get('b'), service.ids()]).toEqual([undefined, ['a', 'c', 'd', 'e']])
     expect(one.sync.status.get()).toEqual({
-      ...{
-        kind: 'done',
-        unsent: 0,
-        refused: 0,
-        undecided: 0,
-        kept: 0,
-        unreadable: 0,
-        isFetched: true,
-        days: undefined,
-      },
+      kind: 'done',
+      unsent: 0,
+      refused: 0,
+      undecided: 0,
+      kept: 0,
+      unreadable: 0,
+      isFetched: true,
+      days: undefined,
     })
   })
 
@@ -328,6 +326,12 @@ describe('a service', () => {
     one.isOffline = true
     await settle([one])
     expect(one.sync.status.get()).toMatchObject({ kind: 'away', isFetched: false })
+    // It has no conversations yet.
+    one.isOffline = false
+    await settle([one])
+    one.isOffline = true
+    await settle([one])
+    expect(one.sync.status.get()).toMatchObject({ kind: 'away', isFetched: true })
   })
 
   test('that sends a damaged conversation changes nothing here', async () => {

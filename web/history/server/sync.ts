@@ -68,16 +68,14 @@ const roundsMax = 5
 /** Creates a synchronizer (docs/decisions/0031-history-on-the-server.md). */
 export function synchronizer({ local, records, client, onChange, exclusively }: SyncOptions): Synchronizer {
   const status = createStore<SyncStatus>({
-    ...{
-      kind: 'working',
-      unsent: 0,
-      refused: 0,
-      undecided: 0,
-      kept: 0,
-      unreadable: 0,
-      isFetched: true,
-      days: undefined,
-    },
+    kind: 'working',
+    unsent: 0,
+    refused: 0,
+    undecided: 0,
+    kept: 0,
+    unreadable: 0,
+    isFetched: true,
+    days: undefined,
   })
   let days: number | undefined
   /** Conversations that could not be read are read again once, since the owner may have set the right key. */
@@ -94,7 +92,7 @@ export function synchronizer({ local, records, client, onChange, exclusively }: 
       undecided: isKeptHere === true ? 0 : local,
       kept: isKeptHere === true ? local : 0,
       unreadable: unreadable > unreadableHidden ? unreadable : 0,
-      isFetched: cursor > 0,
+      isFetched: cursor > 0 || !isFirstPull,
       days,
     })
   }
