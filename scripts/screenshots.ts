@@ -1,8 +1,10 @@
 import { mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { personIdAt } from '../src/base/person-entry.ts'
 import { usedRequest, batchOf } from '../src/ledger/use/testing.ts'
 import { useStore } from '../src/ledger/use/use-store.ts'
+import { pick } from '../test/client.ts'
 import { startChromium, type Tab } from '../test/fakes/chromium.ts'
 import { startGithub } from '../test/fakes/identity/github.ts'
 import { startService, type ServiceUnderTest } from '../test/harness.ts'
@@ -328,8 +330,15 @@ async function failures(look: Look): Promise<void> {
 const people = ['ada', 'grace', 'linus']
 const dayMs = 86_400_000
 
-/** Use of four weeks, by three people. */
-async function writeUse(home: string): Promise<void> {
+/** A person who uses the service. */
+interface User {
+  readonly user: string
+  readonly userId: string
+  readonly subject: string
+}
+
+/** Use of four weeks, by these people. */
+async function writeUse(home: string, users: readonly User[]): Promise<void> {
   const store = useStore({
     path: join(home, 'svc.db'),
     rowsPath: join(home, 'requests.db'),
@@ -348,7 +357,7 @@ async function writeUse(home: string): Promise<void> {
       time: Date.now() - Math.floor((((index * 37) % 1_200) / 1_200) * 28 * dayMs) - 60_000,
       listedAs,
       provider,
-      user: people[(index * 5) % people.length],
+      ...users[(index * 5) % users.length],
       usage: { promptTokens: 1_400, completionTokens: 420, totalTokens: 1_820, cachedTokens: 300 },
       cost: { nanoUsd, source: provider === 'openrouter' ? 'reported' : 'list' },
       ...(index % 40 === 0 ? { status: 502, error: 'provider_error' } : {}),
@@ -375,11 +384,19 @@ async function startTeam(): Promise<{ readonly rig: SignInRig; readonly token: s
     owners: ['ada'],
     files: { 'access.json': JSON.stringify(access) },
   })
-  await writeUse(rig.service.home)
-  let token = ''
+  const users: (User & { readonly token: string })[] = []
   for (const person of people.toReversed()) {
-    ;({ token } = await rig.signIn(person))
-    for (let round = 0; round < 3 * person.length; round += 1) await rig.ask({ 'x-session-token': token })
+    const { token } = await rig.signIn(person)
+    const { json } = await rig.get('/auth', { 'x-session-token': token })
+    const userId = String(pick(json, 'userId'))
+    const subject = personIdAt(`${String(rig.provider.config['base_url'])}/login/oauth/authorize`, userId)
+    users.push({ user: person, userId, subject, token })
+  }
+  await writeUse(rig.service.home, users)
+  let token = ''
+  for (const person of users) {
+    ;({ token } = person)
+    for (let round = 0; round < 3 * person.user.length; round += 1) await rig.ask({ 'x-session-token': token })
     for (const name of ['laptop', 'nightly job'])
       await fetch(`${rig.service.url}/api/keys`, {
         method: 'POST',
