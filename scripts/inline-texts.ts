@@ -83,14 +83,15 @@ function callAt(
 }
 
 /**
- * The template of a function with the values of a call in place of its parameters; `undefined`: it is no template, or
- * has a parameter twice.
+ * The template of a function with the values of a call in place of its parameters; `undefined`: it is no template, has
+ * a parameter twice, or computes something.
  */
 function fill(written: string, values: readonly string[]): string | undefined {
   const [, parameters = '', template] = /^\(([\w, ]*)\) => (`[^`]*`)$/.exec(written) ?? []
   const names = parameters.split(',').map((name) => name.trim())
   const used = [...(template ?? '').matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name)
   if (template === undefined || names.length !== values.length || new Set(used).size !== used.length) return undefined
+  if (template.split('${').length - 1 !== used.length) return undefined
   return template.replace(/\$\{(\w+)\}/g, (_, name: string) => `\${${values[names.indexOf(name)] ?? ''}}`)
 }
 

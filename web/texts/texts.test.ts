@@ -99,6 +99,20 @@ describe.each([['web', 'web'], ...extensions.map((folder) => [folder, folder])])
             expect([name, said(copied)]).toEqual([name, said(leaf)])
           }
       })
+
+      test('say the same where the build writes them in place of a call', async () => {
+        for (const language of languages) {
+          const all = await textsOf(join(root, folder), language)
+          for (const [name, leaf] of leavesOf(all)) {
+            if (typeof leaf === 'string') continue
+            const names = Array.from({ length: leaf.length }, (_, index) => `value${index}`)
+            const call = inlineTexts(`say.${name}(${names.join(', ')})`, all, name).replace(/^import .*\n/, '')
+            // oxlint-disable-next-line typescript/no-implied-eval
+            const written = new Function('plural', `return (${names.join(', ')}) => ${call}`)(plural) as Leaf
+            expect([name, said(written)]).toEqual([name, said(leaf)])
+          }
+        }
+      })
     },
   )
 
