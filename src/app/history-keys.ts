@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { errorCode } from '../base/error-code.ts'
 import type { Environment } from '../config/file/resolve-provider.ts'
 import { BadHistoryKey, readOwnerKey, type OwnerKey, type OwnerKeys } from '../ledger/history/history-key.ts'
@@ -33,7 +33,8 @@ export async function neededHistoryKeys(environment: Environment): Promise<Owner
 async function keyIn(environment: Environment, variable: string): Promise<OwnerKey | undefined> {
   const given = environment[variable]
   if (given === undefined || given === '') return undefined
-  const isPath = given.startsWith('/')
+  // One of 64 keys in base64 begins with a slash, too.
+  const isPath = given.startsWith('/') && (existsSync(given) || !(await isKey(given)))
   try {
     return await readOwnerKey(isPath ? readFileSync(given, 'utf8') : given)
   } catch (error) {
@@ -43,4 +44,11 @@ async function keyIn(environment: Environment, variable: string): Promise<OwnerK
     const reason = error instanceof BadHistoryKey ? error.message : `the file cannot be read (${code ?? 'error'})`
     throw new UsageError(`${name}: ${reason}`, { cause: error })
   }
+}
+
+async function isKey(text: string): Promise<boolean> {
+  return readOwnerKey(text).then(
+    () => true,
+    () => false,
+  )
 }
