@@ -29,16 +29,28 @@ export interface SharedHistoryOptions {
   readonly isReplacement: boolean
   /** This process deletes old conversations: one of a machine does. */
   readonly isSweeper: boolean
+  /** Milliseconds that have passed, whatever the wall clock says. For tests. */
+  readonly passed?: () => number
 }
 
 const sweepMs = 3_600_000
 const dayMs = 86_400_000
 
 /** Nothing of it is loaded until a configuration asks for it. */
-export function sharedHistory({ environment, log, isReplacement, isSweeper }: SharedHistoryOptions): SharedHistory {
+export function sharedHistory({
+  environment,
+  log,
+  isReplacement,
+  isSweeper,
+  passed = () => performance.now(),
+}: SharedHistoryOptions): SharedHistory {
   /** Of the active configuration; `undefined`: nothing is deleted. */
   let days: number | undefined
   let timer: Timer | undefined
+  /** When the last sweep was, by both clocks. */
+  let lastSweep: { readonly time: number; readonly passed: number } | undefined
+  /** When the wall clock is believed again. */
+  let believedAt = 0
 
   async function open(): Promise<History> {
     const [{ neededHistoryKeys }, { ledgerPlace }, { openHistory }] = await Promise.all([
@@ -62,6 +74,25 @@ export function sharedHistory({ environment, log, isReplacement, isSweeper }: Sh
 
   const once = openOnce(open)
 
+  /**
+   * Whether the wall clock may be believed: only after a day if it is more than a day ahead of the last sweep, or, at
+   * the start, of the last change. A wrong clock would delete all conversations; so it can be corrected in time.
+   */
+  async function isClockBelieved(history: History): Promise<boolean> {
+    const now = { time: Date.now(), passed: passed() }
+    const expected =
+      lastSweep === undefined ? await history.lastWritten() : lastSweep.time + now.passed - lastSweep.passed
+    lastSweep = now
+    if (expected !== undefined && now.time - expected > dayMs) {
+      believedAt = now.passed + dayMs
+      log.info('old conversations are deleted in a day: if the clock is wrong, correct it', {
+        clock: new Date(now.time).toISOString(),
+        expected: new Date(expected).toISOString(),
+      })
+    }
+    return now.passed >= believedAt
+  }
+
   /** Deletes old conversations now and every hour. A failure is logged, and the next hour tries again. */
   function sweep(): void {
     clearTimeout(timer)
@@ -71,7 +102,7 @@ export function sharedHistory({ environment, log, isReplacement, isSweeper }: Sh
     const since = days
     void once
       .open()
-      .then((history) => history.sweep(Date.now() - since * dayMs))
+      .then(async (history) => ((await isClockBelieved(history)) ? history.sweep(Date.now() - since * dayMs) : 0))
       .then(
         (removed) => {
           if (removed > 0) log.info('old conversations were deleted', { conversations: removed, days: since })
@@ -145,6 +176,7 @@ function reporting(history: History, log: SharedHistoryOptions['log']): History 
     remove: (...given) => reported(history.remove(...given)),
     clear: (...given) => reported(history.clear(...given)),
     sweep: (...given) => reported(history.sweep(...given)),
+    lastWritten: () => reported(history.lastWritten()),
     close: () => history.close(),
   }
 }

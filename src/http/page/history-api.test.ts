@@ -30,6 +30,7 @@ function subject(history: Partial<History> | undefined = {}, outcome: WriteOutco
     remove: noting('remove', outcome),
     clear: noting('clear', undefined),
     sweep: noting('sweep', 0),
+    lastWritten: async () => undefined,
     close: async () => undefined,
     ...history,
   }

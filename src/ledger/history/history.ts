@@ -22,6 +22,8 @@ export interface History {
    * @returns their number
    */
   sweep(before: number): Promise<number>
+  /** When a conversation was last changed, in Unix milliseconds; `undefined`: there is none. */
+  lastWritten(): Promise<number | undefined>
   close(): Promise<void>
 }
 

@@ -110,6 +110,7 @@ describe.each(databases)('conversations in %s', (_name, make) => {
     const after = await written(history, ann, 'new', '{}')
     const [{ version = 0 } = {}] = await history.read(ann.id, ['changed'])
     await written(history, ann, 'changed', '{}', version)
+    expect(await history.lastWritten()).toBe(2_000)
     expect(await history.sweep(1_000)).toBe(0)
     expect(await history.sweep(1_500)).toBe(2)
     const { entries } = await history.changes(ann.id, { after, isWhole: false })

@@ -18,6 +18,7 @@ import {
   addPerson,
   clearConversations,
   findOwner,
+  lastWritten,
   spareConversation,
   listChanges,
   peopleBeyondKey,
@@ -189,6 +190,7 @@ export async function openHistory({
       if (owner !== undefined) await database.write(() => clearConversations(owner.number, until))
     },
     sweep,
+    lastWritten: () => database.read(lastWritten),
     close: () => database.close(),
   }
 }

@@ -188,6 +188,15 @@ export function* staleConversations(before: number): Work<readonly StaleConversa
   return rows.map((row) => ({ owner: personOf(row), id: String(row['id']), version: numberOf(row, 'change') }))
 }
 
+/** {@link History.lastWritten} */
+export function* lastWritten(): Work<number | undefined> {
+  const [row] = yield sql(
+    'SELECT written FROM history_conversation WHERE content IS NOT NULL ORDER BY written DESC LIMIT 1',
+    [],
+  )
+  return row === undefined ? undefined : numberOf(row, 'written')
+}
+
 /** Counts the time without a change of a conversation anew. */
 export function* spareConversation({ owner, id, version }: StaleConversation, now: number): Work<void> {
   yield sql('UPDATE history_conversation SET written = $1 WHERE person = $2 AND id = $3 AND change = $4', [
