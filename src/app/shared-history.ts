@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts'
 import type { Environment } from '../config/file/resolve-provider.ts'
+import { conversationMarks } from '../http/page/conversation-marks.ts'
 import type { History } from '../ledger/history/history.ts'
 import { LedgerUnavailable } from '../ledger/ledger.ts'
 import type { Logger } from '../observe/log.ts'
@@ -102,7 +103,9 @@ export function sharedHistory({
     const since = days
     void once
       .open()
-      .then(async (history) => ((await isClockBelieved(history)) ? history.sweep(Date.now() - since * dayMs) : 0))
+      .then(async (history) =>
+        (await isClockBelieved(history)) ? history.sweep(Date.now() - since * dayMs, isPinned) : 0,
+      )
       .then(
         (removed) => {
           if (removed > 0) log.info('old conversations were deleted', { conversations: removed, days: since })
@@ -179,4 +182,8 @@ function reporting(history: History, log: SharedHistoryOptions['log']): History 
     lastWritten: () => reported(history.lastWritten()),
     close: () => history.close(),
   }
+}
+
+async function isPinned(text: string): Promise<boolean> {
+  return (await conversationMarks(new TextEncoder().encode(text))).isPinned
 }

@@ -11,7 +11,7 @@ import { readControlBody, type BodyTimes } from '../entrance/read-body.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
-import { conversationId } from './conversation-id.ts'
+import { conversationMarks } from './conversation-marks.ts'
 import { readLedger } from './ledger-answer.ts'
 import type { HistoryAnswer, HistoryVersion } from './page-api.ts'
 import { integerOf } from './query.ts'
@@ -106,7 +106,7 @@ export function historyApi({ history, days, bodyTimes }: HistoryApiOptions): rea
     const base = baseOf(request)
     return await holding(person.id, async () => {
       const body = await readControlBody(request, { bytesMax: conversationBytesMax, ...bodyTimes })
-      if ((await conversationId(body)) !== id)
+      if ((await conversationMarks(body)).id !== id)
         throw invalidRequest('invalid_value', `'id' must be that of the address.`, 'id')
       const outcome = await kept.write(person, { id, base, text: body })
       return jsonResponse(versionOf(outcome), requestId)

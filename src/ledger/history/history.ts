@@ -21,11 +21,14 @@ export interface History {
    * @param before Unix milliseconds
    * @returns their number
    */
-  sweep(before: number): Promise<number>
+  sweep(before: number, isPinned: PinReader): Promise<number>
   /** When a conversation was last changed, in Unix milliseconds; `undefined`: there is none. */
   lastWritten(): Promise<number | undefined>
   close(): Promise<void>
 }
+
+/** Reads in the JSON of a conversation whether it is pinned. It rejects for another text. */
+export type PinReader = (text: string) => Promise<boolean>
 
 /** A person, as they last signed in. */
 export interface HistoryPerson {

@@ -1,5 +1,4 @@
 import { dirname, join } from 'node:path'
-import { isRecord } from '../../base/json-value.ts'
 import type { LedgerPlace } from '../ledger-place.ts'
 import { LedgerRefused, LedgerUnavailable } from '../ledger.ts'
 import { openFileHistory } from './file-history.ts'
@@ -9,6 +8,7 @@ import {
   HistoryKeyWrong,
   type History,
   type HistoryPerson,
+  type PinReader,
   type StoredConversation,
   type WriteOutcome,
   type WrittenConversation,
@@ -127,26 +127,26 @@ export async function openHistory({
   }
 
   /** One that cannot be read, also for want of its person's key, stays, and the sweep goes on. */
-  async function mayBeRemoved({ owner, id }: StaleConversation): Promise<boolean> {
+  async function mayBeRemoved({ owner, id }: StaleConversation, isPinned: PinReader): Promise<boolean> {
     const sealed = await database.read(() => readConversations(owner.number, [id]))
     try {
       const [found] = await opened(owner, await dataKey(owner), sealed)
       if (found === undefined || found.fault !== undefined) return false
-      const conversation: unknown = JSON.parse(found.text)
-      return !(isRecord(conversation) && conversation['isPinned'] === true)
+      return !(await isPinned(found.text))
     } catch {
       return false
     }
   }
 
-  async function sweep(before: number): Promise<number> {
+  async function sweep(before: number, isPinned: PinReader): Promise<number> {
     await ready()
     let removed = 0
     for (;;) {
       const stale = await database.read(() => staleConversations(before))
       if (stale.length === 0) return removed
       for (const each of stale) {
-        if (!(await mayBeRemoved(each))) await database.write(() => spareConversation(each, Math.max(before, now())))
+        if (!(await mayBeRemoved(each, isPinned)))
+          await database.write(() => spareConversation(each, Math.max(before, now())))
         else {
           const { owner, id, version: base } = each
           const { kind } = await database.write(() => removeConversation(owner.number, { id, base }, bounds))

@@ -1,10 +1,13 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { conversationId } from './conversation-id.ts'
+import { conversationMarks } from './conversation-marks.ts'
 
+const marksOf = (body: string | Uint8Array) =>
+  conversationMarks(typeof body === 'string' ? new TextEncoder().encode(body) : body)
 const idOf = (body: string | Uint8Array) =>
-  conversationId(typeof body === 'string' ? new TextEncoder().encode(body) : body).catch((error: unknown) =>
-    String(error),
+  marksOf(body).then(
+    ({ id }) => id,
+    (error: unknown) => String(error),
   )
 
 test.each([
@@ -23,12 +26,23 @@ test.each([
   expect(await idOf(body)).toEqual(expected)
 })
 
-test('is that of JSON.parse, also over several turns', async () => {
+test.each([
+  ['{"isPinned":true}', true],
+  ['{"isPinned":false}', false],
+  ['{"isPinned":"true"}', false],
+  ['{"isPinned":1e10}', false],
+  ['{"a":{"isPinned":true}}', false],
+  ['{"isPinned":true,"isPinned":false}', false],
+])('whether %p is pinned', async (body, expected) => {
+  expect((await marksOf(body)).isPinned).toBe(expected)
+})
+
+test('are those of JSON.parse, also over several turns', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.dictionary(fc.constantFrom('id', 'a', 'i'), fc.jsonValue()), async (value) => {
+    fc.asyncProperty(fc.dictionary(fc.constantFrom('id', 'isPinned', 'a', 'i'), fc.jsonValue()), async (value) => {
       const text = JSON.stringify({ ...value, long: ['"'.repeat(200_000), value], ...value })
-      const { id } = JSON.parse(text) as { readonly id?: unknown }
-      expect(await idOf(text)).toBe(typeof id === 'string' ? id : undefined)
+      const { id, isPinned } = JSON.parse(text) as { readonly id?: unknown; readonly isPinned?: unknown }
+      expect(await marksOf(text)).toEqual({ id: typeof id === 'string' ? id : undefined, isPinned: isPinned === true })
     }),
     { numRuns: 20 },
   )
