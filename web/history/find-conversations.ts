@@ -50,7 +50,8 @@ async function matching(
   wanted: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>(),
-    seen = new Set<string>()
+    seen = new Set<string>(),
+    indexed = new Set<string>()
   // One transaction: words may be moving into a segment.
   const transaction = database.transaction(['words', 'segments'])
   await readSegments(transaction.objectStore('segments'), segments)
@@ -68,12 +69,27 @@ async function matching(
   for (const segment of segments.values()) {
     const marks = wanted.map((word) => ({ word, places: segment?.find(word) }))
     segment?.ids.forEach((id, place) => {
+      indexed.add(id)
       const title = titleOf.get(id)
       if (title === undefined || seen.has(id)) return
       if (marks.every(({ word, places }) => places?.[place] === 1 || title.includes(word))) found.add(id)
     })
   }
+  const lost = [...titleOf.keys()].filter((id) => !seen.has(id) && !indexed.has(id))
+  for (const id of lost) if (await isFoundInBody(database, id, titleOf.get(id) ?? '', wanted)) found.add(id)
   return found
+}
+
+/** Whether a conversation has the words, for one whose segment is damaged or lost. */
+async function isFoundInBody(
+  database: HistoryDatabase,
+  id: string,
+  title: string,
+  wanted: readonly string[],
+): Promise<boolean> {
+  if (hasAll(title, '', wanted)) return true
+  const { messages } = searchedOf('', await database.get('bodies', id))
+  return hasAll(title, messages.map(({ text }) => fold(text)).join('\n'), wanted)
 }
 
 /** Reads the segments that are new, and drops those that are gone. */

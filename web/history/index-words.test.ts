@@ -78,6 +78,21 @@ describe('the index of words', () => {
     other.close()
   })
 
+  test.each([['damaged'], ['lost']])('changes no result when a part of it is %s', async (how) => {
+    const { history, connection, index } = await historyOf(250)
+    expect(await index()).toEqual([1, 0])
+    await connection.use(async (database) => {
+      const [key = 0] = await database.getAllKeys('segments')
+      await (how === 'lost' ? database.delete('segments', key) : database.put('segments', { ids: 5 }, key))
+    })
+    expect([
+      await found(history, 'ONE44.'),
+      await found(history, 'title7 one7.'),
+      await found(history, 'title9'),
+    ]).toEqual([...['c44', 'c7', 'c99 c98 c97 c96 c95 c94 c93 c92 c91 c90 c9']])
+    history.close()
+  })
+
   test('is right whenever a change comes', async () => {
     const { history, index } = await historyOf(250)
     await Promise.all([index(), history.put(numbered(3, 'late')), history.remove('c4')])
