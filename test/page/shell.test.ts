@@ -165,6 +165,7 @@ describeInChromium('the frame of the page', () => {
     begin(wide)
     await tab.goto(`${service.url}/`)
     await tab.waitFor('nav[aria-label="Conversations"]')
+    await tab.waitFor('role=textbox[name="Message"]')
     await tab.press('Control+.')
     await tab.waitFor('dialog >> text=System prompt')
     await tab.press('Control+b')

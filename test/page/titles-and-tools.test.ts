@@ -94,6 +94,7 @@ describeInChromium('a title', () => {
     await openConversation(tab, rig.service.url)
     await converse(tab, 'Why is the sky blue?')
     await asked.promise
+    await tab.until(`document.querySelector('[aria-label^="More for Why"]') !== null`)
     await tab.evaluate(`document.querySelector('[aria-label^="More for Why"]').click()`)
     await tab.click('[role="menuitem"]:visible:text-is("Rename")')
     await tab.fill('[aria-label="Title of the conversation"]', 'Mine')
