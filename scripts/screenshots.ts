@@ -285,7 +285,7 @@ async function otherViews(service: ServiceUnderTest, look: Look): Promise<void> 
   await Bun.write(file, imported)
   await tab.setFiles('#sidebar input[type=file]', [file])
   await tab.waitFor('dialog[open]')
-  await tab.until(`document.querySelector('dialog[open]').innerText.includes('13')`)
+  await tab.until(`/\\b13\\b/.test(document.querySelector('dialog[open]').innerText)`)
   await shot('import')
   await tab.press('Escape')
   await shot('drawer')
