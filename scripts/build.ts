@@ -1,6 +1,6 @@
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { readPage } from '../src/app/page/page-build.ts'
+import { buildPage, readPage } from '../src/app/page/page-build.ts'
 import type { PageFile } from '../src/http/page/page-files.ts'
 import { listedExtensions } from './listed-extensions.ts'
 
@@ -11,13 +11,7 @@ const outfile = process.argv[2] ?? join(root, 'dist', 'svc')
 
 /** Builds the page as a module that contains the bytes of its files. */
 async function pageModule(): Promise<string> {
-  const build = Bun.spawn([process.execPath, join(root, 'scripts', 'build-web.ts'), '--if-stale'], {
-    cwd: root,
-    stdin: 'ignore',
-    stdout: 'ignore',
-    stderr: 'inherit',
-  })
-  if ((await build.exited) !== 0) process.exit(1)
+  await buildPage()
   const { indexes, assets, parts } = await readPage(join(root, 'dist', 'web'))
   const written = ({ type, plain, gzip, brotli }: PageFile): string =>
     `{ type: ${JSON.stringify(type)}, ${Object.entries({ plain, gzip, brotli })

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { copyFile, mkdir, readdir, readFile, rename, rm, stat, symlink, utimes } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
+import { buildPage } from '../src/app/page/page-build.ts'
 import { listedExtensions } from './listed-extensions.ts'
 
 /**
@@ -49,17 +50,6 @@ async function bundleFolder(): Promise<string> {
   const contents = await Promise.all(files.map((file) => readFile(join(root, file))))
   for (const [index, file] of files.entries()) hasher.update(`${file}\n`).update(contents[index] ?? '')
   return join(cache, `${prefix}${hasher.digest('hex').slice(0, 16)}`)
-}
-
-async function buildPage(): Promise<void> {
-  const build = Bun.spawn([process.execPath, join(root, 'scripts', 'build-web.ts'), '--if-stale'], {
-    cwd: root,
-    stdin: 'ignore',
-    stdout: 'ignore',
-    stderr: 'pipe',
-  })
-  const [code, output] = await Promise.all([build.exited, build.stderr.text()])
-  if (code !== 0) throw new Error(`the page cannot be built:\n${output}`)
 }
 
 /** Writes a bundle beside its place, and renames it: several processes may make the same one at once. */

@@ -30,7 +30,7 @@ export interface SharedHistoryOptions {
   readonly isReplacement: boolean
   /** This process deletes old conversations: one of a machine does. */
   readonly isSweeper: boolean
-  /** Milliseconds that have passed, whatever the wall clock says. For tests. */
+  /** Milliseconds of the monotonic clock. For tests. */
   readonly passed?: () => number
 }
 
