@@ -28,6 +28,8 @@ test.skipIf(process.platform !== 'linux')(
       asking = await connected(port)
     expect(open.count()).toBe(3)
     expect([open.endIdle(new Set(), 60_000), open.count()]).toEqual([3, 3])
+    // Until the kernel has acknowledged the answers, which it delays by up to 40 ms.
+    await Bun.sleep(50)
     const ended = once(idle, 'end'),
       answered = once(asking, 'data')
     asking.write(get)
