@@ -119,8 +119,6 @@ async function run({ person, tab, method, args }) {
   if (method === 'setSpeed') return setSpeed(context, tabs.get(tab), args[0])
   if (method === 'dropFiles') return dropFiles(context, tabs.get(tab), args)
   if (method === 'drag') return drag(tabs.get(tab), args)
-  // A locator makes no handle of the element, for which Playwright would send all its scripts a second time.
-  if (method === 'waitForSelector') return tabs.get(tab).locator(args[0]).first().waitFor(args[1])
   if (method === 'download') return download(tabs.get(tab), args[0])
   const names = method.split('.'),
     last = names.pop()
