@@ -7,6 +7,8 @@ import type { Envelope, Format } from '../src/formats/format.ts'
  */
 import { commit } from '../src/gateway/commit.ts'
 import { eventStreamBody } from '../src/http/entrance/event-stream-body.ts'
+import { LearnedProfile } from '../src/profiles/learned-profile.ts'
+import { anyTarget } from '../src/profiles/resolve-profile.ts'
 import { anthropic } from '../src/protocols/anthropic.ts'
 import { endpointAt } from '../src/protocols/fixtures/load.ts'
 import { gemini } from '../src/protocols/gemini.ts'
@@ -200,7 +202,8 @@ function requester(caller: Caller, provider: Provider, pieces: readonly string[]
       )
     : answering('application/json', [encoded(provider.whole)])
   const upstream = upstreamAt({ transport, protocol: provider.protocol, endpoint, connectMs: 1_000 })
-  const options = { upstream, model: 'm', idleMs: 60_000, answerBudget: unlimitedAnswerBudget }
+  const profile = new LearnedProfile(anyTarget)
+  const options = { upstream, model: 'm', idleMs: 60_000, answerBudget: unlimitedAnswerBudget, profile }
   const answer = commit(upstreamExchange(options))
   const body = caller.request(isStream)
   const envelope = envelopeOf(caller.path(isStream))
@@ -345,7 +348,7 @@ const nativeHead = ['passed through', 'request µs', 'more than chat', 'chunk µ
 const translatedHead = ['caller', 'provider', 'chunk µs', '÷ passed through', 'first token: added ms']
 
 const checked = formats.messages.check(large, messagesEnvelope)
-const sent = anthropic.dialects.messages?.encode(checked, 'other', endpoint)
+const sent = anthropic.dialects.messages?.encode(checked, 'other', { ...endpoint, profile: anyTarget })
 const copied = (sent ?? []).reduce((sum, piece) => sum + (piece.buffer === large.buffer ? 0 : piece.length), 0)
 
 const kilobytes = (large.length / 1024).toFixed(0)

@@ -1,7 +1,3 @@
-/**
- * One stage between a raw relay and the service: `stage-server.ts STAGE PORT UPSTREAM_PORT`. Each has the pieces of svc
- * of the stage before, and one more. Not for use: they lack limits and the handling of failures.
- */
 import { assembleGateway } from '../src/app/assemble.ts'
 import { capacityOf } from '../src/app/capacity.ts'
 import { readTimers } from '../src/app/timers.ts'
@@ -16,6 +12,12 @@ import { originPolicy } from '../src/http/origin-policy.ts'
 import { router, type Route } from '../src/http/route.ts'
 import { startServer } from '../src/http/server.ts'
 import { learnedSizes } from '../src/prices/token-sizes.ts'
+/**
+ * One stage between a raw relay and the service: `stage-server.ts STAGE PORT UPSTREAM_PORT`. Each has the pieces of svc
+ * of the stage before, and one more. Not for use: they lack limits and the handling of failures.
+ */
+import { LearnedProfile } from '../src/profiles/learned-profile.ts'
+import { anyTarget } from '../src/profiles/resolve-profile.ts'
 import { protocols } from '../src/protocols/protocol-list.ts'
 import { unlimitedAnswerBudget } from '../src/service/answer-budget.ts'
 import { callController } from '../src/service/call-controller.ts'
@@ -39,7 +41,7 @@ const config = parseConfig(
 )
 const [provider] = config.providers
 if (provider === undefined) throw new Error('no provider')
-const endpoint = { ...provider, ...provider.quirks, apiKey: provider.apiKey }
+const endpoint = { ...provider, apiKey: provider.apiKey, profile: anyTarget }
 const connectMs = 10_000
 
 const transport = httpClient()
@@ -48,6 +50,7 @@ const headers = headerBlock({ 'content-type': 'application/json' })
 const exchange = upstreamExchange({
   upstream: upstreamAt({ transport, protocol: protocols.openai, endpoint, connectMs }),
   model: modelName,
+  profile: new LearnedProfile(anyTarget),
   idleMs: provider.timeouts.idleMs,
   answerBudget: unlimitedAnswerBudget,
 })

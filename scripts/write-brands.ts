@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { isRecord, type JsonObject } from '../src/base/json-value.ts'
 import type { Brand } from '../src/config/brand.ts'
 import { brands } from '../src/config/catalogue.ts'
+import { profileAt } from '../src/profiles/resolve-profile.ts'
 import { withSection } from './write-section.ts'
 
 /** `npm run brands`: writes the brands of `src/config/catalogue.ts` into the files that list them. */
@@ -43,15 +44,16 @@ function brandTable(): string {
 
 /** A brand's line in the table. */
 function row({ id, name, protocol, baseUrl, keys, freeTier, models, quirks }: Brand): string {
+  const profile = profileAt({ brand: id, protocol, host: '', model: '' })
   const notes = [
     ...(protocol === 'openai' ? [] : [`protocol \`${protocol}\``]),
     ...(freeTier === undefined ? [] : ['free tier']),
     ...(models === undefined ? [] : [`models ${models.map((model) => `\`${model}\``).join(', ')}`]),
-    ...Object.entries(quirks.rename).map(([ours, theirs]) => `\`${ours}\` is sent as \`${theirs}\``),
-    ...quirks.drop.map((field) => `\`${field}\` is left out`),
-    ...(quirks.streamUsage ? ['usage of streams is asked for'] : []),
-    ...(quirks.reasoning === 'keep' ? [] : [`\`reasoning_history\` is \`${quirks.reasoning}\``]),
-    ...(quirks.continuation ? ['continues a broken stream'] : []),
+    ...Object.entries(profile.rename).map(([ours, theirs]) => `\`${ours}\` is sent as \`${theirs}\``),
+    ...profile.drop.map((field) => `\`${field}\` is left out`),
+    ...(profile.streamUsage ? ['usage of streams is asked for'] : []),
+    ...(profile.reasoning === 'keep' ? [] : [`\`reasoning_history\` is \`${profile.reasoning}\``]),
+    ...(profile.prefill === 'continued' ? ['continues a broken stream'] : []),
     ...quirks.formats.map((format) => `\`formats\` has \`${format}\``),
   ]
   const cells = [

@@ -19,6 +19,8 @@ import {
 import type { Budgets } from '../limits/budgets/budgets.ts'
 import type { Logger } from '../observe/log.ts'
 import type { PriceBook } from '../prices/price-book.ts'
+import { LearnedProfile } from '../profiles/learned-profile.ts'
+import { profileAt } from '../profiles/resolve-profile.ts'
 import { echo, echoFormats } from '../protocols/echo/echo.ts'
 import { protocols } from '../protocols/protocol-list.ts'
 import type { Endpoint, Protocol } from '../protocols/protocol.ts'
@@ -149,7 +151,6 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
     apiKey: config.apiKey,
     headers: config.headers,
     overrides: config.overrides,
-    ...config.quirks,
   }
   const { timeouts } = config
   const target = providerTarget(config)
@@ -169,15 +170,25 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
   const candidates = new Map<string, ModelCandidate>()
   const spoken: readonly string[] = upstream === undefined ? echoFormats : Object.keys(upstream.protocol.dialects)
 
-  function exchangeOf(model: string): AnswerService {
+  function exchangeOf(model: string, profile: LearnedProfile): AnswerService {
     return upstream === undefined
       ? echo()
-      : upstreamExchange({ upstream, model, idleMs: timeouts.idleMs, answerBudget })
+      : upstreamExchange({ upstream, model, idleMs: timeouts.idleMs, answerBudget, profile })
   }
 
   function makeCandidate(model: string): ModelCandidate {
     const modelHealth = health.of(config.id, model, target)
-    const answer = providerLayers(exchangeOf(model), { config, limit, health: modelHealth, answerBudget, timers, now })
+    const { brand, protocol } = config
+    const host = config.baseUrl === '' ? '' : new URL(config.baseUrl).hostname
+    const profile = new LearnedProfile(profileAt({ brand, protocol, host, model }, config.profile))
+    const answer = providerLayers(exchangeOf(model, profile), {
+      config,
+      limit,
+      health: modelHealth,
+      answerBudget,
+      timers,
+      now,
+    })
     return {
       name: config.id,
       model,
@@ -186,7 +197,7 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
       answer,
       speaks: (format) => spoken.includes(format),
       passesThrough: (format) => upstream?.protocol.dialects[format]?.isNative === true,
-      continues: config.quirks.continuation,
+      continues: profile.current.prefill === 'continued',
       unavailable: () => (limit?.isFull === true ? { reason: 'full', remainingMs: 1_000 } : modelHealth.unavailable()),
     }
   }

@@ -31,10 +31,6 @@ describe('the catalogue', () => {
     if (brand.modelsPage !== undefined) expect(new URL(brand.modelsPage).protocol).toBe('https:')
     if (brand.freeTier !== undefined) expect(new URL(brand.freeTier).protocol).toBe('https:')
     expect(brand.sources.length).toBeGreaterThan(0)
-    const { rename, drop } = brand.quirks
-    for (const name of [...Object.entries(rename).flat(), ...drop]) expect(name).toMatch(/^[a-z_]+$/)
-    for (const name of ['model', 'messages', 'stream'])
-      expect([name in rename, drop.includes(name)]).toEqual([false, false])
   })
 
   test.each(brandIds)('configures %s by its id alone', (id) => {

@@ -1,4 +1,3 @@
-import { table } from '../base/table.ts'
 import type { Brand } from './brand.ts'
 import type { Quirks } from './config.ts'
 import { noQuirks } from './defaults.ts'
@@ -10,8 +9,7 @@ type BrandFacts = Pick<Brand, 'id' | 'name' | 'baseUrl' | 'keys' | 'sources'> &
   }
 
 function brand({ quirks, ...entry }: BrandFacts): Brand {
-  const rename = table(Object.entries(quirks?.rename ?? {}))
-  return { protocol: 'openai', isDetected: true, ...entry, quirks: { ...noQuirks, ...quirks, rename } }
+  return { protocol: 'openai', isDetected: true, ...entry, quirks: { ...noQuirks, ...quirks } }
 }
 
 /**
@@ -27,7 +25,7 @@ export const brands: readonly Brand[] = [
     keys: [],
     port: 11434,
     modelsPage: 'https://ollama.com/library',
-    quirks: { rename: { max_completion_tokens: 'max_tokens' }, streamUsage: true, isFree: true },
+    quirks: { isFree: true },
     sources: ['https://docs.ollama.com/api/openai-compatibility'],
   }),
   brand({
@@ -37,7 +35,7 @@ export const brands: readonly Brand[] = [
     keys: [],
     port: 1234,
     modelsPage: 'https://lmstudio.ai/models',
-    quirks: { streamUsage: true, isFree: true },
+    quirks: { isFree: true },
     sources: ['https://lmstudio.ai/docs/developer/openai-compat', 'https://lmstudio.ai/docs/app/api-changelog'],
   }),
   brand({
@@ -46,7 +44,7 @@ export const brands: readonly Brand[] = [
     baseUrl: 'http://127.0.0.1:8080/v1',
     keys: [],
     port: 8080,
-    quirks: { continuation: true, streamUsage: true, isFree: true },
+    quirks: { isFree: true },
     sources: ['https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md'],
   }),
   brand({
@@ -55,7 +53,7 @@ export const brands: readonly Brand[] = [
     baseUrl: 'http://127.0.0.1:8000/v1',
     keys: [],
     port: 8000,
-    quirks: { streamUsage: true, isFree: true },
+    quirks: { isFree: true },
     sources: ['https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html'],
   }),
   brand({
@@ -75,7 +73,6 @@ export const brands: readonly Brand[] = [
     keys: ['GROQ_API_KEY'],
     freeTier: 'https://console.groq.com/docs/rate-limits',
     modelsPage: 'https://console.groq.com/docs/models',
-    quirks: { streamUsage: true, reasoning: 'drop' },
     sources: [
       'https://console.groq.com/docs/openai',
       'https://reference.langchain.com/javascript/types/_langchain_groq.ChatGroqCallOptions.html',
@@ -90,11 +87,6 @@ export const brands: readonly Brand[] = [
     keys: ['MISTRAL_API_KEY'],
     freeTier: 'https://docs.mistral.ai/deployment/ai-studio/tier',
     modelsPage: 'https://docs.mistral.ai/getting-started/models/',
-    quirks: {
-      rename: { max_completion_tokens: 'max_tokens', seed: 'random_seed' },
-      drop: ['stream_options'],
-      reasoning: 'drop',
-    },
     sources: [
       'https://docs.mistral.ai/api/',
       'https://github.com/openai/openai-agents-python/issues/442',
@@ -108,7 +100,6 @@ export const brands: readonly Brand[] = [
     keys: ['CEREBRAS_API_KEY'],
     freeTier: 'https://inference-docs.cerebras.ai/support/rate-limits',
     modelsPage: 'https://inference-docs.cerebras.ai/models/overview',
-    quirks: { reasoning: 'reasoning' },
     sources: [
       'https://inference-docs.cerebras.ai/resources/openai',
       'https://github.com/QwenLM/qwen-code/issues/11045',
@@ -129,7 +120,7 @@ export const brands: readonly Brand[] = [
     baseUrl: 'https://api.openai.com/v1',
     keys: ['OPENAI_API_KEY'],
     modelsPage: 'https://platform.openai.com/docs/models',
-    quirks: { streamUsage: true, formats: ['responses'] },
+    quirks: { formats: ['responses'] },
     sources: [
       'https://platform.openai.com/docs/api-reference/chat/create',
       'https://platform.openai.com/docs/api-reference/responses/create',
@@ -142,7 +133,6 @@ export const brands: readonly Brand[] = [
     baseUrl: 'https://api.anthropic.com/v1',
     keys: ['ANTHROPIC_API_KEY'],
     modelsPage: 'https://docs.anthropic.com/en/docs/about-claude/models',
-    quirks: { continuation: true },
     sources: ['https://docs.anthropic.com/en/api/messages'],
   }),
   brand({
@@ -151,11 +141,6 @@ export const brands: readonly Brand[] = [
     baseUrl: 'https://codestral.mistral.ai/v1',
     keys: ['CODESTRAL_API_KEY'],
     models: ['codestral-latest'],
-    quirks: {
-      rename: { max_completion_tokens: 'max_tokens', seed: 'random_seed' },
-      drop: ['stream_options'],
-      reasoning: 'drop',
-    },
     sources: [
       'https://docs.mistral.ai/capabilities/code_generation/',
       'https://github.com/charmbracelet/crush/issues/1590',
@@ -167,7 +152,6 @@ export const brands: readonly Brand[] = [
     baseUrl: 'https://api.deepseek.com',
     keys: ['DEEPSEEK_API_KEY'],
     modelsPage: 'https://api-docs.deepseek.com/quick_start/pricing',
-    quirks: { reasoning: 'required' },
     sources: [
       'https://api-docs.deepseek.com/api/create-chat-completion',
       'https://github.com/earendil-works/pi/issues/3636',
@@ -197,7 +181,6 @@ export const brands: readonly Brand[] = [
       'command-r-08-2024',
       'command-r7b-12-2024',
     ],
-    quirks: { drop: ['stream_options'] },
     sources: [
       'https://docs.cohere.com/docs/compatibility-api',
       'https://strandsagents.com/docs/user-guide/concepts/model-providers/cohere/',
@@ -210,7 +193,6 @@ export const brands: readonly Brand[] = [
     keys: ['PERPLEXITY_API_KEY'],
     modelsPage: 'https://docs.perplexity.ai/getting-started/models',
     models: ['sonar', 'sonar-pro', 'sonar-reasoning-pro', 'sonar-deep-research'],
-    quirks: { rename: { max_completion_tokens: 'max_tokens' } },
     sources: ['https://docs.perplexity.ai/guides/chat-completions-guide'],
   }),
   brand({
@@ -219,7 +201,6 @@ export const brands: readonly Brand[] = [
     baseUrl: 'https://api.moonshot.ai/v1',
     keys: ['MOONSHOT_API_KEY'],
     modelsPage: 'https://platform.moonshot.ai/docs/api/chat',
-    quirks: { reasoning: 'required' },
     sources: ['https://platform.moonshot.ai/docs/api/chat', 'https://github.com/theopenco/llmgateway/pull/2093'],
   }),
   brand({
@@ -228,7 +209,6 @@ export const brands: readonly Brand[] = [
     baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
     keys: ['DASHSCOPE_API_KEY'],
     modelsPage: 'https://www.alibabacloud.com/help/en/model-studio/models',
-    quirks: { streamUsage: true },
     sources: [
       'https://www.alibabacloud.com/help/en/model-studio/compatibility-of-openai-with-dashscope',
       'https://www.alibabacloud.com/help/en/model-studio/stream',

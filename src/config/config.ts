@@ -1,6 +1,6 @@
 import type { FurtherFormat } from '../formats/ask.ts'
-import type { ReasoningHistory } from '../formats/chat/request-reasoning.ts'
 import type { OfferedModel } from '../formats/model.ts'
+import type { TargetProfile } from '../profiles/profile.ts'
 
 /** A fault in a configuration file, for messages. */
 export interface ConfigFault {
@@ -44,21 +44,8 @@ export interface Timeouts {
   readonly attemptMs: number
 }
 
-/** How a brand differs from the common format. */
+/** Facts of a brand beside its profiles (`profiles/known-profiles.ts`). */
 export interface Quirks {
-  /** Top-level request fields that the provider names differently: common name → its name. */
-  readonly rename: Readonly<Record<string, string>>
-  /** Top-level request fields that the provider rejects; they are not sent. */
-  readonly drop: readonly string[]
-  /** The provider continues a trailing assistant message, so that cut streams can be resumed there. */
-  readonly continuation: boolean
-  /**
-   * The provider reports usage in streams only with `stream_options.include_usage`. The field is then sent even if the
-   * caller omits it, for log and metrics.
-   */
-  readonly streamUsage: boolean
-  /** How the reasoning of earlier answers is sent to the provider. */
-  readonly reasoning: ReasoningHistory
   /** The costs that the provider reports in its usage are what it bills. */
   readonly reportsCost: boolean
   /** A server on this machine, which bills nothing. */
@@ -102,6 +89,8 @@ export interface ProviderConfig {
   /** Request fields that are always sent to the provider with these JSON values. */
   readonly overrides: Readonly<Record<string, unknown>>
   readonly quirks: Quirks
+  /** The owner's fields of the profile of all its models. */
+  readonly profile: Partial<TargetProfile>
 }
 
 export interface Limits {

@@ -1,4 +1,3 @@
-import { table } from '../base/table.ts'
 import type { FailoverConfig, Limits, Quirks, Timeouts } from './config.ts'
 
 /** Milliseconds (failover.md, Timers). */
@@ -12,11 +11,6 @@ export const defaultFailover: FailoverConfig = { onContentPolicy: 'stop', onCut:
 
 /** A provider that does not differ from the common format. */
 export const noQuirks: Quirks = {
-  rename: table(),
-  drop: [],
-  continuation: false,
-  streamUsage: false,
-  reasoning: 'keep',
   reportsCost: false,
   isFree: false,
   formats: [],

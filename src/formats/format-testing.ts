@@ -4,6 +4,8 @@ import type { JsonObject } from '../base/json-value.ts'
 import { eventStreamReader, formatEvents, type ServerSentEvent } from '../bytes/event-stream.ts'
 import { countedPauses } from '../bytes/testing.ts'
 import { encode } from '../bytes/text.ts'
+import type { TargetProfile } from '../profiles/profile.ts'
+import { targetWith } from '../profiles/testing.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { AnswerEvent, FinishReason } from './answer.ts'
 import type { Ask } from './ask.ts'
@@ -36,7 +38,7 @@ export interface FormatSamples {
   readonly head: readonly string[]
 }
 
-const target: PassThroughTarget = { overrides: {}, rename: {}, drop: [], streamUsage: false, reasoning: 'keep' }
+const target: PassThroughTarget = targetWith()
 const anything = fc.jsonValue({ maxDepth: 2 })
 const error = new WireError(502, 'api_error', 'provider_error', 'All providers failed: \'a\'\nand "b" 🌅')
 const nothing = { first: undefined, place: undefined, last: undefined }
@@ -179,19 +181,21 @@ export function formatContract(format: Format, samples: FormatSamples): void {
     }
 
     test('passes through with the changes of a provider', () => {
-      const written = (changes: Partial<PassThroughTarget>) =>
+      const written = (profile: Partial<TargetProfile>, overrides: JsonObject = {}) =>
         objectOf(
-          parseJsonBytes(Buffer.concat(format.passThrough.write(check(body), 'theirs', { ...target, ...changes }))),
+          parseJsonBytes(
+            Buffer.concat(format.passThrough.write(check(body), 'theirs', { ...targetWith(profile), overrides })),
+          ),
         )
       const own = 'model' in request ? { ...request, model: 'theirs' } : request
       const [field = ''] = Object.keys(request).filter((name) => name !== 'model')
       const { [field]: value, ...rest } = own
       expect(written({})).toEqual(own)
       if (samples.isVerbatim) {
-        expect(written({ overrides: { [field]: 1 }, rename: { [field]: 'renamed' }, drop: [field] })).toEqual(own)
+        expect(written({ rename: { [field]: 'renamed' }, drop: [field] }, { [field]: 1 })).toEqual(own)
         return
       }
-      expect(written({ overrides: { added: [1], [field]: 'theirs' } })).toEqual({
+      expect(written({}, { added: [1], [field]: 'theirs' })).toEqual({
         ...own,
         added: [1],
         [field]: 'theirs',

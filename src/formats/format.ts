@@ -1,8 +1,8 @@
 import type { JsonObject } from '../base/json-value.ts'
 import type { ServerSentEvent } from '../bytes/event-stream.ts'
+import type { TargetProfile } from '../profiles/profile.ts'
 import type { AnswerEvent } from './answer.ts'
 import type { Ask, FormatName } from './ask.ts'
-import type { ReasoningHistory } from './chat/request-reasoning.ts'
 import type { Conversation } from './conversation.ts'
 import type { Delivered } from './delivered.ts'
 import type { Demand } from './demand.ts'
@@ -146,6 +146,13 @@ export interface PartWriter {
 export interface PassThrough {
   /** Returns the request body in pieces: the caller's bytes with the upstream's model and the changes of `target`. */
   write(ask: Ask, model: string, target: PassThroughTarget): readonly Uint8Array[]
+  /**
+   * The request in the form that the target takes, where its profile deviates and the request has the thing. The same
+   * request if nothing has to change. Absent: the format has no such form.
+   *
+   * @throws {UpstreamFailure} `bad_request` for a request that the target cannot take in any form
+   */
+  fit?(ask: Ask, profile: TargetProfile, changes: ChangeNotes | undefined): Ask
   /** Whether `write` leaves reasoning of earlier answers out. Absent: it does where some is `foreign`. */
   losesReasoning?(ask: Ask, target: PassThroughTarget): boolean
   /**
@@ -173,18 +180,17 @@ export interface MediaAnswer {
   readonly isStreamed: boolean
 }
 
-/** Changes of a request that passes through, for one provider. */
+/** The target of a request that passes through. */
 export interface PassThroughTarget {
-  /** Configured request fields: field → JSON value. */
+  /** Configured request fields: field → JSON value. They are sent as they are. */
   readonly overrides: Readonly<Record<string, unknown>>
-  /** Request fields with another name at the provider: the caller's name → the provider's. */
-  readonly rename: Readonly<Record<string, string>>
-  /** Request fields the provider refuses. */
-  readonly drop: readonly string[]
-  /** The provider counts the tokens of a stream only when asked to. */
-  readonly streamUsage: boolean
-  /** Handling of reasoning in earlier answers. */
-  readonly reasoning: ReasoningHistory
+  readonly profile: TargetProfile
+}
+
+/** Takes the names of what a request is sent without, or in another form. */
+export interface ChangeNotes {
+  drop(name: string): void
+  adjust(name: string): void
 }
 
 /** An error inside a 200 answer or a stream (failover.md rows 22 and 33). */

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { AnswerEvent } from './answer.ts'
 import type { AssistantPart, Conversation, Opaque, Sealed, Turn } from './conversation.ts'
+import type { ChangeNotes } from './format.ts'
 import { droppedReasoning } from './reasoning-spans.ts'
 
 /** The beginning of data that this service has wrapped. */
@@ -71,7 +72,7 @@ export interface OpenOptions {
   /** Of the provider. Absent: no data is of its origin. */
   readonly seal?: OpaqueSeal | undefined
   /** Gets {@link droppedReasoning} if data is left out. */
-  readonly dropped?: Set<string> | undefined
+  readonly changes?: ChangeNotes | undefined
   /** The caller's format carries data as its maker sent it. Otherwise such data is of providers of that format. */
   readonly keepsOpaque: boolean
 }
@@ -92,7 +93,7 @@ function isOpaque(part: AssistantPart): boolean {
   return 'opaque' in part && part.opaque !== undefined
 }
 
-function openTurn(turn: Turn, { seal, dropped, keepsOpaque }: OpenOptions): Turn {
+function openTurn(turn: Turn, { seal, changes, keepsOpaque }: OpenOptions): Turn {
   if (turn.role !== 'assistant') return turn
   /** Data of the next call. */
   let next: Opaque | undefined
@@ -100,7 +101,7 @@ function openTurn(turn: Turn, { seal, dropped, keepsOpaque }: OpenOptions): Turn
   function opened({ text, opaque }: Sealed): Sealed | undefined {
     if (opaque.maker !== 'sealed' && keepsOpaque) return { text, opaque }
     const own = opaque.maker === 'sealed' ? seal?.open({ text, opaque }) : undefined
-    if (own === undefined) dropped?.add(droppedReasoning)
+    if (own === undefined) changes?.drop(droppedReasoning)
     return own
   }
 

@@ -23,9 +23,16 @@ export function keepSystemInPlace(turns: readonly Turn[]): readonly Turn[] {
   const first = turns.findIndex(({ role }) => role !== 'system')
   return turns.map((turn, position) => {
     if (turn.role !== 'system' || first === -1 || position < first) return turn
-    const text = `<system>\n${joinTexts(turn.parts)}\n</system>`
-    return { role: 'user', parts: [{ kind: 'text', text, cacheControl: undefined }] }
+    return {
+      role: 'user',
+      parts: [{ kind: 'text', text: markedSystem(joinTexts(turn.parts)), cacheControl: undefined }],
+    }
   })
+}
+
+/** The text of a system message, marked, for a user message in its place. */
+export function markedSystem(text: string): string {
+  return `<system>\n${text}\n</system>`
 }
 
 /** Joins the texts of the parts with line breaks; other kinds of parts are left out. */

@@ -1,7 +1,7 @@
 import type { ServerSentEvent } from '../bytes/event-stream.ts'
 import type { AnswerEvent } from './answer.ts'
 import type { AssistantPart, Conversation } from './conversation.ts'
-import type { AnsweredError, PassThroughTarget } from './format.ts'
+import type { AnsweredError, ChangeNotes, PassThroughTarget } from './format.ts'
 
 /** The target of a request. */
 export interface Target {
@@ -19,7 +19,7 @@ export interface UpstreamFormat {
    *
    * @throws {UpstreamFailure} `bad_request` for a conversation that the format cannot express
    */
-  write(conversation: Conversation, target: Target & PassThroughTarget): readonly Uint8Array[]
+  write(conversation: Conversation, target: Target & PassThroughTarget, changes?: ChangeNotes): readonly Uint8Array[]
   /** Whether `write` leaves reasoning of this turn out. */
   losesReasoning(parts: readonly AssistantPart[], target: PassThroughTarget): boolean
   /**

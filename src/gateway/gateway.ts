@@ -7,6 +7,7 @@ import type { Budgets } from '../limits/budgets/budgets.ts'
 import type { CallerIdentity } from '../limits/named-limits.ts'
 import type { CostOf } from '../prices/cost.ts'
 import type { CallSignal } from '../service/call-controller.ts'
+import { Changes } from '../service/changes.ts'
 import { AllFailed, failover, type CandidateReply, type CandidateWalk } from '../service/failover.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call } from '../service/service.ts'
@@ -47,6 +48,8 @@ export interface ServedReply {
   readonly continued?: ContinuedAnswer | undefined
   /** The fields of the request that this provider was not sent: see `untranslated` of {@link Ask}. Absent: none. */
   readonly dropped?: readonly string[] | undefined
+  /** The fields of the request that this provider was sent in another form. Absent: none. */
+  readonly adjusted?: readonly string[] | undefined
 }
 
 /** All providers as one service. */
@@ -129,12 +132,13 @@ export function gateway({ providers, aliases, onContentPolicy, onCut, retryBille
       stopsInDoubt && !retryBilled ? cautious : failoverOptions,
     )
     try {
-      const noting: Call = request.hasReasoning === undefined ? call : { ...call, dropped: new Set() }
+      const changes = new Changes()
+      const noting: Call = { ...call, changes }
       const first = await walk.next((each) => {
-        noting.dropped?.clear()
+        changes.clear()
         return ask(each, request, noting)
       }, noting)
-      const served = servedBy(first, request, noting)
+      const served = servedBy(first, request, changes)
       if (first.reply.kind === 'whole') return served
       const isResumable = onCut === 'resume' && candidates.length > 1
       return resumed(served, { first: first.reply, request, call, walk, isResumable, releaseRequest })
@@ -180,11 +184,12 @@ function permitted(
 function servedBy(
   { candidate, reply }: CandidateReply<ModelCandidate, Reply>,
   request: Ask,
-  { dropped: noted }: Call,
+  { dropped: noted, adjusted }: Changes,
 ): Mutable<ServedReply> {
   const untranslated = candidate.passesThrough(request.format) ? undefined : request.untranslated
-  const dropped = noted === undefined || noted.size === 0 ? untranslated : [...(untranslated ?? []), ...noted]
-  return { reply, provider: candidate.name, model: candidate.model, costOf: candidate.costOf, dropped }
+  const dropped = noted.length === 0 ? untranslated : [...(untranslated ?? []), ...noted]
+  const served = { reply, provider: candidate.name, model: candidate.model, costOf: candidate.costOf, dropped }
+  return adjusted.length === 0 ? served : { ...served, adjusted }
 }
 
 /** Makes a stream resumable. (Closures of the async `answer` would keep the request in memory until its end.) */

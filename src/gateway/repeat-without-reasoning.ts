@@ -20,7 +20,7 @@ export function repeatWithoutReasoning(inner: AnswerService): AnswerService {
       if (call.signal.aborted || call.isProbe === true) throw error
       const bare = formats[request.format].withoutReasoning?.(request)
       if (bare === undefined) throw error
-      call.dropped?.add(droppedReasoning)
+      call.changes?.drop(droppedReasoning)
       return await inner(bare, call)
     }
   }

@@ -11,24 +11,25 @@ const noHeaders: ReadonlyMap<string, string> = new Map()
 
 /** For upstreams that speak the caller's format: bytes pass through, inspected but not rebuilt. */
 export function native({ passThrough, isOptional, answerBytesMax }: Format, path: Dialect['path']): Dialect {
-  const { reader, media, readLarge, losesReasoning: loses = hasForeign } = passThrough
+  const { reader, media, readLarge, fit, losesReasoning: loses = hasForeign } = passThrough
   return {
     isNative: true,
     answerBytesMax,
     ...(isOptional === undefined ? {} : { isOptional }),
     path,
     ...(media === undefined ? {} : { media }),
-    encode(ask, model, endpoint, notes) {
-      if (notes?.dropped !== undefined && loses(ask, endpoint)) notes.dropped.add(droppedReasoning)
-      return passThrough.write(ask, model, endpoint)
+    encode(ask, model, target, notes) {
+      if (loses(ask, target)) notes?.changes?.drop(droppedReasoning)
+      const fitting = fit === undefined ? ask : fit(ask, target.profile, notes?.changes)
+      return passThrough.write(fitting, model, target)
     },
     decode: withUpstreamFailures((body, ask) => throwIfError(passThrough.readWhole(body, ask))),
     ...(readLarge === undefined ? {} : { decodeLarge: largeDecoder(readLarge) }),
     ...(reader === undefined
       ? {}
       : {
-          stream(ask, endpoint) {
-            const { read, ...others } = reader(ask, endpoint)
+          stream(ask, target) {
+            const { read, ...others } = reader(ask, target)
             return { ...others, decode: (event) => throwIfError(read(event)) }
           },
         }),

@@ -71,8 +71,7 @@ describe('the openai protocol', () => {
   test('applies overrides, rename and drop', () => {
     const endpoint = endpointAt('https://x', {
       overrides: { temperature: 0, store: false },
-      rename: { max_completion_tokens: 'max_tokens' },
-      drop: ['logit_bias'],
+      profile: { rename: { max_completion_tokens: 'max_tokens' }, drop: ['logit_bias'] },
     })
     expect(encoded(openai, { temperature: 1, max_completion_tokens: 5, logit_bias: {} }, 'theirs', endpoint)).toEqual({
       model: 'theirs',
@@ -242,7 +241,7 @@ describe('a refusal', () => {
 })
 
 describe('usage of a stream from a provider that counts only when asked', () => {
-  const counting = endpointAt('https://upstream.test/v1', { streamUsage: true })
+  const counting = endpointAt('https://upstream.test/v1', { profile: { streamUsage: true } })
   const usageChunk = {
     id: 'c',
     object: 'chat.completion.chunk',

@@ -1,7 +1,7 @@
 import type { ServerSentEvent } from '../bytes/event-stream.ts'
 import type { Framing } from '../bytes/framing.ts'
 import type { Ask, FormatName, FurtherFormat } from '../formats/ask.ts'
-import type { MediaAnswer, PassThroughTarget } from '../formats/format.ts'
+import type { ChangeNotes, MediaAnswer, PassThroughTarget } from '../formats/format.ts'
 import type { OpaqueSeal } from '../formats/opaque-seal.ts'
 import type { Part } from '../formats/part.ts'
 import type { WholeReply } from '../formats/reply.ts'
@@ -9,7 +9,7 @@ import type { UpstreamFailure } from '../service/failure.ts'
 import type { ResponseHeaders } from '../transport/transport.ts'
 
 /** The settings of one provider that a protocol needs. */
-export interface Endpoint extends PassThroughTarget {
+export interface Endpoint extends Pick<PassThroughTarget, 'overrides'> {
   /** The provider's id. */
   readonly id: string
   /** Without a trailing slash, such as `https://api.example.com/v1`. */
@@ -18,6 +18,9 @@ export interface Endpoint extends PassThroughTarget {
   /** Extra headers, from the configuration. */
   readonly headers: Readonly<Record<string, string>>
 }
+
+/** A model at a provider, as writers of requests need it. */
+export interface ModelTarget extends Endpoint, PassThroughTarget {}
 
 /** A model as an upstream lists it. */
 export interface UpstreamModel {
@@ -64,8 +67,8 @@ export interface StreamDecoder {
 export interface ExchangeNotes {
   /** Of the upstream and the model. Absent: data that only its maker can read is left out. */
   readonly seal?: OpaqueSeal | undefined
-  /** Gets {@link droppedReasoning} if reasoning of earlier answers is left out. */
-  readonly dropped?: Set<string> | undefined
+  /** Gets the names of what is left out, or sent in another form. */
+  readonly changes?: ChangeNotes | undefined
   /** Names of functions that `encode` has changed: the upstream's name → the caller's. */
   names?: ReadonlyMap<string, string> | undefined
 }
@@ -85,7 +88,7 @@ export interface Dialect {
    *
    * @throws {UpstreamFailure} `bad_request` for a request that the upstream's format cannot express
    */
-  encode(ask: Ask, model: string, endpoint: Endpoint, notes?: ExchangeNotes): readonly Uint8Array[]
+  encode(ask: Ask, model: string, target: ModelTarget, notes?: ExchangeNotes): readonly Uint8Array[]
   /**
    * Reads a complete 200 answer.
    *
@@ -98,7 +101,7 @@ export interface Dialect {
   /** The answer to this request, if it is neither JSON nor a stream of events. */
   media?(ask: Ask): MediaAnswer | undefined
   /** Starts reading a stream. Absent: answers are never streamed. @param notes those of `encode` */
-  stream?(ask: Ask, endpoint: Endpoint, notes?: ExchangeNotes): StreamDecoder
+  stream?(ask: Ask, target: ModelTarget, notes?: ExchangeNotes): StreamDecoder
 }
 
 /** A request without its headers. */

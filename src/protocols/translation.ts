@@ -12,7 +12,7 @@ import { droppedReasoning } from '../formats/reasoning-spans.ts'
 import { untranslatable } from '../formats/untranslatable.ts'
 import type { UpstreamFormat } from '../formats/upstream-format.ts'
 import { throwIfError, withUpstreamFailures } from './native.ts'
-import type { Dialect, Endpoint, ExchangeNotes, Protocol } from './protocol.ts'
+import type { Dialect, Endpoint, ExchangeNotes, ModelTarget, Protocol } from './protocol.ts'
 
 /**
  * For upstreams of this format: a dialect for each format of callers that can be translated. A protocol replaces those
@@ -49,19 +49,19 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
     }
   }
 
-  function isLost(turn: Turn, endpoint: Endpoint): boolean {
-    return turn.role === 'assistant' && format.losesReasoning(turn.parts, endpoint)
+  function isLost(turn: Turn, target: ModelTarget): boolean {
+    return turn.role === 'assistant' && format.losesReasoning(turn.parts, target)
   }
 
   return {
     path,
-    encode(ask, model, endpoint, notes) {
-      const { seal, dropped } = notes ?? {}
-      const opened = openConversation(talk.read(limited(ask), endpoint.drop), { seal, dropped, keepsOpaque })
-      if (dropped !== undefined && opened.turns.some((turn) => isLost(turn, endpoint))) dropped.add(droppedReasoning)
+    encode(ask, model, target, notes) {
+      const { seal, changes } = notes ?? {}
+      const opened = openConversation(talk.read(limited(ask), target.profile.drop), { seal, changes, keepsOpaque })
+      if (opened.turns.some((turn) => isLost(turn, target))) changes?.drop(droppedReasoning)
       const { conversation, names } = withAllowedNames(opened, format.functionNames)
       if (notes !== undefined) notes.names = names
-      return format.write(conversation, { ...endpoint, model, isStream: ask.stream })
+      return format.write(conversation, { ...target, model, isStream: ask.stream }, changes)
     },
     decode: withUpstreamFailures((body, ask, notes) => {
       if (hasMoreValues(body, valuesMax)) throw new MalformedAnswer('malformed', 'the answer has too many values')

@@ -1,4 +1,5 @@
 import type { CallSignal } from './call-controller.ts'
+import type { Changes } from './changes.ts'
 import type { Trail } from './trail.ts'
 
 /** What accompanies one request on its way through the layers. */
@@ -12,8 +13,8 @@ export interface Call {
   readonly trail: Trail
   /** Called before the first content when the upstream shows that it works on the answer: its deadline is extended. */
   onProgress?(): void
-  /** Names of content that the last upstream was not sent. Layers add to it. Absent: they need not. */
-  readonly dropped?: Set<string> | undefined
+  /** Gets the changes of the request for the upstream that is asked. Absent: they are not noted. */
+  readonly changes?: Changes | undefined
   /** The request probes an upstream with an open circuit breaker, with a single attempt (failover.md "Breaker"). */
   readonly isProbe?: boolean
 }

@@ -20,6 +20,8 @@ export interface Attempt {
   readonly bookedNanoUsd?: number
   /** Most tokens of the answer, to which a hard limit of money lowered the request. */
   readonly answerTokensMax?: number | undefined
+  /** Names of the traits that refusals have taught: the request was sent once more for each. Absent: none. */
+  readonly adapted?: readonly string[]
   /** The stream was ended at what a hard limit of money had left. */
   readonly isEndedAtLimit?: true
 }
@@ -40,9 +42,12 @@ export function formatTrail(trail: readonly Attempt[]): string {
   return text
 }
 
-function formatAttempt({ name, status, failure, ms, ambiguous, answerTokensMax }: Attempt): string {
+function formatAttempt(attempt: Attempt): string {
+  const { name, status, failure, ms, ambiguous, answerTokensMax, adapted } = attempt
   const statusText = status === undefined ? '' : `;status=${status}`
   const classText = failure === undefined ? '' : `;class=${failure}`
   const limitText = answerTokensMax === undefined ? '' : `;max_tokens=${answerTokensMax}`
-  return `${name}${statusText}${classText}${ambiguous === true ? ';ambiguous' : ''}${limitText};ms=${Math.round(ms)}`
+  const adaptedText = adapted === undefined ? '' : `;adapted=${adapted.join('+')}`
+  const doubt = ambiguous === true ? ';ambiguous' : ''
+  return `${name}${statusText}${classText}${doubt}${adaptedText}${limitText};ms=${Math.round(ms)}`
 }

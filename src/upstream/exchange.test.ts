@@ -1,6 +1,8 @@
 import { describe, expect, jest, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Reply } from '../formats/reply.ts'
+import { LearnedProfile } from '../profiles/learned-profile.ts'
+import { anyTarget } from '../profiles/resolve-profile.ts'
 import { chatRequest, endpointAt, jsonOf } from '../protocols/fixtures/load.ts'
 import { openai } from '../protocols/openai.ts'
 import type { Protocol } from '../protocols/protocol.ts'
@@ -48,6 +50,7 @@ function exchangeOver(
   return upstreamExchange({
     upstream: upstreamAt({ transport, protocol, endpoint: endpointAt('https://upstream.example/v1'), connectMs }),
     model: 'theirs',
+    profile: new LearnedProfile(anyTarget),
     idleMs: 60_000,
     answerBudget: budget,
   })
@@ -284,6 +287,7 @@ describe('a stream that falls silent after a finish_reason', () => {
     const reply = await upstreamExchange({
       upstream: upstreamAt({ transport, protocol: openai, endpoint, connectMs }),
       model: 'theirs',
+      profile: new LearnedProfile(anyTarget),
       idleMs: 20,
       answerBudget: unlimitedAnswerBudget,
     })(chatRequest({ stream: true, ...fields }), callOf())

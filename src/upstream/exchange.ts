@@ -4,7 +4,9 @@ import { unslicedBytesMax } from '../bytes/pace.ts'
 import type { Ask } from '../formats/ask.ts'
 import { answerBytesDefault } from '../formats/format.ts'
 import type { Reply } from '../formats/reply.ts'
-import type { Dialect, Endpoint, ExchangeNotes } from '../protocols/protocol.ts'
+import type { LearnedProfile } from '../profiles/learned-profile.ts'
+import type { TargetProfile } from '../profiles/profile.ts'
+import type { Dialect, ExchangeNotes, ModelTarget } from '../protocols/protocol.ts'
 import type { AnswerBudget, AnswerReservation } from '../service/answer-budget.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call, Service } from '../service/service.ts'
@@ -15,6 +17,7 @@ import {
   type UpstreamBody,
   type UpstreamResponse,
 } from '../transport/transport.ts'
+import { adaptedTo } from './adapted.ts'
 import { byteStreamReply, type ByteStreamOptions } from './byte-stream-reply.ts'
 import type { HiddenSecrets } from './hide-secrets.ts'
 import { streamReply, type StreamBody, type StreamReplyOptions } from './stream-reply.ts'
@@ -37,10 +40,12 @@ export interface ExchangeOptions {
   readonly idleMs: number
   /** Memory budget of answers that are read as a whole. */
   readonly answerBudget: AnswerBudget
+  readonly profile: LearnedProfile
 }
 
 /** A provider over HTTP: one request, one answer, classified failures (failover.md). */
-export function upstreamExchange({ upstream, model, idleMs, answerBudget }: ExchangeOptions): Service<Ask, Reply> {
+export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> {
+  const { upstream, model, idleMs, answerBudget, profile } = options
   const { transport, protocol, endpoint, connectMs } = upstream
   const { framing = serverSentEvents } = protocol
   const seal = upstream.sealOf(model)
@@ -52,23 +57,27 @@ export function upstreamExchange({ upstream, model, idleMs, answerBudget }: Exch
       bytesMax: dialect.answerBytesMax ?? answerBytesDefault,
       wholePath: dialect.path(endpoint, model, false),
       streamPath: dialect.path(endpoint, model, true),
-      endpoint,
       idleMs,
       answerBudget,
       framing,
     })
+  const known: ModelTarget = { ...endpoint, profile: profile.current }
 
-  return async function askUpstream(request: Ask, call: Call): Promise<Reply> {
+  function targetOf(current: TargetProfile): ModelTarget {
+    return current === known.profile ? known : { ...endpoint, profile: current }
+  }
+
+  async function send(request: Ask, call: Call, target: ModelTarget): Promise<Reply> {
     const spoken = dialects.get(request.format)
     if (spoken === undefined)
       throw new UpstreamFailure('bad_request', `the provider does not serve ${request.format}`, { status: 501 })
     const { dialect, bytesMax } = spoken
-    const notes: ExchangeNotes = { seal, dropped: call.dropped, names: undefined }
+    const notes: SentNotes = { seal, changes: call.changes, target, names: undefined }
     let response: UpstreamResponse
     let signed: Signed
     try {
       const path = request.stream ? spoken.streamPath : spoken.wholePath
-      const body = dialect.encode(request, model, endpoint, notes)
+      const body = dialect.encode(request, model, target, notes)
       const signing = upstream.sign(
         { method: 'POST', path, body, headers: dialect.isNative && request.headers },
         call.signal,
@@ -99,12 +108,21 @@ export function upstreamExchange({ upstream, model, idleMs, answerBudget }: Exch
     const failure = protocol.failure(response.status, response.headers, body)
     throw secrets.inFailure(dialect.isOptional === true ? ofOptional(failure) : failure)
   }
+
+  return async function askUpstream(request: Ask, call: Call): Promise<Reply> {
+    return await adaptedTo(profile, call, (current) => send(request, call, targetOf(current)))
+  }
 }
 
 /** The failure of an endpoint that the upstream may lack. Its health, which is that of the model, stays as it was. */
 function ofOptional(failure: UpstreamFailure): UpstreamFailure {
   const { status, message, cause } = failure
   return status === 404 || status === 501 ? new UpstreamFailure('bad_request', message, { status, cause }) : failure
+}
+
+/** What a request that was sent and its answer share. */
+interface SentNotes extends ExchangeNotes {
+  readonly target: ModelTarget
 }
 
 /** A dialect for one model, with everything that its exchanges share. */
@@ -114,7 +132,6 @@ interface SpokenDialect extends Pick<ExchangeOptions, 'idleMs' | 'answerBudget'>
   readonly bytesMax: number
   readonly wholePath: string
   readonly streamPath: string
-  readonly endpoint: Endpoint
   readonly framing: Framing
 }
 
@@ -122,7 +139,7 @@ async function readAnswer(
   { headers, body }: UpstreamResponse,
   request: Ask,
   spoken: SpokenDialect,
-  notes: ExchangeNotes,
+  notes: SentNotes,
   { inFailure: hidden }: HiddenSecrets,
 ): Promise<Reply> {
   const { framing, answerBudget, bytesMax } = spoken
@@ -160,12 +177,12 @@ async function readAnswer(
 function asStream(
   body: StreamBody,
   request: Ask,
-  { dialect, endpoint, framing, idleMs, answerBudget }: SpokenDialect,
-  notes: ExchangeNotes,
+  { dialect, framing, idleMs, answerBudget }: SpokenDialect,
+  notes: SentNotes,
   options: Pick<StreamReplyOptions, 'hidden' | 'first'>,
 ): Reply {
   const isMedia = dialect.media?.(request) !== undefined
-  const decoder = isMedia ? undefined : dialect.stream?.(request, endpoint, notes)
+  const decoder = isMedia ? undefined : dialect.stream?.(request, notes.target, notes)
   if (decoder === undefined) throw new UpstreamFailure('malformed', 'the answer is a stream', { status: 200 })
   return streamReply(body, decoder, { framing, idleMs, answerBudget, ...options })
 }

@@ -1,8 +1,8 @@
 import { nearestName } from '../../base/nearest.ts'
 import { table } from '../../base/table.ts'
 import { furtherFormats, type FurtherFormat } from '../../formats/ask.ts'
-import { reasoningHistories } from '../../formats/chat/request-reasoning.ts'
 import type { OfferedModel } from '../../formats/model.ts'
+import { reasoningHistories } from '../../profiles/profile.ts'
 import { brandIds, findBrand } from '../catalogue.ts'
 import type { ProtocolName, Timeouts } from '../config.ts'
 import {

@@ -73,10 +73,6 @@ describe('resolveProvider', () => {
     expect(provider).toMatchObject({ unavailable: 'A has an invalid value' })
   })
 
-  test.each(['groq', 'mistral'])('renames only the fields of the brand: %s', (id) => {
-    expect(resolveProvider({ id }, {}).quirks.rename['constructor']).toBeUndefined()
-  })
-
   test('lists the models of a brand that has no list of its own', () => {
     expect(resolveProvider({ id: 'perplexity', models: '*' }, {}).models).toContainEqual({
       name: 'sonar',
@@ -86,17 +82,11 @@ describe('resolveProvider', () => {
     expect(resolveProvider({ id: 'echo' }, {}).models).toEqual([{ name: 'echo', upstream: 'echo', aliases: [] }])
   })
 
-  test("uses the brand's reasoning history by default", () => {
-    const historyOf = (entry: ParsedProvider) => resolveProvider(entry, {}).quirks.reasoning
+  test("has the owner's reasoning history in the profile of its models", () => {
+    const historyOf = (entry: ParsedProvider) => resolveProvider(entry, {}).profile.reasoning
     expect([
       historyOf({ id: 'mistral' }),
-      historyOf({ id: 'deepseek' }),
       historyOf({ id: 'own', brand: 'mistral', reasoningHistory: 'reasoning' }),
-      historyOf({ id: 'own' }),
-    ]).toEqual(['drop', 'required', 'reasoning', 'keep'])
-    expect(resolveProvider({ id: 'mistral', reasoningHistory: 'keep' }, {}).quirks).toMatchObject({
-      reasoning: 'keep',
-      drop: ['stream_options'],
-    })
+    ]).toEqual([undefined, 'reasoning'])
   })
 })

@@ -1,7 +1,7 @@
 import { table } from '../../base/table.ts'
 import type { FurtherFormat } from '../../formats/ask.ts'
-import type { ReasoningHistory } from '../../formats/chat/request-reasoning.ts'
 import type { OfferedModel } from '../../formats/model.ts'
+import type { ReasoningHistory, TargetProfile } from '../../profiles/profile.ts'
 import type { Brand } from '../brand.ts'
 import { findBrand } from '../catalogue.ts'
 import type { Lack, ProtocolName, ProviderConfig, Quirks, Timeouts } from '../config.ts'
@@ -90,7 +90,13 @@ export function resolveProvider(entry: ParsedProvider, environment: Environment)
     ...(entry.maxConcurrent === undefined ? {} : { maxConcurrent: entry.maxConcurrent }),
     overrides: entry.overrides ?? table(),
     quirks: resolveQuirks(entry, brand, baseUrl, protocol),
+    profile: ownedProfile(entry),
   }
+}
+
+/** The owner's fields of the profile. */
+function ownedProfile({ reasoningHistory: reasoning }: ParsedProvider): Partial<TargetProfile> {
+  return reasoning === undefined ? {} : { reasoning }
 }
 
 function inWords({ code, variables }: Lack): string {
@@ -118,11 +124,10 @@ function resolveQuirks(
   protocol: ProtocolName,
 ): Quirks {
   const { quirks, baseUrl: brandUrl } = brand ?? { quirks: noQuirks, baseUrl: '' }
-  const { reasoningHistory: reasoning = quirks.reasoning } = entry
   // A proxy of a brand need not serve all of its formats.
   const formats = entry.formats ?? (isSameOrigin(baseUrl, brandUrl) ? quirks.formats : [])
   const isFree = protocol === 'echo' || (quirks.isFree && isLoopback(baseUrl))
-  return { ...quirks, reasoning, formats, isFree }
+  return { ...quirks, formats, isFree }
 }
 
 function resolveText(text: string, environment: Environment, pattern: RegExp): Resolved {

@@ -9,6 +9,7 @@ import { answerWriter, writeAnswer } from './answer-writer.ts'
 import { chunkReader } from './chunk.ts'
 import { readCompletion } from './completion.ts'
 import { chatContinuation } from './continuation.ts'
+import { fitChatRequest } from './fit.ts'
 import { readChatRequest } from './read-conversation.ts'
 import { readEvent } from './read-event.ts'
 import {
@@ -43,12 +44,14 @@ export const chat: Format & { readonly stream: StreamFormat; readonly talk: Talk
 
   passThrough: {
     write(request: ChatRequest, model, target) {
-      const { overrides, rename, drop, reasoning } = target
+      const { overrides, profile } = target
+      const { rename, drop, reasoning } = profile
       const added = asksUsage(request, target) ? { stream_options: { include_usage: true }, ...overrides } : overrides
       return encodeChatRequest(request, { model, overrides: added, rename, drop, reasoning })
     },
 
-    losesReasoning: ({ hasReasoning }, { reasoning }) => hasReasoning !== undefined && reasoning === 'drop',
+    fit: fitChatRequest,
+    losesReasoning: ({ hasReasoning }, { profile }) => hasReasoning !== undefined && profile.reasoning === 'drop',
     readWhole: (body, { model }) => readCompletion(body, { model }),
     reader: partReader,
   },
@@ -98,8 +101,8 @@ function asksOneChoice({ members }: ChatRequest): boolean {
 const nothing = new Uint8Array()
 
 /** The caller has no `stream_options`, and the provider counts only when asked. */
-function asksUsage({ stream, members }: ChatRequest, { streamUsage }: PassThroughTarget): boolean {
-  return streamUsage && stream && !members.some(({ name }) => name === 'stream_options')
+function asksUsage({ stream, members }: ChatRequest, { profile }: PassThroughTarget): boolean {
+  return profile.streamUsage && stream && !members.some(({ name }) => name === 'stream_options')
 }
 
 /** Whether a part is the chunk without choices that has the usage of a stream. */

@@ -1,25 +1,6 @@
 import type { Edit } from '../../bytes/splice.ts'
 import { encode } from '../../bytes/text.ts'
-
-/**
- * Handling of reasoning in the assistant messages of a request, for a provider that speaks the same format:
- *
- * - `keep`: unchanged
- * - `drop`: removed
- * - `reasoning`, `reasoning_content`: sent under this name
- * - `required`: sent as `reasoning_content`, and as a blank in messages without reasoning
- *
- * All but `keep` remove `reasoning_details` and `thinking_blocks`, which only their maker can read.
- */
-export type ReasoningHistory = 'keep' | 'drop' | 'reasoning' | 'reasoning_content' | 'required'
-
-export const reasoningHistories: readonly ReasoningHistory[] = [
-  'keep',
-  'drop',
-  'reasoning',
-  'reasoning_content',
-  'required',
-]
+import type { ReasoningHistory } from '../../profiles/profile.ts'
 
 /** Members of a message that can have reasoning. */
 export const reasoningNames: readonly string[] = [

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { join } from '../../bytes/splice.ts'
 import { countedPauses } from '../../bytes/testing.ts'
+import type { ReasoningHistory } from '../../profiles/profile.ts'
 import { WireError } from '../error.ts'
-import type { ReasoningHistory } from './request-reasoning.ts'
 import {
   appendAnswer,
   encodeChatRequest,

@@ -1,5 +1,6 @@
 import { JsonCursor } from '../../bytes/json-cursor.ts'
 import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
+import type { ReasoningHistory } from '../../profiles/profile.ts'
 import { appendMessage } from '../append-message.ts'
 import type { Ask, Member } from '../ask.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
@@ -9,7 +10,7 @@ import { missing } from '../request-fault.ts'
 import { addMember, memberName } from '../request-members.ts'
 import { spliceRequest, type RequestChanges } from '../splice-request.ts'
 import { fieldNames, fields, fieldTable, type RequestFacts } from './request-fields.ts'
-import { reasoningEdits, type MessageReasoning, type ReasoningHistory } from './request-reasoning.ts'
+import { reasoningEdits, type MessageReasoning } from './request-reasoning.ts'
 
 /** A checked request (docs/api.md). The caller's bytes pass through; only these facts are read from them. */
 export interface ChatRequest extends Ask {

@@ -1,25 +1,19 @@
 import { describe, expect, test } from 'bun:test'
+import type { JsonObject } from '../../base/json-value.ts'
 import { encode } from '../../bytes/text.ts'
+import type { TargetProfile } from '../../profiles/profile.ts'
+import { targetWith } from '../../profiles/testing.ts'
 import { UpstreamFailure } from '../../service/failure.ts'
 import { encodeJson, objectOf, objectsOf, parseJsonBytes } from '../exact-json.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import { readChatRequest } from './read-conversation.ts'
 import { chatCompletions } from './upstream.ts'
 
-const target = {
-  model: 'theirs',
-  isStream: true,
-  overrides: {},
-  rename: {},
-  drop: [],
-  streamUsage: false,
-  reasoning: 'keep',
-} as const
-
-function sent(fields: object, changes: Partial<Parameters<typeof chatCompletions.write>[1]> = {}) {
+function sent(fields: object, profile: Partial<TargetProfile> = {}, overrides: JsonObject = {}, isStream = true) {
   const asked = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields }
   const conversation = readChatRequest(encode(JSON.stringify(asked)), [])
-  return objectOf(parseJsonBytes(Buffer.concat(chatCompletions.write(conversation, { ...target, ...changes }))))
+  const target = { model: 'theirs', isStream, ...targetWith(profile), overrides }
+  return objectOf(parseJsonBytes(Buffer.concat(chatCompletions.write(conversation, target))))
 }
 
 describe('a translated request to a provider of chat completions', () => {
@@ -29,8 +23,8 @@ describe('a translated request to a provider of chat completions', () => {
       {
         rename: { max_completion_tokens: 'max_tokens' },
         drop: ['stream_options', 'seed'],
-        overrides: { temperature: 0, extra: 1 },
       },
+      { temperature: 0, extra: 1 },
     )
     expect(body).toEqual({
       model: 'theirs',
@@ -61,7 +55,7 @@ describe('a translated request to a provider of chat completions', () => {
 
   test('asks a stream for its usage, and a whole answer for nothing', () => {
     expect(sent({})['stream_options']).toEqual({ include_usage: true })
-    expect(Object.keys(sent({}, { isStream: false })).toSorted()).toEqual(['messages', 'model'])
+    expect(Object.keys(sent({}, {}, {}, false)).toSorted()).toEqual(['messages', 'model'])
   })
 
   test('is refused when the format has no such value', () => {

@@ -7,6 +7,7 @@ import type { UpstreamFormat } from '../upstream-format.ts'
 import { chatAnswerReader, readChatAnswer, type ChatReaderTarget } from './answer-reader.ts'
 import { chunkReader } from './chunk.ts'
 import { readCompletion } from './completion.ts'
+import { fitChatRequest } from './fit.ts'
 import { chat } from './format.ts'
 import { parseChecked, readEvent } from './read-event.ts'
 import { parseChatRequest, type ChatRequest } from './request.ts'
@@ -22,10 +23,13 @@ export const chatCompletions: UpstreamFormat = chatUpstream('other')
 export function chatUpstream(readFor: ChatReaderTarget): UpstreamFormat {
   return {
     ...(readFor === 'other' ? { functionNames: /^[\w-]{1,64}$/ } : {}),
-    write: (conversation, target) =>
-      chat.passThrough.write(checked(encodeJson(writeChatRequest(conversation, target))), target.model, target),
+    write(conversation, target, changes) {
+      const request = checked(encodeJson(writeChatRequest(conversation, target)))
+      return chat.passThrough.write(fitChatRequest(request, target.profile, changes), target.model, target)
+    },
 
-    losesReasoning: (parts, { reasoning }) => reasoning === 'drop' && parts.some(({ kind }) => kind === 'reasoning'),
+    losesReasoning: (parts, { profile }) =>
+      profile.reasoning === 'drop' && parts.some(({ kind }) => kind === 'reasoning'),
 
     readAnswer(body) {
       const whole = readCompletion(body)

@@ -4,6 +4,7 @@ import { runInSlices, runThrough, skip, sliceBytes, type Pace, type Walk } from 
 import { join } from '../../bytes/splice.ts'
 import { encode } from '../../bytes/text.ts'
 import { hasMoreValues } from '../../bytes/value-count.ts'
+import type { TargetProfile } from '../../profiles/profile.ts'
 import type { Ask } from '../ask.ts'
 import { readEmbeddings, readLargeEmbeddings } from '../embeddings/answer.ts'
 import type { EmbeddingsRequest } from '../embeddings/request.ts'
@@ -27,7 +28,7 @@ const valuesMax = 100_000
 export function writeEmbeddings(
   ask: Ask,
   model: string,
-  { overrides, drop }: Pick<PassThroughTarget, 'overrides' | 'drop'>,
+  { overrides, profile }: Pick<PassThroughTarget, 'overrides'> & { readonly profile: Pick<TargetProfile, 'drop'> },
 ): readonly Uint8Array[] {
   if (hasMoreValues(ask.body, valuesMax)) throw untranslatable('A request of more than 100,000 values')
   const requests = requestsOf(ask)
@@ -40,13 +41,13 @@ export function writeEmbeddings(
     encoding_format: 'float',
     ...(dimensions === undefined ? {} : { dimensions }),
   }
-  const sent = Object.entries(fields).filter(([name]) => !drop.includes(name))
+  const sent = Object.entries(fields).filter(([name]) => !profile.drop.includes(name))
   return [encodeJson({ ...Object.fromEntries(sent), ...overrides })]
 }
 
 /** The request for embeddings in the widely used format. @throws {UpstreamFailure} as {@link writeEmbeddings} */
 export function embeddingsOf(ask: Ask): EmbeddingsRequest {
-  const body = join(writeEmbeddings(ask, ask.model, { overrides: {}, drop: [] }))
+  const body = join(writeEmbeddings(ask, ask.model, { overrides: {}, profile: { drop: [] } }))
   return { ...ask, format: 'embeddings', stream: false, body, inputs: inputsOf(ask), isBase64: false }
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../base/json-value.ts'
 import { encode } from '../../bytes/text.ts'
+import { targetWith } from '../../profiles/testing.ts'
 import { objectsOf, parseJsonBytes } from '../exact-json.ts'
 import { geminiOfCallers } from './format.ts'
 import { sealThoughts } from './sealed-thoughts.ts'
@@ -8,7 +9,7 @@ import { sealThoughts } from './sealed-thoughts.ts'
 const path = '/v1beta/models/m:generateContent'
 const sealed = sealThoughts([{ text: 'Hm.', opaque: { maker: 'sealed', data: 'svc1:x:tEqQB' } }])
 const placeholder = 'skip_thought_signature_validator'
-const target = { overrides: {}, rename: {}, drop: [], streamUsage: true, reasoning: 'keep' } as const
+const target = targetWith({ streamUsage: true })
 
 function checked(parts: readonly JsonObject[]) {
   const body = {

@@ -17,7 +17,7 @@ import { foreignSignature } from './write-contents.ts'
 export function writeNative(
   given: GeminiRequest,
   model: string,
-  { overrides, rename, drop }: PassThroughTarget,
+  { overrides, profile: { rename, drop } }: PassThroughTarget,
 ): readonly Uint8Array[] {
   const request = given.reasoning.some(({ isForeign }) => isForeign) ? withoutForeign(given, model) : given
   const names = new Set(request.members.map(({ name }) => name))

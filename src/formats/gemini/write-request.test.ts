@@ -401,7 +401,7 @@ describe('gemini parameters', () => {
   test('apply overrides last, field by field in generationConfig, and never have dropped fields', () => {
     const owned = endpointAt('https://x', {
       overrides: { safetySettings: [], generationConfig: { temperature: 0 } },
-      drop: ['presence_penalty'],
+      profile: { drop: ['presence_penalty'] },
     })
     expect(
       encoded(

@@ -42,7 +42,7 @@ export const messagesOfCallers: Format & { readonly stream: StreamFormat; readon
   errorStatus: messagesStatus,
 
   passThrough: {
-    write(request: MessagesRequest, model, { overrides, rename, drop }) {
+    write(request: MessagesRequest, model, { overrides, profile: { rename, drop } }) {
       const hasForeign = request.reasoning.some(({ isForeign }) => isForeign)
       const ask = hasForeign ? messagesWithoutReasoning(request, 'foreign') : request
       return spliceRequest(ask ?? request, { model, overrides, rename, drop })

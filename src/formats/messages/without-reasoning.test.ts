@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../base/json-value.ts'
+import { targetWith } from '../../profiles/testing.ts'
 import { encodeJson, objectOf, parseJsonBytes } from '../exact-json.ts'
 import { messagesOfCallers } from './format.ts'
 import type { MessagesRequest } from './request.ts'
 import { messagesWithoutReasoning } from './without-reasoning.ts'
 
-const target = { overrides: {}, rename: {}, drop: [], streamUsage: false, reasoning: 'keep' } as const
+const target = targetWith()
 const user = { role: 'user', content: 'hi' }
 const text = { type: 'text', text: 'So.' }
 const call = { type: 'tool_use', id: 'c', name: 'f', input: {} }

@@ -540,7 +540,7 @@ describe('anthropic parameters', () => {
   test('apply overrides last, and never have dropped fields', () => {
     const owned = endpointAt('https://api.anthropic.com', {
       overrides: { max_tokens: 7, speed: 'fast' },
-      drop: ['temperature', 'top_k'],
+      profile: { drop: ['temperature', 'top_k'] },
     })
     const body = encoded(anthropic, { max_tokens: 5, temperature: 0.1, top_k: 3 }, 'claude-sonnet-4-5', owned)
     expect(body).toEqual({

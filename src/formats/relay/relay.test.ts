@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { encode } from '../../bytes/text.ts'
+import { targetWith } from '../../profiles/testing.ts'
 import { envelopeAt } from '../format-testing.ts'
 import type { PassThroughTarget } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
@@ -9,7 +10,7 @@ import { completionReader } from './events.ts'
 import { relays } from './relay.ts'
 import { relayEndpoints } from './table.ts'
 
-const target: PassThroughTarget = { overrides: {}, rename: {}, drop: [], streamUsage: false, reasoning: 'keep' }
+const target: PassThroughTarget = targetWith()
 const { completions, moderations } = relays
 const bytesOf = (value: unknown) => encode(JSON.stringify(value))
 const written = (body: string, model: string, format = completions) => {

@@ -37,7 +37,7 @@ export const responses: Format & { readonly stream: StreamFormat; readonly talk:
   },
 
   passThrough: {
-    write(request: ResponsesRequest, model, { overrides, rename, drop }) {
+    write(request: ResponsesRequest, model, { overrides, profile: { rename, drop } }) {
       const ask = responsesWithoutReasoning(request, 'foreign') ?? request
       return spliceRequest(ask, { model, overrides, rename, drop })
     },

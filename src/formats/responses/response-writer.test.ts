@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonObject } from '../../base/json-value.ts'
 import type { ServerSentEvent } from '../../bytes/event-stream.ts'
+import { targetWith } from '../../profiles/testing.ts'
 import type { AnswerEvent } from '../answer.ts'
 import { objectOf, objectsOf, parseJsonBytes } from '../exact-json.ts'
 import type { PassThroughTarget } from '../format.ts'
@@ -36,7 +37,7 @@ function write(pieces: readonly (readonly AnswerEvent[])[], fields: JsonObject =
   return [...pieces.flatMap((events) => writer.write(events)), ...writer.end()]
 }
 
-const target: PassThroughTarget = { overrides: {}, rename: {}, drop: [], streamUsage: false, reasoning: 'keep' }
+const target: PassThroughTarget = targetWith()
 
 function eventOf({ event = '', data }: Part): ServerSentEvent {
   return { event, data }

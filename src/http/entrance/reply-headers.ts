@@ -81,8 +81,12 @@ export function replyHeaders(): ReplyHeaders {
       write(unlimited, progress, contentType, served)
       ;({ headers } = unlimited)
     } else headers = limited(progress, contentType, served, admission)
-    const { dropped = [] } = served
-    return dropped.length === 0 ? headers : withHeaders(headers, { 'x-svc-dropped': dropped.join(', ') })
+    const { dropped = [], adjusted = [] } = served
+    if (dropped.length === 0 && adjusted.length === 0) return headers
+    return withHeaders(headers, {
+      ...(dropped.length === 0 ? {} : { 'x-svc-dropped': dropped.join(', ') }),
+      ...(adjusted.length === 0 ? {} : { 'x-svc-adjusted': adjusted.join(', ') }),
+    })
   }
 
   return {

@@ -1,4 +1,5 @@
 import { callController, type CallSignal } from '../call-controller.ts'
+import type { Changes } from '../changes.ts'
 import { UpstreamFailure } from '../failure.ts'
 import type { Call, Layer } from '../service.ts'
 import type { SharedTimer, SharedTimers } from '../shared-timers.ts'
@@ -41,7 +42,7 @@ type Limits = Omit<DeadlineOptions<unknown>, 'msOf'>
 /** The call of an attempt, with its timers. */
 class LimitedAttempt implements Call {
   readonly trail: Trail
-  readonly dropped: Set<string> | undefined
+  readonly changes: Changes | undefined
   readonly #controller = callController()
   readonly #outer: CallSignal
   readonly #limits: Limits
@@ -49,9 +50,9 @@ class LimitedAttempt implements Call {
   /** Ends an attempt that shows progress for too long. */
   #total: SharedTimer | undefined
 
-  constructor({ signal, trail, dropped }: Call, limits: Limits) {
+  constructor({ signal, trail, changes }: Call, limits: Limits) {
     this.trail = trail
-    this.dropped = dropped
+    this.changes = changes
     this.#outer = signal
     this.#limits = limits
     signal.addEventListener('abort', this.#leave, { once: true })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { Changes } from '../changes.ts'
 import type { UpstreamFailure } from '../failure.ts'
 import { healthBook } from '../health/health.ts'
 import { stack, type Layer } from '../service.ts'
@@ -157,12 +158,12 @@ describe('an observed attempt', () => {
 
   test('notes what was not sent, also as a probe', async () => {
     const { layer } = subject({ isProbe: true })
-    const call = { ...callOf(), dropped: new Set<string>() }
-    await layer(async (_request, { dropped }) => {
-      dropped?.add('reasoning')
+    const call = { ...callOf(), changes: new Changes() }
+    await layer(async (_request, { changes }) => {
+      changes?.drop('reasoning')
       return { text: '' }
     })('', call)
-    expect([...call.dropped]).toEqual(['reasoning'])
+    expect(call.changes.dropped).toEqual(['reasoning'])
   })
 
   test('that is cut keeps the facts that were noted since it was answered', async () => {

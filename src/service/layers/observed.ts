@@ -62,6 +62,6 @@ export function observed<Request, Reply>({ health, onEnd, now }: ObservedOptions
     }
 }
 
-function asProbe({ signal, trail, dropped }: Call): Call {
-  return { signal, trail, dropped, isProbe: true }
+function asProbe({ signal, trail, changes }: Call): Call {
+  return { signal, trail, changes, isProbe: true }
 }

@@ -1,6 +1,7 @@
 import { DeadlineExceeded } from '../deadline-exceeded.ts'
 import { UpstreamFailure } from '../failure.ts'
-import type { Layer } from '../service.ts'
+import type { Call, Layer } from '../service.ts'
+import type { Attempt } from '../trail.ts'
 import { wholeMicroseconds } from '../whole-microseconds.ts'
 
 /** Options of {@link traced}. */
@@ -18,7 +19,7 @@ export function traced<Request, Reply>({ name, now }: TracedOptions): Layer<Requ
       const started = now()
       try {
         const reply = await inner(request, call)
-        call.trail.push({ name, status: 200, ms: wholeMicroseconds(now() - started) })
+        call.trail.push({ name, status: 200, ms: wholeMicroseconds(now() - started), ...adaptedIn(call) })
         return reply
       } catch (error) {
         const ms = wholeMicroseconds(now() - started)
@@ -30,6 +31,7 @@ export function traced<Request, Reply>({ name, now }: TracedOptions): Layer<Requ
             reason: error.summary,
             ...(error.status === undefined ? {} : { status: error.status }),
             ...(error.ambiguous ? { ambiguous: true } : {}),
+            ...adaptedIn(call),
           })
         } else if (call.signal.reason instanceof DeadlineExceeded) {
           call.trail.push({
@@ -43,4 +45,9 @@ export function traced<Request, Reply>({ name, now }: TracedOptions): Layer<Requ
         throw error
       }
     }
+}
+
+/** The traits that a refusal has taught in this attempt. */
+function adaptedIn({ changes }: Call): Pick<Attempt, 'adapted'> | undefined {
+  return changes === undefined || changes.adapted.length === 0 ? undefined : { adapted: changes.adapted }
 }

@@ -1,0 +1,271 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import type { TargetProfile } from '../../profiles/profile.ts'
+import { listOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
+import type { ChangeNotes } from '../format.ts'
+import type { RequestDraft } from '../request-draft.ts'
+import { markedSystem } from '../turns.ts'
+import { fitCallIds } from './fit-call-ids.ts'
+import { omit } from './fit-tools.ts'
+
+type Messages = readonly JsonObject[]
+/** Returns the same messages if none has to change. */
+type MessagesStep = (messages: Messages, profile: TargetProfile, changes: ChangeNotes | undefined) => Messages
+
+const steps: readonly MessagesStep[] = [
+  renameDeveloper,
+  placeSystem,
+  addUser,
+  pairCalls,
+  dropEmptyAnswers,
+  joinNeighbours,
+  separateResults,
+  fitCallIds,
+  fitContent,
+  fitEnd,
+  dropMembers,
+]
+
+/** The messages in the order, the roles and the form that the target takes. */
+export function fitMessages(draft: RequestDraft, profile: TargetProfile, changes: ChangeNotes | undefined): void {
+  if (!asksForMessages(profile)) return
+  const given = listOf(draft.get('messages'))
+  const messages = objectsOf(given)
+  // Other values are left for the target to refuse.
+  if (messages.length !== given.length) return
+  const fitting = steps.reduce((each, step) => step(each, profile, changes), messages)
+  if (fitting !== messages) draft.set('messages', fitting)
+}
+
+/** Whether a profile deviates in anything about messages: else they are not even parsed. */
+function asksForMessages(profile: TargetProfile): boolean {
+  return (
+    profile.system !== 'any' ||
+    profile.developer === 'system' ||
+    profile.alternates ||
+    !profile.userAfterTool ||
+    profile.needsUser ||
+    profile.emptyAnswers === 'drop' ||
+    profile.callContent === 'text' ||
+    !profile.textLists ||
+    profile.pairedCalls ||
+    profile.callIds !== 'any' ||
+    profile.prefill === 'prefix' ||
+    profile.prefill === 'refused' ||
+    profile.dropInMessages.length > 0
+  )
+}
+
+function isRole(message: JsonObject | undefined, ...roles: readonly string[]): boolean {
+  return roles.includes(textOf(message?.['role']) ?? '')
+}
+
+function renameDeveloper(messages: Messages, { developer }: TargetProfile): Messages {
+  if (developer === 'keep' || !messages.some((message) => isRole(message, 'developer'))) return messages
+  return messages.map((message) => (isRole(message, 'developer') ? { ...message, role: 'system' } : message))
+}
+
+/** One system message at the beginning, later ones as marked user text in their place. */
+function placeSystem(messages: Messages, { system }: TargetProfile, changes: ChangeNotes | undefined): Messages {
+  if (system === 'any') return messages
+  const isSystem = (message: JsonObject): boolean => isRole(message, 'system', 'developer')
+  const first = messages.findIndex((message) => !isSystem(message))
+  const leading = first === -1 ? messages : messages.slice(0, first)
+  const later = first === -1 ? [] : messages.slice(first)
+  const hasLater = later.some(isSystem)
+  if (!hasLater && (leading.length === 0 || (leading.length === 1 && system === 'first'))) return messages
+  if (hasLater || system === 'none') changes?.adjust('system')
+  const role = system === 'none' ? 'user' : 'system'
+  const [head] = leading
+  const joined =
+    head === undefined ? [] : [{ ...head, role, content: joinedContent(leading.map(({ content }) => content)) }]
+  return [
+    ...joined,
+    ...later.map((message) =>
+      isSystem(message) ? { role: 'user', content: markedSystem(textsOf(message['content'])) } : message,
+    ),
+  ]
+}
+
+/** The content of several messages in one: a text, or a list of parts if one of them is a list of others than texts. */
+function joinedContent(contents: readonly unknown[]): unknown {
+  if (contents.length === 1) return contents[0]
+  const isPlain = contents.every((content) => !Array.isArray(content) || content.every(isTextPart))
+  if (isPlain)
+    return contents
+      .map(textsOf)
+      .filter((text) => text !== '')
+      .join('\n\n')
+  return contents.flatMap((content) =>
+    Array.isArray(content) ? listOf(content) : [{ type: 'text', text: textsOf(content) }],
+  )
+}
+
+function isTextPart(part: unknown): boolean {
+  const { type, cache_control } = objectOf(part)
+  return type === 'text' && cache_control === undefined
+}
+
+/** The texts of a message's content. */
+function textsOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  return objectsOf(content)
+    .flatMap(({ text }) => textOf(text) ?? [])
+    .join('\n')
+}
+
+function addUser(messages: Messages, { needsUser }: TargetProfile, changes: ChangeNotes | undefined): Messages {
+  if (!needsUser || messages.some((message) => isRole(message, 'user', 'tool'))) return messages
+  const last = messages.findLastIndex((message) => isRole(message, 'system', 'developer'))
+  if (last === -1) return messages
+  changes?.adjust('system')
+  return messages.map((message, position) => (position === last ? { ...message, role: 'user' } : message))
+}
+
+/** The text of a result that a conversation lacks. */
+const interrupted = 'No result: the call was interrupted.'
+
+/** Results directly behind their calls, one for each; results without a call become user text. */
+function pairCalls(messages: Messages, { pairedCalls }: TargetProfile, changes: ChangeNotes | undefined): Messages {
+  if (!pairedCalls || isPaired(messages)) return messages
+  changes?.adjust('messages')
+  const results = new Map<string, JsonObject[]>()
+  for (const message of messages)
+    if (isRole(message, 'tool')) {
+      const id = textOf(message['tool_call_id']) ?? ''
+      results.set(id, [...(results.get(id) ?? []), message])
+    }
+  const called = new Set(messages.flatMap(callIdsOf))
+  return messages.flatMap((message): readonly JsonObject[] => {
+    if (isRole(message, 'tool')) {
+      const isPlaced = called.has(textOf(message['tool_call_id']) ?? '')
+      return isPlaced ? [] : [{ role: 'user', content: `Result of a tool:\n${textsOf(message['content'])}` }]
+    }
+    const answers = callIdsOf(message).map(
+      (id) => results.get(id)?.shift() ?? { role: 'tool', tool_call_id: id, content: interrupted },
+    )
+    return [message, ...answers]
+  })
+}
+
+function callIdsOf(message: JsonObject): readonly string[] {
+  return isRole(message, 'assistant') ? objectsOf(message['tool_calls']).flatMap(({ id }) => textOf(id) ?? []) : []
+}
+
+/** Whether the results of all calls stand directly behind them, and no others do. */
+function isPaired(messages: Messages): boolean {
+  let open: string[] = []
+  for (const message of messages) {
+    if (isRole(message, 'tool')) {
+      const position = open.indexOf(textOf(message['tool_call_id']) ?? '')
+      if (position === -1) return false
+      open.splice(position, 1)
+    } else {
+      if (open.length > 0) return false
+      open = [...callIdsOf(message)]
+    }
+  }
+  return open.length === 0
+}
+
+function dropEmptyAnswers(messages: Messages, { emptyAnswers }: TargetProfile): Messages {
+  if (emptyAnswers === 'keep' || !messages.some(isEmptyAnswer)) return messages
+  return messages.filter((message) => !isEmptyAnswer(message))
+}
+
+function isEmptyAnswer(message: JsonObject): boolean {
+  const { content, tool_calls, audio, refusal, function_call } = message
+  const hasMore = [audio, refusal, function_call].some((member) => member !== undefined && member !== null)
+  const isBlank =
+    content === undefined ||
+    content === null ||
+    content === '' ||
+    listOf(content).length + textsOf(content).length === 0
+  return isRole(message, 'assistant') && !hasMore && isBlank && listOf(tool_calls).length === 0
+}
+
+/** Neighbours of the user, and of the assistant, are joined by a blank line. */
+function joinNeighbours(messages: Messages, { alternates }: TargetProfile): Messages {
+  if (!alternates) return messages
+  const joined: JsonObject[] = []
+  for (const message of messages) {
+    const last = joined.at(-1)
+    if (last !== undefined && mayJoin(last, message))
+      joined[joined.length - 1] = { ...last, ...message, content: joinedContent([last['content'], message['content']]) }
+    else joined.push(message)
+  }
+  return joined.length === messages.length ? messages : joined
+}
+
+function mayJoin(last: JsonObject, message: JsonObject): boolean {
+  if (isRole(last, 'user')) return isRole(message, 'user')
+  const hasCalls = [last, message].some(({ tool_calls }) => listOf(tool_calls).length > 0)
+  return isRole(last, 'assistant') && isRole(message, 'assistant') && !hasCalls
+}
+
+/** The text of the assistant between the result of a tool and a user message. */
+const between = 'OK.'
+
+function separateResults(
+  messages: Messages,
+  { userAfterTool }: TargetProfile,
+  changes: ChangeNotes | undefined,
+): Messages {
+  const isBroken = (message: JsonObject, position: number): boolean =>
+    isRole(message, 'user') && isRole(messages[position - 1], 'tool', 'function')
+  if (userAfterTool || !messages.some(isBroken)) return messages
+  changes?.adjust('messages')
+  return messages.flatMap((message, position) =>
+    isBroken(message, position) ? [{ role: 'assistant', content: between }, message] : [message],
+  )
+}
+
+/** `content` in the form that the target takes. */
+function fitContent(messages: Messages, { callContent, textLists }: TargetProfile): Messages {
+  let isChanged = false
+  const fitting = messages.map((message) => {
+    const content = contentOf(message, callContent, textLists)
+    if (content === message['content'] && !hasEmptyCalls(message)) return message
+    isChanged = true
+    return { ...(hasEmptyCalls(message) ? omit(message, ['tool_calls']) : message), content }
+  })
+  return isChanged ? fitting : messages
+}
+
+function contentOf(message: JsonObject, callContent: TargetProfile['callContent'], textLists: boolean): unknown {
+  const { content } = message
+  const isNone =
+    content === null || content === undefined || listOf(content).length + (Array.isArray(content) ? 0 : 1) === 0
+  if (isRole(message, 'assistant') && isNone)
+    return callContent === 'text' ? '' : Array.isArray(content) ? null : content
+  return !textLists && Array.isArray(content) && content.length > 0 && content.every(isTextPart)
+    ? textsOf(content)
+    : content
+}
+
+function hasEmptyCalls({ tool_calls }: JsonObject): boolean {
+  return Array.isArray(tool_calls) && tool_calls.length === 0
+}
+
+/** The text of the user behind the last answer, for targets that do not continue one. */
+const goOn = 'Continue exactly where you stopped.'
+
+/** The end of a conversation that ends with an assistant message. */
+function fitEnd(messages: Messages, { prefill }: TargetProfile, changes: ChangeNotes | undefined): Messages {
+  const last = messages.at(-1)
+  if (last === undefined || !isRole(last, 'assistant') || listOf(last['tool_calls']).length > 0) return messages
+  switch (prefill) {
+    case 'any':
+    case 'continued':
+      return messages
+    case 'prefix':
+      return last['prefix'] === true ? messages : [...messages.slice(0, -1), { ...last, prefix: true }]
+    case 'refused':
+      changes?.adjust('messages')
+      return [...messages, { role: 'user', content: goOn }]
+  }
+}
+
+function dropMembers(messages: Messages, { dropInMessages }: TargetProfile): Messages {
+  if (!messages.some((message) => dropInMessages.some((name) => name in message))) return messages
+  return messages.map((message) => omit(message, dropInMessages))
+}

@@ -1,0 +1,62 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import type { TargetProfile } from '../../profiles/profile.ts'
+import { UpstreamFailure } from '../../service/failure.ts'
+import { objectOf, objectsOf } from '../exact-json.ts'
+import type { ChangeNotes } from '../format.ts'
+import type { RequestDraft } from '../request-draft.ts'
+import { demandsCall } from './fit-reasoning.ts'
+
+/**
+ * Tools, and the choice among them, in the form that the target takes.
+ *
+ * @throws {UpstreamFailure} `bad_request` for more tools than the target takes
+ */
+export function fitTools(draft: RequestDraft, profile: TargetProfile, changes: ChangeNotes | undefined): void {
+  const tools = objectsOf(draft.get('tools'))
+  if (tools.length > profile.tools)
+    throw new UpstreamFailure('bad_request', `${tools.length} tools; the provider takes ${profile.tools} at most`)
+  fitChoice(draft, profile, changes)
+  const { dropInTools, strict } = profile
+  const refused = strict === 'drop' ? [...dropInTools, 'strict'] : dropInTools
+  if (refused.length === 0) return
+  const fitting = objectsOf(draft.get('tools'))
+  if (fitting.some((tool) => hasAny(tool, refused)))
+    draft.set(
+      'tools',
+      fitting.map((tool) => without(tool, refused)),
+    )
+}
+
+function fitChoice(draft: RequestDraft, { forcedTool, thinks }: TargetProfile, changes: ChangeNotes | undefined): void {
+  if (forcedTool === 'any' || !demandsCall(draft)) return
+  if (forcedTool === 'unthinking' && thinks !== 'always') return
+  const choice = draft.get('tool_choice')
+  if (forcedTool === 'required') {
+    const { name } = objectOf(objectOf(choice)['function'])
+    if (typeof name !== 'string') return
+    const named = objectsOf(draft.get('tools')).filter((tool) => objectOf(tool['function'])['name'] === name)
+    if (named.length === 0) return
+    draft.set('tools', named)
+    draft.set('tool_choice', 'required')
+    changes?.adjust('tool_choice')
+    return
+  }
+  draft.set('tool_choice', 'auto')
+  changes?.drop('tool_choice')
+}
+
+function hasAny(tool: JsonObject, names: readonly string[]): boolean {
+  const declared = objectOf(tool['function'])
+  return names.some((name) => name in tool || name in declared)
+}
+
+function without(tool: JsonObject, names: readonly string[]): JsonObject {
+  const declared = tool['function']
+  const kept = omit(tool, names)
+  return declared === undefined ? kept : { ...kept, function: omit(objectOf(declared), names) }
+}
+
+/** The members of an object but these. */
+export function omit(object: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)))
+}

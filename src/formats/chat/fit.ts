@@ -1,0 +1,42 @@
+import type { TargetProfile } from '../../profiles/profile.ts'
+import { anyTarget } from '../../profiles/resolve-profile.ts'
+import { WireError } from '../error.ts'
+import type { ChangeNotes } from '../format.ts'
+import { RequestDraft } from '../request-draft.ts'
+import { untranslatable } from '../untranslatable.ts'
+import { fitMessages } from './fit-messages.ts'
+import { fitReasoning } from './fit-reasoning.ts'
+import { fitSampling } from './fit-sampling.ts'
+import { fitTools } from './fit-tools.ts'
+import { parseChatRequest, type ChatRequest } from './request.ts'
+
+/** Changes one part of a request where the profile deviates and the request has the thing. */
+export type FitStep = (draft: RequestDraft, profile: TargetProfile, changes: ChangeNotes | undefined) => void
+
+/** In their order: each sees the changes of the steps before. */
+const steps: readonly FitStep[] = [fitReasoning, fitTools, fitSampling, fitMessages]
+
+/**
+ * The request in the form that a target takes ({@link TargetProfile}). Without a change it is the same request, with
+ * the caller's bytes; members that stay keep their bytes.
+ *
+ * @throws {UpstreamFailure} `bad_request` for a request that the target cannot take in any form
+ */
+export function fitChatRequest(
+  request: ChatRequest,
+  profile: TargetProfile,
+  changes: ChangeNotes | undefined,
+): ChatRequest {
+  if (profile === anyTarget) return request
+  const draft = new RequestDraft(request)
+  for (const step of steps) step(draft, profile, changes)
+  return draft.isChanged ? checked(draft.body()) : request
+}
+
+function checked(body: Uint8Array): ChatRequest {
+  try {
+    return parseChatRequest(body)
+  } catch (error) {
+    throw error instanceof WireError ? untranslatable(`A request with this content (${error.message})`) : error
+  }
+}

@@ -1,0 +1,383 @@
+import type { TargetProfile, ProfileEffort, SamplingRule } from './profile.ts'
+
+/** What is known of some targets. */
+export interface ProfileEntry {
+  readonly match: {
+    /** Ids of brands (docs/providers.md). */
+    readonly brands?: readonly string[]
+    /** Host of the base URL, for providers without a brand. */
+    readonly host?: RegExp
+    readonly protocol?: string
+    /** The provider's name for the model, in lower case. */
+    readonly model?: RegExp
+    /** Models that are excepted. */
+    readonly except?: RegExp
+  }
+  /** Facts of the corpus that prove it: lines of `test/corpus/wire.jsonl`. */
+  readonly facts: readonly string[]
+  /** Documents, reports and sources of other clients that say so. */
+  readonly sources: readonly string[]
+  readonly profile: Partial<TargetProfile>
+}
+
+const refused: SamplingRule = 'refused'
+const limitOf = { max_completion_tokens: 'max_tokens' }
+const usualEfforts: readonly ProfileEffort[] = ['low', 'medium', 'high']
+
+/**
+ * Entries in the order in which they are combined: families of models (wherever they run), hosts (whatever they run),
+ * pairs of both. docs/contributing/quirk.md says how to add one.
+ */
+export const knownProfiles: readonly ProfileEntry[] = [
+  // Families of models, wherever they run.
+  {
+    match: { model: /qwen-?(?:3|4|max|plus|flash|turbo)/, except: /embed|rerank/ },
+    facts: ['qwen-system-first', 'qwen-two-systems', 'qwen-developer'],
+    sources: ['https://github.com/vllm-project/vllm/issues/41114', 'https://github.com/BerriAI/litellm/pull/39852'],
+    profile: { system: 'first', developer: 'system' },
+  },
+  {
+    match: { model: /gemma/ },
+    facts: ['gemma-alternation'],
+    sources: ['https://github.com/google/adk-python/issues/1373'],
+    profile: { system: 'first', developer: 'system', alternates: true },
+  },
+  {
+    match: { model: /mistral|mixtral|ministral|devstral|magistral|codestral|pixtral/, except: /embed|ocr|moderation/ },
+    facts: ['mistral-user-after-tool', 'mistral-call-ids', 'mistral-prefill', 'mistral-empty-answer'],
+    sources: [
+      'https://github.com/NousResearch/hermes-agent/issues/84944',
+      'https://github.com/nearai/ironclaw/issues/1241',
+      'https://github.com/huggingface/smolagents/issues/757',
+      'https://github.com/vllm-project/vllm/issues/21089',
+    ],
+    profile: {
+      system: 'first',
+      developer: 'system',
+      userAfterTool: false,
+      emptyAnswers: 'drop',
+      alternates: true,
+      callIds: 'letters9',
+      prefill: 'prefix',
+    },
+  },
+  {
+    match: { model: /deepseek/ },
+    facts: ['deepseek-developer', 'deepseek-pairs'],
+    sources: ['https://github.com/earendil-works/pi/issues/1048'],
+    profile: { developer: 'system' },
+  },
+  {
+    match: { model: /deepseek-?v?(?:4|3\.[12])|deepseek-(?:chat|reasoner)/ },
+    facts: ['deepseek-reasoning-back', 'deepseek-forced-tool'],
+    sources: [
+      'https://github.com/deepseek-ai/DeepSeek-V3/issues/1376',
+      'https://github.com/earendil-works/pi/issues/3636',
+    ],
+    profile: { reasoning: 'required', forcedTool: 'unthinking', thinks: 'default', effortForm: 'thinking' },
+  },
+  {
+    match: { model: /kimi|moonshot/ },
+    facts: ['kimi-sampling', 'kimi-forced-tool', 'kimi-schema', 'kimi-reasoning-back', 'kimi-call-ids'],
+    sources: [
+      'https://github.com/MoonshotAI/kimi-code/issues/686',
+      'https://github.com/MoonshotAI/kimi-code/issues/1610',
+      'https://github.com/MoonshotAI/kimi-cli/issues/2061',
+      'https://github.com/vllm-project/vllm/issues/50782',
+    ],
+    profile: {
+      developer: 'system',
+      callContent: 'text',
+      callIds: 'kimi',
+      strict: 'drop',
+      reasoning: 'required',
+      toolSchema: ['mfjs'],
+      sampling: {
+        temperature: refused,
+        top_p: refused,
+        n: refused,
+        presence_penalty: refused,
+        frequency_penalty: refused,
+      },
+      forcedTool: 'unthinking',
+      thinks: 'default',
+      effortForm: 'thinking',
+    },
+  },
+  {
+    match: { model: /kimi-k3/ },
+    facts: ['kimi-k3-efforts'],
+    sources: ['https://platform.moonshot.ai/docs/guide/kimi-k3-quickstart'],
+    profile: { efforts: ['low', 'high', 'max'], thinks: 'always', effortForm: 'reasoning_effort' },
+  },
+  {
+    match: { model: /glm-?[45]/ },
+    facts: ['glm-developer', 'glm-temperature', 'glm-auto-tools', 'glm-needs-user'],
+    sources: ['https://github.com/earendil-works/pi/issues/755', 'https://github.com/mnfst/modelparams.dev/issues/301'],
+    profile: {
+      developer: 'system',
+      sampling: { temperature: [0, 1] },
+      forcedTool: 'auto',
+      needsUser: true,
+      strict: 'drop',
+      thinks: 'default',
+    },
+  },
+  {
+    match: { model: /minimax-m|abab/ },
+    facts: ['minimax-one-system', 'minimax-temperature', 'minimax-reasoning-split'],
+    sources: ['https://github.com/can1357/oh-my-pi/issues/954', 'https://github.com/MiniMax-AI/MiniMax-M2/issues/51'],
+    profile: {
+      system: 'first',
+      developer: 'system',
+      pairedCalls: true,
+      sampling: { temperature: [0.01, 1] },
+      thinks: 'always',
+    },
+  },
+  {
+    match: { model: /grok-4|grok-code/ },
+    facts: ['grok-penalties', 'grok-stop', 'grok-efforts'],
+    sources: [
+      'https://github.com/open-webui/open-webui/issues/21266',
+      'https://github.com/mnfst/modelparams.dev/issues/330',
+    ],
+    profile: { sampling: { presence_penalty: refused, frequency_penalty: refused }, stops: 0, efforts: [] },
+  },
+  {
+    match: { model: /grok-4\.[5-9]|grok-[5-9]/ },
+    facts: ['grok-newer-efforts'],
+    sources: ['https://docs.x.ai/docs/guides/reasoning'],
+    profile: { sampling: { presence_penalty: refused, frequency_penalty: refused }, stops: 0, efforts: usualEfforts },
+  },
+  {
+    match: { model: /(?:^|\/)(?:gpt-5|o[134](?:-|$))/, except: /chat/ },
+    facts: ['gpt5-sampling', 'gpt5-limit-name', 'gpt5-stop'],
+    sources: ['https://platform.openai.com/docs/guides/reasoning', 'https://github.com/can1357/oh-my-pi/issues/5606'],
+    profile: {
+      sampling: {
+        temperature: [1, 1],
+        top_p: refused,
+        presence_penalty: refused,
+        frequency_penalty: refused,
+        logprobs: refused,
+        top_logprobs: refused,
+        logit_bias: refused,
+      },
+      stops: 0,
+      rename: { max_tokens: 'max_completion_tokens' },
+      thinksSilently: true,
+    },
+  },
+  {
+    match: { model: /gpt-5\.[1-9]/ },
+    facts: ['gpt5-efforts'],
+    sources: ['https://github.com/livekit/agents/issues/7169'],
+    profile: { efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
+  },
+  {
+    match: { model: /gpt-5\.[4-9]/ },
+    facts: ['gpt5-tools-at-responses'],
+    sources: ['https://github.com/BerriAI/litellm/issues/34569'],
+    profile: { toolsAt: 'responses' },
+  },
+  // Hosts, whatever they run.
+  {
+    match: { brands: ['ollama'] },
+    facts: ['ollama-limit-name'],
+    sources: ['https://docs.ollama.com/api/openai-compatibility'],
+    profile: { rename: limitOf, streamUsage: true, imageLinks: false },
+  },
+  {
+    match: { brands: ['lmstudio'] },
+    facts: ['lmstudio-json', 'lmstudio-content', 'lmstudio-named-tool'],
+    sources: [
+      'https://lmstudio.ai/docs/developer/openai-compat',
+      'https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/261',
+    ],
+    profile: {
+      streamUsage: true,
+      callContent: 'text',
+      answerFormat: 'schema',
+      forcedTool: 'required',
+      developer: 'system',
+      imageLinks: false,
+    },
+  },
+  {
+    match: { brands: ['llamacpp'] },
+    facts: ['llamacpp-named-tool', 'llamacpp-two-answers'],
+    sources: ['https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md'],
+    profile: { streamUsage: true, prefill: 'continued', forcedTool: 'required', developer: 'system' },
+  },
+  {
+    match: { brands: ['vllm'] },
+    facts: ['vllm-developer'],
+    sources: ['https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html'],
+    profile: { streamUsage: true, developer: 'system' },
+  },
+  {
+    match: { brands: ['groq'] },
+    facts: ['groq-developer', 'groq-reasoning'],
+    sources: ['https://console.groq.com/docs/openai', 'https://github.com/janhq/jan/issues/8136'],
+    profile: { streamUsage: true, reasoning: 'drop', developer: 'system' },
+  },
+  {
+    match: { brands: ['mistral', 'codestral'] },
+    facts: ['mistral-limit-name'],
+    sources: ['https://docs.mistral.ai/api/', 'https://github.com/charmbracelet/crush/issues/1590'],
+    profile: {
+      rename: { ...limitOf, seed: 'random_seed' },
+      drop: ['stream_options'],
+      reasoning: 'drop',
+    },
+  },
+  {
+    match: { brands: ['cerebras'] },
+    facts: ['cerebras-schema', 'cerebras-efforts'],
+    sources: ['https://inference-docs.cerebras.ai/resources/openai', 'https://github.com/agno-agi/agno/issues/6013'],
+    profile: {
+      reasoning: 'reasoning',
+      developer: 'system',
+      answerSchema: ['closed'],
+      toolSchema: ['closed'],
+      efforts: ['none', ...usualEfforts],
+      drop: ['store'],
+    },
+  },
+  {
+    match: { brands: ['sambanova'] },
+    facts: ['sambanova-efforts'],
+    sources: ['https://docs.sambanova.ai/docs/en/features/openai-compatibility'],
+    profile: { developer: 'system', efforts: usualEfforts },
+  },
+  {
+    match: { brands: ['openai'] },
+    facts: ['openai-tools', 'openai-short-ids', 'openai-pairs', 'openai-word-json'],
+    sources: ['https://platform.openai.com/docs/api-reference/chat/create'],
+    profile: { streamUsage: true, tools: 128, callIds: 'short', pairedCalls: true, needsWordJson: true },
+  },
+  {
+    match: { brands: ['deepseek'] },
+    facts: ['deepseek-limit-name', 'deepseek-schema'],
+    sources: ['https://github.com/earendil-works/pi/issues/8018', 'https://github.com/llm-exe/llm-exe/issues/662'],
+    profile: {
+      rename: limitOf,
+      reasoning: 'required',
+      answerFormat: 'object',
+      needsWordJson: true,
+      callContent: 'text',
+      pairedCalls: true,
+      developer: 'system',
+      drop: ['store'],
+    },
+  },
+  {
+    match: { brands: ['xai'] },
+    facts: ['xai-store'],
+    sources: ['https://docs.x.ai/docs/api-reference'],
+    profile: { drop: ['store'] },
+  },
+  {
+    match: { brands: ['cohere'] },
+    facts: ['cohere-strict'],
+    sources: [
+      'https://docs.cohere.com/docs/compatibility-api',
+      'https://github.com/OpenRouterTeam/openrouter-examples/issues/71',
+    ],
+    profile: { drop: ['stream_options'], strict: 'drop' },
+  },
+  {
+    match: { brands: ['perplexity'] },
+    facts: ['perplexity-system-first', 'perplexity-json'],
+    sources: ['https://docs.perplexity.ai/guides/chat-completions-guide'],
+    profile: { rename: limitOf, system: 'first', alternates: true, developer: 'system', answerFormat: 'schema' },
+  },
+  {
+    match: { brands: ['moonshot'] },
+    facts: ['moonshot-pairs'],
+    sources: ['https://platform.moonshot.ai/docs/api/chat', 'https://github.com/theopenco/llmgateway/pull/2093'],
+    profile: { reasoning: 'required', pairedCalls: true, drop: ['store'] },
+  },
+  {
+    match: { brands: ['dashscope'] },
+    facts: ['dashscope-thinking', 'dashscope-word-json'],
+    sources: ['https://www.alibabacloud.com/help/en/model-studio/deep-thinking'],
+    profile: {
+      streamUsage: true,
+      developer: 'system',
+      forcedTool: 'unthinking',
+      effortForm: 'enable_thinking',
+      thinks: 'optional',
+      needsWordJson: true,
+      drop: ['store'],
+    },
+  },
+  {
+    match: { brands: ['zai'] },
+    facts: ['zai-limit-name'],
+    sources: ['https://docs.z.ai/api-reference/introduction'],
+    profile: { rename: limitOf, effortForm: 'thinking', developer: 'system', drop: ['store'] },
+  },
+  {
+    match: { brands: ['minimax'] },
+    facts: ['minimax-reasoning-split'],
+    sources: ['https://platform.minimax.io/docs/api-reference/text-openai-api'],
+    profile: { add: { reasoning_split: true } },
+  },
+  {
+    match: { brands: ['together'] },
+    facts: ['together-limit-name', 'together-efforts', 'together-strict'],
+    sources: ['https://docs.together.ai/docs/openai-api-compatibility'],
+    profile: { rename: limitOf, strict: 'drop', efforts: usualEfforts },
+  },
+  {
+    match: { brands: ['chutes', 'fireworks', 'siliconflow', 'novita', 'hyperbolic'] },
+    facts: ['chutes-limit-name', 'fireworks-limit-name'],
+    sources: ['https://github.com/earendil-works/pi', 'https://github.com/can1357/oh-my-pi'],
+    profile: { rename: limitOf, drop: ['store'] },
+  },
+  {
+    match: { brands: ['nvidia'] },
+    facts: ['nvidia-text', 'nvidia-reasoning-member', 'nvidia-thinking-off'],
+    sources: ['https://github.com/earendil-works/pi/issues/1528'],
+    profile: { textLists: false, effortForm: 'chat_template_kwargs', developer: 'system' },
+  },
+  {
+    match: { brands: ['deepinfra'] },
+    facts: ['deepinfra-developer'],
+    sources: ['https://github.com/earendil-works/pi/issues/1578'],
+    profile: { developer: 'system' },
+  },
+  {
+    match: { brands: ['openrouter'] },
+    facts: ['openrouter-cache-marks'],
+    sources: ['https://openrouter.ai/docs/features/prompt-caching'],
+    profile: { cacheMarks: true },
+  },
+  {
+    match: { protocol: 'anthropic', brands: ['anthropic'] },
+    facts: ['anthropic-prefill'],
+    sources: ['https://docs.anthropic.com/en/api/messages'],
+    profile: { answerSchema: ['closed', 'unbounded'], pairedCalls: true },
+  },
+  {
+    match: { protocol: 'gemini' },
+    facts: ['gemini-stops'],
+    sources: ['https://ai.google.dev/api/generate-content'],
+    profile: { stops: 5 },
+  },
+  // Models at hosts.
+  {
+    match: { brands: ['groq'], model: /gpt-oss/ },
+    facts: ['groq-gpt-oss-efforts'],
+    sources: ['https://console.groq.com/docs/reasoning'],
+    profile: { efforts: usualEfforts },
+  },
+  {
+    match: { brands: ['groq'], model: /qwen/ },
+    facts: ['groq-qwen-efforts'],
+    sources: ['https://console.groq.com/docs/reasoning'],
+    profile: { efforts: ['none', 'medium'] },
+  },
+]

@@ -1,0 +1,218 @@
+/**
+ * What a target takes: a model at a provider. `resolve-profile.ts` combines the entries of `known-profiles.ts` that
+ * match it, in their order, then the owner's `profile` of providers.json; `learned-profile.ts` adds what refusals have
+ * taught. Writers of requests ask the profile, never a brand: `formats/chat/fit.ts` and its neighbours change a request
+ * only where the profile deviates from {@link anyTarget} and the request has the thing. Then the change is named in
+ * `x-svc-dropped` or `x-svc-adjusted`, unless it is of form alone. Else the caller's bytes stay.
+ */
+export interface TargetProfile {
+  /** System messages. `first`: one, at the beginning; later ones are sent as marked user text. `none`: as user text. */
+  readonly system: 'any' | 'first' | 'none'
+  /** The role `developer`. `system`: sent as `system`. */
+  readonly developer: 'keep' | 'system'
+  /** User and assistant messages must alternate: neighbours are joined. */
+  readonly alternates: boolean
+  /** A user message may follow the result of a tool. Otherwise a short assistant message is put between. */
+  readonly userAfterTool: boolean
+  /** A conversation needs a user message: without one, the last system message is sent as user text. */
+  readonly needsUser: boolean
+  /** Assistant messages without anything. */
+  readonly emptyAnswers: 'keep' | 'drop'
+  /** `content` of an assistant message that has only calls. */
+  readonly callContent: 'null' | 'text'
+  /** Content of texts alone may be a list. Otherwise it is sent as one string. */
+  readonly textLists: boolean
+  /** Each call must have a result behind it, and each result a call. */
+  readonly pairedCalls: boolean
+  /** Ids of calls. `short`: at most 40 characters. `letters9`: nine letters or digits. `kimi`: `functions.NAME:N`. */
+  readonly callIds: 'any' | 'short' | 'letters9' | 'kimi'
+  /**
+   * A conversation that ends with an assistant message. `continued`: the model continues it. `prefix`: with the member
+   * `prefix`. `refused`: a user message must follow. `any`: not known.
+   */
+  readonly prefill: 'any' | 'continued' | 'prefix' | 'refused'
+  /** Top-level fields with another name: the common name → the provider's. */
+  readonly rename: Readonly<Record<string, string>>
+  /** Top-level fields that are refused; they are left out. */
+  readonly drop: readonly string[]
+  /** Members of messages that are refused; they are left out. */
+  readonly dropInMessages: readonly string[]
+  /** Members of tools that are refused; they are left out. */
+  readonly dropInTools: readonly string[]
+  /** Top-level fields that are sent where the caller has none. */
+  readonly add: Readonly<Record<string, unknown>>
+  /** Ranges of sampling fields. Values outside are moved to the nearest end; `refused`: the field is left out. */
+  readonly sampling: Readonly<Record<string, SamplingRule>>
+  /** Most stop sequences; 0: none are taken. */
+  readonly stops: number
+  /** Most tools. A request with more is not sent. */
+  readonly tools: number
+  /** Efforts of reasoning that are taken; others are sent as the nearest. Empty: none; `undefined`: all. */
+  readonly efforts: readonly ProfileEffort[] | undefined
+  /** The field that has the effort, and that turns reasoning off. */
+  readonly effortForm: EffortForm
+  /** The model reasons. `optional`: when asked to. `default`: unless told otherwise. */
+  readonly thinks: 'unknown' | 'never' | 'optional' | 'default' | 'always'
+  /**
+   * A `tool_choice` that demands a call. `required`: no named tool, so that tool is declared alone. `unthinking`: only
+   * without reasoning, which is turned off for the request. `auto`: not at all.
+   */
+  readonly forcedTool: 'any' | 'required' | 'unthinking' | 'auto'
+  /** `strict` of tools and of schemas of answers. */
+  readonly strict: 'keep' | 'drop'
+  /** Subsets of JSON Schema that tools are written in, in this order. */
+  readonly toolSchema: readonly SchemaDialect[]
+  /** As {@link toolSchema}, for the schema of an answer. */
+  readonly answerSchema: readonly SchemaDialect[]
+  /**
+   * Forms of JSON answers that are taken. `object`: no schema, which becomes an instruction. `schema`: no
+   * `json_object`, which becomes a schema of any object. `none`: neither, both become an instruction.
+   */
+  readonly answerFormat: 'any' | 'object' | 'schema' | 'none'
+  /** `json_object` needs the word "JSON" in a message. */
+  readonly needsWordJson: boolean
+  /** JSON answers are refused beside tools: an instruction takes their place. */
+  readonly jsonBesideTools: boolean
+  /** Reasoning of earlier answers. */
+  readonly reasoning: ReasoningHistory
+  /** Reasoning without a signature is sent back (servers of Messages). */
+  readonly unsignedThinking: boolean
+  /** Usage of streams is reported only with `stream_options.include_usage`, which is then always sent. */
+  readonly streamUsage: boolean
+  /** Links to pictures are taken. Otherwise a request with one is not sent. */
+  readonly imageLinks: boolean
+  /** `responses`: requests with tools are sent as Responses, where the provider speaks them. */
+  readonly toolsAt: 'own' | 'responses'
+  /** The model may think for minutes without sending anything. */
+  readonly thinksSilently: boolean
+  /** Marks for the prompt cache (`cache_control`) are sent on parts of chat messages. */
+  readonly cacheMarks: boolean
+}
+
+/** `refused`, or the smallest and the largest value. */
+export type SamplingRule = 'refused' | readonly [min: number, max: number]
+export type ProfileEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+export type SchemaDialect = 'closed' | 'unbounded' | 'mfjs' | 'inlined' | 'flat'
+/** `switch`: reasoning is only turned on or off, by the field of that name. */
+export type EffortForm = 'reasoning_effort' | 'reasoning' | 'thinking' | 'enable_thinking' | 'chat_template_kwargs'
+
+/**
+ * Reasoning in the assistant messages of a request:
+ *
+ * - `keep`: unchanged
+ * - `drop`: removed
+ * - `reasoning`, `reasoning_content`: sent under this name
+ * - `required`: sent as `reasoning_content`, and as a blank in messages without reasoning
+ *
+ * All but `keep` remove `reasoning_details` and `thinking_blocks`, which only their maker can read.
+ */
+export type ReasoningHistory = (typeof reasoningHistories)[number]
+
+export const reasoningHistories = ['keep', 'drop', 'reasoning', 'reasoning_content', 'required'] as const
+
+/** A field of profiles: its value for a target that deviates in nothing, and the value that holds of two. */
+interface ProfileField<Value> {
+  readonly free: Value
+  combine(earlier: Value, later: Value): Value
+}
+
+/** The stricter value holds. @param values the strictest last */
+function ranked<Value>(...values: readonly [Value, ...Value[]]): ProfileField<Value> {
+  return {
+    free: values[0],
+    combine: (earlier, later) => (values.indexOf(later) > values.indexOf(earlier) ? later : earlier),
+  }
+}
+
+/** The later value holds. */
+function latest<Value>(free: Value): ProfileField<Value> {
+  return { free, combine: (_earlier, later) => later }
+}
+
+/** The smaller number holds. */
+const least: ProfileField<number> = { free: Infinity, combine: Math.min }
+
+/** Both lists hold. */
+function union<Item>(): ProfileField<readonly Item[]> {
+  return { free: [], combine: (earlier, later) => [...new Set([...earlier, ...later])] }
+}
+
+/** Members of both hold, the later ones first. */
+function merged<Value>(): ProfileField<Readonly<Record<string, Value>>> {
+  return { free: {}, combine: (earlier, later) => ({ ...earlier, ...later }) }
+}
+
+/** As {@link merged}; a name that the later one gives is not renamed back. */
+const names: ProfileField<TargetProfile['rename']> = {
+  free: {},
+  combine(earlier, later) {
+    const kept = Object.entries(earlier).filter(([name]) => !Object.values(later).includes(name))
+    return { ...Object.fromEntries(kept), ...later }
+  },
+}
+
+/** A value must be taken by both. */
+const ranges: ProfileField<TargetProfile['sampling']> = {
+  free: {},
+  combine(earlier, later) {
+    const both: Record<string, SamplingRule> = { ...earlier }
+    for (const [name, rule] of Object.entries(later)) {
+      const known = both[name]
+      both[name] =
+        known === undefined || known === 'refused' || rule === 'refused'
+          ? known === 'refused'
+            ? known
+            : rule
+          : [Math.max(known[0], rule[0]), Math.min(known[1], rule[1])]
+    }
+    return both
+  },
+}
+
+const common: ProfileField<TargetProfile['efforts']> = {
+  free: undefined,
+  combine: (earlier, later) =>
+    earlier === undefined || later === undefined
+      ? (earlier ?? later)
+      : later.filter((effort) => earlier.includes(effort)),
+}
+
+/** How each field of two entries is combined. */
+export const profileFields: { readonly [Name in keyof TargetProfile]: ProfileField<TargetProfile[Name]> } = {
+  system: ranked('any', 'first', 'none'),
+  developer: ranked('keep', 'system'),
+  alternates: ranked(false, true),
+  userAfterTool: ranked(true, false),
+  needsUser: ranked(false, true),
+  emptyAnswers: ranked('keep', 'drop'),
+  callContent: ranked('null', 'text'),
+  textLists: ranked(true, false),
+  pairedCalls: ranked(false, true),
+  callIds: ranked('any', 'short', 'letters9', 'kimi'),
+  prefill: latest('any'),
+  rename: names,
+  drop: union(),
+  dropInMessages: union(),
+  dropInTools: union(),
+  add: merged(),
+  sampling: ranges,
+  stops: least,
+  tools: least,
+  efforts: common,
+  effortForm: latest('reasoning_effort'),
+  thinks: latest('unknown'),
+  forcedTool: ranked('any', 'required', 'unthinking', 'auto'),
+  strict: ranked('keep', 'drop'),
+  toolSchema: union(),
+  answerSchema: union(),
+  answerFormat: ranked('any', 'object', 'schema', 'none'),
+  needsWordJson: ranked(false, true),
+  jsonBesideTools: ranked(true, false),
+  reasoning: latest('keep'),
+  unsignedThinking: latest(false),
+  streamUsage: ranked(false, true),
+  imageLinks: ranked(true, false),
+  toolsAt: latest('own'),
+  thinksSilently: ranked(false, true),
+  cacheMarks: latest(false),
+}
