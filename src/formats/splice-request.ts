@@ -7,7 +7,7 @@ import type { Ask, Member } from './ask.ts'
 export interface RequestChanges {
   /** The upstream's name for the model. */
   readonly model: string
-  /** The upstream's name → JSON value. Replaces the caller's value, or is added. */
+  /** The upstream's name → JSON value, or its bytes. Replaces the caller's value, or is added. */
   readonly overrides?: Readonly<Record<string, unknown>>
   /** The caller's name → the upstream's. The member is removed if another one has the upstream's name. */
   readonly rename?: Readonly<Record<string, string>>
@@ -94,7 +94,7 @@ function encodeMembers(members: readonly (readonly [string, unknown])[]): Uint8A
 }
 
 function encodeJson(value: unknown): Uint8Array {
-  return encode(JSON.stringify(value))
+  return value instanceof Uint8Array ? value : encode(JSON.stringify(value))
 }
 
 function nameEnd(body: Uint8Array, start: number): number {

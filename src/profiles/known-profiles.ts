@@ -3,7 +3,7 @@ import type { TargetProfile, ProfileEffort, SamplingRule } from './profile.ts'
 /** What is known of some targets. */
 export interface ProfileEntry {
   readonly match: {
-    /** Ids of brands (docs/providers.md). */
+    /** Ids of brands (docs/configuration.md). */
     readonly brands?: readonly string[]
     /** Host of the base URL, for providers without a brand. */
     readonly host?: RegExp
@@ -266,7 +266,6 @@ export const knownProfiles: readonly ProfileEntry[] = [
       reasoning: 'required',
       answerFormat: 'object',
       needsWordJson: true,
-      callContent: 'text',
       pairedCalls: true,
       developer: 'system',
       drop: ['store'],

@@ -28,12 +28,10 @@ const steps: readonly MessagesStep[] = [
 /** The messages in the order, the roles and the form that the target takes. */
 export function fitMessages(draft: RequestDraft, profile: TargetProfile, changes: ChangeNotes | undefined): void {
   if (!asksForMessages(profile)) return
-  const given = listOf(draft.get('messages'))
-  const messages = objectsOf(given)
-  // Other values are left for the target to refuse.
-  if (messages.length !== given.length) return
+  const messages = draft.objects('messages')
+  if (messages === undefined) return
   const fitting = steps.reduce((each, step) => step(each, profile, changes), messages)
-  if (fitting !== messages) draft.set('messages', fitting)
+  if (fitting !== messages) draft.setObjects('messages', fitting)
 }
 
 /** Whether a profile deviates in anything about messages: else they are not even parsed. */
