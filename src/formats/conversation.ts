@@ -15,7 +15,7 @@ export interface Conversation {
   readonly effort: Effort | undefined
   /** Limit of the answer in tokens, reasoning included. */
   readonly maxTokens: number | undefined
-  /** Texts before which the answer ends. None is blank. */
+  /** Texts before which the answer ends. None is empty. */
   readonly stops: readonly string[]
   /** Number of answers. */
   readonly choices: number | undefined

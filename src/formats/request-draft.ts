@@ -2,59 +2,36 @@ import type { JsonObject } from '../base/json-value.ts'
 import { JsonCursor } from '../bytes/json-cursor.ts'
 import { join } from '../bytes/splice.ts'
 import { encode } from '../bytes/text.ts'
-import type { Ask } from './ask.ts'
+import type { Ask, Member } from './ask.ts'
 import { encodeJson, objectOf, parseJsonBytes } from './exact-json.ts'
 import { spliceRequest } from './splice-request.ts'
 
 /** Changes of top-level members of a request. Members that stay are not parsed, and keep their bytes. */
 export class RequestDraft {
   readonly #ask: Ask
-  readonly #read = new Map<string, unknown>()
+  /** Members that were parsed, and those that were changed. Undefined: there is none. */
+  readonly #values = new Map<string, unknown>()
+  readonly #lists = new Map<string, readonly JsonObject[]>()
+  readonly #changed = new Set<string>()
+  /** Bytes of the objects of lists, as the caller wrote them. */
   readonly #bytes = new Map<JsonObject, Uint8Array>()
-  /** Undefined: removed. Bytes are JSON. */
-  readonly #changed = new Map<string, unknown>()
 
   constructor(ask: Ask) {
     this.#ask = ask
-  }
-
-  /** The objects in a list; those that `setObjects` gets back keep their bytes. Undefined: not a list of objects. */
-  objects(name: string): readonly JsonObject[] | undefined {
-    const member = this.#changed.has(name) ? undefined : this.#ask.members.findLast((each) => each.name === name)
-    if (member === undefined) return undefined
-    const cursor = new JsonCursor(this.#ask.body)
-    cursor.position = member.valueStart
-    if (cursor.peek() !== 'array') return undefined
-    const objects: JsonObject[] = []
-    for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
-      const start = cursor.position
-      if (cursor.peek() !== 'object') return undefined
-      cursor.skip()
-      const bytes = this.#ask.body.subarray(start, cursor.position)
-      const object = objectOf(parseJsonBytes(bytes))
-      this.#bytes.set(object, bytes)
-      objects.push(object)
-    }
-    return objects
-  }
-
-  setObjects(name: string, objects: readonly JsonObject[]): void {
-    const pieces = objects.flatMap((object, index) => [
-      ...(index === 0 ? [] : [comma]),
-      this.#bytes.get(object) ?? encodeJson(object),
-    ])
-    this.#changed.set(name, join([open, ...pieces, close]))
   }
 
   get isChanged(): boolean {
     return this.#changed.size > 0
   }
 
-  /** The value of a member; undefined without one. `null` counts as absent. */
+  /** The value of a member that is not a list of objects; undefined without one. `null` counts as absent. */
   get(name: string): unknown {
-    if (this.#changed.has(name)) return this.#changed.get(name)
-    if (!this.#read.has(name)) this.#read.set(name, this.#parse(name))
-    return this.#read.get(name)
+    if (!this.#values.has(name)) {
+      const member = this.#member(name)
+      const bytes = member === undefined ? undefined : this.#ask.body.subarray(member.valueStart, member.end)
+      this.#values.set(name, (bytes && parseJsonBytes(bytes)) ?? undefined)
+    }
+    return this.#values.get(name)
   }
 
   has(name: string): boolean {
@@ -62,28 +39,70 @@ export class RequestDraft {
   }
 
   set(name: string, value: unknown): void {
-    this.#changed.set(name, value)
+    this.#values.set(name, value)
+    this.#changed.add(name)
   }
 
   /** Removes a member. Returns whether there was one. */
   remove(name: string): boolean {
     if (!this.has(name)) return false
-    this.#changed.set(name, undefined)
+    this.set(name, undefined)
     return true
+  }
+
+  /** The objects of a list, such as `messages`. Undefined: there is no list of objects. */
+  objects(name: string): readonly JsonObject[] | undefined {
+    const known = this.#lists.get(name)
+    if (known !== undefined) return known
+    const member = this.#member(name)
+    const objects = member === undefined ? undefined : this.#readObjects(member)
+    if (objects !== undefined) this.#lists.set(name, objects)
+    return objects
+  }
+
+  /** Replaces a list. Objects that `objects` returned keep the caller's bytes. */
+  setObjects(name: string, objects: readonly JsonObject[]): void {
+    this.#lists.set(name, objects)
+    this.#changed.add(name)
   }
 
   /** The body of the request with the changes. */
   body(): Uint8Array {
-    const drop = [...this.#changed].filter(([, value]) => value === undefined).map(([name]) => name)
-    return join(
-      spliceRequest(this.#ask, { model: this.#ask.model, overrides: Object.fromEntries(this.#changed), drop }),
-    )
+    const values = [...this.#changed].map((name) => [name, this.#encoded(name)] as const)
+    const drop = values.filter(([, value]) => value === undefined).map(([name]) => name)
+    return join(spliceRequest(this.#ask, { model: this.#ask.model, overrides: Object.fromEntries(values), drop }))
   }
 
-  #parse(name: string): unknown {
-    const member = this.#ask.members.findLast((each) => each.name === name)
-    if (member === undefined) return undefined
-    return parseJsonBytes(this.#ask.body.subarray(member.valueStart, member.end)) ?? undefined
+  #encoded(name: string): unknown {
+    const objects = this.#lists.get(name)
+    if (objects === undefined) return this.#values.get(name)
+    const pieces = objects.flatMap((object, index) => [
+      ...(index === 0 ? [] : [comma]),
+      this.#bytes.get(object) ?? encodeJson(object),
+    ])
+    return join([open, ...pieces, close])
+  }
+
+  #member(name: string): Member | undefined {
+    return this.#ask.members.findLast((each) => each.name === name)
+  }
+
+  #readObjects({ valueStart }: Member): readonly JsonObject[] | undefined {
+    const { body } = this.#ask
+    const cursor = new JsonCursor(body)
+    cursor.position = valueStart
+    if (cursor.peek() !== 'array') return undefined
+    const objects: JsonObject[] = []
+    for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
+      const start = cursor.position
+      if (cursor.peek() !== 'object') return undefined
+      cursor.skip()
+      const bytes = body.subarray(start, cursor.position)
+      const object = objectOf(parseJsonBytes(bytes))
+      this.#bytes.set(object, bytes)
+      objects.push(object)
+    }
+    return objects
   }
 }
 

@@ -14,8 +14,17 @@ export function readThinkingBlock({ type, thinking, signature, data }: JsonObjec
   return { text, opaque: { maker: isSealed(opaque) ? 'sealed' : 'anthropic', data: opaque } }
 }
 
-/** Writes a block of Anthropic's thinking, or of data wrapped by this service. Undefined for other reasoning. */
-export function writeThinkingBlock({ text, opaque }: Pick<ReasoningPart, 'text' | 'opaque'>): JsonObject | undefined {
+/**
+ * Writes a block of Anthropic's thinking, or of data wrapped by this service. Undefined for other reasoning.
+ *
+ * @param isUnsigned plain text is written, too: servers that are not Anthropic's take it without a signature
+ */
+export function writeThinkingBlock(
+  { text, opaque }: Pick<ReasoningPart, 'text' | 'opaque'>,
+  isUnsigned = false,
+): JsonObject | undefined {
+  if (opaque === undefined && text !== undefined && isUnsigned)
+    return { type: 'thinking', thinking: text, signature: '' }
   if (opaque === undefined || opaque.maker === 'google') return undefined
   const { data } = opaque
   return text === undefined

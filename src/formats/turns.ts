@@ -1,4 +1,6 @@
 import type { ContentPart, Conversation, Turn } from './conversation.ts'
+import type { ChangeNotes } from './format.ts'
+import { interruptedText, orphanText, pairCalls, type CallView } from './pair-calls.ts'
 
 /** A turn other than a system message. */
 export type SpokenTurn = Exclude<Turn, { readonly role: 'system' }>
@@ -63,4 +65,51 @@ export function mergeNeighbours<Role extends string, Piece>(
 /** Whether the caller asks for audio in the answer. */
 export function asksForAudio({ modalities }: Conversation): boolean {
   return modalities.some((modality) => modality.toLowerCase() === 'audio')
+}
+
+/** Results of tools directly behind their calls ({@link pairCalls}). */
+export function pairedTurns(turns: readonly Turn[]): readonly Turn[] {
+  return pairCalls(turns, turnCalls)
+}
+
+const turnCalls: CallView<Turn> = {
+  calls: (turn) =>
+    turn.role === 'assistant' ? turn.parts.flatMap((part) => (part.kind === 'call' ? [part.id] : [])) : [],
+  result: (turn) => (turn.role === 'tool' ? turn.callId : undefined),
+  withIds(turn, ids) {
+    if (turn.role === 'tool') return { ...turn, callId: ids[0] ?? turn.callId }
+    if (turn.role !== 'assistant') return turn
+    const rest = [...ids]
+    return {
+      ...turn,
+      parts: turn.parts.map((part) => (part.kind === 'call' ? { ...part, id: rest.shift() ?? part.id } : part)),
+    }
+  },
+  missing: (callId, turn, position) => ({
+    role: 'tool',
+    callId,
+    name: turn.role === 'assistant' ? turn.parts.filter((part) => part.kind === 'call')[position]?.name : undefined,
+    parts: [{ kind: 'text', text: interruptedText, cacheControl: undefined }],
+    isError: true,
+    cacheControl: undefined,
+  }),
+  asText: (turn) => ({
+    role: 'user',
+    parts: [{ kind: 'text', text: orphanText, cacheControl: undefined }, ...contentOf(turn)],
+  }),
+}
+
+function contentOf(turn: Turn): readonly ContentPart[] {
+  return turn.role === 'assistant' ? [] : turn.parts
+}
+
+/** The stop sequences that a provider takes: none is blank, and at most `most`. Others are noted as left out. */
+export function takenStops(
+  stops: readonly string[],
+  most: number,
+  changes: ChangeNotes | undefined,
+): readonly string[] {
+  const taken = stops.filter((stop) => stop.trim() !== '').slice(0, most)
+  if (taken.length < stops.length) changes?.drop('stop')
+  return taken
 }

@@ -111,6 +111,18 @@ export const knownProfiles: readonly ProfileEntry[] = [
     profile: { efforts: ['low', 'high', 'max'], thinks: 'always', effortForm: 'reasoning_effort' },
   },
   {
+    match: { model: /glm-?5\.[3-9]/ },
+    facts: ['glm-efforts'],
+    sources: ['https://docs.z.ai/guides/capabilities/thinking'],
+    profile: { efforts: ['low', 'high', 'max'] },
+  },
+  {
+    match: { model: /mimo/ },
+    facts: ['mimo-efforts'],
+    sources: ['https://platform.xiaomimimo.com/docs'],
+    profile: { efforts: usualEfforts },
+  },
+  {
     match: { model: /glm-?[45]/ },
     facts: ['glm-developer', 'glm-temperature', 'glm-auto-tools', 'glm-needs-user'],
     sources: ['https://github.com/earendil-works/pi/issues/755', 'https://github.com/mnfst/modelparams.dev/issues/301'],
@@ -181,7 +193,69 @@ export const knownProfiles: readonly ProfileEntry[] = [
     sources: ['https://github.com/BerriAI/litellm/issues/34569'],
     profile: { toolsAt: 'responses' },
   },
+  {
+    match: { model: /claude/ },
+    facts: ['claude-schemas'],
+    sources: ['https://github.com/laravel/ai/issues/715', 'https://github.com/ENTERPILOT/GoModel/issues/963'],
+    profile: { answerSchema: ['closed', 'unbounded'] },
+  },
+  {
+    match: { model: /claude-(?:opus|sonnet|haiku|fable)-5|claude-opus-4[-.][78]/ },
+    facts: ['claude-sampling', 'claude-adaptive'],
+    sources: [
+      'https://github.com/UKGovernmentBEIS/inspect_ai/issues/3721',
+      'https://github.com/QuantumNous/new-api/issues/4335',
+    ],
+    profile: {
+      sampling: { temperature: refused, top_p: refused, top_k: refused },
+      thinkingForm: 'adaptive',
+      prefill: 'refused',
+    },
+  },
+  {
+    match: { model: /claude-(?:opus|sonnet)-4[-.]6/ },
+    facts: ['claude-prefill'],
+    sources: ['https://docs.anthropic.com/en/docs/about-claude/models'],
+    profile: { prefill: 'refused' },
+  },
+  // Servers of Messages that are not Anthropic's.
+  {
+    match: { protocol: 'anthropic', except: /claude/ },
+    facts: ['messages-server-system'],
+    sources: ['https://github.com/experientiallabs/experiential/issues/672'],
+    profile: { system: 'first' },
+  },
+  {
+    match: { protocol: 'anthropic', model: /deepseek|kimi|minimax|glm|mimo|qwen/ },
+    facts: ['messages-server-unsigned-thinking'],
+    sources: ['https://github.com/ENTERPILOT/GoModel/issues/964'],
+    profile: { unsignedThinking: true },
+  },
+  {
+    match: { protocol: 'anthropic', model: /deepseek/ },
+    facts: ['deepseek-messages-effort'],
+    sources: ['https://github.com/anthropics/claude-code/issues/65863'],
+    profile: { effortWithoutThinking: false },
+  },
+  {
+    match: { protocol: 'anthropic', model: /kimi-k3/ },
+    facts: ['kimi-k3-messages'],
+    sources: ['https://platform.moonshot.ai/docs/guide/kimi-k3-quickstart'],
+    profile: { thinkingForm: 'effort' },
+  },
+  {
+    match: { protocol: 'anthropic', model: /minimax-m[3-9]/ },
+    facts: ['minimax-m3-messages'],
+    sources: ['https://platform.minimax.io/docs/api-reference/text-anthropic-api'],
+    profile: { thinkingForm: 'adaptive' },
+  },
   // Hosts, whatever they run.
+  {
+    match: { brands: ['ollama', 'llamacpp', 'lmstudio'] },
+    facts: ['two-answers-at-the-end'],
+    sources: ['https://github.com/NousResearch/hermes-agent/issues/80265'],
+    profile: { joinsAnswers: true },
+  },
   {
     match: { brands: ['ollama'] },
     facts: ['ollama-limit-name'],
@@ -214,7 +288,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
     match: { brands: ['vllm'] },
     facts: ['vllm-developer'],
     sources: ['https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html'],
-    profile: { streamUsage: true, developer: 'system' },
+    profile: { streamUsage: true, developer: 'system', effortForm: 'chat_template_kwargs' },
   },
   {
     match: { brands: ['groq'] },
@@ -340,7 +414,13 @@ export const knownProfiles: readonly ProfileEntry[] = [
     match: { brands: ['nvidia'] },
     facts: ['nvidia-text', 'nvidia-reasoning-member', 'nvidia-thinking-off'],
     sources: ['https://github.com/earendil-works/pi/issues/1528'],
-    profile: { textLists: false, effortForm: 'chat_template_kwargs', developer: 'system' },
+    profile: {
+      textLists: false,
+      effortForm: 'chat_template_kwargs',
+      developer: 'system',
+      drop: ['stream_options', 'reasoning'],
+      streamUsage: false,
+    },
   },
   {
     match: { brands: ['deepinfra'] },
@@ -353,12 +433,6 @@ export const knownProfiles: readonly ProfileEntry[] = [
     facts: ['openrouter-cache-marks'],
     sources: ['https://openrouter.ai/docs/features/prompt-caching'],
     profile: { cacheMarks: true },
-  },
-  {
-    match: { protocol: 'anthropic', brands: ['anthropic'] },
-    facts: ['anthropic-prefill'],
-    sources: ['https://docs.anthropic.com/en/api/messages'],
-    profile: { answerSchema: ['closed', 'unbounded'], pairedCalls: true },
   },
   {
     match: { protocol: 'gemini' },
@@ -377,6 +451,6 @@ export const knownProfiles: readonly ProfileEntry[] = [
     match: { brands: ['groq'], model: /qwen/ },
     facts: ['groq-qwen-efforts'],
     sources: ['https://console.groq.com/docs/reasoning'],
-    profile: { efforts: ['none', 'medium'] },
+    profile: { efforts: ['none', 'default'] },
   },
 ]

@@ -1,4 +1,4 @@
-import { lessonOf, type Lesson } from './lessons.ts'
+import type { Lesson } from './lessons.ts'
 import type { TargetProfile } from './profile.ts'
 import { withFields } from './resolve-profile.ts'
 
@@ -41,17 +41,6 @@ export class LearnedProfile {
   get traits(): readonly LearnedTrait[] {
     void this.current
     return this.#lessons.map(({ name, until }) => ({ name, until }))
-  }
-
-  /** What a refusal teaches of a target that so far had this profile. Undefined: nothing new. */
-  lessonOf(
-    refusal: string,
-    profile: TargetProfile,
-  ): { readonly lesson: Lesson; readonly profile: TargetProfile } | undefined {
-    const lesson = lessonOf(refusal)
-    if (lesson === undefined) return undefined
-    const taught = withFields(profile, lesson.profile)
-    return Bun.deepEquals(taught, profile) ? undefined : { lesson, profile: taught }
   }
 
   /** Remembers a lesson by which a request was taken. */

@@ -1,4 +1,4 @@
-import type { TargetProfile } from './profile.ts'
+import type { ProfileEffort, SamplingRule, TargetProfile } from './profile.ts'
 
 /** What a refusal teaches of its target. */
 export interface Lesson {
@@ -11,27 +11,265 @@ interface LessonRule {
   readonly name: string
   /** Of the refusal, in its own spelling. */
   readonly words: RegExp
-  /** What it teaches. @param found the match of `words` */
+  /** What it teaches. @param found the match of `words`, whose groups may name a member */
   readonly teaches: (found: RegExpExecArray) => Partial<TargetProfile> | undefined
-  readonly sources: readonly string[]
 }
 
-/** Refusals by their words, the most special first. */
+/** A refusal of a thing, in the words of many servers. */
+const refusal = `(?:${[
+  String.raw`not (?:be )?(?:supported?|allowed|permitted|accepted|valid)`,
+  'unsupported|deprecated|unavailable|unknown|unrecognized|unexpected|invalid',
+  String.raw`only (?:the default|\S+ is allowed)`,
+].join('|')})`
+/** Members that only tune the answer. */
+const tuning = String.raw`temperature|top_?[pk]|(?:presence|frequency)_?penalty|(?:top_)?logprobs|logit_bias|\bseed\b`
+
+/** One of these patterns, in any case. */
+function oneOf(...patterns: readonly string[]): RegExp {
+  return new RegExp(patterns.join('|'), 'is')
+}
+
+/** What words teach that need no further reading. */
+function always(name: string, words: RegExp, profile: Partial<TargetProfile>): LessonRule {
+  return { name, words, teaches: () => profile }
+}
+
+/**
+ * What refusals teach, by their words. Several may hold: the first that changes the request is tried. Sources: the
+ * refusals in `test/corpus/wire.jsonl`.
+ */
 const rules: readonly LessonRule[] = [
+  always('system_none', /system (?:role|message|prompt)s? (?:is |are )?not supported/i, { system: 'none' }),
+  always(
+    'system_first',
+    oneOf(
+      String.raw`system message`,
+      String.raw`invalid message role: system`,
+      String.raw`invalid chat setting`,
+      String.raw`role 'system'`,
+      String.raw`role.*should be 'user' or 'assistant'`,
+      String.raw`after role 'system'`,
+    ),
+    { system: 'first', developer: 'system' },
+  ),
+  always('roles_alternate', /alternat(?:e|ing)|consecutive (?:user|assistant|messages)/i, {
+    alternates: true,
+    system: 'first',
+    userAfterTool: false,
+  }),
+  always('user_after_tool', /'user' after role 'tool'/i, { userAfterTool: false }),
+  always(
+    'developer_role',
+    oneOf(
+      String.raw`developer`,
+      String.raw`(?:unexpected|incorrect|invalid|unknown) (?:message )?role`,
+      String.raw`discriminator property 'role'`,
+      String.raw`tokenization failed`,
+    ),
+    { developer: 'system' },
+  ),
+  always('needs_user', /messages illegal|(?:at least one|no) user (?:message|query)|requires a user message/i, {
+    needsUser: true,
+  }),
+  always('tools_at_responses', /use \/v1\/responses|only supported in \/?v1\/responses/i, { toolsAt: 'responses' }),
+  always('limit_name', /max_tokens\W+(?:is )?not supported.*max_completion_tokens/is, {
+    rename: { max_tokens: 'max_completion_tokens' },
+  }),
+  always(
+    'limit_name_old',
+    new RegExp(`${refusal}\\W.{0,60}max_completion_tokens|max_completion_tokens.{0,40}${refusal}`, 'is'),
+    {
+      rename: { max_completion_tokens: 'max_tokens' },
+    },
+  ),
+  always('call_ids_9', /tool call id.*length of 9|a-z, A-Z, 0-9.*length/is, { callIds: 'letters9' }),
+  always('call_ids_short', /tool_calls?.*id.*(?:too long|maximum length)|id.*string too long/is, { callIds: 'short' }),
+  always(
+    'paired_calls',
+    oneOf(
+      String.raw`must be followed by tool`,
+      'without `?tool_result',
+      'unexpected `?tool_use_id',
+      String.raw`no tool (?:call|output) found`,
+      String.raw`number of function response parts`,
+      String.raw`tool_call_id.*not found`,
+      String.raw`insufficient tool messages`,
+    ),
+    { pairedCalls: true },
+  ),
+  always('signed_calls', /missing a `?thought_?signature/i, { signedCalls: true }),
+  always('call_content', /content\W+(?:field )?must (?:be a string|not be empty)|role 'assistant' must not be empty/i, {
+    callContent: 'text',
+  }),
+  always(
+    'text_lists',
+    /should be a valid string|content must be a string|expected (?:a )?string, got (?:a )?(?:list|array)/i,
+    {
+      textLists: false,
+      callContent: 'text',
+    },
+  ),
+  always(
+    'empty_answers',
+    /invalid assistant message|content=None|empty (?:assistant )?message|must have (?:either )?content/i,
+    {
+      emptyAnswers: 'drop',
+      alternates: true,
+    },
+  ),
+  always('prefix', /assistant with prefix|prefix true/i, { prefill: 'prefix' }),
+  always(
+    'prefill',
+    oneOf(
+      String.raw`prefill`,
+      String.raw`must end with a user`,
+      String.raw`last message must (?:be|have).*user`,
+      String.raw`expected last role user`,
+      String.raw`2 or more assistant messages`,
+    ),
+    { prefill: 'refused', joinsAnswers: true },
+  ),
+  always('reasoning_back', /reasoning_content.*(?:passed back|missing)|missing.*reasoning_content/is, {
+    reasoning: 'required',
+  }),
+  always('thinking_back', /thinking.*must be passed back/is, { unsignedThinking: true }),
+  always('adaptive_thinking', /thinking\.type\.enabled.*not supported|use "?thinking\.type\.adaptive/is, {
+    thinkingForm: 'adaptive',
+  }),
+  always('effort_when_off', /cannot be disabled when reasoning_effort/i, { effortWithoutThinking: false }),
+  always('forced_tool_thinking', /tool_choice.*(?:thinking|reasoning)|(?:thinking|reasoning).*tool_choice/is, {
+    forcedTool: 'unthinking',
+  }),
+  always('named_tool', /tool_choice.*(?:object|string values|must be a string)|invalid tool_choice type/is, {
+    forcedTool: 'required',
+  }),
+  always(
+    'forced_tool',
+    new RegExp(`tool_?choice.*(?:${refusal}|only|parameter)|(?:${refusal}|parameter).*tool_?choice`, 'is'),
+    {
+      forcedTool: 'auto',
+    },
+  ),
+  always('word_json', /must contain the word|word 'json'/i, { needsWordJson: true }),
+  always(
+    'json_beside_tools',
+    /json.*(?:with|beside|and) (?:tools|function calling)|function calling with.*json|response mime type/is,
+    {
+      jsonBesideTools: false,
+    },
+  ),
+  always('json_schema_only', /must be 'json_schema'|'text', 'json_schema'|json_object.*not supported/is, {
+    answerFormat: 'schema',
+  }),
+  always(
+    'json_object_only',
+    /response_format type is unavailable|json_schema.*(?:not supported|unavailable|invalid)/is,
+    {
+      answerFormat: 'object',
+      needsWordJson: true,
+    },
+  ),
+  always('schema_closed', /additionalProperties/i, { answerSchema: ['closed'], toolSchema: ['closed'] }),
+  always('schema_mfjs', /moonshot flavored|when using anyOf|\$ref expansion|parameters\.type is required/i, {
+    toolSchema: ['mfjs'],
+  }),
+  always(
+    'schema_unbounded',
+    oneOf(
+      String.raw`(?:minimum|maximum|m(?:in|ax)Length|m(?:in|ax)Items|pattern|oneOf)\W.*(?:not supported|not permitted)`,
+    ),
+    {
+      answerSchema: ['closed', 'unbounded'],
+      toolSchema: ['unbounded'],
+    },
+  ),
+  always('strict', new RegExp(`strict\\W.{0,40}${refusal}|${refusal}\\W.{0,40}strict`, 'is'), { strict: 'drop' }),
   {
-    name: 'system_first',
-    words: /system (?:message|prompt|role)s? (?:must|should|can only) be (?:at the beginning|first|the first)/i,
-    teaches: () => ({ system: 'first', developer: 'system' }),
-    sources: ['https://github.com/vllm-project/vllm/issues/41114'],
+    name: 'efforts',
+    words: /effort.*?(?:supported values are|must be one of|one of|allowed(?: values)?):? ?([\w'", |]+)/is,
+    teaches: ([, list = '']) => ({ efforts: effortsIn(list) }),
+  },
+  always(
+    'no_effort',
+    new RegExp(
+      `(?:reasoning_?effort|reasoning\\.effort).*${refusal}|(?:${refusal}|not support).*reasoning_?effort`,
+      'is',
+    ),
+    {
+      efforts: [],
+    },
+  ),
+  {
+    name: 'range',
+    words:
+      /(temperature|top_p|(?:presence|frequency)_?penalty).{0,60}?[[(]\s*(\d(?:\.\d+)?)\s*,\s*(\d(?:\.\d+)?)\s*[\])]/i,
+    teaches: ([found, member = '', min = '', max = '']) => ({
+      sampling: { [snakeCase(member)]: [Number(min) + (found.includes('(') ? 0.01 : 0), Number(max)] },
+    }),
+  },
+  {
+    name: 'sampling',
+    words: new RegExp(
+      `(${tuning}|\\bn\\b)\\W.{0,60}${refusal}|(?:${refusal}|not support)\\W.{0,60}?(${tuning}|'n')`,
+      'is',
+    ),
+    teaches: ([, first, second = '']) => ({ sampling: { [snakeCase(first ?? second).replaceAll("'", '')]: refused } }),
+  },
+  always('stop', new RegExp(`\\bstop\\b.{0,40}${refusal}|(?:${refusal}|not support).{0,40}\\bstop\\b`, 'is'), {
+    stops: 0,
+  }),
+  {
+    name: 'tool_member',
+    words: /tools[.[]\d+\]?\.(?:custom\.|function\.)?(\w+)\W+(?:extra inputs|is not|unknown)/i,
+    teaches: ([, member = '']) => ({ dropInTools: [member] }),
+  },
+  {
+    name: 'message_member',
+    words: oneOf(
+      String.raw`messages[.[]\d+\]?\.(\w+)\W+(?:extra inputs|is not permitted|is unsupported|unknown|unsupported)`,
+    ),
+    teaches: ([, member = '']) => ({ dropInMessages: [member] }),
+  },
+  {
+    name: 'member',
+    words: oneOf(
+      String.raw`(?:unknown name|supplied:|unsupported parameter(?:\(s\))?:|unknown (?:parameter|field):?` +
+        '|keyword argument|property|parameter)' +
+        String.raw` [^\w\s]?([a-z_]+)\b`,
+      String.raw`^.{0,80}?\b([a-z_]+): extra inputs are not permitted`,
+    ),
+    teaches: ([, first, second]) => droppable(first ?? second ?? ''),
   },
 ]
 
-/** What a refusal teaches, by its words. Undefined: no rule knows them. */
-export function lessonOf(refusal: string): Lesson | undefined {
-  for (const { name, words, teaches } of rules) {
-    const found = words.exec(refusal)
-    const profile = found === null ? undefined : teaches(found)
-    if (profile !== undefined) return { name, profile }
-  }
-  return undefined
+const refused: SamplingRule = 'refused'
+const efforts: readonly ProfileEffort[] = ['none', 'minimal', 'low', 'medium', 'default', 'high', 'xhigh', 'max']
+
+function effortsIn(list: string): readonly ProfileEffort[] {
+  return efforts.filter((effort) => new RegExp(`\\b${effort}\\b`, 'i').test(list))
+}
+
+/** Members without which a request would be another one. */
+const essential: ReadonlySet<string> = new Set([
+  ...['model', 'messages', 'input', 'instructions', 'contents', 'system', 'prompt'],
+  ...['tools', 'functions', 'tool_choice', 'response_format', 'text', 'stream', 'n', 'modalities', 'audio'],
+  ...['max_tokens', 'max_completion_tokens', 'max_output_tokens'],
+])
+
+function droppable(member: string): Partial<TargetProfile> | undefined {
+  return member === '' || essential.has(member) ? undefined : { drop: [member] }
+}
+
+function snakeCase(name: string): string {
+  const snake = name.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase()
+  return snake.replace(/^(top)([pk])$/, '$1_$2').replace(/^(presence|frequency)penalty$/, '$1_penalty')
+}
+
+/** What a refusal may teach, by its words. */
+export function lessonsOf(words: string): readonly Lesson[] {
+  return rules.flatMap((rule): readonly Lesson[] => {
+    const found = rule.words.exec(words)
+    const profile = found === null ? undefined : rule.teaches(found)
+    return profile === undefined ? [] : [{ name: rule.name, profile }]
+  })
 }

@@ -12,6 +12,8 @@ export interface TargetProfile {
   readonly developer: 'keep' | 'system'
   /** User and assistant messages must alternate: neighbours are joined. */
   readonly alternates: boolean
+  /** Neighbouring assistant messages are joined. */
+  readonly joinsAnswers: boolean
   /** A user message may follow the result of a tool. Otherwise a short assistant message is put between. */
   readonly userAfterTool: boolean
   /** A conversation needs a user message: without one, the last system message is sent as user text. */
@@ -24,6 +26,8 @@ export interface TargetProfile {
   readonly textLists: boolean
   /** Each call must have a result behind it, and each result a call. */
   readonly pairedCalls: boolean
+  /** Calls of earlier answers need Google's signature: those of others get its placeholder. */
+  readonly signedCalls: boolean
   /** Ids of calls. `short`: at most 40 characters. `letters9`: nine letters or digits. `kimi`: `functions.NAME:N`. */
   readonly callIds: 'any' | 'short' | 'letters9' | 'kimi'
   /**
@@ -75,6 +79,13 @@ export interface TargetProfile {
   readonly jsonBesideTools: boolean
   /** Reasoning of earlier answers. */
   readonly reasoning: ReasoningHistory
+  /**
+   * `thinking` of Messages. `adaptive`: budgets are refused, efforts take their place. `effort`: the member is refused,
+   * there are efforts alone.
+   */
+  readonly thinkingForm: 'budget' | 'adaptive' | 'effort'
+  /** An effort may stand beside thinking that is turned off (Messages). */
+  readonly effortWithoutThinking: boolean
   /** Reasoning without a signature is sent back (servers of Messages). */
   readonly unsignedThinking: boolean
   /** Usage of streams is reported only with `stream_options.include_usage`, which is then always sent. */
@@ -91,8 +102,12 @@ export interface TargetProfile {
 
 /** `refused`, or the smallest and the largest value. */
 export type SamplingRule = 'refused' | readonly [min: number, max: number]
-export type ProfileEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
-export type SchemaDialect = 'closed' | 'unbounded' | 'mfjs' | 'inlined' | 'flat'
+export type ProfileEffort = 'none' | 'minimal' | 'low' | 'medium' | 'default' | 'high' | 'xhigh' | 'max'
+/**
+ * Subsets of JSON Schema. `closed`: objects have no further properties. `unbounded`: members that only validate are
+ * said in the description, `oneOf` is `anyOf`. `unsized`: lists have no sizes. `mfjs`: Moonshot's flavor.
+ */
+export type SchemaDialect = 'closed' | 'unbounded' | 'unsized' | 'mfjs'
 /** `switch`: reasoning is only turned on or off, by the field of that name. */
 export type EffortForm = 'reasoning_effort' | 'reasoning' | 'thinking' | 'enable_thinking' | 'chat_template_kwargs'
 
@@ -182,12 +197,14 @@ export const profileFields: { readonly [Name in keyof TargetProfile]: ProfileFie
   system: ranked('any', 'first', 'none'),
   developer: ranked('keep', 'system'),
   alternates: ranked(false, true),
+  joinsAnswers: ranked(false, true),
   userAfterTool: ranked(true, false),
   needsUser: ranked(false, true),
   emptyAnswers: ranked('keep', 'drop'),
   callContent: ranked('null', 'text'),
   textLists: ranked(true, false),
   pairedCalls: ranked(false, true),
+  signedCalls: ranked(false, true),
   callIds: ranked('any', 'short', 'letters9', 'kimi'),
   prefill: latest('any'),
   rename: names,
@@ -209,6 +226,8 @@ export const profileFields: { readonly [Name in keyof TargetProfile]: ProfileFie
   needsWordJson: ranked(false, true),
   jsonBesideTools: ranked(true, false),
   reasoning: latest('keep'),
+  thinkingForm: latest('budget'),
+  effortWithoutThinking: ranked(true, false),
   unsignedThinking: latest(false),
   streamUsage: ranked(false, true),
   imageLinks: ranked(true, false),

@@ -2,13 +2,14 @@ import { hasMoreValues } from '../bytes/value-count.ts'
 import type { AnswerEvent } from '../formats/answer.ts'
 import type { Ask, FormatName } from '../formats/ask.ts'
 import { completeAnswer } from '../formats/complete-answer.ts'
-import type { Turn } from '../formats/conversation.ts'
+import type { Conversation, Turn } from '../formats/conversation.ts'
 import { formats } from '../formats/format-list.ts'
-import type { Talk } from '../formats/format.ts'
+import type { ChangeNotes, Talk } from '../formats/format.ts'
 import { withAllowedNames, withCallersNames } from '../formats/function-names.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import { openConversation, sealEvents } from '../formats/opaque-seal.ts'
 import { droppedReasoning } from '../formats/reasoning-spans.ts'
+import { pairedTurns } from '../formats/turns.ts'
 import { untranslatable } from '../formats/untranslatable.ts'
 import type { UpstreamFormat } from '../formats/upstream-format.ts'
 import { throwIfError, withUpstreamFailures } from './native.ts'
@@ -57,7 +58,11 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
     path,
     encode(ask, model, target, notes) {
       const { seal, changes } = notes ?? {}
-      const opened = openConversation(talk.read(limited(ask), target.profile.drop), { seal, changes, keepsOpaque })
+      const opened = openConversation(paired(talk.read(limited(ask), target.profile.drop), changes), {
+        seal,
+        changes,
+        keepsOpaque,
+      })
       if (opened.turns.some((turn) => isLost(turn, target))) changes?.drop(droppedReasoning)
       const { conversation, names } = withAllowedNames(opened, format.functionNames)
       if (notes !== undefined) notes.names = names
@@ -84,6 +89,13 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
       }
     },
   }
+}
+
+function paired(conversation: Conversation, changes: ChangeNotes | undefined): Conversation {
+  const turns = pairedTurns(conversation.turns)
+  if (turns === conversation.turns) return conversation
+  changes?.adjust('messages')
+  return { ...conversation, turns }
 }
 
 /** @throws {UpstreamFailure} for a request with too many values */

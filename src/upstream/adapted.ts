@@ -1,39 +1,54 @@
 import type { LearnedProfile } from '../profiles/learned-profile.ts'
-import type { Lesson } from '../profiles/lessons.ts'
+import { lessonsOf, type Lesson } from '../profiles/lessons.ts'
 import type { TargetProfile } from '../profiles/profile.ts'
+import { withFields } from '../profiles/resolve-profile.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call } from '../service/service.ts'
 
 /** Times that a request is sent once more, each with another lesson. */
 const lessonsMax = 2
 
+/** A request in the form of a profile. */
+export interface Adaptable<Reply> {
+  send(profile: TargetProfile): Promise<Reply>
+  /** Whether the request has another form with the second profile. */
+  differs(before: TargetProfile, after: TargetProfile): boolean
+}
+
 /**
- * Asks a target in the form of its profile. A refusal that names a trait of the target teaches its profile: the request
- * is sent once more in the other form, at most twice. The lesson is remembered once the request is taken. Its health
- * gets the last outcome only (failover.md, Adapted once).
+ * Sends a request in the form of the target's profile. A refusal that names a trait of the target teaches its profile:
+ * the request is sent once more in the other form, at most twice. The lesson is remembered once the request is taken.
+ * Its health gets the last outcome only (failover.md, Adapted once).
  */
-export async function adaptedTo<Reply>(
-  learned: LearnedProfile,
-  call: Call,
-  ask: (profile: TargetProfile) => Promise<Reply>,
-): Promise<Reply> {
+export async function adaptedTo<Reply>(learned: LearnedProfile, call: Call, request: Adaptable<Reply>): Promise<Reply> {
   let profile = learned.current
-  const lessons: { readonly lesson: Lesson }[] = []
+  const lessons: Lesson[] = []
   for (;;) {
     try {
-      const reply = await ask(profile)
-      for (const { lesson } of lessons) learned.remember(lesson)
+      const reply = await request.send(profile)
+      for (const lesson of lessons) learned.remember(lesson)
       return reply
     } catch (error) {
       const taught =
-        lessons.length < lessonsMax && mayTeach(error, call) ? learned.lessonOf(error.message, profile) : undefined
+        lessons.length < lessonsMax && mayTeach(error, call) ? taughtBy(error, profile, request) : undefined
       if (taught === undefined) throw error
-      lessons.push(taught)
+      lessons.push(taught.lesson)
       profile = taught.profile
       call.changes?.restart()
       call.changes?.adapt(taught.lesson.name)
     }
   }
+}
+
+/** The first lesson that changes the request. */
+function taughtBy(
+  { message }: UpstreamFailure,
+  before: TargetProfile,
+  request: Pick<Adaptable<unknown>, 'differs'>,
+): { readonly lesson: Lesson; readonly profile: TargetProfile } | undefined {
+  return lessonsOf(message)
+    .map((lesson) => ({ lesson, profile: withFields(before, lesson.profile) }))
+    .find(({ profile }) => request.differs(before, profile))
 }
 
 /** Statuses of refusals of a request's form. Local servers answer 500 for one that their template refuses. */

@@ -109,8 +109,16 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
     throw secrets.inFailure(dialect.isOptional === true ? ofOptional(failure) : failure)
   }
 
+  function encoded(request: Ask, current: TargetProfile): readonly Uint8Array[] {
+    return dialects.get(request.format)?.dialect.encode(request, model, targetOf(current), { seal }) ?? []
+  }
+
   return async function askUpstream(request: Ask, call: Call): Promise<Reply> {
-    return await adaptedTo(profile, call, (current) => send(request, call, targetOf(current)))
+    return await adaptedTo(profile, call, {
+      send: (current) => send(request, call, targetOf(current)),
+      differs: (before, after) =>
+        !Buffer.concat(encoded(request, before)).equals(Buffer.concat(encoded(request, after))),
+    })
   }
 }
 

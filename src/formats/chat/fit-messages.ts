@@ -2,6 +2,8 @@ import type { JsonObject } from '../../base/json-value.ts'
 import type { TargetProfile } from '../../profiles/profile.ts'
 import { listOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
 import type { ChangeNotes } from '../format.ts'
+import { foreignSignature } from '../gemini/write-contents.ts'
+import { interruptedText, orphanText, pairCalls, type CallView } from '../pair-calls.ts'
 import type { RequestDraft } from '../request-draft.ts'
 import { markedSystem } from '../turns.ts'
 import { fitCallIds } from './fit-call-ids.ts'
@@ -15,11 +17,12 @@ const steps: readonly MessagesStep[] = [
   renameDeveloper,
   placeSystem,
   addUser,
-  pairCalls,
+  pairResults,
   dropEmptyAnswers,
   joinNeighbours,
   separateResults,
   fitCallIds,
+  signCalls,
   fitContent,
   fitEnd,
   dropMembers,
@@ -40,6 +43,8 @@ function asksForMessages(profile: TargetProfile): boolean {
     profile.system !== 'any' ||
     profile.developer === 'system' ||
     profile.alternates ||
+    profile.joinsAnswers ||
+    profile.signedCalls ||
     !profile.userAfterTool ||
     profile.needsUser ||
     profile.emptyAnswers === 'drop' ||
@@ -119,50 +124,26 @@ function addUser(messages: Messages, { needsUser }: TargetProfile, changes: Chan
   return messages.map((message, position) => (position === last ? { ...message, role: 'user' } : message))
 }
 
-/** The text of a result that a conversation lacks. */
-const interrupted = 'No result: the call was interrupted.'
-
-/** Results directly behind their calls, one for each; results without a call become user text. */
-function pairCalls(messages: Messages, { pairedCalls }: TargetProfile, changes: ChangeNotes | undefined): Messages {
-  if (!pairedCalls || isPaired(messages)) return messages
-  changes?.adjust('messages')
-  const results = new Map<string, JsonObject[]>()
-  for (const message of messages)
-    if (isRole(message, 'tool')) {
-      const id = textOf(message['tool_call_id']) ?? ''
-      results.set(id, [...(results.get(id) ?? []), message])
-    }
-  const called = new Set(messages.flatMap(callIdsOf))
-  return messages.flatMap((message): readonly JsonObject[] => {
-    if (isRole(message, 'tool')) {
-      const isPlaced = called.has(textOf(message['tool_call_id']) ?? '')
-      return isPlaced ? [] : [{ role: 'user', content: `Result of a tool:\n${textsOf(message['content'])}` }]
-    }
-    const answers = callIdsOf(message).map(
-      (id) => results.get(id)?.shift() ?? { role: 'tool', tool_call_id: id, content: interrupted },
-    )
-    return [message, ...answers]
-  })
+function pairResults(messages: Messages, { pairedCalls }: TargetProfile, changes: ChangeNotes | undefined): Messages {
+  if (!pairedCalls) return messages
+  const paired = pairCalls(messages, chatCalls)
+  if (paired !== messages) changes?.adjust('messages')
+  return paired
 }
 
-function callIdsOf(message: JsonObject): readonly string[] {
-  return isRole(message, 'assistant') ? objectsOf(message['tool_calls']).flatMap(({ id }) => textOf(id) ?? []) : []
-}
-
-/** Whether the results of all calls stand directly behind them, and no others do. */
-function isPaired(messages: Messages): boolean {
-  let open: string[] = []
-  for (const message of messages) {
-    if (isRole(message, 'tool')) {
-      const position = open.indexOf(textOf(message['tool_call_id']) ?? '')
-      if (position === -1) return false
-      open.splice(position, 1)
-    } else {
-      if (open.length > 0) return false
-      open = [...callIdsOf(message)]
-    }
-  }
-  return open.length === 0
+const chatCalls: CallView<JsonObject> = {
+  calls: (message) =>
+    isRole(message, 'assistant') ? objectsOf(message['tool_calls']).map(({ id }) => textOf(id) ?? '') : [],
+  result: (message) => (isRole(message, 'tool') ? (textOf(message['tool_call_id']) ?? '') : undefined),
+  withIds: (message, ids) =>
+    isRole(message, 'tool')
+      ? { ...message, tool_call_id: ids[0] }
+      : {
+          ...message,
+          tool_calls: objectsOf(message['tool_calls']).map((call, index) => ({ ...call, id: ids[index] })),
+        },
+  missing: (id) => ({ role: 'tool', tool_call_id: id, content: interruptedText }),
+  asText: ({ content }) => ({ role: 'user', content: `${orphanText}${textsOf(content)}` }),
 }
 
 function dropEmptyAnswers(messages: Messages, { emptyAnswers }: TargetProfile): Messages {
@@ -182,20 +163,20 @@ function isEmptyAnswer(message: JsonObject): boolean {
 }
 
 /** Neighbours of the user, and of the assistant, are joined by a blank line. */
-function joinNeighbours(messages: Messages, { alternates }: TargetProfile): Messages {
-  if (!alternates) return messages
+function joinNeighbours(messages: Messages, { alternates, joinsAnswers }: TargetProfile): Messages {
+  if (!alternates && !joinsAnswers) return messages
   const joined: JsonObject[] = []
   for (const message of messages) {
     const last = joined.at(-1)
-    if (last !== undefined && mayJoin(last, message))
+    if (last !== undefined && mayJoin(last, message, alternates))
       joined[joined.length - 1] = { ...last, ...message, content: joinedContent([last['content'], message['content']]) }
     else joined.push(message)
   }
   return joined.length === messages.length ? messages : joined
 }
 
-function mayJoin(last: JsonObject, message: JsonObject): boolean {
-  if (isRole(last, 'user')) return isRole(message, 'user')
+function mayJoin(last: JsonObject, message: JsonObject, alternates: boolean): boolean {
+  if (isRole(last, 'user')) return alternates && isRole(message, 'user')
   const hasCalls = [last, message].some(({ tool_calls }) => listOf(tool_calls).length > 0)
   return isRole(last, 'assistant') && isRole(message, 'assistant') && !hasCalls
 }
@@ -215,6 +196,19 @@ function separateResults(
   return messages.flatMap((message, position) =>
     isBroken(message, position) ? [{ role: 'assistant', content: between }, message] : [message],
   )
+}
+
+/** Calls of answers of others with Google's placeholder for its signature. */
+function signCalls(messages: Messages, { signedCalls }: TargetProfile): Messages {
+  const isBare = (call: JsonObject): boolean => call['extra_content'] === undefined
+  if (!signedCalls || !messages.some(({ tool_calls }) => objectsOf(tool_calls).some(isBare))) return messages
+  const signature = { google: { thought_signature: foreignSignature } }
+  return messages.map((message) => {
+    const calls = objectsOf(message['tool_calls'])
+    return calls.length === 0
+      ? message
+      : { ...message, tool_calls: calls.map((call) => (isBare(call) ? { ...call, extra_content: signature } : call)) }
+  })
 }
 
 /** `content` in the form that the target takes. */

@@ -4,7 +4,7 @@ import type { ChangeNotes } from '../format.ts'
 import type { RequestDraft } from '../request-draft.ts'
 
 /** From the least to the most. */
-const efforts: readonly ProfileEffort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+const efforts: readonly ProfileEffort[] = ['none', 'minimal', 'low', 'medium', 'default', 'high', 'xhigh', 'max']
 
 /**
  * The effort of reasoning as the nearest that the target takes, in the field that the target has for it. A call that

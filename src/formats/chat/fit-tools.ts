@@ -4,6 +4,7 @@ import { UpstreamFailure } from '../../service/failure.ts'
 import { objectOf, objectsOf } from '../exact-json.ts'
 import type { ChangeNotes } from '../format.ts'
 import type { RequestDraft } from '../request-draft.ts'
+import { inDialects, ofObject } from '../schema-dialects.ts'
 import { demandsCall } from './fit-reasoning.ts'
 
 /**
@@ -16,15 +17,22 @@ export function fitTools(draft: RequestDraft, profile: TargetProfile, changes: C
   if (tools.length > profile.tools)
     throw new UpstreamFailure('bad_request', `${tools.length} tools; the provider takes ${profile.tools} at most`)
   fitChoice(draft, profile, changes)
-  const { dropInTools, strict } = profile
+  const declared = objectsOf(draft.get('tools'))
+  const { dropInTools, strict, toolSchema } = profile
   const refused = strict === 'drop' ? [...dropInTools, 'strict'] : dropInTools
-  if (refused.length === 0) return
-  const fitting = objectsOf(draft.get('tools'))
-  if (fitting.some((tool) => hasAny(tool, refused)))
-    draft.set(
-      'tools',
-      fitting.map((tool) => without(tool, refused)),
-    )
+  const fitting = declared.map((tool) => withSchema(without(tool, refused), toolSchema))
+  if (fitting.some((tool, index) => tool !== declared[index])) draft.set('tools', fitting)
+}
+
+/** The tool with its parameters in the dialects of the target. Parameters of an object are written out. */
+function withSchema(tool: JsonObject, dialects: TargetProfile['toolSchema']): JsonObject {
+  const declared = objectOf(tool['function'])
+  const { parameters, strict } = declared
+  // Only the schemas of strict tools are checked against it.
+  const needed = dialects.filter((dialect) => dialect !== 'closed' || strict === true)
+  if (needed.length === 0 || tool['function'] === undefined) return tool
+  const fitting = inDialects(ofObject(parameters), needed)
+  return fitting === parameters ? tool : { ...tool, function: { ...declared, parameters: fitting } }
 }
 
 function fitChoice(draft: RequestDraft, { forcedTool, thinks }: TargetProfile, changes: ChangeNotes | undefined): void {
@@ -45,13 +53,9 @@ function fitChoice(draft: RequestDraft, { forcedTool, thinks }: TargetProfile, c
   changes?.drop('tool_choice')
 }
 
-function hasAny(tool: JsonObject, names: readonly string[]): boolean {
-  const declared = objectOf(tool['function'])
-  return names.some((name) => name in tool || name in declared)
-}
-
 function without(tool: JsonObject, names: readonly string[]): JsonObject {
   const declared = tool['function']
+  if (!names.some((name) => name in tool || name in objectOf(declared))) return tool
   const kept = omit(tool, names)
   return declared === undefined ? kept : { ...kept, function: omit(objectOf(declared), names) }
 }

@@ -4,6 +4,7 @@ import { WireError } from '../error.ts'
 import type { ChangeNotes } from '../format.ts'
 import { RequestDraft } from '../request-draft.ts'
 import { untranslatable } from '../untranslatable.ts'
+import { fitAnswer } from './fit-answer.ts'
 import { fitMessages } from './fit-messages.ts'
 import { fitReasoning } from './fit-reasoning.ts'
 import { fitSampling } from './fit-sampling.ts'
@@ -14,7 +15,7 @@ import { parseChatRequest, type ChatRequest } from './request.ts'
 export type FitStep = (draft: RequestDraft, profile: TargetProfile, changes: ChangeNotes | undefined) => void
 
 /** In their order: each sees the changes of the steps before. */
-const steps: readonly FitStep[] = [fitReasoning, fitTools, fitSampling, fitMessages]
+const steps: readonly FitStep[] = [fitReasoning, fitTools, fitSampling, fitAnswer, fitMessages]
 
 /**
  * The request in the form that a target takes ({@link TargetProfile}). Without a change it is the same request, with

@@ -49,7 +49,7 @@ export function readChatRequest(body: Uint8Array, drop: readonly string[]): Conv
     answerFormat: readAnswerFormat(objectOf(response_format)),
     modalities: listOf(modalities).filter((modality) => typeof modality === 'string'),
     effort: readEffort(reasoning_effort, enable_thinking),
-    maxTokens: numberOf(max_completion_tokens) ?? numberOf(max_tokens),
+    maxTokens: readLimit(max_completion_tokens) ?? readLimit(max_tokens),
     stops: readStops(stop),
     choices: numberOf(n),
     temperature: numberOf(temperature),
@@ -80,10 +80,16 @@ function parseBody(bytes: Uint8Array): unknown {
   }
 }
 
-/** `stop` as a list, without blank ones, which upstreams refuse. */
+/** `stop` as a list, without empty ones. */
 function readStops(stop: unknown): readonly string[] {
   const stops = typeof stop === 'string' ? [stop] : listOf(stop)
-  return stops.filter((value) => typeof value === 'string').filter((value) => value.trim() !== '')
+  return stops.filter((value) => typeof value === 'string').filter((value) => value !== '')
+}
+
+/** A limit of tokens. -1 stands for none in some clients. */
+function readLimit(value: unknown): number | undefined {
+  const limit = numberOf(value)
+  return limit === undefined || limit < 0 ? undefined : limit
 }
 
 /** `reasoning_effort`, else `medium` or `none` by `enable_thinking`. */

@@ -31,7 +31,9 @@ export function geminiModel(name: string): GeminiModel {
   const version = Number(/gemini-(\d+(?:\.\d+)?)/.exec(normal)?.[1] ?? (normal.includes('gemini') ? 3.5 : 0))
   const isPro = normal.includes('pro')
   if (/image|tts/.test(normal)) return { thinkingConfig: () => undefined, signsCalls: version >= 3 }
-  if (version >= 3) return { thinkingConfig: (effort) => levelConfig(effort, isPro, version === 3), signsCalls: true }
+  const hasMinimal = !isPro && version < 3.7
+  if (version >= 3)
+    return { thinkingConfig: (effort) => levelConfig(effort, hasMinimal, isPro && version === 3), signsCalls: true }
   if (version >= 2.5) return { thinkingConfig: (effort) => budgetConfig(effort, isPro), signsCalls: false }
   return { thinkingConfig: () => undefined, signsCalls: false }
 }
@@ -41,9 +43,9 @@ function budgetConfig(effort: Effort, isPro: boolean): JsonObject {
   return { thinkingBudget: budgets[effort], includeThoughts: true }
 }
 
-/** These models always think. Pro has no `MINIMAL`, and 3.0 Pro no `MEDIUM`. */
-function levelConfig(effort: Effort, isPro: boolean, isFirst: boolean): JsonObject {
-  const least = isPro ? 'LOW' : 'MINIMAL'
+/** These models always think. Pro, and Flash from 3.7, have no `MINIMAL`; 3.0 Pro has no `MEDIUM`. */
+function levelConfig(effort: Effort, hasMinimal: boolean, isFirstPro: boolean): JsonObject {
+  const least = hasMinimal ? 'MINIMAL' : 'LOW'
   switch (effort) {
     case 'none':
       return { thinkingLevel: least }
@@ -52,7 +54,7 @@ function levelConfig(effort: Effort, isPro: boolean, isFirst: boolean): JsonObje
     case 'low':
       return { thinkingLevel: 'LOW', includeThoughts: true }
     case 'medium':
-      return { thinkingLevel: isPro && isFirst ? 'HIGH' : 'MEDIUM', includeThoughts: true }
+      return { thinkingLevel: isFirstPro ? 'HIGH' : 'MEDIUM', includeThoughts: true }
     case 'high':
     case 'xhigh':
     case 'max':

@@ -12,7 +12,9 @@ export const geminiEventBytesMax = 16 * 1024 * 1024
 export const generateContent: UpstreamFormat = {
   eventBytesMax: geminiEventBytesMax,
   functionNames: /^[A-Za-z_][\w.:-]{0,63}$/,
-  write: (conversation, target) => [encodeJson(override(writeGeminiRequest(conversation, target), target.overrides))],
+  write: (conversation, target, changes) => [
+    encodeJson(override(writeGeminiRequest(conversation, target, changes), target.overrides)),
+  ],
   // A signature has the reasoning before its call.
   losesReasoning: (parts) =>
     parts.some(({ kind }) => kind === 'reasoning') &&

@@ -75,8 +75,8 @@ describe('gemini contents', () => {
       {
         role: 'user',
         parts: [
-          { functionResponse: { name: 'time', response: { result: 'noon' } } },
           { functionResponse: { name: 'weather', response: { sky: 'blue' } } },
+          { functionResponse: { name: 'time', response: { result: 'noon' } } },
           { text: 'Quick!' },
         ],
       },
@@ -98,7 +98,7 @@ describe('gemini contents', () => {
       },
       {
         role: 'user',
-        parts: [{ functionResponse: { id: 'b' } }, { functionResponse: { id: 'a' } }, { text: 'Quick!' }],
+        parts: [{ functionResponse: { id: 'a' } }, { functionResponse: { id: 'b' } }, { text: 'Quick!' }],
       },
     ])
   })
@@ -111,10 +111,11 @@ describe('gemini contents', () => {
           [
             { role: 'user', content: 'Go' },
             { role: 'assistant', tool_calls: [call] },
+            { role: 'tool', tool_call_id: 'a', content: 'ok' },
           ],
           model,
         ),
-      ).toMatchObject([{}, { parts: [{ functionCall: { name: 'f' }, thoughtSignature: 'signature-for-tests' }] }])
+      ).toMatchObject([{}, { parts: [{ functionCall: { name: 'f' }, thoughtSignature: 'signature-for-tests' }] }, {}])
     }
   })
 
@@ -174,15 +175,6 @@ describe('gemini contents', () => {
     ['a stream of several choices', { n: 2, stream: true }],
     ['sound in the answer', { modalities: ['audio'] }],
     ['a custom tool', { tools: [{ type: 'custom', custom: { name: 'x' } }] }],
-    [
-      'a result of a call that is not in the conversation',
-      {
-        messages: [
-          { role: 'user', content: 'Hi' },
-          { role: 'tool', tool_call_id: 'z', content: 'x' },
-        ],
-      },
-    ],
     ['a file by id', { messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }] }],
   ]
   test.each(untranslatable)('leave %s to the next provider', (_name, fields) => {

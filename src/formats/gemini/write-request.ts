@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { AnswerFormat, Conversation, Tools } from '../conversation.ts'
 import { objectOf, pick } from '../exact-json.ts'
-import { asksForAudio, keepSystemInPlace, splitSystem } from '../turns.ts'
+import type { ChangeNotes } from '../format.ts'
+import { asksForAudio, keepSystemInPlace, splitSystem, takenStops } from '../turns.ts'
 import { untranslatable } from '../untranslatable.ts'
 import type { Target } from '../upstream-format.ts'
 import { geminiModel, type GeminiModel } from './models.ts'
@@ -24,7 +25,11 @@ const stopSequencesMax = 5
  *
  * @throws {UpstreamFailure} `bad_request` for settings that would change the answer: sound, a stream of several choices
  */
-export function writeGeminiRequest(conversation: Conversation, { model: modelName, isStream }: Target): JsonObject {
+export function writeGeminiRequest(
+  conversation: Conversation,
+  { model: modelName, isStream }: Target,
+  changes?: ChangeNotes,
+): JsonObject {
   const { own } = conversation
   if (isStream && (conversation.choices ?? 1) > 1) throw untranslatable('A stream of several choices')
   if (asksForAudio(conversation)) throw untranslatable('A request for sound')
@@ -33,7 +38,7 @@ export function writeGeminiRequest(conversation: Conversation, { model: modelNam
   const { systemInstruction, contents } = writeContents(splitSystem(turns), model.signsCalls)
   const instruction = systemInstruction ?? own['systemInstruction'] ?? own['system_instruction']
   const generationConfig = {
-    ...generation(conversation, model),
+    ...generation(conversation, model, changes),
     ...objectOf(own['generation_config']),
     ...objectOf(own['generationConfig']),
   }
@@ -46,9 +51,9 @@ export function writeGeminiRequest(conversation: Conversation, { model: modelNam
   }
 }
 
-function generation(conversation: Conversation, model: GeminiModel): JsonObject {
+function generation(conversation: Conversation, model: GeminiModel, changes: ChangeNotes | undefined): JsonObject {
   const { effort, seed } = conversation
-  const stops = conversation.stops.slice(0, stopSequencesMax)
+  const stops = takenStops(conversation.stops, stopSequencesMax, changes)
   const modalities = conversation.modalities.map((modality) => modality.toUpperCase())
   const fields = {
     maxOutputTokens: conversation.maxTokens,

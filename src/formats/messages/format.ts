@@ -13,13 +13,14 @@ import { spliceRequest } from '../splice-request.ts'
 import { messageWriter, writeMessage, type WriterOptions } from './answer-writer.ts'
 import { messageContinuation } from './continuation.ts'
 import { messagesError, messagesErrorEvent, messagesStatus } from './errors.ts'
+import { fitMessagesRequest } from './fit.ts'
 import { gatheredMessage } from './gathered-message.ts'
 import { callerHeaders } from './headers.ts'
 import { messageEventReader } from './native.ts'
 import { readMessagesRequest } from './read-conversation.ts'
 import { messagesCheck, type MessagesRequest } from './request.ts'
 import { messageToParts, readMessage } from './whole-message.ts'
-import { messagesWithoutReasoning } from './without-reasoning.ts'
+import { isSealedSpan, messagesWithoutReasoning } from './without-reasoning.ts'
 
 const required = ['messages', 'max_tokens']
 const media = { texts: ['"source"'] }
@@ -42,11 +43,15 @@ export const messagesOfCallers: Format & { readonly stream: StreamFormat; readon
   errorStatus: messagesStatus,
 
   passThrough: {
-    write(request: MessagesRequest, model, { overrides, profile: { rename, drop } }) {
+    write(request: MessagesRequest, model, { overrides, profile }) {
+      const { rename, drop, unsignedThinking } = profile
       const hasForeign = request.reasoning.some(({ isForeign }) => isForeign)
-      const ask = hasForeign ? messagesWithoutReasoning(request, 'foreign') : request
+      const ask = hasForeign ? messagesWithoutReasoning(request, unsignedThinking ? 'sealed' : 'foreign') : request
       return spliceRequest(ask ?? request, { model, overrides, rename, drop })
     },
+    fit: fitMessagesRequest,
+    losesReasoning: ({ body, reasoning }: MessagesRequest, { profile }) =>
+      reasoning.some((span) => (profile.unsignedThinking ? isSealedSpan(body, span) : span.isForeign)),
     readWhole: readMessage,
     reader: messageEventReader,
   },

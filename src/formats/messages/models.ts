@@ -6,8 +6,6 @@ export interface MessagesModel {
   readonly thinking: 'none' | 'budget' | 'adaptive'
   /** Whether thinking can be switched off. */
   readonly mayNotThink: boolean
-  /** Whether `temperature`, `top_p` and `top_k` are accepted. */
-  readonly sampling: boolean
   /** Whether a JSON Schema of the answer is accepted. */
   readonly schemas: boolean
   /** Whether the effort `xhigh` is known. */
@@ -18,7 +16,7 @@ const newest: MessagesModel = {
   maxTokens: 128_000,
   thinking: 'adaptive',
   mayNotThink: true,
-  sampling: false,
+
   schemas: true,
   xhigh: true,
 }
@@ -27,28 +25,16 @@ const newest: MessagesModel = {
 const models: readonly (readonly [pattern: RegExp, model: MessagesModel])[] = [
   [/claude-(?:opus|sonnet)-5-5|claude-fable-5/, { ...newest, mayNotThink: false }],
   [/claude-(?:opus|sonnet|haiku)-5|claude-opus-4-[78]/, newest],
-  [/claude-(?:opus|sonnet)-4-6/, { ...newest, sampling: true, xhigh: false }],
-  [
-    /claude-(?:opus|sonnet|haiku)-4-5/,
-    { ...newest, maxTokens: 64_000, thinking: 'budget', sampling: true, xhigh: false },
-  ],
-  [/claude-opus-4-1/, { ...newest, maxTokens: 32_000, thinking: 'budget', sampling: true, xhigh: false }],
+  [/claude-(?:opus|sonnet)-4-6/, { ...newest, xhigh: false }],
+  [/claude-(?:opus|sonnet|haiku)-4-5/, { ...newest, maxTokens: 64_000, thinking: 'budget', xhigh: false }],
+  [/claude-opus-4-1/, { ...newest, maxTokens: 32_000, thinking: 'budget', xhigh: false }],
   [
     /claude-(?:sonnet-4|3-7)/,
-    { maxTokens: 64_000, thinking: 'budget', mayNotThink: true, sampling: true, schemas: false, xhigh: false },
+    { maxTokens: 64_000, thinking: 'budget', mayNotThink: true, schemas: false, xhigh: false },
   ],
-  [
-    /claude-opus-4/,
-    { maxTokens: 32_000, thinking: 'budget', mayNotThink: true, sampling: true, schemas: false, xhigh: false },
-  ],
-  [
-    /claude-3-5/,
-    { maxTokens: 8_192, thinking: 'none', mayNotThink: true, sampling: true, schemas: false, xhigh: false },
-  ],
-  [
-    /claude-(?:[123]|instant)/,
-    { maxTokens: 4_096, thinking: 'none', mayNotThink: true, sampling: true, schemas: false, xhigh: false },
-  ],
+  [/claude-opus-4/, { maxTokens: 32_000, thinking: 'budget', mayNotThink: true, schemas: false, xhigh: false }],
+  [/claude-3-5/, { maxTokens: 8_192, thinking: 'none', mayNotThink: true, schemas: false, xhigh: false }],
+  [/claude-(?:[123]|instant)/, { maxTokens: 4_096, thinking: 'none', mayNotThink: true, schemas: false, xhigh: false }],
   [/claude/, newest],
 ]
 
@@ -57,7 +43,7 @@ const foreign: MessagesModel = {
   maxTokens: 8_192,
   thinking: 'budget',
   mayNotThink: true,
-  sampling: true,
+
   schemas: false,
   xhigh: false,
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../base/json-value.ts'
+import { targetWith } from '../../profiles/testing.ts'
 import { UpstreamFailure } from '../../service/failure.ts'
 import { writeChatRequest } from '../chat/write-request.ts'
 import { encodeJson } from '../exact-json.ts'
@@ -151,8 +152,15 @@ describe('a request for a provider of chat completions', () => {
     ['bash_20250124', { tools: [{ type: 'bash_20250124', name: 'bash' }] }],
     [
       'choice of a tool',
-      { tools: [{ type: 'web_search_20250305', name: 'w' }], tool_choice: { type: 'tool', name: 'w' } },
+      {
+        tools: [
+          { type: 'web_search_20250305', name: 'w' },
+          { name: 'f', input_schema: {} },
+        ],
+        tool_choice: { type: 'tool', name: 'w' },
+      },
     ],
+    ['no tool but', { tools: [{ type: 'web_search_20250305', name: 'w' }] }],
     ['container_upload', { messages: [{ role: 'user', content: [{ type: 'container_upload', file_id: 'f' }] }] }],
     ['its id', { messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'file', file_id: 'f' } }] }] }],
   ])('is not written with what would be lost: %s', (named, fields) => {
@@ -216,7 +224,7 @@ describe('a request for other providers', () => {
       { type: 'redacted_thinking', data: 'hidden' },
     ]
     const conversation = read({ messages: [user, { role: 'assistant', content: [...thinking, called] }] })
-    const target = { model: 'claude-opus-4-5', isStream: false }
+    const target = { model: 'claude-opus-4-5', isStream: false, ...targetWith() }
     expect(writeMessagesRequest(conversation, target)['messages']).toMatchObject([
       {},
       { content: [...thinking, called] },

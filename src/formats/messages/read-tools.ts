@@ -18,6 +18,9 @@ export function readMessagesTools({ tools, tool_choice }: JsonObject): Tools {
   if (foreign !== undefined)
     throw untranslatable(`A tool of type '${typeOf(foreign).slice(0, 64)}'`, { field: 'tools' })
   const functions = declared.filter(isFunction).map(readFunction)
+  // Without its only tools it is another request, which a model would answer from memory.
+  if (declared.length > 0 && functions.length === 0)
+    throw untranslatable(`A request with no tool but '${typeOf(declared[0] ?? {}).slice(0, 64)}'`, { field: 'tools' })
   const { disable_parallel_tool_use } = objectOf(tool_choice)
   const choice = readChoice(objectOf(tool_choice))
   if (choice?.kind === 'function' && functions.every(({ name }) => name !== choice.name))

@@ -1,19 +1,41 @@
+import { checkBody } from '../check-body.ts'
+import { WireError } from '../error.ts'
 import { encodeJson } from '../exact-json.ts'
 import { jsonAnswers } from '../json-answers.ts'
+import { spliceRequest } from '../splice-request.ts'
 import { writeThinkingBlock } from '../thinking-block.ts'
+import { untranslatable } from '../untranslatable.ts'
 import type { UpstreamFormat } from '../upstream-format.ts'
 import { messagesAnswerReader, readMessagesAnswer } from './answer-reader.ts'
+import { fitMessagesRequest } from './fit.ts'
+import { messagesCheck, type MessagesRequest } from './request.ts'
 import { writeMessagesRequest } from './write-request.ts'
 
 /** An event may have the whole input or result of a tool that ran upstream. */
 export const messagesEventBytesMax = 8 * 1024 * 1024
 
+const check = messagesCheck('messages', [], undefined)
+
 /** Anthropic's Messages. `overrides` replace whole top-level fields. */
 export const messages: UpstreamFormat = {
   eventBytesMax: messagesEventBytesMax,
   functionNames: /^[\w-]{1,64}$/,
-  write: (conversation, target) => [encodeJson({ ...writeMessagesRequest(conversation, target), ...target.overrides })],
+  write(conversation, target, changes) {
+    const body = encodeJson(writeMessagesRequest(conversation, target, changes))
+    const request = fitMessagesRequest(checked(body), target.profile, changes)
+    return spliceRequest(request, { model: target.model, overrides: target.overrides, drop: target.profile.drop })
+  },
   // Anthropic takes its own thinking alone.
-  losesReasoning: (parts) => parts.some((part) => part.kind === 'reasoning' && writeThinkingBlock(part) === undefined),
+  losesReasoning: (parts, { profile }) =>
+    parts.some((part) => part.kind === 'reasoning' && writeThinkingBlock(part, profile.unsignedThinking) === undefined),
   ...jsonAnswers({ readAnswer: readMessagesAnswer, answerReader: messagesAnswerReader }),
+}
+
+/** Own fields of another format may have values that this one does not allow. */
+function checked(body: Uint8Array): MessagesRequest {
+  try {
+    return checkBody(body, check)
+  } catch (error) {
+    throw error instanceof WireError ? untranslatable(`A request with this content (${error.message})`) : error
+  }
 }

@@ -2,28 +2,39 @@ import type { Edit } from '../../bytes/splice.ts'
 import { encode } from '../../bytes/text.ts'
 import { editAsk } from '../edit-ask.ts'
 import { listOf, objectOf, objectsOf, parseJsonBytes } from '../exact-json.ts'
-import { movedSpans, reasoningFact, removeElements } from '../reasoning-spans.ts'
+import { sealMark } from '../opaque-seal.ts'
+import { movedSpans, reasoningFact, removeElements, type ReasoningSpan } from '../reasoning-spans.ts'
 import type { MessagesRequest } from './request.ts'
 
 /** Claude Code's own text for a message without content, which Anthropic refuses. */
 const filler = encode('{"type":"text","text":"(no content)"}')
 
 /**
- * Removes thinking of earlier answers: all, or only that of providers of other formats. Anthropic refuses a request
- * with a budget for thinking whose last tool use began without thinking, so thinking is disabled for such a request.
+ * Removes thinking of earlier answers: all, that of providers of other formats and without a signature (`foreign`), or
+ * that of providers of other formats alone (`sealed`). Anthropic refuses a request with a budget for thinking whose
+ * last tool use began without thinking, so thinking is disabled for such a request.
  *
  * @returns undefined if there is nothing to change
  */
 export function messagesWithoutReasoning(
   request: MessagesRequest,
-  which: 'all' | 'foreign',
+  which: 'all' | 'foreign' | 'sealed',
 ): MessagesRequest | undefined {
   const { body, reasoning } = request
-  const removed = which === 'all' ? reasoning : reasoning.filter(({ isForeign }) => isForeign)
+  const removed = which === 'all' ? reasoning : reasoning.filter((span) => isRemoved(body, span, which))
   if (removed.length === 0) return withoutBudget(request)
   const rest = reasoning.filter((span) => !removed.includes(span))
   const next = edited(request, removeElements(body, removed, filler), { reasoning: rest })
   return withoutBudget(next) ?? next
+}
+
+function isRemoved(body: Uint8Array, span: ReasoningSpan, which: 'foreign' | 'sealed'): boolean {
+  return span.isForeign && (which === 'foreign' || isSealedSpan(body, span))
+}
+
+/** Whether a block was wrapped by this service: it is of a provider of another format. */
+export function isSealedSpan(body: Uint8Array, { start, end, isForeign }: ReasoningSpan): boolean {
+  return isForeign && Buffer.from(body.buffer, body.byteOffset + start, end - start).includes(`"${sealMark}`)
 }
 
 /** @param reasoning spans that stay, by their offsets before the edits */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../base/json-value.ts'
+import { profileAt } from '../../profiles/resolve-profile.ts'
 import { anthropic } from '../../protocols/anthropic.ts'
 import { chatOf, chatRequest, endpointAt, encoded } from '../../protocols/fixtures/load.ts'
 import { UpstreamFailure } from '../../service/failure.ts'
@@ -8,7 +9,8 @@ const connection = endpointAt('https://api.anthropic.com/v1')
 const png = 'data:image/png;charset=x;base64,aGk='
 
 function sent(fields: JsonObject, model = 'claude-sonnet-4-5'): JsonObject {
-  return encoded(anthropic, fields, model, connection)
+  const profile = profileAt({ brand: 'anthropic', protocol: 'anthropic', host: '', model })
+  return encoded(anthropic, fields, model, { ...connection, profile })
 }
 
 function said(...messages: readonly JsonObject[]): unknown {
@@ -125,7 +127,6 @@ describe('anthropic messages', () => {
         content: [
           { type: 'tool_result', tool_use_id: 'a', content: 'sunny' },
           { type: 'tool_result', tool_use_id: 'functions_time_1', content: 'noon' },
-          { type: 'tool_result', tool_use_id: 'a' },
           { type: 'text', text: 'Quick!' },
         ],
       },

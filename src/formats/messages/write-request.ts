@@ -1,7 +1,10 @@
 import type { JsonObject } from '../../base/json-value.ts'
+import type { TargetProfile } from '../../profiles/profile.ts'
+import { answerInstruction } from '../answer-instruction.ts'
 import type { AnswerFormat, Conversation, Effort, FunctionTool, Tools } from '../conversation.ts'
 import { objectOf, objectsOf, pick, textOf } from '../exact-json.ts'
-import { asksForAudio, splitSystem } from '../turns.ts'
+import type { ChangeNotes, PassThroughTarget } from '../format.ts'
+import { asksForAudio, splitSystem, takenStops } from '../turns.ts'
 import { untranslatable } from '../untranslatable.ts'
 import type { Target } from '../upstream-format.ts'
 import { messagesModel, type MessagesModel } from './models.ts'
@@ -37,13 +40,18 @@ const budgets: Readonly<Record<Effort, number>> = {
  * @throws {UpstreamFailure} `bad_request` for settings that would change the answer: several choices, sound, and media
  *   that Anthropic does not read
  */
-export function writeMessagesRequest(conversation: Conversation, { model: modelName, isStream }: Target): JsonObject {
-  const { answerFormat, effort, stops, tools, own } = conversation
+export function writeMessagesRequest(
+  conversation: Conversation,
+  { model: modelName, isStream, profile }: Target & PassThroughTarget,
+  changes?: ChangeNotes,
+): JsonObject {
+  const { answerFormat, effort, tools, own } = conversation
+  const stops = takenStops(conversation.stops, Infinity, changes)
   if ((conversation.choices ?? 1) > 1) throw untranslatable('A request for several choices')
   if (asksForAudio(conversation)) throw untranslatable('A request for sound')
-  const model = messagesModel(modelName)
+  const model = modelOf(modelName, profile)
   const turns = splitSystem(conversation.turns)
-  const { system, messages } = writeTurns(turns)
+  const { system, messages } = writeTurns(turns, profile.unsignedThinking)
   const maxTokens = conversation.maxTokens ?? model.maxTokens
   const mayThink = !isForced(tools) && !(model.thinking === 'budget' && lacksThinking(turns))
   const thinking = own['thinking'] ?? thinkingFor(model, effort, maxTokens, mayThink)
@@ -55,7 +63,7 @@ export function writeMessagesRequest(conversation: Conversation, { model: modelN
     ...withInstruction(system ?? ownSystem(own), instruction),
     messages,
     ...toolFields(tools),
-    ...sampling(conversation, model, isOn(thinking)),
+    ...sampling(conversation, isOn(thinking)),
     ...(stops.length === 0 ? {} : { stop_sequences: stops }),
     ...(thinking === undefined ? {} : { thinking }),
     ...(Object.keys(outputConfig).length === 0 ? {} : { output_config: outputConfig }),
@@ -63,6 +71,12 @@ export function writeMessagesRequest(conversation: Conversation, { model: modelN
     ...pick(own, ownFields),
     ...(isStream ? { stream: true } : {}),
   }
+}
+
+/** The model's abilities, with those of its profile. */
+function modelOf(name: string, { thinkingForm }: TargetProfile): MessagesModel {
+  const model = messagesModel(name)
+  return thinkingForm === 'budget' ? model : { ...model, thinking: 'adaptive' }
 }
 
 /** Anthropic's own `system` field, used when there are no system messages. */
@@ -102,9 +116,9 @@ function instructionFor(format: AnswerFormat): string | undefined {
     case 'text':
       return undefined
     case 'json':
-      return 'Answer with one JSON object and nothing else.'
+      return answerInstruction(undefined)
     case 'schema':
-      return `Answer with JSON that matches this JSON Schema, and nothing else: ${JSON.stringify(format.schema)}`
+      return answerInstruction(format.schema)
   }
 }
 
@@ -135,8 +149,8 @@ function isOn(thinking: unknown): boolean {
 }
 
 /** Temperature is 0 to 1 here, and with thinking none but 1; with a temperature, `top_p` is refused. */
-function sampling({ temperature, topP, topK }: Conversation, model: MessagesModel, isThinking: boolean): JsonObject {
-  if (!model.sampling || isThinking) return {}
+function sampling({ temperature, topP, topK }: Conversation, isThinking: boolean): JsonObject {
+  if (isThinking) return {}
   return {
     ...(temperature === undefined ? {} : { temperature: Math.min(temperature, 1) }),
     ...(topP === undefined || temperature !== undefined ? {} : { top_p: topP }),

@@ -21,12 +21,12 @@ const imageTypes: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'ima
  *
  * @throws {UpstreamFailure} for media other than images, PDF and plain text, and for a conversation without content
  */
-export function writeTurns({ system, spoken }: SplitTurns): MessagesTurns {
-  const said = mergeNeighbours(spoken.map(writeTurn)).map(({ role, pieces }) => ({
+export function writeTurns({ system, spoken }: SplitTurns, unsignedThinking: boolean): MessagesTurns {
+  const said = mergeNeighbours(spoken.map((turn) => writeTurn(turn, unsignedThinking))).map(({ role, pieces }) => ({
     role,
     content: resultsFirst(pieces),
   }))
-  const systemBlocks = system.flatMap(writePart)
+  const systemBlocks = system.flatMap((part) => writePart(part))
   const [first] = said
   if (first === undefined) {
     if (systemBlocks.length === 0) throw untranslatable('A conversation without content')
@@ -49,18 +49,18 @@ function isOwnReasoning(part: AssistantPart): boolean {
   return part.kind === 'reasoning' && part.opaque?.maker === 'anthropic'
 }
 
-function writeTurn(turn: SpokenTurn): Message<'user' | 'assistant', JsonObject> {
+function writeTurn(turn: SpokenTurn, unsignedThinking: boolean): Message<'user' | 'assistant', JsonObject> {
   switch (turn.role) {
     case 'user':
-      return { role: 'user', pieces: turn.parts.flatMap(writePart) }
+      return { role: 'user', pieces: turn.parts.flatMap((part) => writePart(part)) }
     case 'assistant':
-      return { role: 'assistant', pieces: turn.parts.flatMap(writePart) }
+      return { role: 'assistant', pieces: turn.parts.flatMap((part) => writePart(part, unsignedThinking)) }
     case 'tool':
       return { role: 'user', pieces: [toolResult(turn)] }
   }
 }
 
-function writePart(part: AssistantPart): readonly JsonObject[] {
+function writePart(part: AssistantPart, unsignedThinking = false): readonly JsonObject[] {
   switch (part.kind) {
     case 'text':
       return part.text.trim() === '' ? [] : [withCacheControl(textBlock(part.text), part)]
@@ -71,7 +71,7 @@ function writePart(part: AssistantPart): readonly JsonObject[] {
     case 'media':
       return [withCacheControl(mediaBlock(part), part)]
     case 'reasoning': {
-      const block = writeThinkingBlock(part)
+      const block = writeThinkingBlock(part, unsignedThinking)
       return block === undefined ? [] : [block]
     }
     case 'call':
@@ -79,10 +79,23 @@ function writePart(part: AssistantPart): readonly JsonObject[] {
   }
 }
 
+/** The type of an image by its first bytes: labels are wrong at times, and Anthropic compares them. */
+function imageTypeOf(base64: string): string | undefined {
+  return imageBeginnings.find(([beginning]) => base64.startsWith(beginning))?.[1]
+}
+
+const imageBeginnings: readonly (readonly [beginning: string, type: string])[] = [
+  ['/9j/', 'image/jpeg'],
+  ['iVBORw0KGgo', 'image/png'],
+  ['R0lGOD', 'image/gif'],
+  ['UklGR', 'image/webp'],
+]
+
 function mediaBlock({ mediaType, base64, filename }: MediaPart): JsonObject {
   const title = filename === undefined || filename === '' ? {} : { title: filename }
   const source = { type: 'base64', media_type: mediaType, data: base64 }
-  if (imageTypes.has(mediaType)) return { type: 'image', source }
+  if (imageTypes.has(mediaType))
+    return { type: 'image', source: { ...source, media_type: imageTypeOf(base64) ?? mediaType } }
   if (mediaType === 'application/pdf') return { type: 'document', source, ...title }
   if (mediaType === 'text/plain') {
     const data = Buffer.from(base64, 'base64').toString('utf8')
@@ -92,7 +105,7 @@ function mediaBlock({ mediaType, base64, filename }: MediaPart): JsonObject {
 }
 
 function toolResult(turn: ToolTurn): JsonObject {
-  const blocks = turn.parts.flatMap(writePart)
+  const blocks = turn.parts.flatMap((part) => writePart(part))
   const isPlain = blocks.every((block) => block['type'] === 'text' && !('cache_control' in block))
   const content = blocks.length === 0 ? {} : { content: isPlain ? joinTexts(turn.parts) : blocks }
   const failed = turn.isError ? { is_error: true } : {}

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../base/json-value.ts'
+import { targetWith } from '../../profiles/testing.ts'
 import { UpstreamFailure } from '../../service/failure.ts'
 import { writeChatRequest } from '../chat/write-request.ts'
 import { parseJsonBytes } from '../exact-json.ts'
@@ -8,7 +9,7 @@ import { writeMessagesRequest } from '../messages/write-request.ts'
 import { readResponsesRequest } from './read-conversation.ts'
 import { checked } from './testing.ts'
 
-const target = { model: 'up', isStream: false }
+const target = { model: 'up', isStream: false, ...targetWith() }
 const user = { role: 'user', content: 'hi' }
 const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
 

@@ -1,0 +1,122 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import type { TargetProfile } from '../../profiles/profile.ts'
+import { anyTarget } from '../../profiles/resolve-profile.ts'
+import { checkBody } from '../check-body.ts'
+import { isObject, listOf, numberOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
+import type { ChangeNotes } from '../format.ts'
+import { RequestDraft } from '../request-draft.ts'
+import { inDialects } from '../schema-dialects.ts'
+import { markedSystem } from '../turns.ts'
+import { messagesCheck, type MessagesRequest } from './request.ts'
+
+type FitStep = (draft: RequestDraft, profile: TargetProfile, changes: ChangeNotes | undefined) => void
+
+const steps: readonly FitStep[] = [fitThinking, fitSampling, fitSchema, fitTools, placeSystem]
+
+/**
+ * The request in the form that a target takes ({@link TargetProfile}); without a change the same request, with the
+ * caller's bytes.
+ */
+export function fitMessagesRequest(
+  request: MessagesRequest,
+  profile: TargetProfile,
+  changes: ChangeNotes | undefined,
+): MessagesRequest {
+  if (profile === anyTarget) return request
+  const draft = new RequestDraft(request)
+  for (const step of steps) step(draft, profile, changes)
+  return draft.isChanged ? checkBody(draft.body(), messagesCheck(request.format, [], request.headers)) : request
+}
+
+/** Budgets of thinking as efforts, in tokens. */
+const efforts: readonly (readonly [budget: number, effort: string])[] = [
+  [4_096, 'low'],
+  [16_384, 'medium'],
+  [Infinity, 'high'],
+]
+
+function fitThinking(draft: RequestDraft, profile: TargetProfile, changes: ChangeNotes | undefined): void {
+  const thinking = objectOf(draft.get('thinking'))
+  const config = objectOf(draft.get('output_config'))
+  if (thinking['type'] === 'disabled' && !profile.effortWithoutThinking && 'effort' in config) {
+    setConfig(draft, without(config, 'effort'))
+    changes?.drop('output_config.effort')
+  }
+  if (profile.thinkingForm === 'budget' || thinking['type'] === undefined) return
+  const isForm = profile.thinkingForm === 'adaptive' ? thinking['type'] !== 'enabled' : false
+  if (isForm) return
+  changes?.adjust('thinking')
+  if (profile.thinkingForm === 'adaptive') {
+    const { budget_tokens: _, ...others } = thinking
+    draft.set('thinking', { ...others, type: 'adaptive' })
+  } else draft.remove('thinking')
+  const budget = numberOf(thinking['budget_tokens'])
+  if (budget === undefined || 'effort' in config) return
+  const effort = efforts.find(([most]) => budget < most)?.[1]
+  setConfig(draft, { ...config, effort })
+}
+
+function setConfig(draft: RequestDraft, config: JsonObject): void {
+  if (Object.keys(config).length === 0) draft.remove('output_config')
+  else draft.set('output_config', config)
+}
+
+function without(object: JsonObject, name: string): JsonObject {
+  const { [name]: _, ...others } = object
+  return others
+}
+
+function fitSampling(draft: RequestDraft, { sampling, stops }: TargetProfile, changes: ChangeNotes | undefined): void {
+  for (const name of ['temperature', 'top_p', 'top_k'])
+    if (sampling[name] === 'refused' && draft.remove(name)) changes?.drop(name)
+  if (stops !== 0 || listOf(draft.get('stop_sequences')).length === 0) return
+  draft.remove('stop_sequences')
+  changes?.drop('stop_sequences')
+}
+
+function fitSchema(draft: RequestDraft, { answerSchema }: TargetProfile, changes: ChangeNotes | undefined): void {
+  const config = objectOf(draft.get('output_config'))
+  const format = objectOf(config['format'])
+  if (answerSchema.length === 0 || !isObject(format['schema'])) return
+  const schema = inDialects(format['schema'], answerSchema)
+  if (schema === format['schema']) return
+  draft.set('output_config', { ...config, format: { ...format, schema } })
+  changes?.adjust('output_config.format')
+}
+
+function fitTools(draft: RequestDraft, { dropInTools }: TargetProfile): void {
+  const tools = draft.objects('tools')
+  if (tools === undefined || !tools.some((tool) => dropInTools.some((name) => name in tool))) return
+  draft.setObjects(
+    'tools',
+    tools.map((tool) => dropInTools.reduce((each, name) => (name in each ? without(each, name) : each), tool)),
+  )
+}
+
+/** System messages among the others as marked user text: only Anthropic takes them there. */
+function placeSystem(draft: RequestDraft, { system }: TargetProfile, changes: ChangeNotes | undefined): void {
+  if (system === 'any') return
+  const messages = draft.objects('messages') ?? []
+  if (!messages.some(({ role }) => role === 'system')) return
+  changes?.adjust('system')
+  const placed: JsonObject[] = []
+  for (const message of messages) {
+    const next = message['role'] === 'system' ? asUser(message) : message
+    const last = placed.at(-1)
+    const isJoined = last !== undefined && last['role'] === 'user' && next['role'] === 'user'
+    if (isJoined) placed[placed.length - 1] = { ...last, content: [...blocksOf(last), ...blocksOf(next)] }
+    else placed.push(next)
+  }
+  draft.setObjects('messages', placed)
+}
+
+function asUser(message: JsonObject): JsonObject {
+  const text = blocksOf(message)
+    .map(({ text }) => textOf(text) ?? '')
+    .join('\n')
+  return { role: 'user', content: [{ type: 'text', text: markedSystem(text) }] }
+}
+
+function blocksOf({ content }: JsonObject): readonly JsonObject[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : objectsOf(content)
+}

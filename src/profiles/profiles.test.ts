@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { brandIds } from '../config/catalogue.ts'
+import { knownProfiles } from './known-profiles.ts'
+import { LearnedProfile } from './learned-profile.ts'
+import { lessonsOf } from './lessons.ts'
+import { profileFields } from './profile.ts'
+import { anyTarget, profileAt, withFields } from './resolve-profile.ts'
+
+const at = (brand: string, model: string, protocol = 'openai') => profileAt({ brand, protocol, host: '', model })
+
+describe('profiles', () => {
+  test('of targets that no entry matches deviate in nothing', () => {
+    expect(at('own', 'some-model')).toBe(anyTarget)
+  })
+
+  test('of a family hold at each host, by the upstream name in any case', () => {
+    for (const [brand, model] of [
+      ['vllm', 'Qwen/Qwen3.8-27B'],
+      ['fireworks', 'accounts/fireworks/models/qwen3p8'],
+      ['own', 'qwen3:8b'],
+    ] as const)
+      expect(at(brand, model)).toMatchObject({ system: 'first', developer: 'system' })
+    expect(at('own', 'qwen3-embedding').system).toBe('any')
+  })
+
+  test('of hosts and families are combined, the stricter one in each field', () => {
+    expect(at('mistral', 'mistral-large')).toMatchObject({
+      callIds: 'letters9',
+      reasoning: 'drop',
+      rename: { seed: 'random_seed', max_completion_tokens: 'max_tokens' },
+    })
+    expect(withFields(at('own', 'glm-5'), { sampling: { temperature: [0.5, 2] } }).sampling['temperature']).toEqual([
+      0.5, 1,
+    ])
+  })
+
+  test('of the owner hold as they are, also where they are less strict', () => {
+    const target = { brand: 'vllm', protocol: 'openai', host: '', model: 'qwen3' }
+    expect(profileAt(target, { system: 'any' })).toMatchObject({ system: 'any', developer: 'system' })
+  })
+
+  test.each(knownProfiles.map((entry, index) => [`${index}: ${entry.facts.join(', ')}`, entry] as const))(
+    'entry %s names facts, sources, brands and fields',
+    (_name, { match, facts, sources, profile }) => {
+      expect(facts.length).toBeGreaterThan(0)
+      for (const source of sources) expect(new URL(source).protocol).toBe('https:')
+      for (const brand of match.brands ?? []) expect(brandIds).toContain(brand)
+      expect(Object.keys(profile).length).toBeGreaterThan(0)
+      for (const name of Object.keys(profile)) expect(name in profileFields).toBe(true)
+      for (const name of ['model', 'messages', 'stream']) {
+        expect(profile.drop ?? []).not.toContain(name)
+        expect(profile.rename ?? {}).not.toHaveProperty(name)
+      }
+    },
+  )
+})
+
+describe('a learned profile', () => {
+  const lesson = { name: 'system_first', profile: { system: 'first' } } as const
+
+  test('has a lesson for a day, and then the profile before it', () => {
+    let now = 1_000
+    const learned = new LearnedProfile(anyTarget, () => now)
+    learned.remember(lesson)
+    expect(learned.current.system).toBe('first')
+    expect(learned.traits).toEqual([{ name: 'system_first', until: 1_000 + 86_400_000 }])
+    now += 86_400_000
+    expect(learned.current).toBe(anyTarget)
+    expect(learned.traits).toEqual([])
+  })
+
+  test('keeps 16 lessons at most', () => {
+    const learned = new LearnedProfile(anyTarget)
+    for (let index = 0; index < 40; index++) learned.remember({ name: `n${index}`, profile: {} })
+    expect(learned.traits.map(({ name }) => name)).toEqual(Array.from({ length: 16 }, (_, index) => `n${index + 24}`))
+  })
+})
+
+describe('refusals teach', () => {
+  test.each([
+    ['Jinja Exception: System message must be at the beginning of the chat.', 'system_first', { system: 'first' }],
+    ['Roles must alternate user and assistant', 'roles_alternate', { alternates: true }],
+    ["unexpected role 'user' after role 'tool'", 'user_after_tool', { userAfterTool: false }],
+    ["'top_p' is not supported with this model.", 'sampling', { sampling: { top_p: 'refused' } }],
+    [
+      'Model x does not support parameter frequencyPenalty.',
+      'sampling',
+      { sampling: { frequency_penalty: 'refused' } },
+    ],
+    ['temperature must be in (0, 1]', 'range', { sampling: { temperature: [0.01, 1] } }],
+    ["Invalid reasoning_effort 'max'. Supported values are: 'low', 'high'.", 'efforts', { efforts: ['low', 'high'] }],
+    ['Unrecognized request argument supplied: prompt_cache_key', 'member', { drop: ['prompt_cache_key'] }],
+    ['betas: Extra inputs are not permitted', 'member', { drop: ['betas'] }],
+    [
+      'tools.0.custom.eager_input_streaming: Extra inputs are not permitted',
+      'tool_member',
+      { dropInTools: ['eager_input_streaming'] },
+    ],
+  ] as const)('%s', (words, name, profile) => {
+    expect(lessonsOf(words).find((lesson) => lesson.name === name)?.profile).toMatchObject(profile)
+  })
+
+  test('nothing about members without which the request would be another one', () => {
+    for (const member of ['messages', 'tools', 'model', 'response_format', 'stream'])
+      for (const words of [`Unknown parameter: '${member}'`, `${member}: Extra inputs are not permitted`])
+        expect(lessonsOf(words).flatMap(({ profile }) => profile.drop ?? [])).toEqual([])
+  })
+
+  test('in bounded time, whatever the words are', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 4_000, unit: 'binary' }), (words) => {
+        const started = performance.now()
+        lessonsOf(`max_tokens temperature system message ${words} not supported`)
+        return performance.now() - started < 50
+      }),
+    )
+  })
+})
