@@ -1,5 +1,6 @@
 import type { JsonCursor } from '../bytes/json-cursor.ts'
 import type { Member } from './ask.ts'
+import type { CheckedNames } from './checked-names.ts'
 import { invalidRequest } from './error.ts'
 
 /** Names longer than this are not decoded. */
@@ -10,9 +11,24 @@ export function memberName(cursor: JsonCursor): string {
   return cursor.nameEnd - cursor.nameStart <= nameBytesMax ? cursor.name() : ''
 }
 
-/** Adds a member of the top-level object. @throws {WireError} beyond `membersMax`, since offsets are kept in memory */
-export function addMember(members: Member[], member: Member, membersMax: number): void {
-  if (members.length === membersMax)
-    throw invalidRequest('invalid_value', `The request body has more than ${membersMax} members.`)
-  members.push(member)
+/** Collects the members of the top-level object. */
+export class MemberList {
+  readonly members: Member[] = []
+  readonly #checked: CheckedNames
+  readonly #most: number
+  readonly #seen = new Set<string>()
+
+  /** @param most members, since their offsets are kept in memory */
+  constructor(checked: CheckedNames, most: number) {
+    this.#checked = checked
+    this.#most = most
+  }
+
+  /** @throws {WireError} 400 for a name that other programs read in another way, and for too many members */
+  add(member: Member): void {
+    this.#checked.add(member.name, this.#seen)
+    if (this.members.length === this.#most)
+      throw invalidRequest('invalid_value', `The request body has more than ${this.#most} members.`)
+    this.members.push(member)
+  }
 }

@@ -1,9 +1,11 @@
 import { endOfPlainText, isAt, JsonCursor, nameTable, type JsonKind, type NameTable } from '../bytes/json-cursor.ts'
 import { skip, sliceBytes, type Pace, type Walk } from '../bytes/pace.ts'
 import { encode, latin1 } from '../bytes/text.ts'
+import { CheckedNames } from './checked-names.ts'
 import { invalidRequest, WireError } from './error.ts'
 import { checkChoice, checkNumber, readBoolean, type NumberRule } from './fields.ts'
 import { missing, shown, wrongType } from './request-fault.ts'
+import { memberName } from './request-members.ts'
 
 /** The shape of a value of a request. `null` counts as absent. */
 export type Shape = EitherShape | OneShape
@@ -61,6 +63,8 @@ export interface ObjectShape {
   readonly required: readonly string[]
   readonly byType: ByType | undefined
   readonly keeps: Keeps | undefined
+  /** Other spellings of its names, and repeats, are refused. */
+  readonly checked?: CheckedNames
   /** It has no members that are checked. */
   readonly isAny: boolean
 }
@@ -150,6 +154,11 @@ export function object(members: Readonly<Record<string, Shape>>, required: reado
     keeps: undefined,
     isAny: names.length === 0 && required.length === 0,
   }
+}
+
+/** The object is read by programs that take other spellings of its names. */
+export function readOnce(shape: ObjectShape, hasTwoSpellings = false): ObjectShape {
+  return { ...shape, checked: new CheckedNames(shape.names, hasTwoSpellings) }
 }
 
 /** Keeps the offsets of objects of a shape, and of these members. @param only which objects. Default: all */
@@ -460,9 +469,11 @@ function* checkMembers(walk: ShapeWalk, shape: ObjectShape, place: Place): Walk<
   const { cursor, pace, found } = walk
   const { names, table, shapes, required, keeps } = shape
   const keeper = keeps && keeperOf(keeps, cursor.position)
+  const spelled = shape.checked === undefined ? undefined : new Set<string>()
   let seen = 0
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const code = cursor.nameCode(table)
+    if (spelled !== undefined) shape.checked?.add(memberName(cursor), spelled, `${pathOf(place)}.`)
     const name = names[code]
     const member = shapes[code]
     if (name === undefined || member === undefined) {

@@ -296,14 +296,14 @@ describe('parseChatRequest', () => {
 
   test('accepts 10,000 members, no more, and renames them quickly', async () => {
     const flood = (count: number) =>
-      encode(`{"model":"m","messages":[{"role":"user","content":"x"}]${',"max_tokens":1'.repeat(count - 2)}}`)
+      encode(`{"model":"m","messages":[{"role":"user","content":"x"}]${',"other":1'.repeat(count - 2)}}`)
     expect(await refusal(flood(10_001))).toEqual(['invalid_value', null])
     const parsed = parseChatRequest(flood(10_000))
-    const result = join(encodeChatRequest(parsed, { model: 'm', rename: { max_tokens: 'max_completion_tokens' } }))
+    const result = join(encodeChatRequest(parsed, { model: 'm', rename: { other: 'renamed' } }))
     expect(parseJson(result)).toEqual({
       model: 'm',
       messages: [{ role: 'user', content: 'x' }],
-      max_completion_tokens: 1,
+      renamed: 1,
     })
   })
 
@@ -589,12 +589,12 @@ describe('the reasoning of earlier answers', () => {
   test('combines with other changes, and is replaced by overridden messages', () => {
     const message = '{"role":"assistant","reasoning_content":"r"}'
     expect(sent(message, 'drop', { overrides: { messages: [1] } })).toBe('1')
-    const from = parseChatRequest(encode(`{"messages":[${message}],"model":"m","seed":1,"messages":[${message}]}`))
+    const from = parseChatRequest(encode(`{"messages":[${message}],"model":"m","seed":1}`))
     expect(
       decode(
         join(encodeChatRequest(from, { model: 'n', reasoning: 'drop', rename: { messages: 'input' }, drop: ['seed'] })),
       ),
-    ).toBe('{"input":[{"role":"assistant"}],"model":"n","input":[{"role":"assistant"}]}')
+    ).toBe('{"input":[{"role":"assistant"}],"model":"n"}')
     const longer = appendAnswer(from, encode('{"role":"assistant","content":"y"}'))
     expect(decode(join(encodeChatRequest(longer, { model: 'n', reasoning: 'drop' })))).toContain(
       '[{"role":"assistant"},{"role":"assistant","content":"y"}]',

@@ -2,12 +2,13 @@ import { JsonCursor } from '../../bytes/json-cursor.ts'
 import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
 import type { ReasoningHistory } from '../../profiles/profile.ts'
 import { appendMessage } from '../append-message.ts'
-import type { Ask, Member } from '../ask.ts'
+import type { Ask } from '../ask.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
+import { CheckedNames } from '../checked-names.ts'
 import { editAsk } from '../edit-ask.ts'
 import { invalidRequest } from '../error.ts'
 import { missing } from '../request-fault.ts'
-import { addMember, memberName } from '../request-members.ts'
+import { MemberList, memberName } from '../request-members.ts'
 import { spliceRequest, type RequestChanges } from '../splice-request.ts'
 import { fieldNames, fields, fieldTable, type RequestFacts } from './request-fields.ts'
 import { reasoningEdits, type MessageReasoning } from './request-reasoning.ts'
@@ -29,8 +30,8 @@ export interface ChatRequestChanges extends RequestChanges {
 
 /**
  * Checks a request (docs/api.md) in place. For bodies up to 1 MiB; {@link parseLargeChatRequest} takes larger ones
- * without blocking other requests. Unknown members pass unread; 10,000 members at most. Of a repeated member the last
- * counts, and all are checked. `model` must not be repeated, since readers could take different ones.
+ * without blocking other requests. Unknown members pass unread; 10,000 members at most. Checked members must not be
+ * repeated, nor be spelled in another way ({@link CheckedNames}).
  *
  * @throws {WireError} 400: `invalid_json` first, then the first fault in the body
  */
@@ -75,12 +76,19 @@ export function appendAnswer(request: ChatRequest, message: Uint8Array): ChatReq
   return { ...request, ...changed, reasoning: { ...reasoning, bare: [...reasoning.bare, start] } }
 }
 
+/** Checked fields, and those that decide what a request costs, or what it may make a model do. */
+const checked = new CheckedNames([
+  ...fieldNames,
+  ...['n', 'service_tier', 'tools', 'tool_choice', 'functions', 'function_call', 'response_format', 'modalities'],
+  ...['parallel_tool_calls', 'thinking', 'store', 'web_search_options'],
+])
 /** Limit of top-level members. */
 const membersMax = 10_000
 
 function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ChatRequest> {
   if (cursor.peek() !== 'object') throw invalidRequest('invalid_json', 'The request body must be a JSON object.')
-  const members: Member[] = []
+  const list = new MemberList(checked, membersMax)
+  const { members } = list
   const facts: RequestFacts = {
     model: undefined,
     stream: false,
@@ -108,7 +116,7 @@ function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ChatRequest> {
       case 'walk':
         yield* field.read(cursor, pace, facts)
     }
-    addMember(members, { name, start, valueStart, end: cursor.position }, membersMax)
+    list.add({ name, start, valueStart, end: cursor.position })
     if (cursor.position >= pace.limit) yield pace
   }
   cursor.end()

@@ -1,10 +1,11 @@
 import { nameTable, type JsonCursor } from '../../bytes/json-cursor.ts'
 import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
-import type { Ask, Member } from '../ask.ts'
+import type { Ask } from '../ask.ts'
+import { CheckedNames } from '../checked-names.ts'
 import { invalidRequest } from '../error.ts'
 import { checkChoice, checkNumber, readModel } from '../fields.ts'
 import { missing, wrongType } from '../request-fault.ts'
-import { addMember, memberName } from '../request-members.ts'
+import { MemberList, memberName } from '../request-members.ts'
 
 /** A checked request for embeddings (docs/api.md). */
 export interface EmbeddingsRequest extends Ask {
@@ -16,14 +17,17 @@ export interface EmbeddingsRequest extends Ask {
   readonly isBase64: boolean
 }
 
-const fields = nameTable(['model', 'input', 'encoding_format', 'dimensions', 'user'])
+const names = ['model', 'input', 'encoding_format', 'dimensions', 'user']
+const fields = nameTable(names)
+const checked = new CheckedNames(names)
 const membersMax = 1_000
 const encodings = ['float', 'base64']
 
 /** Checks a request in place. Members that docs/api.md does not name pass unread. */
 export function* readRequest(cursor: JsonCursor, pace: Pace): Walk<EmbeddingsRequest> {
   if (cursor.peek() !== 'object') throw invalidRequest('invalid_json', 'The request body must be a JSON object.')
-  const members: Member[] = []
+  const list = new MemberList(checked, membersMax)
+  const { members } = list
   let model: string | undefined
   let inputs: number | undefined
   let isBase64 = false
@@ -52,7 +56,7 @@ export function* readRequest(cursor: JsonCursor, pace: Pace): Walk<EmbeddingsReq
       default:
         if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
     }
-    addMember(members, { name, start, valueStart, end: cursor.position }, membersMax)
+    list.add({ name, start, valueStart, end: cursor.position })
     if (cursor.position >= pace.limit) yield pace
   }
   cursor.end()

@@ -8,6 +8,7 @@ import {
   numberFrom,
   object,
   oneOf,
+  readOnce,
   text,
   textOr,
   type Shape,
@@ -47,22 +48,25 @@ const tool = spelled({
   ...ownNames(['googleSearch', 'googleSearchRetrieval', 'googleMaps', 'urlContext'], 'tools.'),
 })
 
-const generationConfig = spelled({
-  maxOutputTokens: integerFrom(0),
-  temperature: numberFrom(0, 2),
-  topP: numberFrom(0, 1),
-  topK: integerFrom(0),
-  stopSequences: list(text),
-  candidateCount: integerFrom(1),
-  presencePenalty: numberFrom(-2, 2),
-  frequencyPenalty: numberFrom(-2, 2),
-  seed: integerFrom(-seedMax - 1, seedMax),
-  responseMimeType: text,
-  responseSchema: object({}),
-  responseModalities: list(text),
-  thinkingConfig: spelled({ includeThoughts: flag, thinkingBudget: integerFrom(-1), thinkingLevel: text }),
-  ...ownNames(['mediaResolution', 'speechConfig', 'imageConfig'], 'generationConfig.'),
-})
+const generationConfig = readOnce(
+  spelled({
+    maxOutputTokens: integerFrom(0),
+    temperature: numberFrom(0, 2),
+    topP: numberFrom(0, 1),
+    topK: integerFrom(0),
+    stopSequences: list(text),
+    candidateCount: integerFrom(1),
+    presencePenalty: numberFrom(-2, 2),
+    frequencyPenalty: numberFrom(-2, 2),
+    seed: integerFrom(-seedMax - 1, seedMax),
+    responseMimeType: text,
+    responseSchema: object({}),
+    responseModalities: list(text),
+    thinkingConfig: spelled({ includeThoughts: flag, thinkingBudget: integerFrom(-1), thinkingLevel: text }),
+    ...ownNames(['mediaResolution', 'speechConfig', 'imageConfig'], 'generationConfig.'),
+  }),
+  true,
+)
 
 /** The shapes of top-level fields (https://ai.google.dev/api/generate-content). */
 export const contentShapes: Readonly<Record<string, Shape>> = bothSpellings({

@@ -1,14 +1,15 @@
 import { nameTable, type JsonCursor } from '../../bytes/json-cursor.ts'
 import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
-import type { Ask, FormatName, Member } from '../ask.ts'
+import type { Ask, FormatName } from '../ask.ts'
 import type { RequestWalk } from '../check-body.ts'
+import { CheckedNames } from '../checked-names.ts'
 import { invalidRequest } from '../error.ts'
 import { checkedModel } from '../fields.ts'
 import type { Envelope } from '../format.ts'
 import { sealMark } from '../opaque-seal.ts'
 import { beginsWith, reasoningFact, type ReasoningSpan } from '../reasoning-spans.ts'
 import { missing } from '../request-fault.ts'
-import { addMember, memberName } from '../request-members.ts'
+import { MemberList, memberName } from '../request-members.ts'
 import { checkValue, shapeWalk, type KeptObject, type Shape, type Span } from '../request-shape.ts'
 import { modelNote } from './request-shapes.ts'
 import { sealedBeginning } from './sealed-thoughts.ts'
@@ -30,7 +31,7 @@ const membersMax = 10_000
 
 /**
  * Returns a check of requests in place. The model and the kind of answer are in the path. Unknown members pass unread;
- * of a repeated member the last counts, and all are checked.
+ * checked ones must not be repeated, in either spelling, nor be spelled in another way ({@link CheckedNames}).
  *
  * @param shapes shapes of top-level members
  * @throws {WireError} 400 for the path and the query
@@ -42,6 +43,7 @@ export function geminiCheck(
 ): (envelope: Envelope) => RequestWalk<GeminiRequest> {
   const names = Object.keys(shapes)
   const table = nameTable(names)
+  const checked = new CheckedNames([...names, 'model'], true)
 
   return (envelope) => {
     const model = modelIn(envelope.path)
@@ -49,7 +51,8 @@ export function geminiCheck(
     return function* readRequest(cursor: JsonCursor, pace: Pace): Walk<GeminiRequest> {
       if (cursor.peek() !== 'object') throw invalidRequest('invalid_json', 'The request body must be a JSON object.')
       const walk = shapeWalk(cursor, pace)
-      const members: Member[] = []
+      const list = new MemberList(checked, membersMax)
+      const { members } = list
       for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
         const start = cursor.nameStart
         const code = cursor.nameCode(table)
@@ -58,7 +61,7 @@ export function geminiCheck(
         const valueStart = cursor.position
         if (shape !== undefined) yield* checkValue(walk, shape, name, undefined, required.includes(name))
         else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
-        addMember(members, { name, start, valueStart, end: cursor.position }, membersMax)
+        list.add({ name, start, valueStart, end: cursor.position })
         if (cursor.position >= pace.limit) yield pace
       }
       cursor.end()

@@ -2,12 +2,13 @@ import { nameTable, type JsonCursor } from '../../bytes/json-cursor.ts'
 import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
 import type { Ask, Member } from '../ask.ts'
 import type { RequestWalk } from '../check-body.ts'
+import { CheckedNames } from '../checked-names.ts'
 import { invalidRequest } from '../error.ts'
 import { readBoolean, readModel } from '../fields.ts'
 import { sealMark } from '../opaque-seal.ts'
 import { beginsWith, isBlank, reasoningFact, reasoningOf, type ReasoningSpan } from '../reasoning-spans.ts'
 import { missing } from '../request-fault.ts'
-import { addMember, memberName } from '../request-members.ts'
+import { MemberList, memberName } from '../request-members.ts'
 import { checkValue, shapeWalk, type KeptObject } from '../request-shape.ts'
 import { requestShapes } from './request-shapes.ts'
 
@@ -34,6 +35,7 @@ const untranslatedNames = [
 const unshapedNames = untranslatedNames.filter((name) => !shapedNames.includes(name))
 const names = [...ownNames, ...shapedNames, ...unshapedNames]
 const table = nameTable(names)
+const checked = new CheckedNames(names)
 
 /** The bit of a name among those that were seen. There are fewer than 31 names. */
 const bitOf = (name: string): number => 1 << names.indexOf(name)
@@ -43,8 +45,8 @@ const mayBeUntranslated = ['tools', ...untranslatedNames].reduce((bits, name) =>
 const membersMax = 10_000
 
 /**
- * Returns a check of requests in place. Unknown members pass unread; of a repeated member the last counts, and all are
- * checked. `model` must not be repeated.
+ * Returns a check of requests in place. Unknown members pass unread; checked ones must not be repeated, nor be spelled
+ * in another way ({@link CheckedNames}).
  */
 export function messagesCheck(
   format: MessagesRequest['format'],
@@ -54,7 +56,8 @@ export function messagesCheck(
   return function* readRequest(cursor: JsonCursor, pace: Pace): Walk<MessagesRequest> {
     if (cursor.peek() !== 'object') throw invalidRequest('invalid_json', 'The request body must be a JSON object.')
     const walk = shapeWalk(cursor, pace)
-    const members: Member[] = []
+    const list = new MemberList(checked, membersMax)
+    const { members } = list
     let model: string | undefined
     let stream = false
     let seen = 0
@@ -71,7 +74,7 @@ export function messagesCheck(
       } else if (code === 1) stream = readBoolean(cursor, name)
       else if (shape !== undefined) yield* checkValue(walk, shape, name, undefined, required.includes(name))
       else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
-      addMember(members, { name, start, valueStart, end: cursor.position }, membersMax)
+      list.add({ name, start, valueStart, end: cursor.position })
       if (cursor.position >= pace.limit) yield pace
     }
     cursor.end()

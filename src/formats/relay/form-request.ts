@@ -3,6 +3,7 @@ import { boundaryOf, FormSyntaxError, readForm, type FormPart } from '../../byte
 import type { Pace, Walk } from '../../bytes/pace.ts'
 import { utf8 } from '../../bytes/text.ts'
 import type { RelayName } from '../ask.ts'
+import { CheckedNames } from '../checked-names.ts'
 import { invalidRequest } from '../error.ts'
 import { checkedModel } from '../fields.ts'
 import type { Envelope } from '../format.ts'
@@ -29,6 +30,7 @@ export function formCheck(format: RelayName, endpoint: RelayEndpoint, { required
     if (boundary === undefined)
       throw invalidRequest('invalid_form', 'The content-type must be multipart/form-data with a boundary.')
     const parts = yield* partsOf(body, boundary, pace)
+    checkNames(parts, selectors)
     for (const name of selectors) checkSelector(parts, name)
     const own = parts.find(({ name }) => name === 'model')
     const model = own === undefined ? endpoint.defaultModel : modelIn(body, own)
@@ -60,10 +62,24 @@ function* partsOf(body: Uint8Array, boundary: string, pace: Pace): Walk<readonly
   }
 }
 
-/** Readers could take different ones of several parts, and read other text in parts that are files. */
+function unescaped(name: string): string {
+  return name.replaceAll(/%[0-7][\da-f]/gi, (escape) => String.fromCharCode(Number.parseInt(escape.slice(1), 16)))
+}
+
+/** Some programs take `model[]`, `model `, `'model'` and `mod%65l` for `model`. */
+function checkNames(parts: readonly FormPart[], selectors: readonly string[]): void {
+  const checked = new CheckedNames([...selectors, 'n'])
+  const seen = new Set<string>()
+  for (const { name } of parts) {
+    const plain = unescaped(name).replace(/^[\s\0'"]+|(?:[\s\0'"]|[[.].*)+$/gs, '')
+    if (plain === name) checked.add(name, seen)
+    else checked.refuseOther(plain, name)
+  }
+}
+
+/** Readers read other text in parts that are files. */
 function checkSelector(parts: readonly FormPart[], name: string): void {
-  const [part, second] = parts.filter((each) => each.name === name)
-  if (second !== undefined) throw invalidRequest('invalid_value', `The form has more than one '${name}'.`, name)
+  const part = parts.find((each) => each.name === name)
   if (part !== undefined && (part.isFile || !textType.test(part.contentType)))
     throw invalidRequest('invalid_type', `'${name}' must be plain text, without a file name.`, name)
 }

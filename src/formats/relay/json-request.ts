@@ -3,10 +3,11 @@ import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
 import { utf8 } from '../../bytes/text.ts'
 import type { Member, RelayName } from '../ask.ts'
 import type { RequestWalk } from '../check-body.ts'
+import { CheckedNames } from '../checked-names.ts'
 import { invalidRequest } from '../error.ts'
 import { readModel } from '../fields.ts'
 import { missing } from '../request-fault.ts'
-import { addMember, memberName } from '../request-members.ts'
+import { MemberList, memberName } from '../request-members.ts'
 import { checkValue, shapeWalk } from '../request-shape.ts'
 import type { JsonRequests, RelayEndpoint } from './endpoint.ts'
 import { relayRequest, type ModelPlace, type RelayRequest } from './request.ts'
@@ -24,11 +25,13 @@ export function jsonCheck(
   const names = ['model', ...Object.keys(fields)]
   const shapes = Object.values(fields)
   const table = nameTable(names)
+  const checked = new CheckedNames([...names, ...costNames(endpoint)])
 
   return function* readRequest(cursor: JsonCursor, pace: Pace): Walk<RelayRequest> {
     if (cursor.peek() !== 'object') throw invalidRequest('invalid_json', 'The request body must be a JSON object.')
     const walk = shapeWalk(cursor, pace)
-    const members: Member[] = []
+    const list = new MemberList(checked, membersMax)
+    const { members } = list
     let model: string | undefined
     for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
       const start = cursor.nameStart
@@ -41,7 +44,7 @@ export function jsonCheck(
         model = readModel(cursor, valueStart, model)
       } else if (shape !== undefined) yield* checkValue(walk, shape, name, undefined, required.includes(name))
       else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
-      addMember(members, { name, start, valueStart, end: cursor.position }, membersMax)
+      list.add({ name, start, valueStart, end: cursor.position })
       if (cursor.position >= pace.limit) yield pace
     }
     cursor.end()
@@ -61,6 +64,13 @@ export function jsonCheck(
         ),
     })
   }
+}
+
+/** Members that decide the kind of the answer, or its cost. */
+function costNames({ demand, stream, media }: RelayEndpoint): readonly string[] {
+  const { answerTokens = [], answers = ['n'], prompts } = demand ?? {}
+  const kinds = [stream?.member, media?.asked?.member, prompts].filter((name) => name !== undefined)
+  return [...(answerTokens === 'none' ? [] : answerTokens), ...answers, ...kinds, 'service_tier']
 }
 
 /** A model that is added goes before the first member. */

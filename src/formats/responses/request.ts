@@ -2,6 +2,7 @@ import type { JsonCursor } from '../../bytes/json-cursor.ts'
 import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
 import type { Ask, Member } from '../ask.ts'
 import type { RequestWalk } from '../check-body.ts'
+import { CheckedNames } from '../checked-names.ts'
 import { editAsk, type EditedAsk } from '../edit-ask.ts'
 import { invalidRequest } from '../error.ts'
 import { readModel } from '../fields.ts'
@@ -16,7 +17,7 @@ import {
   type ReasoningSpan,
 } from '../reasoning-spans.ts'
 import { missing } from '../request-fault.ts'
-import { addMember, memberName } from '../request-members.ts'
+import { MemberList, memberName } from '../request-members.ts'
 import { checkValue, shapeWalk, type KeptObject, type Span } from '../request-shape.ts'
 import { requestShape } from './request-fields.ts'
 
@@ -59,14 +60,17 @@ export function requestReader(format: ResponsesFormatName): RequestWalk<Response
   return (cursor, pace) => readRequest(cursor, pace, format)
 }
 
+const checked = new CheckedNames(['model', ...requestShape.names])
+
 /**
- * Checks a request in place. Unknown members pass unread; 10,000 members at most. Of a repeated member the last counts,
- * and all are checked. `model` must not be repeated.
+ * Checks a request in place. Unknown members pass unread; 10,000 members at most. Checked members must not be repeated,
+ * nor be spelled in another way ({@link CheckedNames}).
  */
 function* readRequest(cursor: JsonCursor, pace: Pace, format: ResponsesFormatName): Walk<ResponsesRequest> {
   if (cursor.peek() !== 'object') throw invalidRequest('invalid_json', 'The request body must be a JSON object.')
   const { names, table, shapes } = requestShape
-  const members: Member[] = []
+  const list = new MemberList(checked, membersMax)
+  const { members } = list
   const walk = shapeWalk(cursor, pace)
   const { found } = walk
   let model: string | undefined
@@ -83,7 +87,7 @@ function* readRequest(cursor: JsonCursor, pace: Pace, format: ResponsesFormatNam
     } else if (shape === undefined) {
       if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
     } else yield* checkValue(walk, shape, name, undefined)
-    addMember(members, { name, start, valueStart, end: cursor.position }, membersMax)
+    list.add({ name, start, valueStart, end: cursor.position })
     if (cursor.position >= pace.limit) yield pace
   }
   cursor.end()
