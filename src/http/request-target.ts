@@ -1,7 +1,8 @@
 import { WireError } from '../formats/error.ts'
 
-const saneHost = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
-const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+const saneHost = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/
+const portMax = 65_535
+const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'])
 
 /**
  * The path of a request, without its query. `Bun.serve` has already resolved dot segments and turned `\` into `/`.
@@ -12,12 +13,17 @@ const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', '
 export function requestPath(request: Request, known?: string): string {
   const { method, headers } = request
   const host = headers.get('host')
-  if (host === null || !saneHost.test(host)) throw badRequest('The Host header is missing, repeated or malformed')
+  if (!isHost(host)) throw badRequest('The Host header is missing, repeated or malformed')
   if (!knownMethods.has(method))
     throw new WireError(501, 'invalid_request_error', 'method_not_allowed', `The method ${method} is not supported`)
   if ((method === 'GET' || method === 'HEAD') && hasBody(headers))
     throw badRequest(`${method} requests must not have a body`)
   return known ?? pathOf(request)
+}
+
+function isHost(host: string | null): boolean {
+  const found = host === null ? null : saneHost.exec(host)
+  return found !== null && Number(found[1] ?? 0) <= portMax
 }
 
 function pathOf({ url }: Request): string {

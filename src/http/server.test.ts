@@ -113,7 +113,7 @@ describe('the server', () => {
     ['GET', '/OPEN', 404],
     ['GET', '/ope%6e', 404],
     ['PUT', '/open', 405],
-    ['TRACE', '/open', 501],
+    ['TRACE', '/open', 405],
   ])('answers %s %s with %p, whether the path is common or not', async (method, target, status) => {
     const head = `${method} ${target} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`
     const answers = [await raw(start(), head), await raw(start({ commonPaths: ['/open'] }), head)]
@@ -325,7 +325,7 @@ describe('on the wire', () => {
     ['no Host', 'GET /open HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
     ['two Hosts', 'GET /open HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n', 400],
     ['an odd Host', 'GET /open HTTP/1.1\r\nHost: a/b\r\nConnection: close\r\n\r\n', 400],
-    ['TRACE', 'TRACE /open HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 501],
+    ['TRACE', 'TRACE /open HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 405],
     ['a body on GET', 'GET /open HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi', 400],
     ['a query', 'GET /open?a=/closed HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 200],
     ['a model with a slash', 'GET /v1/models/a/b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 200],

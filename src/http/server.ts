@@ -115,6 +115,8 @@ export function startServer({
         format === undefined && wantsPage(request) ? errorPage(wireError, id) : errorResponse(wireError, id, { format })
     }
     if (context.isRefused) await refusalDelay(clientOf(context))
+    // No answer may be taken for another type than it says.
+    response.headers.set('x-content-type-options', 'nosniff')
     if (isClosing()) response.headers.set('connection', 'close')
     const origin = request.headers.get('origin')
     if (origin === null || !now.origins.allows(request) || now.router.formatOf(context.path) === undefined)

@@ -75,7 +75,6 @@ function text(body: string, id: string, type = 'text/plain; charset=utf-8'): Res
       'content-type': type,
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff',
       'x-request-id': id,
     },
   })

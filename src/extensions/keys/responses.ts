@@ -9,7 +9,6 @@ export function uncachedJson(value: unknown): Response {
       'content-type': 'application/json',
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff',
     },
   })
 }

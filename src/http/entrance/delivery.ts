@@ -31,10 +31,7 @@ export function wholeResponse(
   request.served = served
   request.content?.answered(body, contentType)
   const answer = { usage, answerBytes: format.isPromptOnly ? 0 : wholeAnswerBytes(body) }
-  const headers = () =>
-    contentType === undefined
-      ? request.replyHeaders.of(request, 'application/json', served)
-      : request.replyHeaders.ofMedia(request, contentType, served)
+  const headers = () => request.replyHeaders.of(request, contentType ?? 'application/json', served)
   if (body.length <= unpacedBytesMax) {
     request.settle({ status: 200, usage: answer.usage, answerBytes: answer.answerBytes })
     return new Response(body, { headers: headers() })
@@ -97,7 +94,7 @@ function byteResponse(request: ApiRequest, served: ServedReply, reply: PartStrea
     if (reason instanceof ClientLeft) leave()
     else fail(reason)
   })
-  const headers = withHeaders(request.replyHeaders.ofMedia(request, contentType, served), unbuffered)
+  const headers = withHeaders(request.replyHeaders.of(request, contentType, served), unbuffered)
   return new Response(body, { headers })
 }
 

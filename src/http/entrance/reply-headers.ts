@@ -15,8 +15,6 @@ export interface ShownProgress extends Pick<Progress, 'trail' | 'format' | 'admi
 export interface ReplyHeaders {
   /** Headers of an answer of a provider. Give them to one response, before the next call. */
   of(progress: ShownProgress, contentType: string, served: ServedReply): Headers
-  /** The same, for bytes of a provider's type, which browsers must not take for another. */
-  ofMedia(progress: ShownProgress, contentType: string, served: ServedReply): Headers
   /** The same, for a stream of events. @param served absent: no provider has answered yet */
   ofEvents(progress: ShownProgress, served: ServedReply | undefined): Headers
 }
@@ -91,8 +89,6 @@ export function replyHeaders(): ReplyHeaders {
 
   return {
     of,
-    ofMedia: (progress, contentType, served) =>
-      withHeaders(of(progress, contentType, served), { 'x-content-type-options': 'nosniff' }),
     ofEvents(progress, served) {
       const headers =
         served === undefined

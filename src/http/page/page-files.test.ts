@@ -46,7 +46,6 @@ describe('an asset', () => {
     const response = await ask()
     expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
     expect(response.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
-    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
   })
 
   test.each([

@@ -94,7 +94,7 @@ function policy(hasAvatars: boolean): string {
 function fileResponse(file: PageFile, request: Request, headers: Readonly<Record<string, string>>): Response {
   const { coding, bytes } = formFor(file, request.headers.get('accept-encoding') ?? '')
   const etag = `"${Bun.hash(bytes).toString(36)}"`
-  const all = { vary: 'accept-encoding', ...headers, etag, 'x-content-type-options': 'nosniff' }
+  const all = { vary: 'accept-encoding', ...headers, etag }
   if (isKnown(request.headers.get('if-none-match'), etag)) return new Response(null, { status: 304, headers: all })
   return new Response(bytes, {
     headers: { ...all, 'content-type': file.type, ...(coding === undefined ? {} : { 'content-encoding': coding }) },

@@ -48,7 +48,6 @@ function preview({ id }: HandlerContext): Response {
       'cache-control': 'no-cache',
       'content-security-policy': policy,
       'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff',
       'x-dns-prefetch-control': 'off',
       'x-request-id': id,
     },
