@@ -20,18 +20,13 @@ export interface ExtensionFile {
 /**
  * Parses the text of an extension's file: JSON with comments and trailing commas. `undefined` without a file.
  *
- * @throws {ConfigError} when the text is not a JSON object, or `file` is a dangling link
+ * @throws {ConfigError} when the text is not a JSON object
  */
 export async function parseExtensionFile(
   text: string | undefined,
   { file, environment }: { readonly file: string; readonly environment: Environment },
 ): Promise<ExtensionFile | undefined> {
-  if (text === undefined) {
-    // A dangling link is an error: treating it as a missing file would switch the extension off.
-    if (await exists(file))
-      throw new ConfigError([{ file, field: '', found: 'a dangling symbolic link', allowed: 'a readable file' }])
-    return undefined
-  }
+  if (text === undefined) return undefined
   const findings = collectFindings(file, text)
   const { root, isSound } = parseJsonTree(text, findings)
   if (root === undefined || !isSound) throw findings.toError()

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ConfigError } from '../config.ts'
 import { HomeError } from '../home.ts'
 import { fingerprint } from '../watch/fingerprint.ts'
-import { loadConfig, type LoadOptions } from './load-config.ts'
+import { loadConfig, readConfigText, type LoadOptions } from './load-config.ts'
 import { configBytesMax } from './parse-config.ts'
 
 let folder = ''
@@ -92,5 +92,26 @@ describe('loadConfig', () => {
     await loadConfig({ file, environment: {}, warn: (message) => warnings.push(message) })
     expect(warnings).toHaveLength(count)
     expect(warnings.join()).not.toContain('key-for-tests')
+  })
+})
+
+describe('a path through a dangling link', () => {
+  test.each(['the file', 'its folder', 'a folder above'])('%s › is a fault, not a missing file', async (words) => {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-link-'))
+    const nowhere = join(folder, 'not-mounted')
+    const link = join(folder, 'link')
+    await symlink(nowhere, link)
+    const path = words === 'the file' ? link : join(link, ...(words === 'its folder' ? [] : ['deep']), 'access.json')
+    expect(await readConfigText(path).catch((error: unknown) => String(error))).toContain('a dangling symbolic link')
+    expect(await readConfigText(join(folder, 'no', 'such', 'file'))).toBeUndefined()
+    await rm(folder, { recursive: true })
+  })
+
+  test('a loop › is a fault', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-link-'))
+    await symlink(join(folder, 'b'), join(folder, 'a'))
+    await symlink(join(folder, 'a'), join(folder, 'b'))
+    await expect(readConfigText(join(folder, 'a'))).rejects.toThrow('ELOOP')
+    await rm(folder, { recursive: true })
   })
 })

@@ -1,4 +1,5 @@
-import { readFile, stat } from 'node:fs/promises'
+import { lstat, readFile, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import { errorCode, isMissing } from '../../base/error-code.ts'
 import { ConfigError, type Config } from '../config.ts'
 import { detectProviders, type Probe } from '../detect.ts'
@@ -71,7 +72,7 @@ export async function readConfigText(file: string): Promise<string | undefined> 
     bytes = await readFile(file)
   } catch (error) {
     if (error instanceof ConfigError) throw error
-    if (isMissing(error)) return undefined
+    if (isMissing(error)) return await missing(file)
     const code = errorCode(error) ?? 'unknown'
     const found =
       code === 'EISDIR'
@@ -87,6 +88,27 @@ export async function readConfigText(file: string): Promise<string | undefined> 
   } catch {
     // The decoder does not report a position.
     throw fileError(file, 'bytes that are not UTF-8', 'text in UTF-8')
+  }
+}
+
+/**
+ * A dangling link is a fault: a volume or secret that is not mounted yet must not count as a file without limits, or
+ * switch an extension off.
+ *
+ * @throws {ConfigError} if the path, or one of its folders, is a link that leads nowhere
+ */
+async function missing(file: string): Promise<undefined> {
+  for (let path = resolve(file); ; path = dirname(path)) {
+    const found = await lstat(path).catch(() => undefined)
+    if (found === undefined) {
+      if (path === dirname(path)) return undefined
+      continue
+    }
+    if (found.isSymbolicLink()) {
+      const link = path === resolve(file) ? 'a dangling symbolic link' : `a dangling symbolic link at ${path}`
+      throw fileError(file, link, 'a readable file, or none')
+    }
+    return undefined
   }
 }
 

@@ -57,7 +57,7 @@ export const settingsForTests: Settings = {
   userFields: { id: 'id', username: 'login', displayName: 'name', avatar: 'avatar_url', email: 'email' },
   displayName: 'Example',
   hasCaselessNames: true,
-  restrictTo: parseAllowList(['ada, grace'], true),
+  restrictTo: parseAllowList('ada, grace', true),
   allowsInsecureHttp: false,
   cookieName: 'token',
   requestsPerMinute: 120,

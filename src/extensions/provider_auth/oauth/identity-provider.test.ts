@@ -1039,12 +1039,36 @@ describe('OpenID Connect', () => {
   })
 
   test.each<[string, () => Response]>([
+    [
+      'signs its answer',
+      () => new Response('a.b.c', { headers: { 'content-type': 'application/jwt; charset=utf-8' } }),
+    ],
+    ...[401, 403, 404, 405].map((status): [string, () => Response] => [
+      `answers ${status}`,
+      () => json({}, { status }),
+    ]),
+  ])('the claims of the id_token serve where userinfo %s', async (_, answer) => {
+    expect(await openid({ answers: { [at.user]: answer } }).signIn()).toMatchObject({ userName: 'ada' })
+    for (const claims of [
+      { aud: 'another' },
+      { exp: 1 },
+      { iss: 'https://evil.example' },
+      { preferred_username: undefined },
+    ])
+      expect(await refusal(openid({ answers: { [at.user]: answer }, claims }).signIn())).toMatchObject(unavailable)
+    const unsigned = openid({
+      answers: { [at.user]: answer },
+      idToken: (all) => `${part({ alg: 'none' })}.${part(all)}.`,
+    })
+    expect(await refusal(unsigned.signIn())).toMatchObject(unavailable)
+  })
+
+  test.each<[string, () => Response]>([
     ['of another', () => json({ ...person, sub: 'id-eve' })],
     ['without sub', () => json({ ...person, sub: undefined })],
     ['with an empty sub', () => json({ ...person, sub: '' })],
-    ['signed', () => new Response('a.b.c', { headers: { 'content-type': 'application/jwt' } })],
     ['in HTML', () => new Response('<script>', { headers: { 'content-type': 'text/html' } })],
-    ['with 401', () => json({}, { status: 401, headers: { 'www-authenticate': 'Bearer' } })],
+    ['with 500', () => json({}, { status: 500 })],
     ['that redirects', () => Response.redirect('https://evil.example')],
     ['in an array', () => json([person])],
   ])('userinfo %s does not sign in', async (_, answer) => {

@@ -110,9 +110,13 @@ async function checkTokens(
   })
 }
 
+/** Statuses of userinfo endpoints that do not serve the client: the id_token alone says who signs in. */
+const refusedStatuses: ReadonlySet<number> = new Set([401, 403, 404, 405, 406, 501])
+
 /**
  * Requests the claims of the userinfo endpoint, and checks that their `sub` is that of the id_token (OpenID Connect
- * Core 1.0 section 5.3.4).
+ * Core 1.0 section 5.3.4). Where the endpoint refuses, or signs its answer, those of the id_token serve, which has been
+ * validated.
  */
 async function fetchUserInfo(
   send: SendRequest,
@@ -120,7 +124,10 @@ async function fetchUserInfo(
   url: string,
   { token, claims }: CheckedTokens,
 ): Promise<JsonObject> {
-  const userInfo = await readJsonObject('user', await send('user', url, userRequest(token)))
+  const response = await send('user', url, userRequest(token))
+  const isSigned = response.headers.get('content-type')?.toLowerCase().startsWith('application/jwt') === true
+  if (refusedStatuses.has(response.status) || (response.status === 200 && isSigned)) return claims
+  const userInfo = await readJsonObject('user', response)
   return inStage('user', () => oauth.processUserInfoResponse(server, client, claims.sub, Response.json(userInfo)))
 }
 

@@ -93,21 +93,28 @@ function oauthProvider(authorizeUrl: string, tokenUrl: string, userUrl: string):
 function presetProvider(
   fields: ConfigFields,
   name: PresetName,
-  { endpoints, endpointsAt, ...preset }: Preset,
+  { endpoints, endpointsAt, endpointsAtHosts, ...preset }: Preset,
   baseUrl: string | undefined,
 ): ChosenProvider {
   if (baseUrl !== undefined && endpointsAt === undefined)
     fields.refuse('base_url', 'only with "provider": "github", "gitlab" or "gitea"')
   if (preset.tenant === undefined && fields.has('tenant')) fields.refuse('tenant', 'only with "provider": "microsoft"')
   const tenant = fields.text('tenant', tenantRule) ?? preset.tenant ?? ''
-  const template = baseUrl === undefined ? endpoints : endpointsAt
+  const host = baseUrl === undefined ? '' : new URL(baseUrl).hostname
+  const own = endpointsAtHosts?.host.test(host) === true ? endpointsAtHosts.endpoints : endpointsAt
+  const template = baseUrl === undefined ? endpoints : own
   if (template === undefined)
     return fields.refuse(
       'base_url',
       `the URL of your server, such as "https://git.example.org": ${name} has no public service`,
     )
   const base = baseUrl?.replace(/\/+$/, '') ?? ''
-  const filled = fillIn(template, (url) => url.replace('{base}', () => base).replace('{tenant}', () => tenant))
+  const filled = fillIn(template, (url) =>
+    url
+      .replace('{base}', () => base)
+      .replace('{host}', () => host)
+      .replace('{tenant}', () => tenant),
+  )
   const { scope, userFields, displayName, hasCaselessNames = false, neverIdentifying = [] } = preset
   return { endpoints: filled, scope, userFields, displayName, hasCaselessNames, neverIdentifying }
 }

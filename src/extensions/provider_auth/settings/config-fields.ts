@@ -17,6 +17,7 @@ export interface ConfigFields {
   text(name: string, rule: TextRule): string | undefined
   /** Whether the member is `""`. */
   isEmpty(name: string): boolean
+  isList(name: string): boolean
   /** A text or an array of texts, of any length. */
   texts(name: string, allowed: string): readonly string[] | undefined
   /** One of a list of words. */
@@ -64,6 +65,7 @@ export function configFields({ values, unset }: ExtensionConfig, hidden: Hidden,
     unset: (name) => unset.get(name),
     has: (name) => valueOf(name) !== undefined,
     isEmpty: (name) => valueOf(name) === '',
+    isList: (name) => Array.isArray(valueOf(name)),
     refuse,
     shown,
     refuseOthers(names) {

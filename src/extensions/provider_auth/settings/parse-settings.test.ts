@@ -278,7 +278,7 @@ describe('parseSettings', () => {
       expect(warnings).toEqual([warning])
     })
 
-    test.each([[' , '], [' '], ['@'], [[]], [['']], [[' ', ',']]])(
+    test.each([[' , '], [' '], ['@'], [[]], [['']], [[' ', '']]])(
       '%j allows no user, with a warning',
       (restrict_to) => {
         const { settings, warnings } = on(parse({ ...minimal, restrict_to }))
@@ -288,7 +288,7 @@ describe('parseSettings', () => {
     )
 
     test('may be an array', () => {
-      const list = settingsOf({ ...minimal, restrict_to: ['alice', 'bob, id:7'] }).restrictTo
+      const list = settingsOf({ ...minimal, restrict_to: ['alice', 'bob', 'id:7'] }).restrictTo
       expect(['alice', 'bob', 'carol'].map((userName) => list?.allows({ userId: '1', userName }))).toEqual([
         true,
         true,

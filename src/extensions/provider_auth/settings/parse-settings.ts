@@ -178,7 +178,9 @@ const restrictionAllowed = 'user names in one text, separated by commas or blank
 function readRestriction(fields: ConfigFields, isCaseless: boolean): ReturnType<typeof parseAllowList> | undefined {
   const texts = fields.texts('restrict_to', restrictionAllowed)
   // An empty text means no restriction, as an empty variable does; an empty array allows no user.
-  return texts === undefined || fields.isEmpty('restrict_to') ? undefined : parseAllowList(texts, isCaseless)
+  return texts === undefined || fields.isEmpty('restrict_to')
+    ? undefined
+    : parseAllowList(fields.isList('restrict_to') ? texts : texts.join(' '), isCaseless)
 }
 
 /** RFC 6265 section 4.1.1. `svc_flow_` is the prefix of flow cookies. */

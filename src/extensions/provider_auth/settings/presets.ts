@@ -11,6 +11,8 @@ export interface Preset {
   readonly endpoints?: Endpoints
   /** Endpoints of a self-hosted server; `{base}` is replaced by `base_url`. Absent: `base_url` is not allowed. */
   readonly endpointsAt?: Endpoints
+  /** Endpoints of servers with such a host, instead of those of `endpointsAt`; `{host}` is replaced. */
+  readonly endpointsAtHosts?: { readonly host: RegExp; readonly endpoints: Endpoints }
   /** Default of `tenant`. Absent: `tenant` is not allowed. */
   readonly tenant?: string
   /** Whether user names ignore the case of ASCII letters. */
@@ -63,6 +65,17 @@ const github: Preset = {
     tokenUrl: '{base}/login/oauth/access_token',
     userUrl: '{base}/api/v3/user',
     emailsUrl: '{base}/api/v3/user/emails',
+  },
+  // Enterprise Cloud with data residency (docs.github.com/enterprise-cloud@latest/admin/data-residency).
+  endpointsAtHosts: {
+    host: /^[a-z0-9-]+\.ghe\.com$/i,
+    endpoints: {
+      kind: 'oauth',
+      authorizeUrl: '{base}/login/oauth/authorize',
+      tokenUrl: '{base}/login/oauth/access_token',
+      userUrl: 'https://api.{host}/user',
+      emailsUrl: 'https://api.{host}/user/emails',
+    },
   },
 }
 

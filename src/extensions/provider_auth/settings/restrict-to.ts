@@ -11,19 +11,20 @@ export interface ParsedAllowList extends AllowList {
 }
 
 /**
- * Parses `restrict_to` (docs/sign-in.md): user names separated by commas or white space, with or without a leading `@`,
- * and user ids such as `id:583231`. Ids are compared exactly, and so are names unless `isCaseless`.
+ * Parses `restrict_to` (docs/sign-in.md): user names, with or without a leading `@`, and user ids such as `id:583231`.
+ * Ids are compared exactly, and so are names unless `isCaseless`.
  *
+ * @param given a text with entries separated by commas or white space, or a list of entries, which may contain both
  * @param isCaseless ignores the case of ASCII letters only: `\u212A` (the Kelvin sign) does not equal `k`
  */
-export function parseAllowList(texts: readonly string[], isCaseless: boolean): ParsedAllowList {
+export function parseAllowList(given: string | readonly string[], isCaseless: boolean): ParsedAllowList {
   const keyOf = nameKey(isCaseless)
   const names = new Set<string>()
   const ids = new Set<string>()
-  for (const entry of texts.flatMap((text) => text.split(separators))) {
+  for (const entry of typeof given === 'string' ? given.split(separators) : given) {
     const { userId, userName } = parsePerson(entry)
-    if (userId !== '') ids.add(userId)
-    if (userName !== '') names.add(keyOf(userName))
+    if (userId.trim() !== '') ids.add(userId)
+    if (userName.trim() !== '') names.add(keyOf(userName))
   }
   return {
     isEmpty: names.size === 0 && ids.size === 0,
