@@ -176,6 +176,10 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
       : upstreamExchange({ upstream, model, idleMs: timeouts.idleMs, answerBudget, profile })
   }
 
+  function offered(model: string): OfferedModel | undefined {
+    return models.current()?.find(({ upstream: name }) => name === model)
+  }
+
   function makeCandidate(model: string): ModelCandidate {
     const modelHealth = health.of(config.id, model, target)
     const { brand, protocol } = config
@@ -193,7 +197,8 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
       name: config.id,
       model,
       costOf: pricing.costOf(model),
-      maxOutput: () => models.current()?.find(({ upstream: name }) => name === model)?.maxOutput,
+      maxOutput: () => offered(model)?.maxOutput,
+      context: () => offered(model)?.context,
       answer,
       speaks: (format) => spoken.includes(format),
       passesThrough: (format) => upstream?.protocol.dialects[format]?.isNative === true,
@@ -236,7 +241,7 @@ function modelsOf(
   { modelsCache, log }: Pick<Dependencies, 'modelsCache' | 'log'>,
 ): ModelList | LearnedModels {
   if (config.models !== '*') return fixedModels(config.models)
-  if (upstream === undefined) return fixedModels([offered('echo')])
+  if (upstream === undefined) return fixedModels([offer('echo')])
   return learnedModels({
     fetchModels: async (signal) => {
       const limited = AbortSignal.any([signal, AbortSignal.timeout(listModelsMs)])
@@ -252,12 +257,12 @@ function modelsOf(
   })
 }
 
-function offered(name: string): OfferedModel {
+function offer(name: string): OfferedModel {
   return { name, upstream: name, aliases: [] }
 }
 
 function learned(name: string): OfferedModel {
-  return { ...offered(name), isLearned: true }
+  return { ...offer(name), isLearned: true }
 }
 
 /**

@@ -19,6 +19,8 @@ import type { ModelCandidate } from './provider.ts'
 
 /** Options of {@link budgeted}. */
 export interface BudgetedOptions {
+  /** Gets candidates that were passed over because no price is known: they may be asked if no other can answer. */
+  readonly unpriced: ModelCandidate[]
   readonly budgets: Budgets
   readonly caller: CallerIdentity
   readonly listedNames: readonly string[]
@@ -29,7 +31,7 @@ export interface BudgetedOptions {
 /**
  * The candidates, each of which holds its estimated cost in all budgets that count it before it is asked, and books its
  * real cost at its end, on every path. A candidate without room is passed over: it fails with the class `budget`, which
- * is in the trail, and not in its health (docs/decisions/0020-budgets.md).
+ * is in the trail, and not in its health (docs/decisions/0020-budgets.md); one without a price with `no_price`.
  */
 export function budgeted(candidates: readonly ModelCandidate[], options: BudgetedOptions): readonly ModelCandidate[] {
   return candidates.map((candidate) => new BudgetedCandidate(candidate, options))
@@ -44,6 +46,7 @@ class BudgetedCandidate implements Required<ModelCandidate> {
   readonly model: string
   readonly costOf: CostOf | undefined
   readonly maxOutput: ModelCandidate['maxOutput']
+  readonly context: ModelCandidate['context']
   readonly speaks: ModelCandidate['speaks']
   readonly passesThrough: ModelCandidate['passesThrough']
   readonly continues: boolean
@@ -55,6 +58,7 @@ class BudgetedCandidate implements Required<ModelCandidate> {
     this.model = candidate.model
     this.costOf = candidate.costOf
     this.maxOutput = candidate.maxOutput
+    this.context = candidate.context
     this.speaks = candidate.speaks
     this.passesThrough = candidate.passesThrough
     this.continues = candidate.continues
@@ -78,6 +82,7 @@ async function answerWithin(candidate: ModelCandidate, options: BudgetedOptions,
   const hold = answer instanceof Promise ? await answer : answer
   if (hold === undefined) return candidate.answer(ask, call)
   if (hold instanceof BudgetRefusal) {
+    if (hold.kind === 'unpriced') options.unpriced.push(candidate)
     if (hold.limit !== undefined) booking?.addMet(hold.limit)
     throw passedOver(name, hold, call)
   }
@@ -112,6 +117,7 @@ function attemptOf(candidate: ModelCandidate, options: BudgetedOptions, ask: Ask
     listedAs: options.listedAs,
     costOf: candidate.costOf,
     maxOutput: candidate.maxOutput?.(),
+    context: candidate.context?.(),
   }
 }
 
@@ -212,8 +218,10 @@ function noteCost(trail: Trail, from: number, nanoUsd: number): boolean {
 }
 
 function passedOver(name: string, refusal: BudgetRefusal, { trail }: Call): UpstreamFailure {
-  const failure = new UpstreamFailure('budget', refusal.message, { cause: refusal })
-  trail.push({ name, failure: 'budget', reason: failure.summary, ms: 0 })
+  const failure = new UpstreamFailure(refusal.kind === 'exhausted' ? 'budget' : 'no_price', refusal.message, {
+    cause: refusal,
+  })
+  trail.push({ name, failure: failure.failure, reason: failure.summary, ms: 0 })
   return failure
 }
 

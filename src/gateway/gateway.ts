@@ -112,11 +112,12 @@ export function gateway({ providers, aliases, onContentPolicy, onCut, retryBille
     candidates: readonly ModelCandidate[],
     { caller = anonymous, booking }: GatewayCall,
     { listedNames, listedAs }: ModelCandidates,
+    unpriced: ModelCandidate[],
   ): readonly ModelCandidate[] {
     const active = budgets?.()
     return active === undefined
       ? candidates
-      : budgeted(candidates, { budgets: active, caller, listedNames, listedAs, booking })
+      : budgeted(candidates, { budgets: active, caller, listedNames, listedAs, booking, unpriced })
   }
 
   async function answer(request: Ask, call: GatewayCall, releaseRequest?: () => void): Promise<ServedReply> {
@@ -126,18 +127,26 @@ export function gateway({ providers, aliases, onContentPolicy, onCut, retryBille
     const offering = call.access === undefined ? offered : permitted(call.access, offered, request.model, found)
     const spoken = speaking(offering, request)
     if (spoken.length === 0) throw (offering.length === 0 ? modelNotFound : unserved)(request.model)
-    const candidates = withinBudgets(spoken, call, found)
-    const walk: CandidateWalk<ModelCandidate, Reply> = failover(
-      candidates,
-      stopsInDoubt && !retryBilled ? cautious : failoverOptions,
-    )
+    /** Candidates without a price, which limits of money have passed over. */
+    const unpriced: ModelCandidate[] = []
+    const candidates = withinBudgets(spoken, call, found, unpriced)
+    const options = stopsInDoubt && !retryBilled ? cautious : failoverOptions
+    let walk: CandidateWalk<ModelCandidate, Reply> = failover(candidates, options)
     try {
       const changes = new Changes()
       const noting: Call = { ...call, changes }
-      const first = await walk.next((each) => {
-        changes.clear()
-        return ask(each, request, noting)
-      }, noting)
+      const next = () =>
+        walk.next((each) => {
+          changes.clear()
+          return ask(each, request, noting)
+        }, noting)
+      const first = await next().catch((error: unknown) => {
+        if (!(error instanceof AllFailed) || error.isInDoubt || unpriced.length === 0) throw error
+        walk = failover(unpriced, options)
+        return next().catch((later: unknown) => {
+          throw later instanceof AllFailed ? later.after(error) : later
+        })
+      })
       const served = servedBy(first, request, changes)
       if (first.reply.kind === 'whole') return served
       const isResumable = onCut === 'resume' && candidates.length > 1

@@ -16,6 +16,8 @@ export interface ModelCandidate extends Candidate {
   readonly costOf?: CostOf | undefined
   /** Most tokens of an answer, as the configuration or the provider's list states them. Absent: not known. */
   readonly maxOutput?: (() => number | undefined) | undefined
+  /** Most tokens of a prompt and its answer, as for `maxOutput`. Absent: not known. */
+  readonly context?: (() => number | undefined) | undefined
   readonly answer: AnswerService
   /** Whether it serves requests in this format. */
   readonly speaks: (format: FormatName) => boolean

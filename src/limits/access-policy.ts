@@ -68,6 +68,8 @@ export interface MoneyAmount {
   readonly per: MoneyPeriod
   /** Streams end at the limit, and `max_completion_tokens` is lowered to it. */
   readonly isHard: boolean
+  /** Providers without a price are asked in their order, and not counted. Default: false. */
+  readonly asksUnpriced?: boolean
   /** While the store of several machines is away, attempts are admitted. Default: false. */
   readonly isOpenWhenAway?: boolean
 }

@@ -56,7 +56,8 @@ export function leasedCounters({
   function note(counter: LeasedCounter): void {
     counter.isNoted = true
     holding.set(counter.spec.key, counter)
-    if (!isCalledBack && counter.lease !== 0 && counter.given === 0) noteDue(counter.spec.key)
+    // A debt is told at once: until then other processes would give away what is not there.
+    if (counter.lease < 0 || (!isCalledBack && counter.lease !== 0 && counter.given === 0)) noteDue(counter.spec.key)
     if (timer !== undefined) return
     timer = setTimeout(returnOld, leaseMs)
     timer.unref()
@@ -195,7 +196,7 @@ class LeasedCounter implements LimitCounter {
 
   giveBack(amount: number): void {
     this.lease += amount
-    if (!this.isNoted || this.given === 0) this.#note(this)
+    if (!this.isNoted || this.given === 0 || this.lease < 0) this.#note(this)
   }
 
   /** The amount that was taken since the last decision; 0 if that was too long ago to matter. */

@@ -1,6 +1,6 @@
 import { freeApis } from '../prices/free-apis.ts'
 import { usdOf } from '../prices/money.ts'
-import type { RecordedAttempt, RequestRecord } from './record.ts'
+import { wasSent, type RecordedAttempt, type RequestRecord } from './record.ts'
 import {
   boundedLabel,
   registry,
@@ -231,7 +231,7 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
       ofModel.push(series)
     }
     series.attempts.add()
-    series.seconds.observe(attempt.ms / 1000)
+    if (wasSent(attempt)) series.seconds.observe(attempt.ms / 1000)
     if (attempt.tokens?.promptTokens !== undefined)
       tokens.with(provider, model, 'prompt').add(attempt.tokens.promptTokens)
     if (attempt.tokens?.completionTokens !== undefined)

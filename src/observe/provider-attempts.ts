@@ -1,4 +1,4 @@
-import type { RecordedAttempt, RequestRecord } from './record.ts'
+import { wasSent, type RecordedAttempt, type RequestRecord } from './record.ts'
 
 const hourMs = 3_600_000
 const attemptsMax = 500
@@ -79,7 +79,7 @@ export function attemptBook(): AttemptBook {
       let ended = time
       for (const attempt of trail) {
         ended += attempt.ms
-        if (attempt.failure === 'resources' || attempt.failure === 'budget') continue
+        if (attempt.failure === 'resources' || !wasSent(attempt)) continue
         const history = historyOf(attempt.name)
         keep(history, attempt, ended, stream)
         if (attempt.failure !== undefined && ended >= (history.lastError?.time ?? 0)) {

@@ -155,3 +155,8 @@ export interface RecordedAttempt {
   readonly cost?: Cost | undefined
   readonly ms: number
 }
+
+/** Whether the provider was asked: limits of money pass providers over, which takes no time. */
+export function wasSent({ failure }: Pick<RecordedAttempt, 'failure'>): boolean {
+  return failure !== 'budget' && failure !== 'no_price'
+}

@@ -29,6 +29,11 @@ export class AllFailed extends Error {
     this.skipped = skipped
     this.isInDoubt = isInDoubt
   }
+
+  /** With the failures of an earlier walk before its own. */
+  after({ failures, skipped }: AllFailed): AllFailed {
+    return new AllFailed([...failures, ...this.failures], [...skipped, ...this.skipped], this.isInDoubt)
+  }
 }
 
 /** How {@link failover} treats empty replies. */

@@ -28,6 +28,7 @@ export type FailureClass =
   | 'cut'
   | 'resources'
   | 'budget'
+  | 'no_price'
 
 /** Effect of a failure class on the health of the upstream. */
 export interface FailureEffect {
@@ -74,6 +75,7 @@ export const failureEffects: Readonly<Record<FailureClass, FailureEffect>> = {
   cut: { breaker: true, scope: model, coolDownMs: 0, permanent: false },
   resources: { breaker: false, scope: provider, coolDownMs: 0, permanent: false },
   budget: { breaker: false, scope: model, coolDownMs: 0, permanent: true },
+  no_price: { breaker: false, scope: model, coolDownMs: 0, permanent: true },
 }
 
 /** Part of a request that an upstream refuses: clients can repair it. */

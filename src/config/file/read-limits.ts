@@ -39,7 +39,7 @@ const usdMax = 9_000_000
 const nanoPerUsd = 1e9
 
 const limitMembers: MemberNames = {
-  names: ['for', 'models', 'requests', 'tokens', 'at_once', 'wait_ms', 'usd', 'per', 'hard', 'when_away'],
+  names: ['for', 'models', 'requests', 'tokens', 'at_once', 'wait_ms', 'usd', 'per', 'hard', 'unpriced', 'when_away'],
   required: ['for'],
   hints: {
     who: 'for',
@@ -153,7 +153,10 @@ function readMoney(
   const isHard = readBooleanField(hard, findings) ?? false
   const away = members.get('when_away')
   const whenAway = readWord(away, awayWords, findings) ?? 'closed'
+  const unpriced = members.get('unpriced')
+  const asksUnpriced = readWord(unpriced, unpricedWords, findings) === 'ask'
   if (field === undefined) {
+    if (unpriced !== undefined) refuse(unpriced, '"unpriced" only beside usd', findings)
     if (hard !== undefined) refuse(hard, '"hard" only beside usd', findings)
     if (away !== undefined) refuse(away, '"when_away" only beside usd', findings)
     return undefined
@@ -165,10 +168,12 @@ function readMoney(
     nanoUsd: Math.round(usd * nanoPerUsd),
     per,
     isHard,
+    ...(asksUnpriced ? { asksUnpriced } : {}),
     ...(whenAway === 'open' ? { isOpenWhenAway: true } : {}),
   }
 }
 
+const unpricedWords = ['last', 'ask'] as const
 const awayWords = ['closed', 'open'] as const
 const wholeSubjects = ['everyone', 'each person', 'each key'] as const
 const subjectForms = ['everyone', 'each person', 'each key', 'person:NAME', 'team:NAME', 'key:ID', 'provider:ID']

@@ -55,6 +55,8 @@ export interface AttemptHoldOptions {
   readonly place: () => HeldPlace
   readonly openHolds: OpenHolds
   readonly costOf: CostOf
+  /** Called with the cost of an answer that its provider counted, in nano-USD. */
+  readonly onCounted?: (nanoUsd: number) => void
   /** Likely tokens of the prompt, for an answer whose provider counts none. */
   readonly promptTokens: number
   /** Likely bytes of an answer for a token. */
@@ -141,7 +143,10 @@ class OpenAttempt implements AttemptHold, OpenHold {
     const answer = { usage, isCut: !isComplete && !(this.#isFinished && usage !== undefined) }
     if (isCounted(answer) && usage?.isEstimated !== true) {
       const cost = costOf(usage)
-      if (cost !== undefined) return this.#book(cost.nanoUsd, false)
+      if (cost !== undefined) {
+        this.#options.onCounted?.(cost.nanoUsd)
+        return this.#book(cost.nanoUsd, false)
+      }
     }
     const estimated = estimatedUsage(answer, {
       prompt: promptTokens,

@@ -32,12 +32,15 @@ export interface BudgetedAttempt {
   readonly costOf: CostOf | undefined
   /** Most tokens of an answer. Undefined: not known. */
   readonly maxOutput: number | undefined
+  /** Most tokens of a prompt and its answer. Undefined: not known. */
+  readonly context?: number | undefined
 }
 
 /** A budget has no room for an attempt, or the price of the attempt is not known. */
 export class BudgetRefusal extends Error {
   override readonly name = 'BudgetRefusal'
-  readonly kind: 'exhausted' | 'unpriced'
+  /** `unpriced`: the provider may be asked if no other can answer. */
+  readonly kind: 'exhausted' | 'unpriced' | 'unpriced_hard'
   /** The budget without room. */
   readonly limit: MetLimit | undefined
 

@@ -11,9 +11,10 @@ import { callerPerson, type CallerIdentity } from '../named-limits.ts'
 import { attemptHold, coveredTokens, type AttemptHold } from './attempt-hold.ts'
 import type { BudgetAuthority, BudgetDecision } from './budget-authority.ts'
 import { BudgetRefusal, type BudgetedAttempt, type Budgets, type HoldAnswer } from './budgets.ts'
-import { estimateOf, type Estimate } from './estimate.ts'
+import { estimateOf, withFullContext, type Estimate } from './estimate.ts'
 import { budgetPlan, isOwnBudget, type BudgetPlan, type NamedBudget } from './named-budgets.ts'
 import type { HeldPlace, OpenHolds } from './open-holds.ts'
+import { learnedSurpluses } from './surpluses.ts'
 import { localTime } from './window.ts'
 
 /** The active limits of money, from access.json. */
@@ -58,9 +59,10 @@ export interface MoneyLimitsOptions {
 /** Limits of money without any entry. */
 export function moneyLimits({ authority, now, tokenSizes, openHolds }: MoneyLimitsOptions): MoneyLimits {
   let plan: BudgetPlan = budgetPlan(openPolicy, now())
+  const surpluses = learnedSurpluses()
 
   function hold(attempt: BudgetedAttempt): HoldAnswer | Promise<HoldAnswer> {
-    const { ask, caller, provider, model, listedNames, costOf, maxOutput } = attempt
+    const { ask, caller, provider, model, listedNames, costOf, maxOutput, context } = attempt
     const models = plan.hasModels ? namesOf(ask.model, [model, ...listedNames]) : none
     const budgets = plan.counting(caller, { provider, models }, now())
     if (budgets.length === 0) return undefined
@@ -68,39 +70,43 @@ export function moneyLimits({ authority, now, tokenSizes, openHolds }: MoneyLimi
     const hardest = budgets.find(isHard)
     const sizes = tokenSizes.of(attempt)
     const bytesPerToken = sizes.prompts.least()
-    const estimated = estimateOf(
-      demand,
-      hardest === undefined
-        ? { costOf, maxOutput, bytesPerToken }
-        : { costOf, maxOutput, bytesPerToken, assumedOutput: hardOutput, margin: hardMargin },
-    )
-    if (estimated === undefined) return unpriced(attempt)
-    const asked: AskedAttempt = { attempt, demand, sizes, budgets, hardest, estimated }
-    const answer = authority.admit(budgets, estimated.nanoUsd)
+    const hard = hardest === undefined ? {} : { assumedOutput: hardOutput, margin: hardMargin }
+    const estimatedModel = { costOf, maxOutput, bytesPerToken, context, ...hard }
+    const stated = demand.references === 0 ? demand : withFullContext(demand, estimatedModel)
+    const estimated = estimateOf(stated, estimatedModel)
+    if (estimated === undefined) return unpriced(attempt, budgets)
+    const surplus = surpluses.of(attempt)
+    // Until an answer was counted, the provider may bill anything: a prompt that fills the context.
+    const bound =
+      surplus === undefined ? estimateOf(withFullContext(demand, estimatedModel), estimatedModel) : undefined
+    const extra = surplus ?? Math.max(0, (bound?.nanoUsd ?? 0) - estimated.nanoUsd)
+    const asked: AskedAttempt = { attempt, demand, sizes, budgets, hardest, estimated, surplus: surplus ?? 0 }
+    const answer = authority.admit(budgets, estimated.nanoUsd === 0 ? 0 : estimated.nanoUsd + extra)
     return answer instanceof Promise
       ? answer.then((decision) => begin(asked, decision), storeAway)
       : begin(asked, answer)
   }
 
   function begin(asked: AskedAttempt, answer: BudgetDecision): HoldAnswer {
-    const { attempt, demand, budgets, hardest, estimated } = asked
+    const { attempt, demand, budgets, hardest, estimated, surplus } = asked
     if (answer.kind === 'refused') return exhausted(budgets[answer.by], plan.timeZone)
     if (hardest === undefined) return begun(asked, answer, undefined)
-    const hard = hardHold(attempt.ask, { demand, estimated, amount: answer.amount })
+    const hard = hardHold(attempt.ask, { demand, estimated, amount: answer.amount - surplus })
     if (hard !== undefined) return begun(asked, answer, hard)
     authority.settle(answer.hold, 0)
     return exhausted(hardest, plan.timeZone)
   }
 
   function begun(asked: AskedAttempt, { hold, amount }: HeldDecision, hard: HardHold | undefined): AttemptHold {
-    const { attempt, demand, sizes, estimated } = asked
+    const { attempt, demand, sizes, estimated, surplus } = asked
     const usual = sizes.prompts.usual()
     const { prompt, textBytes, mediaTokens } = demand
     return attemptHold({
       authority,
       hold,
-      amount,
+      amount: amount - surplus,
       estimate: estimated,
+      onCounted: surpluses.noting(attempt, estimated.nanoUsd),
       place: placeOf(attempt),
       openHolds,
       costOf: attempt.costOf ?? noCost,
@@ -139,6 +145,8 @@ interface AskedAttempt {
   /** One with a hard limit. */
   readonly hardest: NamedBudget | undefined
   readonly estimated: Estimate
+  /** What the provider was seen to bill beyond estimates, in nano-USD. It is held, too. */
+  readonly surplus: number
 }
 
 type HeldDecision = BudgetDecision & { readonly kind: 'held' }
@@ -179,11 +187,11 @@ function hardHold(
   { demand, estimated, amount }: { readonly demand: Demand; readonly estimated: Estimate; readonly amount: number },
 ): HardHold | undefined {
   const isShort = amount < estimated.nanoUsd
-  const isStated = demand.answerTokens !== undefined
-  if (!isShort && (isStated || estimated.nanoUsd === 0)) return { answerTokensMax: undefined }
+  const tokens = Math.floor(coveredTokens({ amount, estimate: estimated }) / demand.answers / hardMargin)
+  const isWithin = demand.answerTokens !== undefined && demand.answerTokens <= tokens
+  if (!isShort && (isWithin || estimated.nanoUsd === 0)) return { answerTokensMax: undefined }
   const isLimitable = formats[ask.format].limitAnswer !== undefined
   if (!isLimitable) return isShort ? undefined : { answerTokensMax: undefined }
-  const tokens = Math.floor(coveredTokens({ amount, estimate: estimated }) / demand.answers / hardMargin)
   if (tokens < (isShort ? hardOutputMin : 1)) return undefined
   return { answerTokensMax: tokens }
 }
@@ -221,11 +229,14 @@ function exhausted(budget: NamedBudget | undefined, zone: string): BudgetRefusal
   return new BudgetRefusal('exhausted', message, metBudget(budget))
 }
 
-function unpriced({ model, provider }: BudgetedAttempt): BudgetRefusal {
+/** The answer for an attempt without a price; `undefined`: all budgets let it be asked. */
+function unpriced({ model, provider }: BudgetedAttempt, budgets: readonly NamedBudget[]): BudgetRefusal | undefined {
+  const refusing = budgets.filter(({ limit: { usd } }) => usd.asksUnpriced !== true)
+  if (refusing.length === 0) return undefined
   return new BudgetRefusal(
-    'unpriced',
+    refusing.some(isHard) ? 'unpriced_hard' : 'unpriced',
     `No price is known for the model '${model}' at '${provider}', and a limit of money counts it: set "price" of the ` +
-      'model in providers.json, or of the provider in prices.json',
+      'model or the provider in providers.json (0 where it costs nothing), or of the provider in prices.json',
   )
 }
 
