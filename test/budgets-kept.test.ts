@@ -218,7 +218,8 @@ test(
     await until(() => workersOf(service.pid).filter((pid) => !workers.includes(pid)).length === 2)
     hanging.use(good())
     await until(async () => (await ask(service).then(codeOf, () => '')) === refused)
-    await service.write('access.json', access(nanoPerUsd))
+    // Until a model was counted, its whole context is the estimate.
+    await service.write('access.json', access(1_000 * nanoPerUsd))
     await until(async () => (await ask(service).then(codeOf, () => '')).startsWith('200'))
     hanging.stop()
   },

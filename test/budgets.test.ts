@@ -60,6 +60,7 @@ describe('with limits of money', () => {
     { for: 'everyone', usd: 0.00005, per: 'day', models: ['used*'] },
     { ...everyone, usd: 0, models: ['none', 'other/*', 'gated', 'open', 'listed'] },
     { ...everyone, usd: 5, models: ['unpriced', 'priced-later'] },
+    { ...everyone, usd: 5, models: ['unpriced-hard'], hard: true },
     { for: 'provider:first', usd: 0.00001, per: 'day' },
   ]
   let service: ServiceUnderTest
@@ -71,7 +72,7 @@ describe('with limits of money', () => {
     })
     const providers = [
       entry('broken', broken, ['gated', free]),
-      entry('unpriced', good(), ['unpriced'], ['priced-later'], ['unlimited']),
+      entry('unpriced', good(), ['unpriced'], ['unpriced-hard'], ['priced-later'], ['unlimited']),
       entry('first', good({ name: 'first' }), ['passed', price]),
       entry(
         'paid',
@@ -160,10 +161,18 @@ describe('with limits of money', () => {
   })
 
   describe('complaint: unknown, stale, confused prices', () => {
-    test('are refused under a budget, and the error names the field that sets one', async () => {
+    test('are asked under a budget if no other can answer, and the trail says why they were not first', async () => {
       const answer = await ask('unpriced')
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get('x-svc-trail')).toMatch(/^unpriced;class=no_price;ms=0, unpriced;status=200;ms=\d+$/)
+    })
+
+    test('are refused under a hard limit, and the error names the field that sets one', async () => {
+      const answer = await ask('unpriced-hard')
       expect(codeOf(answer)).toBe('403 model_price_unknown')
-      expect(pick(answer.json, 'error', 'message')).toContain('set "price" of the model in providers.json')
+      expect(pick(answer.json, 'error', 'message')).toContain(
+        'set "price" of the model or the provider in providers.json',
+      )
       expect(answer.headers.get('x-should-retry')).toBe('false')
     })
 

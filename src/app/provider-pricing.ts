@@ -21,7 +21,8 @@ export function providerPricing(config: ProviderConfig, prices: PriceBook | unde
 
   function priceOf(model: string): SourcedPrice | undefined {
     const own = configured === '*' ? undefined : configured.find(({ upstream }) => upstream === model)?.price
-    if (own !== undefined) return { price: own, source: 'config' }
+    const configuredPrice = own ?? config.price
+    if (configuredPrice !== undefined) return { price: configuredPrice, source: 'config' }
     const listed = prices?.find(config, model)
     if (listed !== undefined) return listed
     return quirks.isFree ? { price: { input: 0, output: 0 }, source: 'catalogue' } : undefined

@@ -57,6 +57,7 @@ import { shippedPrices } from './shipped-prices.ts'
 import { UsageError } from './start-errors.ts'
 import { startLines } from './start-lines.ts'
 import { readTimers, type ServeTimers } from './timers.ts'
+import { unpricedWarnings } from './unpriced-models.ts'
 import { untilAborted } from './until-aborted.ts'
 
 const noKeys: readonly FileKey[] = []
@@ -128,7 +129,10 @@ export async function serveHere(
       limits = config.limits
       history.activate(config)
     },
-    onReload: (result) => observer.reloaded(result),
+    onReload(result) {
+      observer.reloaded(result)
+      if (result === 'ok') warnOfUnpriced()
+    },
   })
   const content = contentIntake({
     ledger,
@@ -145,6 +149,9 @@ export async function serveHere(
   }
   const checkFileKeys = (): void => {
     for (const contribution of running?.contributions ?? []) void contribution.checkFileKeys?.()
+  }
+  function warnOfUnpriced(): void {
+    for (const warning of unpricedWarnings(access?.policy(), active.gateway.providers)) log.warn(warning)
   }
   let isDraining = false
   const isClosing = () => isDraining
@@ -203,9 +210,15 @@ export async function serveHere(
             return moneyLimits({ authority, now: Date.now, tokenSizes, openHolds: holds })
           },
           prepareContent: content.prepare,
-          onChange: checkFileKeys,
+          onChange() {
+            checkFileKeys()
+            warnOfUnpriced()
+          },
         })
-  if (runtime.isReporter) checkFileKeys()
+  if (runtime.isReporter) {
+    checkFileKeys()
+    warnOfUnpriced()
+  }
   if (active.config.history === 'server' && extensions.guards.length === 0)
     warn('"history": "server" has no effect without sign-in: conversations stay in browsers')
   // Machines with one database have files of their own, of which one may be older than the last entry.

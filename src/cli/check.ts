@@ -1,5 +1,6 @@
 import { askProvider, type Asked } from '../app/ask-provider.ts'
 import { sourceLine } from '../app/source-line.ts'
+import { unpricedWarnings } from '../app/unpriced-models.ts'
 import { personEntry } from '../base/person-entry.ts'
 import { type Config, type ProviderConfig, ConfigError } from '../config/config.ts'
 import { accessFile } from '../config/home.ts'
@@ -56,7 +57,7 @@ export function checkCommandWith(access: GatewayAccess, now = Date.now): Command
       if (flags.json) stdout.write('{"valid":true}\n')
       return 0
     }
-    const rows = await ask(config, access, context)
+    const rows = await ask(config, policy, access, context)
     if (context.signal.aborted) return 130
     if (flags.json) stdout.write(`${JSON.stringify({ valid: true, providers: rows.map(jsonRow) })}\n`)
     else stdout.write(`\n${table(rows, stdout)}`)
@@ -165,10 +166,12 @@ export const checkCommand = checkCommandWith(gatewayAccess)
 
 async function ask(
   config: Config,
+  policy: AccessPolicy,
   access: GatewayAccess,
   { flags: { timeout }, environment, stderr, signal }: Context,
 ): Promise<readonly Row[]> {
   const gateway = await access.open(config, environment, { isFresh: true })
+  for (const warning of unpricedWarnings(policy, gateway.providers)) stderr.write(`svc: ${harmless(warning)}\n`)
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout * 1000)])
   const progress = progressOn(stderr)
   const waiting = [...gateway.providers]

@@ -1,5 +1,5 @@
 import type { FurtherFormat } from '../formats/ask.ts'
-import type { OfferedModel } from '../formats/model.ts'
+import type { OfferedModel, Price } from '../formats/model.ts'
 import type { TargetProfile } from '../profiles/profile.ts'
 
 /** A fault in a configuration file, for messages. */
@@ -89,6 +89,8 @@ export interface ProviderConfig {
   /** Request fields that are always sent to the provider with these JSON values. */
   readonly overrides: Readonly<Record<string, unknown>>
   readonly quirks: Quirks
+  /** Of models without a price of their own. */
+  readonly price?: Price
   /** The owner's fields of the profile of all its models. */
   readonly profile: Partial<TargetProfile>
 }

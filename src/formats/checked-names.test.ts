@@ -11,26 +11,57 @@ const contents = '"contents":[{"parts":[{"text":"hi"}]}]'
 const cases = {
   chat: [
     `"model":"m","messages":${user}`,
-    'model messages max_tokens max_completion_tokens n stream stream_options temperature top_p seed stop service_tier tools tool_choice reasoning_effort',
+    [
+      'model',
+      'messages',
+      'max_tokens',
+      'max_completion_tokens',
+      'n',
+      'stream',
+      'stream_options',
+      'temperature',
+      'top_p',
+      'seed',
+      'stop',
+      'service_tier',
+      'tools',
+      'tool_choice',
+      'reasoning_effort',
+    ],
   ],
   responses: [
     '"model":"m","input":"hi"',
-    'model input max_output_tokens stream store background previous_response_id conversation service_tier tools instructions',
+    [
+      'model',
+      'input',
+      'max_output_tokens',
+      'stream',
+      'store',
+      'background',
+      'previous_response_id',
+      'conversation',
+      'service_tier',
+      'tools',
+      'instructions',
+    ],
   ],
   messages: [
     `"model":"m","max_tokens":9,"messages":${user}`,
-    'model max_tokens stream messages system tools thinking service_tier',
+    ['model', 'max_tokens', 'stream', 'messages', 'system', 'tools', 'thinking', 'service_tier'],
   ],
-  count_tokens: [`"model":"m","messages":${user}`, 'model messages tools'],
-  gemini: [contents, 'contents generationConfig generation_config tools toolConfig systemInstruction safetySettings'],
-  gemini_count_tokens: [contents, 'contents generateContentRequest'],
-  gemini_embed: ['"content":{"parts":[{"text":"hi"}]}', 'content outputDimensionality'],
-  embeddings: ['"model":"m","input":"hi"', 'model input encoding_format dimensions user'],
-  completions: ['"model":"m","prompt":"hi"', 'model prompt max_tokens n best_of stream'],
-  moderations: ['"model":"m","input":"hi"', 'model input'],
-  rerank: ['"model":"m","query":"q","documents":["a"]', 'model query documents'],
-  image_generations: ['"model":"m","prompt":"x"', 'model prompt n stream'],
-  speech: ['"model":"m","input":"x","voice":"a"', 'model input'],
+  count_tokens: [`"model":"m","messages":${user}`, ['model', 'messages', 'tools']],
+  gemini: [
+    contents,
+    ['contents', 'generationConfig', 'generation_config', 'tools', 'toolConfig', 'systemInstruction', 'safetySettings'],
+  ],
+  gemini_count_tokens: [contents, ['contents', 'generateContentRequest']],
+  gemini_embed: ['"content":{"parts":[{"text":"hi"}]}', ['content', 'outputDimensionality']],
+  embeddings: ['"model":"m","input":"hi"', ['model', 'input', 'encoding_format', 'dimensions', 'user']],
+  completions: ['"model":"m","prompt":"hi"', ['model', 'prompt', 'max_tokens', 'n', 'best_of', 'stream']],
+  moderations: ['"model":"m","input":"hi"', ['model', 'input']],
+  rerank: ['"model":"m","query":"q","documents":["a"]', ['model', 'query', 'documents']],
+  image_generations: ['"model":"m","prompt":"x"', ['model', 'prompt', 'n', 'stream']],
+  speech: ['"model":"m","input":"x","voice":"a"', ['model', 'input']],
 } as const
 
 const paths: Readonly<Partial<Record<keyof typeof cases, string>>> = {
@@ -129,7 +160,8 @@ describe('one request has one reading', () => {
   test('names both spellings, and the way out', () => {
     const error = refusal('chat', `{"model":"m","messages":${user},"Max_To\u212aens":5}`)
     expect(error?.message).toBe(
-      "'Max_To\u212aens' is another spelling of 'max_tokens', which some programs take for it: send 'max_tokens', once.",
+      "'Max_To\u212aens' is another spelling of 'max_tokens', which some programs take for it: " +
+        "send 'max_tokens', once.",
     )
     expect(error?.toJSON().error.param).toBe('max_tokens')
   })

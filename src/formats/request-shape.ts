@@ -465,15 +465,22 @@ function keeperOf({ members: names, type, needs }: Keeps, start: number) {
   }
 }
 
+/** The check of the names of one object. */
+function spellingCheck(checked: CheckedNames, place: Place): (cursor: JsonCursor) => void {
+  const seen = new Set<string>()
+  const within = `${pathOf(place)}.`
+  return (cursor) => checked.add(memberName(cursor), seen, within)
+}
+
 function* checkMembers(walk: ShapeWalk, shape: ObjectShape, place: Place): Walk<void> {
   const { cursor, pace, found } = walk
   const { names, table, shapes, required, keeps } = shape
   const keeper = keeps && keeperOf(keeps, cursor.position)
-  const spelled = shape.checked === undefined ? undefined : new Set<string>()
+  const noteName = shape.checked && spellingCheck(shape.checked, place)
   let seen = 0
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const code = cursor.nameCode(table)
-    if (spelled !== undefined) shape.checked?.add(memberName(cursor), spelled, `${pathOf(place)}.`)
+    noteName?.(cursor)
     const name = names[code]
     const member = shapes[code]
     if (name === undefined || member === undefined) {

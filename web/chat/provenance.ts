@@ -111,6 +111,7 @@ const failureWords: ReadonlyMap<string, string> = new Map([
   ['credential', say.failures.key],
   ['quota', say.failures.credit],
   ['budget', say.failures.budget],
+  ['no_price', say.failures.unpriced],
   ['model_gone', say.failures.lacks],
   ['cut', say.failures.cut],
   ['empty', say.failures.empty],

@@ -282,6 +282,7 @@ export const de: Texts = {
     key: 'Schlüssel abgelehnt',
     credit: 'Guthaben verbraucht',
     budget: 'über dem Budget',
+    unpriced: 'ohne bekannten Preis',
     lacks: 'fehlt dort',
     cut: 'abgerissen',
     empty: 'leer',

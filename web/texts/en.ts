@@ -279,6 +279,7 @@ export const en = {
     key: 'key refused',
     credit: 'out of credit',
     budget: 'over budget',
+    unpriced: 'no known price',
     lacks: 'lacks it',
     cut: 'cut off',
     empty: 'empty',

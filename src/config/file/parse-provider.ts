@@ -55,6 +55,7 @@ const providerMembers: MemberNames = {
     'overrides',
     'reasoning_history',
     'formats',
+    'price',
   ],
   required: ['id'],
   hints: {
@@ -135,6 +136,7 @@ export function parseProvider(field: Field, findings: Findings): ParsedProvider 
     overrides: readOverrides(members.get('overrides'), findings),
     reasoningHistory: readWord(members.get('reasoning_history'), reasoningHistories, findings),
     formats: readFormats(members.get('formats'), findings),
+    price: readPrice(members.get('price'), findings),
   }
   checkWithProtocol(protocol ?? findBrand(brand ?? id ?? '')?.protocol ?? 'openai', members, findings)
   if (id === undefined) return undefined

@@ -26,9 +26,10 @@ const priceMembers: MemberNames = {
 const tierMembers: MemberNames = { names: [...unitNames, 'above'], hints }
 const stepMembers: MemberNames = { names: ['tokens', ...unitNames], required: ['tokens'], hints }
 
-/** Reads the price of a model (docs/configuration.md#prices). `undefined` when it has faults. */
+/** Reads a price (docs/configuration.md#prices); 0 stands for one of nothing. `undefined` when it has faults. */
 export function readPrice(field: Field | undefined, findings: Findings): Price | undefined {
   if (field === undefined) return undefined
+  if (field.node.type === 'number' && field.node.value === 0) return { input: 0, output: 0 }
   const members = readKnownMembers(field, priceMembers, findings)
   const { input, output, ...others } = readUnits(members, findings)
   const above = readSteps(members.get('above'), findings)

@@ -1,6 +1,7 @@
 import { table } from '../../base/table.ts'
 import type { FurtherFormat } from '../../formats/ask.ts'
 import type { OfferedModel } from '../../formats/model.ts'
+import type { Price } from '../../formats/model.ts'
 import type { ReasoningHistory, TargetProfile } from '../../profiles/profile.ts'
 import type { Brand } from '../brand.ts'
 import { findBrand } from '../catalogue.ts'
@@ -29,6 +30,7 @@ export interface ParsedProvider {
   readonly maxConcurrent?: number | undefined
   readonly overrides?: Readonly<Record<string, unknown>> | undefined
   readonly reasoningHistory?: ReasoningHistory | undefined
+  readonly price?: Price | undefined
   readonly formats?: readonly FurtherFormat[] | undefined
 }
 
@@ -87,11 +89,16 @@ export function resolveProvider(entry: ParsedProvider, environment: Environment)
     models: resolveModels(entry, brand, protocol),
     timeouts: { ...defaultTimeouts, ...entry.timeouts },
     retries: entry.retries ?? 0,
-    ...(entry.maxConcurrent === undefined ? {} : { maxConcurrent: entry.maxConcurrent }),
+    ...ownNumbers(entry),
     overrides: entry.overrides ?? table(),
     quirks: resolveQuirks(entry, brand, baseUrl, protocol),
     profile: ownedProfile(entry),
   }
+}
+
+/** Settings without a default. */
+function ownNumbers({ maxConcurrent, price }: ParsedProvider): Pick<ProviderConfig, 'maxConcurrent' | 'price'> {
+  return { ...(maxConcurrent === undefined ? {} : { maxConcurrent }), ...(price === undefined ? {} : { price }) }
 }
 
 /** The owner's fields of the profile. */

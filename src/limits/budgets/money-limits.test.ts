@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { parseChatRequest } from '../../formats/chat/request.ts'
 import { costFunction } from '../../prices/cost.ts'
 import { learnedSizes } from '../../prices/token-sizes.ts'
@@ -86,4 +86,89 @@ test.each([
   if (process.env['SVC_PRINT'] !== undefined) console.info(`${best.toFixed(2)} µs of CPU an attempt ${name}`)
   expect(waits).toBe(0)
   expect(best).toBeLessThan(50)
+})
+
+describe('a hold covers what can be billed', () => {
+  const price = { input: 1, output: 2 }
+  const costOf = costFunction({ price, source: 'config' }, false)
+  const asking = (content: unknown, fields: object = {}) =>
+    parseChatRequest(
+      new TextEncoder().encode(
+        JSON.stringify({ model: 'm', messages: [{ role: 'user', content }], max_tokens: 1, ...fields }),
+      ),
+    )
+  const word = asking('hi')
+
+  function limitsOf(dollars: number, more: Partial<AccessPolicy['limits'][number]['usd']> = {}) {
+    const authority = localBudgetAuthority({ spending, now: Date.now })
+    const limits = moneyLimits({ authority, now: Date.now, tokenSizes: learnedSizes(), openHolds: openHolds() })
+    const money = { nanoUsd: dollars * 1e9, per: 'month', isHard: false, ...more } as const
+    limits.replace({ ...policy, limits: [{ place: 'limits[0]', subject: { kind: 'everyone' }, usd: money }] })
+    return limits
+  }
+
+  /** Admits as many as it can at once. Each is billed this many tokens of the prompt. */
+  async function spent(limits: ReturnType<typeof limitsOf>, request: typeof word, billed: number, context?: number) {
+    const holds = []
+    for (let index = 0; index < 64; index += 1) {
+      const hold = await limits.hold({ ...attempt, ask: request, costOf, context })
+      if (hold !== undefined && !(hold instanceof BudgetRefusal)) holds.push(hold)
+    }
+    for (const hold of holds) {
+      hold.end({ promptTokens: billed, completionTokens: 1, totalTokens: billed + 1 }, true)
+      hold.recorded()
+    }
+    return holds.length
+  }
+
+  test('of hidden prompts: one at a time until a model was counted, then what it was seen to add', async () => {
+    const limits = limitsOf(0.5)
+    // USD 0.10 each. The last one may go beyond the limit.
+    expect(await spent(limits, word, 100_000)).toBe(1)
+    expect(await spent(limits, word, 100_000)).toBe(4)
+    expect(await spent(limits, word, 100_000)).toBe(0)
+  })
+
+  test('of a model with a known context: as many at once as it can bill', async () => {
+    expect(await spent(limitsOf(0.5), word, 100_000, 100_000)).toBe(5)
+  })
+
+  test.each([
+    ['a picture by address', [{ type: 'image_url', image_url: { url: 'https://example.org/a.png' } }]],
+    ['a file by id', [{ type: 'file', file: { file_id: 'file-1' } }]],
+  ])('of %s, also of a model that was counted', async (_name, content) => {
+    const limits = limitsOf(0.5)
+    expect(await spent(limits, word, 1)).toBe(1)
+    expect(await spent(limits, asking(content), 100_000)).toBe(1)
+    expect(await spent(limitsOf(0.5, { isHard: true }), asking(content), 100_000)).toBe(0)
+  })
+
+  test('of addresses in texts and calls: they are no content', async () => {
+    const limits = limitsOf(0.5)
+    await spent(limits, word, 1)
+    expect(await spent(limits, asking('see https://example.org/a.png'), 1)).toBe(64)
+    const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"url":"https://example.org"}' } }
+    const called = asking('x', { messages: [{ role: 'assistant', content: null, tool_calls: [call] }] })
+    expect(await spent(limits, called, 1)).toBe(64)
+  })
+
+  test.each([
+    [1_000_000, undefined],
+    [1_000_000, 8_000],
+    [100_000, undefined],
+  ])('of hard limits: max_tokens %p is lowered to what is held, with max_output %p', async (max_tokens, maxOutput) => {
+    const limits = limitsOf(0.5, { isHard: true })
+    const hold = await limits.hold({ ...attempt, ask: asking('hi', { max_tokens }), costOf, maxOutput, context: 1_000 })
+    if (hold === undefined || hold instanceof BudgetRefusal) throw new Error('no hold')
+    const most = hold.answerTokensMax ?? max_tokens
+    expect(most).toBeLessThanOrEqual(maxOutput ?? 131_072)
+    expect(most * 2_000).toBeLessThanOrEqual(0.5e9)
+  })
+
+  test('without a price is refused by a hard limit, put last by others, and let through by "ask"', async () => {
+    const unpriced = { ...attempt, costOf: costFunction(undefined, false) }
+    expect(await limitsOf(1).hold(unpriced)).toMatchObject({ kind: 'unpriced' })
+    expect(await limitsOf(1, { isHard: true }).hold(unpriced)).toMatchObject({ kind: 'unpriced_hard' })
+    expect(await limitsOf(1, { asksUnpriced: true }).hold(unpriced)).toBeUndefined()
+  })
 })

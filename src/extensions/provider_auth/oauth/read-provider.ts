@@ -101,8 +101,7 @@ function presetProvider(
   if (preset.tenant === undefined && fields.has('tenant')) fields.refuse('tenant', 'only with "provider": "microsoft"')
   const tenant = fields.text('tenant', tenantRule) ?? preset.tenant ?? ''
   const host = baseUrl === undefined ? '' : new URL(baseUrl).hostname
-  const own = endpointsAtHosts?.host.test(host) === true ? endpointsAtHosts.endpoints : endpointsAt
-  const template = baseUrl === undefined ? endpoints : own
+  const template = baseUrl === undefined ? endpoints : serverEndpoints({ endpointsAt, endpointsAtHosts }, host)
   if (template === undefined)
     return fields.refuse(
       'base_url',
@@ -117,6 +116,14 @@ function presetProvider(
   )
   const { scope, userFields, displayName, hasCaselessNames = false, neverIdentifying = [] } = preset
   return { endpoints: filled, scope, userFields, displayName, hasCaselessNames, neverIdentifying }
+}
+
+/** The endpoints of a server with this host. */
+function serverEndpoints(
+  { endpointsAt, endpointsAtHosts }: Pick<Preset, 'endpointsAt' | 'endpointsAtHosts'>,
+  host: string,
+): Endpoints | undefined {
+  return endpointsAtHosts?.host.test(host) === true ? endpointsAtHosts.endpoints : endpointsAt
 }
 
 function fillIn(endpoints: Endpoints, fill: (url: string) => string): Endpoints {
