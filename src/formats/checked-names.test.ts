@@ -86,14 +86,12 @@ function spellings(name: string): readonly string[] {
 }
 
 const tried = Object.entries(cases).flatMap(([format, [request, names]]) =>
-  names
-    .split(' ')
-    .flatMap((name) =>
-      [
-        ...spellings(name).map((spelling) => [spelling, `"${spelling}":1`] as const),
-        [name, `"${name}":null,"${name}":null`] as const,
-      ].map(([shown, member]) => ({ format, request, name, shown, member })),
-    ),
+  [...names].flatMap((name: string) =>
+    [
+      ...spellings(name).map((spelling) => [spelling, `"${spelling}":1`] as const),
+      [name, `"${name}":null,"${name}":null`] as const,
+    ].map(([shown, member]) => ({ format, request, name, shown, member })),
+  ),
 )
 
 function refusal(format: string, body: string): WireError | undefined {

@@ -81,11 +81,7 @@ async function answerWithin(candidate: ModelCandidate, options: BudgetedOptions,
   const answer = options.budgets.hold(attemptOf(candidate, options, ask))
   const hold = answer instanceof Promise ? await answer : answer
   if (hold === undefined) return candidate.answer(ask, call)
-  if (hold instanceof BudgetRefusal) {
-    if (hold.kind === 'unpriced') options.unpriced.push(candidate)
-    if (hold.limit !== undefined) booking?.addMet(hold.limit)
-    throw passedOver(name, hold, call)
-  }
+  if (hold instanceof BudgetRefusal) throw passedOver(candidate, hold, options, call)
   const sent = begin(hold, ask, call)
   if (booking === undefined) hold.recorded()
   else booking.addHold(hold)
@@ -217,7 +213,15 @@ function noteCost(trail: Trail, from: number, nanoUsd: number): boolean {
   return true
 }
 
-function passedOver(name: string, refusal: BudgetRefusal, { trail }: Call): UpstreamFailure {
+function passedOver(
+  candidate: ModelCandidate,
+  refusal: BudgetRefusal,
+  { unpriced, booking }: BudgetedOptions,
+  { trail }: Call,
+): UpstreamFailure {
+  const { name } = candidate
+  if (refusal.kind === 'unpriced') unpriced.push(candidate)
+  if (refusal.limit !== undefined) booking?.addMet(refusal.limit)
   const failure = new UpstreamFailure(refusal.kind === 'exhausted' ? 'budget' : 'no_price', refusal.message, {
     cause: refusal,
   })

@@ -140,12 +140,10 @@ export function gateway({ providers, aliases, onContentPolicy, onCut, retryBille
           changes.clear()
           return ask(each, request, noting)
         }, noting)
-      const first = await next().catch((error: unknown) => {
-        if (!(error instanceof AllFailed) || error.isInDoubt || unpriced.length === 0) throw error
+      const first = await orElse(next, (error) => {
+        if (error.isInDoubt || unpriced.length === 0) return undefined
         walk = failover(unpriced, options)
-        return next().catch((later: unknown) => {
-          throw later instanceof AllFailed ? later.after(error) : later
-        })
+        return next
       })
       const served = servedBy(first, request, changes)
       if (first.reply.kind === 'whole') return served
@@ -164,6 +162,24 @@ export function gateway({ providers, aliases, onContentPolicy, onCut, retryBille
     namesOf: (name) => models.find(name).names,
     costAt: (name, provider) => models.find(name).candidates.find((each) => each.name === provider)?.costOf,
     providers,
+  }
+}
+
+/** The result of a walk; if all candidates fail, that of a second walk. @param second undefined: there is none */
+async function orElse<Found>(
+  walk: () => Promise<Found>,
+  second: (error: AllFailed) => (() => Promise<Found>) | undefined,
+): Promise<Found> {
+  try {
+    return await walk()
+  } catch (error) {
+    const again = error instanceof AllFailed ? second(error) : undefined
+    if (!(error instanceof AllFailed) || again === undefined) throw error
+    try {
+      return await again()
+    } catch (later) {
+      throw later instanceof AllFailed ? later.after(error) : later
+    }
   }
 }
 

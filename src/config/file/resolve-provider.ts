@@ -1,7 +1,6 @@
 import { table } from '../../base/table.ts'
 import type { FurtherFormat } from '../../formats/ask.ts'
-import type { OfferedModel } from '../../formats/model.ts'
-import type { Price } from '../../formats/model.ts'
+import type { OfferedModel, Price } from '../../formats/model.ts'
 import type { ReasoningHistory, TargetProfile } from '../../profiles/profile.ts'
 import type { Brand } from '../brand.ts'
 import { findBrand } from '../catalogue.ts'

@@ -101,7 +101,7 @@ function presetProvider(
   if (preset.tenant === undefined && fields.has('tenant')) fields.refuse('tenant', 'only with "provider": "microsoft"')
   const tenant = fields.text('tenant', tenantRule) ?? preset.tenant ?? ''
   const host = baseUrl === undefined ? '' : new URL(baseUrl).hostname
-  const template = baseUrl === undefined ? endpoints : serverEndpoints({ endpointsAt, endpointsAtHosts }, host)
+  const template = baseUrl === undefined ? endpoints : serverEndpoints(endpointsAt, endpointsAtHosts, host)
   if (template === undefined)
     return fields.refuse(
       'base_url',
@@ -120,10 +120,11 @@ function presetProvider(
 
 /** The endpoints of a server with this host. */
 function serverEndpoints(
-  { endpointsAt, endpointsAtHosts }: Pick<Preset, 'endpointsAt' | 'endpointsAtHosts'>,
+  usual: Endpoints | undefined,
+  atHosts: Preset['endpointsAtHosts'],
   host: string,
 ): Endpoints | undefined {
-  return endpointsAtHosts?.host.test(host) === true ? endpointsAtHosts.endpoints : endpointsAt
+  return atHosts?.host.test(host) === true ? atHosts.endpoints : usual
 }
 
 function fillIn(endpoints: Endpoints, fill: (url: string) => string): Endpoints {
