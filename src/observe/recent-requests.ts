@@ -17,8 +17,8 @@ export interface RecentRequest extends Omit<
   readonly trail: readonly Omit<RecordedAttempt, 'reason'>[]
 }
 
-/** The users whose requests are returned. */
-export type Scope = 'all users' | NamedPerson
+/** Whose requests are returned: those of all users, of a person, or of a line of keys. */
+export type Scope = 'all users' | NamedPerson | { readonly line: number }
 
 /** The remembered requests of a scope. */
 export interface Remembered {
@@ -115,8 +115,10 @@ export function recentRequests(now: () => number): RecentRequests {
   }
 }
 
-function isOf(record: RequestRecord, scope: Scope): boolean {
-  return scope === 'all users' || isOfPerson(record, scope)
+/** Whether a request belongs to a scope. */
+export function isOf(record: Pick<RequestRecord, 'user' | 'subject' | 'line' | 'person'>, scope: Scope): boolean {
+  if (scope === 'all users') return true
+  return 'line' in scope ? record.line === scope.line : isOfPerson(record, scope)
 }
 
 /**

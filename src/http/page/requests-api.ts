@@ -2,8 +2,7 @@ import { WireError } from '../../formats/error.ts'
 import { overloaded } from '../../gateway/all-failed.ts'
 import type { UseAsker } from '../../ledger/use/use-asker.ts'
 import type { Observer } from '../../observe/observer.ts'
-import type { Scope } from '../../observe/recent-requests.ts'
-import { isOfPerson } from '../../observe/record.ts'
+import { isOf, type Scope } from '../../observe/recent-requests.ts'
 import type { OpenRequests } from '../entrance/open-requests.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
@@ -60,7 +59,7 @@ export function requestsApi(options: RequestsApiOptions): readonly Route[] {
   async function running(context: HandlerContext): Promise<Response> {
     const scope = scopeOf(context, isOwner)
     const all = await observer.running()
-    const own = scope === 'all users' ? all.requests : all.requests.filter((request) => isOfPerson(request, scope))
+    const own = scope === 'all users' ? all.requests : all.requests.filter((request) => isOf(request, scope))
     const answer: RunningAnswer = {
       count: scope === 'all users' ? all.count : own.length,
       requests: own.map(runningEntry),
@@ -81,10 +80,11 @@ export function requestsApi(options: RequestsApiOptions): readonly Route[] {
   ]
 }
 
-/** A visitor without a name has no requests of their own. */
+/** As {@link ledgerScope}: a key sees its own line. A visitor without a name has no requests of their own. */
 function scopeOf(context: HandlerContext, isOwner: RequestsApiOptions['isOwner']): Scope {
-  if (isOwner(context)) return 'all users'
   const { user = '', visitor } = context
+  if (visitor?.access !== undefined) return { line: visitor.key?.line ?? -1 }
+  if (isOwner(context)) return 'all users'
   return visitor?.subject === undefined ? { user } : { user, subject: visitor.subject }
 }
 
