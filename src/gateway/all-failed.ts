@@ -4,6 +4,8 @@ import type { AllFailed } from '../service/failover.ts'
 import { failureEffects, requestFailures, type FailureClass, type UpstreamFailure } from '../service/failure.ts'
 
 const retryAfterDefaultMs = 1_000
+/** Callers are told no longer wait: the order of providers may change, and other models are there. */
+const retryAfterMaxMs = 600_000
 
 /** The error of docs/errors.md when no provider answered; its status says why (failover.md, "When all fail"). */
 export function allFailed(model: string, error: AllFailed): WireError {
@@ -37,7 +39,8 @@ export function allFailed(model: string, error: AllFailed): WireError {
   const isPermanent =
     isInDoubt || (skipped.length === 0 && failures.every(({ failure }) => failureEffects[failure.failure].permanent))
   const headers: Record<string, string> = { 'x-should-retry': isPermanent ? 'false' : 'true' }
-  if (status === 429 || status === 503) headers['retry-after'] = seconds(waitMs ?? retryAfterDefaultMs)
+  if (status === 429 || status === 503)
+    headers['retry-after'] = seconds(Math.min(waitMs ?? retryAfterDefaultMs, retryAfterMaxMs))
   if (failures.every(({ failure }) => failure.failure === 'context_length')) {
     return new WireError(400, 'invalid_request_error', 'context_length_exceeded', message, {
       param: 'messages',

@@ -30,25 +30,35 @@ export type FailureClass =
   | 'budget'
   | 'no_price'
 
+/** A failure concerns this request, this model at the provider, all of the provider, or all that its key may do. */
+export type FailureScope = 'request' | 'model' | 'provider' | 'key'
+
 /** Effect of a failure class on the health of the upstream. */
 export interface FailureEffect {
   /** Counts towards the circuit breaker. */
   readonly breaker: boolean
-  /** Affects the whole provider, or this model at this provider. */
-  readonly scope: 'provider' | 'model'
+  /** Scope of failures that name no other. */
+  readonly scope: FailureScope
   /** Milliseconds of cool-down from the third consecutive failure of this class; 0: none. */
   readonly coolDownMs: number
   /** A retry cannot help. When all causes are permanent, the client gets `x-should-retry: false`. */
   readonly permanent: boolean
 }
 
+/** Whether it is the scope of all models of a provider. */
+export function isWhole(scope: FailureScope): boolean {
+  return scope === 'provider' || scope === 'key'
+}
+
 /** Failures of the request itself: another upstream would most likely refuse it too. */
 export const requestFailures: ReadonlySet<FailureClass> = new Set(['bad_request', 'context_length', 'content_policy'])
 
-const model = 'model',
-  provider = 'provider'
+const [request, model, provider, key] = ['request', 'model', 'provider', 'key'] as const
 
-/** Effects by class (failover.md, table of failures). `rate_limit` and `overloaded` also obey a Retry-After. */
+/**
+ * Effects by class (failover.md, table of failures). Those of `rate_limit`, `overloaded` and `quota` also obey a wait
+ * that the upstream names.
+ */
 export const failureEffects: Readonly<Record<FailureClass, FailureEffect>> = {
   dns: { breaker: true, scope: provider, coolDownMs: 0, permanent: false },
   connect: { breaker: true, scope: provider, coolDownMs: 0, permanent: false },
@@ -57,11 +67,11 @@ export const failureEffects: Readonly<Record<FailureClass, FailureEffect>> = {
   timeout: { breaker: true, scope: model, coolDownMs: 0, permanent: false },
   informational: { breaker: true, scope: model, coolDownMs: 0, permanent: false },
   redirect: { breaker: true, scope: model, coolDownMs: 60_000, permanent: true },
-  bad_request: { breaker: false, scope: model, coolDownMs: 0, permanent: true },
-  context_length: { breaker: false, scope: model, coolDownMs: 0, permanent: true },
-  content_policy: { breaker: false, scope: model, coolDownMs: 0, permanent: true },
-  credential: { breaker: false, scope: provider, coolDownMs: 60_000, permanent: true },
-  quota: { breaker: false, scope: provider, coolDownMs: 300_000, permanent: true },
+  bad_request: { breaker: false, scope: request, coolDownMs: 0, permanent: true },
+  context_length: { breaker: false, scope: request, coolDownMs: 0, permanent: true },
+  content_policy: { breaker: false, scope: request, coolDownMs: 0, permanent: true },
+  credential: { breaker: false, scope: key, coolDownMs: 60_000, permanent: true },
+  quota: { breaker: false, scope: key, coolDownMs: 300_000, permanent: true },
   model_gone: { breaker: false, scope: model, coolDownMs: 300_000, permanent: true },
   conflict: { breaker: false, scope: model, coolDownMs: 0, permanent: false },
   request_timeout: { breaker: true, scope: model, coolDownMs: 0, permanent: false },
@@ -85,8 +95,12 @@ export type Unsupported = 'context' | 'reasoning' | 'image' | 'document' | 'effo
 export interface FailureDetails {
   /** HTTP status the upstream sent. */
   readonly status?: number | undefined
-  /** Retry-After of the upstream in milliseconds, already clamped. */
+  /** Wait that the upstream names, in milliseconds; at most 24 hours. */
   readonly retryAfterMs?: number | undefined
+  /** Default: that of the class. */
+  readonly scope?: FailureScope | undefined
+  /** Only a status says that the key is refused: one such answer is no ground to rest the provider. */
+  readonly isUnproven?: boolean
   /** The upstream may have done the work although no answer arrived. */
   readonly ambiguous?: boolean
   /** No other candidate is tried: content policy, or a lack of our own resources. */
@@ -112,6 +126,8 @@ export class UpstreamFailure extends Error {
   readonly failure: FailureClass
   readonly status: number | undefined
   readonly retryAfterMs: number | undefined
+  readonly scope: FailureScope
+  readonly isUnproven: boolean
   readonly ambiguous: boolean
   readonly isFinal: boolean
   readonly timedOut: boolean
@@ -124,6 +140,8 @@ export class UpstreamFailure extends Error {
     this.failure = failure
     this.status = details.status
     this.retryAfterMs = details.retryAfterMs
+    this.scope = details.scope ?? failureEffects[failure].scope
+    this.isUnproven = details.isUnproven ?? false
     this.ambiguous = details.ambiguous ?? false
     this.isFinal = details.isFinal ?? false
     this.timedOut = details.timedOut ?? failure === 'timeout'

@@ -15,6 +15,8 @@ export interface Call {
   onProgress?(): void
   /** Gets the changes of the request for the upstream that is asked. Absent: they are not noted. */
   readonly changes?: Changes | undefined
+  /** Tells callers apart, for the health of upstreams. Absent: unknown. */
+  callerId?(): string
   /** The request probes an upstream with an open circuit breaker, with a single attempt (failover.md "Breaker"). */
   readonly isProbe?: boolean
 }

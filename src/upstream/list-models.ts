@@ -12,6 +12,13 @@ const modelsMax = 10_000
 /** A list of models could not be fetched. The message is safe to show. */
 export class ModelListError extends Error {
   override readonly name = 'ModelListError'
+  /** The key was refused. */
+  readonly isKeyRefused: boolean
+
+  constructor(message: string, status?: number) {
+    super(message)
+    this.isKeyRefused = status === 401 || status === 403
+  }
 }
 
 /**
@@ -31,7 +38,7 @@ export async function listModels(upstream: Upstream, signal: UpstreamSignal): Pr
     const response = await getPage(upstream, signal, cursor, bytesLeft)
     if (response.status !== 200) {
       response.body.cancel()
-      throw new ModelListError(`GET /models answered ${response.status}`)
+      throw new ModelListError(`GET /models answered ${response.status}`, response.status)
     }
     const body = await response.body.readAll()
     bytesLeft -= body.length

@@ -148,6 +148,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
       trail: this.trail,
       access: visitor?.access,
       caller: visitor,
+      callerId: () => `${visitor?.key?.line ?? ''} ${visitor?.userId ?? visitor?.user ?? ''}`,
       booking: this,
     }
     return this.#gateway.answer(ask, call, () => this.releaseBody())

@@ -3,6 +3,8 @@ import type { Restrictions, SnapshotEvent } from './health-event.ts'
 
 /** Consecutive failures of one lasting class that start a cool-down. */
 const failuresMin = 3
+/** Classes whose named wait counts at once. */
+const waiting: ReadonlySet<FailureClass> = new Set(['rate_limit', 'overloaded', 'quota'])
 const rateLimitMsFirst = 5_000
 const rateLimitMsMax = 60_000
 
@@ -42,9 +44,13 @@ export class CoolDown {
   failed(failure: FailureClass, retryAfterMs: number | undefined): boolean {
     this.#consecutiveOfClass = this.#lastClass === failure ? this.#consecutiveOfClass + 1 : 1
     this.#lastClass = failure
-    if (retryAfterMs === undefined || (failure !== 'rate_limit' && failure !== 'overloaded'))
-      return this.#coolDown(failure)
-    return this.waitFor(retryAfterMs)
+    return retryAfterMs === undefined || !waiting.has(failure) ? this.#coolDown(failure) : this.waitFor(retryAfterMs)
+  }
+
+  /** Starts the cool-down of a class. */
+  rest(failure: FailureClass): void {
+    this.#lastClass = failure
+    this.#coolDownUntil = Math.max(this.#coolDownUntil, this.#now() + failureEffects[failure].coolDownMs)
   }
 
   /** The upstream sent a Retry-After. @returns whether it extends the current one */

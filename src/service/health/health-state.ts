@@ -40,9 +40,11 @@ export interface HealthState {
    */
   succeeded(hasAnswered?: boolean): void
   /** An attempt failed. @param hasAnswered as of `succeeded`: a cut stream does not outdate older streams */
-  failed(failure: UpstreamFailure, isProbe: boolean, hasAnswered?: boolean): void
+  failed(failure: Pick<UpstreamFailure, 'failure' | 'retryAfterMs'>, isProbe: boolean, hasAnswered?: boolean): void
+  /** Starts the cool-down of a class without an attempt. */
+  rest(failure: FailureClass): void
   /** An attempt failed and will be retried: only its Retry-After counts, for other requests. */
-  retrying(failure: UpstreamFailure): void
+  retrying(failure: Pick<UpstreamFailure, 'failure' | 'retryAfterMs'>): void
   /** An attempt ended without an outcome, by the caller or by an internal error. */
   abandoned(isProbe: boolean): void
   /** Applies an event of another process, without publishing it. */
@@ -97,6 +99,13 @@ export function healthState(
    */
   function noteRefusal(failure: FailureClass | undefined): void {
     if (failure !== 'rate_limit' && failure !== 'cut') refusedAt = now()
+  }
+
+  /** Publishes the current restrictions, without a failure that counts. */
+  function publishRestrictions(failure: FailureClass): void {
+    isSuspect = true
+    const { consecutiveFailures } = breaker
+    publish?.({ kind: 'snapshot', consecutiveFailures, failure, consecutiveOfClass: 0, ...restrictions() })
   }
 
   function abandon(isProbe: boolean): void {
@@ -154,11 +163,12 @@ export function healthState(
         ...(isExtended || hasOpened ? restrictions() : {}),
       })
     },
+    rest(failure) {
+      coolDown.rest(failure)
+      publishRestrictions(failure)
+    },
     retrying({ failure, retryAfterMs }) {
-      if (retryAfterMs === undefined || !coolDown.waitFor(retryAfterMs)) return
-      isSuspect = true
-      const { consecutiveFailures } = breaker
-      publish?.({ kind: 'snapshot', consecutiveFailures, failure, consecutiveOfClass: 0, ...restrictions() })
+      if (retryAfterMs !== undefined && coolDown.waitFor(retryAfterMs)) publishRestrictions(failure)
     },
     abandoned: abandon,
     apply(event) {

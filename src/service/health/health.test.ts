@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { failureEffects, type FailureClass } from '../failure.ts'
+import { failureEffects, isWhole, type FailureClass } from '../failure.ts'
 import { failureOf, fakeClock } from '../testing.ts'
-import { healthBook } from './health.ts'
+import { healthBook, type HealthBook } from './health.ts'
 
 function subject() {
   const clock = fakeClock()
@@ -21,18 +21,18 @@ const classes = Object.keys(failureEffects).filter((name): name is FailureClass 
 
 describe('health', () => {
   test('of the whole provider changes by dns, connect, tls, credential and quota (failover.md, Breaker)', () => {
-    const whole = classes.filter((name) => failureEffects[name].scope === 'provider')
+    const whole = classes.filter((name) => isWhole(failureEffects[name].scope))
     expect(whole.toSorted()).toEqual(['connect', 'credential', 'dns', 'quota', 'resources', 'tls'])
   })
 
   test.each(classes.filter((name) => failureEffects[name].breaker))('opens after five %s by their scope', (failure) => {
     const { book, fail } = subject()
     fail('groq', 'small', failure, 5)
-    const isWhole = failureEffects[failure].scope === 'provider'
+    const concernsAll = isWhole(failureEffects[failure].scope)
     expect(book.of('groq', 'small').unavailable()?.reason).toBe('open')
-    expect(book.of('groq', 'large').unavailable()?.reason).toBe(isWhole ? 'open' : undefined)
+    expect(book.of('groq', 'large').unavailable()?.reason).toBe(concernsAll ? 'open' : undefined)
     expect(book.of('other', 'small').unavailable()).toBeUndefined()
-    expect(book.openBreakers()).toEqual([isWhole ? { provider: 'groq' } : { provider: 'groq', model: 'small' }])
+    expect(book.openBreakers()).toEqual([concernsAll ? { provider: 'groq' } : { provider: 'groq', model: 'small' }])
   })
 
   test('of a wrong key affects every model of the provider', () => {
@@ -40,6 +40,90 @@ describe('health', () => {
     fail('groq', 'small', 'credential', 2)
     fail('groq', 'large', 'credential', 1)
     expect(book.of('groq', 'third').unavailable()).toEqual({ reason: 'cool_down', remainingMs: 60_000 })
+  })
+
+  describe('of a key that only a status refuses', () => {
+    const unproven = () => failureOf('credential', { isUnproven: true })
+    const resting = { reason: 'cool_down', remainingMs: 60_000 } as const
+
+    function refuse(book: HealthBook, model: string, callerId?: string): void {
+      book.of('groq', model).begin().failed(unproven(), callerId)
+    }
+
+    test('rests the model alone, for one caller of one model', () => {
+      const { book } = subject()
+      for (let time = 0; time < 9; time += 1) refuse(book, 'small', 'ann')
+      expect(book.of('groq', 'small').unavailable()).toEqual(resting)
+      expect(book.of('groq', 'large').unavailable()).toBeUndefined()
+    })
+
+    test.each([
+      ['a second model', (book: HealthBook) => refuse(book, 'large', 'ann')],
+      ['a second caller', (book: HealthBook) => refuse(book, 'small', 'bob')],
+    ])('rests the provider after %s', (_, confirm) => {
+      const { book } = subject()
+      refuse(book, 'small', 'ann')
+      refuse(book, 'small', 'ann')
+      expect(book.of('groq', 'third').unavailable()).toBeUndefined()
+      confirm(book)
+      expect(book.of('groq', 'third').unavailable()).toEqual(resting)
+    })
+
+    test('rests the provider when its list of models is refused too', () => {
+      const { book } = subject()
+      book.keyRefused('groq')
+      for (let time = 0; time < 3; time += 1) refuse(book, 'small')
+      expect(book.of('groq', 'third').unavailable()).toEqual(resting)
+    })
+
+    test('is forgotten after a success, of any model', () => {
+      const { book } = subject()
+      refuse(book, 'small', 'ann')
+      refuse(book, 'large', 'bob')
+      book.of('groq', 'large').begin().succeeded()
+      refuse(book, 'small', 'ann')
+      refuse(book, 'small', 'ann')
+      expect(book.of('groq', 'third').unavailable()).toBeUndefined()
+    })
+
+    test('reaches other processes once the provider rests', () => {
+      const { book } = subject()
+      const other = subject().book
+      book.subscribe(other.apply)
+      for (const model of ['small', 'large', 'large']) refuse(book, model)
+      expect(other.of('groq', 'third').unavailable()).toEqual(resting)
+    })
+  })
+
+  test('of a scope that the failure names comes before that of its class', () => {
+    const { book } = subject()
+    for (let time = 0; time < 3; time += 1)
+      book
+        .of('groq', 'small')
+        .begin()
+        .failed(failureOf('quota', { scope: 'model' }))
+    expect(book.of('groq', 'small').unavailable()?.reason).toBe('cool_down')
+    expect(book.of('groq', 'large').unavailable()).toBeUndefined()
+    book
+      .of('groq', 'small')
+      .begin()
+      .failed(failureOf('rate_limit', { scope: 'key', retryAfterMs: 9_000 }))
+    expect(book.of('groq', 'large').unavailable()).toEqual({ reason: 'retry_after', remainingMs: 9_000 })
+  })
+
+  test('of a wait above 600 s rests the model for all of it, the provider for 600 s', () => {
+    const { book } = subject()
+    book
+      .of('groq', 'small')
+      .begin()
+      .failed(failureOf('quota', { retryAfterMs: 7_200_000 }))
+    expect(book.of('groq', 'large').unavailable()).toEqual({ reason: 'retry_after', remainingMs: 600_000 })
+    book
+      .of('other', 'small')
+      .begin()
+      .failed(failureOf('rate_limit', { retryAfterMs: 7_200_000 }))
+    expect(book.of('other', 'small').unavailable()).toEqual({ reason: 'retry_after', remainingMs: 7_200_000 })
+    expect(book.of('other', 'large').unavailable()).toBeUndefined()
   })
 
   test('of a missing model does not affect other models', () => {

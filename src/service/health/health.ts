@@ -1,7 +1,8 @@
-import { failureEffects, requestFailures, type FailureClass, type UpstreamFailure } from '../failure.ts'
+import { isWhole, requestFailures, type FailureClass, type UpstreamFailure } from '../failure.ts'
 import { StartedAttempt, type AttemptHealth } from './attempt-health.ts'
 import type { HealthChange, HealthEvent } from './health-event.ts'
 import { healthState, type HealthState, type Unavailability } from './health-state.ts'
+import { KeyDoubts } from './key-doubts.ts'
 
 const modelsMax = 10_000
 const snapshotEventsMax = 1_000
@@ -12,6 +13,10 @@ type Subject = OpenBreaker & { readonly target?: string }
 interface TrackedHealth {
   readonly subject: Subject
   readonly state: HealthState
+}
+
+interface TrackedProvider extends TrackedHealth {
+  readonly doubts: KeyDoubts
 }
 
 /** The health of one provider for one model. */
@@ -54,6 +59,8 @@ export interface ModelHealth {
 export interface HealthBook {
   /** @param target protocol, address and account of the provider, as one string. Each target has its own health */
   of(provider: string, model: string, target?: string): Health
+  /** The provider refused its key for the list of models: one of the grounds to rest it. */
+  keyRefused(provider: string, target?: string): void
   /** Sets the current targets, by provider name, and forgets the health of others. Before the first call all count. */
   setTargets(targets: ReadonlyMap<string, string>): void
   openBreakers(): readonly OpenBreaker[]
@@ -75,7 +82,7 @@ export interface HealthBook {
 
 /** @param now milliseconds on a monotonic clock */
 export function healthBook(now: () => number, random?: () => number): HealthBook {
-  const providers = new Map<string, TrackedHealth>()
+  const providers = new Map<string, TrackedProvider>()
   /**
    * By provider, target and model, least recently used first. Bounded, since callers can invent model names for
    * providers whose models are unknown.
@@ -97,11 +104,12 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
     return targets === undefined || (target !== undefined && targets.get(provider) === target)
   }
 
-  function providerState(provider: string, target: string | undefined): HealthState {
+  function providerEntry(provider: string, target: string | undefined): TrackedProvider {
     const key = keyOf(provider, target)
-    const known = providers.get(key) ?? entryOf(target === undefined ? { provider } : { provider, target })
+    const subject = target === undefined ? { provider } : { provider, target }
+    const known = providers.get(key) ?? { ...entryOf(subject), doubts: new KeyDoubts() }
     providers.set(key, known)
-    return known.state
+    return known
   }
 
   function modelState(
@@ -128,24 +136,27 @@ export function healthBook(now: () => number, random?: () => number): HealthBook
   function stateOf(event: HealthEvent): HealthState | undefined {
     const { provider, model, target } = event
     if (!isHarmful(event)) return (model === undefined ? providers : models).get(keyOf(provider, target, model))?.state
-    const ofProvider = providerState(provider, target)
+    const { state: ofProvider } = providerEntry(provider, target)
     return model === undefined ? ofProvider : modelState(provider, target, model).state
   }
 
   return {
     of(provider, model, target) {
-      const ofProvider = providerState(provider, target)
+      const { state: ofProvider, doubts } = providerEntry(provider, target)
       const { state: ofModel, use } = modelState(provider, target, model)
       return {
         unavailable: () => ofProvider.unavailable() ?? ofModel.unavailable(),
         begin() {
           use()
-          return new StartedAttempt(ofProvider, ofModel)
+          return new StartedAttempt(ofProvider, ofModel, doubts, model)
         },
         retrying(failure) {
-          ;(failureEffects[failure.failure].scope === 'provider' ? ofProvider : ofModel).retrying(failure)
+          ;(isWhole(failure.scope) ? ofProvider : ofModel).retrying(failure)
         },
       }
+    },
+    keyRefused(provider, target) {
+      providerEntry(provider, target).doubts.confirmByList()
     },
     setTargets(next) {
       for (const entries of [providers, models])

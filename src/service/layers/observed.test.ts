@@ -224,6 +224,18 @@ describe('an observed attempt', () => {
     })
   })
 
+  test('tells callers apart, for keys that only a status refuses', async () => {
+    const book = healthBook(fakeClock().now, () => 0.5)
+    const options = { now: fakeClock().now, onEnd: () => undefined }
+    const service = observed<string, Reply>({ health: book.of('groq', 'm'), ...options })(async () => {
+      throw failureOf('credential', { isUnproven: true })
+    })
+    for (const id of ['ann', 'ann', 'ann']) await rejection(service('', { ...callOf(), callerId: () => id }))
+    expect(book.of('groq', 'other').unavailable()).toBeUndefined()
+    await rejection(service('', { ...callOf(), callerId: () => 'bob' }))
+    expect(book.of('groq', 'other').unavailable()?.reason).toBe('cool_down')
+  })
+
   test('opens a real breaker at the fifth failure', async () => {
     const clock = fakeClock()
     const book = healthBook(clock.now, () => 0.5)

@@ -55,7 +55,7 @@ export function observed<Request, Reply>({ health, onEnd, now }: ObservedOptions
         return reply
       } catch (error) {
         if (error instanceof UpstreamFailure && error.failure !== 'resources' && !call.signal.aborted)
-          attempt.failed(error)
+          attempt.failed(error, call.callerId?.())
         else attempt.abandoned()
         throw error
       }
