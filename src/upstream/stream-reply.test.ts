@@ -87,6 +87,11 @@ describe('a stream', () => {
       'goes on after [DONE] in the same bytes',
       [hel + lo + stop + done + event(chunkJson({ content: 'more' })) + broken],
     ],
+    [
+      'has keep-alives as data in between',
+      ['data: : keepalive\n\n', hel, 'data: ping\n\ndata: keep-alive\n\n', lo, stop, done],
+    ],
+    ['has keep-alives by name in between', [hel, 'event: heartbeat\ndata: 12:00:00\n\n', lo, stop, done]],
     ['has events without data in between', [hel, 'data:\n\n', lo, 'event: ping\ndata: \n\n', stop, done]],
   ]
   test.each(proper)('that %s ends well', async (_name, steps) => {

@@ -1,5 +1,6 @@
 import { EventTooLarge, type EventStreamReader, type ServerSentEvent } from '../bytes/event-stream.ts'
 import { MalformedFrame, type Framing } from '../bytes/framing.ts'
+import { utf8 } from '../bytes/text.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import type { Part } from '../formats/part.ts'
 import { readOne, readTo, type Receiver } from '../formats/receiver.ts'
@@ -210,7 +211,7 @@ class PartsOfBody implements StreamReply, Receiver<Uint8Array> {
 
   /** Decodes one event. */
   #decodeNext(event: ServerSentEvent): readonly Part[] {
-    if (event.event !== 'error' && isBlank(event.data)) return []
+    if (event.event !== 'error' && (isBlank(event.data) || isKeepAlive(event))) return []
     try {
       const decoded = this.#decoder.decode(event)
       return decoded === 'done' ? this.#finish() : this.#noted(decoded)
@@ -350,6 +351,15 @@ class PartsOfBody implements StreamReply, Receiver<Uint8Array> {
 /** Whether data has only white space. Some upstreams keep the connection open with such events. */
 function isBlank(data: Uint8Array): boolean {
   return (data[0] ?? 0) <= 0x20 && data.every((byte) => byte <= 0x20)
+}
+
+const keepAlive = /^(?::|["']?(?:keep[-_ ]?alive|ping|pong|heart[-_ ]?beat)\b)/i
+const keepAliveBytesMax = 64
+
+/** Whether an event other than JSON only keeps the connection open: by its name, or by data such as `: keepalive`. */
+function isKeepAlive({ event, data }: ServerSentEvent): boolean {
+  if (data[0] === 0x7b || data[0] === 0x5b || data.length > keepAliveBytesMax) return false
+  return keepAlive.test(event) || keepAlive.test(utf8(data))
 }
 
 function malformedEvent(cause: MalformedAnswer | MalformedFrame): UpstreamFailure {
