@@ -30,7 +30,7 @@ import { bulkhead } from '../service/layers/bulkhead.ts'
 import { sharedTimers } from '../service/shared-timers.ts'
 import type { Transport } from '../transport/transport.ts'
 import { upstreamExchange } from '../upstream/exchange.ts'
-import { listModels, modelsStatus } from '../upstream/list-models.ts'
+import { ModelListError, listModels, modelsStatus } from '../upstream/list-models.ts'
 import { upstreamAt, type Upstream } from '../upstream/upstream.ts'
 import { providerLayers } from './provider-layers.ts'
 import { providerPricing } from './provider-pricing.ts'
@@ -147,6 +147,7 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
   const { transport, health, answerBudget } = dependencies
   const endpoint: Endpoint = {
     id: config.id,
+    brand: config.brand ?? config.id,
     baseUrl: config.baseUrl,
     apiKey: config.apiKey,
     headers: config.headers,
@@ -238,7 +239,7 @@ interface ListedProvider {
 
 function modelsOf(
   { config, upstream, target }: ListedProvider,
-  { modelsCache, log }: Pick<Dependencies, 'modelsCache' | 'log'>,
+  { modelsCache, log, health }: Pick<Dependencies, 'modelsCache' | 'log' | 'health'>,
 ): ModelList | LearnedModels {
   if (config.models !== '*') return fixedModels(config.models)
   if (upstream === undefined) return fixedModels([offer('echo')])
@@ -249,11 +250,13 @@ function modelsOf(
       return list.map(({ name, context }) => ({ ...learned(name), ...(context === undefined ? {} : { context }) }))
     },
     cache: modelsCache === undefined ? noCache : fileCache(join(modelsCache, `${config.id}.json`), target),
-    onFailure: (error) =>
+    onFailure(error) {
+      if (error instanceof ModelListError && error.isKeyRefused) health.keyRefused(config.id, target)
       log.warn('could not list the models of a provider', {
         provider: config.id,
         reason: error instanceof Error ? error.message : String(error),
-      }),
+      })
+    },
   })
 }
 

@@ -7,7 +7,7 @@ import { isObject, listOf, parseJsonBytes } from './exact-json.ts'
 import type { AnsweredError } from './format.ts'
 import { knownTexts } from './known-texts.ts'
 import { MalformedAnswer } from './malformed-answer.ts'
-import { errorOf, type UpstreamError } from './upstream-error.ts'
+import { errorInside, errorOf, type UpstreamError } from './upstream-error.ts'
 import type { AnswerReader, UpstreamFormat } from './upstream-format.ts'
 
 /** Readers of a format whose answers, and the events of whose streams, are JSON objects. */
@@ -78,10 +78,10 @@ export function jsonAnswers(format: JsonAnswers): Pick<UpstreamFormat, 'readAnsw
 
 const unknownError: UpstreamError = {
   message: 'error without a message',
-  type: undefined,
-  code: undefined,
-  status: undefined,
-  retryDelayMs: undefined,
+  texts: [],
+  codes: [],
+  waits: new Map(),
+  isPassedOn: false,
 }
 
 /** An answer as an object; of an array, which Gemini sends around errors, an error that is its first element. */
@@ -105,7 +105,9 @@ function parseEvent(data: Uint8Array): JsonObject {
 /** Returns the error in an answer or event; undefined without one. */
 function errorIn(answer: JsonObject): AnsweredError | undefined {
   const { error, type } = answer
-  return type !== 'error' && (error === undefined || error === null) ? undefined : answered(answer)
+  if (type === 'error' || (error !== undefined && error !== null)) return answered(answer)
+  const instead = errorInside(answer)
+  return instead && { kind: 'error', error: instead }
 }
 
 function answered(answer: JsonObject): AnsweredError {

@@ -17,65 +17,69 @@ const gemini = {
   },
 }
 
+interface Read {
+  readonly texts: readonly string[]
+  readonly codes?: readonly string[]
+  readonly status?: number
+  readonly waits?: Readonly<Record<string, string>>
+  readonly isPassedOn?: true
+}
+
 describe('readUpstreamError', () => {
-  test.each([
+  test.each<readonly [string, unknown, Read]>([
     [
       'OpenAI',
       { error: { message: 'Bad', type: 'invalid_request_error', param: null, code: 'model_not_found' } },
-      { message: 'Bad', type: 'invalid_request_error', code: 'model_not_found' },
-    ],
-    [
-      'OpenAI without a code',
-      { error: { message: 'Bad', type: 'server_error', param: null, code: null } },
-      { message: 'Bad', type: 'server_error' },
+      { texts: ['Bad'], codes: ['model_not_found', 'invalid_request_error'] },
     ],
     [
       'Anthropic',
       { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' }, request_id: 'r' },
-      { message: 'Overloaded', type: 'overloaded_error' },
+      { texts: ['Overloaded'], codes: ['overloaded_error', 'error'] },
     ],
     [
       'Gemini',
       gemini,
       {
-        message: 'You exceeded your current quota',
-        type: 'RESOURCE_EXHAUSTED',
-        code: '429',
+        texts: ['You exceeded your current quota'],
+        codes: ['429', 'RESOURCE_EXHAUSTED'],
         status: 429,
-        retryDelayMs: 34_400,
+        waits: { retrydelay: '34.4s' },
       },
     ],
     [
       'Gemini in an array',
-      [gemini],
-      {
-        message: 'You exceeded your current quota',
-        type: 'RESOURCE_EXHAUSTED',
-        code: '429',
-        status: 429,
-        retryDelayMs: 34_400,
-      },
+      [gemini.error],
+      { texts: ['You exceeded your current quota'], waits: { retrydelay: '34.4s' } },
     ],
-    ['Azure', { code: 400, message: 'Bad', requestid: 'r' }, { message: 'Bad', code: '400', status: 400 }],
+    ['Azure', { code: 400, message: 'Bad', requestid: 'r' }, { texts: ['Bad'], codes: ['400'], status: 400 }],
     [
       'Azure content filter',
-      {
-        error: {
-          code: 'content_filter',
-          message: 'Filtered',
-          status: 400,
-          innererror: { code: 'ResponsibleAIPolicyViolation' },
-        },
-      },
-      { message: 'Filtered', code: 'content_filter', status: 400 },
+      { error: { code: 'content_filter', message: 'Filtered', innererror: { code: 'ResponsibleAIPolicyViolation' } } },
+      { texts: ['Filtered'], codes: ['content_filter', 'ResponsibleAIPolicyViolation'] },
     ],
-    ['Ollama', { error: 'model "x" not found' }, { message: 'model "x" not found' }],
+    ['Ollama', { error: 'model "x" not found' }, { texts: ['model "x" not found'] }],
     [
-      'OpenRouter',
-      { error: { message: 'Provider returned error', code: 502, metadata: { raw: 'x' } }, user_id: 'u' },
-      { message: 'Provider returned error', code: '502', status: 502 },
+      'OpenRouter, with the reason of the provider first',
+      { error: { message: 'Provider returned error', code: 502, metadata: { raw: '{"error":{"message":"inner"}}' } } },
+      { texts: ['inner', 'Provider returned error'], status: 502, isPassedOn: true },
     ],
-    ['FastAPI text', { detail: 'Not Found' }, { message: 'Not Found' }],
+    [
+      'OpenRouter, with the reason as an object',
+      { error: { message: 'Provider returned error', metadata: { raw: { error: { message: 'inner', code: 'c' } } } } },
+      { texts: ['inner', 'Provider returned error'], codes: ['c'], isPassedOn: true },
+    ],
+    [
+      "OpenRouter's headers",
+      { error: { message: 'Slow', code: 429, metadata: { headers: { 'X-RateLimit-Reset': '1767225640000' } } } },
+      { texts: ['Slow'], status: 429, waits: { 'x-ratelimit-reset': '1767225640000' } },
+    ],
+    [
+      'a gateway before a gateway',
+      { error: { message: 'Error from provider(a: 429): {"error":{"message":"{\\"detail\\":\\"deep\\"}"}}' } },
+      { texts: ['deep', 'Error from provider(a: 429):'], isPassedOn: true },
+    ],
+    ['FastAPI text', { detail: 'Not Found' }, { texts: ['Not Found'] }],
     [
       'FastAPI list',
       {
@@ -84,42 +88,60 @@ describe('readUpstreamError', () => {
           { loc: ['body'], msg: 'bad' },
         ],
       },
-      { message: 'body.model: field required; body: bad' },
+      { texts: ['body.model: field required; body: bad'] },
     ],
-    ['FastAPI object', { detail: { message: 'Bad', code: 'x' } }, { message: 'Bad', code: 'x' }],
-    [
-      'vLLM',
-      { object: 'error', message: 'too long', type: 'BadRequestError', param: null, code: 400 },
-      { message: 'too long', type: 'BadRequestError', code: '400', status: 400 },
-    ],
+    ['FastAPI object', { detail: { message: 'Bad', code: 'x' } }, { texts: ['Bad'], codes: ['x'] }],
     [
       'Cloudflare',
       { success: false, errors: [{ code: 7009, message: 'No such model' }] },
-      { message: 'No such model', code: '7009' },
+      { texts: ['No such model'], codes: ['7009'] },
     ],
     [
       'Mistral',
       { object: 'error', message: { detail: [{ msg: 'x' }] }, type: 'invalid_request_error', code: '1000' },
-      { message: '{"detail":[{"msg":"x"}]}', type: 'invalid_request_error', code: '1000' },
+      { texts: ['x'], codes: ['1000', 'invalid_request_error'] },
     ],
     [
       'xAI',
       { code: 'Client specified an invalid argument', error: 'Incorrect API key' },
-      { message: 'Incorrect API key', code: 'Client specified an invalid argument' },
+      { texts: ['Incorrect API key'], codes: ['Client specified an invalid argument'] },
     ],
-    ['LiteLLM', { error: { message: 'x', type: null, code: '429' } }, { message: 'x', code: '429', status: 429 }],
-    ['errors in a list', { error: [{ message: 'first' }] }, { message: 'first' }],
-    ['plain text', ' upstream\n connect   error ', { message: 'upstream connect error' }],
-    ['a JSON string', '"overloaded"', { message: 'overloaded' }],
+    ['Scaleway', { error: 'denied', message: 'Your key is wrong' }, { texts: ['Your key is wrong', 'denied'] }],
+    [
+      'MiniMax',
+      { base_resp: { status_code: 1008, status_msg: 'no balance' } },
+      { texts: ['no balance'], codes: ['1008'] },
+    ],
+    ['Baidu', { error_code: 18, error_msg: 'too fast' }, { texts: ['too fast'], codes: ['18'] }],
+    [
+      'Volcengine',
+      { ResponseMetadata: { Error: { Code: 'AccessDenied', Message: 'No' } } },
+      { texts: ['No'], codes: ['AccessDenied'] },
+    ],
+    [
+      'Google with a reason',
+      { error: { message: 'No', details: [{ reason: 'API_KEY_INVALID' }, { description: 'x' }] } },
+      { texts: ['No'], codes: ['API_KEY_INVALID'] },
+    ],
+    ['Codex', { error: { message: 'x', resets_in_seconds: 60 } }, { texts: ['x'], waits: { resets_in_seconds: '60' } }],
+    [
+      'JSON of a request in a text',
+      { error: 'Bad: [{"role":"user","content":"q"}]' },
+      { texts: ['Bad: [{"role":"user","content":"q"}]'] },
+    ],
+    ['plain text', ' upstream\n connect   error ', { texts: ['upstream connect error'] }],
+    ['a JSON string', '"overloaded"', { texts: ['overloaded'] }],
     [
       'HTML with a title',
       '<!DOCTYPE html><html><head><title>502 Bad\n Gateway</title></head><body>x</body></html>',
-      { message: '502 Bad Gateway' },
+      { texts: ['502 Bad Gateway'] },
     ],
-    ['HTML without', '<html><style>p{}</style><script>let x</script><p>Gone <b>away</b></p>', { message: 'Gone away' }],
-    ['JSON cut off', '{"error":{"message":"x', { message: '{"error":{"message":"x' }],
-  ])('reads %s', (_, value, expected) => {
-    expect(JSON.parse(JSON.stringify(read(value)))).toEqual(expected)
+    ['HTML without', '<html><style>p{}</style><script>let x</script><p>Gone <b>away</b></p>', { texts: ['Gone away'] }],
+    ['JSON cut off', '{"error":{"message":"x', { texts: ['{"error":{"message":"x'] }],
+  ])('reads %s', (_, value, { texts, waits = {}, ...expected }) => {
+    const error = read(value)
+    expect(error).toMatchObject({ message: texts[0], texts, ...expected })
+    expect(Object.fromEntries(error?.waits ?? [])).toEqual(waits)
   })
 
   test.each(['', '  \n', '{}', '[]', 'null', '1', '{"choices":[]}', '{"error":null}'])('finds none in %j', (text) => {
@@ -127,24 +149,10 @@ describe('readUpstreamError', () => {
     expect(found === undefined || found.message === text).toBeTrue()
   })
 
-  test.each([
-    ['1s', 1000],
-    ['0.5s', 500],
-    ['0s', 0],
-    ['0.0001s', 1],
-    ['5', undefined],
-    ['-1s', undefined],
-    [5, undefined],
-    ['1m', undefined],
-    ['99999999999999s', undefined],
-  ])('reads retryDelay %j as %p', (retryDelay, expected) => {
-    expect(read({ error: { details: [{ retryDelay }] } })?.retryDelayMs).toBe(expected)
-  })
-
   test('limits every field to 2,048 characters', () => {
     const long = '🙂x'.repeat(5000)
     const error = read({ error: { message: long, type: long, code: long } })
-    for (const field of [error?.message, error?.type, error?.code, read(long)?.message]) {
+    for (const field of [...(error?.texts ?? []), ...(error?.codes ?? []), read(long)?.message]) {
       expect(field?.length).toBeLessThanOrEqual(2048)
       expect(field?.isWellFormed()).toBeTrue()
     }
@@ -190,6 +198,7 @@ describe('readUpstreamError', () => {
       ),
       { numRuns: 1000 },
     )
+    expect(readUpstreamError(encode(`${'{"error":'.repeat(9)}"deep"${'}'.repeat(9)}`))?.message).toBe('deep')
     expect(readUpstreamError(encode('['.repeat(100_000)))?.message).toHaveLength(2048)
     expect(readUpstreamError(encode(`${'['.repeat(50_000)}${']'.repeat(50_000)}`))).toBeUndefined()
   })

@@ -2,76 +2,59 @@ import { isRecord, type JsonObject } from '../base/json-value.ts'
 import { utf8 } from '../bytes/text.ts'
 
 /**
- * An upstream's error, read from any usual shape. `message` is raw: `redact` it before it is shown
+ * Facts of an upstream's error, read from any usual shape; those of an inner error, such as the error of a provider
+ * behind a gateway, come before those of the outer one. Texts are raw: `redact` them before they are shown
  * (`upstream/redact.ts`).
  */
 export interface UpstreamError {
-  /** At most 2,048 characters; may be empty. */
+  /** The first of `texts`, or empty. At most 2,048 characters. */
   readonly message: string
-  /** Such as `rate_limit_error`. */
-  readonly type?: string | undefined
-  /** Such as `insufficient_quota`; a code that is an HTTP status is also the `status`. */
-  readonly code?: string | undefined
-  /** The HTTP status in the body, for errors inside a 200. */
+  readonly texts: readonly string[]
+  /** Codes, types, reasons and names of statuses, such as `insufficient_quota`. */
+  readonly codes: readonly string[]
+  /** An HTTP status in the body. */
   readonly status?: number | undefined
-  /** Gemini's `retryDelay`. */
-  readonly retryDelayMs?: number | undefined
+  /** Members that name a wait, such as Gemini's `retryDelay`: name in lower case → value. */
+  readonly waits: ReadonlyMap<string, string>
+  /** A gateway passes on the error of a provider behind it. */
+  readonly isPassedOn: boolean
 }
 
-/** Fields longer than this are cut. */
-const fieldCharactersMax = 2048
+/** Longer texts are cut. */
+const textCharactersMax = 2048
 /** The beginning of a longer body is read as text. */
 const parsedBytesMax = 1024 * 1024
+/** Members and elements that one walk visits. */
+const visitsMax = 500
+const depthMax = 12
+/** JSON in text, in JSON in text … */
+const textDepthMax = 3
+const factsMax = 16
 
 /**
- * Reads the error out of a body: OpenAI `{error:{message,type,code}}`, Anthropic `{type:"error",error:{…}}`, Gemini
- * `{error:{code,status,details}}` (also in an array), Azure `{code,message}`, Ollama `{error:"…"}`, FastAPI `{detail}`,
- * Amazon `{Message}`, vLLM `{object:"error",…}`, plain text and HTML. Undefined for an empty body and for JSON without
- * an error.
+ * Reads the error out of a body: JSON of any maker, plain text or HTML. Undefined for an empty body and for JSON
+ * without an error.
  */
 export function readUpstreamError(body: Uint8Array): UpstreamError | undefined {
   const text = utf8(body, 0, Math.min(body.length, parsedBytesMax)).trim()
   if (text === '') return undefined
-  if (!/^[[{"]/.test(text)) return textError(text)
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return textError(text) // Invalid or truncated JSON.
-  }
-  return errorOf(value)
+  const value = /^[[{"]/.test(text) ? parsed(text) : undefined
+  return value === undefined ? errorOfText(text) : errorOf(value)
 }
 
 /** As {@link readUpstreamError}, for parsed JSON. */
 export function errorOf(value: unknown): UpstreamError | undefined {
-  if (Array.isArray(value)) return errorOf(value[0])
-  if (typeof value === 'string') return textError(value)
-  if (!isRecord(value)) return undefined
-  return errorOfMember(value) ?? errorOfList(value['errors']) ?? errorOfFields(value)
+  if (typeof value === 'string') return errorOfText(value)
+  const walk = new Walk()
+  walk.visit(value, 0, 0)
+  return walk.error()
 }
 
-/** The error in `error`, which may be an object, a list of objects, or text. */
-function errorOfMember(value: JsonObject): UpstreamError | undefined {
-  const error: unknown = Array.isArray(value['error']) ? value['error'][0] : value['error']
-  if (isRecord(error)) return errorFields({ ...outerFields(value), ...error })
-  if (typeof error !== 'string' || error === '') return undefined
-  const { message, code } = { message: value['message'], code: value['code'] }
-  return errorFields(typeof message === 'string' ? { message, code, type: error } : { message: error, code })
-}
-
-function errorOfList(errors: unknown): UpstreamError | undefined {
-  if (!Array.isArray(errors) || errors.length === 0) return undefined
-  return errorFields(isRecord(errors[0]) ? errors[0] : { message: errors[0] })
-}
-
-/** The error of an object that is the error itself, or has it in `detail`. */
-function errorOfFields(value: JsonObject): UpstreamError | undefined {
-  const { message, detail } = { message: value['message'] ?? value['Message'], detail: value['detail'] }
-  if (typeof message === 'string' || typeof value['code'] === 'string') return errorFields(value)
-  if (typeof detail === 'string') return errorFields({ ...value, message: detail })
-  if (isRecord(detail)) return errorOf(isRecord(detail['error']) ? detail : { error: detail })
-  if (Array.isArray(detail)) return errorFields({ message: detail.map(describeDetail).join('; ') })
-  return undefined
+/** An error with this text alone. */
+function errorOfText(text: string): UpstreamError | undefined {
+  const walk = new Walk()
+  walk.visitText(plainText(text), 0, 0)
+  return walk.error()
 }
 
 /** Finish reasons by which an upstream says that it failed: it was not the model that ended the answer. */
@@ -82,87 +65,211 @@ export function isFailedReason(reason: string): boolean {
   return failedReason.test(reason)
 }
 
-/** The error in an answer or event that is JSON: at its top, or in a choice (OpenRouter), also as its finish reason. */
+/**
+ * The error in an answer or event that is JSON: at its top, or in a choice (OpenRouter), also as its finish reason. An
+ * error need not be called so: the text of an error, in one of its usual members, is one where no member of an answer
+ * is (failover.md row 33).
+ */
 export function errorWithin(data: Uint8Array): UpstreamError | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(utf8(data))
-  } catch {
-    return undefined // The caller reports invalid JSON, with its position.
-  }
-  if (!isRecord(value)) return undefined
-  if (value['object'] === 'error' || isError(value['error'])) return errorOf(value)
-  const choices: readonly unknown[] = Array.isArray(value['choices']) ? value['choices'] : []
-  const failed = choices.find((choice) => isRecord(choice) && isError(choice['error']))
-  return failed === undefined ? errorOfReason(choices) : errorOf(failed)
+  const value = parsed(utf8(data))
+  return isRecord(value) ? errorInside(value) : undefined
 }
 
-function errorOfReason(choices: readonly unknown[]): UpstreamError | undefined {
-  const reasons = choices.map((choice) => textOf(isRecord(choice) ? choice['finish_reason'] : undefined) ?? '')
-  const code = reasons.find(isFailedReason)
-  return code === undefined ? undefined : errorFields({ message: `the answer ended with '${code}'`, code })
+/** As {@link errorWithin}, for parsed JSON. */
+export function errorInside(value: JsonObject): UpstreamError | undefined {
+  return saidError(value) ?? (isAnswer(value) || !hasErrorText(value) ? undefined : errorOf(value))
 }
 
-function isError(value: unknown): boolean {
+function saidError(value: JsonObject): UpstreamError | undefined {
+  if (value['object'] === 'error' || value['type'] === 'error' || isFilled(value['error'])) return errorOf(value)
+  const choices = Array.isArray(value['choices']) ? value['choices'].filter(isRecord) : []
+  const failed = choices.find((choice) => isFilled(choice['error']))
+  if (failed !== undefined) return errorOf(failed['error'])
+  const reasons = choices.map((choice) => choice['finish_reason'])
+  const code = reasons.find((reason) => typeof reason === 'string' && isFailedReason(reason))
+  return typeof code === 'string' ? errorOf({ message: `the answer ended with '${code}'`, code }) : undefined
+}
+
+const answerMembers = ['choices', 'candidates', 'content', 'output', 'delta', 'content_block', 'item', 'promptFeedback']
+const answerTypes = /^(?:ping|keep-?alive|message_\w+|content_block_\w+|response\.[\w.]+)$/
+
+function isAnswer(value: JsonObject): boolean {
+  const { type } = value
+  return answerMembers.some((name) => isFilled(value[name])) || (typeof type === 'string' && answerTypes.test(type))
+}
+
+const errorTexts = [
+  'message',
+  'Message',
+  'msg',
+  'detail',
+  'errors',
+  'error_msg',
+  'error_message',
+  'errorMessage',
+  'Error',
+]
+
+function hasErrorText(value: JsonObject): boolean {
+  const { base_resp: base, ResponseMetadata: metadata } = value
+  if (isRecord(base) && isFilled(base['status_code']) && isFilled(base['status_msg'])) return true
+  if (isRecord(metadata) && isFilled(metadata['Error'])) return true
+  return errorTexts.some((name) => isFilled(value[name]) && typeof value[name] !== 'number')
+}
+
+function isFilled(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return Boolean(value)
   return Object.keys(value).length > 0
 }
 
-/** Members of the object around the error that the error may lack: LiteLLM and OpenRouter put `code` there. */
-function outerFields(value: JsonObject): JsonObject {
-  const names = ['code', 'status', 'message'].filter((name) => value[name] !== undefined)
-  return Object.fromEntries(names.map((name) => [name, value[name]]))
-}
-
-function errorFields(fields: JsonObject): UpstreamError {
-  const { code, status } = { code: fields['code'], status: fields['status'] }
-  const text = typeof code === 'string' || typeof code === 'number' ? String(code) : undefined
-  const type = textOf(fields['type']) ?? (typeof status === 'string' ? textOf(status) : undefined)
-  return {
-    message: textOf(fields['message']) ?? textOf(fields['Message']) ?? textOf(fields['msg']) ?? '',
-    type,
-    code: textOf(text),
-    status: statusOf(code) ?? statusOf(status) ?? statusOf(fields['status_code']),
-    retryDelayMs: retryDelayOf(fields['details']),
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
 
-function textOf(value: unknown): string | undefined {
-  if (typeof value === 'string') return cut(value)
-  if (value === undefined || value === null) return undefined
-  return typeof value === 'object' ? cut(JSON.stringify(value)) : String(value)
+/** Members that hold an inner error, as an object, a list or text. */
+const innerMembers = ['raw', 'error', 'errors', 'Error', 'ResponseMetadata', 'response', 'cause', 'body', 'base_resp']
+const textMembers = ['message', 'Message', 'msg', 'error_msg', 'error_message', 'errorMessage', 'status_msg', 'err_msg']
+/** Members with more about the error. */
+const outerMembers = [
+  'detail',
+  'details',
+  'metadata',
+  'innererror',
+  'error_description',
+  'title',
+  'param',
+  'violations',
+]
+const codeMembers = ['code', 'Code', 'type', 'status', 'reason', 'error_code', 'errorCode', 'error_type', '__type']
+const numberMembers = ['status_code', 'statusCode', 'http_code', 'httpCode']
+const waitMember = new RegExp(
+  [
+    String.raw`^retry[_-]?(?:delay|after)(?:[_-]?(?:ms|seconds))?$`,
+    String.raw`^quotaresetdelay$|^resets?_?in_?(?:ms|seconds)$|^x-ratelimit-reset\S*$`,
+  ].join('|'),
+)
+/** Text around an error that a gateway passes on. */
+const passedOn = /\b(?:error from|upstream|provider returned|provider_?response)\b/i
+
+/** A walk over the known members of an error, inner errors first. Bounded in depth, visits and facts. */
+class Walk {
+  readonly #texts = new Set<string>()
+  readonly #codes = new Set<string>()
+  readonly #waits = new Map<string, string>()
+  #status: number | undefined
+  #isPassedOn = false
+  #visits = 0
+
+  error(): UpstreamError | undefined {
+    if (this.#texts.size === 0 && this.#codes.size === 0 && this.#status === undefined) return undefined
+    const texts = [...this.#texts]
+    return {
+      message: texts[0] ?? '',
+      texts,
+      codes: [...this.#codes],
+      status: this.#status,
+      waits: this.#waits,
+      isPassedOn: this.#isPassedOn,
+    }
+  }
+
+  visit(value: unknown, depth: number, textDepth: number): void {
+    if (depth > depthMax || (this.#visits += 1) > visitsMax) return
+    if (typeof value === 'string') this.visitText(value, depth, textDepth)
+    else if (Array.isArray(value)) this.#visitList(value, depth, textDepth)
+    else if (isRecord(value)) this.#visitRecord(value, depth, textDepth)
+  }
+
+  /** Keeps a text; JSON in it comes first. */
+  visitText(text: string, depth: number, textDepth: number): void {
+    const start = text.search(/\{\s*"|\[\s*\{/)
+    const inner = start === -1 || textDepth >= textDepthMax ? undefined : jsonAt(text, start)
+    if (inner !== undefined) {
+      const before = text.slice(0, start)
+      this.#isPassedOn ||= passedOn.test(before)
+      this.visit(inner, depth + 1, textDepth + 1)
+      if (this.#texts.size > 0) return this.#addText(before)
+    }
+    this.#addText(text)
+  }
+
+  #visitList(list: readonly unknown[], depth: number, textDepth: number): void {
+    // FastAPI's list of faults in a request.
+    const described = list.flatMap((each) => describeFault(each) ?? [])
+    if (described.length > 0) this.#addText(described.join('; '))
+    else for (const each of list.slice(0, factsMax)) this.visit(each, depth + 1, textDepth)
+  }
+
+  #visitRecord(record: JsonObject, depth: number, textDepth: number): void {
+    const visitAll = (names: readonly string[]) => {
+      for (const name of names) this.visit(record[name], depth + 1, textDepth)
+    }
+    const { metadata, error } = record
+    if (isRecord(metadata) && isFilled(metadata['raw'])) {
+      this.#isPassedOn = true
+      this.visit(metadata['raw'], depth + 1, textDepth)
+    }
+    // A short name beside the sentence is no sentence.
+    const isNamed = typeof error === 'string' && typeof record['message'] === 'string'
+    visitAll(isNamed ? innerMembers.filter((name) => name !== 'error') : innerMembers)
+    visitAll(textMembers)
+    if (isNamed) this.visit(error, depth + 1, textDepth)
+    this.#readNames(record)
+    visitAll(outerMembers)
+    this.#readWaits(record)
+    if (isRecord(record['headers'])) this.#readWaits(record['headers'])
+  }
+
+  #readNames(record: JsonObject): void {
+    for (const name of [...codeMembers, ...numberMembers]) {
+      const value = record[name]
+      if (typeof value !== 'string' && typeof value !== 'number') continue
+      this.#status ??= statusOf(value)
+      if (value !== '' && this.#codes.size < factsMax) this.#codes.add(cut(String(value)))
+    }
+    this.#isPassedOn ||= record['type'] === 'AI_APICallError'
+  }
+
+  #readWaits(record: JsonObject): void {
+    for (const [name, value] of Object.entries(record).slice(0, visitsMax)) {
+      const lower = name.toLowerCase()
+      if (!waitMember.test(lower) || (typeof value !== 'string' && typeof value !== 'number')) continue
+      if (!this.#waits.has(lower) && this.#waits.size < factsMax) this.#waits.set(lower, String(value).slice(0, 64))
+    }
+  }
+
+  #addText(text: string): void {
+    const trimmed = text.trim()
+    if (trimmed !== '' && this.#texts.size < factsMax) this.#texts.add(cut(trimmed))
+  }
 }
 
-function statusOf(value: unknown): number | undefined {
+/** The JSON at `start` of a text, up to the last bracket; undefined if there is none. */
+function jsonAt(text: string, start: number): unknown {
+  const end = text.lastIndexOf(text[start] === '{' ? '}' : ']')
+  const value = end <= start ? undefined : parsed(text.slice(start, end + 1))
+  return isRecord(value) || (Array.isArray(value) && isRecord(value[0])) ? value : undefined
+}
+
+function statusOf(value: string | number): number | undefined {
   const status = typeof value === 'string' && /^\d{3}$/.test(value) ? Number(value) : value
   return typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599 ? status : undefined
 }
 
-/** `details[].retryDelay` of google.rpc.RetryInfo, such as `34.4s`. */
-function retryDelayOf(details: unknown): number | undefined {
-  if (!Array.isArray(details)) return undefined
-  for (const detail of details) {
-    const delay: unknown = isRecord(detail) ? detail['retryDelay'] : undefined
-    const seconds = typeof delay === 'string' ? /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(delay)?.[1] : undefined
-    if (seconds !== undefined) return Math.ceil(Number(seconds) * 1000)
-  }
-  return undefined
-}
-
 /** One entry of FastAPI's `detail`: `{loc:["body","model"],msg:"field required"}`. */
-function describeDetail(detail: unknown): string {
-  if (!isRecord(detail)) return textOf(detail) ?? ''
-  const location = Array.isArray(detail['loc']) ? `${detail['loc'].join('.')}: ` : ''
-  return `${location}${textOf(detail['msg']) ?? ''}`
+function describeFault(fault: unknown): string | undefined {
+  if (!isRecord(fault) || !Array.isArray(fault['loc']) || typeof fault['msg'] !== 'string') return undefined
+  return `${fault['loc'].join('.')}: ${fault['msg']}`
 }
 
-/** An error of plain text or HTML. The title of an HTML page is its message, else its text. */
-function textError(text: string): UpstreamError {
+/** Text of a body. The title of an HTML page is its text, else the text without markup. */
+function plainText(text: string): string {
   const beginning = text.slice(0, 16_384)
-  const message = cut(
-    (beginning.trimStart().startsWith('<') ? textOfHtml(beginning) : beginning).replace(/\s+/g, ' ').trim(),
-  )
-  return { message, type: undefined, code: undefined, status: undefined, retryDelayMs: undefined }
+  return (beginning.trimStart().startsWith('<') ? textOfHtml(beginning) : beginning).replace(/\s+/g, ' ').trim()
 }
 
 /** The title, or the text without markup. A single walk: regular expressions can take quadratic time here. */
@@ -190,5 +297,5 @@ function textOfHtml(html: string): string {
 }
 
 function cut(text: string): string {
-  return text.length <= fieldCharactersMax ? text : text.slice(0, fieldCharactersMax).toWellFormed()
+  return text.length <= textCharactersMax ? text : text.slice(0, textCharactersMax).toWellFormed()
 }

@@ -52,7 +52,7 @@ export const anthropic: Protocol = {
     return callersHeaders(own)
   },
 
-  failure: (status, headers, body) => classifyFailure(status, headers, readUpstreamError(body)),
+  failure: (status, headers, body, brand) => classifyFailure(status, headers, readUpstreamError(body), brand),
 
   models: {
     page(endpoint, cursor) {

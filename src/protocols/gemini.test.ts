@@ -202,7 +202,7 @@ describe('the gemini protocol', () => {
       'The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).',
       'context_length',
     ],
-    [400, 'FAILED_PRECONDITION', 'User location is not supported for the API use.', 'bad_request'],
+    [400, 'FAILED_PRECONDITION', 'User location is not supported for the API use.', 'credential'],
     [403, 'PERMISSION_DENIED', 'Not yours.', 'credential'],
     [404, 'NOT_FOUND', 'models/x is not found for API version v1beta', 'model_gone'],
     [429, 'RESOURCE_EXHAUSTED', 'Resource exhausted.', 'rate_limit'],

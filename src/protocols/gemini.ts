@@ -42,7 +42,7 @@ export const gemini: Protocol = {
     ...lowerCaseNames(headers),
   })),
 
-  failure: (status, headers, body) => classifyFailure(status, headers, readUpstreamError(body)),
+  failure: (status, headers, body, brand) => classifyFailure(status, headers, readUpstreamError(body), brand),
 
   models: {
     page(endpoint, cursor) {

@@ -4,10 +4,8 @@ import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import { droppedReasoning } from '../formats/reasoning-spans.ts'
 import type { WholeReply } from '../formats/reply.ts'
 import { UpstreamFailure } from '../service/failure.ts'
-import { classifyFailure, statusOfError } from '../upstream/classify.ts'
+import { classifyAnswered } from '../upstream/classify.ts'
 import type { Dialect } from './protocol.ts'
-
-const noHeaders: ReadonlyMap<string, string> = new Map()
 
 /** For upstreams that speak the caller's format: bytes pass through, inspected but not rebuilt. */
 export function native({ passThrough, isOptional, answerBytesMax }: Format, path: Dialect['path']): Dialect {
@@ -23,14 +21,14 @@ export function native({ passThrough, isOptional, answerBytesMax }: Format, path
       const fitting = fit === undefined ? ask : fit(ask, target.profile, notes?.changes)
       return passThrough.write(fitting, model, target)
     },
-    decode: withUpstreamFailures((body, ask) => throwIfError(passThrough.readWhole(body, ask))),
+    decode: withUpstreamFailures((body, ask, notes) => throwIfError(passThrough.readWhole(body, ask), notes?.brand)),
     ...(readLarge === undefined ? {} : { decodeLarge: largeDecoder(readLarge) }),
     ...(reader === undefined
       ? {}
       : {
           stream(ask, target) {
             const { read, ...others } = reader(ask, target)
-            return { ...others, decode: (event) => throwIfError(read(event)) }
+            return { ...others, decode: (event) => throwIfError(read(event), target.brand) }
           },
         }),
   }
@@ -64,9 +62,9 @@ export function withUpstreamFailures(read: Dialect['decode']): Dialect['decode']
   }
 }
 
-/** Throws for an error inside a 200 answer, by the status that its code means (failover.md rows 22 and 33). */
-export function throwIfError<Read extends object | 'done'>(read: Read | AnsweredError): Read {
-  if (isError(read)) throw failureOf(read)
+/** Throws for an error inside a 200 answer, by its class (failover.md rows 22 and 33). @param brand of the provider */
+export function throwIfError<Read extends object | 'done'>(read: Read | AnsweredError, brand?: string): Read {
+  if (isError(read)) throw failureOf(read, brand)
   return read
 }
 
@@ -74,10 +72,10 @@ function isError(read: object | 'done'): read is AnsweredError {
   return read !== 'done' && 'kind' in read && read.kind === 'error'
 }
 
-function failureOf({ error }: AnsweredError): UpstreamFailure {
+function failureOf({ error }: AnsweredError, brand: string | undefined): UpstreamFailure {
   return error === undefined
     ? new UpstreamFailure('server_error', 'an error event', { status: 200 })
-    : classifyFailure(statusOfError(error), noHeaders, error).answeredWith(200)
+    : classifyAnswered(error, brand)
 }
 
 function malformed(error: MalformedAnswer): UpstreamFailure {

@@ -52,7 +52,7 @@ export const openai: Protocol = {
     return ({ headers: asked }) => (asked === undefined ? usual : { ...own, ...asked, ...added })
   },
 
-  failure: (status, headers, body) => classifyFailure(status, headers, readUpstreamError(body)),
+  failure: (status, headers, body, brand) => classifyFailure(status, headers, readUpstreamError(body), brand),
 
   models: {
     page: (endpoint) => `${basePath(endpoint)}/models`,

@@ -12,6 +12,8 @@ import type { ResponseHeaders } from '../transport/transport.ts'
 export interface Endpoint extends Pick<PassThroughTarget, 'overrides'> {
   /** The provider's id. */
   readonly id: string
+  /** Brand of the provider, if it is known. */
+  readonly brand?: string | undefined
   /** Without a trailing slash, such as `https://api.example.com/v1`. */
   readonly baseUrl: string
   readonly apiKey: string | undefined
@@ -65,6 +67,8 @@ export interface StreamDecoder {
 
 /** What the request and the answer of one exchange share. */
 export interface ExchangeNotes {
+  /** Brand of the provider, if it is known. */
+  readonly brand?: string | undefined
   /** Of the upstream and the model. Absent: data that only its maker can read is left out. */
   readonly seal?: OpaqueSeal | undefined
   /** Gets the names of what is left out, or sent in another form. */
@@ -136,6 +140,6 @@ export interface Protocol {
   /** Starts signing the requests to an endpoint. */
   sign(endpoint: Endpoint): Signer
   /** Reads an answer that is not 200. Names of `headers` are in lower case. */
-  failure(status: number, headers: Pick<ResponseHeaders, 'get'>, body: Uint8Array): UpstreamFailure
+  failure(status: number, headers: Pick<ResponseHeaders, 'get'>, body: Uint8Array, brand?: string): UpstreamFailure
   readonly models: ModelListing
 }

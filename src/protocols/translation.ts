@@ -70,9 +70,9 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
     },
     decode: withUpstreamFailures((body, ask, notes) => {
       if (hasMoreValues(body, valuesMax)) throw new MalformedAnswer('malformed', 'the answer has too many values')
-      return talk.writeWhole(checking(notes)(throwIfError(format.readAnswer(body))), ask)
+      return talk.writeWhole(checking(notes)(throwIfError(format.readAnswer(body), notes?.brand)), ask)
     }),
-    stream(ask, { overrides }, notes) {
+    stream(ask, { overrides, brand }, notes) {
       const reader = format.answerReader()
       const writer = talk.writer(ask)
       const checked = checking(notes)
@@ -81,7 +81,7 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
         eventBytesMax: format.eventBytesMax,
         hasOneChoice: writer.hasOneChoice && !Object.hasOwn(overrides, 'n'),
         decode(event) {
-          const events = throwIfError(reader.read(event))
+          const events = throwIfError(reader.read(event), brand)
           return events === 'done' ? 'done' : writer.write(checked(events))
         },
         finish: () => writer.write(checked(reader.end())),

@@ -1,230 +1,203 @@
 import type { UpstreamError } from '../formats/upstream-error.ts'
-import { UpstreamFailure, type FailureClass, type FailureDetails } from '../service/failure.ts'
+import { UpstreamFailure, type FailureClass, type FailureDetails, type FailureScope } from '../service/failure.ts'
 import type { ResponseHeaders } from '../transport/transport.ts'
+import { plainSentences, plainWords } from './plain-words.ts'
 import { redact } from './redact.ts'
-import {
-  contextPhrases,
-  credentialPhrases,
-  modelAccessPhrases,
-  modelPhrases,
-  plainWords,
-  policyPhrases,
-  quotaPhrases,
-  reasoningPhrases,
-  refusesModality,
-  requestPhrases,
-  says,
-  unsupportedIn,
-} from './refusal-phrases.ts'
-import { parseRetryAfter, retryAfterMaxMs } from './retry-after.ts'
+import { refusalRules, type RefusalRule } from './refusal-rules.ts'
+import { refusedPart } from './refused-part.ts'
+import { limitWait, namedWait, waitInError } from './retry-after.ts'
 
-/** Codes and types that mean a content policy by themselves. */
-const policyCodes: ReadonlySet<string> = new Set([
-  'content_policy_violation',
-  'content_filter',
-  'content_policy',
-  'safety',
-  'moderation',
-  'data_inspection_failed',
-  'prohibited_content',
-  'responsibleaipolicyviolation',
-])
-const contentFlagged = /(?:content|input|prompt|request|message|text|image)[^.]{0,60} flagged/
-/** The provider flagged the account or key, not the content. */
-const callerFlagged = /(?:account|organi[sz]ation|user|project|team|key|token)\b[^.]{0,60} flagged/
-const parameterFault =
-  /\b(?:unknown|unrecognized|unsupported|unexpected|invalid) (?:parameter|argument|field|value)|\bsafety settings?\[/
-const tooManyTokens = new RegExp(
-  /(?<!max (?:completion |output )?tokens[^.]{0,20})exceeds? the (?:model'?s )?max/.source +
-    /(?!.{0,40}(?:output|completion))[^.]{0,40}tokens/.source,
-)
-const namedModel = /model:? ?[`'"]?[\w./:@-]{0,120}[`'"]?/.source
-const unknownPattern = /does not exist|doesn't exist|not exist|(?:(?:was|is|could) )?not (?:be )?found/.source
-const withdrawnPattern =
-  /(?:has been|is|was) (?:decommissioned|deprecated|no longer|not available|not supported|not a valid)/.source
-const namedModelGone = new RegExp(`${namedModel} ?(?:${unknownPattern}|${withdrawnPattern})`, 'i')
-
-/** Codes and types of error bodies → the status they stand for (failover.md row 22). */
-const statusByCode: Readonly<Record<string, number>> = {
-  invalid_request_error: 400,
-  invalid_argument: 400,
-  failed_precondition: 400,
-  bad_request: 400,
-  invalid_value: 400,
-  unsupported_parameter: 400,
-  unknown_parameter: 400,
-  invalid_encrypted_content: 400,
-  content_policy_violation: 400,
-  content_policy: 400,
-  content_filter: 400,
-  safety: 400,
-  authentication_error: 401,
-  invalid_api_key: 401,
-  unauthenticated: 401,
-  billing_error: 402,
-  insufficient_quota: 402,
-  insufficient_credits: 402,
-  payment_required: 402,
-  permission_error: 403,
-  permission_denied: 403,
-  not_found_error: 404,
-  not_found: 404,
-  model_not_found: 404,
-  model_decommissioned: 404,
-  request_too_large: 413,
-  context_length_exceeded: 413,
-  exceed_context_size_error: 413,
-  rate_limit_error: 429,
-  rate_limit_exceeded: 429,
-  resource_exhausted: 429,
-  rate_limited: 429,
-  too_many_requests: 429,
-  server_error: 500,
-  api_error: 500,
-  internal_error: 500,
-  internal: 500,
-  service_unavailable: 503,
-  unavailable: 503,
-  server_is_overloaded: 503,
-  timeout_error: 504,
-  deadline_exceeded: 504,
-  overloaded_error: 529,
-  overloaded: 529,
+/** An answer that is an error. */
+export interface RefusedAnswer {
+  /** As sent; undefined: 200, or an event of a stream. */
+  readonly status: number | undefined
+  /** Names in lower case. */
+  readonly headers: Pick<ResponseHeaders, 'get'>
+  /** From the body, if it has one. */
+  readonly error: UpstreamError | undefined
+  /** Brand of the provider, if it is known. */
+  readonly brand: string | undefined
 }
 
-/** Amazon's error types whose status or text would give a wrong class. */
-const classByAmazonType: Readonly<Record<string, FailureClass>> = {
-  ServiceQuotaExceededException: 'quota',
-  ModelNotReadyException: 'overloaded',
-  ModelErrorException: 'server_error',
-  ModelStreamErrorException: 'server_error',
-}
+const noHeaders: ReadonlyMap<string, string> = new Map()
 
 /**
- * Classifies an upstream's refusal (failover.md rows 9 to 22). Providers use statuses differently, so code, type and
- * text count too.
+ * Classifies an upstream's refusal (failover.md rows 9 to 22). Providers use statuses differently, so the words count
+ * first, by the rules of `refusal-rules.ts`; the status decides where no rule applies.
  *
- * @param status as sent, or by the error body (see {@link statusOfError})
- * @param headers names in lower case
- * @param error from the body, if it has one
- * @param nowMs wall clock, for a Retry-After that is a date
+ * @param nowMs wall clock, for waits that are dates
  */
 export function classifyFailure(
   status: number,
   headers: Pick<ResponseHeaders, 'get'>,
   error: UpstreamError | undefined,
+  brand?: string,
   nowMs: number = Date.now(),
 ): UpstreamFailure {
-  const failure = classOfAmazon(headers) ?? classOf(status, error)
-  const reason =
-    error === undefined || error.message === ''
-      ? `status ${status}`
-      : `status ${status}: ${redact(error.message, wholeSentence.has(status) ? sentenceCharactersMax : undefined)}`
-  const retryAfterMs =
-    error?.retryDelayMs === undefined ? parseRetryAfter(headers, nowMs) : Math.min(error.retryDelayMs, retryAfterMaxMs)
+  return failureOf({ status, headers, error, brand }, nowMs)
+}
+
+/** As {@link classifyFailure}, for an error inside a 200 answer or a stream. */
+export function classifyAnswered(error: UpstreamError, brand?: string): UpstreamFailure {
+  return failureOf({ status: undefined, headers: noHeaders, error, brand }, Date.now()).answeredWith(200)
+}
+
+function failureOf(refusal: RefusedAnswer, nowMs: number): UpstreamFailure {
+  const { headers, error } = refusal
+  const facts = factsOf(refusal)
+  const rule = refusalRules.find((each) => applies(each, facts))
+  const status = facts.status ?? 500
+  const failure = rule?.class ?? classByStatus(status)
+  const wait =
+    namedWait({ headers, members: error?.waits ?? noHeaders, texts: error?.texts ?? [] }, nowMs) ??
+    (failure === 'rate_limit' ? limitWait(headers, nowMs) : undefined)
   const details: FailureDetails = {
     status,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...scopeOf(failure, rule, error),
+    ...(wait === undefined ? {} : { retryAfterMs: wait }),
     ...(failure === 'content_policy' ? { isFinal: true } : {}),
-    ...(failure === 'bad_request' && says(wordsOf(error), reasoningPhrases) ? { refusesReasoning: true } : {}),
-    ...(failure === 'bad_request' ? { unsupported: unsupportedIn(wordsOf(error)) } : {}),
+    ...(failure === 'bad_request' ? refusedPart(facts.plain) : {}),
   }
-  return new UpstreamFailure(failure, reason, details)
+  return new UpstreamFailure(failure, reasonOf(status, error), details)
+}
+
+function reasonOf(status: number, error: UpstreamError | undefined): string {
+  if (error === undefined || error.message === '') return `status ${status}`
+  return `status ${status}: ${redact(error.message, wholeSentence.has(status) ? sentenceCharactersMax : undefined)}`
 }
 
 /** Statuses whose message is passed on whole: it tells the client what to change. */
 const wholeSentence: ReadonlySet<number> = new Set([400, 413])
 const sentenceCharactersMax = 2048
 
-/** Returns the status that an error inside a 200 answer or an event stands for; 500 when it names none. */
-export function statusOfError(error: UpstreamError): number {
-  if (error.status !== undefined && error.status >= 400 && error.status <= 599) return error.status
-  for (const word of [error.code, error.type]) {
-    if (word === undefined) continue
-    const number = Number(word)
-    if (Number.isInteger(number) && number >= 400 && number <= 599) return number
-    const known = Object.hasOwn(statusByCode, word.toLowerCase()) ? statusByCode[word.toLowerCase()] : undefined
-    if (known !== undefined) return known
+/**
+ * The account of a gateway at a provider behind it concerns one model. A credential that only the status names is in
+ * doubt.
+ */
+function scopeOf(
+  failure: FailureClass,
+  rule: RefusalRule | undefined,
+  error: UpstreamError | undefined,
+): { readonly scope?: FailureScope; readonly isUnproven?: boolean } {
+  if (error?.isPassedOn === true && (failure === 'quota' || failure === 'credential')) return { scope: 'model' }
+  if (rule?.scope !== undefined) return { scope: rule.scope }
+  return failure === 'credential' && rule === undefined ? { isUnproven: true } : {}
+}
+
+/** Facts of a refusal, for rules. */
+export interface RefusalFacts {
+  /** As sent, or by the error itself; undefined: neither. */
+  readonly status: number | undefined
+  readonly brand: string | undefined
+  /** All words, with quotes. */
+  readonly plain: string
+  readonly codes: readonly string[]
+  /** Of the texts, and the codes but general ones. */
+  readonly sentences: readonly string[]
+  /** The error itself names a wait, so that it passes. */
+  readonly hasWait: boolean
+}
+
+/** Codes that say no more than a status. */
+const generalCode = /\b(?:invalid|unsupported|unknown) (?:argument|request|parameter|value|field)(?: error)?$/
+
+/** Reads the facts of a refusal. */
+export function factsOf({ status, headers, error, brand }: RefusedAnswer): RefusalFacts {
+  const type = headers.get('x-amzn-errortype')?.split(':', 1)[0]
+  const names = [...(type === undefined ? [] : [type]), ...(error?.codes ?? [])]
+  const codes = names.map((name) => plainWords(name).replace(/[. ]+/g, ' '))
+  const texts = error?.texts ?? []
+  return {
+    status: status ?? (error && statusOf(error)),
+    brand,
+    plain: plainWords([...names, ...texts].join(' ')),
+    codes,
+    sentences: [...texts.flatMap(plainSentences), ...codes.filter((code) => !generalCode.test(code))],
+    hasWait: waitInError({ members: error?.waits ?? noHeaders, texts }, 0) !== undefined,
   }
-  return 500
 }
 
-/** By the header `x-amzn-errortype`, such as `ModelErrorException:http://…`. */
-function classOfAmazon(headers: Pick<ResponseHeaders, 'get'>): FailureClass | undefined {
-  const type = headers.get('x-amzn-errortype')?.split(':', 1)[0] ?? ''
-  return Object.hasOwn(classByAmazonType, type) ? classByAmazonType[type] : undefined
+/** Whether a rule applies to a refusal. */
+export function applies(rule: RefusalRule, { status, brand, plain, codes, sentences, hasWait }: RefusalFacts): boolean {
+  const { code, words, near, not, unless } = rule
+  if (rule.brands !== undefined && (brand === undefined || !rule.brands.includes(brand))) return false
+  if (!isAmong(status, rule.statuses)) return false
+  // A limit of requests is also called a quota, but passes.
+  if (rule.class === 'quota' && rule.scope === undefined && status === 429 && hasWait) return false
+  if (matches(unless, plain)) return false
+  if (code !== undefined) return codes.some((each) => matches(code, each))
+  return sentences.some(
+    (sentence) =>
+      matches(words, sentence) && (near === undefined || matches(near, sentence)) && !matches(not, sentence),
+  )
 }
 
-/** Statuses that mean one class, regardless of the text. */
-const classByStatus: ReadonlyMap<number, FailureClass> = new Map([
+function isAmong(status: number | undefined, statuses: RefusalRule['statuses']): boolean {
+  if (status === undefined) return true
+  if (statuses === undefined) return status >= 400 && !decidingStatuses.has(status)
+  return statuses.includes(status) || statuses.includes(Math.floor(status / 100))
+}
+
+/** Statuses that say enough. */
+const decidingStatuses: ReadonlySet<number> = new Set([402, 413])
+
+function matches(patterns: RefusalRule['words'], text: string): boolean {
+  if (patterns === undefined) return false
+  return patterns instanceof RegExp ? patterns.test(text) : patterns.some((pattern) => pattern.test(text))
+}
+
+/** Codes and types of error bodies → the status they stand for (failover.md row 22); the first that matches counts. */
+const statusByCode: readonly (readonly [number, RegExp])[] = [
+  [402, /^(?:insufficient (?:quota|credit|balance|fund)|billing|payment)/],
+  [413, /^context length|too (?:large|long)$|context size/],
+  [429, /rate limit|too many requests|resource exhausted|throttl/],
+  [404, /not found|decommissioned|not exist/],
+  [401, /^(?:authentication|unauthenticated|unauthorized|invalid api key)/],
+  [403, /permission|forbidden|access denied/],
+  [529, /overloaded/],
+  [503, /unavailable|busy/],
+  [504, /timeout|deadline/],
+  [500, /^(?:server error|api error|internal)/],
+  [400, /^(?:invalid|bad request|failed precondition|unsupported|unknown parameter|content (?:policy|filter)|safety)/],
+]
+
+/** The status that an error names, in itself or by a code. */
+function statusOf({ status, codes }: UpstreamError): number | undefined {
+  if (status !== undefined) return status
+  for (const code of codes) {
+    const plain = plainWords(code)
+    const known = statusByCode.find(([, pattern]) => pattern.test(plain))
+    if (known !== undefined) return known[0]
+  }
+  return undefined
+}
+
+/** Statuses that mean one class. */
+const classes: ReadonlyMap<number, FailureClass> = new Map([
+  [400, 'bad_request'],
   [401, 'credential'],
   [402, 'quota'],
+  [403, 'credential'],
+  [404, 'model_gone'],
   [405, 'bad_request'],
   [406, 'bad_request'],
   [408, 'request_timeout'],
   [409, 'conflict'],
+  [410, 'model_gone'],
   [413, 'context_length'],
   [415, 'bad_request'],
+  [422, 'bad_request'],
   // "Failed Dependency": at Amazon the model itself has failed.
   [424, 'server_error'],
   [425, 'conflict'],
+  [429, 'rate_limit'],
+  // Groq's flex tier is full.
+  [498, 'rate_limit'],
+  [503, 'overloaded'],
+  [529, 'overloaded'],
 ])
 
-function wordsOf(error: UpstreamError | undefined): string {
-  return error === undefined ? '' : plainWords(`${error.code ?? ''} ${error.type ?? ''} ${error.message}`)
-}
-
-/** Redirects first, then texts about content and media, then statuses of one meaning, then status and text. */
-function classOf(status: number, error: UpstreamError | undefined): FailureClass {
+function classByStatus(status: number): FailureClass {
   if (status >= 300 && status < 400) return 'redirect'
-  const words = wordsOf(error)
-  if ((status === 400 || status === 403 || status === 422) && isPolicy(words, error)) return 'content_policy'
-  if (refusesModality(words)) return 'bad_request'
-  return classByStatus.get(status) ?? classByText(status, words, error)
-}
-
-function classByText(status: number, words: string, error: UpstreamError | undefined): FailureClass {
-  switch (status) {
-    case 400:
-    case 422:
-      return classOfBadRequest(words, error)
-    case 403:
-      if (says(words, quotaPhrases)) return 'quota'
-      return says(words, modelAccessPhrases) ? 'model_gone' : 'credential'
-    case 404:
-    case 410:
-      return says(words, requestPhrases) ? 'bad_request' : 'model_gone'
-    case 429:
-      // Gemini calls a temporary limit "quota" too, but gives a delay.
-      return says(words, quotaPhrases) && error?.retryDelayMs === undefined ? 'quota' : 'rate_limit'
-    default:
-      return status >= 500 && status <= 599 ? classOfServerError(status, words) : 'unknown_status'
-  }
-}
-
-/** Some providers answer 400 for a key, credit or model problem. */
-function classOfBadRequest(words: string, error: UpstreamError | undefined): FailureClass {
-  if (isTooLong(words)) return 'context_length'
-  if (says(words, quotaPhrases)) return 'quota'
-  if (says(words, credentialPhrases)) return 'credential'
-  return says(words, modelPhrases) || namedModelGone.test(error?.message ?? '') ? 'model_gone' : 'bad_request'
-}
-
-/** By a code or type, or by a text that is not about a parameter or an account. */
-function isPolicy(words: string, error: UpstreamError | undefined): boolean {
-  if ([error?.code, error?.type].some((code) => policyCodes.has(code?.toLowerCase() ?? ''))) return true
-  // Google's status says no more than 400.
-  if (parameterFault.test(words.replace('invalid argument', '')) || callerFlagged.test(words)) return false
-  return says(words, policyPhrases) || contentFlagged.test(words)
-}
-
-function isTooLong(words: string): boolean {
-  return says(words, contextPhrases) || tooManyTokens.test(words)
-}
-
-/** Local servers answer 500 to requests that they cannot serve; those are not failures of the server. */
-function classOfServerError(status: number, words: string): FailureClass {
-  if (isTooLong(words)) return 'context_length'
-  if (says(words, requestPhrases)) return 'bad_request'
-  return status === 503 || status === 529 ? 'overloaded' : 'server_error'
+  return classes.get(status) ?? (status >= 500 && status <= 599 ? 'server_error' : 'unknown_status')
 }

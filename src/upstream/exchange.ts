@@ -72,7 +72,7 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
     if (spoken === undefined)
       throw new UpstreamFailure('bad_request', `the provider does not serve ${request.format}`, { status: 501 })
     const { dialect, bytesMax } = spoken
-    const notes: SentNotes = { seal, changes: call.changes, target, names: undefined }
+    const notes: SentNotes = { brand: endpoint.brand, seal, changes: call.changes, target, names: undefined }
     let response: UpstreamResponse
     let signed: Signed
     try {
@@ -105,7 +105,7 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
       throw new UpstreamFailure('empty', 'status 204: no content', { status: 204 })
     }
     const body = secrets.inBody(await readError(response.body))
-    const failure = protocol.failure(response.status, response.headers, body)
+    const failure = protocol.failure(response.status, response.headers, body, endpoint.brand)
     throw secrets.inFailure(dialect.isOptional === true ? ofOptional(failure) : failure)
   }
 

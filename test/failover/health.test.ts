@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { chat, question, trailOf } from '../client.ts'
 import { makeCertificate } from '../fakes/certificates.ts'
-import { faultUpstream, type Script } from '../fakes/fault-upstream.ts'
+import { faultUpstream, type FaultUpstream, type Script } from '../fakes/fault-upstream.ts'
 import { status } from '../fakes/faults/status.ts'
 import { streamOf } from '../fakes/faults/stream.ts'
 import { good, goodText } from '../fakes/good.ts'
@@ -197,7 +197,7 @@ describe('a cool-down', () => {
     expect(rig.hits()).toEqual([9, 6])
   })
 
-  test('of the key is the whole provider’s; of the model is that model’s alone', async () => {
+  test('of a key that only a status refuses is the whole provider’s once a second model confirms it', async () => {
     const key = faultUpstream(status(401)),
       gone = faultUpstream(saying(404, { message: 'no', code: 'model_not_found' })),
       last = faultUpstream(good())
@@ -208,10 +208,45 @@ describe('a cool-down', () => {
         provider('last', last.url, ['k1', 'k2', 'g1', 'g2']),
       ],
     })
-    for (const model of ['k1', 'k1', 'k1', 'k2', 'g1', 'g1', 'g1', 'g2'])
+    for (const model of ['k1', 'k1', 'k1', 'k2', 'k2', 'g1', 'g1', 'g1', 'g2'])
       expect((await chat(service.url, question({ model }))).status).toBe(200)
-    expect([key.hits.length, gone.hits.length]).toEqual([3, 4])
+    expect([key.hits.length, gone.hits.length]).toEqual([4, 4])
     for (const upstream of [key, gone, last]) upstream.stop()
+  })
+
+  test('of a key that the list of models refuses too is the whole provider’s', async () => {
+    const key = faultUpstream(status(401)),
+      last = faultUpstream(good())
+    await using service = await startService({
+      providers: [provider('key', key.url, [], { models: '*' }), provider('last', last.url, [], { models: '*' })],
+    })
+    const asked = ({ hits }: FaultUpstream) => hits.filter(({ method }) => method === 'POST').length
+    for (const model of ['k1', 'k1', 'k1', 'k2'])
+      expect((await chat(service.url, question({ model }))).status).toBe(200)
+    expect([asked(key), asked(last)]).toEqual([3, 4])
+    key.stop()
+    last.stop()
+  })
+
+  test.each([
+    ['a key', 401, { message: 'Incorrect API key provided', code: 'invalid_api_key' }, [3, 3]],
+    ['an account without credit', 429, { message: 'Your credits are exhausted' }, [3, 3]],
+    ['a country', 400, { message: 'Your location is not supported' }, [3, 3]],
+    ['the quota of one model', 403, { message: 'no', code: 'AllocationQuota.FreeTierOnly' }, [4, 3]],
+    ['content', 403, { message: 'The content violates usage guidelines' }, [9, 0]],
+    ['a length', 500, { message: 'Prompt length (9) exceeds maximum input length (8)' }, [9, 9]],
+    ['a template', 500, { message: 'conversation roles must alternate' }, [9, 9]],
+  ] as const)('of %s with %d › rests as much as it concerns', async (_, code, error, [first, second]) => {
+    const upstream = faultUpstream(saying(code, error)),
+      last = faultUpstream(good())
+    await using service = await startService({
+      providers: [provider('first', upstream.url, ['a', 'b']), provider('last', last.url, ['a', 'b'])],
+    })
+    for (const model of ['a', 'a', 'a', 'a', 'a', 'a', 'a', 'a', 'b']) await chat(service.url, question({ model }))
+    const asked = upstream.hits.length
+    expect([asked, last.hits.length > 0]).toEqual([first, second > 0])
+    upstream.stop()
+    last.stop()
   })
 
   test('of everyone › they are tried anyway, in order', async () => {

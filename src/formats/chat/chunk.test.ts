@@ -519,12 +519,12 @@ describe('chunkReader', () => {
   test.each([
     [
       { error: { message: 'no', type: 'server_error', code: 503 } },
-      { message: 'no', type: 'server_error', code: '503', status: 503 },
+      { message: 'no', codes: ['503', 'server_error'], status: 503 },
     ],
     [{ error: 'no' }, { message: 'no' }],
     [
       { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
-      { type: 'overloaded_error', message: 'Overloaded' },
+      { codes: ['overloaded_error', 'error'], message: 'Overloaded' },
     ],
     [
       {
@@ -543,13 +543,37 @@ describe('chunkReader', () => {
       { message: 'too long', status: 400 },
     ],
     [{ choices: 42, error: { message: 'no' } }, { message: 'no' }],
-    [{ ...head, choices: [{ index: 0, delta: {}, finish_reason: 'error' }] }, { code: 'error' }],
+    [{ ...head, choices: [{ index: 0, delta: {}, finish_reason: 'error' }] }, { codes: ['error'] }],
     [
       { choices: [{ delta: { content: 'x' } }, { delta: {}, finish_reason: 'network_error' }] },
-      { message: "the answer ended with 'network_error'", code: 'network_error' },
+      { message: "the answer ended with 'network_error'", codes: ['network_error'] },
+    ],
+    [{ detail: 'it is full' }, { message: 'it is full' }],
+    [
+      { id: 'as-1', error_code: 17, error_msg: 'the limit of a day' },
+      { message: 'the limit of a day', codes: ['17'] },
+    ],
+    [{ errors: [{ code: 9, message: 'no room' }], success: false }, { message: 'no room' }],
+    [
+      { ...head, choices: null, base_resp: { status_code: 9, status_msg: 'no' } },
+      { message: 'no', codes: ['9'] },
+    ],
+    [
+      { ...head, choices: [], message: 'it broke', status: 500 },
+      { message: 'it broke', status: 500 },
     ],
   ])('reads %j as an error', (value, error) => {
     expect(chunkReaderOf()(value)).toMatchObject({ kind: 'error', error })
+  })
+
+  test.each([
+    { ...head, choices: [], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } },
+    { ...head, choices: [{ index: 0, delta: { content: 'x' } }], message: 'no error', base_resp: { status_code: 0 } },
+    { ...head, choices: null, base_resp: { status_code: 0, status_msg: 'success' } },
+    { type: 'ping' },
+    {},
+  ])('takes %j for no error', (value) => {
+    expect(chunkReaderOf()(value)).toMatchObject({ kind: 'part' })
   })
 
   test.each([[null], [false], [''], [{}], [[]]])('does not take error %j for one', (error) => {
@@ -637,7 +661,7 @@ describe('chunkReader', () => {
               result = read(bytes)
             } catch (error) {
               if (!(error instanceof MalformedAnswer)) throw error
-              result = { kind: 'error', error: { message: error.message } }
+              result = { kind: 'error', error: undefined }
             }
             if (result.kind === 'error') {
               ;[read, readAgain] = [chunkReader(defaults), chunkReader(defaults)]

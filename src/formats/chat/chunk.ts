@@ -146,6 +146,7 @@ interface ChunkFacts extends AnswerFacts {
   finishReason: string | undefined
   /** It has log probabilities, or members of a delta that this service does not know. */
   hasMore: boolean
+  hasNoChoice: boolean
   /** Facts of the last delta. */
   delta: DeltaFacts
 }
@@ -170,6 +171,7 @@ function newFacts(): ChunkFacts {
     textStart: undefined,
     finishReason: undefined,
     hasMore: false,
+    hasNoChoice: false,
     hasError: false,
     usage: undefined,
     delta: noDelta,
@@ -203,7 +205,8 @@ function readTop(cursor: JsonCursor, stream: StreamState, framed?: Uint8Array): 
   }
   const end = cursor.position - 1
   cursor.finish()
-  if (facts.hasError) throw new MalformedAnswer('malformed', 'an event is an error')
+  if (facts.hasError || (isBare(seen, facts) && errorWithin(cursor.bytes) !== undefined))
+    throw new MalformedAnswer('malformed', 'an event is an error')
   if (facts.usage !== undefined || facts.edits.length > 0) stream.isTextAlone = false
   if ((seen & 31) !== 31) insertMembers(facts.edits, end, missingOfTop(seen, stream), seen !== 0)
   const data = applyEdits(cursor.bytes, facts.edits)
@@ -305,6 +308,11 @@ function keepUsage(cursor: JsonCursor, facts: ChunkFacts): void {
   if (usage === undefined) facts.edits.push({ start, end: cursor.position, replacement: nullText })
 }
 
+/** Whether a chunk has no choice, so that it may be an error (failover.md row 33). */
+function isBare(seen: number, { hasNoChoice }: ChunkFacts): boolean {
+  return hasNoChoice || (seen & (1 << choicesCode)) === 0
+}
+
 function missingOfTop(seen: number, stream: StreamState): readonly string[] {
   const missing: string[] = []
   if ((seen & 1) === 0) missing.push(`"id":${headText(stream, 0)}`)
@@ -363,6 +371,7 @@ function readChoices(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts)
   // Of repeated choices the last count.
   stream.isTextAlone = false
   if (kind === 'null') {
+    facts.hasNoChoice = true
     const start = cursor.position
     cursor.skip()
     facts.edits.push({ start, end: cursor.position, replacement: emptyArray })
@@ -374,6 +383,7 @@ function readChoices(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts)
     if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', `a choice of an event is not an object`)
     readChoice(cursor, stream, facts, position++)
   }
+  facts.hasNoChoice = position === 0
 }
 
 function readChoice(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts, position: number): void {

@@ -270,8 +270,10 @@ describe('readCompletion', () => {
       { message: 'within', status: 502 },
     ],
     [{ choices: [null], error: { message: 'no' } }, { message: 'no' }],
-    [answer({}, { finish_reason: 'error' }), { message: "the answer ended with 'error'", code: 'error' }],
-    [answer({}, { finish_reason: 'overloaded_error' }), { code: 'overloaded_error' }],
+    [answer({}, { finish_reason: 'error' }), { message: "the answer ended with 'error'", codes: ['error'] }],
+    [answer({}, { finish_reason: 'overloaded_error' }), { codes: ['overloaded_error'] }],
+    [{ base_resp: { status_code: 9, status_msg: 'no' } }, { message: 'no', codes: ['9'] }],
+    [{ detail: 'no' }, { message: 'no' }],
   ])('reads %j as an error (failover.md row 22)', (value, error) => {
     expect(readCompletion(encode(JSON.stringify(value)))).toMatchObject({ kind: 'error', error })
   })

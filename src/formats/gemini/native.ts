@@ -6,7 +6,7 @@ import { encodeJson } from '../exact-json.ts'
 import type { AnsweredError, PartReader } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { Part } from '../part.ts'
-import { readUpstreamError } from '../upstream-error.ts'
+import { errorWithin, readUpstreamError } from '../upstream-error.ts'
 import { countedUsage } from '../usage.ts'
 import { responseFacts, type CandidateFacts, type HeadPlace, type ResponseFacts } from './event-facts.ts'
 import { isDiscarded, readFinishReason } from './finish-reason.ts'
@@ -106,6 +106,8 @@ export function responseReader(choices: number): PartReader {
       if (event === 'error') return { kind: 'error', error: readUpstreamError(given) }
       const facts = responseFacts(given)
       if (facts.hasError) return { kind: 'error', error: readUpstreamError(given) }
+      const error = facts.candidates.length === 0 ? errorWithin(given) : undefined
+      if (error !== undefined) return { kind: 'error', error }
       const kept = withHead(given, facts.head)
       const part = partOf(facts.hasLineBreaks ? withoutLineBreaks(kept) : kept, facts)
       return afterHeld(part, facts.candidates.some(isCalling))

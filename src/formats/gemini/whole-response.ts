@@ -4,7 +4,7 @@ import type { AnsweredError } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { Part } from '../part.ts'
 import type { WholeReply } from '../reply.ts'
-import { errorOf, readUpstreamError } from '../upstream-error.ts'
+import { errorOf, errorWithin, readUpstreamError } from '../upstream-error.ts'
 import { countedUsage } from '../usage.ts'
 import { responseFacts } from './event-facts.ts'
 import { isDiscarded, readFinishReason } from './finish-reason.ts'
@@ -21,6 +21,8 @@ export function readResponse(body: Uint8Array): WholeReply | AnsweredError {
   if (listed !== undefined) return listed
   const { candidates, isBlocked, hasError, usage } = responseFacts(body)
   if (hasError) return { kind: 'error', error: readUpstreamError(body) }
+  const error = candidates.length === 0 ? errorWithin(body) : undefined
+  if (error !== undefined) return { kind: 'error', error }
   if (candidates.length === 0 && !isBlocked) throw new MalformedAnswer('no_choices', 'the answer has no candidates')
   const hasContent = candidates.some(({ text, isBeyondText }) => text !== '' || isBeyondText)
   const discarded =

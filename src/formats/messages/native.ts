@@ -8,7 +8,7 @@ import { encodeJson, isObject, objectOf, objectsOf, parseJsonBytes, textOf } fro
 import type { AnsweredError, PartReader } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import { emptyPart, type Part } from '../part.ts'
-import { readUpstreamError } from '../upstream-error.ts'
+import { errorWithin, readUpstreamError } from '../upstream-error.ts'
 import { countedUsage, type Usage } from '../usage.ts'
 import { messagePart } from './make-part.ts'
 import { addUsage, countsOf } from './message-usage.ts'
@@ -188,7 +188,8 @@ export function messageEventReader(): PartReader {
       const facts = readFacts(given)
       const { type, hasLineBreaks } = facts
       const name = type === '' ? event : type
-      if (name === 'error') return { kind: 'error', error: readUpstreamError(given) }
+      const failed = failedEvent(type, given)
+      if (failed !== undefined) return failed
       if (event === deltaEvent && name === event) known = knownDelta(given, facts) ?? known
       const read = readNamed(name, hasLineBreaks ? withoutLineBreaks(given) : given, facts)
       return read === 'done' || event === '' || event === name ? read : read.map((part) => ({ ...part, event }))
@@ -205,6 +206,13 @@ export function messageEventReader(): PartReader {
     },
     end: () => [stop ?? messagePart({ type: 'message_stop' })],
   }
+}
+
+/** The error that an event is; undefined for any other event. */
+function failedEvent(type: string, data: Uint8Array): AnsweredError | undefined {
+  if (type === 'error') return { kind: 'error', error: readUpstreamError(data) }
+  const error = type === '' ? errorWithin(data) : undefined
+  return error && { kind: 'error', error }
 }
 
 function misplaced(what: string): MalformedAnswer {

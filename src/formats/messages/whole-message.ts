@@ -4,7 +4,7 @@ import type { AnsweredError } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { Part } from '../part.ts'
 import type { WholeReply } from '../reply.ts'
-import { errorOf } from '../upstream-error.ts'
+import { errorInside } from '../upstream-error.ts'
 import { countedUsage } from '../usage.ts'
 import { addUsage, countsOf } from './message-usage.ts'
 import { messageEventReader } from './native.ts'
@@ -17,7 +17,8 @@ import { readStopReason } from './stop-reason.ts'
  */
 export function readMessage(body: Uint8Array): WholeReply | AnsweredError {
   const message = parseMessage(body)
-  if (message['type'] === 'error' || isObject(message['error'])) return { kind: 'error', error: errorOf(message) }
+  const error = errorInside(message)
+  if (error !== undefined) return { kind: 'error', error }
   const { content } = message
   if (!Array.isArray(content)) throw new MalformedAnswer('no_choices', 'the answer has no content')
   const usage = addUsage(undefined, message['usage'])

@@ -10,7 +10,7 @@ import type { AnsweredError, PartReader } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { Part } from '../part.ts'
 import type { WholeReply } from '../reply.ts'
-import { errorOf } from '../upstream-error.ts'
+import { errorInside, errorOf } from '../upstream-error.ts'
 import { countedUsage } from '../usage.ts'
 import { readDelta, readFinish } from './answer-reader.ts'
 import { readResponseUsage } from './response-object.ts'
@@ -36,6 +36,8 @@ export function readWhole(body: Uint8Array): WholeReply | AnsweredError {
   const { status, output, error } = response
   if (status === 'failed' || (isObject(error) && !Array.isArray(output)))
     return { kind: 'error', error: errorOf(response) }
+  const inside = Array.isArray(output) ? undefined : errorInside(response)
+  if (inside !== undefined) return { kind: 'error', error: inside }
   if (!Array.isArray(output)) throw new MalformedAnswer('no_choices', 'the answer has no output')
   const counts = readResponseUsage(response)
   return {
@@ -44,6 +46,15 @@ export function readWhole(body: Uint8Array): WholeReply | AnsweredError {
     usage: counts && countedUsage(counts),
     isEmpty: readFinish(response) === 'stop' && objectsOf(output).every(isEmptyMessage),
   }
+}
+
+/** The error that an event is; undefined for any other event. */
+function failedEvent(name: string, event: JsonObject): AnsweredError | undefined {
+  const { type, error, response } = event
+  if (type === 'response.failed') return { kind: 'error', error: errorOf(response) }
+  if (name === 'error' || type === 'error' || isObject(error)) return { kind: 'error', error: errorOf(event) }
+  const inside = type === undefined ? errorInside(event) : undefined
+  return inside && { kind: 'error', error: inside }
 }
 
 /**
@@ -80,9 +91,9 @@ export function partReader(): PartReader {
     const text = event.event === textDelta ? readText(event) : undefined
     if (text !== undefined) return text
     const parsed = parseObject(event.data, 'an event')
-    const { type, error, response } = parsed
-    if (type === 'response.failed') return { kind: 'error', error: errorOf(response) }
-    if (event.event === 'error' || type === 'error' || isObject(error)) return { kind: 'error', error: errorOf(parsed) }
+    const { type } = parsed
+    const failed = failedEvent(event.event, parsed)
+    if (failed !== undefined) return failed
     checkPlace(parsed)
     const changed = withHead(parsed)
     const data = changed === undefined ? oneLine(event.data) : encodeJson(changed)

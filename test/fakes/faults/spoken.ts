@@ -93,6 +93,8 @@ function whole(of: (language: Language) => object | string): Spoken {
   }
 }
 
+const unnamedError = 'data: {"error_code":7,"error_msg":"The server is busy","id":"a-7"}\n\n'
+
 /** Answers with these events, every kind of request. */
 export function events(of: (language: Language) => readonly string[]): Spoken {
   return (language) => streamed(language.provider, of(language))
@@ -263,6 +265,13 @@ const bodies: readonly SpokenFault[] = [
     },
   ),
   fault(
+    22,
+    '200 with an error that nothing calls so',
+    'rate_limit',
+    whole(() => ({ base_resp: { status_code: 7, status_msg: 'Too many requests' } })),
+    { skippedAfter: coolDown },
+  ),
+  fault(
     23,
     '200 with malformed JSON',
     'malformed',
@@ -382,6 +391,13 @@ const starts: readonly SpokenFault[] = [
     { on: 'stream' },
   ),
   fault(
+    33,
+    'a start, and an error event that nothing calls so',
+    'overloaded',
+    events(({ provider }) => [...provider.begin(), unnamedError]),
+    { on: 'stream' },
+  ),
+  fault(
     34,
     'a malformed first event',
     'malformed',
@@ -442,6 +458,9 @@ export function spokenCuts(text: Piece): readonly SpokenCut[] {
     cut(33, 'an error event', (exchange, { provider }) => exchange.write(last(provider.failure))),
     cut(33, 'an error event by name', (exchange) =>
       exchange.write(last('event: error\ndata: {"message":"it broke"}\n\n')),
+    ),
+    cut(33, 'an error event that nothing calls so, and a proper end', (exchange, { provider }) =>
+      exchange.write(last(unnamedError, ...provider.end([text]))),
     ),
     cut(34, 'a malformed event, and a proper end', (exchange, { provider }) =>
       exchange.write(last('data: {"id": oops\n\n', ...provider.end([text]))),
