@@ -30,6 +30,8 @@ const depthMax = 12
 /** JSON in text, in JSON in text … */
 const textDepthMax = 3
 const factsMax = 16
+/** Of all texts. */
+const charactersMax = 8192
 
 /**
  * Reads the error out of a body: JSON of any maker, plain text or HTML. Undefined for an empty body and for JSON
@@ -163,6 +165,7 @@ class Walk {
   #status: number | undefined
   #isPassedOn = false
   #visits = 0
+  #charactersLeft = charactersMax
 
   error(): UpstreamError | undefined {
     if (this.#texts.size === 0 && this.#codes.size === 0 && this.#status === undefined) return undefined
@@ -243,8 +246,11 @@ class Walk {
   }
 
   #addText(text: string): void {
-    const trimmed = text.trim()
-    if (trimmed !== '' && this.#texts.size < factsMax) this.#texts.add(cut(trimmed))
+    const kept = cut(text.trim())
+    if (kept === '' || kept.length > this.#charactersLeft || this.#texts.size >= factsMax || this.#texts.has(kept))
+      return
+    this.#texts.add(kept)
+    this.#charactersLeft -= kept.length
   }
 }
 

@@ -115,6 +115,7 @@ describe('when all have failed Retry-After', () => {
       [],
     ],
     ['is rounded up to whole seconds', '3', [['rate_limit', { retryAfterMs: 2_001 }]], []],
+    ['is at most 600', '600', [['rate_limit', { retryAfterMs: 7_200_000 }]], [wait('retry_after', 3_600_000)]],
     ['is at least 1', '1', [['rate_limit', { retryAfterMs: 0 }]], []],
     ['is 1 when no provider gave one', '1', ['overloaded'], []],
     [
