@@ -38,11 +38,13 @@ export function readWhole(body: Uint8Array): WholeReply | AnsweredError {
     return { kind: 'error', error: errorOf(response) }
   if (!Array.isArray(output)) throw new MalformedAnswer('no_choices', 'the answer has no output')
   const counts = readResponseUsage(response)
+  const isBlank = objectsOf(output).every(isEmptyMessage)
   return {
     kind: 'whole',
     body,
     usage: counts && countedUsage(counts),
-    isEmpty: readFinish(response) === 'stop' && objectsOf(output).every(isEmptyMessage),
+    isEmpty: isBlank && readFinish(response) === 'stop',
+    isBlank,
   }
 }
 
