@@ -52,6 +52,7 @@ const liteLlmNames = {
   audio_input: 'input_cost_per_audio_token',
   audio_output: 'output_cost_per_audio_token',
   image_input: 'input_cost_per_image_token',
+  image_output: 'output_cost_per_image_token',
 } as const
 
 const tokenModes = ['chat', 'responses', 'completion', 'embedding']

@@ -148,19 +148,21 @@ describe('complaint: client leaves: free, or charged wrongly', () => {
     expect(rig.sum('cost')).toBe(billed(rig.sum('input'), rig.sum('output')))
   })
 
-  test('a reported 0 is 0', async () => {
-    const none: Script = (exchange) =>
-      exchange.write(reply(200, JSON.stringify(completion('x', { top: usageOf(0, 0) }))))
+  test('a reported 0 is 0 for an answer without content', async () => {
+    const blank = completion('', { choice: { finish_reason: 'length' }, top: usageOf(5, 0) })
+    const none: Script = (exchange) => exchange.write(reply(200, JSON.stringify(blank)))
     await using rig = await startLedgerRig([none])
     await chat(rig.service.url, question(), { headers: { authorization: `Bearer ${rig.key}` } })
     await rig.service.stop()
-    expect(['requests', 'cost', 'unpriced', 'estimated'].map(rig.sum)).toEqual([1, 0, 0, 0])
+    expect(['requests', 'cost', 'unpriced', 'estimated'].map(rig.sum)).toEqual([1, billed(5, 0), 0, 0])
   })
 })
 
 describe('an answer whose usage is unusable', () => {
   test.each([
     ['missing', {}],
+    ['0 for content', { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }],
+    ['in fractions', { prompt_tokens: 0.5, completion_tokens: 0.25 }],
     ['negative', { prompt_tokens: -4, completion_tokens: -1, total_tokens: -5 }],
     ['huge', { prompt_tokens: 9e15, completion_tokens: 9e15, total_tokens: 18e15 }],
     ['not finite', '{"prompt_tokens":1e999,"completion_tokens":1e999}'],

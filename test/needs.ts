@@ -18,6 +18,7 @@ export const needed = {
   },
   'redis-server': { package: 'redis-server', commands: ['redis-server', 'valkey-server'] },
   postgres: { package: 'postgresql', commands: ['postgres'], folders: '/usr/lib/postgresql/*/bin' },
+  pgbouncer: { package: 'pgbouncer', commands: ['pgbouncer'] },
   libfaketime: { package: 'libfaketime', library: 'faketime/libfaketime.so.1' },
   nginx: { package: 'nginx', commands: ['nginx'] },
   haproxy: { package: 'haproxy', commands: ['haproxy'] },

@@ -172,6 +172,48 @@ const chat: readonly Sample[] = [
     },
   ),
   ...chatSamples(
+    { name: 'hidden reasoning that only the total has', price: plainPrice, cost: 12 * 1_000 + 590 * 2_000 },
+    {
+      prompt_tokens: 12,
+      completion_tokens: 250,
+      total_tokens: 602,
+      completion_tokens_details: { reasoning_tokens: 0 },
+    },
+  ),
+  ...chatSamples(
+    {
+      name: 'cached tokens beside the prompt, as the total shows',
+      price: { ...plainPrice, cachedInput: 0.5 },
+      cost: 10 * 1_000 + 90 * 500 + 5 * 2_000,
+    },
+    { prompt_tokens: 10, completion_tokens: 5, total_tokens: 105, prompt_tokens_details: { cached_tokens: 90 } },
+  ),
+  ...chatSamples(
+    {
+      name: 'pictures of the answer',
+      price: { ...plainPrice, imageOutput: 30 },
+      cost: 7_000 + 20 * 2_000 + 80 * 30_000,
+    },
+    {
+      prompt_tokens: 7,
+      completion_tokens: 100,
+      total_tokens: 107,
+      completion_tokens_details: { image_tokens: 80 },
+    },
+  ),
+  ...chatSamples(
+    { name: 'searches without a price', price: plainPrice, cost: undefined },
+    { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2, num_search_queries: 3 },
+  ),
+  ...chatSamples(
+    { name: 'searches that are billed by the answer', price: { ...plainPrice, searchRequest: 0.005 }, cost: 5_003_000 },
+    { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2, num_search_queries: 3 },
+  ),
+  ...chatSamples(
+    { name: 'fractions', price: plainPrice, cost: undefined },
+    { prompt_tokens: 3.5, completion_tokens: 2.5, total_tokens: 6 },
+  ),
+  ...chatSamples(
     {
       name: 'audio',
       price: { ...plainPrice, audioInput: 40, audioOutput: 80 },
@@ -269,6 +311,20 @@ const reported: readonly Sample[] = [
   ),
   ...chatSamples(
     {
+      provider: { brand: 'perplexity' },
+      name: 'what Perplexity reports, with its fees',
+      cost: 6_000_000,
+      more: { source: 'reported' },
+    },
+    {
+      prompt_tokens: 100,
+      completion_tokens: 900,
+      total_tokens: 1_000,
+      cost: { input_tokens_cost: 0.0001, output_tokens_cost: 0.0009, request_cost: 0.005, total_cost: 0.006 },
+    },
+  ),
+  ...chatSamples(
+    {
       ...openRouter,
       name: 'the price of the configuration, before it',
       price: plainPrice,
@@ -356,6 +412,37 @@ const anthropic: readonly Sample[] = [
     { input_tokens: 10, output_tokens: 1, service_tier: 'priority' },
   ),
   ...messageSamples(
+    {
+      name: 'fast mode in one place at Anthropic',
+      price: { ...anthropicPrice, search: 0.01, multiples: { fast: 2, us: 1.1 } },
+      cost: 10 * 6_600 + 7 * 660 + 4 * 33_000 + 10_000_000,
+    },
+    {
+      input_tokens: 10,
+      cache_read_input_tokens: 7,
+      output_tokens: 4,
+      server_tool_use: { web_search_requests: 1, web_fetch_requests: 3 },
+      speed: 'fast',
+      inference_geo: 'us',
+    },
+  ),
+  ...messageSamples(
+    { name: 'the standard speed, anywhere, at Anthropic', price: anthropicPrice, cost: 45_000 },
+    { input_tokens: 10, output_tokens: 1, speed: 'standard', inference_geo: 'not_available' },
+  ),
+  ...messageSamples(
+    { name: 'fast mode without its multiple', price: { ...anthropicPrice, multiples: { us: 1.1 } }, cost: undefined },
+    { input_tokens: 10, output_tokens: 1, speed: 'fast', inference_geo: 'us' },
+  ),
+  ...messageSamples(
+    { name: 'a place without its multiple', price: { ...anthropicPrice, multiples: { us: 1.1 } }, cost: undefined },
+    { input_tokens: 10, output_tokens: 1, inference_geo: 'eu' },
+  ),
+  ...messageSamples(
+    { name: 'a tool of Anthropic without a price', price: anthropicPrice, cost: undefined },
+    { input_tokens: 10, output_tokens: 1, server_tool_use: { code_execution_requests: 1 } },
+  ),
+  ...messageSamples(
     { name: 'strings at Anthropic', price: anthropicPrice, cost: 45_000 },
     { input_tokens: '10', output_tokens: '1' },
   ),
@@ -376,19 +463,20 @@ const geminiPrice: Price = {
 function geminiSamples(
   { name, ...sample }: Omit<Sample, 'answer' | 'asked'>,
   usageMetadata: JsonObject,
+  groundingMetadata?: JsonObject,
 ): readonly Sample[] {
   const content = { role: 'model', parts: [{ text: 'Hi' }] }
   const shared = { ...sample, provider: { protocol: 'gemini' }, asked: every } as const
   const { promptTokenCount } = usageMetadata
   const early = { promptTokenCount, totalTokenCount: promptTokenCount }
-  const end = { candidates: [{ content, finishReason: 'STOP', index: 0 }], usageMetadata }
+  const end = { candidates: [{ content, finishReason: 'STOP', index: 0, groundingMetadata }], usageMetadata }
   return [
     { ...shared, name, answer: whole(end) },
     {
       ...shared,
       name: `${name}, streamed`,
       isStream: true,
-      answer: streamOf({ candidates: [{ content, index: 0 }], usageMetadata: early }, end),
+      answer: streamOf({ candidates: [{ content, index: 0, groundingMetadata }], usageMetadata: early }, end),
     },
   ]
 }
@@ -435,6 +523,50 @@ const gemini: readonly Sample[] = [
   ...geminiSamples(
     { name: 'thoughts alone at Gemini', price: geminiPrice, cost: 10 * 1_250 + 40 * 10_000 },
     { promptTokenCount: 10, thoughtsTokenCount: 40, totalTokenCount: 50 },
+  ),
+  ...geminiSamples(
+    { name: 'thoughts that only the total has at Gemini', price: geminiPrice, cost: 10 * 1_250 + 45 * 10_000 },
+    { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 55 },
+  ),
+  ...geminiSamples(
+    { name: 'flex at Gemini', price: { ...geminiPrice, flex: { input: 1, output: 2 } }, cost: 10 * 1_000 + 2_000 },
+    { promptTokenCount: 10, candidatesTokenCount: 1, totalTokenCount: 11, serviceTier: 'flex' },
+  ),
+  ...geminiSamples(
+    { name: 'priority at Gemini', price: { ...geminiPrice, priority: { input: 3 } }, cost: 10 * 3_000 + 10_000 },
+    { promptTokenCount: 10, candidatesTokenCount: 1, totalTokenCount: 11, serviceTier: 'SERVICE_TIER_PRIORITY' },
+  ),
+  ...geminiSamples(
+    {
+      name: 'pictures of the answer at Gemini',
+      price: { ...geminiPrice, imageOutput: 30 },
+      cost: 10 * 1_250 + 10 * 10_000 + 90 * 30_000,
+    },
+    {
+      promptTokenCount: 10,
+      candidatesTokenCount: 100,
+      totalTokenCount: 110,
+      candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 90 }],
+    },
+  ),
+  ...geminiSamples(
+    { name: 'searches at Gemini', price: { ...geminiPrice, search: 0.014 }, cost: 12_500 + 10_000 + 3 * 14_000_000 },
+    { promptTokenCount: 10, candidatesTokenCount: 1, totalTokenCount: 11 },
+    { webSearchQueries: ['red', 'green', ''], imageSearchQueries: ['blue'] },
+  ),
+  ...geminiSamples(
+    {
+      name: 'searches that are billed by the answer, and maps at Gemini',
+      price: { ...geminiPrice, searchRequest: 0.035, tools: { maps: 0.025 } },
+      cost: 12_500 + 10_000 + 35_000_000 + 25_000_000,
+    },
+    { promptTokenCount: 10, candidatesTokenCount: 1, totalTokenCount: 11 },
+    { webSearchQueries: ['red', 'green'], groundingChunks: [{ maps: { uri: 'https://maps.example' } }] },
+  ),
+  ...geminiSamples(
+    { name: 'maps without a price at Gemini', price: { ...geminiPrice, search: 0.014 }, cost: undefined },
+    { promptTokenCount: 10, candidatesTokenCount: 1, totalTokenCount: 11 },
+    { groundingChunks: [{ maps: { uri: 'https://maps.example' } }] },
   ),
   ...geminiSamples(
     { name: 'strings at Gemini', price: geminiPrice, cost: 10 * 1_250 + 10_000 },
@@ -519,6 +651,33 @@ const responses: readonly Sample[] = [
     },
   ),
   ...responseSamples(
+    {
+      name: 'tools of Responses, by the use and by the container',
+      price: { ...plainPrice, tools: { file_search: 0.002, code_interpreter: 0.03 } },
+      cost: 1_000 + 2_000 + 2 * 2_000_000 + 30_000_000,
+    },
+    {
+      usage: { input_tokens: 1, output_tokens: 1 },
+      output: [
+        { type: 'file_search_call', id: 'fs_1', status: 'completed' },
+        { type: 'file_search_call', id: 'fs_2', status: 'completed' },
+        { type: 'code_interpreter_call', id: 'ci_1', container_id: 'cntr_1', status: 'completed' },
+        { type: 'code_interpreter_call', id: 'ci_2', container_id: 'cntr_1', status: 'completed' },
+        { type: 'message', id: 'm', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] },
+      ],
+    },
+  ),
+  ...responseSamples(
+    { name: 'a tool of Responses without a price', price: { ...plainPrice, search: 0.01 }, cost: undefined },
+    {
+      usage: { input_tokens: 1, output_tokens: 1 },
+      output: [
+        { type: 'image_generation_call', id: 'ig_1', status: 'completed' },
+        { type: 'message', id: 'm', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] },
+      ],
+    },
+  ),
+  ...responseSamples(
     { name: 'strings of Responses', price: plainPrice, cost: 5_000 },
     { usage: { input_tokens: '1', output_tokens: '2' } },
   ),
@@ -559,6 +718,20 @@ const others: readonly Sample[] = [
     name: 'a ranking by its tokens',
     price: { input: 0.05, output: 0 },
     answer: whole({ ...ranking, usage: { total_tokens: 100 } }),
+    asked: ['rerank'],
+    cost: 5_000,
+  },
+  {
+    name: 'embeddings with a prompt of 0 beside a total',
+    price: { input: 0.02, output: 0 },
+    answer: whole({ ...embedding, usage: { prompt_tokens: 0, total_tokens: 8 } }),
+    asked: ['embeddings'],
+    cost: 160,
+  },
+  {
+    name: 'a ranking whose total is above its prompt',
+    price: { input: 0.05, output: 0 },
+    answer: whole({ ...ranking, usage: { prompt_tokens: 40, total_tokens: 100 } }),
     asked: ['rerank'],
     cost: 5_000,
   },

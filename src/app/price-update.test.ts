@@ -67,6 +67,19 @@ describe('the fetched list of prices', () => {
     expect(priceUpdate(shipped, new Map(), next).changes).toMatchObject([{ model: 'm', doubt: 'moved tenfold' }])
   })
 
+  test('keeps fees, and the price of text beside pictures, and is mended as the list of svc', () => {
+    const known = { input: 1, output: 4, imageOutput: 30, search: 0.01, tools: { maps: 0.02 }, flex: { input: 0.5 } }
+    const shipped = shippedPrices(`["gemini",${JSON.stringify({ m: known, n: known })}]\n`)
+    const models: [string, Price][] = [
+      ['m', { input: 1, output: 30 }],
+      ['n', { input: 2, output: 6, reasoning: 6 }],
+    ]
+    const next = { prices: new Map([['gemini', new Map(models)]]), isPartial: true }
+    const after = priceUpdate(shipped, new Map(), next).prices.get('gemini')
+    expect(after?.get('m')).toEqual({ ...known, flex: { input: 0.5, imageOutput: 30 } })
+    expect(after?.get('n')).toEqual({ input: 2, output: 6, search: 0.01, tools: { maps: 0.02 } })
+  })
+
   test('keeps the tiers of a price that stays the same, if the list has none', () => {
     const known = { input: 1, output: 4, cachedInput: 0.5, flex: { input: 0.5 } }
     const shipped = shippedPrices(`["openai",${JSON.stringify({ m: known, n: known })}]\n`)
@@ -76,7 +89,7 @@ describe('the fetched list of prices', () => {
     ]
     const prices = new Map([['openai', new Map(models)]])
     const after = (isPartial: boolean) => priceUpdate(shipped, new Map(), { prices, isPartial }).prices.get('openai')
-    expect(after(true)?.get('m')).toEqual({ ...known, cachedInput: 0.25 })
+    expect(after(true)?.get('m')).toEqual({ ...known, cachedInput: 0.25, flex: { input: 0.5, cachedInput: 0.125 } })
     expect(after(true)?.get('n')).toEqual({ input: 2, output: 4 })
     expect(after(false)?.get('m')).toEqual({ input: 1, output: 4, cachedInput: 0.25 })
   })

@@ -3,6 +3,7 @@ import { errorCode } from '../base/error-code.ts'
 import { isLoopback } from '../config/file/provider-target.ts'
 import { readPriceList, type ForeignPriceList } from '../config/file/read-price-list.ts'
 import { priceFacts, type Price } from '../formats/model.ts'
+import { mendedPrice } from '../prices/mended-price.ts'
 import type { PriceList, ShippedPrices } from '../prices/price-book.ts'
 import { priceChanges, type PriceChange } from '../prices/price-changes.ts'
 import { httpClient } from '../transport/http-client.ts'
@@ -93,7 +94,11 @@ export function priceUpdate(shipped: ShippedPrices, previous: PriceList, next: F
 function withKnownParts(prices: PriceList, before: PriceList): PriceList {
   const completed = (brand: string, model: string, price: Price): Price => {
     const known = before.get(brand)?.get(model)
-    return known?.input === price.input && known.output === price.output ? { ...known, ...price } : price
+    if (known === undefined) return mendedPrice(price)
+    // The list has one price for text and pictures of an answer: that of pictures.
+    const { output } = known.imageOutput === price.output ? known : price
+    const isSame = known.input === price.input && known.output === output
+    return mendedPrice({ ...(isSame ? known : feesOf(known)), ...price, output })
   }
   return new Map(
     Array.from(prices, ([brand, models]) => [
@@ -101,6 +106,12 @@ function withKnownParts(prices: PriceList, before: PriceList): PriceList {
       new Map(Array.from(models, ([model, price]) => [model, completed(brand, model, price)])),
     ]),
   )
+}
+
+/** The parts that do not depend on the prices of tokens. */
+function feesOf({ request, search, searchRequest, tools, multiples }: Price): Partial<Price> {
+  const fees = { request, search, searchRequest, tools, multiples }
+  return Object.fromEntries(Object.entries(fees).filter(([, fee]) => fee !== undefined))
 }
 
 /** The text of prices.fetched.json. */

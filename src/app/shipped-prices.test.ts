@@ -21,7 +21,8 @@ test('each line of the list is a known brand, with prices that are valid and non
   expect(new Set(brands).size).toBe(brands.length)
 })
 
-const names: readonly string[] = [...unitPriceNames.map(([, name]) => name), 'above', 'flex', 'priority']
+const tables = ['above', 'flex', 'priority', 'tools', 'multiples']
+const names: readonly string[] = [...unitPriceNames.map(([, name]) => name), ...tables]
 
 function isSound(price: Price): boolean {
   const units = unitPriceNames.map(([, name]) => price[name] ?? 0)
@@ -38,6 +39,19 @@ test('the list has a date', () => {
 
 test('a brand without a line has no prices', () => {
   expect(shippedPrices()('ollama')).toBeUndefined()
+})
+
+test('fine-tuned models have the price of those of their base', () => {
+  const book = priceBook(shippedPrices('["openai",{"ft:m-1:*":{"input":2,"output":3},"m-1":{"input":1,"output":1}}]\n'))
+  const own = resolveProvider({ id: 'mine', brand: 'openai' }, {})
+  const priceOf = (model: string) => book.find(own, model)?.price.input
+  expect(['ft:m-1:acme::a1b2', 'ft:m-1:acme:name:a1b2', 'm-1', 'ft:m-10:acme::a1', 'ft:m-1'].map(priceOf)).toEqual([
+    2,
+    2,
+    1,
+    undefined,
+    undefined,
+  ])
 })
 
 test('prices of a brand hold at its own address only, behind those of prices.json', () => {

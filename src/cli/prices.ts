@@ -87,6 +87,8 @@ function inWords(price: Price | undefined, other: Price | undefined): string {
   const units = unitPriceNames.flatMap(([name, key]) =>
     price[key] === undefined || price[key] === other?.[key] ? [] : [`${name} ${price[key]}`],
   )
-  const groups = (['above', 'flex', 'priority'] as const).filter((key) => !Bun.deepEquals(price[key], other?.[key]))
+  const groups = (['above', 'flex', 'priority', 'tools', 'multiples'] as const).filter(
+    (key) => !Bun.deepEquals(price[key], other?.[key]),
+  )
   return [...units, ...groups.map((name) => `other ${name}`)].join(', ') || 'the same'
 }

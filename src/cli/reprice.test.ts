@@ -45,7 +45,7 @@ describe('svc usage reprice', () => {
 
 describe('the cost of a stored row', () => {
   const usage = { promptTokens: 100, completionTokens: 10, totalTokens: 110 }
-  const row = { model: 'm', provider: 'a', usage, hasCost: true }
+  const row = { model: 'm', provider: 'a', usage, hasCost: true, bill: 'unknown' } as const
   const at = (costOf: CostOf | undefined) => ({ costAt: () => costOf })
   const priced = (more: Partial<Price> = {}) =>
     at(costFunction({ price: { input: 2, output: 10, ...more }, source: 'list' }, false))
@@ -67,5 +67,11 @@ describe('the cost of a stored row', () => {
   ])('with %p stays if it was known, since the units of these prices are not stored', (more) => {
     expect(costAtPricesOfNow(priced(more), row)).toBe('not stored')
     expect(costAtPricesOfNow(priced(more), { ...row, hasCost: false })).toBe(300_000)
+    expect(costAtPricesOfNow(priced(more), { ...row, bill: 'plain' })).toBe(300_000)
+  })
+
+  test('of an answer with searches or other such units stays', () => {
+    for (const hasCost of [true, false])
+      expect(costAtPricesOfNow(priced(), { ...row, hasCost, bill: 'more' })).toBe('not stored')
   })
 })

@@ -56,12 +56,16 @@ function unstoredFacts({ usage }: PricedRow): readonly BilledFacts[] {
   ]
 }
 
-/** A known cost stays if the price has parts whose units are not stored: the answer may have had them. */
+/** A cost stays if the answer had units that are not stored, or, in rows of an earlier svc, may have had them. */
 export function costAtPricesOfNow(gateway: Pick<Gateway, 'costAt'>, row: PricedRow): number | KeptRow {
   const costOf = gateway.costAt(row.model, row.provider)
   const cost = costOf?.(row.usage)
   if (costOf === undefined || cost === undefined || cost.source === 'reports') return 'no price'
-  const isExact = unstoredFacts(row).every((billed) => costOf({ ...row.usage, billed })?.nanoUsd === cost.nanoUsd)
+  if (row.bill === 'plain') return cost.nanoUsd
+  if (row.bill === 'more') return 'not stored'
+  const isExact = unstoredFacts(row)
+    .flatMap((billed) => costOf({ ...row.usage, billed })?.nanoUsd ?? [])
+    .every((nanoUsd) => nanoUsd === cost.nanoUsd)
   return row.hasCost && !isExact ? 'not stored' : cost.nanoUsd
 }
 
@@ -76,7 +80,7 @@ function textOf(
     ...(kept['no price'] > 0 ? [`${kept['no price']} keep theirs: no price is known now`] : []),
     ...(kept.reported > 0 ? [`${kept.reported} keep theirs: the provider reported it`] : []),
     ...(kept['not stored'] > 0
-      ? [`${kept['not stored']} keep theirs: the price depends on tiers, searches or media, which are not stored`]
+      ? [`${kept['not stored']} keep theirs: they may have had tiers, searches, tools or media, which are not stored`]
       : []),
     ...(kept['no sum'] > 0
       ? [`${kept['no sum']} keep theirs: their hour is not in the sums any more, or was cut in another time zone`]

@@ -193,6 +193,7 @@ export const brands: readonly Brand[] = [
     keys: ['PERPLEXITY_API_KEY'],
     modelsPage: 'https://docs.perplexity.ai/getting-started/models',
     models: ['sonar', 'sonar-pro', 'sonar-reasoning-pro', 'sonar-deep-research'],
+    quirks: { reportsCost: true },
     sources: ['https://docs.perplexity.ai/guides/chat-completions-guide'],
   }),
   brand({

@@ -125,14 +125,17 @@ export interface BilledFacts {
   /** Audio and images in the prompt, in tokens. */
   readonly audioIn?: number | undefined
   readonly imageIn?: number | undefined
-  /** Audio in the answer, in tokens. */
+  /** Audio and images in the answer, in tokens. */
   readonly audioOut?: number | undefined
-  /** Tokens that tools of the provider added to the prompt, and that are not part of its count. */
-  readonly toolPrompt?: number | undefined
+  readonly imageOut?: number | undefined
   /** Searches by tools of the provider. */
   readonly searches?: number | undefined
+  /** Uses of other tools of the provider with a fee, by name: `file_search`, `code_interpreter`, `maps` and others. */
+  readonly tools?: Readonly<Record<string, number>> | undefined
   /** The tier that served the request, such as `flex`. */
   readonly serviceTier?: string | undefined
+  /** Ways of serving that multiply prices: Anthropic's speed `fast`, and the place of its computers, such as `us`. */
+  readonly multiples?: readonly string[] | undefined
   /** USD, as the provider reports it. */
   readonly cost?: number | undefined
 }

@@ -21,6 +21,8 @@ export interface Demand {
   readonly cacheWrite: 'none' | 'minutes' | 'hour'
   /** The service tier that it asks for. */
   readonly serviceTier: 'priority' | undefined
+  /** The ways of serving that it asks for, and that multiply prices: see `multiples` of the bill. */
+  readonly multiples?: readonly string[] | undefined
   /**
    * What a model reads of it, for the estimate of an answer that its provider does not count. Undefined: there is no
    * estimate, since the provider may bill other units than tokens.
@@ -72,6 +74,7 @@ export function demandReader(fields: DemandFields): (ask: Ask) => Demand {
       answers,
       cacheWrite: cacheWriteOf(body),
       serviceTier: tierOf(body, members),
+      multiples: multiplesOf(body, members),
       prompt: hasOtherUnits ? undefined : promptSizeOf(members, media),
     }
   }
@@ -180,9 +183,27 @@ function cacheWriteOf(body: Uint8Array): Demand['cacheWrite'] {
   return indexOfBytes(body, hour) === -1 ? 'minutes' : 'hour'
 }
 
+/** Of OpenAI, Anthropic, and Google. */
+const tierNames: ReadonlySet<string> = new Set(['service_tier', 'serviceTier'])
+const priorityTier = /^(?:service_tier_)?priority$/i
+
 function tierOf(body: Uint8Array, members: readonly Member[]): Demand['serviceTier'] {
-  const member = members.findLast(({ name }) => name === 'service_tier')
-  if (member === undefined || member.end - member.valueStart > numberBytesMax) return undefined
-  const text = latin1(body, member.valueStart, member.end)
-  return text === '"priority"' ? 'priority' : undefined
+  const tiers = members.flatMap((member) => (tierNames.has(member.name) ? shortText(body, member) : []))
+  return tiers.some((tier) => priorityTier.test(tier)) ? 'priority' : undefined
+}
+
+/** Anthropic's fast mode, and the place of its computers. */
+function multiplesOf(body: Uint8Array, members: readonly Member[]): readonly string[] | undefined {
+  const ways = members.flatMap((member) => {
+    const [way] = shortText(body, member)
+    const isWay = member.name === 'speed' ? way === 'fast' : member.name === 'inference_geo' && way !== 'global'
+    return isWay && way !== undefined ? [way] : []
+  })
+  return ways.length === 0 ? undefined : ways
+}
+
+/** The text of a member, if it is a short one. */
+function shortText(body: Uint8Array, { valueStart, end }: Member): readonly string[] {
+  if (body[valueStart] !== quote || end - valueStart > numberBytesMax) return []
+  return [latin1(body, valueStart + 1, end - 1)]
 }

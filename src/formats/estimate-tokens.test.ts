@@ -37,8 +37,13 @@ test('a prompt with pictures at an address, or in base64 of other formats, count
   expect(promptTokens([base64])).toBeWithin(800, 840)
 })
 
-test('a whole answer counts without its frame', () => {
-  expect([wholeAnswerBytes(new Uint8Array(1_400)), wholeAnswerBytes(new Uint8Array(50))]).toEqual([1_000, 0])
+test('a whole answer counts without its frame, as a token at least, and as nothing without content', () => {
+  const bytesOf = (bytes: number, isBlank = false, isPromptOnly?: true) =>
+    wholeAnswerBytes(
+      { ...(isPromptOnly && { isPromptOnly }) },
+      { kind: 'whole', body: new Uint8Array(bytes), usage: undefined, isEmpty: false, isBlank },
+    )
+  expect([bytesOf(1_400), bytesOf(50), bytesOf(1_400, true), bytesOf(1_400, false, true)]).toEqual([1_000, 4, 0, 0])
 })
 
 describe('the estimate of an answer', () => {

@@ -1,6 +1,7 @@
 import type { Ask, Member } from './ask.ts'
 import { mediaFinder, type Media, type MediaMarks } from './find-media.ts'
 import type { Part } from './part.ts'
+import type { WholeReply } from './reply.ts'
 
 /** What a model reads of a request. */
 export interface PromptSize {
@@ -61,7 +62,8 @@ export function answerBytes({ text, isBeyondText, data }: Part): number {
   return text.charCodeAt(0) >= firstWide ? 3 * text.length : text.length
 }
 
-/** Bytes of the text of a whole answer, about. */
-export function wholeAnswerBytes({ length }: Uint8Array): number {
-  return Math.max(0, length - wholeFrameBytes)
+/** Bytes of the text of a whole answer, about: those of a token at least, if it has content. */
+export function wholeAnswerBytes(format: { readonly isPromptOnly?: true }, reply: WholeReply): number {
+  if (format.isPromptOnly === true || reply.isBlank === true) return 0
+  return Math.max(usualBytesPerToken, reply.body.length - wholeFrameBytes)
 }

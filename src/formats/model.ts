@@ -41,12 +41,21 @@ export function modelFacts({ context, maxOutput, price }: OfferedModel): Readonl
 }
 
 /** A price as in files and in the API. */
-export function priceFacts({ above, flex, priority, ...prices }: Price): Readonly<Record<string, unknown>> {
+export function priceFacts({
+  above,
+  flex,
+  priority,
+  tools,
+  multiples,
+  ...prices
+}: Price): Readonly<Record<string, unknown>> {
   return {
     ...pricesByName(prices),
     ...(above === undefined ? {} : { above: above.map(stepFacts) }),
     ...(flex === undefined ? {} : { flex: tierFacts(flex) }),
     ...(priority === undefined ? {} : { priority: tierFacts(priority) }),
+    ...(tools === undefined ? {} : { tools }),
+    ...(multiples === undefined ? {} : { multiples }),
   }
 }
 
@@ -64,7 +73,7 @@ function pricesByName(prices: Partial<UnitPrices>): Readonly<Record<string, numb
   )
 }
 
-/** USD per million tokens; `request` and `search`: USD for each. */
+/** USD per million tokens; those of {@link pricedEach}: USD for each. */
 export interface UnitPrices {
   readonly input: number
   readonly output: number
@@ -82,10 +91,14 @@ export interface UnitPrices {
   readonly audioOutput?: number
   /** Default: `input`. */
   readonly imageInput?: number
+  /** Default: `output`. */
+  readonly imageOutput?: number
   /** Each answered request. Default: 0. */
   readonly request?: number
-  /** Each search that the provider made. Default: 0. */
+  /** Each search that the provider made. */
   readonly search?: number
+  /** Each answer for which the provider searched, however often. */
+  readonly searchRequest?: number
 }
 
 /** The names of prices in files and in the API, and here. */
@@ -99,9 +112,14 @@ export const unitPriceNames = [
   ['audio_input', 'audioInput'],
   ['audio_output', 'audioOutput'],
   ['image_input', 'imageInput'],
+  ['image_output', 'imageOutput'],
   ['request', 'request'],
   ['search', 'search'],
+  ['search_request', 'searchRequest'],
 ] as const satisfies readonly (readonly [string, keyof UnitPrices])[]
+
+/** Names of prices in USD for each, not per million tokens. */
+export const pricedEach: ReadonlySet<string> = new Set(['request', 'search', 'search_request'])
 
 /** Other prices for requests with a prompt of more than these tokens. Prices that are left out stay the same. */
 export interface PriceStep extends Partial<UnitPrices> {
@@ -120,6 +138,10 @@ export interface Price extends UnitPrices {
   readonly flex?: TierPrice
   /** For answers that name the service tier `priority`. */
   readonly priority?: TierPrice
+  /** USD for each use of another tool of the provider, by its name. */
+  readonly tools?: Readonly<Record<string, number>>
+  /** Factors of all prices of tokens, by the speed or the place that an answer names, such as `fast` and `us`. */
+  readonly multiples?: Readonly<Record<string, number>>
 }
 
 /**

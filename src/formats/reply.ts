@@ -11,6 +11,8 @@ export interface WholeReply {
   readonly usage: Usage | undefined
   /** Well-formed but without content, finish `stop`: another candidate is tried first (failover.md row 27). */
   readonly isEmpty: boolean
+  /** It has no content, however it ended, and may have 0 tokens. Default: it has some. */
+  readonly isBlank?: boolean
 }
 
 /** The parts of a stream. Each read gives at least one; it fails with an UpstreamFailure when the stream fails. */

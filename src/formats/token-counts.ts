@@ -2,7 +2,7 @@ import type { JsonObject } from '../base/json-value.ts'
 import { numberIn } from '../bytes/fill.ts'
 import type { BilledFacts, TokenCounts } from './answer.ts'
 import { numberOf, objectOf } from './exact-json.ts'
-import { difference, reportedCost, type Usage } from './usage.ts'
+import { countsByTotal, reportedCost, type Usage } from './usage.ts'
 
 /** A count: an integer of 0 or more, also in a string; undefined for other values. */
 export function countIn(value: unknown): number | undefined {
@@ -10,14 +10,14 @@ export function countIn(value: unknown): number | undefined {
   return count !== undefined && Number.isSafeInteger(count) && count >= 0 ? count : undefined
 }
 
-/** The counts of a prompt and an answer. One that is missing is derived from their total, if there is one. */
+/** The counts of a prompt and an answer, by their total: see {@link countsByTotal}. @param beside default: none */
 export function prompted(
   prompt: number | undefined,
   completion: number | undefined,
   total: number | undefined,
+  beside?: Pick<TokenCounts, 'cached' | 'cacheWrite' | 'reasoning'>,
 ): Pick<TokenCounts, 'prompt' | 'completion' | 'total' | 'lacks'> {
-  const promptOrRest = prompt ?? difference(total, completion)
-  const answerOrRest = completion ?? difference(total, prompt)
+  const [promptOrRest, answerOrRest] = countsByTotal(prompt, completion, total, beside)
   return {
     prompt: promptOrRest ?? 0,
     completion: answerOrRest ?? 0,
@@ -56,13 +56,12 @@ export function countsIn(usage: JsonObject, serviceTier?: unknown): TokenCounts 
   const billed = billedOf(usage, ofPrompt, ofAnswer, serviceTier)
   const known = prompt ?? completion ?? total ?? billed?.cost
   if (known === undefined) return undefined
-  return {
-    ...prompted(prompt, completion, total),
+  const beside = {
     cached: countIn(ofPrompt['cached_tokens']) ?? cacheReads(usage),
     cacheWrite: countIn(ofPrompt['cache_write_tokens']) ?? countIn(usage['cache_creation_input_tokens']),
     reasoning: countIn(ofAnswer['reasoning_tokens']),
-    billed,
   }
+  return { ...prompted(prompt, completion, total, beside), ...beside, billed }
 }
 
 /** Names of DeepSeek, Moonshot, and of gateways. */
@@ -80,15 +79,21 @@ function billedOf(
     audioIn: countIn(ofPrompt['audio_tokens']),
     imageIn: countIn(ofPrompt['image_tokens']),
     audioOut: countIn(ofAnswer['audio_tokens']),
+    imageOut: countIn(ofAnswer['image_tokens']),
     searches: countIn(objectOf(usage['server_tool_use'])['web_search_requests'] ?? usage['num_search_queries']),
     serviceTier: pricedTier(serviceTier),
     cost: reportedCost({
-      cost: amountIn(usage['cost']),
+      cost: amountIn(usage['cost']) ?? amountIn(objectOf(usage['cost'])['total_cost']),
       upstreamCost: amountIn(objectOf(usage['cost_details'])['upstream_inference_cost']),
       isByok: usage['is_byok'] === true,
       costTicks: amountIn(usage['cost_in_usd_ticks']),
     }),
   })
+}
+
+/** The counts with further facts of the bill. */
+export function withFacts(counts: TokenCounts, facts: BilledFacts | undefined): TokenCounts {
+  return facts === undefined ? counts : { ...counts, billed: { ...counts.billed, ...facts } }
 }
 
 /** A service tier that has prices of its own. */

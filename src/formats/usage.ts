@@ -1,7 +1,7 @@
-import { insertMembers, readInteger, removeMember } from '../bytes/fill.ts'
+import { insertMembers, numberIn, readInteger, removeMember } from '../bytes/fill.ts'
 import { type JsonCursor, nameTable, type NameTable } from '../bytes/json-cursor.ts'
 import type { Edit } from '../bytes/splice.ts'
-import { encode } from '../bytes/text.ts'
+import { encode, latin1 } from '../bytes/text.ts'
 import type { BilledFacts, TokenCounts } from './answer.ts'
 
 /** Token counts of docs/api.md. Counts that a provider left out are absent. */
@@ -40,7 +40,7 @@ export function countedUsage(counts: TokenCounts): Usage {
 const countNames = ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const
 /**
  * Names of usage members. After the details come names for cache reads (DeepSeek, Moonshot, gateways) and writes, then
- * for searches (Perplexity), and last the costs of OpenRouter and xAI.
+ * for searches (Perplexity), and last the costs of OpenRouter, Perplexity and xAI.
  */
 const usageNames = nameTable([
   ...countNames,
@@ -57,6 +57,8 @@ const usageNames = nameTable([
   'cost_in_usd_ticks',
   'server_tool_use',
 ])
+/** Of Perplexity's cost, with its fees. */
+const costNames = nameTable(['total_cost'])
 const costDetailNames = nameTable(['upstream_inference_cost'])
 const toolUseNames = nameTable(['web_search_requests'])
 const detailNames = nameTable([
@@ -97,8 +99,8 @@ interface OtherFacts {
 /**
  * Passes and repairs the value of a `usage` member. A number in a string, a negative number and a fraction become
  * integers of 0 or more; a missing count is derived from the others; details that are not numbers are removed.
- * Undefined, without edits, when it is not an object or has no counts. In the result, counts that were negative are
- * undefined, and so is a count that the two others do not tell.
+ * Undefined, without edits, when it is not an object or has no counts. In the result, counts that were negative or
+ * fractions are undefined, and so is a count that the two others do not tell.
  */
 export function readUsage(cursor: JsonCursor, edits: Edit[]): Usage | undefined {
   if (cursor.peek() !== 'object') {
@@ -119,11 +121,11 @@ export function readUsage(cursor: JsonCursor, edits: Edit[]): Usage | undefined 
     isByok: false,
     costTicks: undefined,
   }
-  let isNegative = false
+  const incredible: boolean[] = []
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const code = cursor.nameCode(usageNames)
     if (code === -1) cursor.skip()
-    else if (code < countNames.length) isNegative = readCount(cursor, edits, code, counts, wrong) || isNegative
+    else if (code < countNames.length) incredible[code] = !readCount(cursor, edits, code, counts, wrong)
     else readOther(cursor, edits, code, others)
   }
   if (counts.every((count) => count === undefined)) {
@@ -131,21 +133,24 @@ export function readUsage(cursor: JsonCursor, edits: Edit[]): Usage | undefined 
     return undefined
   }
   if (wrong.length > 0 || counts.includes(undefined)) completeCounts(edits, cursor.position - 1, counts, wrong)
-  return usageOfFacts(isNegative ? [] : counts, others)
+  return usageOfFacts(
+    counts.map((count, code) => (incredible[code] === true ? undefined : count)),
+    others,
+  )
 }
 
-/** @returns whether it is negative */
+/** @returns whether it is a count as it is written, if it is a number at all */
 function readCount(cursor: JsonCursor, edits: Edit[], code: number, counts: Counts, wrong: WrongCount[]): boolean {
   cursor.peek()
   const start = cursor.position
+  const editsBefore = edits.length
   const count = readInteger(cursor, edits)
   if (count === undefined) wrong.push({ code, start, end: cursor.position })
   else counts[code] = count
-  const { bytes } = cursor
-  return count === 0 && (bytes[start] === minus || bytes[start + 1] === minus)
+  if (edits.length === editsBefore) return true
+  const written = numberIn(latin1(cursor.bytes, start, cursor.position).replaceAll('"', ''))
+  return written >= 0 && Number.isInteger(written)
 }
-
-const minus = 0x2d
 
 function readOther(cursor: JsonCursor, edits: Edit[], code: number, facts: OtherFacts): void {
   switch (code) {
@@ -165,7 +170,7 @@ function readOther(cursor: JsonCursor, edits: Edit[], code: number, facts: Other
       facts.searches = readNumber(cursor)
       return
     case 10:
-      facts.cost = readNumber(cursor)
+      facts.cost = cursor.peek() === 'object' ? readMember(cursor, costNames) : readNumber(cursor)
       return
     case 11:
       facts.upstreamCost = readMember(cursor, costDetailNames)
@@ -183,18 +188,20 @@ function readOther(cursor: JsonCursor, edits: Edit[], code: number, facts: Other
 
 function usageOfFacts([prompt, completion, total]: Counts, facts: OtherFacts): Usage {
   const [cached, audioIn, imageIn, written] = facts.prompt
-  const [, audioOut, , , reasoning] = facts.answer
+  const [, audioOut, imageOut, , reasoning] = facts.answer
   const { cacheHits, cacheWrites, searches } = facts
   const cost = reportedCost(facts)
-  const hasMore = Boolean(audioIn || imageIn || audioOut || searches) || cost !== undefined
+  const hasMore = Boolean(audioIn || imageIn || audioOut || imageOut || searches) || cost !== undefined
+  const beside = { cached: cached ?? cacheHits, cacheWrite: written ?? cacheWrites, reasoning }
+  const [promptTokens, completionTokens] = countsByTotal(prompt, completion, total, beside)
   return {
-    promptTokens: prompt ?? difference(total, completion),
-    completionTokens: completion ?? difference(total, prompt),
+    promptTokens,
+    completionTokens,
     totalTokens: total,
-    cachedTokens: cached ?? cacheHits,
-    cacheWriteTokens: written ?? cacheWrites,
+    cachedTokens: beside.cached,
+    cacheWriteTokens: beside.cacheWrite,
     reasoningTokens: reasoning || undefined,
-    billed: hasMore ? { audioIn, imageIn, audioOut, searches, cost } : undefined,
+    billed: hasMore ? { audioIn, imageIn, audioOut, imageOut, searches, cost } : undefined,
   }
 }
 
@@ -215,8 +222,38 @@ export function reportedCost({
   return isByok && upstreamCost !== undefined ? (cost ?? 0) + upstreamCost : cost
 }
 
+/** Larger counts are errors of their provider: a thousand times the largest context. */
+export const countMax = 1_000_000_000
+
+/** Counts of parts that a provider may count beside the prompt or the answer. */
+interface BesideCounts {
+  readonly cached?: number | undefined
+  readonly cacheWrite?: number | undefined
+  readonly reasoning?: number | undefined
+}
+
+/**
+ * The counts of a prompt and of an answer, by their total. A missing one is the rest of the total. A total above both
+ * has tokens that neither counts: the cached ones if they are as many, else reasoning, which is a part of the answer.
+ */
+export function countsByTotal(
+  prompt: number | undefined,
+  completion: number | undefined,
+  total: number | undefined,
+  { cached = 0, cacheWrite = 0, reasoning }: BesideCounts = {},
+): readonly [prompt: number | undefined, completion: number | undefined] {
+  if (prompt === undefined || completion === undefined || total === undefined)
+    return [prompt ?? difference(total, completion), completion ?? difference(total, prompt)]
+  const rest = total - prompt - completion
+  // Without any count of its parts, a total tells nothing of them.
+  if (!(rest > 0) || total > countMax || total === rest) return [prompt, completion]
+  const isOfPrompt = rest !== reasoning && [cached, cacheWrite, cached + cacheWrite].includes(rest)
+  if (isOfPrompt || prompt === 0) return [prompt + rest, completion]
+  return [prompt, Math.max(completion, total - Math.max(prompt, cached + cacheWrite))]
+}
+
 /** A part of a total, if both are known and do not contradict each other. */
-export function difference(total: number | undefined, other: number | undefined): number | undefined {
+function difference(total: number | undefined, other: number | undefined): number | undefined {
   return total === undefined || other === undefined || total < other ? undefined : total - other
 }
 

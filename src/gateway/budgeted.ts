@@ -96,8 +96,7 @@ async function answerWithin(candidate: ModelCandidate, options: BudgetedOptions,
     if (nanoUsd > 0 && !noteCost(trail, from, nanoUsd)) noteUnrecorded(booking, name, nanoUsd)
     throw error
   }
-  const wholeBytes =
-    reply.kind === 'stream' ? undefined : formats[ask.format].isPromptOnly ? 0 : wholeAnswerBytes(reply.body)
+  const wholeBytes = reply.kind === 'stream' ? undefined : wholeAnswerBytes(formats[ask.format], reply)
   settleAtEnd(reply, hold, { name, trail, from, booking, isEmpty: reply.isEmpty, wholeBytes })
   if (sent !== ask) markLast(trail, from, { answerTokensMax: hold.answerTokensMax })
   return reply.kind === 'stream' ? streamWithin(reply, hold, { ask: sent, trail, from }) : reply

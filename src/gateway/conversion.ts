@@ -49,18 +49,19 @@ async function gather(
   let bytes = 0
   let usage
   let isEmpty = true
+  let isBlank = true
   for (let parts = await reply.read(); parts !== undefined; parts = await reply.read()) {
     for (const part of parts) {
       bytes += part.data.length
       if (bytes > answerBytesDefault) throw new UpstreamFailure('too_large', 'the answer is too large', { status: 200 })
       if (!reservation.reserve(part.data.length)) throw outOfResources()
       usage = part.usage ?? usage
-      if (part.text !== '' || part.isBeyondText || (part.finishReason !== undefined && part.finishReason !== 'stop'))
-        isEmpty = false
+      isBlank &&= part.text === '' && !part.isBeyondText
+      isEmpty &&= isBlank && (part.finishReason === undefined || part.finishReason === 'stop')
       if (part.data.length > 0) understood(() => whole.add(part))
     }
   }
-  return { kind: 'whole', body: understood(() => whole.finish()), usage, isEmpty }
+  return { kind: 'whole', body: understood(() => whole.finish()), usage, isEmpty, isBlank }
 }
 
 /** An answer that cannot be converted is the upstream's failure. */

@@ -1,7 +1,7 @@
 import type { Price, PriceSource } from '../formats/model.ts'
 import type { Usage } from '../formats/usage.ts'
 import { amountOf, reportedAmount } from './money.ts'
-import { isReasoningOutput, rateCard, ratesFor, type RateCard, type Rates } from './rates.ts'
+import { hasOneOutput, rateCard, ratesFor, toolFees, type RateCard, type Rates } from './rates.ts'
 import { reportedCosts } from './reported-costs.ts'
 import { measureUnits, type MeasuredUnits } from './units.ts'
 
@@ -24,8 +24,8 @@ export interface SourcedPrice {
 export interface CostOf {
   /** The cost of an answer with this usage; `undefined` when it is not known, which is not 0. */
   (usage: Usage | undefined): Cost | undefined
-  /** Reasoning costs what the rest of the answer costs. Absent: it may not. */
-  readonly isReasoningOutput?: boolean
+  /** All kinds of tokens of an answer cost the same. Absent: they may not. */
+  readonly hasOneOutput?: boolean
 }
 
 /**
@@ -64,22 +64,23 @@ export function costFunction(priced: SourcedPrice | undefined, reportsCost: bool
     }
     return lastCost
   }
-  return Object.assign(costOf, { isReasoningOutput: card === undefined || isReasoningOutput(card) })
+  return Object.assign(costOf, { hasOneOutput: card === undefined || hasOneOutput(card) })
 }
 
 function costBy(card: RateCard, source: PriceSource, usage: Usage | undefined): Cost | undefined {
   const measured = measureUnits(usage)
-  const rates = ratesFor(card, measured.units, usage?.billed?.serviceTier)
-  if (!isPayable(measured, rates)) return undefined
-  const nanoUsd = amountOf(measured.units, rates)
+  const rates = ratesFor(card, measured.units, usage?.billed)
+  const fees = toolFees(card, usage?.billed)
+  if (rates === undefined || fees === undefined || !isPayable(measured, rates)) return undefined
+  const nanoUsd = amountOf(measured.units, rates, fees)
   return measured.hasConflict ? { nanoUsd, source, hasConflict: true } : { nanoUsd, source }
 }
 
 /** Whether all units are known that are not free. */
 function isPayable({ isPromptKnown, isAnswerKnown }: MeasuredUnits, rates: Rates): boolean {
-  const { input, cached, write5, write60, audioIn, imageIn, output, reasoning, audioOut } = rates
+  const { input, cached, write5, write60, audioIn, imageIn, output, reasoning, audioOut, imageOut } = rates
   return (
     (isPromptKnown || Math.max(input, cached, write5, write60, audioIn, imageIn) === 0) &&
-    (isAnswerKnown || Math.max(output, reasoning, audioOut) === 0)
+    (isAnswerKnown || Math.max(output, reasoning, audioOut, imageOut) === 0)
   )
 }

@@ -14,8 +14,10 @@ const unitNames = [
   'audioIn',
   'audioOut',
   'imageIn',
+  'imageOut',
   'request',
   'search',
+  'searchRequest',
 ] as const satisfies readonly (keyof Units)[]
 
 const nothing: Units = {
@@ -28,8 +30,10 @@ const nothing: Units = {
   audioIn: 0,
   audioOut: 0,
   imageIn: 0,
+  imageOut: 0,
   request: 0,
   search: 0,
+  searchRequest: 0,
 }
 
 /** The same in integers of any size. */
@@ -61,8 +65,10 @@ function recordOf(value: fc.Arbitrary<number>): fc.Arbitrary<Readonly<Record<key
     audioIn: value,
     audioOut: value,
     imageIn: value,
+    imageOut: value,
     request: value,
     search: value,
+    searchRequest: value,
   })
 }
 

@@ -7,8 +7,10 @@ const nanoPerUsd = 1e9
 /**
  * The amount for these units in nano-USD (10⁻⁹ USD): a whole number, rounded up once. At most 2⁵³ − 1, which is
  * 9,007,199 USD. Each rate is multiplied in two parts, since pico-USD for many tokens exceed 2⁵³.
+ *
+ * @param fees in nano-USD, beside the units
  */
-export function amountOf(units: Units, rates: Rates): number {
+export function amountOf(units: Units, rates: Rates, fees = 0): number {
   // Member by member: a loop over the names of units costs several times as much.
   const nano =
     nanoOf(units.input, rates.input) +
@@ -20,8 +22,10 @@ export function amountOf(units: Units, rates: Rates): number {
     nanoOf(units.audioIn, rates.audioIn) +
     nanoOf(units.audioOut, rates.audioOut) +
     nanoOf(units.imageIn, rates.imageIn) +
+    nanoOf(units.imageOut, rates.imageOut) +
     nanoOf(units.request, rates.request) +
-    nanoOf(units.search, rates.search)
+    nanoOf(units.search, rates.search) +
+    nanoOf(units.searchRequest, rates.searchRequest)
   const pico =
     picoOf(units.input, rates.input) +
     picoOf(units.cached, rates.cached) +
@@ -32,9 +36,11 @@ export function amountOf(units: Units, rates: Rates): number {
     picoOf(units.audioIn, rates.audioIn) +
     picoOf(units.audioOut, rates.audioOut) +
     picoOf(units.imageIn, rates.imageIn) +
+    picoOf(units.imageOut, rates.imageOut) +
     picoOf(units.request, rates.request) +
-    picoOf(units.search, rates.search)
-  return atMost(nano + Math.ceil(pico / picoPerNano))
+    picoOf(units.search, rates.search) +
+    picoOf(units.searchRequest, rates.searchRequest)
+  return atMost(nano + Math.ceil(pico / picoPerNano) + fees)
 }
 
 /** The whole nano-USD of the rate, for all units. */

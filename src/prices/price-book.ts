@@ -40,9 +40,9 @@ export function priceBook(shipped: ShippedPrices = () => undefined): PriceBook {
       const own = priceIn(list.get(id), model) ?? (brand === undefined ? undefined : priceIn(list.get(brand), model))
       if (own !== undefined) return { price: own, source: 'prices.json' }
       if (listedBrand === undefined) return undefined
-      const newer = fetched.get(listedBrand)?.get(model)
+      const newer = listedIn(fetched.get(listedBrand), model)
       if (newer !== undefined) return { price: newer, source: 'fetched' }
-      const price = shipped(listedBrand)?.get(model)
+      const price = listedIn(shipped(listedBrand), model)
       return price === undefined ? undefined : { price, source: 'list' }
     },
     replace(next) {
@@ -54,6 +54,12 @@ export function priceBook(shipped: ShippedPrices = () => undefined): PriceBook {
       version += 1
     },
   }
+}
+
+/** The price in a list. Fine-tuned models, `ft:BASE:OWNER::ID`, have that of all of their base. */
+function listedIn(prices: ReadonlyMap<string, Price> | undefined, model: string): Price | undefined {
+  const [base] = /^ft:[^:]+:/.exec(model) ?? []
+  return prices?.get(model) ?? (base === undefined ? undefined : prices?.get(`${base}*`))
 }
 
 function priceIn(prices: ReadonlyMap<string, Price> | undefined, model: string): Price | undefined {

@@ -61,7 +61,9 @@ function ratesInOrder({
   audioIn,
   audioOut,
   imageIn,
+  imageOut,
   ...each
 }: Rates) {
-  return [input, cached, write5, write60, output, reasoning, audioIn, audioOut, imageIn, each.request, each.search]
+  const fees = [each.request, each.search, each.searchRequest]
+  return [input, cached, write5, write60, output, reasoning, audioIn, audioOut, imageIn, imageOut, ...fees]
 }

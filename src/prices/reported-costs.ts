@@ -22,8 +22,9 @@ export function reportedCosts(): ReportedCosts {
   let cost = 0
   return {
     add(units, nanoUsd) {
-      const { input, cached, write5, write60, audioIn, imageIn, output, reasoning, audioOut } = units
-      tokens += input + cached + write5 + write60 + audioIn + imageIn + answerFactor * (output + reasoning + audioOut)
+      const { input, cached, write5, write60, audioIn, imageIn, output, reasoning, audioOut, imageOut } = units
+      const answer = output + reasoning + audioOut + imageOut
+      tokens += input + cached + write5 + write60 + audioIn + imageIn + answerFactor * answer
       cost += nanoUsd
       if (tokens <= tokensMax) return
       tokens /= 2

@@ -76,7 +76,7 @@ describe('learning from an answer', () => {
   test('counts all tokens of the prompt, also cached ones, and all of the answer, also reasoning', () => {
     expect(learned({})).toEqual([3, 2])
     expect(learned({ cachedTokens: 900 })).toEqual([3, 2])
-    expect(learned({ reasoningTokens: 500, totalTokens: 2_000 })).toEqual([3, 1])
+    expect(learned({ completionTokens: 1_000, reasoningTokens: 500 })).toEqual([3, 1])
   })
 
   test('leaves out counts that contradict each other, sounds, pictures and unknown sizes', () => {

@@ -115,10 +115,10 @@ export function learnedSizes(): LearnedSizes {
       if (bytes.prompt < promptBytesMin && bytes.answer < answerBytesMin) return
       const { units, hasConflict } = measureUnits(usage)
       if (hasConflict) return
-      const { input, cached, write5, write60, audioIn, imageIn, output, reasoning, audioOut } = units
+      const { input, cached, write5, write60, audioIn, imageIn, output, reasoning, audioOut, imageOut } = units
       const sizes = find(served) ?? add(served)
       if (audioIn + imageIn === 0) sizes.prompts.learn(bytes.prompt, input + cached + write5 + write60)
-      if (audioOut === 0) sizes.answers.learn(bytes.answer, output + reasoning)
+      if (audioOut + imageOut === 0) sizes.answers.learn(bytes.answer, output + reasoning)
     },
   }
 }

@@ -25,22 +25,16 @@ describe('the units of an answer', () => {
     ],
     ['reasoning within the answer', { reasoningTokens: 150 }, { input: 1_000, output: 50, reasoning: 150 }],
     [
-      'reasoning beside the answer, as the total shows',
-      { reasoningTokens: 150, totalTokens: 1_350 },
-      { input: 1_000, output: 200, reasoning: 150 },
-    ],
-    [
       'audio and images',
-      { cachedTokens: 100, billed: { audioIn: 300, imageIn: 200, audioOut: 40 } },
-      { input: 400, cached: 100, audioIn: 300, imageIn: 200, output: 160, audioOut: 40 },
+      { cachedTokens: 100, billed: { audioIn: 300, imageIn: 200, audioOut: 40, imageOut: 60 } },
+      { input: 400, cached: 100, audioIn: 300, imageIn: 200, output: 100, audioOut: 40, imageOut: 60 },
     ],
     [
       'audio that was partly cached',
       { cachedTokens: 900, billed: { audioIn: 800 } },
       { cached: 900, audioIn: 100, output: 200 },
     ],
-    ['prompts of tools', { billed: { toolPrompt: 70 } }, { input: 1_070, output: 200 }],
-    ['searches', { billed: { searches: 3 } }, { input: 1_000, output: 200, search: 3 }],
+    ['searches', { billed: { searches: 3 } }, { input: 1_000, output: 200, search: 3, searchRequest: 1 }],
   ])('are apart for %s', (_, more, units) => {
     const usage = { ...plain, ...more }
     expect(unitsOf(usage)).toEqual(units)

@@ -1,4 +1,4 @@
-import type { Usage } from '../formats/usage.ts'
+import { countMax, type Usage } from '../formats/usage.ts'
 
 /** The billed units of one answer. They are disjoint, so that a cost is a plain sum. */
 export interface Units {
@@ -16,8 +16,11 @@ export interface Units {
   readonly audioIn: number
   readonly audioOut: number
   readonly imageIn: number
+  readonly imageOut: number
   readonly request: number
   readonly search: number
+  /** 1 for an answer with searches, else 0. */
+  readonly searchRequest: number
 }
 
 /** The units of one answer, and the reliability of its provider's counts. */
@@ -31,9 +34,6 @@ export interface MeasuredUnits {
   readonly hasConflict: boolean
 }
 
-/** Larger counts are errors of their provider: a thousand times the largest context. */
-const countMax = 1_000_000_000
-
 /** A count reported by a provider; `undefined` when missing, negative, a fraction, or above 1,000,000,000. */
 export function countOf(count: number | undefined): number | undefined {
   return count !== undefined && count >= 0 && count <= countMax && Number.isInteger(count) ? count : undefined
@@ -41,7 +41,7 @@ export function countOf(count: number | undefined): number | undefined {
 
 /**
  * Divides the counts of an answer into disjoint units. Cached and written tokens are parts of the prompt; audio and
- * images are parts of the rest. Reasoning is a part of the answer, unless the counts show that it stands beside it.
+ * images are parts of the rest. Reasoning, audio and images are parts of the answer.
  */
 export function measureUnits(usage: Usage = noUsage): MeasuredUnits {
   // One function: results of parts would be more objects, for each of several costs of a request.
@@ -61,27 +61,36 @@ export function measureUnits(usage: Usage = noUsage): MeasuredUnits {
   const count = countOf(usage.completionTokens)
   const answer = count ?? 0
   const reasoning = partOf(usage.reasoningTokens)
-  const isBeside = usage.totalTokens === partOf(usage.promptTokens) + answer + reasoning
-  const spoken = isBeside || reasoning > answer ? answer : answer - reasoning
+  const spoken = reasoning > answer ? answer : answer - reasoning
   const audioOut = Math.min(partOf(billed?.audioOut), spoken)
+  const imageOut = Math.min(partOf(billed?.imageOut), spoken - audioOut)
+  const search = partOf(billed?.searches)
   return {
     units: {
-      input: fresh - audioIn - imageIn + partOf(billed?.toolPrompt),
+      input: fresh - audioIn - imageIn,
       cached,
       write5: written - write60,
       write60,
-      output: spoken - audioOut,
+      output: spoken - audioOut - imageOut,
       reasoning,
       audioIn,
       audioOut,
       imageIn,
+      imageOut,
       request: 1,
-      search: partOf(billed?.searches),
+      search,
+      searchRequest: search > 0 ? 1 : 0,
     },
     isPromptKnown: prompt !== undefined,
     isAnswerKnown: count !== undefined,
-    hasConflict: (prompt !== undefined && parts > prompt) || (count !== undefined && reasoning > count && !isBeside),
+    hasConflict: (prompt !== undefined && parts > prompt) || (count !== undefined && reasoning > count),
   }
+}
+
+/** Whether a bill has nothing but tokens of text. */
+export function isPlain(usage: Usage | undefined): boolean {
+  const { cost: _cost, ...facts } = usage?.billed ?? {}
+  return !Object.values(facts).some(Boolean)
 }
 
 const noUsage: Usage = { promptTokens: undefined, completionTokens: undefined, totalTokens: undefined }

@@ -25,7 +25,7 @@ export interface PostgresServer {
 
 const user = 'tester'
 /** initdb refuses root. This user is on every Debian. */
-const other = { name: 'nobody', group: 'nogroup', id: 65_534 }
+export const other = { name: 'nobody', group: 'nogroup', id: 65_534 }
 let shared: Promise<PostgresServer> | undefined
 
 /** The server of all test files that one process runs, which ends with the process. Nothing may kill or pause it. */
@@ -151,7 +151,7 @@ async function run(command: readonly string[]): Promise<void> {
   if (code !== 0) throw new Error(`${command.join(' ')} failed: ${errors}`)
 }
 
-function freePort(): number {
+export function freePort(): number {
   const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
   listener.stop(true)
   return listener.port

@@ -1,12 +1,28 @@
-import { unitPriceNames, type Price, type PriceStep, type TierPrice, type UnitPrices } from '../../formats/model.ts'
-import { readElements, readIntegerField, readKnownMembers, readNumber, type Field, type MemberNames } from './fields.ts'
+import {
+  pricedEach,
+  unitPriceNames,
+  type Price,
+  type PriceStep,
+  type TierPrice,
+  type UnitPrices,
+} from '../../formats/model.ts'
+import {
+  readElements,
+  readIntegerField,
+  readKnownMembers,
+  readMembers,
+  readNumber,
+  type Field,
+  type MemberNames,
+} from './fields.ts'
 import type { Findings } from './findings.ts'
 
 /** USD per million tokens. */
 const tokenPriceMax = 1_000_000
 /** USD. */
 const eachPriceMax = 1_000
-const pricedEach: readonly string[] = ['request', 'search']
+/** Of all prices of tokens. */
+const multipleMax = 100
 
 const unitNames: readonly string[] = unitPriceNames.map(([name]) => name)
 const hints = {
@@ -15,11 +31,13 @@ const hints = {
   thinking: 'reasoning',
   thoughts: 'reasoning',
   web_search: 'search',
+  image_output_tokens: 'image_output',
+  multipliers: 'multiples',
   over: 'above',
   tiers: 'above',
 }
 const priceMembers: MemberNames = {
-  names: [...unitNames, 'above', 'flex', 'priority'],
+  names: [...unitNames, 'above', 'flex', 'priority', 'tools', 'multiples'],
   required: ['input', 'output'],
   hints,
 }
@@ -35,6 +53,8 @@ export function readPrice(field: Field | undefined, findings: Findings): Price |
   const above = readSteps(members.get('above'), findings)
   const flex = readTier(members.get('flex'), findings)
   const priority = readTier(members.get('priority'), findings)
+  const tools = readNumbers(members.get('tools'), eachPriceMax, findings)
+  const multiples = readNumbers(members.get('multiples'), multipleMax, findings)
   if (input === undefined || output === undefined) return undefined
   return {
     input,
@@ -43,13 +63,31 @@ export function readPrice(field: Field | undefined, findings: Findings): Price |
     ...(above === undefined ? {} : { above }),
     ...(flex === undefined ? {} : { flex }),
     ...(priority === undefined ? {} : { priority }),
+    ...(tools === undefined ? {} : { tools }),
+    ...(multiples === undefined ? {} : { multiples }),
   }
+}
+
+/** Reads an object of numbers from 0 on, with any names. */
+function readNumbers(
+  field: Field | undefined,
+  max: number,
+  findings: Findings,
+): Readonly<Record<string, number>> | undefined {
+  if (field === undefined) return undefined
+  const members = [...(readMembers(field, findings) ?? [])]
+  return Object.fromEntries(
+    members.flatMap(([name, member]) => {
+      const number = readNumber(member, 0, max, findings)
+      return number === undefined ? [] : [[name, number]]
+    }),
+  )
 }
 
 function readUnits(members: ReadonlyMap<string, Field>, findings: Findings): Partial<UnitPrices> {
   return Object.fromEntries(
     unitPriceNames.flatMap(([name, key]) => {
-      const max = pricedEach.includes(name) ? eachPriceMax : tokenPriceMax
+      const max = pricedEach.has(name) ? eachPriceMax : tokenPriceMax
       const price = readNumber(members.get(name), 0, max, findings)
       return price === undefined ? [] : [[key, price]]
     }),

@@ -43,12 +43,14 @@ export interface WrittenAnswer {
   readonly usage: Usage | undefined
   /** All choices finished with `stop`, without content (failover.md row 27). */
   readonly isEmpty: boolean
+  readonly isBlank: boolean
 }
 
 /** Writes the events of a whole answer as a chat completion. `model` is the model's name if the answer has none. */
 export function writeAnswer(events: readonly AnswerEvent[], { model }: { readonly model: string }): WrittenAnswer {
   const { drafts, start, usage, own } = gather(events, draftOfChoice)
   const head = headOf(start, model)
+  const isBlank = drafts.every(({ content }) => !carriesAnything(content))
   const body = {
     id: head.id,
     object: 'chat.completion',
@@ -60,7 +62,8 @@ export function writeAnswer(events: readonly AnswerEvent[], { model }: { readonl
   return {
     body: encodeJson(body),
     usage: usage && countedUsage(usage.counts),
-    isEmpty: drafts.every(({ content, finish }) => finish?.reason === 'stop' && !carriesAnything(content)),
+    isEmpty: isBlank && drafts.every(({ finish }) => finish?.reason === 'stop'),
+    isBlank,
   }
 }
 

@@ -48,6 +48,7 @@ describe('readCompletion', () => {
       body: bytes,
       usage: { promptTokens: 1, completionTokens: 2, totalTokens: 3 },
       isEmpty: false,
+      isBlank: false,
     })
     expect(result.kind === 'whole' && result.body).toBe(bytes)
   })

@@ -75,6 +75,8 @@ interface CompletionFacts extends AnswerFacts {
   emptyReason: { readonly start: number; readonly end: number } | undefined
   /** The first choice has no content, and ended with `stop` or without a reason (failover.md row 27). */
   isEmpty: boolean
+  /** No choice so far has content. */
+  isBlank: boolean
 }
 
 function readTop(cursor: JsonCursor, defaults: ChunkDefaults): WholeReply {
@@ -95,6 +97,7 @@ function readTop(cursor: JsonCursor, defaults: ChunkDefaults): WholeReply {
     finishReason: '',
     emptyReason: undefined,
     isEmpty: false,
+    isBlank: true,
   }
   let seen = 0
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
@@ -108,7 +111,8 @@ function readTop(cursor: JsonCursor, defaults: ChunkDefaults): WholeReply {
   if (facts.choices === 0) throw new MalformedAnswer('no_choices', 'the answer has no choices')
   if ((seen & 15) !== 15) insertMembers(edits, end, missingOfTop(seen, defaults), seen !== 0)
   const usage = withTier(facts.usage, facts.serviceTier)
-  return { kind: 'whole', body: applyEdits(cursor.bytes, edits), usage, isEmpty: facts.isEmpty }
+  const { isEmpty, isBlank } = facts
+  return { kind: 'whole', body: applyEdits(cursor.bytes, edits), usage, isEmpty, isBlank }
 }
 
 function readMember(cursor: JsonCursor, facts: CompletionFacts, defaults: ChunkDefaults, code: number): void {
@@ -219,6 +223,7 @@ function readChoice(cursor: JsonCursor, facts: CompletionFacts, position: number
   }
   if ((seen & 8) === 0 && !facts.hasError) throw new MalformedAnswer('malformed', 'a choice has no message')
   if ((seen & 7) !== 7 || facts.emptyReason !== undefined) completeChoice(facts, seen, position, cursor.position - 1)
+  facts.isBlank &&= !facts.hasContent
   if (position === 0) facts.isEmpty = !facts.hasContent && ['', 'stop'].includes(facts.finishReason)
 }
 

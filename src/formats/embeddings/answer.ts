@@ -92,7 +92,8 @@ function* readTop(cursor: JsonCursor, request: EmbeddingsRequest, pace: Pace): W
 
 /** Embeddings have no answer tokens, and some providers report the total alone. */
 function promptUsage(usage: Usage): Usage {
-  return { ...usage, promptTokens: usage.promptTokens ?? usage.totalTokens, completionTokens: 0 }
+  const { promptTokens = 0, totalTokens = 0 } = usage
+  return { ...usage, promptTokens: totalTokens > promptTokens ? totalTokens : usage.promptTokens, completionTokens: 0 }
 }
 
 /** Passes `data`, an array of embeddings, and counts them. */

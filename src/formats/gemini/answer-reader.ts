@@ -3,7 +3,9 @@ import { UpstreamFailure } from '../../service/failure.ts'
 import type { AnswerEvent, UsageEvent } from '../answer.ts'
 import { isObject, numberOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
 import type { JsonAnswerReader } from '../json-answers.ts'
+import { withFacts } from '../token-counts.ts'
 import { isDiscarded, readFinishReason } from './finish-reason.ts'
+import { grounding, type Grounding } from './grounding.ts'
 import { addUsageMetadata, readUsageMetadata } from './usage-metadata.ts'
 
 /**
@@ -13,7 +15,9 @@ import { addUsageMetadata, readUsageMetadata } from './usage-metadata.ts'
  * @throws {UpstreamFailure} `malformed` without candidates, and for a function call that Gemini discarded
  */
 export function readGeminiAnswer(response: JsonObject): readonly AnswerEvent[] {
-  const usage = readUsage(addUsageMetadata(undefined, response['usageMetadata']))
+  const grounded = grounding()
+  for (const { groundingMetadata } of objectsOf(response['candidates'])) grounded.add(groundingMetadata)
+  const usage = readUsage(addUsageMetadata(undefined, response['usageMetadata']), grounded)
   const candidates = objectsOf(response['candidates']).flatMap((candidate, position) => {
     const reader = candidateReader(indexOf(candidate) ?? position)
     return [...reader.read(candidate), ...readLogprobs(reader.choice, candidate), reader.finish(finishOf(candidate))]
@@ -32,12 +36,13 @@ export function geminiAnswerReader(): JsonAnswerReader {
   let hasStarted = false
   let isFinished = false
   let usage: JsonObject | undefined
+  const grounded = grounding()
 
   function finish(reason: string | undefined): readonly AnswerEvent[] {
     if (isFinished || reason === undefined || reason === 'FINISH_REASON_UNSPECIFIED') return []
     const end = reader.finish(reason)
     isFinished = true
-    return [end, ...readUsage(usage)]
+    return [end, ...readUsage(usage, grounded)]
   }
 
   return {
@@ -46,6 +51,7 @@ export function geminiAnswerReader(): JsonAnswerReader {
       usage = addUsageMetadata(usage, response['usageMetadata'])
       const [candidate] = objectsOf(response['candidates'])
       if (candidate === undefined && !isBlocked(response)) return []
+      grounded.add(candidate?.['groundingMetadata'])
       const opening = hasStarted ? [] : [readStart(response)]
       hasStarted = true
       return candidate === undefined
@@ -142,8 +148,9 @@ function finishOf(candidate: JsonObject): string | undefined {
   return textOf(candidate['finishReason'])
 }
 
-function readUsage(usage: JsonObject | undefined): readonly UsageEvent[] {
-  return usage === undefined ? [] : [{ kind: 'usage', counts: readUsageMetadata(usage), own: undefined }]
+function readUsage(usage: JsonObject | undefined, grounded: Grounding): readonly UsageEvent[] {
+  if (usage === undefined) return []
+  return [{ kind: 'usage', counts: withFacts(readUsageMetadata(usage), grounded.facts()), own: undefined }]
 }
 
 function readLogprobs(choice: number, candidate: JsonObject): readonly AnswerEvent[] {

@@ -46,13 +46,13 @@ export function writeGeminiResponse(events: readonly AnswerEvent[], options: Res
   const response = gatheredResponse()
   const writer = eventWriter(options, response.add)
   const written = [...writer.write(events), ...writer.end()]
+  const isBlank = written.every(({ text, isBeyondText }) => text === '' && !isBeyondText)
   return {
     kind: 'whole',
     body: encodeJson(response.finish()),
     usage: written.findLast(({ usage }) => usage !== undefined)?.usage,
-    isEmpty:
-      written.every(({ text, isBeyondText }) => text === '' && !isBeyondText) &&
-      written.every(({ finishReason }) => finishReason === undefined || finishReason === 'stop'),
+    isEmpty: isBlank && written.every(({ finishReason }) => finishReason === undefined || finishReason === 'stop'),
+    isBlank,
   }
 }
 

@@ -5,8 +5,7 @@ import type { TokenCounts } from '../answer.ts'
 import { parseJson } from '../exact-json.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import { billedFacts } from '../token-counts.ts'
-import { difference } from '../usage.ts'
-import { modalitiesOf } from './usage-metadata.ts'
+import { countNames, countsOfMetadata, metadataTier, modalitiesOf } from './usage-metadata.ts'
 
 /** Facts of a GenerateContentResponse, whole or one of a stream. */
 export interface ResponseFacts {
@@ -36,25 +35,18 @@ export interface CandidateFacts {
   readonly isBeyondText: boolean
   readonly hasCalls: boolean
   readonly finishReason: string | undefined
+  /** Its `groundingMetadata`. */
+  readonly grounding: unknown
 }
 
 type Mutable<Facts> = { -readonly [Name in keyof Facts]: Facts[Name] }
 
 const topNames = nameTable(['candidates', 'usageMetadata', 'promptFeedback', 'error', 'responseId', 'modelVersion'])
-const candidateNames = nameTable(['content', 'finishReason', 'index'])
+const candidateNames = nameTable(['content', 'finishReason', 'index', 'groundingMetadata'])
 const contentNames = nameTable(['parts'])
 const partNames = nameTable(['text', 'thought', 'functionCall'])
 const feedbackNames = nameTable(['blockReason'])
-const usageNames = nameTable([
-  'promptTokenCount',
-  'candidatesTokenCount',
-  'thoughtsTokenCount',
-  'totalTokenCount',
-  'cachedContentTokenCount',
-  'toolUsePromptTokenCount',
-  'promptTokensDetails',
-  'candidatesTokensDetails',
-])
+const usageNames = nameTable([...countNames, 'promptTokensDetails', 'candidatesTokensDetails', 'serviceTier'])
 const noCandidates: readonly CandidateFacts[] = []
 
 /** Reads the facts of a response in place. @throws {MalformedAnswer} if it is no JSON object of the format */
@@ -143,6 +135,7 @@ function readCandidate(cursor: JsonCursor, position: number): CandidateFacts {
     isBeyondText: false,
     hasCalls: false,
     finishReason: undefined,
+    grounding: undefined,
   }
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     switch (cursor.nameCode(candidateNames)) {
@@ -154,6 +147,9 @@ function readCandidate(cursor: JsonCursor, position: number): CandidateFacts {
         break
       case 2:
         facts.index = readListIndex(cursor) ?? position
+        break
+      case 3:
+        facts.grounding = readValue(cursor)
         break
       default:
         cursor.skip()
@@ -226,33 +222,25 @@ function readBlockReason(cursor: JsonCursor): boolean {
   return isBlocked
 }
 
-/** @param isLast the counts are final: those of audio and images are read, too */
+/** @param isLast the counts are final: those of audio and images, and the tier, are read, too */
 function readUsage(cursor: JsonCursor, isLast: boolean): TokenCounts | undefined {
   if (cursor.peek() !== 'object') {
     cursor.skip()
     return undefined
   }
-  const counts: (number | undefined)[] = [undefined, undefined, undefined, undefined, undefined, undefined]
-  let ofPrompt: unknown
-  let ofAnswer: unknown
+  const counts: (number | undefined)[] = countNames.map(() => undefined)
+  const others: unknown[] = []
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const code = cursor.nameCode(usageNames)
     if (code === -1 || (code >= counts.length && !isLast)) cursor.skip()
     else if (code < counts.length) counts[code] = readListIndex(cursor)
-    else if (code === counts.length) ofPrompt = readValue(cursor)
-    else ofAnswer = readValue(cursor)
+    else others[code - counts.length] = readValue(cursor)
   }
-  const billed = isLast ? billedFacts({ ...modalitiesOf(ofPrompt, ofAnswer), toolPrompt: counts[5] }) : undefined
-  return tokenCounts(counts, billed)
-}
-
-function tokenCounts(counts: readonly (number | undefined)[], billed: TokenCounts['billed']): TokenCounts | undefined {
-  const [prompt, answer = 0, reasoning, total, cached] = counts
+  const [prompt, , , total] = counts
   if (prompt === undefined && total === undefined) return undefined
-  const completion = answer + (reasoning ?? 0)
-  const known = prompt ?? difference(total, completion)
-  const lacks = known === undefined ? 'prompt' : undefined
-  return { prompt: known ?? 0, completion, total, lacks, cached, reasoning, billed }
+  const [ofPrompt, ofAnswer, tier] = others
+  const facts = isLast ? { ...modalitiesOf(ofPrompt, ofAnswer), serviceTier: metadataTier(tier) } : {}
+  return countsOfMetadata(counts, billedFacts(facts))
 }
 
 function readValue(cursor: JsonCursor): unknown {

@@ -83,6 +83,7 @@ function actionOf({ name, shapes, required, isAnswer }: ActionOptions): Omit<For
     needsSameModel: true,
     isOptional: true,
     demand: demandReader({ answerTokens: 'none' }),
+    isPromptOnly: true,
     errorBody,
     ...(errorStatus === undefined ? {} : { errorStatus }),
     passThrough: {

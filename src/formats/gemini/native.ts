@@ -1,15 +1,18 @@
 import { isAt } from '../../bytes/json-cursor.ts'
 import { applyEdits, type Edit } from '../../bytes/splice.ts'
 import { withoutLineBreaks } from '../../bytes/text.ts'
+import type { TokenCounts } from '../answer.ts'
 import { isDone } from '../done.ts'
 import { encodeJson } from '../exact-json.ts'
 import type { AnsweredError, PartReader } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { Part } from '../part.ts'
+import { withFacts } from '../token-counts.ts'
 import { errorWithin, readUpstreamError } from '../upstream-error.ts'
-import { countedUsage } from '../usage.ts'
+import { countedUsage, type Usage } from '../usage.ts'
 import { responseFacts, type CandidateFacts, type HeadPlace, type ResponseFacts } from './event-facts.ts'
 import { isDiscarded, readFinishReason } from './finish-reason.ts'
+import { grounding } from './grounding.ts'
 import { geminiEventBytesMax } from './upstream.ts'
 
 const isCalling = ({ hasCalls }: CandidateFacts) => hasCalls
@@ -30,6 +33,8 @@ export function responseReader(choices: number): PartReader {
   const open = new Map<number, boolean>()
   let isFinished = false
   let hasContent = false
+  const grounded = grounding()
+  let counts: TokenCounts | undefined
 
   function add({ index, hasCalls, finishReason, text, isBeyondText }: CandidateFacts): string | undefined {
     const before = open.get(index)
@@ -49,6 +54,7 @@ export function responseReader(choices: number): PartReader {
     let reason = isBlocked && candidates.length === 0 ? 'content_filter' : undefined
     let isBeyondText = false
     for (const each of candidates) {
+      if (each.grounding !== undefined) grounded.add(each.grounding)
       reason = add(each) ?? reason
       isBeyondText ||= each.isBeyondText || (each.index > 0 && each.text !== '')
     }
@@ -63,8 +69,15 @@ export function responseReader(choices: number): PartReader {
       isBeyondText,
       finishReason: reason,
       hasOpenChoice: open.size > 0,
-      usage: usage && countedUsage(usage),
+      usage: usageSoFar(usage, candidates),
     }
+  }
+
+  /** The last counts, with the searches, if this response has any of them. */
+  function usageSoFar(given: TokenCounts | undefined, candidates: readonly CandidateFacts[]): Usage | undefined {
+    counts = given ?? counts
+    const isNews = given !== undefined || candidates.some((each) => each.grounding !== undefined)
+    return isNews && counts !== undefined ? countedUsage(withFacts(counts, grounded.facts())) : undefined
   }
 
   const head = new Map<HeadPlace['member'], Uint8Array>()

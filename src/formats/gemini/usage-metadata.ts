@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { BilledFacts, TokenCounts } from '../answer.ts'
-import { isObject, objectsOf } from '../exact-json.ts'
-import { billedFacts, countIn, prompted } from '../token-counts.ts'
+import { isObject, objectsOf, textOf } from '../exact-json.ts'
+import { billedFacts, countIn, pricedTier, prompted } from '../token-counts.ts'
 
 /** Adds newer usage fields to the older ones. Counts of a stream are cumulative, so the last ones count. */
 export function addUsageMetadata(known: JsonObject | undefined, usage: unknown): JsonObject | undefined {
@@ -11,20 +11,39 @@ export function addUsageMetadata(known: JsonObject | undefined, usage: unknown):
   return { ...known, ...usage }
 }
 
-/** Reads `usageMetadata`. Gemini counts thoughts apart from the candidates; other formats include them. */
+/** Reads `usageMetadata`. */
 export function readUsageMetadata(usage: JsonObject): TokenCounts {
-  const reasoning = countIn(usage['thoughtsTokenCount'])
-  // Counts of 0 are left out.
-  const answer = (countIn(usage['candidatesTokenCount']) ?? 0) + (reasoning ?? 0)
-  return {
-    ...prompted(countIn(usage['promptTokenCount']), answer, countIn(usage['totalTokenCount'])),
-    cached: countIn(usage['cachedContentTokenCount']),
-    reasoning,
-    billed: billedFacts({
-      ...modalitiesOf(usage['promptTokensDetails'], usage['candidatesTokensDetails']),
-      toolPrompt: countIn(usage['toolUsePromptTokenCount']),
-    }),
-  }
+  const counts = countNames.map((name) => countIn(usage[name]))
+  const modalities = modalitiesOf(usage['promptTokensDetails'], usage['candidatesTokensDetails'])
+  return countsOfMetadata(counts, billedFacts({ ...modalities, serviceTier: metadataTier(usage['serviceTier']) }))
+}
+
+/** Names of the counts of `usageMetadata`. */
+export const countNames = [
+  'promptTokenCount',
+  'candidatesTokenCount',
+  'thoughtsTokenCount',
+  'totalTokenCount',
+  'cachedContentTokenCount',
+  'toolUsePromptTokenCount',
+] as const
+
+/**
+ * Converts counts in the order of {@link countNames}. Gemini counts thoughts apart from the candidates, and prompts of
+ * its tools apart from the prompt; other formats include them. It leaves out counts of 0.
+ */
+export function countsOfMetadata(
+  [prompt, candidates = 0, reasoning, total, cached, toolPrompt = 0]: readonly (number | undefined)[],
+  billed: BilledFacts | undefined,
+): TokenCounts {
+  const whole = prompt === undefined ? undefined : prompt + toolPrompt
+  const beside = { cached, reasoning }
+  return { ...prompted(whole, candidates + (reasoning ?? 0), total, beside), ...beside, billed }
+}
+
+/** The service tier, which newer versions write as `SERVICE_TIER_FLEX`, too. */
+export function metadataTier(value: unknown): string | undefined {
+  return pricedTier(textOf(value)?.toLowerCase().replace('service_tier_', ''))
 }
 
 /** The tokens of audio and images in lists of `{modality, tokenCount}`. */
@@ -33,6 +52,7 @@ export function modalitiesOf(prompt: unknown, answer: unknown): BilledFacts {
     audioIn: tokensOf(prompt, 'AUDIO'),
     imageIn: tokensOf(prompt, 'IMAGE'),
     audioOut: tokensOf(answer, 'AUDIO'),
+    imageOut: tokensOf(answer, 'IMAGE'),
   }
 }
 

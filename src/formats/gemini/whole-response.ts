@@ -4,10 +4,12 @@ import type { AnsweredError } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { Part } from '../part.ts'
 import type { WholeReply } from '../reply.ts'
+import { withFacts } from '../token-counts.ts'
 import { errorOf, errorWithin, readUpstreamError } from '../upstream-error.ts'
 import { countedUsage } from '../usage.ts'
 import { responseFacts } from './event-facts.ts'
 import { isDiscarded, readFinishReason } from './finish-reason.ts'
+import { grounding } from './grounding.ts'
 import { responseReader } from './native.ts'
 
 /**
@@ -30,7 +32,15 @@ export function readResponse(body: Uint8Array): WholeReply | AnsweredError {
   if (discarded !== undefined)
     throw new MalformedAnswer('malformed', `the answer ended with ${discarded.finishReason?.slice(0, 64)}`)
   const isStopped = candidates.every(({ finishReason }) => readFinishReason(finishReason, false) === 'stop')
-  return { kind: 'whole', body, usage: usage && countedUsage(usage), isEmpty: !hasContent && !isBlocked && isStopped }
+  const grounded = grounding()
+  for (const each of candidates) grounded.add(each.grounding)
+  return {
+    kind: 'whole',
+    body,
+    usage: usage && countedUsage(withFacts(usage, grounded.facts())),
+    isEmpty: !hasContent && !isBlocked && isStopped,
+    isBlank: !hasContent,
+  }
 }
 
 /** Gemini has lists around some errors. */

@@ -40,13 +40,13 @@ export function writeMessage(events: readonly AnswerEvent[], options: WriterOpti
   const message = gatheredMessage()
   const writer = eventWriter(options, message.add)
   const written = [...writer.write(events), ...writer.end()]
+  const isBlank = written.every(({ text, isBeyondText }) => text === '' && !isBeyondText)
   return {
     kind: 'whole',
     body: encodeJson(message.finish()),
     usage: written.findLast(({ usage }) => usage !== undefined)?.usage,
-    isEmpty:
-      written.every(({ text, isBeyondText }) => text === '' && !isBeyondText) &&
-      written.every(({ finishReason }) => finishReason === undefined || finishReason === 'stop'),
+    isEmpty: isBlank && written.every(({ finishReason }) => finishReason === undefined || finishReason === 'stop'),
+    isBlank,
   }
 }
 

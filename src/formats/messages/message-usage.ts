@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json-value.ts'
-import type { TokenCounts } from '../answer.ts'
+import type { BilledFacts, TokenCounts } from '../answer.ts'
 import { isObject, objectOf } from '../exact-json.ts'
 import { billedFacts, countIn, pricedTier, prompted } from '../token-counts.ts'
 
@@ -17,6 +17,7 @@ export function countsOf(usage: JsonObject): TokenCounts {
   const cacheWriteHour = countIn(written['ephemeral_1h_input_tokens'])
   const cacheWriteMinutes = countIn(written['ephemeral_5m_input_tokens'])
   const cacheWrite = countIn(usage['cache_creation_input_tokens']) ?? sumOf(cacheWriteMinutes, cacheWriteHour)
+  const serviceTier = pricedTier(usage['service_tier'])
   const { lacks, completion } = prompted(input, countIn(usage['output_tokens']), undefined)
   return {
     prompt: (input ?? 0) + (cached ?? 0) + (cacheWrite ?? 0),
@@ -26,11 +27,32 @@ export function countsOf(usage: JsonObject): TokenCounts {
     cacheWrite,
     cacheWriteHour,
     reasoning: countIn(objectOf(usage['output_tokens_details'])['thinking_tokens']),
-    billed: billedFacts({
-      searches: countIn(objectOf(usage['server_tool_use'])['web_search_requests']),
-      serviceTier: pricedTier(usage['service_tier']),
-    }),
+    billed: billedFacts({ ...toolsOf(usage['server_tool_use']), serviceTier, multiples: multiplesOf(usage) }),
   }
+}
+
+const requestsEnding = /_requests$/
+/** Tools whose use costs nothing beside its tokens (https://platform.claude.com/docs/en/about-claude/pricing). */
+const freeTools: ReadonlySet<string> = new Set(['web_fetch'])
+
+/** The uses of tools at Anthropic: members such as `web_search_requests`. */
+function toolsOf(uses: unknown): Pick<BilledFacts, 'searches' | 'tools'> {
+  const { web_search_requests: searches, ...others } = objectOf(uses)
+  const tools = Object.entries(others).flatMap(([name, uses]) => {
+    const tool = name.replace(requestsEnding, '')
+    const count = freeTools.has(tool) ? 0 : (countIn(uses) ?? 0)
+    return count === 0 ? [] : [[tool, count] as const]
+  })
+  return { searches: countIn(searches), tools: tools.length === 0 ? undefined : Object.fromEntries(tools) }
+}
+
+/** Ways of serving at the standard price. */
+const standardWays: ReadonlySet<unknown> = new Set(['standard', 'global', 'not_available', '', undefined])
+
+/** The speed and the place that served the request, where they are not the usual ones. */
+function multiplesOf({ speed, inference_geo }: JsonObject): readonly string[] | undefined {
+  const ways = [speed, inference_geo].flatMap((way) => (standardWays.has(way) ? [] : [String(way)]))
+  return ways.length === 0 ? undefined : ways
 }
 
 /** Writes usage. */

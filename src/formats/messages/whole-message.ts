@@ -22,11 +22,13 @@ export function readMessage(body: Uint8Array): WholeReply | AnsweredError {
   const { content } = message
   if (!Array.isArray(content)) throw new MalformedAnswer('no_choices', 'the answer has no content')
   const usage = addUsage(undefined, message['usage'])
+  const isBlank = objectsOf(content).every(isEmptyText)
   return {
     kind: 'whole',
     body,
     usage: usage && countedUsage(countsOf(usage)),
-    isEmpty: readStopReason(textOf(message['stop_reason'])) === 'stop' && objectsOf(content).every(isEmptyText),
+    isEmpty: isBlank && readStopReason(textOf(message['stop_reason'])) === 'stop',
+    isBlank,
   }
 }
 

@@ -18,6 +18,8 @@ export interface AnswerShape {
   readonly entries?: Readonly<Record<string, JsonKind>>
 }
 
+/** Bytes of an empty text in JSON. */
+const emptyText = 2
 /** Larger members and bodies are not parsed: usage and errors are short. */
 const parsedBytesMax = 64 * 1024
 
@@ -32,11 +34,14 @@ export function answerReader(shape: AnswerShape | undefined): (body: Uint8Array)
   const topNames = nameTable([member, 'usage', 'meta', 'error'])
   const entryNames = nameTable(Object.keys(entries ?? {}))
   const entryKinds = Object.values(entries ?? {})
+  /** All texts of the answer are empty. */
+  let isBlank = true
 
   function read(cursor: JsonCursor): WholeReply {
     if (shape === undefined) throw malformed('the answer is of another type')
     if (cursor.peek() !== 'object') throw malformed('the answer is not a JSON object')
     let isFound = false
+    isBlank = true
     let usage: Usage | undefined
     for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
       switch (cursor.nameCode(topNames)) {
@@ -57,13 +62,13 @@ export function answerReader(shape: AnswerShape | undefined): (body: Uint8Array)
     }
     cursor.finish()
     if (!isFound) throw malformed(`the answer has no ${member}`)
-    return { kind: 'whole', body: cursor.bytes, usage, isEmpty: false }
+    return { kind: 'whole', body: cursor.bytes, usage, isEmpty: false, isBlank }
   }
 
   function readContent(cursor: JsonCursor): void {
     const kind = cursor.peek()
     if (kind !== (entries === undefined ? 'string' : 'array')) throw malformed(`${member} is a ${kind}`)
-    if (entries === undefined) return void cursor.skip()
+    if (entries === undefined) return passValue(cursor)
     let count = 0
     for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
       if (cursor.peek() !== 'object' || !hasOne(cursor)) throw malformed(`${member}[${count}] is not of its format`)
@@ -77,10 +82,19 @@ export function answerReader(shape: AnswerShape | undefined): (body: Uint8Array)
     let isFound = false
     for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
       const code = cursor.nameCode(entryNames)
-      if (code !== -1 && cursor.peek() === entryKinds[code]) isFound = true
-      cursor.skip()
+      if (code !== -1 && cursor.peek() === entryKinds[code]) {
+        isFound = true
+        passValue(cursor)
+      } else cursor.skip()
     }
     return isFound
+  }
+
+  function passValue(cursor: JsonCursor): void {
+    cursor.peek()
+    const start = cursor.position
+    cursor.skip()
+    if (cursor.position - start > emptyText) isBlank = false
   }
 
   return (body) => {
@@ -120,8 +134,10 @@ export function usageOf(usage: JsonObject): Usage | undefined {
   return { ...counted, billed: { ...counts?.billed, searches } }
 }
 
-function withoutAnswer(counts: TokenCounts): TokenCounts {
-  return { ...counts, ...prompted(counts.lacks === 'both' ? undefined : counts.prompt, 0, counts.total) }
+/** A total above the prompt, or alone, is that of the prompt. */
+function withoutAnswer({ prompt, total, lacks, ...counts }: TokenCounts): TokenCounts {
+  const known = lacks === 'both' ? undefined : prompt
+  return { ...counts, ...prompted(known === undefined ? total : Math.max(known, total ?? 0), 0, undefined) }
 }
 
 function malformed(message: string): MalformedAnswer {

@@ -142,6 +142,7 @@ describe('a whole answer', () => {
       body,
       usage: undefined,
       isEmpty: false,
+      isBlank: false,
     })
   })
 

@@ -42,6 +42,7 @@ function relay(name: RelayName): Format {
     name,
     ...checksOf(name, endpoint),
     isOptional: true,
+    ...(demand?.answerTokens === 'none' ? { isPromptOnly: true } : {}),
     demand:
       request.kind === 'form'
         ? demandOfForm

@@ -56,6 +56,7 @@ export const responses: Format & { readonly stream: StreamFormat; readonly talk:
         body: new TextEncoder().encode(writer.whole()),
         usage: usage && countedUsage(usage.counts),
         isEmpty: writer.isEmpty(),
+        isBlank: writer.isBlank(),
       }
     },
     writer: writerFor,

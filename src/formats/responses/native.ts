@@ -40,11 +40,13 @@ export function readWhole(body: Uint8Array): WholeReply | AnsweredError {
   if (inside !== undefined) return { kind: 'error', error: inside }
   if (!Array.isArray(output)) throw new MalformedAnswer('no_choices', 'the answer has no output')
   const counts = readResponseUsage(response)
+  const isBlank = objectsOf(output).every(isEmptyMessage)
   return {
     kind: 'whole',
     body,
     usage: counts && countedUsage(counts),
-    isEmpty: readFinish(response) === 'stop' && objectsOf(output).every(isEmptyMessage),
+    isEmpty: isBlank && readFinish(response) === 'stop',
+    isBlank,
   }
 }
 

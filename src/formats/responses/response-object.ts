@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts'
-import type { TokenCounts } from '../answer.ts'
+import type { BilledFacts, TokenCounts } from '../answer.ts'
 import { numberOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
-import { countsIn } from '../token-counts.ts'
+import { billedFacts, countsIn, withFacts } from '../token-counts.ts'
 
 /** The members of a response that stay the same from its first event to its last. */
 export interface ResponseObjectHead {
@@ -58,11 +58,34 @@ function writeUsage({ prompt, completion, total, cached, cacheWrite, reasoning }
   }
 }
 
-/** Reads the usage of a response, with its searches and service tier; undefined without counts. */
+/** Reads the usage of a response, with its tools and service tier; undefined without counts. */
 export function readResponseUsage({ usage, output, service_tier }: JsonObject): TokenCounts | undefined {
   const counts = countsIn(objectOf(usage), service_tier)
-  const searches = objectsOf(output).filter(isSearch).length
-  return counts === undefined || searches === 0 ? counts : { ...counts, billed: { ...counts.billed, searches } }
+  const items = objectsOf(output)
+  const searches = items.filter(isSearch).length
+  return counts && withFacts(counts, billedFacts({ ...(searches > 0 && { searches }), tools: toolsOf(items) }))
+}
+
+/** Tools of the provider that are billed by the use. */
+const billedTools: ReadonlySet<string> = new Set([
+  'file_search',
+  'code_interpreter',
+  'image_generation',
+  'x_search',
+  'collections_search',
+])
+
+/** The uses of other tools than searches. Containers of code are billed, not the calls in them. */
+function toolsOf(items: readonly JsonObject[]): BilledFacts['tools'] {
+  const uses = items.flatMap(({ type, container_id, id }): readonly (readonly [string, unknown])[] => {
+    const tool = textOf(type)?.replace(/_call$/, '') ?? ''
+    return billedTools.has(tool) ? [[tool, container_id ?? id ?? {}]] : []
+  })
+  if (uses.length === 0) return undefined
+  const names = [...new Set(uses.map(([tool]) => tool))]
+  return Object.fromEntries(
+    names.map((name) => [name, new Set(uses.flatMap(([tool, each]) => (tool === name ? [each] : []))).size]),
+  )
 }
 
 /** Whether an item is a web search that is billed. Pages that the model opens are not. */

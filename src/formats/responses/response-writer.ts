@@ -55,6 +55,8 @@ export interface ResponseWriter extends PartWriter {
   whole(): string
   /** It finished with `stop` and has no content (failover.md row 27). */
   isEmpty(): boolean
+  /** No item was written. */
+  isBlank(): boolean
 }
 
 interface OpenMessage {
@@ -384,6 +386,7 @@ export function responseWriter(options: ResponseWriterOptions): ResponseWriter {
     },
     whole: () => writeResponse(begin(), state(), echo),
     isEmpty: () => finish?.reason === 'stop' && output.length === 0,
+    isBlank: () => output.length === 0,
   }
 }
 

@@ -11,7 +11,7 @@ import type { LimitAdmission } from '../../limits/admission.ts'
 import type { AttemptHold } from '../../limits/budgets/attempt-hold.ts'
 import type { MetLimit } from '../../limits/met-limit.ts'
 import type { RunningRequest } from '../../observe/record.ts'
-import { estimatedUsage, isCounted } from '../../prices/estimated-usage.ts'
+import { credibleUsage, estimatedUsage, isCounted } from '../../prices/estimated-usage.ts'
 import { countOf } from '../../prices/units.ts'
 import { callController } from '../../service/call-controller.ts'
 import { DeadlineExceeded } from '../../service/deadline-exceeded.ts'
@@ -190,7 +190,9 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     this.#reservation?.release()
     const usage = this.#usageOf(outcome)
     this.#ask = undefined
-    this.admission?.end(this.#tokensUsed(outcome.status, outcome.isCut === true ? usage : outcome.usage))
+    // Of a whole answer without credible counts, the estimate of its request stands.
+    const counted = outcome.isCut === true || usage === outcome.usage ? usage : undefined
+    this.admission?.end(this.#tokensUsed(outcome.status, counted))
     if (this.#isKeptOpen) this.context.resetIdleLimit()
     const record = recordOf(this, this.#gateway, outcome, usage)
     this.options.record(record, outcome.cause)
@@ -204,7 +206,8 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   #usageOf({ usage, isCut = false, answerBytes }: Outcome): Usage | undefined {
     const { served } = this
     if (served === undefined || answerBytes === undefined) return usage
-    const answer = { usage, isCut }
+    const bytes = answerBytes - (served.continued?.bytesBefore ?? 0)
+    const answer = { usage, isCut, hasContent: bytes > 0, costOf: served.costOf }
     if (usage !== undefined && (usage.isEstimated === true || isCounted(answer))) {
       // After a failover the provider may have counted a part of the answer only.
       if (usage.isEstimated !== true && this.trail.length === 1)
@@ -213,11 +216,11 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     }
     const { continued } = served
     const prompt = continued?.prompt ?? this.#measure()
-    if (prompt === undefined) return usage
+    if (prompt === undefined) return credibleUsage(answer)
     const { prompts, answers } = this.options.tokenSizes.of(served)
     return estimatedUsage(answer, {
       prompt: usualTokens(prompt, prompts.usual()),
-      answer: Math.ceil((answerBytes - (continued?.bytesBefore ?? 0)) / answers.usual()),
+      answer: Math.ceil(bytes / answers.usual()),
     })
   }
 

@@ -22,15 +22,12 @@ const unpacedBytesMax = 256 * 1024
 const largeAnswerFactor = 4
 
 /** Sends a whole answer. 503 if the memory budget has no space for a large one. */
-export function wholeResponse(
-  request: ApiRequest,
-  served: ServedReply,
-  { body, contentType, usage }: WholeReply,
-): Response {
+export function wholeResponse(request: ApiRequest, served: ServedReply, reply: WholeReply): Response {
+  const { body, contentType, usage } = reply
   const { context, format, controller, options } = request
   request.served = served
   request.content?.answered(body, contentType)
-  const answer = { usage, answerBytes: format.isPromptOnly ? 0 : wholeAnswerBytes(body) }
+  const answer = { usage, answerBytes: wholeAnswerBytes(format, reply) }
   const headers = () => request.replyHeaders.of(request, contentType ?? 'application/json', served)
   if (body.length <= unpacedBytesMax) {
     request.settle({ status: 200, usage: answer.usage, answerBytes: answer.answerBytes })

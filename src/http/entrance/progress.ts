@@ -8,8 +8,9 @@ import type { LimitAdmission } from '../../limits/admission.ts'
 import type { MetLimit } from '../../limits/met-limit.ts'
 import type { RecordedAttempt, RequestRecord, RunningRequest } from '../../observe/record.ts'
 import type { Cost, CostOf } from '../../prices/cost.ts'
+import { credibleUsage } from '../../prices/estimated-usage.ts'
 import { DeadlineExceeded } from '../../service/deadline-exceeded.ts'
-import type { Trail } from '../../service/trail.ts'
+import type { Tokens, Trail } from '../../service/trail.ts'
 import { wholeMicroseconds } from '../../service/whole-microseconds.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { ClientLeft } from './read-body.ts'
@@ -191,6 +192,12 @@ function withCosts(
   return trail.map((attempt) =>
     attempt.tokens === undefined || attempt.name === answered
       ? attempt
-      : { ...attempt, cost: costAt(attempt.name)?.({ totalTokens: undefined, ...attempt.tokens }) },
+      : { ...attempt, cost: costOfTokens(attempt.tokens, costAt(attempt.name)) },
+  )
+}
+
+function costOfTokens(tokens: Tokens, costOf: CostOf | undefined): Cost | undefined {
+  return costOf?.(
+    credibleUsage({ usage: { totalTokens: undefined, ...tokens }, isCut: false, hasContent: false, costOf }),
   )
 }

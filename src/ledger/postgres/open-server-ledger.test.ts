@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { startPgBouncer } from '../../../test/fakes/pg-bouncer.ts'
 import { startPostgres, type PostgresServer } from '../../../test/fakes/postgres-server.ts'
 import { needs } from '../../../test/needs.ts'
 import { keyBook } from '../../extensions/keys/key-book.ts'
@@ -293,6 +294,12 @@ describe.skipIf(needs('postgres') === undefined)('the ledger in PostgreSQL', () 
       await expect(prepare()).rejects.toThrow('svc at db has a schema svc of another program')
     })
 
+    test.each([true, false])('is not made in a database of another encoding: %p', async (isService) => {
+      await server.query(`CREATE DATABASE latin_${isService} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`)
+      const place = { ...placeOf(0), url: url.replace(/[^/]+$/, `latin_${isService}`) }
+      await expect(openServerLedger({ place, isService })).rejects.toThrow('has the encoding LATIN1: make one with')
+    })
+
     test('needs rights that the error names', async () => {
       const role = `guest_${crypto.randomUUID().slice(0, 8)}`
       await server.query(
@@ -303,6 +310,34 @@ describe.skipIf(needs('postgres') === undefined)('the ledger in PostgreSQL', () 
         'does not permit its user what is needed',
       )
     })
+  })
+})
+
+describe.skipIf(needs('postgres') === undefined || needs('pgbouncer') === undefined)('a pool of connections', () => {
+  const { folder, remove } = temporaryFolder()
+  let server: PostgresServer
+  beforeAll(async () => {
+    server = await startPostgres()
+  }, 30_000)
+  afterAll(async () => {
+    await server.kill()
+    remove()
+  })
+
+  const opened = async (url: string, isService: boolean) =>
+    openServerLedger({ place: { kind: 'server', url, cachePath: `${folder}/keys.cache`, keysGraceMs: 1 }, isService })
+
+  test.each([true, false])('that changes them with each transaction is refused, by its name: %p', async (isService) => {
+    await using pool = await startPgBouncer(await server.newDatabase(), 'transaction')
+    await expect(opened(pool.url, isService)).rejects.toThrow(LedgerRefused)
+    await expect(opened(pool.url, isService)).rejects.toThrow('set pool_mode = session')
+  })
+
+  test('that keeps them is used', async () => {
+    await using pool = await startPgBouncer(await server.newDatabase(), 'session')
+    const ledger = await opened(pool.url, true)
+    expect(await ledger.keys.add(storableKey())).toBeDefined()
+    await ledger.close()
   })
 })
 

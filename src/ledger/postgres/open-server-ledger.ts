@@ -3,6 +3,7 @@ import { nameOfServer, type LedgerServer } from '../ledger-place.ts'
 import { LedgerRefused, LedgerUnavailable, type Ledger } from '../ledger.ts'
 import { openKeyCache } from './key-cache.ts'
 import { postgresClient, type PostgresClient } from './postgres-client.ts'
+import { sharesConnections } from './postgres-failure.ts'
 import { prepareSchema } from './prepare-schema.ts'
 import { appendServerEntry, serverAudit } from './server-audit.ts'
 import { readIntoCache, serverKeys } from './server-keys.ts'
@@ -43,7 +44,7 @@ export async function openServerLedger({
       ? await openKeyCache({ path, graceMs, ...(onTrouble === undefined ? {} : { onTrouble }) })
       : undefined
   try {
-    await prepare(client, { name: nameOfServer(url), mayBeNewer, isService })
+    await prepare(client, { url, name: nameOfServer(url), mayBeNewer, isService })
     if (isService && cache !== undefined) await readIntoCache(client, cache, false).catch(ignoreAway)
   } catch (error) {
     cache?.close()
@@ -68,16 +69,45 @@ export async function openServerLedger({
 }
 
 interface PrepareOptions extends Pick<ServerLedgerOptions, 'isService'> {
+  readonly url: string
   readonly name: string
   readonly mayBeNewer: boolean
 }
 
-async function prepare(client: PostgresClient, { isService, ...options }: PrepareOptions): Promise<void> {
+async function prepare(client: PostgresClient, { isService, url, ...options }: PrepareOptions): Promise<void> {
   try {
+    await refuseSharedConnections(client, url)
     await prepareSchema(client, options)
   } catch (error) {
     if (!isService) throw error
     ignoreAway(error)
+  }
+}
+
+/** A pool gives the connection that was used last, unless another client takes it. */
+const poolTries = 3
+
+/**
+ * Finds a pool that gives a connection to one client after each transaction of another: both then have the same process
+ * of the server, or one of them has several.
+ *
+ * @throws {LedgerRefused}
+ */
+async function refuseSharedConnections(client: PostgresClient, url: string): Promise<void> {
+  const other = postgresClient({ url })
+  const seen = new Map<PostgresClient, unknown>()
+  try {
+    for (let tries = 0; tries < poolTries; tries++)
+      for (const each of [client, other]) {
+        const [row] = await each.perform((query) => query('SELECT pg_backend_pid() AS pid'))
+        const pid = row?.['pid']
+        const isOwn = !seen.has(each) || seen.get(each) === pid
+        seen.set(each, pid)
+        if (!isOwn || (seen.size > 1 && seen.get(client) === seen.get(other)))
+          throw new LedgerRefused(`the database ${nameOfServer(url)} ${sharesConnections}`)
+      }
+  } finally {
+    await other.close()
   }
 }
 

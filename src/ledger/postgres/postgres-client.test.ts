@@ -74,6 +74,14 @@ describe.skipIf(needs('postgres') === undefined)('a client of PostgreSQL', () =>
     expect(await used.perform((query) => query('SELECT * FROM one'))).toEqual([])
   })
 
+  test('reads bytes of a database that writes them in the old way', async () => {
+    const other = await server.newDatabase()
+    await server.query(`ALTER DATABASE ${new URL(other).pathname.slice(1)} SET bytea_output = 'escape'`)
+    const bytes = new Uint8Array([0, 92, 39, 200, 255])
+    const [row] = await client({ url: other }).perform((query) => query('SELECT $1::bytea AS bytes', [bytes]))
+    expect(Buffer.from(bytes).equals(Object(row?.['bytes']))).toBe(true)
+  })
+
   test('an error in a transaction undoes it, and the connection stays', async () => {
     const used = client()
     await used.perform((query) => query('CREATE TABLE two (value bigint UNIQUE)'))

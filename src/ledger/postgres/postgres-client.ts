@@ -94,10 +94,10 @@ export function postgresClient({
       const send: Connection['send'] = (text, values) => reserved.unsafe(text, values)
       await queryOf(send)(
         `SELECT set_config('search_path', 'svc', false), set_config('application_name', 'svc', false),
-                set_config('client_min_messages', 'warning', false), set_config('lock_timeout', $1, false),
-                set_config('statement_timeout', $2, false),
-                set_config('idle_in_transaction_session_timeout', $3, false)`,
-        [String(Math.min(lockMsMax, deadlineMs)), String(deadlineMs + serverGraceMs), String(idleTransactionMs)],
+                set_config('client_min_messages', 'warning', false), set_config('bytea_output', 'hex', false),
+                set_config('lock_timeout', '${Math.min(lockMsMax, deadlineMs)}', false),
+                set_config('statement_timeout', '${deadlineMs + serverGraceMs}', false),
+                set_config('idle_in_transaction_session_timeout', '${idleTransactionMs}', false)`,
       )
       connections += 1
       return { pool, send }

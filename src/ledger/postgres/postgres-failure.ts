@@ -1,11 +1,17 @@
 import { SQL } from 'bun'
 import { LedgerRefused, LedgerUnavailable } from '../ledger.ts'
 
+/** Settings and prepared statements of a connection are lost, or are those of another one. */
+export const sharesConnections =
+  'is behind a pool that shares its connections, such as PgBouncer with pool_mode = transaction: ' +
+  'connect directly, or set pool_mode = session'
+
 /** SQLSTATE codes or their beginnings, with their meanings. */
 const refusals: readonly (readonly [RegExp, string])[] = [
   [/^28/, 'refuses the user name or the password'],
   [/^3D000/, 'does not exist: create it'],
   [/^42501/, 'does not permit its user what is needed: make the user the owner of the database'],
+  [/^(42P05|26000)/, sharesConnections],
   [/^0A000/, 'is not supported: PostgreSQL 15 or later is needed'],
 ]
 

@@ -30,6 +30,11 @@ export async function prepareSchema(
   const found = await client.perform(stateOf)
   if (found.server < versionMin)
     throw new LedgerRefused(`the database ${name} is of an older PostgreSQL: 15 or later is needed`)
+  if (found.encoding !== 'UTF8')
+    throw new LedgerRefused(
+      `the database ${name} has the encoding ${found.encoding}: make one with ` +
+        'createdb --encoding=UTF8 --template=template0',
+    )
   const state =
     found.version < migrations.length ? await client.transaction(migrated, { deadlineMs: migrationMs }) : found
   if (state.version > migrations.length && !mayBeNewer)
@@ -57,18 +62,22 @@ interface SchemaState {
   readonly id: string
   /** Version of the server: 150018 is 15.18. */
   readonly server: number
+  /** The server converts nothing for `SQL_ASCII`, and refuses what others cannot write. */
+  readonly encoding: string
 }
 
 async function stateOf(query: Query): Promise<SchemaState> {
   const [facts] = await query(
     // By the catalogue itself: names that a function looks up may be those of before the lock.
     `SELECT EXISTS (SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
-       WHERE nspname = 'svc' AND relname = 'schema') AS there, current_setting('server_version_num') AS server`,
+       WHERE nspname = 'svc' AND relname = 'schema') AS there, current_setting('server_version_num') AS server,
+            current_setting('server_encoding') AS encoding`,
   )
   const server = Number(facts?.['server'])
-  if (facts?.['there'] !== true) return { version: 0, id: '', server }
+  const encoding = String(facts?.['encoding'])
+  if (facts?.['there'] !== true) return { version: 0, id: '', server, encoding }
   const [row] = await query('SELECT version, id FROM svc.schema')
-  return { version: Number(row?.['version']), id: String(row?.['id']), server }
+  return { version: Number(row?.['version']), id: String(row?.['id']), server, encoding }
 }
 
 async function begin(query: Query, name: string): Promise<void> {

@@ -103,8 +103,8 @@ function countersOfAttempt(attempt: RecordedAttempt): Counters | undefined {
 }
 
 function tokensOf(units: Units): Counters {
-  const { input, audioIn, imageIn, cached, write5, write60, output, audioOut, reasoning } = units
-  return { input: input + audioIn + imageIn, cached, write5, write60, output: output + audioOut, reasoning }
+  const { input, audioIn, imageIn, cached, write5, write60, output, audioOut, imageOut, reasoning } = units
+  return { input: input + audioIn + imageIn, cached, write5, write60, output: output + audioOut + imageOut, reasoning }
 }
 
 function costOf(cost: Cost | undefined, isEstimated: boolean): Counters {

@@ -15,6 +15,8 @@ export interface PricedRow {
   readonly usage: Usage
   /** Its cost was known. */
   readonly hasCost: boolean
+  /** What it had beside its tokens. */
+  readonly bill: 'plain' | 'more' | 'unknown'
 }
 
 /** Why the cost of a row stays as it is. */
@@ -119,7 +121,9 @@ export async function computeCosts(options: RepriceOptions, source: RepriceSourc
     const named = { model: names.get(row.model) ?? '', provider: names.get(row.provider) ?? '' }
     if (model !== undefined && named.model !== model) return undefined
     const isReported = has(row, rowFlags.reported)
-    const cost = isReported ? 'reported' : priceOf({ ...named, usage: usageOf(row), hasCost: row.cost !== null })
+    const cost = isReported
+      ? 'reported'
+      : priceOf({ ...named, usage: usageOf(row), hasCost: row.cost !== null, bill: billOf(row) })
     if (typeof cost !== 'string') return cost === row.cost ? undefined : cost
     kept[cost] += 1
     return undefined
@@ -187,6 +191,10 @@ export function repriceEntry({ since, model, now }: RepriceOptions, { changed, .
     before: { nanoUsd: report.before, unpriced: report.unpriced },
     after: { nanoUsd: report.after, rows: changed, since: new Date(since).toISOString() },
   }
+}
+
+function billOf(row: StoredRow): PricedRow['bill'] {
+  return has(row, rowFlags.plain) ? 'plain' : has(row, rowFlags.billedMore) ? 'more' : 'unknown'
 }
 
 function has({ flags }: StoredRow, flag: number): boolean {

@@ -1,6 +1,6 @@
 import type { RecordedAttempt, RequestRecord } from '../../observe/record.ts'
 import type { Cost } from '../../prices/cost.ts'
-import { measureUnits } from '../../prices/units.ts'
+import { isPlain, measureUnits } from '../../prices/units.ts'
 import { limitsLabel } from './limits-label.ts'
 import type { NamesTable } from './names-table.ts'
 import type { ChargedRequest } from './use-batch.ts'
@@ -18,6 +18,9 @@ export const rowFlags = {
   source: 64 | 128 | 256,
   /** Of an attempt: its cost is what limits of money booked. */
   booked: 512,
+  /** The bill had nothing but the tokens of the row, or had more: both absent in rows of an earlier svc. */
+  plain: 1_024,
+  billedMore: 2_048,
 } as const
 
 const sourceShift = 6
@@ -130,6 +133,7 @@ function flagsOf({ stream, usage, cost }: RequestRecord, isUnpriced: boolean): n
     (isUnpriced ? rowFlags.unpriced : 0) |
     (cost?.source === 'reported' ? rowFlags.reported : 0) |
     (cost?.hasConflict === true ? rowFlags.conflict : 0) |
+    (isPlain(usage) ? rowFlags.plain : rowFlags.billedMore) |
     (Math.max(0, costSources.indexOf(cost?.source)) << sourceShift)
   )
 }

@@ -74,9 +74,21 @@ describe('the hold of an attempt', () => {
     expect(subject().hold.fail(true)).toEqual({ nanoUsd: 2_000_000, isEstimated: true })
   })
 
-  test('takes a reported 0 for 0', () => {
+  test.each([
+    ['a prompt of 0', { ...usage, promptTokens: 0 }, 300_000 + 200_000],
+    ['an answer of 0 with text', { ...usage, completionTokens: 0 }, 500_000 + 100_000],
+    ['zeros', { promptTokens: 0, completionTokens: 0, totalTokens: 0 }, 300_000 + 100_000],
+    ['fractions', { promptTokens: 0.5, completionTokens: 0.25, totalTokens: 0.75 }, 300_000 + 100_000],
+  ])('estimates %s', (_, counts, nanoUsd) => {
+    expect(subject().hold.end(counts, true, 40)).toEqual({ nanoUsd, isEstimated: true })
     const { hold } = subject()
-    expect(hold.end({ promptTokens: 0, completionTokens: 0, totalTokens: 0 }, true).nanoUsd).toBe(0)
+    hold.count([text(10)])
+    expect(hold.end(counts, true)).toEqual({ nanoUsd, isEstimated: true })
+  })
+
+  test('takes an answer of 0 for 0 if it has no content', () => {
+    const counts = { promptTokens: 500, completionTokens: 0, totalTokens: 500 }
+    expect(subject().hold.end(counts, true, 0)).toEqual({ nanoUsd: 500_000, isEstimated: false })
   })
 })
 

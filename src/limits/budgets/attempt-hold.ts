@@ -122,7 +122,7 @@ class OpenAttempt implements AttemptHold, OpenHold {
 
   estimatedUsage(): Usage {
     const { promptTokens, bytesPerToken } = this.#options
-    const answer = { usage: this.#usage, isCut: true }
+    const answer = { usage: this.#usage, isCut: true, hasContent: this.#bytes > 0 }
     const tokens = { prompt: promptTokens, answer: Math.ceil(this.#bytes / bytesPerToken) }
     const none = { promptTokens: undefined, completionTokens: undefined, totalTokens: undefined }
     return estimatedUsage(answer, tokens) ?? none
@@ -140,7 +140,9 @@ class OpenAttempt implements AttemptHold, OpenHold {
 
   end(usage: Usage | undefined, isComplete: boolean, wholeBytes?: number): BookedCost {
     const { costOf, promptTokens, bytesPerToken, estimate } = this.#options
-    const answer = { usage, isCut: !isComplete && !(this.#isFinished && usage !== undefined) }
+    const bytes = wholeBytes ?? this.#bytes
+    const isCut = !isComplete && !(this.#isFinished && usage !== undefined)
+    const answer = { usage, isCut, hasContent: bytes > 0, costOf }
     if (isCounted(answer) && usage?.isEstimated !== true) {
       const cost = costOf(usage)
       if (cost !== undefined) {
@@ -150,7 +152,7 @@ class OpenAttempt implements AttemptHold, OpenHold {
     }
     const estimated = estimatedUsage(answer, {
       prompt: promptTokens,
-      answer: Math.ceil((wholeBytes ?? this.#bytes) / bytesPerToken),
+      answer: Math.ceil(bytes / bytesPerToken),
     })
     const cost = costOf(estimated && { ...estimated, isEstimated: true })
     return this.#book(cost?.nanoUsd ?? estimate.nanoUsd, true)

@@ -91,28 +91,32 @@ class AttemptEstimate implements Estimate {
   }
 }
 
-/** @param reasoningTokens of the answer */
 function usageOf(
-  { cacheWrite, serviceTier }: Demand,
+  { cacheWrite, serviceTier, multiples }: Demand,
   promptTokens: number,
   completionTokens: number,
-  reasoningTokens: number | undefined,
 ): Usage {
   const totalTokens = promptTokens + completionTokens
-  const usage: Usage = { promptTokens, completionTokens, totalTokens, reasoningTokens, isEstimated: true }
-  if (cacheWrite === 'none' && serviceTier === undefined) return usage
+  const usage: Usage = { promptTokens, completionTokens, totalTokens, isEstimated: true }
+  if (cacheWrite === 'none' && serviceTier === undefined && multiples === undefined) return usage
   return {
     ...usage,
     ...(cacheWrite === 'none' ? {} : { cacheWriteTokens: promptTokens }),
     ...(cacheWrite === 'hour' ? { cacheWriteHourTokens: promptTokens } : {}),
-    ...(serviceTier === undefined ? {} : { billed: { serviceTier } }),
+    billed: { serviceTier, multiples },
   }
 }
 
-/** The higher of the costs with and without reasoning, which has a price of its own at some models. */
+/** The highest cost of an answer of text, reasoning, sound or pictures, which may have prices of their own. */
 function dearest(costOf: CostOf, demand: Demand, promptTokens: number, answerTokens: number): number | undefined {
-  const plain = costOf(usageOf(demand, promptTokens, answerTokens, undefined))?.nanoUsd
-  if (costOf.isReasoningOutput === true) return plain
-  const reasoned = costOf(usageOf(demand, promptTokens, answerTokens, answerTokens))?.nanoUsd
-  return plain === undefined || reasoned === undefined ? undefined : Math.max(plain, reasoned)
+  const usage = usageOf(demand, promptTokens, answerTokens)
+  const plain = costOf(usage)?.nanoUsd
+  if (plain === undefined || costOf.hasOneOutput === true) return plain
+  const { billed } = usage
+  const others: readonly Usage[] = [
+    { ...usage, reasoningTokens: answerTokens },
+    { ...usage, billed: { ...billed, audioOut: answerTokens } },
+    { ...usage, billed: { ...billed, imageOut: answerTokens } },
+  ]
+  return others.reduce((most, each) => Math.max(most, costOf(each)?.nanoUsd ?? 0), plain)
 }
