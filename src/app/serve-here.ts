@@ -1,7 +1,8 @@
 import type { Limits } from '../config/config.ts'
 import { defaultLimits } from '../config/defaults.ts'
-import { configOf } from '../config/file/load-config.ts'
+import { configOf, refuseDanglingLink } from '../config/file/load-config.ts'
 import { isOwner } from '../config/file/owners.ts'
+import { presetsFile } from '../config/file/parse-presets.ts'
 import { priceFiles } from '../config/file/parse-prices.ts'
 import { configOfWorker } from '../config/file/worker-config.ts'
 import { accessFile } from '../config/home.ts'
@@ -92,6 +93,8 @@ export async function serveHere(
   const pricePaths = priceFiles(environment)
   const followedPrices =
     pricePaths === undefined ? undefined : await followPrices({ files: pricePaths, prices, follow, log })
+  const presets = presetsFile(environment)
+  if (presets !== undefined) await refuseDanglingLink(presets)
   const tokenSizes = learnedSizes()
   let access: ActiveAccess | undefined
   const dependencies: Dependencies = {
