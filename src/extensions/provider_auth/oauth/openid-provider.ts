@@ -126,7 +126,10 @@ async function fetchUserInfo(
 ): Promise<JsonObject> {
   const response = await send('user', url, userRequest(token))
   const isSigned = response.headers.get('content-type')?.toLowerCase().startsWith('application/jwt') === true
-  if (refusedStatuses.has(response.status) || (response.status === 200 && isSigned)) return claims
+  if (refusedStatuses.has(response.status) || (response.status === 200 && isSigned)) {
+    await response.body?.cancel()
+    return claims
+  }
   const userInfo = await readJsonObject('user', response)
   return inStage('user', () => oauth.processUserInfoResponse(server, client, claims.sub, Response.json(userInfo)))
 }
