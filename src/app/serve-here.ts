@@ -134,7 +134,7 @@ export async function serveHere(
     },
     onReload(result) {
       observer.reloaded(result)
-      if (result === 'ok') warnOfUnpriced()
+      if (result === 'ok') void warnOfUnpriced()
     },
   })
   const content = contentIntake({
@@ -153,8 +153,11 @@ export async function serveHere(
   const checkFileKeys = (): void => {
     for (const contribution of running?.contributions ?? []) void contribution.checkFileKeys?.()
   }
-  function warnOfUnpriced(): void {
-    for (const warning of unpricedWarnings(access?.policy(), active.gateway.providers)) log.warn(warning)
+  async function warnOfUnpriced(): Promise<void> {
+    const { providers } = active.gateway
+    await Promise.all(providers.map(({ models }) => models.pending))
+    if (providers !== active.gateway.providers) return
+    for (const warning of unpricedWarnings(access?.policy(), providers)) log.warn(warning)
   }
   let isDraining = false
   const isClosing = () => isDraining
@@ -215,12 +218,12 @@ export async function serveHere(
           prepareContent: content.prepare,
           onChange() {
             checkFileKeys()
-            warnOfUnpriced()
+            void warnOfUnpriced()
           },
         })
   if (runtime.isReporter) {
     checkFileKeys()
-    warnOfUnpriced()
+    void warnOfUnpriced()
   }
   if (active.config.history === 'server' && extensions.guards.length === 0)
     warn('"history": "server" has no effect without sign-in: conversations stay in browsers')
