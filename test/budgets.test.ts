@@ -32,6 +32,54 @@ async function until(claim: () => Promise<boolean> | boolean): Promise<void> {
     if (performance.now() > end) throw new Error('it never came true')
 }
 
+describe('a server of your own without a price, before a paid one', () => {
+  const listing: Script = (exchange) => {
+    if (exchange.hit.path.endsWith('/models')) exchange.write(reply(200, JSON.stringify({ data: [{ id: 'm' }] })))
+    else return good({ name: 'own' })(exchange)
+  }
+  const startWith = (own: object, limit: object) =>
+    startService(
+      JSON.stringify({
+        providers: [
+          { id: 'own', base_url: upstreamOf(listing), ...own },
+          { id: 'paid', base_url: upstreamOf(good({ name: 'paid' })), models: [{ name: 'm', price }] },
+        ],
+      }),
+      { files: { 'access.json': access({ for: 'everyone', usd: 5, per: 'day', ...limit }) } },
+    )
+  const trailOf = async ({ url }: ServiceUnderTest) => {
+    await until(async () => (await fetch(`${url}/v1/models/own/m`)).status === 200)
+    return (await chat(url, question({ max_tokens: 5 }))).headers.get('x-svc-trail')?.replaceAll(/ms=\d+/g, 'ms')
+  }
+  const warningsOf = ({ logs }: ServiceUnderTest) =>
+    logs.filter(({ message }) => String(message).startsWith('no price is known for m at own'))
+
+  test('is asked behind it, which the log and the page say', async () => {
+    await using service = await startWith({}, {})
+    await until(() => warningsOf(service).length === 1)
+    expect(await trailOf(service)).toBe('own;class=no_price;ms, paid;status=200;ms')
+    const answer: unknown = await (await fetch(`${service.url}/api/providers`)).json()
+    const entries = pick(answer, 'providers')
+    expect(Array.isArray(entries) && entries.map((entry) => pick(entry, 'unpriced'))).toEqual([
+      { models: ['m'], areRefused: false },
+      undefined,
+    ])
+    const metrics = await (await fetch(`${service.url}/metrics`)).text()
+    expect(metrics).toContain('svc_attempts_total{provider="own",model="m",outcome="no_price"} 1\n')
+    // It was not asked, which took no time.
+    expect(metrics).toContain('svc_attempt_seconds_count{provider="own"} 0\n')
+  })
+
+  test.each([
+    ['"price": 0 says that it costs nothing', { price: 0 }, {}],
+    ['"unpriced": "ask" lets it answer', {}, { unpriced: 'ask' }],
+  ])('answers first, without a warning: %s', async (_name, own, limit) => {
+    await using service = await startWith(own, limit)
+    expect(await trailOf(service)).toBe('own;status=200;ms')
+    expect(warningsOf(service)).toEqual([])
+  })
+})
+
 test('a client that asks for very many answers and leaves does not use up the budget of all', async () => {
   let hits = 0
   const script: Script = (exchange) => ((hits += 1) === 1 ? exchange.hang() : good()(exchange))

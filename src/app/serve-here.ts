@@ -1,7 +1,8 @@
 import type { Limits } from '../config/config.ts'
 import { defaultLimits } from '../config/defaults.ts'
-import { configOf } from '../config/file/load-config.ts'
+import { configOf, refuseDanglingLink } from '../config/file/load-config.ts'
 import { isOwner } from '../config/file/owners.ts'
+import { presetsFile } from '../config/file/parse-presets.ts'
 import { priceFiles } from '../config/file/parse-prices.ts'
 import { configOfWorker } from '../config/file/worker-config.ts'
 import { accessFile } from '../config/home.ts'
@@ -92,6 +93,8 @@ export async function serveHere(
   const pricePaths = priceFiles(environment)
   const followedPrices =
     pricePaths === undefined ? undefined : await followPrices({ files: pricePaths, prices, follow, log })
+  const presets = presetsFile(environment)
+  if (presets !== undefined) await refuseDanglingLink(presets)
   const tokenSizes = learnedSizes()
   let access: ActiveAccess | undefined
   const dependencies: Dependencies = {
@@ -131,7 +134,7 @@ export async function serveHere(
     },
     onReload(result) {
       observer.reloaded(result)
-      if (result === 'ok') warnOfUnpriced()
+      if (result === 'ok') void warnOfUnpriced()
     },
   })
   const content = contentIntake({
@@ -150,8 +153,11 @@ export async function serveHere(
   const checkFileKeys = (): void => {
     for (const contribution of running?.contributions ?? []) void contribution.checkFileKeys?.()
   }
-  function warnOfUnpriced(): void {
-    for (const warning of unpricedWarnings(access?.policy(), active.gateway.providers)) log.warn(warning)
+  async function warnOfUnpriced(): Promise<void> {
+    const { providers } = active.gateway
+    await Promise.all(providers.map(({ models }) => models.pending))
+    if (providers !== active.gateway.providers) return
+    for (const warning of unpricedWarnings(access?.policy(), providers)) log.warn(warning)
   }
   let isDraining = false
   const isClosing = () => isDraining
@@ -212,12 +218,12 @@ export async function serveHere(
           prepareContent: content.prepare,
           onChange() {
             checkFileKeys()
-            warnOfUnpriced()
+            void warnOfUnpriced()
           },
         })
   if (runtime.isReporter) {
     checkFileKeys()
-    warnOfUnpriced()
+    void warnOfUnpriced()
   }
   if (active.config.history === 'server' && extensions.guards.length === 0)
     warn('"history": "server" has no effect without sign-in: conversations stay in browsers')

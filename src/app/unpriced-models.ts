@@ -1,27 +1,60 @@
+import { noDemand } from '../formats/demand.ts'
+import type { OfferedModel } from '../formats/model.ts'
 import type { Provider } from '../gateway/provider.ts'
-import type { AccessPolicy } from '../limits/access-policy.ts'
+import type { AccessLimit, AccessPolicy } from '../limits/access-policy.ts'
+import { estimateOf } from '../limits/budgets/estimate.ts'
+import { matchesAny } from '../limits/named-limits.ts'
 
 const namedMax = 3
 
-/**
- * Warnings of models without a price that a limit of money counts: their providers are asked only if no other can
- * answer. Lists that are not known yet are left out.
- */
-export function unpricedWarnings(
-  policy: AccessPolicy | undefined,
-  providers: readonly Pick<Provider, 'id' | 'models'>[],
-): readonly string[] {
-  const counting = (policy?.limits ?? []).filter(({ usd }) => usd !== undefined && usd.asksUnpriced !== true)
-  return providers.flatMap(({ id, models }) => {
-    const isCounted = counting.some(({ subject }) => subject.kind !== 'provider' || subject.id === id)
-    const unpriced = isCounted ? (models.current() ?? []).filter(({ price }) => price === undefined) : []
-    if (unpriced.length === 0) return []
-    const named = unpriced.slice(0, namedMax).map(({ name }) => name)
-    const others = unpriced.length > namedMax ? ` and ${unpriced.length - namedMax} more` : ''
+/** Models of a provider that a limit of money counts, although no price is known. */
+export interface UnpricedModels {
+  /** In the order of its list. */
+  readonly names: readonly string[]
+  /** A hard limit counts one of them: it is never asked. Otherwise they are asked last. */
+  readonly areRefused: boolean
+}
+
+/** Undefined: there are none, or the list of models is not known yet. */
+export function unpricedModels(policy: AccessPolicy | undefined, provider: Provider): UnpricedModels | undefined {
+  const limits = policy?.limits.filter(
+    ({ subject, usd }) =>
+      usd !== undefined && usd.asksUnpriced !== true && (subject.kind !== 'provider' || subject.id === provider.id),
+  )
+  if (limits === undefined || limits.length === 0) return undefined
+  const { id, models } = provider
+  const unpriced = (models.current() ?? []).filter(({ upstream, price }) => {
+    const { costOf } = price === undefined ? provider.candidate(upstream) : {}
+    return price === undefined && estimateOf(noDemand, { costOf, maxOutput: 0, bytesPerToken: 1 }) === undefined
+  })
+  const counting = limits.filter((limit) => unpriced.some((model) => counts(limit, model, id)))
+  const counted = unpriced.filter((model) => counting.some((limit) => counts(limit, model, id)))
+  if (counted.length === 0) return undefined
+  return { names: counted.map(({ name }) => name), areRefused: counting.some(({ usd }) => usd?.isHard === true) }
+}
+
+function counts({ models }: AccessLimit, { name, upstream, aliases }: OfferedModel, provider: string): boolean {
+  return (
+    models === undefined ||
+    matchesAny(
+      models.map((pattern) => pattern.toLowerCase()),
+      [name, upstream, ...aliases, `${provider}/${name}`],
+    )
+  )
+}
+
+/** One warning for each provider with {@link unpricedModels}. */
+export function unpricedWarnings(policy: AccessPolicy | undefined, providers: readonly Provider[]): readonly string[] {
+  return providers.flatMap((provider) => {
+    const { names = [], areRefused } = unpricedModels(policy, provider) ?? {}
+    if (names.length === 0) return []
+    const others = names.length > namedMax ? ` and ${names.length - namedMax} more` : ''
+    const effect =
+      areRefused === true ? 'requests are not sent there under a hard one' : 'other providers are asked first'
     return [
-      `no price is known for ${named.join(', ')}${others} at ${id}, and a limit of money counts requests there: ` +
-        'other providers are asked first. Set "price" of the model or the provider (0 where it costs nothing), ' +
-        'or "unpriced": "ask" beside "usd"',
+      `no price is known for ${names.slice(0, namedMax).join(', ')}${others} at ${provider.id}, and a limit of money ` +
+        `counts them: ${effect}. Set "price" of the model or the provider in providers.json (0 where it costs nothing), ` +
+        'or "unpriced": "ask" beside "usd" in access.json',
     ]
   })
 }

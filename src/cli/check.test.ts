@@ -108,6 +108,21 @@ describe('svc check', () => {
     rmSync(home, { recursive: true })
   })
 
+  test('names models without a price that a limit of money of access.json counts', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'svc-check-'))
+    const check = async (unpriced?: string) => {
+      const limits = [{ for: 'each key', usd: 5, per: 'day', unpriced }]
+      writeFileSync(join(home, 'access.json'), JSON.stringify({ limits }))
+      return runCommand(checkCommandWith(fakeAccess([answering])), [], { environment: { SVC_HOME: home } })
+    }
+    expect(await check()).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('svc: no price is known for openai-model at openai, and a limit of money counts'),
+    })
+    expect(await check('ask')).toMatchObject({ code: 0, err: '' })
+    rmSync(home, { recursive: true })
+  })
+
   test('prints the result of each provider, in order', async () => {
     const access = fakeAccess([
       refused,

@@ -171,7 +171,6 @@ async function ask(
   { flags: { timeout }, environment, stderr, signal }: Context,
 ): Promise<readonly Row[]> {
   const gateway = await access.open(config, environment, { isFresh: true })
-  for (const warning of unpricedWarnings(policy, gateway.providers)) stderr.write(`svc: ${harmless(warning)}\n`)
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout * 1000)])
   const progress = progressOn(stderr)
   const waiting = [...gateway.providers]
@@ -190,6 +189,7 @@ async function ask(
     await Promise.all(Array.from({ length: askedAtOnce }, askNext))
   } finally {
     progress.end()
+    for (const warning of unpricedWarnings(policy, gateway.providers)) stderr.write(`svc: ${harmless(warning)}\n`)
     gateway.close()
   }
   return config.providers.map((provider) => rowOf(provider, asked.get(provider.id)))

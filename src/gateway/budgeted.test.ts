@@ -334,6 +334,54 @@ describe('a budget without room', () => {
   })
 })
 
+describe('a provider without a price', () => {
+  const unpriced = (id: string, ...answers: readonly (Reply | Error)[]) => fakeProvider(id, answers)
+  const trailOf = ({ trail }: ReturnType<typeof callOf>) =>
+    trail.map(({ name, failure }) => `${name} ${failure ?? 'ok'}`)
+  const limited = (more: object) => policy(1, { usd: { nanoUsd: 1e9, per: 'total', isHard: false, ...more } })
+
+  test.each<[string, AccessPolicy, (Reply | Error)[], string, string[]]>([
+    ['is passed over while another answers', limited({}), [wholeReply('paid')], 'paid', ['own no_price', 'paid ok']],
+    [
+      'answers when the others fail',
+      limited({}),
+      [failureOf('server_error')],
+      'own',
+      // Fakes put no failures into the trail.
+      ['own no_price', 'own ok'],
+    ],
+    ['answers when the others are over budget', policy(0), [], 'own', ['own no_price', 'paid budget', 'own ok']],
+    ['answers in its order, if the owner says so', limited({ asksUnpriced: true }), [], 'own', ['own ok']],
+  ])('%s', async (_name, limits, answers, served, trail) => {
+    const { answer, spent } = subject([unpriced('own', wholeReply('own')), priced('paid', answers)], limits)
+    const call = callOf()
+    expect((await answer(requestOf(question), call)).provider).toBe(served)
+    expect(trailOf(call)).toEqual(trail)
+    await spent()
+  })
+
+  test('resumes a stream that was cut, when no other can', async () => {
+    const { answer } = subject([
+      priced('paid', [fakeStream(role(), text('abcd'), cutFailure())]),
+      unpriced('own', fakeStream(role(), text('abcd'), text('ef'), finish())),
+    ])
+    const { reply } = await answer(requestOf({ ...question, stream: true }), callOf())
+    const { parts: read, error } = reply.kind === 'stream' ? await readAll(reply) : { parts: [] }
+    expect([partsText(read), error]).toEqual(['abcdef', undefined])
+  })
+
+  test.each([
+    ['alone', []],
+    ['beside one over budget', [priced('paid', [])]],
+  ])('is not asked under a hard limit: %s', async (_name, others) => {
+    const usd = { nanoUsd: 0, per: 'total', isHard: true } as const
+    const own = unpriced('own', wholeReply('own'))
+    const { answer } = subject([own, ...others], policy(0, { usd }))
+    expect(await rejection(answer(requestOf(question), callOf()))).toMatchObject({ status: others.length ? 429 : 403 })
+    expect(own.requests).toEqual([])
+  })
+})
+
 describe('a hard limit of money', () => {
   const hard = (usd: number) => {
     const nanoUsd = Math.round(usd * 1e9)

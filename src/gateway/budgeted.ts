@@ -19,8 +19,6 @@ import type { ModelCandidate } from './provider.ts'
 
 /** Options of {@link budgeted}. */
 export interface BudgetedOptions {
-  /** Gets candidates that were passed over because no price is known: they may be asked if no other can answer. */
-  readonly unpriced: ModelCandidate[]
   readonly budgets: Budgets
   readonly caller: CallerIdentity
   readonly listedNames: readonly string[]
@@ -31,7 +29,8 @@ export interface BudgetedOptions {
 /**
  * The candidates, each of which holds its estimated cost in all budgets that count it before it is asked, and books its
  * real cost at its end, on every path. A candidate without room is passed over: it fails with the class `budget`, which
- * is in the trail, and not in its health (docs/decisions/0020-budgets.md); one without a price with `no_price`.
+ * is in the trail, and not in its health (docs/decisions/0020-budgets.md). One without a price fails with `no_price`
+ * the first time, and is asked the second time, without a hold ({@link isUnpriced}).
  */
 export function budgeted(candidates: readonly ModelCandidate[], options: BudgetedOptions): readonly ModelCandidate[] {
   return candidates.map((candidate) => new BudgetedCandidate(candidate, options))
@@ -52,6 +51,7 @@ class BudgetedCandidate implements Required<ModelCandidate> {
   readonly continues: boolean
   readonly #candidate: ModelCandidate
   readonly #options: BudgetedOptions
+  #isDeferred = false
 
   constructor(candidate: ModelCandidate, options: BudgetedOptions) {
     this.name = candidate.name
@@ -70,9 +70,20 @@ class BudgetedCandidate implements Required<ModelCandidate> {
     return this.#candidate.unavailable()
   }
 
-  answer(ask: Ask, call: Call): Promise<Reply> {
-    return answerWithin(this.#candidate, this.#options, ask, call)
+  async answer(ask: Ask, call: Call): Promise<Reply> {
+    if (this.#isDeferred) return this.#candidate.answer(ask, call)
+    try {
+      return await answerWithin(this.#candidate, this.#options, ask, call)
+    } catch (error) {
+      this.#isDeferred = error instanceof UpstreamFailure && isUnpriced(error)
+      throw error
+    }
   }
+}
+
+/** Whether limits of money passed a candidate over only because its price is not known, so that it may be asked last. */
+export function isUnpriced({ cause }: UpstreamFailure): boolean {
+  return cause instanceof BudgetRefusal && cause.kind === 'unpriced'
 }
 
 async function answerWithin(candidate: ModelCandidate, options: BudgetedOptions, ask: Ask, call: Call): Promise<Reply> {
@@ -81,7 +92,10 @@ async function answerWithin(candidate: ModelCandidate, options: BudgetedOptions,
   const answer = options.budgets.hold(attemptOf(candidate, options, ask))
   const hold = answer instanceof Promise ? await answer : answer
   if (hold === undefined) return candidate.answer(ask, call)
-  if (hold instanceof BudgetRefusal) throw passedOver(candidate, hold, options, call)
+  if (hold instanceof BudgetRefusal) {
+    if (hold.limit !== undefined) booking?.addMet(hold.limit)
+    throw passedOver(name, hold, call)
+  }
   const sent = begin(hold, ask, call)
   if (booking === undefined) hold.recorded()
   else booking.addHold(hold)
@@ -212,15 +226,7 @@ function noteCost(trail: Trail, from: number, nanoUsd: number): boolean {
   return true
 }
 
-function passedOver(
-  candidate: ModelCandidate,
-  refusal: BudgetRefusal,
-  { unpriced, booking }: BudgetedOptions,
-  { trail }: Call,
-): UpstreamFailure {
-  const { name } = candidate
-  if (refusal.kind === 'unpriced') unpriced.push(candidate)
-  if (refusal.limit !== undefined) booking?.addMet(refusal.limit)
+function passedOver(name: string, refusal: BudgetRefusal, { trail }: Call): UpstreamFailure {
   const failure = new UpstreamFailure(refusal.kind === 'exhausted' ? 'budget' : 'no_price', refusal.message, {
     cause: refusal,
   })

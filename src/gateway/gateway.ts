@@ -12,7 +12,7 @@ import { AllFailed, failover, type CandidateReply, type CandidateWalk } from '..
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call } from '../service/service.ts'
 import { allFailed, modelNotAllowed, modelNotFound, overloaded, policyViolation } from './all-failed.ts'
-import { budgeted } from './budgeted.ts'
+import { budgeted, isUnpriced } from './budgeted.ts'
 import { directory, type ModelCandidates } from './directory.ts'
 import type { GatewayCall } from './gateway-call.ts'
 import type { ModelCandidate, Provider } from './provider.ts'
@@ -77,7 +77,7 @@ export interface Gateway {
 export function gateway({ providers, aliases, onContentPolicy, onCut, retryBilled, budgets }: GatewayOptions): Gateway {
   const models = directory(providers, aliases)
   const ask = onContentPolicy === 'next' ? askPastPolicy : askCandidate
-  const failoverOptions = { isEmpty, release }
+  const failoverOptions = { isEmpty, release, isDeferred: isUnpriced }
   const cautious = { ...failoverOptions, stopsInDoubt: true }
 
   function areListsPending(): boolean {
@@ -112,12 +112,11 @@ export function gateway({ providers, aliases, onContentPolicy, onCut, retryBille
     candidates: readonly ModelCandidate[],
     { caller = anonymous, booking }: GatewayCall,
     { listedNames, listedAs }: ModelCandidates,
-    unpriced: ModelCandidate[],
   ): readonly ModelCandidate[] {
     const active = budgets?.()
     return active === undefined
       ? candidates
-      : budgeted(candidates, { budgets: active, caller, listedNames, listedAs, booking, unpriced })
+      : budgeted(candidates, { budgets: active, caller, listedNames, listedAs, booking })
   }
 
   async function answer(request: Ask, call: GatewayCall, releaseRequest?: () => void): Promise<ServedReply> {
@@ -127,24 +126,18 @@ export function gateway({ providers, aliases, onContentPolicy, onCut, retryBille
     const offering = call.access === undefined ? offered : permitted(call.access, offered, request.model, found)
     const spoken = speaking(offering, request)
     if (spoken.length === 0) throw (offering.length === 0 ? modelNotFound : unserved)(request.model)
-    /** Candidates without a price, which limits of money have passed over. */
-    const unpriced: ModelCandidate[] = []
-    const candidates = withinBudgets(spoken, call, found, unpriced)
-    const options = stopsInDoubt && !retryBilled ? cautious : failoverOptions
-    let walk: CandidateWalk<ModelCandidate, Reply> = failover(candidates, options)
+    const candidates = withinBudgets(spoken, call, found)
+    const walk: CandidateWalk<ModelCandidate, Reply> = failover(
+      candidates,
+      stopsInDoubt && !retryBilled ? cautious : failoverOptions,
+    )
     try {
       const changes = new Changes()
       const noting: Call = { ...call, changes }
-      const next = () =>
-        walk.next((each) => {
-          changes.clear()
-          return ask(each, request, noting)
-        }, noting)
-      const first = await orElse(next, (error) => {
-        if (error.isInDoubt || unpriced.length === 0) return undefined
-        walk = failover(unpriced, options)
-        return next
-      })
+      const first = await walk.next((each) => {
+        changes.clear()
+        return ask(each, request, noting)
+      }, noting)
       const served = servedBy(first, request, changes)
       if (first.reply.kind === 'whole') return served
       const isResumable = onCut === 'resume' && candidates.length > 1
@@ -162,24 +155,6 @@ export function gateway({ providers, aliases, onContentPolicy, onCut, retryBille
     namesOf: (name) => models.find(name).names,
     costAt: (name, provider) => models.find(name).candidates.find((each) => each.name === provider)?.costOf,
     providers,
-  }
-}
-
-/** The result of a walk; if all candidates fail, that of a second walk. @param second undefined: there is none */
-async function orElse<Found>(
-  walk: () => Promise<Found>,
-  second: (error: AllFailed) => (() => Promise<Found>) | undefined,
-): Promise<Found> {
-  try {
-    return await walk()
-  } catch (error) {
-    const again = error instanceof AllFailed ? second(error) : undefined
-    if (!(error instanceof AllFailed) || again === undefined) throw error
-    try {
-      return await again()
-    } catch (later) {
-      throw later instanceof AllFailed ? later.after(error) : later
-    }
   }
 }
 

@@ -23,6 +23,7 @@ function walkOver(...fakes: Fake[]) {
   const walk = failover<Fake, string>(fakes, {
     isEmpty: (reply) => reply.startsWith('('),
     release: (reply) => released.push(reply),
+    isDeferred: ({ failure }) => failure === 'no_price',
   })
   const ask = async (each: Fake): Promise<string> => {
     asked.push(each.name)
@@ -429,5 +430,48 @@ describe('a failure', () => {
     ['connect', {}, false],
   ] as const)('of class %s with %j has timed out: %p', (failure, details, expected) => {
     expect(failureOf(failure, details).timedOut).toBe(expected)
+  })
+})
+
+describe('a candidate that asks to be deferred', () => {
+  const later = (then: Behaviour) => [failureOf('no_price'), then]
+
+  test.each<[string, Fake[], string, string[]]>([
+    ['does not matter when another answers', [candidate('a', later('no')), candidate('b', 'yes')], 'yes', ['a', 'b']],
+    [
+      'is asked behind the others, in the order of the list',
+      [candidate('a', later(down())), candidate('b', later('yes')), candidate('c', down())],
+      'yes',
+      ['a', 'b', 'c', 'a', 'b'],
+    ],
+    [
+      'is asked instead of an empty answer',
+      [candidate('a', later('yes')), candidate('b', '()')],
+      'yes',
+      ['a', 'b', 'a'],
+    ],
+    [
+      'is asked before those that cool down',
+      [candidate('a', later('yes')), candidate('b', 'no', coolingFor(9))],
+      'yes',
+      ['a', 'a'],
+    ],
+    [
+      'may cool down itself',
+      [candidate('a', later('yes'), openFor(9)), candidate('b', down())],
+      'yes',
+      ['b', 'a', 'a'],
+    ],
+  ])('%s', async (_name, fakes, answer, order) => {
+    const { next, asked } = walkOver(...fakes)
+    expect((await next()).reply).toBe(answer)
+    expect(asked).toEqual(order)
+  })
+
+  test('is asked once more only', async () => {
+    const { next, asked } = walkOver(candidate('a', later(down())))
+    const error = await rejection(next())
+    expect(error).toBeInstanceOf(AllFailed)
+    expect(asked).toEqual(['a', 'a'])
   })
 })

@@ -29,11 +29,6 @@ export class AllFailed extends Error {
     this.skipped = skipped
     this.isInDoubt = isInDoubt
   }
-
-  /** With the failures of an earlier walk before its own. */
-  after({ failures, skipped }: AllFailed): AllFailed {
-    return new AllFailed([...failures, ...this.failures], [...skipped, ...this.skipped], this.isInDoubt)
-  }
 }
 
 /** How {@link failover} treats empty replies. */
@@ -42,6 +37,8 @@ export interface FailoverOptions<Reply> {
   readonly isEmpty: (reply: Reply) => boolean
   /** Releases the resources of an empty reply before the next candidate is tried. The reply may still be delivered. */
   readonly release: (reply: Reply) => void
+  /** Candidates that fail so are asked once more, when no other available one has answered. */
+  readonly isDeferred?: (failure: UpstreamFailure) => boolean
   /** No candidate is tried after a failure behind which the work may have been done, and may be billed. */
   readonly stopsInDoubt?: boolean
 }
@@ -71,6 +68,7 @@ export interface CandidateWalk<Tried, Reply> {
  * Tries the candidates in order until one answers (docs/failover.md). Availability is checked when a candidate's turn
  * comes. Unavailable candidates are skipped while another is available, and tried at the end otherwise:
  *
+ * - Candidates that ask to be deferred are tried behind the available ones.
  * - If no candidate was available, all are tried, in order.
  * - If the available ones failed, the skipped are tried, except after failures of the request itself, and except those
  *   whose Retry-After has not passed.
@@ -91,6 +89,7 @@ class Walk<Tried extends Candidate, Reply> implements CandidateWalk<Tried, Reply
   /** Skipped candidates that were not tried later; absent: none was skipped. */
   #skipped: Map<Tried, Unavailability> | undefined
   #queue: readonly Tried[]
+  #deferred: Tried[] = []
   #position = 0
   #hasTried = false
   #isLastResort = false
@@ -108,7 +107,8 @@ class Walk<Tried extends Candidate, Reply> implements CandidateWalk<Tried, Reply
       try {
         const reply = await ask(candidate)
         if (options?.isEmpty(reply) !== true) return { candidate, reply }
-        if (empty === undefined && this.#position === this.#queue.length) return { candidate, reply }
+        const isLast = this.#position === this.#queue.length && this.#deferred.length === 0
+        if (empty === undefined && isLast) return { candidate, reply }
         empty ??= { candidate, reply }
         options.release(reply)
         markEmpty(call.trail, candidate.name)
@@ -121,10 +121,11 @@ class Walk<Tried extends Candidate, Reply> implements CandidateWalk<Tried, Reply
   }
 
   /** Keeps the failure of a candidate. Throws when no other is to be tried. */
-  #keep({ name }: Tried, error: unknown, { signal }: Call): void {
+  #keep(candidate: Tried, error: unknown, { signal }: Call): void {
     if (signal.aborted) throw signal.reason
     if (!(error instanceof UpstreamFailure) || error.isFinal) throw error
-    this.#failures.push({ name, failure: error })
+    this.#failures.push({ name: candidate.name, failure: error })
+    if (this.#options?.isDeferred?.(error) === true) this.#deferred.push(candidate)
     if (this.#options?.stopsInDoubt === true && mayHaveWorked(error)) throw new AllFailed(this.#failures, [], true)
   }
 
@@ -143,11 +144,18 @@ class Walk<Tried extends Candidate, Reply> implements CandidateWalk<Tried, Reply
       this.#skipped ??= new Map()
       this.#skipped.set(candidate, unavailability)
     }
-    if (this.#isLastResort) return undefined
-    this.#isLastResort = true
-    this.#queue = this.#lastResort()
+    if (this.#isLastResort && this.#deferred.length === 0) return undefined
+    this.#queue = this.#nextQueue()
     this.#position = 0
     return this.#nextCandidate()
+  }
+
+  #nextQueue(): readonly Tried[] {
+    const deferred = this.#deferred
+    this.#deferred = []
+    if (deferred.length > 0) return deferred
+    this.#isLastResort = true
+    return this.#lastResort()
   }
 
   #lastResort(): readonly Tried[] {

@@ -7,6 +7,7 @@ import {
   describeState,
   describeSuccess,
   describeTest,
+  describeUnpriced,
   ownWords,
 } from './describe-provider.ts'
 
@@ -84,4 +85,14 @@ test("a provider's own words come without the status that the page shows anyway"
   expect(ownWords('status 429: Rate limit reached')).toBe('Rate limit reached')
   expect(ownWords('connection refused')).toBe('connection refused')
   for (const none of ['status 429', '', undefined]) expect(ownWords(none)).toBeUndefined()
+})
+
+test('models without a price are named, with the effect and the way out', () => {
+  expect(describeUnpriced({ models: ['a'], areRefused: false })).toBe(
+    'No price is known for a, and a limit of money counts requests there. Other providers are asked first. Set ' +
+      '"price" in providers.json, 0 if it costs nothing, or "unpriced": "ask" in access.json.',
+  )
+  expect(describeUnpriced({ models: ['a', 'b', 'c', 'd', 'e'], areRefused: true })).toMatch(
+    /for a, b, c and 2 more, .* It is a hard one: they are not sent/,
+  )
 })

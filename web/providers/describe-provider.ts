@@ -99,6 +99,16 @@ export function describeTest({ ok, ms, model, status, failure, lacks }: Provider
   return say.providers.failedAfter(formatMs(ms), about, withStatus(status, failure ?? ''))
 }
 
+const unpricedShown = 3
+
+/** `No price is known for a, b and 2 more: …`, in two sentences. */
+export function describeUnpriced({ models, areRefused }: NonNullable<ProviderEntry['unpriced']>): string {
+  const others = models.length - unpricedShown
+  const names = models.slice(0, unpricedShown).join(', ')
+  const all = others > 0 ? `${names} ${say.providers.andMore(formatCount(others))}` : names
+  return `${say.providers.unpriced(all)} ${areRefused ? say.providers.notSentUnpriced : say.providers.lastUnpriced}`
+}
+
 /** The provider's own words, without the status that the service puts before them; `undefined`: there are none. */
 export function ownWords(detail = ''): string | undefined {
   const words = detail.replace(/^status \d{3}(?:: |$)/, '')

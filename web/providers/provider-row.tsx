@@ -12,6 +12,7 @@ import {
   describeState,
   describeSuccess,
   describeTest,
+  describeUnpriced,
 } from './describe-provider.ts'
 import { ModelsServed } from './models-served.tsx'
 import { OwnWords } from './own-words.tsx'
@@ -91,6 +92,7 @@ export function ProviderRow(props: ProviderRowProps): ReactNode {
           onClick={() => setOpen(!isOpen)}
         />
       </div>
+      {provider.unpriced === undefined ? null : <NoPrice unpriced={provider.unpriced} />}
       {test === undefined ? null : <TestResult test={test} />}
       <div id={details} hidden={!isOpen} className="border-t border-line px-4 py-3">
         {isOpen ? <Details provider={provider} /> : null}
@@ -208,6 +210,18 @@ function MoveButton({
         if (!isAtEnd) onMove()
       }}
     />
+  )
+}
+
+/** Says that limits of money put the provider last, and the way out. */
+function NoPrice({ unpriced }: { readonly unpriced: NonNullable<ProviderEntry['unpriced']> }): ReactNode {
+  return (
+    <p
+      className={`mx-3 mb-3 flex items-start gap-2 rounded-lg px-3 py-2 text-sm [overflow-wrap:anywhere] ${chips.warn}`}
+    >
+      <Icon name="warn" className="mt-0.5 size-4" />
+      <span>{describeUnpriced(unpriced)}</span>
+    </p>
   )
 }
 

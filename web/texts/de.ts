@@ -323,6 +323,7 @@ export const de: Texts = {
     model_gone: 'Modell fehlt dort',
     model_not_found: 'Modell nicht gefunden',
     model_price_unknown: 'Preis fehlt',
+    no_price: 'kein Preis bekannt',
     not_found: 'nicht gefunden',
     not_ready: 'nicht bereit',
     not_supported: 'nicht unterstützt',

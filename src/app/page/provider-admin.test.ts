@@ -85,6 +85,7 @@ function subject(
     },
     notice: () => notice,
     record: () => options.record,
+    policy: () => undefined,
     attemptsAt: async () => new Map(),
     log: {
       info: (message, fields) => logged.push([message, fields]),

@@ -12,12 +12,14 @@ import type {
   ProviderTestRequest,
   ReloadNotice,
 } from '../../http/page/page-api.ts'
+import type { AccessPolicy } from '../../limits/access-policy.ts'
 import type { Logger } from '../../observe/log.ts'
 import { noAttempts, type ProviderAttempts } from '../../observe/provider-attempts.ts'
 import { UpstreamFailure } from '../../service/failure.ts'
 import { askProvider, type Asked } from '../ask-provider.ts'
 import { assembleProvider, type AssembledGateway, type Dependencies } from '../assemble.ts'
 import { concurrencyLimit } from '../concurrency-limit.ts'
+import { unpricedModels } from '../unpriced-models.ts'
 import type { FileRecording } from './change-page-file.ts'
 import { brandEntries, providerOfDraft } from './provider-drafts.ts'
 import { providerEntry } from './provider-entries.ts'
@@ -46,6 +48,8 @@ export interface ProviderAdminOptions extends Omit<ProviderFileOptions, 'firstTe
   readonly reload: () => Promise<unknown>
   /** Why the file was not loaded. */
   readonly notice: () => ReloadNotice | undefined
+  /** The active limits. */
+  readonly policy: () => AccessPolicy | undefined
   /** Attempts by provider id. */
   readonly attemptsAt: (providers: readonly string[]) => Promise<ReadonlyMap<string, ProviderAttempts>>
   readonly log: Pick<Logger, 'info' | 'error'>
@@ -141,13 +145,15 @@ async function stateOf(options: ProviderAdminOptions): Promise<ProvidersAnswer> 
     file: options.file,
     ...(notice === undefined ? {} : { notice }),
     providers: providers.map((config) => {
-      const learned = assembled.get(config.id)?.models
+      const usable = assembled.get(config.id)
+      const learned = usable?.models
       const models = learned?.current() ?? (config.models === '*' ? undefined : config.models)
       return providerEntry(
         {
           config,
           models,
           modelsFailure: learned?.failure,
+          unpriced: usable && unpricedModels(options.policy(), usable),
           health: health.get(config.id),
           attempts: attempts.get(config.id) ?? noAttempts,
         },

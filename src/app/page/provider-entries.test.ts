@@ -4,6 +4,7 @@ import type { OfferedModel } from '../../formats/model.ts'
 import { offered } from '../../gateway/testing.ts'
 import type { ProviderAttempts } from '../../observe/provider-attempts.ts'
 import type { ModelHealth, ProviderHealth } from '../../service/health/health.ts'
+import type { UnpricedModels } from '../unpriced-models.ts'
 import { providerEntry } from './provider-entries.ts'
 
 const now = 1_000_000
@@ -20,18 +21,23 @@ function entryOf({
   entry = {},
   models,
   modelsFailure,
+  unpriced,
   health,
   attempts = none,
 }: {
   readonly entry?: Partial<ParsedProvider>
   readonly models?: readonly OfferedModel[]
   readonly modelsFailure?: string
+  readonly unpriced?: UnpricedModels
   readonly health?: Partial<ProviderHealth>
   readonly attempts?: ProviderAttempts
 } = {}) {
   const config = resolveProvider({ id: 'a', baseUrl: 'http://a.test/v1', ...entry }, {})
   return providerEntry(
-    { config, models, modelsFailure, health: health === undefined ? undefined : { ...healthy, ...health }, attempts },
+    {
+      ...{ config, models, modelsFailure, unpriced, attempts },
+      health: health === undefined ? undefined : { ...healthy, ...health },
+    },
     now,
   )
 }
@@ -72,6 +78,16 @@ describe('a provider as it is shown', () => {
       models: Array.from({ length: 1_500 }, (_, index) => offered(`m${index}`)),
     })
     expect([models?.length, modelCount]).toEqual([1_000, 1_500])
+  })
+
+  test('has its models without a price, at most a thousand', () => {
+    const names = Array.from({ length: 1_500 }, (_, index) => `m${index}`)
+    expect(entryOf({ unpriced: { names: ['m'], areRefused: true } }).unpriced).toEqual({
+      models: ['m'],
+      areRefused: true,
+    })
+    expect(entryOf({ unpriced: { names, areRefused: false } }).unpriced?.models.length).toBe(1_000)
+    expect(entryOf()).not.toHaveProperty('unpriced')
   })
 
   test('has the sums of its attempts, and its last error', () => {

@@ -6,6 +6,7 @@ import type { ProviderAttempts } from '../../observe/provider-attempts.ts'
 import type { FailureClass } from '../../service/failure.ts'
 import type { Unavailability } from '../../service/health/health-state.ts'
 import type { ModelHealth, ProviderHealth } from '../../service/health/health.ts'
+import type { UnpricedModels } from '../unpriced-models.ts'
 
 /** Limit of offered models, and of cooling models. */
 const modelsShownMax = 1_000
@@ -17,6 +18,7 @@ export interface ProviderFacts {
   readonly models: readonly OfferedModel[] | undefined
   /** Why listing its models failed. */
   readonly modelsFailure?: string | undefined
+  readonly unpriced?: UnpricedModels | undefined
   /** `undefined`: no request was sent yet. */
   readonly health: ProviderHealth | undefined
   readonly attempts: ProviderAttempts
@@ -28,7 +30,7 @@ export interface ProviderFacts {
  * @param now Unix milliseconds
  */
 export function providerEntry(
-  { config, models, modelsFailure, health, attempts }: ProviderFacts,
+  { config, models, modelsFailure, unpriced, health, attempts }: ProviderFacts,
   now: number,
 ): ProviderEntry {
   const { id, protocol, baseUrl, enabled } = config
@@ -46,6 +48,9 @@ export function providerEntry(
     ...(models === undefined
       ? {}
       : { models: models.slice(0, modelsShownMax).map(({ name }) => name), modelCount: models.length }),
+    ...(unpriced === undefined
+      ? {}
+      : { unpriced: { models: unpriced.names.slice(0, modelsShownMax), areRefused: unpriced.areRefused } }),
     attempts: sumsOf(attempts),
     ...(lastError === undefined
       ? {}

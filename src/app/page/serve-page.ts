@@ -119,6 +119,7 @@ export function servePage({
     config: () => active.config,
     gateway: () => active.gateway,
     reload: () => active.reload(),
+    policy: () => access()?.policy(),
     attemptsAt: (providers) => observer.attempts(providers),
     now: Date.now,
   })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { chmod, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -95,23 +95,43 @@ describe('loadConfig', () => {
   })
 })
 
-describe('a path through a dangling link', () => {
-  test.each(['the file', 'its folder', 'a folder above'])('%s › is a fault, not a missing file', async (words) => {
-    const folder = await mkdtemp(join(tmpdir(), 'svc-link-'))
-    const nowhere = join(folder, 'not-mounted')
-    const link = join(folder, 'link')
-    await symlink(nowhere, link)
-    const path = words === 'the file' ? link : join(link, ...(words === 'its folder' ? [] : ['deep']), 'access.json')
-    expect(await readConfigText(path).catch((error: unknown) => String(error))).toContain('a dangling symbolic link')
-    expect(await readConfigText(join(folder, 'no', 'such', 'file'))).toBeUndefined()
-    await rm(folder, { recursive: true })
+describe('a path through a symbolic link', () => {
+  let place = ''
+  beforeEach(async () => {
+    place = await mkdtemp(join(tmpdir(), 'svc-link-'))
+  })
+  afterEach(() => rm(place, { recursive: true }))
+  const at = (...names: readonly string[]): string => join(place, ...names)
+  const found = (path: string): Promise<string> =>
+    readConfigText(path).then(
+      (text) => text ?? 'no file',
+      (error: unknown) => String(error),
+    )
+
+  test.each([
+    ['the file', [], 'found a dangling symbolic link, allowed'],
+    ['its folder', ['access.json'], 'found a dangling symbolic link at'],
+    ['a folder above', ['deep', 'access.json'], 'found a dangling symbolic link at'],
+  ])('that dangles is a fault, not a missing file: %s', async (_name, below, fault) => {
+    await symlink(at('not-mounted'), at('link'))
+    expect(await found(at('link', ...below))).toContain(fault)
   })
 
-  test('a loop › is a fault', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'svc-link-'))
-    await symlink(join(folder, 'b'), join(folder, 'a'))
-    await symlink(join(folder, 'a'), join(folder, 'b'))
-    await expect(readConfigText(join(folder, 'a'))).rejects.toThrow('ELOOP')
-    await rm(folder, { recursive: true })
+  test.each([
+    ['the file', []],
+    ['its folder', ['access.json']],
+  ])('that loops is a fault: %s', async (_name, below) => {
+    await symlink(at('b'), at('a'))
+    await symlink(at('a'), at('b'))
+    expect(await found(at('a', ...below))).toContain('a loop of symbolic links')
+  })
+
+  test('to a folder without the file is no fault: there is no file', async () => {
+    await mkdir(at('home'))
+    await symlink(at('home'), at('link'))
+    expect(await found(at('link', 'access.json'))).toBe('no file')
+    expect(await found(at('link', 'no', 'such', 'access.json'))).toBe('no file')
+    await Bun.write(at('home', 'access.json'), '{}')
+    expect(await found(at('link', 'access.json'))).toBe('{}')
   })
 })

@@ -72,7 +72,8 @@ export async function readConfigText(file: string): Promise<string | undefined> 
     bytes = await readFile(file)
   } catch (error) {
     if (error instanceof ConfigError) throw error
-    if (isMissing(error)) return await missing(file)
+    await refuseDanglingLink(file)
+    if (isMissing(error)) return undefined
     const code = errorCode(error) ?? 'unknown'
     const found =
       code === 'EISDIR'
@@ -92,25 +93,24 @@ export async function readConfigText(file: string): Promise<string | undefined> 
 }
 
 /**
- * A dangling link is a fault: a volume or secret that is not mounted yet must not count as a file without limits, or
- * switch an extension off.
+ * Refuses a path that leads nowhere through a symbolic link. A volume or secret that is not mounted yet must not count
+ * as a missing file, which means no limits, or switches an extension off.
  *
- * @throws {ConfigError} if the path, or one of its folders, is a link that leads nowhere
+ * @throws {ConfigError} if the file, or one of its folders, is a link that dangles or loops
  */
-async function missing(file: string): Promise<undefined> {
-  for (let path = resolve(file); ; path = dirname(path)) {
-    const found = await lstat(path).catch(() => undefined)
-    if (found === undefined) {
-      if (path === dirname(path)) return undefined
-      continue
-    }
-    if (found.isSymbolicLink()) {
-      const link = path === resolve(file) ? 'a dangling symbolic link' : `a dangling symbolic link at ${path}`
-      throw fileError(file, link, 'a readable file, or none')
-    }
-    return undefined
+export async function refuseDanglingLink(file: string): Promise<void> {
+  const last = resolve(file)
+  for (let path = last; path !== dirname(path); path = dirname(path)) {
+    const leads = await stat(path).catch(errorCode)
+    if (typeof leads !== 'string' || !leadingNowhere.has(leads)) return
+    const isLink = (await lstat(path).catch(() => undefined))?.isSymbolicLink() === true
+    if (!isLink) continue
+    const kind = leads === 'ELOOP' ? 'a loop of symbolic links' : 'a dangling symbolic link'
+    throw fileError(file, path === last ? kind : `${kind} at ${path}`, 'a readable file, or none')
   }
 }
+
+const leadingNowhere: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP'])
 
 function fileError(file: string, found: string, allowed: string): ConfigError {
   return new ConfigError([{ file, field: '', found, allowed }])

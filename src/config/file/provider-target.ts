@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { isThisMachine } from '../../base/this-machine.ts'
 import type { ProviderConfig } from '../config.ts'
 import { fingerprint } from '../watch/fingerprint.ts'
 
@@ -27,6 +28,5 @@ function digits(count: number, parts: readonly unknown[]): string {
 
 /** Whether the address is one of this machine. */
 export function isLoopback(baseUrl: string): boolean {
-  const host = URL.parse(baseUrl)?.hostname ?? ''
-  return /^(localhost|.*\.localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:7f.*\])$/.test(host)
+  return isThisMachine(URL.parse(baseUrl)?.hostname ?? '')
 }

@@ -262,6 +262,12 @@ export interface ProviderEntry {
   readonly models?: readonly string[]
   /** Number of models that it offers. */
   readonly modelCount?: number
+  /** Models that a limit of money counts although no price is known, at most 1,000; for owners only. */
+  readonly unpriced?: {
+    readonly models: readonly string[]
+    /** By a hard limit. Otherwise other providers are asked first. */
+    readonly areRefused: boolean
+  }
   /** Attempts of the last hour, at most the last 500. */
   readonly attempts: AttemptSums
   readonly lastError?: {

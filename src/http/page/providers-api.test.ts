@@ -26,6 +26,7 @@ const state: ProvidersAnswer = {
       enabled: true,
       state: { kind: 'ok' },
       models: ['m', 'n'],
+      unpriced: { models: ['n'], areRefused: false },
       coolingModels: ['n', 'requested-by-a-caller'],
       attempts: { count: 1, ok: 0 },
       lastError: { time: 1, failure: 'server_error', model: 'm', status: 500 },
@@ -90,7 +91,7 @@ describe('GET /api/providers', () => {
     expect(await subject({ mayEdit: () => false }).call('GET', '/api/providers')).toEqual([200, state])
   })
 
-  test('shows others neither the file, addresses, texts of providers nor models from requests', async () => {
+  test('shows others neither the file, addresses, texts of providers, models from requests nor what limits of money count', async () => {
     const failing: ProvidersAnswer = {
       ...state,
       providers: state.providers.map((each) => ({

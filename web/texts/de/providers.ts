@@ -185,6 +185,12 @@ export const providers: Texts['providers'] = {
     attemptMs: 'Bis zur ganzen Antwort, ohne Stream',
   },
   timeoutsHint: 'Zeiten in Millisekunden, nach denen der nächste Anbieter gefragt wird. Leer gilt die Vorgabe.',
+  unpriced: (names) => `Für ${names} ist kein Preis bekannt, und ein Geldlimit zählt Anfragen dorthin.`,
+  lastUnpriced:
+    'Andere Anbieter werden zuerst gefragt. Setzen Sie "price" in providers.json, 0 wenn er nichts kostet, oder ' +
+    '"unpriced": "ask" in access.json.',
+  notSentUnpriced:
+    'Es ist ein hartes: Sie werden nicht gesendet. Setzen Sie "price" in providers.json, 0 wenn er nichts kostet.',
   usedIfEmpty: (variables) => `Bleibt das Feld leer, gilt ${variables}.`,
   variable: 'Umgebungsvariable des Schlüssels',
   wasAnswered: (id, time) => `${id} hat nach ${time} geantwortet`,

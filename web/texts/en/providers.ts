@@ -180,6 +180,11 @@ export const providers = {
     attemptMs: 'Until the whole answer, without a stream',
   },
   timeoutsHint: 'Times in milliseconds after which the next provider is tried. Empty: the default.',
+  unpriced: (names: string) => `No price is known for ${names}, and a limit of money counts requests there.`,
+  lastUnpriced:
+    'Other providers are asked first. Set "price" in providers.json, 0 if it costs nothing, or "unpriced": "ask" in ' +
+    'access.json.',
+  notSentUnpriced: 'It is a hard one: they are not sent. Set "price" in providers.json, 0 if it costs nothing.',
   usedIfEmpty: (variables: string) => `If empty, ${variables} is used.`,
   variable: 'Environment variable of its key',
   wasAnswered: (id: string, time: string) => `${id} answered in ${time}`,

@@ -1161,6 +1161,12 @@ describe('OpenID Connect', () => {
           'x',
           'file:///etc/passwd',
           '',
+          // CVE-2026-45400, CVE-2026-31943: spellings of this machine.
+          'https://127.1/x',
+          'https://localhost./x',
+          'https://0.0.0.0/x',
+          'https://[::]/x',
+          'https://[::ffff:7f00:1]/x',
         ]) {
           const { signIn, urls } = openid({ metadata: { [name]: url } })
           expect(await refusal(signIn())).toMatchObject(unavailable)

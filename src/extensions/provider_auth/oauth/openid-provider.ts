@@ -1,5 +1,6 @@
 import * as oauth from 'oauth4webapi'
 import type { JsonObject } from '../../../base/json-value.ts'
+import { isThisMachine } from '../../../base/this-machine.ts'
 import type { Host } from '../../extension.ts'
 import type { Settings, UserFields } from '../settings/settings.ts'
 import { authorizationRequest } from './authorization-request.ts'
@@ -16,7 +17,7 @@ import {
   type SendRequest,
   type TimeLimits,
 } from './provider-request.ts'
-import { isAllowedUrl, isLoopbackUrl } from './provider-url.ts'
+import { isAllowedUrl } from './provider-url.ts'
 import { invalidIssuer, readCode } from './read-callback.ts'
 import { bearerToken, requestToken, type Parties, type TokenResponse } from './token-request.ts'
 import { readIdentity } from './user-info.ts'
@@ -25,12 +26,12 @@ import { readIdentity } from './user-info.ts'
 export function openidProvider(settings: Settings, issuer: string, host: Host, limits: TimeLimits): IdentityProvider {
   const { client, redirectUri, displayName, userFields, allowsInsecureHttp } = settings
   // The discovery document of a remote provider must not make svc send requests to servers on this machine.
-  const isLocal = isLoopbackUrl(new URL(issuer))
+  const isLocal = isThisMachine(new URL(issuer).hostname)
   const isPlainHttp = new URL(issuer).protocol === 'http:'
   const isAllowed = (url: URL): boolean =>
     isAllowedUrl(url, allowsInsecureHttp) &&
     (url.protocol === 'https:' || isPlainHttp || allowsInsecureHttp) &&
-    (isLocal || !isLoopbackUrl(url))
+    (isLocal || !isThisMachine(url.hostname))
   const discover = discovery(issuer, isAllowed, host)
 
   return {
@@ -126,7 +127,10 @@ async function fetchUserInfo(
 ): Promise<JsonObject> {
   const response = await send('user', url, userRequest(token))
   const isSigned = response.headers.get('content-type')?.toLowerCase().startsWith('application/jwt') === true
-  if (refusedStatuses.has(response.status) || (response.status === 200 && isSigned)) return claims
+  if (refusedStatuses.has(response.status) || (response.status === 200 && isSigned)) {
+    await response.body?.cancel()
+    return claims
+  }
   const userInfo = await readJsonObject('user', response)
   return inStage('user', () => oauth.processUserInfoResponse(server, client, claims.sub, Response.json(userInfo)))
 }

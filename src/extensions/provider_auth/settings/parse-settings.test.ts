@@ -331,6 +331,30 @@ describe('parseSettings', () => {
         'GitHub',
         'read:user user:email',
       ],
+      [
+        { base_url: 'https://OctoCorp.ghe.com/' },
+        {
+          kind: 'oauth',
+          authorizeUrl: 'https://OctoCorp.ghe.com/login/oauth/authorize',
+          tokenUrl: 'https://OctoCorp.ghe.com/login/oauth/access_token',
+          userUrl: 'https://api.octocorp.ghe.com/user',
+          emailsUrl: 'https://api.octocorp.ghe.com/user/emails',
+        },
+        'GitHub',
+        'read:user user:email',
+      ],
+      [
+        { base_url: 'https://octocorp.ghe.com.example.org' },
+        {
+          kind: 'oauth',
+          authorizeUrl: 'https://octocorp.ghe.com.example.org/login/oauth/authorize',
+          tokenUrl: 'https://octocorp.ghe.com.example.org/login/oauth/access_token',
+          userUrl: 'https://octocorp.ghe.com.example.org/api/v3/user',
+          emailsUrl: 'https://octocorp.ghe.com.example.org/api/v3/user/emails',
+        },
+        'GitHub',
+        'read:user user:email',
+      ],
       [{ provider: 'gitlab' }, { kind: 'openid', issuer: 'https://gitlab.com' }, 'GitLab', 'openid email'],
       [
         { provider: 'gitlab', base_url: 'https://git.example.org/lab//' },

@@ -1,7 +1,7 @@
 import { parseNetwork } from '../../../base/ip-address.ts'
 import { oneLine, type TextRule } from '../../../base/text-rule.ts'
+import { isLoopbackHost } from '../../../base/this-machine.ts'
 import type { ExtensionConfig } from '../../extension.ts'
-import { isLoopbackUrl } from '../oauth/provider-url.ts'
 import { readProvider, type ChosenProvider } from '../oauth/read-provider.ts'
 import { configFields, type ConfigFields } from './config-fields.ts'
 import { parseAllowList } from './restrict-to.ts'
@@ -231,7 +231,7 @@ function warningsOf(
     ...(restrictTo !== undefined && users !== undefined
       ? [`restrict_to lacks the users of $${users}, which is not set`]
       : []),
-    ...(redirect?.protocol === 'http:' && !isLoopbackUrl(redirect)
+    ...(redirect?.protocol === 'http:' && !isLoopbackHost(redirect.hostname)
       ? ['sessions are sent unencrypted: redirect_uri is http and not a loopback address']
       : []),
     ...(allowsInsecureHttp
