@@ -89,19 +89,24 @@ export function moneyLimits(options: MoneyLimitsOptions): MoneyLimits {
   }
 
   function begin(asked: AskedAttempt, answer: BudgetDecision): HoldAnswer | Promise<HoldAnswer> {
-    const { attempt, demand, budgets, hardest, estimated, bound, waited } = asked
+    const { attempt, demand, budgets, hardest, estimated, bound } = asked
     if (answer.kind === 'refused') {
+      const budget = budgets[answer.by]
       const mayWait = answer.isBusy && (!bound.isSteady || hardest !== undefined)
-      const waitMs = mayWait ? busyWaitsMs[waited] : undefined
-      return waitMs === undefined
-        ? exhausted(budgets[answer.by], plan.timeZone)
-        : wait(waitMs).then(() => hold(attempt, waited + 1))
+      return mayWait ? later(asked, budget) : exhausted(budget, plan.timeZone)
     }
     if (hardest === undefined) return begun(asked, answer, undefined)
-    const hard = hardHold(attempt.ask, { demand, estimated, amount: answer.amount - bound.extra })
+    const fits = answer.amount >= bound.most || bound.isSteady || !mayFit(budgets, bound)
+    const hard = fits ? hardHold(attempt.ask, { demand, estimated, amount: answer.amount - bound.extra }) : undefined
     if (hard !== undefined) return begun(asked, answer, hard)
     authority.settle(answer.hold, 0)
-    return exhausted(hardest, plan.timeZone)
+    return fits ? exhausted(hardest, plan.timeZone) : later(asked, hardest)
+  }
+
+  /** Asks again, after others may have ended, and may have shown what the model is billed. */
+  function later({ attempt, waited }: AskedAttempt, budget: NamedBudget | undefined): HoldAnswer | Promise<HoldAnswer> {
+    const waitMs = busyWaitsMs[waited]
+    return waitMs === undefined ? exhausted(budget, plan.timeZone) : wait(waitMs).then(() => hold(attempt, waited + 1))
   }
 
   function begun(asked: AskedAttempt, { hold, amount }: HeldDecision, hard: HardHold | undefined): AttemptHold {
@@ -170,6 +175,11 @@ const none: readonly string[] = []
 
 function isHard({ limit: { usd } }: NamedBudget): boolean {
   return usd.isHard
+}
+
+/** Whether all that an attempt may cost fits into hard limits before anything is spent. */
+function mayFit(budgets: readonly NamedBudget[], { most }: CostBound): boolean {
+  return budgets.every((budget) => !isHard(budget) || most <= budget.nanoUsd)
 }
 
 function noCost(): undefined {
