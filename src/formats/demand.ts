@@ -3,7 +3,6 @@ import { indexOfBytes, latin1 } from '../bytes/text.ts'
 import type { Ask, Member } from './ask.ts'
 import { promptSizeOf, type PromptSize } from './estimate-tokens.ts'
 import { mediaFinder, type MediaMarks } from './find-media.ts'
-import { referencesIn } from './find-references.ts'
 
 /** The most that a request may make a provider do, for an upper bound of its cost. Absurd values are cut off. */
 export interface Demand {
@@ -11,8 +10,6 @@ export interface Demand {
   readonly textBytes: number
   /** Estimated tokens of its pictures, sounds and documents. */
   readonly mediaTokens: number
-  /** Pictures, documents and other content that the provider fetches, or has stored: of any size. */
-  readonly references: number
   /** Most tokens of one answer. Undefined: the request states no limit. */
   readonly answerTokens: number | undefined
   /** Number of answers that it asks for, 1 or more. */
@@ -69,7 +66,6 @@ export function demandReader(fields: DemandFields): (ask: Ask) => Demand {
     return {
       textBytes: body.length - media.bytes,
       mediaTokens: media.count * mediaTokens + Math.ceil(media.bytes / mediaBytesPerToken),
-      references: referencesIn(body),
       answerTokens,
       answers,
       cacheWrite: cacheWriteOf(body),
@@ -89,7 +85,6 @@ export function demandOfForm({ body }: Ask): Demand {
 export const noDemand: Demand = {
   textBytes: 0,
   mediaTokens: 0,
-  references: 0,
   answerTokens: 0,
   answers: 1,
   cacheWrite: 'none',

@@ -54,12 +54,39 @@ describe('content by reference', () => {
       },
       3,
     ],
+    ['members of other providers', user({ type: 'document_url', document_url: https }, { image: https }), 2],
+    ['a video, as an object', user({ type: 'video_url', video_url: { url: 's3://bucket/a.mp4' } }), 1],
+    ['a list of pictures', { messages: [], image: [{ url: https }, { url: data }] }, 1],
+    ['sound of an earlier answer', { messages: [{ role: 'assistant', audio: { id: 'audio_1' } }] }, 1],
   ])('is counted in %s', (_name, request, count) => {
     expect(inBody(request)).toBe(count)
   })
 
+  test.each(['file\\u005fid', '\\u0066ile_id'])('is counted if its name is written as %s', (name) => {
+    expect(referencesIn(new TextEncoder().encode(`{"messages":[{"content":[{"${name}":"f"}]}]}`))).toBe(1)
+  })
+
+  test.each(['dat\\u0061:image/png;base64,aGk=', 'h\\u0074tp://a'])('is counted if its scheme is hidden: %s', (url) => {
+    expect(referencesIn(new TextEncoder().encode(`{"messages":[{"image_url":{"url":"${url}"}}]}`))).toBe(1)
+  })
+
+  test.each([
+    ['a form', new TextEncoder().encode('preamble\r\n--x\r\n"file_id"')],
+    ['base64 with its name', new TextEncoder().encode('{"input":[{"image":"/9j/4AAQSkZJRgABAQ"}]}')],
+  ])('is not in %s', (_name, body) => {
+    expect(referencesIn(body)).toBe(0)
+  })
+
   test.each([
     ['data', user({ type: 'image_url', image_url: { url: data } }, { type: 'file', file: { file_data: data } })],
+    [
+      'a source that was cited',
+      user({ type: 'search_result', source: https, annotations: [{ url: https, file_id: 'f' }] }),
+    ],
+    [
+      'a member of a schema',
+      { input: 'x', tools: [{ parameters: { properties: { image_url: { type: 'string' } } } }] },
+    ],
     ['addresses in texts', user({ type: 'text', text: https })],
     [
       'the input of a call',

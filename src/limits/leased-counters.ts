@@ -56,7 +56,7 @@ export function leasedCounters({
   function note(counter: LeasedCounter): void {
     counter.isNoted = true
     holding.set(counter.spec.key, counter)
-    // A debt is told at once: until then other processes would give away what is not there.
+    // Until a debt is returned, other processes take what is not there.
     if (counter.lease < 0 || (!isCalledBack && counter.lease !== 0 && counter.given === 0)) noteDue(counter.spec.key)
     if (timer !== undefined) return
     timer = setTimeout(returnOld, leaseMs)
@@ -79,7 +79,7 @@ export function leasedCounters({
     const now = clock()
     const old: string[] = []
     for (const [key, counter] of holding) {
-      const isOld = counter.lease < 0 || (counter.lease > 0 && now - counter.givenAt >= leaseMs)
+      const isOld = counter.lease > 0 && now - counter.givenAt >= leaseMs
       if (isOld) old.push(key)
       else if (counter.mayForget()) forget(key, counter)
     }

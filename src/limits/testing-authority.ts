@@ -160,6 +160,23 @@ export function authorityContract(
       expect((await admit(one, 1)).refused?.waitMs).toBeGreaterThan(60_000)
     })
 
+    test('complaint: a limit of tokens is exceeded as long as debts are on their way › is not so', async () => {
+      const { all } = await two({ tokens: 100_000 })
+      // Busy processes have leases.
+      for (const process of turnsOf(all, 6)) (await admit(process, 1_000)).end(100)
+      let answered = 0
+      for (const process of turnsOf(all, 20)) {
+        const admission = await admit(process, 1_000)
+        if (admission.refused === undefined) {
+          answered += 1
+          admission.end(60_000)
+        }
+        // The authority answers after it has what the process returned before.
+        await process.limits.stateOf({})
+      }
+      expect(answered).toBe(2)
+    })
+
     test('an amount of 0 allows nothing, for ever', async () => {
       const { one } = await two({ requests: 0, atOnce: 0 })
       expect((await admit(one)).refused?.waitMs).toBe(Number.POSITIVE_INFINITY)

@@ -3,9 +3,11 @@ import type { Part } from '../../formats/part.ts'
 import type { Usage } from '../../formats/usage.ts'
 import type { CostOf } from '../../prices/cost.ts'
 import { estimatedUsage, isCounted } from '../../prices/estimated-usage.ts'
+import { countOf } from '../../prices/units.ts'
 import type { BudgetAuthority } from './budget-authority.ts'
 import type { Estimate } from './estimate.ts'
 import type { HeldPlace, OpenHold, OpenHolds } from './open-holds.ts'
+import type { ComparedBill } from './surpluses.ts'
 
 /** The cost that an attempt was booked with. */
 export interface BookedCost {
@@ -48,15 +50,19 @@ export interface AttemptHoldOptions {
   readonly authority: Pick<BudgetAuthority, 'raise' | 'settle'>
   /** Number of the hold. */
   readonly hold: number
-  /** The amount that is held, in nano-USD. */
+  /** The amount that is held for the estimate, in nano-USD. */
   readonly amount: number
   readonly estimate: Estimate
+  /** Likely cost beyond the estimate, in nano-USD: it is held, and booked where nothing was counted. Default 0. */
+  readonly surplus?: number
   /** The name that it is stored by, until its cost is recorded. Called when it is stored. */
   readonly place: () => HeldPlace
   readonly openHolds: OpenHolds
   readonly costOf: CostOf
-  /** Called with the cost of an answer that its provider counted, in nano-USD. */
-  readonly onCounted?: (nanoUsd: number) => void
+  /** Called at the end of a whole answer. Without counts its bill is taken to be as expected. */
+  readonly onBilled?: (bill: ComparedBill) => void
+  /** Most tokens of the answers, as the request states them. Default: any number. */
+  readonly statedTokens?: number | undefined
   /** Likely tokens of the prompt, for an answer whose provider counts none. */
   readonly promptTokens: number
   /** Likely bytes of an answer for a token. */
@@ -90,8 +96,12 @@ class OpenAttempt implements AttemptHold, OpenHold {
     this.#options = options
     this.#tokensHeld = coveredTokens(options)
     this.#bytesHeld = options.bytesPerToken * this.#tokensHeld
-    this.nanoUsd = options.estimate.nanoUsd
+    this.nanoUsd = options.estimate.nanoUsd + this.#surplus
     options.openHolds.add(this)
+  }
+
+  get #surplus(): number {
+    return this.#options.surplus ?? 0
   }
 
   get place(): HeldPlace {
@@ -131,7 +141,7 @@ class OpenAttempt implements AttemptHold, OpenHold {
   #raise(): void {
     const { authority, hold, estimate, openHolds, bytesPerToken } = this.#options
     this.#bytesHeld = Math.ceil(this.#bytes * growth)
-    const raised = estimate.costWith(Math.ceil(this.#bytesHeld / bytesPerToken))
+    const raised = estimate.costWith(Math.ceil(this.#bytesHeld / bytesPerToken)) + this.#surplus
     authority.raise(hold, raised)
     if (raised <= this.nanoUsd) return
     this.nanoUsd = raised
@@ -139,14 +149,15 @@ class OpenAttempt implements AttemptHold, OpenHold {
   }
 
   end(usage: Usage | undefined, isComplete: boolean, wholeBytes?: number): BookedCost {
-    const { costOf, promptTokens, bytesPerToken, estimate } = this.#options
+    const { costOf, promptTokens, bytesPerToken, estimate, onBilled, statedTokens = Infinity } = this.#options
     const bytes = wholeBytes ?? this.#bytes
     const isCut = !isComplete && !(this.#isFinished && usage !== undefined)
     const answer = { usage, isCut, hasContent: bytes > 0, costOf }
     if (isCounted(answer) && usage?.isEstimated !== true) {
+      const expected = estimate.costWith(Math.min(statedTokens, usage?.completionTokens ?? 0))
       const cost = costOf(usage)
       if (cost !== undefined) {
-        this.#options.onCounted?.(cost.nanoUsd)
+        onBilled?.({ billed: cost.nanoUsd, expected })
         return this.#book(cost.nanoUsd, false)
       }
     }
@@ -155,11 +166,13 @@ class OpenAttempt implements AttemptHold, OpenHold {
       answer: Math.ceil(bytes / bytesPerToken),
     })
     const cost = costOf(estimated && { ...estimated, isEstimated: true })
-    return this.#book(cost?.nanoUsd ?? estimate.nanoUsd, true)
+    if (isComplete) onBilled?.({ billed: 0, expected: 0 })
+    const hidden = isComplete || countOf(usage?.promptTokens) !== undefined ? 0 : this.#surplus
+    return this.#book((cost?.nanoUsd ?? estimate.nanoUsd) + hidden, true)
   }
 
   fail(mayHaveWorked: boolean): BookedCost {
-    return mayHaveWorked ? this.#book(this.#options.estimate.withoutAnswer, true) : this.#book(0, false)
+    return mayHaveWorked ? this.#book(this.#options.estimate.withoutAnswer + this.#surplus, true) : this.#book(0, false)
   }
 
   recorded(): void {

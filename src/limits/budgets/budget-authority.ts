@@ -7,15 +7,23 @@ export interface BudgetUse {
   readonly held: number
 }
 
-/** Result of a question to the authority: a hold, or the place of the budget that refused. */
+/**
+ * Result of a question to the authority: a hold, or the place of the budget that refused. `isBusy`: an attempt that
+ * does not fit is under way there, and may leave something.
+ */
 export type BudgetDecision =
   | { readonly kind: 'held'; readonly hold: number; readonly amount: number }
-  | { readonly kind: 'refused'; readonly by: number }
+  | { readonly kind: 'refused'; readonly by: number; readonly isBusy: boolean }
 
 /** Decides on holds: by a book of this process, or by leases of another one. */
 export interface BudgetAuthority {
-  /** A promise while sums are read, or when another process decides. */
-  admit(budgets: readonly AskedBudget[], estimate: number): BudgetDecision | Promise<BudgetDecision>
+  /**
+   * A promise while sums are read, or when another process decides.
+   *
+   * @param most the attempt may cost: held where it fits
+   * @param alone held elsewhere, by one attempt at a time: its likely cost. Default: `most`
+   */
+  admit(budgets: readonly AskedBudget[], most: number, alone?: number): BudgetDecision | Promise<BudgetDecision>
   raise(hold: number, estimate: number): void
   settle(hold: number, cost: number): void
   uses(budgets: readonly AskedBudget[]): Promise<readonly BudgetUse[]>
@@ -39,11 +47,15 @@ export function localBudgetAuthority({ spending, now }: LocalBudgetAuthorityOpti
   const opening = openedBudgets({ accounts: book, spending, now })
   const ownProcess = {}
 
-  function admit(budgets: readonly AskedBudget[], estimate: number): BudgetDecision | Promise<BudgetDecision> {
+  function admit(
+    budgets: readonly AskedBudget[],
+    most: number,
+    alone?: number,
+  ): BudgetDecision | Promise<BudgetDecision> {
     const pending = opening(budgets)
     return pending === undefined
-      ? decided(book, budgets, estimate, ownProcess)
-      : pending.then(() => admit(budgets, estimate))
+      ? decided(book, budgets, ownProcess, most, alone)
+      : pending.then(() => admit(budgets, most, alone))
   }
 
   return {
@@ -65,11 +77,12 @@ export function localBudgetAuthority({ spending, now }: LocalBudgetAuthorityOpti
 export function decided(
   book: Pick<BudgetBook, 'admit'>,
   budgets: readonly AskedBudget[],
-  estimate: number,
   owner: object,
+  most: number,
+  alone?: number,
 ): BudgetDecision {
-  const admission = book.admit(budgets, estimate, owner)
+  const admission = book.admit(budgets, most, owner, alone)
   return admission.kind === 'held'
     ? { kind: 'held', hold: admission.hold.id, amount: admission.hold.amount }
-    : { kind: 'refused', by: budgets.findIndex(({ id }) => id === admission.budget) }
+    : { kind: 'refused', by: budgets.findIndex(({ id }) => id === admission.budget), isBusy: admission.isBusy }
 }

@@ -43,7 +43,7 @@ describe('a book of budgets', () => {
     held(made, [team], 90)
     const short = held(made, [team], 40)
     expect(short.amount).toBe(10)
-    expect(made.admit([team], 1, w1)).toEqual({ kind: 'refused', budget: 'team' })
+    expect(made.admit([team], 1, w1)).toEqual({ kind: 'refused', budget: 'team', isBusy: true })
   })
 
   test('refuses a second short hold while one is open, also after room was freed', () => {
@@ -51,7 +51,7 @@ describe('a book of budgets', () => {
     const first = held(made, [team], 90)
     const short = held(made, [team], 40)
     made.settle(first.id, 50)
-    expect(made.admit([team], 60, w1)).toEqual({ kind: 'refused', budget: 'team' })
+    expect(made.admit([team], 60, w1)).toEqual({ kind: 'refused', budget: 'team', isBusy: true })
     expect(held(made, [team], 30).amount).toBe(30)
     made.settle(short.id, 5)
     expect(held(made, [team], 60).amount).toBe(15)
@@ -61,7 +61,7 @@ describe('a book of budgets', () => {
     const own: BudgetLimit = { id: 'own', nanoUsd: 10 }
     const made = book('team', 'own')
     made.settle(held(made, [own], 10).id, 10)
-    expect(made.admit([team, own], 5, w1)).toEqual({ kind: 'refused', budget: 'own' })
+    expect(made.admit([team, own], 5, w1)).toEqual({ kind: 'refused', budget: 'own', isBusy: false })
     expect(made.state('team')).toMatchObject({ spent: 0, held: 0 })
   })
 

@@ -19,7 +19,7 @@ export interface BookHold {
   readonly id: number
   /** Estimated cost of the attempt. Grows with `raise`. */
   readonly estimate: number
-  /** The smallest amount that a budget holds for it: less than the estimate in a short hold. */
+  /** The smallest amount that a budget holds for it: less than was asked for in a short hold. */
   readonly amount: number
 }
 
@@ -38,10 +38,10 @@ export interface LeaseReport {
   readonly returned: number
 }
 
-/** Result of an admission: a hold, or the budget that has no room. */
+/** Result of an admission: a hold, or the budget that has no room. `isBusy`: it has a short hold, which may end soon. */
 export type Admission =
   | { readonly kind: 'held'; readonly hold: BookHold }
-  | { readonly kind: 'refused'; readonly budget: string }
+  | { readonly kind: 'refused'; readonly budget: string; readonly isBusy: boolean }
 
 /** Budgets and the holds of attempts under way. Pure: it knows no clock, and nothing in it waits. */
 export interface BudgetBook {
@@ -52,15 +52,18 @@ export interface BudgetBook {
    * Holds an amount in all budgets, or in none:
    *
    * - Where it fits everywhere, all of it. 0 always fits.
-   * - Else a short hold, where every budget has room, and none in which it does not fit has a short hold already.
+   * - Else a short hold, where every budget has room, and none in which it does not fit has a short hold already. There
+   *   it holds `alone`, or what is left if that is less.
    *
    * So at most one attempt for each budget may cost more than is held for it, and a budget is exceeded by one request
    * at most.
    *
    * @param budgets open ones; their limits count from now on
+   * @param most the attempt may cost
    * @param owner of the hold, for `abandon`
+   * @param alone its likely cost, at which `abandon` books it. Default: `most`
    */
-  admit(budgets: readonly BudgetLimit[], estimate: number, owner: object): Admission
+  admit(budgets: readonly BudgetLimit[], most: number, owner: object, alone?: number): Admission
   /** Holds more for an attempt that turns out to cost more. It may exceed the room. */
   raise(hold: number, estimate: number): void
   /** Ends a hold with the real cost. Later calls do nothing. */
@@ -135,7 +138,7 @@ class OpenHold implements BookHold {
   }
 
   get amount(): number {
-    return this.shares.reduce((least, { amount }) => Math.min(least, amount), this.estimate)
+    return this.shares.reduce((least, { amount }) => Math.min(least, amount), Number.POSITIVE_INFINITY)
   }
 }
 
@@ -147,13 +150,13 @@ export function budgetBook(): BudgetBook {
   let lastHold = 0
 
   /** What a budget would hold for an attempt. */
-  function shareOf({ id, nanoUsd }: BudgetLimit, estimate: number): Share {
+  function shareOf({ id, nanoUsd }: BudgetLimit, most: number, alone: number): Share {
     const account = accounts.get(id)
     if (account === undefined) throw new Error(`the budget ${id} is not open`)
     account.limit = nanoUsd
     const { room } = account
-    const isShort = estimate > 0 && estimate > room
-    return { account, amount: isShort ? room : estimate, isShort }
+    const isShort = most > 0 && most > room
+    return { account, amount: isShort ? Math.min(room, alone) : most, isShort }
   }
 
   function settle(hold: OpenHold, cost: number): void {
@@ -201,17 +204,20 @@ export function budgetBook(): BudgetBook {
       if (account === undefined) accounts.set(budget, new Account(budget, spent))
       else account.spent = Math.max(account.spent, spent)
     },
-    admit(budgets, estimate, owner) {
+    admit(budgets, most, owner, alone = most) {
       const shares: Share[] = []
-      for (const budget of budgets) shares.push(shareOf(budget, estimate))
+      for (const budget of budgets) shares.push(shareOf(budget, most, alone))
       const refusing = shares.find(isRefused)
-      if (refusing !== undefined) return { kind: 'refused', budget: refusing.account.id }
+      if (refusing !== undefined) {
+        const { id, hasShortHold } = refusing.account
+        return { kind: 'refused', budget: id, isBusy: hasShortHold }
+      }
       for (const { account, amount, isShort } of shares) {
         account.held += amount
         account.open += 1
         if (isShort) account.hasShortHold = true
       }
-      const hold = new OpenHold((lastHold += 1), owner, shares, estimate)
+      const hold = new OpenHold((lastHold += 1), owner, shares, alone)
       holds.set(hold.id, hold)
       return { kind: 'held', hold }
     },

@@ -57,22 +57,23 @@ export function budgetLessors({ spending, processes, now, clock }: BudgetLessors
   }
 
   /** Decides, if need be after leases were called back. The last look and the admission are one step. */
-  async function decide({ budgets, estimate }: LeasedQuestion, holder: BudgetHolder): Promise<LeasedDecision> {
+  async function decide(question: LeasedQuestion, holder: BudgetHolder): Promise<LeasedDecision> {
+    const { budgets, estimate } = question
     const called = new Set<BudgetToken>()
     for (;;) {
-      if (gone.has(holder)) return { decision: { kind: 'refused', by: 0 }, leases: [] }
+      if (gone.has(holder)) return { decision: { kind: 'refused', by: 0, isBusy: false }, leases: [] }
       const tight = tokensOf(budgets.filter((each) => estimate > 0 && estimate > book.roomOf(each))).filter(
         (token) => !called.has(token) && holders.has(token),
       )
-      if (tight.length === 0) return admit(budgets, estimate, holder)
+      if (tight.length === 0) return admit(question, holder)
       for (const token of tight) called.add(token)
       holders.noteShort(tight, clock())
       await holders.callBack(tight)
     }
   }
 
-  function admit(budgets: readonly AskedBudget[], estimate: number, holder: BudgetHolder): LeasedDecision {
-    const decision = decided(book, budgets, estimate, holder)
+  function admit({ budgets, estimate, alone }: LeasedQuestion, holder: BudgetHolder): LeasedDecision {
+    const decision = decided(book, budgets, holder, estimate, alone)
     const leases = decision.kind === 'held' ? budgets.map((budget) => lease(budget, estimate, holder)) : []
     return { decision, leases }
   }

@@ -19,16 +19,14 @@ export interface EstimatedModel {
   readonly assumedOutput?: number
   /** Times the tokens of the answers: more are held than the request may take. Default 1. */
   readonly margin?: number
-  /** Most tokens of a prompt. Undefined: not known. */
-  readonly context?: number | undefined
 }
 
 /** Context of a model whose context is not known: that of the largest usual models. */
 const contextDefault = 1_048_576
 
 /** The demand with a prompt that fills the model's context: what a provider can bill, whatever the request has. */
-export function withFullContext(demand: Demand, { context = contextDefault }: Pick<EstimatedModel, 'context'>): Demand {
-  return { ...demand, textBytes: 0, mediaTokens: Math.max(context, demand.mediaTokens), references: 0 }
+export function withFullContext(demand: Demand, context = contextDefault): Demand {
+  return { ...demand, textBytes: 0, mediaTokens: context }
 }
 
 /** Estimated cost of an attempt. */

@@ -10,6 +10,8 @@ export interface LeasedQuestion {
   /** Those that the leases of the process do not cover. */
   readonly budgets: readonly AskedBudget[]
   readonly estimate: number
+  /** As in {@link BudgetAuthority.admit}. */
+  readonly alone?: number | undefined
   /** Taken before the decision. */
   readonly reports: LeaseReports
 }
@@ -160,7 +162,11 @@ export function leasedBudgets({
     return isChanged ? { spent, open, returned } : undefined
   }
 
-  function admit(budgets: readonly AskedBudget[], estimate: number): BudgetDecision | Promise<BudgetDecision> {
+  function admit(
+    budgets: readonly AskedBudget[],
+    estimate: number,
+    alone?: number,
+  ): BudgetDecision | Promise<BudgetDecision> {
     const covering: Lease[] = []
     for (const budget of budgets) {
       const lease = leases.get(budget.id)
@@ -172,7 +178,7 @@ export function leasedBudgets({
     }
     return covering.length === budgets.length
       ? held({ leases: covering, amount: estimate, remote: undefined }, estimate)
-      : ask(budgets, covering, estimate)
+      : ask(budgets, covering, { estimate, alone })
   }
 
   function take(lease: Lease, amount: number): void {
@@ -190,7 +196,7 @@ export function leasedBudgets({
   async function ask(
     budgets: readonly AskedBudget[],
     covering: readonly Lease[],
-    estimate: number,
+    { estimate, alone }: Pick<LeasedQuestion, 'estimate' | 'alone'>,
   ): Promise<BudgetDecision> {
     const uncovered = budgets.filter(({ id }) => covering.every((lease) => lease.id !== id))
     const tooSmall = uncovered.flatMap(({ id }) => leases.get(id) ?? [])
@@ -198,13 +204,13 @@ export function leasedBudgets({
     const reports = reportsOf(tooSmall)
     let answer: LeasedDecision | undefined
     try {
-      answer = await decided({ budgets: uncovered.map(plainBudget), estimate, reports })
+      answer = await decided({ budgets: uncovered.map(plainBudget), estimate, alone, reports })
     } finally {
       if (answer?.decision.kind !== 'held') for (const lease of covering) end(lease, estimate, 0)
     }
     const { decision } = answer
     if (decision.kind === 'refused')
-      return { kind: 'refused', by: budgets.findIndex(({ id }) => id === uncovered[decision.by]?.id) }
+      return { ...decision, by: budgets.findIndex(({ id }) => id === uncovered[decision.by]?.id) }
     for (const [index, budget] of uncovered.entries()) grant(budget, answer.leases[index] ?? 0)
     return held({ leases: covering, amount: estimate, remote: decision.hold }, decision.amount)
   }

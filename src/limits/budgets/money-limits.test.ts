@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { parseChatRequest } from '../../formats/chat/request.ts'
 import { costFunction } from '../../prices/cost.ts'
 import { learnedSizes } from '../../prices/token-sizes.ts'
@@ -100,20 +101,36 @@ describe('a hold covers what can be billed', () => {
   const word = asking('hi')
 
   function limitsOf(dollars: number, more: Partial<AccessPolicy['limits'][number]['usd']> = {}) {
-    const authority = localBudgetAuthority({ spending, now: Date.now })
-    const limits = moneyLimits({ authority, now: Date.now, tokenSizes: learnedSizes(), openHolds: openHolds() })
+    const limits = moneyLimits({
+      authority: localBudgetAuthority({ spending, now: Date.now }),
+      now: Date.now,
+      tokenSizes: learnedSizes(),
+      openHolds: openHolds(),
+      wait: async () => undefined,
+    })
     const money = { nanoUsd: dollars * 1e9, per: 'month', isHard: false, ...more } as const
     limits.replace({ ...policy, limits: [{ place: 'limits[0]', subject: { kind: 'everyone' }, usd: money }] })
     return limits
   }
+  type Limits = ReturnType<typeof limitsOf>
 
-  /** Admits as many as it can at once. Each is billed this many tokens of the prompt. */
-  async function spent(limits: ReturnType<typeof limitsOf>, request: typeof word, billed: number, context?: number) {
+  /** Admits as many of 64 as it can at once. */
+  async function admitted(
+    limits: Limits,
+    request: typeof word,
+    more: Partial<typeof attempt> & { context?: number } = {},
+  ) {
     const holds = []
     for (let index = 0; index < 64; index += 1) {
-      const hold = await limits.hold({ ...attempt, ask: request, costOf, context })
+      const hold = await limits.hold({ ...attempt, ask: request, costOf, ...more })
       if (hold !== undefined && !(hold instanceof BudgetRefusal)) holds.push(hold)
     }
+    return holds
+  }
+
+  /** Each is billed this many tokens of the prompt. */
+  async function spent(limits: Limits, request: typeof word, billed: number, context?: number) {
+    const holds = await admitted(limits, request, context === undefined ? {} : { context })
     for (const hold of holds) {
       hold.end({ promptTokens: billed, completionTokens: 1, totalTokens: billed + 1 }, true)
       hold.recorded()
@@ -121,27 +138,107 @@ describe('a hold covers what can be billed', () => {
     return holds.length
   }
 
-  test('of hidden prompts: one at a time until a model was counted, then what it was seen to add', async () => {
+  /** More than any limit here pays for. */
+  const wide = 100_000_000
+
+  test('of hidden prompts: one at a time, until sixteen answers added no more than those before', async () => {
+    const limits = limitsOf(4)
+    // USD 0.10 each.
+    for (let answers = 0; answers < 17; answers += 1) expect(await spent(limits, word, 100_000, wide)).toBe(1)
+    // The last one may go beyond the limit.
+    expect(await spent(limits, word, 100_000, wide)).toBe(23)
+    expect(await spent(limits, word, 100_000, wide)).toBe(0)
+  })
+
+  test('of a model that adds nothing: many at once after its first answer', async () => {
     const limits = limitsOf(0.5)
-    // USD 0.10 each. The last one may go beyond the limit.
-    expect(await spent(limits, word, 100_000)).toBe(1)
-    expect(await spent(limits, word, 100_000)).toBe(4)
-    expect(await spent(limits, word, 100_000)).toBe(0)
+    expect(await spent(limits, word, 2)).toBe(1)
+    expect(await spent(limits, word, 2)).toBe(64)
+  })
+
+  test('of one that was not counted yet: its likely cost, and others have the rest', async () => {
+    const limits = limitsOf(0.5)
+    await spent(limits, word, 2)
+    expect(await admitted(limits, word, { provider: 'new' })).toHaveLength(1)
+    expect(await spent(limits, word, 2)).toBe(64)
+  })
+
+  test('of one that was not counted yet, under a hard limit: all that is left', async () => {
+    const limits = limitsOf(0.5, { isHard: true })
+    await spent(limits, word, 2)
+    expect(await admitted(limits, word, { provider: 'new' })).toHaveLength(1)
+    expect(await spent(limits, word, 2)).toBe(0)
+  })
+
+  test('of hidden prompts also where the first requests state no limit of their answers', async () => {
+    const limits = limitsOf(3)
+    const unstated = parseChatRequest(
+      new TextEncoder().encode('{"model":"m","messages":[{"role":"user","content":"hi"}]}'),
+    )
+    const dear = { costOf: costFunction({ price: { input: 1, output: 75 }, source: 'config' }, false), context: wide }
+    const bill = { promptTokens: 100_000, completionTokens: 1, totalTokens: 100_001 }
+    for (let answers = 0; answers < 17; answers += 1)
+      for (const hold of await admitted(limits, unstated, dear)) hold.end(bill, true)
+    const holds = await admitted(limits, word, dear)
+    expect(holds.length).toBeLessThanOrEqual(13)
+    expect(holds.length).toBeGreaterThanOrEqual(12)
   })
 
   test('of a model with a known context: as many at once as it can bill', async () => {
     expect(await spent(limitsOf(0.5), word, 100_000, 100_000)).toBe(5)
   })
 
-  test.each([
+  test('of an attempt that waits until another one has been counted', async () => {
+    const authority = localBudgetAuthority({ spending, now: Date.now })
+    const waits: number[] = []
+    const first = Promise.withResolvers<void>()
+    const limits = moneyLimits({
+      authority,
+      now: Date.now,
+      tokenSizes: learnedSizes(),
+      openHolds: openHolds(),
+      wait: (ms) => (waits.push(ms), first.promise),
+    })
+    const money = { nanoUsd: 0.5e9, per: 'month', isHard: false } as const
+    limits.replace({ ...policy, limits: [{ place: 'limits[0]', subject: { kind: 'everyone' }, usd: money }] })
+    const one = await limits.hold({ ...attempt, ask: word, costOf })
+    const other = limits.hold({ ...attempt, ask: word, costOf })
+    if (one === undefined || one instanceof BudgetRefusal) throw new Error('no hold')
+    one.end({ promptTokens: 2, completionTokens: 1, totalTokens: 3 }, true)
+    first.resolve()
+    expect(await other).not.toBeInstanceOf(BudgetRefusal)
+    expect(waits).toEqual([25])
+  })
+
+  const references = [
     ['a picture by address', [{ type: 'image_url', image_url: { url: 'https://example.org/a.png' } }]],
     ['a file by id', [{ type: 'file', file: { file_id: 'file-1' } }]],
-  ])('of %s, also of a model that was counted', async (_name, content) => {
+  ] as const
+
+  test.each(references)('of %s, also of a model that was counted', async (_name, content) => {
     const limits = limitsOf(0.5)
     expect(await spent(limits, word, 1)).toBe(1)
     expect(await spent(limits, asking(content), 100_000)).toBe(1)
     expect(await spent(limitsOf(0.5, { isHard: true }), asking(content), 100_000)).toBe(0)
   })
+
+  test.each(references)(
+    'of %s whose stream is cut: its context, then what such requests were billed',
+    async (_name, content) => {
+      const limits = limitsOf(9)
+      const request = { ...attempt, ask: asking(content), costOf, context: 100_000 }
+      const booked = async (billed?: number) => {
+        const hold = await limits.hold(request)
+        if (hold === undefined || hold instanceof BudgetRefusal) throw new Error('no hold')
+        return billed === undefined
+          ? hold.end(undefined, false).nanoUsd
+          : hold.end({ promptTokens: billed, completionTokens: 1, totalTokens: billed + 1 }, true).nanoUsd
+      }
+      expect(await booked()).toBeGreaterThan(95e6)
+      await booked(30_000)
+      expect(await booked()).toBeWithin(25e6, 35e6)
+    },
+  )
 
   test('of addresses in texts and calls: they are no content', async () => {
     const limits = limitsOf(0.5)
@@ -150,6 +247,39 @@ describe('a hold covers what can be billed', () => {
     const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"url":"https://example.org"}' } }
     const called = asking('x', { messages: [{ role: 'assistant', content: null, tool_calls: [call] }] })
     expect(await spent(limits, called, 1)).toBe(64)
+  })
+
+  test('so budgets are exceeded by one request at most, whatever a model adds or fetches', async () => {
+    const amount = fc.integer({ min: 0, max: 200_000 })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 3_000 }),
+        amount,
+        fc.array(amount),
+        fc.boolean(),
+        async (limit, ...all) => {
+          const [hidden, fetched, isHard] = all
+          const limits = limitsOf(limit / 1_000, { isHard })
+          let billed = 0
+          let dearest = 0
+          for (const more of [undefined, ...fetched, undefined, undefined]) {
+            const holds = await admitted(limits, more === undefined ? word : asking(references[1][1]), {
+              context: 200_100,
+            })
+            for (const hold of holds) {
+              const promptTokens = 2 + hidden + Math.min(more ?? 0, 200_000 - hidden)
+              const cost = hold.end({ promptTokens, completionTokens: 1, totalTokens: promptTokens + 1 }, true).nanoUsd
+              billed += cost
+              dearest = Math.max(dearest, cost)
+            }
+          }
+          expect(billed).toBeLessThanOrEqual(limit * 1e6 + dearest)
+          // The first answer runs alone, and nothing else can be known of it.
+          if (isHard) expect(billed).toBeLessThanOrEqual(Math.max(limit * 1e6, (hidden + 100) * 1e3))
+        },
+      ),
+      { numRuns: 60 },
+    )
   })
 
   test.each([

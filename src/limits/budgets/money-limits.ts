@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Ask } from '../../formats/ask.ts'
 import { demandOf } from '../../formats/demand-of.ts'
 import type { Demand } from '../../formats/demand.ts'
@@ -11,7 +12,8 @@ import { callerPerson, type CallerIdentity } from '../named-limits.ts'
 import { attemptHold, coveredTokens, type AttemptHold } from './attempt-hold.ts'
 import type { BudgetAuthority, BudgetDecision } from './budget-authority.ts'
 import { BudgetRefusal, type BudgetedAttempt, type Budgets, type HoldAnswer } from './budgets.ts'
-import { estimateOf, withFullContext, type Estimate } from './estimate.ts'
+import { boundOf, type CostBound } from './cost-bound.ts'
+import { estimateOf, type Estimate } from './estimate.ts'
 import { budgetPlan, isOwnBudget, type BudgetPlan, type NamedBudget } from './named-budgets.ts'
 import type { HeldPlace, OpenHolds } from './open-holds.ts'
 import { learnedSurpluses } from './surpluses.ts'
@@ -54,15 +56,18 @@ export interface MoneyLimitsOptions {
   readonly tokenSizes: LearnedSizes
   /** Gets the holds of this process. */
   readonly openHolds: OpenHolds
+  /** Default: a timer. */
+  readonly wait?: (ms: number) => Promise<void>
 }
 
 /** Limits of money without any entry. */
-export function moneyLimits({ authority, now, tokenSizes, openHolds }: MoneyLimitsOptions): MoneyLimits {
+export function moneyLimits(options: MoneyLimitsOptions): MoneyLimits {
+  const { authority, now, tokenSizes, openHolds, wait = (ms) => setTimeout(ms) } = options
   let plan: BudgetPlan = budgetPlan(openPolicy, now())
   const surpluses = learnedSurpluses()
 
-  function hold(attempt: BudgetedAttempt): HoldAnswer | Promise<HoldAnswer> {
-    const { ask, caller, provider, model, listedNames, costOf, maxOutput, context } = attempt
+  function hold(attempt: BudgetedAttempt, waited = 0): HoldAnswer | Promise<HoldAnswer> {
+    const { ask, caller, provider, model, listedNames, costOf, maxOutput } = attempt
     const models = plan.hasModels ? namesOf(ask.model, [model, ...listedNames]) : none
     const budgets = plan.counting(caller, { provider, models }, now())
     if (budgets.length === 0) return undefined
@@ -71,42 +76,53 @@ export function moneyLimits({ authority, now, tokenSizes, openHolds }: MoneyLimi
     const sizes = tokenSizes.of(attempt)
     const bytesPerToken = sizes.prompts.least()
     const hard = hardest === undefined ? {} : { assumedOutput: hardOutput, margin: hardMargin }
-    const estimatedModel = { costOf, maxOutput, bytesPerToken, context, ...hard }
-    const stated = demand.references === 0 ? demand : withFullContext(demand, estimatedModel)
-    const estimated = estimateOf(stated, estimatedModel)
+    const estimatedModel = { costOf, maxOutput, bytesPerToken, ...hard }
+    const estimated = estimateOf(demand, estimatedModel)
     if (estimated === undefined) return unpriced(attempt, budgets)
-    const surplus = surpluses.of(attempt)
-    // Until an answer was counted, the provider may bill anything: a prompt that fills the context.
-    const bound =
-      surplus === undefined ? estimateOf(withFullContext(demand, estimatedModel), estimatedModel) : undefined
-    const extra = surplus ?? Math.max(0, (bound?.nanoUsd ?? 0) - estimated.nanoUsd)
-    const asked: AskedAttempt = { attempt, demand, sizes, budgets, hardest, estimated, surplus: surplus ?? 0 }
-    const answer = authority.admit(budgets, estimated.nanoUsd === 0 ? 0 : estimated.nanoUsd + extra)
+    const bound = boundOf(attempt, demand, { estimated, estimatedModel, surpluses })
+    const asked: AskedAttempt = { attempt, demand, sizes, budgets, hardest, estimated, bound, waited }
+    // A hard limit lends nothing to others while an attempt may cost more than is likely.
+    const answer = authority.admit(budgets, bound.most, hardest === undefined ? bound.alone : bound.most)
     return answer instanceof Promise
       ? answer.then((decision) => begin(asked, decision), storeAway)
       : begin(asked, answer)
   }
 
-  function begin(asked: AskedAttempt, answer: BudgetDecision): HoldAnswer {
-    const { attempt, demand, budgets, hardest, estimated, surplus } = asked
-    if (answer.kind === 'refused') return exhausted(budgets[answer.by], plan.timeZone)
+  function begin(asked: AskedAttempt, answer: BudgetDecision): HoldAnswer | Promise<HoldAnswer> {
+    const { attempt, demand, budgets, hardest, estimated, bound } = asked
+    if (answer.kind === 'refused') {
+      const budget = budgets[answer.by]
+      const mayWait = answer.isBusy && (!bound.isSteady || hardest !== undefined)
+      return mayWait ? later(asked, budget) : exhausted(budget, plan.timeZone)
+    }
     if (hardest === undefined) return begun(asked, answer, undefined)
-    const hard = hardHold(attempt.ask, { demand, estimated, amount: answer.amount - surplus })
+    const fits = answer.amount >= bound.most || bound.isSteady || !mayFit(budgets, bound)
+    const hard = fits ? hardHold(attempt.ask, { demand, estimated, amount: answer.amount - bound.extra }) : undefined
     if (hard !== undefined) return begun(asked, answer, hard)
     authority.settle(answer.hold, 0)
-    return exhausted(hardest, plan.timeZone)
+    return fits ? exhausted(hardest, plan.timeZone) : later(asked, hardest)
+  }
+
+  /** Asks again, after others may have ended, and may have shown what the model is billed. */
+  function later({ attempt, waited }: AskedAttempt, budget: NamedBudget | undefined): HoldAnswer | Promise<HoldAnswer> {
+    const waitMs = busyWaitsMs[waited]
+    return waitMs === undefined ? exhausted(budget, plan.timeZone) : wait(waitMs).then(() => hold(attempt, waited + 1))
   }
 
   function begun(asked: AskedAttempt, { hold, amount }: HeldDecision, hard: HardHold | undefined): AttemptHold {
-    const { attempt, demand, sizes, estimated, surplus } = asked
+    const { attempt, demand, sizes, estimated, bound } = asked
+    const { provider, model } = attempt
     const usual = sizes.prompts.usual()
-    const { prompt, textBytes, mediaTokens } = demand
+    const { prompt, textBytes, mediaTokens, answerTokens } = demand
+    const { content } = bound
     return attemptHold({
       authority,
       hold,
-      amount: amount - surplus,
+      amount: amount - bound.extra,
       estimate: estimated,
-      onCounted: surpluses.noting(attempt, estimated.nanoUsd),
+      surplus: bound.surplus,
+      onBilled: (bill) => surpluses.note({ provider, model }, content, bill),
+      statedTokens: answerTokens === undefined ? undefined : estimated.answerTokens,
       place: placeOf(attempt),
       openHolds,
       costOf: attempt.costOf ?? noCost,
@@ -117,7 +133,7 @@ export function moneyLimits({ authority, now, tokenSizes, openHolds }: MoneyLimi
   }
 
   return {
-    hold,
+    hold: (attempt) => hold(attempt),
     replace(policy) {
       plan = budgetPlan(policy, now(), plan)
     },
@@ -145,9 +161,13 @@ interface AskedAttempt {
   /** One with a hard limit. */
   readonly hardest: NamedBudget | undefined
   readonly estimated: Estimate
-  /** What the provider was seen to bill beyond estimates, in nano-USD. It is held, too. */
-  readonly surplus: number
+  readonly bound: CostBound
+  /** Times that it has waited for another attempt. */
+  readonly waited: number
 }
+
+/** An attempt waits this long, time after time, for another one that runs alone in a budget. */
+const busyWaitsMs = [25, 50, 100, 200, 400, 800] as const
 
 type HeldDecision = BudgetDecision & { readonly kind: 'held' }
 
@@ -155,6 +175,11 @@ const none: readonly string[] = []
 
 function isHard({ limit: { usd } }: NamedBudget): boolean {
   return usd.isHard
+}
+
+/** Whether all that an attempt may cost fits into hard limits before anything is spent. */
+function mayFit(budgets: readonly NamedBudget[], { most }: CostBound): boolean {
+  return budgets.every((budget) => !isHard(budget) || most <= budget.nanoUsd)
 }
 
 function noCost(): undefined {

@@ -39,8 +39,13 @@ interface Held {
 }
 
 /** @throws when the authority refuses */
-async function held({ authority }: BudgetedProcess, budgets: readonly AskedBudget[], estimate: number): Promise<Held> {
-  const answer = await authority.admit(budgets, estimate)
+async function held(
+  { authority }: BudgetedProcess,
+  budgets: readonly AskedBudget[],
+  estimate: number,
+  alone?: number,
+): Promise<Held> {
+  const answer = await authority.admit(budgets, estimate, alone)
   if (answer.kind === 'refused') throw new Error(`refused by ${answer.by}`)
   return answer
 }
@@ -61,6 +66,8 @@ interface Step {
   readonly pick: number
   /** Of the estimate. */
   readonly share: number
+  /** The likely cost, of the estimate. */
+  readonly aloneShare: number
 }
 
 const step: fc.Arbitrary<Step> = fc.record({
@@ -83,7 +90,12 @@ const step: fc.Arbitrary<Step> = fc.record({
   estimate: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.constant(0), fc.integer({ min: 100, max: 400 })),
   pick: fc.nat(1_000),
   share: fc.constantFrom(0, 0.01, 0.5, 1, 1, 1),
+  aloneShare: fc.constant(1),
 })
+/** Attempts of one size that may cost many times of what is likely. */
+const wildStep: fc.Arbitrary<Step> = fc
+  .tuple(step, fc.constantFrom(1, 0.5, 0.02))
+  .map(([each, aloneShare]) => ({ ...each, aloneShare, estimate: 60, act: each.act === 'crash' ? 'wait' : each.act }))
 
 interface OpenHold {
   readonly hold: number
@@ -107,13 +119,13 @@ class Run {
     this.budgets = limits.map((nanoUsd, index) => budgetOf(startedAt, { id: `limit ${index}`, nanoUsd }))
   }
 
-  async take({ act, process: index, budgets, estimate, pick, share }: Step): Promise<void> {
+  async take({ act, process: index, budgets, estimate, pick, share, aloneShare }: Step): Promise<void> {
     const process = this.#processes[index]
     if (process === undefined) return
     const open = this.#open.get(process) ?? []
     this.#open.set(process, open)
     const chosen = open[pick % Math.max(1, open.length)]
-    if (act === 'admit') this.#running.push(this.#admit(process, open, budgets, estimate))
+    if (act === 'admit') this.#running.push(this.#admit(process, open, { budgets, estimate, aloneShare }))
     else if (act === 'wait') await this.settled()
     else if (act === 'crash') await this.#crash(index, process)
     else if (chosen !== undefined && act === 'raise')
@@ -121,9 +133,10 @@ class Run {
     else if (chosen !== undefined) this.#end(process, open, chosen, act === 'cancel' ? 0 : share)
   }
 
-  async #admit(process: BudgetedProcess, open: OpenHold[], budgets: readonly number[], estimate: number) {
+  async #admit(process: BudgetedProcess, open: OpenHold[], step: Pick<Step, 'budgets' | 'estimate' | 'aloneShare'>) {
+    const { budgets, estimate, aloneShare } = step
     const asked = budgets.flatMap((index) => this.budgets[index] ?? [])
-    const answer = await process.authority.admit(asked, estimate)
+    const answer = await process.authority.admit(asked, estimate, Math.ceil(estimate * aloneShare))
     if (answer.kind === 'held') open.push({ hold: answer.hold, estimate, budgets })
     else expect(estimate).toBeGreaterThan(0)
   }
@@ -243,21 +256,37 @@ export function budgetContract(
       const first = await held(one, [team], 90)
       const short = await held(other, [team], 40)
       expect(short.amount).toBe(10)
-      expect(await one.authority.admit([team], 1)).toEqual({ kind: 'refused', by: 0 })
+      expect(await one.authority.admit([team], 1)).toEqual({ kind: 'refused', by: 0, isBusy: true })
       one.authority.settle(first.hold, 50)
       await one.arrived()
-      expect(await one.authority.admit([team], 60)).toEqual({ kind: 'refused', by: 0 })
+      expect(await one.authority.admit([team], 60)).toEqual({ kind: 'refused', by: 0, isBusy: true })
       expect((await held(one, [team], 30)).amount).toBe(30)
       other.authority.settle(short.hold, 5)
       await other.arrived()
       expect((await held(one, [team], 60)).amount).toBe(15)
     })
 
+    test('of an attempt that may cost more than is likely are the most that fits, else what is likely, by one', async () => {
+      const { one, join } = await started()
+      const other = join()
+      const first = await held(one, [team], 80, 10)
+      expect(first.amount).toBe(80)
+      one.authority.settle(first.hold, 10)
+      await one.arrived()
+      const alone = await held(other, [team], 400, 20)
+      expect(alone.amount).toBe(20)
+      expect((await held(one, [team], 30)).amount).toBe(30)
+      expect(await one.authority.admit([team], 400, 20)).toEqual({ kind: 'refused', by: 0, isBusy: true })
+      other.authority.settle(alone.hold, 59)
+      await other.arrived()
+      expect((await held(one, [team], 400, 20)).amount).toBe(1)
+    })
+
     test('look at all budgets before they take from any, and name the one that refuses', async () => {
       const { one } = await started()
       one.authority.settle((await held(one, [own], 10)).hold, 10)
       await one.arrived()
-      expect(await one.authority.admit([team, own], 5)).toEqual({ kind: 'refused', by: 1 })
+      expect(await one.authority.admit([team, own], 5)).toEqual({ kind: 'refused', by: 1, isBusy: false })
       expect(await useOf(one, team)).toEqual([0, 0])
     })
 
@@ -272,7 +301,11 @@ export function budgetContract(
       const { one } = await started()
       one.authority.settle((await held(one, [team], 0)).hold, 0)
       await held(one, [team], 50)
-      expect(await one.authority.admit([{ ...team, nanoUsd: 50 }], 1)).toEqual({ kind: 'refused', by: 0 })
+      expect(await one.authority.admit([{ ...team, nanoUsd: 50 }], 1)).toEqual({
+        kind: 'refused',
+        by: 0,
+        isBusy: false,
+      })
       expect((await held(one, [{ ...team, nanoUsd: 0 }], 0)).amount).toBe(0)
     })
 
@@ -303,15 +336,18 @@ export function budgetContract(
       for (let time = 0; time < 3; time++)
         one.authority.settle((await held(one, [large], 0)).hold, Number.MAX_SAFE_INTEGER - 3)
       await one.arrived()
-      expect(await one.authority.admit([large], 1)).toEqual({ kind: 'refused', by: 0 })
+      expect(await one.authority.admit([large], 1)).toEqual({ kind: 'refused', by: 0, isBusy: false })
     })
   })
 
-  test(`${name}: budgets are exceeded by one request at most, whatever happens in whatever order`, async () => {
+  test.each([
+    ['whatever happens in whatever order', step],
+    ['by attempts that may cost more than is likely', wildStep],
+  ])(`${name}: budgets are exceeded by one request at most, %s`, async (_name, steps) => {
     await fc.assert(
       fc.asyncProperty(
         fc.tuple(fc.nat(500), fc.nat(500), fc.constantFrom(0, 50, 5_000)),
-        fc.array(step, { maxLength: 80, size: 'max' }),
+        fc.array(steps, { maxLength: 80, size: 'max' }),
         async (limits, steps) => {
           const spending = { sumSince: async () => 0 }
           const run = new Run(await service({ spending, now: () => startedAt }), limits)

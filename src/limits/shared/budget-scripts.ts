@@ -4,11 +4,11 @@ import { keyPrefix, peerScript } from './peer.ts'
  * Scripts of budgets that several machines share: the rules of `budgets/budget-book.ts`. Amounts are whole nano-USD, at
  * most 2⁵³ − 1, which numbers of Lua hold exactly. A larger sum stays at that: above every limit.
  *
- * | Key             | Holds                                                                                       |
- * | --------------- | ------------------------------------------------------------------------------------------- |
- * | `budget:HASH`   | a hash: `spent`, `held`, and `short`: the process and number of the short hold              |
- * | `holds:PROCESS` | a hash: number of a hold → its estimate, and of each budget key, amount, and `short` or `-` |
- * | `holders`       | a set: processes with holds                                                                 |
+ * | Key             | Holds                                                                                          |
+ * | --------------- | ---------------------------------------------------------------------------------------------- |
+ * | `budget:HASH`   | a hash: `spent`, `held`, and `short`: the process and number of the short hold                 |
+ * | `holds:PROCESS` | a hash: number of a hold → its likely cost, and of each budget key, amount, and `short` or `-` |
+ * | `holders`       | a set: processes with holds                                                                    |
  */
 const budgetsScript = `${peerScript}
 local most, kept_ms = 9007199254740991, '604800000'
@@ -66,19 +66,20 @@ end
 `
 
 /**
- * Holds an estimate in all budgets, or in none. KEYS behind the first: budgets. ARGV from the third: number of the
- * hold, estimate; of each budget its limit, what is known to be spent, and milliseconds to keep it.
+ * Holds an amount in all budgets, or in none. KEYS behind the first: budgets. ARGV from the third: number of the hold,
+ * the most that it may cost, and what it holds alone where that does not fit; of each budget its limit, what is known
+ * to be spent, and milliseconds to keep it.
  *
- * Returns the position of the budget that refuses, or 0, and the smallest amount that was held. Then of each budget
- * what was spent.
+ * Returns the position of the budget that refuses, or 0, and the smallest amount that was held; of a refusal 1 if the
+ * budget has a short hold. Then of each budget what was spent.
  */
 export const admitScript = `${budgetsScript}
-local number, estimate, all, fits = ARGV[3], amount(ARGV[4]), {}, true
+local number, estimate, alone, all, fits = ARGV[3], amount(ARGV[4]), amount(ARGV[5]), {}, true
 for i = 1, #KEYS - 1 do
   local key, one = KEYS[i + 1], account(KEYS[i + 1])
-  one.spent = math.max(one.spent, amount(ARGV[3 * i + 3]))
-  lives[key] = ARGV[3 * i + 4]
-  all[i] = {key = key, amount = estimate, short = false, room = amount(ARGV[3 * i + 2]) - one.spent - one.held}
+  one.spent = math.max(one.spent, amount(ARGV[3 * i + 4]))
+  lives[key] = ARGV[3 * i + 5]
+  all[i] = {key = key, amount = estimate, short = false, room = amount(ARGV[3 * i + 3]) - one.spent - one.held}
   if estimate > all[i].room then fits = false end
 end
 local refusing, least = 0, estimate
@@ -86,7 +87,7 @@ if estimate > 0 and not fits then
   for i, share in ipairs(all) do
     local isShort = estimate > share.room
     if refusing == 0 and (share.room <= 0 or (isShort and account(share.key).short)) then refusing = i end
-    if isShort then share.amount, share.short = share.room, true end
+    if isShort then share.amount, share.short = math.min(share.room, alone), true end
     least = math.min(least, share.amount)
   end
 end
@@ -95,12 +96,13 @@ if refusing == 0 then
     hold_more(account(share.key), share.amount)
     if share.short then account(share.key).short = process .. '/' .. number end
   end
-  redis.call('HSET', prefix .. process, number, text_of(estimate, all))
+  redis.call('HSET', prefix .. process, number, text_of(alone, all))
   redis.call('PEXPIRE', prefix .. process, kept_ms)
   redis.call('SADD', holders, process)
   redis.call('PEXPIRE', holders, kept_ms)
 end
 save()
+if refusing > 0 then least = account(all[refusing].key).short and 1 or 0 end
 local answer = {processes, refusing, least}
 for i = 1, #KEYS - 1 do answer[i + 3] = account(KEYS[i + 1]).spent end
 return answer

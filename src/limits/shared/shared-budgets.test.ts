@@ -101,7 +101,7 @@ describe.skipIf(needs('redis-server') === undefined)('budgets in Redis', () => {
     const under = await one.authority.admit([open], 5_000)
     expect(under).toMatchObject({ kind: 'held', amount: 5_000 })
     await spend(one, 150, open)
-    expect(await one.authority.admit([open], 1)).toEqual({ kind: 'refused', by: 0 })
+    expect(await one.authority.admit([open], 1)).toEqual({ kind: 'refused', by: 0, isBusy: false })
     expect((await one.authority.admit([open], 0)).kind).toBe('held')
     away = await startRedisServer({ port })
     await one.arrived()

@@ -79,14 +79,15 @@ export function sharedBudgets({ peer, spending, now }: SharedBudgetsOptions): Bu
     return String(end === Infinity ? endlessMs : Math.max(0, end - now()) + keptMs)
   }
 
-  async function admit(budgets: readonly AskedBudget[], estimate: number): Promise<BudgetDecision> {
+  async function admit(budgets: readonly AskedBudget[], most: number, alone = most): Promise<BudgetDecision> {
     await opening(budgets)
     const hold = (lastHold += 1)
     asking.add(hold)
     try {
       const [refusing = 0, amount = 0, ...spent] = await peer.send(admitScript, budgets.map(keyOf), [
         String(hold),
-        wholeText(estimate),
+        wholeText(most),
+        wholeText(alone),
         ...budgets.flatMap((budget) => [
           wholeText(budget.nanoUsd),
           wholeText(known.get(budget.id) ?? 0),
@@ -94,13 +95,13 @@ export function sharedBudgets({ peer, spending, now }: SharedBudgetsOptions): Bu
         ]),
       ])
       learn(budgets, spent)
-      if (refusing > 0) return { kind: 'refused', by: refusing - 1 }
+      if (refusing > 0) return { kind: 'refused', by: refusing - 1, isBusy: amount > 0 }
       holds.set(hold, budgets)
       if (mayHoldMore || updates.size > 0) void update().catch(() => undefined)
       return { kind: 'held', hold, amount }
     } catch (error) {
       mayHoldMore = true
-      if (budgets.every(({ isOpenWhenAway }) => isOpenWhenAway)) return admitAlone(budgets, estimate)
+      if (budgets.every(({ isOpenWhenAway }) => isOpenWhenAway)) return admitAlone(budgets, alone)
       throw error
     } finally {
       asking.delete(hold)
@@ -112,7 +113,7 @@ export function sharedBudgets({ peer, spending, now }: SharedBudgetsOptions): Bu
     const by = budgets.findIndex(
       ({ id, nanoUsd }) => (known.get(id) ?? 0) + (unbooked.get(id)?.amount ?? 0) >= nanoUsd && estimate > 0,
     )
-    if (by !== -1) return { kind: 'refused', by }
+    if (by !== -1) return { kind: 'refused', by, isBusy: false }
     const hold = (lastHold += 1)
     aloneHolds.set(hold, budgets)
     return { kind: 'held', hold, amount: estimate }

@@ -1,0 +1,49 @@
+import type { Demand } from '../../formats/demand.ts'
+import { referencesIn } from '../../formats/find-references.ts'
+import type { BudgetedAttempt } from './budgets.ts'
+import { estimateOf, withFullContext, type Estimate, type EstimatedModel } from './estimate.ts'
+import type { AskedContent, LearnedSurpluses } from './surpluses.ts'
+
+/** What an attempt may cost, beside the estimate of what it asks for. Amounts are in nano-USD. */
+export interface CostBound {
+  readonly content: AskedContent
+  /** The most that it may cost, as far as is known. */
+  readonly most: number
+  /** What it holds where that does not fit, alone among attempts that do not fit. */
+  readonly alone: number
+  /** Of what is held, the part that does not pay for the estimate. */
+  readonly extra: number
+  /** What it is likely to cost beyond the estimate. */
+  readonly surplus: number
+  /** Bills for such content are as before: {@link most} is what they are likely to be. */
+  readonly isSteady: boolean
+}
+
+/** What bounds the cost of an attempt. */
+export interface BoundFacts {
+  readonly estimated: Estimate
+  readonly estimatedModel: EstimatedModel
+  readonly surpluses: LearnedSurpluses
+}
+
+/**
+ * The bound of an attempt's cost: the estimate, with what the model was seen to bill beyond it. Content by reference,
+ * and a model whose bills are not known yet, may fill the model's whole context.
+ */
+export function boundOf(attempt: BudgetedAttempt, demand: Demand, facts: BoundFacts): CostBound {
+  const { estimated, estimatedModel, surpluses } = facts
+  const { nanoUsd } = estimated
+  if (nanoUsd === 0) return free
+  const hasReferences = referencesIn(attempt.ask.body) > 0
+  const content = hasReferences ? 'references' : demand.mediaTokens > 0 ? 'media' : 'text'
+  const seen = surpluses.of(attempt, content)
+  const isSteady = !hasReferences && seen?.isSteady === true
+  const likely = nanoUsd + (seen?.nanoUsd ?? 0)
+  const full = isSteady ? undefined : estimateOf(withFullContext(demand, attempt.context), estimatedModel)
+  const most = Math.max(likely, full?.nanoUsd ?? 0)
+  const extra = hasReferences ? most - nanoUsd : likely - nanoUsd
+  const surplus = hasReferences && seen === undefined ? extra : likely - nanoUsd
+  return { content, most, alone: nanoUsd + extra, extra, surplus, isSteady }
+}
+
+const free: CostBound = { content: 'text', most: 0, alone: 0, extra: 0, surplus: 0, isSteady: true }
