@@ -7,7 +7,7 @@ import type { WholeReply } from '../reply.ts'
 import { withFacts } from '../token-counts.ts'
 import { errorOf, errorWithin, readUpstreamError } from '../upstream-error.ts'
 import { countedUsage } from '../usage.ts'
-import { responseFacts } from './event-facts.ts'
+import { responseFacts, type ResponseFacts } from './event-facts.ts'
 import { isDiscarded, readFinishReason } from './finish-reason.ts'
 import { grounding } from './grounding.ts'
 import { responseReader } from './native.ts'
@@ -21,10 +21,10 @@ export function readResponse(body: Uint8Array): WholeReply | AnsweredError {
   if (body.length === 0) throw new MalformedAnswer('empty', 'the answer is empty')
   const listed = errorInList(body)
   if (listed !== undefined) return listed
-  const { candidates, isBlocked, hasError, usage } = responseFacts(body)
-  if (hasError) return { kind: 'error', error: readUpstreamError(body) }
-  const error = candidates.length === 0 ? errorWithin(body) : undefined
-  if (error !== undefined) return { kind: 'error', error }
+  const facts = responseFacts(body)
+  const answered = errorIn(facts, body)
+  if (answered !== undefined) return answered
+  const { candidates, isBlocked, usage } = facts
   if (candidates.length === 0 && !isBlocked) throw new MalformedAnswer('no_choices', 'the answer has no candidates')
   const hasContent = candidates.some(({ text, isBeyondText }) => text !== '' || isBeyondText)
   const discarded =
@@ -41,6 +41,12 @@ export function readResponse(body: Uint8Array): WholeReply | AnsweredError {
     isEmpty: !hasContent && !isBlocked && isStopped,
     isBlank: !hasContent,
   }
+}
+
+function errorIn({ candidates, hasError }: ResponseFacts, body: Uint8Array): AnsweredError | undefined {
+  if (hasError) return { kind: 'error', error: readUpstreamError(body) }
+  const error = candidates.length === 0 ? errorWithin(body) : undefined
+  return error && { kind: 'error', error }
 }
 
 /** Gemini has lists around some errors. */

@@ -149,26 +149,30 @@ class OpenAttempt implements AttemptHold, OpenHold {
   }
 
   end(usage: Usage | undefined, isComplete: boolean, wholeBytes?: number): BookedCost {
-    const { costOf, promptTokens, bytesPerToken, estimate, onBilled, statedTokens = Infinity } = this.#options
+    const { costOf, promptTokens, bytesPerToken, onBilled } = this.#options
     const bytes = wholeBytes ?? this.#bytes
     const isCut = !isComplete && !(this.#isFinished && usage !== undefined)
     const answer = { usage, isCut, hasContent: bytes > 0, costOf }
-    if (isCounted(answer) && usage?.isEstimated !== true) {
-      const expected = estimate.costWith(Math.min(statedTokens, usage?.completionTokens ?? 0))
-      const cost = costOf(usage)
-      if (cost !== undefined) {
-        onBilled?.({ billed: cost.nanoUsd, expected })
-        return this.#book(cost.nanoUsd, false)
-      }
+    const billed = isCounted(answer) && usage?.isEstimated !== true ? costOf(usage)?.nanoUsd : undefined
+    if (billed !== undefined) {
+      onBilled?.({ billed, expected: this.#expected(usage) })
+      return this.#book(billed, false)
     }
-    const estimated = estimatedUsage(answer, {
-      prompt: promptTokens,
-      answer: Math.ceil(bytes / bytesPerToken),
-    })
-    const cost = costOf(estimated && { ...estimated, isEstimated: true })
     if (isComplete) onBilled?.({ billed: 0, expected: 0 })
-    const hidden = isComplete || countOf(usage?.promptTokens) !== undefined ? 0 : this.#surplus
-    return this.#book((cost?.nanoUsd ?? estimate.nanoUsd) + hidden, true)
+    const estimated = estimatedUsage(answer, { prompt: promptTokens, answer: Math.ceil(bytes / bytesPerToken) })
+    const cost = costOf(estimated && { ...estimated, isEstimated: true })?.nanoUsd
+    return this.#book((cost ?? this.#options.estimate.nanoUsd) + this.#hidden(usage, isComplete), true)
+  }
+
+  /** What the answer should cost by the request and its counted tokens, in nano-USD. */
+  #expected(usage: Usage | undefined): number {
+    const { estimate, statedTokens = Infinity } = this.#options
+    return estimate.costWith(Math.min(statedTokens, usage?.completionTokens ?? 0))
+  }
+
+  /** Likely cost that nothing has counted: of a prompt that was cut before its counts. */
+  #hidden(usage: Usage | undefined, isComplete: boolean): number {
+    return isComplete || countOf(usage?.promptTokens) !== undefined ? 0 : this.#surplus
   }
 
   fail(mayHaveWorked: boolean): BookedCost {
