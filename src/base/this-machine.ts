@@ -14,7 +14,7 @@ export function isLoopbackHost(hostname: string): boolean {
   return /^(?:.+\.)?localhost\.?$/.test(hostname) || isAddressIn(hostname, loopback)
 }
 
-/** Whether requests to a host reach this machine: also by the unspecified address, at which systems reach themselves. */
+/** Whether requests to a host reach this machine, also by the unspecified address. */
 export function isThisMachine(hostname: string): boolean {
   return isLoopbackHost(hostname) || isAddressIn(hostname, unspecified)
 }

@@ -81,7 +81,7 @@ class BudgetedCandidate implements Required<ModelCandidate> {
   }
 }
 
-/** Whether limits of money passed a candidate over only because its price is not known, so that it may be asked last. */
+/** Whether limits of money passed a candidate over only for a price that is not known: it may be asked last. */
 export function isUnpriced({ cause }: UpstreamFailure): boolean {
   return cause instanceof BudgetRefusal && cause.kind === 'unpriced'
 }

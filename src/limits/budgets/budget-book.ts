@@ -38,7 +38,7 @@ export interface LeaseReport {
   readonly returned: number
 }
 
-/** Result of an admission: a hold, or the budget that has no room. `isBusy`: it has a short hold, which may end soon. */
+/** Result of an admission: a hold, or the budget without room. `isBusy`: it has a short hold, which may end soon. */
 export type Admission =
   | { readonly kind: 'held'; readonly hold: BookHold }
   | { readonly kind: 'refused'; readonly budget: string; readonly isBusy: boolean }
