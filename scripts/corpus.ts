@@ -1,12 +1,13 @@
 import { errorFacts, faultOf } from '../src/protocols/error-corpus-testing.ts'
+import { wireFacts, wireFault } from '../src/protocols/wire-corpus-testing.ts'
 
 /**
  * `npm run corpus [PART …]` runs the facts of test/corpus/ and prints the ones that come out wrong; it exits with 1 if
- * any does (docs/contributing/refusals.md). Without a part all run.
+ * any does (docs/contributing/refusals.md, docs/contributing/quirk.md). Without a part all run.
  */
 
 /** Each part prints its wrong facts and returns their number. */
-const parts: Readonly<Record<string, () => Promise<number>>> = { errors }
+const parts: Readonly<Record<string, () => Promise<number>>> = { errors, wire }
 
 async function errors(): Promise<number> {
   const facts = errorFacts()
@@ -19,6 +20,14 @@ async function errors(): Promise<number> {
   }
   console.log(`errors: ${facts.length} facts, ${wrong} wrong`)
   return wrong
+}
+
+async function wire(): Promise<number> {
+  const facts = wireFacts()
+  const faults = facts.flatMap((fact) => wireFault(fact)?.replace(/^/, `${fact.id}: `) ?? [])
+  for (const fault of faults) console.log(fault)
+  console.log(`wire: ${facts.length} facts, ${faults.length} wrong`)
+  return faults.length
 }
 
 const asked = Bun.argv.slice(2)

@@ -53,8 +53,8 @@ export function unpricedWarnings(policy: AccessPolicy | undefined, providers: re
       areRefused === true ? 'requests are not sent there under a hard one' : 'other providers are asked first'
     return [
       `no price is known for ${names.slice(0, namedMax).join(', ')}${others} at ${provider.id}, and a limit of money ` +
-        `counts them: ${effect}. Set "price" of the model or the provider in providers.json (0: it is free), ` +
-        'or "unpriced": "ask" beside "usd" in access.json',
+        `counts them: ${effect}. Set "price" of the model or the provider in providers.json ` +
+        '(0 where it costs nothing), or "unpriced": "ask" beside "usd" in access.json',
     ]
   })
 }

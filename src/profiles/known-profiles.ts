@@ -148,7 +148,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
     },
   },
   {
-    match: { model: /grok-4|grok-code/ },
+    match: { model: /grok-4(?!\.[5-9])|grok-code/ },
     facts: ['grok-penalties', 'grok-stop', 'grok-efforts'],
     sources: [
       'https://github.com/open-webui/open-webui/issues/21266',
@@ -178,7 +178,6 @@ export const knownProfiles: readonly ProfileEntry[] = [
       },
       stops: 0,
       rename: { max_tokens: 'max_completion_tokens' },
-      thinksSilently: true,
     },
   },
   {
@@ -186,12 +185,6 @@ export const knownProfiles: readonly ProfileEntry[] = [
     facts: ['gpt5-efforts'],
     sources: ['https://github.com/livekit/agents/issues/7169'],
     profile: { efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
-  },
-  {
-    match: { model: /gpt-5\.[4-9]/ },
-    facts: ['gpt5-tools-at-responses'],
-    sources: ['https://github.com/BerriAI/litellm/issues/34569'],
-    profile: { toolsAt: 'responses' },
   },
   {
     match: { model: /claude/ },
@@ -260,7 +253,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
     match: { brands: ['ollama'] },
     facts: ['ollama-limit-name'],
     sources: ['https://docs.ollama.com/api/openai-compatibility'],
-    profile: { rename: limitOf, streamUsage: true, imageLinks: false },
+    profile: { rename: limitOf, streamUsage: true },
   },
   {
     match: { brands: ['lmstudio'] },
@@ -275,7 +268,6 @@ export const knownProfiles: readonly ProfileEntry[] = [
       answerFormat: 'schema',
       forcedTool: 'required',
       developer: 'system',
-      imageLinks: false,
     },
   },
   {
@@ -327,7 +319,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   {
     match: { brands: ['openai'] },
-    facts: ['openai-tools', 'openai-short-ids', 'openai-pairs', 'openai-word-json'],
+    facts: ['openai-short-ids', 'openai-pairs', 'openai-word-json'],
     sources: ['https://platform.openai.com/docs/api-reference/chat/create'],
     profile: { streamUsage: true, tools: 128, callIds: 'short', pairedCalls: true, needsWordJson: true },
   },
@@ -427,12 +419,6 @@ export const knownProfiles: readonly ProfileEntry[] = [
     facts: ['deepinfra-developer'],
     sources: ['https://github.com/earendil-works/pi/issues/1578'],
     profile: { developer: 'system' },
-  },
-  {
-    match: { brands: ['openrouter'] },
-    facts: ['openrouter-cache-marks'],
-    sources: ['https://openrouter.ai/docs/features/prompt-caching'],
-    profile: { cacheMarks: true },
   },
   {
     match: { protocol: 'gemini' },

@@ -71,7 +71,6 @@ const rules: readonly LessonRule[] = [
   always('needs_user', /messages illegal|(?:at least one|no) user (?:message|query)|requires a user message/i, {
     needsUser: true,
   }),
-  always('tools_at_responses', /use \/v1\/responses|only supported in \/?v1\/responses/i, { toolsAt: 'responses' }),
   always('limit_name', /max_tokens\W+(?:is )?not supported.*max_completion_tokens/is, {
     rename: { max_tokens: 'max_completion_tokens' },
   }),

@@ -90,14 +90,6 @@ export interface TargetProfile {
   readonly unsignedThinking: boolean
   /** Usage of streams is reported only with `stream_options.include_usage`, which is then always sent. */
   readonly streamUsage: boolean
-  /** Links to pictures are taken. Otherwise a request with one is not sent. */
-  readonly imageLinks: boolean
-  /** `responses`: requests with tools are sent as Responses, where the provider speaks them. */
-  readonly toolsAt: 'own' | 'responses'
-  /** The model may think for minutes without sending anything. */
-  readonly thinksSilently: boolean
-  /** Marks for the prompt cache (`cache_control`) are sent on parts of chat messages. */
-  readonly cacheMarks: boolean
 }
 
 /** `refused`, or the smallest and the largest value. */
@@ -230,8 +222,4 @@ export const profileFields: { readonly [Name in keyof TargetProfile]: ProfileFie
   effortWithoutThinking: ranked(true, false),
   unsignedThinking: latest(false),
   streamUsage: ranked(false, true),
-  imageLinks: ranked(true, false),
-  toolsAt: latest('own'),
-  thinksSilently: ranked(false, true),
-  cacheMarks: latest(false),
 }

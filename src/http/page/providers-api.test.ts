@@ -91,7 +91,7 @@ describe('GET /api/providers', () => {
     expect(await subject({ mayEdit: () => false }).call('GET', '/api/providers')).toEqual([200, state])
   })
 
-  test('shows others neither the file, addresses, texts of providers, models from requests nor limits of money', async () => {
+  test('shows others no file, addresses, texts of providers, models from requests, limits of money', async () => {
     const failing: ProvidersAnswer = {
       ...state,
       providers: state.providers.map((each) => ({

@@ -266,7 +266,7 @@ export function budgetContract(
       expect((await held(one, [team], 60)).amount).toBe(15)
     })
 
-    test('of an attempt that may cost more than is likely: the most that fits, else what is likely, by one', async () => {
+    test('of an attempt that may cost more: the most that fits, else what is likely, by one', async () => {
       const { one, join } = await started()
       const other = join()
       const first = await held(one, [team], 80, 10)
