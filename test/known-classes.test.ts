@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isLoopback } from '../src/config/file/provider-target.ts'
+import { resolveProvider } from '../src/config/file/resolve-provider.ts'
 import { makeKey, parseKeyRequest } from '../src/keys/manage-keys.ts'
 import type { RequestFilter } from '../src/ledger/use/request-question.ts'
 import { batchOf, usedRequest } from '../src/ledger/use/testing.ts'
@@ -24,7 +24,9 @@ let rig: LedgerRig
 let victim = ''
 let other = ''
 beforeAll(async () => {
-  rig = await startLedgerRig([good()])
+  rig = await startLedgerRig([good()], {
+    every: { models: [{ name: 'm', upstream: 'm-1', aliases: ['alias'], price }] },
+  })
   victim = await rig.makeKey({ name: 'victim', scopes: ['chat', 'log:read'] })
   other = await rig.makeKey({ name: 'other', scopes: ['chat', 'log:read'], models: ['m'] })
 })
@@ -324,12 +326,50 @@ describe("CVE-2026-30886, CVE-2026-31950: another's things by their id", () => {
 })
 
 describe('CVE-2026-41432, GHSA-g53w-w6mj-hrpp: empty and default secrets', () => {
-  test.each([
-    ['SVC_HISTORY_KEY', ''],
-    ['SVC_HISTORY_KEY', '   '],
-  ])('history with %s=%j › does not start', async (name, value) => {
-    const config = { history: 'server' as const, providers: [provider('a', 'http://127.0.0.1:1/v1')] }
-    await expect(startService(config, { flags: ['--auth', 'keys'], environment: { [name]: value } })).rejects.toThrow()
+  const starting = (options: Partial<Parameters<typeof startService>[1]>, more: object = {}) =>
+    startService({ providers: [provider('a', 'http://127.0.0.1:1/v1')], ...more }, options).then(
+      (service) => service.stop().then(() => 'it started'),
+      String,
+    )
+  const empty = ['', '   ', '\t']
+
+  test.each(empty)('a history whose SVC_HISTORY_KEY is %j › does not start', async (SVC_HISTORY_KEY) => {
+    const options = { flags: ['--auth', 'keys'], environment: { SVC_HISTORY_KEY } }
+    expect(await starting(options, { history: 'server' })).toContain('exited with 2')
+  })
+
+  test.each(empty)('access.json with the hash %j of a key › does not start', async (hash) => {
+    const files = { 'access.json': JSON.stringify({ keys: [{ name: 'ci', hash }] }) }
+    const said = await starting({ flags: ['--auth', 'keys'], files })
+    expect(said).toContain('exited with 2')
+    expect(said).toContain('keys[0].hash')
+  })
+
+  test.each(empty)('a provider with the key %j › does not start', async (api_key) => {
+    const providers = [{ ...provider('a', 'http://127.0.0.1:1/v1'), api_key }]
+    expect(await starting({}, { providers })).toContain('exited with 2')
+  })
+
+  test('the hash of nothing is no key: an empty credential never passes', async () => {
+    const hash = new Bun.CryptoHasher('sha256').update('').digest('hex')
+    const files = { 'access.json': JSON.stringify({ keys: [{ name: 'ci', hash }] }) }
+    await using service = await startService(
+      { providers: [provider('a', 'http://127.0.0.1:1/v1')] },
+      { flags: ['--auth', 'keys'], files },
+    )
+    const body = JSON.stringify(question())
+    for (const line of [
+      'authorization: Bearer ',
+      'authorization: Bearer',
+      'x-api-key: ',
+      'x-goog-api-key:',
+      'cookie: token=',
+    ]) {
+      const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: ${body.length}\r\n`
+      expect(await rawRequest(service.port, `${head}connection: close\r\n${line}\r\n\r\n${body}`)).toStartWith(
+        'HTTP/1.1 401',
+      )
+    }
   })
 
   test('no secret has a default', () => {
@@ -345,10 +385,15 @@ describe('CVE-2026-41432, GHSA-g53w-w6mj-hrpp: empty and default secrets', () =>
 })
 
 describe('CVE-2026-45400, CVE-2026-45401, CVE-2026-31943, CVE-2025-66405: addresses that parsers read differently', () => {
-  test.each(['127.0.0.1', '[::1]', 'localhost', '127.1', '0x7f.1', '2130706433', '[::ffff:7f00:1]'])(
-    '%s › is this machine',
+  /** What a brand of free servers costs at an address, if no price is set. */
+  const isFree = (host: string): boolean =>
+    resolveProvider({ id: 'ollama', baseUrl: `http://${host}:11434/v1` }, {}).quirks.isFree
+
+  // More spellings: src/base/this-machine.test.ts
+  test.each(['127.0.0.1', '[::1]', 'localhost', 'localhost.', '127.1', '0x7f.1', '[::ffff:7f00:1]', '0.0.0.0'])(
+    '%s › is this machine, where servers of your own are free',
     (host) => {
-      expect(isLoopback(`http://${host}:8080/v1`)).toBe(true)
+      expect(isFree(host)).toBe(true)
     },
   )
 
@@ -356,11 +401,13 @@ describe('CVE-2026-45400, CVE-2026-45401, CVE-2026-31943, CVE-2025-66405: addres
     'example.org',
     '169.254.169.254',
     '[::ffff:a9fe:a9fe]',
+    '[::ffff:7f:1]',
     '10.0.0.1',
     'localhost.example.org',
     '127.0.0.1.evil.example',
+    'localtest.me',
   ])('%s › is not this machine, so nothing there counts as free', (host) => {
-    expect(isLoopback(`http://${host}:8080/v1`)).toBe(false)
+    expect(isFree(host)).toBe(false)
   })
 
   test('a redirect of a provider is never followed', async () => {
@@ -397,40 +444,72 @@ describe('CVE-2026-44571: what may be read may be written', () => {
 })
 
 describe("CVE-2026-44563: side endpoints that skip a key's models", () => {
-  const body = {
-    messages: [{ role: 'user', content: 'x' }],
-    input: 'x',
-    prompt: 'x',
-    query: 'q',
-    documents: ['a'],
-    voice: 'a',
-    max_tokens: 1,
-    contents: [{ parts: [{ text: 'x' }] }],
-    content: { parts: [{ text: 'x' }] },
-    requests: [{ model: 'models/secret', content: { parts: [{ text: 'x' }] } }],
-  }
+  const messages = [{ role: 'user', content: 'x' }]
+  const content = { parts: [{ text: 'x' }] }
+  /** By the end of the path, the longest first. */
+  const bodies: readonly (readonly [end: string, fields: object])[] = [
+    ['/chat/completions', { messages }],
+    ['/api/chat', { messages }],
+    ['/messages', { messages, max_tokens: 1 }],
+    ['/messages/count_tokens', { messages }],
+    ['/responses', { input: 'x' }],
+    ['/responses/input_tokens', { input: 'x' }],
+    ['/responses/compact', { input: 'x' }],
+    [':generateContent', { contents: [content] }],
+    [':streamGenerateContent', { contents: [content] }],
+    [':countTokens', { contents: [content] }],
+    [':embedContent', { content }],
+    [':batchEmbedContents', { requests: [{ content }] }],
+    ['/embeddings', { input: 'x' }],
+    ['/completions', { prompt: 'x' }],
+    ['/moderations', { input: 'x' }],
+    ['/rerank', { query: 'x', documents: ['x'] }],
+    ['/images/generations', { prompt: 'x' }],
+    ['/audio/speech', { input: 'x', voice: 'a' }],
+    ['/images/edits', { prompt: 'x', image: new Blob(['x'], { type: 'image/png' }) }],
+    ['/images/variations', { image: new Blob(['x'], { type: 'image/png' }) }],
+    ['/audio/transcriptions', { file: new Blob(['x'], { type: 'audio/wav' }) }],
+    ['/audio/translations', { file: new Blob(['x'], { type: 'audio/wav' }) }],
+  ]
   const asking = documentedRoutes().filter(
     ({ method, path }) =>
-      method === 'POST' &&
-      /^\/(?:v1|v1beta)\//.test(path) &&
-      !path.startsWith('/v1/keys') &&
-      !/edits|variations|transcriptions|translations/.test(path),
+      method === 'POST' && /^\/(?:v1|v1beta|api\/chat)(?:\/|$)/.test(path) && !path.startsWith('/v1/keys'),
   )
+
+  async function ask(path: string, model: string, key: string) {
+    const fields = bodies.find(([end]) => path.endsWith(end))?.[1] ?? expect.unreachable(path)
+    const isInPath = path.includes('{model}')
+    const form = new FormData()
+    for (const [name, value] of Object.entries({ model, ...fields })) form.append(name, value)
+    const isForm = Object.values(fields).some((value) => value instanceof Blob)
+    const address = path.replace('{model}', encodeURIComponent(model)) + (path.includes(':stream') ? '?alt=sse' : '')
+    const answer = await fetch(rig.service.url + address, {
+      method: 'POST',
+      headers: bearer(key),
+      body: isForm ? form : JSON.stringify({ ...(isInPath ? {} : { model }), ...fields }),
+    })
+    return { status: answer.status, text: await answer.text(), attempts: answer.headers.get('x-svc-attempts') }
+  }
+
   test.each(asking)('POST $path › refuses another model, in each spelling of its name', async ({ path }) => {
     const limited = await rig.makeKey({ name: 'limited', scopes: ['chat'], models: ['none'] })
-    for (const model of ['m', 'M', 'a/m', 'A/M']) {
-      const address = path.replace('{model}', encodeURIComponent(model)).replace(':stream', ':stream')
-      const query = path.includes('stream') ? '?alt=sse' : ''
-      const answer = await send(
-        'POST',
-        `${address}${query}`,
-        bearer(limited),
-        path.includes('{model}') ? body : { ...body, model },
-      )
-      expect(answer.status).toBeGreaterThanOrEqual(400)
-      expect(answer.headers.get('x-svc-attempts') ?? '0').toBe('0')
+    for (const model of ['m', 'M', 'a/m', 'A/M', 'alias', 'ALIAS']) {
+      const { status, attempts } = await ask(path, model, limited)
+      expect([model, status, attempts ?? '0']).toEqual([model, 403, '0'])
     }
+    // The same request is well-formed: a key for the model gets beyond the check.
+    if (path !== '/api/chat') expect([200, 501, 502]).toContain((await ask(path, 'm', other)).status)
   })
+
+  test.each(['/v1/models', '/v1beta/models', '/v1/models/m', '/v1beta/models/m', '/v1/models/a%2Fm'])(
+    'GET %s › does not show another model',
+    async (path) => {
+      const limited = await rig.makeKey({ name: 'limited', scopes: ['models:read'], models: ['none'] })
+      const { status, text } = await send('GET', path, bearer(limited))
+      expect([status, text.includes('"a"')]).toEqual([path.endsWith('models') ? 200 : 404, false])
+      expect((await send('GET', path, bearer(rig.key))).status).toBe(200)
+    },
+  )
 })
 
 describe('GHSA-4gph-2hhr-5mwg: two names of one member', () => {
