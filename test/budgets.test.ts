@@ -33,11 +33,10 @@ async function until(claim: () => Promise<boolean> | boolean): Promise<void> {
 }
 
 describe('a server of your own without a price, before a paid one', () => {
-  const listing: Script = (exchange) => {
-    if (exchange.hit.path.endsWith('/models'))
-      return exchange.write(reply(200, JSON.stringify({ data: [{ id: 'm' }] })))
-    return good({ name: 'own' })(exchange)
-  }
+  const listing: Script = (exchange) =>
+    exchange.hit.path.endsWith('/models')
+      ? exchange.write(reply(200, JSON.stringify({ data: [{ id: 'm' }] })))
+      : good({ name: 'own' })(exchange)
   const startWith = (own: object, limit: object) =>
     startService(
       JSON.stringify({

@@ -155,7 +155,7 @@ export async function serveHere(
   }
   async function warnOfUnpriced(): Promise<void> {
     const { providers } = active.gateway
-    for (const { models } of providers) await models.pending
+    await Promise.all(providers.flatMap(({ models }) => models.pending ?? []))
     if (providers !== active.gateway.providers) return
     for (const warning of unpricedWarnings(access?.policy(), providers)) log.warn(warning)
   }

@@ -134,7 +134,7 @@ describe('off as configured › routes are 404, the service is open, with a warn
   })
 })
 
-describe('on and closed', () => {
+describe('CVE-2026-41432: without its secrets it is on and closed', () => {
   test.each([
     ['client_id is absent', { client_id: undefined }],
     ['client_secret is absent', { client_secret: undefined }],
