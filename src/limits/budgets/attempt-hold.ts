@@ -149,24 +149,28 @@ class OpenAttempt implements AttemptHold, OpenHold {
   }
 
   end(usage: Usage | undefined, isComplete: boolean, wholeBytes?: number): BookedCost {
-    const { costOf, promptTokens, bytesPerToken, estimate, onBilled, statedTokens = Infinity } = this.#options
+    const { costOf, promptTokens, bytesPerToken, estimate, onBilled } = this.#options
     const answer = { usage, isCut: !isComplete && !(this.#isFinished && usage !== undefined) }
-    if (isCounted(answer) && usage?.isEstimated !== true) {
-      const expected = estimate.costWith(Math.min(statedTokens, usage?.completionTokens ?? 0))
-      const cost = costOf(usage)
-      if (cost !== undefined) {
-        onBilled?.({ billed: cost.nanoUsd, expected })
-        return this.#book(cost.nanoUsd, false)
-      }
-    }
+    const billed = isCounted(answer) ? this.#billed(usage) : undefined
+    if (billed !== undefined) return this.#book(billed, false)
     const estimated = estimatedUsage(answer, {
       prompt: promptTokens,
       answer: Math.ceil((wholeBytes ?? this.#bytes) / bytesPerToken),
     })
     const cost = costOf(estimated && { ...estimated, isEstimated: true })
     if (isComplete) onBilled?.({ billed: 0, expected: 0 })
-    const hidden = isComplete || countOf(usage?.promptTokens) !== undefined ? 0 : this.#surplus
-    return this.#book((cost?.nanoUsd ?? estimate.nanoUsd) + hidden, true)
+    const isPromptKnown = isComplete || countOf(usage?.promptTokens) !== undefined
+    return this.#book((cost?.nanoUsd ?? estimate.nanoUsd) + (isPromptKnown ? 0 : this.#surplus), true)
+  }
+
+  /** The cost of what the provider counted; `undefined`: it is not known. */
+  #billed(usage: Usage | undefined): number | undefined {
+    const { costOf, estimate, onBilled, statedTokens = Infinity } = this.#options
+    if (usage === undefined || usage.isEstimated === true) return undefined
+    const expected = estimate.costWith(Math.min(statedTokens, usage.completionTokens ?? 0))
+    const billed = costOf(usage)?.nanoUsd
+    if (billed !== undefined) onBilled?.({ billed, expected })
+    return billed
   }
 
   fail(mayHaveWorked: boolean): BookedCost {

@@ -118,7 +118,7 @@ export function moneyLimits(options: MoneyLimitsOptions): MoneyLimits {
     return attemptHold({
       authority,
       hold,
-      amount: amount - bound.extra,
+      amount: amount - (hard === undefined ? bound.surplus : bound.extra),
       estimate: estimated,
       surplus: bound.surplus,
       onBilled: (bill) => surpluses.note({ provider, model }, content, bill),
