@@ -1,6 +1,7 @@
 /** `npm run money`: uses up budgets on several machines, and compares bill, ledger and limits. See `--help`. */
 import { runLoadCommand } from './load-options.ts'
 import type { Findings, Target } from './load-report.ts'
+import { boundTopologies, runBounds, type BoundRound } from './money-bounds.ts'
 import { dearestEstimate } from './money-provider.ts'
 import { runMoney, type Kill, type MoneyAsked, type MoneyFound, type MoneyRound } from './money-run.ts'
 
@@ -18,6 +19,12 @@ const usage = {
       does: 'time of the rounds; missing kills get two minutes more, and more beyond 64 callers',
     },
     kills: { fallback: 1, min: 0, max: 40, does: 'kills of each kind: a worker, a primary, Redis, PostgreSQL' },
+    bounds: {
+      fallback: 12,
+      min: 0,
+      max: 400,
+      does: 'budgets of hidden prompts, content by reference and long answers, in one process, workers, two machines',
+    },
     revocations: { fallback: 10, min: 0, max: 100, does: 'keys that are ended; PostgreSQL only' },
   },
   switches: { sqlite: 'a ledger in SQLite on each machine, instead of one PostgreSQL' },
@@ -52,7 +59,38 @@ function killTarget(kill: Kill, rounds: readonly MoneyRound[]): readonly Target[
   ]
 }
 
-function reportOf(asked: MoneyAsked, { rounds, requests, answered, revokedMs, complaints }: MoneyFound): Findings {
+/** A hard limit may be exceeded by a first answer that costs more than all of it. */
+const exceeds = ({ isHard, limit, billed, dearest, answers }: BoundRound): boolean =>
+  billed > (isHard ? (answers === 1 ? Math.max(limit, dearest) : limit) : limit + dearest)
+
+function boundTargets(rounds: readonly BoundRound[]): readonly Target[] {
+  return boundTopologies.flatMap((topology) => {
+    const these = rounds.filter((round) => round.topology === topology)
+    if (these.length === 0) return []
+    const [hard, soft] = [true, false].map((isHard) => these.filter((round) => round.isHard === isHard))
+    const beyondOf = (some: readonly BoundRound[] = [], unit: (round: BoundRound) => number) =>
+      Math.max(0, ...some.map((round) => (round.billed - round.limit) / Math.max(1, unit(round)))).toFixed(2)
+    return [
+      {
+        name: `unforeseeable bills, ${topology}: a budget is exceeded by its dearest request at most, a hard one not`,
+        found: [
+          `${soft?.length ?? 0} budgets at most by ${beyondOf(soft, ({ dearest }) => dearest)} of it`,
+          `${hard?.length ?? 0} hard ones by ${beyondOf(hard, ({ limit }) => limit)} of the limit`,
+          `${answersOf(these)} answers`,
+        ].join(', '),
+        isMet: !these.some(exceeds),
+      },
+    ]
+  })
+}
+
+const answersOf = (rounds: readonly BoundRound[]): number => rounds.reduce((total, { answers }) => total + answers, 0)
+
+function reportOf(
+  asked: MoneyAsked,
+  { rounds, requests, answered, revokedMs, complaints }: MoneyFound,
+  bounds: readonly BoundRound[],
+): Findings {
   const calm = rounds.filter(({ kill }) => kill === undefined)
   const [billed, booked] = [sum(calm, (round) => round.billed), sum(calm, (round) => round.booked)]
   const exceeded = calm.map((round) => (round.billed + round.leaving.billed - round.limit) / Math.max(1, round.dearest))
@@ -126,6 +164,7 @@ function reportOf(asked: MoneyAsked, { rounds, requests, answered, revokedMs, co
               isMet: slowest <= 1_000,
             },
           ]),
+      ...boundTargets(bounds),
       { name: 'nothing unexpected', found: `${complaints.length} complaints`, isMet: complaints.length === 0 },
     ],
     complaints: [
@@ -135,6 +174,7 @@ function reportOf(asked: MoneyAsked, { rounds, requests, answered, revokedMs, co
           (round) => round.billed < round.booked || round.billed - round.booked > round.lossMax || beyond(round) > 0,
         )
         .map((round) => `budget ${JSON.stringify(round)}`),
+      ...bounds.filter(exceeds).map((round) => `budget ${JSON.stringify(round)}`),
     ],
   }
 }
@@ -152,5 +192,9 @@ await runLoadCommand(usage, async (options) => {
     revocations: options.number('revocations'),
     withPostgres: !options.has('sqlite'),
   }
-  return reportOf(asked, await runMoney(asked))
+  const bounds: BoundRound[] = []
+  const boundsAsked = { callers: asked.callers, rounds: options.number('bounds') }
+  if (boundsAsked.rounds > 0)
+    for (const topology of boundTopologies) bounds.push(...(await runBounds(topology, boundsAsked)))
+  return reportOf(asked, await runMoney(asked), bounds)
 })

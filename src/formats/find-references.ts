@@ -25,6 +25,8 @@ const marks = [
 ].map((text) => new TextEncoder().encode(text))
 const quote = 0x22
 const backslash = 0x5c
+/** The first byte of a form. */
+const hyphen = 0x2d
 const prefixBytes = 24
 
 /**
@@ -32,11 +34,11 @@ const prefixBytes = 24
  * is not known. Most requests have none of the {@link marks}, and are not walked over.
  */
 export function referencesIn(body: Uint8Array): number {
-  if (marks.every((mark) => indexOfBytes(body, mark) === -1)) return 0
+  if (body[0] === hyphen || marks.every((mark) => indexOfBytes(body, mark) === -1)) return 0
   try {
     return countIn(new JsonCursor(body), 'top')
   } catch (error) {
-    // A form.
+    // A form that begins with a text.
     if (error instanceof JsonSyntaxError) return 0
     throw error
   }

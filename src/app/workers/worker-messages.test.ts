@@ -105,7 +105,7 @@ const toPrimary: Samples<PrimaryHandlers> = {
   buildPage: [undefined, undefined],
   admitBudgets: [
     { budgets: [budget], estimate: 5, reports },
-    { decision: { kind: 'held', hold: 7, amount: 5 }, leases: [2] },
+    { decision: { kind: 'held', hold: 7, amount: 5, dearest: 0 }, leases: [2] },
   ],
   reportBudgets: [reports, undefined],
   raiseHold: [{ hold: 7, estimate: 6 }, undefined],

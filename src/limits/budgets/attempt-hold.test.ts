@@ -6,12 +6,14 @@ import { costFunction } from '../../prices/cost.ts'
 import { attemptHold, type AttemptHold } from './attempt-hold.ts'
 import { estimateOf } from './estimate.ts'
 import { openHolds } from './open-holds.ts'
+import type { ComparedBill } from './surpluses.ts'
 
 const costOf = costFunction({ price: { input: 1, output: 10 }, source: 'config' }, false)
 const head = { id: 'c', created: 1, model: 'm' }
 
 /** An attempt with 1,000 tokens of prompt and 100 of answer: 1,000,000 and 1,000,000 nano-USD. */
-function subject(amount = 2_000_000) {
+function subject(amount = 2_000_000, surplus = 0) {
+  const bills: ComparedBill[] = []
   const raised: number[] = []
   const settled: number[] = []
   const holds = openHolds()
@@ -25,13 +27,16 @@ function subject(amount = 2_000_000) {
     hold: 7,
     amount,
     estimate,
+    surplus,
+    onBilled: (bill) => void bills.push(bill),
+    statedTokens: 100,
     place: () => ({ line: 0, user: undefined, userId: undefined, model: 'm', provider: 'a' }),
     openHolds: holds,
     costOf,
     promptTokens: 300,
     bytesPerToken: 4,
   })
-  return { hold, raised, settled, holds }
+  return { hold, raised, settled, holds, bills }
 }
 
 const usage = { promptTokens: 500, completionTokens: 20, totalTokens: 520 }
@@ -89,6 +94,40 @@ describe('the hold of an attempt', () => {
   test('takes an answer of 0 for 0 if it has no content', () => {
     const counts = { promptTokens: 500, completionTokens: 0, totalTokens: 500 }
     expect(subject().hold.end(counts, true, 0)).toEqual({ nanoUsd: 500_000, isEstimated: false })
+  })
+})
+
+describe('the bill of an attempt', () => {
+  test.each([
+    ['as stated', 20, 700_000, 1_200_000],
+    ['beyond what was stated', 300, 3_500_000, 2_000_000],
+  ])('is compared with the estimated prompt and an answer %s', (_name, completionTokens, billed, expected) => {
+    const { hold, bills } = subject()
+    hold.end({ ...usage, completionTokens }, true)
+    expect(bills).toEqual([{ billed, expected }])
+  })
+
+  test('is as expected where a whole answer has no counts, and not known where it was cut', () => {
+    const [whole, cut] = [subject(), subject()]
+    whole.hold.end(undefined, true)
+    cut.hold.end(undefined, false)
+    expect(whole.bills).toEqual([{ billed: 0, expected: 0 }])
+    expect(cut.bills).toEqual([])
+  })
+
+  test('has the usual surplus of the model where its prompt was not counted', () => {
+    expect(subject(2_000_000, 50_000).hold.fail(true).nanoUsd).toBe(2_050_000)
+    expect(subject(2_000_000, 50_000).hold.fail(false).nanoUsd).toBe(0)
+    expect(subject(2_000_000, 50_000).hold.end(undefined, false).nanoUsd).toBe(350_000)
+    expect(subject(2_000_000, 50_000).hold.end({ ...usage, completionTokens: 0 }, false).nanoUsd).toBe(500_000)
+    expect(subject(2_000_000, 50_000).hold.end(undefined, true).nanoUsd).toBe(300_000)
+  })
+
+  test('is stored, and raised, with the usual surplus of the model', () => {
+    const { hold, holds, raised } = subject(2_000_000, 50_000)
+    expect(holds.sums()).toMatchObject([{ nanoUsd: 2_050_000 }])
+    hold.count([text(104)])
+    expect(raised).toEqual([1_000_000 + 130 * 10_000 + 50_000])
   })
 })
 

@@ -149,30 +149,30 @@ class OpenAttempt implements AttemptHold, OpenHold {
   }
 
   end(usage: Usage | undefined, isComplete: boolean, wholeBytes?: number): BookedCost {
-    const { costOf, promptTokens, bytesPerToken, onBilled } = this.#options
+    const { costOf, promptTokens, bytesPerToken, estimate, onBilled } = this.#options
     const bytes = wholeBytes ?? this.#bytes
     const isCut = !isComplete && !(this.#isFinished && usage !== undefined)
     const answer = { usage, isCut, hasContent: bytes > 0, costOf }
-    const billed = isCounted(answer) && usage?.isEstimated !== true ? costOf(usage)?.nanoUsd : undefined
-    if (billed !== undefined) {
-      onBilled?.({ billed, expected: this.#expected(usage) })
-      return this.#book(billed, false)
-    }
+    const billed = isCounted(answer) ? this.#billed(usage) : undefined
+    if (billed !== undefined) return this.#book(billed, false)
+    const estimated = estimatedUsage(answer, {
+      prompt: promptTokens,
+      answer: Math.ceil(bytes / bytesPerToken),
+    })
+    const cost = costOf(estimated && { ...estimated, isEstimated: true })
     if (isComplete) onBilled?.({ billed: 0, expected: 0 })
-    const estimated = estimatedUsage(answer, { prompt: promptTokens, answer: Math.ceil(bytes / bytesPerToken) })
-    const cost = costOf(estimated && { ...estimated, isEstimated: true })?.nanoUsd
-    return this.#book((cost ?? this.#options.estimate.nanoUsd) + this.#hidden(usage, isComplete), true)
+    const isPromptKnown = isComplete || countOf(usage?.promptTokens) !== undefined
+    return this.#book((cost?.nanoUsd ?? estimate.nanoUsd) + (isPromptKnown ? 0 : this.#surplus), true)
   }
 
-  /** What the answer should cost by the request and its counted tokens, in nano-USD. */
-  #expected(usage: Usage | undefined): number {
-    const { estimate, statedTokens = Infinity } = this.#options
-    return estimate.costWith(Math.min(statedTokens, usage?.completionTokens ?? 0))
-  }
-
-  /** Likely cost that nothing has counted: of a prompt that was cut before its counts. */
-  #hidden(usage: Usage | undefined, isComplete: boolean): number {
-    return isComplete || countOf(usage?.promptTokens) !== undefined ? 0 : this.#surplus
+  /** The cost of what the provider counted; `undefined`: it is not known. */
+  #billed(usage: Usage | undefined): number | undefined {
+    const { costOf, estimate, onBilled, statedTokens = Infinity } = this.#options
+    if (usage === undefined || usage.isEstimated === true) return undefined
+    const expected = estimate.costWith(Math.min(statedTokens, usage.completionTokens ?? 0))
+    const billed = costOf(usage)?.nanoUsd
+    if (billed !== undefined) onBilled?.({ billed, expected })
+    return billed
   }
 
   fail(mayHaveWorked: boolean): BookedCost {

@@ -8,11 +8,12 @@ export interface BudgetUse {
 }
 
 /**
- * Result of a question to the authority: a hold, or the place of the budget that refused. `isBusy`: an attempt that
- * does not fit is under way there, and may leave something.
+ * Result of a question to the authority: a hold, or the place of the budget that refused. `dearest`: the highest cost
+ * there so far, as far as the authority knows. `isBusy`: an attempt that does not fit is under way, and may leave
+ * something.
  */
 export type BudgetDecision =
-  | { readonly kind: 'held'; readonly hold: number; readonly amount: number }
+  | { readonly kind: 'held'; readonly hold: number; readonly amount: number; readonly dearest: number }
   | { readonly kind: 'refused'; readonly by: number; readonly isBusy: boolean }
 
 /** Decides on holds: by a book of this process, or by leases of another one. */
@@ -83,6 +84,6 @@ export function decided(
 ): BudgetDecision {
   const admission = book.admit(budgets, most, owner, alone)
   return admission.kind === 'held'
-    ? { kind: 'held', hold: admission.hold.id, amount: admission.hold.amount }
+    ? { kind: 'held', hold: admission.hold.id, amount: admission.hold.amount, dearest: admission.dearest }
     : { kind: 'refused', by: budgets.findIndex(({ id }) => id === admission.budget), isBusy: admission.isBusy }
 }

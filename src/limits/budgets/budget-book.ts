@@ -38,9 +38,12 @@ export interface LeaseReport {
   readonly returned: number
 }
 
-/** Result of an admission: a hold, or the budget without room. `isBusy`: it has a short hold, which may end soon. */
+/**
+ * Result of an admission: a hold, or the budget that has no room. `dearest`: the highest cost that a hold of its
+ * budgets ended with. `isBusy`: the budget has a short hold, which may end soon.
+ */
 export type Admission =
-  | { readonly kind: 'held'; readonly hold: BookHold }
+  | { readonly kind: 'held'; readonly hold: BookHold; readonly dearest: number }
   | { readonly kind: 'refused'; readonly budget: string; readonly isBusy: boolean }
 
 /** Budgets and the holds of attempts under way. Pure: it knows no clock, and nothing in it waits. */
@@ -96,6 +99,8 @@ class Account implements BudgetToken {
   held = 0
   /** A short hold is open in which this budget did not have the whole estimate. */
   hasShortHold = false
+  /** The highest cost of a hold that has ended. */
+  dearest = 0
   /** Open holds and leases: the account must stay. */
   open = 0
   /** Of what is held, the part of leases that no attempt holds. */
@@ -164,6 +169,7 @@ export function budgetBook(): BudgetBook {
     for (const { account, amount, isShort } of hold.shares) {
       account.held -= amount
       account.spent += cost
+      account.dearest = Math.max(account.dearest, cost)
       account.open -= 1
       if (isShort) account.hasShortHold = false
     }
@@ -219,7 +225,7 @@ export function budgetBook(): BudgetBook {
       }
       const hold = new OpenHold((lastHold += 1), owner, shares, alone)
       holds.set(hold.id, hold)
-      return { kind: 'held', hold }
+      return { kind: 'held', hold, dearest: Math.max(...shares.map(({ account }) => account.dearest)) }
     },
     raise(id, estimate) {
       const hold = holds.get(id)

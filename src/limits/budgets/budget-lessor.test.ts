@@ -205,7 +205,7 @@ describe('leases of budgets', () => {
     let reads = 0
     const { admit, uses } = leasedBudgets({
       lessor: {
-        admit: async () => ({ decision: { kind: 'held', hold: 7, amount: 1 }, leases: [50] }),
+        admit: async () => ({ decision: { kind: 'held', hold: 7, amount: 1, dearest: 0 }, leases: [50] }),
         report: () => undefined,
         raise: () => undefined,
         settle: () => undefined,
@@ -247,7 +247,7 @@ describe('leases of budgets', () => {
       lessor: {
         async admit() {
           await answering.promise
-          return { decision: { kind: 'held', hold: 7, amount: 1 }, leases: [50] }
+          return { decision: { kind: 'held', hold: 7, amount: 1, dearest: 0 }, leases: [50] }
         },
         report: (reports) => returned.push(...Array.from(reports.values(), (report) => report.returned)),
         raise: () => undefined,

@@ -9,12 +9,12 @@ export interface CostBound {
   readonly content: AskedContent
   /** The most that it may cost, as far as is known. */
   readonly most: number
-  /** What it holds where that does not fit, alone among attempts that do not fit. */
+  /** Its likely cost: held where {@link most} does not fit, by one attempt at a time. */
   readonly alone: number
-  /** Of what is held, the part that does not pay for the estimate. */
-  readonly extra: number
-  /** What it is likely to cost beyond the estimate. */
+  /** What it is likely to cost beyond the estimate; of content by reference without a bill before, the most. */
   readonly surplus: number
+  /** What a hard limit holds beyond the estimate: of content by reference the most. */
+  readonly extra: number
   /** Bills for such content are as before: {@link most} is what they are likely to be. */
   readonly isSteady: boolean
 }
@@ -43,7 +43,7 @@ export function boundOf(attempt: BudgetedAttempt, demand: Demand, facts: BoundFa
   const most = Math.max(likely, full?.nanoUsd ?? 0)
   const extra = hasReferences ? most - nanoUsd : likely - nanoUsd
   const surplus = hasReferences && seen === undefined ? extra : likely - nanoUsd
-  return { content, most, alone: nanoUsd + extra, extra, surplus, isSteady }
+  return { content, most, alone: nanoUsd + surplus, extra, surplus, isSteady }
 }
 
 const free: CostBound = { content: 'text', most: 0, alone: 0, extra: 0, surplus: 0, isSteady: true }

@@ -187,10 +187,10 @@ export function leasedBudgets({
     changed(lease)
   }
 
-  function held(hold: LeasedHold, amount: number): BudgetDecision {
+  function held(hold: LeasedHold, amount: number, dearest = 0): BudgetDecision {
     lastHold += 1
     holds.set(lastHold, hold)
-    return { kind: 'held', hold: lastHold, amount }
+    return { kind: 'held', hold: lastHold, amount, dearest }
   }
 
   async function ask(
@@ -212,7 +212,7 @@ export function leasedBudgets({
     if (decision.kind === 'refused')
       return { ...decision, by: budgets.findIndex(({ id }) => id === uncovered[decision.by]?.id) }
     for (const [index, budget] of uncovered.entries()) grant(budget, answer.leases[index] ?? 0)
-    return held({ leases: covering, amount: estimate, remote: decision.hold }, decision.amount)
+    return held({ leases: covering, amount: estimate, remote: decision.hold }, decision.amount, decision.dearest)
   }
 
   function grant(budget: AskedBudget, amount: number): void {

@@ -170,6 +170,13 @@ describe('a hold covers what can be billed', () => {
     expect(await spent(limits, word, 2)).toBe(0)
   })
 
+  test('of one that was not counted yet, under a hard limit: not if less is left than one has cost', async () => {
+    const limits = limitsOf(0.5, { isHard: true })
+    for (let answers = 0; answers < 2; answers += 1) await spent(limits, word, 200_000, wide)
+    // Another process has not seen the model, either.
+    expect(await admitted(limits, word, { provider: 'new', context: wide })).toHaveLength(0)
+  })
+
   test('of hidden prompts also where the first requests state no limit of their answers', async () => {
     const limits = limitsOf(3)
     const unstated = parseChatRequest(

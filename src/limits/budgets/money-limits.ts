@@ -96,7 +96,7 @@ export function moneyLimits(options: MoneyLimitsOptions): MoneyLimits {
       return mayWait ? later(asked, budget) : exhausted(budget, plan.timeZone)
     }
     if (hardest === undefined) return begun(asked, answer, undefined)
-    const fits = answer.amount >= bound.most || bound.isSteady || !mayFit(budgets, bound)
+    const fits = bound.isSteady || answer.amount >= (mayFit(budgets, bound) ? bound.most : answer.dearest)
     const hard = fits ? hardHold(attempt.ask, { demand, estimated, amount: answer.amount - bound.extra }) : undefined
     if (hard !== undefined) return begun(asked, answer, hard)
     authority.settle(answer.hold, 0)
@@ -118,7 +118,7 @@ export function moneyLimits(options: MoneyLimitsOptions): MoneyLimits {
     return attemptHold({
       authority,
       hold,
-      amount: amount - bound.extra,
+      amount: amount - (hard === undefined ? bound.surplus : bound.extra),
       estimate: estimated,
       surplus: bound.surplus,
       onBilled: (bill) => surpluses.note({ provider, model }, content, bill),
@@ -177,7 +177,7 @@ function isHard({ limit: { usd } }: NamedBudget): boolean {
   return usd.isHard
 }
 
-/** Whether all that an attempt may cost fits into hard limits before anything is spent. */
+/** Whether all that an attempt may cost fits into hard limits before anything is spent; else it may run alone. */
 function mayFit(budgets: readonly NamedBudget[], { most }: CostBound): boolean {
   return budgets.every((budget) => !isHard(budget) || most <= budget.nanoUsd)
 }

@@ -282,6 +282,16 @@ export function budgetContract(
       expect((await held(one, [team], 400, 20)).amount).toBe(1)
     })
 
+    test('say what the dearest attempt has cost in their budgets', async () => {
+      const { one, join } = await started()
+      const other = join()
+      for (const cost of [7, 3]) {
+        other.authority.settle((await held(other, [team], 90)).hold, cost)
+        await other.arrived()
+      }
+      expect(await one.authority.admit([own, team], 400, 400)).toMatchObject({ amount: 10, dearest: 7 })
+    })
+
     test('look at all budgets before they take from any, and name the one that refuses', async () => {
       const { one } = await started()
       one.authority.settle((await held(one, [own], 10)).hold, 10)

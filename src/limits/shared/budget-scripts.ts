@@ -6,7 +6,7 @@ import { keyPrefix, peerScript } from './peer.ts'
  *
  * | Key             | Holds                                                                                          |
  * | --------------- | ---------------------------------------------------------------------------------------------- |
- * | `budget:HASH`   | a hash: `spent`, `held`, and `short`: the process and number of the short hold                 |
+ * | `budget:HASH`   | a hash: `spent`, `held`, `dearest` cost, `short`: process and number of the short hold         |
  * | `holds:PROCESS` | a hash: number of a hold → its likely cost, and of each budget key, amount, and `short` or `-` |
  * | `holders`       | a set: processes with holds                                                                    |
  */
@@ -22,8 +22,10 @@ end
 local accounts = {}
 local function account(key)
   if not accounts[key] then
-    local state = redis.call('HMGET', key, 'spent', 'held', 'short')
-    accounts[key] = {spent = amount(state[1]), held = amount(state[2]), short = state[3]}
+    local state = redis.call('HMGET', key, 'spent', 'held', 'short', 'dearest')
+    accounts[key] = {
+      spent = amount(state[1]), held = amount(state[2]), short = state[3], dearest = amount(state[4]),
+    }
   end
   return accounts[key]
 end
@@ -33,7 +35,7 @@ local lives = {}
 -- A budget without a life, which was found in a hold only, keeps its own, or gets that of holds.
 local function save()
   for key, one in pairs(accounts) do
-    redis.call('HSET', key, 'spent', whole(one.spent), 'held', whole(one.held))
+    redis.call('HSET', key, 'spent', whole(one.spent), 'held', whole(one.held), 'dearest', whole(one.dearest))
     if one.short then redis.call('HSET', key, 'short', one.short) else redis.call('HDEL', key, 'short') end
     if lives[key] then redis.call('PEXPIRE', key, lives[key])
     elseif redis.call('PTTL', key) < 0 then redis.call('PEXPIRE', key, kept_ms) end
@@ -60,6 +62,7 @@ local function settle(owner, number, text, cost)
     local one = account(share.key)
     hold_more(one, -share.amount)
     spend(one, cost)
+    one.dearest = math.max(one.dearest, cost)
     if share.short and one.short == owner .. '/' .. number then one.short = false end
   end
 end
@@ -70,8 +73,8 @@ end
  * the most that it may cost, and what it holds alone where that does not fit; of each budget its limit, what is known
  * to be spent, and milliseconds to keep it.
  *
- * Returns the position of the budget that refuses, or 0, and the smallest amount that was held; of a refusal 1 if the
- * budget has a short hold. Then of each budget what was spent.
+ * Returns the position of the budget that refuses, or 0; the smallest amount that was held, of a refusal 1 if the
+ * budget has a short hold; the highest cost in these budgets. Then of each budget what was spent.
  */
 export const admitScript = `${budgetsScript}
 local number, estimate, alone, all, fits = ARGV[3], amount(ARGV[4]), amount(ARGV[5]), {}, true
@@ -103,8 +106,11 @@ if refusing == 0 then
 end
 save()
 if refusing > 0 then least = account(all[refusing].key).short and 1 or 0 end
-local answer = {processes, refusing, least}
-for i = 1, #KEYS - 1 do answer[i + 3] = account(KEYS[i + 1]).spent end
+local answer = {processes, refusing, least, 0}
+for i = 1, #KEYS - 1 do
+  answer[4] = math.max(answer[4], account(KEYS[i + 1]).dearest)
+  answer[i + 4] = account(KEYS[i + 1]).spent
+end
 return answer
 `
 

@@ -84,7 +84,7 @@ export function sharedBudgets({ peer, spending, now }: SharedBudgetsOptions): Bu
     const hold = (lastHold += 1)
     asking.add(hold)
     try {
-      const [refusing = 0, amount = 0, ...spent] = await peer.send(admitScript, budgets.map(keyOf), [
+      const [refusing = 0, amount = 0, dearest = 0, ...spent] = await peer.send(admitScript, budgets.map(keyOf), [
         String(hold),
         wholeText(most),
         wholeText(alone),
@@ -98,7 +98,7 @@ export function sharedBudgets({ peer, spending, now }: SharedBudgetsOptions): Bu
       if (refusing > 0) return { kind: 'refused', by: refusing - 1, isBusy: amount > 0 }
       holds.set(hold, budgets)
       if (mayHoldMore || updates.size > 0) void update().catch(() => undefined)
-      return { kind: 'held', hold, amount }
+      return { kind: 'held', hold, amount, dearest }
     } catch (error) {
       mayHoldMore = true
       if (budgets.every(({ isOpenWhenAway }) => isOpenWhenAway)) return admitAlone(budgets, alone)
@@ -116,7 +116,7 @@ export function sharedBudgets({ peer, spending, now }: SharedBudgetsOptions): Bu
     if (by !== -1) return { kind: 'refused', by, isBusy: false }
     const hold = (lastHold += 1)
     aloneHolds.set(hold, budgets)
-    return { kind: 'held', hold, amount: estimate }
+    return { kind: 'held', hold, amount: estimate, dearest: 0 }
   }
 
   function noteCost(budgets: readonly AskedBudget[], cost: number): void {
