@@ -43,8 +43,9 @@ export interface StreamReplyOptions {
 /**
  * Reads a stream: bytes → events → parts, with the rules of failover.md rows 29 and 32 to 38. After its first
  * meaningful part, silence of `idleMs`, or 300 s without a meaningful part, is a cut. After the finish of its only
- * choice the stream ends within 5 s, also if the upstream goes on with comments or pings. Time without a reader does
- * not count.
+ * choice the stream ends within 5 s, also if the upstream goes on with comments or pings. Some servers put a finish on
+ * every event: after content behind a finish, finishes count only with an end marker or the end of the body. Time
+ * without a reader does not count.
  */
 export function streamReply(body: StreamBody, decoder: StreamDecoder, options: StreamReplyOptions): StreamReply {
   return new PartsOfBody(body, decoder, options)
@@ -68,6 +69,8 @@ class PartsOfBody implements StreamReply, Receiver<Uint8Array> {
   #hasBegun = false
   #hasFinished = false
   #hasOpenChoice = false
+  /** Content came behind a finish, so that a finish says nothing: only an end marker or the end of the body does. */
+  #finishesEarly = false
   /** The whole body was read. */
   #hasEnded = false
   /** The decoder was asked for its last parts. */
@@ -144,7 +147,7 @@ class PartsOfBody implements StreamReply, Receiver<Uint8Array> {
 
   /** Ends a stream that sends nothing: well if only the end of the body is missing, else as a cut. */
   #giveUp(reason: string): void {
-    if (!this.#decoder.hasOneChoice || !this.#isComplete())
+    if (!this.#decoder.hasOneChoice || !this.#isAtRest())
       this.#failure = { error: new UpstreamFailure('cut', reason, { status: 200, timedOut: true }) }
     this.#end()
     this.#body.cancel()
@@ -153,13 +156,18 @@ class PartsOfBody implements StreamReply, Receiver<Uint8Array> {
   #failWith(error: unknown): void {
     this.#end()
     this.#body.cancel()
-    if (this.#failure !== undefined || (this.#isComplete() && error instanceof TransportError)) return
+    if (this.#failure !== undefined || (this.#isAtRest() && error instanceof TransportError)) return
     this.#failure = { error: this.#hidden(streamFailure(error, this.#hasBegun)) }
   }
 
   /** Every choice that has started has its finish_reason. */
   #isComplete(): boolean {
     return this.#hasFinished && !this.#hasOpenChoice
+  }
+
+  /** Nothing is expected but usage and the end, so that the answer is whole without them. */
+  #isAtRest(): boolean {
+    return this.#isComplete() && !this.#finishesEarly
   }
 
   /** Limits a read of more of a complete answer: usage, the end marker. */
@@ -217,7 +225,7 @@ class PartsOfBody implements StreamReply, Receiver<Uint8Array> {
       return decoded === 'done' ? this.#finish() : this.#noted(decoded)
     } catch (error) {
       // The answer is complete; the event that was cut off is an end marker or the usage.
-      if (this.#hasEnded && this.#isComplete() && error instanceof MalformedAnswer) return []
+      if (this.#hasEnded && this.#isAtRest() && error instanceof MalformedAnswer) return []
       // Parts before the error still go to the client.
       this.#failWith(error instanceof MalformedAnswer ? malformedEvent(error) : error)
       return []
@@ -226,6 +234,7 @@ class PartsOfBody implements StreamReply, Receiver<Uint8Array> {
 
   #noted(parts: readonly Part[]): readonly Part[] {
     for (const part of parts) {
+      if (this.#isComplete() && (part.text !== '' || part.isBeyondText)) this.#finishesEarly = true
       if (part.finishReason !== undefined) this.#hasFinished = true
       this.#hasOpenChoice = part.hasOpenChoice
       this.#usage = part.usage ?? this.#usage
@@ -271,7 +280,7 @@ class PartsOfBody implements StreamReply, Receiver<Uint8Array> {
 
   #startWaiting(): void {
     this.#idle?.touch()
-    if (this.#decoder.hasOneChoice && this.#isComplete()) this.#limitRest()
+    if (this.#decoder.hasOneChoice && this.#isAtRest()) this.#limitRest()
   }
 
   /** Processes bytes; `undefined` at the end of the body. @returns whether more are needed now */
