@@ -379,6 +379,19 @@ describe('the end of a stream', () => {
   })
 })
 
+describe('content behind a finish', () => {
+  test.each([
+    ['[DONE]', [stop, hel, stop, done], undefined],
+    ['the end of the body', [stop, hel, stop], undefined],
+    ['a broken connection, as a cut', [stop, hel, stop, transportError('short_body')], 'cut'],
+  ])('passes, also before %s', async (_name, steps: readonly BodyStep[], failure) => {
+    const read = await readAll(replyOf(fakeBody(steps)))
+    expect(read.text).toBe('Hel')
+    if (failure === undefined) expect(read.failure).toBeUndefined()
+    else expect(read.failure).toMatchObject({ failure })
+  })
+})
+
 describe('the last parts of the decoder', () => {
   const end = deltaPart({ id: 'c1', created: 1, model: 'm' }, { content: '!' })
 
