@@ -292,7 +292,8 @@ describe.each(databases)('CVE-2026-25591: wildcards in a search that stop the da
   )
 
   test('names are found by a part of them', async () => {
-    expect(await found({ text: 'AA1999' })).toEqual(['r-1999'])
+    // The newest one: a search that takes long goes on with the next page.
+    expect((await found({ text: 'AA7' }))[0]).toBe('r-7')
   })
 })
 
