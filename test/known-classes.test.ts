@@ -594,15 +594,30 @@ describe('every answer', () => {
     }
   })
 
-  test('TRACE is no method of any path', async () => {
-    for (const path of ['/', '/health', '/v1/models', '/v1/chat/completions', '/api/boot']) {
-      const lines = [`TRACE ${path} HTTP/1.1`, 'host: 127.0.0.1', `authorization: Bearer ${other}`, 'connection: close']
-      const head = `${lines.join('\r\n')}\r\n\r\n`
-      const answer = await rawRequest(rig.service.port, head)
-      expect(answer).toMatch(/^HTTP\/1\.1 40[15]/)
-      expect(answer).not.toContain(other)
-    }
+  test('says so as a stream, an unchanged page, without a body, and where nothing is', async () => {
+    const page = await send('GET', '/')
+    const answers = [
+      page,
+      await send('GET', '/', { 'if-none-match': page.headers.get('etag') ?? '' }),
+      await send('HEAD', '/health'),
+      await send('GET', '/nothing'),
+      await send('POST', '/v1/chat/completions', bearer(victim), question({ stream: true })),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([200, 304, 200, 401, 200])
+    for (const { headers } of answers) expect(headers.get('x-content-type-options')).toBe('nosniff')
   })
+
+  const ofSignIn = /^\/auth|^\/api\/sessions/
+  test.each([...new Set(documentedRoutes().map(({ path }) => path))].filter((path) => !ofSignIn.test(path)))(
+    'TRACE %s › is refused as any other method, and repeats no header',
+    async (path) => {
+      const head = `TRACE ${filled(path)} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${other}\r\n`
+      const answer = await rawRequest(rig.service.port, `${head}connection: close\r\n\r\n`)
+      expect(answer).toMatch(/^HTTP\/1\.1 405/)
+      expect(answer).toMatch(/^allow: [A-Z, ]+\r$/im)
+      expect(answer).not.toContain(other)
+    },
+  )
 })
 
 function stopping(upstream: FaultUpstream) {
