@@ -454,50 +454,59 @@ describe('CVE-2026-45400, CVE-2026-31943, CVE-2025-66405: addresses that parsers
   })
 })
 
-describe("CVE-2026-44563: side endpoints that skip a key's models", () => {
-  const messages = [{ role: 'user', content: 'x' }]
-  const content = { parts: [{ text: 'x' }] }
-  /** By the end of the path, the longest first. */
-  const bodies: readonly (readonly [end: string, fields: object])[] = [
-    ['/chat/completions', { messages }],
-    ['/api/chat', { messages }],
-    ['/messages', { messages, max_tokens: 1 }],
-    ['/messages/count_tokens', { messages }],
-    ['/responses', { input: 'x' }],
-    ['/responses/input_tokens', { input: 'x' }],
-    ['/responses/compact', { input: 'x' }],
-    [':generateContent', { contents: [content] }],
-    [':streamGenerateContent', { contents: [content] }],
-    [':countTokens', { contents: [content] }],
-    [':embedContent', { content }],
-    [':batchEmbedContents', { requests: [{ content }] }],
-    ['/embeddings', { input: 'x' }],
-    ['/completions', { prompt: 'x' }],
-    ['/moderations', { input: 'x' }],
-    ['/rerank', { query: 'x', documents: ['x'] }],
-    ['/images/generations', { prompt: 'x' }],
-    ['/audio/speech', { input: 'x', voice: 'a' }],
-    ['/images/edits', { prompt: 'x', image: new Blob(['x'], { type: 'image/png' }) }],
-    ['/images/variations', { image: new Blob(['x'], { type: 'image/png' }) }],
-    ['/audio/transcriptions', { file: new Blob(['x'], { type: 'audio/wav' }) }],
-    ['/audio/translations', { file: new Blob(['x'], { type: 'audio/wav' }) }],
-  ]
-  const asking = documentedRoutes().filter(
-    ({ method, path }) =>
-      method === 'POST' && /^\/(?:v1|v1beta|api\/chat)(?:\/|$)/.test(path) && !path.startsWith('/v1/keys'),
-  )
+const messages = [{ role: 'user', content: 'x' }]
+const content = { parts: [{ text: 'x' }] }
+/** Requests of all endpoints that ask a model, by the end of the path, the longest first. */
+const bodies: readonly (readonly [end: string, fields: object])[] = [
+  ['/chat/completions', { messages }],
+  ['/api/chat', { messages }],
+  ['/messages', { messages, max_tokens: 1 }],
+  ['/messages/count_tokens', { messages }],
+  ['/responses', { input: 'x' }],
+  ['/responses/input_tokens', { input: 'x' }],
+  ['/responses/compact', { input: 'x' }],
+  [':generateContent', { contents: [content] }],
+  [':streamGenerateContent', { contents: [content] }],
+  [':countTokens', { contents: [content] }],
+  [':embedContent', { content }],
+  [':batchEmbedContents', { requests: [{ content }] }],
+  ['/embeddings', { input: 'x' }],
+  ['/completions', { prompt: 'x' }],
+  ['/moderations', { input: 'x' }],
+  ['/rerank', { query: 'x', documents: ['x'] }],
+  ['/images/generations', { prompt: 'x' }],
+  ['/audio/speech', { input: 'x', voice: 'a' }],
+  ['/images/edits', { prompt: 'x', image: new Blob(['x'], { type: 'image/png' }) }],
+  ['/images/variations', { image: new Blob(['x'], { type: 'image/png' }) }],
+  ['/audio/transcriptions', { file: new Blob(['x'], { type: 'audio/wav' }) }],
+  ['/audio/translations', { file: new Blob(['x'], { type: 'audio/wav' }) }],
+]
+/** A request for a model: its address below the service, and its members. */
+function requestFor(path: string, model: string) {
+  const fields = bodies.find(([end]) => path.endsWith(end))?.[1] ?? expect.unreachable(path)
+  const address = path.replace('{model}', encodeURIComponent(model)) + (path.includes(':stream') ? '?alt=sse' : '')
+  const isForm = Object.values(fields).some((value) => value instanceof Blob)
+  return { address, isForm, members: { ...(path.includes('{model}') ? {} : { model }), ...fields } }
+}
 
+function formOf(members: object, ...more: readonly (readonly [string, string])[]): FormData {
+  const form = new FormData()
+  for (const [name, value] of [...Object.entries(members), ...more]) form.append(name, value)
+  return form
+}
+
+const asking = documentedRoutes().filter(
+  ({ method, path }) =>
+    method === 'POST' && /^\/(?:v1|v1beta|api\/chat)(?:\/|$)/.test(path) && !path.startsWith('/v1/keys'),
+)
+
+describe("CVE-2026-44563: side endpoints that skip a key's models", () => {
   async function ask(path: string, model: string, key: string) {
-    const fields = bodies.find(([end]) => path.endsWith(end))?.[1] ?? expect.unreachable(path)
-    const isInPath = path.includes('{model}')
-    const form = new FormData()
-    for (const [name, value] of Object.entries({ model, ...fields })) form.append(name, value)
-    const isForm = Object.values(fields).some((value) => value instanceof Blob)
-    const address = path.replace('{model}', encodeURIComponent(model)) + (path.includes(':stream') ? '?alt=sse' : '')
+    const { address, isForm, members } = requestFor(path, model)
     const answer = await fetch(rig.service.url + address, {
       method: 'POST',
       headers: bearer(key),
-      body: isForm ? form : JSON.stringify({ ...(isInPath ? {} : { model }), ...fields }),
+      body: isForm ? formOf(members) : JSON.stringify(members),
     })
     return { status: answer.status, text: await answer.text(), attempts: answer.headers.get('x-svc-attempts') }
   }
@@ -537,6 +546,34 @@ describe('GHSA-4gph-2hhr-5mwg: two names of one member', () => {
         })
         expect(response.status).toBe(400)
       }
+  })
+
+  let upstream: FaultUpstream
+  let service: Awaited<ReturnType<typeof startService>>
+  beforeAll(async () => {
+    upstream = faultUpstream(good())
+    service = await startService({ providers: [provider('a', upstream.url)] })
+  })
+  afterAll(async () => {
+    await service[Symbol.asyncDispose]()
+    await upstream.stop()
+  })
+
+  test.each(asking)('POST $path › names both spellings, and asks no provider', async ({ path }) => {
+    const { address, isForm, members } = requestFor(path, 'm')
+    const [meant = ''] = Object.keys(members)
+    const name = meant.charAt(0).toUpperCase() + meant.slice(1)
+    const response = await fetch(service.url + address, {
+      method: 'POST',
+      body: isForm ? formOf(members, [name, 'x']) : `${JSON.stringify(members).slice(0, -1)},"${name}":{}}`,
+      headers: isForm ? {} : { 'content-type': 'application/json', 'x-svc-answer': 'some-answer-of-16' },
+    })
+    const message = pick(await response.json(), 'error', 'message')
+    expect([response.status, message]).toEqual([
+      400,
+      expect.stringContaining(`'${name}' is another spelling of '${meant}'`),
+    ])
+    expect(upstream.hits).toEqual([])
   })
 })
 
@@ -595,15 +632,30 @@ describe('every answer', () => {
     }
   })
 
-  test('TRACE is no method of any path', async () => {
-    for (const path of ['/', '/health', '/v1/models', '/v1/chat/completions', '/api/boot']) {
-      const lines = [`TRACE ${path} HTTP/1.1`, 'host: 127.0.0.1', `authorization: Bearer ${other}`, 'connection: close']
-      const head = `${lines.join('\r\n')}\r\n\r\n`
-      const answer = await rawRequest(rig.service.port, head)
-      expect(answer).toMatch(/^HTTP\/1\.1 40[15]/)
-      expect(answer).not.toContain(other)
-    }
+  test('says so as a stream, an unchanged page, without a body, and where nothing is', async () => {
+    const page = await send('GET', '/')
+    const answers = [
+      page,
+      await send('GET', '/', { 'if-none-match': page.headers.get('etag') ?? '' }),
+      await send('HEAD', '/health'),
+      await send('GET', '/nothing'),
+      await send('POST', '/v1/chat/completions', bearer(victim), question({ stream: true })),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([200, 304, 200, 401, 200])
+    for (const { headers } of answers) expect(headers.get('x-content-type-options')).toBe('nosniff')
   })
+
+  const ofSignIn = /^\/auth|^\/api\/sessions/
+  test.each([...new Set(documentedRoutes().map(({ path }) => path))].filter((path) => !ofSignIn.test(path)))(
+    'TRACE %s › is refused as any other method, and repeats no header',
+    async (path) => {
+      const head = `TRACE ${filled(path)} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${other}\r\n`
+      const answer = await rawRequest(rig.service.port, `${head}connection: close\r\n\r\n`)
+      expect(answer).toMatch(/^HTTP\/1\.1 405/)
+      expect(answer).toMatch(/^allow: [A-Z, ]+\r$/im)
+      expect(answer).not.toContain(other)
+    },
+  )
 })
 
 function stopping(upstream: FaultUpstream) {

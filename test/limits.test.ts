@@ -71,6 +71,7 @@ describe('a limit of requests', () => {
     for (const path of paths) {
       const answer = await post(rig, path.replace('{model}', 'm'), '{')
       expect([path, answer.status]).toEqual([path, 429])
+      expect(JSON.stringify(answer.json)).toContain('2 requests an hour for everyone')
       expect(answer.headers.get('x-ratelimit-remaining-requests')).toBe('0')
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1_795)
       expect(answer.headers.get('x-should-retry')).toBe('false')

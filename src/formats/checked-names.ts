@@ -1,68 +1,117 @@
+import { nameTable, type NameTable } from '../bytes/json-cursor.ts'
 import { invalidRequest } from './error.ts'
 
 /**
  * The names of members that a check reads. Programs read JSON in different ways: those in Go and .NET take a member
  * whose name differs in case, and the last of several. So that all read the same request, other spellings of a checked
- * name and repeats are refused (docs/api.md). Names that are not checked are never refused.
+ * name and repeats are refused (docs/api.md#one-reading). Names that are not checked are never refused.
  */
 export class CheckedNames {
-  /** Names as they are written → what they name. */
-  readonly #keys: ReadonlyMap<string, string>
-  /** Folded names → the first name that folds to it. */
-  readonly #folded: ReadonlyMap<string, string>
-  readonly #keyOf: (name: string) => string
-
-  /** @param hasTwoSpellings `max_tokens` and `maxTokens` name the same, as at Google */
-  constructor(names: readonly string[], hasTwoSpellings = false) {
-    this.#keyOf = hasTwoSpellings ? (name) => fold(name).replaceAll('_', '') : fold
-    this.#keys = new Map(names.map((name) => [name, this.#keyOf(name)]))
-    this.#folded = new Map(names.toReversed().map((name) => [this.#keyOf(name), name]))
-  }
+  readonly names: readonly string[]
+  /** For `JsonCursor.nameCode`, which returns the index of a name in `names`. */
+  readonly table: NameTable
+  /** Of each name, the index of the first one that names the same. */
+  readonly firsts: readonly number[]
+  /** By the length of their keys. */
+  private readonly byLength: readonly (readonly { readonly name: string; readonly key: string }[])[]
+  private readonly hasTwoSpellings: boolean
 
   /**
-   * Checks the name of the next member of an object.
-   *
-   * @param name decoded
-   * @param seen what the members before it name
-   * @param within the path of the object, such as `generationConfig.`
-   * @throws {WireError} 400 for another spelling, and for a repeat
+   * @param names at most 64; of repeated ones the first counts
+   * @param hasTwoSpellings `max_tokens` and `maxTokens` name the same, as at Google
    */
-  add(name: string, seen: Set<string>, within = ''): void {
-    const key = this.#keys.get(name)
-    if (key === undefined) return this.refuseOther(name, `${within}${name}`, within)
-    if (seen.has(key)) throw repeated(`${within}${name}`)
-    seen.add(key)
+  constructor(names: readonly string[], hasTwoSpellings = false) {
+    this.names = [...new Set(names)]
+    if (this.names.length > namesMax) throw new Error(`more than ${namesMax} checked names`)
+    this.table = nameTable(this.names)
+    this.hasTwoSpellings = hasTwoSpellings
+    const keys = this.names.map((name) => this.joined(name).toLowerCase())
+    this.firsts = keys.map((key) => keys.indexOf(key))
+    const named = keys.map((key, index) => ({ name: this.names[index] ?? '', key }))
+    this.byLength = Array.from({ length: 64 }, (_, length) => named.filter(({ key }) => key.length === length))
+  }
+
+  private joined(name: string): string {
+    return this.hasTwoSpellings && name.includes('_') ? name.replaceAll('_', '') : name
   }
 
   /**
    * Checks a name that is no checked one.
    *
    * @param shown as it was sent
+   * @param within returns the path of the object, such as `generationConfig.`
    * @throws {WireError} 400 if programs take it for a checked one
    */
-  refuseOther(name: string, shown: string, within = ''): void {
-    const meant = this.#folded.get(this.#keyOf(name))
+  refuseOther(name: string, shown = name, within = () => ''): void {
+    const joined = this.joined(name)
+    const meant = this.byLength[joined.length]?.find(({ key }) => foldsTo(joined, key))?.name
     if (meant === undefined) return
-    const param = `${within}${meant}`
+    const param = `${within()}${meant}`
     throw invalidRequest(
       'invalid_value',
-      `'${shown}' is another spelling of '${param}', which some programs take for it: send '${param}', once.`,
+      `'${within()}${shown}' is another spelling of '${param}', which some programs take for it: send '${param}', once.`,
       param,
     )
   }
 }
 
-function repeated(param: string): Error {
-  return invalidRequest(
-    'invalid_value',
-    `The request has more than one '${param}', of which programs take different ones: send it once.`,
-    param,
-  )
+/** The checked names that an object has, while its members are read. */
+export class SeenNames {
+  private readonly checked: CheckedNames
+  private readonly within: () => string
+  /** A bit for each of the first 32 names. */
+  private low = 0
+  private high = 0
+
+  /** @param within returns the path of the object, such as `generationConfig.` */
+  constructor(checked: CheckedNames, within = () => '') {
+    this.checked = checked
+    this.within = within
+  }
+
+  /**
+   * Adds the next member.
+   *
+   * @param code the index of its name among the checked ones; -1: it is not checked
+   * @param name decoded
+   * @throws {WireError} 400 for another spelling, and for a repeat
+   */
+  add(code: number, name: string): void {
+    if (code === -1) return this.checked.refuseOther(name, name, this.within)
+    const first = this.checked.firsts[code] ?? 0
+    const bit = 1 << (first % 32)
+    const seen = first < 32 ? this.low : this.high
+    if ((seen & bit) !== 0) throw repeated(this.within(), name, this.checked.names[first] ?? name)
+    if (first < 32) this.low = seen | bit
+    else this.high = seen | bit
+  }
 }
 
-/** Simple case folding of Unicode, as far as it leads to ASCII: U+017F and U+212A fold to `s` and `k`. */
-function fold(name: string): string {
-  return name.replaceAll(/[A-Z\u017f\u212a]/g, (letter) => letters[letter] ?? letter.toLowerCase())
+const namesMax = 64
+
+function repeated(within: string, name: string, first: string): Error {
+  const param = `${within}${name}`
+  const shown = name === first ? `'${param}'` : `'${within}${first}' or '${param}', which name the same,`
+  const message = `The request has more than one ${shown} and programs take different ones: send one, once.`
+  return invalidRequest('invalid_value', message, param)
 }
 
-const letters: Readonly<Record<string, string>> = { '\u017f': 's', '\u212a': 'k' }
+/**
+ * Whether a name is this key by the simple case folding of Unicode, where U+017F and U+212A are `s` and `k`.
+ *
+ * @param key ASCII without capitals
+ */
+export function foldsTo(name: string, key: string): boolean {
+  if (name.length !== key.length) return false
+  for (let index = 0; index < key.length; index++) {
+    const code = name.charCodeAt(index)
+    if (foldedCode(code) !== key.charCodeAt(index)) return false
+  }
+  return true
+}
+
+function foldedCode(code: number): number {
+  if (code < 0x80) return code >= 0x41 && code <= 0x5a ? code + 0x20 : code
+  if (code === 0x17f) return 0x73
+  return code === 0x212a ? 0x6b : code
+}

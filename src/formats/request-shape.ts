@@ -1,7 +1,7 @@
 import { endOfPlainText, isAt, JsonCursor, nameTable, type JsonKind, type NameTable } from '../bytes/json-cursor.ts'
 import { skip, sliceBytes, type Pace, type Walk } from '../bytes/pace.ts'
 import { encode, latin1 } from '../bytes/text.ts'
-import { CheckedNames } from './checked-names.ts'
+import { CheckedNames, SeenNames } from './checked-names.ts'
 import { invalidRequest, WireError } from './error.ts'
 import { checkChoice, checkNumber, readBoolean, type NumberRule } from './fields.ts'
 import { missing, shown, wrongType } from './request-fault.ts'
@@ -156,7 +156,7 @@ export function object(members: Readonly<Record<string, Shape>>, required: reado
   }
 }
 
-/** The object is read by programs that take other spellings of its names. */
+/** The object decides about money or limits, so all programs must read the same in it: see {@link CheckedNames}. */
 export function readOnce(shape: ObjectShape, hasTwoSpellings = false): ObjectShape {
   return { ...shape, checked: new CheckedNames(shape.names, hasTwoSpellings) }
 }
@@ -192,9 +192,18 @@ export function tagged(types: Readonly<Record<string, ObjectShape>>, isOpen: boo
 function withType([type, shape]: readonly [string, ObjectShape]): [string, ObjectShape] {
   const names = [...shape.names, 'type']
   const shapes = [...shape.shapes, oneOf(type)]
+  const checked = shape.checked && { checked: new CheckedNames(names) }
   return [
     type,
-    { ...shape, names, table: nameTable(names), shapes, required: [...shape.required, 'type'], isAny: false },
+    {
+      ...shape,
+      ...checked,
+      names,
+      table: nameTable(names),
+      shapes,
+      required: [...shape.required, 'type'],
+      isAny: false,
+    },
   ]
 }
 
@@ -465,23 +474,16 @@ function keeperOf({ members: names, type, needs }: Keeps, start: number) {
   }
 }
 
-/** The check of the names of one object. */
-function spellingCheck(checked: CheckedNames, place: Place): (cursor: JsonCursor) => void {
-  const seen = new Set<string>()
-  const within = `${pathOf(place)}.`
-  return (cursor) => checked.add(memberName(cursor), seen, within)
-}
-
 function* checkMembers(walk: ShapeWalk, shape: ObjectShape, place: Place): Walk<void> {
   const { cursor, pace, found } = walk
   const { names, table, shapes, required, keeps } = shape
   const keeper = keeps && keeperOf(keeps, cursor.position)
-  const noteName = shape.checked && spellingCheck(shape.checked, place)
+  const spelled = shape.checked && new SeenNames(shape.checked, () => `${pathOf(place)}.`)
   let seen = 0
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const code = cursor.nameCode(table)
-    noteName?.(cursor)
     const name = names[code]
+    spelled?.add(code, memberName(cursor, names, code))
     const member = shapes[code]
     if (name === undefined || member === undefined) {
       if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)

@@ -27,6 +27,7 @@ describe('a request whose model is not in its body', () => {
     ['gets new members at its end', { overrides: { a: [1] } }, `{${messages} ,"seed": 1,"a":[1]}`],
     ['gets new values', { overrides: { seed: 2 } }, `{${messages} ,"seed": 2}`],
     ['gets both', { overrides: { seed: 2, a: 3 } }, `{${messages} ,"seed": 2,"a":3}`],
+    ['gets no value of the caller by another spelling', { overrides: { Seed: 2 } }, `{${messages},"Seed":2}`],
     ['loses members', { drop: ['seed'] }, `{${messages}}`],
     ['gets and loses members', { drop: ['seed'], overrides: { a: 3 } }, `{${messages},"a":3}`],
   ])('%s', (_name, changes, expected) => {

@@ -2,12 +2,16 @@ import { JsonCursor } from '../bytes/json-cursor.ts'
 import { splice, type Edit } from '../bytes/splice.ts'
 import { encode } from '../bytes/text.ts'
 import type { Ask, Member } from './ask.ts'
+import { foldsTo } from './checked-names.ts'
 
 /** Changes of a request for one upstream. Names are those of top-level members; only `model` changes `model`. */
 export interface RequestChanges {
   /** The upstream's name for the model. */
   readonly model: string
-  /** The upstream's name → JSON value, or its bytes. Replaces the caller's value, or is added. */
+  /**
+   * The upstream's name → JSON value, or its bytes. Replaces the caller's value, or is added; members whose names
+   * differ in case alone are removed.
+   */
   readonly overrides?: Readonly<Record<string, unknown>>
   /** The caller's name → the upstream's. The member is removed if another one has the upstream's name. */
   readonly rename?: Readonly<Record<string, string>>
@@ -27,8 +31,10 @@ export function spliceRequest(ask: Ask, changes: RequestChanges, inner?: InnerEd
   if (!hasChanges(ask, changes, inner)) return [body]
   const { model, overrides = {}, rename = {}, drop = [] } = changes
   const hasNewNames = drop.length > 0 || Object.keys(rename).length > 0
-  const names = hasNewNames ? upstreamNames(members, rename, drop) : members.map(({ name }) => name)
   const forced = Object.entries(overrides).filter(([name, value]) => name !== 'model' && value !== undefined)
+  const names = (hasNewNames ? upstreamNames(members, rename, drop) : members.map(({ name }) => name)).map((name) =>
+    forced.some(([forcedName]) => isOtherSpelling(name, forcedName)) ? undefined : name,
+  )
   const added = forced.filter(([name]) => !names.includes(name))
   // Behind the model's name; requests that have it elsewhere get them behind their last member that stays.
   const last = names.includes('model') ? names.indexOf('model') : names.findLastIndex((name) => name !== undefined)
@@ -71,6 +77,11 @@ function removal({ start, end }: Member, before: Member | undefined, after: Memb
 
 function isWithin({ valueStart, end }: Member, edit: Edit): boolean {
   return edit.start >= valueStart && edit.end <= end
+}
+
+/** Whether some programs take a name for the other one, whose value must count. */
+function isOtherSpelling(name: string | undefined, other: string): boolean {
+  return name !== undefined && name !== other && foldsTo(name, other.toLowerCase())
 }
 
 /** The upstream's name of each member; undefined for removed ones. */

@@ -40,7 +40,6 @@ describe('an error', () => {
     )
     expect(Object.fromEntries(headers)).toMatchObject({
       'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
       'referrer-policy': 'no-referrer',
       'set-cookie': 'a=b',

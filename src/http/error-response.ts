@@ -1,11 +1,10 @@
 import type { WireError } from '../formats/error.ts'
 import type { Format } from '../formats/format.ts'
 
-/** Headers of every error: no caching, no referrer, no type sniffing, no frames. */
+/** Headers of every error: no caching, no referrer, no frames. The server adds those of every answer. */
 const protection = {
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
 }
 

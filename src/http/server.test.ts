@@ -134,6 +134,8 @@ describe('the server', () => {
 
   test('lists the allowed methods with 405', async () => {
     expect((await fetch(`${start()}/v1/echo`)).headers.get('allow')).toBe('POST, OPTIONS')
+    const trace = 'TRACE /v1/echo HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n'
+    expect((await raw(start(), trace)).answer).toMatch(/^allow: POST, OPTIONS\r$/im)
   })
 
   test('answers a preflight before any guard', async () => {

@@ -115,8 +115,7 @@ export function startServer({
         format === undefined && wantsPage(request) ? errorPage(wireError, id) : errorResponse(wireError, id, { format })
     }
     if (context.isRefused) await refusalDelay(clientOf(context))
-    // No answer may be taken for another type than it says.
-    response.headers.set('x-content-type-options', 'nosniff')
+    unsniffed(response)
     if (isClosing()) response.headers.set('connection', 'close')
     const origin = request.headers.get('origin')
     if (origin === null || !now.origins.allows(request) || now.router.formatOf(context.path) === undefined)
@@ -138,7 +137,9 @@ export function startServer({
     ),
     fetch: (request, server) => serve(request, server),
     error: () =>
-      errorResponse(new WireError(500, 'api_error', 'internal_error', 'Internal error'), crypto.randomUUID()),
+      unsniffed(
+        errorResponse(new WireError(500, 'api_error', 'internal_error', 'Internal error'), crypto.randomUUID()),
+      ),
   })
 
   return {
@@ -148,6 +149,12 @@ export function startServer({
     },
     stop: (now) => server.stop(now),
   }
+}
+
+/** Keeps browsers from taking an answer for another type than it says. */
+function unsniffed(response: Response): Response {
+  response.headers.set('x-content-type-options', 'nosniff')
+  return response
 }
 
 /** A key by its line, a user by their name, all others by their address. */

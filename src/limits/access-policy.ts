@@ -80,6 +80,12 @@ export type RatePeriod = (typeof ratePeriods)[number]
 export const moneyPeriods = ['day', 'week', 'month', 'year', 'total'] as const
 export type MoneyPeriod = (typeof moneyPeriods)[number]
 
+/** A period behind an amount: `a minute`, `an hour`, `in total`. */
+export function periodText(per: RatePeriod | MoneyPeriod): string {
+  if (per === 'total') return 'in total'
+  return per === 'hour' ? 'an hour' : `a ${per}`
+}
+
 /** People by user name, or by `id:VALUE`. Leads are members. */
 export interface Team {
   readonly leads: readonly string[]

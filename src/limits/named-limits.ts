@@ -1,6 +1,7 @@
 import { isNamedById, personEntry } from '../base/person-entry.ts'
 import { isFileLine } from '../keys/file-key.ts'
 import {
+  periodText,
   ratePeriods,
   subjectText,
   type AccessLimit,
@@ -159,7 +160,7 @@ export function namedLimits(
   ] as const) {
     if (amount === undefined) continue
     const { count, per } = amount
-    const text = textOf(`${count} ${kind} a ${per}`)
+    const text = textOf(`${count} ${kind} ${periodText(per)}`)
     specs.push({ key: `${kind} ${per} ${scope}`, kind, most: count, perMs: periodMs[per], subject: whose, text })
   }
   if (atOnce !== undefined)

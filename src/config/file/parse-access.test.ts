@@ -162,6 +162,16 @@ describe('access.json', () => {
       'limits[1].requests',
       'at least 20, as in limits[0].requests, which has no effect',
     ],
+    [
+      {
+        limits: [
+          { for: 'each key', requests: 2, per: 'hour' },
+          { for: 'each key', requests: 1, per: 'hour' },
+        ],
+      },
+      'limits[1].requests',
+      'a second limit of requests an hour for each key',
+    ],
     [{ teams: { a: { members: ['bob', 'bob'] } } }, 'teams.a.members[1]', 'each person once'],
     [{ teams: { 'A b': {} } }, 'teams["A b"]', 'a name of a-z'],
     [{ own_keys: { days: 5 } }, 'own_keys.days', 'did you mean "days_most"'],

@@ -2,6 +2,7 @@ import { didYouMean } from '../../base/nearest.ts'
 import { lineOfFileKey } from '../../keys/file-key.ts'
 import {
   moneyPeriods,
+  periodText,
   ratePeriods,
   subjectText,
   type AccessLimit,
@@ -307,7 +308,7 @@ function amountsOf(limit: AccessLimit, members: ReadonlyMap<string, Field>): rea
   return all.flatMap(([name, amount, per]) => {
     const field = members.get(name)
     if (amount === undefined || field === undefined) return []
-    const period = per === undefined ? '' : per === 'total' ? ' in total' : ` a ${per}`
+    const period = per === undefined ? '' : ` ${periodText(per)}`
     const rank = per === undefined ? -1 : periods.indexOf(per)
     return [{ name, field, amount, rank, text: `${name}${period} for ${subjectText(subject)}` }]
   })

@@ -1,11 +1,10 @@
 import { WireError } from '../../formats/error.ts'
 import { StoreUnavailable } from '../../stores/store.ts'
 
-/** Headers of all successful responses: no caching, no referrer, no sniffing, no frames, no cross-origin reads. */
+/** Headers of all successful responses: no caching, no referrer, no frames, no cross-origin reads. */
 export const securityHeaders = {
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'cross-origin-resource-policy': 'same-origin',
 }

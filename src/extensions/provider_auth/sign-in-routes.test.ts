@@ -14,7 +14,6 @@ import {
 const safeHeaders = {
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 }

@@ -1,7 +1,9 @@
-import { nameTable, type JsonCursor } from '../../bytes/json-cursor.ts'
+import type { JsonCursor } from '../../bytes/json-cursor.ts'
 import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
+import { CheckedNames, SeenNames } from '../checked-names.ts'
 import { checkChoice, checkNumber, readBoolean, readModel, type NumberRule } from '../fields.ts'
 import { wrongType } from '../request-fault.ts'
+import { memberName } from '../request-members.ts'
 import { checkMessages, type MessageFacts } from './request-messages.ts'
 
 /** Facts of a request, as far as its members were read. */
@@ -55,10 +57,9 @@ const fieldsByName: Readonly<Record<string, RequestField>> = {
   enable_thinking: boolean,
 }
 
-/** Checked members; `fieldNames` and `fieldTable` have the same order. */
+/** Checked members; `fieldNames` has the same order. */
 export const fields = Object.values(fieldsByName)
 export const fieldNames = Object.keys(fieldsByName)
-export const fieldTable = nameTable(fieldNames)
 
 function number(rule: NumberRule): RequestField {
   return { kind: 'value', read: (cursor, name) => checkNumber(cursor, name, rule) }
@@ -86,7 +87,7 @@ function* checkStop(cursor: JsonCursor, pace: Pace): Walk<void> {
   }
 }
 
-const streamOptions = nameTable(['include_usage'])
+const streamOptions = new CheckedNames(['include_usage'])
 
 /** Passes `stream_options`, an object or null, and reads its `include_usage`. */
 function* readStreamOptions(cursor: JsonCursor, pace: Pace, facts: RequestFacts): Walk<void> {
@@ -97,8 +98,11 @@ function* readStreamOptions(cursor: JsonCursor, pace: Pace, facts: RequestFacts)
     return
   }
   if (kind !== 'object') throw wrongType('stream_options', 'an object', kind)
+  const seen = new SeenNames(streamOptions, () => 'stream_options.')
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
-    if (cursor.nameCode(streamOptions) === 0) facts.includeUsage = readBoolean(cursor, 'stream_options.include_usage')
+    const code = cursor.nameCode(streamOptions.table)
+    seen.add(code, memberName(cursor, streamOptions.names, code))
+    if (code === 0) facts.includeUsage = readBoolean(cursor, 'stream_options.include_usage')
     else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
     if (cursor.position >= pace.limit) yield pace
   }

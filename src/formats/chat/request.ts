@@ -10,7 +10,7 @@ import { invalidRequest } from '../error.ts'
 import { missing } from '../request-fault.ts'
 import { MemberList, memberName } from '../request-members.ts'
 import { spliceRequest, type RequestChanges } from '../splice-request.ts'
-import { fieldNames, fields, fieldTable, type RequestFacts } from './request-fields.ts'
+import { fieldNames, fields, type RequestFacts } from './request-fields.ts'
 import { reasoningEdits, type MessageReasoning } from './request-reasoning.ts'
 
 /** A checked request (docs/api.md). The caller's bytes pass through; only these facts are read from them. */
@@ -76,11 +76,12 @@ export function appendAnswer(request: ChatRequest, message: Uint8Array): ChatReq
   return { ...request, ...changed, reasoning: { ...reasoning, bare: [...reasoning.bare, start] } }
 }
 
-/** Checked fields, and those that decide what a request costs, or what it may make a model do. */
+/** Checked fields, and those that are read later: for the cost, for a target's profile, for a translation. */
 const checked = new CheckedNames([
   ...fieldNames,
   ...['n', 'service_tier', 'tools', 'tool_choice', 'functions', 'function_call', 'response_format', 'modalities'],
-  ...['parallel_tool_calls', 'thinking', 'store', 'web_search_options'],
+  ...['parallel_tool_calls', 'thinking', 'store', 'web_search_options', 'reasoning', 'chat_template_kwargs', 'top_k'],
+  ...['user', 'metadata'],
 ])
 /** Limit of top-level members. */
 const membersMax = 10_000
@@ -98,9 +99,9 @@ function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ChatRequest> {
   }
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const start = cursor.nameStart
-    const code = cursor.nameCode(fieldTable)
-    const field = fields[code]
-    const name = fieldNames[code] ?? memberName(cursor)
+    const code = cursor.nameCode(checked.table)
+    const field = code === -1 ? undefined : fields[code]
+    const name = memberName(cursor, checked.names, code)
     const valueStart = cursor.position
     switch (field?.kind) {
       case undefined:
@@ -116,7 +117,7 @@ function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ChatRequest> {
       case 'walk':
         yield* field.read(cursor, pace, facts)
     }
-    list.add({ name, start, valueStart, end: cursor.position })
+    list.add({ name, start, valueStart, end: cursor.position }, code)
     if (cursor.position >= pace.limit) yield pace
   }
   cursor.end()

@@ -1,4 +1,4 @@
-import { nameTable, type JsonCursor } from '../../bytes/json-cursor.ts'
+import type { JsonCursor } from '../../bytes/json-cursor.ts'
 import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
 import type { Ask } from '../ask.ts'
 import { CheckedNames } from '../checked-names.ts'
@@ -18,7 +18,6 @@ export interface EmbeddingsRequest extends Ask {
 }
 
 const names = ['model', 'input', 'encoding_format', 'dimensions', 'user']
-const fields = nameTable(names)
 const checked = new CheckedNames(names)
 const membersMax = 1_000
 const encodings = ['float', 'base64']
@@ -33,8 +32,8 @@ export function* readRequest(cursor: JsonCursor, pace: Pace): Walk<EmbeddingsReq
   let isBase64 = false
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const start = cursor.nameStart
-    const code = cursor.nameCode(fields)
-    const name = memberName(cursor)
+    const code = cursor.nameCode(checked.table)
+    const name = memberName(cursor, names, code)
     const valueStart = cursor.position
     switch (code) {
       case 0:
@@ -56,7 +55,7 @@ export function* readRequest(cursor: JsonCursor, pace: Pace): Walk<EmbeddingsReq
       default:
         if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
     }
-    list.add({ name, start, valueStart, end: cursor.position })
+    list.add({ name, start, valueStart, end: cursor.position }, code)
     if (cursor.position >= pace.limit) yield pace
   }
   cursor.end()

@@ -62,7 +62,10 @@ const generationConfig = readOnce(
     responseMimeType: text,
     responseSchema: object({}),
     responseModalities: list(text),
-    thinkingConfig: spelled({ includeThoughts: flag, thinkingBudget: integerFrom(-1), thinkingLevel: text }),
+    thinkingConfig: readOnce(
+      spelled({ includeThoughts: flag, thinkingBudget: integerFrom(-1), thinkingLevel: text }),
+      true,
+    ),
     ...ownNames(['mediaResolution', 'speechConfig', 'imageConfig'], 'generationConfig.'),
   }),
   true,
@@ -82,12 +85,13 @@ export const contentShapes: Readonly<Record<string, Shape>> = bothSpellings({
   }),
   generationConfig,
   ...ownNames(['safetySettings', 'labels', 'serviceTier', 'store']),
+  cachedContent: anyValue,
 })
 
 /** The shapes of a request that counts tokens: contents, or a whole request. */
 export const countShapes: Readonly<Record<string, Shape>> = bothSpellings({
   contents: list(content),
-  generateContentRequest: object({ ...contentShapes, model: noted(modelNote) }),
+  generateContentRequest: readOnce(object({ ...contentShapes, model: noted(modelNote) }), true),
 })
 
 const embedding: Readonly<Record<string, Shape>> = {
@@ -101,5 +105,5 @@ export const embedShapes: Readonly<Record<string, Shape>> = bothSpellings(embedd
 
 /** The shapes of a request for several embeddings. */
 export const batchEmbedShapes: Readonly<Record<string, Shape>> = {
-  requests: list(spelled({ ...embedding, model: noted(modelNote) }, ['content']), 1),
+  requests: list(readOnce(spelled({ ...embedding, model: noted(modelNote) }, ['content']), true), 1),
 }

@@ -1,4 +1,4 @@
-import { nameTable, type JsonCursor } from '../../bytes/json-cursor.ts'
+import type { JsonCursor } from '../../bytes/json-cursor.ts'
 import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
 import type { Ask, FormatName } from '../ask.ts'
 import type { RequestWalk } from '../check-body.ts'
@@ -41,9 +41,8 @@ export function geminiCheck(
   shapes: Readonly<Record<string, Shape>>,
   required: readonly string[],
 ): (envelope: Envelope) => RequestWalk<GeminiRequest> {
-  const names = Object.keys(shapes)
-  const table = nameTable(names)
-  const checked = new CheckedNames([...names, 'model'], true)
+  const checked = new CheckedNames([...Object.keys(shapes), 'model'], true)
+  const { names, table } = checked
 
   return (envelope) => {
     const model = modelIn(envelope.path)
@@ -56,12 +55,12 @@ export function geminiCheck(
       for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
         const start = cursor.nameStart
         const code = cursor.nameCode(table)
-        const name = names[code] ?? memberName(cursor)
+        const name = memberName(cursor, names, code)
         const shape = code === -1 ? undefined : shapes[name]
         const valueStart = cursor.position
         if (shape !== undefined) yield* checkValue(walk, shape, name, undefined, required.includes(name))
         else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
-        list.add({ name, start, valueStart, end: cursor.position })
+        list.add({ name, start, valueStart, end: cursor.position }, code)
         if (cursor.position >= pace.limit) yield pace
       }
       cursor.end()

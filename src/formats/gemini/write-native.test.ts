@@ -32,6 +32,14 @@ function written(ask: ReturnType<typeof checked>, model = 'gemini-3-pro'): reado
 const call = (rest: JsonObject = {}) => ({ functionCall: { name: 'f', args: {} }, ...rest })
 
 describe('a request to Gemini from its own callers', () => {
+  test.each(['maxOutputTokens', 'max_output_tokens'])('has no %s beside the one of an override', (name) => {
+    const body = `{"contents":[{"parts":[{"text":"hi"}]}],"generationConfig":{"${name}":99,"topK":3}}`
+    const ask = geminiOfCallers.check(encode(body), { path, headers: new Headers(), parameter: () => null })
+    const overrides = { generationConfig: { maxOutputTokens: 9 } }
+    const bytes = Buffer.concat([...geminiOfCallers.passThrough.write(ask, 'm', { ...target, overrides })])
+    expect(Object(parseJsonBytes(bytes)).generationConfig).toEqual({ topK: 3, maxOutputTokens: 9 })
+  })
+
   test('has the signatures of Google, and none of this service', () => {
     const own = [call({ thoughtSignature: 'CqQB' }), { text: 'a', thoughtSignature: 'CqQC' }]
     const ask = checked(own)

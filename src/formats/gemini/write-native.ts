@@ -12,7 +12,7 @@ import { foreignSignature } from './write-contents.ts'
 
 /**
  * Returns the caller's bytes with the changes of a provider, and without signatures that Google cannot read. Overrides
- * replace whole fields, in either spelling; those of `generationConfig` are replaced one by one.
+ * replace whole fields, in either spelling; those of `generationConfig` are replaced one by one, also in either.
  */
 export function writeNative(
   given: GeminiRequest,
@@ -57,5 +57,7 @@ function withoutForeign(request: GeminiRequest, model: string): GeminiRequest {
 function merged({ body, members }: Ask, name: string, overrides: unknown): unknown {
   const own = members.findLast((member) => member.name === name)
   if (own === undefined || !isObject(overrides)) return overrides
-  return { ...objectOf(parseJsonBytes(body.subarray(own.valueStart, own.end))), ...overrides }
+  const forced = new Set(Object.keys(overrides).map(snakeCase))
+  const given = Object.entries(objectOf(parseJsonBytes(body.subarray(own.valueStart, own.end))))
+  return { ...Object.fromEntries(given.filter(([key]) => !forced.has(snakeCase(key)))), ...overrides }
 }

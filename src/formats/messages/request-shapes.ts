@@ -7,6 +7,7 @@ import {
   numberFrom,
   object,
   oneOf,
+  readOnce,
   tagged,
   text,
   textOr,
@@ -89,16 +90,18 @@ export const requestShapes: Readonly<Record<string, Shape>> = {
   ),
   thinking: tagged(
     {
-      enabled: object({ budget_tokens: integerFrom(1_024), display: text }, ['budget_tokens']),
-      adaptive: object({ display: text }),
-      disabled: object({}),
+      enabled: readOnce(object({ budget_tokens: integerFrom(1_024), display: text }, ['budget_tokens'])),
+      adaptive: readOnce(object({ display: text })),
+      disabled: readOnce(object({})),
     },
     true,
   ),
-  output_config: object({
-    effort: oneOf('low', 'medium', 'high', 'xhigh', 'max'),
-    format: tagged({ json_schema: object({ schema: object({}) }, ['schema']) }, false),
-  }),
+  output_config: readOnce(
+    object({
+      effort: oneOf('low', 'medium', 'high', 'xhigh', 'max'),
+      format: tagged({ json_schema: object({ schema: object({}) }, ['schema']) }, false),
+    }),
+  ),
   service_tier: oneOf('auto', 'standard_only'),
   cache_control: cacheControl,
 }

@@ -1,4 +1,4 @@
-import { nameTable, type JsonCursor } from '../../bytes/json-cursor.ts'
+import type { JsonCursor } from '../../bytes/json-cursor.ts'
 import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
 import type { Ask, Member } from '../ask.ts'
 import type { RequestWalk } from '../check-body.ts'
@@ -33,9 +33,8 @@ const untranslatedNames = [
   'speed',
 ]
 const unshapedNames = untranslatedNames.filter((name) => !shapedNames.includes(name))
-const names = [...ownNames, ...shapedNames, ...unshapedNames]
-const table = nameTable(names)
-const checked = new CheckedNames(names)
+const checked = new CheckedNames([...ownNames, ...shapedNames, ...unshapedNames])
+const { names, table } = checked
 
 /** The bit of a name among those that were seen. There are fewer than 31 names. */
 const bitOf = (name: string): number => 1 << names.indexOf(name)
@@ -64,7 +63,7 @@ export function messagesCheck(
     for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
       const start = cursor.nameStart
       const code = cursor.nameCode(table)
-      const name = names[code] ?? memberName(cursor)
+      const name = memberName(cursor, names, code)
       const shape = shapes[code - ownNames.length]
       seen |= 1 << code
       const valueStart = cursor.position
@@ -74,7 +73,7 @@ export function messagesCheck(
       } else if (code === 1) stream = readBoolean(cursor, name)
       else if (shape !== undefined) yield* checkValue(walk, shape, name, undefined, required.includes(name))
       else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
-      list.add({ name, start, valueStart, end: cursor.position })
+      list.add({ name, start, valueStart, end: cursor.position }, code)
       if (cursor.position >= pace.limit) yield pace
     }
     cursor.end()

@@ -3,7 +3,7 @@ import { boundaryOf, FormSyntaxError, readForm, type FormPart } from '../../byte
 import type { Pace, Walk } from '../../bytes/pace.ts'
 import { utf8 } from '../../bytes/text.ts'
 import type { RelayName } from '../ask.ts'
-import { CheckedNames } from '../checked-names.ts'
+import { CheckedNames, SeenNames } from '../checked-names.ts'
 import { invalidRequest } from '../error.ts'
 import { checkedModel } from '../fields.ts'
 import type { Envelope } from '../format.ts'
@@ -24,13 +24,15 @@ const textType = /^(?:|text\/plain(?:[ \t]*;[ \t]*charset="?(?:utf-8|us-ascii)"?
 export function formCheck(format: RelayName, endpoint: RelayEndpoint, { required }: FormRequests) {
   const { stream, media } = endpoint
   const selectors = ['model', stream?.member, media?.asked?.member].filter((name) => name !== undefined)
+  const checked = new CheckedNames([...selectors, ...required.flat(), 'n'])
+  const lists = new Set(required.filter((names) => names.some(isListName)).flat())
 
   return function* readRequest(body: Uint8Array, { headers }: Envelope, pace: Pace): Walk<RelayRequest> {
     const boundary = boundaryOf(headers.get('content-type') ?? '')
     if (boundary === undefined)
       throw invalidRequest('invalid_form', 'The content-type must be multipart/form-data with a boundary.')
     const parts = yield* partsOf(body, boundary, pace)
-    checkNames(parts, selectors)
+    checkNames(parts, checked, lists)
     for (const name of selectors) checkSelector(parts, name)
     const own = parts.find(({ name }) => name === 'model')
     const model = own === undefined ? endpoint.defaultModel : modelIn(body, own)
@@ -62,18 +64,29 @@ function* partsOf(body: Uint8Array, boundary: string, pace: Pace): Walk<readonly
   }
 }
 
-function unescaped(name: string): string {
-  return name.replaceAll(/%[0-7][\da-f]/gi, (escape) => String.fromCharCode(Number.parseInt(escape.slice(1), 16)))
+/** @param name with a character for each byte */
+function decoded(name: string): string {
+  const bytes = name.replaceAll(/%[\da-f]{2}/gi, (escape) => String.fromCharCode(Number.parseInt(escape.slice(1), 16)))
+  return utf8(Buffer.from(bytes, 'latin1'))
 }
 
-/** Some programs take `model[]`, `model `, `'model'` and `mod%65l` for `model`. */
-function checkNames(parts: readonly FormPart[], selectors: readonly string[]): void {
-  const checked = new CheckedNames([...selectors, 'n'])
-  const seen = new Set<string>()
+/** The name of each of several parts, such as `image[]`. */
+function isListName(name: string): boolean {
+  return name.endsWith('[]')
+}
+
+/**
+ * Some programs take `model[]`, `model `, `'model'` and `mod%65l` for `model`.
+ *
+ * @param lists names of which there may be several parts
+ */
+function checkNames(parts: readonly FormPart[], checked: CheckedNames, lists: ReadonlySet<string>): void {
+  const seen = new SeenNames(checked)
   for (const { name } of parts) {
-    const plain = unescaped(name).replace(/^[\s\0'"]+|(?:[\s\0'"]|[[.].*)+$/gs, '')
-    if (plain === name) checked.add(name, seen)
-    else checked.refuseOther(plain, name)
+    if (lists.has(name)) continue
+    const code = checked.names.indexOf(name)
+    if (code !== -1) seen.add(code, name)
+    else checked.refuseOther(decoded(name).replace(/^[\s\0'"]+|(?:[\s\0'"]|[[.].*)+$/gs, ''), decoded(name))
   }
 }
 

@@ -1,4 +1,4 @@
-import { nameTable, type JsonCursor } from '../../bytes/json-cursor.ts'
+import type { JsonCursor } from '../../bytes/json-cursor.ts'
 import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
 import { utf8 } from '../../bytes/text.ts'
 import type { Member, RelayName } from '../ask.ts'
@@ -22,10 +22,9 @@ export function jsonCheck(
   endpoint: RelayEndpoint,
   { fields, required }: JsonRequests,
 ): RequestWalk<RelayRequest> {
-  const names = ['model', ...Object.keys(fields)]
   const shapes = Object.values(fields)
-  const table = nameTable(names)
-  const checked = new CheckedNames([...names, ...costNames(endpoint)])
+  const checked = new CheckedNames(['model', ...Object.keys(fields), ...costNames(endpoint)])
+  const { names, table } = checked
 
   return function* readRequest(cursor: JsonCursor, pace: Pace): Walk<RelayRequest> {
     if (cursor.peek() !== 'object') throw invalidRequest('invalid_json', 'The request body must be a JSON object.')
@@ -36,7 +35,7 @@ export function jsonCheck(
     for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
       const start = cursor.nameStart
       const code = cursor.nameCode(table)
-      const name = names[code] ?? memberName(cursor)
+      const name = memberName(cursor, names, code)
       const shape = shapes[code - 1]
       const valueStart = cursor.position
       if (code === 0) {
@@ -44,7 +43,7 @@ export function jsonCheck(
         model = readModel(cursor, valueStart, model)
       } else if (shape !== undefined) yield* checkValue(walk, shape, name, undefined, required.includes(name))
       else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
-      list.add({ name, start, valueStart, end: cursor.position })
+      list.add({ name, start, valueStart, end: cursor.position }, code)
       if (cursor.position >= pace.limit) yield pace
     }
     cursor.end()

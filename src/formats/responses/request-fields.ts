@@ -8,6 +8,7 @@ import {
   numberFrom,
   object,
   oneOf,
+  readOnce,
   refused,
   text,
   typed,
@@ -159,10 +160,12 @@ const textShape = object({
   verbosity: oneOf('low', 'medium', 'high'),
 })
 
-const reasoningShape = object({
-  effort: oneOf('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
-  summary: oneOf('auto', 'concise', 'detailed', 'none'),
-})
+const reasoningShape = readOnce(
+  object({
+    effort: oneOf('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
+    summary: oneOf('auto', 'concise', 'detailed', 'none'),
+  }),
+)
 
 /** The shape of a request (docs/api.md). `model` is read apart. */
 export const requestShape = object({

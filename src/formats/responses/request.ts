@@ -60,7 +60,7 @@ export function requestReader(format: ResponsesFormatName): RequestWalk<Response
   return (cursor, pace) => readRequest(cursor, pace, format)
 }
 
-const checked = new CheckedNames(['model', ...requestShape.names])
+const checked = new CheckedNames([...requestShape.names, 'model'])
 
 /**
  * Checks a request in place. Unknown members pass unread; 10,000 members at most. Checked members must not be repeated,
@@ -68,7 +68,8 @@ const checked = new CheckedNames(['model', ...requestShape.names])
  */
 function* readRequest(cursor: JsonCursor, pace: Pace, format: ResponsesFormatName): Walk<ResponsesRequest> {
   if (cursor.peek() !== 'object') throw invalidRequest('invalid_json', 'The request body must be a JSON object.')
-  const { names, table, shapes } = requestShape
+  const { names, table } = checked
+  const { shapes } = requestShape
   const list = new MemberList(checked, membersMax)
   const { members } = list
   const walk = shapeWalk(cursor, pace)
@@ -77,7 +78,7 @@ function* readRequest(cursor: JsonCursor, pace: Pace, format: ResponsesFormatNam
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const start = cursor.nameStart
     const code = cursor.nameCode(table)
-    const name = names[code] ?? memberName(cursor)
+    const name = memberName(cursor, names, code)
     const kind = cursor.peek()
     const valueStart = cursor.position
     const shape = shapes[code]
@@ -87,7 +88,7 @@ function* readRequest(cursor: JsonCursor, pace: Pace, format: ResponsesFormatNam
     } else if (shape === undefined) {
       if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
     } else yield* checkValue(walk, shape, name, undefined)
-    list.add({ name, start, valueStart, end: cursor.position })
+    list.add({ name, start, valueStart, end: cursor.position }, code)
     if (cursor.position >= pace.limit) yield pace
   }
   cursor.end()

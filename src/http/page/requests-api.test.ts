@@ -30,6 +30,7 @@ function recordOf(more: Partial<RequestRecord> = {}): RequestRecord {
 
 interface Asking {
   readonly user?: string
+  readonly visitor?: Partial<Visitor>
   readonly method?: string
   readonly accept?: string
   readonly signal?: AbortSignal
@@ -56,7 +57,10 @@ function subject({
     }),
   )
 
-  function handle(path: string, { user, method = 'GET', accept, signal }: Asking = {}): Response | Promise<Response> {
+  function handle(
+    path: string,
+    { user, visitor, method = 'GET', accept, signal }: Asking = {},
+  ): Response | Promise<Response> {
     const request = new Request('http://x/', {
       method,
       ...(accept === undefined ? {} : { headers: { accept } }),
@@ -70,6 +74,7 @@ function subject({
         drops += 1
       },
       ...(user === undefined ? {} : { user }),
+      ...(visitor === undefined ? {} : { visitor }),
     }
     return routes.find(method, path).handle(context)
   }
@@ -179,6 +184,41 @@ describe('GET /api/running', () => {
     for (const { id, ...facts } of requests) recent.record(recordOf({ id, ...facts }))
     expect(await json('/api/requests', 'bob')).toMatchObject({ requests: [{ id: 'own' }] })
     expect(await json('/api/requests', 'key:nightly')).toEqual({ requests: [], minutes: [] })
+  })
+})
+
+describe('a key with log:read', () => {
+  const seen = async (line: number | undefined, path: string): Promise<unknown> => {
+    const { recent, ask } = subject()
+    const of = (id: string, own: number) => ({ id, line: own, user: 'key:ci' })
+    recent.record(recordOf(of('own', 3)))
+    recent.record(recordOf(of('of a key with this name', 4)))
+    recent.record(recordOf({ id: 'of a person', user: 'ada' }))
+    const running = { time: 5, api: 'chat', model: 'm', stream: true, providers: [] }
+    recent.trackRunning(() => ({
+      count: 3,
+      requests: [
+        { ...running, ...of('own', 3) },
+        { ...running, ...of('of a key with this name', 4) },
+      ],
+    }))
+    const access = { scopes: ['log:read'] }
+    // Only the members that the routes read.
+    const visitor = { access, ...(line === undefined ? {} : { key: { line } }) } as unknown as Partial<Visitor>
+    // Its name is that of an owner.
+    return (await ask(path, { user: 'ada', visitor })).json()
+  }
+
+  test('sees the requests of its line alone, in the list, its sums and those under way', async () => {
+    expect(await seen(3, '/api/requests')).toMatchObject({ requests: [{ id: 'own' }], minutes: [{ requests: 1 }] })
+    expect(await seen(3, '/api/running')).toMatchObject({ count: 1, requests: [{ id: 'own' }] })
+    expect(await seen(3, '/api/requests/own')).toMatchObject({ id: 'own' })
+  })
+
+  test('sees none without a line, nor those of others by their ids', async () => {
+    expect(await seen(undefined, '/api/requests')).toEqual({ requests: [], minutes: [] })
+    for (const id of ['of a person', 'of a key with this name'])
+      expect(seen(3, `/api/requests/${id}`)).rejects.toMatchObject({ status: 404 })
   })
 })
 

@@ -140,7 +140,6 @@ test('a GET passes from any site, with headers that keep other sites from readin
   expect(Object.fromEntries(headers)).toMatchObject({
     'cross-origin-resource-policy': 'same-origin',
     'referrer-policy': 'no-referrer',
-    'x-content-type-options': 'nosniff',
   })
 })
 

@@ -52,9 +52,8 @@ export function sameOriginOnly({
   }
 }
 
-/** Keeps other sites from reading an answer, and browsers from guessing its type. */
+/** Keeps other sites from reading an answer. */
 const protection = {
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
 }

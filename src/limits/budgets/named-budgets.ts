@@ -1,4 +1,5 @@
 import {
+  periodText,
   subjectText,
   type AccessLimit,
   type AccessPolicy,
@@ -185,7 +186,7 @@ function planned(
   const models = entry.models?.map((name) => name.toLowerCase()).toSorted()
   const { leads = [], members = [] } = (subject.kind === 'team' && teams.get(subject.name)) || {}
   const ofModels = entry.models === undefined ? '' : ` for ${entry.models.join(', ')}`
-  const period = usd.per === 'total' ? 'in total' : `a ${usd.per}`
+  const period = periodText(usd.per)
   return {
     entry,
     usd,

@@ -6,7 +6,6 @@ import { randomToken } from './random-token.ts'
 const safeHeaders = {
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'content-type': 'application/json',
