@@ -29,7 +29,7 @@ beforeAll(async () => {
   })
   victim = await rig.makeKey({ name: 'victim', scopes: ['chat', 'log:read'] })
   other = await rig.makeKey({ name: 'other', scopes: ['chat', 'log:read'], models: ['m'] })
-})
+}, 40_000)
 afterAll(() => rig[Symbol.asyncDispose]())
 
 const json = { 'content-type': 'application/json' }
