@@ -49,7 +49,8 @@ export class CheckedNames {
     const param = `${within()}${meant}`
     throw invalidRequest(
       'invalid_value',
-      `'${within()}${shown}' is another spelling of '${param}', which some programs take for it: send '${param}', once.`,
+      `'${within()}${shown}' is another spelling of '${param}', which some programs take for it: ` +
+        `send '${param}', once.`,
       param,
     )
   }
