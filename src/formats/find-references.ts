@@ -19,10 +19,9 @@ const saidFrom = innerFrom + inner.length
 const containersFrom = saidFrom + said.length
 
 /** Texts of which a body with content by reference has one. An escape may be a part of a name. */
-const marks = [
-  ...['file_id"', 'file_data"', '_url"', '_uri"', '"fileUri"', '"url"', '"uri"', '"cachedContent"', '"cached_content"'],
-  ...['"image"', '"video"', '"audio"', '\\u00'],
-].map((text) => new TextEncoder().encode(text))
+const marks = ['file_id"', 'file_data"', 'url"', 'ri"', '"cached', '"image"', '"video"', '"audio"', '\\u00'].map(
+  (text) => new TextEncoder().encode(text),
+)
 const quote = 0x22
 const backslash = 0x5c
 /** The first byte of a form. */

@@ -28,7 +28,7 @@ function subject(amount = 2_000_000, surplus = 0) {
     amount,
     estimate,
     surplus,
-    onBilled: (bill) => void bills.push(bill),
+    seen: { note: (bill) => void bills.push(bill) },
     statedTokens: 100,
     place: () => ({ line: 0, user: undefined, userId: undefined, model: 'm', provider: 'a' }),
     openHolds: holds,

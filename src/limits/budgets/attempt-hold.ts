@@ -7,7 +7,7 @@ import { countOf } from '../../prices/units.ts'
 import type { BudgetAuthority } from './budget-authority.ts'
 import type { Estimate } from './estimate.ts'
 import type { HeldPlace, OpenHold, OpenHolds } from './open-holds.ts'
-import type { ComparedBill } from './surpluses.ts'
+import type { Surplus } from './surpluses.ts'
 
 /** The cost that an attempt was booked with. */
 export interface BookedCost {
@@ -59,8 +59,8 @@ export interface AttemptHoldOptions {
   readonly place: () => HeldPlace
   readonly openHolds: OpenHolds
   readonly costOf: CostOf
-  /** Called at the end of a whole answer. Without counts its bill is taken to be as expected. */
-  readonly onBilled?: (bill: ComparedBill) => void
+  /** Gets the bill of a whole answer. Without counts it is taken to be as expected. */
+  readonly seen?: Pick<Surplus, 'note'> | undefined
   /** Most tokens of the answers, as the request states them. Default: any number. */
   readonly statedTokens?: number | undefined
   /** Likely tokens of the prompt, for an answer whose provider counts none. */
@@ -149,7 +149,7 @@ class OpenAttempt implements AttemptHold, OpenHold {
   }
 
   end(usage: Usage | undefined, isComplete: boolean, wholeBytes?: number): BookedCost {
-    const { costOf, promptTokens, bytesPerToken, estimate, onBilled } = this.#options
+    const { costOf, promptTokens, bytesPerToken, estimate, seen } = this.#options
     const bytes = wholeBytes ?? this.#bytes
     const isCut = !isComplete && !(this.#isFinished && usage !== undefined)
     const answer = { usage, isCut, hasContent: bytes > 0, costOf }
@@ -160,18 +160,18 @@ class OpenAttempt implements AttemptHold, OpenHold {
       answer: Math.ceil(bytes / bytesPerToken),
     })
     const cost = costOf(estimated && { ...estimated, isEstimated: true })
-    if (isComplete) onBilled?.({ billed: 0, expected: 0 })
+    if (isComplete) seen?.note({ billed: 0, expected: 0 })
     const isPromptKnown = isComplete || countOf(usage?.promptTokens) !== undefined
     return this.#book((cost?.nanoUsd ?? estimate.nanoUsd) + (isPromptKnown ? 0 : this.#surplus), true)
   }
 
   /** The cost of what the provider counted; `undefined`: it is not known. */
   #billed(usage: Usage | undefined): number | undefined {
-    const { costOf, estimate, onBilled, statedTokens = Infinity } = this.#options
+    const { costOf, estimate, seen, statedTokens = Infinity } = this.#options
     if (usage === undefined || usage.isEstimated === true) return undefined
     const expected = estimate.costWith(Math.min(statedTokens, usage.completionTokens ?? 0))
     const billed = costOf(usage)?.nanoUsd
-    if (billed !== undefined) onBilled?.({ billed, expected })
+    if (billed !== undefined) seen?.note({ billed, expected })
     return billed
   }
 

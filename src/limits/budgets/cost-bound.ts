@@ -2,11 +2,12 @@ import type { Demand } from '../../formats/demand.ts'
 import { referencesIn } from '../../formats/find-references.ts'
 import type { BudgetedAttempt } from './budgets.ts'
 import { estimateOf, withFullContext, type Estimate, type EstimatedModel } from './estimate.ts'
-import type { AskedContent, LearnedSurpluses } from './surpluses.ts'
+import type { LearnedSurpluses, Surplus } from './surpluses.ts'
 
 /** What an attempt may cost, beside the estimate of what it asks for. Amounts are in nano-USD. */
 export interface CostBound {
-  readonly content: AskedContent
+  /** Of the model, for such content. */
+  readonly seen: Surplus | undefined
   /** The most that it may cost, as far as is known. */
   readonly most: number
   /** Its likely cost: held where {@link most} does not fit, by one attempt at a time. */
@@ -37,13 +38,13 @@ export function boundOf(attempt: BudgetedAttempt, demand: Demand, facts: BoundFa
   const hasReferences = referencesIn(attempt.ask.body) > 0
   const content = hasReferences ? 'references' : demand.mediaTokens > 0 ? 'media' : 'text'
   const seen = surpluses.of(attempt, content)
-  const isSteady = !hasReferences && seen?.isSteady === true
-  const likely = nanoUsd + (seen?.nanoUsd ?? 0)
+  const isSteady = !hasReferences && seen.isSteady
+  const likely = nanoUsd + seen.nanoUsd
   const full = isSteady ? undefined : estimateOf(withFullContext(demand, attempt.context), estimatedModel)
   const most = Math.max(likely, full?.nanoUsd ?? 0)
   const extra = hasReferences ? most - nanoUsd : likely - nanoUsd
-  const surplus = hasReferences && seen === undefined ? extra : likely - nanoUsd
-  return { content, most, alone: nanoUsd + surplus, extra, surplus, isSteady }
+  const surplus = hasReferences && !seen.isKnown ? extra : likely - nanoUsd
+  return { seen, most, alone: nanoUsd + surplus, extra, surplus, isSteady }
 }
 
-const free: CostBound = { content: 'text', most: 0, alone: 0, extra: 0, surplus: 0, isSteady: true }
+const free: CostBound = { seen: undefined, most: 0, alone: 0, extra: 0, surplus: 0, isSteady: true }

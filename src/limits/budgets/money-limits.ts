@@ -111,17 +111,15 @@ export function moneyLimits(options: MoneyLimitsOptions): MoneyLimits {
 
   function begun(asked: AskedAttempt, { hold, amount }: HeldDecision, hard: HardHold | undefined): AttemptHold {
     const { attempt, demand, sizes, estimated, bound } = asked
-    const { provider, model } = attempt
     const usual = sizes.prompts.usual()
     const { prompt, textBytes, mediaTokens, answerTokens } = demand
-    const { content } = bound
     return attemptHold({
       authority,
       hold,
       amount: amount - (hard === undefined ? bound.surplus : bound.extra),
       estimate: estimated,
       surplus: bound.surplus,
-      onBilled: (bill) => surpluses.note({ provider, model }, content, bill),
+      seen: bound.seen,
       statedTokens: answerTokens === undefined ? undefined : estimated.answerTokens,
       place: placeOf(attempt),
       openHolds,

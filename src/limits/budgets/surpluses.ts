@@ -12,11 +12,14 @@ const expectedShare = 1.25
 export type AskedContent = 'text' | 'media' | 'references'
 
 /** What a model was seen to bill beyond estimates. */
-export interface SeenSurplus {
+export interface Surplus {
   /** The largest of late, in nano-USD, at least 0. */
   readonly nanoUsd: number
+  /** An answer was counted. */
+  readonly isKnown: boolean
   /** Nothing unexpected was billed of late: the next bill is taken to be like those before. */
   readonly isSteady: boolean
+  note(bill: ComparedBill): void
 }
 
 /** A bill, and what the same answer would have cost by the estimate of its prompt. Both in nano-USD. */
@@ -25,22 +28,26 @@ export interface ComparedBill {
   readonly expected: number
 }
 
-/** What providers bill beyond estimates: hidden prompts, ignored limits, fees. By model at a provider, and content. */
+/** What providers bill beyond estimates: hidden prompts, ignored limits, fees. By content, and model at a provider. */
 export interface LearnedSurpluses {
-  /** Undefined: no answer was counted yet. */
-  of(served: ServedModel, content: AskedContent): SeenSurplus | undefined
-  note(served: ServedModel, content: AskedContent, bill: ComparedBill): void
+  of(served: ServedModel, content: AskedContent): Surplus
 }
 
-class Surplus implements SeenSurplus {
+class SeenSurplus implements Surplus {
   #largest = 0
   #before = 0
   #answers = 0
   #needed = 1
   #calm = 0
+  /** A generation has ended. */
+  #isOld = false
 
   get nanoUsd(): number {
     return Math.max(this.#largest, this.#before)
+  }
+
+  get isKnown(): boolean {
+    return this.#answers > 0 || this.#isOld
   }
 
   get isSteady(): boolean {
@@ -59,29 +66,32 @@ class Surplus implements SeenSurplus {
     this.#before = this.#largest
     this.#largest = 0
     this.#answers = 0
+    this.#isOld = true
   }
 }
 
-/** Knows nothing at first, and at most 3,000 surpluses. */
+/** Knows nothing at first. It begins anew after 3,000 surpluses. */
 export function learnedSurpluses(): LearnedSurpluses {
-  const known = new Map<string, Surplus>()
+  /** By provider, then by model. */
+  const known: Readonly<Record<AskedContent, Known>> = { text: new Map(), media: new Map(), references: new Map() }
+  let count = 0
 
-  function keyOf({ provider, model }: ServedModel, content: AskedContent): string {
-    return `${provider} ${content} ${model}`
-  }
-
-  function made(key: string): Surplus {
-    if (known.size >= surplusesMax) for (const first of known.keys().take(1)) known.delete(first)
-    const surplus = new Surplus()
-    known.set(key, surplus)
+  function made({ provider, model }: ServedModel, content: AskedContent): Surplus {
+    if (count >= surplusesMax) {
+      for (const each of Object.values(known)) each.clear()
+      count = 0
+    }
+    count += 1
+    const surplus = new SeenSurplus()
+    const models = known[content].get(provider)
+    if (models === undefined) known[content].set(provider, new Map([[model, surplus]]))
+    else models.set(model, surplus)
     return surplus
   }
 
   return {
-    of: (served, content) => known.get(keyOf(served, content)),
-    note(served, content, bill) {
-      const key = keyOf(served, content)
-      ;(known.get(key) ?? made(key)).note(bill)
-    },
+    of: (served, content) => known[content].get(served.provider)?.get(served.model) ?? made(served, content),
   }
 }
+
+type Known = Map<string, Map<string, Surplus>>
