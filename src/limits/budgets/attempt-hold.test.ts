@@ -107,12 +107,20 @@ describe('the bill of an attempt', () => {
     expect(bills).toEqual([{ billed, expected }])
   })
 
-  test('is as expected where a whole answer has no counts, and not known where it was cut', () => {
-    const [whole, cut] = [subject(), subject()]
-    whole.hold.end(undefined, true)
-    cut.hold.end(undefined, false)
-    expect(whole.bills).toEqual([{ billed: 0, expected: 0 }])
-    expect(cut.bills).toEqual([])
+  test.each([
+    ['has no counts', undefined, 340_000, 1_040_000],
+    ['has a count of its prompt alone', { ...usage, promptTokens: 90_000, completionTokens: 0 }, 90_040_000, 1_040_000],
+  ])('has estimates where a whole answer %s', (_name, counts, billed, expected) => {
+    const { hold, bills } = subject()
+    hold.count([text(4)])
+    hold.end(counts, true)
+    expect(bills).toEqual([{ billed, expected }])
+  })
+
+  test('is not known of an answer that was cut', () => {
+    const { hold, bills } = subject()
+    hold.end(undefined, false)
+    expect(bills).toEqual([])
   })
 
   test('has the usual surplus of the model where its prompt was not counted', () => {

@@ -59,7 +59,7 @@ export interface AttemptHoldOptions {
   readonly place: () => HeldPlace
   readonly openHolds: OpenHolds
   readonly costOf: CostOf
-  /** Gets the bill of a whole answer. Without counts it is taken to be as expected. */
+  /** Gets the bill of a whole answer, with what its provider did not count as an estimate. */
   readonly seen?: Pick<Surplus, 'note'> | undefined
   /** Most tokens of the answers, as the request states them. Default: any number. */
   readonly statedTokens?: number | undefined
@@ -149,27 +149,28 @@ class OpenAttempt implements AttemptHold, OpenHold {
   }
 
   end(usage: Usage | undefined, isComplete: boolean, wholeBytes?: number): BookedCost {
-    const { costOf, promptTokens, bytesPerToken, estimate, seen } = this.#options
+    const { costOf, promptTokens, bytesPerToken, estimate } = this.#options
     const bytes = wholeBytes ?? this.#bytes
     const isCut = !isComplete && !(this.#isFinished && usage !== undefined)
     const answer = { usage, isCut, hasContent: bytes > 0, costOf }
-    const billed = isCounted(answer) ? this.#billed(usage) : undefined
-    if (billed !== undefined) return this.#book(billed, false)
+    if (isCounted(answer) && usage?.isEstimated !== true) {
+      const billed = this.#billed(usage)
+      if (billed !== undefined) return this.#book(billed, false)
+    }
     const estimated = estimatedUsage(answer, {
       prompt: promptTokens,
       answer: Math.ceil(bytes / bytesPerToken),
     })
-    const cost = costOf(estimated && { ...estimated, isEstimated: true })
-    if (isComplete) seen?.note({ billed: 0, expected: 0 })
+    const counted = estimated && { ...estimated, isEstimated: true as const }
+    const cost = (isComplete ? this.#billed(counted) : costOf(counted)?.nanoUsd) ?? estimate.nanoUsd
     const isPromptKnown = isComplete || countOf(usage?.promptTokens) !== undefined
-    return this.#book((cost?.nanoUsd ?? estimate.nanoUsd) + (isPromptKnown ? 0 : this.#surplus), true)
+    return this.#book(cost + (isPromptKnown ? 0 : this.#surplus), true)
   }
 
-  /** The cost of what the provider counted; `undefined`: it is not known. */
+  /** The cost of a whole answer, which is compared with what was expected; `undefined`: it is not known. */
   #billed(usage: Usage | undefined): number | undefined {
     const { costOf, estimate, seen, statedTokens = Infinity } = this.#options
-    if (usage === undefined || usage.isEstimated === true) return undefined
-    const expected = estimate.costWith(Math.min(statedTokens, usage.completionTokens ?? 0))
+    const expected = estimate.costWith(Math.min(statedTokens, usage?.completionTokens ?? 0))
     const billed = costOf(usage)?.nanoUsd
     if (billed !== undefined) seen?.note({ billed, expected })
     return billed
