@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { JsonCursor } from '../bytes/json-cursor.ts'
 import { encode } from '../bytes/text.ts'
-import type { Ask, FormatName } from './ask.ts'
+import type { Ask, FormatName, Member } from './ask.ts'
 import { demandReader, type Demand } from './demand.ts'
 import { formats } from './format-list.ts'
 import { envelopeAt } from './format-testing.ts'
@@ -28,6 +29,26 @@ const gemini = { contents: [{ parts: [{ text: 'Hi' }] }] }
 const picture = 'A'.repeat(51_200)
 
 describe('the demand of a request', () => {
+  test('is found behind escapes', () => {
+    const of = (members: string) =>
+      formats.messages.demand(
+        formats.messages.check(encode(`{"model":"m","max_tokens":9,${members}}`), envelopeAt('/v1/messages')),
+      )
+    const message = (control: string) =>
+      `"messages":[{"role":"user","content":[{"type":"text","text":"x",${control}}]}]`
+    const plain = message('"citations":null')
+    expect(of(message('"c\\u0061che_control":{"type":"ephemeral","ttl":"1h"}')).cacheWrite).toBe('hour')
+    expect(of(message('"cache_control":{"type":"ephemeral","ttl":"\\u0031h"}')).cacheWrite).toBe('hour')
+    expect(of(`${plain},"sp\\u0065ed":"f\\u0061st"`).multiples).toEqual(['fast'])
+    const priority = Array.from('priority', (letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join('')
+    const chatAsk = formats.chat.check(
+      encode(`{"model":"m","messages":[{"role":"user","content":"\\u00e9"}],"service_tier":"${priority}"}`),
+      envelopeAt('/v1/chat/completions'),
+    )
+    expect(formats.chat.demand(chatAsk)).toMatchObject({ serviceTier: 'priority' })
+    expect(of(message('"citations":"\\u00e9"')).cacheWrite).toBe('none')
+  })
+
   test.each([
     ['chat', chat, undefined, 1],
     ['chat', { ...chat, max_tokens: 70 }, 70, 1],
@@ -159,7 +180,7 @@ describe('the demand of a request', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), fc.jsonValue(), (tokens, n, within) => {
         const body = encode(JSON.stringify({ t: tokens, n, c: within }))
-        const ask = members(body, ['t', 'n', 'c'])
+        const ask = members(body)
         const read = demandReader({ answerTokens: ['t'], answers: ['n'], within: ['c'] })(ask)
         expect(read.answers).toBeGreaterThanOrEqual(1)
         expect(read.answerTokens ?? 0).toBeWithin(0, 1e9 + 1)
@@ -181,12 +202,14 @@ function block(source: object) {
 }
 
 /** A request with the top-level members of a body, as formats without checks of them have it. */
-function members(body: Uint8Array, names: readonly string[]): Ask {
-  const text = new TextDecoder('latin1').decode(body)
-  const found = names.map((name, index) => {
-    const start = text.indexOf(`"${name}":`, index === 0 ? 0 : 1)
-    return { name, start, valueStart: start + name.length + 3, end: 0 }
-  })
-  const all = found.map((member, index) => ({ ...member, end: (found[index + 1]?.start ?? body.length) - 1 }))
-  return { format: 'chat', body, model: 'm', stream: false, members: all }
+function members(body: Uint8Array): Ask {
+  const cursor = new JsonCursor(body)
+  const found: Member[] = []
+  cursor.peek()
+  for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+    const [name, start, valueStart] = [cursor.name(), cursor.nameStart, cursor.position]
+    cursor.skip()
+    found.push({ name, start, valueStart, end: cursor.position })
+  }
+  return { format: 'chat', body, model: 'm', stream: false, members: found }
 }

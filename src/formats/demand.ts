@@ -48,6 +48,8 @@ const mediaTokens = 2_000
 /** Of pictures and documents as base64, beside {@link mediaTokens} each. */
 const mediaBytesPerToken = 512
 const numberBytesMax = 32
+/** Longer than each text that is looked for, also in escapes. */
+const textBytesMax = 256
 /** Sound of 16 kbit/s takes 2,000 bytes for some 10 to 20 tokens. */
 const formBytesPerToken = 100
 
@@ -55,6 +57,8 @@ const quote = 0x22
 const encoder = new TextEncoder()
 const cacheControl = encoder.encode('cache_control')
 const hour = encoder.encode('"1h"')
+/** Escapes of the characters from U+0030 to U+007F, which hardly any program writes. */
+const escapes = ['\\u003', '\\u004', '\\u005', '\\u006', '\\u007'].map((text) => encoder.encode(text))
 
 /** Makes the reader of the demand of requests. It is linear in the size of a body, and decodes nothing. */
 export function demandReader(fields: DemandFields): (ask: Ask) => Demand {
@@ -173,7 +177,9 @@ function isDigit(byte = 0): boolean {
   return byte >= 0x30 && byte <= 0x39
 }
 
+/** A request that may hide a name or a time in escapes has the dearest. */
 function cacheWriteOf(body: Uint8Array): Demand['cacheWrite'] {
+  if (escapes.some((escape) => indexOfBytes(body, escape) !== -1)) return 'hour'
   if (indexOfBytes(body, cacheControl) === -1) return 'none'
   return indexOfBytes(body, hour) === -1 ? 'minutes' : 'hour'
 }
@@ -199,6 +205,6 @@ function multiplesOf(body: Uint8Array, members: readonly Member[]): readonly str
 
 /** The text of a member, if it is a short one. */
 function shortText(body: Uint8Array, { valueStart, end }: Member): readonly string[] {
-  if (body[valueStart] !== quote || end - valueStart > numberBytesMax) return []
-  return [latin1(body, valueStart + 1, end - 1)]
+  if (body[valueStart] !== quote || end - valueStart > textBytesMax) return []
+  return [new JsonCursor(body).stringAt(valueStart, end)]
 }
