@@ -44,16 +44,15 @@ export class CheckedNames {
    */
   refuseOther(name: string, shown = name, within = () => ''): void {
     const joined = this.joined(name)
-    const meant = this.byLength[joined.length]?.find(({ key }) => foldsTo(joined, key))?.name
-    if (meant === undefined) return
-    const param = `${within()}${meant}`
-    throw invalidRequest(
-      'invalid_value',
-      `'${within()}${shown}' is another spelling of '${param}', which some programs take for it: ` +
-        `send '${param}', once.`,
-      param,
-    )
+    for (const { name: meant, key } of this.byLength[joined.length] ?? [])
+      if (foldsTo(joined, key)) throw otherSpelling(within(), shown, meant)
   }
+}
+
+function otherSpelling(within: string, shown: string, meant: string): Error {
+  const param = `${within}${meant}`
+  const found = `'${within}${shown}' is another spelling of '${param}'`
+  return invalidRequest('invalid_value', `${found}, which some programs take for it: send '${param}', once.`, param)
 }
 
 /** The checked names that an object has, while its members are read. */
