@@ -44,7 +44,7 @@ function brandTable(): string {
 
 /** A brand's line in the table. */
 function row({ id, name, protocol, baseUrl, keys, freeTier, models, quirks }: Brand): string {
-  const profile = profileAt({ brand: id, protocol, host: '', model: '' })
+  const profile = profileAt({ brand: id, protocol, model: '' })
   const notes = [
     ...(protocol === 'openai' ? [] : [`protocol \`${protocol}\``]),
     ...(freeTier === undefined ? [] : ['free tier']),

@@ -86,6 +86,7 @@ describe('what tests need', () => {
       needs('chromium'),
       needs('chromium-headless-shell'),
       needs('redis-server'),
+      needs('pgbouncer'),
       needs('postgres'),
       needs('libfaketime'),
       needs('nginx'),

@@ -147,7 +147,7 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
   const { transport, health, answerBudget } = dependencies
   const endpoint: Endpoint = {
     id: config.id,
-    brand: config.brand ?? config.id,
+    brand: config.brand,
     baseUrl: config.baseUrl,
     apiKey: config.apiKey,
     headers: config.headers,
@@ -184,8 +184,7 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
   function makeCandidate(model: string): ModelCandidate {
     const modelHealth = health.of(config.id, model, target)
     const { brand, protocol } = config
-    const host = config.baseUrl === '' ? '' : new URL(config.baseUrl).hostname
-    const profile = new LearnedProfile(profileAt({ brand, protocol, host, model }, config.profile))
+    const profile = new LearnedProfile(profileAt({ brand, protocol, model }, config.profile))
     const answer = providerLayers(exchangeOf(model, profile), {
       config,
       limit,

@@ -111,3 +111,8 @@ function checkDepth(value: unknown): void {
 function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
+
+/** The members of an object but these. */
+export function omit(source: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(source).filter(([name]) => !names.includes(name)))
+}

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../base/json-value.ts'
 import { JsonCursor } from '../bytes/json-cursor.ts'
 import { join } from '../bytes/splice.ts'
-import { encode } from '../bytes/text.ts'
+import { encode, indexOfBytes } from '../bytes/text.ts'
 import type { Ask, Member } from './ask.ts'
 import { encodeJson, objectOf, parseJsonBytes } from './exact-json.ts'
 import { spliceRequest } from './splice-request.ts'
@@ -22,6 +22,23 @@ export class RequestDraft {
 
   get isChanged(): boolean {
     return this.#changed.size > 0
+  }
+
+  /** Whether the caller's body has one of these texts. Escapes may hide them. */
+  mentions(texts: readonly Uint8Array[]): boolean {
+    return texts.some((text) => indexOfBytes(this.#ask.body, text) !== -1)
+  }
+
+  /** Elements of a list of the caller; 0 without one. */
+  count(name: string): number {
+    const cursor = this.#cursorAt(this.#member(name))
+    let count = 0
+    if (cursor?.peek() !== 'array') return count
+    for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
+      cursor.skip()
+      count += 1
+    }
+    return count
   }
 
   /** The value of a member that is not a list of objects; undefined without one. `null` counts as absent. */
@@ -87,11 +104,17 @@ export class RequestDraft {
     return this.#ask.members.findLast((each) => each.name === name)
   }
 
-  #readObjects({ valueStart }: Member): readonly JsonObject[] | undefined {
+  #cursorAt(member: Member | undefined): JsonCursor | undefined {
+    if (member === undefined) return undefined
+    const cursor = new JsonCursor(this.#ask.body)
+    cursor.position = member.valueStart
+    return cursor
+  }
+
+  #readObjects(member: Member): readonly JsonObject[] | undefined {
     const { body } = this.#ask
-    const cursor = new JsonCursor(body)
-    cursor.position = valueStart
-    if (cursor.peek() !== 'array') return undefined
+    const cursor = this.#cursorAt(member)
+    if (cursor?.peek() !== 'array') return undefined
     const objects: JsonObject[] = []
     for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
       const start = cursor.position

@@ -22,7 +22,6 @@ type SchemaRule = (schema: JsonObject) => JsonObject
 const rules: Readonly<Record<SchemaDialect, SchemaRule>> = {
   closed,
   unbounded: (schema) => described(withoutMembers(oneOfAsAnyOf(schema), bounds), schema),
-  unsized: (schema) => withoutMembers(schema, ['minItems', 'maxItems']),
   mfjs: (schema) => declaredOnly(typeInside(plainReference(schema))),
 }
 

@@ -16,6 +16,7 @@ import { chatAnswerReader, readChatAnswer } from './chat/answer-reader.ts'
 import { answerWriter, writeAnswer } from './chat/answer-writer.ts'
 import type { Sealed } from './conversation.ts'
 import { encodeJson, objectOf, parseJsonBytes } from './exact-json.ts'
+import { HeldEnding } from './held-ending.ts'
 import { MalformedAnswer } from './malformed-answer.ts'
 import type { Part } from './part.ts'
 import type { UpstreamFormat } from './upstream-format.ts'
@@ -96,13 +97,15 @@ function readStream(format: Reads, stream: readonly JsonObject[]): readonly Answ
 
 function readPieces(format: Reads, stream: readonly JsonObject[]): readonly (readonly AnswerEvent[])[] {
   const reader = format.answerReader()
+  const ending = new HeldEnding()
   const all: (readonly AnswerEvent[])[] = []
   orNothing(() => {
     for (const event of stream) {
       const read = reader.read({ event: '', data: encodeJson(event) })
       if (read === 'done' || 'kind' in read) break
-      all.push(read)
+      all.push(ending.hold(read))
     }
+    if (ending.isWhole) all.push(ending.release())
     return []
   })
   return all
@@ -224,8 +227,6 @@ function add(said: Said, event: SayingEvent): void {
       said.images.push(`${event.mediaType} ${event.base64}`)
       break
     case 'call':
-      // Formats do not have calls after the finish in common.
-      if (said.finish !== undefined) break
       // Without its id: the writer makes one up if the upstream has none.
       said.calls.set(event.call, { head: { name: event.name, opaque: event.opaque }, text: '' })
       break

@@ -1,12 +1,10 @@
 import type { TargetProfile, ProfileEffort, SamplingRule } from './profile.ts'
 
-/** What is known of some targets. */
+/** Fields of a profile that hold for the targets that match. */
 export interface ProfileEntry {
   readonly match: {
     /** Ids of brands (docs/configuration.md). */
     readonly brands?: readonly string[]
-    /** Host of the base URL, for providers without a brand. */
-    readonly host?: RegExp
     readonly protocol?: string
     /** The provider's name for the model, in lower case. */
     readonly model?: RegExp
@@ -25,11 +23,11 @@ const limitOf = { max_completion_tokens: 'max_tokens' }
 const usualEfforts: readonly ProfileEffort[] = ['low', 'medium', 'high']
 
 /**
- * Entries in the order in which they are combined: families of models (wherever they run), hosts (whatever they run),
- * pairs of both. docs/contributing/quirk.md says how to add one.
+ * Entries in the order in which they are combined: families of models at all hosts, hosts with all models, models at
+ * hosts. docs/contributing/quirk.md says how to add one.
  */
 export const knownProfiles: readonly ProfileEntry[] = [
-  // Families of models, wherever they run.
+  // Families of models at all hosts.
   {
     match: { model: /qwen-?(?:3|4|max|plus|flash|turbo)/, except: /embed|rerank/ },
     facts: ['qwen-system-first', 'qwen-two-systems', 'qwen-developer'],
@@ -63,7 +61,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   {
     match: { model: /deepseek/ },
-    facts: ['deepseek-developer', 'deepseek-pairs'],
+    facts: ['deepseek-developer'],
     sources: ['https://github.com/earendil-works/pi/issues/1048'],
     profile: { developer: 'system' },
   },
@@ -242,7 +240,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
     sources: ['https://platform.minimax.io/docs/api-reference/text-anthropic-api'],
     profile: { thinkingForm: 'adaptive' },
   },
-  // Hosts, whatever they run.
+  // Hosts with all models.
   {
     match: { brands: ['ollama', 'llamacpp', 'lmstudio'] },
     facts: ['two-answers-at-the-end'],
@@ -325,7 +323,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   {
     match: { brands: ['deepseek'] },
-    facts: ['deepseek-limit-name', 'deepseek-schema'],
+    facts: ['deepseek-limit-name', 'deepseek-pairs', 'deepseek-schema'],
     sources: ['https://github.com/earendil-works/pi/issues/8018', 'https://github.com/llm-exe/llm-exe/issues/662'],
     profile: {
       rename: limitOf,

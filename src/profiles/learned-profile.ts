@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Lesson } from './lessons.ts'
 import type { TargetProfile } from './profile.ts'
 import { withFields } from './resolve-profile.ts'
@@ -5,11 +6,10 @@ import { withFields } from './resolve-profile.ts'
 const rememberedMs = 24 * 3600 * 1000
 const lessonsMax = 16
 
-/** A trait of a target that a refusal has taught. */
-export interface LearnedTrait {
-  readonly name: string
+interface RememberedLesson {
   /** Wall-clock milliseconds. */
   readonly until: number
+  readonly lesson: Lesson
 }
 
 /**
@@ -18,7 +18,8 @@ export interface LearnedTrait {
 export class LearnedProfile {
   readonly #known: TargetProfile
   readonly #now: () => number
-  #lessons: readonly (LearnedTrait & { readonly lesson: Lesson })[] = []
+  /** The oldest first. */
+  #lessons: readonly RememberedLesson[] = []
   #current: TargetProfile
 
   /** @param now wall-clock milliseconds */
@@ -30,23 +31,18 @@ export class LearnedProfile {
 
   /** The profile that holds now. The same object while it is the same. */
   get current(): TargetProfile {
-    if (this.#lessons.length > 0 && this.#lessons.some(({ until }) => until <= this.#now())) {
-      this.#lessons = this.#lessons.filter(({ until }) => until > this.#now())
-      this.#current = this.#lessons.reduce((profile, { lesson }) => withFields(profile, lesson.profile), this.#known)
-    }
+    if (this.#lessons.some(({ until }) => until <= this.#now())) this.#replace(this.#lessons)
     return this.#current
-  }
-
-  /** What refusals have taught, the oldest first. */
-  get traits(): readonly LearnedTrait[] {
-    void this.current
-    return this.#lessons.map(({ name, until }) => ({ name, until }))
   }
 
   /** Remembers a lesson by which a request was taken. */
   remember(lesson: Lesson): void {
-    const others = this.#lessons.filter(({ name }) => name !== lesson.name).slice(1 - lessonsMax)
-    this.#lessons = [...others, { name: lesson.name, until: this.#now() + rememberedMs, lesson }]
-    this.#current = withFields(this.current, lesson.profile)
+    const others = this.#lessons.filter((each) => !isDeepStrictEqual(each.lesson, lesson)).slice(1 - lessonsMax)
+    this.#replace([...others, { until: this.#now() + rememberedMs, lesson }])
+  }
+
+  #replace(lessons: readonly RememberedLesson[]): void {
+    this.#lessons = lessons.filter(({ until }) => until > this.#now())
+    this.#current = this.#lessons.reduce((profile, { lesson }) => withFields(profile, lesson.profile), this.#known)
   }
 }

@@ -1,4 +1,4 @@
-import type { ProfileEffort, SamplingRule, TargetProfile } from './profile.ts'
+import { profileEfforts, type ProfileEffort, type SamplingRule, type TargetProfile } from './profile.ts'
 
 /** What a refusal teaches of its target. */
 export interface Lesson {
@@ -174,9 +174,7 @@ const rules: readonly LessonRule[] = [
   }),
   always(
     'schema_unbounded',
-    oneOf(
-      String.raw`(?:minimum|maximum|m(?:in|ax)Length|m(?:in|ax)Items|pattern|oneOf)\W.*(?:not supported|not permitted)`,
-    ),
+    /(?:minimum|maximum|m(?:in|ax)Length|m(?:in|ax)Items|pattern|oneOf)\W.*(?:not supported|not permitted)/is,
     {
       answerSchema: ['closed', 'unbounded'],
       toolSchema: ['unbounded'],
@@ -224,9 +222,7 @@ const rules: readonly LessonRule[] = [
   },
   {
     name: 'message_member',
-    words: oneOf(
-      String.raw`messages[.[]\d+\]?\.(\w+)\W+(?:extra inputs|is not permitted|is unsupported|unknown|unsupported)`,
-    ),
+    words: /messages[.[]\d+\]?\.(\w+)\W+(?:extra inputs|is not permitted|is unsupported|unknown|unsupported)/is,
     teaches: ([, member = '']) => ({ dropInMessages: [member] }),
   },
   {
@@ -242,10 +238,9 @@ const rules: readonly LessonRule[] = [
 ]
 
 const refused: SamplingRule = 'refused'
-const efforts: readonly ProfileEffort[] = ['none', 'minimal', 'low', 'medium', 'default', 'high', 'xhigh', 'max']
 
 function effortsIn(list: string): readonly ProfileEffort[] {
-  return efforts.filter((effort) => new RegExp(`\\b${effort}\\b`, 'i').test(list))
+  return profileEfforts.filter((effort) => new RegExp(`\\b${effort}\\b`, 'i').test(list))
 }
 
 /** Members without which a request would be another one. */

@@ -53,7 +53,6 @@ export interface TargetProfile {
   readonly tools: number
   /** Efforts of reasoning that are taken; others are sent as the nearest. Empty: none; `undefined`: all. */
   readonly efforts: readonly ProfileEffort[] | undefined
-  /** The field that has the effort, and that turns reasoning off. */
   readonly effortForm: EffortForm
   /** The model reasons. `optional`: when asked to. `default`: unless told otherwise. */
   readonly thinks: 'unknown' | 'never' | 'optional' | 'default' | 'always'
@@ -94,14 +93,16 @@ export interface TargetProfile {
 
 /** `refused`, or the smallest and the largest value. */
 export type SamplingRule = 'refused' | readonly [min: number, max: number]
-export type ProfileEffort = 'none' | 'minimal' | 'low' | 'medium' | 'default' | 'high' | 'xhigh' | 'max'
+/** From the least to the most. */
+export const profileEfforts = ['none', 'minimal', 'low', 'medium', 'default', 'high', 'xhigh', 'max'] as const
+export type ProfileEffort = (typeof profileEfforts)[number]
 /**
  * Subsets of JSON Schema. `closed`: objects have no further properties. `unbounded`: members that only validate are
- * said in the description, `oneOf` is `anyOf`. `unsized`: lists have no sizes. `mfjs`: Moonshot's flavor.
+ * said in the description, `oneOf` is `anyOf`. `mfjs`: Moonshot's flavor.
  */
-export type SchemaDialect = 'closed' | 'unbounded' | 'unsized' | 'mfjs'
-/** `switch`: reasoning is only turned on or off, by the field of that name. */
-export type EffortForm = 'reasoning_effort' | 'reasoning' | 'thinking' | 'enable_thinking' | 'chat_template_kwargs'
+export type SchemaDialect = 'closed' | 'unbounded' | 'mfjs'
+/** The field by which reasoning is turned off. */
+export type EffortForm = 'reasoning_effort' | 'thinking' | 'enable_thinking' | 'chat_template_kwargs'
 
 /**
  * Reasoning in the assistant messages of a request:
@@ -165,12 +166,9 @@ const ranges: ProfileField<TargetProfile['sampling']> = {
     const both: Record<string, SamplingRule> = { ...earlier }
     for (const [name, rule] of Object.entries(later)) {
       const known = both[name]
+      if (known === 'refused') continue
       both[name] =
-        known === undefined || known === 'refused' || rule === 'refused'
-          ? known === 'refused'
-            ? known
-            : rule
-          : [Math.max(known[0], rule[0]), Math.min(known[1], rule[1])]
+        known === undefined || rule === 'refused' ? rule : [Math.max(known[0], rule[0]), Math.min(known[1], rule[1])]
     }
     return both
   },

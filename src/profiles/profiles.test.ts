@@ -7,7 +7,7 @@ import { lessonsOf } from './lessons.ts'
 import { profileFields } from './profile.ts'
 import { anyTarget, profileAt, withFields } from './resolve-profile.ts'
 
-const at = (brand: string, model: string, protocol = 'openai') => profileAt({ brand, protocol, host: '', model })
+const at = (brand: string, model: string, protocol = 'openai') => profileAt({ brand, protocol, model })
 
 describe('profiles', () => {
   test('of targets that no entry matches deviate in nothing', () => {
@@ -36,7 +36,7 @@ describe('profiles', () => {
   })
 
   test('of the owner hold as they are, also where they are less strict', () => {
-    const target = { brand: 'vllm', protocol: 'openai', host: '', model: 'qwen3' }
+    const target = { brand: 'vllm', protocol: 'openai', model: 'qwen3' }
     expect(profileAt(target, { system: 'any' })).toMatchObject({ system: 'any', developer: 'system' })
   })
 
@@ -64,16 +64,17 @@ describe('a learned profile', () => {
     const learned = new LearnedProfile(anyTarget, () => now)
     learned.remember(lesson)
     expect(learned.current.system).toBe('first')
-    expect(learned.traits).toEqual([{ name: 'system_first', until: 1_000 + 86_400_000 }])
-    now += 86_400_000
+    now += 86_399_999
+    expect(learned.current.system).toBe('first')
+    now += 1
     expect(learned.current).toBe(anyTarget)
-    expect(learned.traits).toEqual([])
   })
 
-  test('keeps 16 lessons at most', () => {
+  test('has the last 16 lessons at most, each once, so that callers cannot make it grow', () => {
     const learned = new LearnedProfile(anyTarget)
-    for (let index = 0; index < 40; index++) learned.remember({ name: `n${index}`, profile: {} })
-    expect(learned.traits.map(({ name }) => name)).toEqual(Array.from({ length: 16 }, (_, index) => `n${index + 24}`))
+    for (let index = 0; index < 40; index++)
+      for (const _ of [1, 2]) learned.remember({ name: 'member', profile: { drop: [`n${index}`] } })
+    expect(learned.current.drop).toEqual(Array.from({ length: 16 }, (_, index) => `n${index + 24}`))
   })
 })
 

@@ -7,8 +7,6 @@ export interface ProfiledTarget {
   readonly brand?: string | undefined
   /** The wire protocol. */
   readonly protocol: string
-  /** Host of its base URL. Empty: it has none. */
-  readonly host: string
   /** The provider's name for the model. */
   readonly model: string
 }
@@ -44,12 +42,11 @@ function combine<Name extends keyof TargetProfile>(
   if (value !== undefined) profile[name] = profileFields[name].combine(profile[name], value)
 }
 
-function matches({ match }: ProfileEntry, { brand, protocol, host, model }: ProfiledTarget): boolean {
+function matches({ match }: ProfileEntry, { brand = '', protocol, model }: ProfiledTarget): boolean {
   const name = model.toLowerCase()
-  const isThere = brand === undefined ? match.host?.test(host) === true : match.brands?.includes(brand) === true
   return (
     (match.protocol === undefined || match.protocol === protocol) &&
-    ((match.brands === undefined && match.host === undefined) || isThere) &&
+    match.brands?.includes(brand) !== false &&
     (match.model === undefined || match.model.test(name)) &&
     match.except?.test(name) !== true
   )

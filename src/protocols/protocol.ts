@@ -59,6 +59,8 @@ export interface StreamDecoder {
    * @throws {MalformedAnswer} for an event that is not of the upstream's format
    */
   decode(event: ServerSentEvent): readonly Part[] | 'done'
+  /** The finish of every choice is held back until `end`: the answer is whole unless more content comes. */
+  holdsEnd?(): boolean
   /** Call after `'done'`. Returns parts for choices without a finish (failover.md row 36). */
   finish(): readonly Part[]
   /** Call at the end of a complete stream, also without `'done'`. Returns its last parts. Absent: none follow. */

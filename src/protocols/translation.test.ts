@@ -331,9 +331,8 @@ describe('the name of a function', () => {
       const delta = { role: 'assistant', tool_calls: [{ index: 0, ...call }] }
       const chunk = { ...head, choices: [{ index: 0, delta, finish_reason: 'tool_calls' }] }
       const parts = decoder?.decode({ event: '', data: encoder.encode(JSON.stringify(chunk)) }) ?? []
-      expect(parts === 'done' ? '' : Buffer.concat(parts.map(({ data }) => data)).toString()).toContain(
-        JSON.stringify(name),
-      )
+      const all = [...(parts === 'done' ? [] : parts), ...(decoder?.end?.() ?? [])]
+      expect(Buffer.concat(all.map(({ data }) => data)).toString()).toContain(JSON.stringify(name))
     },
   )
 

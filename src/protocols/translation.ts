@@ -6,6 +6,7 @@ import type { Conversation, Turn } from '../formats/conversation.ts'
 import { formats } from '../formats/format-list.ts'
 import type { ChangeNotes, Talk } from '../formats/format.ts'
 import { withAllowedNames, withCallersNames } from '../formats/function-names.ts'
+import { HeldEnding } from '../formats/held-ending.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import { openConversation, sealEvents } from '../formats/opaque-seal.ts'
 import { droppedReasoning } from '../formats/reasoning-spans.ts'
@@ -76,16 +77,18 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
       const reader = format.answerReader()
       const writer = talk.writer(ask)
       const checked = checking(notes)
+      const ending = new HeldEnding()
       return {
         // Only chat completions stream several choices; `n` is their field.
         eventBytesMax: format.eventBytesMax,
         hasOneChoice: writer.hasOneChoice && !Object.hasOwn(overrides, 'n'),
         decode(event) {
           const events = throwIfError(reader.read(event), brand)
-          return events === 'done' ? 'done' : writer.write(checked(events))
+          return events === 'done' ? 'done' : writer.write(checked(ending.hold(events)))
         },
-        finish: () => writer.write(checked(reader.end())),
-        end: () => writer.end(),
+        holdsEnd: () => ending.isWhole,
+        finish: () => writer.write(checked([...ending.hold(reader.end()), ...ending.release()])),
+        end: () => [...writer.write(checked(ending.release())), ...writer.end()],
       }
     },
   }

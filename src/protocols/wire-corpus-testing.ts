@@ -39,7 +39,7 @@ function parseFact(line: string): WireFact {
   const { brand, protocol, model } = objectOf(fact['target'])
   return {
     id: textOf(fact['id']) ?? '',
-    target: { brand: textOf(brand), protocol: textOf(protocol) ?? '', host: '', model: textOf(model) ?? '' },
+    target: { brand: textOf(brand), protocol: textOf(protocol) ?? '', model: textOf(model) ?? '' },
     request: objectOf(fact['request']),
     isMessages: fact['from'] === 'messages',
     sends: objectOf(fact['sends']),

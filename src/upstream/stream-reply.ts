@@ -162,7 +162,7 @@ class PartsOfBody implements StreamReply, Receiver<Uint8Array> {
 
   /** Every choice that has started has its finish_reason. */
   #isComplete(): boolean {
-    return this.#hasFinished && !this.#hasOpenChoice
+    return this.#decoder.holdsEnd?.() ?? (this.#hasFinished && !this.#hasOpenChoice)
   }
 
   /** Nothing is expected but usage and the end, so that the answer is whole without them. */
@@ -221,8 +221,9 @@ class PartsOfBody implements StreamReply, Receiver<Uint8Array> {
   #decodeNext(event: ServerSentEvent): readonly Part[] {
     if (event.event !== 'error' && (isBlank(event.data) || isKeepAlive(event))) return []
     try {
+      const isBehind = this.#isComplete()
       const decoded = this.#decoder.decode(event)
-      return decoded === 'done' ? this.#finish() : this.#noted(decoded)
+      return decoded === 'done' ? this.#finish() : this.#noted(decoded, isBehind)
     } catch (error) {
       // The answer is complete; the event that was cut off is an end marker or the usage.
       if (this.#hasEnded && this.#isAtRest() && error instanceof MalformedAnswer) return []
@@ -232,9 +233,10 @@ class PartsOfBody implements StreamReply, Receiver<Uint8Array> {
     }
   }
 
-  #noted(parts: readonly Part[]): readonly Part[] {
+  /** @param isBehind the parts came after the finish */
+  #noted(parts: readonly Part[], isBehind: boolean): readonly Part[] {
     for (const part of parts) {
-      if (this.#isComplete() && (part.text !== '' || part.isBeyondText)) this.#finishesEarly = true
+      if (isBehind && (part.text !== '' || part.isBeyondText)) this.#finishesEarly = true
       if (part.finishReason !== undefined) this.#hasFinished = true
       this.#hasOpenChoice = part.hasOpenChoice
       this.#usage = part.usage ?? this.#usage
@@ -245,8 +247,8 @@ class PartsOfBody implements StreamReply, Receiver<Uint8Array> {
 
   /** Ends the stream after the upstream's end marker. */
   #finish(): readonly Part[] {
-    if (!this.#hasBegun) throw emptyStream()
-    const parts = this.#isComplete() ? [] : this.#noted(this.#decoder.finish())
+    if (!this.#hasBegun && !this.#isComplete()) throw emptyStream()
+    const parts = this.#isComplete() ? [] : this.#noted(this.#decoder.finish(), false)
     this.#end()
     drain(this.#body)
     return parts

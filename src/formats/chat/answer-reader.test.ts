@@ -174,15 +174,15 @@ describe('the reader of chunks', () => {
       [chunk({ tool_calls: [{ index: 0, id: 'a', function: { arguments: '{}' } }] }), chunk({}, 'stop')],
     ],
     ['of a custom tool', [chunk({ tool_calls: [{ index: 0, type: 'custom', custom: { name: 'run', input: 'ls' } }] })]],
-    ['after the finish', [chunk({}, 'stop'), chunk({ tool_calls: [called(0, 'find')] })]],
   ])('refuses a call %s that other formats would lose', (_name, chunks) => {
     const reader = chatAnswerReader('other')
     expect(() => chunks.flatMap((chunk) => reader.read(chunk))).toThrow(MalformedAnswer)
     expect(() => read(...chunks)).not.toThrow()
   })
 
-  test('ignores a second finish_reason', () => {
-    expect(read(chunk({}, 'stop'), chunk({}, 'length')).map(({ kind }) => kind)).toEqual(['finish'])
+  test('gives each finish_reason of servers that put one on every chunk', () => {
+    const events = read(chunk({ content: 'Hi' }, 'stop'), chunk({}, 'length'))
+    expect(events.flatMap((event) => (event.kind === 'finish' ? event.reason : []))).toEqual(['stop', 'length'])
   })
 
   test('names a finish_reason that is not common to the formats', () => {

@@ -80,7 +80,6 @@ interface ChoiceState {
   readonly target: ChatReaderTarget
   /** Its calls by index: begun, or held until they have a name. */
   readonly calls: Map<number, 'begun' | HeldCall>
-  isFinished: boolean
 }
 
 interface HeldCall {
@@ -100,7 +99,7 @@ function readChoice(
   const { index, message: _message, delta: _delta, logprobs, finish_reason: reason, ...own } = given
   const choice = numberOf(index) ?? 0
   let state = states.get(choice)
-  if (state === undefined) states.set(choice, (state = { target, calls: new Map(), isFinished: false }))
+  if (state === undefined) states.set(choice, (state = { target, calls: new Map() }))
   readMessage(events, choice, objectOf(message), state)
   if (target === 'chat') addOwn(events, 'choice', choice, own)
   readLogprobs(events, choice, logprobs)
@@ -192,14 +191,14 @@ function readCall(choice: number, entry: JsonObject, position: number, state: Ch
 }
 
 /**
- * Whether a call can become events: it is of a function, whose input is JSON, and comes before the finish.
+ * Whether a call can become events: it is of a function, whose input is JSON.
  *
  * @throws {MalformedAnswer} if it cannot, and would be lost
  */
-function isReadable({ type, custom }: JsonObject, { target, isFinished }: ChoiceState): boolean {
+function isReadable({ type, custom }: JsonObject, { target }: ChoiceState): boolean {
   const isFunction = type !== 'custom' && !isObject(custom)
-  if (target === 'chat' || (isFunction && !isFinished)) return isFunction && !isFinished
-  throw new MalformedAnswer('malformed', isFinished ? 'a tool call after the finish' : 'a call of a custom tool')
+  if (target === 'chat' || isFunction) return isFunction
+  throw new MalformedAnswer('malformed', 'a call of a custom tool')
 }
 
 /** Whether a call has no members but the usual ones and these. */
@@ -237,8 +236,6 @@ function readImage(choice: number, image: JsonObject): ReadItem {
 }
 
 function finish(events: AnswerEvent[], choice: number, raw: string, state: ChoiceState): void {
-  if (state.isFinished) return
-  state.isFinished = true
   for (const [call, begun] of state.calls) {
     if (begun === 'begun') events.push({ kind: 'callEnd', choice, call })
     else if (state.target === 'other') throw new MalformedAnswer('malformed', 'a tool call has no name')

@@ -1,11 +1,10 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { TargetProfile } from '../../profiles/profile.ts'
 import { answerInstruction } from '../answer-instruction.ts'
-import { objectOf } from '../exact-json.ts'
+import { objectOf, omit } from '../exact-json.ts'
 import type { ChangeNotes } from '../format.ts'
 import type { RequestDraft } from '../request-draft.ts'
 import { inDialects } from '../schema-dialects.ts'
-import { omit } from './fit-tools.ts'
 
 /** The form of the answer as the target takes it: its schema in a dialect, another form, or an instruction. */
 export function fitAnswer(draft: RequestDraft, profile: TargetProfile, changes: ChangeNotes | undefined): void {

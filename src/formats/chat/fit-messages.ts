@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../base/json-value.ts'
+import { encode } from '../../bytes/text.ts'
 import type { TargetProfile } from '../../profiles/profile.ts'
-import { listOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
+import { listOf, objectOf, objectsOf, omit, textOf } from '../exact-json.ts'
 import type { ChangeNotes } from '../format.ts'
 import { foreignSignature } from '../gemini/write-contents.ts'
 import { interruptedText, orphanText, pairCalls, type CallView } from '../pair-calls.ts'
 import type { RequestDraft } from '../request-draft.ts'
 import { markedSystem } from '../turns.ts'
 import { fitCallIds } from './fit-call-ids.ts'
-import { omit } from './fit-tools.ts'
 
 type Messages = readonly JsonObject[]
 /** Returns the same messages if none has to change. */
@@ -30,32 +30,37 @@ const steps: readonly MessagesStep[] = [
 
 /** The messages in the order, the roles and the form that the target takes. */
 export function fitMessages(draft: RequestDraft, profile: TargetProfile, changes: ChangeNotes | undefined): void {
-  if (!asksForMessages(profile)) return
+  if (!mayChange(profile, draft)) return
   const messages = draft.objects('messages')
   if (messages === undefined) return
   const fitting = steps.reduce((each, step) => step(each, profile, changes), messages)
   if (fitting !== messages) draft.setObjects('messages', fitting)
 }
 
-/** Whether a profile deviates in anything about messages: else they are not even parsed. */
-function asksForMessages(profile: TargetProfile): boolean {
-  return (
-    profile.system !== 'any' ||
-    profile.developer === 'system' ||
-    profile.alternates ||
-    profile.joinsAnswers ||
-    profile.signedCalls ||
-    !profile.userAfterTool ||
-    profile.needsUser ||
-    profile.emptyAnswers === 'drop' ||
-    profile.callContent === 'text' ||
-    !profile.textLists ||
-    profile.pairedCalls ||
-    profile.callIds !== 'any' ||
-    profile.prefill === 'prefix' ||
-    profile.prefill === 'refused' ||
-    profile.dropInMessages.length > 0
-  )
+const [system, developer, assistant, calls] = ['"system"', '"developer"', '"assistant"', '"tool_call'].map((text) => [
+  encode(text),
+])
+/** What a profile may change about messages, and the texts without which it changes nothing. */
+const needs: readonly (readonly [(profile: TargetProfile) => boolean, readonly Uint8Array[] | undefined])[] = [
+  [(profile) => profile.system !== 'any', system],
+  [(profile) => profile.system !== 'any' || profile.developer === 'system', developer],
+  [({ pairedCalls, signedCalls, callIds }) => pairedCalls || signedCalls || callIds !== 'any', calls],
+  [({ userAfterTool }) => !userAfterTool, calls],
+  [
+    ({ callContent, emptyAnswers, joinsAnswers }) => callContent === 'text' || emptyAnswers === 'drop' || joinsAnswers,
+    assistant,
+  ],
+  [({ prefill }) => prefill === 'prefix' || prefill === 'refused', assistant],
+  [
+    ({ alternates, needsUser, textLists, dropInMessages }) =>
+      alternates || needsUser || !textLists || dropInMessages.length > 0,
+    undefined,
+  ],
+]
+
+/** Whether the messages may have to change: else they are not even parsed. */
+function mayChange(profile: TargetProfile, draft: RequestDraft): boolean {
+  return needs.some(([deviates, texts]) => deviates(profile) && (texts === undefined || draft.mentions(texts)))
 }
 
 function isRole(message: JsonObject | undefined, ...roles: readonly string[]): boolean {
@@ -154,12 +159,12 @@ function dropEmptyAnswers(messages: Messages, { emptyAnswers }: TargetProfile): 
 function isEmptyAnswer(message: JsonObject): boolean {
   const { content, tool_calls, audio, refusal, function_call } = message
   const hasMore = [audio, refusal, function_call].some((member) => member !== undefined && member !== null)
-  const isBlank =
-    content === undefined ||
-    content === null ||
-    content === '' ||
-    listOf(content).length + textsOf(content).length === 0
+  const isBlank = content === '' || isNothing(content)
   return isRole(message, 'assistant') && !hasMore && isBlank && listOf(tool_calls).length === 0
+}
+
+function isNothing(content: unknown): boolean {
+  return content === undefined || content === null || (Array.isArray(content) && content.length === 0)
 }
 
 /** Neighbours of the user, and of the assistant, are joined by a blank line. */
@@ -225,9 +230,7 @@ function fitContent(messages: Messages, { callContent, textLists }: TargetProfil
 
 function contentOf(message: JsonObject, callContent: TargetProfile['callContent'], textLists: boolean): unknown {
   const { content } = message
-  const isNone =
-    content === null || content === undefined || listOf(content).length + (Array.isArray(content) ? 0 : 1) === 0
-  if (isRole(message, 'assistant') && isNone)
+  if (isRole(message, 'assistant') && isNothing(content))
     return callContent === 'text' ? '' : Array.isArray(content) ? null : content
   return !textLists && Array.isArray(content) && content.length > 0 && content.every(isTextPart)
     ? textsOf(content)

@@ -1,10 +1,7 @@
-import type { TargetProfile, ProfileEffort } from '../../profiles/profile.ts'
+import { profileEfforts as efforts, type ProfileEffort, type TargetProfile } from '../../profiles/profile.ts'
 import { objectOf, textOf } from '../exact-json.ts'
 import type { ChangeNotes } from '../format.ts'
 import type { RequestDraft } from '../request-draft.ts'
-
-/** From the least to the most. */
-const efforts: readonly ProfileEffort[] = ['none', 'minimal', 'low', 'medium', 'default', 'high', 'xhigh', 'max']
 
 /**
  * The effort of reasoning as the nearest that the target takes, in the field that the target has for it. A call that
@@ -45,10 +42,6 @@ function turnOff(draft: RequestDraft, { effortForm, efforts: taken }: TargetProf
     case 'reasoning_effort':
       if (taken !== undefined && !taken.includes('none')) return false
       draft.set('reasoning_effort', 'none')
-      return true
-    case 'reasoning':
-      draft.remove('reasoning_effort')
-      draft.set('reasoning', { ...objectOf(draft.get('reasoning')), enabled: false })
       return true
     case 'thinking':
       draft.remove('reasoning_effort')

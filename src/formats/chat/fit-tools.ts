@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { TargetProfile } from '../../profiles/profile.ts'
 import { UpstreamFailure } from '../../service/failure.ts'
-import { objectOf, objectsOf } from '../exact-json.ts'
+import { objectOf, objectsOf, omit } from '../exact-json.ts'
 import type { ChangeNotes } from '../format.ts'
 import type { RequestDraft } from '../request-draft.ts'
 import { inDialects, ofObject } from '../schema-dialects.ts'
@@ -13,13 +13,13 @@ import { demandsCall } from './fit-reasoning.ts'
  * @throws {UpstreamFailure} `bad_request` for more tools than the target takes
  */
 export function fitTools(draft: RequestDraft, profile: TargetProfile, changes: ChangeNotes | undefined): void {
-  const tools = objectsOf(draft.get('tools'))
-  if (tools.length > profile.tools)
-    throw new UpstreamFailure('bad_request', `${tools.length} tools; the provider takes ${profile.tools} at most`)
+  const { tools, dropInTools, strict, toolSchema } = profile
+  const count = tools === Infinity ? 0 : draft.count('tools')
+  if (count > tools) throw new UpstreamFailure('bad_request', `${count} tools; the provider takes ${tools} at most`)
   fitChoice(draft, profile, changes)
-  const declared = objectsOf(draft.get('tools'))
-  const { dropInTools, strict, toolSchema } = profile
   const refused = strict === 'drop' ? [...dropInTools, 'strict'] : dropInTools
+  if (refused.length + toolSchema.length === 0) return
+  const declared = objectsOf(draft.get('tools'))
   const fitting = declared.map((tool) => withSchema(without(tool, refused), toolSchema))
   if (fitting.some((tool, index) => tool !== declared[index])) draft.set('tools', fitting)
 }
@@ -58,9 +58,4 @@ function without(tool: JsonObject, names: readonly string[]): JsonObject {
   if (!names.some((name) => name in tool || name in objectOf(declared))) return tool
   const kept = omit(tool, names)
   return declared === undefined ? kept : { ...kept, function: omit(objectOf(declared), names) }
-}
-
-/** The members of an object but these. */
-export function omit(object: JsonObject, names: readonly string[]): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)))
 }

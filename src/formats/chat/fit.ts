@@ -1,8 +1,7 @@
 import type { TargetProfile } from '../../profiles/profile.ts'
-import { anyTarget } from '../../profiles/resolve-profile.ts'
 import { WireError } from '../error.ts'
+import { fittedBody, type FitStep } from '../fit-steps.ts'
 import type { ChangeNotes } from '../format.ts'
-import { RequestDraft } from '../request-draft.ts'
 import { untranslatable } from '../untranslatable.ts'
 import { fitAnswer } from './fit-answer.ts'
 import { fitMessages } from './fit-messages.ts'
@@ -10,9 +9,6 @@ import { fitReasoning } from './fit-reasoning.ts'
 import { fitSampling } from './fit-sampling.ts'
 import { fitTools } from './fit-tools.ts'
 import { parseChatRequest, type ChatRequest } from './request.ts'
-
-/** Changes one part of a request where the profile deviates and the request has the thing. */
-export type FitStep = (draft: RequestDraft, profile: TargetProfile, changes: ChangeNotes | undefined) => void
 
 /** In their order: each sees the changes of the steps before. */
 const steps: readonly FitStep[] = [fitReasoning, fitTools, fitSampling, fitAnswer, fitMessages]
@@ -28,10 +24,8 @@ export function fitChatRequest(
   profile: TargetProfile,
   changes: ChangeNotes | undefined,
 ): ChatRequest {
-  if (profile === anyTarget) return request
-  const draft = new RequestDraft(request)
-  for (const step of steps) step(draft, profile, changes)
-  return draft.isChanged ? checked(draft.body()) : request
+  const body = fittedBody(request, steps, { profile, changes })
+  return body === undefined ? request : checked(body)
 }
 
 function checked(body: Uint8Array): ChatRequest {

@@ -39,14 +39,14 @@ export function geminiAnswerReader(): JsonAnswerReader {
   const grounded = grounding()
 
   function finish(reason: string | undefined): readonly AnswerEvent[] {
-    if (isFinished || reason === undefined || reason === 'FINISH_REASON_UNSPECIFIED') return []
+    if (reason === undefined || reason === 'FINISH_REASON_UNSPECIFIED') return []
     const end = reader.finish(reason)
     isFinished = true
     return [end, ...readUsage(usage, grounded)]
   }
 
   return {
-    end: () => finish('STOP'),
+    end: () => (isFinished ? [] : finish('STOP')),
     read(response) {
       usage = addUsageMetadata(usage, response['usageMetadata'])
       const [candidate] = objectsOf(response['candidates'])

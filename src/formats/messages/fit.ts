@@ -1,15 +1,13 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { TargetProfile } from '../../profiles/profile.ts'
-import { anyTarget } from '../../profiles/resolve-profile.ts'
 import { checkBody } from '../check-body.ts'
-import { isObject, listOf, numberOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
+import { isObject, listOf, numberOf, objectOf, objectsOf, omit, textOf } from '../exact-json.ts'
+import { fittedBody, type FitStep } from '../fit-steps.ts'
 import type { ChangeNotes } from '../format.ts'
-import { RequestDraft } from '../request-draft.ts'
+import type { RequestDraft } from '../request-draft.ts'
 import { inDialects } from '../schema-dialects.ts'
 import { markedSystem } from '../turns.ts'
 import { messagesCheck, type MessagesRequest } from './request.ts'
-
-type FitStep = (draft: RequestDraft, profile: TargetProfile, changes: ChangeNotes | undefined) => void
 
 const steps: readonly FitStep[] = [fitThinking, fitSampling, fitSchema, fitTools, placeSystem]
 
@@ -22,10 +20,8 @@ export function fitMessagesRequest(
   profile: TargetProfile,
   changes: ChangeNotes | undefined,
 ): MessagesRequest {
-  if (profile === anyTarget) return request
-  const draft = new RequestDraft(request)
-  for (const step of steps) step(draft, profile, changes)
-  return draft.isChanged ? checkBody(draft.body(), messagesCheck(request.format, [], request.headers)) : request
+  const body = fittedBody(request, steps, { profile, changes })
+  return body === undefined ? request : checkBody(body, messagesCheck(request.format, [], request.headers))
 }
 
 /** Budgets of thinking as efforts, in tokens. */
@@ -39,7 +35,7 @@ function fitThinking(draft: RequestDraft, profile: TargetProfile, changes: Chang
   const thinking = objectOf(draft.get('thinking'))
   const config = objectOf(draft.get('output_config'))
   if (thinking['type'] === 'disabled' && !profile.effortWithoutThinking && 'effort' in config) {
-    setConfig(draft, without(config, 'effort'))
+    setConfig(draft, omit(config, ['effort']))
     changes?.drop('output_config.effort')
   }
   if (profile.thinkingForm === 'budget' || thinking['type'] === undefined) return
@@ -59,11 +55,6 @@ function fitThinking(draft: RequestDraft, profile: TargetProfile, changes: Chang
 function setConfig(draft: RequestDraft, config: JsonObject): void {
   if (Object.keys(config).length === 0) draft.remove('output_config')
   else draft.set('output_config', config)
-}
-
-function without(object: JsonObject, name: string): JsonObject {
-  const { [name]: _, ...others } = object
-  return others
 }
 
 function fitSampling(draft: RequestDraft, { sampling, stops }: TargetProfile, changes: ChangeNotes | undefined): void {
@@ -89,7 +80,7 @@ function fitTools(draft: RequestDraft, { dropInTools }: TargetProfile): void {
   if (tools === undefined || !tools.some((tool) => dropInTools.some((name) => name in tool))) return
   draft.setObjects(
     'tools',
-    tools.map((tool) => dropInTools.reduce((each, name) => (name in each ? without(each, name) : each), tool)),
+    tools.map((tool) => (dropInTools.some((name) => name in tool) ? omit(tool, dropInTools) : tool)),
   )
 }
 

@@ -9,7 +9,7 @@ const connection = endpointAt('https://api.anthropic.com/v1')
 const png = 'data:image/png;charset=x;base64,aGk='
 
 function sent(fields: JsonObject, model = 'claude-sonnet-4-5'): JsonObject {
-  const profile = profileAt({ brand: 'anthropic', protocol: 'anthropic', host: '', model })
+  const profile = profileAt({ brand: 'anthropic', protocol: 'anthropic', model })
   return encoded(anthropic, fields, model, { ...connection, profile })
 }
 
