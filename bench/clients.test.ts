@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../test/ports.ts'
 import { bodyLoad, rateLoad, streamLoad, type LoadTarget } from './load.ts'
 import { chooseCores } from './machine.ts'
-import { freePort, startProgram, waitUntilListening, type RunningProgram } from './processes.ts'
+import { startProgram, waitUntilListening, type RunningProgram } from './processes.ts'
 import { heldRequestBody, readHoldUs } from './upstream-protocol.ts'
 
 /** Runs the client processes against the mock upstream itself. */

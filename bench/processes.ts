@@ -1,5 +1,6 @@
 import { openSync, closeSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { listens } from '../test/ports.ts'
 
 /** Parameters of {@link startProgram}. */
 export interface ProgramStart {
@@ -75,25 +76,6 @@ export async function waitUntilListening(program: RunningProgram, port: number):
     await Bun.sleep(20)
   }
   throw new ProgramError(`${program.name} does not listen after 60 s: ${program.lastOutput()}`)
-}
-
-async function listens(port: number): Promise<boolean> {
-  try {
-    const socket = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } })
-    socket.end()
-    return true
-  } catch {
-    // Refused: the program does not listen yet.
-    return false
-  }
-}
-
-/** Finds a port of 127.0.0.1 that is free at this moment. */
-export function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const port = listener.port
-  listener.stop(true)
-  return port
 }
 
 /** Folder and environment of a program. */

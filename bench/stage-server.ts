@@ -1,3 +1,7 @@
+/**
+ * One stage between a raw relay and the service: `stage-server.ts STAGE PORT UPSTREAM_PORT`. Each has the pieces of svc
+ * of the stage before, and one more. Not for use: they lack limits and the handling of failures.
+ */
 import { assembleGateway } from '../src/app/assemble.ts'
 import { capacityOf } from '../src/app/capacity.ts'
 import { readTimers } from '../src/app/timers.ts'
@@ -12,10 +16,6 @@ import { originPolicy } from '../src/http/origin-policy.ts'
 import { router, type Route } from '../src/http/route.ts'
 import { startServer } from '../src/http/server.ts'
 import { learnedSizes } from '../src/prices/token-sizes.ts'
-/**
- * One stage between a raw relay and the service: `stage-server.ts STAGE PORT UPSTREAM_PORT`. Each has the pieces of svc
- * of the stage before, and one more. Not for use: they lack limits and the handling of failures.
- */
 import { LearnedProfile } from '../src/profiles/learned-profile.ts'
 import { anyTarget } from '../src/profiles/resolve-profile.ts'
 import { protocols } from '../src/protocols/protocol-list.ts'

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../test/ports.ts'
 import { chooseCores } from './machine.ts'
-import { freePort, startProgram, waitUntilListening, type RunningProgram } from './processes.ts'
+import { startProgram, waitUntilListening, type RunningProgram } from './processes.ts'
 import type { Proxy, RunningProxy } from './proxies/proxy.ts'
 
 /** Programs and folder of a run, for the clean-up at its end. */

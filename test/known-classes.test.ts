@@ -647,7 +647,7 @@ describe('every answer', () => {
 
   const ofSignIn = /^\/auth|^\/api\/sessions/
   test.each([...new Set(documentedRoutes().map(({ path }) => path))].filter((path) => !ofSignIn.test(path)))(
-    'TRACE %s › is refused as any other method, and repeats no header',
+    'TRACE %s › is refused like an unknown method, and repeats no header',
     async (path) => {
       const head = `TRACE ${filled(path)} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${other}\r\n`
       const answer = await rawRequest(rig.service.port, `${head}connection: close\r\n\r\n`)

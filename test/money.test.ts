@@ -6,7 +6,20 @@ const isPossible = needs('redis-server') !== undefined && needs('postgres') !== 
 test.skipIf(!isPossible)(
   'two machines with one Redis and one PostgreSQL › budgets hold, the ledger is the bill, an ended key is refused',
   async () => {
-    const options = ['--workers', '2', '--callers', '16', '--minutes', '0.01', '--kills', '0', '--revocations', '1']
+    const options = [
+      '--workers',
+      '2',
+      '--callers',
+      '16',
+      '--minutes',
+      '0.01',
+      '--kills',
+      '0',
+      '--revocations',
+      '1',
+      '--bounds',
+      '1',
+    ]
     const money = Bun.spawn([process.execPath, new URL('../lab/load/money.ts', import.meta.url).pathname, ...options], {
       stdout: 'pipe',
       stderr: 'inherit',

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
+import { freePort } from '../../test/ports.ts'
 import { checkoutOf } from '../checkout.ts'
 import { diskBytes, type Installed } from '../installed.ts'
 import { installOnce, peerFolder } from '../peers-folder.ts'
-import { freePort, runProgram, startProgram } from '../processes.ts'
+import { runProgram, startProgram } from '../processes.ts'
 import { modelName } from '../upstream-protocol.ts'
 import type { Proxy } from './proxy.ts'
 

@@ -1,8 +1,9 @@
 import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { freePort } from '../../test/ports.ts'
 import { goInstalled } from '../installed.ts'
 import { installOnce, peerFolder } from '../peers-folder.ts'
-import { freePort, runProgram, startProgram } from '../processes.ts'
+import { runProgram, startProgram } from '../processes.ts'
 import type { Proxy } from './proxy.ts'
 
 const name = 'bifrost'

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import { freePort } from '../../test/ports.ts'
 import { debianInstalled } from '../installed.ts'
-import { freePort, runProgram, startProgram } from '../processes.ts'
+import { runProgram, startProgram } from '../processes.ts'
 import type { Proxy } from './proxy.ts'
 
 /** HAProxy with one thread, in HTTP mode, connections reused on both sides, no log. */

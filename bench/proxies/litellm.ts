@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import { freePort } from '../../test/ports.ts'
 import { pythonInstalled } from '../installed.ts'
-import { freePort, startProgram } from '../processes.ts'
+import { startProgram } from '../processes.ts'
 import { modelName } from '../upstream-protocol.ts'
 import type { Proxy } from './proxy.ts'
 import { installPythonPeer, pythonPeerVersion, venvOf } from './python-peer.ts'

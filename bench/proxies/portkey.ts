@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { freePort } from '../../test/ports.ts'
 import { diskBytes, nodeBytes, npmPackages, packageVersion, type Installed } from '../installed.ts'
-import { freePort, runProgram, startProgram } from '../processes.ts'
+import { runProgram, startProgram } from '../processes.ts'
 import type { Proxy } from './proxy.ts'
 
 const folder = join(import.meta.dir, '..', 'portkey')

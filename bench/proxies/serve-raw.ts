@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { freePort, startProgram } from '../processes.ts'
+import { freePort } from '../../test/ports.ts'
+import { startProgram } from '../processes.ts'
 import type { Proxy } from './proxy.ts'
 
 /** `Bun.serve` with a minimal client on plain sockets: a lower bound for every proxy on `Bun.serve`. */

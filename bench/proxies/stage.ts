@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { freePort, startProgram } from '../processes.ts'
+import { freePort } from '../../test/ports.ts'
+import { startProgram } from '../processes.ts'
 import { stages, type StageName } from '../stage-names.ts'
 import type { Proxy } from './proxy.ts'
 import { serveRaw } from './serve-raw.ts'

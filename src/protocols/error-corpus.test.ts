@@ -22,6 +22,14 @@ describe('a failure as a provider writes it', () => {
     }
   })
 
+  test('is final when it is about content, and only then', async () => {
+    for (const fact of facts) {
+      const failure = await failureOfFact(fact)
+      if (failure !== undefined)
+        expect([fact.id, failure.isFinal]).toEqual([fact.id, failure.failure === 'content_policy'])
+    }
+  })
+
   test('counts for no breaker if it is about the request', async () => {
     for (const fact of facts.filter(({ scope }) => scope === 'request')) {
       const failure = await failureOfFact(fact)

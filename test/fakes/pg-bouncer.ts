@@ -2,7 +2,8 @@ import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { needs } from '../needs.ts'
-import { freePort, other } from './postgres-server.ts'
+import { freePort, listens } from '../ports.ts'
+import { other } from './postgres-server.ts'
 
 /** A real PgBouncer in front of a database. */
 export interface PgBouncer extends AsyncDisposable {
@@ -35,7 +36,7 @@ export async function startPgBouncer(database: string, poolMode: 'session' | 'tr
   if (isRoot) for (const path of [folder, settings, users]) chownSync(path, other.id, other.id)
   const prefix = isRoot ? ['setpriv', `--reuid=${other.name}`, `--regid=${other.group}`, '--clear-groups'] : []
   const child = Bun.spawn([...prefix, binary, settings], { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' })
-  while (!(await answers(port))) await Bun.sleep(20)
+  while (!(await listens(port))) await Bun.sleep(20)
   url.port = String(port)
   return {
     url: url.href,
@@ -44,15 +45,5 @@ export async function startPgBouncer(database: string, poolMode: 'session' | 'tr
       await child.exited
       rmSync(folder, { recursive: true, force: true })
     },
-  }
-}
-
-async function answers(port: number): Promise<boolean> {
-  try {
-    const socket = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } })
-    socket.end()
-    return true
-  } catch {
-    return false
   }
 }

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { SQL } from 'bun'
 import { readLines } from '../lines.ts'
 import { needs } from '../needs.ts'
+import { freePort } from '../ports.ts'
 import { childrenOf } from '../process-tree.ts'
 import type { Certificate } from './certificates.ts'
 
@@ -149,10 +150,4 @@ async function run(command: readonly string[]): Promise<void> {
   const child = Bun.spawn([...command], { stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
   const [code, errors] = await Promise.all([child.exited, child.stderr.text()])
   if (code !== 0) throw new Error(`${command.join(' ')} failed: ${errors}`)
-}
-
-export function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  listener.stop(true)
-  return listener.port
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readLines } from '../lines.ts'
 import { needs } from '../needs.ts'
+import { freePort } from '../ports.ts'
 import type { Certificate } from './certificates.ts'
 
 /** A real Redis or Valkey server without persistence. */
@@ -114,10 +115,4 @@ function listenWithTls(port: number, { key, cert }: Certificate, folder: string)
     '--tls-auth-clients',
     'no',
   ]
-}
-
-function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  listener.stop(true)
-  return listener.port
 }

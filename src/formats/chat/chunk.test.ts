@@ -252,7 +252,7 @@ describe('chunkReader', () => {
     expect(read(twice)).toEqual(other(twice))
   })
 
-  test('reads chunks that differ in one place as any other chunk', () => {
+  test('reads chunks that differ in one place like every other chunk', () => {
     const usual = '[{"index":0,"delta":{"content":"a"},"finish_reason":null}]'
     const others = [
       usual,

@@ -581,7 +581,7 @@ describe('the connection of a chat request', () => {
     expect(limits).toEqual([])
   })
 
-  test('is kept open while a request lasts, and may be idle afterwards as long as any other', async () => {
+  test('is kept open while a request lasts, and may be idle afterwards as long as others', async () => {
     jest.useFakeTimers()
     const asked = Promise.withResolvers<void>()
     const answered = Promise.withResolvers<void>()
