@@ -612,7 +612,7 @@ describe('bifrost#7830: a fresh instance that belongs to the first visitor', () 
     },
   )
 
-  test('with keys › a visitor without one gets nothing of the service', async () => {
+  test('with keys › a visitor without one is refused everywhere', async () => {
     await using service = await startService(
       { providers: [provider('a', 'http://127.0.0.1:1/v1')] },
       { flags: ['--host', '0.0.0.0', '--auth', 'keys'] },

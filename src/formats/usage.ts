@@ -245,7 +245,7 @@ export function countsByTotal(
   if (prompt === undefined || completion === undefined || total === undefined)
     return [prompt ?? difference(total, completion), completion ?? difference(total, prompt)]
   const rest = total - prompt - completion
-  // Without any count of its parts, a total tells nothing of them.
+  // A total alone does not show its parts.
   if (!(rest > 0) || total > countMax || total === rest) return [prompt, completion]
   const isOfPrompt = rest !== reasoning && [cached, cacheWrite, cached + cacheWrite].includes(rest)
   if (isOfPrompt || prompt === 0) return [prompt + rest, completion]

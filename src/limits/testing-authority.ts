@@ -182,7 +182,7 @@ export function authorityContract(
       expect((await admit(one)).refused?.waitMs).toBe(Number.POSITIVE_INFINITY)
     })
 
-    test('hold, whatever happens in whatever order', async () => {
+    test('hold in any order of events', async () => {
       const step = fc.record({
         process: fc.nat(2),
         act: fc.constantFrom('admit', 'admit', 'admit', 'end', 'kill', 'return'),

@@ -108,7 +108,7 @@ describe('refusals teach', () => {
         expect(lessonsOf(words).flatMap(({ profile }) => profile.drop ?? [])).toEqual([])
   })
 
-  test('in bounded time, whatever the words are', () => {
+  test('in bounded time, by any words', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 4_000, unit: 'binary' }), (words) => {
         const started = performance.now()

@@ -44,7 +44,7 @@ beforeAll(async () => {
     owners: ['Owner'],
     history: 'server',
     environment: { SVC_HISTORY_KEY: historyKey },
-    // A lead sees the use of the team's keys, and nothing of its members.
+    // A lead sees the use of the team's keys, not the data of its members.
     files: { 'access.json': JSON.stringify({ teams: { search: { leads: ['lead'], members: ['ada'] } } }) },
   })
   rig.remember(historyKey)
@@ -143,7 +143,7 @@ describe("CVE-2026-30886, CVE-2026-31950: another's things by their id", () => {
   })
 
   test.each(['/api/requests', '/api/log', '/api/running', '/api/usage?by=user', '/api/keys', '/api/history'])(
-    'GET %s › lists nothing of another person',
+    'GET %s › lists no data of another person',
     async (path) => {
       for (const role of strangers)
         expect((await call(role, 'GET', path)).text).not.toMatch(/of-ada|secret title|"ada"/)

@@ -172,14 +172,14 @@ describe('fields', () => {
 })
 
 describe("the caller's bytes", () => {
-  test('stay where the profile deviates but the request has nothing of it', () => {
+  test('stay where the profile deviates in parts that the request lacks', () => {
     const request = chatRequest({ seed: 1 })
     expect(fitChatRequest(request, { ...anyTarget, system: 'first', stops: 0, callIds: 'letters9' }, undefined)).toBe(
       request,
     )
   })
 
-  test('of messages that fit stay, whatever else changes', () => {
+  test('of messages that fit stay while others change', () => {
     const strange = '{"role":"user" , "content":"\\u00e9","x":12345678901234567890}'
     const body = `{"model":"m","messages":[{"role":"developer","content":"a"},${strange}]}`
     const request = parsed(body)

@@ -24,7 +24,7 @@ export interface EstimatedModel {
 /** Context of a model whose context is not known: that of the largest usual models. */
 const contextDefault = 1_048_576
 
-/** The demand with a prompt that fills the model's context: what a provider can bill, whatever the request has. */
+/** The demand with a prompt that fills the model's context: a provider can bill no more. */
 export function withFullContext(demand: Demand, context = contextDefault): Demand {
   return { ...demand, textBytes: 0, mediaTokens: context }
 }

@@ -256,7 +256,7 @@ describe('a hold covers what can be billed', () => {
     expect(await spent(limits, called, 1)).toBe(64)
   })
 
-  test('so budgets are exceeded by one request at most, whatever a model adds or fetches', async () => {
+  test('so budgets are exceeded by one request at most, also by hidden prompts and content by reference', async () => {
     const amount = fc.integer({ min: 0, max: 200_000 })
     await fc.assert(
       fc.asyncProperty(

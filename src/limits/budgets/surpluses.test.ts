@@ -41,7 +41,7 @@ describe('the surplus of a model', () => {
     expect(noted([100, 100], [124, 100]).of(served, 'text').isSteady).toBe(true)
   })
 
-  test('covers each of the last 64 bills, whatever they were', () => {
+  test('covers each of the last 64 bills, of any amounts', () => {
     const bill = fc.tuple(fc.nat(1e9), fc.nat(1e6))
     fc.assert(
       fc.property(fc.array(bill, { minLength: 1, maxLength: 300 }), (bills) => {

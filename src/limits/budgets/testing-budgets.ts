@@ -351,7 +351,7 @@ export function budgetContract(
   })
 
   test.each([
-    ['whatever happens in whatever order', step],
+    ['in any order of events', step],
     ['by attempts that may cost more than is likely', wildStep],
   ])(`${name}: budgets are exceeded by one request at most, %s`, async (_name, steps) => {
     await fc.assert(

@@ -52,7 +52,7 @@ describe('restrict_to', () => {
       expect(list.allows(person(name))).toBeFalse()
   })
 
-  test.each([[[]], [['']], [[' ', '\t']], [['@', 'id:', 'id: ']]])('as the list %j allows nobody', (list) => {
+  test.each([[[]], [['']], [[' ', '\t']], [['@', 'id:', 'id: ']]])('as the list %j allows no user', (list) => {
     expect(parseAllowList(list, false)).toMatchObject({ isEmpty: true })
     expect(parseAllowList(list, false).allows({ userId: '', userName: '' })).toBeFalse()
   })
