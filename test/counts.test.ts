@@ -194,4 +194,30 @@ describe('complaint: usage that cannot be makes requests free', () => {
     const answer = await fetch(`${service.url}/v1/messages`, { method: 'POST', body })
     expect(pick(parseJson(await answer.text()), 'usage', 'output_tokens')).toBe(107)
   })
+
+  test.each([false, true])('a part that was counted, streamed: %p › is in limits of tokens', async (stream) => {
+    usage = { prompt_tokens: 60_000, completion_tokens: 0, total_tokens: 60_000 }
+    const limit = { for: 'everyone', tokens: 100_000, per: 'day', models: [`chat-${stream ? 's' : 'w'}`] }
+    await using limited = await startService(
+      {
+        providers: [
+          {
+            ...{ id: 'chat', base_url: `http://127.0.0.1:${upstream.port}/chat/v1`, api_key: 'k' },
+            models: limit.models,
+          },
+        ],
+      },
+      { files: { 'access.json': JSON.stringify({ limits: [limit] }) } },
+    )
+    const statuses: number[] = []
+    for (let count = 0; count < 4; count++) {
+      const answer = await fetch(`${limited.url}/v1/chat/completions`, {
+        method: 'POST',
+        body: JSON.stringify({ model: limit.models[0], messages: hello, max_tokens: 9, stream }),
+      })
+      statuses.push(answer.status)
+      await answer.text()
+    }
+    expect(statuses).toEqual([200, 200, 429, 429])
+  })
 })

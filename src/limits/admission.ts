@@ -153,13 +153,17 @@ export class LimitAdmission {
    * Frees slots, and settles tokens. Further calls do nothing.
    *
    * @param tokens those that the request took in fact; `undefined`: not known, so the estimate stands
+   * @param isPart they are a part: the estimate stands if it is larger
    */
-  end(tokens: number | undefined): void {
+  end(tokens: number | undefined, isPart = false): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
     const now = (this.#endedAt = this.#clock())
     for (const claim of this.#counters.early) endClaim(claim, undefined, now)
-    for (const claim of this.#late) endClaim(claim, tokens, now)
+    for (const claim of this.#late) {
+      const isLess = isPart && tokens !== undefined && tokens < claim.amount
+      endClaim(claim, isLess ? undefined : tokens, now)
+    }
     for (const counter of this.#counters.waited) this.#onFreed(counter)
   }
 

@@ -190,9 +190,9 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     this.#reservation?.release()
     const usage = this.#usageOf(outcome)
     this.#ask = undefined
-    // Of a whole answer without credible counts, the estimate of its request stands.
-    const counted = outcome.isCut === true || usage === outcome.usage ? usage : undefined
-    this.admission?.end(this.#tokensUsed(outcome.status, counted))
+    // Of a whole answer without credible counts, the estimate of its request stands, if the counts are not higher.
+    const isPart = outcome.isCut !== true && usage !== outcome.usage
+    this.admission?.end(this.#tokensUsed(outcome.status, isPart ? outcome.usage : usage), isPart)
     if (this.#isKeptOpen) this.context.resetIdleLimit()
     const record = recordOf(this, this.#gateway, outcome, usage)
     this.options.record(record, outcome.cause)
