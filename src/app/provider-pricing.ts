@@ -37,13 +37,15 @@ export function providerPricing(config: ProviderConfig, prices: PriceBook | unde
     costOf(model) {
       let version = prices?.version
       let costOf = costFunction(priceOf(model), quirks.reportsCost)
-      return (usage) => {
+      function current(): CostOf {
         if (version !== prices?.version) {
           version = prices?.version
           costOf = costFunction(priceOf(model), quirks.reportsCost)
         }
-        return costOf(usage)
+        return costOf
       }
+      const following: CostOf = (usage) => current()(usage)
+      return Object.defineProperty(following, 'hasOneOutput', { get: () => current().hasOneOutput })
     },
     priced(models) {
       let known: { readonly version: number; readonly list: readonly OfferedModel[] | undefined } | undefined

@@ -57,7 +57,8 @@ const quote = 0x22
 const encoder = new TextEncoder()
 const cacheControl = encoder.encode('cache_control')
 const hour = encoder.encode('"1h"')
-/** Escapes of the characters from U+0030 to U+007F, which hardly any program writes. */
+/** Escapes of the characters from U+0030 to U+007F, which hardly any program writes; all begin alike. */
+const escapeStart = encoder.encode('\\u00')
 const escapes = ['\\u003', '\\u004', '\\u005', '\\u006', '\\u007'].map((text) => encoder.encode(text))
 
 /** Makes the reader of the demand of requests. It is linear in the size of a body, and decodes nothing. */
@@ -179,7 +180,8 @@ function isDigit(byte = 0): boolean {
 
 /** A request that may hide a name or a time in escapes has the dearest. */
 function cacheWriteOf(body: Uint8Array): Demand['cacheWrite'] {
-  if (escapes.some((escape) => indexOfBytes(body, escape) !== -1)) return 'hour'
+  if (indexOfBytes(body, escapeStart) !== -1 && escapes.some((escape) => indexOfBytes(body, escape) !== -1))
+    return 'hour'
   if (indexOfBytes(body, cacheControl) === -1) return 'none'
   return indexOfBytes(body, hour) === -1 ? 'minutes' : 'hour'
 }
@@ -189,18 +191,24 @@ const tierNames: ReadonlySet<string> = new Set(['service_tier', 'serviceTier'])
 const priorityTier = /^(?:service_tier_)?priority$/i
 
 function tierOf(body: Uint8Array, members: readonly Member[]): Demand['serviceTier'] {
-  const tiers = members.flatMap((member) => (tierNames.has(member.name) ? shortText(body, member) : []))
-  return tiers.some((tier) => priorityTier.test(tier)) ? 'priority' : undefined
+  for (const member of members)
+    if (tierNames.has(member.name) && shortText(body, member).some((tier) => priorityTier.test(tier))) return 'priority'
+  return undefined
 }
 
-/** Anthropic's fast mode, and the place of its computers. */
+/** Anthropic's fast mode, and the place of its computers: of each way, whether the text asks for it. */
+const ways: ReadonlyMap<string, (text: string) => boolean> = new Map([
+  ['speed', (text) => text === 'fast'],
+  ['inference_geo', (text) => text !== 'global'],
+])
+
 function multiplesOf(body: Uint8Array, members: readonly Member[]): readonly string[] | undefined {
-  const ways = members.flatMap((member) => {
-    const [way] = shortText(body, member)
-    const isWay = member.name === 'speed' ? way === 'fast' : member.name === 'inference_geo' && way !== 'global'
-    return isWay && way !== undefined ? [way] : []
-  })
-  return ways.length === 0 ? undefined : ways
+  let asked: string[] | undefined
+  for (const member of members) {
+    const isAsked = ways.get(member.name)
+    if (isAsked !== undefined) for (const text of shortText(body, member)) if (isAsked(text)) (asked ??= []).push(text)
+  }
+  return asked
 }
 
 /** The text of a member, if it is a short one. */

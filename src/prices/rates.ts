@@ -153,8 +153,9 @@ function ratesOfTier({ standard, flex, priority }: RateCard, units: Units, servi
 export function toolFees({ tools: fees, isSearchPriced }: RateCard, billed: BilledFacts = {}): number | undefined {
   const { tools, searches = 0 } = billed
   if (searches > 0 && !isSearchPriced) return undefined
+  if (tools === undefined) return 0
   let fee = 0
-  for (const [name, count] of Object.entries(tools ?? {}))
+  for (const [name, count] of Object.entries(tools))
     fee += count * (Object.hasOwn(fees, name) ? (fees[name] ?? NaN) : NaN)
   return Number.isNaN(fee) ? undefined : fee
 }
