@@ -20,6 +20,12 @@ export class HeldEnding {
 
   /** Returns the events that are not held. */
   hold(events: readonly AnswerEvent[]): readonly AnswerEvent[] {
+    const [first] = events
+    // The usual case: a piece of the text of the first choice.
+    if (events.length === 1 && first?.kind === 'text' && first.choice === 0 && this.#finishes.size === 0) {
+      this.#begun.add(0)
+      return events
+    }
     const isEnding = this.#finishes.size > 0 || events.some(isFinish)
     for (const event of events) this.#note(event, isEnding)
     return isEnding ? events.filter((event) => !isPartOfEnding(event)) : events

@@ -32,9 +32,9 @@ export function spliceRequest(ask: Ask, changes: RequestChanges, inner?: InnerEd
   const { model, overrides = {}, rename = {}, drop = [] } = changes
   const hasNewNames = drop.length > 0 || Object.keys(rename).length > 0
   const forced = Object.entries(overrides).filter(([name, value]) => name !== 'model' && value !== undefined)
-  const names = (hasNewNames ? upstreamNames(members, rename, drop) : members.map(({ name }) => name)).map((name) =>
-    forced.some(([forcedName]) => isOtherSpelling(name, forcedName)) ? undefined : name,
-  )
+  const sent = hasNewNames ? upstreamNames(members, rename, drop) : members.map(({ name }) => name)
+  const isForced = (name: string | undefined) => forced.some(([other]) => isOtherSpelling(name, other))
+  const names = forced.length === 0 ? sent : sent.map((name) => (isForced(name) ? undefined : name))
   const added = forced.filter(([name]) => !names.includes(name))
   // Behind the model's name; requests that have it elsewhere get them behind their last member that stays.
   const last = names.includes('model') ? names.indexOf('model') : names.findLastIndex((name) => name !== undefined)

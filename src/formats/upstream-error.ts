@@ -84,7 +84,8 @@ export function errorInside(value: JsonObject): UpstreamError | undefined {
 
 function saidError(value: JsonObject): UpstreamError | undefined {
   if (value['object'] === 'error' || value['type'] === 'error' || isFilled(value['error'])) return errorOf(value)
-  const choices = Array.isArray(value['choices']) ? value['choices'].filter(isRecord) : []
+  if (!Array.isArray(value['choices'])) return undefined
+  const choices = value['choices'].filter(isRecord)
   const failed = choices.find((choice) => isFilled(choice['error']))
   if (failed !== undefined) return errorOf(failed['error'])
   const reasons = choices.map((choice) => choice['finish_reason'])
@@ -121,7 +122,7 @@ function hasErrorText(value: JsonObject): boolean {
 
 function isFilled(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return Boolean(value)
-  return Object.keys(value).length > 0
+  return (Array.isArray(value) ? value : Object.keys(value)).length > 0
 }
 
 function parsed(text: string): unknown {

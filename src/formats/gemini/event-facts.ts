@@ -228,7 +228,7 @@ function readUsage(cursor: JsonCursor, isLast: boolean): TokenCounts | undefined
     cursor.skip()
     return undefined
   }
-  const counts: (number | undefined)[] = countNames.map(() => undefined)
+  const counts = new Array<number | undefined>(countNames.length)
   const others: unknown[] = []
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const code = cursor.nameCode(usageNames)
@@ -238,9 +238,9 @@ function readUsage(cursor: JsonCursor, isLast: boolean): TokenCounts | undefined
   }
   const [prompt, , , total] = counts
   if (prompt === undefined && total === undefined) return undefined
+  if (!isLast) return countsOfMetadata(counts, undefined)
   const [ofPrompt, ofAnswer, tier] = others
-  const facts = isLast ? { ...modalitiesOf(ofPrompt, ofAnswer), serviceTier: metadataTier(tier) } : {}
-  return countsOfMetadata(counts, billedFacts(facts))
+  return countsOfMetadata(counts, billedFacts({ ...modalitiesOf(ofPrompt, ofAnswer), serviceTier: metadataTier(tier) }))
 }
 
 function readValue(cursor: JsonCursor): unknown {

@@ -18,6 +18,7 @@ export function grounding(): Grounding {
   let hasMaps = false
   return {
     add(metadata) {
+      if (metadata === undefined) return
       const found = objectOf(metadata)
       for (const list of queryLists) for (const query of listOf(found[list])) if (query !== '') queries.add(query)
       hasMaps ||= objectsOf(found['groundingChunks']).some(({ maps }) => maps !== undefined)

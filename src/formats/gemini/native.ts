@@ -54,7 +54,7 @@ export function responseReader(choices: number): PartReader {
     let reason = isBlocked && candidates.length === 0 ? 'content_filter' : undefined
     let isBeyondText = false
     for (const each of candidates) {
-      if (each.grounding !== undefined) grounded.add(each.grounding)
+      grounded.add(each.grounding)
       reason = add(each) ?? reason
       isBeyondText ||= each.isBeyondText || (each.index > 0 && each.text !== '')
     }

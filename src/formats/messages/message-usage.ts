@@ -37,7 +37,8 @@ const freeTools: ReadonlySet<string> = new Set(['web_fetch'])
 
 /** The uses of tools at Anthropic: members such as `web_search_requests`. */
 function toolsOf(uses: unknown): Pick<BilledFacts, 'searches' | 'tools'> {
-  const { web_search_requests: searches, ...others } = objectOf(uses)
+  if (!isObject(uses)) return {}
+  const { web_search_requests: searches, ...others } = uses
   const tools = Object.entries(others).flatMap(([name, uses]) => {
     const tool = name.replace(requestsEnding, '')
     const count = freeTools.has(tool) ? 0 : (countIn(uses) ?? 0)
@@ -51,6 +52,7 @@ const standardWays: ReadonlySet<unknown> = new Set(['standard', 'global', 'not_a
 
 /** The speed and the place that served the request, where they are not the usual ones. */
 function multiplesOf({ speed, inference_geo }: JsonObject): readonly string[] | undefined {
+  if (speed === undefined && inference_geo === undefined) return undefined
   const ways = [speed, inference_geo].flatMap((way) => (standardWays.has(way) ? [] : [String(way)]))
   return ways.length === 0 ? undefined : ways
 }
