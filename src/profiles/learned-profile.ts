@@ -31,7 +31,8 @@ export class LearnedProfile {
 
   /** The profile that holds now. The same object while it is the same. */
   get current(): TargetProfile {
-    if (this.#lessons.some(({ until }) => until <= this.#now())) this.#replace(this.#lessons)
+    if (this.#lessons.length > 0 && this.#lessons.some(({ until }) => until <= this.#now()))
+      this.#replace(this.#lessons)
     return this.#current
   }
 

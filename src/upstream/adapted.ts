@@ -16,28 +16,42 @@ export interface Adaptable<Reply> {
 }
 
 /**
- * Sends a request in the form of the target's profile. A refusal that names a trait of the target teaches its profile:
- * the request is sent once more in the other form, at most twice. The lesson is remembered once the request is taken.
- * Its health gets the last outcome only (failover.md, Adapted once).
+ * Answers a refusal that names a trait of the target: the request is sent once more in the other form, at most twice.
+ * The lessons are remembered once the request is taken. Its health gets the last outcome only (failover.md, Adapted
+ * once).
+ *
+ * @param refusal of the request in the form of `profile`
+ * @throws {UpstreamFailure} the last refusal
  */
-export async function adaptedTo<Reply>(learned: LearnedProfile, call: Call, request: Adaptable<Reply>): Promise<Reply> {
-  let profile = learned.current
+export async function adaptedAfter<Reply>(
+  refusal: unknown,
+  { learned, profile: before, call }: Refused,
+  request: Adaptable<Reply>,
+): Promise<Reply> {
+  let [error, profile] = [refusal, before]
   const lessons: Lesson[] = []
   for (;;) {
+    const taught = lessons.length < lessonsMax && mayTeach(error, call) ? taughtBy(error, profile, request) : undefined
+    if (taught === undefined) throw error
+    lessons.push(taught.lesson)
+    profile = taught.profile
+    call.changes?.restart()
+    call.changes?.adapt(taught.lesson.name)
     try {
       const reply = await request.send(profile)
       for (const lesson of lessons) learned.remember(lesson)
       return reply
-    } catch (error) {
-      const taught =
-        lessons.length < lessonsMax && mayTeach(error, call) ? taughtBy(error, profile, request) : undefined
-      if (taught === undefined) throw error
-      lessons.push(taught.lesson)
-      profile = taught.profile
-      call.changes?.restart()
-      call.changes?.adapt(taught.lesson.name)
+    } catch (next) {
+      error = next
     }
   }
+}
+
+/** A request that was refused. */
+interface Refused {
+  readonly learned: LearnedProfile
+  readonly profile: TargetProfile
+  readonly call: Call
 }
 
 /** The first lesson that changes the request. */

@@ -17,7 +17,7 @@ import {
   type UpstreamBody,
   type UpstreamResponse,
 } from '../transport/transport.ts'
-import { adaptedTo } from './adapted.ts'
+import { adaptedAfter } from './adapted.ts'
 import { byteStreamReply, type ByteStreamOptions } from './byte-stream-reply.ts'
 import type { HiddenSecrets } from './hide-secrets.ts'
 import { streamReply, type StreamBody, type StreamReplyOptions } from './stream-reply.ts'
@@ -114,11 +114,20 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
   }
 
   return async function askUpstream(request: Ask, call: Call): Promise<Reply> {
-    return await adaptedTo(profile, call, {
-      send: (current) => send(request, call, targetOf(current)),
-      differs: (before, after) =>
-        !Buffer.concat(encoded(request, before)).equals(Buffer.concat(encoded(request, after))),
-    })
+    const { current } = profile
+    try {
+      return await send(request, call, targetOf(current))
+    } catch (error) {
+      return await adaptedAfter(
+        error,
+        { learned: profile, profile: current, call },
+        {
+          send: (other) => send(request, call, targetOf(other)),
+          differs: (before, after) =>
+            !Buffer.concat(encoded(request, before)).equals(Buffer.concat(encoded(request, after))),
+        },
+      )
+    }
   }
 }
 
