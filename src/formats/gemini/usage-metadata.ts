@@ -37,8 +37,10 @@ export function countsOfMetadata(
   billed: BilledFacts | undefined,
 ): TokenCounts {
   const whole = prompt === undefined ? undefined : prompt + toolPrompt
-  const beside = { cached, reasoning }
-  return { ...prompted(whole, candidates + (reasoning ?? 0), total, beside), ...beside, billed }
+  const counts = prompted(whole, candidates + (reasoning ?? 0), total, { cached, reasoning })
+  const { lacks, completion } = counts
+  // One literal: Gemini counts in each event, and copies of objects cost a multiple of it.
+  return { prompt: counts.prompt, completion, total, lacks, cached, reasoning, billed }
 }
 
 /** The service tier, which newer versions write as `SERVICE_TIER_FLEX`, too. */
