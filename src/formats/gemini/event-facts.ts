@@ -48,6 +48,7 @@ const partNames = nameTable(['text', 'thought', 'functionCall'])
 const feedbackNames = nameTable(['blockReason'])
 const usageNames = nameTable([...countNames, 'promptTokensDetails', 'candidatesTokensDetails', 'serviceTier'])
 const noCandidates: readonly CandidateFacts[] = []
+const noCounts: readonly undefined[] = countNames.map(() => undefined)
 
 /** Reads the facts of a response in place. @throws {MalformedAnswer} if it is no JSON object of the format */
 export function responseFacts(data: Uint8Array): ResponseFacts {
@@ -228,7 +229,7 @@ function readUsage(cursor: JsonCursor, isLast: boolean): TokenCounts | undefined
     cursor.skip()
     return undefined
   }
-  const counts = new Array<number | undefined>(countNames.length)
+  const counts: (number | undefined)[] = [...noCounts]
   const others: unknown[] = []
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const code = cursor.nameCode(usageNames)
