@@ -52,7 +52,7 @@ const calls: readonly Piece[] = ['Rome', 'Oslo'].map((city, index) => ({
 const models: Readonly<Record<Language['name'], string>> = {
   chat: 'upstream-model',
   messages: 'claude-sonnet-4-5',
-  responses: 'upstream-model',
+  responses: 'gpt-5.6',
   gemini: 'gemini-3-pro',
 }
 
@@ -103,6 +103,7 @@ beforeAll(async () => {
       base_url: name === 'chat' || name === 'responses' ? upstream.url : rooted(upstream),
       api_key: 'k',
       ...provider.entry,
+      ...(name === 'responses' ? { brand: 'openai' } : {}),
       models: served.map((model) => ({ name: model, upstream: models[name] })),
     })
     // One failing provider for each purpose and caller: their health must not matter to another.

@@ -120,7 +120,7 @@ export interface CallPart {
  * `sealed`: data of either, wrapped by this service (`opaque-seal.ts`).
  */
 export interface Opaque {
-  readonly maker: 'anthropic' | 'google' | 'sealed'
+  readonly maker: 'anthropic' | 'google' | 'openai' | 'sealed'
   readonly data: string
 }
 

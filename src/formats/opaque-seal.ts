@@ -23,8 +23,8 @@ export function isSealed(data: string): boolean {
   return data.startsWith(sealMark)
 }
 
-/** Makers by the kind of the data: of reasoning with text, of hidden reasoning, of a call. */
-const kinds = { t: 'anthropic', h: 'anthropic', g: 'google' } as const
+/** Makers by the kind of the data: of reasoning with text, of hidden reasoning, of a call, of an item of Responses. */
+const kinds = { t: 'anthropic', h: 'anthropic', g: 'google', o: 'openai' } as const
 
 /** @param checksum of a text, with the key of the origin: 22 letters, digits, `_` and `-` */
 export function opaqueSeal(checksum: (text: string) => string): OpaqueSeal {
@@ -34,16 +34,18 @@ export function opaqueSeal(checksum: (text: string) => string): OpaqueSeal {
 
   return {
     seal({ text, opaque: { maker, data } }) {
-      const kind = maker === 'google' ? 'g' : text === undefined ? 'h' : 't'
+      const kind = kindsOfMakers[maker] ?? (text === undefined ? 'h' : 't')
       return { maker: 'sealed', data: `${sealMark}${checksumOf(kind, text, data)}:${kind}${data}` }
     },
     open({ text, opaque }) {
-      const [, given = '', kind = '', data = ''] = /^svc1:([\w-]{22}):([thg])(.+)$/s.exec(opaque.data) ?? []
+      const [, given = '', kind = '', data = ''] = /^svc1:([\w-]{22}):([thgo])(.+)$/s.exec(opaque.data) ?? []
       if (!isKind(kind) || !isSame(given, checksumOf(kind, text, data))) return undefined
       return { text: kind === 'h' ? undefined : text, opaque: { maker: kinds[kind], data } }
     },
   }
 }
+
+const kindsOfMakers: Readonly<Partial<Record<Opaque['maker'], keyof typeof kinds>>> = { google: 'g', openai: 'o' }
 
 function isKind(kind: string): kind is keyof typeof kinds {
   return Object.hasOwn(kinds, kind)
@@ -53,10 +55,20 @@ function isSame(one: string, other: string): boolean {
   return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
 }
 
-/** Wraps the data in events of an answer. @param seal absent: it is left out */
-export function sealEvents(events: readonly AnswerEvent[], seal: OpaqueSeal | undefined): readonly AnswerEvent[] {
+/**
+ * Wraps the data in events of an answer.
+ *
+ * @param seal absent: it is left out
+ * @param keepsOpaque the caller's format carries data as its maker sent it, but for that of Responses
+ */
+export function sealEvents(
+  events: readonly AnswerEvent[],
+  seal: OpaqueSeal | undefined,
+  keepsOpaque: boolean,
+): readonly AnswerEvent[] {
   if (!events.some(hasOpaque)) return events
   return events.flatMap((event): readonly AnswerEvent[] => {
+    if (keepsOpaque && (event.kind !== 'sealed' || event.opaque.maker !== 'openai')) return [event]
     if (event.kind === 'sealed') return seal === undefined ? [] : [{ ...event, opaque: seal.seal(event) }]
     if (event.kind !== 'call' || event.opaque === undefined) return [event]
     return [{ ...event, opaque: seal?.seal({ text: undefined, opaque: event.opaque }) }]

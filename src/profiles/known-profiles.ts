@@ -426,6 +426,33 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   // Models at hosts.
   {
+    match: { brands: ['openai'], model: /^(?:gpt-5|o\d)/, except: /chat/ },
+    facts: ['openai-translated-as-responses'],
+    sources: ['https://platform.openai.com/docs/guides/migrate-to-responses'],
+    profile: { asResponses: 'translated', thinks: 'default' },
+  },
+  {
+    match: { brands: ['openai'], model: /^gpt-5\.[45]/ },
+    facts: ['openai-tools-with-effort'],
+    sources: [
+      'https://github.com/pipecat-ai/pipecat/issues/4043',
+      'https://github.com/charmbracelet/crush/issues/2913',
+    ],
+    profile: { asResponses: 'effort' },
+  },
+  {
+    match: { brands: ['openai'], model: /^gpt-(?:5\.[6-9]|[6-9])/ },
+    facts: ['openai-tools'],
+    sources: ['https://github.com/BerriAI/litellm/issues/34569', 'https://github.com/livekit/agents/issues/7169'],
+    profile: { asResponses: 'tools' },
+  },
+  {
+    match: { brands: ['openai'], model: /^(?:gpt|o\d).*(?:-pro|codex|deep-research)|^codex-/ },
+    facts: ['openai-responses-only'],
+    sources: ['https://platform.openai.com/docs/models'],
+    profile: { asResponses: 'all' },
+  },
+  {
     match: { brands: ['groq'], model: /gpt-oss/ },
     facts: ['groq-gpt-oss-efforts'],
     sources: ['https://console.groq.com/docs/reasoning'],

@@ -39,6 +39,8 @@ function always(name: string, words: RegExp, profile: Partial<TargetProfile>): L
  * refusals in `test/corpus/wire.jsonl`.
  */
 const rules: readonly LessonRule[] = [
+  always('tools_as_responses', /function tools.*use \/?v1\/responses/is, { asResponses: 'tools' }),
+  always('as_responses', /only (?:be )?supported in \/?v1\/responses/i, { asResponses: 'all' }),
   always('system_none', /system (?:role|message|prompt)s? (?:is |are )?not supported/i, { system: 'none' }),
   always(
     'system_first',

@@ -87,6 +87,12 @@ export interface TargetProfile {
   readonly effortWithoutThinking: boolean
   /** Reasoning without a signature is sent back (servers of Messages). */
   readonly unsignedThinking: boolean
+  /**
+   * Requests that are sent as Responses, where the provider speaks that format. `translated`: those that are translated
+   * in any case. Chat requests, too: `effort`, with tools and an effort; `tools`, with tools, unless their effort is
+   * `none`; `all`.
+   */
+  readonly asResponses: 'no' | 'translated' | 'effort' | 'tools' | 'all'
   /** Usage of streams is reported only with `stream_options.include_usage`, which is then always sent. */
   readonly streamUsage: boolean
 }
@@ -219,5 +225,6 @@ export const profileFields: { readonly [Name in keyof TargetProfile]: ProfileFie
   thinkingForm: latest('budget'),
   effortWithoutThinking: ranked(true, false),
   unsignedThinking: latest(false),
+  asResponses: ranked('no', 'translated', 'effort', 'tools', 'all'),
   streamUsage: ranked(false, true),
 }

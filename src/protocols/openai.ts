@@ -10,9 +10,11 @@ import {
 import { relays } from '../formats/relay/relay.ts'
 import { responses } from '../formats/responses/format.ts'
 import { compact, inputTokens } from '../formats/responses/native-only.ts'
+import { responsesUpstream } from '../formats/responses/upstream.ts'
 import { readUpstreamError } from '../formats/upstream-error.ts'
 import { classifyFailure } from '../upstream/classify.ts'
 import { modelPage } from '../upstream/model-page.ts'
+import { asResponses } from './as-responses.ts'
 import { largeDecoder, throwIfError, native, withUpstreamFailures } from './native.ts'
 import type { Dialect, Endpoint, Protocol } from './protocol.ts'
 import { translated } from './translation.ts'
@@ -26,10 +28,12 @@ const embeddingsElsewhere: Dialect = {
   decodeLarge: largeDecoder(readLargeEmbeddingsElsewhere),
 }
 
+const chatElsewhere = translated(chatCompletions, chatPath)
+
 /** Upstreams that speak the widely used chat-completions format itself. */
 export const openai: Protocol = {
   dialects: {
-    ...translated(chatCompletions, chatPath),
+    ...chatElsewhere,
     chat: native(chat, chatPath),
     embeddings: native(embeddings, embeddingsPath),
     gemini_embed: embeddingsElsewhere,
@@ -39,6 +43,7 @@ export const openai: Protocol = {
 
   further: {
     responses: {
+      ...asResponses({ ...chatElsewhere, chat: native(chat, chatPath) }, translated(responsesUpstream, responsesPath)),
       responses: native(responses, responsesPath),
       input_tokens: native(inputTokens, (endpoint) => `${responsesPath(endpoint)}/input_tokens`),
       compact: native(compact, (endpoint) => `${responsesPath(endpoint)}/compact`),

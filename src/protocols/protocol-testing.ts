@@ -110,7 +110,8 @@ export function protocolContract(protocol: Protocol, samplesOf: SamplesOf): void
     for (const [further, dialects] of Object.entries(protocol.further ?? {})) {
       const own = dialects[name]
       if (own === undefined) continue
-      describe(`in ${name}, with ${further}`, () => dialectContract(name, own, protocol, nativeSamples(name)))
+      describe(`in ${name}, with ${further}`, () =>
+        dialectContract(name, own, protocol, own.isNative === true ? nativeSamples(name) : samplesOf(name)))
     }
   }
 

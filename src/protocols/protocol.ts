@@ -77,6 +77,8 @@ export interface ExchangeNotes {
   readonly changes?: ChangeNotes | undefined
   /** Names of functions that `encode` has changed: the upstream's name → the caller's. */
   names?: ReadonlyMap<string, string> | undefined
+  /** The dialect that `encode` has written the request in, if it is not its own. It reads the answer, too. */
+  instead?: Dialect | undefined
 }
 
 /** Writes requests of one format for the upstreams of a protocol, and reads their answers. */

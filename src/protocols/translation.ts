@@ -43,11 +43,10 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
    */
   function checking({ seal, names }: ExchangeNotes = {}) {
     const check = completeAnswer()
-    if (keepsOpaque && names === undefined) return check
     return (events: readonly AnswerEvent[]) => {
       const checked = check(events)
       const named = names === undefined ? checked : withCallersNames(checked, names)
-      return keepsOpaque ? named : sealEvents(named, seal)
+      return sealEvents(named, seal, keepsOpaque)
     }
   }
 

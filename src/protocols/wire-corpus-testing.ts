@@ -49,7 +49,12 @@ function parseFact(line: string): WireFact {
   }
 }
 
-const protocols: Readonly<Record<string, Protocol>> = { anthropic, gemini, openai }
+/** Providers of the widely used format are ones that speak Responses, too. */
+const protocols: Readonly<Record<string, Protocol>> = {
+  anthropic,
+  gemini,
+  openai: { ...openai, dialects: { ...openai.dialects, ...openai.further?.responses } },
+}
 
 /** The request as its target receives it. */
 export function sentFor({ target, request, isMessages }: WireFact): JsonObject {

@@ -51,8 +51,11 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
   const seal = upstream.sealOf(model)
   const origin = { ...parseOrigin(new URL(endpoint.baseUrl)), owner: endpoint.id }
   const dialects = new Map<string, SpokenDialect>()
-  for (const [format, dialect] of Object.entries(protocol.dialects))
-    dialects.set(format, {
+  for (const [format, dialect] of Object.entries(protocol.dialects)) dialects.set(format, spokenHere(dialect))
+  const known: ModelTarget = { ...endpoint, profile: profile.current }
+
+  function spokenHere(dialect: Dialect): SpokenDialect {
+    return {
       dialect,
       bytesMax: dialect.answerBytesMax ?? answerBytesDefault,
       wholePath: dialect.path(endpoint, model, false),
@@ -60,26 +63,34 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
       idleMs,
       answerBudget,
       framing,
-    })
-  const known: ModelTarget = { ...endpoint, profile: profile.current }
+    }
+  }
 
   function targetOf(current: TargetProfile): ModelTarget {
     return current === known.profile ? known : { ...endpoint, profile: current }
   }
 
   async function send(request: Ask, call: Call, target: ModelTarget): Promise<Reply> {
-    const spoken = dialects.get(request.format)
-    if (spoken === undefined)
+    const usual = dialects.get(request.format)
+    if (usual === undefined)
       throw new UpstreamFailure('bad_request', `the provider does not serve ${request.format}`, { status: 501 })
-    const { dialect, bytesMax } = spoken
-    const notes: SentNotes = { brand: endpoint.brand, seal, changes: call.changes, target, names: undefined }
+    let spoken = usual
+    const notes: SentNotes = {
+      brand: endpoint.brand,
+      seal,
+      changes: call.changes,
+      target,
+      names: undefined,
+      instead: undefined,
+    }
     let response: UpstreamResponse
     let signed: Signed
     try {
+      const body = usual.dialect.encode(request, model, target, notes)
+      if (notes.instead !== undefined) spoken = spokenHere(notes.instead)
       const path = request.stream ? spoken.streamPath : spoken.wholePath
-      const body = dialect.encode(request, model, target, notes)
       const signing = upstream.sign(
-        { method: 'POST', path, body, headers: dialect.isNative && request.headers },
+        { method: 'POST', path, body, headers: spoken.dialect.isNative && request.headers },
         call.signal,
       )
       signed = signing instanceof Promise ? await signing : signing
@@ -91,7 +102,7 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
           headers: signed.block,
           body,
           connectMs,
-          bodyBytesMax: request.stream ? Number.POSITIVE_INFINITY : bytesMax,
+          bodyBytesMax: request.stream ? Number.POSITIVE_INFINITY : spoken.bytesMax,
         },
         call.signal,
       )
@@ -106,7 +117,7 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
     }
     const body = secrets.inBody(await readError(response.body))
     const failure = protocol.failure(response.status, response.headers, body, endpoint.brand)
-    throw secrets.inFailure(dialect.isOptional === true ? ofOptional(failure) : failure)
+    throw secrets.inFailure(spoken.dialect.isOptional === true ? ofOptional(failure) : failure)
   }
 
   function encoded(request: Ask, current: TargetProfile): readonly Uint8Array[] {

@@ -1,5 +1,6 @@
-import type { TargetProfile, SamplingRule } from '../../profiles/profile.ts'
-import { listOf, numberOf } from '../exact-json.ts'
+import type { TargetProfile } from '../../profiles/profile.ts'
+import { listOf } from '../exact-json.ts'
+import { fitNumber } from '../fit-number.ts'
 import type { ChangeNotes } from '../format.ts'
 import type { RequestDraft } from '../request-draft.ts'
 
@@ -8,20 +9,6 @@ export function fitSampling(draft: RequestDraft, profile: TargetProfile, changes
   for (const [name, rule] of Object.entries(profile.sampling)) fitNumber(draft, name, rule, changes)
   fitStops(draft, profile.stops, changes)
   for (const [name, value] of Object.entries(profile.add)) if (!draft.has(name)) draft.set(name, value)
-}
-
-function fitNumber(draft: RequestDraft, name: string, rule: SamplingRule, changes: ChangeNotes | undefined): void {
-  if (rule === 'refused') {
-    if (draft.remove(name)) changes?.drop(name)
-    return
-  }
-  const value = numberOf(draft.get(name))
-  if (value === undefined) return
-  const [min, max] = rule
-  const fitting = Math.min(max, Math.max(min, value))
-  if (fitting === value) return
-  draft.set(name, fitting)
-  changes?.adjust(name)
 }
 
 function fitStops(draft: RequestDraft, most: number, changes: ChangeNotes | undefined): void {

@@ -7,6 +7,7 @@ import type { Format, StreamFormat, Talk } from '../format.ts'
 import { spliceRequest } from '../splice-request.ts'
 import { countedUsage } from '../usage.ts'
 import { echoOf } from './echo.ts'
+import { fitResponsesRequest } from './fit.ts'
 import { partReader, readWhole } from './native.ts'
 import { readResponsesRequest } from './read-conversation.ts'
 import { requestReader, responsesWithoutReasoning, type ResponsesRequest } from './request.ts'
@@ -37,6 +38,7 @@ export const responses: Format & { readonly stream: StreamFormat; readonly talk:
   },
 
   passThrough: {
+    fit: (request: ResponsesRequest, profile, changes) => fitResponsesRequest(request, profile, changes),
     write(request: ResponsesRequest, model, { overrides, profile: { rename, drop } }) {
       const ask = responsesWithoutReasoning(request, 'foreign') ?? request
       return spliceRequest(ask, { model, overrides, rename, drop })

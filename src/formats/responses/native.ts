@@ -24,7 +24,7 @@ const heldWithProgressMax = 10_000
 const heldBytesMax = 4 * 1024 * 1024
 const textDelta = 'response.output_text.delta'
 /** The last event has the whole answer, and an event may have a picture. */
-const eventBytesMax = 8 * 1024 * 1024
+export const responsesEventBytesMax = 8 * 1024 * 1024
 
 /**
  * Inspects a whole response. Its bytes pass through.
@@ -207,7 +207,7 @@ export function partReader(): PartReader {
   }
 
   return {
-    eventBytesMax,
+    eventBytesMax: responsesEventBytesMax,
     hasOneChoice: true,
     read: (event) => (isFinished || isDone(event.data) ? 'done' : read(event)),
     finish() {
