@@ -124,7 +124,7 @@ function textsOf(content: unknown): string {
 function addUser(messages: Messages, { needsUser }: TargetProfile, changes: ChangeNotes | undefined): Messages {
   if (!needsUser || messages.some((message) => isRole(message, 'user', 'tool'))) return messages
   const last = messages.findLastIndex((message) => isRole(message, 'system', 'developer'))
-  if (last === -1) return messages
+  if (last === -1) return [{ role: 'user', content: '.' }, ...messages]
   changes?.adjust('system')
   return messages.map((message, position) => (position === last ? { ...message, role: 'user' } : message))
 }
@@ -174,7 +174,7 @@ function joinNeighbours(messages: Messages, { alternates, joinsAnswers }: Target
   for (const message of messages) {
     const last = joined.at(-1)
     if (last !== undefined && mayJoin(last, message, alternates))
-      joined[joined.length - 1] = { ...last, ...message, content: joinedContent([last['content'], message['content']]) }
+      joined[joined.length - 1] = joinedMessage(last, message)
     else joined.push(message)
   }
   return joined.length === messages.length ? messages : joined
@@ -182,8 +182,14 @@ function joinNeighbours(messages: Messages, { alternates, joinsAnswers }: Target
 
 function mayJoin(last: JsonObject, message: JsonObject, alternates: boolean): boolean {
   if (isRole(last, 'user')) return alternates && isRole(message, 'user')
-  const hasCalls = [last, message].some(({ tool_calls }) => listOf(tool_calls).length > 0)
-  return isRole(last, 'assistant') && isRole(message, 'assistant') && !hasCalls
+  return isRole(last, 'assistant') && isRole(message, 'assistant')
+}
+
+function joinedMessage(last: JsonObject, message: JsonObject): JsonObject {
+  const contents = [last, message].map(({ content }) => content).filter((content) => !isNothing(content))
+  const calls = [last, message].flatMap(({ tool_calls }) => listOf(tool_calls))
+  const content = contents.length === 0 ? message['content'] : joinedContent(contents)
+  return { ...last, ...message, content, ...(calls.length === 0 ? {} : { tool_calls: calls }) }
 }
 
 /** The text of the assistant between the result of a tool and a user message. */
