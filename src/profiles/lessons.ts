@@ -83,7 +83,7 @@ const rules: readonly LessonRule[] = [
       rename: { max_completion_tokens: 'max_tokens' },
     },
   ),
-  always('call_ids_9', /tool call id.*length of 9|a-z, A-Z, 0-9.*length/is, { callIds: 'letters9' }),
+  always('call_ids_9', /tool call ids?.*length (?:of )?9|a-z, A-Z, 0-9.*length/is, { callIds: 'letters9' }),
   always('call_ids_short', /tool_calls?.*id.*(?:too long|maximum length)|id.*string too long/is, { callIds: 'short' }),
   always(
     'paired_calls',
@@ -95,6 +95,7 @@ const rules: readonly LessonRule[] = [
       String.raw`number of function response parts`,
       String.raw`tool_call_id.*not found`,
       String.raw`insufficient tool messages`,
+      String.raw`same number of function calls`,
     ),
     { pairedCalls: true },
   ),
