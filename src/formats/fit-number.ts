@@ -1,4 +1,4 @@
-import type { SamplingRule } from '../profiles/profile.ts'
+import type { SamplingRule, TargetProfile } from '../profiles/profile.ts'
 import { numberOf } from './exact-json.ts'
 import type { ChangeNotes } from './format.ts'
 import type { RequestDraft } from './request-draft.ts'
@@ -21,4 +21,14 @@ export function fitNumber(
   if (fitting === value) return
   draft.set(name, fitting)
   changes?.adjust(name)
+}
+
+/** A limit of the answer's tokens, moved to what the target takes. */
+export function fitLimit(
+  draft: RequestDraft,
+  name: string,
+  { minTokens, maxTokens }: TargetProfile,
+  changes: ChangeNotes | undefined,
+): void {
+  if (minTokens !== -Infinity || maxTokens !== Infinity) fitNumber(draft, name, [minTokens, maxTokens], changes)
 }

@@ -61,10 +61,36 @@ export const knownProfiles: readonly ProfileEntry[] = [
     },
   },
   {
+    match: { model: /llama-?3/ },
+    facts: ['llama-one-call', 'llama-no-empty-calls'],
+    sources: ['https://github.com/vllm-project/vllm/issues/13978', 'https://github.com/vllm-project/vllm/issues/9451'],
+    profile: { developer: 'system', severalCalls: false, pairedCalls: true },
+  },
+  {
+    match: { model: /gpt-oss|(?:^|[/-])yi-/ },
+    facts: ['gpt-oss-one-system'],
+    sources: ['https://github.com/ai-dynamo/dynamo/issues/10206'],
+    profile: { system: 'first' },
+  },
+  {
+    match: {
+      model: /llama|phi-?[34]|granite|command-|nemotron|hermes|olmo|exaone|ernie|hunyuan|jamba|lfm|step-|(?:^|\/)yi-/,
+    },
+    facts: ['open-models-developer'],
+    sources: ['https://github.com/ai-dynamo/dynamo/issues/10206', 'https://github.com/earendil-works/pi/issues/1048'],
+    profile: { developer: 'system' },
+  },
+  {
     match: { model: /deepseek/ },
     facts: ['deepseek-developer'],
     sources: ['https://github.com/earendil-works/pi/issues/1048'],
     profile: { developer: 'system' },
+  },
+  {
+    match: { model: /deepseek-(?:r1|reasoner)/ },
+    facts: ['deepseek-reasoner-alternation'],
+    sources: ['https://github.com/deepseek-ai/DeepSeek-R1/issues/21', 'https://github.com/Aider-AI/aider/issues/2974'],
+    profile: { alternates: true, pairedCalls: true },
   },
   {
     match: { model: /deepseek-?v?(?:4|3\.[12])|deepseek-(?:chat|reasoner)/ },
@@ -278,15 +304,22 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   {
     match: { brands: ['vllm'] },
-    facts: ['vllm-developer'],
+    facts: ['vllm-developer', 'vllm-empty-tools'],
     sources: ['https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html'],
-    profile: { streamUsage: true, developer: 'system', effortForm: 'chat_template_kwargs' },
+    profile: { streamUsage: true, developer: 'system', effortForm: 'chat_template_kwargs', emptyTools: false },
   },
   {
     match: { brands: ['groq'] },
-    facts: ['groq-developer', 'groq-reasoning'],
+    facts: ['groq-developer', 'groq-reasoning', 'groq-members', 'groq-name'],
     sources: ['https://console.groq.com/docs/openai', 'https://github.com/janhq/jan/issues/8136'],
-    profile: { streamUsage: true, reasoning: 'drop', developer: 'system' },
+    profile: {
+      streamUsage: true,
+      reasoning: 'drop',
+      developer: 'system',
+      stops: 4,
+      sampling: { logprobs: refused, top_logprobs: refused, logit_bias: refused },
+      dropInMessages: ['name'],
+    },
   },
   {
     match: { brands: ['mistral', 'codestral'] },
@@ -319,13 +352,21 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   {
     match: { brands: ['openai'] },
-    facts: ['openai-short-ids', 'openai-pairs', 'openai-word-json'],
+    facts: ['openai-short-ids', 'openai-pairs', 'openai-word-json', 'openai-empty-tools', 'openai-stops'],
     sources: ['https://platform.openai.com/docs/api-reference/chat/create'],
-    profile: { streamUsage: true, tools: 128, callIds: 'short', pairedCalls: true, needsWordJson: true },
+    profile: {
+      streamUsage: true,
+      tools: 128,
+      emptyTools: false,
+      stops: 4,
+      callIds: 'short',
+      pairedCalls: true,
+      needsWordJson: true,
+    },
   },
   {
     match: { brands: ['deepseek'] },
-    facts: ['deepseek-limit-name', 'deepseek-pairs', 'deepseek-schema'],
+    facts: ['deepseek-limit-name', 'deepseek-pairs', 'deepseek-schema', 'deepseek-empty-tools'],
     sources: ['https://github.com/earendil-works/pi/issues/8018', 'https://github.com/llm-exe/llm-exe/issues/662'],
     profile: {
       rename: limitOf,
@@ -333,6 +374,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
       answerFormat: 'object',
       needsWordJson: true,
       pairedCalls: true,
+      emptyTools: false,
       developer: 'system',
       drop: ['store'],
     },
@@ -435,10 +477,19 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   // Models at hosts.
   {
+    match: { brands: ['openai'], model: /^(?:gpt-[34]|chatgpt-|gpt-5.*-chat)/ },
+    facts: ['openai-no-effort'],
+    sources: ['https://platform.openai.com/docs/guides/reasoning'],
+    profile: { thinks: 'never', efforts: [] },
+  },
+  {
     match: { brands: ['openai'], model: /^(?:gpt-5|o\d)/, except: /chat/ },
-    facts: ['openai-translated-as-responses'],
-    sources: ['https://platform.openai.com/docs/guides/migrate-to-responses'],
-    profile: { asResponses: 'translated', thinks: 'default' },
+    facts: ['openai-translated-as-responses', 'openai-least-tokens'],
+    sources: [
+      'https://platform.openai.com/docs/guides/migrate-to-responses',
+      'https://github.com/braintrustdata/lingua/pull/186',
+    ],
+    profile: { asResponses: 'translated', thinks: 'default', minTokens: 16 },
   },
   {
     match: { brands: ['openai'], model: /^gpt-5\.[45]/ },

@@ -26,6 +26,8 @@ export interface TargetProfile {
   readonly textLists: boolean
   /** Each call must have a result behind it, and each result a call. */
   readonly pairedCalls: boolean
+  /** A message may have several calls. Otherwise each has a message of its own, with its result behind it. */
+  readonly severalCalls: boolean
   /** Calls of earlier answers need Google's signature: those of others get its placeholder. */
   readonly signedCalls: boolean
   /** Ids of calls. `short`: at most 40 characters. `letters9`: nine letters or digits. `kimi`: `functions.NAME:N`. */
@@ -51,6 +53,14 @@ export interface TargetProfile {
   readonly stops: number
   /** Most tools. A request with more is not sent. */
   readonly tools: number
+  /** `tools` may be empty, and `tool_choice` and `parallel_tool_calls` may stand without it. */
+  readonly emptyTools: boolean
+  /** Most characters of a tool's description; longer ones are cut. */
+  readonly toolDescription: number
+  /** Most tokens of an answer that may be asked for; a higher limit is lowered. */
+  readonly maxTokens: number
+  /** Least tokens; a lower limit is raised. */
+  readonly minTokens: number
   /** Efforts of reasoning that are taken; others are sent as the nearest. Empty: none; `undefined`: all. */
   readonly efforts: readonly ProfileEffort[] | undefined
   readonly effortForm: EffortForm
@@ -104,9 +114,10 @@ export const profileEfforts = ['none', 'minimal', 'low', 'medium', 'default', 'h
 export type ProfileEffort = (typeof profileEfforts)[number]
 /**
  * Subsets of JSON Schema. `closed`: objects have no further properties. `unbounded`: members that only validate are
- * said in the description, `oneOf` is `anyOf`. `mfjs`: Moonshot's flavor.
+ * said in the description, `oneOf` is `anyOf`. `mfjs`: Moonshot's flavor. `rooted`: the outermost schema is an object
+ * without unions, and arrays say what their items are.
  */
-export type SchemaDialect = 'closed' | 'unbounded' | 'mfjs'
+export type SchemaDialect = 'closed' | 'unbounded' | 'mfjs' | 'rooted'
 /** The field by which reasoning is turned off. */
 export type EffortForm = 'reasoning_effort' | 'thinking' | 'enable_thinking' | 'chat_template_kwargs'
 
@@ -145,6 +156,9 @@ function latest<Value>(free: Value): ProfileField<Value> {
 
 /** The smaller number holds. */
 const least: ProfileField<number> = { free: Infinity, combine: Math.min }
+
+/** The larger number holds. */
+const most: ProfileField<number> = { free: -Infinity, combine: Math.max }
 
 /** Both lists hold. */
 function union<Item>(): ProfileField<readonly Item[]> {
@@ -200,6 +214,7 @@ export const profileFields: { readonly [Name in keyof TargetProfile]: ProfileFie
   callContent: ranked('null', 'text'),
   textLists: ranked(true, false),
   pairedCalls: ranked(false, true),
+  severalCalls: ranked(true, false),
   signedCalls: ranked(false, true),
   callIds: ranked('any', 'short', 'letters9', 'kimi'),
   prefill: latest('any'),
@@ -211,6 +226,10 @@ export const profileFields: { readonly [Name in keyof TargetProfile]: ProfileFie
   sampling: ranges,
   stops: least,
   tools: least,
+  emptyTools: ranked(true, false),
+  toolDescription: least,
+  maxTokens: least,
+  minTokens: most,
   efforts: common,
   effortForm: latest('reasoning_effort'),
   thinks: latest('unknown'),

@@ -103,6 +103,14 @@ const refusals: readonly Refusal[] = [
 
   (body, { pairedCalls }) => (pairedCalls ? unpaired(messagesOf(body)) : undefined),
 
+  (body, { severalCalls }) =>
+    !severalCalls && messagesOf(body).some((message) => callsOf(message).length > 1) ? 'several calls' : undefined,
+
+  ({ tools, tool_choice: choice, parallel_tool_calls: parallel }, { emptyTools }) =>
+    !emptyTools && list(tools).length === 0 && [tools, choice, parallel].some((each) => each !== undefined)
+      ? 'no tools'
+      : undefined,
+
   (body, { signedCalls }) =>
     signedCalls && messagesOf(body).some((message) => callsOf(message).some((call) => isBlank(call['extra_content'])))
       ? 'a call without a signature'
@@ -149,6 +157,11 @@ const refusals: readonly Refusal[] = [
     }
     return undefined
   },
+
+  ({ max_tokens: usual, max_completion_tokens: newer }, { minTokens, maxTokens }) =>
+    [usual, newer].some((each) => typeof each === 'number' && (each < minTokens || each > maxTokens))
+      ? 'a limit out of its range'
+      : undefined,
 
   ({ stop }, { stops }) =>
     (Array.isArray(stop) ? stop.length : isBlank(stop) ? 0 : 1) > stops ? 'stop sequences' : undefined,

@@ -18,6 +18,7 @@ const steps: readonly MessagesStep[] = [
   placeSystem,
   addUser,
   pairResults,
+  splitCalls,
   dropEmptyAnswers,
   joinNeighbours,
   separateResults,
@@ -45,7 +46,7 @@ const needs: readonly (readonly [(profile: TargetProfile) => boolean, readonly U
   [(profile) => profile.system !== 'any', system],
   [(profile) => profile.system !== 'any' || profile.developer === 'system', developer],
   [({ pairedCalls, signedCalls, callIds }) => pairedCalls || signedCalls || callIds !== 'any', calls],
-  [({ userAfterTool }) => !userAfterTool, calls],
+  [({ userAfterTool, severalCalls }) => !userAfterTool || !severalCalls, calls],
   [
     ({ callContent, emptyAnswers, joinsAnswers }) => callContent === 'text' || emptyAnswers === 'drop' || joinsAnswers,
     assistant,
@@ -149,6 +150,24 @@ const chatCalls: CallView<JsonObject> = {
         },
   missing: (id) => ({ role: 'tool', tool_call_id: id, content: interruptedText }),
   asText: ({ content }) => ({ role: 'user', content: `${orphanText}${textsOf(content)}` }),
+}
+
+/** Several calls of one message as messages of their own, each with its result behind it. */
+function splitCalls(messages: Messages, { severalCalls }: TargetProfile): Messages {
+  const hasSeveral = ({ tool_calls }: JsonObject): boolean => listOf(tool_calls).length > 1
+  if (severalCalls || !messages.some(hasSeveral)) return messages
+  const moved = new Set<JsonObject>()
+  return messages.flatMap((message, position): Messages => {
+    if (moved.has(message)) return []
+    if (!hasSeveral(message)) return [message]
+    const next = messages.findIndex((each, place) => place > position && !isRole(each, 'tool'))
+    const results = messages.slice(position + 1, next === -1 ? undefined : next)
+    return objectsOf(message['tool_calls']).flatMap((call, index) => {
+      const own = results.filter(({ tool_call_id }) => tool_call_id === call['id'])
+      for (const each of own) moved.add(each)
+      return [{ ...message, ...(index === 0 ? {} : { content: null }), tool_calls: [call] }, ...own]
+    })
+  })
 }
 
 function dropEmptyAnswers(messages: Messages, { emptyAnswers }: TargetProfile): Messages {

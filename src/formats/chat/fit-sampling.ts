@@ -1,12 +1,13 @@
 import type { TargetProfile } from '../../profiles/profile.ts'
 import { listOf } from '../exact-json.ts'
-import { fitNumber } from '../fit-number.ts'
+import { fitLimit, fitNumber } from '../fit-number.ts'
 import type { ChangeNotes } from '../format.ts'
 import type { RequestDraft } from '../request-draft.ts'
 
 /** Sampling and stop sequences that the target refuses are left out; numbers beyond its range are moved into it. */
 export function fitSampling(draft: RequestDraft, profile: TargetProfile, changes: ChangeNotes | undefined): void {
   for (const [name, rule] of Object.entries(profile.sampling)) fitNumber(draft, name, rule, changes)
+  for (const name of ['max_tokens', 'max_completion_tokens']) fitLimit(draft, name, profile, changes)
   fitStops(draft, profile.stops, changes)
   for (const [name, value] of Object.entries(profile.add)) if (!draft.has(name)) draft.set(name, value)
 }

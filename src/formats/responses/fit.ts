@@ -1,7 +1,7 @@
 import type { TargetProfile } from '../../profiles/profile.ts'
 import { checkBody } from '../check-body.ts'
 import { isObject, objectOf, omit, textOf } from '../exact-json.ts'
-import { fitNumber } from '../fit-number.ts'
+import { fitLimit, fitNumber } from '../fit-number.ts'
 import { fittedBody, type FitStep } from '../fit-steps.ts'
 import type { ChangeNotes } from '../format.ts'
 import { nearestEffort } from '../nearest-effort.ts'
@@ -24,9 +24,10 @@ export function fitResponsesRequest(
   return body === undefined ? request : checkBody(body, requestReader(request.format))
 }
 
-function fitSampling(draft: RequestDraft, { sampling }: TargetProfile, changes: ChangeNotes | undefined): void {
+function fitSampling(draft: RequestDraft, profile: TargetProfile, changes: ChangeNotes | undefined): void {
+  fitLimit(draft, 'max_output_tokens', profile, changes)
   for (const name of ['temperature', 'top_p', 'top_logprobs']) {
-    const rule = sampling[name]
+    const rule = profile.sampling[name]
     if (rule !== undefined) fitNumber(draft, name, rule, changes)
   }
 }

@@ -57,7 +57,8 @@ function writeAnswer(parts: readonly AssistantPart[]): readonly JsonObject[] {
     items.push(item)
   }
   addMessage()
-  return items
+  // Reasoning is refused without the item that it led to.
+  return items.slice(0, items.findLastIndex(({ type }) => type !== 'reasoning') + 1)
 }
 
 /** An item other than a message. Undefined for what this format cannot send back: reasoning of others, and pictures. */
