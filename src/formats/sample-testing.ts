@@ -14,7 +14,7 @@ const message = fc.record(
     content: word,
     refusal: fc.constant(null),
     reasoning_content: word,
-    tool_calls: fc.array(call, { minLength: 1, maxLength: 2 }),
+    tool_calls: fc.uniqueArray(call, { minLength: 1, maxLength: 2, selector: ({ id }) => id }),
     dialect: word,
   },
   { requiredKeys: ['role', 'content', 'refusal'] },
@@ -79,8 +79,12 @@ const messagesBlock = fc.oneof(
 const messagesAnswer = fc
   .tuple(
     fc.nat(3),
-    fc.array(messagesBlock, { minLength: 1, maxLength: 3 }),
-    fc.constantFrom('end_turn', 'max_tokens', 'tool_use'),
+    fc.uniqueArray(messagesBlock, {
+      minLength: 1,
+      maxLength: 3,
+      selector: (block) => ('id' in block ? block.id : block),
+    }),
+    fc.constantFrom('stop_sequence', 'max_tokens', 'tool_use'),
   )
   .map(([number, content, stop_reason]) => ({
     id: `msg_${number}`,

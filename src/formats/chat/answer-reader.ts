@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { AnswerEvent, FinishReason, OwnEvent, TextEvent, TokenCounts } from '../answer.ts'
+import { joinedName } from '../call-arguments.ts'
 import type { Opaque } from '../conversation.ts'
 import { isObject, numberOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
 import type { JsonAnswerReader } from '../json-answers.ts'
@@ -78,12 +79,13 @@ function readTop(answer: JsonObject, target: ChatReaderTarget, hasStarted: boole
 /** State of a choice between chunks. */
 interface ChoiceState {
   readonly target: ChatReaderTarget
-  /** Its calls by index: begun, or held until they have a name. */
+  /** Its calls by index: begun, or held until their name is complete: it may come in pieces. */
   readonly calls: Map<number, 'begun' | HeldCall>
 }
 
 interface HeldCall {
   readonly id: string | undefined
+  readonly name: string
   readonly opaque: Opaque | undefined
   readonly text: string
 }
@@ -181,13 +183,26 @@ function readCall(choice: number, entry: JsonObject, position: number, state: Ch
   const text = textOf(called['arguments']) ?? ''
   if (known === 'begun') return { events: argumentEvents(choice, call, text), isAllSaid: isPlainCall(entry) }
   const opaque = readCallSignature(entry)
-  const first = known ?? { id: textOf(entry['id']), opaque, text: '' }
-  const held = { ...first, opaque: opaque ?? first.opaque, text: first.text + text }
-  calls.set(call, name === '' ? held : 'begun')
-  // A call without a name has its events later.
-  if (name === '') return { events: [], isAllSaid: false }
+  const first = known ?? { id: textOf(entry['id']), name: '', opaque, text: '' }
+  const held = { ...first, name: joinedName(first.name, name), opaque: opaque ?? first.opaque, text: first.text + text }
+  const before = known === undefined ? beginHeld(choice, state) : []
+  // Its events come later: with its first arguments, with the next call or with the finish.
+  if (held.name === '' || (state.target === 'other' && held.text === '')) {
+    calls.set(call, held)
+    return { events: before, isAllSaid: false }
+  }
+  calls.set(call, 'begun')
   const isAllSaid = known === undefined && isPlainCall(entry, ...(opaque === undefined ? [] : ['extra_content']))
-  return { events: beginCall(choice, call, name, held), isAllSaid }
+  return { events: [...before, ...beginCall(choice, call, held)], isAllSaid }
+}
+
+/** Begins the calls that are held and have a name. */
+function beginHeld(choice: number, { calls }: ChoiceState): readonly AnswerEvent[] {
+  return [...calls].flatMap(([call, held]) => {
+    if (held === 'begun' || held.name === '') return []
+    calls.set(call, 'begun')
+    return beginCall(choice, call, held)
+  })
 }
 
 /**
@@ -209,7 +224,7 @@ function isPlainCall(entry: JsonObject, ...others: readonly string[]): boolean {
   )
 }
 
-function beginCall(choice: number, call: number, name: string, { id, opaque, text }: HeldCall): readonly AnswerEvent[] {
+function beginCall(choice: number, call: number, { id, name, opaque, text }: HeldCall): readonly AnswerEvent[] {
   return [{ kind: 'call', choice, call, id, name, opaque }, ...argumentEvents(choice, call, text)]
 }
 
@@ -236,6 +251,7 @@ function readImage(choice: number, image: JsonObject): ReadItem {
 }
 
 function finish(events: AnswerEvent[], choice: number, raw: string, state: ChoiceState): void {
+  events.push(...beginHeld(choice, state))
   for (const [call, begun] of state.calls) {
     if (begun === 'begun') events.push({ kind: 'callEnd', choice, call })
     else if (state.target === 'other') throw new MalformedAnswer('malformed', 'a tool call has no name')

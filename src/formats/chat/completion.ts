@@ -303,11 +303,12 @@ function readContent(cursor: JsonCursor, facts: CompletionFacts): void {
 }
 
 function readToolCalls(cursor: JsonCursor, facts: CompletionFacts): void {
+  const ids = new Set<string>()
   for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
     facts.hasContent = true
     facts.hasToolCalls = true
     if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', 'a tool call is not an object')
-    readToolCall(cursor, facts.edits)
+    readToolCall(cursor, facts.edits, ids)
   }
 }
 

@@ -65,6 +65,8 @@ interface Block {
   waiting: string
   /** Of the arguments of a call. */
   readonly json: JsonEnd | undefined
+  /** The arguments are no object: they are left out, since an input must be one. */
+  isNoObject?: boolean
   isComplete: boolean
 }
 
@@ -198,7 +200,9 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent?: (event: J
 
   function addArguments({ call, text }: ArgumentsEvent): void {
     const block = blocks.find((each) => each.call === call)
-    if (block !== undefined && text !== '') add(block, text)
+    if (block === undefined || text.trim() === '') return
+    block.isNoObject ??= !text.trimStart().startsWith('{')
+    if (!block.isNoObject) add(block, text)
   }
 
   /** Completes the block of a call. */

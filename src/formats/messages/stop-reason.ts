@@ -26,3 +26,8 @@ export function writeStopReason({ reason, raw }: Pick<FinishEvent, 'reason' | 'r
   if (reason === 'other') return raw ?? 'end_turn'
   return raw === 'stop_sequence' || raw === 'pause_turn' ? raw : 'end_turn'
 }
+
+/** The reason of an answer that may say that it is over, although it asks for the results of calls. */
+export function soundReason(stopReason: string | undefined, hasCalls: boolean): string | undefined {
+  return hasCalls && stopReason === 'end_turn' ? 'tool_use' : stopReason
+}
