@@ -87,6 +87,11 @@ export interface TargetProfile {
   readonly effortWithoutThinking: boolean
   /** Reasoning without a signature is sent back (servers of Messages). */
   readonly unsignedThinking: boolean
+  /**
+   * Reasoning in the text of answers, for callers of other formats. `paired`: between `<think>` and `</think>` at the
+   * beginning. `closing`: the text begins with it, up to `</think>`.
+   */
+  readonly thinkTags: 'none' | 'paired' | 'closing'
   /** Usage of streams is reported only with `stream_options.include_usage`, which is then always sent. */
   readonly streamUsage: boolean
 }
@@ -219,5 +224,6 @@ export const profileFields: { readonly [Name in keyof TargetProfile]: ProfileFie
   thinkingForm: latest('budget'),
   effortWithoutThinking: ranked(true, false),
   unsignedThinking: latest(false),
+  thinkTags: latest('none'),
   streamUsage: ranked(false, true),
 }

@@ -71,6 +71,9 @@ const deltaTable = nameTable([
   'reasoning',
   'reasoning_details',
   'thinking',
+  'reasoning_text',
+  'thinking_content',
+  'thought',
 ])
 const roleTable = nameTable(['assistant'])
 const readObject = objectReader('chat.completion.chunk')

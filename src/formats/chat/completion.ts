@@ -57,6 +57,9 @@ const messageTable = nameTable([
   'reasoning',
   'reasoning_details',
   'thinking',
+  'reasoning_text',
+  'thinking_content',
+  'thought',
 ])
 const messageMembers = ['"role":"assistant"', '"content":null', '"refusal":null']
 const roleTable = nameTable(['assistant'])

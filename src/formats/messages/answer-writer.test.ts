@@ -140,6 +140,11 @@ describe('the end of an answer', () => {
     expect(parseChecked(body)).toMatchObject({ id: 'a1', model: 'theirs', stop_reason: expected })
   })
 
+  test('names the stop sequence that the upstream names', () => {
+    const { body } = writeMessage([start, text('x'), { ...finish(), stopSequence: 'END' } as AnswerEvent], options)
+    expect(parseChecked(body)).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: 'END' })
+  })
+
   test('counts cached tokens apart from the input', () => {
     const counts = { prompt: 10, completion: 4, cached: 6, cacheWrite: 1 }
     const { body, usage } = writeMessage(

@@ -299,7 +299,7 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent?: (event: J
       emit(
         {
           type: 'message_delta',
-          delta: { stop_reason: stopReason, stop_sequence: null },
+          delta: { stop_reason: stopReason, stop_sequence: sequenceOf(stopReason, finish) },
           usage: writeMessagesUsage(counted),
         },
         {
@@ -316,6 +316,10 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent?: (event: J
 }
 
 const beyondText = { isMeaningful: true, isBeyondText: true } as const
+
+function sequenceOf(stopReason: string, finish: FinishEvent | undefined): string | null {
+  return stopReason === 'stop_sequence' ? (finish?.stopSequence ?? null) : null
+}
 
 function factsOfStart({ kind, start }: Block): Partial<Part> {
   return kind === 'call' || start['type'] === 'redacted_thinking' || 'signature' in start ? beyondText : {}
