@@ -117,17 +117,22 @@ const item = fc.oneof(
     summary: fc.array(word.map((text) => ({ type: 'summary_text', text }))),
   }),
 )
-const response = fc.tuple(fc.nat(3), fc.array(item, { minLength: 1, maxLength: 3 })).map(([number, output]) => ({
-  id: `resp_${number}`,
-  object: 'response',
-  created_at: number,
-  completed_at: number,
-  status: 'completed',
-  model: `m${number}`,
-  output,
-  usage: { input_tokens: 1, output_tokens: 2, total_tokens: 3 },
-  store: false,
-}))
+const response = fc
+  .tuple(
+    fc.nat(3),
+    fc.uniqueArray(item, { minLength: 1, maxLength: 3, selector: (each) => ('call_id' in each ? each.call_id : each) }),
+  )
+  .map(([number, output]) => ({
+    id: `resp_${number}`,
+    object: 'response',
+    created_at: number,
+    completed_at: number,
+    status: 'completed',
+    model: `m${number}`,
+    output,
+    usage: { input_tokens: 1, output_tokens: 2, total_tokens: 3 },
+    store: false,
+  }))
 
 const responsesRequest = {
   model: 'asked',

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../base/json-value.ts'
 import type { ReasoningPart, Sealed } from '../conversation.ts'
 import { listOf, objectsOf, omit, parseJson, textOf } from '../exact-json.ts'
 
-/** Names of members with reasoning, beside `reasoning_content`: of Groq and OpenRouter, llama.cpp, Copilot and others. */
+/** Names of members with reasoning, beside `reasoning_content`: of Groq, OpenRouter, Copilot and others. */
 export const otherReasoningNames = ['reasoning', 'thinking', 'reasoning_text', 'thinking_content', 'thought'] as const
 
 /**
@@ -24,7 +24,7 @@ export class ReasoningDetails {
     }
   }
 
-  /** Takes the list, for its maker alone. Undefined: no entry has what only its maker can read. @param text of the block */
+  /** Takes the list. Undefined: no entry has what only its maker can read. @param text of the block */
   take(text: string): Sealed | undefined {
     if (!this.#entries.some(isSecret)) return undefined
     // The text is not said twice.
