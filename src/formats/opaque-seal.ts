@@ -23,29 +23,50 @@ export function isSealed(data: string): boolean {
   return data.startsWith(sealMark)
 }
 
-/** Makers by the kind of the data: of reasoning with text, of hidden reasoning, of a call, of an item of Responses. */
-const kinds = { t: 'anthropic', h: 'anthropic', g: 'google', o: 'openai' } as const
+/**
+ * Makers by the kind of the data: of reasoning with text, of hidden reasoning, of a call, of an item of Responses;
+ * OpenRouter's, with and without text.
+ */
+const kinds = {
+  t: 'anthropic',
+  h: 'anthropic',
+  g: 'google',
+  r: 'openai',
+  o: 'openrouter',
+  p: 'openrouter',
+} as const
 
 /** @param checksum of a text, with the key of the origin: 22 letters, digits, `_` and `-` */
 export function opaqueSeal(checksum: (text: string) => string): OpaqueSeal {
   function checksumOf(kind: string, text: string | undefined, data: string): string {
-    return checksum(JSON.stringify([kind, kind === 't' ? (text ?? '') : '', data]))
+    return checksum(JSON.stringify([kind, kind === 't' || kind === 'o' ? (text ?? '') : '', data]))
   }
 
   return {
     seal({ text, opaque: { maker, data } }) {
-      const kind = kindsOfMakers[maker] ?? (text === undefined ? 'h' : 't')
+      const kind = kindOf(maker, text !== undefined)
       return { maker: 'sealed', data: `${sealMark}${checksumOf(kind, text, data)}:${kind}${data}` }
     },
     open({ text, opaque }) {
-      const [, given = '', kind = '', data = ''] = /^svc1:([\w-]{22}):([thgo])(.+)$/s.exec(opaque.data) ?? []
+      const [, given = '', kind = '', data = ''] = /^svc1:([\w-]{22}):([thgrop])(.+)$/s.exec(opaque.data) ?? []
       if (!isKind(kind) || !isSame(given, checksumOf(kind, text, data))) return undefined
-      return { text: kind === 'h' ? undefined : text, opaque: { maker: kinds[kind], data } }
+      return { text: kind === 'h' || kind === 'p' ? undefined : text, opaque: { maker: kinds[kind], data } }
     },
   }
 }
 
-const kindsOfMakers: Readonly<Partial<Record<Opaque['maker'], keyof typeof kinds>>> = { google: 'g', openai: 'o' }
+function kindOf(maker: Opaque['maker'], hasText: boolean): keyof typeof kinds {
+  switch (maker) {
+    case 'google':
+      return 'g'
+    case 'openai':
+      return 'r'
+    case 'openrouter':
+      return hasText ? 'o' : 'p'
+    default:
+      return hasText ? 't' : 'h'
+  }
+}
 
 function isKind(kind: string): kind is keyof typeof kinds {
   return Object.hasOwn(kinds, kind)

@@ -162,6 +162,15 @@ export const knownProfiles: readonly ProfileEntry[] = [
     },
   },
   {
+    match: { model: /minimax-m|deepseek|qwen-?3|qwq|glm-?[45]|-thinking/ },
+    facts: ['think-tags-in-text', 'minimax-reasoning-twice'],
+    sources: [
+      'https://github.com/QuantumNous/new-api/issues/802',
+      'https://github.com/vellum-ai/vellum-assistant/issues/34556',
+    ],
+    profile: { thinkTags: 'paired' },
+  },
+  {
     match: { model: /minimax-m|abab/ },
     facts: ['minimax-one-system', 'minimax-temperature', 'minimax-reasoning-split'],
     sources: ['https://github.com/can1357/oh-my-pi/issues/954', 'https://github.com/MiniMax-AI/MiniMax-M2/issues/51'],

@@ -103,6 +103,11 @@ export interface TargetProfile {
    * `none`; `all`.
    */
   readonly asResponses: 'no' | 'translated' | 'effort' | 'tools' | 'all'
+  /**
+   * Reasoning in the text of answers, for callers of other formats. `paired`: between `<think>` and `</think>` at the
+   * beginning. `closing`: the text begins with it, up to `</think>`.
+   */
+  readonly thinkTags: 'none' | 'paired' | 'closing'
   /** Usage of streams is reported only with `stream_options.include_usage`, which is then always sent. */
   readonly streamUsage: boolean
 }
@@ -245,5 +250,6 @@ export const profileFields: { readonly [Name in keyof TargetProfile]: ProfileFie
   effortWithoutThinking: ranked(true, false),
   unsignedThinking: latest(false),
   asResponses: ranked('no', 'translated', 'effort', 'tools', 'all'),
+  thinkTags: latest('none'),
   streamUsage: ranked(false, true),
 }

@@ -73,6 +73,7 @@ export interface ExchangeNotes {
   readonly brand?: string | undefined
   /** Of the upstream and the model. Absent: data that only its maker can read is left out. */
   readonly seal?: OpaqueSeal | undefined
+  readonly target?: ModelTarget | undefined
   /** Gets the names of what is left out, or sent in another form. */
   readonly changes?: ChangeNotes | undefined
   /** Names of functions that `encode` has changed: the upstream's name → the caller's. */

@@ -10,6 +10,7 @@ import { HeldEnding } from '../formats/held-ending.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import { openConversation, sealEvents } from '../formats/opaque-seal.ts'
 import { droppedReasoning } from '../formats/reasoning-spans.ts'
+import { thinkTags } from '../formats/think-tags.ts'
 import { pairedTurns } from '../formats/turns.ts'
 import { untranslatable } from '../formats/untranslatable.ts'
 import type { UpstreamFormat } from '../formats/upstream-format.ts'
@@ -70,12 +71,14 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
     },
     decode: withUpstreamFailures((body, ask, notes) => {
       if (hasMoreValues(body, valuesMax)) throw new MalformedAnswer('malformed', 'the answer has too many values')
-      return talk.writeWhole(checking(notes)(throwIfError(format.readAnswer(body), notes?.brand)), ask)
+      const events = throwIfError(format.readAnswer(body), notes?.brand)
+      return talk.writeWhole(checking(notes)(untagging(notes)(events)), ask)
     }),
     stream(ask, { overrides, brand }, notes) {
       const reader = format.answerReader()
       const writer = talk.writer(ask)
       const checked = checking(notes)
+      const untagged = untagging(notes)
       const ending = new HeldEnding()
       return {
         // Only chat completions stream several choices; `n` is their field.
@@ -83,14 +86,19 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
         hasOneChoice: writer.hasOneChoice && !Object.hasOwn(overrides, 'n'),
         decode(event) {
           const events = throwIfError(reader.read(event), brand)
-          return events === 'done' ? 'done' : writer.write(checked(ending.hold(events)))
+          return events === 'done' ? 'done' : writer.write(checked(ending.hold(untagged(events))))
         },
         holdsEnd: () => ending.isWhole,
-        finish: () => writer.write(checked([...ending.hold(reader.end()), ...ending.release()])),
+        finish: () => writer.write(checked([...ending.hold(untagged(reader.end())), ...ending.release()])),
         end: () => [...writer.write(checked(ending.release())), ...writer.end()],
       }
     },
   }
+}
+
+function untagging(notes: ExchangeNotes | undefined): (events: readonly AnswerEvent[]) => readonly AnswerEvent[] {
+  const tags = notes?.target?.profile.thinkTags ?? 'none'
+  return tags === 'none' ? (events) => events : thinkTags(tags)
 }
 
 function paired(conversation: Conversation, changes: ChangeNotes | undefined): Conversation {

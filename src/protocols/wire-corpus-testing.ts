@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { isRecord, type JsonObject } from '../base/json-value.ts'
 import { checkBody } from '../formats/check-body.ts'
-import { objectOf, textOf } from '../formats/exact-json.ts'
+import { objectOf, objectsOf, textOf } from '../formats/exact-json.ts'
 import { messagesCheck } from '../formats/messages/request.ts'
 import { profileAt, type ProfiledTarget } from '../profiles/resolve-profile.ts'
 import { anthropic } from './anthropic.ts'
@@ -22,6 +22,9 @@ export interface WireFact {
   readonly sends: JsonObject
   /** Members that the target must not receive. */
   readonly absent: readonly string[]
+  /** The message that it answers instead, and its text and reasoning as callers of Messages get them. */
+  readonly answer: JsonObject | undefined
+  readonly gives: JsonObject
   readonly source: string
   readonly evidence: string
 }
@@ -44,6 +47,8 @@ function parseFact(line: string): WireFact {
     isMessages: fact['from'] === 'messages',
     sends: objectOf(fact['sends']),
     absent: Array.isArray(absent) ? absent.map(String) : [],
+    answer: isRecord(fact['answer']) ? fact['answer'] : undefined,
+    gives: objectOf(fact['gives']),
     source: textOf(fact['source']) ?? '',
     evidence: textOf(fact['evidence']) ?? '',
   }
@@ -67,8 +72,24 @@ export function sentFor({ target, request, isMessages }: WireFact): JsonObject {
   return jsonOf(Buffer.concat([...(protocol.dialects.messages?.encode(ask, target.model, endpoint) ?? [])]))
 }
 
-/** What is wrong with the request that a target receives. Undefined: nothing. */
+/** Text and reasoning of the target's answer, for a caller of Messages. */
+export function givenFor({ target, answer }: WireFact): JsonObject {
+  const endpoint = endpointAt('http://127.0.0.1:9/v1', { profile: profileAt(target) })
+  const asked = { model: target.model, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] }
+  const ask = checkBody(Buffer.from(JSON.stringify(asked)), messagesCheck('messages', [], {}))
+  const body = Buffer.from(JSON.stringify({ choices: [{ message: answer, finish_reason: 'stop' }] }))
+  const whole = protocols[target.protocol]?.dialects.messages?.decode(body, ask, { target: endpoint })
+  const blocks = whole === undefined ? [] : objectsOf(jsonOf(whole.body)['content'])
+  const textsOf = (name: string): string => blocks.map((block) => textOf(block[name]) ?? '').join('')
+  return { text: textsOf('text'), reasoning: textsOf('thinking') }
+}
+
+/** What is wrong with the request that a target receives, or with its answer. Undefined: nothing. */
 export function wireFault(fact: WireFact): string | undefined {
+  if (fact.answer !== undefined) {
+    const given = givenFor(fact)
+    return isDeepStrictEqual(given, fact.gives) ? undefined : `the answer is ${JSON.stringify(given)}`
+  }
   const sent = sentFor(fact)
   const left = fact.absent.filter((name) => name in sent)
   if (left.length > 0) return `${left.join(', ')} must not be sent`

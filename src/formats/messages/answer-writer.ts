@@ -65,6 +65,8 @@ interface Block {
   waiting: string
   /** Of the arguments of a call. */
   readonly json: JsonEnd | undefined
+  /** The arguments are no object: they are left out, since an input must be one. */
+  isNoObject?: boolean
   isComplete: boolean
 }
 
@@ -198,7 +200,9 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent?: (event: J
 
   function addArguments({ call, text }: ArgumentsEvent): void {
     const block = blocks.find((each) => each.call === call)
-    if (block !== undefined && text !== '') add(block, text)
+    if (block === undefined || text.trim() === '') return
+    block.isNoObject ??= !text.trimStart().startsWith('{')
+    if (!block.isNoObject) add(block, text)
   }
 
   /** Completes the block of a call. */
@@ -295,7 +299,7 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent?: (event: J
       emit(
         {
           type: 'message_delta',
-          delta: { stop_reason: stopReason, stop_sequence: null },
+          delta: { stop_reason: stopReason, stop_sequence: sequenceOf(stopReason, finish) },
           usage: writeMessagesUsage(counted),
         },
         {
@@ -312,6 +316,10 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent?: (event: J
 }
 
 const beyondText = { isMeaningful: true, isBeyondText: true } as const
+
+function sequenceOf(stopReason: string, finish: FinishEvent | undefined): string | null {
+  return stopReason === 'stop_sequence' ? (finish?.stopSequence ?? null) : null
+}
 
 function factsOfStart({ kind, start }: Block): Partial<Part> {
   return kind === 'call' || start['type'] === 'redacted_thinking' || 'signature' in start ? beyondText : {}
