@@ -3,6 +3,7 @@ import { cacheControlOf } from '../cache-control.ts'
 import type { AssistantPart, CallPart, ContentPart, Opaque, ReasoningPart, Turn } from '../conversation.ts'
 import { isObject, objectOf, objectsOf, readArguments, textOf } from '../exact-json.ts'
 import { readFileData, readUrl } from '../media-part.ts'
+import { readAssistant, readUser } from '../messages/read-turns.ts'
 import { readThinkingBlock } from '../thinking-block.ts'
 import { untranslatable } from '../untranslatable.ts'
 import { readCallSignature } from './call-signature.ts'
@@ -10,25 +11,29 @@ import { readCallSignature } from './call-signature.ts'
 /**
  * Reads `messages` (docs/api.md, and the roles `developer`, `tool` and `function`).
  *
- * @throws {UpstreamFailure} for content that a conversation cannot carry: an unknown role or part, a custom tool call,
- *   a file by id
+ * @throws {UpstreamFailure} for content that a conversation cannot carry: an unknown role or part, a file by id
  */
 export function readChatTurns(messages: unknown): readonly Turn[] {
   const names = new Map<string, string>()
   let lastCall = ''
-  return objectsOf(messages).map((message, index): Turn => {
-    const parts = readParts(message['content'])
-    switch (message['role']) {
+  return objectsOf(messages).flatMap((message, index): Turn | readonly Turn[] => {
+    const { role, content } = message
+    const isForeign = hasBlocks(content)
+    if (isForeign && role === 'user') return readUser(content, names)
+    const foreign = isForeign && role === 'assistant' ? readAssistant(content) : undefined
+    const parts = foreign === undefined ? readParts(content) : []
+    switch (role) {
       case 'system':
       case 'developer':
         return { role: 'system', parts }
       case 'user':
         return { role: 'user', parts }
       case 'assistant': {
-        const calls = readCalls(message, index)
+        const read = readAssistantParts(message, foreign ?? parts, readCalls(message, index))
+        const calls = read.filter((part) => part.kind === 'call')
         for (const { id, name } of calls) names.set(id, name)
         lastCall = calls.at(-1)?.id ?? lastCall
-        return { role: 'assistant', parts: readAssistantParts(message, parts, calls) }
+        return { role: 'assistant', parts: read }
       }
       case 'tool':
       case 'function': {
@@ -44,12 +49,19 @@ export function readChatTurns(messages: unknown): readonly Turn[] {
 
 function readAssistantParts(
   message: JsonObject,
-  parts: readonly ContentPart[],
+  parts: readonly AssistantPart[],
   calls: readonly CallPart[],
 ): readonly AssistantPart[] {
   const refusal = textOf(message['refusal'])
   const said = parts.length === 0 && refusal !== undefined ? readParts(refusal) : parts
   return [...readReasoning(message), ...said, ...calls]
+}
+
+const blockTypes: ReadonlySet<unknown> = new Set(['tool_use', 'tool_result', 'thinking', 'redacted_thinking'])
+
+/** Some clients leave content as Messages has it, for a model of Anthropic's. */
+function hasBlocks(content: unknown): boolean {
+  return Array.isArray(content) && objectsOf(content).some(({ type }) => blockTypes.has(type))
 }
 
 /** Reads the blocks of signed reasoning, after the plain text of reasoning unless that is the text of the blocks. */
@@ -100,12 +112,16 @@ function readCalls(message: JsonObject, index: number): readonly CallPart[] {
   const legacy = message['function_call']
   if (isObject(legacy)) return [readCall(`call_${index}`, legacy, undefined)]
   return objectsOf(message['tool_calls']).map((call, position) => {
-    if (!isObject(call['function'])) throw untranslatable('A call of a custom tool', { field: 'messages' })
-    return readCall(textOf(call['id']) ?? `call_${index}_${position}`, call['function'], readCallSignature(call))
+    const id = textOf(call['id']) ?? `call_${index}_${position}`
+    if (isObject(call['function'])) return readCall(id, call['function'], readCallSignature(call))
+    const { name, input } = objectOf(call['custom'])
+    return { kind: 'call', id, name: textOf(name) ?? '', input: { input: textOf(input) ?? '' }, opaque: undefined }
   })
 }
 
 function readCall(id: string, called: JsonObject, opaque: Opaque | undefined): CallPart {
-  const input = readArguments(textOf(called['arguments']) ?? '')
+  const given = called['arguments']
+  // Some clients keep the arguments in their history as an object.
+  const input = isObject(given) ? given : readArguments(textOf(given) ?? '')
   return { kind: 'call', id, name: textOf(called['name']) ?? '', input, opaque }
 }
