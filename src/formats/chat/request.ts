@@ -130,10 +130,9 @@ function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ChatRequest> {
     if (cursor.position >= pace.limit) yield pace
   }
   cursor.end()
-  const { model, stream, includeUsage, hasMessages, reasoning, hasCustomTools } = facts
+  const { model, stream, includeUsage, reasoning, hasCustomTools } = facts
   if (model === undefined) throw missing('model')
   const otherForm = otherFormOf(facts, members)
-  if (!hasMessages && otherForm !== 'input') throw missing('messages')
   return {
     format: 'chat',
     body: cursor.bytes,
@@ -152,7 +151,10 @@ function otherFormOf(
   { hasMessages, hasOtherTools }: RequestFacts,
   members: MemberList['members'],
 ): ChatRequest['otherForm'] {
-  if (!hasMessages && members.some(({ name }) => name === 'input')) return 'input'
+  if (!hasMessages) {
+    if (members.some(({ name }) => name === 'input')) return 'input'
+    throw missing('messages')
+  }
   return hasOtherTools ? 'tools' : undefined
 }
 
