@@ -14,47 +14,56 @@ import { readCallSignature } from './call-signature.ts'
  * @throws {UpstreamFailure} for content that a conversation cannot carry: an unknown role or part, a file by id
  */
 export function readChatTurns(messages: unknown): readonly Turn[] {
-  const names = new Map<string, string>()
-  let lastCall = ''
-  return objectsOf(messages).flatMap((message, index): Turn | readonly Turn[] => {
-    const { role, content } = message
-    const isForeign = hasBlocks(content)
-    if (isForeign && role === 'user') return readUser(content, names)
-    const foreign = isForeign && role === 'assistant' ? readAssistant(content) : undefined
-    const parts = foreign === undefined ? readParts(content) : []
-    switch (role) {
-      case 'system':
-      case 'developer':
-        return { role: 'system', parts }
-      case 'user':
-        return { role: 'user', parts }
-      case 'assistant': {
-        const read = readAssistantParts(message, foreign ?? parts, readCalls(message, index))
-        const calls = read.filter((part) => part.kind === 'call')
-        for (const { id, name } of calls) names.set(id, name)
-        lastCall = calls.at(-1)?.id ?? lastCall
-        return { role: 'assistant', parts: read }
-      }
-      case 'tool':
-      case 'function': {
-        const callId = textOf(message['tool_call_id']) ?? lastCall
-        const name = names.get(callId) ?? textOf(message['name'])
-        return { role: 'tool', callId, name, parts, isError: false, cacheControl: cacheControlOf(message) }
-      }
-      default:
-        throw untranslatable('A message of this role')
-    }
-  })
+  const known: KnownCalls = { names: new Map(), last: '' }
+  return objectsOf(messages).flatMap((message, index): Turn | readonly Turn[] =>
+    message['role'] === 'user' && hasBlocks(message['content'])
+      ? readUser(message['content'], known.names)
+      : readTurn(message, index, known),
+  )
 }
 
-function readAssistantParts(
-  message: JsonObject,
-  parts: readonly AssistantPart[],
-  calls: readonly CallPart[],
-): readonly AssistantPart[] {
+/** The calls of the messages before. */
+interface KnownCalls {
+  /** Names by ids. */
+  readonly names: Map<string, string>
+  /** Id of the last one. */
+  last: string
+}
+
+function readTurn(message: JsonObject, index: number, known: KnownCalls): Turn {
+  const { role, content } = message
+  switch (role) {
+    case 'system':
+    case 'developer':
+      return { role: 'system', parts: readParts(content) }
+    case 'user':
+      return { role, parts: readParts(content) }
+    case 'assistant': {
+      const parts = readAssistantParts(message, index)
+      for (const { id, name } of parts.filter((part) => part.kind === 'call')) {
+        known.names.set(id, name)
+        known.last = id
+      }
+      return { role, parts }
+    }
+    case 'tool':
+    case 'function': {
+      const callId = textOf(message['tool_call_id']) ?? known.last
+      const name = known.names.get(callId) ?? textOf(message['name'])
+      const parts = readParts(content)
+      return { role: 'tool', callId, name, parts, isError: false, cacheControl: cacheControlOf(message) }
+    }
+    default:
+      throw untranslatable('A message of this role')
+  }
+}
+
+function readAssistantParts(message: JsonObject, index: number): readonly AssistantPart[] {
+  const { content } = message
+  const parts = hasBlocks(content) ? readAssistant(content) : readParts(content)
   const refusal = textOf(message['refusal'])
   const said = parts.length === 0 && refusal !== undefined ? readParts(refusal) : parts
-  return [...readReasoning(message), ...said, ...calls]
+  return [...readReasoning(message), ...said, ...readCalls(message, index)]
 }
 
 const blockTypes: ReadonlySet<unknown> = new Set(['tool_use', 'tool_result', 'thinking', 'redacted_thinking'])
