@@ -12,10 +12,9 @@ export class ApiBase {
 
   constructor(endpoint: Endpoint, { models }: Pick<Protocol, 'models'>) {
     this.#endpoint = endpoint
-    const other = { ...endpoint, baseUrl: `${endpoint.baseUrl.replace(/\/+$/, '')}/v1` }
-    const isVersioned = /\/v\d/.test(new URL(endpoint.baseUrl).pathname)
-    // Protocols that add the version themselves ask the same path.
-    if (!isVersioned && models.page(other) !== models.page(endpoint)) this.#other = other
+    // Some protocols add the version themselves.
+    const isVersioned = /\/v\d/.test(models.page(endpoint))
+    if (!isVersioned) this.#other = { ...endpoint, baseUrl: `${endpoint.baseUrl.replace(/\/+$/, '')}/v1` }
   }
 
   get endpoint(): Endpoint {

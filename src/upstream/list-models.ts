@@ -42,7 +42,7 @@ export async function listModels(upstream: Upstream, signal: UpstreamSignal): Pr
   }
 }
 
-/** Finds out whether the API of an upstream is below `/v1` of its base URL: it lists models there, or refuses the key. */
+/** Finds out whether the API is below `/v1` of the base URL: it lists models there, or refuses the key. */
 export async function findBase(upstream: Upstream, signal: UpstreamSignal): Promise<void> {
   await upstream.base.find(async (endpoint) => {
     try {
