@@ -35,7 +35,7 @@ describe('POST /v1/embeddings', () => {
     await using service = await startService({
       providers: [provider('a', upstream.url, [], { models: [{ name: 'e', upstream: 'vendor/e-3' }] })],
     })
-    const text = ' {"model":"e", "input":["one","two"],"dimensions":256,"encoding_format":"float","x":9007199254740993}'
+    const text = ' {"model":"e", "input":["one","two"],"dimensions":3,"encoding_format":"float","x":9007199254740993}'
     const answer = await embed(service.url, text)
     expect(answer.status).toBe(200)
     expect(new TextDecoder().decode(upstream.hits[0]?.body)).toBe(text.replace('"e"', '"vendor/e-3"'))

@@ -477,15 +477,15 @@ describe('POST /v1/messages', () => {
     const computer = { tools: [{ type: 'computer_20250124', name: 'computer' }] }
     const messages = await ask('/v1/messages', { ...question, ...computer })
     expect(pick(messages, 'error', 'message')).toContain("A tool of type 'computer_20250124'")
-    const custom = { type: 'custom', custom: { name: 'x' } }
+    const content = [{ type: 'video_url', video_url: { url: 'https://example.com/a.mp4' } }]
     await using other = await startService({
       providers: [provider('a', upstream.url, ['m'], { protocol: 'anthropic' })],
     })
     const chat = await fetch(`${other.url}/v1/chat/completions`, {
       method: 'POST',
-      body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }], tools: [custom] }),
+      body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] }),
     })
-    expect(pick(await chat.json(), 'error', 'param')).toBe('tools')
+    expect(pick(await chat.json(), 'error', 'param')).toBe('messages')
     upstream.stop()
   })
 

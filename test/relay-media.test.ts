@@ -68,6 +68,13 @@ describe('a form', () => {
     expect(upstreams.map(({ faults }) => faults)).toEqual([[], []])
   })
 
+  test.each(['ISO-8859-1', '"windows-1252"', 'US-ASCII'])('names the charset %s around ASCII', async (charset) => {
+    const { model } = row(answers({ text: 'Hi' }))
+    const head = `Content-Disposition: form-data; name="model"\r\nContent-Type: text/plain; charset=${charset}`
+    const text = formText([[`${head}\r\nContent-Transfer-Encoding: 8bit`, model], file('file')])
+    expect((await postForm('/v1/audio/transcriptions', text)).status).toBe(200)
+  })
+
   test('without a model has the default one of its endpoint as its first part', async () => {
     const text = formText([file('image'), field('prompt', 'x')])
     const answer = await postForm('/v1/images/edits', text)
@@ -125,6 +132,13 @@ describe('a form', () => {
         ]),
       ],
       [
+        'invalid_value',
+        formText([
+          file('file'),
+          ['Content-Disposition: form-data; name="model"\r\nContent-Type: text/plain; charset=ISO-8859-1', 'mod\xe8le'],
+        ]),
+      ],
+      [
         'invalid_form',
         formText([
           file('file'),
@@ -138,6 +152,22 @@ describe('a form', () => {
       expect(answer.headers.get('content-type')).toBe('application/json')
     }
     expect(hits()).toEqual([0, 0])
+  })
+})
+
+describe('a transcript in JSON', () => {
+  test.each([
+    ['text', { text: 'Good\nmorning' }, 'Good\nmorning', 'text/plain; charset=utf-8'],
+    ['text', '"Good morning"', 'Good morning', 'text/plain; charset=utf-8'],
+    ['srt', '"1\\n00:00"', '1\n00:00', 'text/plain; charset=utf-8'],
+    ['json', { text: 'Good' }, '{"text":"Good"}', 'application/json'],
+  ])('for the format %s: %j', async (format, body, expected, contentType) => {
+    const { model } = row(answers(body))
+    const answer = await postForm(
+      '/v1/audio/transcriptions',
+      formText([field('model', model), field('response_format', format), file('file')]),
+    )
+    expect([answer.text, answer.headers.get('content-type')]).toEqual([expected, contentType])
   })
 })
 
@@ -404,9 +434,9 @@ describe('a transcription', () => {
     expect([answer.status, answer.text, hits()]).toEqual([200, '', [1, 1]])
   })
 
-  test('in JSON where text was asked for passes through, and HTML does not', async () => {
+  test('in JSON where text was asked for is given as text, and HTML is passed over', async () => {
     const { model, upstreams } = row(media('text/html', Buffer.from('<b>')), answers({ text: 'Hi' }))
-    expect(await ask(model, field('response_format', 'text'))).toMatchObject({ text: '{"text":"Hi"}', by: 'b' })
+    expect(await ask(model, field('response_format', 'text'))).toMatchObject({ text: 'Hi', by: 'b' })
     upstreams[1].use(media('text/plain', Buffer.from('Hi')))
     const answer = await ask(model)
     expect([answer.status, codeOf(answer)]).toEqual([502, 'provider_error'])

@@ -187,6 +187,7 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
     const profile = new LearnedProfile(profileAt({ brand, protocol, model }, config.profile))
     const answer = providerLayers(exchangeOf(model, profile), {
       config,
+      isSilent: profile.current.silent,
       limit,
       health: modelHealth,
       answerBudget,

@@ -688,7 +688,7 @@ const responses: readonly Sample[] = [
   ...responseSamples({ name: 'no usage of Responses', price: plainPrice, cost: undefined }, { usage: null }),
 ]
 
-const embedding = { object: 'list', model: 'm', data: [{ object: 'embedding', index: 0, embedding: [0.5] }] }
+const embedding = { object: 'list', model: 'm', data: [{ object: 'embedding', index: 0, embedding: [0.5, -1, 0] }] }
 const ranking = { id: 'r', results: [{ index: 0, relevance_score: 0.5 }] }
 const pictures = { created: 1, data: [{ b64_json: 'AAAA' }] }
 

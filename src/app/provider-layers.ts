@@ -17,9 +17,14 @@ import { traced } from '../service/layers/traced.ts'
 import { stack } from '../service/service.ts'
 import type { SharedTimers } from '../service/shared-timers.ts'
 
+/** Milliseconds for the first token of a silent model (failover.md, Timers). */
+const silentMs = 300_000
+
 /** Options of {@link providerLayers}. */
 export interface LayerOptions {
   readonly config: Pick<ProviderConfig, 'id' | 'retries' | 'timeouts'>
+  /** The model may think for minutes before its first token. */
+  readonly isSilent: boolean
   /** The concurrency limit of the provider, over all its models. Absent: unlimited. */
   readonly limit: Bulkhead<Ask, Reply> | undefined
   readonly health: Health
@@ -32,8 +37,15 @@ export interface LayerOptions {
 /** Puts the layers around an exchange with a provider, the outermost first (decision 4). Nothing else orders them. */
 export function providerLayers(
   exchange: AnswerService,
-  { config: { id, retries, timeouts }, limit, health, answerBudget, timers, now }: LayerOptions,
+  { config: { id, retries, timeouts }, isSilent, limit, health, answerBudget, timers, now }: LayerOptions,
 ): AnswerService {
+  /** What the owner has set holds. Else a silent model gets more time, and all of it with nobody left to ask. */
+  function firstTokenMs(isLast = false): number {
+    if (timeouts.isFirstTokenSet === true) return timeouts.firstTokenMs
+    if (isLast) return Infinity
+    return isSilent ? silentMs : timeouts.firstTokenMs
+  }
+
   return stack<Ask, Reply>(
     exchange,
     ...(limit === undefined ? [] : [limit.layer]),
@@ -42,7 +54,7 @@ export function providerLayers(
     repeatWithoutReasoning,
     traced({ name: id, now }),
     deadline({
-      msOf: (ask) => (startsSoon(ask) ? timeouts.firstTokenMs : timeouts.attemptMs),
+      msOf: (ask, { isLast }) => (startsSoon(ask) ? firstTokenMs(isLast) : timeouts.attemptMs),
       idleMs: timeouts.idleMs,
       timers,
     }),

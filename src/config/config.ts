@@ -38,6 +38,8 @@ export interface Timeouts {
   readonly connectMs: number
   /** From the request to the first meaningful event of a stream. Default 30,000. */
   readonly firstTokenMs: number
+  /** `firstTokenMs` is the owner's, and holds for models that think in silence, too. */
+  readonly isFirstTokenSet?: boolean
   /** Between two events of a stream after its commit. Default 60,000. */
   readonly idleMs: number
   /** From the request to the whole answer, without streaming. Default 120,000. */

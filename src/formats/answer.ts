@@ -52,6 +52,8 @@ export interface CallEvent extends OfChoice {
   readonly id: string | undefined
   readonly name: string
   readonly opaque: Opaque | undefined
+  /** The call of a custom tool, whose input is text. Only chat completions write it so. */
+  readonly isCustom?: true
 }
 
 /** More of a call's arguments: text, which is JSON when the call is complete. */
@@ -59,6 +61,8 @@ export interface ArgumentsEvent extends OfChoice {
   readonly kind: 'arguments'
   readonly call: number
   readonly text: string
+  /** The text is the input of a custom tool. */
+  readonly isCustom?: true
 }
 
 /** A call is complete: it may be run. */

@@ -6,9 +6,9 @@ export class MalformedAnswer extends Error {
   override readonly name = 'MalformedAnswer'
   /**
    * `malformed`: not JSON, not UTF-8, or of the wrong shape. `no_choices`: well formed but without choices. `empty`:
-   * without bytes.
+   * without bytes. `unasked`: well formed, but not what the request asks for, which the model cannot do.
    */
-  readonly reason: 'malformed' | 'no_choices' | 'empty'
+  readonly reason: 'malformed' | 'no_choices' | 'empty' | 'unasked'
 
   constructor(reason: MalformedAnswer['reason'], message: string, options?: { readonly cause?: unknown }) {
     super(message, options)

@@ -98,7 +98,7 @@ const messagesAnswer = fc
     container: { id: 'c' },
   }))
 
-const embedding = fc.array(fc.constantFrom(0.5, -1, 0), { minLength: 1, maxLength: 3 })
+const embedding = fc.array(fc.constantFrom(0.5, -1, 0), { minLength: 3, maxLength: 3 })
 
 const item = fc.oneof(
   fc.record({

@@ -133,9 +133,10 @@ export function gateway({ providers, aliases, onContentPolicy, onCut, retryBille
     )
     try {
       const changes = new Changes()
-      const noting: Call = { ...call, changes }
-      const first = await walk.next((each) => {
+      const noting = { ...call, changes, isLast: false }
+      const first = await walk.next((each, isLast) => {
         changes.clear()
+        noting.isLast = isLast
         return ask(each, request, noting)
       }, noting)
       const served = servedBy(first, request, changes)

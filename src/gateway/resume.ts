@@ -176,15 +176,16 @@ export function resumable(options: ResumeOptions): PartStream {
     let continuing: Ask | undefined
     let answer: CandidateReply<ModelCandidate, Reply>
     try {
-      answer = await walk.next(async (candidate) => {
+      answer = await walk.next(async (candidate, isLast) => {
+        const ofCandidate = { ...call, isLast }
         continuing = candidate.continues ? continued?.(asked, sent) : undefined
-        if (continuing === undefined) return candidate.answer(asked, call)
+        if (continuing === undefined) return candidate.answer(asked, ofCandidate)
         try {
-          return await candidate.answer(continuing, call)
+          return await candidate.answer(continuing, ofCandidate)
         } catch (error) {
           if (call.signal.aborted || !(error instanceof UpstreamFailure) || error.failure !== 'bad_request') throw error
           continuing = undefined
-          return candidate.answer(asked, call)
+          return candidate.answer(asked, ofCandidate)
         }
       }, call)
     } catch (error) {

@@ -189,19 +189,34 @@ export const knownProfiles: readonly ProfileEntry[] = [
       'https://github.com/open-webui/open-webui/issues/21266',
       'https://github.com/mnfst/modelparams.dev/issues/330',
     ],
-    profile: { sampling: { presence_penalty: refused, frequency_penalty: refused }, stops: 0, efforts: [] },
+    profile: {
+      sampling: { presence_penalty: refused, frequency_penalty: refused },
+      stops: 0,
+      efforts: [],
+      silent: true,
+    },
   },
   {
     match: { model: /grok-4\.[5-9]|grok-[5-9]/ },
     facts: ['grok-newer-efforts'],
     sources: ['https://docs.x.ai/docs/guides/reasoning'],
-    profile: { sampling: { presence_penalty: refused, frequency_penalty: refused }, stops: 0, efforts: usualEfforts },
+    profile: {
+      sampling: { presence_penalty: refused, frequency_penalty: refused },
+      stops: 0,
+      efforts: usualEfforts,
+      silent: true,
+    },
   },
   {
     match: { model: /(?:^|\/)(?:gpt-5|o[134](?:-|$))/, except: /chat/ },
     facts: ['gpt5-sampling', 'gpt5-limit-name', 'gpt5-stop'],
-    sources: ['https://platform.openai.com/docs/guides/reasoning', 'https://github.com/can1357/oh-my-pi/issues/5606'],
+    sources: [
+      'https://platform.openai.com/docs/guides/reasoning',
+      'https://github.com/can1357/oh-my-pi/issues/5606',
+      'https://github.com/earendil-works/pi/issues/690',
+    ],
     profile: {
+      silent: true,
       sampling: {
         temperature: [1, 1],
         top_p: refused,

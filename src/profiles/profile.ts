@@ -66,6 +66,8 @@ export interface TargetProfile {
   readonly effortForm: EffortForm
   /** The model reasons. `optional`: when asked to. `default`: unless told otherwise. */
   readonly thinks: 'unknown' | 'never' | 'optional' | 'default' | 'always'
+  /** It may think for minutes before the first event of a stream that has content (failover.md, Timers). */
+  readonly silent: boolean
   /**
    * A `tool_choice` that demands a call. `required`: no named tool, so that tool is declared alone. `unthinking`: only
    * without reasoning, which is turned off for the request. `auto`: not at all.
@@ -238,6 +240,7 @@ export const profileFields: { readonly [Name in keyof TargetProfile]: ProfileFie
   efforts: common,
   effortForm: latest('reasoning_effort'),
   thinks: latest('unknown'),
+  silent: ranked(false, true),
   forcedTool: ranked('any', 'required', 'unthinking', 'auto'),
   strict: ranked('keep', 'drop'),
   toolSchema: union(),

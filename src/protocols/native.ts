@@ -78,9 +78,8 @@ function failureOf({ error }: AnsweredError, brand: string | undefined): Upstrea
     : classifyAnswered(error, brand)
 }
 
+const failures = { malformed: 'malformed', no_choices: 'malformed', empty: 'empty', unasked: 'bad_request' } as const
+
 function malformed(error: MalformedAnswer): UpstreamFailure {
-  return new UpstreamFailure(error.reason === 'empty' ? 'empty' : 'malformed', error.message, {
-    status: 200,
-    cause: error,
-  })
+  return new UpstreamFailure(failures[error.reason], error.message, { status: 200, cause: error })
 }

@@ -50,6 +50,23 @@ describe('failover', () => {
     expect({ name, reply, asked }).toEqual({ name: 'a', reply: 'hello', asked: ['a'] })
   })
 
+  test.each([
+    ['of one', [candidate('a', down())], [true]],
+    ['of two', [candidate('a', down()), candidate('b', down())], [false, true]],
+    ['with one that is skipped', [candidate('a', down(), coolingFor(1)), candidate('b', down())], [false, true]],
+    ['with one that will not be asked', [candidate('a', down(), retryAfterIn(1)), candidate('b', down())], [true]],
+    ['that are all skipped', ['a', 'b'].map((name) => candidate(name, down(), openFor(1))), [false, true]],
+  ] as const)('says which candidate is the last %s', async (_name, fakes, expected) => {
+    const lasts: boolean[] = []
+    const walk = failover<Fake, string>(fakes)
+    const asking = walk.next(async ({ behaviours: [behaviour] }, isLast) => {
+      lasts.push(isLast)
+      throw behaviour
+    }, callOf())
+    expect(await rejection(asking)).toBeInstanceOf(AllFailed)
+    expect(lasts).toEqual([...expected])
+  })
+
   test('moves on when the first fails', async () => {
     const { next, asked } = walkOver(candidate('a', down()), candidate('b', 'hello'), candidate('c', 'other'))
     expect((await next()).candidate.name).toBe('b')

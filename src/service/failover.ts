@@ -57,11 +57,11 @@ export interface CandidateWalk<Tried, Reply> {
   /**
    * Tries candidates until one answers.
    *
-   * @param ask sends the request to one candidate
+   * @param ask sends the request to one candidate; `isLast`: none is left behind it
    * @throws {AllFailed} when no candidate remains; the failure itself when it is final; the call's abort reason when
    *   the caller has left
    */
-  next(ask: (candidate: Tried) => Promise<Reply>, call: Call): Promise<CandidateReply<Tried, Reply>>
+  next(ask: AskCandidate<Tried, Reply>, call: Call): Promise<CandidateReply<Tried, Reply>>
 }
 
 /**
@@ -82,6 +82,9 @@ export function failover<Tried extends Candidate, Reply>(
   return new Walk(candidates, options)
 }
 
+/** Sends the request to one candidate. */
+export type AskCandidate<Tried, Reply> = (candidate: Tried, isLast: boolean) => Promise<Reply>
+
 /** A class, since every request has one. */
 class Walk<Tried extends Candidate, Reply> implements CandidateWalk<Tried, Reply> {
   readonly #options: FailoverOptions<Reply> | undefined
@@ -99,13 +102,13 @@ class Walk<Tried extends Candidate, Reply> implements CandidateWalk<Tried, Reply
     this.#options = options
   }
 
-  async next(ask: (candidate: Tried) => Promise<Reply>, call: Call): Promise<CandidateReply<Tried, Reply>> {
+  async next(ask: AskCandidate<Tried, Reply>, call: Call): Promise<CandidateReply<Tried, Reply>> {
     const options = this.#options
     let empty: CandidateReply<Tried, Reply> | undefined
     for (let candidate = this.#nextCandidate(); candidate !== undefined; candidate = this.#nextCandidate()) {
       this.#hasTried = true
       try {
-        const reply = await ask(candidate)
+        const reply = await ask(candidate, this.#isLast())
         if (options?.isEmpty(reply) !== true) return { candidate, reply }
         const isLast = this.#position === this.#queue.length && this.#deferred.length === 0
         if (empty === undefined && isLast) return { candidate, reply }
@@ -148,6 +151,12 @@ class Walk<Tried extends Candidate, Reply> implements CandidateWalk<Tried, Reply
     this.#queue = this.#nextQueue()
     this.#position = 0
     return this.#nextCandidate()
+  }
+
+  /** Whether no candidate would be tried after a failure of the current one. */
+  #isLast(): boolean {
+    if (this.#position < this.#queue.length || this.#deferred.length > 0) return false
+    return this.#isLastResort || this.#lastResort().length === 0
   }
 
   #nextQueue(): readonly Tried[] {

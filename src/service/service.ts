@@ -17,6 +17,8 @@ export interface Call {
   readonly changes?: Changes | undefined
   /** Tells callers apart, for the health of upstreams. Absent: unknown. */
   callerId?(): string
+  /** No other candidate is left to be asked: there is no reason to give this one up early. */
+  readonly isLast?: boolean
   /** The request probes an upstream with an open circuit breaker, with a single attempt (failover.md "Breaker"). */
   readonly isProbe?: boolean
 }

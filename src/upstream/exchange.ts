@@ -6,7 +6,7 @@ import { answerBytesDefault } from '../formats/format.ts'
 import type { Reply } from '../formats/reply.ts'
 import type { LearnedProfile } from '../profiles/learned-profile.ts'
 import type { TargetProfile } from '../profiles/profile.ts'
-import type { Dialect, ExchangeNotes, ModelTarget } from '../protocols/protocol.ts'
+import type { Dialect, Endpoint, ExchangeNotes, ModelTarget } from '../protocols/protocol.ts'
 import type { AnswerBudget, AnswerReservation } from '../service/answer-budget.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call, Service } from '../service/service.ts'
@@ -20,6 +20,7 @@ import {
 import { adaptedAfter } from './adapted.ts'
 import { byteStreamReply, type ByteStreamOptions } from './byte-stream-reply.ts'
 import type { HiddenSecrets } from './hide-secrets.ts'
+import { findBase } from './list-models.ts'
 import { streamReply, type StreamBody, type StreamReplyOptions } from './stream-reply.ts'
 import { bodyFailure, exchangeFailure } from './transport-failure.ts'
 import type { Signed, Upstream } from './upstream.ts'
@@ -46,20 +47,27 @@ export interface ExchangeOptions {
 /** A provider over HTTP: one request, one answer, classified failures (failover.md). */
 export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> {
   const { upstream, model, idleMs, answerBudget, profile } = options
-  const { transport, protocol, endpoint, connectMs } = upstream
+  const { transport, protocol, endpoint, connectMs, base } = upstream
   const { framing = serverSentEvents } = protocol
   const seal = upstream.sealOf(model)
   const origin = { ...parseOrigin(new URL(endpoint.baseUrl)), owner: endpoint.id }
-  const dialects = new Map<string, SpokenDialect>()
-  for (const [format, dialect] of Object.entries(protocol.dialects)) dialects.set(format, spokenHere(dialect))
+  let asked = base.endpoint
+  let dialects = dialectsAt(asked)
   const known: ModelTarget = { ...endpoint, profile: profile.current }
 
-  function spokenHere(dialect: Dialect): SpokenDialect {
+  function dialectsAt(at: Endpoint): ReadonlyMap<string, SpokenDialect> {
+    const spoken = Object.entries(protocol.dialects).map(
+      ([format, dialect]) => [format, spokenAt(at, dialect)] as const,
+    )
+    return new Map(spoken)
+  }
+
+  function spokenAt(at: Endpoint, dialect: Dialect): SpokenDialect {
     return {
       dialect,
       bytesMax: dialect.answerBytesMax ?? answerBytesDefault,
-      wholePath: dialect.path(endpoint, model, false),
-      streamPath: dialect.path(endpoint, model, true),
+      wholePath: dialect.path(at, model, false),
+      streamPath: dialect.path(at, model, true),
       idleMs,
       answerBudget,
       framing,
@@ -71,6 +79,7 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
   }
 
   async function send(request: Ask, call: Call, target: ModelTarget): Promise<Reply> {
+    if (asked !== base.endpoint) dialects = dialectsAt((asked = base.endpoint))
     const usual = dialects.get(request.format)
     if (usual === undefined)
       throw new UpstreamFailure('bad_request', `the provider does not serve ${request.format}`, { status: 501 })
@@ -87,7 +96,7 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
     let signed: Signed
     try {
       const body = usual.dialect.encode(request, model, target, notes)
-      if (notes.instead !== undefined) spoken = spokenHere(notes.instead)
+      if (notes.instead !== undefined) spoken = spokenAt(asked, notes.instead)
       const path = request.stream ? spoken.streamPath : spoken.wholePath
       const signing = upstream.sign(
         { method: 'POST', path, body, headers: spoken.dialect.isNative && request.headers },
@@ -110,7 +119,11 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
       throw exchangeFailure(error)
     }
     const { secrets } = signed
-    if (response.status === 200) return readAnswer(response, request, spoken, notes, secrets)
+    if (response.status === 200) {
+      const reply = await readAnswer(response, request, spoken, notes, secrets)
+      base.settle()
+      return reply
+    }
     if (response.status === 204) {
       response.body.cancel()
       throw new UpstreamFailure('empty', 'status 204: no content', { status: 204 })
@@ -126,9 +139,15 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
 
   return async function askUpstream(request: Ask, call: Call): Promise<Reply> {
     const { current } = profile
+    const place = base.endpoint
     try {
       return await send(request, call, targetOf(current))
     } catch (error) {
+      if (lacksApi(error)) await findBase(upstream, call.signal)
+      if (place !== base.endpoint && !call.signal.aborted) {
+        call.changes?.restart()
+        return askUpstream(request, call)
+      }
       return await adaptedAfter(
         error,
         { learned: profile, profile: current, call },
@@ -140,6 +159,13 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
       )
     }
   }
+}
+
+/** Whether the answer may be one of a web server that has its API elsewhere: no such path, or a page. */
+function lacksApi(error: unknown): boolean {
+  if (!(error instanceof UpstreamFailure)) return false
+  const { status, failure } = error
+  return status === 404 || status === 405 || (status === 200 && failure === 'malformed')
 }
 
 /** The failure of an endpoint that the upstream may lack. Its health, which is that of the model, stays as it was. */

@@ -29,13 +29,43 @@ export class ModelListError extends Error {
  *   {@link UpstreamFailure} `credential` without credentials
  */
 export async function listModels(upstream: Upstream, signal: UpstreamSignal): Promise<readonly UpstreamModel[]> {
+  const { base } = upstream
+  const { endpoint } = base
+  try {
+    const models = await readPages(upstream, signal)
+    base.settle()
+    return models
+  } catch (error) {
+    if (error instanceof ModelListError && !error.isKeyRefused) await findBase(upstream, signal)
+    if (base.endpoint === endpoint) throw error
+    return readPages(upstream, signal)
+  }
+}
+
+/** Finds out whether the API is below `/v1` of the base URL: it lists models there, or refuses the key. */
+export async function findBase(upstream: Upstream, signal: UpstreamSignal): Promise<void> {
+  await upstream.base.find(async (endpoint) => {
+    try {
+      const { status, body } = await getPage({ ...upstream, endpoint }, signal)
+      if (status === 200) return upstream.protocol.models.read(await body.readAll()) !== undefined
+      body.cancel()
+      return status === 401 || status === 403
+    } catch {
+      // Without an answer nothing is known, and the next request may ask again.
+      return undefined
+    }
+  })
+}
+
+async function readPages(upstream: Upstream, signal: UpstreamSignal): Promise<readonly UpstreamModel[]> {
   const models = new Map<string, UpstreamModel>()
   const cursors = new Set<string | undefined>()
+  const asked = { ...upstream, endpoint: upstream.base.endpoint }
   let bytesLeft = bytesMax
   let cursor: string | undefined
   do {
     cursors.add(cursor)
-    const response = await getPage(upstream, signal, cursor, bytesLeft)
+    const response = await getPage(asked, signal, cursor, bytesLeft)
     if (response.status !== 200) {
       response.body.cancel()
       throw new ModelListError(`GET /models answered ${response.status}`, response.status)
@@ -58,7 +88,7 @@ export async function listModels(upstream: Upstream, signal: UpstreamSignal): Pr
  */
 export async function modelsStatus(upstream: Upstream, signal: UpstreamSignal): Promise<number> {
   try {
-    const response = await getPage(upstream, signal)
+    const response = await getPage({ ...upstream, endpoint: upstream.base.endpoint }, signal)
     response.body.cancel()
     return response.status
   } catch (error) {

@@ -4,11 +4,14 @@ import { UpstreamFailure } from '../service/failure.ts'
 import { withinMs } from '../service/within.ts'
 import { headerBlock } from '../transport/header-block.ts'
 import { TransportError, type HeaderBlock, type Transport, type UpstreamSignal } from '../transport/transport.ts'
+import { ApiBase } from './api-base.ts'
 import { hideSecrets, type HiddenSecrets } from './hide-secrets.ts'
 import { originSeal } from './origin-seal.ts'
 
 /** One provider over HTTP. */
 export interface Upstream extends UpstreamOptions {
+  /** Where its API is. */
+  readonly base: ApiBase
   /**
    * Signs a request. Returns a promise only if the protocol does.
    *
@@ -58,6 +61,7 @@ export function upstreamAt(options: UpstreamOptions): Upstream {
 
   return {
     ...options,
+    base: new ApiBase(endpoint, protocol),
     sealOf: originSeal(endpoint),
     sign(request, signal) {
       try {

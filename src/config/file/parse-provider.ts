@@ -295,16 +295,18 @@ function readUniqueName(field: Field, seen: Map<string, number>, findings: Findi
   return name
 }
 
+type Duration = Exclude<keyof Timeouts, 'isFirstTokenSet'>
+
 function readTimeouts(field: Field | undefined, findings: Findings): Partial<Timeouts> | undefined {
   if (field === undefined) return undefined
   const members = readKnownMembers(field, timeoutMembers, findings)
-  const given: [keyof Timeouts, string][] = [
+  const given: [Duration, string][] = [
     ['connectMs', 'connect_ms'],
     ['firstTokenMs', 'first_token_ms'],
     ['idleMs', 'idle_ms'],
     ['attemptMs', 'attempt_ms'],
   ]
-  const timeouts: Partial<Record<keyof Timeouts, number>> = {}
+  const timeouts: Partial<Record<Duration, number>> = {}
   for (const [key, name] of given) {
     const value = readIntegerField(members.get(name), 1, durationMsMax, findings)
     if (value !== undefined) timeouts[key] = value

@@ -86,13 +86,18 @@ export function resolveProvider(entry: ParsedProvider, environment: Environment)
     ...(apiKey === undefined ? {} : { apiKey }),
     headers,
     models: resolveModels(entry, brand, protocol),
-    timeouts: { ...defaultTimeouts, ...entry.timeouts },
+    timeouts: resolveTimeouts(entry),
     retries: entry.retries ?? 0,
     ...ownNumbers(entry),
     overrides: entry.overrides ?? table(),
     quirks: resolveQuirks(entry, brand, baseUrl, protocol),
     profile: ownedProfile(entry),
   }
+}
+
+function resolveTimeouts({ timeouts }: ParsedProvider): ProviderConfig['timeouts'] {
+  const resolved = { ...defaultTimeouts, ...timeouts }
+  return timeouts?.firstTokenMs === undefined ? resolved : { ...resolved, isFirstTokenSet: true }
 }
 
 /** Settings without a default. */

@@ -36,6 +36,7 @@ export interface Content {
 interface GatheredCall {
   /** Absent in a piece that continues a call. */
   readonly head?: { readonly id: string; readonly name: string; readonly signature: JsonObject }
+  readonly isCustom: boolean
   text: string
 }
 
@@ -49,7 +50,7 @@ export function addEvent(content: Content, event: ContentEvent): void {
       break
     case 'call': {
       const head = { id: event.id ?? madeUpId('call_'), name: event.name, signature: writeCallSignature(event.opaque) }
-      callsOf(content).set(event.call, { head, text: '' })
+      callsOf(content).set(event.call, { head, isCustom: event.isCustom === true, text: '' })
       break
     }
     case 'arguments':
@@ -71,9 +72,9 @@ export function addEvent(content: Content, event: ContentEvent): void {
   }
 }
 
-function addArguments(calls: Map<number, GatheredCall>, { call, text }: ArgumentsEvent): void {
+function addArguments(calls: Map<number, GatheredCall>, { call, text, isCustom }: ArgumentsEvent): void {
   const known = calls.get(call)
-  if (known === undefined) calls.set(call, { text })
+  if (known === undefined) calls.set(call, { isCustom: isCustom === true, text })
   else known.text += text
 }
 
@@ -152,9 +153,11 @@ function addMore(members: Record<string, unknown>, content: Content, isWhole: bo
   if (images !== undefined) members['images'] = images
 }
 
-function writeCall(index: number, { head, text }: GatheredCall, isWhole: boolean): JsonObject {
-  if (head === undefined) return { index, function: { arguments: text } }
-  const call = { id: head.id, type: 'function', function: { name: head.name, arguments: text }, ...head.signature }
+function writeCall(index: number, { head, isCustom, text }: GatheredCall, isWhole: boolean): JsonObject {
+  const input = isCustom ? { input: text } : { arguments: text }
+  const type = isCustom ? 'custom' : 'function'
+  if (head === undefined) return { index, [type]: input }
+  const call = { id: head.id, type, [type]: { name: head.name, ...input }, ...head.signature }
   return isWhole ? call : { index, ...call }
 }
 

@@ -6,9 +6,11 @@ import type { AnsweredError, Format, PartReader, PassThroughTarget, StreamFormat
 import { commentKeepAlive } from '../keep-alive.ts'
 import type { Part } from '../part.ts'
 import { answerWriter, writeAnswer } from './answer-writer.ts'
+import { inUsualForm } from './caller-forms.ts'
 import { chunkReader } from './chunk.ts'
 import { readCompletion } from './completion.ts'
 import { chatContinuation } from './continuation.ts'
+import { customCalls } from './custom-calls.ts'
 import { fitChatRequest } from './fit.ts'
 import { readChatRequest } from './read-conversation.ts'
 import { readEvent } from './read-event.ts'
@@ -34,8 +36,8 @@ const demand = demandReader({
 export const chat: Format & { readonly stream: StreamFormat; readonly talk: Talk } = {
   name: 'chat',
   path: '/v1/chat/completions',
-  check: parseChatRequest,
-  checkLarge: parseLargeChatRequest,
+  check: (body) => inUsualForm(parseChatRequest(body)),
+  checkLarge: async (body, pause) => inUsualForm(await parseLargeChatRequest(body, pause)),
   demand,
   limitAnswer: answerLimiter({ names: ['max_completion_tokens', 'max_tokens'] }),
   withoutReasoning: chatWithoutReasoning,
@@ -59,11 +61,19 @@ export const chat: Format & { readonly stream: StreamFormat; readonly talk: Talk
   talk: {
     keepsOpaque: true,
     read: ({ body }, drop) => readChatRequest(body, drop),
-    writeWhole: (events, { model }) => ({ kind: 'whole', ...writeAnswer(events, { model }) }),
+    writeWhole(events, request: ChatRequest) {
+      const custom = customCalls(request)
+      return { kind: 'whole', ...writeAnswer(custom?.(events) ?? events, request) }
+    },
     writer(request: ChatRequest) {
       const { model, includeUsage } = request
       const { write } = answerWriter({ model, usage: includeUsage ? 'separate' : 'hidden' })
-      return { hasOneChoice: asksOneChoice(request), write, end: () => [] }
+      const custom = customCalls(request)
+      return {
+        hasOneChoice: asksOneChoice(request),
+        write: custom === undefined ? write : (events) => write(custom(events)),
+        end: () => [],
+      }
     },
   },
 

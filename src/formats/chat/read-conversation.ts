@@ -92,11 +92,12 @@ function readLimit(value: unknown): number | undefined {
   return limit === undefined || limit < 0 ? undefined : limit
 }
 
-/** `reasoning_effort`, else `medium` or `none` by `enable_thinking`. */
+/** `reasoning_effort`, else `medium` or `none` by `enable_thinking`, which may stand in its place. */
 function readEffort(effort: unknown, isEnabled: unknown): Effort | undefined {
   if (isEffort(effort)) return effort
-  if (isEnabled === true) return 'medium'
-  return isEnabled === false ? 'none' : undefined
+  const isOn = typeof effort === 'boolean' ? effort : isEnabled
+  if (isOn === true) return 'medium'
+  return isOn === false ? 'none' : undefined
 }
 
 function isEffort(value: unknown): value is Effort {

@@ -3,6 +3,7 @@ import { cacheControlOf } from '../cache-control.ts'
 import type { AssistantPart, CallPart, ContentPart, Opaque, ReasoningPart, Turn } from '../conversation.ts'
 import { isObject, objectOf, objectsOf, readArguments, textOf } from '../exact-json.ts'
 import { readFileData, readUrl } from '../media-part.ts'
+import { readAssistant, readUser } from '../messages/read-turns.ts'
 import { readThinkingBlock } from '../thinking-block.ts'
 import { untranslatable } from '../untranslatable.ts'
 import { readCallSignature } from './call-signature.ts'
@@ -10,46 +11,66 @@ import { readCallSignature } from './call-signature.ts'
 /**
  * Reads `messages` (docs/api.md, and the roles `developer`, `tool` and `function`).
  *
- * @throws {UpstreamFailure} for content that a conversation cannot carry: an unknown role or part, a custom tool call,
- *   a file by id
+ * @throws {UpstreamFailure} for content that a conversation cannot carry: an unknown role or part, a file by id
  */
 export function readChatTurns(messages: unknown): readonly Turn[] {
-  const names = new Map<string, string>()
-  let lastCall = ''
-  return objectsOf(messages).map((message, index): Turn => {
-    const parts = readParts(message['content'])
-    switch (message['role']) {
-      case 'system':
-      case 'developer':
-        return { role: 'system', parts }
-      case 'user':
-        return { role: 'user', parts }
-      case 'assistant': {
-        const calls = readCalls(message, index)
-        for (const { id, name } of calls) names.set(id, name)
-        lastCall = calls.at(-1)?.id ?? lastCall
-        return { role: 'assistant', parts: readAssistantParts(message, parts, calls) }
-      }
-      case 'tool':
-      case 'function': {
-        const callId = textOf(message['tool_call_id']) ?? lastCall
-        const name = names.get(callId) ?? textOf(message['name'])
-        return { role: 'tool', callId, name, parts, isError: false, cacheControl: cacheControlOf(message) }
-      }
-      default:
-        throw untranslatable('A message of this role')
-    }
-  })
+  const known: KnownCalls = { names: new Map(), last: '' }
+  return objectsOf(messages).flatMap((message, index): Turn | readonly Turn[] =>
+    message['role'] === 'user' && hasBlocks(message['content'])
+      ? readUser(message['content'], known.names)
+      : readTurn(message, index, known),
+  )
 }
 
-function readAssistantParts(
-  message: JsonObject,
-  parts: readonly ContentPart[],
-  calls: readonly CallPart[],
-): readonly AssistantPart[] {
+/** The calls of the messages before. */
+interface KnownCalls {
+  /** Names by ids. */
+  readonly names: Map<string, string>
+  /** Id of the last one. */
+  last: string
+}
+
+function readTurn(message: JsonObject, index: number, known: KnownCalls): Turn {
+  const { role, content } = message
+  switch (role) {
+    case 'system':
+    case 'developer':
+      return { role: 'system', parts: readParts(content) }
+    case 'user':
+      return { role, parts: readParts(content) }
+    case 'assistant': {
+      const parts = readAssistantParts(message, index)
+      for (const { id, name } of parts.filter((part) => part.kind === 'call')) {
+        known.names.set(id, name)
+        known.last = id
+      }
+      return { role, parts }
+    }
+    case 'tool':
+    case 'function': {
+      const callId = textOf(message['tool_call_id']) ?? known.last
+      const name = known.names.get(callId) ?? textOf(message['name'])
+      const parts = readParts(content)
+      return { role: 'tool', callId, name, parts, isError: false, cacheControl: cacheControlOf(message) }
+    }
+    default:
+      throw untranslatable('A message of this role')
+  }
+}
+
+function readAssistantParts(message: JsonObject, index: number): readonly AssistantPart[] {
+  const { content } = message
+  const parts = hasBlocks(content) ? readAssistant(content) : readParts(content)
   const refusal = textOf(message['refusal'])
   const said = parts.length === 0 && refusal !== undefined ? readParts(refusal) : parts
-  return [...readReasoning(message), ...said, ...calls]
+  return [...readReasoning(message), ...said, ...readCalls(message, index)]
+}
+
+const blockTypes: ReadonlySet<unknown> = new Set(['tool_use', 'tool_result', 'thinking', 'redacted_thinking'])
+
+/** Some clients leave content as Messages has it, for a model of Anthropic's. */
+function hasBlocks(content: unknown): boolean {
+  return Array.isArray(content) && objectsOf(content).some(({ type }) => blockTypes.has(type))
 }
 
 /** Reads the blocks of signed reasoning, after the plain text of reasoning unless that is the text of the blocks. */
@@ -100,12 +121,16 @@ function readCalls(message: JsonObject, index: number): readonly CallPart[] {
   const legacy = message['function_call']
   if (isObject(legacy)) return [readCall(`call_${index}`, legacy, undefined)]
   return objectsOf(message['tool_calls']).map((call, position) => {
-    if (!isObject(call['function'])) throw untranslatable('A call of a custom tool', { field: 'messages' })
-    return readCall(textOf(call['id']) ?? `call_${index}_${position}`, call['function'], readCallSignature(call))
+    const id = textOf(call['id']) ?? `call_${index}_${position}`
+    if (isObject(call['function'])) return readCall(id, call['function'], readCallSignature(call))
+    const { name, input } = objectOf(call['custom'])
+    return { kind: 'call', id, name: textOf(name) ?? '', input: { input: textOf(input) ?? '' }, opaque: undefined }
   })
 }
 
 function readCall(id: string, called: JsonObject, opaque: Opaque | undefined): CallPart {
-  const input = readArguments(textOf(called['arguments']) ?? '')
+  const given = called['arguments']
+  // Some clients keep the arguments in their history as an object.
+  const input = isObject(given) ? given : readArguments(textOf(given) ?? '')
   return { kind: 'call', id, name: textOf(called['name']) ?? '', input, opaque }
 }

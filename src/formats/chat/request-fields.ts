@@ -1,4 +1,4 @@
-import type { JsonCursor } from '../../bytes/json-cursor.ts'
+import { nameTable, type JsonCursor } from '../../bytes/json-cursor.ts'
 import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
 import { CheckedNames, SeenNames } from '../checked-names.ts'
 import { checkChoice, checkNumber, readBoolean, readModel, type NumberRule } from '../fields.ts'
@@ -11,6 +11,9 @@ export interface RequestFacts extends MessageFacts {
   model: string | undefined
   stream: boolean
   includeUsage: boolean
+  hasCustomTools: boolean
+  /** Tools, or the choice among them, are written in another way than this format's. */
+  hasOtherTools: boolean
 }
 
 /** Reads and checks the value at `start`. */
@@ -25,6 +28,7 @@ type RequestField =
   | { readonly kind: 'walk'; readonly read: (cursor: JsonCursor, pace: Pace, facts: RequestFacts) => Walk<void> }
 
 const anyInteger = number({ kind: 'integer', min: -Infinity, max: Infinity })
+const efforts = ['low', 'medium', 'high', 'none', 'minimal', 'default', 'xhigh', 'max']
 const boolean: RequestField = { kind: 'value', read: (cursor, name) => void readBoolean(cursor, name) }
 
 /** Checked members by name. Token counts have no range: some upstreams take -1 for no limit. */
@@ -53,8 +57,18 @@ const fieldsByName: Readonly<Record<string, RequestField>> = {
   stream_options: { kind: 'walk', read: readStreamOptions },
   logprobs: boolean,
   top_logprobs: number({ kind: 'integer', min: 0, max: 20 }),
-  reasoning_effort: choice(['low', 'medium', 'high', 'none', 'minimal', 'default', 'xhigh', 'max']),
+  reasoning_effort: {
+    kind: 'text',
+    read(cursor, name, start) {
+      // Fireworks takes booleans and numbers of tokens, too.
+      const isOther = cursor.position === start && ['boolean', 'number'].includes(cursor.peek())
+      if (isOther) cursor.skip()
+      else checkChoice(cursor, start, name, efforts)
+    },
+  },
   enable_thinking: boolean,
+  tools: { kind: 'walk', read: readTools },
+  tool_choice: { kind: 'walk', read: readToolChoice },
 }
 
 /** Checked members; `fieldNames` has the same order. */
@@ -63,10 +77,6 @@ export const fieldNames = Object.keys(fieldsByName)
 
 function number(rule: NumberRule): RequestField {
   return { kind: 'value', read: (cursor, name) => checkNumber(cursor, name, rule) }
-}
-
-function choice(values: readonly string[]): RequestField {
-  return { kind: 'text', read: (cursor, name, start) => checkChoice(cursor, start, name, values) }
 }
 
 /** Passes `stop`: a string, an array of strings, or null. */
@@ -106,4 +116,63 @@ function* readStreamOptions(cursor: JsonCursor, pace: Pace, facts: RequestFacts)
     else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
     if (cursor.position >= pace.limit) yield pace
   }
+}
+
+const toolMembers = nameTable(['type', 'function', 'custom', 'name'])
+const toolTypes = nameTable(['function', 'custom'])
+
+/** Passes `tools`, which may be of any kind, and finds custom ones and those that are written as Responses has them. */
+function* readTools(cursor: JsonCursor, pace: Pace, facts: RequestFacts): Walk<void> {
+  if (cursor.peek() !== 'array') {
+    if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
+    return
+  }
+  for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
+    const { type, seen } = yield* readMembers(cursor, pace)
+    facts.hasCustomTools ||= type === 1
+    facts.hasOtherTools ||= isFlat(seen) && type !== -1
+    if (cursor.position >= pace.limit) yield pace
+  }
+}
+
+/** Passes `tool_choice`, which may be of any kind. */
+function* readToolChoice(cursor: JsonCursor, pace: Pace, facts: RequestFacts): Walk<void> {
+  const kind = cursor.peek()
+  const start = cursor.position
+  if (kind === 'object') {
+    const { seen } = yield* readMembers(cursor, pace)
+    facts.hasOtherTools ||= (seen & nested) === 0
+  } else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
+  if (kind === 'string') facts.hasOtherTools ||= cursor.stringCode(anyChoice, start, cursor.position) === 0
+}
+
+const anyChoice = nameTable(['any'])
+const nested = 0b110
+
+function isFlat(seen: number): boolean {
+  return (seen & nested) === 0 && seen >= 0b1000
+}
+
+/**
+ * Passes a value.
+ *
+ * @returns of an object: the code of its type in {@link toolTypes}, and a bit for each of its {@link toolMembers}
+ */
+function* readMembers(cursor: JsonCursor, pace: Pace): Walk<{ readonly type: number; readonly seen: number }> {
+  let type = -1
+  let seen = 0
+  if (cursor.peek() !== 'object') {
+    if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
+    return { type, seen }
+  }
+  for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+    const code = cursor.nameCode(toolMembers)
+    const kind = cursor.peek()
+    const start = cursor.position
+    if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
+    if (code === 0 && kind === 'string') type = cursor.stringCode(toolTypes, start, cursor.position)
+    if (code > 0 && kind !== 'null') seen |= 1 << code
+    if (cursor.position >= pace.limit) yield pace
+  }
+  return { type, seen }
 }

@@ -20,6 +20,13 @@ export interface ChatRequest extends Ask {
   readonly includeUsage: boolean
   /** Offsets of the reasoning of earlier answers in its messages. */
   readonly reasoning: MessageReasoning
+  /** A tool that it declares is a custom one, whose input is a text. */
+  readonly hasCustomTools: boolean
+  /**
+   * It is written in another way than this format's, which `caller-forms.ts` mends. `input`: it is a request of
+   * Responses. Absent: the usual case.
+   */
+  readonly otherForm?: 'input' | 'tools' | undefined
 }
 
 /** Changes of a chat request for one upstream. */
@@ -79,7 +86,7 @@ export function appendAnswer(request: ChatRequest, message: Uint8Array): ChatReq
 /** Checked fields, and those that are read later: for the cost, for a target's profile, for a translation. */
 const checked = new CheckedNames([
   ...fieldNames,
-  ...['n', 'service_tier', 'tools', 'tool_choice', 'functions', 'function_call', 'response_format', 'modalities'],
+  ...['n', 'service_tier', 'functions', 'function_call', 'response_format', 'modalities'],
   ...['parallel_tool_calls', 'thinking', 'store', 'web_search_options', 'reasoning', 'chat_template_kwargs', 'top_k'],
   ...['user', 'metadata'],
 ])
@@ -95,6 +102,8 @@ function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ChatRequest> {
     stream: false,
     includeUsage: false,
     hasMessages: false,
+    hasCustomTools: false,
+    hasOtherTools: false,
     reasoning: { members: [], bare: [] },
   }
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
@@ -121,11 +130,32 @@ function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ChatRequest> {
     if (cursor.position >= pace.limit) yield pace
   }
   cursor.end()
-  const { model, stream, includeUsage, hasMessages, reasoning } = facts
+  const { model, stream, includeUsage, reasoning, hasCustomTools } = facts
   if (model === undefined) throw missing('model')
-  if (!hasMessages) throw missing('messages')
-  const hasReasoning = factOf(reasoning)
-  return { format: 'chat', body: cursor.bytes, model, stream, includeUsage, members, reasoning, hasReasoning }
+  const otherForm = otherFormOf(facts, members)
+  return {
+    format: 'chat',
+    body: cursor.bytes,
+    model,
+    stream,
+    includeUsage,
+    members,
+    reasoning,
+    hasReasoning: factOf(reasoning),
+    hasCustomTools,
+    otherForm,
+  }
+}
+
+function otherFormOf(
+  { hasMessages, hasOtherTools }: RequestFacts,
+  members: MemberList['members'],
+): ChatRequest['otherForm'] {
+  if (!hasMessages) {
+    if (members.some(({ name }) => name === 'input')) return 'input'
+    throw missing('messages')
+  }
+  return hasOtherTools ? 'tools' : undefined
 }
 
 function factOf({ members }: MessageReasoning): Ask['hasReasoning'] {

@@ -2,7 +2,7 @@ import { insertMissing, replaceValue } from '../../bytes/fill.ts'
 import { checkUtf8, JsonCursor, JsonSyntaxError, nameTable } from '../../bytes/json-cursor.ts'
 import { runInSlices, runThrough, skip, sliceBytes, type Pace, type Walk } from '../../bytes/pace.ts'
 import { applyEdits, type Edit } from '../../bytes/splice.ts'
-import { encode, latin1 } from '../../bytes/text.ts'
+import { encode } from '../../bytes/text.ts'
 import { encodeJson } from '../exact-json.ts'
 import type { AnsweredError } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
@@ -10,7 +10,7 @@ import type { WholeReply } from '../reply.ts'
 import { errorWithin } from '../upstream-error.ts'
 import { readUsage, type Usage } from '../usage.ts'
 import type { EmbeddingsRequest } from './request.ts'
-import { isNumbers } from './vectors.ts'
+import { floatsIn, numbersAt, widthAt, Widths, type VectorSpan } from './vectors.ts'
 
 const topNames = nameTable(['object', 'model', 'data', 'usage', 'error'])
 const dataNames = nameTable(['object', 'index', 'embedding'])
@@ -22,7 +22,7 @@ const errorBytesMax = 64 * 1024
  * Inspects and repairs an answer in the upstream's own bytes. Fills in required members, and encodes floats as base64
  * if the request asks for it.
  *
- * @throws {MalformedAnswer} for a malformed answer, and for one without one embedding per input
+ * @throws {MalformedAnswer} for a malformed answer, and for one without one embedding of the same width per input
  */
 export function readEmbeddings(body: Uint8Array, request: EmbeddingsRequest): WholeReply | AnsweredError {
   try {
@@ -97,9 +97,10 @@ function promptUsage(usage: Usage): Usage {
 }
 
 /** Passes `data`, an array of embeddings, and counts them. */
-function* readData(cursor: JsonCursor, edits: Edit[], { isBase64 }: EmbeddingsRequest, pace: Pace): Walk<number> {
+function* readData(cursor: JsonCursor, edits: Edit[], request: EmbeddingsRequest, pace: Pace): Walk<number> {
   const kind = cursor.peek()
   if (kind !== 'array') throw new MalformedAnswer('malformed', `data is a ${kind}`)
+  const widths = new Widths(request)
   let count = 0
   for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
     if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', `data[${count}] is no object`)
@@ -107,8 +108,10 @@ function* readData(cursor: JsonCursor, edits: Edit[], { isBase64 }: EmbeddingsRe
     let seen = 0
     for (let member = cursor.firstMember(); member; member = cursor.nextMember()) {
       const code = cursor.nameCode(dataNames)
-      if (code === 2) hasEmbedding = yield* readEmbedding(cursor, edits, isBase64, pace)
-      else if (code === 1 && cursor.peek() !== 'number') replaceValue(cursor, edits, String(count))
+      if (code === 2) {
+        widths.add(yield* readEmbedding(cursor, edits, request, pace), count)
+        hasEmbedding = true
+      } else if (code === 1 && cursor.peek() !== 'number') replaceValue(cursor, edits, String(count))
       else yield* skip(cursor, pace)
       seen |= 1 << code
     }
@@ -120,18 +123,48 @@ function* readData(cursor: JsonCursor, edits: Edit[], { isBase64 }: EmbeddingsRe
   return count
 }
 
-/** Passes an embedding: an array of numbers, base64, or an object of both. Returns whether it is one. */
-function* readEmbedding(cursor: JsonCursor, edits: Edit[], isBase64: boolean, pace: Pace): Walk<boolean> {
+/**
+ * Passes an embedding: an array of numbers, base64, or an object of both. Numbers become base64 and base64 becomes
+ * numbers if the caller asked for the other form.
+ *
+ * @returns its width; 0: it is none. Undefined: it has a form that is not checked
+ */
+function* readEmbedding(
+  cursor: JsonCursor,
+  edits: Edit[],
+  request: EmbeddingsRequest,
+  pace: Pace,
+): Walk<number | undefined> {
   const kind = cursor.peek()
   const start = cursor.position
   yield* skip(cursor, pace)
-  if (kind === 'string' || kind === 'object') return true
-  if (kind !== 'array') return false
-  if (!isBase64) return true
-  const numbers: unknown = JSON.parse(latin1(cursor.bytes, start, cursor.position))
-  if (!isNumbers(numbers)) return false
-  edits.push({ start, end: cursor.position, replacement: encode(`"${base64Of(numbers)}"`) })
-  return true
+  const { bytes, position: end } = cursor
+  switch (kind) {
+    case 'array':
+      return readNumbers(bytes, { start, end }, edits, request)
+    case 'string':
+      return request.isUsual ? readFloats(bytes, { start, end }, edits, request) : undefined
+    case 'object':
+      return undefined
+    default:
+      return 0
+  }
+}
+
+type Span = Pick<VectorSpan, 'start' | 'end'>
+
+function readNumbers(bytes: Uint8Array, span: Span, edits: Edit[], { isBase64 }: EmbeddingsRequest) {
+  const width = widthAt(bytes, span)
+  if (!isBase64 || width === undefined || width === 0) return width
+  const numbers = numbersAt(bytes, span)
+  if (numbers !== undefined) edits.push({ ...span, replacement: encode(`"${base64Of(numbers)}"`) })
+  return numbers?.length ?? 0
+}
+
+function readFloats(bytes: Uint8Array, span: Span, edits: Edit[], { isBase64 }: EmbeddingsRequest): number {
+  const floats = floatsIn(bytes, span)
+  if (!isBase64 && floats !== undefined) edits.push({ ...span, replacement: encode(JSON.stringify([...floats])) })
+  return floats?.length ?? 0
 }
 
 /** Writes an answer with one vector for each input. */

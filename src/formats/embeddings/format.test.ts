@@ -13,7 +13,15 @@ const envelope = envelopeAt(embeddings.path)
 
 function requestOf(fields: Readonly<Record<string, unknown>> = {}): EmbeddingsRequest {
   const ask = embeddings.check(encode(JSON.stringify({ model: 'e', input: 'x', ...fields })), envelope)
-  return { inputs: 1, isBase64: false, ...ask, format: 'embeddings', stream: false }
+  return {
+    inputs: 1,
+    isBase64: false,
+    dimensions: undefined,
+    isUsual: true,
+    ...ask,
+    format: 'embeddings',
+    stream: false,
+  }
 }
 
 function answerOf(answer: unknown, fields?: Readonly<Record<string, unknown>>): unknown {
@@ -82,6 +90,32 @@ describe('an answer with embeddings', () => {
     })
   })
 
+  test('has base64 decoded for a caller of numbers', () => {
+    const text = Buffer.from(new Float32Array([0.5, -2]).buffer).toString('base64')
+    expect(answerOf({ data: [{ embedding: text }] })).toMatchObject({ data: [{ embedding: [0.5, -2] }] })
+    const other = { output_dtype: 'ubinary' }
+    expect(answerOf({ data: [{ embedding: 'AAE' }] }, other)).toMatchObject({ data: [{ embedding: 'AAE' }] })
+  })
+
+  test('has the asked width, and one width', () => {
+    for (const encoding_format of ['float', 'base64']) {
+      const asked = { dimensions: 3, encoding_format }
+      expect(answerOf({ data: [{ embedding: [1, 2e-3, -4] }] }, asked)).toBeDefined()
+      expect(() => answerOf({ data: [{ embedding: [1, 2] }] }, asked)).toThrow('the answer has 2 dimensions, not 3')
+      const two = { input: ['a', 'b'], encoding_format }
+      expect(() => answerOf({ data: [{ embedding: [1, 2] }, { embedding: [1] }] }, two)).toThrow(MalformedAnswer)
+    }
+    const base64 = Buffer.from(new Float32Array([0.5, -2]).buffer).toString('base64')
+    expect(() => answerOf({ data: [{ embedding: base64 }] }, { dimensions: 3 })).toThrow(
+      'the answer has 2 dimensions, not 3',
+    )
+  })
+
+  test('may have a vector for each token', () => {
+    const data = [{ object: 'embedding', index: 0, embedding: [[1, 2], [3]] }]
+    expect(answerOf({ ...whole, data }, { dimensions: 3 })).toEqual({ ...whole, data })
+  })
+
   test('is an error if it contains one', () => {
     expect(answerOf({ error: { message: 'no', code: 'rate_limit_exceeded' } })).toMatchObject({
       kind: 'error',
@@ -96,6 +130,13 @@ describe('an answer with embeddings', () => {
     ['an entry without an embedding', { data: [{ index: 0 }] }],
     ['an embedding of another type', { data: [{ embedding: 7 }] }],
     ['an array', []],
+    ['null', { data: [{ embedding: null }] }],
+    ['an empty embedding', { data: [{ embedding: [] }] }],
+    ['an embedding of texts', { data: [{ embedding: ['0.1'] }] }],
+    ['an embedding of nulls', { data: [{ embedding: [null, 1] }] }],
+    ['an embedding of objects', { data: [{ embedding: [{}] }] }],
+    ['a text', { data: [{ embedding: 'I am sorry' }] }],
+    ['an empty text', { data: [{ embedding: '' }] }],
   ])('is malformed with %s', (_, answer) => {
     expect(() => answerOf(answer)).toThrow(MalformedAnswer)
   })

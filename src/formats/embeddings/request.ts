@@ -3,6 +3,7 @@ import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
 import type { Ask } from '../ask.ts'
 import { CheckedNames } from '../checked-names.ts'
 import { invalidRequest } from '../error.ts'
+import { numberOf, parseJsonBytes } from '../exact-json.ts'
 import { checkChoice, checkNumber, readModel } from '../fields.ts'
 import { missing, wrongType } from '../request-fault.ts'
 import { MemberList, memberName } from '../request-members.ts'
@@ -15,6 +16,10 @@ export interface EmbeddingsRequest extends Ask {
   readonly inputs: number
   /** The caller asked for embeddings as base64 of little-endian 32-bit floats. */
   readonly isBase64: boolean
+  /** Numbers of an embedding. Undefined: the model's own. */
+  readonly dimensions: number | undefined
+  /** No further field may ask for embeddings of another kind, such as bits. */
+  readonly isUsual: boolean
 }
 
 const names = ['model', 'input', 'encoding_format', 'dimensions', 'user']
@@ -24,12 +29,13 @@ const encodings = ['float', 'base64']
 
 /** Checks a request in place. Members that docs/api.md does not name pass unread. */
 export function* readRequest(cursor: JsonCursor, pace: Pace): Walk<EmbeddingsRequest> {
-  if (cursor.peek() !== 'object') throw invalidRequest('invalid_json', 'The request body must be a JSON object.')
+  checkIsObject(cursor)
   const list = new MemberList(checked, membersMax)
   const { members } = list
   let model: string | undefined
   let inputs: number | undefined
   let isBase64 = false
+  let dimensions: number | undefined
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const start = cursor.nameStart
     const code = cursor.nameCode(checked.table)
@@ -51,6 +57,7 @@ export function* readRequest(cursor: JsonCursor, pace: Pace): Walk<EmbeddingsReq
         break
       case 3:
         checkNumber(cursor, 'dimensions', { kind: 'integer', min: 1, max: Number.MAX_SAFE_INTEGER })
+        dimensions = numberOf(parseJsonBytes(cursor.bytes.subarray(valueStart, cursor.position)))
         break
       default:
         if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
@@ -61,8 +68,26 @@ export function* readRequest(cursor: JsonCursor, pace: Pace): Walk<EmbeddingsReq
   cursor.end()
   if (model === undefined) throw missing('model')
   if (inputs === undefined) throw missing('input')
-  return { format: 'embeddings', body: cursor.bytes, model, stream: false, members, inputs, isBase64 }
+  const isUsual = !members.some(({ name }) => otherKind.test(name))
+  return {
+    format: 'embeddings',
+    body: cursor.bytes,
+    model,
+    stream: false,
+    members,
+    inputs,
+    isBase64,
+    dimensions,
+    isUsual,
+  }
 }
+
+function checkIsObject(cursor: JsonCursor): void {
+  if (cursor.peek() !== 'object') throw invalidRequest('invalid_json', 'The request body must be a JSON object.')
+}
+
+/** Fields of Voyage, Cohere and Jina. */
+const otherKind = /dtype|embedding_types?/
 
 /** Passes `input` and counts its inputs: a text, or an array of texts, of tokens, or of arrays of tokens. */
 function* readInput(cursor: JsonCursor, pace: Pace): Walk<number> {

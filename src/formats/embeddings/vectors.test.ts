@@ -19,7 +19,15 @@ const envelope = { path, headers: new Headers(), parameter: () => null }
 
 function requestFor(more: object = {}): EmbeddingsRequest {
   const asked = embeddings.check(encode(JSON.stringify({ model: 'm', input: texts, ...more })), envelope)
-  return { ...asked, format: 'embeddings', stream: false, inputs: count, isBase64: 'encoding_format' in more }
+  return {
+    ...asked,
+    format: 'embeddings',
+    stream: false,
+    inputs: count,
+    isBase64: 'encoding_format' in more,
+    dimensions: undefined,
+    isUsual: true,
+  }
 }
 
 /** Counts pauses. */

@@ -2,6 +2,7 @@ import { JsonSyntaxError, type JsonCursor, type NameTable } from '../../bytes/js
 import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
 import { latin1 } from '../../bytes/text.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
+import type { EmbeddingsRequest } from './request.ts'
 
 /** A vector in an answer, by the offsets of its JSON. */
 export interface VectorSpan {
@@ -49,8 +50,73 @@ export function numbersAt(bytes: Uint8Array, { start, end }: Pick<VectorSpan, 's
   return isNumbers(value) && value.length > 0 ? value : undefined
 }
 
-export function isNumbers(value: unknown): value is readonly number[] {
+function isNumbers(value: unknown): value is readonly number[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'number')
+}
+
+/** The widths of the vectors of one answer. */
+export class Widths {
+  readonly #request: Pick<EmbeddingsRequest, 'dimensions' | 'isUsual'>
+  #width: number | undefined
+
+  constructor(request: Pick<EmbeddingsRequest, 'dimensions' | 'isUsual'>) {
+    this.#request = request
+  }
+
+  /**
+   * @param width 0: it is no vector. Undefined: it is not known
+   * @param index its place, for the message
+   * @throws {MalformedAnswer} for one that is none, or not as wide as the others; `unasked` for another width than the
+   *   caller asked for
+   */
+  add(width: number | undefined, index: number): void {
+    if (width === undefined) return
+    if (width === 0) throw new MalformedAnswer('malformed', `data[${index}] has no list of numbers`)
+    const { dimensions, isUsual } = this.#request
+    if (!isUsual) return
+    this.#width ??= width
+    if (width !== this.#width)
+      throw new MalformedAnswer('malformed', `data[${index}] has ${width} dimensions, not ${this.#width}`)
+    if (dimensions !== undefined && width !== dimensions)
+      throw new MalformedAnswer('unasked', `the answer has ${width} dimensions, not ${dimensions}`)
+  }
+}
+
+/**
+ * How many numbers an array has, without parsing it. 0 for other content; undefined for lists of lists, as models give
+ * that embed each token.
+ *
+ * @param span of valid JSON
+ */
+export function widthAt(bytes: Uint8Array, { start, end }: Pick<VectorSpan, 'start' | 'end'>): number | undefined {
+  let commas = 0
+  let digits = 0
+  for (let position = start + 1; position < end - 1; position++) {
+    const byte = bytes[position] ?? 0
+    if (byte === comma) commas++
+    else if (byte >= digitNought && byte <= digitNine) digits++
+    else if (byte === bracket && digits === 0) return undefined
+    else if (byte === quote || (byte > digitNine && byte !== exponent && byte !== capitalExponent)) return 0
+  }
+  return digits === 0 ? 0 : commas + 1
+}
+
+const [quote, comma, digitNought, digitNine] = [0x22, 0x2c, 0x30, 0x39]
+const [capitalExponent, bracket, exponent] = [0x45, 0x5b, 0x65]
+
+/** The little-endian 32-bit floats of a base64 string. Undefined for other strings. */
+export function floatsIn(
+  bytes: Uint8Array,
+  { start, end }: Pick<VectorSpan, 'start' | 'end'>,
+): Float32Array | undefined {
+  const text = latin1(bytes, start + 1, end - 1).replaceAll('\\/', '/')
+  const decoded = Buffer.from(text, 'base64')
+  const isWhole = decoded.length > 0 && decoded.length % 4 === 0
+  // Characters of other alphabets would have been skipped.
+  if (!isWhole || decoded.toString('base64').replaceAll('=', '') !== text.replaceAll('=', '')) return undefined
+  const floats = new Float32Array(decoded.length / 4)
+  for (let index = 0; index < floats.length; index++) floats[index] = decoded.readFloatLE(index * 4)
+  return floats.every(Number.isFinite) ? floats : undefined
 }
 
 /** The JSON of a vector. */

@@ -48,7 +48,7 @@ export function writeEmbeddings(
 /** The request for embeddings in the widely used format. @throws {UpstreamFailure} as {@link writeEmbeddings} */
 export function embeddingsOf(ask: Ask): EmbeddingsRequest {
   const body = join(writeEmbeddings(ask, ask.model, { overrides: {}, profile: { drop: [] } }))
-  return { ...ask, format: 'embeddings', stream: false, body, inputs: inputsOf(ask), isBase64: false }
+  return { ...countedOf(ask), body }
 }
 
 /**
@@ -95,7 +95,17 @@ function* rewritten(read: WholeReply, ask: Ask, pace: Pace): Walk<WholeReply> {
 
 /** What the check of an answer needs of its request. */
 function countedOf(ask: Ask): EmbeddingsRequest {
-  return { ...ask, format: 'embeddings', stream: false, inputs: inputsOf(ask), isBase64: false }
+  const [first = {}] = requestsOf(ask)
+  const dimensions = numberOf(memberOf(first, 'outputDimensionality'))
+  return {
+    ...ask,
+    format: 'embeddings',
+    stream: false,
+    inputs: inputsOf(ask),
+    isBase64: false,
+    dimensions,
+    isUsual: true,
+  }
 }
 
 function inputsOf(ask: Ask): number {

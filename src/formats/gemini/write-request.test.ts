@@ -174,7 +174,6 @@ describe('gemini contents', () => {
     ['nothing at all', { messages: [{ role: 'user', content: '' }] }],
     ['a stream of several choices', { n: 2, stream: true }],
     ['sound in the answer', { modalities: ['audio'] }],
-    ['a custom tool', { tools: [{ type: 'custom', custom: { name: 'x' } }] }],
     ['a file by id', { messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }] }],
   ]
   test.each(untranslatable)('leave %s to the next provider', (_name, fields) => {

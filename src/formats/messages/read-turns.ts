@@ -33,7 +33,8 @@ function turnOf(role: 'system' | 'user', parts: readonly ContentPart[]): readonl
   return parts.length === 0 ? [] : [{ role, parts }]
 }
 
-function readUser(content: unknown, names: ReadonlyMap<string, string>): readonly Turn[] {
+/** Reads a user message: results of tools as turns of their own, before the rest. @param names of calls, by id */
+export function readUser(content: unknown, names: ReadonlyMap<string, string>): readonly Turn[] {
   const blocks = objectsOf(content)
   const results = blocks.filter(isResult).map((block): Turn => {
     const callId = textOf(block['tool_use_id']) ?? ''
@@ -49,7 +50,8 @@ function isResult({ type }: JsonObject): boolean {
   return type === 'tool_result'
 }
 
-function readAssistant(content: unknown): readonly AssistantPart[] {
+/** Reads the content of an assistant message. */
+export function readAssistant(content: unknown): readonly AssistantPart[] {
   if (typeof content === 'string') return readContent(content)
   return objectsOf(content).flatMap((block): readonly AssistantPart[] => {
     switch (block['type']) {

@@ -272,14 +272,6 @@ describe('anthropic messages', () => {
     ['nothing at all', { messages: [{ role: 'user', content: '' }] }],
     ['several choices', { n: 2 }],
     ['sound in the answer', { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'mp3' } }],
-    ['a custom tool', { tools: [{ type: 'custom', custom: { name: 'x' } }] }],
-    ['the choice of a custom tool', { tool_choice: { type: 'custom', custom: { name: 'x' } } }],
-    [
-      'a call of a custom tool',
-      {
-        messages: [{ role: 'assistant', tool_calls: [{ id: 'a', type: 'custom', custom: { name: 'x', input: '' } }] }],
-      },
-    ],
   ]
   test.each(untranslatable)('leave %s to the next provider', (_name, fields) => {
     expect(() => sent(fields)).toThrow(

@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer'
+import { isAscii, isUtf8 } from 'node:buffer'
 import { boundaryOf, FormSyntaxError, readForm, type FormPart } from '../../bytes/multipart.ts'
 import type { Pace, Walk } from '../../bytes/pace.ts'
 import { utf8 } from '../../bytes/text.ts'
@@ -18,7 +18,8 @@ const modelBytesMax = 2_048
 /** Boundaries of these characters need no quotes in a header. */
 const plainBoundary = /^[\w'+.-]+$/
 /** Types of a part whose bytes are its text. */
-const textType = /^(?:|text\/plain(?:[ \t]*;[ \t]*charset="?(?:utf-8|us-ascii)"?)?)[ \t]*$/i
+const textType =
+  /^(?:|text\/plain(?:[ \t]*;[ \t]*charset="?(?:utf-?8|us-ascii|(iso-8859-\d+|windows-125\d|latin-?1))"?)?)[ \t]*$/i
 
 /** Returns a check of forms. Their parts pass unread, except the model and what selects the kind of answer. */
 export function formCheck(format: RelayName, endpoint: RelayEndpoint, { required }: FormRequests) {
@@ -33,7 +34,7 @@ export function formCheck(format: RelayName, endpoint: RelayEndpoint, { required
       throw invalidRequest('invalid_form', 'The content-type must be multipart/form-data with a boundary.')
     const parts = yield* partsOf(body, boundary, pace)
     checkNames(parts, checked, lists)
-    for (const name of selectors) checkSelector(parts, name)
+    for (const name of selectors) checkSelector(body, parts, name)
     const own = parts.find(({ name }) => name === 'model')
     const model = own === undefined ? endpoint.defaultModel : modelIn(body, own)
     if (model === undefined) throw missing('model')
@@ -90,11 +91,15 @@ function checkNames(parts: readonly FormPart[], checked: CheckedNames, lists: Re
   }
 }
 
-/** Readers read other text in parts that are files. */
-function checkSelector(parts: readonly FormPart[], name: string): void {
+/** Readers read other text in parts that are files. Java's clients name an old charset by default, for plain ASCII. */
+function checkSelector(body: Uint8Array, parts: readonly FormPart[], name: string): void {
   const part = parts.find((each) => each.name === name)
-  if (part !== undefined && (part.isFile || !textType.test(part.contentType)))
+  if (part === undefined) return
+  const [found, oldCharset] = textType.exec(part.contentType) ?? []
+  if (part.isFile || found === undefined)
     throw invalidRequest('invalid_type', `'${name}' must be plain text, without a file name.`, name)
+  if (oldCharset !== undefined && !isAscii(body.subarray(part.start, part.end)))
+    throw invalidRequest('invalid_value', `'${name}' must be UTF-8 or ASCII, not ${oldCharset}.`, name)
 }
 
 function modelIn(body: Uint8Array, { start, end }: FormPart): string {

@@ -12,8 +12,10 @@ import { answerReader } from './answer.ts'
 import type { RelayEndpoint, RelayStream } from './endpoint.ts'
 import { formCheck } from './form-request.ts'
 import { jsonCheck } from './json-request.ts'
+import { plainText } from './media.ts'
 import { withModel, type RelayRequest } from './request.ts'
 import { relayEndpoints } from './table.ts'
+import { textReader } from './text-in-json.ts'
 
 const limitCompletion = answerLimiter({ names: ['max_tokens'] })
 
@@ -86,7 +88,7 @@ function checksOf(name: RelayName, endpoint: RelayEndpoint): Pick<Format, 'check
 function passThroughOf({ answer, media, stream }: RelayEndpoint): PassThrough {
   return {
     write: (request: RelayRequest, model) => withModel(request, model),
-    readWhole: answerReader(answer),
+    readWhole: media?.answer === plainText ? textReader(answerReader(answer)) : answerReader(answer),
     ...(media === undefined ? {} : { media: ({ isMedia }: RelayRequest) => (isMedia ? media.answer : undefined) }),
     ...(stream === undefined ? {} : { reader: stream.reader }),
   }

@@ -9,6 +9,8 @@ export interface RelayRequest extends Ask {
   readonly modelAt: ModelPlace
   /** Its answer is neither JSON nor events. */
   readonly isMedia: boolean
+  /** The value that asks for such an answer, such as `text`. Absent: it needs none. */
+  readonly mediaAsked?: string | undefined
 }
 
 /** The place of a model's name in a body; empty where the caller gave none. */
@@ -42,8 +44,8 @@ export function relayRequest(
 ): RelayRequest {
   const hasEvents = stream !== undefined && textOf(stream.member) === String(stream.value)
   const { answer, asked } = media ?? {}
-  const isMedia =
-    answer !== undefined && !hasEvents && (asked === undefined || asked.values.includes(textOf(asked.member) ?? ''))
+  const mediaAsked = asked && textOf(asked.member)
+  const isMedia = answer !== undefined && !hasEvents && (asked === undefined || asked.values.includes(mediaAsked ?? ''))
   const all = isMedia ? { ...headers, accept: '*/*' } : headers
   return {
     format,
@@ -53,6 +55,7 @@ export function relayRequest(
     members,
     modelAt,
     isMedia,
+    mediaAsked,
     ...(Object.keys(all).length === 0 ? {} : { headers: all }),
   }
 }

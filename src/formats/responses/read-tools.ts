@@ -1,16 +1,9 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { FunctionTool, ToolChoice, Tools } from '../conversation.ts'
+import { functionOfCustom } from '../custom-tool.ts'
 import { isObject, listOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
 import { untranslatable } from '../untranslatable.ts'
 import { toolSearch, type ToolEntry, type ToolNames } from './tool-names.ts'
-
-/** Arguments of the function in place of a custom tool. */
-const customParameters = {
-  type: 'object',
-  properties: { input: { type: 'string' } },
-  required: ['input'],
-  additionalProperties: false,
-}
 
 /**
  * Reads the declared tools, `tool_choice` and `parallel_tool_calls`. A custom tool is a function with one string. With
@@ -34,7 +27,7 @@ export function readResponsesTools(declared: readonly ToolEntry[], names: ToolNa
 }
 
 function readTool(tool: JsonObject, namespace: string | undefined, names: ToolNames): FunctionTool | undefined {
-  const { type, description, parameters, strict, format, execution } = tool
+  const { type, description, parameters, strict, execution } = tool
   const described = { description: textOf(description), cacheControl: undefined }
   const name = names.wireName(textOf(tool['name']) ?? '', namespace)
   switch (type) {
@@ -45,13 +38,7 @@ function readTool(tool: JsonObject, namespace: string | undefined, names: ToolNa
       return { ...described, name, parameters: schema, isStrict }
     }
     case 'custom':
-      return {
-        ...described,
-        name,
-        description: describeCustom(textOf(description), objectOf(format)),
-        parameters: customParameters,
-        isStrict: false,
-      }
+      return functionOfCustom(name, tool)
     case 'tool_search':
       if (execution !== 'client') return undefined
       return {
@@ -64,14 +51,6 @@ function readTool(tool: JsonObject, namespace: string | undefined, names: ToolNa
       if (typeof type === 'string' && type.startsWith('web_search')) return undefined
       throw untranslatable(`The tool ${typeof type === 'string' ? type.slice(0, 64) : ''}`, { field: 'tools' })
   }
-}
-
-/** The description of a custom tool, with the grammar of its input. */
-function describeCustom(description: string | undefined, { type, syntax, definition }: JsonObject): string {
-  const texts = [description, "Call it with the whole input as the string 'input'."]
-  if (type === 'grammar')
-    texts.push(`The input must match this ${textOf(syntax) ?? ''} grammar:\n${textOf(definition) ?? ''}`)
-  return texts.filter((text) => text !== undefined && text !== '').join('\n\n')
 }
 
 const schemasMax = 1_000

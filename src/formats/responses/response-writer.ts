@@ -16,11 +16,11 @@ import { isObject, parseJson } from '../exact-json.ts'
 import type { PartWriter } from '../format.ts'
 import { madeUpId } from '../made-up-id.ts'
 import type { Part } from '../part.ts'
+import { stringInput, type StringInput } from '../string-input.ts'
 import { countedUsage } from '../usage.ts'
 import { ownReasoningId } from './request.ts'
 import { writeResponse, type ResponseObjectHead, type ResponseState } from './response-object.ts'
 import { responsePart } from './response-part.ts'
-import { stringInput, type StringInput } from './string-input.ts'
 import type { DeclaredTool, ToolNames } from './tool-names.ts'
 
 /** Limit of a streamed answer, which is kept because its last event has all of it. A longer one fails. */

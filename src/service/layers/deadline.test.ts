@@ -17,7 +17,7 @@ function untilAborted(_request: string, { signal }: Call): Promise<string> {
   })
 }
 
-function limited(msOf: (request: string) => number): Layer<string, string> {
+function limited(msOf: (request: string, call: Call) => number): Layer<string, string> {
   return deadline({ msOf, idleMs: 60_000, timers: sharedTimers() })
 }
 
@@ -32,6 +32,22 @@ describe('a deadline', () => {
     const service = limited(() => 1_000)(async (request) => `${request}!`)
     expect(await service('hello', callOf())).toBe('hello!')
     expectNoTimer()
+  })
+
+  test('of infinity never ends an attempt, also after progress, which shortens no long one', async () => {
+    for (const ms of [Infinity, 400_000]) {
+      const answer = Promise.withResolvers<string>()
+      const service = limited((_request, { isLast }) => (isLast === true ? ms : 1_000))(async (_request, call) => {
+        call.onProgress?.()
+        return answer.promise
+      })
+      const reply = service('hello', { ...callOf(), isLast: true })
+      jest.advanceTimersByTime(399_000)
+      answer.resolve('late')
+      expect(await reply).toBe('late')
+      jest.advanceTimersByTime(500_000)
+      expect(jest.getTimerCount()).toBe(0)
+    }
   })
 
   test('passes a failure in time, and leaves no timer', async () => {

@@ -10,8 +10,8 @@ const progressMs = 300_000
 
 /** Options of {@link deadline}. */
 export interface DeadlineOptions<Request> {
-  /** Milliseconds for a request. */
-  readonly msOf: (request: Request) => number
+  /** Milliseconds for a request. Infinity: only the whole request has a limit. */
+  readonly msOf: (request: Request, call: Call) => number
   /** Milliseconds from each progress that the upstream shows, up to 300 s from the first one. */
   readonly idleMs: number
   readonly timers: SharedTimers
@@ -26,7 +26,7 @@ export function deadline<Request, Reply>({ msOf, ...limits }: DeadlineOptions<Re
   return (inner) =>
     async function withinDeadline(request, call) {
       const attempt = new LimitedAttempt(call, limits)
-      attempt.limit(msOf(request))
+      attempt.begin(msOf(request, call))
       try {
         return await inner(request, attempt)
       } catch (error) {
@@ -47,6 +47,8 @@ class LimitedAttempt implements Call {
   readonly #outer: CallSignal
   readonly #limits: Limits
   #timer: SharedTimer | undefined
+  /** Progress gives it more time. */
+  #isShort = true
   /** Ends an attempt that shows progress for too long. */
   #total: SharedTimer | undefined
 
@@ -64,13 +66,18 @@ class LimitedAttempt implements Call {
   }
 
   onProgress(): void {
-    if (this.signal.aborted) return
+    if (this.signal.aborted || !this.#isShort) return
     this.#total ??= this.#start(progressMs)
-    this.limit(this.#limits.idleMs)
+    this.#limit(this.#limits.idleMs)
+  }
+
+  begin(ms: number): void {
+    this.#isShort = ms < progressMs
+    if (ms !== Infinity) this.#limit(ms)
   }
 
   /** Limits the time from now on. */
-  limit(ms: number): void {
+  #limit(ms: number): void {
     this.#timer?.stop()
     this.#timer = this.#start(ms)
   }

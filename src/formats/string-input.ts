@@ -1,4 +1,4 @@
-import { isObject, parseJson } from '../exact-json.ts'
+import { isObject, parseJson } from './exact-json.ts'
 
 /** Reads the input of a custom tool out of the arguments of the function in its place, piece by piece. */
 export interface StringInput {
