@@ -8,6 +8,7 @@ import type { ChangeNotes, Talk } from '../formats/format.ts'
 import { withAllowedNames, withCallersNames } from '../formats/function-names.ts'
 import { HeldEnding } from '../formats/held-ending.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
+import { oneChoice } from '../formats/one-choice.ts'
 import { openConversation, sealEvents } from '../formats/opaque-seal.ts'
 import { droppedReasoning } from '../formats/reasoning-spans.ts'
 import { thinkTags } from '../formats/think-tags.ts'
@@ -52,6 +53,13 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
     }
   }
 
+  /** Whether an answer has several choices, though the caller reads one alone. `n` is a field of chat completions. */
+  function isSplit(events: readonly AnswerEvent[], ask: Ask, { overrides }: Pick<ModelTarget, 'overrides'>): boolean {
+    if (keepsOpaque || Object.hasOwn(overrides, 'n') || !events.some((event) => 'choice' in event && event.choice > 0))
+      return false
+    return talk.writer(ask).hasOneChoice
+  }
+
   function isLost(turn: Turn, target: ModelTarget): boolean {
     return turn.role === 'assistant' && format.losesReasoning(turn.parts, target)
   }
@@ -72,29 +80,40 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
     },
     decode: withUpstreamFailures((body, ask, notes) => {
       if (hasMoreValues(body, valuesMax)) throw new MalformedAnswer('malformed', 'the answer has too many values')
-      const events = throwIfError(format.readAnswer(body), notes?.brand)
-      return talk.writeWhole(checking(notes)(untagging(notes)(events)), ask)
+      const events = untagging(notes)(throwIfError(format.readAnswer(body), notes?.brand))
+      return talk.writeWhole(
+        checking(notes)(isSplit(events, ask, notes?.target ?? { overrides: {} }) ? joined(events) : events),
+        ask,
+      )
     }),
     stream(ask, { overrides, brand }, notes) {
       const reader = format.answerReader()
       const writer = talk.writer(ask)
       const checked = checking(notes)
       const untagged = untagging(notes)
+      const hasOneChoice = writer.hasOneChoice && !Object.hasOwn(overrides, 'n')
+      const merged = hasOneChoice && !keepsOpaque ? oneChoice() : (events: readonly AnswerEvent[]) => events
       const ending = new HeldEnding()
       return {
         // Only chat completions stream several choices; `n` is their field.
         eventBytesMax: format.eventBytesMax,
-        hasOneChoice: writer.hasOneChoice && !Object.hasOwn(overrides, 'n'),
+        hasOneChoice,
         decode(event) {
           const events = throwIfError(reader.read(event), brand)
-          return events === 'done' ? 'done' : writer.write(checked(ending.hold(untagged(events))))
+          return events === 'done' ? 'done' : writer.write(checked(ending.hold(merged(untagged(events)))))
         },
         holdsEnd: () => ending.isWhole,
-        finish: () => writer.write(checked([...ending.hold(untagged(reader.end())), ...ending.release()])),
+        finish: () => writer.write(checked([...ending.hold(merged(untagged(reader.end()))), ...ending.release()])),
         end: () => [...writer.write(checked(ending.release())), ...writer.end()],
       }
     },
   }
+}
+
+/** The whole answer as one choice, with its last finish. */
+function joined(events: readonly AnswerEvent[]): readonly AnswerEvent[] {
+  const ending = new HeldEnding()
+  return [...ending.hold(oneChoice()(events)), ...ending.release()]
 }
 
 function untagging(notes: ExchangeNotes | undefined): (events: readonly AnswerEvent[]) => readonly AnswerEvent[] {
