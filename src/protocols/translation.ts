@@ -8,7 +8,6 @@ import type { ChangeNotes, Talk } from '../formats/format.ts'
 import { withAllowedNames, withCallersNames } from '../formats/function-names.ts'
 import { HeldEnding } from '../formats/held-ending.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
-import { oneChoice } from '../formats/one-choice.ts'
 import { openConversation, sealEvents } from '../formats/opaque-seal.ts'
 import { droppedReasoning } from '../formats/reasoning-spans.ts'
 import { thinkTags } from '../formats/think-tags.ts'
@@ -80,7 +79,8 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
     },
     decode: withUpstreamFailures((body, ask, notes) => {
       if (hasMoreValues(body, valuesMax)) throw new MalformedAnswer('malformed', 'the answer has too many values')
-      const events = untagging(notes)(throwIfError(format.readAnswer(body), notes?.brand))
+      const read = throwIfError(format.readAnswer(body), notes?.brand)
+      const events = untagging(notes)?.(read) ?? read
       return talk.writeWhole(
         checking(notes)(isSplit(events, ask, notes?.target ?? { overrides: {} }) ? joined(events) : events),
         ask,
@@ -92,18 +92,25 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
       const checked = checking(notes)
       const untagged = untagging(notes)
       const hasOneChoice = writer.hasOneChoice && !Object.hasOwn(overrides, 'n')
-      const merged = hasOneChoice && !keepsOpaque ? oneChoice() : (events: readonly AnswerEvent[]) => events
-      const ending = new HeldEnding()
+      const ending = new HeldEnding(hasOneChoice && !keepsOpaque)
       return {
         // Only chat completions stream several choices; `n` is their field.
         eventBytesMax: format.eventBytesMax,
         hasOneChoice,
         decode(event) {
           const events = throwIfError(reader.read(event), brand)
-          return events === 'done' ? 'done' : writer.write(checked(ending.hold(merged(untagged(events)))))
+          return events === 'done'
+            ? 'done'
+            : writer.write(checked(ending.hold(untagged === undefined ? events : untagged(events))))
         },
         holdsEnd: () => ending.isWhole,
-        finish: () => writer.write(checked([...ending.hold(merged(untagged(reader.end()))), ...ending.release()])),
+        finish: () =>
+          writer.write(
+            checked([
+              ...ending.hold(untagged === undefined ? reader.end() : untagged(reader.end())),
+              ...ending.release(),
+            ]),
+          ),
         end: () => [...writer.write(checked(ending.release())), ...writer.end()],
       }
     },
@@ -112,13 +119,13 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
 
 /** The whole answer as one choice, with its last finish. */
 function joined(events: readonly AnswerEvent[]): readonly AnswerEvent[] {
-  const ending = new HeldEnding()
-  return [...ending.hold(oneChoice()(events)), ...ending.release()]
+  const ending = new HeldEnding(true)
+  return [...ending.hold(events), ...ending.release()]
 }
 
-function untagging(notes: ExchangeNotes | undefined): (events: readonly AnswerEvent[]) => readonly AnswerEvent[] {
-  const tags = notes?.target?.profile.thinkTags ?? 'none'
-  return tags === 'none' ? (events) => events : thinkTags(tags)
+function untagging({ target }: ExchangeNotes = {}): ReturnType<typeof thinkTags> | undefined {
+  const tags = target?.profile.thinkTags ?? 'none'
+  return tags === 'none' ? undefined : thinkTags(tags)
 }
 
 function paired(conversation: Conversation, changes: ChangeNotes | undefined): Conversation {
