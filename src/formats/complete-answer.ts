@@ -77,6 +77,12 @@ export function completeAnswer(): (events: readonly AnswerEvent[]) => readonly A
   }
 
   return (events) => {
+    const [first, second] = events
+    // The usual piece of a call.
+    if (second === undefined && first?.kind === 'arguments') {
+      const [passed] = addArguments(first)
+      return passed === first ? events : passed === undefined ? [] : [passed]
+    }
     if (!events.every(isWithoutCalls)) return events.flatMap(read)
     hasText ||= events.some(isText)
     return events

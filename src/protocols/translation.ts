@@ -51,6 +51,13 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
     }
   }
 
+  /** Whether an answer has several choices, though the caller reads one alone. `n` is a field of chat completions. */
+  function isSplit(events: readonly AnswerEvent[], ask: Ask, { overrides }: Pick<ModelTarget, 'overrides'>): boolean {
+    if (keepsOpaque || Object.hasOwn(overrides, 'n') || !events.some((event) => 'choice' in event && event.choice > 0))
+      return false
+    return talk.writer(ask).hasOneChoice
+  }
+
   function isLost(turn: Turn, target: ModelTarget): boolean {
     return turn.role === 'assistant' && format.losesReasoning(turn.parts, target)
   }
@@ -71,34 +78,53 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
     },
     decode: withUpstreamFailures((body, ask, notes) => {
       if (hasMoreValues(body, valuesMax)) throw new MalformedAnswer('malformed', 'the answer has too many values')
-      const events = throwIfError(format.readAnswer(body), notes?.brand)
-      return talk.writeWhole(checking(notes)(untagging(notes)(events)), ask)
+      const read = throwIfError(format.readAnswer(body), notes?.brand)
+      const events = untagging(notes)?.(read) ?? read
+      return talk.writeWhole(
+        checking(notes)(isSplit(events, ask, notes?.target ?? { overrides: {} }) ? joined(events) : events),
+        ask,
+      )
     }),
     stream(ask, { overrides, brand }, notes) {
       const reader = format.answerReader()
       const writer = talk.writer(ask)
       const checked = checking(notes)
       const untagged = untagging(notes)
-      const ending = new HeldEnding()
+      const hasOneChoice = writer.hasOneChoice && !Object.hasOwn(overrides, 'n')
+      const ending = new HeldEnding(hasOneChoice && !keepsOpaque)
       return {
         // Only chat completions stream several choices; `n` is their field.
         eventBytesMax: format.eventBytesMax,
-        hasOneChoice: writer.hasOneChoice && !Object.hasOwn(overrides, 'n'),
+        hasOneChoice,
         decode(event) {
           const events = throwIfError(reader.read(event), brand)
-          return events === 'done' ? 'done' : writer.write(checked(ending.hold(untagged(events))))
+          return events === 'done'
+            ? 'done'
+            : writer.write(checked(ending.hold(untagged === undefined ? events : untagged(events))))
         },
         holdsEnd: () => ending.isWhole,
-        finish: () => writer.write(checked([...ending.hold(untagged(reader.end())), ...ending.release()])),
+        finish: () =>
+          writer.write(
+            checked([
+              ...ending.hold(untagged === undefined ? reader.end() : untagged(reader.end())),
+              ...ending.release(),
+            ]),
+          ),
         end: () => [...writer.write(checked(ending.release())), ...writer.end()],
       }
     },
   }
 }
 
-function untagging(notes: ExchangeNotes | undefined): (events: readonly AnswerEvent[]) => readonly AnswerEvent[] {
-  const tags = notes?.target?.profile.thinkTags ?? 'none'
-  return tags === 'none' ? (events) => events : thinkTags(tags)
+/** The whole answer as one choice, with its last finish. */
+function joined(events: readonly AnswerEvent[]): readonly AnswerEvent[] {
+  const ending = new HeldEnding(true)
+  return [...ending.hold(events), ...ending.release()]
+}
+
+function untagging({ target }: ExchangeNotes = {}): ReturnType<typeof thinkTags> | undefined {
+  const tags = target?.profile.thinkTags ?? 'none'
+  return tags === 'none' ? undefined : thinkTags(tags)
 }
 
 function paired(conversation: Conversation, changes: ChangeNotes | undefined): Conversation {

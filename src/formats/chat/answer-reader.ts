@@ -9,7 +9,7 @@ import { readThinkingBlock } from '../thinking-block.ts'
 import { countsIn, countsOfUsage, lackOf } from '../token-counts.ts'
 import type { Usage } from '../usage.ts'
 import { readCallSignature } from './call-signature.ts'
-import { otherReasoningNames, ReasoningDetails, textOfDetails } from './reasoning-details.ts'
+import { ReasoningDetails, textOfDetails } from './reasoning-details.ts'
 
 const finishReasons: ReadonlySet<unknown> = new Set<FinishReason>(['stop', 'length', 'tool_calls', 'content_filter'])
 
@@ -82,9 +82,7 @@ interface ChoiceState {
   readonly target: ChatReaderTarget
   /** Its calls by index: begun, or held until their name is complete: it may come in pieces. */
   readonly calls: Map<number, 'begun' | HeldCall>
-  readonly details: ReasoningDetails
-  /** Reasoning since the last text or call. */
-  thought: string
+  details: ReasoningDetails | undefined
 }
 
 interface HeldCall {
@@ -105,8 +103,7 @@ function readChoice(
   const { index, message: _message, delta: _delta, logprobs, finish_reason: reason, ...own } = given
   const choice = numberOf(index) ?? 0
   let state = states.get(choice)
-  if (state === undefined)
-    states.set(choice, (state = { target, calls: new Map(), details: new ReasoningDetails(), thought: '' }))
+  if (state === undefined) states.set(choice, (state = { target, calls: new Map(), details: undefined }))
   readMessage(events, choice, objectOf(message), state)
   if (target === 'chat') addOwn(events, 'choice', choice, own)
   readLogprobs(events, choice, logprobs)
@@ -125,8 +122,8 @@ function readMessage(events: AnswerEvent[], choice: number, message: JsonObject,
     ...fields
   } = message
   const own: Record<string, unknown> = fields
-  for (const event of readReasoning(choice, message, own, state)) events.push(event)
-  if (Boolean(content) || Boolean(refusal) || objectsOf(tool_calls).length > 0) takeDetails(events, choice, state)
+  readReasoning(events, { choice, message, own }, state)
+  if (state.details !== undefined && (content || refusal || tool_calls)) takeDetails(events, choice, state)
   addText(events, 'text', choice, content)
   addText(events, 'refusal', choice, refusal)
   const pictures = objectsOf(images).map((image) => readImage(choice, image))
@@ -139,43 +136,45 @@ function readMessage(events: AnswerEvent[], choice: number, message: JsonObject,
   if (state.target === 'chat') addOwn(events, 'message', choice, own)
 }
 
-/** The reasoning of a message. @param own gets the members that events cannot carry */
-function readReasoning(
-  choice: number,
-  message: JsonObject,
-  own: Record<string, unknown>,
-  state: ChoiceState,
-): readonly AnswerEvent[] {
+/** A message of a choice. */
+interface ReadMessage {
+  readonly choice: number
+  readonly message: JsonObject
+  /** Gets the members that events cannot carry. */
+  readonly own: Record<string, unknown>
+}
+
+function readReasoning(events: AnswerEvent[], { choice, message, own }: ReadMessage, state: ChoiceState): void {
   const { reasoning_content, thinking_blocks, reasoning_details } = message
   const otherName = otherReasoning(message)
   // Reasoning under another name stays a member of its own. So do lists with content that events cannot carry.
   if (otherName !== undefined) own['reasoning_content'] = reasoning_content
   const seals = objectsOf(thinking_blocks).map((block) => readSeal(choice, block))
   if (!seals.every(isAllSaid)) own['thinking_blocks'] = thinking_blocks
-  const details = state.target === 'other' ? objectsOf(reasoning_details) : none
-  const reasoning = textOf(reasoning_content) || otherName || textOfDetails(details)
-  state.details.add(details)
-  state.thought += reasoning
-  const events: AnswerEvent[] = []
+  let reasoning = textOf(reasoning_content) || otherName
+  if (reasoning_details !== undefined && state.target === 'other') {
+    const details = objectsOf(reasoning_details)
+    reasoning ||= textOfDetails(details)
+    state.details ??= new ReasoningDetails()
+    state.details.add(details, reasoning)
+  }
   addReasoning(events, choice, reasoning, eventsOf(seals))
-  return events
 }
 
-const none: readonly JsonObject[] = []
-
 /** Reasoning under another name. */
-function otherReasoning(fields: JsonObject): string | undefined {
-  for (const name of otherReasoningNames) {
-    const text = textOf(fields[name])
-    if (text !== undefined && text !== '') return text
-  }
-  return undefined
+function otherReasoning(message: JsonObject): string | undefined {
+  const { reasoning, thinking, reasoning_text, thinking_content, thought } = message
+  return textIn(reasoning, thinking) ?? textIn(reasoning_text, thinking_content) ?? textIn(thought)
+}
+
+/** The first of the values that is text, and not empty. */
+function textIn(one: unknown, other?: unknown): string | undefined {
+  return textOf(one) || textOf(other) || undefined
 }
 
 /** Ends a block of reasoning, with what has to go back to its maker. */
 function takeDetails(events: AnswerEvent[], choice: number, state: ChoiceState): void {
-  const sealed = state.details.take(state.thought)
-  state.thought = ''
+  const sealed = state.details?.take()
   if (sealed !== undefined) events.push({ kind: 'sealed', choice, ...sealed })
 }
 

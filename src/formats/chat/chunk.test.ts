@@ -150,6 +150,28 @@ describe('chunkReader', () => {
     expect(readOne(chunk(choice))).toMatchObject(facts)
   })
 
+  test('gives usage at a place of the provider its usual place, too', () => {
+    const usage = { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 }
+    const choice = { index: 0, delta: {}, finish_reason: 'stop' }
+    for (const value of [
+      { ...head, choices: [choice], x_groq: { id: 'r', usage } },
+      { ...head, choices: [{ ...choice, usage }] },
+    ]) {
+      const part = readOne(value)
+      expect(part.usage).toMatchObject({ promptTokens: 5, completionTokens: 1 })
+      expect(parsed(part).usage).toEqual(usage)
+    }
+  })
+
+  test('gives reasoning and cache hits that are counted elsewhere their usual places', () => {
+    const counts = { prompt_tokens: 50, completion_tokens: 7 }
+    const details = { completion_tokens_details: { reasoning_tokens: 100 } }
+    const beside = { ...head, choices: [], usage: { ...counts, total_tokens: 157, ...details } }
+    expect(parsed(readOne(beside)).usage).toEqual({ ...beside.usage, completion_tokens: 107 })
+    const hits = { ...head, choices: [], usage: { ...counts, total_tokens: 57, cached_tokens: 20 } }
+    expect(parsed(readOne(hits)).usage).toEqual({ ...hits.usage, prompt_tokens_details: { cached_tokens: 20 } })
+  })
+
   test('reads usage, beside choices and without', () => {
     const usage = {
       prompt_tokens: 3,

@@ -57,7 +57,7 @@ export interface ChunkDefaults {
   readonly id?: string
 }
 
-const topTable = nameTable(['id', 'object', 'created', 'model', 'choices', 'usage', 'error', 'service_tier'])
+const topTable = nameTable(['id', 'object', 'created', 'model', 'choices', 'usage', 'error', 'service_tier', 'x_groq'])
 const choicesCode = 4
 const choiceTable = nameTable(['index', 'delta', 'finish_reason', 'error', 'logprobs', 'usage'])
 const deltaTable = nameTable([
@@ -150,6 +150,8 @@ interface ChunkFacts extends AnswerFacts {
   /** It has log probabilities, or members of a delta that this service does not know. */
   hasMore: boolean
   hasNoChoice: boolean
+  /** JSON of a usage that is not at its place. */
+  usageElsewhere: Uint8Array | undefined
   /** Facts of the last delta. */
   delta: DeltaFacts
 }
@@ -183,6 +185,7 @@ function newFacts(): ChunkFacts {
     finishReason: undefined,
     hasMore: false,
     hasNoChoice: false,
+    usageElsewhere: undefined,
     hasError: false,
     usage: undefined,
     delta: noDelta,
@@ -219,7 +222,8 @@ function readTop(cursor: JsonCursor, stream: StreamState, framed?: Uint8Array): 
   if (facts.hasError || (isBare(seen, facts) && errorWithin(cursor.bytes) !== undefined))
     throw new MalformedAnswer('malformed', 'an event is an error')
   if (facts.usage !== undefined || facts.edits.length > 0) stream.isTextAlone = false
-  if ((seen & 31) !== 31) insertMembers(facts.edits, end, missingOfTop(seen, stream), seen !== 0)
+  if ((seen & 31) !== 31 || facts.usageElsewhere !== undefined)
+    insertMembers(facts.edits, end, missingOfTop(seen, stream, facts), seen !== 0)
   const data = applyEdits(cursor.bytes, facts.edits)
   return {
     kind: 'part',
@@ -304,9 +308,34 @@ function readMember(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts, 
     case 7:
       stream.serviceTier = readServiceTier(cursor)
       return
+    case 8:
+      return readGroq(cursor, facts)
     default:
       cursor.skip()
   }
+}
+
+const groqTable = nameTable(['usage'])
+
+/** Passes Groq's own member, which has the usage of streams. */
+function readGroq(cursor: JsonCursor, facts: ChunkFacts): void {
+  if (cursor.peek() !== 'object') return void cursor.skip()
+  for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+    if (cursor.nameCode(groqTable) === 0) readUsageElsewhere(cursor, facts)
+    else cursor.skip()
+  }
+}
+
+/** Passes a usage at a place of the provider's own, which the chunk also gets at the usual place. */
+function readUsageElsewhere(cursor: JsonCursor, facts: ChunkFacts): void {
+  cursor.peek()
+  const start = cursor.position
+  const edits: Edit[] = []
+  const usage = readUsage(cursor, edits)
+  if (usage === undefined) return
+  facts.usage ??= usage
+  const shifted = edits.map((edit) => ({ ...edit, start: edit.start - start, end: edit.end - start }))
+  facts.usageElsewhere = applyEdits(cursor.bytes.slice(start, cursor.position), shifted)
 }
 
 /** Passes a `usage`; one without counts becomes null. */
@@ -324,13 +353,14 @@ function isBare(seen: number, { hasNoChoice }: ChunkFacts): boolean {
   return hasNoChoice || (seen & (1 << choicesCode)) === 0
 }
 
-function missingOfTop(seen: number, stream: StreamState): readonly string[] {
+function missingOfTop(seen: number, stream: StreamState, { usageElsewhere }: ChunkFacts): readonly string[] {
   const missing: string[] = []
   if ((seen & 1) === 0) missing.push(`"id":${headText(stream, 0)}`)
   if ((seen & 2) === 0) missing.push('"object":"chat.completion.chunk"')
   if ((seen & 4) === 0) missing.push(`"created":${headText(stream, 1)}`)
   if ((seen & 8) === 0) missing.push(`"model":${headText(stream, 2)}`)
   if ((seen & 16) === 0) missing.push('"choices":[]')
+  if ((seen & 32) === 0 && usageElsewhere !== undefined) missing.push(`"usage":${utf8(usageElsewhere)}`)
   return missing
 }
 
@@ -426,7 +456,7 @@ function readChoice(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts, 
         break
       case 5:
         // Moonshot's place.
-        facts.usage = readUsage(cursor, []) ?? facts.usage
+        readUsageElsewhere(cursor, facts)
         break
       default:
         cursor.skip()

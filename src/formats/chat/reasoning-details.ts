@@ -12,9 +12,15 @@ export const otherReasoningNames = ['reasoning', 'thinking', 'reasoning_text', '
  */
 export class ReasoningDetails {
   #entries: JsonObject[] = []
+  #text = ''
 
-  /** Adds a list: of a whole answer, or pieces of one. Pieces of a text have the same type and index. */
-  add(list: readonly JsonObject[]): void {
+  /**
+   * Adds a list: of a whole answer, or pieces of one. Pieces of a text have the same type and index.
+   *
+   * @param text the reasoning beside it
+   */
+  add(list: readonly JsonObject[], text: string): void {
+    this.#text += text
     const known = this.#entries.at(-1)
     for (const [position, entry] of list.entries()) {
       const name = textNames[textOf(entry['type']) ?? '']
@@ -24,8 +30,10 @@ export class ReasoningDetails {
     }
   }
 
-  /** Takes the list. Undefined: no entry has what only its maker can read. @param text of the block */
-  take(text: string): Sealed | undefined {
+  /** Takes the list at the end of a block. Undefined: no entry has what only its maker can read. */
+  take(): Sealed | undefined {
+    const text = this.#text
+    this.#text = ''
     if (!this.#entries.some(isSecret)) return undefined
     // The text is not said twice.
     const entries = this.#entries.map((entry) => (entry['text'] === text ? omit(entry, ['text']) : entry))

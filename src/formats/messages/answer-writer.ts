@@ -107,7 +107,8 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent?: (event: J
         content: [],
         stop_reason: null,
         stop_sequence: null,
-        usage: { input_tokens: 0, output_tokens: 0 },
+        // Clients fill their meter by it, and other formats count at the end. A whole answer has the counts of its end.
+        usage: { input_tokens: onEvent === undefined ? promptTokens() : 0, output_tokens: 0 },
       },
     })
   }
@@ -162,7 +163,10 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent?: (event: J
   function current(kind: 'text' | 'thinking'): Block {
     const last = blocks.at(-1)
     if (last?.kind === kind && !last.isComplete) return last
-    return openBlock(kind, kind === 'text' ? { type: 'text', text: '' } : { type: 'thinking', thinking: '' })
+    return openBlock(
+      kind,
+      kind === 'text' ? { type: 'text', text: '' } : { type: 'thinking', thinking: '', signature: '' },
+    )
   }
 
   /** Ends a block of reasoning with the data of its maker. Without an open block, the data gets one of its own. */
@@ -322,7 +326,7 @@ function sequenceOf(stopReason: string, finish: FinishEvent | undefined): string
 }
 
 function factsOfStart({ kind, start }: Block): Partial<Part> {
-  return kind === 'call' || start['type'] === 'redacted_thinking' || 'signature' in start ? beyondText : {}
+  return kind === 'call' || start['type'] === 'redacted_thinking' || Boolean(start['signature']) ? beyondText : {}
 }
 
 function factsOf({ kind }: Block, content: string): Partial<Part> {
