@@ -301,9 +301,9 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   {
     match: { brands: ['ollama'] },
-    facts: ['ollama-limit-name'],
+    facts: ['ollama-limit-name', 'ollama-forced-tool'],
     sources: ['https://docs.ollama.com/api/openai-compatibility'],
-    profile: { rename: limitOf, streamUsage: true },
+    profile: { rename: limitOf, streamUsage: true, forcedTool: 'auto' },
   },
   {
     match: { brands: ['lmstudio'] },
@@ -328,9 +328,18 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   {
     match: { brands: ['vllm'] },
-    facts: ['vllm-developer', 'vllm-empty-tools'],
-    sources: ['https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html'],
-    profile: { streamUsage: true, developer: 'system', effortForm: 'chat_template_kwargs', emptyTools: false },
+    facts: ['vllm-developer', 'vllm-empty-tools', 'vllm-reasoning-member'],
+    sources: [
+      'https://github.com/vllm-project/vllm/issues/42664',
+      'https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html',
+    ],
+    profile: {
+      streamUsage: true,
+      developer: 'system',
+      effortForm: 'chat_template_kwargs',
+      emptyTools: false,
+      reasoning: 'reasoning',
+    },
   },
   {
     match: { brands: ['groq'] },
@@ -498,6 +507,12 @@ export const knownProfiles: readonly ProfileEntry[] = [
     facts: ['gemini-stops'],
     sources: ['https://ai.google.dev/api/generate-content'],
     profile: { stops: 5 },
+  },
+  {
+    match: { protocol: 'gemini', model: /gemini-2\.5/ },
+    facts: ['gemini-2.5-signatures'],
+    sources: ['https://github.com/rowboatlabs/rowboat/issues/694'],
+    profile: { signedCalls: true },
   },
   // Models at hosts.
   {

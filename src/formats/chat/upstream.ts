@@ -24,7 +24,7 @@ export function chatUpstream(readFor: ChatReaderTarget): UpstreamFormat {
   return {
     ...(readFor === 'other' ? { functionNames: /^[\w-]{1,64}$/ } : {}),
     write(conversation, target, changes) {
-      const request = checked(encodeJson(writeChatRequest(conversation, target)))
+      const request = checked(encodeJson(writeChatRequest(conversation, target, changes)))
       return chat.passThrough.write(fitChatRequest(request, target.profile, changes), target.model, target)
     },
 

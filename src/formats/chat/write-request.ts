@@ -1,5 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { AnswerFormat, Conversation, FunctionTool, ToolChoice, Tools } from '../conversation.ts'
+import type { ChangeNotes } from '../format.ts'
+import { noteLeftOut } from '../left-out.ts'
 import { untranslatable } from '../untranslatable.ts'
 import type { Target } from '../upstream-format.ts'
 import { writeMessages } from './write-turns.ts'
@@ -10,9 +12,14 @@ import { writeMessages } from './write-turns.ts'
  *
  * @throws {UpstreamFailure} `bad_request` for a conversation without content, and for a tool of another vendor's kind
  */
-export function writeChatRequest(conversation: Conversation, { model, isStream }: Target): JsonObject {
+export function writeChatRequest(
+  conversation: Conversation,
+  { model, isStream }: Target,
+  changes?: ChangeNotes,
+): JsonObject {
   const { stops, modalities, logprobs } = conversation
   const isOwn = conversation.format === 'chat'
+  if (!isOwn) noteLeftOut(conversation, ['topK'], changes)
   return {
     ...(isStream ? { stream_options: { include_usage: true } } : {}),
     ...(isOwn ? ownFields(conversation) : {}),

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { FunctionTool, ToolChoice, Tools } from '../conversation.ts'
 import { isObject, listOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
+import { keepTools } from '../left-out.ts'
 import { untranslatable } from '../untranslatable.ts'
 import { readSchema } from './read-schema.ts'
 import { memberOf, snakeCase } from './spelling.ts'
@@ -28,6 +29,7 @@ export function readGeminiTools(tools: unknown, toolConfig: JsonObject): Tools {
   const declared = objectsOf(tools)
     .flatMap((tool) => objectsOf(memberOf(tool, 'functionDeclarations')))
     .map((each) => readFunction(each, mode === 'VALIDATED'))
+  keepTools(declared.length, kinds)
   const names = new Set(declared.map(({ name }) => name))
   if (!allowed.isSubsetOf(names))
     throw untranslatable('The choice of a function that is not declared', { field: 'toolConfig' })

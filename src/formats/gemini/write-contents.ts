@@ -28,19 +28,27 @@ const mediaTypes: ReadonlyMap<string, string> = new Map([
   ['pdf', 'application/pdf'],
 ])
 
+/** Calls as a model takes them: with ids, and with a signature. */
+interface CallForm {
+  readonly hasIds: boolean
+  readonly isSigned: boolean
+}
+
 /**
  * Writes turns for Gemini. Merges neighbours of one role, and puts results of parallel calls together and first. A
  * conversation of system messages alone becomes a user message.
  *
- * @param signsCalls the model requires signatures and has ids (Gemini 3 and later)
  * @throws {UpstreamFailure} for a conversation without content, and for a result of a call that is not in it
  */
-export function writeContents({ system, spoken }: SplitTurns, signsCalls: boolean): GeminiContents {
-  const contents = mergeNeighbours(spoken.map((turn) => writeTurn(turn, signsCalls))).map(({ role, pieces }) => ({
+export function writeContents({ system, spoken }: SplitTurns, form: CallForm): GeminiContents {
+  const said = mergeNeighbours(spoken.map((turn) => writeTurn(turn, form))).map(({ role, pieces }) => ({
     role,
     parts: responsesFirst(pieces),
   }))
   const instructions = system.flatMap(writePart)
+  // A call must stand behind a turn of the user.
+  const isCall = said[0]?.role === 'model' && said[0].parts.some((part) => 'functionCall' in part)
+  const contents = isCall ? [{ role: 'user' as const, parts: [{ text: '.' }] }, ...said] : said
   if (contents.length > 0) {
     return { systemInstruction: instructions.length === 0 ? undefined : { parts: instructions }, contents }
   }
@@ -48,15 +56,15 @@ export function writeContents({ system, spoken }: SplitTurns, signsCalls: boolea
   return { systemInstruction: undefined, contents: [{ role: 'user', parts: instructions }] }
 }
 
-function writeTurn(turn: SpokenTurn, signsCalls: boolean): Message<'user' | 'model', JsonObject> {
+function writeTurn(turn: SpokenTurn, form: CallForm): Message<'user' | 'model', JsonObject> {
   switch (turn.role) {
     case 'user':
       return { role: 'user', pieces: turn.parts.flatMap(writePart) }
     case 'assistant':
-      return { role: 'model', pieces: assistantPieces(turn.parts, signsCalls) }
+      return { role: 'model', pieces: assistantPieces(turn.parts, form) }
     case 'tool': {
       const others = turn.parts.filter((part) => part.kind !== 'text').flatMap(writePart)
-      return { role: 'user', pieces: [functionResponse(turn, signsCalls), ...others] }
+      return { role: 'user', pieces: [functionResponse(turn, form), ...others] }
     }
   }
 }
@@ -75,28 +83,28 @@ function writePart(part: ContentPart): readonly JsonObject[] {
 }
 
 /** Writes an assistant turn without its reasoning: Gemini only needs the signatures of calls. */
-function assistantPieces(parts: readonly AssistantPart[], signsCalls: boolean): readonly JsonObject[] {
+function assistantPieces(parts: readonly AssistantPart[], form: CallForm): readonly JsonObject[] {
   const firstCall = parts.find((part) => part.kind === 'call')
   return parts.flatMap((part) => {
     if (part.kind === 'reasoning') return []
-    return part.kind === 'call' ? [functionCall(part, signsCalls, part === firstCall)] : writePart(part)
+    return part.kind === 'call' ? [functionCall(part, form, part === firstCall)] : writePart(part)
   })
 }
 
 /** Gemini signs only the first of parallel calls. If that has no signature, another model made them. */
-function functionCall({ id, name, input, opaque }: CallPart, signsCalls: boolean, isFirst: boolean): JsonObject {
-  const foreign = signsCalls && isFirst ? foreignSignature : undefined
+function functionCall({ id, name, input, opaque }: CallPart, form: CallForm, isFirst: boolean): JsonObject {
+  const foreign = form.isSigned && isFirst ? foreignSignature : undefined
   const signature = opaque?.maker === 'google' ? opaque.data : foreign
   return {
-    functionCall: { ...(signsCalls ? { id } : {}), name, args: input },
+    functionCall: { ...(form.hasIds ? { id } : {}), name, args: input },
     ...(signature === undefined ? {} : { thoughtSignature: signature }),
   }
 }
 
-function functionResponse(turn: ToolTurn, signsCalls: boolean): JsonObject {
+function functionResponse(turn: ToolTurn, form: CallForm): JsonObject {
   const { callId, name } = turn
   if (name === undefined) throw untranslatable('A result of a function call that is not in the conversation')
-  return { functionResponse: { ...(signsCalls ? { id: callId } : {}), name, response: responseOf(turn) } }
+  return { functionResponse: { ...(form.hasIds ? { id: callId } : {}), name, response: responseOf(turn) } }
 }
 
 /** Wraps a result in an object, as Gemini requires, unless it is one. */

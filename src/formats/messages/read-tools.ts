@@ -2,6 +2,7 @@ import type { JsonObject } from '../../base/json-value.ts'
 import { cacheControlOf } from '../cache-control.ts'
 import type { FunctionTool, ToolChoice, Tools } from '../conversation.ts'
 import { isObject, objectOf, objectsOf, textOf } from '../exact-json.ts'
+import { keepTools } from '../left-out.ts'
 import { untranslatable } from '../untranslatable.ts'
 
 /** Tools that only help: an answer is possible without them. */
@@ -18,9 +19,7 @@ export function readMessagesTools({ tools, tool_choice }: JsonObject): Tools {
   if (foreign !== undefined)
     throw untranslatable(`A tool of type '${typeOf(foreign).slice(0, 64)}'`, { field: 'tools' })
   const functions = declared.filter(isFunction).map(readFunction)
-  // Without its only tools it is another request, which a model would answer from memory.
-  if (declared.length > 0 && functions.length === 0)
-    throw untranslatable(`A request with no tool but '${typeOf(declared[0] ?? {}).slice(0, 64)}'`, { field: 'tools' })
+  keepTools(functions.length, declared.map(typeOf))
   const { disable_parallel_tool_use } = objectOf(tool_choice)
   const choice = readChoice(objectOf(tool_choice))
   if (choice?.kind === 'function' && functions.every(({ name }) => name !== choice.name))

@@ -4,6 +4,7 @@ import { answerInstruction } from '../answer-instruction.ts'
 import type { AnswerFormat, Conversation, Effort, FunctionTool, Tools } from '../conversation.ts'
 import { objectOf, objectsOf, pick, textOf } from '../exact-json.ts'
 import type { ChangeNotes, PassThroughTarget } from '../format.ts'
+import { noteLeftOut } from '../left-out.ts'
 import { asksForAudio, splitSystem, takenStops } from '../turns.ts'
 import { untranslatable } from '../untranslatable.ts'
 import type { Target } from '../upstream-format.ts'
@@ -63,7 +64,7 @@ export function writeMessagesRequest(
     ...withInstruction(system ?? ownSystem(own), instruction),
     messages,
     ...toolFields(tools),
-    ...sampling(conversation, isOn(thinking)),
+    ...sampling(conversation, isOn(thinking), changes),
     ...(stops.length === 0 ? {} : { stop_sequences: stops }),
     ...(thinking === undefined ? {} : { thinking }),
     ...(Object.keys(outputConfig).length === 0 ? {} : { output_config: outputConfig }),
@@ -149,7 +150,11 @@ function isOn(thinking: unknown): boolean {
 }
 
 /** Temperature is 0 to 1 here, and with thinking none but 1; with a temperature, `top_p` is refused. */
-function sampling({ temperature, topP, topK }: Conversation, isThinking: boolean): JsonObject {
+function sampling(conversation: Conversation, isThinking: boolean, changes: ChangeNotes | undefined): JsonObject {
+  const { temperature, topP, topK } = conversation
+  noteLeftOut(conversation, ['seed', 'presencePenalty', 'frequencyPenalty', 'logprobs'], changes)
+  if (isThinking) noteLeftOut(conversation, ['temperature', 'topP', 'topK'], changes)
+  else if (temperature !== undefined) noteLeftOut(conversation, ['topP'], changes)
   if (isThinking) return {}
   return {
     ...(temperature === undefined ? {} : { temperature: Math.min(temperature, 1) }),

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../base/json-value.ts'
 import type { FunctionTool, ToolChoice, Tools } from '../conversation.ts'
 import { functionOfCustom } from '../custom-tool.ts'
 import { isObject, listOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
+import { keepTools } from '../left-out.ts'
 import { untranslatable } from '../untranslatable.ts'
 import { toolSearch, type ToolEntry, type ToolNames } from './tool-names.ts'
 
@@ -17,6 +18,10 @@ export function readResponsesTools(declared: readonly ToolEntry[], names: ToolNa
     const read = readTool(tool, namespace, names)
     if (read !== undefined) functions.set(read.name, read)
   }
+  keepTools(
+    functions.size,
+    declared.map(({ tool }) => textOf(tool['type']) ?? ''),
+  )
   const { choice, allowed } = readChoice(fields['tool_choice'], names)
   return {
     functions: [...functions.values()].filter(({ name }) => allowed?.has(name) ?? true),

@@ -4,6 +4,7 @@ import { answerInstruction } from '../answer-instruction.ts'
 import type { AnswerFormat, Conversation, FunctionTool, ToolChoice, Tools } from '../conversation.ts'
 import { pick } from '../exact-json.ts'
 import type { ChangeNotes, PassThroughTarget } from '../format.ts'
+import { noteLeftOut } from '../left-out.ts'
 import { asksForAudio, takenStops } from '../turns.ts'
 import { untranslatable } from '../untranslatable.ts'
 import type { Target } from '../upstream-format.ts'
@@ -17,9 +18,6 @@ const commonFields: ReadonlySet<string> = new Set([
   'safety_identifier',
   'user',
 ])
-
-/** Fields of chat completions that only tune an answer, and that Responses do not have. */
-const tuningFields = ['logit_bias', 'prediction', 'web_search_options'] as const
 
 /**
  * Writes a request for a response that the provider does not store. Settings that have no counterpart and only tune the
@@ -35,7 +33,8 @@ export function writeResponsesRequest(
   const { turns, tools, answerFormat, effort, logprobs } = conversation
   if ((conversation.choices ?? 1) > 1) throw untranslatable('A request for several choices')
   if (asksForAudio(conversation)) throw untranslatable('A request for sound')
-  noteLeftOut(conversation, changes)
+  takenStops(conversation.stops, 0, changes)
+  noteLeftOut(conversation, ['topK', 'seed', 'presencePenalty', 'frequencyPenalty'], changes)
   const { instructions, rest } = leadingSystem(turns)
   return {
     model,
@@ -82,14 +81,6 @@ function withWord(
 ): string | undefined {
   if (answerFormat.kind !== 'json' || !needsWordJson) return instructions
   return [instructions, answerInstruction(undefined)].filter((text) => text !== undefined).join('\n')
-}
-
-function noteLeftOut(conversation: Conversation, changes: ChangeNotes | undefined): void {
-  const { topK, seed, presencePenalty, frequencyPenalty, stops, own } = conversation
-  takenStops(stops, 0, changes)
-  const tuning = { top_k: topK, seed, presence_penalty: presencePenalty, frequency_penalty: frequencyPenalty }
-  for (const [name, value] of Object.entries(tuning)) if (value !== undefined) changes?.drop(name)
-  if (conversation.format === 'chat') for (const name of tuningFields) if (name in own) changes?.drop(name)
 }
 
 function toolFields({ functions, own, choice, oneAtATime }: Tools): JsonObject {
