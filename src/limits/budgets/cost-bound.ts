@@ -1,4 +1,5 @@
 import type { Demand } from '../../formats/demand.ts'
+import { hasProviderTools } from '../../formats/find-provider-tools.ts'
 import { referencesIn } from '../../formats/find-references.ts'
 import type { BudgetedAttempt } from './budgets.ts'
 import { estimateOf, withFullContext, type Estimate, type EstimatedModel } from './estimate.ts'
@@ -29,13 +30,13 @@ export interface BoundFacts {
 
 /**
  * The bound of an attempt's cost: the estimate, with what the model was seen to bill beyond it. Content by reference,
- * and a model whose bills are not known yet, may fill the model's whole context.
+ * what tools of the provider find, and a model whose bills are not known yet may fill the model's whole context.
  */
 export function boundOf(attempt: BudgetedAttempt, demand: Demand, facts: BoundFacts): CostBound {
   const { estimated, estimatedModel, surpluses } = facts
   const { nanoUsd } = estimated
   if (nanoUsd === 0) return free
-  const hasReferences = referencesIn(attempt.ask.body) > 0
+  const hasReferences = hasProviderTools(attempt.ask) || referencesIn(attempt.ask.body) > 0
   const content = hasReferences ? 'references' : demand.mediaTokens > 0 ? 'media' : 'text'
   const seen = surpluses.of(attempt, content)
   const isSteady = !hasReferences && seen.isSteady

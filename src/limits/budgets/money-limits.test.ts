@@ -217,6 +217,13 @@ describe('a hold covers what can be billed', () => {
     expect(waits).toEqual([25])
   })
 
+  test('of tools that run at the provider: the whole context, also after many answers without them', async () => {
+    const limits = limitsOf(0.5)
+    for (let answers = 0; answers < 20; answers += 1) await spent(limits, word, 2)
+    const fetching = asking('hi', { tools: [{ type: 'browser_search' }] })
+    expect(await spent(limits, fetching, 100_000, 100_000)).toBe(5)
+  })
+
   const references = [
     ['a picture by address', [{ type: 'image_url', image_url: { url: 'https://example.org/a.png' } }]],
     ['a file by id', [{ type: 'file', file: { file_id: 'file-1' } }]],
