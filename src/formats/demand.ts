@@ -29,8 +29,11 @@ export interface Demand {
 
 /** The members of a format's requests that determine their cost. */
 export interface DemandFields {
-  /** Top-level members with the most tokens of one answer. The largest counts. `none`: answers have no tokens. */
-  readonly answerTokens: readonly string[] | 'none'
+  /**
+   * Top-level members with the most tokens of one answer. The largest counts. A number: of each answer, where requests
+   * cannot state it. `none`: answers have no tokens.
+   */
+  readonly answerTokens: readonly string[] | number | 'none'
   /** Top-level members with the number of answers. Absent: there is one. */
   readonly answers?: readonly string[]
   /** A top-level list with an answer for each of its prompts, which are strings or lists. */
@@ -81,9 +84,13 @@ export function demandReader(fields: DemandFields): (ask: Ask) => Demand {
   }
 }
 
-/** The demand of a form, most of which is a picture or sound. */
-export function demandOfForm({ body }: Ask): Demand {
-  return { ...noDemand, mediaTokens: Math.ceil(body.length / formBytesPerToken), answerTokens: undefined }
+/** Makes the reader of the demand of forms, most of which are a picture or sound. */
+export function formDemandReader(fields: DemandFields): (ask: Ask) => Demand {
+  return ({ body, members }) => ({
+    ...noDemand,
+    mediaTokens: Math.ceil(body.length / formBytesPerToken),
+    ...statedIn(body, members, fields),
+  })
 }
 
 /** The demand of a request that costs nothing. */
@@ -102,9 +109,14 @@ interface Stated {
   answers: number
 }
 
+/** Names of members with the most tokens of one answer. */
+export function namesOfLimit({ answerTokens }: DemandFields): readonly string[] {
+  return typeof answerTokens === 'object' ? answerTokens : []
+}
+
 function statedIn(body: Uint8Array, members: readonly Member[], fields: DemandFields): Stated {
   const { answers = [], prompts, within = [] } = fields
-  const answerTokens = fields.answerTokens === 'none' ? [] : fields.answerTokens
+  const answerTokens = namesOfLimit(fields)
   const found: { tokens: number[]; answers: number[] } = { tokens: [], answers: [] }
   let promptCount = 1
   for (const { name, valueStart, end } of members) {
@@ -114,10 +126,11 @@ function statedIn(body: Uint8Array, members: readonly Member[], fields: DemandFi
     else if (within.includes(name)) readWithin(body.subarray(valueStart, end), { answerTokens, answers }, found)
   }
   // Most requests state neither.
-  if (found.tokens.length + found.answers.length === 0 && fields.answerTokens !== 'none')
+  if (found.tokens.length + found.answers.length === 0 && Array.isArray(fields.answerTokens))
     return { answerTokens: undefined, answers: Math.min(countMax, promptCount) }
   const limits = found.tokens.filter((count) => !Number.isNaN(count))
   if (fields.answerTokens === 'none') limits.push(0)
+  else if (typeof fields.answerTokens === 'number') limits.push(fields.answerTokens)
   // Some upstreams take -1 for no limit.
   const isLimited = limits.length > 0 && limits.every((count) => count >= 0)
   return {

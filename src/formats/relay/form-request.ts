@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { boundaryOf, FormSyntaxError, readForm, type FormPart } from '../../bytes/multipart.ts'
 import type { Pace, Walk } from '../../bytes/pace.ts'
-import { utf8 } from '../../bytes/text.ts'
+import { latin1, utf8 } from '../../bytes/text.ts'
 import type { RelayName } from '../ask.ts'
 import { CheckedNames, SeenNames } from '../checked-names.ts'
 import { invalidRequest } from '../error.ts'
@@ -33,7 +33,8 @@ export function formCheck(format: RelayName, endpoint: RelayEndpoint, { required
       throw invalidRequest('invalid_form', 'The content-type must be multipart/form-data with a boundary.')
     const parts = yield* partsOf(body, boundary, pace)
     checkNames(parts, checked, lists)
-    for (const name of selectors) checkSelector(parts, name)
+    for (const name of [...selectors, 'n']) checkSelector(parts, name)
+    checkCount(body, parts)
     const own = parts.find(({ name }) => name === 'model')
     const model = own === undefined ? endpoint.defaultModel : modelIn(body, own)
     if (model === undefined) throw missing('model')
@@ -95,6 +96,13 @@ function checkSelector(parts: readonly FormPart[], name: string): void {
   const part = parts.find((each) => each.name === name)
   if (part !== undefined && (part.isFile || !textType.test(part.contentType)))
     throw invalidRequest('invalid_type', `'${name}' must be plain text, without a file name.`, name)
+}
+
+/** Programs read other texts in different ways. */
+function checkCount(body: Uint8Array, parts: readonly FormPart[]): void {
+  const part = parts.find(({ name }) => name === 'n')
+  if (part !== undefined && !/^[1-9]\d{0,8}$/.test(latin1(body, part.start, Math.min(part.end, part.start + 10))))
+    throw invalidRequest('invalid_value', "'n' must be a whole number from 1 on.", 'n')
 }
 
 function modelIn(body: Uint8Array, { start, end }: FormPart): string {

@@ -12,7 +12,14 @@ const mib = 1024 * 1024
 const pictures: AnswerShape = { member: 'data', entries: { url: 'string', b64_json: 'string' } }
 
 /** A generated picture has some megabytes, ten of them can be asked for, and each attempt is billed. */
-const drawing = { answerBytesMax: 64 * mib, needsSameModel: false, stopsInDoubt: true, startsLate: true } as const
+const drawing = {
+  // The largest pictures have some 6,300 tokens.
+  demand: { answerTokens: 8_192, answers: ['n'] },
+  answerBytesMax: 64 * mib,
+  needsSameModel: false,
+  stopsInDoubt: true,
+  startsLate: true,
+} as const
 
 const transcript = {
   answer: { member: 'text' },

@@ -26,6 +26,8 @@ export interface BoundFacts {
   readonly estimated: Estimate
   readonly estimatedModel: EstimatedModel
   readonly surpluses: LearnedSurpluses
+  /** A hard limit counts the attempt, which limits its answers. */
+  readonly isHard: boolean
 }
 
 /**
@@ -33,7 +35,7 @@ export interface BoundFacts {
  * what tools of the provider find, and a model whose bills are not known yet may fill the model's whole context.
  */
 export function boundOf(attempt: BudgetedAttempt, demand: Demand, facts: BoundFacts): CostBound {
-  const { estimated, estimatedModel, surpluses } = facts
+  const { estimated, surpluses } = facts
   const { nanoUsd } = estimated
   if (nanoUsd === 0) return free
   const hasReferences = hasProviderTools(attempt.ask) || referencesIn(attempt.ask.body) > 0
@@ -41,11 +43,16 @@ export function boundOf(attempt: BudgetedAttempt, demand: Demand, facts: BoundFa
   const seen = surpluses.of(attempt, content)
   const isSteady = !hasReferences && seen.isSteady
   const likely = nanoUsd + seen.nanoUsd
-  const full = isSteady ? undefined : estimateOf(withFullContext(demand, attempt.context), estimatedModel)
-  const most = Math.max(likely, full?.nanoUsd ?? 0)
+  const most = isSteady ? likely : Math.max(likely, fullCost(attempt, demand, facts))
   const extra = hasReferences ? most - nanoUsd : likely - nanoUsd
   const surplus = hasReferences && !seen.isKnown ? extra : likely - nanoUsd
   return { seen, most, alone: nanoUsd + surplus, extra, surplus, isSteady }
+}
+
+/** The cost of a full context, with the longest answer that is possible. */
+function fullCost({ context }: BudgetedAttempt, demand: Demand, { estimatedModel, isHard }: BoundFacts): number {
+  const model = isHard ? estimatedModel : { ...estimatedModel, assumedOutput: Infinity }
+  return estimateOf(withFullContext(demand, context), model)?.nanoUsd ?? 0
 }
 
 const free: CostBound = { seen: undefined, most: 0, alone: 0, extra: 0, surplus: 0, isSteady: true }
