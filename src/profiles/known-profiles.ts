@@ -2,6 +2,8 @@ import type { TargetProfile, ProfileEffort, SamplingRule } from './profile.ts'
 
 /** Fields of a profile that hold for the targets that match. */
 export interface ProfileEntry {
+  /** The models in plain words, for docs/providers.md. Default: the pattern. */
+  readonly models?: string
   readonly match: {
     /** Ids of brands (docs/configuration.md). */
     readonly brands?: readonly string[]
@@ -29,18 +31,21 @@ const usualEfforts: readonly ProfileEffort[] = ['low', 'medium', 'high']
 export const knownProfiles: readonly ProfileEntry[] = [
   // Families of models at all hosts.
   {
+    models: 'Qwen 3 and newer',
     match: { model: /qwen-?(?:3|4|max|plus|flash|turbo)/, except: /embed|rerank/ },
     facts: ['qwen-system-first', 'qwen-two-systems', 'qwen-developer'],
     sources: ['https://github.com/vllm-project/vllm/issues/41114', 'https://github.com/BerriAI/litellm/pull/39852'],
     profile: { system: 'first', developer: 'system' },
   },
   {
+    models: 'Gemma',
     match: { model: /gemma/ },
     facts: ['gemma-alternation'],
     sources: ['https://github.com/google/adk-python/issues/1373'],
     profile: { system: 'first', developer: 'system', alternates: true },
   },
   {
+    models: "Mistral's models",
     match: { model: /mistral|mixtral|ministral|devstral|magistral|codestral|pixtral/, except: /embed|ocr|moderation/ },
     facts: ['mistral-user-after-tool', 'mistral-call-ids', 'mistral-prefill', 'mistral-empty-answer'],
     sources: [
@@ -60,12 +65,14 @@ export const knownProfiles: readonly ProfileEntry[] = [
     },
   },
   {
+    models: 'DeepSeek',
     match: { model: /deepseek/ },
     facts: ['deepseek-developer'],
     sources: ['https://github.com/earendil-works/pi/issues/1048'],
     profile: { developer: 'system' },
   },
   {
+    models: 'DeepSeek 3.1 and newer',
     match: { model: /deepseek-?v?(?:4|3\.[12])|deepseek-(?:chat|reasoner)/ },
     facts: ['deepseek-reasoning-back', 'deepseek-forced-tool'],
     sources: [
@@ -75,6 +82,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
     profile: { reasoning: 'required', forcedTool: 'unthinking', thinks: 'default', effortForm: 'thinking' },
   },
   {
+    models: 'Kimi',
     match: { model: /kimi|moonshot/ },
     facts: ['kimi-sampling', 'kimi-forced-tool', 'kimi-schema', 'kimi-reasoning-back', 'kimi-call-ids'],
     sources: [
@@ -103,24 +111,28 @@ export const knownProfiles: readonly ProfileEntry[] = [
     },
   },
   {
+    models: 'Kimi K3',
     match: { model: /kimi-k3/ },
     facts: ['kimi-k3-efforts'],
     sources: ['https://platform.moonshot.ai/docs/guide/kimi-k3-quickstart'],
     profile: { efforts: ['low', 'high', 'max'], thinks: 'always', effortForm: 'reasoning_effort' },
   },
   {
+    models: 'GLM 5.3 and newer',
     match: { model: /glm-?5\.[3-9]/ },
     facts: ['glm-efforts'],
     sources: ['https://docs.z.ai/guides/capabilities/thinking'],
     profile: { efforts: ['low', 'high', 'max'] },
   },
   {
+    models: 'MiMo',
     match: { model: /mimo/ },
     facts: ['mimo-efforts'],
     sources: ['https://platform.xiaomimimo.com/docs'],
     profile: { efforts: usualEfforts },
   },
   {
+    models: 'GLM 4 and 5',
     match: { model: /glm-?[45]/ },
     facts: ['glm-developer', 'glm-temperature', 'glm-auto-tools', 'glm-needs-user'],
     sources: ['https://github.com/earendil-works/pi/issues/755', 'https://github.com/mnfst/modelparams.dev/issues/301'],
@@ -134,6 +146,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
     },
   },
   {
+    models: 'MiniMax',
     match: { model: /minimax-m|abab/ },
     facts: ['minimax-one-system', 'minimax-temperature', 'minimax-reasoning-split'],
     sources: ['https://github.com/can1357/oh-my-pi/issues/954', 'https://github.com/MiniMax-AI/MiniMax-M2/issues/51'],
@@ -146,6 +159,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
     },
   },
   {
+    models: 'Grok 4 up to 4.4, Grok Code',
     match: { model: /grok-4(?!\.[5-9])|grok-code/ },
     facts: ['grok-penalties', 'grok-stop', 'grok-efforts'],
     sources: [
@@ -155,12 +169,14 @@ export const knownProfiles: readonly ProfileEntry[] = [
     profile: { sampling: { presence_penalty: refused, frequency_penalty: refused }, stops: 0, efforts: [] },
   },
   {
+    models: 'Grok 4.5 and newer',
     match: { model: /grok-4\.[5-9]|grok-[5-9]/ },
     facts: ['grok-newer-efforts'],
     sources: ['https://docs.x.ai/docs/guides/reasoning'],
     profile: { sampling: { presence_penalty: refused, frequency_penalty: refused }, stops: 0, efforts: usualEfforts },
   },
   {
+    models: 'GPT-5, o1, o3, o4',
     match: { model: /(?:^|\/)(?:gpt-5|o[134](?:-|$))/, except: /chat/ },
     facts: ['gpt5-sampling', 'gpt5-limit-name', 'gpt5-stop'],
     sources: ['https://platform.openai.com/docs/guides/reasoning', 'https://github.com/can1357/oh-my-pi/issues/5606'],
@@ -179,18 +195,21 @@ export const knownProfiles: readonly ProfileEntry[] = [
     },
   },
   {
+    models: 'GPT-5.1 and newer',
     match: { model: /gpt-5\.[1-9]/ },
     facts: ['gpt5-efforts'],
     sources: ['https://github.com/livekit/agents/issues/7169'],
     profile: { efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
   },
   {
+    models: 'Claude',
     match: { model: /claude/ },
     facts: ['claude-schemas'],
     sources: ['https://github.com/laravel/ai/issues/715', 'https://github.com/ENTERPILOT/GoModel/issues/963'],
     profile: { answerSchema: ['closed', 'unbounded'] },
   },
   {
+    models: 'Claude 5, Opus 4.7 and 4.8',
     match: { model: /claude-(?:opus|sonnet|haiku|fable)-5|claude-opus-4[-.][78]/ },
     facts: ['claude-sampling', 'claude-adaptive'],
     sources: [
@@ -204,6 +223,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
     },
   },
   {
+    models: 'Claude Opus and Sonnet 4.6',
     match: { model: /claude-(?:opus|sonnet)-4[-.]6/ },
     facts: ['claude-prefill'],
     sources: ['https://docs.anthropic.com/en/docs/about-claude/models'],
@@ -211,30 +231,35 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   // Servers of Messages that are not Anthropic's.
   {
+    models: 'all but Claude',
     match: { protocol: 'anthropic', except: /claude/ },
     facts: ['messages-server-system'],
     sources: ['https://github.com/experientiallabs/experiential/issues/672'],
     profile: { system: 'first' },
   },
   {
+    models: 'DeepSeek, Kimi, MiniMax, GLM, MiMo, Qwen',
     match: { protocol: 'anthropic', model: /deepseek|kimi|minimax|glm|mimo|qwen/ },
     facts: ['messages-server-unsigned-thinking'],
     sources: ['https://github.com/ENTERPILOT/GoModel/issues/964'],
     profile: { unsignedThinking: true },
   },
   {
+    models: 'DeepSeek',
     match: { protocol: 'anthropic', model: /deepseek/ },
     facts: ['deepseek-messages-effort'],
     sources: ['https://github.com/anthropics/claude-code/issues/65863'],
     profile: { effortWithoutThinking: false },
   },
   {
+    models: 'Kimi K3',
     match: { protocol: 'anthropic', model: /kimi-k3/ },
     facts: ['kimi-k3-messages'],
     sources: ['https://platform.moonshot.ai/docs/guide/kimi-k3-quickstart'],
     profile: { thinkingForm: 'effort' },
   },
   {
+    models: 'MiniMax M3 and newer',
     match: { protocol: 'anthropic', model: /minimax-m[3-9]/ },
     facts: ['minimax-m3-messages'],
     sources: ['https://platform.minimax.io/docs/api-reference/text-anthropic-api'],
@@ -426,12 +451,14 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   // Models at hosts.
   {
+    models: 'gpt-oss',
     match: { brands: ['groq'], model: /gpt-oss/ },
     facts: ['groq-gpt-oss-efforts'],
     sources: ['https://console.groq.com/docs/reasoning'],
     profile: { efforts: usualEfforts },
   },
   {
+    models: 'Qwen',
     match: { brands: ['groq'], model: /qwen/ },
     facts: ['groq-qwen-efforts'],
     sources: ['https://console.groq.com/docs/reasoning'],
