@@ -42,6 +42,8 @@ function descriptions(): ReadonlyMap<string, string> {
       comment
         .replaceAll(/\s*\n\s*\*?\s*/g, ' ')
         .replaceAll(/\{@link (\w+)\}/g, (_, field: string) => `\`${profileMember(field)}\``)
+        // An owner leaves the field out.
+        .replace('`undefined`', 'not given')
         .trim(),
     ]),
   )

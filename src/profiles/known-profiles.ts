@@ -2,8 +2,6 @@ import type { TargetProfile, ProfileEffort, SamplingRule } from './profile.ts'
 
 /** Fields of a profile that hold for the targets that match. */
 export interface ProfileEntry {
-  /** The models in plain words, for docs/providers.md. Default: the pattern. */
-  readonly models?: string
   readonly match: {
     /** Ids of brands (docs/configuration.md). */
     readonly brands?: readonly string[]
@@ -13,6 +11,8 @@ export interface ProfileEntry {
     /** Models that are excepted. */
     readonly except?: RegExp
   }
+  /** The models in plain words, for docs/providers.md. Default: the pattern. */
+  readonly models?: string
   /** Facts of the corpus that prove it: lines of `test/corpus/wire.jsonl`. */
   readonly facts: readonly string[]
   /** Documents, reports and sources of other clients that say so. */
@@ -31,22 +31,22 @@ const usualEfforts: readonly ProfileEffort[] = ['low', 'medium', 'high']
 export const knownProfiles: readonly ProfileEntry[] = [
   // Families of models at all hosts.
   {
-    models: 'Qwen 3 and newer',
     match: { model: /qwen-?(?:3|4|max|plus|flash|turbo)/, except: /embed|rerank/ },
+    models: 'Qwen 3 and newer',
     facts: ['qwen-system-first', 'qwen-two-systems', 'qwen-developer'],
     sources: ['https://github.com/vllm-project/vllm/issues/41114', 'https://github.com/BerriAI/litellm/pull/39852'],
     profile: { system: 'first', developer: 'system' },
   },
   {
-    models: 'Gemma',
     match: { model: /gemma/ },
+    models: 'Gemma',
     facts: ['gemma-alternation'],
     sources: ['https://github.com/google/adk-python/issues/1373'],
     profile: { system: 'first', developer: 'system', alternates: true },
   },
   {
-    models: "Mistral's models",
     match: { model: /mistral|mixtral|ministral|devstral|magistral|codestral|pixtral/, except: /embed|ocr|moderation/ },
+    models: "Mistral's models",
     facts: ['mistral-user-after-tool', 'mistral-call-ids', 'mistral-prefill', 'mistral-empty-answer'],
     sources: [
       'https://github.com/NousResearch/hermes-agent/issues/84944',
@@ -65,15 +65,15 @@ export const knownProfiles: readonly ProfileEntry[] = [
     },
   },
   {
-    models: 'DeepSeek',
     match: { model: /deepseek/ },
+    models: 'DeepSeek',
     facts: ['deepseek-developer'],
     sources: ['https://github.com/earendil-works/pi/issues/1048'],
     profile: { developer: 'system' },
   },
   {
-    models: 'DeepSeek 3.1 and newer',
     match: { model: /deepseek-?v?(?:4|3\.[12])|deepseek-(?:chat|reasoner)/ },
+    models: 'DeepSeek 3.1 and newer',
     facts: ['deepseek-reasoning-back', 'deepseek-forced-tool'],
     sources: [
       'https://github.com/deepseek-ai/DeepSeek-V3/issues/1376',
@@ -82,8 +82,8 @@ export const knownProfiles: readonly ProfileEntry[] = [
     profile: { reasoning: 'required', forcedTool: 'unthinking', thinks: 'default', effortForm: 'thinking' },
   },
   {
-    models: 'Kimi',
     match: { model: /kimi|moonshot/ },
+    models: 'Kimi',
     facts: ['kimi-sampling', 'kimi-forced-tool', 'kimi-schema', 'kimi-reasoning-back', 'kimi-call-ids'],
     sources: [
       'https://github.com/MoonshotAI/kimi-code/issues/686',
@@ -111,29 +111,29 @@ export const knownProfiles: readonly ProfileEntry[] = [
     },
   },
   {
-    models: 'Kimi K3',
     match: { model: /kimi-k3/ },
+    models: 'Kimi K3',
     facts: ['kimi-k3-efforts'],
     sources: ['https://platform.moonshot.ai/docs/guide/kimi-k3-quickstart'],
     profile: { efforts: ['low', 'high', 'max'], thinks: 'always', effortForm: 'reasoning_effort' },
   },
   {
-    models: 'GLM 5.3 and newer',
     match: { model: /glm-?5\.[3-9]/ },
+    models: 'GLM 5.3 and newer',
     facts: ['glm-efforts'],
     sources: ['https://docs.z.ai/guides/capabilities/thinking'],
     profile: { efforts: ['low', 'high', 'max'] },
   },
   {
-    models: 'MiMo',
     match: { model: /mimo/ },
+    models: 'MiMo',
     facts: ['mimo-efforts'],
     sources: ['https://platform.xiaomimimo.com/docs'],
     profile: { efforts: usualEfforts },
   },
   {
-    models: 'GLM 4 and 5',
     match: { model: /glm-?[45]/ },
+    models: 'GLM 4 and 5',
     facts: ['glm-developer', 'glm-temperature', 'glm-auto-tools', 'glm-needs-user'],
     sources: ['https://github.com/earendil-works/pi/issues/755', 'https://github.com/mnfst/modelparams.dev/issues/301'],
     profile: {
@@ -146,8 +146,8 @@ export const knownProfiles: readonly ProfileEntry[] = [
     },
   },
   {
-    models: 'MiniMax',
     match: { model: /minimax-m|abab/ },
+    models: 'MiniMax',
     facts: ['minimax-one-system', 'minimax-temperature', 'minimax-reasoning-split'],
     sources: ['https://github.com/can1357/oh-my-pi/issues/954', 'https://github.com/MiniMax-AI/MiniMax-M2/issues/51'],
     profile: {
@@ -159,8 +159,8 @@ export const knownProfiles: readonly ProfileEntry[] = [
     },
   },
   {
-    models: 'Grok 4 up to 4.4, Grok Code',
     match: { model: /grok-4(?!\.[5-9])|grok-code/ },
+    models: 'Grok 4 up to 4.4, Grok Code',
     facts: ['grok-penalties', 'grok-stop', 'grok-efforts'],
     sources: [
       'https://github.com/open-webui/open-webui/issues/21266',
@@ -169,15 +169,15 @@ export const knownProfiles: readonly ProfileEntry[] = [
     profile: { sampling: { presence_penalty: refused, frequency_penalty: refused }, stops: 0, efforts: [] },
   },
   {
-    models: 'Grok 4.5 and newer',
     match: { model: /grok-4\.[5-9]|grok-[5-9]/ },
+    models: 'Grok 4.5 and newer',
     facts: ['grok-newer-efforts'],
     sources: ['https://docs.x.ai/docs/guides/reasoning'],
     profile: { sampling: { presence_penalty: refused, frequency_penalty: refused }, stops: 0, efforts: usualEfforts },
   },
   {
-    models: 'GPT-5, o1, o3, o4',
     match: { model: /(?:^|\/)(?:gpt-5|o[134](?:-|$))/, except: /chat/ },
+    models: 'GPT-5, o1, o3, o4',
     facts: ['gpt5-sampling', 'gpt5-limit-name', 'gpt5-stop'],
     sources: ['https://platform.openai.com/docs/guides/reasoning', 'https://github.com/can1357/oh-my-pi/issues/5606'],
     profile: {
@@ -195,22 +195,22 @@ export const knownProfiles: readonly ProfileEntry[] = [
     },
   },
   {
-    models: 'GPT-5.1 and newer',
     match: { model: /gpt-5\.[1-9]/ },
+    models: 'GPT-5.1 and newer',
     facts: ['gpt5-efforts'],
     sources: ['https://github.com/livekit/agents/issues/7169'],
     profile: { efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
   },
   {
-    models: 'Claude',
     match: { model: /claude/ },
+    models: 'Claude',
     facts: ['claude-schemas'],
     sources: ['https://github.com/laravel/ai/issues/715', 'https://github.com/ENTERPILOT/GoModel/issues/963'],
     profile: { answerSchema: ['closed', 'unbounded'] },
   },
   {
-    models: 'Claude 5, Opus 4.7 and 4.8',
     match: { model: /claude-(?:opus|sonnet|haiku|fable)-5|claude-opus-4[-.][78]/ },
+    models: 'Claude 5, Opus 4.7 and 4.8',
     facts: ['claude-sampling', 'claude-adaptive'],
     sources: [
       'https://github.com/UKGovernmentBEIS/inspect_ai/issues/3721',
@@ -223,44 +223,44 @@ export const knownProfiles: readonly ProfileEntry[] = [
     },
   },
   {
-    models: 'Claude Opus and Sonnet 4.6',
     match: { model: /claude-(?:opus|sonnet)-4[-.]6/ },
+    models: 'Claude Opus and Sonnet 4.6',
     facts: ['claude-prefill'],
     sources: ['https://docs.anthropic.com/en/docs/about-claude/models'],
     profile: { prefill: 'refused' },
   },
   // Servers of Messages that are not Anthropic's.
   {
-    models: 'all but Claude',
     match: { protocol: 'anthropic', except: /claude/ },
+    models: 'all but Claude',
     facts: ['messages-server-system'],
     sources: ['https://github.com/experientiallabs/experiential/issues/672'],
     profile: { system: 'first' },
   },
   {
-    models: 'DeepSeek, Kimi, MiniMax, GLM, MiMo, Qwen',
     match: { protocol: 'anthropic', model: /deepseek|kimi|minimax|glm|mimo|qwen/ },
+    models: 'DeepSeek, Kimi, MiniMax, GLM, MiMo, Qwen',
     facts: ['messages-server-unsigned-thinking'],
     sources: ['https://github.com/ENTERPILOT/GoModel/issues/964'],
     profile: { unsignedThinking: true },
   },
   {
-    models: 'DeepSeek',
     match: { protocol: 'anthropic', model: /deepseek/ },
+    models: 'DeepSeek',
     facts: ['deepseek-messages-effort'],
     sources: ['https://github.com/anthropics/claude-code/issues/65863'],
     profile: { effortWithoutThinking: false },
   },
   {
-    models: 'Kimi K3',
     match: { protocol: 'anthropic', model: /kimi-k3/ },
+    models: 'Kimi K3',
     facts: ['kimi-k3-messages'],
     sources: ['https://platform.moonshot.ai/docs/guide/kimi-k3-quickstart'],
     profile: { thinkingForm: 'effort' },
   },
   {
-    models: 'MiniMax M3 and newer',
     match: { protocol: 'anthropic', model: /minimax-m[3-9]/ },
+    models: 'MiniMax M3 and newer',
     facts: ['minimax-m3-messages'],
     sources: ['https://platform.minimax.io/docs/api-reference/text-anthropic-api'],
     profile: { thinkingForm: 'adaptive' },
@@ -451,15 +451,15 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   // Models at hosts.
   {
-    models: 'gpt-oss',
     match: { brands: ['groq'], model: /gpt-oss/ },
+    models: 'gpt-oss',
     facts: ['groq-gpt-oss-efforts'],
     sources: ['https://console.groq.com/docs/reasoning'],
     profile: { efforts: usualEfforts },
   },
   {
-    models: 'Qwen',
     match: { brands: ['groq'], model: /qwen/ },
+    models: 'Qwen',
     facts: ['groq-qwen-efforts'],
     sources: ['https://console.groq.com/docs/reasoning'],
     profile: { efforts: ['none', 'default'] },

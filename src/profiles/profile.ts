@@ -51,7 +51,7 @@ export interface TargetProfile {
   readonly stops: number
   /** Most tools. A request with more is not sent. */
   readonly tools: number
-  /** Efforts of reasoning that are taken; others are sent as the nearest. Empty: none are. Not given: all. */
+  /** Efforts of reasoning that are taken; others are sent as the nearest. Empty: none; `undefined`: all. */
   readonly efforts: readonly ProfileEffort[] | undefined
   /** The field by which reasoning is turned off. */
   readonly effortForm: EffortForm

@@ -33,11 +33,11 @@ export function formCheck(format: RelayName, endpoint: RelayEndpoint, { required
       throw invalidRequest('invalid_form', 'The content-type must be multipart/form-data with a boundary.')
     const parts = yield* partsOf(body, boundary, pace)
     checkNames(parts, checked, lists)
-    for (const name of [...selectors, 'n']) checkSelector(parts, name)
-    checkCount(body, parts)
+    for (const name of selectors) checkSelector(parts, name)
     const own = parts.find(({ name }) => name === 'model')
     const model = own === undefined ? endpoint.defaultModel : modelIn(body, own)
     if (model === undefined) throw missing('model')
+    checkCount(body, parts)
     for (const names of required) if (!parts.some(({ name }) => names.includes(name))) throw missing(names[0] ?? '')
     return relayRequest(format, endpoint, {
       body,
@@ -98,17 +98,18 @@ function checkSelector(parts: readonly FormPart[], name: string): void {
     throw invalidRequest('invalid_type', `'${name}' must be plain text, without a file name.`, name)
 }
 
-/** Programs read other texts in different ways. */
-function checkCount(body: Uint8Array, parts: readonly FormPart[]): void {
-  const part = parts.find(({ name }) => name === 'n')
-  if (part !== undefined && !/^[1-9]\d{0,8}$/.test(latin1(body, part.start, Math.min(part.end, part.start + 10))))
-    throw invalidRequest('invalid_value', "'n' must be a whole number from 1 on.", 'n')
-}
-
 function modelIn(body: Uint8Array, { start, end }: FormPart): string {
   const bytes = body.subarray(start, Math.min(end, start + modelBytesMax))
   if (!isUtf8(bytes)) throw invalidRequest('invalid_value', "'model' must be UTF-8.", 'model')
   return checkedModel(utf8(bytes))
+}
+
+/** Programs read other texts in different ways. */
+function checkCount(body: Uint8Array, parts: readonly FormPart[]): void {
+  const part = parts.find(({ name }) => name === 'n')
+  if (part === undefined) return
+  if (part.isFile || !/^[1-9]\d{0,8}$/.test(latin1(body, part.start, Math.min(part.end, part.start + 10))))
+    throw invalidRequest('invalid_value', "'n' must be a whole number from 1 on.", 'n')
 }
 
 /** A model that is added is the first part. */
