@@ -73,6 +73,12 @@ describe('the demand of a request', () => {
     ['embeddings', { model: 'm', input: ['a', 'b'] }, 0, 1],
     ['gemini_embed', { content: { parts: [{ text: 'Hi' }] } }, 0, 1],
     ['rerank', { model: 'm', query: 'a', documents: ['b'] }, 0, 1],
+    ['chat', { ...chat, max_tokens: 5, n_predict: 90_000 }, 90_000, 1],
+    ['chat', { ...chat, max_tokens: 500, max_new_tokens: 9 }, 500, 1],
+    ['chat', { ...chat, n_predict: 9 }, 4_096, 1],
+    ['chat', { ...chat, max_tokens: 5, n_predict: -1 }, 1_000_000_000, 1],
+    ['chat', { ...chat, max_tokens: 5, n_predict: null }, 5, 1],
+    ['completions', { model: 'm', prompt: 'hi', max_tokens: 5, n_predict: 90_000 }, 90_000, 1],
     ['image_generations', { model: 'm', prompt: 'a cat', n: 4 }, 8_192, 4],
   ] as const)('for %s %j is %p tokens of %d answers', (format, request, answerTokens, answers) => {
     expect(demand(format, request)).toMatchObject({ answerTokens, answers })

@@ -68,9 +68,9 @@ export function jsonCheck(
 
 /** Members that decide the kind of the answer, or its cost. */
 function costNames({ demand = anyAnswers, stream, media }: RelayEndpoint): readonly string[] {
-  const { answers = [], prompts } = demand
+  const { answers = [], prompts, otherLimits = [] } = demand
   const kinds = [stream?.member, media?.asked?.member, prompts].filter((name) => name !== undefined)
-  return [...namesOfLimit(demand), ...answers, ...kinds, 'service_tier']
+  return [...namesOfLimit(demand), ...otherLimits, ...answers, ...kinds, 'service_tier']
 }
 
 /** A model that is added goes before the first member. */

@@ -1,7 +1,7 @@
 import { formatEvent, formatEvents } from '../../bytes/event-stream.ts'
 import { runInSlices, runThrough, sliceBytes } from '../../bytes/pace.ts'
 import { encode } from '../../bytes/text.ts'
-import { answerLimiter } from '../answer-limit.ts'
+import { answerLimiter, otherLimits } from '../answer-limit.ts'
 import type { RelayName } from '../ask.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
 import { demandReader, formDemandReader } from '../demand.ts'
@@ -15,7 +15,7 @@ import { jsonCheck } from './json-request.ts'
 import { withModel, type RelayRequest } from './request.ts'
 import { relayEndpoints } from './table.ts'
 
-const limitCompletion = answerLimiter({ names: ['max_tokens'] })
+const limitCompletion = answerLimiter({ names: ['max_tokens'], others: otherLimits })
 
 /** The formats of the relayed endpoints. */
 export const relays: Readonly<Record<RelayName, Format>> = {

@@ -1,4 +1,5 @@
 import { doneEvent } from '../../bytes/event-stream.ts'
+import { otherLimits } from '../answer-limit.ts'
 import type { RelayName } from '../ask.ts'
 import { commentKeepAlive } from '../keep-alive.ts'
 import { anyValue, flag, integerFrom, list, object, oneOf, text, textOr } from '../request-shape.ts'
@@ -43,7 +44,7 @@ export const relayEndpoints: Readonly<Record<RelayName, RelayEndpoint>> = {
       fields: { prompt: textOr(list(anyValue, 1)), stream: flag, n: integerFrom(1), max_tokens: integerFrom(0) },
       required: ['prompt'],
     },
-    demand: { answerTokens: ['max_tokens'], answers: ['n', 'best_of'], prompts: 'prompt' },
+    demand: { answerTokens: ['max_tokens'], otherLimits, answers: ['n', 'best_of'], prompts: 'prompt' },
     isText: true,
     answer: { member: 'choices', entries: { text: 'string' } },
     stream: {
