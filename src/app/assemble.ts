@@ -184,7 +184,9 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
   function makeCandidate(model: string): ModelCandidate {
     const modelHealth = health.of(config.id, model, target)
     const { brand, protocol } = config
-    const profile = new LearnedProfile(profileAt({ brand, protocol, model }, config.profile))
+    const profile = new LearnedProfile(
+      profileAt({ brand, protocol, model }, { ...config.profile, ...offered(model)?.profile }),
+    )
     const answer = providerLayers(exchangeOf(model, profile), {
       config,
       isSilent: profile.current.silent,

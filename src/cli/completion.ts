@@ -4,9 +4,8 @@ import { modelMembers } from './chat-client.ts'
 import type { Command, CommandContext, CommandEntry } from './command.ts'
 import { complete, type NameSources, type TypedFlags } from './complete.ts'
 import { completionScripts, filesMark, shells } from './completion-scripts.ts'
-import { runningUrlFlag } from './flags.ts'
 import { gatewayAccess, type GatewayAccess } from './gateway-access.ts'
-import { askService, serviceRoot, serviceUrl, sessionToken, tryParseJson } from './running-service.ts'
+import { answerIfRunning } from './running-service.ts'
 
 /** A user waits for completions: a service that takes longer is not asked again. */
 const serviceMs = 700
@@ -65,24 +64,10 @@ function nameSources(access: GatewayAccess, context: CommandContext): NameSource
   }
 }
 
-/** The list of models of the running service; undefined without an answer in time. */
-async function listOfService(typed: TypedFlags, { environment, signal }: CommandContext): Promise<unknown> {
-  const named = typed.get('--url') ?? environment['SVC_URL']
-  const { httpClient } = await import('../transport/http-client.ts')
-  const transport = httpClient()
-  try {
-    const base = new URL(serviceRoot(serviceUrl(named || runningUrlFlag.fallback)))
-    // Another program may have the default port: only an address that the user gave gets the token.
-    const token = named === undefined || named === '' ? undefined : sessionToken(environment, '')
-    const request = { path: '/v1/models', ...(token === undefined ? {} : { token }) }
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(serviceMs)])
-    return tryParseJson(await (await askService(base, request, transport, limit)).body.readAll())
-  } catch {
-    // Not running, closed to us or too slow: the files have names as well.
-    return undefined
-  } finally {
-    transport.close()
-  }
+/** The list of models of the running service; undefined without an answer in time. The files have names as well. */
+function listOfService(typed: TypedFlags, { environment, signal }: CommandContext): Promise<unknown> {
+  const url = typed.get('--url') ?? environment['SVC_URL']
+  return answerIfRunning('/v1/models', { url, environment, signal, timeoutMs: serviceMs })
 }
 
 /** Undefined without a valid configuration; `svc check` reports its faults. */

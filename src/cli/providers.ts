@@ -4,13 +4,22 @@ import type { ProviderConfig } from '../config/config.ts'
 import type { OfferedModel } from '../formats/model.ts'
 import { modelsListed } from '../gateway/models-listed.ts'
 import type { Provider } from '../gateway/provider.ts'
-import { formatDuration, paintFor } from '../observe/text.ts'
+import { formatDuration, harmless, paintFor } from '../observe/text.ts'
+import { textFlag } from './arguments.ts'
 import type { Command, CommandContext } from './command.ts'
-import { configFlag, jsonFlag } from './flags.ts'
+import { configFlag, jsonFlag, runningUrlFlag } from './flags.ts'
 import { gatewayAccess, type GatewayAccess } from './gateway-access.ts'
+import { answerIfRunning, member } from './running-service.ts'
 import { formatTable, type Cell, type Output } from './terminal.ts'
 
-const flags = { config: configFlag, json: jsonFlag }
+const flags = {
+  config: configFlag,
+  json: jsonFlag,
+  url: textFlag('running service whose lessons are listed; SVC_TOKEN has a token of an owner', 'URL', {
+    environment: 'SVC_URL',
+    otherwise: runningUrlFlag.fallback,
+  }),
+}
 
 interface Row {
   readonly provider: ProviderConfig
@@ -18,9 +27,17 @@ interface Row {
   readonly models: readonly OfferedModel[] | undefined
   /** `undefined` when the provider was not asked. */
   readonly probe: ProbeResult | undefined
+  /** What refusals have taught the running service. */
+  readonly lessons: readonly Lesson[]
+}
+
+interface Lesson {
+  readonly model: string
+  readonly trait: string
 }
 
 const probeMs = 10_000
+const serviceMs = 2_000
 
 /** `svc providers` (docs/commands.md). */
 export function providersCommandWith(access: GatewayAccess): Command<typeof flags> {
@@ -33,15 +50,18 @@ export function providersCommandWith(access: GatewayAccess): Command<typeof flag
       if (signal.aborted) return 130
       const open = new Map<string, Provider>(gateway.providers.map((provider) => [provider.id, provider]))
       const limit = AbortSignal.any([signal, AbortSignal.timeout(probeMs)])
+      const service = { url: flags.url, environment, signal, timeoutMs: serviceMs }
+      const lessons = lessonsIn(await answerIfRunning('/api/providers', service))
       const rows = await Promise.all(
         config.providers.map(async (provider): Promise<Row> => ({
           provider,
           models: open.get(provider.id)?.models.current(),
           probe: open.has(provider.id) ? await gateway.probe(provider.id, limit) : undefined,
+          lessons: lessons.get(provider.id) ?? [],
         })),
       )
       if (flags.json) stdout.write(`${JSON.stringify(rows.map(jsonRow), undefined, 2)}\n`)
-      else stdout.write(`${sourceLine(config)}\n\n${table(rows, stdout)}`)
+      else stdout.write(`${sourceLine(config)}\n\n${table(rows, stdout)}${lessonsText(rows, stdout)}`)
       return 0
     } finally {
       gateway.close()
@@ -81,7 +101,7 @@ function healthText(probe: ProbeResult | undefined): {
   return { text: `ok ${formatDuration(probe.ms)}`, style: 'green' }
 }
 
-function jsonRow({ provider, models, probe }: Row): object {
+function jsonRow({ provider, models, probe, lessons }: Row): object {
   const { id, protocol, baseUrl, unavailable } = provider
   return {
     id,
@@ -91,6 +111,7 @@ function jsonRow({ provider, models, probe }: Row): object {
     base_url: baseUrl,
     health: probe === undefined ? null : healthText(probe).text,
     models: models?.map(({ name }) => name) ?? null,
+    ...(lessons.length === 0 ? {} : { lessons }),
   }
 }
 
@@ -127,4 +148,31 @@ function table(rows: readonly Row[], stdout: Output): string {
 function modelsText(models: readonly OfferedModel[] | undefined, hasNames: boolean): string {
   if (models === undefined) return 'unknown: the provider did not list them'
   return `${models.length}${hasNames && models.length > 0 ? `: ${models.map(({ name }) => name).join(', ')}` : ''}`
+}
+
+/** The lessons of each provider in the answer of a service. */
+function lessonsIn(answer: unknown): ReadonlyMap<string, readonly Lesson[]> {
+  const providers = member(answer, 'providers')
+  if (!Array.isArray(providers)) return new Map()
+  return new Map(
+    providers.map((provider: unknown) => {
+      const lessons = member(provider, 'lessons')
+      const all: readonly unknown[] = Array.isArray(lessons) ? lessons : []
+      return [String(member(provider, 'id')), all.map((each) => lessonOf(each))]
+    }),
+  )
+}
+
+function lessonOf(lesson: unknown): Lesson {
+  return { model: String(member(lesson, 'model')), trait: String(member(lesson, 'trait')) }
+}
+
+/** What refusals have taught within a day; empty without any. */
+function lessonsText(rows: readonly Row[], stdout: Output): string {
+  const lessons = rows.flatMap(({ provider, lessons: own }) =>
+    own.map(({ model, trait }) => [provider.id, harmless(model), harmless(trait)]),
+  )
+  if (lessons.length === 0) return ''
+  const columns = [{ title: 'provider' }, { title: 'model' }, { title: 'learned from refusals, for a day' }]
+  return `\n${formatTable(columns, lessons, paintFor(stdout), stdout.isTerminal ? stdout.columns : Infinity)}`
 }

@@ -4,6 +4,7 @@ import { headerBlock, parseOrigin } from '../transport/header-block.ts'
 import type { Transport, UpstreamResponse } from '../transport/transport.ts'
 import { show } from './arguments.ts'
 import type { CommandContext } from './command.ts'
+import { runningUrlFlag } from './flags.ts'
 
 /** One request to a running service. */
 export interface ServiceRequest {
@@ -67,6 +68,35 @@ export async function askService(
   if (status === 200) return response
   const message = errorMessage(tryParseJson(await response.body.readAll()))
   throw new ServiceRefusal(status, message ?? `${base.href} answered with status ${status}`)
+}
+
+/** The JSON of a running service, if it answers in time; undefined without an answer, and where it is closed to us. */
+export async function answerIfRunning(
+  path: string,
+  { url, environment, signal, timeoutMs }: RunningService,
+): Promise<unknown> {
+  const { httpClient } = await import('../transport/http-client.ts')
+  const transport = httpClient()
+  try {
+    const base = new URL(serviceRoot(serviceUrl(url || runningUrlFlag.fallback)))
+    // Another program may have the default port: only an address that the user gave gets the token.
+    const token = url === undefined || url === '' ? undefined : sessionToken(environment, '')
+    const request = { path, ...(token === undefined ? {} : { token }) }
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+    return tryParseJson(await (await askService(base, request, transport, limit)).body.readAll())
+  } catch {
+    // Not running, closed to us or too slow.
+    return undefined
+  } finally {
+    transport.close()
+  }
+}
+
+/** Where {@link answerIfRunning} asks. */
+interface RunningService extends Pick<CommandContext, 'environment' | 'signal'> {
+  /** As the user gave it. Absent: the default. */
+  readonly url: string | undefined
+  readonly timeoutMs: number
 }
 
 /** A key is read from the headers of keys only. */

@@ -5,9 +5,11 @@ import { parseConfig } from './file/parse-config.ts'
 
 const docs = await Bun.file(new URL('../../docs/configuration.md', import.meta.url)).text()
 
-function blocks(language: string): readonly string[] {
+const providersDocs = await Bun.file(new URL('../../docs/providers.md', import.meta.url)).text()
+
+function blocks(language: string, text = docs): readonly string[] {
   return Array.from(
-    docs.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'gm')),
+    text.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'gm')),
     (match) => match[1] ?? '',
   )
 }
@@ -50,9 +52,12 @@ describe('docs/configuration.md', () => {
     expect(words.filter((word) => !docs.includes(`\`${word}\``) && !docs.includes(`\`"${word}"\``))).toEqual([])
   })
 
-  test.each(blocks('jsonc').map((text) => [text]))('shows valid files only: %s', (text) => {
-    expect(errorOf(text)).toBe('')
-  })
+  test.each([...blocks('jsonc'), ...blocks('jsonc', providersDocs)].map((text) => [text]))(
+    'shows valid files only: %s',
+    (text) => {
+      expect(errorOf(text)).toBe('')
+    },
+  )
 
   test('shows the faults of its faulty file as the service reports them', () => {
     const [faulty = ''] = blocks('json')

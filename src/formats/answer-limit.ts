@@ -6,9 +6,14 @@ import { encodeJson, objectOf, parseJsonBytes } from './exact-json.ts'
 export interface AnswerLimitFields {
   /** Names of the limit. The first one is added to requests without it. */
   readonly names: readonly [string, ...string[]]
+  /** Top-level members of which some servers take the limit, before these. They are removed. */
+  readonly others?: readonly string[]
   /** Names of the top-level object that has the limit. The first one is added. Default: it is a top-level member. */
   readonly within?: readonly [string, ...string[]]
 }
+
+/** Members of llama.cpp and of Hugging Face's servers, which hold before `max_tokens`. */
+export const otherLimits: readonly string[] = ['n_predict', 'max_new_tokens']
 
 const space = 0x20
 
@@ -18,6 +23,7 @@ const space = 0x20
  */
 export function answerLimiter({
   names,
+  others = [],
   within,
 }: AnswerLimitFields): <Asked extends Ask>(ask: Asked, tokens: number) => Asked {
   const limiting: readonly string[] = within ?? names
@@ -39,7 +45,7 @@ export function answerLimiter({
     const kept: Member[] = []
     const blank = body.slice()
     members.forEach((member, index) => {
-      if (!limiting.includes(member.name)) {
+      if (!limiting.includes(member.name) && !others.includes(member.name)) {
         kept.push(member)
         return
       }

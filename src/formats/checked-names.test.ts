@@ -64,7 +64,7 @@ const cases = {
   gemini_count_tokens: [contents, ['contents', 'generateContentRequest']],
   gemini_embed: ['"content":{"parts":[{"text":"hi"}]}', ['content', 'outputDimensionality']],
   gemini_batch_embed: ['"requests":[{"content":{"parts":[{"text":"hi"}]}}]', ['requests']],
-  embeddings: ['"model":"m","input":"hi"', ['model', 'input', 'encoding_format', 'dimensions', 'user']],
+  embeddings: ['"model":"m","input":"hi"', ['model', 'input', 'encoding_format', 'dimensions', 'user', 'service_tier']],
   completions: ['"model":"m","prompt":"hi"', ['model', 'prompt', 'max_tokens', 'n', 'best_of', 'stream']],
   moderations: ['"model":"m","input":"hi"', ['model', 'input']],
   rerank: ['"model":"m","query":"q","documents":["a"]', ['model', 'query', 'documents']],

@@ -73,9 +73,32 @@ describe('the demand of a request', () => {
     ['embeddings', { model: 'm', input: ['a', 'b'] }, 0, 1],
     ['gemini_embed', { content: { parts: [{ text: 'Hi' }] } }, 0, 1],
     ['rerank', { model: 'm', query: 'a', documents: ['b'] }, 0, 1],
-    ['image_generations', { model: 'm', prompt: 'a cat', n: 4 }, undefined, 4],
+    ['chat', { ...chat, max_tokens: 5, n_predict: 90_000 }, 90_000, 1],
+    ['chat', { ...chat, max_tokens: 500, max_new_tokens: 9 }, 500, 1],
+    ['chat', { ...chat, n_predict: 9 }, 4_096, 1],
+    ['chat', { ...chat, max_tokens: 5, n_predict: -1 }, 1_000_000_000, 1],
+    ['chat', { ...chat, max_tokens: 5, n_predict: null }, 5, 1],
+    ['completions', { model: 'm', prompt: 'hi', max_tokens: 5, n_predict: 90_000 }, 90_000, 1],
+    ['image_generations', { model: 'm', prompt: 'a cat', n: 4 }, 8_192, 4],
   ] as const)('for %s %j is %p tokens of %d answers', (format, request, answerTokens, answers) => {
     expect(demand(format, request)).toMatchObject({ answerTokens, answers })
+  })
+
+  test('for a form is that of each of its pictures', () => {
+    const part = (name: string, value: string) =>
+      `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
+    const edit = (n: string) =>
+      formats.image_edits.check(
+        encode(`${part('model', 'm')}${part('prompt', 'a cat')}${part('image', 'x')}${part('n', n)}--b--\r\n`),
+        {
+          ...envelopeAt('/v1/images/edits'),
+          headers: new Headers({ 'content-type': 'multipart/form-data; boundary=b' }),
+        },
+      )
+    expect(formats.image_edits.demand(edit('10'))).toMatchObject({ answerTokens: 8_192, answers: 10 })
+    expect(formats.image_edits.demand(edit('1'))).toMatchObject({ answers: 1 })
+    for (const other of ['', '0', '-1', '10x', ' 10', '1e1', '"10"', '0x10'])
+      expect(() => edit(other)).toThrow("'n' must")
   })
 
   test.each(['count_tokens', 'gemini_count_tokens', 'input_tokens'] as const)('for %s is nothing', (format) => {

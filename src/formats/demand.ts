@@ -29,8 +29,13 @@ export interface Demand {
 
 /** The members of a format's requests that determine their cost. */
 export interface DemandFields {
-  /** Top-level members with the most tokens of one answer. The largest counts. `none`: answers have no tokens. */
-  readonly answerTokens: readonly string[] | 'none'
+  /**
+   * Top-level members with the most tokens of one answer. The largest counts. A number: of each answer, where requests
+   * cannot state it. `none`: answers have no tokens.
+   */
+  readonly answerTokens: readonly string[] | number | 'none'
+  /** Top-level members by which some servers are given another limit, before the usual one; others ignore them. */
+  readonly otherLimits?: readonly string[]
   /** Top-level members with the number of answers. Absent: there is one. */
   readonly answers?: readonly string[]
   /** A top-level list with an answer for each of its prompts, which are strings or lists. */
@@ -48,6 +53,8 @@ const mediaTokens = 2_000
 /** Of pictures and documents as base64, beside {@link mediaTokens} each. */
 const mediaBytesPerToken = 512
 const numberBytesMax = 32
+/** Tokens of an answer of servers that ignore the only limit of a request. */
+const unstatedTokens = 4_096
 /** Longer than each text that is looked for, also in escapes. */
 const textBytesMax = 256
 /** Sound of 16 kbit/s takes 2,000 bytes for some 10 to 20 tokens. */
@@ -81,9 +88,13 @@ export function demandReader(fields: DemandFields): (ask: Ask) => Demand {
   }
 }
 
-/** The demand of a form, most of which is a picture or sound. */
-export function demandOfForm({ body }: Ask): Demand {
-  return { ...noDemand, mediaTokens: Math.ceil(body.length / formBytesPerToken), answerTokens: undefined }
+/** Makes the reader of the demand of forms, most of which are a picture or sound. */
+export function formDemandReader(fields: DemandFields): (ask: Ask) => Demand {
+  return ({ body, members }) => ({
+    ...noDemand,
+    mediaTokens: Math.ceil(body.length / formBytesPerToken),
+    ...statedIn(body, members, fields),
+  })
 }
 
 /** The demand of a request that costs nothing. */
@@ -102,31 +113,51 @@ interface Stated {
   answers: number
 }
 
+/** Names of members with the most tokens of one answer. */
+export function namesOfLimit({ answerTokens }: DemandFields): readonly string[] {
+  return typeof answerTokens === 'object' ? answerTokens : []
+}
+
 function statedIn(body: Uint8Array, members: readonly Member[], fields: DemandFields): Stated {
-  const { answers = [], prompts, within = [] } = fields
-  const answerTokens = fields.answerTokens === 'none' ? [] : fields.answerTokens
+  const { answers = [], prompts, within = [], otherLimits = [] } = fields
+  const answerTokens = namesOfLimit(fields)
   const found: { tokens: number[]; answers: number[] } = { tokens: [], answers: [] }
+  let otherLimit = 0
   let promptCount = 1
   for (const { name, valueStart, end } of members) {
     if (answerTokens.includes(name)) found.tokens.push(numberAt(body, valueStart, end))
+    else if (otherLimits.includes(name)) otherLimit = Math.max(otherLimit, limitAt(body, valueStart, end))
     else if (answers.includes(name)) found.answers.push(numberAt(body, valueStart, end))
     else if (name === prompts) promptCount = Math.max(promptCount, promptsIn(body.subarray(valueStart, end)))
     else if (within.includes(name)) readWithin(body.subarray(valueStart, end), { answerTokens, answers }, found)
   }
   // Most requests state neither.
-  if (found.tokens.length + found.answers.length === 0 && fields.answerTokens !== 'none')
+  if (found.tokens.length + found.answers.length + otherLimit === 0 && Array.isArray(fields.answerTokens))
     return { answerTokens: undefined, answers: Math.min(countMax, promptCount) }
-  const limits = found.tokens.filter((count) => !Number.isNaN(count))
-  if (fields.answerTokens === 'none') limits.push(0)
-  // Some upstreams take -1 for no limit.
-  const isLimited = limits.length > 0 && limits.every((count) => count >= 0)
   return {
-    answerTokens: isLimited ? Math.min(countMax, Math.ceil(Math.max(...limits))) : undefined,
+    answerTokens: limitOf(fields, found.tokens, otherLimit),
     answers: Math.min(
       countMax,
       promptCount * Math.max(1, ...found.answers.filter((count) => count >= 1).map(Math.ceil)),
     ),
   }
+}
+
+/** Most tokens of one answer. @param other 0: there is none */
+function limitOf({ answerTokens }: DemandFields, stated: readonly number[], other: number): number | undefined {
+  const limits = stated.filter((count) => !Number.isNaN(count))
+  if (answerTokens === 'none') limits.push(0)
+  else if (typeof answerTokens === 'number') limits.push(answerTokens)
+  if (other > 0) limits.push(limits.length === 0 ? Math.max(other, unstatedTokens) : other)
+  // Some upstreams take -1 for no limit.
+  const isLimited = limits.length > 0 && limits.every((count) => count >= 0)
+  return isLimited ? Math.min(countMax, Math.ceil(Math.max(...limits))) : undefined
+}
+
+/** A limit; the largest for one that is none. */
+function limitAt(body: Uint8Array, start: number, end: number): number {
+  const limit = numberAt(body, start, end)
+  return limit >= 0 ? limit : Number.isNaN(limit) ? 0 : countMax
 }
 
 /** The number of prompts in a value: a list of numbers is one prompt of tokens. */

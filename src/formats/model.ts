@@ -1,3 +1,5 @@
+import type { TargetProfile } from '../profiles/profile.ts'
+
 /** A model as a provider offers it. */
 export interface OfferedModel {
   /** Name that clients use. */
@@ -14,6 +16,8 @@ export interface OfferedModel {
   /** Modalities such as `text`, `image`. */
   readonly input?: readonly string[]
   readonly price?: Price
+  /** The owner's fields of its profile, which hold before those of its provider. */
+  readonly profile?: Partial<TargetProfile>
   /** The model is from the provider's own list, not from the configuration. */
   readonly isLearned?: true
 }

@@ -332,6 +332,25 @@ describe('a caller with a key', () => {
     expect(await ask(model, limits)).toBe(expected)
   })
 
+  test.each([
+    [{ models: ['m', 'dear'] }, 'model_not_allowed'],
+    [{ fallbacks: [{ m: ['dear'] }] }, 'model_not_allowed'],
+    [{ fallbacks: [{ dear: ['m'] }] }, 'model_not_allowed'],
+    [{ models: ['m'], fallbacks: [], other: ['dear'] }, 'a'],
+    [{ models: null }, 'a'],
+  ])('that names further models for its provider: %j', async (members, expected) => {
+    const request = requestOf({ model: 'm', ...members })
+    const answer = gatewayTo([fakeProvider('a', [wholeReply('a')], { models: ['m'] })]).answer(request, {
+      ...callOf(),
+      access: access(['m']),
+    })
+    const outcome = answer.then(
+      ({ provider }) => provider,
+      (error: unknown) => (error instanceof WireError ? error.code : error),
+    )
+    expect(await outcome).toBe(expected)
+  })
+
   test('may use an alias by its own name, not by that of its model', async () => {
     const aliases = { fast: 'b/m', 'team/fast': 'b/m' }
     expect(await ask('fast', access(['fast']), aliases)).toBe('b')

@@ -14,6 +14,7 @@ import type { Call } from '../service/service.ts'
 import { allFailed, modelNotAllowed, modelNotFound, overloaded, policyViolation } from './all-failed.ts'
 import { budgeted, isUnpriced } from './budgeted.ts'
 import { directory, type ModelCandidates } from './directory.ts'
+import { checkFurtherModels } from './further-models.ts'
 import type { GatewayCall } from './gateway-call.ts'
 import type { ModelCandidate, Provider } from './provider.ts'
 import { resumable, type ContinuedAnswer, type ResumeOptions } from './resume.ts'
@@ -123,7 +124,7 @@ export function gateway({ providers, aliases, onContentPolicy, onCut, retryBille
     const found = areListsPending() ? await find(request.model, call) : models.find(request.model)
     const { needsSameModel, stopsInDoubt = false, unserved = modelNotFound } = formats[request.format]
     const offered = needsSameModel ? found.sameModel : found.candidates
-    const offering = call.access === undefined ? offered : permitted(call.access, offered, request.model, found)
+    const offering = call.access === undefined ? offered : permitted(call.access, offered, request, found)
     const spoken = speaking(offering, request)
     if (spoken.length === 0) throw (offering.length === 0 ? modelNotFound : unserved)(request.model)
     const candidates = withinBudgets(spoken, call, found)
@@ -170,16 +171,18 @@ const anonymous: CallerIdentity = {}
 function permitted(
   access: Access,
   candidates: readonly ModelCandidate[],
-  asked: string,
+  request: Ask,
   { isPinned }: ModelCandidates,
 ): readonly ModelCandidate[] {
+  const { model: asked } = request
   const [first] = candidates
   const isNamedAt = isPinned && first !== undefined && asked.startsWith(`${first.name}/`)
   const isAllowed = access.mayUseModel(asked) || (isNamedAt && access.mayUseModel(asked.slice(asked.indexOf('/') + 1)))
   const mayUse = ({ name }: ModelCandidate): boolean => access.mayUseProvider(name)
   const allowed = !isAllowed ? [] : candidates.every(mayUse) ? candidates : candidates.filter(mayUse)
-  if (isAllowed && (allowed.length > 0 || candidates.length === 0)) return allowed
-  throw modelNotAllowed(asked)
+  if (!isAllowed || (allowed.length === 0 && candidates.length > 0)) throw modelNotAllowed(asked)
+  checkFurtherModels(access, request)
+  return allowed
 }
 
 function servedBy(

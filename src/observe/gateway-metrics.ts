@@ -96,6 +96,11 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
     'model',
     'outcome',
   ])
+  const adapted = all.counter(
+    'svc_adapted_requests_total',
+    'Requests that were sent once more in another form, since a refusal had named a trait of the model',
+    ['provider', 'model', 'trait'],
+  )
   const attemptSeconds = all.histogram(
     'svc_attempt_seconds',
     'Time from the start of an attempt to its outcome, a stream to its first meaningful event',
@@ -180,6 +185,7 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
   const boundModel = boundedLabel(modelsMax)
   const boundProvider = boundedLabel(labelsMax)
   const boundClass = boundedLabel(labelsMax)
+  const boundTrait = boundedLabel(labelsMax)
   // By model. Each has few series, so searching them costs less than making a key of their labels.
   const requestSeries = new Map<string, RequestSeries[]>()
   const attemptSeries = new Map<string, AttemptSeries[]>()
@@ -231,6 +237,7 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
       ofModel.push(series)
     }
     series.attempts.add()
+    for (const trait of attempt.adapted ?? []) adapted.with(provider, model, boundTrait(trait)).add()
     if (wasSent(attempt)) series.seconds.observe(attempt.ms / 1000)
     if (attempt.tokens?.promptTokens !== undefined)
       tokens.with(provider, model, 'prompt').add(attempt.tokens.promptTokens)

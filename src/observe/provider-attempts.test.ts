@@ -10,8 +10,8 @@ function subject() {
   const book = attemptBook()
   return {
     ...book,
-    ask: (trail: readonly RecordedAttempt[], { time = noon, stream = false, model = 'm' } = {}) =>
-      book.add({ time, model, stream, trail }),
+    ask: (trail: readonly RecordedAttempt[], { time = noon, stream = false, model = 'm', listed = 'm' } = {}) =>
+      book.add({ time, model, listedAs: listed, stream, trail }),
   }
 }
 
@@ -42,6 +42,22 @@ describe('the attempts at a provider', () => {
     ask([{ name: 'groq', status: 200, ms: 9_000 }])
     ask([{ name: 'groq', status: 200, failure: 'cut', ms: 9_000 }], { stream: true })
     expect(of('groq', noon)).toMatchObject({ count: 5, ok: 4, firstTokenP50: 200, firstTokenP95: 300 })
+  })
+
+  test('have what refusals taught, each trait of a model once, for a day', () => {
+    const { ask, of } = subject()
+    ask([{ name: 'groq', status: 200, adapted: ['system_first'], ms: 9 }])
+    ask([{ name: 'groq', status: 400, failure: 'bad_request', adapted: ['alternates'], ms: 9 }])
+    ask([{ name: 'groq', status: 200, adapted: ['system_first', 'sampling'], ms: 1 }], { listed: 'M' })
+    ask([{ name: 'groq', status: 200, adapted: ['system_first'], ms: 2 }])
+    expect(of('groq', noon).lessons).toEqual([
+      { time: noon + 1, model: 'M', trait: 'system_first' },
+      { time: noon + 1, model: 'M', trait: 'sampling' },
+      { time: noon + 2, model: 'm', trait: 'system_first' },
+    ])
+    expect(of('groq', noon + 24 * 3_600_000 + 2).lessons).toBeUndefined()
+    for (let n = 0; n < 40; n++) ask([{ name: 'groq', status: 200, adapted: [`t${n}`], ms: 1 }])
+    expect(of('groq', noon).lessons).toHaveLength(20)
   })
 
   test('that failed for lack of resources are not counted', () => {

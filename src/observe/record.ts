@@ -149,6 +149,8 @@ export interface RecordedAttempt {
   readonly bookedNanoUsd?: number | undefined
   /** Most tokens of the answer, to which a hard limit of money lowered the request. */
   readonly answerTokensMax?: number | undefined
+  /** Names of the traits that refusals have taught: the request was sent once more for each. */
+  readonly adapted?: readonly string[] | undefined
   /** The stream was ended at what a hard limit of money had left. */
   readonly isEndedAtLimit?: boolean | undefined
   /** Cost of these tokens at the attempt's provider; absent when it is not known. */

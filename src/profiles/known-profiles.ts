@@ -11,6 +11,8 @@ export interface ProfileEntry {
     /** Models that are excepted. */
     readonly except?: RegExp
   }
+  /** The models in plain words, for docs/providers.md. Default: the pattern. */
+  readonly models?: string
   /** Facts of the corpus that prove it: lines of `test/corpus/wire.jsonl`. */
   readonly facts: readonly string[]
   /** Documents, reports and sources of other clients that say so. */
@@ -30,18 +32,21 @@ export const knownProfiles: readonly ProfileEntry[] = [
   // Families of models at all hosts.
   {
     match: { model: /qwen-?(?:3|4|max|plus|flash|turbo)/, except: /embed|rerank/ },
+    models: 'Qwen 3 and newer',
     facts: ['qwen-system-first', 'qwen-two-systems', 'qwen-developer'],
     sources: ['https://github.com/vllm-project/vllm/issues/41114', 'https://github.com/BerriAI/litellm/pull/39852'],
     profile: { system: 'first', developer: 'system' },
   },
   {
     match: { model: /gemma/ },
+    models: 'Gemma',
     facts: ['gemma-alternation'],
     sources: ['https://github.com/google/adk-python/issues/1373'],
     profile: { system: 'first', developer: 'system', alternates: true, pairedCalls: true },
   },
   {
     match: { model: /mistral|mixtral|ministral|devstral|magistral|codestral|pixtral/, except: /embed|ocr|moderation/ },
+    models: "Mistral's models",
     facts: ['mistral-user-after-tool', 'mistral-call-ids', 'mistral-prefill', 'mistral-empty-answer'],
     sources: [
       'https://github.com/NousResearch/hermes-agent/issues/84944',
@@ -62,12 +67,14 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   {
     match: { model: /llama-?3/ },
+    models: 'Llama 3',
     facts: ['llama-one-call', 'llama-no-empty-calls'],
     sources: ['https://github.com/vllm-project/vllm/issues/13978', 'https://github.com/vllm-project/vllm/issues/9451'],
     profile: { developer: 'system', severalCalls: false, pairedCalls: true },
   },
   {
     match: { model: /gpt-oss|(?:^|[/-])yi-/ },
+    models: 'gpt-oss, Yi',
     facts: ['gpt-oss-one-system'],
     sources: ['https://github.com/ai-dynamo/dynamo/issues/10206'],
     profile: { system: 'first' },
@@ -76,24 +83,28 @@ export const knownProfiles: readonly ProfileEntry[] = [
     match: {
       model: /llama|phi-?[34]|granite|command-|nemotron|hermes|olmo|exaone|ernie|hunyuan|jamba|lfm|step-|(?:^|\/)yi-/,
     },
+    models: 'other open models: Llama, Phi, Granite, Command, Nemotron, Hermes, Yi and more',
     facts: ['open-models-developer'],
     sources: ['https://github.com/ai-dynamo/dynamo/issues/10206', 'https://github.com/earendil-works/pi/issues/1048'],
     profile: { developer: 'system' },
   },
   {
     match: { model: /deepseek/ },
+    models: 'DeepSeek',
     facts: ['deepseek-developer'],
     sources: ['https://github.com/earendil-works/pi/issues/1048'],
     profile: { developer: 'system' },
   },
   {
     match: { model: /deepseek-(?:r1|reasoner)/ },
+    models: 'DeepSeek R1 and `deepseek-reasoner`',
     facts: ['deepseek-reasoner-alternation'],
     sources: ['https://github.com/deepseek-ai/DeepSeek-R1/issues/21', 'https://github.com/Aider-AI/aider/issues/2974'],
     profile: { alternates: true, pairedCalls: true },
   },
   {
     match: { model: /deepseek-?v?(?:4|3\.[12])|deepseek-(?:chat|reasoner)/ },
+    models: 'DeepSeek 3.1 and newer',
     facts: ['deepseek-reasoning-back', 'deepseek-forced-tool'],
     sources: [
       'https://github.com/deepseek-ai/DeepSeek-V3/issues/1376',
@@ -103,6 +114,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   {
     match: { model: /kimi|moonshot/ },
+    models: 'Kimi',
     facts: ['kimi-sampling', 'kimi-forced-tool', 'kimi-schema', 'kimi-reasoning-back', 'kimi-call-ids'],
     sources: [
       'https://github.com/MoonshotAI/kimi-code/issues/686',
@@ -132,24 +144,28 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   {
     match: { model: /kimi-k3/ },
+    models: 'Kimi K3',
     facts: ['kimi-k3-efforts'],
     sources: ['https://platform.moonshot.ai/docs/guide/kimi-k3-quickstart'],
     profile: { efforts: ['low', 'high', 'max'], thinks: 'always', effortForm: 'reasoning_effort' },
   },
   {
     match: { model: /glm-?5\.[3-9]/ },
+    models: 'GLM 5.3 and newer',
     facts: ['glm-efforts'],
     sources: ['https://docs.z.ai/guides/capabilities/thinking'],
     profile: { efforts: ['low', 'high', 'max'] },
   },
   {
     match: { model: /mimo/ },
+    models: 'MiMo',
     facts: ['mimo-efforts'],
     sources: ['https://platform.xiaomimimo.com/docs'],
     profile: { efforts: usualEfforts },
   },
   {
     match: { model: /glm-?[45]/ },
+    models: 'GLM 4 and 5',
     facts: ['glm-developer', 'glm-temperature', 'glm-auto-tools', 'glm-needs-user'],
     sources: ['https://github.com/earendil-works/pi/issues/755', 'https://github.com/mnfst/modelparams.dev/issues/301'],
     profile: {
@@ -163,6 +179,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   {
     match: { model: /minimax-m|deepseek|qwen-?3|qwq|glm-?[45]|-thinking/ },
+    models: 'MiniMax M, DeepSeek, Qwen 3, QwQ, GLM 4 and 5, `-thinking`',
     facts: ['think-tags-in-text', 'minimax-reasoning-twice'],
     sources: [
       'https://github.com/QuantumNous/new-api/issues/802',
@@ -172,6 +189,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   {
     match: { model: /minimax-m|abab/ },
+    models: 'MiniMax',
     facts: ['minimax-one-system', 'minimax-temperature', 'minimax-reasoning-split'],
     sources: ['https://github.com/can1357/oh-my-pi/issues/954', 'https://github.com/MiniMax-AI/MiniMax-M2/issues/51'],
     profile: {
@@ -184,6 +202,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   {
     match: { model: /grok-4(?!\.[5-9])|grok-code/ },
+    models: 'Grok 4 up to 4.4, Grok Code',
     facts: ['grok-penalties', 'grok-stop', 'grok-efforts'],
     sources: [
       'https://github.com/open-webui/open-webui/issues/21266',
@@ -198,6 +217,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   {
     match: { model: /grok-4\.[5-9]|grok-[5-9]/ },
+    models: 'Grok 4.5 and newer',
     facts: ['grok-newer-efforts'],
     sources: ['https://docs.x.ai/docs/guides/reasoning'],
     profile: {
@@ -209,6 +229,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   {
     match: { model: /(?:^|\/)(?:gpt-5|o[134](?:-|$))/, except: /chat/ },
+    models: 'GPT-5, o1, o3, o4',
     facts: ['gpt5-sampling', 'gpt5-limit-name', 'gpt5-stop'],
     sources: [
       'https://platform.openai.com/docs/guides/reasoning',
@@ -232,18 +253,21 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   {
     match: { model: /gpt-5\.[1-9]/ },
+    models: 'GPT-5.1 and newer',
     facts: ['gpt5-efforts'],
     sources: ['https://github.com/livekit/agents/issues/7169'],
     profile: { efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
   },
   {
     match: { model: /claude/ },
+    models: 'Claude',
     facts: ['claude-schemas'],
     sources: ['https://github.com/laravel/ai/issues/715', 'https://github.com/ENTERPILOT/GoModel/issues/963'],
     profile: { answerSchema: ['closed', 'unbounded'] },
   },
   {
     match: { model: /claude-(?:opus|sonnet|haiku|fable)-5|claude-opus-4[-.][78]/ },
+    models: 'Claude 5, Opus 4.7 and 4.8',
     facts: ['claude-sampling', 'claude-adaptive'],
     sources: [
       'https://github.com/UKGovernmentBEIS/inspect_ai/issues/3721',
@@ -257,6 +281,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   {
     match: { model: /claude-(?:opus|sonnet)-4[-.]6/ },
+    models: 'Claude Opus and Sonnet 4.6',
     facts: ['claude-prefill'],
     sources: ['https://docs.anthropic.com/en/docs/about-claude/models'],
     profile: { prefill: 'refused' },
@@ -264,30 +289,35 @@ export const knownProfiles: readonly ProfileEntry[] = [
   // Servers of Messages that are not Anthropic's.
   {
     match: { protocol: 'anthropic', except: /claude/ },
+    models: 'all but Claude',
     facts: ['messages-server-system'],
     sources: ['https://github.com/experientiallabs/experiential/issues/672'],
     profile: { system: 'first' },
   },
   {
     match: { protocol: 'anthropic', model: /deepseek|kimi|minimax|glm|mimo|qwen/ },
+    models: 'DeepSeek, Kimi, MiniMax, GLM, MiMo, Qwen',
     facts: ['messages-server-unsigned-thinking'],
     sources: ['https://github.com/ENTERPILOT/GoModel/issues/964'],
     profile: { unsignedThinking: true },
   },
   {
     match: { protocol: 'anthropic', model: /deepseek/ },
+    models: 'DeepSeek',
     facts: ['deepseek-messages-effort'],
     sources: ['https://github.com/anthropics/claude-code/issues/65863'],
     profile: { effortWithoutThinking: false },
   },
   {
     match: { protocol: 'anthropic', model: /kimi-k3/ },
+    models: 'Kimi K3',
     facts: ['kimi-k3-messages'],
     sources: ['https://platform.moonshot.ai/docs/guide/kimi-k3-quickstart'],
     profile: { thinkingForm: 'effort' },
   },
   {
     match: { protocol: 'anthropic', model: /minimax-m[3-9]/ },
+    models: 'MiniMax M3 and newer',
     facts: ['minimax-m3-messages'],
     sources: ['https://platform.minimax.io/docs/api-reference/text-anthropic-api'],
     profile: { thinkingForm: 'adaptive' },
@@ -510,6 +540,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   {
     match: { protocol: 'gemini', model: /gemini-2\.5/ },
+    models: 'Gemini 2.5',
     facts: ['gemini-2.5-signatures'],
     sources: ['https://github.com/rowboatlabs/rowboat/issues/694'],
     profile: { signedCalls: true },
@@ -517,12 +548,14 @@ export const knownProfiles: readonly ProfileEntry[] = [
   // Models at hosts.
   {
     match: { brands: ['openai'], model: /^(?:gpt-[34]|chatgpt-|gpt-5.*-chat)/ },
+    models: 'models that do not reason, such as `gpt-4.1`',
     facts: ['openai-no-effort'],
     sources: ['https://platform.openai.com/docs/guides/reasoning'],
     profile: { thinks: 'never', efforts: [] },
   },
   {
     match: { brands: ['openai'], model: /^(?:gpt-5|o\d)/, except: /chat/ },
+    models: 'models that reason',
     facts: ['openai-translated-as-responses', 'openai-least-tokens'],
     sources: [
       'https://platform.openai.com/docs/guides/migrate-to-responses',
@@ -532,6 +565,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   {
     match: { brands: ['openai'], model: /^gpt-5\.[45]/ },
+    models: '`gpt-5.4`, `gpt-5.5`',
     facts: ['openai-tools-with-effort'],
     sources: [
       'https://github.com/pipecat-ai/pipecat/issues/4043',
@@ -541,24 +575,28 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   {
     match: { brands: ['openai'], model: /^gpt-(?:5\.[6-9]|[6-9])/ },
+    models: '`gpt-5.6` and later',
     facts: ['openai-tools'],
     sources: ['https://github.com/BerriAI/litellm/issues/34569', 'https://github.com/livekit/agents/issues/7169'],
     profile: { asResponses: 'tools' },
   },
   {
     match: { brands: ['openai'], model: /^(?:gpt|o\d).*(?:-pro|codex|deep-research)|^codex-/ },
+    models: 'models that only Responses serve: `-pro`, `codex`, `deep-research`',
     facts: ['openai-responses-only'],
     sources: ['https://platform.openai.com/docs/models'],
     profile: { asResponses: 'all' },
   },
   {
     match: { brands: ['groq'], model: /gpt-oss/ },
+    models: 'gpt-oss',
     facts: ['groq-gpt-oss-efforts'],
     sources: ['https://console.groq.com/docs/reasoning'],
     profile: { efforts: usualEfforts },
   },
   {
     match: { brands: ['groq'], model: /qwen/ },
+    models: 'Qwen',
     facts: ['groq-qwen-efforts'],
     sources: ['https://console.groq.com/docs/reasoning'],
     profile: { efforts: ['none', 'default'] },

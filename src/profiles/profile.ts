@@ -63,6 +63,7 @@ export interface TargetProfile {
   readonly minTokens: number
   /** Efforts of reasoning that are taken; others are sent as the nearest. Empty: none; `undefined`: all. */
   readonly efforts: readonly ProfileEffort[] | undefined
+  /** The field by which reasoning is turned off. */
   readonly effortForm: EffortForm
   /** The model reasons. `optional`: when asked to. `default`: unless told otherwise. */
   readonly thinks: 'unknown' | 'never' | 'optional' | 'default' | 'always'
@@ -86,7 +87,7 @@ export interface TargetProfile {
   readonly answerFormat: 'any' | 'object' | 'schema' | 'none'
   /** `json_object` needs the word "JSON" in a message. */
   readonly needsWordJson: boolean
-  /** JSON answers are refused beside tools: an instruction takes their place. */
+  /** JSON answers may be asked for beside tools. Otherwise an instruction takes their place. */
   readonly jsonBesideTools: boolean
   /** Reasoning of earlier answers. */
   readonly reasoning: ReasoningHistory
@@ -124,7 +125,8 @@ export type ProfileEffort = (typeof profileEfforts)[number]
  * said in the description, `oneOf` is `anyOf`. `mfjs`: Moonshot's flavor. `rooted`: the outermost schema is an object
  * without unions, and arrays say what their items are.
  */
-export type SchemaDialect = 'closed' | 'unbounded' | 'mfjs' | 'rooted'
+export type SchemaDialect = (typeof schemaDialects)[number]
+export const schemaDialects = ['closed', 'unbounded', 'mfjs', 'rooted'] as const
 /** The field by which reasoning is turned off. */
 export type EffortForm = 'reasoning_effort' | 'thinking' | 'enable_thinking' | 'chat_template_kwargs'
 
@@ -145,40 +147,51 @@ export const reasoningHistories = ['keep', 'drop', 'reasoning', 'reasoning_conte
 /** A field of profiles: its value for a target that deviates in nothing, and the value that holds of two. */
 interface ProfileField<Value> {
   readonly free: Value
+  readonly form: FieldForm
   combine(earlier: Value, later: Value): Value
 }
 
+/**
+ * The values that an owner may write in providers.json: one of some, or a list of them; a number; names of members of
+ * requests; an object of new names, of sampling rules, or of any values by such names.
+ */
+export type FieldForm =
+  | { readonly kind: 'one' | 'list'; readonly values: readonly unknown[] }
+  | { readonly kind: 'count' | 'names' | 'renames' | 'ranges' | 'values' }
+
 /** The stricter value holds. @param values the strictest last */
-function ranked<Value>(...values: readonly [Value, ...Value[]]): ProfileField<Value> {
+function ranked<const Value>(...values: readonly [Value, ...Value[]]): ProfileField<Value> {
   return {
+    form: { kind: 'one', values },
     free: values[0],
     combine: (earlier, later) => (values.indexOf(later) > values.indexOf(earlier) ? later : earlier),
   }
 }
 
-/** The later value holds. */
-function latest<Value>(free: Value): ProfileField<Value> {
-  return { free, combine: (_earlier, later) => later }
+/** The later value holds. @param values that of a target that deviates in nothing first */
+function latest<const Value>(...values: readonly [Value, ...Value[]]): ProfileField<Value> {
+  return { form: { kind: 'one', values }, free: values[0], combine: (_earlier, later) => later }
 }
 
 /** The smaller number holds. */
-const least: ProfileField<number> = { free: Infinity, combine: Math.min }
+const least: ProfileField<number> = { form: { kind: 'count' }, free: Infinity, combine: Math.min }
 
 /** The larger number holds. */
-const most: ProfileField<number> = { free: -Infinity, combine: Math.max }
+const most: ProfileField<number> = { form: { kind: 'count' }, free: -Infinity, combine: Math.max }
 
 /** Both lists hold. */
-function union<Item>(): ProfileField<readonly Item[]> {
-  return { free: [], combine: (earlier, later) => [...new Set([...earlier, ...later])] }
+function union<Item>(form: FieldForm = { kind: 'names' }): ProfileField<readonly Item[]> {
+  return { form, free: [], combine: (earlier, later) => [...new Set([...earlier, ...later])] }
 }
 
 /** Members of both hold, the later ones first. */
 function merged<Value>(): ProfileField<Readonly<Record<string, Value>>> {
-  return { free: {}, combine: (earlier, later) => ({ ...earlier, ...later }) }
+  return { form: { kind: 'values' }, free: {}, combine: (earlier, later) => ({ ...earlier, ...later }) }
 }
 
 /** As {@link merged}; a name that the later one gives is not renamed back. */
 const names: ProfileField<TargetProfile['rename']> = {
+  form: { kind: 'renames' },
   free: {},
   combine(earlier, later) {
     const kept = Object.entries(earlier).filter(([name]) => !Object.values(later).includes(name))
@@ -188,6 +201,7 @@ const names: ProfileField<TargetProfile['rename']> = {
 
 /** A value must be taken by both. */
 const ranges: ProfileField<TargetProfile['sampling']> = {
+  form: { kind: 'ranges' },
   free: {},
   combine(earlier, later) {
     const both: Record<string, SamplingRule> = { ...earlier }
@@ -202,6 +216,7 @@ const ranges: ProfileField<TargetProfile['sampling']> = {
 }
 
 const common: ProfileField<TargetProfile['efforts']> = {
+  form: { kind: 'list', values: profileEfforts },
   free: undefined,
   combine: (earlier, later) =>
     earlier === undefined || later === undefined
@@ -209,7 +224,7 @@ const common: ProfileField<TargetProfile['efforts']> = {
       : later.filter((effort) => earlier.includes(effort)),
 }
 
-/** How each field of two entries is combined. */
+/** The values of each field, and how those of two entries are combined. */
 export const profileFields: { readonly [Name in keyof TargetProfile]: ProfileField<TargetProfile[Name]> } = {
   system: ranked('any', 'first', 'none'),
   developer: ranked('keep', 'system'),
@@ -224,7 +239,7 @@ export const profileFields: { readonly [Name in keyof TargetProfile]: ProfileFie
   severalCalls: ranked(true, false),
   signedCalls: ranked(false, true),
   callIds: ranked('any', 'short', 'letters9', 'kimi'),
-  prefill: latest('any'),
+  prefill: latest('any', 'continued', 'prefix', 'refused'),
   rename: names,
   drop: union(),
   dropInMessages: union(),
@@ -238,21 +253,21 @@ export const profileFields: { readonly [Name in keyof TargetProfile]: ProfileFie
   maxTokens: least,
   minTokens: most,
   efforts: common,
-  effortForm: latest('reasoning_effort'),
-  thinks: latest('unknown'),
+  effortForm: latest('reasoning_effort', 'thinking', 'enable_thinking', 'chat_template_kwargs'),
+  thinks: latest('unknown', 'never', 'optional', 'default', 'always'),
   silent: ranked(false, true),
   forcedTool: ranked('any', 'required', 'unthinking', 'auto'),
   strict: ranked('keep', 'drop'),
-  toolSchema: union(),
-  answerSchema: union(),
+  toolSchema: union({ kind: 'list', values: schemaDialects }),
+  answerSchema: union({ kind: 'list', values: schemaDialects }),
   answerFormat: ranked('any', 'object', 'schema', 'none'),
   needsWordJson: ranked(false, true),
   jsonBesideTools: ranked(true, false),
-  reasoning: latest('keep'),
-  thinkingForm: latest('budget'),
+  reasoning: latest(...reasoningHistories),
+  thinkingForm: latest('budget', 'adaptive', 'effort'),
   effortWithoutThinking: ranked(true, false),
   unsignedThinking: latest(false),
   asResponses: ranked('no', 'translated', 'effort', 'tools', 'all'),
-  thinkTags: latest('none'),
+  thinkTags: latest('none', 'paired', 'closing'),
   streamUsage: ranked(false, true),
 }

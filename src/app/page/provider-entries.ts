@@ -51,6 +51,7 @@ export function providerEntry(
     ...(unpriced === undefined
       ? {}
       : { unpriced: { models: unpriced.names.slice(0, modelsShownMax), areRefused: unpriced.areRefused } }),
+    ...(attempts.lessons === undefined ? {} : { lessons: attempts.lessons }),
     attempts: sumsOf(attempts),
     ...(lastError === undefined
       ? {}

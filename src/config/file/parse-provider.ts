@@ -22,6 +22,7 @@ import type { Findings } from './findings.ts'
 import { joinPath } from './json-tree.ts'
 import { readJsonField } from './read-json-field.ts'
 import { readPrice } from './read-price.ts'
+import { readProfile } from './read-profile.ts'
 import type { ParsedProvider } from './resolve-provider.ts'
 import {
   apiKeyRule,
@@ -56,6 +57,7 @@ const providerMembers: MemberNames = {
     'reasoning_history',
     'formats',
     'price',
+    'profile',
   ],
   required: ['id'],
   hints: {
@@ -81,7 +83,7 @@ const providerMembers: MemberNames = {
 }
 
 const modelMembers: MemberNames = {
-  names: ['name', 'upstream', 'aliases', 'context', 'max_output', 'input', 'price'],
+  names: ['name', 'upstream', 'aliases', 'context', 'max_output', 'input', 'price', 'profile'],
   required: ['name'],
   hints: {
     id: 'name',
@@ -137,6 +139,7 @@ export function parseProvider(field: Field, findings: Findings): ParsedProvider 
     reasoningHistory: readWord(members.get('reasoning_history'), reasoningHistories, findings),
     formats: readFormats(members.get('formats'), findings),
     price: readPrice(members.get('price'), findings),
+    profile: readProfile(members.get('profile'), findings),
   }
   checkWithProtocol(protocol ?? findBrand(brand ?? id ?? '')?.protocol ?? 'openai', members, findings)
   if (id === undefined) return undefined
@@ -251,6 +254,7 @@ function readModel(field: Field, seen: Map<string, number>, findings: Findings):
       ? undefined
       : (readElements(inputField, findings) ?? []).flatMap((item) => readWord(item, modalities, findings) ?? [])
   const price = readPrice(members.get('price'), findings)
+  const profile = readProfile(members.get('profile'), findings)
   if (name === undefined) return undefined
   return {
     name,
@@ -261,6 +265,7 @@ function readModel(field: Field, seen: Map<string, number>, findings: Findings):
     ...(maxOutput === undefined ? {} : { maxOutput }),
     ...(input === undefined ? {} : { input }),
     ...(price === undefined ? {} : { price }),
+    ...(profile === undefined ? {} : { profile }),
   }
 }
 

@@ -31,6 +31,7 @@ export interface ParsedProvider {
   readonly reasoningHistory?: ReasoningHistory | undefined
   readonly price?: Price | undefined
   readonly formats?: readonly FurtherFormat[] | undefined
+  readonly profile?: Partial<TargetProfile> | undefined
 }
 
 /** A value with `$NAME` resolved, or the setting that is missing. */
@@ -106,8 +107,8 @@ function ownNumbers({ maxConcurrent, price }: ParsedProvider): Pick<ProviderConf
 }
 
 /** The owner's fields of the profile. */
-function ownedProfile({ reasoningHistory: reasoning }: ParsedProvider): Partial<TargetProfile> {
-  return reasoning === undefined ? {} : { reasoning }
+function ownedProfile({ reasoningHistory: reasoning, profile }: ParsedProvider): Partial<TargetProfile> {
+  return { ...(reasoning === undefined ? {} : { reasoning }), ...profile }
 }
 
 function inWords({ code, variables }: Lack): string {

@@ -94,6 +94,13 @@ export const reservedHeaders: readonly string[] = [
 /** Request fields that only the caller or the gateway may set. */
 export const reservedFields: readonly string[] = ['model', 'messages', 'stream']
 
+/** Name of a field that may be sent, or left out. */
+export const sentNameRule: TextRule = {
+  lengthMax: 256,
+  pattern: /^(?!(?:model|messages|stream)$)[^\u0000-\u001f\u007f]+$/,
+  allowed: 'the name of a request field, of 1 to 256 characters, except model, messages, stream',
+}
+
 /** Modalities of a model's input. */
 export const modalities = ['text', 'image', 'audio', 'video', 'file'] as const
 

@@ -40,6 +40,7 @@ const comparing = [
   /^a name without a cycle of aliases/,
   /^formats only with the protocol/,
   /^any request field except "system" with/,
+  /^the smallest number before/,
 ]
 
 function isAccepted(value: unknown): boolean {

@@ -1,6 +1,6 @@
 import { doneEvent, formatEvent, formatEvents, type ServerSentEvent } from '../../bytes/event-stream.ts'
 import { encode } from '../../bytes/text.ts'
-import { answerLimiter } from '../answer-limit.ts'
+import { answerLimiter, otherLimits } from '../answer-limit.ts'
 import { demandReader } from '../demand.ts'
 import type { AnsweredError, Format, PartReader, PassThroughTarget, StreamFormat, Talk } from '../format.ts'
 import { commentKeepAlive } from '../keep-alive.ts'
@@ -28,6 +28,7 @@ import { partGatherer, completionToParts } from './whole-and-parts.ts'
 const media = { texts: ['"image_url"'], times: 2 }
 const demand = demandReader({
   answerTokens: ['max_completion_tokens', 'max_tokens'],
+  otherLimits,
   answers: ['n'],
   media,
 })
@@ -39,7 +40,7 @@ export const chat: Format & { readonly stream: StreamFormat; readonly talk: Talk
   check: (body) => inUsualForm(parseChatRequest(body)),
   checkLarge: async (body, pause) => inUsualForm(await parseLargeChatRequest(body, pause)),
   demand,
-  limitAnswer: answerLimiter({ names: ['max_completion_tokens', 'max_tokens'] }),
+  limitAnswer: answerLimiter({ names: ['max_completion_tokens', 'max_tokens'], others: otherLimits }),
   withoutReasoning: chatWithoutReasoning,
   needsSameModel: false,
   errorBody: (error) => JSON.stringify(error),

@@ -1,6 +1,7 @@
 import { JsonCursor } from '../../bytes/json-cursor.ts'
 import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
 import type { ReasoningHistory } from '../../profiles/profile.ts'
+import { otherLimits } from '../answer-limit.ts'
 import { appendMessage } from '../append-message.ts'
 import type { Ask } from '../ask.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
@@ -88,7 +89,7 @@ const checked = new CheckedNames([
   ...fieldNames,
   ...['n', 'service_tier', 'functions', 'function_call', 'response_format', 'modalities'],
   ...['parallel_tool_calls', 'thinking', 'store', 'web_search_options', 'reasoning', 'chat_template_kwargs', 'top_k'],
-  ...['user', 'metadata'],
+  ...['user', 'metadata', ...otherLimits],
 ])
 /** Limit of top-level members. */
 const membersMax = 10_000

@@ -22,8 +22,7 @@ export interface EmbeddingsRequest extends Ask {
   readonly isUsual: boolean
 }
 
-const names = ['model', 'input', 'encoding_format', 'dimensions', 'user']
-const checked = new CheckedNames(names)
+const checked = new CheckedNames(['model', 'input', 'encoding_format', 'dimensions', 'user', 'service_tier'])
 const membersMax = 1_000
 const encodings = ['float', 'base64']
 
@@ -39,7 +38,7 @@ export function* readRequest(cursor: JsonCursor, pace: Pace): Walk<EmbeddingsReq
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const start = cursor.nameStart
     const code = cursor.nameCode(checked.table)
-    const name = memberName(cursor, names, code)
+    const name = memberName(cursor, checked.names, code)
     const valueStart = cursor.position
     switch (code) {
       case 0:

@@ -15,7 +15,7 @@ export interface RelayEndpoint {
   /** What every whole answer in JSON has. Absent: none is in JSON. */
   readonly answer?: AnswerShape
   readonly media?: RelayMedia
-  /** The members of JSON requests that determine their cost. Absent: `n` answers of any length. */
+  /** The members of requests that determine their cost. Default: {@link anyAnswers}. */
   readonly demand?: DemandFields
   /** Providers bill tokens of text, so that answers without usage are estimated. */
   readonly isText?: true
@@ -35,6 +35,9 @@ export interface RelayEndpoint {
   /** Even the first event of a stream may take as long as a whole answer. */
   readonly startsLate?: true
 }
+
+/** `n` answers of any length. */
+export const anyAnswers: DemandFields = { answerTokens: [], answers: ['n'] }
 
 /** Requests that are JSON objects. */
 export interface JsonRequests {

@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { boundaryOf, FormSyntaxError, readForm, type FormPart } from '../../bytes/multipart.ts'
 import type { Pace, Walk } from '../../bytes/pace.ts'
-import { utf8 } from '../../bytes/text.ts'
+import { latin1, utf8 } from '../../bytes/text.ts'
 import type { RelayName } from '../ask.ts'
 import { CheckedNames, SeenNames } from '../checked-names.ts'
 import { invalidRequest } from '../error.ts'
@@ -38,6 +38,7 @@ export function formCheck(format: RelayName, endpoint: RelayEndpoint, { required
     const own = parts.find(({ name }) => name === 'model')
     const model = own === undefined ? endpoint.defaultModel : modelIn(body, own)
     if (model === undefined) throw missing('model')
+    checkCount(body, parts)
     for (const names of required) if (!parts.some(({ name }) => names.includes(name))) throw missing(names[0] ?? '')
     return relayRequest(format, endpoint, {
       body,
@@ -106,6 +107,14 @@ function modelIn(body: Uint8Array, { start, end }: FormPart): string {
   const bytes = body.subarray(start, Math.min(end, start + modelBytesMax))
   if (!isUtf8(bytes)) throw invalidRequest('invalid_value', "'model' must be UTF-8.", 'model')
   return checkedModel(utf8(bytes))
+}
+
+/** Programs read other texts in different ways. */
+function checkCount(body: Uint8Array, parts: readonly FormPart[]): void {
+  const part = parts.find(({ name }) => name === 'n')
+  if (part === undefined) return
+  if (part.isFile || !/^[1-9]\d{0,8}$/.test(latin1(body, part.start, Math.min(part.end, part.start + 10))))
+    throw invalidRequest('invalid_value', "'n' must be a whole number from 1 on.", 'n')
 }
 
 /** A model that is added is the first part. */

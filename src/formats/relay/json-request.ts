@@ -4,12 +4,13 @@ import { utf8 } from '../../bytes/text.ts'
 import type { Member, RelayName } from '../ask.ts'
 import type { RequestWalk } from '../check-body.ts'
 import { CheckedNames } from '../checked-names.ts'
+import { namesOfLimit } from '../demand.ts'
 import { invalidRequest } from '../error.ts'
 import { readModel } from '../fields.ts'
 import { missing } from '../request-fault.ts'
 import { MemberList, memberName } from '../request-members.ts'
 import { checkValue, shapeWalk } from '../request-shape.ts'
-import type { JsonRequests, RelayEndpoint } from './endpoint.ts'
+import { anyAnswers, type JsonRequests, type RelayEndpoint } from './endpoint.ts'
 import { relayRequest, type ModelPlace, type RelayRequest } from './request.ts'
 
 const membersMax = 1_000
@@ -66,10 +67,10 @@ export function jsonCheck(
 }
 
 /** Members that decide the kind of the answer, or its cost. */
-function costNames({ demand, stream, media }: RelayEndpoint): readonly string[] {
-  const { answerTokens = [], answers = ['n'], prompts } = demand ?? {}
+function costNames({ demand = anyAnswers, stream, media }: RelayEndpoint): readonly string[] {
+  const { answers = [], prompts, otherLimits = [] } = demand
   const kinds = [stream?.member, media?.asked?.member, prompts].filter((name) => name !== undefined)
-  return [...(answerTokens === 'none' ? [] : answerTokens), ...answers, ...kinds, 'service_tier']
+  return [...namesOfLimit(demand), ...otherLimits, ...answers, ...kinds, 'service_tier']
 }
 
 /** A model that is added goes before the first member. */

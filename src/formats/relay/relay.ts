@@ -1,15 +1,15 @@
 import { formatEvent, formatEvents } from '../../bytes/event-stream.ts'
 import { runInSlices, runThrough, sliceBytes } from '../../bytes/pace.ts'
 import { encode } from '../../bytes/text.ts'
-import { answerLimiter } from '../answer-limit.ts'
+import { answerLimiter, otherLimits } from '../answer-limit.ts'
 import type { RelayName } from '../ask.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
-import { demandOfForm, demandReader } from '../demand.ts'
+import { demandReader, formDemandReader } from '../demand.ts'
 import { WireError } from '../error.ts'
 import type { Format, PassThrough, StreamFormat, StreamOutput } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import { answerReader } from './answer.ts'
-import type { RelayEndpoint, RelayStream } from './endpoint.ts'
+import { anyAnswers, type RelayEndpoint, type RelayStream } from './endpoint.ts'
 import { formCheck } from './form-request.ts'
 import { jsonCheck } from './json-request.ts'
 import { plainText } from './media.ts'
@@ -17,7 +17,7 @@ import { withModel, type RelayRequest } from './request.ts'
 import { relayEndpoints } from './table.ts'
 import { textReader } from './text-in-json.ts'
 
-const limitCompletion = answerLimiter({ names: ['max_tokens'] })
+const limitCompletion = answerLimiter({ names: ['max_tokens'], others: otherLimits })
 
 /** The formats of the relayed endpoints. */
 export const relays: Readonly<Record<RelayName, Format>> = {
@@ -38,17 +38,17 @@ export const relays: Readonly<Record<RelayName, Format>> = {
  */
 function relay(name: RelayName): Format {
   const endpoint = relayEndpoints[name]
-  const { path, stream, request, demand, isText } = endpoint
+  const { path, stream, request, demand = anyAnswers, isText } = endpoint
   return {
     ...factsOf(endpoint),
     name,
     ...checksOf(name, endpoint),
     isOptional: true,
-    ...(demand?.answerTokens === 'none' ? { isPromptOnly: true } : {}),
+    ...(demand.answerTokens === 'none' ? { isPromptOnly: true } : {}),
     demand:
       request.kind === 'form'
-        ? demandOfForm
-        : demandReader({ ...(demand ?? { answerTokens: [], answers: ['n'] }), hasOtherUnits: isText === undefined }),
+        ? formDemandReader(demand)
+        : demandReader({ ...demand, hasOtherUnits: isText === undefined }),
     ...(isText === undefined ? {} : { limitAnswer: limitCompletion }),
     unserved: (model) =>
       new WireError(501, 'api_error', 'not_supported', `No provider of the model '${model}' serves ${path}`, {

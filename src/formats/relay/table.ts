@@ -1,4 +1,5 @@
 import { doneEvent } from '../../bytes/event-stream.ts'
+import { otherLimits } from '../answer-limit.ts'
 import type { RelayName } from '../ask.ts'
 import { commentKeepAlive } from '../keep-alive.ts'
 import { anyValue, flag, integerFrom, list, object, oneOf, text, textOr } from '../request-shape.ts'
@@ -12,7 +13,14 @@ const mib = 1024 * 1024
 const pictures: AnswerShape = { member: 'data', entries: { url: 'string', b64_json: 'string' } }
 
 /** A generated picture has some megabytes, ten of them can be asked for, and each attempt is billed. */
-const drawing = { answerBytesMax: 64 * mib, needsSameModel: false, stopsInDoubt: true, startsLate: true } as const
+const drawing = {
+  // The largest pictures have some 6,300 tokens.
+  demand: { answerTokens: 8_192, answers: ['n'] },
+  answerBytesMax: 64 * mib,
+  needsSameModel: false,
+  stopsInDoubt: true,
+  startsLate: true,
+} as const
 
 const transcript = {
   answer: { member: 'text' },
@@ -36,7 +44,7 @@ export const relayEndpoints: Readonly<Record<RelayName, RelayEndpoint>> = {
       fields: { prompt: textOr(list(anyValue, 1)), stream: flag, n: integerFrom(1), max_tokens: integerFrom(0) },
       required: ['prompt'],
     },
-    demand: { answerTokens: ['max_tokens'], answers: ['n', 'best_of'], prompts: 'prompt' },
+    demand: { answerTokens: ['max_tokens'], otherLimits, answers: ['n', 'best_of'], prompts: 'prompt' },
     isText: true,
     answer: { member: 'choices', entries: { text: 'string' } },
     stream: {

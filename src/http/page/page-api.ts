@@ -268,6 +268,8 @@ export interface ProviderEntry {
     /** By a hard limit. Otherwise other providers are asked first. */
     readonly areRefused: boolean
   }
+  /** Traits that refusals of its models have taught within the last day, at most the last 20; for owners only. */
+  readonly lessons?: readonly { readonly time: number; readonly model: string; readonly trait: string }[]
   /** Attempts of the last hour, at most the last 500. */
   readonly attempts: AttemptSums
   readonly lastError?: {

@@ -130,7 +130,7 @@ export function providersApi(options: ProvidersApiOptions): readonly Route[] {
 function withoutOwnerFields({ source, providers }: ProvidersAnswer): ProvidersAnswer {
   return {
     source,
-    providers: providers.map(({ baseUrl: _, lastError: __, unpriced: ___, ...entry }) => ({
+    providers: providers.map(({ baseUrl: _, lastError: __, unpriced: ___, lessons: ____, ...entry }) => ({
       ...entry,
       state: withoutDetail(entry.state),
       coolingModels: offeredOf(entry),

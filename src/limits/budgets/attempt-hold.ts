@@ -7,7 +7,7 @@ import { countOf } from '../../prices/units.ts'
 import type { BudgetAuthority } from './budget-authority.ts'
 import type { Estimate } from './estimate.ts'
 import type { HeldPlace, OpenHold, OpenHolds } from './open-holds.ts'
-import type { Surplus } from './surpluses.ts'
+import type { OpenAnswers, Surplus } from './surpluses.ts'
 
 /** The cost that an attempt was booked with. */
 export interface BookedCost {
@@ -61,7 +61,9 @@ export interface AttemptHoldOptions {
   readonly costOf: CostOf
   /** Gets the bill of a whole answer, with what its provider did not count as an estimate. */
   readonly seen?: Pick<Surplus, 'note'> | undefined
-  /** Most tokens of the answers, as the request states them. Default: any number. */
+  /** Gets the length of a whole answer, if its request stated no limit. */
+  readonly openAnswers?: Pick<OpenAnswers, 'note'> | undefined
+  /** Most tokens of the answers, as the request or the model states them. Default: any number. */
   readonly statedTokens?: number | undefined
   /** Likely tokens of the prompt, for an answer whose provider counts none. */
   readonly promptTokens: number
@@ -169,8 +171,10 @@ class OpenAttempt implements AttemptHold, OpenHold {
 
   /** The cost of a whole answer, which is compared with what was expected; `undefined`: it is not known. */
   #billed(usage: Usage | undefined): number | undefined {
-    const { costOf, estimate, seen, statedTokens = Infinity } = this.#options
-    const expected = estimate.costWith(Math.min(statedTokens, usage?.completionTokens ?? 0))
+    const { costOf, estimate, seen, openAnswers, statedTokens = Infinity } = this.#options
+    const answerTokens = usage?.completionTokens ?? 0
+    openAnswers?.note(answerTokens / estimate.answers)
+    const expected = estimate.costWith(Math.min(statedTokens, answerTokens))
     const billed = costOf(usage)?.nanoUsd
     if (billed !== undefined) seen?.note({ billed, expected })
     return billed

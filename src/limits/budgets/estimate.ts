@@ -2,7 +2,10 @@ import type { Demand } from '../../formats/demand.ts'
 import type { Usage } from '../../formats/usage.ts'
 import type { CostOf } from '../../prices/cost.ts'
 
-const assumedOutputDefault = 4_096
+/** Tokens of an answer for which neither the request nor the model states a limit, unless longer ones were seen. */
+export const usualOutput = 4_096
+/** Most tokens of it that are booked where there was none. */
+const openOutput = 16_384
 /** Most tokens of an answer of a model whose limit is not known: requests may ask for any number. */
 const plausibleOutput = 131_072
 /** Larger counts would be taken for faults. */
@@ -36,6 +39,8 @@ export interface Estimate {
   readonly promptTokens: number
   /** Of all answers. */
   readonly answerTokens: number
+  /** Number of answers. */
+  readonly answers: number
   /**
    * The cost that is booked if there was no answer, and the provider may have worked: a client that asks for very many
    * answers and leaves must not use up a budget.
@@ -70,7 +75,7 @@ class AttemptEstimate implements Estimate {
   readonly #demand: Demand
 
   constructor(demand: Demand, model: EstimatedModel, costOf: CostOf) {
-    const { maxOutput = plausibleOutput, bytesPerToken, assumedOutput = assumedOutputDefault, margin = 1 } = model
+    const { maxOutput = plausibleOutput, bytesPerToken, assumedOutput = usualOutput, margin = 1 } = model
     this.#demand = demand
     this.#costOf = costOf
     this.promptTokens = Math.min(countMax, Math.ceil(demand.textBytes / bytesPerToken) + demand.mediaTokens)
@@ -79,8 +84,13 @@ class AttemptEstimate implements Estimate {
     this.nanoUsd = dearest(costOf, demand, this.promptTokens, this.answerTokens) ?? NaN
   }
 
+  get answers(): number {
+    return this.#demand.answers
+  }
+
   get withoutAnswer(): number {
-    return this.costWith(Math.min(this.answerTokens, Math.max(this.#most, plausibleOutput)))
+    const longest = this.#demand.answerTokens === undefined ? openOutput : Math.max(this.#most, plausibleOutput)
+    return this.costWith(Math.min(this.answerTokens, longest))
   }
 
   costWith(answerTokens: number): number {

@@ -118,7 +118,7 @@ describe('a hold covers what can be billed', () => {
   async function admitted(
     limits: Limits,
     request: typeof word,
-    more: Partial<typeof attempt> & { context?: number } = {},
+    more: Partial<Omit<typeof attempt, 'maxOutput'>> & { context?: number; maxOutput?: number | undefined } = {},
   ) {
     const holds = []
     for (let index = 0; index < 64; index += 1) {
@@ -215,6 +215,53 @@ describe('a hold covers what can be billed', () => {
     first.resolve()
     expect(await other).not.toBeInstanceOf(BudgetRefusal)
     expect(waits).toEqual([25])
+  })
+
+  test('of tools that run at the provider: the whole context, also after many answers without them', async () => {
+    const limits = limitsOf(0.5)
+    for (let answers = 0; answers < 20; answers += 1) await spent(limits, word, 2)
+    const fetching = asking('hi', { tools: [{ type: 'browser_search' }] })
+    expect(await spent(limits, fetching, 100_000, 100_000)).toBe(5)
+  })
+
+  describe('of answers whose requests state no limit', () => {
+    const unstated = asking('hi', { max_tokens: null })
+    const long = { promptTokens: 2, completionTokens: 50_000, totalTokens: 50_002 }
+
+    async function answered(limits: Limits, more: object = {}): Promise<number> {
+      const holds = await admitted(limits, unstated, more)
+      for (const hold of holds) hold.end(long, true)
+      return holds.length
+    }
+
+    test('the longest that the model can give, until one was counted, then the longest of late', async () => {
+      // USD 0.10 each.
+      const limits = limitsOf(0.6)
+      expect(await answered(limits, { maxOutput: undefined })).toBe(1)
+      // The last one may go beyond the limit.
+      expect(await answered(limits, { maxOutput: undefined })).toBe(5)
+      expect(await answered(limits, { maxOutput: undefined })).toBe(0)
+    })
+
+    test('one at a time, if they are longer than the model can give', async () => {
+      const limits = limitsOf(0.6)
+      expect(await answered(limits)).toBe(1)
+      expect(await answered(limits)).toBe(1)
+    })
+
+    test('not for requests that state one', async () => {
+      const limits = limitsOf(0.6)
+      await answered(limits, { maxOutput: undefined })
+      expect(await spent(limits, word, 2)).toBe(64)
+    })
+
+    test('and the usual length where there was no answer', async () => {
+      const limits = limitsOf(10)
+      await answered(limits, { maxOutput: undefined })
+      const [hold] = await admitted(limits, unstated, { maxOutput: undefined })
+      // 16,384 tokens, and the prompt.
+      expect(hold?.fail(true).nanoUsd).toBeLessThan(0.034e9)
+    })
   })
 
   const references = [

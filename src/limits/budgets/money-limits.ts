@@ -13,10 +13,10 @@ import { attemptHold, coveredTokens, type AttemptHold } from './attempt-hold.ts'
 import type { BudgetAuthority, BudgetDecision } from './budget-authority.ts'
 import { BudgetRefusal, type BudgetedAttempt, type Budgets, type HoldAnswer } from './budgets.ts'
 import { boundOf, type CostBound } from './cost-bound.ts'
-import { estimateOf, type Estimate } from './estimate.ts'
+import { estimateOf, usualOutput, type Estimate } from './estimate.ts'
 import { budgetPlan, isOwnBudget, type BudgetPlan, type NamedBudget } from './named-budgets.ts'
 import type { HeldPlace, OpenHolds } from './open-holds.ts'
-import { learnedSurpluses } from './surpluses.ts'
+import { learnedSurpluses, type OpenAnswers } from './surpluses.ts'
 import { localTime } from './window.ts'
 
 /** The active limits of money, from access.json. */
@@ -75,14 +75,16 @@ export function moneyLimits(options: MoneyLimitsOptions): MoneyLimits {
     const hardest = budgets.find(isHard)
     const sizes = tokenSizes.of(attempt)
     const bytesPerToken = sizes.prompts.least()
-    const hard = hardest === undefined ? {} : { assumedOutput: hardOutput, margin: hardMargin }
-    const estimatedModel = { costOf, maxOutput, bytesPerToken, ...hard }
+    const isLimited = hardest !== undefined
+    const openAnswers = demand.answerTokens === undefined ? surpluses.openAnswers(attempt) : undefined
+    const output = isLimited ? hardAnswers : openAnswers && { assumedOutput: Math.max(usualOutput, openAnswers.value) }
+    const estimatedModel = { costOf, maxOutput, bytesPerToken, ...output }
     const estimated = estimateOf(demand, estimatedModel)
     if (estimated === undefined) return unpriced(attempt, budgets)
-    const bound = boundOf(attempt, demand, { estimated, estimatedModel, surpluses })
-    const asked: AskedAttempt = { attempt, demand, sizes, budgets, hardest, estimated, bound, waited }
+    const bound = boundOf(attempt, demand, { estimated, estimatedModel, surpluses, isHard: isLimited })
+    const asked: AskedAttempt = { attempt, demand, sizes, budgets, hardest, estimated, bound, openAnswers, waited }
     // A hard limit lends nothing to others while an attempt may cost more than is likely.
-    const answer = authority.admit(budgets, bound.most, hardest === undefined ? bound.alone : bound.most)
+    const answer = authority.admit(budgets, bound.most, isLimited ? bound.most : bound.alone)
     return answer instanceof Promise
       ? answer.then((decision) => begin(asked, decision), storeAway)
       : begin(asked, answer)
@@ -110,7 +112,7 @@ export function moneyLimits(options: MoneyLimitsOptions): MoneyLimits {
   }
 
   function begun(asked: AskedAttempt, { hold, amount }: HeldDecision, hard: HardHold | undefined): AttemptHold {
-    const { attempt, demand, sizes, estimated, bound } = asked
+    const { attempt, demand, sizes, estimated, bound, openAnswers } = asked
     const usual = sizes.prompts.usual()
     const { prompt, textBytes, mediaTokens, answerTokens } = demand
     return attemptHold({
@@ -120,7 +122,9 @@ export function moneyLimits(options: MoneyLimitsOptions): MoneyLimits {
       estimate: estimated,
       surplus: bound.surplus,
       seen: bound.seen,
-      statedTokens: answerTokens === undefined ? undefined : estimated.answerTokens,
+      openAnswers,
+      statedTokens:
+        answerTokens === undefined ? (attempt.maxOutput ?? Infinity) * demand.answers : estimated.answerTokens,
       place: placeOf(attempt),
       openHolds,
       costOf: attempt.costOf ?? noCost,
@@ -160,6 +164,8 @@ interface AskedAttempt {
   readonly hardest: NamedBudget | undefined
   readonly estimated: Estimate
   readonly bound: CostBound
+  /** It states no limit of its answers. */
+  readonly openAnswers: OpenAnswers | undefined
   /** Times that it has waited for another attempt. */
   readonly waited: number
 }
@@ -201,6 +207,7 @@ const hardOutput = 16_384
  * have fewer of them for a token than usual.
  */
 const hardMargin = 1.25
+const hardAnswers = { assumedOutput: hardOutput, margin: hardMargin }
 /** Fewest tokens of an answer that are worth a request: some providers refuse lower limits. */
 const hardOutputMin = 16
 

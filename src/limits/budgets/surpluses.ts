@@ -1,8 +1,8 @@
 import type { ServedModel } from '../../prices/token-sizes.ts'
 
-/** Answers in a generation. The largest surplus of the last two generations counts. */
+/** Numbers in a generation. The largest of the last two generations counts. */
 const answersMax = 64
-const surplusesMax = 3_000
+const modelsMax = 3_000
 /** Of a model that was billed beyond what was expected, answers until it is trusted again. */
 const calmAnswers = 16
 /** Beyond the part of the expected cost that texts differ by, a bill is unexpected. */
@@ -31,23 +31,51 @@ export interface ComparedBill {
 /** What providers bill beyond estimates: hidden prompts, ignored limits, fees. By content, and model at a provider. */
 export interface LearnedSurpluses {
   of(served: ServedModel, content: AskedContent): Surplus
+  /** Of answers whose requests stated no limit. */
+  openAnswers(served: ServedModel): OpenAnswers
 }
 
-class SeenSurplus implements Surplus {
+/** Lengths of answers whose requests stated no limit. */
+export interface OpenAnswers {
+  /** Tokens of the longest one of late; 0: there was none. */
+  readonly value: number
+  note(tokens: number): void
+}
+
+/** The largest of some numbers of late: of the last 64 at least. */
+class LargestOfLate {
   #largest = 0
   #before = 0
-  #answers = 0
-  #needed = 1
-  #calm = 0
-  /** A generation has ended. */
-  #isOld = false
+  #count = 0
+  /** It has a number. */
+  isKnown = false
 
-  get nanoUsd(): number {
+  get value(): number {
     return Math.max(this.#largest, this.#before)
   }
 
+  note(number: number): void {
+    this.isKnown = true
+    this.#largest = Math.max(this.#largest, number)
+    this.#count += 1
+    if (this.#count < answersMax) return
+    this.#before = this.#largest
+    this.#largest = 0
+    this.#count = 0
+  }
+}
+
+class SeenSurplus implements Surplus {
+  readonly #late = new LargestOfLate()
+  #needed = 1
+  #calm = 0
+
+  get nanoUsd(): number {
+    return this.#late.value
+  }
+
   get isKnown(): boolean {
-    return this.#answers > 0 || this.#isOld
+    return this.#late.isKnown
   }
 
   get isSteady(): boolean {
@@ -60,38 +88,44 @@ class SeenSurplus implements Surplus {
       this.#calm = 0
       this.#needed = calmAnswers
     }
-    this.#largest = Math.max(this.#largest, billed - expected)
-    this.#answers += 1
-    if (this.#answers < answersMax) return
-    this.#before = this.#largest
-    this.#largest = 0
-    this.#answers = 0
-    this.#isOld = true
+    this.#late.note(billed - expected)
   }
 }
 
-/** Knows nothing at first. It begins anew after 3,000 surpluses. */
-export function learnedSurpluses(): LearnedSurpluses {
+/** A value for each model. It begins anew after 3,000 models. */
+class OfModels<Value> {
   /** By provider, then by model. */
-  const known: Readonly<Record<AskedContent, Known>> = { text: new Map(), media: new Map(), references: new Map() }
-  let count = 0
+  readonly #known = new Map<string, Map<string, Value>>()
+  readonly #make: () => Value
+  #count = 0
 
-  function made({ provider, model }: ServedModel, content: AskedContent): Surplus {
-    if (count >= surplusesMax) {
-      for (const each of Object.values(known)) each.clear()
-      count = 0
-    }
-    count += 1
-    const surplus = new SeenSurplus()
-    const models = known[content].get(provider)
-    if (models === undefined) known[content].set(provider, new Map([[model, surplus]]))
-    else models.set(model, surplus)
-    return surplus
+  constructor(make: () => Value) {
+    this.#make = make
   }
 
-  return {
-    of: (served, content) => known[content].get(served.provider)?.get(served.model) ?? made(served, content),
+  of({ provider, model }: ServedModel): Value {
+    const known = this.#known.get(provider)?.get(model)
+    if (known !== undefined) return known
+    if (this.#count >= modelsMax) {
+      this.#known.clear()
+      this.#count = 0
+    }
+    this.#count += 1
+    const value = this.#make()
+    const models = this.#known.get(provider)
+    if (models === undefined) this.#known.set(provider, new Map([[model, value]]))
+    else models.set(model, value)
+    return value
   }
 }
 
-type Known = Map<string, Map<string, Surplus>>
+/** Knows nothing at first. */
+export function learnedSurpluses(): LearnedSurpluses {
+  const made = (): OfModels<Surplus> => new OfModels(() => new SeenSurplus())
+  const known: Readonly<Record<AskedContent, OfModels<Surplus>>> = { text: made(), media: made(), references: made() }
+  const openAnswers = new OfModels(() => new LargestOfLate())
+  return {
+    of: (served, content) => known[content].of(served),
+    openAnswers: (served) => openAnswers.of(served),
+  }
+}
