@@ -6,6 +6,7 @@ import { parseChatRequest } from '../formats/chat/request.ts'
 import { checkBody } from '../formats/check-body.ts'
 import { messagesCheck } from '../formats/messages/request.ts'
 import { requestReader } from '../formats/responses/request.ts'
+import type { TargetProfile } from '../profiles/profile.ts'
 import { profileAt } from '../profiles/resolve-profile.ts'
 import { refusedBy } from '../profiles/strict-target-testing.ts'
 import { UpstreamFailure } from '../service/failure.ts'
@@ -120,6 +121,9 @@ const targets = Map.groupBy(
   ({ brand = 'any', model }) => `${brand} ${model}`,
 )
 
+/** A target of each kind, with its name. */
+const named = [...targets].flatMap(([name, [target]]) => (target === undefined ? [] : [[name, target] as const]))
+
 /** The request as its target receives it; undefined if it is not sent. */
 function sentTo(target: Parameters<typeof profileAt>[0], ask: Ask): JsonObject | undefined {
   const endpoint = endpointAt('http://127.0.0.1:9/v1', { profile: profileAt(target) })
@@ -132,19 +136,44 @@ function sentTo(target: Parameters<typeof profileAt>[0], ask: Ask): JsonObject |
 }
 
 describe.each(callers)('a request of %s', (_, requests, check) => {
-  test.each([...targets].flatMap(([name, [target]]) => (target === undefined ? [] : [[name, target] as const])))(
-    'is taken by %s',
-    (_, target) => {
-      const profile = profileAt(target)
-      fc.assert(
-        fc.property(requests, ({ tool_choice, ...fields }) => {
-          const choice = fields['tools'] === undefined ? {} : { tool_choice }
-          const ask = check(Buffer.from(JSON.stringify({ model: 'm', ...fields, ...choice })))
-          const sent = sentTo(target, ask)
-          if (sent !== undefined) expect(refusedBy(profile, sent)).toBeUndefined()
-        }),
-        { numRuns: 60 },
-      )
-    },
+  test.each(named)('is taken by %s', (_, target) => {
+    const profile = profileAt(target)
+    fc.assert(
+      fc.property(requests, ({ tool_choice, ...fields }) => {
+        const choice = fields['tools'] === undefined ? {} : { tool_choice }
+        const ask = check(Buffer.from(JSON.stringify({ model: 'm', ...fields, ...choice })))
+        const sent = sentTo(target, ask)
+        if (sent !== undefined) expect(refusedBy(profile, sent)).toBeUndefined()
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
+
+/** Forms of a request that a target takes, and gets in another form all the same. */
+function isOfAnotherForm(asked: JsonObject, profile: TargetProfile): boolean {
+  const text = JSON.stringify(asked)
+  return (
+    text.includes('"tool_calls":[]') ||
+    (profile.reasoning === 'required' && text.includes('"assistant"')) ||
+    (profile.effortForm !== 'reasoning_effort' && 'reasoning_effort' in asked) ||
+    (profile.answerSchema.length > 0 && 'response_format' in asked) ||
+    (profile.toolSchema.length > 0 && 'tools' in asked)
   )
+}
+
+describe('a chat request that a strict target takes', () => {
+  test.each(named)('keeps what the caller wrote at %s', (_, target) => {
+    const profile = profileAt(target)
+    fc.assert(
+      fc.property(chatRequests, ({ tool_choice, ...fields }) => {
+        const choice = fields['tools'] === undefined ? {} : { tool_choice }
+        const body = JSON.stringify({ model: target.model, ...fields, ...choice })
+        const asked = jsonOf(Buffer.from(body))
+        if (refusedBy(profile, asked) !== undefined || isOfAnotherForm(asked, profile)) return
+        expect(sentTo(target, parseChatRequest(Buffer.from(body)))).toMatchObject(asked)
+      }),
+      { numRuns: 200 },
+    )
+  })
 })
