@@ -224,6 +224,16 @@ export const knownProfiles: readonly ProfileEntry[] = [
     sources: ['https://docs.anthropic.com/en/docs/about-claude/models'],
     profile: { prefill: 'refused' },
   },
+  {
+    match: { protocol: 'anthropic', model: /claude/ },
+    facts: ['claude-image-type', 'claude-cache-marks', 'claude-no-effort'],
+    sources: [
+      'https://github.com/home-assistant/core/issues/167208',
+      'https://platform.claude.com/docs/en/build-with-claude/prompt-caching',
+      'https://platform.claude.com/docs/en/build-with-claude/effort',
+    ],
+    profile: { comparesImages: true, cacheMarks: 4, efforts: ['low', 'medium', 'high', 'xhigh', 'max'] },
+  },
   // Servers of Messages that are not Anthropic's.
   {
     match: { protocol: 'anthropic', except: /claude/ },
@@ -334,7 +344,14 @@ export const knownProfiles: readonly ProfileEntry[] = [
     match: { brands: ['openai'] },
     facts: ['openai-short-ids', 'openai-pairs', 'openai-word-json'],
     sources: ['https://platform.openai.com/docs/api-reference/chat/create'],
-    profile: { streamUsage: true, tools: 128, callIds: 'short', pairedCalls: true, needsWordJson: true },
+    profile: {
+      streamUsage: true,
+      tools: 128,
+      callIds: 'short',
+      pairedCalls: true,
+      needsWordJson: true,
+      takesCacheKey: true,
+    },
   },
   {
     match: { brands: ['deepseek'] },
@@ -355,6 +372,12 @@ export const knownProfiles: readonly ProfileEntry[] = [
     facts: ['xai-store'],
     sources: ['https://docs.x.ai/docs/api-reference'],
     profile: { drop: ['store'] },
+  },
+  {
+    match: { brands: ['openrouter'], model: /claude|gemini|qwen/ },
+    facts: ['openrouter-cache-marks'],
+    sources: ['https://openrouter.ai/docs/features/prompt-caching'],
+    profile: { takesCacheMarks: true },
   },
   {
     match: { brands: ['cohere'] },

@@ -89,6 +89,14 @@ export interface TargetProfile {
   readonly effortWithoutThinking: boolean
   /** Reasoning without a signature is sent back (servers of Messages). */
   readonly unsignedThinking: boolean
+  /** The label of an image must be the type of its bytes (Messages). */
+  readonly comparesImages: boolean
+  /** Most marks of caches, `cache_control` (Messages). The last ones are sent. */
+  readonly cacheMarks: number
+  /** `cache_control` in chat completions, as Anthropic has it. */
+  readonly takesCacheMarks: boolean
+  /** `prompt_cache_key` in chat completions, as Responses have it. */
+  readonly takesCacheKey: boolean
   /** Usage of streams is reported only with `stream_options.include_usage`, which is then always sent. */
   readonly streamUsage: boolean
 }
@@ -222,5 +230,9 @@ export const profileFields: { readonly [Name in keyof TargetProfile]: ProfileFie
   thinkingForm: latest('budget'),
   effortWithoutThinking: ranked(true, false),
   unsignedThinking: latest(false),
+  comparesImages: ranked(false, true),
+  cacheMarks: least,
+  takesCacheMarks: ranked(false, true),
+  takesCacheKey: ranked(false, true),
   streamUsage: ranked(false, true),
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { AnswerFormat, Conversation, Tools } from '../conversation.ts'
 import { objectOf, pick } from '../exact-json.ts'
-import type { ChangeNotes } from '../format.ts'
+import type { ChangeNotes, PassThroughTarget } from '../format.ts'
 import { asksForAudio, keepSystemInPlace, splitSystem, takenStops } from '../turns.ts'
 import { untranslatable } from '../untranslatable.ts'
 import type { Target } from '../upstream-format.ts'
@@ -27,7 +27,7 @@ const stopSequencesMax = 5
  */
 export function writeGeminiRequest(
   conversation: Conversation,
-  { model: modelName, isStream }: Target,
+  { model: modelName, isStream, profile }: Target & PassThroughTarget,
   changes?: ChangeNotes,
 ): JsonObject {
   const { own } = conversation
@@ -35,7 +35,7 @@ export function writeGeminiRequest(
   if (asksForAudio(conversation)) throw untranslatable('A request for sound')
   const model = geminiModel(modelName)
   const turns = conversation.format === 'chat' ? conversation.turns : keepSystemInPlace(conversation.turns)
-  const { systemInstruction, contents } = writeContents(splitSystem(turns), model.signsCalls)
+  const { systemInstruction, contents } = writeContents(splitSystem(turns), model.signsCalls || profile.signedCalls)
   const instruction = systemInstruction ?? own['systemInstruction'] ?? own['system_instruction']
   const generationConfig = {
     ...generation(conversation, model, changes),

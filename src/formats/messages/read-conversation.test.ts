@@ -202,7 +202,8 @@ describe('a request for other providers', () => {
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'No', is_error: true }] },
       { role: 'system', content: 'Now brief.' },
     ]
-    expect(writeGeminiRequest(read({ system: 'Be kind.', messages }), { model: 'g', isStream: false })).toMatchObject({
+    const target = { model: 'g', isStream: false, ...targetWith() }
+    expect(writeGeminiRequest(read({ system: 'Be kind.', messages }), target)).toMatchObject({
       systemInstruction: { parts: [{ text: 'Be kind.' }] },
       contents: [
         { role: 'user' },
