@@ -369,9 +369,9 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   {
     match: { brands: ['xai'] },
-    facts: ['xai-store'],
-    sources: ['https://docs.x.ai/docs/api-reference'],
-    profile: { drop: ['store'] },
+    facts: ['xai-store', 'xai-summary'],
+    sources: ['https://docs.x.ai/docs/api-reference', 'https://github.com/can1357/oh-my-pi'],
+    profile: { drop: ['store', 'reasoning.summary'] },
   },
   {
     match: { brands: ['openrouter'], model: /claude|gemini|qwen/ },

@@ -218,6 +218,11 @@ const rules: readonly LessonRule[] = [
     stops: 0,
   }),
   {
+    name: 'inner_member',
+    words: new RegExp(`${refusal}[^.]{0,40}\\b((?:reasoning|text|stream_options)\\.[a-z_]+)\\b`, 'is'),
+    teaches: ([, member = '']) => (member === 'reasoning.effort' ? undefined : { drop: [member] }),
+  },
+  {
     name: 'tool_member',
     words: /tools[.[]\d+\]?\.(?:custom\.|function\.)?(\w+)\W+(?:extra inputs|is not|unknown)/i,
     teaches: ([, member = '']) => ({ dropInTools: [member] }),

@@ -37,7 +37,7 @@ export interface TargetProfile {
   readonly prefill: 'any' | 'continued' | 'prefix' | 'refused'
   /** Top-level fields with another name: the common name → the provider's. */
   readonly rename: Readonly<Record<string, string>>
-  /** Top-level fields that are refused; they are left out. */
+  /** Top-level fields that are refused; they are left out. In Responses also members of them: `reasoning.summary`. */
   readonly drop: readonly string[]
   /** Members of messages that are refused; they are left out. */
   readonly dropInMessages: readonly string[]

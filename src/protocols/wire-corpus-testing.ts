@@ -4,6 +4,7 @@ import { isRecord, type JsonObject } from '../base/json-value.ts'
 import { checkBody } from '../formats/check-body.ts'
 import { objectOf, textOf } from '../formats/exact-json.ts'
 import { messagesCheck } from '../formats/messages/request.ts'
+import { requestReader } from '../formats/responses/request.ts'
 import { profileAt, type ProfiledTarget } from '../profiles/resolve-profile.ts'
 import { anthropic } from './anthropic.ts'
 import { encoded, endpointAt, jsonOf } from './fixtures/load.ts'
@@ -16,8 +17,8 @@ export interface WireFact {
   readonly id: string
   readonly target: ProfiledTarget
   readonly request: JsonObject
-  /** The request is one of Messages, not of chat completions. */
-  readonly isMessages: boolean
+  /** The format of the request. */
+  readonly from: 'chat' | 'messages' | 'responses'
   /** Members of the request as the target has to receive them. */
   readonly sends: JsonObject
   /** Members that the target must not receive. */
@@ -41,7 +42,7 @@ function parseFact(line: string): WireFact {
     id: textOf(fact['id']) ?? '',
     target: { brand: textOf(brand), protocol: textOf(protocol) ?? '', model: textOf(model) ?? '' },
     request: objectOf(fact['request']),
-    isMessages: fact['from'] === 'messages',
+    from: fact['from'] === 'messages' || fact['from'] === 'responses' ? fact['from'] : 'chat',
     sends: objectOf(fact['sends']),
     absent: Array.isArray(absent) ? absent.map(String) : [],
     source: textOf(fact['source']) ?? '',
@@ -52,14 +53,19 @@ function parseFact(line: string): WireFact {
 const protocols: Readonly<Record<string, Protocol>> = { anthropic, gemini, openai }
 
 /** The request as its target receives it. */
-export function sentFor({ target, request, isMessages }: WireFact): JsonObject {
+export function sentFor({ target, request, from }: WireFact): JsonObject {
   const protocol = protocols[target.protocol]
   if (protocol === undefined) throw new Error(`there is no protocol '${target.protocol}'`)
   const endpoint = endpointAt('http://127.0.0.1:9/v1', { profile: profileAt(target) })
   const asked = { model: target.model, ...request }
-  if (!isMessages) return encoded(protocol, asked, target.model, endpoint)
-  const ask = checkBody(Buffer.from(JSON.stringify(asked)), messagesCheck('messages', [], {}))
-  return jsonOf(Buffer.concat([...(protocol.dialects.messages?.encode(ask, target.model, endpoint) ?? [])]))
+  if (from === 'chat') return encoded(protocol, asked, target.model, endpoint)
+  const body = Buffer.from(JSON.stringify(asked))
+  // Of those that speak Responses, since others get chat completions.
+  const [dialect, ask] =
+    from === 'messages'
+      ? [protocol.dialects.messages, checkBody(body, messagesCheck('messages', [], {}))]
+      : [protocol.further?.responses.responses, checkBody(body, requestReader('responses'))]
+  return jsonOf(Buffer.concat([...(dialect?.encode(ask, target.model, endpoint) ?? [])]))
 }
 
 /** What is wrong with the request that a target receives. Undefined: nothing. */

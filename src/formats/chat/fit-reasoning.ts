@@ -61,9 +61,9 @@ function turnOff(draft: RequestDraft, { effortForm, efforts: taken }: TargetProf
   }
 }
 
-/** The nearest effort that is taken, the higher of two at the same distance. Without reasoning stays without. */
-function nearestEffort(effort: ProfileEffort, taken: readonly ProfileEffort[]): ProfileEffort | undefined {
-  const rank = efforts.indexOf(effort)
+/** The nearest effort that is taken, the higher of two at the same distance. Undefined: none is. */
+export function nearestEffort(effort: string, taken: readonly ProfileEffort[]): ProfileEffort | undefined {
+  const rank = efforts.findIndex((each) => each === effort)
   const distance = (other: ProfileEffort): number => Math.abs(efforts.indexOf(other) - rank)
   return taken.toSorted(
     (one, other) => distance(one) - distance(other) || efforts.indexOf(other) - efforts.indexOf(one),

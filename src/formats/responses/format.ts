@@ -7,6 +7,7 @@ import type { Format, StreamFormat, Talk } from '../format.ts'
 import { spliceRequest } from '../splice-request.ts'
 import { countedUsage } from '../usage.ts'
 import { echoOf } from './echo.ts'
+import { fitResponsesRequest } from './fit.ts'
 import { partReader, readWhole } from './native.ts'
 import { readResponsesRequest } from './read-conversation.ts'
 import { requestReader, responsesWithoutReasoning, type ResponsesRequest } from './request.ts'
@@ -41,6 +42,7 @@ export const responses: Format & { readonly stream: StreamFormat; readonly talk:
       const ask = responsesWithoutReasoning(request, 'foreign') ?? request
       return spliceRequest(ask, { model, overrides, rename, drop })
     },
+    fit: fitResponsesRequest,
     readWhole,
     reader: partReader,
   },
