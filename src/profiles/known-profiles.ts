@@ -462,6 +462,24 @@ export const knownProfiles: readonly ProfileEntry[] = [
     sources: ['https://ai.google.dev/api/generate-content'],
     profile: { stops: 5 },
   },
+  {
+    match: {
+      brands: [
+        ...['deepseek', 'moonshot', 'zai', 'minimax', 'mistral', 'groq', 'cerebras', 'sambanova', 'dashscope', 'xai'],
+        ...['together', 'fireworks', 'vllm', 'llamacpp', 'ollama', 'lmstudio'],
+      ],
+      protocol: 'openai',
+    },
+    facts: ['custom-tool-elsewhere'],
+    sources: ['https://github.com/BerriAI/litellm/pull/34029', 'https://github.com/icebear0828/codex-proxy/issues/707'],
+    profile: { customTools: 'function' },
+  },
+  {
+    match: { brands: ['llamacpp', 'lmstudio', 'ollama', 'openrouter'], protocol: 'openai' },
+    facts: ['responses-functions-alone'],
+    sources: ['https://github.com/ggml-org/llama.cpp/issues/23041', 'https://github.com/openai/codex/issues/26234'],
+    profile: { responsesTools: 'functions' },
+  },
   // Models at hosts.
   {
     match: { brands: ['groq'], model: /gpt-oss/ },

@@ -182,6 +182,16 @@ const rules: readonly LessonRule[] = [
       toolSchema: ['unbounded'],
     },
   ),
+  always(
+    'function_tools',
+    oneOf(
+      String.raw`type'? of tool must be`,
+      String.raw`\btools?\b.*(?:should be|must be|expected|only|supported)\W+(?:\w+ ){0,3}\W?function`,
+      String.raw`unknown variant \W?custom`,
+      String.raw`missing required parameter: 'tools\[\d+\]\.function'`,
+    ),
+    { customTools: 'function', responsesTools: 'functions' },
+  ),
   always('strict', new RegExp(`strict\\W.{0,40}${refusal}|${refusal}\\W.{0,40}strict`, 'is'), { strict: 'drop' }),
   {
     name: 'efforts',

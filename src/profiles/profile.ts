@@ -65,6 +65,10 @@ export interface TargetProfile {
   readonly forcedTool: 'any' | 'required' | 'unthinking' | 'auto'
   /** `strict` of tools and of schemas of answers. */
   readonly strict: 'keep' | 'drop'
+  /** Custom tools of chat completions, whose input is a text. `function`: a function with one string is sent. */
+  readonly customTools: 'keep' | 'function'
+  /** Tools of Responses. `functions`: requests with others are sent as chat completions. */
+  readonly responsesTools: 'any' | 'functions'
   /** Subsets of JSON Schema that tools are written in, in this order. */
   readonly toolSchema: readonly SchemaDialect[]
   /** As {@link toolSchema}, for the schema of an answer. */
@@ -221,6 +225,8 @@ export const profileFields: { readonly [Name in keyof TargetProfile]: ProfileFie
   silent: ranked(false, true),
   forcedTool: ranked('any', 'required', 'unthinking', 'auto'),
   strict: ranked('keep', 'drop'),
+  customTools: ranked('keep', 'function'),
+  responsesTools: ranked('any', 'functions'),
   toolSchema: union(),
   answerSchema: union(),
   answerFormat: ranked('any', 'object', 'schema', 'none'),

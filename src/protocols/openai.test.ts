@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import type { ChatRequest } from '../formats/chat/request.ts'
+import { checkBody } from '../formats/check-body.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
+import { requestReader } from '../formats/responses/request.ts'
+import { anyTarget, withFields } from '../profiles/resolve-profile.ts'
+import { Changes } from '../service/changes.ts'
 import { UpstreamFailure, type FailureClass } from '../service/failure.ts'
 import { chatOf, chatRequest, endpointAt, headersOf, decodeAll, encoded, jsonOf } from './fixtures/load.ts'
 import { openai } from './openai.ts'
@@ -276,5 +280,47 @@ describe('usage of a stream from a provider that counts only when asked', () => 
   ])('leaves the request of %s as it is', (_, fields) => {
     const request = chatRequest(fields)
     expect(chatOf(openai).encode(request, 'asked-for', counting)).toEqual([request.body])
+  })
+})
+
+describe('a target without custom tools', () => {
+  const profile = withFields(anyTarget, { customTools: 'function', responsesTools: 'functions' })
+  const target = endpointAt('https://upstream.test/v1', { profile })
+  const tools = [{ type: 'custom', custom: { name: 'patch', description: 'd' } }]
+
+  test('gets a function, and its calls come back as calls of the custom tool', () => {
+    const ask = chatRequest({ tools, own: 1 })
+    const dialect = chatOf(openai).instead?.(ask, profile)
+    expect(jsonOf(Buffer.concat([...(dialect?.encode(ask, 'theirs', target) ?? [])]))).toMatchObject({
+      model: 'theirs',
+      own: 1,
+      tools: [{ type: 'function', function: { name: 'patch' } }],
+    })
+    const tool_calls = [{ id: 'a', type: 'function', function: { name: 'patch', arguments: '{"input":"x\\ny"}' } }]
+    const answer = {
+      choices: [{ message: { role: 'assistant', content: null, tool_calls }, finish_reason: 'tool_calls' }],
+    }
+    const read = dialect?.decode(Buffer.from(JSON.stringify(answer)), ask)
+    expect(jsonOf(read?.body ?? new Uint8Array())['choices']).toMatchObject([
+      { message: { tool_calls: [{ id: 'a', type: 'custom', custom: { name: 'patch', input: 'x\ny' } }] } },
+    ])
+  })
+
+  test('gets requests without one as they are written', () => {
+    expect(chatOf(openai).instead?.(chatRequest(), profile)).toBeUndefined()
+    expect(chatOf(openai).instead?.(chatRequest({ tools }), anyTarget)).toBeUndefined()
+  })
+
+  test('gets Responses with other tools as chat completions, and those with functions as they are', () => {
+    const responses = openai.further?.responses.responses
+    const asked = (...each: readonly object[]) =>
+      checkBody(Buffer.from(JSON.stringify({ model: 'm', input: 'x', tools: each })), requestReader('responses'))
+    const search = asked({ type: 'web_search' })
+    const changes = new Changes()
+    const dialect = responses?.instead?.(search, profile)
+    expect(dialect?.path(target, 'm', false)).toBe('/v1/chat/completions')
+    dialect?.encode(search, 'm', target, { changes })
+    expect(changes.dropped).toEqual(['tools.web_search'])
+    expect(responses?.instead?.(asked({ type: 'function', name: 'f' }), profile)).toBeUndefined()
   })
 })

@@ -1,6 +1,7 @@
 import type { FormatName } from '../formats/ask.ts'
 import { chat } from '../formats/chat/format.ts'
-import { chatCompletions } from '../formats/chat/upstream.ts'
+import type { ChatRequest } from '../formats/chat/request.ts'
+import { chatCompletions, chatUpstream } from '../formats/chat/upstream.ts'
 import { embeddings } from '../formats/embeddings/format.ts'
 import {
   readEmbeddingsElsewhere,
@@ -10,12 +11,13 @@ import {
 import { relays } from '../formats/relay/relay.ts'
 import { responses } from '../formats/responses/format.ts'
 import { compact, inputTokens } from '../formats/responses/native-only.ts'
+import type { ResponsesRequest } from '../formats/responses/request.ts'
 import { readUpstreamError } from '../formats/upstream-error.ts'
 import { classifyFailure } from '../upstream/classify.ts'
 import { modelPage } from '../upstream/model-page.ts'
 import { largeDecoder, throwIfError, native, withUpstreamFailures } from './native.ts'
 import type { Dialect, Endpoint, Protocol } from './protocol.ts'
-import { translated } from './translation.ts'
+import { translated, translation } from './translation.ts'
 
 /** Gemini's requests for embeddings, in the widely used format. */
 const embeddingsElsewhere: Dialect = {
@@ -26,11 +28,44 @@ const embeddingsElsewhere: Dialect = {
   decodeLarge: largeDecoder(readLargeEmbeddingsElsewhere),
 }
 
+const chats = translated(chatCompletions, chatPath)
+
+/** For targets without custom tools, whose calls are given back. */
+const chatOfFunctions = translation(chat.talk, chatUpstream('chat'), chatPath)
+
+const nativeChat: Dialect = {
+  ...native(chat, chatPath),
+  instead: ({ hasCustomTools }: ChatRequest, { customTools }) =>
+    hasCustomTools && customTools === 'function' ? chatOfFunctions : undefined,
+}
+
+/** For targets that take functions alone in Responses: they speak chat completions, too. */
+const responsesOfFunctions = chats.responses && notingUntranslated(chats.responses)
+
+const nativeResponses: Dialect = {
+  ...native(responses, responsesPath),
+  instead: ({ renamesTools, untranslated = [] }: ResponsesRequest, { responsesTools }) =>
+    responsesTools === 'functions' && (renamesTools || untranslated.includes('tools.web_search'))
+      ? responsesOfFunctions
+      : undefined,
+}
+
+/** Says what other formats leave out, as the gateway does for providers that do not speak the caller's format. */
+function notingUntranslated(dialect: Dialect): Dialect {
+  return {
+    ...dialect,
+    encode(ask, model, target, notes) {
+      for (const name of ask.untranslated ?? []) notes?.changes?.drop(name)
+      return dialect.encode(ask, model, target, notes)
+    },
+  }
+}
+
 /** Upstreams that speak the widely used chat-completions format itself. */
 export const openai: Protocol = {
   dialects: {
-    ...translated(chatCompletions, chatPath),
-    chat: native(chat, chatPath),
+    ...chats,
+    chat: nativeChat,
     embeddings: native(embeddings, embeddingsPath),
     gemini_embed: embeddingsElsewhere,
     gemini_batch_embed: embeddingsElsewhere,
@@ -39,7 +74,7 @@ export const openai: Protocol = {
 
   further: {
     responses: {
-      responses: native(responses, responsesPath),
+      responses: nativeResponses,
       input_tokens: native(inputTokens, (endpoint) => `${responsesPath(endpoint)}/input_tokens`),
       compact: native(compact, (endpoint) => `${responsesPath(endpoint)}/compact`),
     },

@@ -5,6 +5,7 @@ import type { ChangeNotes, MediaAnswer, PassThroughTarget } from '../formats/for
 import type { OpaqueSeal } from '../formats/opaque-seal.ts'
 import type { Part } from '../formats/part.ts'
 import type { WholeReply } from '../formats/reply.ts'
+import type { TargetProfile } from '../profiles/profile.ts'
 import type { UpstreamFailure } from '../service/failure.ts'
 import type { ResponseHeaders } from '../transport/transport.ts'
 
@@ -85,6 +86,8 @@ export interface Dialect {
   readonly isNative?: true
   /** Upstreams may lack the endpoint: the statuses 404 and 501 say nothing about the model. */
   readonly isOptional?: true
+  /** The dialect for a request that the target does not take in this one. Absent or undefined: there is none. */
+  instead?(ask: Ask, profile: TargetProfile): Dialect | undefined
   /** Limit of a whole answer in bytes. Absent: 32 MiB. */
   readonly answerBytesMax?: number | undefined
   /** Returns path and query. `model` is the upstream's name for the model. */

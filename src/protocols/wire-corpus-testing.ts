@@ -65,7 +65,8 @@ export function sentFor({ target, request, from }: WireFact): JsonObject {
     from === 'messages'
       ? [protocol.dialects.messages, checkBody(body, messagesCheck('messages', [], {}))]
       : [protocol.further?.responses.responses, checkBody(body, requestReader('responses'))]
-  return jsonOf(Buffer.concat([...(dialect?.encode(ask, target.model, endpoint) ?? [])]))
+  const spoken = dialect?.instead?.(ask, endpoint.profile) ?? dialect
+  return jsonOf(Buffer.concat([...(spoken?.encode(ask, target.model, endpoint) ?? [])]))
 }
 
 /** What is wrong with the request that a target receives. Undefined: nothing. */

@@ -55,19 +55,25 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
   let dialects = dialectsAt(asked)
 
   function dialectsAt(at: Endpoint): ReadonlyMap<string, SpokenDialect> {
-    const spoken = Object.entries(protocol.dialects).map(([format, dialect]): [string, SpokenDialect] => [
-      format,
-      {
-        dialect,
-        bytesMax: dialect.answerBytesMax ?? answerBytesDefault,
-        wholePath: dialect.path(at, model, false),
-        streamPath: dialect.path(at, model, true),
-        idleMs,
-        answerBudget,
-        framing,
-      },
-    ])
-    return new Map(spoken)
+    return new Map(Object.entries(protocol.dialects).map(([format, dialect]) => [format, spokenAt(at, dialect)]))
+  }
+
+  function spokenAt(at: Endpoint, dialect: Dialect): SpokenDialect {
+    return {
+      dialect,
+      bytesMax: dialect.answerBytesMax ?? answerBytesDefault,
+      wholePath: dialect.path(at, model, false),
+      streamPath: dialect.path(at, model, true),
+      idleMs,
+      answerBudget,
+      framing,
+    }
+  }
+
+  function spokenFor(request: Ask, { profile: current }: ModelTarget): SpokenDialect | undefined {
+    const usual = dialects.get(request.format)
+    const other = usual?.dialect.instead?.(request, current)
+    return other === undefined ? usual : spokenAt(asked, other)
   }
 
   const known: ModelTarget = { ...endpoint, profile: profile.current }
@@ -78,7 +84,7 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
 
   async function send(request: Ask, call: Call, target: ModelTarget): Promise<Reply> {
     if (asked !== base.endpoint) dialects = dialectsAt((asked = base.endpoint))
-    const spoken = dialects.get(request.format)
+    const spoken = spokenFor(request, target)
     if (spoken === undefined)
       throw new UpstreamFailure('bad_request', `the provider does not serve ${request.format}`, { status: 501 })
     const { dialect, bytesMax } = spoken
@@ -124,7 +130,8 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
   }
 
   function encoded(request: Ask, current: TargetProfile): readonly Uint8Array[] {
-    return dialects.get(request.format)?.dialect.encode(request, model, targetOf(current), { seal }) ?? []
+    const target = targetOf(current)
+    return spokenFor(request, target)?.dialect.encode(request, model, target, { seal }) ?? []
   }
 
   return async function askUpstream(request: Ask, call: Call): Promise<Reply> {
