@@ -316,7 +316,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
     facts: ['mistral-limit-name'],
     sources: ['https://docs.mistral.ai/api/', 'https://github.com/charmbracelet/crush/issues/1590'],
     profile: {
-      rename: { ...limitOf, seed: 'random_seed' },
+      rename: { ...limitOf, seed: 'random_seed', dimensions: 'output_dimension' },
       drop: ['stream_options'],
       reasoning: 'drop',
     },

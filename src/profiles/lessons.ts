@@ -232,6 +232,10 @@ const rules: readonly LessonRule[] = [
     words: new RegExp(`${refusal}[^.]{0,40}\\b((?:reasoning|text|stream_options)\\.[a-z_]+)\\b`, 'is'),
     teaches: ([, member = '']) => (member === 'reasoning.effort' ? undefined : { drop: [member] }),
   },
+  // Strict servers of Responses say no more. These members are newer than they are.
+  always('hosted_tool_members', /this object contains an unsupported field/i, {
+    dropInTools: ['search_content_types', 'external_web_access', 'indexed_web_access'],
+  }),
   {
     name: 'tool_member',
     words: /tools[.[]\d+\]?\.(?:custom\.|function\.)?(\w+)\W+(?:extra inputs|is not|unknown)/i,

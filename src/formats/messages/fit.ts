@@ -14,7 +14,7 @@ const steps: readonly FitStep[] = [
   fitThinking,
   fitSampling,
   fitSchema,
-  fitTools,
+  dropInTools,
   placeSystem,
   fitImages,
   fitPairs,
@@ -95,12 +95,13 @@ function fitSchema(draft: RequestDraft, { answerSchema }: TargetProfile, changes
   changes?.adjust('output_config.format')
 }
 
-function fitTools(draft: RequestDraft, { dropInTools }: TargetProfile): void {
+/** Tools without the members that the target refuses. */
+export function dropInTools(draft: RequestDraft, { dropInTools: names }: TargetProfile): void {
   const tools = draft.objects('tools')
-  if (tools === undefined || !tools.some((tool) => dropInTools.some((name) => name in tool))) return
+  if (tools === undefined || !tools.some((tool) => names.some((name) => name in tool))) return
   draft.setObjects(
     'tools',
-    tools.map((tool) => (dropInTools.some((name) => name in tool) ? omit(tool, dropInTools) : tool)),
+    tools.map((tool) => (names.some((name) => name in tool) ? omit(tool, names) : tool)),
   )
 }
 

@@ -5,10 +5,11 @@ import { checkBody } from '../check-body.ts'
 import { objectOf, omit, textOf } from '../exact-json.ts'
 import { fittedBody, type FitStep } from '../fit-steps.ts'
 import type { ChangeNotes } from '../format.ts'
+import { dropInTools } from '../messages/fit.ts'
 import type { RequestDraft } from '../request-draft.ts'
 import { requestReader, type ResponsesRequest } from './request.ts'
 
-const steps: readonly FitStep[] = [fitEffort, fitSampling, dropInside]
+const steps: readonly FitStep[] = [fitEffort, fitSampling, dropInside, dropInTools]
 
 /**
  * The request in the form that a target takes ({@link TargetProfile}); without a change the same request, with the
