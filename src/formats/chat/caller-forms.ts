@@ -89,7 +89,17 @@ function nestedChoice(choice: unknown): unknown {
 /** Members of Responses that are written in another way here, or that have no place. */
 const responsesMembers = [
   ...['input', 'instructions', 'tools', 'tool_choice', 'text', 'reasoning', 'include', 'max_output_tokens'],
-  ...['truncation', 'background', 'max_tool_calls', 'context_management', 'client_metadata', 'moderation'],
+  ...[
+    'previous_response_id',
+    'conversation',
+    'prompt',
+    'truncation',
+    'background',
+    'max_tool_calls',
+    'context_management',
+    'client_metadata',
+    'moderation',
+  ],
 ]
 
 /** A request of Responses as a chat request. Custom tools stay what they are; namespaces become parts of names. */
