@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { withSection } from '../scripts/write-section.ts'
+import { profileAt } from '../src/profiles/resolve-profile.ts'
+import { refusedBy } from '../src/profiles/strict-target-testing.ts'
 import { faultUpstream, type FaultUpstream, type Script } from './fakes/fault-upstream.ts'
 import { status } from './fakes/faults/status.ts'
 import { chatLanguage } from './fakes/languages/chat.ts'
@@ -16,6 +18,7 @@ import {
 } from './fakes/languages/language.ts'
 import { messagesLanguage } from './fakes/languages/messages.ts'
 import { responsesLanguage } from './fakes/languages/responses.ts'
+import { errorReply } from './fakes/replies.ts'
 import { startService, type ServiceUnderTest } from './harness.ts'
 
 /**
@@ -48,13 +51,15 @@ const calls: readonly Piece[] = ['Rome', 'Oslo'].map((city, index) => ({
   call: { id: `call_${index}`, name: 'weather', input: { city } },
 }))
 
-/** Models that have reasoning with signatures, where the name matters. */
+/** Models whose name matters: one with the strictest template, others that have reasoning with signatures. */
 const models: Readonly<Record<Language['name'], string>> = {
-  chat: 'upstream-model',
+  chat: 'mistral-large',
   messages: 'claude-sonnet-4-5',
-  responses: 'upstream-model',
+  responses: 'gpt-5.6',
   gemini: 'gemini-3-pro',
 }
+
+const strictest = profileAt({ protocol: 'openai', model: models.chat })
 
 /** A provider that speaks Responses speaks chat completions, too. */
 function languageOf(language: Language, path: string): Language {
@@ -67,6 +72,8 @@ function answersOf(provider: Language): Script {
     const language = languageOf(provider, exchange.hit.path)
     const says = (...pieces: readonly Piece[]) => answering(language, pieces)
     const body = new TextDecoder().decode(exchange.hit.body)
+    const refusal = provider === chatLanguage ? refusedBy(strictest, JSON.parse(body)) : undefined
+    if (refusal !== undefined) return exchange.write(errorReply(400, { message: `refused: ${refusal}` }))
     if (body.includes('[[back]]')) return says({ kind: 'text', text: 'Sunny.' })(exchange)
     if (body.includes('[[tools]]')) return says(...calls)(exchange)
     if (body.includes('[[think]]'))
@@ -103,6 +110,7 @@ beforeAll(async () => {
       base_url: name === 'chat' || name === 'responses' ? upstream.url : rooted(upstream),
       api_key: 'k',
       ...provider.entry,
+      ...(name === 'responses' ? { brand: 'openai' } : {}),
       models: served.map((model) => ({ name: model, upstream: models[name] })),
     })
     // One failing provider for each purpose and caller: their health must not matter to another.

@@ -363,12 +363,27 @@ describe('POST /v1/messages at a provider that speaks it', () => {
     for (const each of [upstream, up]) each.stop()
   })
 
-  test.each<readonly [string, readonly string[]]>([
-    ['a delta of a block that never began', [started, ...textEvents('Hi').slice(1), ...ended('end_turn')]],
-    ['a block before the start', [...textEvents('Hi'), stopped(0), ...ended('end_turn')]],
-    ['a block with a gap before it', [started, ...callEvents(1, '{}'), stopped(1), ...ended('tool_use')]],
-  ])('moves on after %s, which clients would lose', async (_, events) => {
+  test.each<readonly [string, readonly string[], object]>([
+    [
+      'a delta of a block that never began',
+      [started, ...textEvents('Hi').slice(1), ...ended('end_turn')],
+      { type: 'text', text: 'Hi' },
+    ],
+    [
+      'a block with a gap before it',
+      [started, ...callEvents(1, '{}'), stopped(1), ...ended('tool_use')],
+      { type: 'tool_use', input: {} },
+    ],
+  ])('repairs %s, which clients would lose', async (_, events, content) => {
     const odd = faultUpstream(answers({}, events))
+    const { service, client } = await serviceOf([odd, native])
+    await using _service = service
+    expect((await client.messages.stream(question).finalMessage()).content).toMatchObject([content])
+    odd.stop()
+  })
+
+  test('moves on after a block before the start, which clients would lose', async () => {
+    const odd = faultUpstream(answers({}, [...textEvents('Hi'), stopped(0), ...ended('end_turn')]))
     const up = faultUpstream(native.says('Whole.'))
     const { service, client } = await serviceOf([odd, native], [up, native])
     await using _service = service

@@ -6,6 +6,7 @@ import { status } from '../../test/fakes/faults/status.ts'
 import { answering, breaking, type Language, type Piece } from '../../test/fakes/languages/language.ts'
 import { startService } from '../../test/harness.ts'
 import type { Verdict } from './report.ts'
+import { templates, templateServer } from './templates.ts'
 import { entryOf, languageAt, languages, resultsIn } from './upstreams.ts'
 
 /**
@@ -220,6 +221,33 @@ export async function runCoder(coder: Coder, seed: number, report: (verdict: Ver
     } finally {
       await service.stop()
       for (const each of [first, second]) each.stop()
+      await endDaemons(home)
+      await rm(home, { recursive: true, force: true })
+    }
+  }
+}
+
+/** Lets a coder do twenty steps over llama.cpp with each template, whose refusals svc has to understand. */
+export async function runTemplates(coder: Coder, report: (verdict: Verdict) => void): Promise<void> {
+  const [language] = languages
+  if (language === undefined) return
+  for (const template of templates) {
+    const server = await templateServer(template)
+    const upstream = faultUpstream(server.strict(scripted(coder, language)))
+    const service = await startService({ providers: [entryOf('llama', language, upstream, ['m'])] })
+    const home = await mkdtemp(join(tmpdir(), 'svc-coder-'))
+    try {
+      report({
+        program: coder.name,
+        provider: `llama.cpp, template as ${template}'s`,
+        scenario: `${steps} steps`,
+        reason: await workOf(coder, service.url, home),
+        note: `${server.refusals.length} refusals`,
+      })
+    } finally {
+      await service.stop()
+      upstream.stop()
+      server.stop()
       await endDaemons(home)
       await rm(home, { recursive: true, force: true })
     }

@@ -92,6 +92,8 @@ export interface FinishEvent extends OfChoice {
   readonly reason: FinishReason
   /** The reason as the upstream sent it. */
   readonly raw: string | undefined
+  /** The sequence of the request that ended the text, where the upstream names it. */
+  readonly stopSequence?: string | undefined
 }
 
 /** Why a choice ended. `other`: a reason that the formats do not have in common, named in `raw`. */

@@ -22,14 +22,36 @@ describe('the calls of a translated answer', () => {
   test.each([
     ['one piece', ['{"a":1}']],
     ['several pieces, brackets in strings', ['{"a":"', '}\\"{', '"', '}']],
-    ['none', []],
-    ['blanks', ['  ']],
     ['text that is no JSON, for a custom tool', ['*** Begin Patch {']],
   ])('with complete arguments (%s) pass unchanged', (_name, pieces) => {
     const events = [...called(0, ...pieces), ended(0), finished('tool_calls')]
     const check = completeAnswer()
     expect(events.flatMap((event) => check([event]))).toEqual(events)
     expect(completeAnswer()(events)).toEqual(events)
+  })
+
+  test.each([
+    ['none', []],
+    ['blanks', ['  ']],
+    ['null', ['null']],
+    ['null in pieces', ['nu', 'll']],
+    ['null in a JSON string', ['"null"']],
+    ['an empty list', ['[]']],
+  ])('with arguments that say nothing (%s) get an empty object', (_name, pieces) => {
+    expect(completeAnswer()([...called(0, ...pieces), ended(0)])).toEqual([...called(0, '{}'), ended(0)])
+  })
+
+  test('with an object in a JSON string get the object', () => {
+    const text = JSON.stringify('{"a":1}')
+    const check = completeAnswer()
+    const events = [...called(0, text.slice(0, 4), text.slice(4)), ended(0)].flatMap((event) => check([event]))
+    expect(events).toEqual([...called(0, '{"a":1}'), ended(0)])
+  })
+
+  test('that have the same id get ids of their own', () => {
+    const [one, other] = completeAnswer()([...called(0), { ...called(0)[0], call: 1 }] as AnswerEvent[])
+    expect(one).toEqual(called(0)[0])
+    expect(other).toEqual({ ...one, call: 1, id: expect.stringMatching(/^call_[0-9a-f]{32}$/) } as AnswerEvent)
   })
 
   test.each(['tool_calls', 'stop', 'other'] as const)('with incomplete ones do not finish with %s', (reason) => {

@@ -1,13 +1,13 @@
-import type { AnswerEvent, FinishEvent } from './answer.ts'
-import { jsonEnd, type JsonEnd } from './json-end.ts'
+import type { AnswerEvent, ArgumentsEvent, CallEndEvent, CallEvent, FinishEvent } from './answer.ts'
+import { CallArguments } from './call-arguments.ts'
+import { madeUpId } from './made-up-id.ts'
 import { MalformedAnswer } from './malformed-answer.ts'
 import { isFailedReason } from './upstream-error.ts'
 
 /** A call so far. */
 interface CallState {
   readonly choice: number
-  /** Undefined until there is text; `'text'` if it does not begin as JSON does. */
-  arguments: JsonEnd | 'text' | undefined
+  readonly arguments: CallArguments
 }
 
 /**
@@ -15,6 +15,7 @@ interface CallState {
  *
  * - A call whose JSON does not end gets no `callEnd`: the caller would run it. Its choice may only finish with `length`
  *   or `content_filter`, which say that the answer was cut.
+ * - Arguments that are no object are repaired, and an id that an earlier call has is replaced.
  * - Text behind the end of the JSON is malformed, and so is the finish `tool_calls` without a call or text.
  * - A finish that says that the upstream failed is malformed.
  *
@@ -23,6 +24,7 @@ interface CallState {
  */
 export function completeAnswer(): (events: readonly AnswerEvent[]) => readonly AnswerEvent[] {
   const calls = new Map<string, CallState>()
+  const ids = new Set<string>()
   let hasText = false
 
   function checkFinish({ choice, reason, raw = '' }: FinishEvent): void {
@@ -33,30 +35,62 @@ export function completeAnswer(): (events: readonly AnswerEvent[]) => readonly A
       if (call.choice === choice && isCut(call)) throw malformed('the arguments of a tool call are incomplete')
   }
 
-  function read(event: AnswerEvent): boolean {
+  function beginCall(event: CallEvent): CallEvent {
+    calls.set(keyOf(event), { choice: event.choice, arguments: new CallArguments() })
+    const { id, choice } = event
+    if (id === undefined) return event
+    const key = `${choice} ${id}`
+    if (ids.has(key)) return { ...event, id: madeUpId('call_') }
+    ids.add(key)
+    return event
+  }
+
+  function addArguments(event: ArgumentsEvent): readonly AnswerEvent[] {
+    const call = calls.get(keyOf(event))
+    if (call === undefined) return [event]
+    const text = call.arguments.read(event.text)
+    if (call.arguments.isExceeded) throw malformed('text after the arguments of a tool call')
+    return text === event.text ? [event] : argumentsOf(event, text)
+  }
+
+  function endCall(event: CallEndEvent): readonly AnswerEvent[] {
+    const call = calls.get(keyOf(event))
+    if (call === undefined) return [event]
+    return isCut(call) ? [] : [...argumentsOf(event, call.arguments.rest()), event]
+  }
+
+  function read(event: AnswerEvent): readonly AnswerEvent[] {
     switch (event.kind) {
       case 'call':
-        calls.set(keyOf(event), { choice: event.choice, arguments: undefined })
-        return true
+        return [beginCall(event)]
       case 'arguments':
-        addText(calls.get(keyOf(event)), event.text)
-        return true
+        return addArguments(event)
       case 'callEnd':
-        return !isCut(calls.get(keyOf(event)))
+        return endCall(event)
       case 'finish':
         checkFinish(event)
-        return true
+        return [event]
       default:
         hasText ||= isText(event)
-        return true
+        return [event]
     }
   }
 
   return (events) => {
-    if (!events.every(isWithoutCalls)) return events.filter(read)
+    const [first, second] = events
+    // The usual piece of a call.
+    if (second === undefined && first?.kind === 'arguments') {
+      const [passed] = addArguments(first)
+      return passed === first ? events : passed === undefined ? [] : [passed]
+    }
+    if (!events.every(isWithoutCalls)) return events.flatMap(read)
     hasText ||= events.some(isText)
     return events
   }
+}
+
+function argumentsOf({ choice, call }: CallKey, text: string): readonly AnswerEvent[] {
+  return text === '' ? [] : [{ kind: 'arguments', choice, call, text }]
 }
 
 /** The usual case: pieces of text. */
@@ -68,21 +102,14 @@ function isText({ kind }: AnswerEvent): boolean {
   return kind === 'text' || kind === 'refusal' || kind === 'image'
 }
 
-function keyOf({ choice, call }: { readonly choice: number; readonly call: number }): string {
+type CallKey = Pick<CallEvent, 'choice' | 'call'>
+
+function keyOf({ choice, call }: CallKey): string {
   return `${choice} ${call}`
 }
 
-function addText(call: CallState | undefined, text: string): void {
-  const start = text.trimStart()
-  if (call === undefined || start === '') return
-  call.arguments ??= start.startsWith('{') || start.startsWith('[') ? jsonEnd() : 'text'
-  if (call.arguments === 'text') return
-  call.arguments.read(text)
-  if (call.arguments.isExceeded) throw malformed('text after the arguments of a tool call')
-}
-
-function isCut(call: CallState | undefined): boolean {
-  return typeof call?.arguments === 'object' && !call.arguments.isComplete
+function isCut(call: CallState): boolean {
+  return call.arguments.isCut
 }
 
 function malformed(message: string): MalformedAnswer {

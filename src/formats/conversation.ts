@@ -119,10 +119,10 @@ export interface CallPart {
 
 /**
  * Data that only its maker can read, such as the signature of reasoning. Sent back to its maker only, unchanged.
- * `sealed`: data of either, wrapped by this service (`opaque-seal.ts`).
+ * `openrouter`: of the makers behind it. `sealed`: data of any of them, wrapped by this service (`opaque-seal.ts`).
  */
 export interface Opaque {
-  readonly maker: 'anthropic' | 'google' | 'sealed'
+  readonly maker: 'anthropic' | 'google' | 'openai' | 'openrouter' | 'sealed'
   readonly data: string
 }
 

@@ -1,4 +1,5 @@
 import type { AnswerEvent } from './answer.ts'
+import { oneChoice } from './one-choice.ts'
 
 /**
  * Holds the finish of each choice back until the answer is over, with what belongs to it: ends of calls, and usage.
@@ -10,6 +11,12 @@ export class HeldEnding {
   /** Ends of the calls that have begun, and whose end was not passed on. */
   readonly #callEnds = new Map<string, AnswerEvent>()
   #usage: AnswerEvent | undefined
+  readonly #joined: ReturnType<typeof oneChoice> | undefined
+
+  /** @param hasOneChoice the events of all choices become one */
+  constructor(hasOneChoice = false) {
+    this.#joined = hasOneChoice ? oneChoice() : undefined
+  }
 
   /** Every choice that has begun has a finish. */
   get isWhole(): boolean {
@@ -19,13 +26,14 @@ export class HeldEnding {
   }
 
   /** Returns the events that are not held. */
-  hold(events: readonly AnswerEvent[]): readonly AnswerEvent[] {
-    const [first] = events
+  hold(given: readonly AnswerEvent[]): readonly AnswerEvent[] {
+    const [first] = given
     // The usual case: a piece of the text of the first choice.
-    if (events.length === 1 && first?.kind === 'text' && first.choice === 0 && this.#finishes.size === 0) {
+    if (given.length === 1 && first?.kind === 'text' && first.choice === 0 && this.#finishes.size === 0) {
       this.#begun.add(0)
-      return events
+      return given
     }
+    const events = this.#joined?.(given) ?? given
     const isEnding = this.#finishes.size > 0 || events.some(isFinish)
     for (const event of events) this.#note(event, isEnding)
     return isEnding ? events.filter((event) => !isPartOfEnding(event)) : events

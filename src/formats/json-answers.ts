@@ -17,7 +17,7 @@ export interface JsonAnswers {
    *
    * @throws {UpstreamFailure} `malformed`
    */
-  readAnswer(answer: JsonObject): readonly AnswerEvent[]
+  readAnswer(answer: JsonObject): readonly AnswerEvent[] | AnsweredError
   /** Starts reading a stream. */
   answerReader(): JsonAnswerReader
 }
@@ -28,11 +28,12 @@ export interface JsonAnswers {
  */
 export interface JsonAnswerReader extends Pick<AnswerReader, 'end'> {
   /**
-   * Reads one event that is not an error: none for an unknown one, `'done'` for the format's end marker.
+   * Reads one event: none for an unknown one, `'done'` for the format's end marker. Errors of the usual shapes were
+   * recognised before.
    *
    * @throws {UpstreamFailure} when the answer cannot be used
    */
-  read(event: JsonObject): readonly AnswerEvent[] | 'done'
+  read(event: JsonObject): readonly AnswerEvent[] | 'done' | AnsweredError
 }
 
 /** Parses answers and events for these readers, and recognises errors and `[DONE]`. */

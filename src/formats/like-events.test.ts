@@ -189,7 +189,7 @@ function readAll(reader: Reader, events: readonly Named[], before: (index: numbe
 /** Without the space around data, and with ids that are made up alike. */
 function plain(read: unknown): unknown {
   if (Array.isArray(read)) return read.map(plain)
-  if (typeof read === 'string') return read.trim().replaceAll(/\b(call_|chatcmpl-)[\w-]+/g, '$1')
+  if (typeof read === 'string') return read.trim().replaceAll(/\b(call_|toolu_|chatcmpl-)[\w-]+/g, '$1')
   if (read instanceof Uint8Array) return plain(utf8(read))
   if (typeof read !== 'object' || read === null) return read
   return Object.fromEntries(Object.entries(read).map(([name, value]) => [name, plain(value)]))

@@ -74,7 +74,7 @@ describe('the events of an answer', () => {
   ]
 
   test('have their data wrapped', () => {
-    expect(sealEvents(events, seal)).toEqual([
+    expect(sealEvents(events, seal, false)).toEqual([
       { kind: 'reasoning', choice, text: 'Hm.' },
       { kind: 'sealed', choice, text: 'Hm.', opaque: sealed(anthropic, 'Hm.') },
       { kind: 'call', choice, call: 0, id: 'c', name: 'f', opaque: sealed(google) },
@@ -83,9 +83,18 @@ describe('the events of an answer', () => {
   })
 
   test('lose it where there is no seal, and stay the same without any', () => {
-    expect(JSON.stringify(sealEvents(events, undefined))).not.toMatch(/opaque|sealed/)
+    expect(JSON.stringify(sealEvents(events, undefined, false))).not.toMatch(/opaque|sealed/)
     const plain = events.slice(0, 1)
-    expect(sealEvents(plain, seal)).toBe(plain)
+    expect(sealEvents(plain, seal, false)).toBe(plain)
+  })
+
+  test('keep it for callers whose format carries it, but for that of Responses', () => {
+    const openai = { maker: 'openai', data: 'gAAA' } as const
+    const item: AnswerEvent = { kind: 'sealed', choice, text: 'Hm.', opaque: openai }
+    expect(sealEvents([...events, item], seal, true)).toEqual([...events, { ...item, opaque: sealed(openai, 'Hm.') }])
+    expect(seal.open({ text: 'Hm, as another client shows it.', opaque: sealed(openai, 'Hm.') })?.opaque).toEqual(
+      openai,
+    )
   })
 })
 

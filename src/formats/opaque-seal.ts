@@ -23,25 +23,48 @@ export function isSealed(data: string): boolean {
   return data.startsWith(sealMark)
 }
 
-/** Makers by the kind of the data: of reasoning with text, of hidden reasoning, of a call. */
-const kinds = { t: 'anthropic', h: 'anthropic', g: 'google' } as const
+/**
+ * Makers by the kind of the data: of reasoning with text, of hidden reasoning, of a call, of an item of Responses;
+ * OpenRouter's, with and without text.
+ */
+const kinds = {
+  t: 'anthropic',
+  h: 'anthropic',
+  g: 'google',
+  r: 'openai',
+  o: 'openrouter',
+  p: 'openrouter',
+} as const
 
 /** @param checksum of a text, with the key of the origin: 22 letters, digits, `_` and `-` */
 export function opaqueSeal(checksum: (text: string) => string): OpaqueSeal {
   function checksumOf(kind: string, text: string | undefined, data: string): string {
-    return checksum(JSON.stringify([kind, kind === 't' ? (text ?? '') : '', data]))
+    return checksum(JSON.stringify([kind, kind === 't' || kind === 'o' ? (text ?? '') : '', data]))
   }
 
   return {
     seal({ text, opaque: { maker, data } }) {
-      const kind = maker === 'google' ? 'g' : text === undefined ? 'h' : 't'
+      const kind = kindOf(maker, text !== undefined)
       return { maker: 'sealed', data: `${sealMark}${checksumOf(kind, text, data)}:${kind}${data}` }
     },
     open({ text, opaque }) {
-      const [, given = '', kind = '', data = ''] = /^svc1:([\w-]{22}):([thg])(.+)$/s.exec(opaque.data) ?? []
+      const [, given = '', kind = '', data = ''] = /^svc1:([\w-]{22}):([thgrop])(.+)$/s.exec(opaque.data) ?? []
       if (!isKind(kind) || !isSame(given, checksumOf(kind, text, data))) return undefined
-      return { text: kind === 'h' ? undefined : text, opaque: { maker: kinds[kind], data } }
+      return { text: kind === 'h' || kind === 'p' ? undefined : text, opaque: { maker: kinds[kind], data } }
     },
+  }
+}
+
+function kindOf(maker: Opaque['maker'], hasText: boolean): keyof typeof kinds {
+  switch (maker) {
+    case 'google':
+      return 'g'
+    case 'openai':
+      return 'r'
+    case 'openrouter':
+      return hasText ? 'o' : 'p'
+    default:
+      return hasText ? 't' : 'h'
   }
 }
 
@@ -53,10 +76,20 @@ function isSame(one: string, other: string): boolean {
   return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
 }
 
-/** Wraps the data in events of an answer. @param seal absent: it is left out */
-export function sealEvents(events: readonly AnswerEvent[], seal: OpaqueSeal | undefined): readonly AnswerEvent[] {
+/**
+ * Wraps the data in events of an answer.
+ *
+ * @param seal absent: it is left out
+ * @param keepsOpaque the caller's format carries data as its maker sent it, but for that of Responses
+ */
+export function sealEvents(
+  events: readonly AnswerEvent[],
+  seal: OpaqueSeal | undefined,
+  keepsOpaque: boolean,
+): readonly AnswerEvent[] {
   if (!events.some(hasOpaque)) return events
   return events.flatMap((event): readonly AnswerEvent[] => {
+    if (keepsOpaque && (event.kind !== 'sealed' || event.opaque.maker !== 'openai')) return [event]
     if (event.kind === 'sealed') return seal === undefined ? [] : [{ ...event, opaque: seal.seal(event) }]
     if (event.kind !== 'call' || event.opaque === undefined) return [event]
     return [{ ...event, opaque: seal?.seal({ text: undefined, opaque: event.opaque }) }]

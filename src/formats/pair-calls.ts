@@ -24,15 +24,19 @@ export const orphanText = 'Result of a tool:\n'
  */
 export function pairCalls<Message>(messages: readonly Message[], view: CallView<Message>): readonly Message[] {
   if (isPaired(messages, view)) return messages
-  const results = Map.groupBy(
-    messages.filter((message) => view.result(message) !== undefined),
-    (message) => view.result(message) ?? '',
-  )
-  const called = new Set(messages.flatMap((message) => view.calls(message)))
+  const called = new Set<string>()
+  /** Results of calls before them. */
+  const belonging = new Set<Message>()
+  for (const message of messages) {
+    const answered = view.result(message)
+    if (answered !== undefined && called.has(answered)) belonging.add(message)
+    for (const id of view.calls(message)) called.add(id)
+  }
+  const results = Map.groupBy(belonging, (message) => view.result(message) ?? '')
   const taken = new Set<string>()
   return messages.flatMap((message): readonly Message[] => {
     const answered = view.result(message)
-    if (answered !== undefined) return called.has(answered) ? [] : [view.asText(message)]
+    if (answered !== undefined) return belonging.has(message) ? [] : [view.asText(message)]
     const given = view.calls(message)
     if (given.length === 0) return [message]
     const ids = given.map((id) => uniqueId(id, taken))

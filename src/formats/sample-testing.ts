@@ -14,7 +14,7 @@ const message = fc.record(
     content: word,
     refusal: fc.constant(null),
     reasoning_content: word,
-    tool_calls: fc.array(call, { minLength: 1, maxLength: 2 }),
+    tool_calls: fc.uniqueArray(call, { minLength: 1, maxLength: 2, selector: ({ id }) => id }),
     dialect: word,
   },
   { requiredKeys: ['role', 'content', 'refusal'] },
@@ -79,8 +79,12 @@ const messagesBlock = fc.oneof(
 const messagesAnswer = fc
   .tuple(
     fc.nat(3),
-    fc.array(messagesBlock, { minLength: 1, maxLength: 3 }),
-    fc.constantFrom('end_turn', 'max_tokens', 'tool_use'),
+    fc.uniqueArray(messagesBlock, {
+      minLength: 1,
+      maxLength: 3,
+      selector: (block) => ('id' in block ? block.id : block),
+    }),
+    fc.constantFrom('stop_sequence', 'max_tokens', 'tool_use'),
   )
   .map(([number, content, stop_reason]) => ({
     id: `msg_${number}`,
@@ -113,17 +117,22 @@ const item = fc.oneof(
     summary: fc.array(word.map((text) => ({ type: 'summary_text', text }))),
   }),
 )
-const response = fc.tuple(fc.nat(3), fc.array(item, { minLength: 1, maxLength: 3 })).map(([number, output]) => ({
-  id: `resp_${number}`,
-  object: 'response',
-  created_at: number,
-  completed_at: number,
-  status: 'completed',
-  model: `m${number}`,
-  output,
-  usage: { input_tokens: 1, output_tokens: 2, total_tokens: 3 },
-  store: false,
-}))
+const response = fc
+  .tuple(
+    fc.nat(3),
+    fc.uniqueArray(item, { minLength: 1, maxLength: 3, selector: (each) => ('call_id' in each ? each.call_id : each) }),
+  )
+  .map(([number, output]) => ({
+    id: `resp_${number}`,
+    object: 'response',
+    created_at: number,
+    completed_at: number,
+    status: 'completed',
+    model: `m${number}`,
+    output,
+    usage: { input_tokens: 1, output_tokens: 2, total_tokens: 3 },
+    store: false,
+  }))
 
 const responsesRequest = {
   model: 'asked',

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../base/json-value.ts'
 import type { SchemaDialect } from '../profiles/profile.ts'
-import { isObject, listOf, objectOf } from './exact-json.ts'
+import { isObject, listOf, objectOf, omit } from './exact-json.ts'
 
 /** Members that have a schema, a list of schemas, or an object of schemas. */
 const ofSchema: ReadonlySet<string> = new Set([
@@ -23,6 +23,7 @@ const rules: Readonly<Record<SchemaDialect, SchemaRule>> = {
   closed,
   unbounded: (schema) => described(withoutMembers(oneOfAsAnyOf(schema), bounds), schema),
   mfjs: (schema) => declaredOnly(typeInside(plainReference(schema))),
+  rooted: withItems,
 }
 
 /**
@@ -30,7 +31,10 @@ const rules: Readonly<Record<SchemaDialect, SchemaRule>> = {
  * if it fits.
  */
 export function inDialects(schema: JsonObject, dialects: readonly SchemaDialect[]): JsonObject {
-  return dialects.reduce((each, dialect) => mapped(each, rules[dialect], dialect === 'mfjs'), schema)
+  return dialects.reduce((each, dialect) => {
+    const fitting = mapped(each, rules[dialect], dialect === 'mfjs')
+    return dialect === 'rooted' ? asRoot(fitting) : fitting
+  }, schema)
 }
 
 /** @param hasNoBooleans schemas `true` and `false` become objects */
@@ -140,4 +144,24 @@ function declaredOnly(schema: JsonObject): JsonObject {
 export function ofObject(schema: unknown): JsonObject {
   const given = objectOf(schema)
   return given['type'] === 'object' ? given : { properties: {}, ...given, type: 'object' }
+}
+
+function withItems(schema: JsonObject): JsonObject {
+  const { type } = schema
+  const isArray = type === 'array' || (Array.isArray(type) && type.includes('array'))
+  return isArray && schema['items'] === undefined && schema['prefixItems'] === undefined
+    ? { ...schema, items: {} }
+    : schema
+}
+
+const unions = ['anyOf', 'oneOf', 'allOf', 'enum', 'not']
+
+/** The outermost schema as an object: the properties of the branches of its unions, of which none is needed. */
+function asRoot(schema: JsonObject): JsonObject {
+  const isRoot = schema['type'] === 'object' && !unions.some((name) => name in schema)
+  if (isRoot) return schema
+  const branches = ['anyOf', 'oneOf', 'allOf'].flatMap((name) => listOf(schema[name])).map(objectOf)
+  const named = [...branches, schema].flatMap(({ properties }) => Object.entries(objectOf(properties)))
+  const properties = Object.fromEntries(named)
+  return { ...omit(schema, unions), type: 'object', properties }
 }

@@ -25,7 +25,7 @@ export function writeThinkingBlock(
 ): JsonObject | undefined {
   if (opaque === undefined && text !== undefined && isUnsigned)
     return { type: 'thinking', thinking: text, signature: '' }
-  if (opaque === undefined || opaque.maker === 'google') return undefined
+  if (opaque === undefined || opaque.maker === 'google' || opaque.maker === 'openrouter') return undefined
   const { data } = opaque
   return text === undefined
     ? { type: 'redacted_thinking', data }

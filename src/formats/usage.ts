@@ -98,15 +98,17 @@ interface OtherFacts {
 
 /**
  * Passes and repairs the value of a `usage` member. A number in a string, a negative number and a fraction become
- * integers of 0 or more; a missing count is derived from the others; details that are not numbers are removed.
- * Undefined, without edits, when it is not an object or has no counts. In the result, counts that were negative or
- * fractions are undefined, and so is a count that the two others do not tell.
+ * integers of 0 or more; a missing count is derived from the others; details that are not numbers are removed; hits of
+ * a cache under another name get the usual one, too. Undefined, without edits, when it is not an object or has no
+ * counts. In the result, counts that were negative or fractions are undefined, and so is a count that the two others do
+ * not tell.
  */
 export function readUsage(cursor: JsonCursor, edits: Edit[]): Usage | undefined {
   if (cursor.peek() !== 'object') {
     cursor.skip()
     return undefined
   }
+  const start = cursor.position
   const editsBefore = edits.length
   const counts: Counts = [undefined, undefined, undefined]
   const wrong: WrongCount[] = []
@@ -122,8 +124,10 @@ export function readUsage(cursor: JsonCursor, edits: Edit[]): Usage | undefined 
     costTicks: undefined,
   }
   const incredible: boolean[] = []
+  let seen = 0
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const code = cursor.nameCode(usageNames)
+    seen |= 1 << code
     if (code === -1) cursor.skip()
     else if (code < countNames.length) incredible[code] = !readCount(cursor, edits, code, counts, wrong)
     else readOther(cursor, edits, code, others)
@@ -132,12 +136,35 @@ export function readUsage(cursor: JsonCursor, edits: Edit[]): Usage | undefined 
     edits.length = editsBefore
     return undefined
   }
-  if (wrong.length > 0 || counts.includes(undefined)) completeCounts(edits, cursor.position - 1, counts, wrong)
-  return usageOfFacts(
+  const end = cursor.position - 1
+  if (wrong.length > 0 || counts.includes(undefined)) completeCounts(edits, end, counts, wrong)
+  if (others.cacheHits !== undefined && (seen & promptDetailsBit) === 0)
+    insertMembers(edits, end, [`"prompt_tokens_details":{"cached_tokens":${others.cacheHits}}`], true)
+  const usage = usageOfFacts(
     counts.map((count, code) => (incredible[code] === true ? undefined : count)),
     others,
   )
+  addReasoning(edits, cursor.bytes.subarray(start, cursor.position), start, { answer: counts[1], usage })
+  return usage
 }
+
+/** Counts reasoning in the answer, where xAI counts it beside it: clients of this format expect it there. */
+function addReasoning(
+  edits: Edit[],
+  bytes: Uint8Array,
+  start: number,
+  {
+    answer,
+    usage: { completionTokens, reasoningTokens },
+  }: { readonly answer: number | undefined; readonly usage: Usage },
+): void {
+  if (answer === undefined || completionTokens === undefined || completionTokens - answer !== reasoningTokens) return
+  const found = /"completion_tokens"\s*:\s*(\d+)(?=\s*[,}])/d.exec(latin1(bytes, 0, bytes.length))?.indices?.[1]
+  if (found === undefined) return
+  edits.push({ start: start + found[0], end: start + found[1], replacement: encode(String(completionTokens)) })
+}
+
+const promptDetailsBit = 1 << 3
 
 /** @returns whether it is a count as it is written, if it is a number at all */
 function readCount(cursor: JsonCursor, edits: Edit[], code: number, counts: Counts, wrong: WrongCount[]): boolean {

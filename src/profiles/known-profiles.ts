@@ -38,7 +38,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
     match: { model: /gemma/ },
     facts: ['gemma-alternation'],
     sources: ['https://github.com/google/adk-python/issues/1373'],
-    profile: { system: 'first', developer: 'system', alternates: true },
+    profile: { system: 'first', developer: 'system', alternates: true, pairedCalls: true },
   },
   {
     match: { model: /mistral|mixtral|ministral|devstral|magistral|codestral|pixtral/, except: /embed|ocr|moderation/ },
@@ -55,15 +55,42 @@ export const knownProfiles: readonly ProfileEntry[] = [
       userAfterTool: false,
       emptyAnswers: 'drop',
       alternates: true,
+      pairedCalls: true,
       callIds: 'letters9',
       prefill: 'prefix',
     },
+  },
+  {
+    match: { model: /llama-?3/ },
+    facts: ['llama-one-call', 'llama-no-empty-calls'],
+    sources: ['https://github.com/vllm-project/vllm/issues/13978', 'https://github.com/vllm-project/vllm/issues/9451'],
+    profile: { developer: 'system', severalCalls: false, pairedCalls: true },
+  },
+  {
+    match: { model: /gpt-oss|(?:^|[/-])yi-/ },
+    facts: ['gpt-oss-one-system'],
+    sources: ['https://github.com/ai-dynamo/dynamo/issues/10206'],
+    profile: { system: 'first' },
+  },
+  {
+    match: {
+      model: /llama|phi-?[34]|granite|command-|nemotron|hermes|olmo|exaone|ernie|hunyuan|jamba|lfm|step-|(?:^|\/)yi-/,
+    },
+    facts: ['open-models-developer'],
+    sources: ['https://github.com/ai-dynamo/dynamo/issues/10206', 'https://github.com/earendil-works/pi/issues/1048'],
+    profile: { developer: 'system' },
   },
   {
     match: { model: /deepseek/ },
     facts: ['deepseek-developer'],
     sources: ['https://github.com/earendil-works/pi/issues/1048'],
     profile: { developer: 'system' },
+  },
+  {
+    match: { model: /deepseek-(?:r1|reasoner)/ },
+    facts: ['deepseek-reasoner-alternation'],
+    sources: ['https://github.com/deepseek-ai/DeepSeek-R1/issues/21', 'https://github.com/Aider-AI/aider/issues/2974'],
+    profile: { alternates: true, pairedCalls: true },
   },
   {
     match: { model: /deepseek-?v?(?:4|3\.[12])|deepseek-(?:chat|reasoner)/ },
@@ -87,6 +114,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
       developer: 'system',
       callContent: 'text',
       callIds: 'kimi',
+      pairedCalls: true,
       strict: 'drop',
       reasoning: 'required',
       toolSchema: ['mfjs'],
@@ -132,6 +160,15 @@ export const knownProfiles: readonly ProfileEntry[] = [
       strict: 'drop',
       thinks: 'default',
     },
+  },
+  {
+    match: { model: /minimax-m|deepseek|qwen-?3|qwq|glm-?[45]|-thinking/ },
+    facts: ['think-tags-in-text', 'minimax-reasoning-twice'],
+    sources: [
+      'https://github.com/QuantumNous/new-api/issues/802',
+      'https://github.com/vellum-ai/vellum-assistant/issues/34556',
+    ],
+    profile: { thinkTags: 'paired' },
   },
   {
     match: { model: /minimax-m|abab/ },
@@ -301,15 +338,22 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   {
     match: { brands: ['vllm'] },
-    facts: ['vllm-developer'],
+    facts: ['vllm-developer', 'vllm-empty-tools'],
     sources: ['https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html'],
-    profile: { streamUsage: true, developer: 'system', effortForm: 'chat_template_kwargs' },
+    profile: { streamUsage: true, developer: 'system', effortForm: 'chat_template_kwargs', emptyTools: false },
   },
   {
     match: { brands: ['groq'] },
-    facts: ['groq-developer', 'groq-reasoning'],
+    facts: ['groq-developer', 'groq-reasoning', 'groq-members', 'groq-name'],
     sources: ['https://console.groq.com/docs/openai', 'https://github.com/janhq/jan/issues/8136'],
-    profile: { streamUsage: true, reasoning: 'drop', developer: 'system' },
+    profile: {
+      streamUsage: true,
+      reasoning: 'drop',
+      developer: 'system',
+      stops: 4,
+      sampling: { logprobs: refused, top_logprobs: refused, logit_bias: refused },
+      dropInMessages: ['name'],
+    },
   },
   {
     match: { brands: ['mistral', 'codestral'] },
@@ -342,11 +386,13 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   {
     match: { brands: ['openai'] },
-    facts: ['openai-short-ids', 'openai-pairs', 'openai-word-json'],
+    facts: ['openai-short-ids', 'openai-pairs', 'openai-word-json', 'openai-empty-tools', 'openai-stops'],
     sources: ['https://platform.openai.com/docs/api-reference/chat/create'],
     profile: {
       streamUsage: true,
       tools: 128,
+      emptyTools: false,
+      stops: 4,
       callIds: 'short',
       pairedCalls: true,
       needsWordJson: true,
@@ -355,7 +401,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   {
     match: { brands: ['deepseek'] },
-    facts: ['deepseek-limit-name', 'deepseek-pairs', 'deepseek-schema'],
+    facts: ['deepseek-limit-name', 'deepseek-pairs', 'deepseek-schema', 'deepseek-empty-tools'],
     sources: ['https://github.com/earendil-works/pi/issues/8018', 'https://github.com/llm-exe/llm-exe/issues/662'],
     profile: {
       rename: limitOf,
@@ -363,6 +409,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
       answerFormat: 'object',
       needsWordJson: true,
       pairedCalls: true,
+      emptyTools: false,
       developer: 'system',
       drop: ['store'],
     },
@@ -392,7 +439,14 @@ export const knownProfiles: readonly ProfileEntry[] = [
     match: { brands: ['perplexity'] },
     facts: ['perplexity-system-first', 'perplexity-json'],
     sources: ['https://docs.perplexity.ai/guides/chat-completions-guide'],
-    profile: { rename: limitOf, system: 'first', alternates: true, developer: 'system', answerFormat: 'schema' },
+    profile: {
+      rename: limitOf,
+      system: 'first',
+      alternates: true,
+      pairedCalls: true,
+      developer: 'system',
+      answerFormat: 'schema',
+    },
   },
   {
     match: { brands: ['moonshot'] },
@@ -481,6 +535,42 @@ export const knownProfiles: readonly ProfileEntry[] = [
     profile: { responsesTools: 'functions' },
   },
   // Models at hosts.
+  {
+    match: { brands: ['openai'], model: /^(?:gpt-[34]|chatgpt-|gpt-5.*-chat)/ },
+    facts: ['openai-no-effort'],
+    sources: ['https://platform.openai.com/docs/guides/reasoning'],
+    profile: { thinks: 'never', efforts: [] },
+  },
+  {
+    match: { brands: ['openai'], model: /^(?:gpt-5|o\d)/, except: /chat/ },
+    facts: ['openai-translated-as-responses', 'openai-least-tokens'],
+    sources: [
+      'https://platform.openai.com/docs/guides/migrate-to-responses',
+      'https://github.com/braintrustdata/lingua/pull/186',
+    ],
+    profile: { asResponses: 'translated', thinks: 'default', minTokens: 16 },
+  },
+  {
+    match: { brands: ['openai'], model: /^gpt-5\.[45]/ },
+    facts: ['openai-tools-with-effort'],
+    sources: [
+      'https://github.com/pipecat-ai/pipecat/issues/4043',
+      'https://github.com/charmbracelet/crush/issues/2913',
+    ],
+    profile: { asResponses: 'effort' },
+  },
+  {
+    match: { brands: ['openai'], model: /^gpt-(?:5\.[6-9]|[6-9])/ },
+    facts: ['openai-tools'],
+    sources: ['https://github.com/BerriAI/litellm/issues/34569', 'https://github.com/livekit/agents/issues/7169'],
+    profile: { asResponses: 'tools' },
+  },
+  {
+    match: { brands: ['openai'], model: /^(?:gpt|o\d).*(?:-pro|codex|deep-research)|^codex-/ },
+    facts: ['openai-responses-only'],
+    sources: ['https://platform.openai.com/docs/models'],
+    profile: { asResponses: 'all' },
+  },
   {
     match: { brands: ['groq'], model: /gpt-oss/ },
     facts: ['groq-gpt-oss-efforts'],

@@ -12,7 +12,7 @@ interface LessonRule {
   /** Of the refusal, in its own spelling. */
   readonly words: RegExp
   /** What it teaches. @param found the match of `words`, whose groups may name a member */
-  readonly teaches: (found: RegExpExecArray) => Partial<TargetProfile> | undefined
+  readonly teaches: (found: RegExpExecArray, words: string) => Partial<TargetProfile> | undefined
 }
 
 /** A refusal of a thing, in the words of many servers. */
@@ -23,6 +23,8 @@ const refusal = `(?:${[
 ].join('|')})`
 /** Members that only tune the answer. */
 const tuning = String.raw`temperature|top_?[pk]|(?:presence|frequency)_?penalty|(?:top_)?logprobs|logit_bias|\bseed\b`
+
+const refused: SamplingRule = 'refused'
 
 /** One of these patterns, in any case. */
 function oneOf(...patterns: readonly string[]): RegExp {
@@ -39,6 +41,8 @@ function always(name: string, words: RegExp, profile: Partial<TargetProfile>): L
  * refusals in `test/corpus/wire.jsonl`.
  */
 const rules: readonly LessonRule[] = [
+  always('tools_as_responses', /function tools.*use \/?v1\/responses/is, { asResponses: 'tools' }),
+  always('as_responses', /only (?:be )?supported in \/?v1\/responses/i, { asResponses: 'all' }),
   always('system_none', /system (?:role|message|prompt)s? (?:is |are )?not supported/i, { system: 'none' }),
   always(
     'system_first',
@@ -52,11 +56,15 @@ const rules: readonly LessonRule[] = [
     ),
     { system: 'first', developer: 'system' },
   ),
-  always('roles_alternate', /alternat(?:e|ing)|consecutive (?:user|assistant|messages)/i, {
-    alternates: true,
-    system: 'first',
-    userAfterTool: false,
-  }),
+  always(
+    'roles_alternate',
+    /alternat(?:e|ing)|consecutive (?:user|assistant|messages)|successive (?:user|assistant)/i,
+    {
+      alternates: true,
+      system: 'first',
+      userAfterTool: false,
+    },
+  ),
   always('user_after_tool', /'user' after role 'tool'/i, { userAfterTool: false }),
   always(
     'developer_role',
@@ -81,7 +89,7 @@ const rules: readonly LessonRule[] = [
       rename: { max_completion_tokens: 'max_tokens' },
     },
   ),
-  always('call_ids_9', /tool call id.*length of 9|a-z, A-Z, 0-9.*length/is, { callIds: 'letters9' }),
+  always('call_ids_9', /tool call ids?.*length (?:of )?9|a-z, A-Z, 0-9.*length/is, { callIds: 'letters9' }),
   always('call_ids_short', /tool_calls?.*id.*(?:too long|maximum length)|id.*string too long/is, { callIds: 'short' }),
   always(
     'paired_calls',
@@ -93,6 +101,7 @@ const rules: readonly LessonRule[] = [
       String.raw`number of function response parts`,
       String.raw`tool_call_id.*not found`,
       String.raw`insufficient tool messages`,
+      String.raw`same number of function calls`,
     ),
     { pairedCalls: true },
   ),
@@ -194,6 +203,46 @@ const rules: readonly LessonRule[] = [
   ),
   always('strict', new RegExp(`strict\\W.{0,40}${refusal}|${refusal}\\W.{0,40}strict`, 'is'), { strict: 'drop' }),
   {
+    name: 'max_tokens',
+    words: oneOf(
+      String.raw`max_(?:completion_|output_|new_)?tokens\b.{0,120}?` +
+        String.raw`(?:at most|maximum(?: value)?(?: is)?|<=|> |less than(?: or equal to)?|\[\d, ?)\W{0,3}(\d+)`,
+    ),
+    teaches: ([, most = '0'], words) =>
+      Number(most) < 16 || /context length/i.test(words) ? undefined : { maxTokens: Number(most) },
+  },
+  {
+    name: 'min_tokens',
+    words: /max_(?:completion_|output_)?tokens\b.{0,80}?value >= ?(\d+)/is,
+    teaches: ([, least = '0']) => ({ minTokens: Number(least) }),
+  },
+  always(
+    'empty_tools',
+    oneOf(
+      String.raw`only allowed when \W?tools`,
+      String.raw`tools\W.{0,40}(?:empty|too short|at least (?:1|one))`,
+      String.raw`(?:empty|too short|at least (?:1|one)).{0,40}\Wtools\b`,
+      String.raw`tools\W? must be set`,
+    ),
+    { emptyTools: false },
+  ),
+  always('several_calls', /single tool.?calls? at once/i, { severalCalls: false, pairedCalls: true }),
+  always(
+    'schema_rooted',
+    oneOf(
+      String.raw`array schema missing items|arrays? type must have items|items\W+missing field`,
+      String.raw`(?:schema|parameters).{0,120}at the top level`,
+      String.raw`schema must (?:be|have).{0,40}object|input_schema\.type: field required`,
+    ),
+    { toolSchema: ['rooted'] },
+  ),
+  {
+    name: 'tool_description',
+    words: /description.{0,40}too long.*?maximum length (?:of )?(\d+)/is,
+    teaches: ([, most = '0']) => ({ toolDescription: Number(most) }),
+  },
+  always('one_sampling', /temperature\W+and\W+top_p\W.{0,40}(?:both|only one)/i, { sampling: { top_p: refused } }),
+  {
     name: 'efforts',
     words: /effort.*?(?:supported values are|must be one of|one of|allowed(?: values)?):? ?([\w'", |]+)/is,
     teaches: ([, list = '']) => ({ efforts: effortsIn(list) }),
@@ -258,8 +307,6 @@ const rules: readonly LessonRule[] = [
   },
 ]
 
-const refused: SamplingRule = 'refused'
-
 function effortsIn(list: string): readonly ProfileEffort[] {
   return profileEfforts.filter((effort) => new RegExp(`\\b${effort}\\b`, 'i').test(list))
 }
@@ -284,7 +331,7 @@ function snakeCase(name: string): string {
 export function lessonsOf(words: string): readonly Lesson[] {
   return rules.flatMap((rule): readonly Lesson[] => {
     const found = rule.words.exec(words)
-    const profile = found === null ? undefined : rule.teaches(found)
+    const profile = found === null ? undefined : rule.teaches(found, words)
     return profile === undefined ? [] : [{ name: rule.name, profile }]
   })
 }

@@ -26,6 +26,8 @@ export interface TargetProfile {
   readonly textLists: boolean
   /** Each call must have a result behind it, and each result a call. */
   readonly pairedCalls: boolean
+  /** A message may have several calls. Otherwise each has a message of its own, with its result behind it. */
+  readonly severalCalls: boolean
   /** Calls of earlier answers need Google's signature: those of others get its placeholder. */
   readonly signedCalls: boolean
   /** Ids of calls. `short`: at most 40 characters. `letters9`: nine letters or digits. `kimi`: `functions.NAME:N`. */
@@ -51,6 +53,14 @@ export interface TargetProfile {
   readonly stops: number
   /** Most tools. A request with more is not sent. */
   readonly tools: number
+  /** `tools` may be empty, and `tool_choice` and `parallel_tool_calls` may stand without it. */
+  readonly emptyTools: boolean
+  /** Most characters of a tool's description; longer ones are cut. */
+  readonly toolDescription: number
+  /** Most tokens of an answer that may be asked for; a higher limit is lowered. */
+  readonly maxTokens: number
+  /** Least tokens; a lower limit is raised. */
+  readonly minTokens: number
   /** Efforts of reasoning that are taken; others are sent as the nearest. Empty: none; `undefined`: all. */
   readonly efforts: readonly ProfileEffort[] | undefined
   readonly effortForm: EffortForm
@@ -101,6 +111,17 @@ export interface TargetProfile {
   readonly takesCacheMarks: boolean
   /** `prompt_cache_key` in chat completions, as Responses have it. */
   readonly takesCacheKey: boolean
+  /**
+   * Requests that are sent as Responses, where the provider speaks that format. `translated`: those that are translated
+   * in any case. Chat requests, too: `effort`, with tools and an effort; `tools`, with tools, unless their effort is
+   * `none`; `all`.
+   */
+  readonly asResponses: 'no' | 'translated' | 'effort' | 'tools' | 'all'
+  /**
+   * Reasoning in the text of answers, for callers of other formats. `paired`: between `<think>` and `</think>` at the
+   * beginning. `closing`: the text begins with it, up to `</think>`.
+   */
+  readonly thinkTags: 'none' | 'paired' | 'closing'
   /** Usage of streams is reported only with `stream_options.include_usage`, which is then always sent. */
   readonly streamUsage: boolean
 }
@@ -112,9 +133,10 @@ export const profileEfforts = ['none', 'minimal', 'low', 'medium', 'default', 'h
 export type ProfileEffort = (typeof profileEfforts)[number]
 /**
  * Subsets of JSON Schema. `closed`: objects have no further properties. `unbounded`: members that only validate are
- * said in the description, `oneOf` is `anyOf`. `mfjs`: Moonshot's flavor.
+ * said in the description, `oneOf` is `anyOf`. `mfjs`: Moonshot's flavor. `rooted`: the outermost schema is an object
+ * without unions, and arrays say what their items are.
  */
-export type SchemaDialect = 'closed' | 'unbounded' | 'mfjs'
+export type SchemaDialect = 'closed' | 'unbounded' | 'mfjs' | 'rooted'
 /** The field by which reasoning is turned off. */
 export type EffortForm = 'reasoning_effort' | 'thinking' | 'enable_thinking' | 'chat_template_kwargs'
 
@@ -153,6 +175,9 @@ function latest<Value>(free: Value): ProfileField<Value> {
 
 /** The smaller number holds. */
 const least: ProfileField<number> = { free: Infinity, combine: Math.min }
+
+/** The larger number holds. */
+const most: ProfileField<number> = { free: -Infinity, combine: Math.max }
 
 /** Both lists hold. */
 function union<Item>(): ProfileField<readonly Item[]> {
@@ -208,6 +233,7 @@ export const profileFields: { readonly [Name in keyof TargetProfile]: ProfileFie
   callContent: ranked('null', 'text'),
   textLists: ranked(true, false),
   pairedCalls: ranked(false, true),
+  severalCalls: ranked(true, false),
   signedCalls: ranked(false, true),
   callIds: ranked('any', 'short', 'letters9', 'kimi'),
   prefill: latest('any'),
@@ -219,6 +245,10 @@ export const profileFields: { readonly [Name in keyof TargetProfile]: ProfileFie
   sampling: ranges,
   stops: least,
   tools: least,
+  emptyTools: ranked(true, false),
+  toolDescription: least,
+  maxTokens: least,
+  minTokens: most,
   efforts: common,
   effortForm: latest('reasoning_effort'),
   thinks: latest('unknown'),
@@ -240,5 +270,7 @@ export const profileFields: { readonly [Name in keyof TargetProfile]: ProfileFie
   cacheMarks: least,
   takesCacheMarks: ranked(false, true),
   takesCacheKey: ranked(false, true),
+  asResponses: ranked('no', 'translated', 'effort', 'tools', 'all'),
+  thinkTags: latest('none'),
   streamUsage: ranked(false, true),
 }

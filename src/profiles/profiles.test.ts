@@ -94,6 +94,58 @@ describe('refusals teach', () => {
     ['Unrecognized request argument supplied: prompt_cache_key', 'member', { drop: ['prompt_cache_key'] }],
     ['betas: Extra inputs are not permitted', 'member', { drop: ['betas'] }],
     [
+      'max_tokens is too large: 32000. This model supports at most 16384 completion tokens, whereas you gave more.',
+      'max_tokens',
+      { maxTokens: 16_384 },
+    ],
+    ['Invalid max_tokens value, the valid range of max_tokens is [1, 8192]', 'max_tokens', { maxTokens: 8_192 }],
+    [
+      'max_tokens: 64000 > 8192, which is the maximum allowed number of output tokens for claude-3-5-haiku',
+      'max_tokens',
+      { maxTokens: 8_192 },
+    ],
+    [
+      '`max_completion_tokens` is not valid: integer above maximum value, expected a value <= 12288',
+      'max_tokens',
+      { maxTokens: 12_288 },
+    ],
+    ['`max_tokens` must be less than or equal to `8192`', 'max_tokens', { maxTokens: 8_192 }],
+    [
+      "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got 1 instead.",
+      'min_tokens',
+      { minTokens: 16 },
+    ],
+    ["Invalid 'tools': empty array. Expected an array with minimum length 1", 'empty_tools', { emptyTools: false }],
+    ["[] is too short - 'tools'", 'empty_tools', { emptyTools: false }],
+    ["'tool_choice' is only allowed when 'tools' are specified", 'empty_tools', { emptyTools: false }],
+    ['This model only supports single tool-calls at once!', 'several_calls', { severalCalls: false }],
+    [
+      "Invalid schema for function 'f': In context=('properties', 'a'), array schema missing items",
+      'schema_rooted',
+      { toolSchema: ['rooted'] },
+    ],
+    [
+      'input_schema does not support oneOf, allOf, or anyOf at the top level',
+      'schema_rooted',
+      { toolSchema: ['rooted'] },
+    ],
+    [
+      "Invalid 'tools[2].function.description': string too long. Expected a string with maximum length 1024",
+      'tool_description',
+      { toolDescription: 1_024 },
+    ],
+    [
+      '`temperature` and `top_p` cannot both be specified for this model',
+      'one_sampling',
+      { sampling: { top_p: 'refused' } },
+    ],
+    [
+      'deepseek-reasoner does not support successive user or assistant messages (messages[1] and messages[2])',
+      'roles_alternate',
+      { alternates: true },
+    ],
+    ['Tool call IDs should be alphanumeric strings with length 9!', 'call_ids_9', { callIds: 'letters9' }],
+    [
       'tools.0.custom.eager_input_streaming: Extra inputs are not permitted',
       'tool_member',
       { dropInTools: ['eager_input_streaming'] },
@@ -115,6 +167,13 @@ describe('refusals teach', () => {
     ],
   ] as const)('%s', (words, name, profile) => {
     expect(lessonsOf(words).find((lesson) => lesson.name === name)?.profile).toMatchObject(profile)
+  })
+
+  test('no limit of tokens by the length of one conversation', () => {
+    const words =
+      "'max_tokens' is too large: 64000. This model's maximum context length is 64001 tokens and your request " +
+      'has 24235 input tokens (64000 > 64001 - 24235).'
+    expect(lessonsOf(words).filter(({ name }) => name === 'max_tokens')).toEqual([])
   })
 
   test('nothing about members without which the request would be another one', () => {

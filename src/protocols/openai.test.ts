@@ -8,6 +8,7 @@ import { Changes } from '../service/changes.ts'
 import { UpstreamFailure, type FailureClass } from '../service/failure.ts'
 import { chatOf, chatRequest, endpointAt, headersOf, decodeAll, encoded, jsonOf } from './fixtures/load.ts'
 import { openai } from './openai.ts'
+import type { ExchangeNotes } from './protocol.ts'
 import { chunkJson, completionJson } from './testing.ts'
 
 const anyone = endpointAt('https://upstream.test/v1')
@@ -290,37 +291,42 @@ describe('a target without custom tools', () => {
 
   test('gets a function, and its calls come back as calls of the custom tool', () => {
     const ask = chatRequest({ tools, own: 1 })
-    const dialect = chatOf(openai).instead?.(ask, profile)
-    expect(jsonOf(Buffer.concat([...(dialect?.encode(ask, 'theirs', target) ?? [])]))).toMatchObject({
+    const notes: ExchangeNotes = {}
+    expect(jsonOf(Buffer.concat([...chatOf(openai).encode(ask, 'theirs', target, notes)]))).toMatchObject({
       model: 'theirs',
       own: 1,
       tools: [{ type: 'function', function: { name: 'patch' } }],
     })
     const tool_calls = [{ id: 'a', type: 'function', function: { name: 'patch', arguments: '{"input":"x\\ny"}' } }]
-    const answer = {
-      choices: [{ message: { role: 'assistant', content: null, tool_calls }, finish_reason: 'tool_calls' }],
-    }
-    const read = dialect?.decode(Buffer.from(JSON.stringify(answer)), ask)
+    const message = { role: 'assistant', content: null, tool_calls }
+    const answer = JSON.stringify({ choices: [{ message, finish_reason: 'tool_calls' }] })
+    const read = notes.instead?.decode(Buffer.from(answer), ask, notes)
     expect(jsonOf(read?.body ?? new Uint8Array())['choices']).toMatchObject([
       { message: { tool_calls: [{ id: 'a', type: 'custom', custom: { name: 'patch', input: 'x\ny' } }] } },
     ])
   })
 
   test('gets requests without one as they are written', () => {
-    expect(chatOf(openai).instead?.(chatRequest(), profile)).toBeUndefined()
-    expect(chatOf(openai).instead?.(chatRequest({ tools }), anyTarget)).toBeUndefined()
+    for (const [ask, where] of [
+      [chatRequest(), target],
+      [chatRequest({ tools }), anyone],
+    ] as const) {
+      const notes: ExchangeNotes = {}
+      chatOf(openai).encode(ask, 'm', where, notes)
+      expect(notes.instead).toBeUndefined()
+    }
   })
 
   test('gets Responses with other tools as chat completions, and those with functions as they are', () => {
-    const responses = openai.further?.responses.responses
     const asked = (...each: readonly object[]) =>
       checkBody(Buffer.from(JSON.stringify({ model: 'm', input: 'x', tools: each })), requestReader('responses'))
-    const search = asked({ type: 'web_search' })
     const changes = new Changes()
-    const dialect = responses?.instead?.(search, profile)
-    expect(dialect?.path(target, 'm', false)).toBe('/v1/chat/completions')
-    dialect?.encode(search, 'm', target, { changes })
+    const notes: ExchangeNotes = { changes }
+    openai.further?.responses.responses?.encode(asked({ type: 'web_search' }), 'm', target, notes)
+    expect(notes.instead?.path(target, 'm', false)).toBe('/v1/chat/completions')
     expect(changes.dropped).toEqual(['tools.web_search'])
-    expect(responses?.instead?.(asked({ type: 'function', name: 'f' }), profile)).toBeUndefined()
+    const none: ExchangeNotes = {}
+    openai.further?.responses.responses?.encode(asked({ type: 'function', name: 'f' }), 'm', target, none)
+    expect(none.instead).toBeUndefined()
   })
 })

@@ -12,9 +12,11 @@ import { relays } from '../formats/relay/relay.ts'
 import { responses } from '../formats/responses/format.ts'
 import { compact, inputTokens } from '../formats/responses/native-only.ts'
 import type { ResponsesRequest } from '../formats/responses/request.ts'
+import { responsesUpstream } from '../formats/responses/upstream.ts'
 import { readUpstreamError } from '../formats/upstream-error.ts'
 import { classifyFailure } from '../upstream/classify.ts'
 import { modelPage } from '../upstream/model-page.ts'
+import { asResponses, unless } from './as-responses.ts'
 import { largeDecoder, throwIfError, native, withUpstreamFailures } from './native.ts'
 import type { Dialect, Endpoint, Protocol } from './protocol.ts'
 import { translated, translation } from './translation.ts'
@@ -28,43 +30,23 @@ const embeddingsElsewhere: Dialect = {
   decodeLarge: largeDecoder(readLargeEmbeddingsElsewhere),
 }
 
-const chats = translated(chatCompletions, chatPath)
+const chatElsewhere = translated(chatCompletions, chatPath)
 
-/** For targets without custom tools, whose calls are given back. */
-const chatOfFunctions = translation(chat.talk, chatUpstream('chat'), chatPath)
+/** Custom tools are functions for targets that have only these; their calls are given back. */
+const nativeChat = unless(native(chat, chatPath), translation(chat.talk, chatUpstream('chat'), chatPath), {
+  isOther: ({ hasCustomTools }: ChatRequest, { customTools }) => hasCustomTools && customTools === 'function',
+})
 
-const nativeChat: Dialect = {
-  ...native(chat, chatPath),
-  instead: ({ hasCustomTools }: ChatRequest, { customTools }) =>
-    hasCustomTools && customTools === 'function' ? chatOfFunctions : undefined,
-}
-
-/** For targets that take functions alone in Responses: they speak chat completions, too. */
-const responsesOfFunctions = chats.responses && notingUntranslated(chats.responses)
-
-const nativeResponses: Dialect = {
-  ...native(responses, responsesPath),
-  instead: ({ renamesTools, untranslated = [] }: ResponsesRequest, { responsesTools }) =>
-    responsesTools === 'functions' && (renamesTools || untranslated.includes('tools.web_search'))
-      ? responsesOfFunctions
-      : undefined,
-}
-
-/** Says what other formats leave out, as the gateway does for providers that do not speak the caller's format. */
-function notingUntranslated(dialect: Dialect): Dialect {
-  return {
-    ...dialect,
-    encode(ask, model, target, notes) {
-      for (const name of ask.untranslated ?? []) notes?.changes?.drop(name)
-      return dialect.encode(ask, model, target, notes)
-    },
-  }
-}
+/** Targets that take functions alone in Responses speak chat completions, too. */
+const nativeResponses = unless(native(responses, responsesPath), chatElsewhere.responses, {
+  isOther: ({ renamesTools, untranslated = [] }: ResponsesRequest, { responsesTools }) =>
+    responsesTools === 'functions' && (renamesTools || untranslated.includes('tools.web_search')),
+})
 
 /** Upstreams that speak the widely used chat-completions format itself. */
 export const openai: Protocol = {
   dialects: {
-    ...chats,
+    ...chatElsewhere,
     chat: nativeChat,
     embeddings: native(embeddings, embeddingsPath),
     gemini_embed: embeddingsElsewhere,
@@ -74,6 +56,7 @@ export const openai: Protocol = {
 
   further: {
     responses: {
+      ...asResponses({ ...chatElsewhere, chat: nativeChat }, translated(responsesUpstream, responsesPath)),
       responses: nativeResponses,
       input_tokens: native(inputTokens, (endpoint) => `${responsesPath(endpoint)}/input_tokens`),
       compact: native(compact, (endpoint) => `${responsesPath(endpoint)}/compact`),

@@ -110,7 +110,9 @@ export function protocolContract(protocol: Protocol, samplesOf: SamplesOf): void
     for (const [further, dialects] of Object.entries(protocol.further ?? {})) {
       const own = dialects[name]
       if (own === undefined) continue
-      describe(`in ${name}, with ${further}`, () => dialectContract(name, own, protocol, nativeSamples(name)))
+      const isSamePath = own.path === dialect?.path
+      describe(`in ${name}, with ${further}`, () =>
+        dialectContract(name, own, protocol, isSamePath ? samplesOf(name) : nativeSamples(name)))
     }
   }
 

@@ -5,7 +5,6 @@ import type { ChangeNotes, MediaAnswer, PassThroughTarget } from '../formats/for
 import type { OpaqueSeal } from '../formats/opaque-seal.ts'
 import type { Part } from '../formats/part.ts'
 import type { WholeReply } from '../formats/reply.ts'
-import type { TargetProfile } from '../profiles/profile.ts'
 import type { UpstreamFailure } from '../service/failure.ts'
 import type { ResponseHeaders } from '../transport/transport.ts'
 
@@ -74,10 +73,13 @@ export interface ExchangeNotes {
   readonly brand?: string | undefined
   /** Of the upstream and the model. Absent: data that only its maker can read is left out. */
   readonly seal?: OpaqueSeal | undefined
+  readonly target?: ModelTarget | undefined
   /** Gets the names of what is left out, or sent in another form. */
   readonly changes?: ChangeNotes | undefined
   /** Names of functions that `encode` has changed: the upstream's name → the caller's. */
   names?: ReadonlyMap<string, string> | undefined
+  /** The dialect that `encode` has written the request in, if it is not its own. It reads the answer, too. */
+  instead?: Dialect | undefined
 }
 
 /** Writes requests of one format for the upstreams of a protocol, and reads their answers. */
@@ -86,8 +88,6 @@ export interface Dialect {
   readonly isNative?: true
   /** Upstreams may lack the endpoint: the statuses 404 and 501 say nothing about the model. */
   readonly isOptional?: true
-  /** The dialect for a request that the target does not take in this one. Absent or undefined: there is none. */
-  instead?(ask: Ask, profile: TargetProfile): Dialect | undefined
   /** Limit of a whole answer in bytes. Absent: 32 MiB. */
   readonly answerBytesMax?: number | undefined
   /** Returns path and query. `model` is the upstream's name for the model. */

@@ -233,7 +233,10 @@ describe('chat completions of callers to a provider of chat completions, transla
       if (parts !== 'done') parts.forEach(gatherer.add)
     }
     decoder.finish().forEach(gatherer.add)
-    return jsonOf(Buffer.from(Buffer.from(gatherer.finish()).toString().replaceAll('"content":null', '"content":""')))
+    const text = Buffer.from(gatherer.finish())
+      .toString()
+      .replaceAll(/call_[0-9a-f]{32}/g, 'call_made_up')
+    return jsonOf(Buffer.from(text.replaceAll('"content":null', '"content":""')))
   }
 
   test('give the same answer as bytes that pass through', () => {

@@ -10,6 +10,7 @@ import { HeldEnding } from '../formats/held-ending.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import { openConversation, sealEvents } from '../formats/opaque-seal.ts'
 import { droppedReasoning } from '../formats/reasoning-spans.ts'
+import { thinkTags } from '../formats/think-tags.ts'
 import { pairedTurns } from '../formats/turns.ts'
 import { untranslatable } from '../formats/untranslatable.ts'
 import type { UpstreamFormat } from '../formats/upstream-format.ts'
@@ -43,12 +44,18 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
    */
   function checking({ seal, names }: ExchangeNotes = {}) {
     const check = completeAnswer()
-    if (keepsOpaque && names === undefined) return check
     return (events: readonly AnswerEvent[]) => {
       const checked = check(events)
       const named = names === undefined ? checked : withCallersNames(checked, names)
-      return keepsOpaque ? named : sealEvents(named, seal)
+      return sealEvents(named, seal, keepsOpaque)
     }
+  }
+
+  /** Whether an answer has several choices, though the caller reads one alone. `n` is a field of chat completions. */
+  function isSplit(events: readonly AnswerEvent[], ask: Ask, { overrides }: Pick<ModelTarget, 'overrides'>): boolean {
+    if (keepsOpaque || Object.hasOwn(overrides, 'n') || !events.some((event) => 'choice' in event && event.choice > 0))
+      return false
+    return talk.writer(ask).hasOneChoice
   }
 
   function isLost(turn: Turn, target: ModelTarget): boolean {
@@ -73,27 +80,53 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
     },
     decode: withUpstreamFailures((body, ask, notes) => {
       if (hasMoreValues(body, valuesMax)) throw new MalformedAnswer('malformed', 'the answer has too many values')
-      return talk.writeWhole(checking(notes)(throwIfError(format.readAnswer(body), notes?.brand)), ask)
+      const read = throwIfError(format.readAnswer(body), notes?.brand)
+      const events = untagging(notes)?.(read) ?? read
+      return talk.writeWhole(
+        checking(notes)(isSplit(events, ask, notes?.target ?? { overrides: {} }) ? joined(events) : events),
+        ask,
+      )
     }),
     stream(ask, { overrides, brand }, notes) {
       const reader = format.answerReader()
       const writer = talk.writer(ask)
       const checked = checking(notes)
-      const ending = new HeldEnding()
+      const untagged = untagging(notes)
+      const hasOneChoice = writer.hasOneChoice && !Object.hasOwn(overrides, 'n')
+      const ending = new HeldEnding(hasOneChoice && !keepsOpaque)
       return {
         // Only chat completions stream several choices; `n` is their field.
         eventBytesMax: format.eventBytesMax,
-        hasOneChoice: writer.hasOneChoice && !Object.hasOwn(overrides, 'n'),
+        hasOneChoice,
         decode(event) {
           const events = throwIfError(reader.read(event), brand)
-          return events === 'done' ? 'done' : writer.write(checked(ending.hold(events)))
+          return events === 'done'
+            ? 'done'
+            : writer.write(checked(ending.hold(untagged === undefined ? events : untagged(events))))
         },
         holdsEnd: () => ending.isWhole,
-        finish: () => writer.write(checked([...ending.hold(reader.end()), ...ending.release()])),
+        finish: () =>
+          writer.write(
+            checked([
+              ...ending.hold(untagged === undefined ? reader.end() : untagged(reader.end())),
+              ...ending.release(),
+            ]),
+          ),
         end: () => [...writer.write(checked(ending.release())), ...writer.end()],
       }
     },
   }
+}
+
+/** The whole answer as one choice, with its last finish. */
+function joined(events: readonly AnswerEvent[]): readonly AnswerEvent[] {
+  const ending = new HeldEnding(true)
+  return [...ending.hold(events), ...ending.release()]
+}
+
+function untagging({ target }: ExchangeNotes = {}): ReturnType<typeof thinkTags> | undefined {
+  const tags = target?.profile.thinkTags ?? 'none'
+  return tags === 'none' ? undefined : thinkTags(tags)
 }
 
 function paired(conversation: Conversation, changes: ChangeNotes | undefined): Conversation {

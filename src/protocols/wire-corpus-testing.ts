@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { isRecord, type JsonObject } from '../base/json-value.ts'
 import { checkBody } from '../formats/check-body.ts'
-import { objectOf, textOf } from '../formats/exact-json.ts'
+import { objectOf, objectsOf, textOf } from '../formats/exact-json.ts'
 import { messagesCheck } from '../formats/messages/request.ts'
 import { requestReader } from '../formats/responses/request.ts'
 import { profileAt, type ProfiledTarget } from '../profiles/resolve-profile.ts'
@@ -23,6 +23,9 @@ export interface WireFact {
   readonly sends: JsonObject
   /** Members that the target must not receive. */
   readonly absent: readonly string[]
+  /** The message that it answers instead, and its text and reasoning as callers of Messages get them. */
+  readonly answer: JsonObject | undefined
+  readonly gives: JsonObject
   readonly source: string
   readonly evidence: string
 }
@@ -45,12 +48,19 @@ function parseFact(line: string): WireFact {
     from: fact['from'] === 'messages' || fact['from'] === 'responses' ? fact['from'] : 'chat',
     sends: objectOf(fact['sends']),
     absent: Array.isArray(absent) ? absent.map(String) : [],
+    answer: isRecord(fact['answer']) ? fact['answer'] : undefined,
+    gives: objectOf(fact['gives']),
     source: textOf(fact['source']) ?? '',
     evidence: textOf(fact['evidence']) ?? '',
   }
 }
 
-const protocols: Readonly<Record<string, Protocol>> = { anthropic, gemini, openai }
+/** Providers of the widely used format are ones that speak Responses, too. */
+const protocols: Readonly<Record<string, Protocol>> = {
+  anthropic,
+  gemini,
+  openai: { ...openai, dialects: { ...openai.dialects, ...openai.further?.responses } },
+}
 
 /** The request as its target receives it. */
 export function sentFor({ target, request, from }: WireFact): JsonObject {
@@ -60,17 +70,31 @@ export function sentFor({ target, request, from }: WireFact): JsonObject {
   const asked = { model: target.model, ...request }
   if (from === 'chat') return encoded(protocol, asked, target.model, endpoint)
   const body = Buffer.from(JSON.stringify(asked))
-  // Of those that speak Responses, since others get chat completions.
   const [dialect, ask] =
     from === 'messages'
       ? [protocol.dialects.messages, checkBody(body, messagesCheck('messages', [], {}))]
-      : [protocol.further?.responses.responses, checkBody(body, requestReader('responses'))]
-  const spoken = dialect?.instead?.(ask, endpoint.profile) ?? dialect
-  return jsonOf(Buffer.concat([...(spoken?.encode(ask, target.model, endpoint) ?? [])]))
+      : [protocol.dialects.responses, checkBody(body, requestReader('responses'))]
+  return jsonOf(Buffer.concat([...(dialect?.encode(ask, target.model, endpoint) ?? [])]))
 }
 
-/** What is wrong with the request that a target receives. Undefined: nothing. */
+/** Text and reasoning of the target's answer, for a caller of Messages. */
+export function givenFor({ target, answer }: WireFact): JsonObject {
+  const endpoint = endpointAt('http://127.0.0.1:9/v1', { profile: profileAt(target) })
+  const asked = { model: target.model, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] }
+  const ask = checkBody(Buffer.from(JSON.stringify(asked)), messagesCheck('messages', [], {}))
+  const body = Buffer.from(JSON.stringify({ choices: [{ message: answer, finish_reason: 'stop' }] }))
+  const whole = protocols[target.protocol]?.dialects.messages?.decode(body, ask, { target: endpoint })
+  const blocks = whole === undefined ? [] : objectsOf(jsonOf(whole.body)['content'])
+  const textsOf = (name: string): string => blocks.map((block) => textOf(block[name]) ?? '').join('')
+  return { text: textsOf('text'), reasoning: textsOf('thinking') }
+}
+
+/** What is wrong with the request that a target receives, or with its answer. Undefined: nothing. */
 export function wireFault(fact: WireFact): string | undefined {
+  if (fact.answer !== undefined) {
+    const given = givenFor(fact)
+    return isDeepStrictEqual(given, fact.gives) ? undefined : `the answer is ${JSON.stringify(given)}`
+  }
   const sent = sentFor(fact)
   const left = fact.absent.filter((name) => name in sent)
   if (left.length > 0) return `${left.join(', ')} must not be sent`

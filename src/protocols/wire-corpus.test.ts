@@ -8,6 +8,7 @@ const facts = wireFacts()
 describe('a request to a target with a habit', () => {
   test.each(facts.map((fact) => [fact.id, fact] as const))('%s', (_id, fact) => {
     expect(wireFault(fact)).toBeUndefined()
+    if (fact.answer !== undefined) return
     const asked = { model: fact.target.model, ...fact.request }
     expect(isDeepStrictEqual(JSON.parse(JSON.stringify(sentFor(fact))), asked)).toBe(false)
   })

@@ -65,8 +65,11 @@ function taughtBy(
     .find(({ profile }) => request.differs(before, profile))
 }
 
-/** Statuses of refusals of a request's form. Local servers answer 500 for one that their template refuses. */
-const teachingStatuses: ReadonlySet<number | undefined> = new Set([400, 422, 500])
+/**
+ * Statuses of refusals of a request's form. Local servers answer 500 for one that their template refuses, and OpenAI
+ * 404 where a model has another endpoint.
+ */
+const teachingStatuses: ReadonlySet<number | undefined> = new Set([400, 404, 422, 500])
 
 function mayTeach(error: unknown, { signal, isProbe }: Call): error is UpstreamFailure {
   return error instanceof UpstreamFailure && teachingStatuses.has(error.status) && !signal.aborted && isProbe !== true

@@ -53,9 +53,13 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
   const origin = { ...parseOrigin(new URL(endpoint.baseUrl)), owner: endpoint.id }
   let asked = base.endpoint
   let dialects = dialectsAt(asked)
+  const known: ModelTarget = { ...endpoint, profile: profile.current }
 
   function dialectsAt(at: Endpoint): ReadonlyMap<string, SpokenDialect> {
-    return new Map(Object.entries(protocol.dialects).map(([format, dialect]) => [format, spokenAt(at, dialect)]))
+    const spoken = Object.entries(protocol.dialects).map(
+      ([format, dialect]) => [format, spokenAt(at, dialect)] as const,
+    )
+    return new Map(spoken)
   }
 
   function spokenAt(at: Endpoint, dialect: Dialect): SpokenDialect {
@@ -70,32 +74,32 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
     }
   }
 
-  function spokenFor(request: Ask, { profile: current }: ModelTarget): SpokenDialect | undefined {
-    const usual = dialects.get(request.format)
-    const other = usual?.dialect.instead?.(request, current)
-    return other === undefined ? usual : spokenAt(asked, other)
-  }
-
-  const known: ModelTarget = { ...endpoint, profile: profile.current }
-
   function targetOf(current: TargetProfile): ModelTarget {
     return current === known.profile ? known : { ...endpoint, profile: current }
   }
 
   async function send(request: Ask, call: Call, target: ModelTarget): Promise<Reply> {
     if (asked !== base.endpoint) dialects = dialectsAt((asked = base.endpoint))
-    const spoken = spokenFor(request, target)
-    if (spoken === undefined)
+    const usual = dialects.get(request.format)
+    if (usual === undefined)
       throw new UpstreamFailure('bad_request', `the provider does not serve ${request.format}`, { status: 501 })
-    const { dialect, bytesMax } = spoken
-    const notes: SentNotes = { brand: endpoint.brand, seal, changes: call.changes, target, names: undefined }
+    let spoken = usual
+    const notes: SentNotes = {
+      brand: endpoint.brand,
+      seal,
+      changes: call.changes,
+      target,
+      names: undefined,
+      instead: undefined,
+    }
     let response: UpstreamResponse
     let signed: Signed
     try {
+      const body = usual.dialect.encode(request, model, target, notes)
+      if (notes.instead !== undefined) spoken = spokenAt(asked, notes.instead)
       const path = request.stream ? spoken.streamPath : spoken.wholePath
-      const body = dialect.encode(request, model, target, notes)
       const signing = upstream.sign(
-        { method: 'POST', path, body, headers: dialect.isNative && request.headers },
+        { method: 'POST', path, body, headers: spoken.dialect.isNative && request.headers },
         call.signal,
       )
       signed = signing instanceof Promise ? await signing : signing
@@ -107,7 +111,7 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
           headers: signed.block,
           body,
           connectMs,
-          bodyBytesMax: request.stream ? Number.POSITIVE_INFINITY : bytesMax,
+          bodyBytesMax: request.stream ? Number.POSITIVE_INFINITY : spoken.bytesMax,
         },
         call.signal,
       )
@@ -126,12 +130,11 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
     }
     const body = secrets.inBody(await readError(response.body))
     const failure = protocol.failure(response.status, response.headers, body, endpoint.brand)
-    throw secrets.inFailure(dialect.isOptional === true ? ofOptional(failure) : failure)
+    throw secrets.inFailure(spoken.dialect.isOptional === true ? ofOptional(failure) : failure)
   }
 
   function encoded(request: Ask, current: TargetProfile): readonly Uint8Array[] {
-    const target = targetOf(current)
-    return spokenFor(request, target)?.dialect.encode(request, model, target, { seal }) ?? []
+    return dialects.get(request.format)?.dialect.encode(request, model, targetOf(current), { seal }) ?? []
   }
 
   return async function askUpstream(request: Ask, call: Call): Promise<Reply> {

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { serverSentEvents } from '../bytes/framing.ts'
 import { encode } from '../bytes/text.ts'
 import { deltaPart } from '../formats/chat/testing.ts'
+import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import type { Part } from '../formats/part.ts'
 import type { StreamReply } from '../formats/reply.ts'
 import { Cancelled } from '../formats/stream-end.ts'
@@ -35,6 +36,15 @@ function replyOf(body: FakeBody, first?: Uint8Array): StreamReply {
     ...options,
     ...(first === undefined ? {} : { first }),
   })
+}
+
+/** Of a decoder whose end throws. */
+function replyEndingWith(error: Error): StreamReply {
+  const decoder = chatOf(openai).stream(chatRequest({ stream: true }), anyone)
+  const end = (): never => {
+    throw error
+  }
+  return streamReply(fakeBody([encode(event(chunkJson({ content: 'Hi' }, 'stop')))]), { ...decoder, end }, options)
 }
 
 interface Read {
@@ -725,4 +735,9 @@ describe('after [DONE] the upstream', () => {
     jest.advanceTimersByTime(1)
     expect(body.isCancelled).toBe(true)
   })
+})
+
+test('an answer that only its end shows to be none is malformed', async () => {
+  const { text, failure } = await readAll(replyEndingWith(new MalformedAnswer('malformed', 'it ended with an error')))
+  expect([text, failure?.failure]).toEqual(['Hi', 'malformed'])
 })

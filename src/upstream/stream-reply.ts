@@ -344,9 +344,15 @@ class PartsOfBody implements StreamReply, Receiver<Uint8Array> {
       this.#streamEnded.settle(this.#failure.error, this.#usage)
       throw this.#failure.error
     }
-    const parts = this.#lastParts()
-    if (parts === undefined) this.#streamEnded.settle(undefined, this.#usage)
-    return parts
+    try {
+      const parts = this.#lastParts()
+      if (parts === undefined) this.#streamEnded.settle(undefined, this.#usage)
+      return parts
+    } catch (error) {
+      // Only the end shows that the answer is none, such as a finish that is an error.
+      this.#failWith(error instanceof MalformedAnswer ? malformedEvent(error) : error)
+      return this.#outcome()
+    }
   }
 
   /** Ends the stream at the end of its body: well if complete, else as a cut. */

@@ -13,6 +13,7 @@ import { madeUpId } from '../made-up-id.ts'
 import { writeThinkingBlock } from '../thinking-block.ts'
 import { writeCallSignature } from './call-signature.ts'
 import type { ChunkHead } from './chunk.ts'
+import { otherReasoningNames } from './reasoning-details.ts'
 
 /** An event that adds to the message of a choice. */
 export type ContentEvent = Exclude<AnswerEvent, StartEvent | FinishEvent | UsageEvent | CallEndEvent>
@@ -102,7 +103,7 @@ export function carriesText({ text }: Content): boolean {
 }
 
 /** Members of a message that count as content, beside those that all formats have. */
-const ownContentNames = ['tool_calls', 'function_call', 'audio', 'reasoning', 'reasoning_details', 'thinking']
+const ownContentNames = ['tool_calls', 'function_call', 'audio', 'reasoning_details', ...otherReasoningNames]
 
 /** Whether the content has more than text. */
 export function carriesMore({ refusal, reasoning, calls, thinkingBlocks, images, ownOfMessage }: Content): boolean {

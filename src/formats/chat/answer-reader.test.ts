@@ -6,6 +6,7 @@ import { jsonAnswers } from '../json-answers.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import { answerContract } from '../testing.ts'
 import { chatAnswerReader, readChatAnswer } from './answer-reader.ts'
+import { writeReasoningDetails } from './reasoning-details.ts'
 import { chatCompletions } from './upstream.ts'
 
 const text = fc.constantFrom('', 'Good ', 'morning 🌅', '{"city":', '"Paris"}')
@@ -178,6 +179,78 @@ describe('the reader of chunks', () => {
     const reader = chatAnswerReader('other')
     expect(() => chunks.flatMap((chunk) => reader.read(chunk))).toThrow(MalformedAnswer)
     expect(() => read(...chunks)).not.toThrow()
+  })
+
+  test('joins pieces of a name for other formats, and takes a repeated one once', () => {
+    const piece = (name: string, text: string) =>
+      chunk({ tool_calls: [{ index: 0, function: { name, arguments: text } }] })
+    for (const pieces of [
+      [piece('get_', ''), piece('weather', '{'), piece('', '}')],
+      [piece('get_weather', ''), piece('get_weather', '{'), piece('get_weather', '}')],
+      [piece('get_', ''), piece('get_weather', '{}')],
+      [piece('get_', ''), piece('weather', '')],
+    ]) {
+      const reader = chatAnswerReader('other')
+      const events = [...pieces, chunk({}, 'tool_calls')].flatMap((each) => reader.read(each))
+      expect(events.flatMap((event) => (event.kind === 'call' ? event.name : []))).toEqual(['get_weather'])
+    }
+  })
+
+  test('begins a call without arguments with the next one', () => {
+    const reader = chatAnswerReader('other')
+    const begin = (index: number) =>
+      chunk({ tool_calls: [{ index, id: `c${index}`, function: { name: 'f', arguments: '' } }] })
+    const ids = [begin(0), begin(1)]
+      .flatMap((each) => reader.read(each))
+      .flatMap((event) => (event.kind === 'call' ? event.id : []))
+    expect(ids).toEqual(['c0'])
+  })
+
+  test.each(['reasoning', 'thinking', 'reasoning_text', 'thinking_content', 'thought'])(
+    'reads reasoning in %s',
+    (name) => {
+      const events = chatAnswerReader('other').read(chunk({ [name]: 'Hm.' }))
+      expect(events.slice(1)).toEqual([{ kind: 'reasoning', choice: 0, text: 'Hm.' }])
+    },
+  )
+
+  test('gives reasoning_details that only their maker can read with the end of the reasoning', () => {
+    const reader = chatAnswerReader('other')
+    const detail = { type: 'reasoning.text', format: 'anthropic-claude-v1', index: 0 }
+    const hidden = { type: 'reasoning.encrypted', data: 'x', format: 'anthropic-claude-v1', index: 1 }
+    const events = [
+      chunk({ reasoning: 'H', reasoning_details: [{ ...detail, text: 'H' }] }),
+      chunk({ reasoning_details: [{ ...detail, text: 'm.' }] }),
+      chunk({ reasoning_details: [{ ...detail, signature: 's' }] }),
+      chunk({
+        reasoning_details: [hidden],
+        tool_calls: [{ index: 0, id: 'c', function: { name: 'f', arguments: '{}' } }],
+      }),
+    ].flatMap((each) => reader.read(each))
+    expect(events.slice(1, 3)).toEqual([
+      { kind: 'reasoning', choice: 0, text: 'H' },
+      { kind: 'reasoning', choice: 0, text: 'm.' },
+    ])
+    const data = JSON.stringify([{ ...detail, signature: 's' }, hidden])
+    expect(events[3]).toEqual({ kind: 'sealed', choice: 0, text: 'Hm.', opaque: { maker: 'openrouter', data } })
+    expect(events[4]?.kind).toBe('call')
+    const parts = [{ kind: 'reasoning' as const, text: 'Hm.', opaque: { maker: 'openrouter' as const, data } }]
+    expect(writeReasoningDetails(parts)).toEqual([{ ...detail, signature: 's', text: 'Hm.' }, hidden])
+  })
+
+  test('gives no data for reasoning_details that are text alone', () => {
+    const reader = chatAnswerReader('other')
+    const events = [chunk({ reasoning_details: [{ type: 'reasoning.text', text: 'Hm.' }] }), chunk({ content: 'Hi' })]
+    expect(events.flatMap((each) => reader.read(each)).map(({ kind }) => kind)).toEqual(['start', 'reasoning', 'text'])
+  })
+
+  test('names the stop sequence that vLLM and SGLang name', () => {
+    for (const named of [{ stop_reason: 'END' }, { matched_stop: 'END' }]) {
+      const choices = [{ index: 0, delta: {}, finish_reason: 'stop', ...named }]
+      expect(chatAnswerReader('other').read({ choices }).at(-1)).toMatchObject({ kind: 'finish', stopSequence: 'END' })
+    }
+    const choices = [{ index: 0, delta: {}, finish_reason: 'stop', stop_reason: 200_012 }]
+    expect(chatAnswerReader('other').read({ choices }).at(-1)).not.toHaveProperty('stopSequence')
   })
 
   test('gives each finish_reason of servers that put one on every chunk', () => {

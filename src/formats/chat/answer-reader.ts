@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { AnswerEvent, FinishReason, OwnEvent, TextEvent, TokenCounts } from '../answer.ts'
+import { joinedName } from '../call-arguments.ts'
 import type { Opaque } from '../conversation.ts'
 import { isObject, numberOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
 import type { JsonAnswerReader } from '../json-answers.ts'
@@ -8,6 +9,7 @@ import { readThinkingBlock } from '../thinking-block.ts'
 import { countsIn, countsOfUsage, lackOf } from '../token-counts.ts'
 import type { Usage } from '../usage.ts'
 import { readCallSignature } from './call-signature.ts'
+import { ReasoningDetails, textOfDetails } from './reasoning-details.ts'
 
 const finishReasons: ReadonlySet<unknown> = new Set<FinishReason>(['stop', 'length', 'tool_calls', 'content_filter'])
 
@@ -78,12 +80,14 @@ function readTop(answer: JsonObject, target: ChatReaderTarget, hasStarted: boole
 /** State of a choice between chunks. */
 interface ChoiceState {
   readonly target: ChatReaderTarget
-  /** Its calls by index: begun, or held until they have a name. */
+  /** Its calls by index: begun, or held until their name is complete: it may come in pieces. */
   readonly calls: Map<number, 'begun' | HeldCall>
+  details: ReasoningDetails | undefined
 }
 
 interface HeldCall {
   readonly id: string | undefined
+  readonly name: string
   readonly opaque: Opaque | undefined
   readonly text: string
 }
@@ -99,22 +103,27 @@ function readChoice(
   const { index, message: _message, delta: _delta, logprobs, finish_reason: reason, ...own } = given
   const choice = numberOf(index) ?? 0
   let state = states.get(choice)
-  if (state === undefined) states.set(choice, (state = { target, calls: new Map() }))
+  if (state === undefined) states.set(choice, (state = { target, calls: new Map(), details: undefined }))
   readMessage(events, choice, objectOf(message), state)
   if (target === 'chat') addOwn(events, 'choice', choice, own)
   readLogprobs(events, choice, logprobs)
-  if (typeof reason === 'string') finish(events, choice, reason, state)
+  if (typeof reason === 'string') finish(events, { choice, raw: reason, stopSequence: stopSequenceOf(own) }, state)
 }
 
 function readMessage(events: AnswerEvent[], choice: number, message: JsonObject, state: ChoiceState): void {
-  const { role: _role, content, refusal, reasoning_content, tool_calls, thinking_blocks, images, ...fields } = message
+  const {
+    role: _role,
+    content,
+    refusal,
+    reasoning_content: _,
+    tool_calls,
+    thinking_blocks: _blocks,
+    images,
+    ...fields
+  } = message
   const own: Record<string, unknown> = fields
-  const otherName = textOf(fields['reasoning']) ?? textOf(fields['thinking'])
-  // Reasoning under another name stays a member of its own. So do lists with content that events cannot carry.
-  if (otherName !== undefined) own['reasoning_content'] = reasoning_content
-  const seals = objectsOf(thinking_blocks).map((block) => readSeal(choice, block))
-  if (!seals.every(isAllSaid)) own['thinking_blocks'] = thinking_blocks
-  addReasoning(events, choice, textOf(reasoning_content) ?? otherName, eventsOf(seals))
+  readReasoning(events, { choice, message, own }, state)
+  if (state.details !== undefined && (content || refusal || tool_calls)) takeDetails(events, choice, state)
   addText(events, 'text', choice, content)
   addText(events, 'refusal', choice, refusal)
   const pictures = objectsOf(images).map((image) => readImage(choice, image))
@@ -125,6 +134,48 @@ function readMessage(events: AnswerEvent[], choice: number, message: JsonObject,
   if (!called.every(isAllSaid)) own['tool_calls'] = tool_calls
   for (const list of [pictures, called]) for (const event of eventsOf(list)) events.push(event)
   if (state.target === 'chat') addOwn(events, 'message', choice, own)
+}
+
+/** A message of a choice. */
+interface ReadMessage {
+  readonly choice: number
+  readonly message: JsonObject
+  /** Gets the members that events cannot carry. */
+  readonly own: Record<string, unknown>
+}
+
+function readReasoning(events: AnswerEvent[], { choice, message, own }: ReadMessage, state: ChoiceState): void {
+  const { reasoning_content, thinking_blocks, reasoning_details } = message
+  const otherName = otherReasoning(message)
+  // Reasoning under another name stays a member of its own. So do lists with content that events cannot carry.
+  if (otherName !== undefined) own['reasoning_content'] = reasoning_content
+  const seals = objectsOf(thinking_blocks).map((block) => readSeal(choice, block))
+  if (!seals.every(isAllSaid)) own['thinking_blocks'] = thinking_blocks
+  let reasoning = textOf(reasoning_content) || otherName
+  if (reasoning_details !== undefined && state.target === 'other') {
+    const details = objectsOf(reasoning_details)
+    reasoning ||= textOfDetails(details)
+    state.details ??= new ReasoningDetails()
+    state.details.add(details, reasoning)
+  }
+  addReasoning(events, choice, reasoning, eventsOf(seals))
+}
+
+/** Reasoning under another name. */
+function otherReasoning(message: JsonObject): string | undefined {
+  const { reasoning, thinking, reasoning_text, thinking_content, thought } = message
+  return textIn(reasoning, thinking) ?? textIn(reasoning_text, thinking_content) ?? textIn(thought)
+}
+
+/** The first of the values that is text, and not empty. */
+function textIn(one: unknown, other?: unknown): string | undefined {
+  return textOf(one) || textOf(other) || undefined
+}
+
+/** Ends a block of reasoning, with what has to go back to its maker. */
+function takeDetails(events: AnswerEvent[], choice: number, state: ChoiceState): void {
+  const sealed = state.details?.take()
+  if (sealed !== undefined) events.push({ kind: 'sealed', choice, ...sealed })
 }
 
 /** The deprecated `function_call`, or a piece of it, as an entry of `tool_calls`. Some upstreams send empty ones. */
@@ -181,13 +232,26 @@ function readCall(choice: number, entry: JsonObject, position: number, state: Ch
   const text = textOf(called['arguments']) ?? ''
   if (known === 'begun') return { events: argumentEvents(choice, call, text), isAllSaid: isPlainCall(entry) }
   const opaque = readCallSignature(entry)
-  const first = known ?? { id: textOf(entry['id']), opaque, text: '' }
-  const held = { ...first, opaque: opaque ?? first.opaque, text: first.text + text }
-  calls.set(call, name === '' ? held : 'begun')
-  // A call without a name has its events later.
-  if (name === '') return { events: [], isAllSaid: false }
+  const first = known ?? { id: textOf(entry['id']), name: '', opaque, text: '' }
+  const held = { ...first, name: joinedName(first.name, name), opaque: opaque ?? first.opaque, text: first.text + text }
+  const before = known === undefined ? beginHeld(choice, state) : []
+  // Its events come later: with its first arguments, with the next call or with the finish.
+  if (held.name === '' || (state.target === 'other' && held.text === '')) {
+    calls.set(call, held)
+    return { events: before, isAllSaid: false }
+  }
+  calls.set(call, 'begun')
   const isAllSaid = known === undefined && isPlainCall(entry, ...(opaque === undefined ? [] : ['extra_content']))
-  return { events: beginCall(choice, call, name, held), isAllSaid }
+  return { events: [...before, ...beginCall(choice, call, held)], isAllSaid }
+}
+
+/** Begins the calls that are held and have a name. */
+function beginHeld(choice: number, { calls }: ChoiceState): readonly AnswerEvent[] {
+  return [...calls].flatMap(([call, held]) => {
+    if (held === 'begun' || held.name === '') return []
+    calls.set(call, 'begun')
+    return beginCall(choice, call, held)
+  })
 }
 
 /**
@@ -209,7 +273,7 @@ function isPlainCall(entry: JsonObject, ...others: readonly string[]): boolean {
   )
 }
 
-function beginCall(choice: number, call: number, name: string, { id, opaque, text }: HeldCall): readonly AnswerEvent[] {
+function beginCall(choice: number, call: number, { id, name, opaque, text }: HeldCall): readonly AnswerEvent[] {
   return [{ kind: 'call', choice, call, id, name, opaque }, ...argumentEvents(choice, call, text)]
 }
 
@@ -235,13 +299,27 @@ function readImage(choice: number, image: JsonObject): ReadItem {
   }
 }
 
-function finish(events: AnswerEvent[], choice: number, raw: string, state: ChoiceState): void {
+/** The matched stop sequence, at the places of vLLM and SGLang. Numbers are tokens of the model's own. */
+function stopSequenceOf({ stop_reason, matched_stop }: JsonObject): string | undefined {
+  return textOf(stop_reason) || textOf(matched_stop) || undefined
+}
+
+interface Ending {
+  readonly choice: number
+  readonly raw: string
+  readonly stopSequence: string | undefined
+}
+
+function finish(events: AnswerEvent[], { choice, raw, stopSequence }: Ending, state: ChoiceState): void {
+  takeDetails(events, choice, state)
+  events.push(...beginHeld(choice, state))
   for (const [call, begun] of state.calls) {
     if (begun === 'begun') events.push({ kind: 'callEnd', choice, call })
     else if (state.target === 'other') throw new MalformedAnswer('malformed', 'a tool call has no name')
   }
   const known = raw === 'function_call' && state.target === 'other' ? 'tool_calls' : raw
-  events.push({ kind: 'finish', choice, reason: isFinishReason(known) ? known : 'other', raw })
+  const reason = isFinishReason(known) ? known : 'other'
+  events.push({ kind: 'finish', choice, reason, raw, ...(stopSequence === undefined ? {} : { stopSequence }) })
 }
 
 function isFinishReason(reason: unknown): reason is FinishReason {

@@ -150,6 +150,28 @@ describe('chunkReader', () => {
     expect(readOne(chunk(choice))).toMatchObject(facts)
   })
 
+  test('gives usage at a place of the provider its usual place, too', () => {
+    const usage = { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 }
+    const choice = { index: 0, delta: {}, finish_reason: 'stop' }
+    for (const value of [
+      { ...head, choices: [choice], x_groq: { id: 'r', usage } },
+      { ...head, choices: [{ ...choice, usage }] },
+    ]) {
+      const part = readOne(value)
+      expect(part.usage).toMatchObject({ promptTokens: 5, completionTokens: 1 })
+      expect(parsed(part).usage).toEqual(usage)
+    }
+  })
+
+  test('gives reasoning and cache hits that are counted elsewhere their usual places', () => {
+    const counts = { prompt_tokens: 50, completion_tokens: 7 }
+    const details = { completion_tokens_details: { reasoning_tokens: 100 } }
+    const beside = { ...head, choices: [], usage: { ...counts, total_tokens: 157, ...details } }
+    expect(parsed(readOne(beside)).usage).toEqual({ ...beside.usage, completion_tokens: 107 })
+    const hits = { ...head, choices: [], usage: { ...counts, total_tokens: 57, cached_tokens: 20 } }
+    expect(parsed(readOne(hits)).usage).toEqual({ ...hits.usage, prompt_tokens_details: { cached_tokens: 20 } })
+  })
+
   test('reads usage, beside choices and without', () => {
     const usage = {
       prompt_tokens: 3,
@@ -340,8 +362,8 @@ describe('chunkReader', () => {
         chunk({
           delta: {
             tool_calls: [
-              { id: 'a', function: { name: 'f' } },
-              { id: 'b', function: { name: 'g' } },
+              { id: 'a', function: { name: 'f', arguments: '{}' } },
+              { id: 'b', function: { name: 'g', arguments: '{}' } },
             ],
           },
           finish_reason: 'tool_calls',
@@ -349,8 +371,8 @@ describe('chunkReader', () => {
       ),
     ).choices[0].delta
     expect(tool_calls).toEqual([
-      { id: 'a', function: { name: 'f' }, index: 0, type: 'function' },
-      { id: 'b', function: { name: 'g' }, index: 1, type: 'function' },
+      { id: 'a', function: { name: 'f', arguments: '{}' }, index: 0, type: 'function' },
+      { id: 'b', function: { name: 'g', arguments: '{}' }, index: 1, type: 'function' },
     ])
   })
 
@@ -368,7 +390,7 @@ describe('chunkReader', () => {
     expect(calls.map(({ index }) => index)).toEqual([0, 0, 1, 1, 0, 2, 2])
   })
 
-  test('leaves calls with different indexes unchanged, with any ids', () => {
+  test('leaves calls with different indexes unchanged', () => {
     const call = (index: number, id: string) =>
       encode(
         JSON.stringify(
@@ -377,8 +399,48 @@ describe('chunkReader', () => {
       )
     const read = chunkReader()
     read(encode(JSON.stringify(chunk({ delta: { role: 'assistant' } }))))
-    for (const bytes of [call(0, 'f'), call(1, 'f'), call(0, 'f'), call(1, 'f')])
+    for (const bytes of [call(0, 'f'), call(1, 'g'), call(0, 'f'), call(1, 'g')])
       expect(readChunk(read(bytes)).data).toBe(bytes)
+  })
+
+  test('gives calls that have the same id ids of their own, at which their pieces keep', () => {
+    const call = (index: number | undefined, name: string | undefined, text: string) =>
+      chunk({ delta: { tool_calls: [{ index, id: 'a', type: 'function', function: { name, arguments: text } }] } })
+    const ids = (...chunks: readonly object[]) =>
+      readAll(chunks).map((each) => parsed(each).choices[0].delta.tool_calls[0].id)
+    const [first, second, third, fourth] = ids(
+      call(0, 'f', '{'),
+      call(1, 'f', '{'),
+      call(0, undefined, '}'),
+      call(1, undefined, '}'),
+    )
+    expect([first, third, fourth]).toEqual(['a', 'a', second])
+    expect(second).toMatch(/^call_[0-9a-f]{32}$/)
+    const [one, other] = ids(call(undefined, 'f', '{"a":1}'), call(undefined, 'f', '{"a":2}'))
+    expect([one, other]).toEqual(['a', expect.stringMatching(/^call_/)])
+  })
+
+  test.each([
+    ['nothing', [''], '{}'],
+    ['null', ['null'], '{}'],
+    ['pieces of null', ['nu', 'll'], '{}'],
+    ['an empty list', ['[', ']'], '{}'],
+    ['JSON in a JSON string', ['"{\\"a\\"', ':1}"'], '{"a":1}'],
+    ['another value', ['"x"'], '"x"'],
+    ['an object', ['{"a"', ':1}'], '{"a":1}'],
+    ['text', ['new', ' text'], 'new text'],
+  ])('gives a call with %s as arguments an object where it means one', (_name, pieces, expected) => {
+    const call = (text: string, name?: string) =>
+      chunk({ delta: { tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name, arguments: text } }] } })
+    for (const end of [{ delta: {} }, {}, { delta: null }, { delta: { tool_calls: [] } }]) {
+      const parts = readAll([
+        ...pieces.map((text, position) => call(text, position === 0 ? 'f' : undefined)),
+        chunk({ ...end, finish_reason: 'tool_calls' }),
+      ])
+      const given = parts.flatMap((part) => parsed(part).choices[0].delta.tool_calls ?? [])
+      expect(given.map((each) => each.function.arguments).join('')).toBe(expected)
+      expect(given.every(({ index }) => index === 0)).toBe(true)
+    }
   })
 
   test('generates an id for a call whose first piece has an empty one', () => {

@@ -57,7 +57,7 @@ export interface ChunkDefaults {
   readonly id?: string
 }
 
-const topTable = nameTable(['id', 'object', 'created', 'model', 'choices', 'usage', 'error', 'service_tier'])
+const topTable = nameTable(['id', 'object', 'created', 'model', 'choices', 'usage', 'error', 'service_tier', 'x_groq'])
 const choicesCode = 4
 const choiceTable = nameTable(['index', 'delta', 'finish_reason', 'error', 'logprobs', 'usage'])
 const deltaTable = nameTable([
@@ -71,6 +71,9 @@ const deltaTable = nameTable([
   'reasoning',
   'reasoning_details',
   'thinking',
+  'reasoning_text',
+  'thinking_content',
+  'thought',
 ])
 const roleTable = nameTable(['assistant'])
 const readObject = objectReader('chat.completion.chunk')
@@ -147,6 +150,8 @@ interface ChunkFacts extends AnswerFacts {
   /** It has log probabilities, or members of a delta that this service does not know. */
   hasMore: boolean
   hasNoChoice: boolean
+  /** JSON of a usage that is not at its place. */
+  usageElsewhere: Uint8Array | undefined
   /** Facts of the last delta. */
   delta: DeltaFacts
 }
@@ -160,6 +165,14 @@ interface DeltaFacts {
   readonly isNull: boolean
   readonly hasMembers: boolean
   readonly hasRole: boolean
+  /** Its list of calls. */
+  readonly calls: CallsPlace | undefined
+}
+
+interface CallsPlace {
+  /** Offset of its closing bracket. */
+  readonly end: number
+  readonly isFilled: boolean
 }
 
 function newFacts(): ChunkFacts {
@@ -172,6 +185,7 @@ function newFacts(): ChunkFacts {
     finishReason: undefined,
     hasMore: false,
     hasNoChoice: false,
+    usageElsewhere: undefined,
     hasError: false,
     usage: undefined,
     delta: noDelta,
@@ -208,7 +222,8 @@ function readTop(cursor: JsonCursor, stream: StreamState, framed?: Uint8Array): 
   if (facts.hasError || (isBare(seen, facts) && errorWithin(cursor.bytes) !== undefined))
     throw new MalformedAnswer('malformed', 'an event is an error')
   if (facts.usage !== undefined || facts.edits.length > 0) stream.isTextAlone = false
-  if ((seen & 31) !== 31) insertMembers(facts.edits, end, missingOfTop(seen, stream), seen !== 0)
+  if ((seen & 31) !== 31 || facts.usageElsewhere !== undefined)
+    insertMembers(facts.edits, end, missingOfTop(seen, stream, facts), seen !== 0)
   const data = applyEdits(cursor.bytes, facts.edits)
   return {
     kind: 'part',
@@ -293,9 +308,34 @@ function readMember(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts, 
     case 7:
       stream.serviceTier = readServiceTier(cursor)
       return
+    case 8:
+      return readGroq(cursor, facts)
     default:
       cursor.skip()
   }
+}
+
+const groqTable = nameTable(['usage'])
+
+/** Passes Groq's own member, which has the usage of streams. */
+function readGroq(cursor: JsonCursor, facts: ChunkFacts): void {
+  if (cursor.peek() !== 'object') return void cursor.skip()
+  for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
+    if (cursor.nameCode(groqTable) === 0) readUsageElsewhere(cursor, facts)
+    else cursor.skip()
+  }
+}
+
+/** Passes a usage at a place of the provider's own, which the chunk also gets at the usual place. */
+function readUsageElsewhere(cursor: JsonCursor, facts: ChunkFacts): void {
+  cursor.peek()
+  const start = cursor.position
+  const edits: Edit[] = []
+  const usage = readUsage(cursor, edits)
+  if (usage === undefined) return
+  facts.usage ??= usage
+  const shifted = edits.map((edit) => ({ ...edit, start: edit.start - start, end: edit.end - start }))
+  facts.usageElsewhere = applyEdits(cursor.bytes.slice(start, cursor.position), shifted)
 }
 
 /** Passes a `usage`; one without counts becomes null. */
@@ -313,13 +353,14 @@ function isBare(seen: number, { hasNoChoice }: ChunkFacts): boolean {
   return hasNoChoice || (seen & (1 << choicesCode)) === 0
 }
 
-function missingOfTop(seen: number, stream: StreamState): readonly string[] {
+function missingOfTop(seen: number, stream: StreamState, { usageElsewhere }: ChunkFacts): readonly string[] {
   const missing: string[] = []
   if ((seen & 1) === 0) missing.push(`"id":${headText(stream, 0)}`)
   if ((seen & 2) === 0) missing.push('"object":"chat.completion.chunk"')
   if ((seen & 4) === 0) missing.push(`"created":${headText(stream, 1)}`)
   if ((seen & 8) === 0) missing.push(`"model":${headText(stream, 2)}`)
   if ((seen & 16) === 0) missing.push('"choices":[]')
+  if ((seen & 32) === 0 && usageElsewhere !== undefined) missing.push(`"usage":${utf8(usageElsewhere)}`)
   return missing
 }
 
@@ -415,15 +456,17 @@ function readChoice(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts, 
         break
       case 5:
         // Moonshot's place.
-        facts.usage = readUsage(cursor, []) ?? facts.usage
+        readUsageElsewhere(cursor, facts)
         break
       default:
         cursor.skip()
     }
   }
   const isFirst = isNew(stream, index)
-  if ((seen & 2) !== 0) completeDelta(facts, isFirst)
-  if ((seen & 7) !== 7) insertMembers(edits, cursor.position - 1, missingOfChoice(seen, position, isFirst), seen !== 0)
+  const rest = restOfCalls(stream, index, isFinished)
+  if ((seen & 2) !== 0) completeDelta(facts, isFirst, rest)
+  if ((seen & 7) !== 7)
+    insertMembers(edits, cursor.position - 1, missingOfChoice(seen, position, isFirst, rest), seen !== 0)
   if (isFinished) finish(stream, index)
   else if (isFirst) stream.open.add(index)
   if (index === 0) return
@@ -431,10 +474,15 @@ function readChoice(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts, 
   facts.isBeyondText = true
 }
 
-function missingOfChoice(seen: number, position: number, isFirst: boolean): readonly string[] {
+/** Pieces of calls that the last delta of a choice gets. */
+function restOfCalls({ toolCalls }: StreamState, index: number, isFinished: boolean): readonly string[] {
+  return isFinished ? toolCalls.rest(index) : none
+}
+
+function missingOfChoice(seen: number, position: number, isFirst: boolean, rest: readonly string[]): readonly string[] {
   const missing: string[] = []
   if ((seen & 1) === 0) missing.push(`"index":${position}`)
-  if ((seen & 2) === 0) missing.push(isFirst ? `"delta":{${roleMember}}` : '"delta":{}')
+  if ((seen & 2) === 0) missing.push(`"delta":{${missingOfDelta(isFirst, rest).join(',')}}`)
   if ((seen & 4) === 0) missing.push('"finish_reason":null')
   return missing
 }
@@ -463,11 +511,12 @@ function readFinishReason(cursor: JsonCursor, facts: ChunkFacts): boolean {
 function readDelta(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts, choice: number): void {
   let hasRole = false
   let hasMembers = false
+  let calls: CallsPlace | undefined
   const kind = cursor.peek()
   const start = cursor.position
   if (kind === 'null') {
     cursor.skip()
-    facts.delta = { start, end: cursor.position, isNull: true, hasMembers, hasRole }
+    facts.delta = { start, end: cursor.position, isNull: true, hasMembers, hasRole, calls: undefined }
     return
   }
   if (kind !== 'object') throw new MalformedAnswer('malformed', `'delta' of an event is not an object`)
@@ -478,22 +527,39 @@ function readDelta(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts, c
     else if (code === 0) readContent(cursor, facts)
     else if (code === 1) {
       isKept = cursor.peek() === 'array'
-      if (!isKept) removeToolCalls(cursor, facts.edits)
-      else if (stream.toolCalls.read(cursor, choice, facts.edits)) beyondText(facts)
+      if (isKept) calls = readToolCalls(cursor, stream, facts, choice)
+      else removeToolCalls(cursor, facts.edits)
     } else if (code === 2) {
       if (readRefusal(cursor, facts.edits)) beyondText(facts)
     } else if (code === 3) isKept = hasRole = readRole(cursor, facts.edits)
     else if (cursor.isFilled()) beyondText(facts)
     if (isKept) hasMembers = true
   }
-  facts.delta = { start, end: cursor.position - 1, isNull: false, hasMembers, hasRole }
+  facts.delta = { start, end: cursor.position - 1, isNull: false, hasMembers, hasRole, calls }
 }
 
-/** Adds the role to the first delta of a choice, where clients expect it, and replaces null by an object. */
-function completeDelta({ edits, delta }: ChunkFacts, isFirst: boolean): void {
-  const { start, end, isNull, hasMembers, hasRole } = delta
-  if (isNull) edits.push({ start, end, replacement: isFirst ? roleObject : emptyObject })
-  else if (isFirst && !hasRole) insertMembers(edits, end, [roleMember], hasMembers)
+function readToolCalls(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts, choice: number): CallsPlace {
+  const isFilled = stream.toolCalls.read(cursor, choice, facts.edits)
+  if (isFilled) beyondText(facts)
+  return { end: cursor.position - 1, isFilled }
+}
+
+/**
+ * Adds the role to the first delta of a choice, where clients expect it, and replaces null by an object.
+ *
+ * @param rest pieces of calls that the last delta of a choice gets
+ */
+function completeDelta({ edits, delta }: ChunkFacts, isFirst: boolean, rest: readonly string[]): void {
+  const { start, end, isNull, hasMembers, hasRole, calls } = delta
+  if (calls !== undefined) insertMembers(edits, calls.end, rest, calls.isFilled)
+  const missing = missingOfDelta(isFirst && !hasRole, calls === undefined ? rest : none)
+  if (isNull) edits.push({ start, end, replacement: encode(`{${missing.join(',')}}`) })
+  else insertMembers(edits, end, missing, hasMembers)
+}
+
+function missingOfDelta(needsRole: boolean, rest: readonly string[]): readonly string[] {
+  if (rest.length === 0) return needsRole ? roleMembers : none
+  return [...(needsRole ? roleMembers : none), `"tool_calls":[${rest.join(',')}]`]
 }
 
 /** Whether the choice had no chunk before. */
@@ -552,8 +618,7 @@ function errorInstead(data: Uint8Array, malformed: MalformedAnswer): AnsweredErr
 
 const assistantText = encode('"assistant"')
 const emptyArray = encode('[]')
-const noDelta: DeltaFacts = { start: 0, end: 0, isNull: false, hasMembers: false, hasRole: false }
-const roleMember = '"role":"assistant"'
-const roleObject = encode(`{${roleMember}}`)
-const emptyObject = encode('{}')
+const noDelta: DeltaFacts = { start: 0, end: 0, isNull: false, hasMembers: false, hasRole: false, calls: undefined }
+const none: readonly string[] = []
+const roleMembers: readonly string[] = ['"role":"assistant"']
 const nullText = encode('null')

@@ -31,7 +31,7 @@ const parsed = (completion: WholeReply) => JSON.parse(decode(completion.body))
 const message = { role: 'assistant', content: 'hi', refusal: null }
 const choice = { index: 0, message, logprobs: null, finish_reason: 'stop' }
 const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
-const call = { name: 'f', arguments: '' }
+const call = { name: 'f', arguments: '{}' }
 const whole = { id: 'i', object: 'chat.completion', created: 1, model: 'm', choices: [choice], usage }
 const answer = (of: object, others: object = {}) => ({
   ...whole,
@@ -75,9 +75,9 @@ describe('readCompletion', () => {
       'Groq: no content beside tool calls',
       answer({
         content: undefined,
-        tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '' } }],
+        tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }],
       }),
-      answer({ content: null, tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '' } }] }),
+      answer({ content: null, tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }] }),
     ],
     [
       'Mistral: tool calls without a type',
@@ -201,7 +201,7 @@ describe('readCompletion', () => {
     [
       {
         id: null,
-        choices: [{ message: { content: null, tool_calls: [{ id: 'a', function: { name: 'f', arguments: '' } }] } }],
+        choices: [{ message: { content: null, tool_calls: [{ id: 'a', function: { name: 'f', arguments: '{}' } }] } }],
       },
     ],
     [

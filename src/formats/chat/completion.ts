@@ -57,6 +57,9 @@ const messageTable = nameTable([
   'reasoning',
   'reasoning_details',
   'thinking',
+  'reasoning_text',
+  'thinking_content',
+  'thought',
 ])
 const messageMembers = ['"role":"assistant"', '"content":null', '"refusal":null']
 const roleTable = nameTable(['assistant'])
@@ -303,11 +306,12 @@ function readContent(cursor: JsonCursor, facts: CompletionFacts): void {
 }
 
 function readToolCalls(cursor: JsonCursor, facts: CompletionFacts): void {
+  const ids = new Set<string>()
   for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
     facts.hasContent = true
     facts.hasToolCalls = true
     if (cursor.peek() !== 'object') throw new MalformedAnswer('malformed', 'a tool call is not an object')
-    readToolCall(cursor, facts.edits)
+    readToolCall(cursor, facts.edits, ids)
   }
 }
 

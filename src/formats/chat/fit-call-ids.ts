@@ -17,29 +17,29 @@ export function fitCallIds(messages: readonly JsonObject[], { callIds }: TargetP
   })
 }
 
+type CallIdForm = Exclude<TargetProfile['callIds'], 'any'>
+
 /** New ids by the old ones; none if all fit. */
-function renamed(
-  messages: readonly JsonObject[],
-  form: Exclude<TargetProfile['callIds'], 'any'>,
-): ReadonlyMap<string, string> {
+function renamed(messages: readonly JsonObject[], form: CallIdForm): ReadonlyMap<string, string> {
+  const calls = messages.flatMap((message) => objectsOf(message['tool_calls']))
+  const given = new Set(calls.flatMap(({ id }) => textOf(id) ?? []))
+  const taken = new Set([...given].filter((id) => fits(id, form)))
   const names = new Map<string, string>()
-  const taken = new Set<string>()
-  let count = 0
-  for (const message of messages)
-    for (const call of objectsOf(message['tool_calls'])) {
-      const id = textOf(call['id'])
-      const position = count++
-      if (id === undefined || names.has(id)) continue
-      const name = fits(id, form)
-        ? id
-        : made(id, form, taken, textOf(objectOf(call['function'])['name']) ?? '', position)
-      taken.add(name)
-      if (name !== id) names.set(id, name)
-    }
+  for (const [position, call] of calls.entries()) {
+    const id = textOf(call['id'])
+    if (id === undefined || taken.has(id) || names.has(id)) continue
+    const name = firstFree(taken, (attempt) => {
+      if (form === 'kimi') return `functions.${textOf(objectOf(call['function'])['name']) ?? ''}:${position + attempt}`
+      const digits = `${Bun.hash.wyhash(id, BigInt(attempt)).toString(36)}000000000`
+      return form === 'letters9' ? digits.slice(0, 9) : `call_${digits}`
+    })
+    taken.add(name)
+    names.set(id, name)
+  }
   return names
 }
 
-function fits(id: string, form: Exclude<TargetProfile['callIds'], 'any'>): boolean {
+function fits(id: string, form: CallIdForm): boolean {
   switch (form) {
     case 'short':
       return id.length <= shortMax
@@ -50,18 +50,10 @@ function fits(id: string, form: Exclude<TargetProfile['callIds'], 'any'>): boole
   }
 }
 
-/** An id that the same old one always gets, so that caches of prompts hold. */
-function made(
-  id: string,
-  form: Exclude<TargetProfile['callIds'], 'any'>,
-  taken: ReadonlySet<string>,
-  name: string,
-  position: number,
-): string {
-  if (form === 'kimi') return `functions.${name}:${position}`
-  for (let seed = 0; ; seed++) {
-    const digits = `${Bun.hash.wyhash(id, BigInt(seed)).toString(36)}000000000`
-    const made = form === 'letters9' ? digits.slice(0, 9) : `call_${digits}`
-    if (!taken.has(made)) return made
+/** The first id that is not taken. The same old one always gets the same, so that caches of prompts hold. */
+function firstFree(taken: ReadonlySet<string>, idAt: (attempt: number) => string): string {
+  for (let attempt = 0; ; attempt++) {
+    const id = idAt(attempt)
+    if (!taken.has(id)) return id
   }
 }

@@ -18,6 +18,7 @@ const steps: readonly MessagesStep[] = [
   placeSystem,
   addUser,
   pairResults,
+  splitCalls,
   dropEmptyAnswers,
   joinNeighbours,
   separateResults,
@@ -45,7 +46,7 @@ const needs: readonly (readonly [(profile: TargetProfile) => boolean, readonly U
   [(profile) => profile.system !== 'any', system],
   [(profile) => profile.system !== 'any' || profile.developer === 'system', developer],
   [({ pairedCalls, signedCalls, callIds }) => pairedCalls || signedCalls || callIds !== 'any', calls],
-  [({ userAfterTool }) => !userAfterTool, calls],
+  [({ userAfterTool, severalCalls }) => !userAfterTool || !severalCalls, calls],
   [
     ({ callContent, emptyAnswers, joinsAnswers }) => callContent === 'text' || emptyAnswers === 'drop' || joinsAnswers,
     assistant,
@@ -124,7 +125,7 @@ function textsOf(content: unknown): string {
 function addUser(messages: Messages, { needsUser }: TargetProfile, changes: ChangeNotes | undefined): Messages {
   if (!needsUser || messages.some((message) => isRole(message, 'user', 'tool'))) return messages
   const last = messages.findLastIndex((message) => isRole(message, 'system', 'developer'))
-  if (last === -1) return messages
+  if (last === -1) return [{ role: 'user', content: '.' }, ...messages]
   changes?.adjust('system')
   return messages.map((message, position) => (position === last ? { ...message, role: 'user' } : message))
 }
@@ -151,6 +152,24 @@ const chatCalls: CallView<JsonObject> = {
   asText: ({ content }) => ({ role: 'user', content: `${orphanText}${textsOf(content)}` }),
 }
 
+/** Several calls of one message as messages of their own, each with its result behind it. */
+function splitCalls(messages: Messages, { severalCalls }: TargetProfile): Messages {
+  const hasSeveral = ({ tool_calls }: JsonObject): boolean => listOf(tool_calls).length > 1
+  if (severalCalls || !messages.some(hasSeveral)) return messages
+  const moved = new Set<JsonObject>()
+  return messages.flatMap((message, position): Messages => {
+    if (moved.has(message)) return []
+    if (!hasSeveral(message)) return [message]
+    const next = messages.findIndex((each, place) => place > position && !isRole(each, 'tool'))
+    const results = messages.slice(position + 1, next === -1 ? undefined : next)
+    return objectsOf(message['tool_calls']).flatMap((call, index) => {
+      const own = results.filter(({ tool_call_id }) => tool_call_id === call['id'])
+      for (const each of own) moved.add(each)
+      return [{ ...message, ...(index === 0 ? {} : { content: null }), tool_calls: [call] }, ...own]
+    })
+  })
+}
+
 function dropEmptyAnswers(messages: Messages, { emptyAnswers }: TargetProfile): Messages {
   if (emptyAnswers === 'keep' || !messages.some(isEmptyAnswer)) return messages
   return messages.filter((message) => !isEmptyAnswer(message))
@@ -174,7 +193,7 @@ function joinNeighbours(messages: Messages, { alternates, joinsAnswers }: Target
   for (const message of messages) {
     const last = joined.at(-1)
     if (last !== undefined && mayJoin(last, message, alternates))
-      joined[joined.length - 1] = { ...last, ...message, content: joinedContent([last['content'], message['content']]) }
+      joined[joined.length - 1] = joinedMessage(last, message)
     else joined.push(message)
   }
   return joined.length === messages.length ? messages : joined
@@ -182,8 +201,14 @@ function joinNeighbours(messages: Messages, { alternates, joinsAnswers }: Target
 
 function mayJoin(last: JsonObject, message: JsonObject, alternates: boolean): boolean {
   if (isRole(last, 'user')) return alternates && isRole(message, 'user')
-  const hasCalls = [last, message].some(({ tool_calls }) => listOf(tool_calls).length > 0)
-  return isRole(last, 'assistant') && isRole(message, 'assistant') && !hasCalls
+  return isRole(last, 'assistant') && isRole(message, 'assistant')
+}
+
+function joinedMessage(last: JsonObject, message: JsonObject): JsonObject {
+  const contents = [last, message].map(({ content }) => content).filter((content) => !isNothing(content))
+  const calls = [last, message].flatMap(({ tool_calls }) => listOf(tool_calls))
+  const content = contents.length === 0 ? message['content'] : joinedContent(contents)
+  return { ...last, ...message, content, ...(calls.length === 0 ? {} : { tool_calls: calls }) }
 }
 
 /** The text of the assistant between the result of a tool and a user message. */

@@ -1,6 +1,7 @@
-import { profileEfforts as efforts, type ProfileEffort, type TargetProfile } from '../../profiles/profile.ts'
+import { profileEfforts as efforts, type TargetProfile } from '../../profiles/profile.ts'
 import { objectOf, textOf } from '../exact-json.ts'
 import type { ChangeNotes } from '../format.ts'
+import { nearestEffort } from '../nearest-effort.ts'
 import type { RequestDraft } from '../request-draft.ts'
 
 /**
@@ -59,13 +60,4 @@ function turnOff(draft: RequestDraft, { effortForm, efforts: taken }: TargetProf
       })
       return true
   }
-}
-
-/** The nearest effort that is taken, the higher of two at the same distance. Undefined: none is. */
-export function nearestEffort(effort: string, taken: readonly ProfileEffort[]): ProfileEffort | undefined {
-  const rank = efforts.findIndex((each) => each === effort)
-  const distance = (other: ProfileEffort): number => Math.abs(efforts.indexOf(other) - rank)
-  return taken.toSorted(
-    (one, other) => distance(one) - distance(other) || efforts.indexOf(other) - efforts.indexOf(one),
-  )[0]
 }

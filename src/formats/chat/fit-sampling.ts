@@ -1,27 +1,15 @@
-import type { TargetProfile, SamplingRule } from '../../profiles/profile.ts'
-import { listOf, numberOf } from '../exact-json.ts'
+import type { TargetProfile } from '../../profiles/profile.ts'
+import { listOf } from '../exact-json.ts'
+import { fitLimit, fitNumber } from '../fit-number.ts'
 import type { ChangeNotes } from '../format.ts'
 import type { RequestDraft } from '../request-draft.ts'
 
 /** Sampling and stop sequences that the target refuses are left out; numbers beyond its range are moved into it. */
 export function fitSampling(draft: RequestDraft, profile: TargetProfile, changes: ChangeNotes | undefined): void {
   for (const [name, rule] of Object.entries(profile.sampling)) fitNumber(draft, name, rule, changes)
+  for (const name of ['max_tokens', 'max_completion_tokens']) fitLimit(draft, name, profile, changes)
   fitStops(draft, profile.stops, changes)
   for (const [name, value] of Object.entries(profile.add)) if (!draft.has(name)) draft.set(name, value)
-}
-
-function fitNumber(draft: RequestDraft, name: string, rule: SamplingRule, changes: ChangeNotes | undefined): void {
-  if (rule === 'refused') {
-    if (draft.remove(name)) changes?.drop(name)
-    return
-  }
-  const value = numberOf(draft.get(name))
-  if (value === undefined) return
-  const [min, max] = rule
-  const fitting = Math.min(max, Math.max(min, value))
-  if (fitting === value) return
-  draft.set(name, fitting)
-  changes?.adjust(name)
 }
 
 function fitStops(draft: RequestDraft, most: number, changes: ChangeNotes | undefined): void {

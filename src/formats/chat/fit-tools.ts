@@ -13,15 +13,31 @@ import { demandsCall } from './fit-reasoning.ts'
  * @throws {UpstreamFailure} `bad_request` for more tools than the target takes
  */
 export function fitTools(draft: RequestDraft, profile: TargetProfile, changes: ChangeNotes | undefined): void {
-  const { tools, dropInTools, strict, toolSchema } = profile
+  const { tools, dropInTools, strict, toolSchema, toolDescription } = profile
   const count = tools === Infinity ? 0 : draft.count('tools')
   if (count > tools) throw new UpstreamFailure('bad_request', `${count} tools; the provider takes ${tools} at most`)
+  dropEmptyTools(draft, profile)
   fitChoice(draft, profile, changes)
   const refused = strict === 'drop' ? [...dropInTools, 'strict'] : dropInTools
-  if (refused.length + toolSchema.length === 0) return
+  if (refused.length + toolSchema.length === 0 && toolDescription === Infinity) return
   const declared = objectsOf(draft.get('tools'))
   const fitting = declared.map((tool) => withSchema(without(tool, refused), toolSchema))
-  if (fitting.some((tool, index) => tool !== declared[index])) draft.set('tools', fitting)
+  const cut = fitting.map((tool) => withDescription(tool, toolDescription))
+  if (cut.some((tool, index) => tool !== fitting[index])) changes?.adjust('tools.description')
+  if (cut.some((tool, index) => tool !== declared[index])) draft.set('tools', cut)
+}
+
+/** `tools` without a tool, and what needs one. */
+function dropEmptyTools(draft: RequestDraft, { emptyTools }: TargetProfile): void {
+  if (emptyTools || draft.count('tools') > 0 || draft.has('functions')) return
+  for (const name of ['tools', 'tool_choice', 'parallel_tool_calls']) draft.remove(name)
+}
+
+function withDescription(tool: JsonObject, most: number): JsonObject {
+  const declared = objectOf(tool['function'])
+  const { description } = declared
+  if (typeof description !== 'string' || description.length <= most) return tool
+  return { ...tool, function: { ...declared, description: description.slice(0, most) } }
 }
 
 /** The tool with its parameters in the dialects of the target. Parameters of an object are written out. */

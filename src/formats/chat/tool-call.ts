@@ -20,17 +20,18 @@ interface FoundType {
  * Passes a tool call of a whole answer, which must be an object, and repairs it: it gets a missing id, and the type of
  * the member that describes the call.
  *
+ * @param ids of the calls before it; one of these ids is replaced
  * @throws {MalformedAnswer} without a function or custom tool, and for a malformed function
  */
-export function readToolCall(cursor: JsonCursor, edits: Edit[]): void {
+export function readToolCall(cursor: JsonCursor, edits: Edit[], ids: Set<string>): void {
   let seen = 0
   let type: FoundType | undefined
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const code = cursor.nameCode(callTable)
-    if (code === 0) readCallId(cursor, edits)
+    if (code === 0) readCallId(cursor, edits, ids)
     else if (code === 1) type = passType(cursor)
     else if (cursor.skipNull()) continue
-    else if (code === 2) readFunction(cursor, edits, true)
+    else if (code === 2) readFunction(cursor, edits)
     else cursor.skip()
     seen |= 1 << code
   }
@@ -38,12 +39,16 @@ export function readToolCall(cursor: JsonCursor, edits: Edit[]): void {
   completeCall(edits, cursor.position - 1, seen, type)
 }
 
-/** Passes an id, and replaces an empty one. */
-function readCallId(cursor: JsonCursor, edits: Edit[]): void {
+/** Passes an id, and replaces an empty one and a repeated one. */
+function readCallId(cursor: JsonCursor, edits: Edit[], ids: Set<string>): void {
   cursor.peek()
   const start = cursor.position
-  const id = readId(cursor, edits) ?? ''
-  if (id === '') edits.push({ start, end: cursor.position, replacement: encode(`"${madeUpId('call_')}"`) })
+  const given: Edit[] = []
+  const id = readId(cursor, given) ?? ''
+  const isOwn = id !== '' && !ids.has(id)
+  ids.add(id)
+  if (isOwn) edits.push(...given)
+  else edits.push({ start, end: cursor.position, replacement: encode(`"${madeUpId('call_')}"`) })
 }
 
 function passType(cursor: JsonCursor): FoundType {

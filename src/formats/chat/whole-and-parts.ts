@@ -1,4 +1,5 @@
 import { isRecord, type JsonObject } from '../../base/json-value.ts'
+import { joinedName } from '../call-arguments.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { Part } from '../part.ts'
 import { chunkReader, type ChunkHead } from './chunk.ts'
@@ -151,7 +152,7 @@ export function partGatherer(): PartGatherer {
   }
 }
 
-/** Strings in a delta that are names, not text: the last counts. */
+/** Strings in a delta that are no text: the last counts, but `name` may come in pieces. */
 const names = ['role', 'id', 'type', 'name', 'signature', 'format', 'index']
 
 function addDelta(choice: GatheredChoice, delta: JsonObject): void {
@@ -187,7 +188,7 @@ function merge(known: Record<string, unknown>, more: JsonObject, replaced: reado
     const before = Object.hasOwn(known, name) ? known[name] : undefined
     if (value === null && before !== undefined) continue
     if (typeof value === 'string' && typeof before === 'string' && replaced.includes(name))
-      define(known, name, value === '' ? before : value)
+      define(known, name, name === 'name' ? joinedName(before, value) : value || before)
     else define(known, name, merged(before, value, replaced))
   }
   return known

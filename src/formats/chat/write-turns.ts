@@ -4,6 +4,7 @@ import { writeThinkingBlock } from '../thinking-block.ts'
 import { joinTexts } from '../turns.ts'
 import { untranslatable } from '../untranslatable.ts'
 import { writeCallSignature } from './call-signature.ts'
+import { writeReasoningDetails } from './reasoning-details.ts'
 
 const audioFormats: ReadonlyMap<string, string> = new Map([
   ['mpeg', 'mp3'],
@@ -73,6 +74,7 @@ function writeAssistant(parts: readonly AssistantPart[], isMarked: boolean): Jso
   const reasoning = parts.filter((part) => part.kind === 'reasoning')
   const called = parts.filter((part) => part.kind === 'call')
   const said = parts.filter((part) => part.kind !== 'reasoning' && part.kind !== 'call')
+  const details = writeReasoningDetails(reasoning)
   const blocks = reasoning.flatMap((part) => writeThinkingBlock(part) ?? [])
   const calls = called.map(({ id, name, input, opaque }) => ({
     id,
@@ -84,6 +86,7 @@ function writeAssistant(parts: readonly AssistantPart[], isMarked: boolean): Jso
     role: 'assistant',
     content: said.length === 0 && calls.length > 0 ? null : writeContent(said, isMarked),
     reasoning_content: reasoningText(reasoning) || undefined,
+    reasoning_details: details.length === 0 ? undefined : details,
     thinking_blocks: blocks.length === 0 ? undefined : blocks,
     tool_calls: calls.length === 0 ? undefined : calls,
   }

@@ -6,7 +6,7 @@ import type { JsonAnswerReader } from '../json-answers.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import { readThinkingBlock } from '../thinking-block.ts'
 import { addUsage, countsOf } from './message-usage.ts'
-import { readStopReason } from './stop-reason.ts'
+import { readStopReason, soundReason } from './stop-reason.ts'
 
 const choice = 0
 
@@ -22,7 +22,7 @@ export function readMessagesAnswer(message: JsonObject): readonly AnswerEvent[] 
   return [
     readStart(message),
     ...readBlocks(objectsOf(message['content'])),
-    readFinish(textOf(message['stop_reason'])),
+    readFinish(textOf(message['stop_reason']), objectsOf(message['content']).some(isCall)),
     ...readUsage(addUsage(undefined, message['usage'])),
   ]
 }
@@ -127,7 +127,7 @@ export function messagesAnswerReader(): JsonAnswerReader {
   function finish(stopReason: unknown): readonly AnswerEvent[] {
     if (typeof stopReason !== 'string' || isFinished) return []
     isFinished = true
-    return begun([...[...open.keys()].flatMap(endBlock), readFinish(stopReason), ...readUsage(usage)])
+    return begun([...[...open.keys()].flatMap(endBlock), readFinish(stopReason, callCount > 0), ...readUsage(usage)])
   }
 
   return {
@@ -204,7 +204,12 @@ function readCall(call: number, block: JsonObject): AnswerEvent {
   }
 }
 
-function readFinish(stopReason: string | undefined): FinishEvent {
+function isCall({ type }: JsonObject): boolean {
+  return type === 'tool_use'
+}
+
+function readFinish(given: string | undefined, hasCalls: boolean): FinishEvent {
+  const stopReason = soundReason(given, hasCalls)
   return { kind: 'finish', choice, reason: readStopReason(stopReason), raw: stopReason }
 }
 

@@ -110,7 +110,7 @@ describe('a written stream', () => {
 
   test('holds up to 1 MiB behind a call', () => {
     const writer = messageWriter(options)
-    writer.write([start, call(0), call(1), input(1, 'x'.repeat(1024 * 1024))])
+    writer.write([start, call(0), call(1), input(1, '{'.padEnd(1024 * 1024))])
     expect(() => writer.write([input(1, 'x')])).toThrow(UpstreamFailure)
   })
 
@@ -138,6 +138,11 @@ describe('the end of an answer', () => {
   ])('is %s', (expected, events) => {
     const { body } = writeMessage([start, ...events], options)
     expect(parseChecked(body)).toMatchObject({ id: 'a1', model: 'theirs', stop_reason: expected })
+  })
+
+  test('names the stop sequence that the upstream names', () => {
+    const { body } = writeMessage([start, text('x'), { ...finish(), stopSequence: 'END' } as AnswerEvent], options)
+    expect(parseChecked(body)).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: 'END' })
   })
 
   test('counts cached tokens apart from the input', () => {

@@ -65,6 +65,8 @@ interface Block {
   waiting: string
   /** Of the arguments of a call. */
   readonly json: JsonEnd | undefined
+  /** The arguments are no object: they are left out, since an input must be one. */
+  isNoObject?: boolean
   isComplete: boolean
 }
 
@@ -105,7 +107,8 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent?: (event: J
         content: [],
         stop_reason: null,
         stop_sequence: null,
-        usage: { input_tokens: 0, output_tokens: 0 },
+        // Clients fill their meter by it, and other formats count at the end. A whole answer has the counts of its end.
+        usage: { input_tokens: onEvent === undefined ? promptTokens() : 0, output_tokens: 0 },
       },
     })
   }
@@ -160,7 +163,10 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent?: (event: J
   function current(kind: 'text' | 'thinking'): Block {
     const last = blocks.at(-1)
     if (last?.kind === kind && !last.isComplete) return last
-    return openBlock(kind, kind === 'text' ? { type: 'text', text: '' } : { type: 'thinking', thinking: '' })
+    return openBlock(
+      kind,
+      kind === 'text' ? { type: 'text', text: '' } : { type: 'thinking', thinking: '', signature: '' },
+    )
   }
 
   /** Ends a block of reasoning with the data of its maker. Without an open block, the data gets one of its own. */
@@ -198,7 +204,9 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent?: (event: J
 
   function addArguments({ call, text }: ArgumentsEvent): void {
     const block = blocks.find((each) => each.call === call)
-    if (block !== undefined && text !== '') add(block, text)
+    if (block === undefined || text.trim() === '') return
+    block.isNoObject ??= !text.trimStart().startsWith('{')
+    if (!block.isNoObject) add(block, text)
   }
 
   /** Completes the block of a call. */
@@ -295,7 +303,7 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent?: (event: J
       emit(
         {
           type: 'message_delta',
-          delta: { stop_reason: stopReason, stop_sequence: null },
+          delta: { stop_reason: stopReason, stop_sequence: sequenceOf(stopReason, finish) },
           usage: writeMessagesUsage(counted),
         },
         {
@@ -313,8 +321,12 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent?: (event: J
 
 const beyondText = { isMeaningful: true, isBeyondText: true } as const
 
+function sequenceOf(stopReason: string, finish: FinishEvent | undefined): string | null {
+  return stopReason === 'stop_sequence' ? (finish?.stopSequence ?? null) : null
+}
+
 function factsOfStart({ kind, start }: Block): Partial<Part> {
-  return kind === 'call' || start['type'] === 'redacted_thinking' || 'signature' in start ? beyondText : {}
+  return kind === 'call' || start['type'] === 'redacted_thinking' || Boolean(start['signature']) ? beyondText : {}
 }
 
 function factsOf({ kind }: Block, content: string): Partial<Part> {

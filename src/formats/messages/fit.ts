@@ -2,6 +2,7 @@ import type { JsonObject } from '../../base/json-value.ts'
 import type { TargetProfile } from '../../profiles/profile.ts'
 import { checkBody } from '../check-body.ts'
 import { isObject, listOf, numberOf, objectOf, objectsOf, omit, textOf } from '../exact-json.ts'
+import { fitLimit } from '../fit-number.ts'
 import { fittedBody, type FitStep } from '../fit-steps.ts'
 import type { ChangeNotes } from '../format.ts'
 import type { RequestDraft } from '../request-draft.ts'
@@ -14,7 +15,7 @@ const steps: readonly FitStep[] = [
   fitThinking,
   fitSampling,
   fitSchema,
-  dropInTools,
+  fitTools,
   placeSystem,
   fitImages,
   fitPairs,
@@ -77,7 +78,9 @@ function setConfig(draft: RequestDraft, config: JsonObject): void {
   else draft.set('output_config', config)
 }
 
-function fitSampling(draft: RequestDraft, { sampling, stops }: TargetProfile, changes: ChangeNotes | undefined): void {
+function fitSampling(draft: RequestDraft, profile: TargetProfile, changes: ChangeNotes | undefined): void {
+  const { sampling, stops } = profile
+  fitLimit(draft, 'max_tokens', profile, changes)
   for (const name of ['temperature', 'top_p', 'top_k'])
     if (sampling[name] === 'refused' && draft.remove(name)) changes?.drop(name)
   if (stops !== 0 || listOf(draft.get('stop_sequences')).length === 0) return
@@ -95,14 +98,18 @@ function fitSchema(draft: RequestDraft, { answerSchema }: TargetProfile, changes
   changes?.adjust('output_config.format')
 }
 
-/** Tools without the members that the target refuses. */
-export function dropInTools(draft: RequestDraft, { dropInTools: names }: TargetProfile): void {
+function fitTools(draft: RequestDraft, { dropInTools, toolSchema }: TargetProfile): void {
+  if (dropInTools.length + toolSchema.length === 0) return
   const tools = draft.objects('tools')
-  if (tools === undefined || !tools.some((tool) => names.some((name) => name in tool))) return
-  draft.setObjects(
-    'tools',
-    tools.map((tool) => (names.some((name) => name in tool) ? omit(tool, names) : tool)),
-  )
+  if (tools === undefined) return
+  const fitting = tools.map((tool) => {
+    const kept = dropInTools.some((name) => name in tool) ? omit(tool, dropInTools) : tool
+    const schema = kept['input_schema']
+    const fits = !isObject(schema) || toolSchema.length === 0
+    const input_schema = fits ? schema : inDialects(schema, toolSchema)
+    return input_schema === schema ? kept : { ...kept, input_schema }
+  })
+  if (fitting.some((tool, index) => tool !== tools[index])) draft.setObjects('tools', fitting)
 }
 
 /** System messages among the others as marked user text: only Anthropic takes them there. */

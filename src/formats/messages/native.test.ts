@@ -105,22 +105,64 @@ describe('events that pass through', () => {
   test.each<readonly [string, readonly JsonObject[]]>([
     ['a block before the start', [open('text')]],
     ['a finish before the start', [end]],
-    ['a block with a gap before it', [start, open('text', 1)]],
-    ['a block whose index was used', [start, open('text'), close, open('text')]],
-    ['a block without an index', [start, { ...open('text'), index: null }]],
     ['a block behind the finish', [start, open('text'), close, end, open('text', 1)]],
-    ['a delta of no block', [start, text('x')]],
-    ['a delta of another block', [start, open('text'), text('x', 1)]],
-    ['a delta of a block that has ended', [start, open('text'), close, text('x')]],
+    ['arguments of no block', [start, { ...text(''), delta: { type: 'input_json_delta', partial_json: '{' } }]],
     ['text in a call', [start, open('tool_use'), text('x')]],
-    ['an end of no block', [start, close]],
-    ['an end of another block', [start, open('text'), { ...close, index: 1 }]],
     ['a call that never ends', [start, open('tool_use'), end]],
     ['a call that never ends before another block', [start, open('tool_use'), open('text', 1)]],
     ['neither an end of the block nor a finish', [start, open('text'), text('x'), stop]],
     ['neither an end of a call nor a finish', [start, open('tool_use'), stop]],
   ])('are malformed with %s', (_name, events) => {
     expect(() => read(...events)).toThrow(MalformedAnswer)
+  })
+
+  test.each<readonly [string, readonly JsonObject[], readonly string[]]>([
+    ['a gap in the indexes', [open('text', 3), text('x', 3), { ...close, index: 3 }], ['0+text', '0 x', '0-']],
+    [
+      'an index that was used',
+      [open('text'), text('x'), close, open('text'), text('y'), close],
+      ['0+text', '0 x', '0-', '1+text', '1 y', '1-'],
+    ],
+    [
+      'no index',
+      [
+        { ...open('text'), index: null },
+        { ...text('x'), index: null },
+      ],
+      ['0+text', '0 x', '0-'],
+    ],
+    ['text of another block', [open('text'), text('x', 1), close], ['0+text', '0 x', '0-']],
+    ['text of no block', [text('x'), close], ['0+text', '0 x', '0-']],
+    ['text behind its block', [open('text'), close, text('x')], ['0+text', '0-', '1+text', '1 x', '1-']],
+    ['text in thinking', [open('thinking'), text('x')], ['0+thinking', '0-', '1+text', '1 x', '1-']],
+    ['ends of no block', [close, open('text'), close, close, { ...close, index: 1 }], ['0+text', '0-']],
+  ])('have right indexes, starts and ends despite %s', (_name, events, expected) => {
+    const blocks = read(start, ...events, end, stop).map(({ data }) => parseChecked(data))
+    const written = blocks.slice(1, -2).map(({ index, type, content_block, delta }) => {
+      const began = content_block as JsonObject | undefined
+      const more = delta as JsonObject | undefined
+      return type === 'content_block_stop'
+        ? `${index}-`
+        : `${index}${began ? `+${began['type']}` : ` ${more?.['text']}`}`
+    })
+    expect(written).toEqual([...expected])
+  })
+
+  test('have calls with ids of their own, an object as input, and a finish that says so', () => {
+    const call = { type: 'tool_use', id: 'a', name: 'f', input: {} }
+    const begin = (content_block: JsonObject, index: number) => ({ ...open('tool_use', index), content_block })
+    const parts = read(
+      start,
+      begin(call, 0),
+      close,
+      begin({ ...call, input: null }, 1),
+      { ...close, index: 1 },
+      end,
+      stop,
+    ).map(({ data }) => parseChecked(data))
+    expect(parts[1]?.['content_block']).toEqual(call)
+    expect(parts[3]?.['content_block']).toEqual({ ...call, id: expect.stringMatching(/^toolu_[0-9a-f]{32}$/) })
+    expect(parts[5]?.['delta']).toEqual({ stop_reason: 'tool_use' })
   })
 
   test('end for callers that wait, where only the finish is missing', () => {

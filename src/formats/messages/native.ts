@@ -12,7 +12,8 @@ import { errorWithin, readUpstreamError } from '../upstream-error.ts'
 import { countedUsage, type Usage } from '../usage.ts'
 import { messagePart } from './make-part.ts'
 import { addUsage, countsOf } from './message-usage.ts'
-import { readStopReason, writeStopReason } from './stop-reason.ts'
+import { withSoundCall } from './sound-call.ts'
+import { readStopReason, soundReason, writeStopReason } from './stop-reason.ts'
 import { messagesEventBytesMax } from './upstream.ts'
 
 /** Starts of blocks that have no content yet. All others are content: calls, and results of tools that ran upstream. */
@@ -20,18 +21,20 @@ const silentBlocks: ReadonlySet<unknown> = new Set(['text', 'thinking'])
 
 /**
  * Starts reading a stream of Messages for a caller of the same format (others: `answer-reader.ts`). Events pass in the
- * upstream's bytes. Missing usage and ends of blocks are filled in, and a second start is left out: clients refuse such
- * streams. Content that clients would lose without a word is malformed: before the start, in a block that is not open,
- * or behind the finish. So is a call without its end.
+ * upstream's bytes. What clients refuse is repaired: missing usage, missing and redundant ends of blocks, wrong indexes
+ * of blocks, ids that two calls have, a second start. Content that clients would lose without a word is malformed:
+ * before the start, in a call that is not open, or behind the finish. So is a call without its end.
  */
 export function messageEventReader(): PartReader {
   let hasStarted = false
   let isFinished = false
   let hasCalls = false
   let blockCount = 0
-  /** Index and type of the open block. -1: none is open. */
+  /** Index and type of the open block, and its index at the upstream. -1: none is open. */
   let openIndex = -1
+  let openGiven = -1
   let openType: unknown
+  const callIds = new Set<string>()
   let usage: JsonObject | undefined
   /** The upstream's `message_stop`. */
   let stop: Part | undefined
@@ -45,11 +48,11 @@ export function messageEventReader(): PartReader {
   const place = [0, 0]
 
   /** A delta like an earlier one; undefined for other events. */
-  function passKnown({ data, framed }: ServerSentEvent): Part | undefined {
+  function passKnown({ data, framed }: ServerSentEvent): readonly Part[] | undefined {
     if (known === undefined || !isLike(data, known.template, place)) return undefined
     const [start = 0, end = 0] = place
     const { index, isText } = known
-    return passDelta(
+    return placeDelta(
       data,
       index,
       isText ? { text: latin1(data, start, end), isBeyondText: false } : { text: '', isBeyondText: end > start },
@@ -101,15 +104,21 @@ export function messageEventReader(): PartReader {
     return usage && countedUsage(countsOf(usage))
   }
 
-  function startBlock(data: Uint8Array, index: number): readonly Part[] {
-    const { type, text, thinking } = objectOf(parseEvent(data)['content_block'])
-    if (!hasStarted || isFinished || index !== blockCount) throw misplaced('the start of a block')
+  function startBlock(data: Uint8Array, given: number): readonly Part[] {
+    const event = parseEvent(data)
+    const block = objectOf(event['content_block'])
+    const { type, text, thinking } = block
+    if (!hasStarted || isFinished) throw misplaced('the start of a block')
     const before = endBlock()
     openIndex = blockCount++
+    openGiven = given
     openType = type
     hasCalls ||= type === 'tool_use'
     const isMeaningful = !silentBlocks.has(type) || Boolean(text) || Boolean(thinking)
-    const part = passed('content_block_start', data, {
+    const repaired = type === 'tool_use' ? withSoundCall(block, callIds) : block
+    const isRight = repaired === block && given === openIndex
+    const written = isRight ? data : encodeJson({ ...event, index: openIndex, content_block: repaired })
+    const part = passed('content_block_start', written, {
       isMeaningful,
       isProgress: type === 'thinking' || undefined,
       // After a cut, only a stream with text in its first block can be resumed.
@@ -127,16 +136,36 @@ export function messageEventReader(): PartReader {
     return [part]
   }
 
-  function passBlockStop(data: Uint8Array, index: number): Part {
-    if (openIndex === -1 || index !== openIndex) throw misplaced('the end of a block')
+  function passBlockStop(data: Uint8Array, given: number): readonly Part[] {
+    if (openIndex === -1 || (given !== -1 && given !== openGiven)) return []
+    const written = withIndex(data, given)
     openIndex = -1
-    return passed('content_block_stop', data)
+    return [passed('content_block_stop', written)]
   }
 
-  function passDelta(data: Uint8Array, index: number, delta: DeltaFacts, framed?: Uint8Array): Part {
-    if (openIndex === -1 || index !== openIndex) throw misplaced('a delta')
-    if (delta.text !== '' && openType !== 'text') throw misplaced('text')
-    return deltaPart(data, delta, framed)
+  /** The event with the index of the open block. */
+  function withIndex(data: Uint8Array, given: number): Uint8Array {
+    return given === openIndex ? data : encodeJson({ ...parseEvent(data), index: openIndex })
+  }
+
+  function passDelta(data: Uint8Array, given: number, delta: DeltaFacts, framed?: Uint8Array): Part {
+    if (given === openIndex) return deltaPart(data, delta, framed)
+    return deltaPart(withIndex(data, given), delta)
+  }
+
+  /**
+   * A delta, in the block that it is of. One block is open at a time, so text and thinking belong to an open block of
+   * their type, whatever its index is, and else to a block of their own.
+   */
+  function placeDelta(data: Uint8Array, given: number, delta: DeltaFacts, framed?: Uint8Array): readonly Part[] {
+    const isOfOpen = openIndex !== -1 && (given === openGiven || given === -1)
+    if (isOfOpen && (delta.text === '' || openType === 'text')) return [passDelta(data, given, delta, framed)]
+    const type = blockOfDelta(objectOf(parseEvent(data)['delta'])['type'])
+    if (type === undefined || (openIndex !== -1 && openType === 'tool_use')) throw misplaced('a delta')
+    if (openIndex !== -1 && openType === type) return [passDelta(data, given, delta)]
+    const block = type === 'text' ? { type, text: '' } : { type, thinking: '', signature: '' }
+    const start = encodeJson({ type: 'content_block_start', index: blockCount, content_block: block })
+    return [...startBlock(start, blockCount), passDelta(data, given, delta)]
   }
 
   function changeMessage(data: Uint8Array): readonly Part[] {
@@ -146,10 +175,10 @@ export function messageEventReader(): PartReader {
     const before = reason === undefined ? [] : endBlock()
     usage = addUsage(usage, event['usage'])
     isFinished ||= reason !== undefined
-    const filled = isObject(event['usage']) ? data : encodeJson({ ...event, usage: { output_tokens: 0 } })
-    const part = passed('message_delta', filled, {
+    const sound = soundReason(reason, hasCalls)
+    const part = passed('message_delta', encodedEnd(event, sound) ?? data, {
       usage: usageSoFar(),
-      ...(reason === undefined ? {} : { isMeaningful: true, finishReason: readStopReason(reason) }),
+      ...(sound === undefined ? {} : { isMeaningful: true, finishReason: readStopReason(sound) }),
     })
     return [...before, part]
   }
@@ -157,11 +186,11 @@ export function messageEventReader(): PartReader {
   function readNamed(name: string, data: Uint8Array, { index, delta }: EventFacts): readonly Part[] | 'done' {
     switch (name) {
       case deltaEvent:
-        return [passDelta(data, index, delta)]
+        return placeDelta(data, index, delta)
       case 'content_block_start':
         return startBlock(data, index)
       case 'content_block_stop':
-        return [passBlockStop(data, index)]
+        return passBlockStop(data, index)
       case 'message_start':
         return startMessage(data)
       case 'message_delta':
@@ -180,8 +209,8 @@ export function messageEventReader(): PartReader {
     read(received): readonly Part[] | 'done' | AnsweredError {
       const { event, data: given } = received
       if (event === deltaEvent) {
-        const part = passKnown(received)
-        if (part !== undefined) return [part]
+        const parts = passKnown(received)
+        if (parts !== undefined) return parts
       }
       if (isDone(given)) return 'done'
       if (event === 'error') return { kind: 'error', error: readUpstreamError(given) }
@@ -213,6 +242,23 @@ function failedEvent(type: string, data: Uint8Array): AnsweredError | undefined 
   if (type === 'error') return { kind: 'error', error: readUpstreamError(data) }
   const error = type === '' ? errorWithin(data) : undefined
   return error && { kind: 'error', error }
+}
+
+/** Type of the block that a delta belongs to. Undefined: only the block's start can tell. */
+function blockOfDelta(type: unknown): 'text' | 'thinking' | undefined {
+  return type === 'text_delta' ? 'text' : type === 'thinking_delta' ? 'thinking' : undefined
+}
+
+/** The event with what clients need in it. Undefined: it has that. */
+function encodedEnd(event: JsonObject, reason: string | undefined): Uint8Array | undefined {
+  const delta = objectOf(event['delta'])
+  const isRight = reason === undefined || delta['stop_reason'] === reason
+  if (isRight && isObject(event['usage'])) return undefined
+  return encodeJson({
+    ...event,
+    ...(isRight ? {} : { delta: { ...delta, stop_reason: reason } }),
+    usage: isObject(event['usage']) ? event['usage'] : { output_tokens: 0 },
+  })
 }
 
 function misplaced(what: string): MalformedAnswer {

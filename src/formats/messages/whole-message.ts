@@ -8,10 +8,12 @@ import { errorInside } from '../upstream-error.ts'
 import { countedUsage } from '../usage.ts'
 import { addUsage, countsOf } from './message-usage.ts'
 import { messageEventReader } from './native.ts'
-import { readStopReason } from './stop-reason.ts'
+import { withSoundCall } from './sound-call.ts'
+import { readStopReason, soundReason } from './stop-reason.ts'
 
 /**
- * Inspects a whole Message. Its bytes stay as they are.
+ * Inspects a whole Message. Its bytes stay as they are, unless calls have the same id, or an input that is no object,
+ * or the reason does not say that there are calls.
  *
  * @throws {MalformedAnswer} if it is no JSON object, or has no content
  */
@@ -25,11 +27,21 @@ export function readMessage(body: Uint8Array): WholeReply | AnsweredError {
   const isBlank = objectsOf(content).every(isEmptyText)
   return {
     kind: 'whole',
-    body,
+    body: repaired(message, objectsOf(content)) ?? body,
     usage: usage && countedUsage(countsOf(usage)),
     isEmpty: isBlank && readStopReason(textOf(message['stop_reason'])) === 'stop',
     isBlank,
   }
+}
+
+/** The Message with calls that clients can use. Undefined: it has no others. */
+function repaired(message: JsonObject, content: readonly JsonObject[]): Uint8Array | undefined {
+  const ids = new Set<string>()
+  const blocks = content.map((block) => (block['type'] === 'tool_use' ? withSoundCall(block, ids) : block))
+  const reason = textOf(message['stop_reason'])
+  const stop_reason = soundReason(reason, ids.size > 0)
+  if (stop_reason === reason && blocks.every((block, position) => block === content[position])) return undefined
+  return encodeJson({ ...message, content: blocks, stop_reason })
 }
 
 /**

@@ -28,12 +28,12 @@ export interface RestReader {
 /** Starts reading the rest of a stream. Calls have the names of other formats. */
 export function restReader(names: ToolNames): RestReader {
   /** Calls by the index of their item. */
-  const calls = new Map<number, { readonly call: number; hasArguments: boolean }>()
+  const calls = new Map<number, { readonly call: number; hasArguments: boolean; hasEnded: boolean }>()
 
   function beginCall(index: number, item: JsonObject): readonly AnswerEvent[] {
     if (!isCall(item) || calls.has(index)) return []
     const call = calls.size
-    calls.set(index, { call, hasArguments: false })
+    calls.set(index, { call, hasArguments: false, hasEnded: false })
     const { type, call_id, name, namespace } = item
     const wireName = type === 'tool_search_call' ? toolSearch : names.wireName(textOf(name) ?? '', textOf(namespace))
     return [{ kind: 'call', choice, call, id: textOf(call_id), name: wireName, opaque: undefined }]
@@ -41,7 +41,7 @@ export function restReader(names: ToolNames): RestReader {
 
   function addArguments(index: number, text: string): readonly AnswerEvent[] {
     const known = calls.get(index)
-    if (known === undefined || text === '') return []
+    if (known === undefined || known.hasEnded || text === '') return []
     known.hasArguments = true
     return [{ kind: 'arguments', choice, call: known.call, text }]
   }
@@ -49,8 +49,9 @@ export function restReader(names: ToolNames): RestReader {
   function endItem(index: number, item: JsonObject): readonly AnswerEvent[] {
     const begun = beginCall(index, item)
     const known = calls.get(index)
-    if (known === undefined) return []
+    if (known === undefined || known.hasEnded) return []
     const given = known.hasArguments ? [] : addArguments(index, argumentsOf(item))
+    known.hasEnded = true
     return [...begun, ...given, { kind: 'callEnd', choice, call: known.call }]
   }
 
@@ -77,7 +78,22 @@ export function restReader(names: ToolNames): RestReader {
   }
 }
 
-/** The log probabilities of a delta. */
+/** The content of an item that came as a whole: texts of a message, or of reasoning. Calls are read by a reader. */
+export function readItem({ type, content, summary }: JsonObject): readonly AnswerEvent[] {
+  if (type === 'message') return objectsOf(content).flatMap(readPart)
+  if (type !== 'reasoning') return []
+  const texts = [summary, content].map((list) => objectsOf(list).flatMap(({ text }) => textOf(text) ?? []))
+  const text = texts.map((each) => each.join('\n\n')).find((each) => each !== '')
+  return text === undefined ? [] : [{ kind: 'reasoning', choice, text }]
+}
+
+function readPart(part: JsonObject): readonly AnswerEvent[] {
+  const { text, refusal } = part
+  if (typeof refusal === 'string') return [{ kind: 'refusal', choice, text: refusal }]
+  return typeof text === 'string' ? [{ kind: 'text', choice, text }, ...readLogprobs(part)] : []
+}
+
+/** The log probabilities of a delta, or of a whole text. */
 function readLogprobs({ logprobs }: JsonObject): readonly AnswerEvent[] {
   const tokens = objectsOf(logprobs)
   return tokens.length === 0 ? [] : [{ kind: 'logprobs', choice, tokens, refusalTokens: undefined }]

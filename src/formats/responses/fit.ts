@@ -1,15 +1,15 @@
 import type { TargetProfile } from '../../profiles/profile.ts'
-import { nearestEffort } from '../chat/fit-reasoning.ts'
-import { fitSampling } from '../chat/fit-sampling.ts'
 import { checkBody } from '../check-body.ts'
-import { objectOf, omit, textOf } from '../exact-json.ts'
+import { isObject, objectOf, omit, textOf } from '../exact-json.ts'
+import { fitLimit, fitNumber } from '../fit-number.ts'
 import { fittedBody, type FitStep } from '../fit-steps.ts'
 import type { ChangeNotes } from '../format.ts'
-import { dropInTools } from '../messages/fit.ts'
+import { nearestEffort } from '../nearest-effort.ts'
 import type { RequestDraft } from '../request-draft.ts'
+import { inDialects, ofObject } from '../schema-dialects.ts'
 import { requestReader, type ResponsesRequest } from './request.ts'
 
-const steps: readonly FitStep[] = [fitEffort, fitSampling, dropInside, dropInTools]
+const steps: readonly FitStep[] = [fitSampling, fitEffort, fitTools, fitAnswer, dropInside]
 
 /**
  * The request in the form that a target takes ({@link TargetProfile}); without a change the same request, with the
@@ -24,15 +24,54 @@ export function fitResponsesRequest(
   return body === undefined ? request : checkBody(body, requestReader(request.format))
 }
 
-/** The effort of reasoning as the nearest that the target takes. */
+function fitSampling(draft: RequestDraft, profile: TargetProfile, changes: ChangeNotes | undefined): void {
+  fitLimit(draft, 'max_output_tokens', profile, changes)
+  for (const name of ['temperature', 'top_p', 'top_logprobs']) {
+    const rule = profile.sampling[name]
+    if (rule !== undefined) fitNumber(draft, name, rule, changes)
+  }
+}
+
 function fitEffort(draft: RequestDraft, { efforts }: TargetProfile, changes: ChangeNotes | undefined): void {
+  if (efforts === undefined) return
   const reasoning = objectOf(draft.get('reasoning'))
-  const effort = textOf(reasoning['effort'])
-  if (effort === undefined || efforts === undefined || efforts.some((taken) => taken === effort)) return
-  const nearest = nearestEffort(effort, efforts)
-  draft.set('reasoning', nearest === undefined ? omit(reasoning, ['effort']) : { ...reasoning, effort: nearest })
-  if (nearest === undefined) changes?.drop('reasoning.effort')
+  const asked = textOf(reasoning['effort'])
+  if (asked === undefined) return
+  const effort = nearestEffort(asked, efforts)
+  if (effort === asked) return
+  draft.set('reasoning', effort === undefined ? omit(reasoning, ['effort']) : { ...reasoning, effort })
+  if (effort === undefined) changes?.drop('reasoning.effort')
   else changes?.adjust('reasoning.effort')
+}
+
+/** Parameters of strict tools, and of all tools where the dialect is not that of strict ones alone. */
+function fitTools(draft: RequestDraft, { strict, toolSchema, dropInTools }: TargetProfile): void {
+  if (strict === 'keep' && toolSchema.length + dropInTools.length === 0) return
+  const tools = draft.objects('tools')
+  if (tools === undefined) return
+  const fitting = tools.map((given) => {
+    const tool = dropInTools.some((name) => name in given) ? omit(given, dropInTools) : given
+    if (tool['type'] !== 'function') return tool
+    const needed = toolSchema.filter((dialect) => dialect !== 'closed' || tool['strict'] === true)
+    const parameters = needed.length === 0 ? tool['parameters'] : inDialects(ofObject(tool['parameters']), needed)
+    const isRefused = strict === 'drop' && 'strict' in tool
+    if (parameters === tool['parameters'] && !isRefused) return tool
+    return { ...(isRefused ? omit(tool, ['strict']) : tool), parameters }
+  })
+  if (fitting.some((tool, index) => tool !== tools[index])) draft.setObjects('tools', fitting)
+}
+
+function fitAnswer(draft: RequestDraft, profile: TargetProfile, changes: ChangeNotes | undefined): void {
+  const { answerSchema, strict } = profile
+  if (strict === 'keep' && answerSchema.length === 0) return
+  const text = objectOf(draft.get('text'))
+  const format = objectOf(text['format'])
+  if (!isObject(format['schema'])) return
+  const schema = inDialects(format['schema'], answerSchema)
+  const isRefused = strict === 'drop' && 'strict' in format
+  if (schema === format['schema'] && !isRefused) return
+  draft.set('text', { ...text, format: { ...(isRefused ? omit(format, ['strict']) : format), schema } })
+  if (schema !== format['schema']) changes?.adjust('text.format')
 }
 
 /** Members of members that the target refuses, such as `reasoning.summary`. */

@@ -2,6 +2,7 @@ import { utf8 } from '../../bytes/text.ts'
 import { answerLimiter } from '../answer-limit.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
 import { demandReader } from '../demand.ts'
+import { promptSizeReader, usualTokens } from '../estimate-tokens.ts'
 import { listOf, objectOf, parseJson } from '../exact-json.ts'
 import type { Format, StreamFormat, Talk } from '../format.ts'
 import { spliceRequest } from '../splice-request.ts'
@@ -18,6 +19,7 @@ import { declaredTools, toolNames } from './tool-names.ts'
 
 const read = requestReader('responses')
 const media = { texts: ['"image_url"', '"file_url"'] }
+const promptSize = promptSizeReader(media)
 const demand = demandReader({ answerTokens: ['max_output_tokens'], media })
 
 /** OpenAI's Responses, without stored state (docs/api.md). */
@@ -38,11 +40,11 @@ export const responses: Format & { readonly stream: StreamFormat; readonly talk:
   },
 
   passThrough: {
+    fit: (request: ResponsesRequest, profile, changes) => fitResponsesRequest(request, profile, changes),
     write(request: ResponsesRequest, model, { overrides, profile: { rename, drop } }) {
       const ask = responsesWithoutReasoning(request, 'foreign') ?? request
       return spliceRequest(ask, { model, overrides, rename, drop })
     },
-    fit: fitResponsesRequest,
     readWhole,
     reader: partReader,
   },
@@ -72,6 +74,7 @@ function writerFor(request: ResponsesRequest): ResponseWriter {
     model: request.model,
     echo: echoOf(request),
     names: toolNames(request.renamesTools ? declaredTools(request) : []),
+    promptTokens: () => usualTokens(promptSize(request)),
     isSealed: includes(request).includes('reasoning.encrypted_content'),
   })
 }

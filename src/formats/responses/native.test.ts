@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../base/json-value.ts'
 import { encode } from '../../bytes/text.ts'
+import { parseChecked } from '../chat/read-event.ts'
 import { encodeJson } from '../exact-json.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import { partReader } from './native.ts'
@@ -95,7 +96,7 @@ describe('a stream of responses that passes through', () => {
     const begun = { type: 'response.in_progress', response: { id: 'r' } }
     const incomplete = { type: 'response.incomplete', response: { status: 'incomplete' } }
     expect(reader(begun, call, piece)(incomplete)).toMatchObject([{ finishReason: 'length' }])
-    expect(reader(created, call, piece, done)(completed)).toMatchObject([{ finishReason: 'stop' }])
+    expect(reader(created, call, piece, done)(completed)).toMatchObject([{ finishReason: 'tool_calls' }])
   })
 
   test('ends text with the event behind it, so that a cut between them can be resumed', () => {
@@ -124,6 +125,72 @@ describe('a stream of responses that passes through', () => {
       const parts = read(event)
       expect(Array.isArray(parts) ? parts.at(-1) : parts).toMatchObject({ text, data: encodeJson(event) })
     }
+  })
+
+  const added = { type: 'response.output_item.added', output_index: 0, item: { type: 'message', id: 'm', content: [] } }
+  const placed = { ...delta, output_index: 0, content_index: 0, delta: 'x' }
+  const message = { type: 'message', id: 'm', content: [{ type: 'output_text', text: 'xx' }] }
+  const ended = { type: 'response.output_item.done', output_index: 0, item: message }
+
+  /** All events that the client gets. */
+  function eventsOf(...events: readonly JsonObject[]): readonly JsonObject[] {
+    const read = reader()
+    return events.flatMap((event) => {
+      const parts = read(event)
+      return Array.isArray(parts)
+        ? parts.filter(({ data }) => data.length > 0).map(({ data }) => parseChecked(data))
+        : []
+    })
+  }
+
+  test('has the output at its end, from the items before it', () => {
+    for (const output of [[], undefined, null]) {
+      const end = { ...completed, response: { status: 'completed', output } }
+      expect(eventsOf(created, added, placed, ended, end).at(-1)?.['response']).toMatchObject({ output: [message] })
+    }
+  })
+
+  test('has one id for an item, and calls with ids of their own', () => {
+    const events = eventsOf(
+      created,
+      added,
+      { ...placed, item_id: 'a' },
+      { ...placed, item_id: 'b' },
+      { ...ended, item: { ...message, id: 'c' } },
+      { type: 'response.completed', response: { output: [{ ...message, id: 'd' }] } },
+    )
+    expect(JSON.stringify(events)).not.toMatch(/"(?:item_)?id":"[abcd]"/)
+    const begin = (output_index: number) => ({ ...call, output_index, item: { ...call.item, call_id: 'c' } })
+    const finish = (output_index: number) => ({ ...done, output_index, item: { ...call.item, call_id: 'c' } })
+    const calls = eventsOf(created, begin(0), finish(0), begin(1), finish(1), completed)
+    const ids = calls.flatMap(({ item }) => (item as JsonObject | undefined)?.['call_id'] ?? [])
+    expect(ids.slice(0, 2)).toEqual(['c', 'c'])
+    expect(ids[2]).toMatch(/^call_[0-9a-f]{32}$/)
+    expect(ids[3]).toBe(ids[2])
+    const reasoning = { type: 'reasoning', encrypted_content: 'x' }
+    const thought = eventsOf(
+      created,
+      { ...added, item: { ...reasoning, id: 'one' } },
+      { ...ended, item: { ...reasoning, id: 'two' } },
+    )
+    expect(JSON.stringify(thought)).toContain('"id":"two"')
+  })
+
+  const typesOf = (events: readonly JsonObject[]) => events.map(({ type }) => String(type).replace('response.', ''))
+
+  test('has the beginning and the ends of text that lacks them', () => {
+    const end = { ...completed, response: { status: 'completed', output: [message] } }
+    const beginning = ['created', 'output_item.added', 'content_part.added', 'output_text.delta', 'output_text.delta']
+    const ends = ['output_text.done', 'content_part.done', 'output_item.done', 'completed']
+    for (const last of [end, completed]) {
+      const events = eventsOf(created, placed, placed, last)
+      expect(typesOf(events)).toEqual([...beginning, ...ends])
+      expect(events.at(-2)?.['item']).toMatchObject({ id: 'm', content: [{ text: 'xx' }] })
+      expect(events.at(-1)?.['response']).toMatchObject({ output: [{ id: 'm' }] })
+    }
+    const whole = ['output_item.added', 'content_part.added', 'output_text.delta', ...ends]
+    expect(typesOf(eventsOf(created, end))).toEqual(['created', ...whole])
+    expect(typesOf(eventsOf(created, added, end))).toEqual(['created', ...whole])
   })
 
   test('drops what comes behind its end', () => {

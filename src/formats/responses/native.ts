@@ -13,6 +13,7 @@ import type { WholeReply } from '../reply.ts'
 import { errorInside, errorOf } from '../upstream-error.ts'
 import { countedUsage } from '../usage.ts'
 import { readDelta, readFinish } from './answer-reader.ts'
+import { ItemRepair } from './item-repair.ts'
 import { readResponseUsage } from './response-object.ts'
 import { responsePart } from './response-part.ts'
 
@@ -24,7 +25,7 @@ const heldWithProgressMax = 10_000
 const heldBytesMax = 4 * 1024 * 1024
 const textDelta = 'response.output_text.delta'
 /** The last event has the whole answer, and an event may have a picture. */
-const eventBytesMax = 8 * 1024 * 1024
+export const responsesEventBytesMax = 8 * 1024 * 1024
 
 /**
  * Inspects a whole response. Its bytes pass through.
@@ -67,6 +68,7 @@ function failedEvent(name: string, event: JsonObject): AnsweredError | undefined
  */
 export function partReader(): PartReader {
   const items = itemOrder()
+  const repair = new ItemRepair()
   let hasBegun = false
   let head: JsonObject | undefined
   let held: Part[] | undefined = []
@@ -80,10 +82,14 @@ export function partReader(): PartReader {
   const places: number[] = [0, 0, 0, 0, 0, 0]
 
   function readText({ data, framed }: ServerSentEvent): readonly Part[] | undefined {
-    if (known !== undefined && isLike(data, known.template, places))
-      return passText(data, latin1(data, places[known.text * 2] ?? 0, places[known.text * 2 + 1] ?? 0), framed)
+    if (known !== undefined && isLike(data, known.template, places)) {
+      const text = latin1(data, places[known.text * 2] ?? 0, places[known.text * 2 + 1] ?? 0)
+      repair.addText(known.index, text)
+      return passText(data, text, framed)
+    }
     const delta = readTextDelta(data)
-    if (delta === undefined) return undefined
+    if (delta === undefined || !repair.isRight(delta.index, delta.id)) return undefined
+    repair.addText(delta.index ?? 0, delta.text)
     const line = oneLine(data)
     if (line === data) known = knownDelta(data, delta) ?? known
     return passText(line, delta.text)
@@ -93,12 +99,24 @@ export function partReader(): PartReader {
     const text = event.event === textDelta ? readText(event) : undefined
     if (text !== undefined) return text
     const parsed = parseObject(event.data, 'an event')
-    const { type } = parsed
     const failed = failedEvent(event.event, parsed)
     if (failed !== undefined) return failed
-    checkPlace(parsed)
-    const changed = withHead(parsed)
+    const before = repair.missingBefore(parsed).flatMap(readMade)
+    return [...before, ...readParsed(parsed, event)]
+  }
+
+  /** An event that the upstream left out. */
+  function readMade(made: JsonObject): readonly Part[] {
+    return readParsed(made, { event: String(made['type']), data: encodeJson(made) })
+  }
+
+  function readParsed(given: JsonObject, event: ServerSentEvent): readonly Part[] {
+    checkPlace(given)
+    const parsed = repair.repaired(given)
+    const changed = withHead(parsed) ?? (parsed === given ? undefined : parsed)
     const data = changed === undefined ? oneLine(event.data) : encodeJson(changed)
+    repair.note(parsed, data)
+    const { type } = parsed
     const part: Part = { kind: 'part', data, event: event.event || undefined, ...factsOf(parsed) }
     if (type === 'response.output_item.added' && !part.isMeaningful)
       hasProgress ||= objectOf(parsed['item'])['type'] === 'reasoning'
@@ -207,7 +225,7 @@ export function partReader(): PartReader {
   }
 
   return {
-    eventBytesMax,
+    eventBytesMax: responsesEventBytesMax,
     hasOneChoice: true,
     read: (event) => (isFinished || isDone(event.data) ? 'done' : read(event)),
     finish() {
@@ -320,10 +338,17 @@ export function parseObject(data: Uint8Array, subject: string): JsonObject {
 /** An event was kept of an upstream that has begun to think. */
 const progress: readonly Part[] = [responsePart(undefined, undefined, { isProgress: true })]
 
-const deltaNames = nameTable(['type', 'delta', 'sequence_number', 'obfuscation'])
+const deltaNames = nameTable(['type', 'output_index', 'item_id', 'delta', 'sequence_number', 'obfuscation'])
+const deltaCode = 3
+
+/** Index and id of an item. */
+interface ItemPlace {
+  index?: number
+  id?: string
+}
 
 /** The text of a delta, and its values that differ in the next one. */
-interface TextDelta {
+interface TextDelta extends ItemPlace {
   readonly text: string
   /** Of these, the text. -1: it is not plain. */
   readonly place: number
@@ -334,10 +359,12 @@ interface KnownDelta {
   readonly template: JsonTemplate
   /** Which of the values is the text. */
   readonly text: number
+  /** Of its item. */
+  readonly index: number
 }
 
-function knownDelta(data: Uint8Array, { place, holes }: TextDelta): KnownDelta | undefined {
-  return place === -1 ? undefined : { template: jsonTemplate(data, holes), text: place }
+function knownDelta(data: Uint8Array, { place, holes, index = 0 }: TextDelta): KnownDelta | undefined {
+  return place === -1 ? undefined : { template: jsonTemplate(data, holes), text: place, index }
 }
 
 /**
@@ -350,6 +377,7 @@ function readTextDelta(data: Uint8Array): TextDelta | undefined {
   let isTextDelta = false
   let text: string | undefined
   let place = -1
+  const item: ItemPlace = {}
   const holes: Hole[] = []
   try {
     if (cursor.peek() !== 'object') return undefined
@@ -358,12 +386,12 @@ function readTextDelta(data: Uint8Array): TextDelta | undefined {
       const kind = cursor.peek()
       const start = cursor.position
       if (code === 0 && kind === 'string') isTextDelta = cursor.string() === textDelta
-      else if (code === 1) {
+      else if (code === deltaCode) {
         if (kind !== 'string') return undefined
         text = cursor.string()
-      } else cursor.skip()
-      const hole = code > 0 ? holeFrom(cursor, kind, start) : undefined
-      if (code === 1) place = hole === undefined ? -1 : holes.length
+      } else passPlace(cursor, code, item)
+      const hole = code >= deltaCode ? holeFrom(cursor, kind, start) : undefined
+      if (code === deltaCode) place = hole === undefined ? -1 : holes.length
       if (hole !== undefined) holes.push(hole)
     }
     cursor.finish()
@@ -371,7 +399,15 @@ function readTextDelta(data: Uint8Array): TextDelta | undefined {
     if (cause instanceof JsonSyntaxError) throw new MalformedAnswer('malformed', 'an event is not JSON', { cause })
     throw cause
   }
-  return isTextDelta && text !== undefined ? { text, place, holes } : undefined
+  return isTextDelta && text !== undefined ? { text, ...item, place, holes } : undefined
+}
+
+/** Passes a member that may tell the item. */
+function passPlace(cursor: JsonCursor, code: number, item: ItemPlace): void {
+  const kind = cursor.peek()
+  if (code === 1 && kind === 'number') item.index = cursor.number()
+  else if (code === 2 && kind === 'string') item.id = cursor.string()
+  else cursor.skip()
 }
 
 /** The value that was passed, if another may take its place: a plain string, or digits. */

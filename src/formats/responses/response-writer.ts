@@ -9,6 +9,7 @@ import type {
   FinishReason,
   StartEvent,
   TextEvent,
+  TokenCounts,
   UsageEvent,
 } from '../answer.ts'
 import type { Sealed } from '../conversation.ts'
@@ -35,6 +36,8 @@ export interface ResponseWriterOptions {
   readonly names: ToolNames
   /** The caller wants the data that only the maker of the answer can read. */
   readonly isSealed: boolean
+  /** Estimated tokens of the request, for an upstream that counts none. Absent: nothing is estimated. */
+  readonly promptTokens?: () => number
   /** The stream whose beginning the client has. Default: a new stream. */
   readonly continued?: ContinuedResponse | undefined
 }
@@ -357,8 +360,15 @@ export function responseWriter(options: ResponseWriterOptions): ResponseWriter {
     const items = output.filter((item) => item !== undefined)
     const reason = finish && incompleteReason(finish, hasCalls)
     const isRefusal = reason === 'content_filter' && items.some((item) => item.includes('{"type":"refusal"'))
-    if (reason === undefined || isRefusal) return { status: 'completed', output: items, usage: usage?.counts }
-    return { status: 'incomplete', reason, output: items, usage: usage?.counts }
+    const counts = usage?.counts ?? estimate()
+    if (reason === undefined || isRefusal) return { status: 'completed', output: items, usage: counts }
+    return { status: 'incomplete', reason, output: items, usage: counts }
+  }
+
+  /** Clients compact their history by it. */
+  function estimate(): TokenCounts | undefined {
+    const prompt = options.promptTokens?.()
+    return prompt === undefined ? undefined : { prompt, completion: Math.ceil(characters / 4) }
   }
 
   function taken(): readonly Part[] {

@@ -5,7 +5,7 @@ import { encode } from '../../bytes/text.ts'
 import { deliveredParts, type Delivered } from '../delivered.ts'
 import { editAsk } from '../edit-ask.ts'
 import { WireError } from '../error.ts'
-import { encodeJson, isObject, objectOf, objectsOf, parseJsonBytes, textOf } from '../exact-json.ts'
+import { encodeJson, isObject, objectOf, objectsOf, parseJsonBytes } from '../exact-json.ts'
 import type { StreamFormat } from '../format.ts'
 import { commentKeepAlive } from '../keep-alive.ts'
 import { madeUpId } from '../made-up-id.ts'
@@ -13,6 +13,7 @@ import { MalformedAnswer } from '../malformed-answer.ts'
 import type { Part } from '../part.ts'
 import { responseContinuation, nextSequenceNumber } from './continuation.ts'
 import { echoOf } from './echo.ts'
+import { itemEvents } from './item-events.ts'
 import { parseObject, partReader } from './native.ts'
 import { movedRequest, type ResponsesRequest } from './request.ts'
 import { readHead, writeResponse, type ResponseObjectHead } from './response-object.ts'
@@ -113,62 +114,10 @@ function split(body: Uint8Array): readonly Part[] {
   const begun = { response: { ...rest, status: 'in_progress', incomplete_details: null, output: [], usage: null } }
   add('response.created', begun)
   add('response.in_progress', begun)
-  for (const [output_index, item] of items.entries()) addItem(item, output_index, add)
+  for (const [output_index, item] of items.entries())
+    for (const { type, ...members } of itemEvents(item, output_index)) add(String(type), members)
   add(response['status'] === 'incomplete' ? 'response.incomplete' : 'response.completed', { response })
   return parts
-}
-
-type Add = (type: string, members: JsonObject) => void
-
-function addItem(item: JsonObject, output_index: number, add: Add): void {
-  const { id: item_id, type, content, summary, input, arguments: given } = item
-  const isMessage = type === 'message'
-  const begun = isMessage ? { ...item, status: 'in_progress', content: [] } : { ...item, ...emptyInput(item) }
-  add('response.output_item.added', { output_index, item: begun })
-  if (isMessage)
-    for (const [content_index, part] of objectsOf(content).entries())
-      addPart(part, { item_id, output_index, content_index }, add)
-  if (type === 'reasoning')
-    for (const [summary_index, part] of objectsOf(summary).entries())
-      addSummary(part, { item_id, output_index, summary_index }, add)
-  if (type === 'function_call') addInput('function_call_arguments', 'arguments', given)
-  if (type === 'custom_tool_call') addInput('custom_tool_call_input', 'input', input)
-  add('response.output_item.done', { output_index, item })
-
-  function addInput(name: string, member: string, value: unknown): void {
-    add(`response.${name}.delta`, { item_id, output_index, delta: value })
-    add(`response.${name}.done`, { item_id, output_index, [member]: value })
-  }
-}
-
-function emptyInput({ type }: JsonObject): JsonObject {
-  if (type === 'reasoning') return { summary: [] }
-  if (type === 'function_call') return { arguments: '', status: 'in_progress' }
-  return type === 'custom_tool_call' ? { input: '', status: 'in_progress' } : {}
-}
-
-function addPart(part: JsonObject, place: JsonObject, add: Add): void {
-  const isText = part['type'] === 'output_text'
-  const text = textOf(isText ? part['text'] : part['refusal'])
-  const begun = isText ? { ...part, text: '', annotations: [], logprobs: [] } : { ...part, refusal: '' }
-  add('response.content_part.added', { ...place, part: text === undefined ? part : begun })
-  if (text !== undefined && isText) {
-    const { logprobs = [] } = part
-    add('response.output_text.delta', { ...place, delta: text, logprobs })
-    add('response.output_text.done', { ...place, text, logprobs })
-  } else if (text !== undefined) {
-    add('response.refusal.delta', { ...place, delta: text })
-    add('response.refusal.done', { ...place, refusal: text })
-  }
-  add('response.content_part.done', { ...place, part })
-}
-
-function addSummary(part: JsonObject, place: JsonObject, add: Add): void {
-  const { text } = part
-  add('response.reasoning_summary_part.added', { ...place, part: { ...part, text: '' } })
-  add('response.reasoning_summary_text.delta', { ...place, delta: text })
-  add('response.reasoning_summary_text.done', { ...place, text })
-  add('response.reasoning_summary_part.done', { ...place, part })
 }
 
 /** Gathers a stream: its last event has the whole answer, but for streams that have their items only one by one. */

@@ -1,0 +1,132 @@
+import type { JsonObject } from '../../base/json-value.ts'
+import { UpstreamFailure } from '../../service/failure.ts'
+import type { AnswerEvent, FinishEvent } from '../answer.ts'
+import { numberOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
+import type { AnsweredError } from '../format.ts'
+import type { JsonAnswerReader } from '../json-answers.ts'
+import { errorOf } from '../upstream-error.ts'
+import { readItem, restReader } from './answer-reader.ts'
+import { readHead } from './response-object.ts'
+import { toolNames } from './tool-names.ts'
+
+const choice = 0
+const names = toolNames([])
+
+/**
+ * Reads a whole response. Items of the provider's own tools are left out.
+ *
+ * @throws {UpstreamFailure} `malformed` when it has no output
+ */
+export function readResponsesAnswer(response: JsonObject): readonly AnswerEvent[] | AnsweredError {
+  if (response['status'] === 'failed') return failed(response)
+  const { output } = response
+  if (!Array.isArray(output)) throw new UpstreamFailure('malformed', 'the answer has no output', { status: 200 })
+  const reader = responsesAnswerReader()
+  const items = objectsOf(output).flatMap((item, output_index) =>
+    eventsOf(reader, 'output_item.done', { output_index, item }),
+  )
+  const type = response['status'] === 'incomplete' ? 'incomplete' : 'completed'
+  return [startOf(response), ...items.filter(({ kind }) => kind !== 'start'), ...eventsOf(reader, type, { response })]
+}
+
+function eventsOf(reader: JsonAnswerReader, type: string, members: JsonObject): readonly AnswerEvent[] {
+  const read = reader.read({ type: `response.${type}`, ...members })
+  return read === 'done' || 'kind' in read ? [] : read
+}
+
+/**
+ * Starts reading a stream of Responses. Items that come only as a whole, or only in the last event, are read there.
+ * Reasoning with data of its maker ends as a sealed block.
+ */
+export function responsesAnswerReader(): JsonAnswerReader {
+  const rest = restReader(names)
+  /** Indexes of items whose content was read. */
+  const said = new Set<number>()
+  let hasStarted = false
+  let hasCalls = false
+  let isFinished = false
+
+  function begun(events: readonly AnswerEvent[], response: JsonObject = {}): readonly AnswerEvent[] {
+    if (hasStarted) return events
+    hasStarted = true
+    return [startOf(response), ...events]
+  }
+
+  /** Content of an item that had no pieces, and the end of reasoning. */
+  function endItem(index: number, item: JsonObject): readonly AnswerEvent[] {
+    const isSaid = said.has(index)
+    said.add(index)
+    return [...(isSaid ? [] : readItem(item)), ...readSeal(item)]
+  }
+
+  /** Items that only the last event has. */
+  function unread(response: JsonObject): readonly AnswerEvent[] {
+    return objectsOf(response['output']).flatMap((item, index) => {
+      if (said.has(index)) return []
+      return [...endItem(index, item), ...rest.read({ type: 'response.output_item.done', output_index: index, item })]
+    })
+  }
+
+  function readRest(event: JsonObject): readonly AnswerEvent[] {
+    const events = rest.read(event)
+    hasCalls ||= events.some(({ kind }) => kind === 'call')
+    if (events.length > 0 && event['output_index'] !== undefined) said.add(numberOf(event['output_index']) ?? 0)
+    return events
+  }
+
+  function readEnd(event: JsonObject): readonly AnswerEvent[] {
+    const missing = unread(objectOf(event['response']))
+    hasCalls ||= missing.some(({ kind }) => kind === 'call')
+    isFinished = true
+    return [...missing, ...readRest(event).map((each) => (each.kind === 'finish' ? withCalls(each) : each))]
+  }
+
+  /** The last event may have no items although calls came. */
+  function withCalls(finish: FinishEvent): FinishEvent {
+    return hasCalls && finish.reason === 'stop' ? { ...finish, reason: 'tool_calls' } : finish
+  }
+
+  return {
+    read(event) {
+      const { type, output_index, item, response } = event
+      switch (type) {
+        case 'response.created':
+        case 'response.in_progress':
+          return begun([], objectOf(response))
+        case 'response.failed':
+          return failed(objectOf(response))
+        case 'response.output_item.done': {
+          const whole = endItem(numberOf(output_index) ?? 0, objectOf(item))
+          return begun([...whole, ...readRest(event)])
+        }
+        case 'response.reasoning_summary_part.added':
+          return begun((numberOf(event['summary_index']) ?? 0) > 0 ? [{ kind: 'reasoning', choice, text: '\n\n' }] : [])
+        case 'response.completed':
+        case 'response.incomplete':
+          return isFinished ? [] : begun(readEnd(event), objectOf(response))
+        default:
+          return begun(readRest(event))
+      }
+    },
+    end: () => (isFinished ? [] : begun([withCalls({ kind: 'finish', choice, reason: 'stop', raw: undefined })])),
+  }
+}
+
+function startOf(response: JsonObject): AnswerEvent {
+  const { id, createdAt, model } = readHead(response)
+  return { kind: 'start', id: id || undefined, model: model || undefined, created: createdAt || undefined }
+}
+
+/** Data with which OpenAI takes reasoning back. */
+function readSeal({ type, summary, encrypted_content }: JsonObject): readonly AnswerEvent[] {
+  const data = textOf(encrypted_content)
+  if (type !== 'reasoning' || data === undefined || data === '') return []
+  const text = objectsOf(summary)
+    .flatMap((part) => textOf(part['text']) ?? [])
+    .join('\n\n')
+  return [{ kind: 'sealed', choice, text: text === '' ? undefined : text, opaque: { maker: 'openai', data } }]
+}
+
+function failed(response: JsonObject): AnsweredError {
+  return { kind: 'error', error: errorOf(response) }
+}
