@@ -64,6 +64,8 @@ const words: Words = {
       unthinking: 'reasoning is turned off for requests that force a tool',
       auto: 'a forced tool is only asked for',
     })[value],
+  customTools: () => 'custom tools are sent as functions with one string',
+  responsesTools: () => 'Responses with tools other than functions are sent as chat completions',
   strict: () => '`strict` is left out',
   toolSchema: (value) => `schemas of tools are written as ${codes(value)}`,
   answerSchema: (value) => `schemas of answers are written as ${codes(value)}`,
@@ -81,6 +83,10 @@ const words: Words = {
     value === 'adaptive' ? 'budgets of `thinking` are sent as efforts' : '`thinking` is sent as an effort',
   effortWithoutThinking: () => 'no effort beside `thinking` that is turned off',
   unsignedThinking: () => 'reasoning without a signature is sent back',
+  comparesImages: () => 'labels of images are the types of their bytes',
+  cacheMarks: (value) => `at most ${value} marks of \`cache_control\` are sent, the last ones`,
+  takesCacheMarks: () => '`cache_control` of Messages is sent',
+  takesCacheKey: () => '`prompt_cache_key` of Responses is sent',
   asResponses: (value) =>
     ({
       no: '',

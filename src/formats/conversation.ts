@@ -30,6 +30,8 @@ export interface Conversation {
   /** The caller's id for its user. */
   readonly user: string | undefined
   readonly serviceTier: string | undefined
+  /** Requests with the same key share the provider's cache of prompts. Absent: there is none. */
+  readonly cacheKey?: string | undefined
   /**
    * The top-level fields of the request without a place above, or with more than has a place; unchanged and never null.
    * A writer takes those of its own vendor.

@@ -68,6 +68,11 @@ export function objectsOf(value: unknown): readonly JsonObject[] {
   return listOf(value).filter(isObject)
 }
 
+/** The objects of an array, or the object itself. */
+export function oneOrMore(value: unknown): readonly JsonObject[] {
+  return isObject(value) ? [value] : objectsOf(value)
+}
+
 /** The value when it is a string. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined

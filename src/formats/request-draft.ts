@@ -29,6 +29,14 @@ export class RequestDraft {
     return texts.some((text) => indexOfBytes(this.#ask.body, text) !== -1)
   }
 
+  /** How many times the caller's body has this text. Escapes may hide some. */
+  times(text: Uint8Array): number {
+    const { body } = this.#ask
+    let count = 0
+    for (let at = indexOfBytes(body, text); at !== -1; at = indexOfBytes(body, text, at + text.length)) count += 1
+    return count
+  }
+
   /** Elements of a list of the caller; 0 without one. */
   count(name: string): number {
     const cursor = this.#cursorAt(this.#member(name))

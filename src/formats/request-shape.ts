@@ -141,6 +141,11 @@ export function textOr(other: ListShape | ObjectShape): EitherShape {
   return either(`a string or ${described(other)}`, { string: text, [kindOf[other.kind]]: other })
 }
 
+/** A list, or its only element without one, as readers of protocol buffers take it. @param min fewest elements */
+export function oneOrList(of: ObjectShape, min = 0): EitherShape {
+  return either('an array of objects or an object', { array: list(of, min), object: of })
+}
+
 /** An object with these members. @param required names of members that must be there, and not null */
 export function object(members: Readonly<Record<string, Shape>>, required: readonly string[] = []): ObjectShape {
   const names = Object.keys(members)

@@ -286,6 +286,16 @@ export const knownProfiles: readonly ProfileEntry[] = [
     sources: ['https://docs.anthropic.com/en/docs/about-claude/models'],
     profile: { prefill: 'refused' },
   },
+  {
+    match: { protocol: 'anthropic', model: /claude/ },
+    facts: ['claude-image-type', 'claude-cache-marks', 'claude-no-effort'],
+    sources: [
+      'https://github.com/home-assistant/core/issues/167208',
+      'https://platform.claude.com/docs/en/build-with-claude/prompt-caching',
+      'https://platform.claude.com/docs/en/build-with-claude/effort',
+    ],
+    profile: { comparesImages: true, cacheMarks: 4, efforts: ['low', 'medium', 'high', 'xhigh', 'max'] },
+  },
   // Servers of Messages that are not Anthropic's.
   {
     match: { protocol: 'anthropic', except: /claude/ },
@@ -389,7 +399,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
     facts: ['mistral-limit-name'],
     sources: ['https://docs.mistral.ai/api/', 'https://github.com/charmbracelet/crush/issues/1590'],
     profile: {
-      rename: { ...limitOf, seed: 'random_seed' },
+      rename: { ...limitOf, seed: 'random_seed', dimensions: 'output_dimension' },
       drop: ['stream_options'],
       reasoning: 'drop',
     },
@@ -425,6 +435,7 @@ export const knownProfiles: readonly ProfileEntry[] = [
       callIds: 'short',
       pairedCalls: true,
       needsWordJson: true,
+      takesCacheKey: true,
     },
   },
   {
@@ -444,9 +455,15 @@ export const knownProfiles: readonly ProfileEntry[] = [
   },
   {
     match: { brands: ['xai'] },
-    facts: ['xai-store'],
-    sources: ['https://docs.x.ai/docs/api-reference'],
-    profile: { drop: ['store'] },
+    facts: ['xai-store', 'xai-summary'],
+    sources: ['https://docs.x.ai/docs/api-reference', 'https://github.com/can1357/oh-my-pi'],
+    profile: { drop: ['store', 'reasoning.summary'] },
+  },
+  {
+    match: { brands: ['openrouter'], model: /claude|gemini|qwen/ },
+    facts: ['openrouter-cache-marks'],
+    sources: ['https://openrouter.ai/docs/features/prompt-caching'],
+    profile: { takesCacheMarks: true },
   },
   {
     match: { brands: ['cohere'] },
@@ -544,6 +561,24 @@ export const knownProfiles: readonly ProfileEntry[] = [
     facts: ['gemini-2.5-signatures'],
     sources: ['https://github.com/rowboatlabs/rowboat/issues/694'],
     profile: { signedCalls: true },
+  },
+  {
+    match: {
+      brands: [
+        ...['deepseek', 'moonshot', 'zai', 'minimax', 'mistral', 'groq', 'cerebras', 'sambanova', 'dashscope', 'xai'],
+        ...['together', 'fireworks', 'vllm', 'llamacpp', 'ollama', 'lmstudio'],
+      ],
+      protocol: 'openai',
+    },
+    facts: ['custom-tool-elsewhere'],
+    sources: ['https://github.com/BerriAI/litellm/pull/34029', 'https://github.com/icebear0828/codex-proxy/issues/707'],
+    profile: { customTools: 'function' },
+  },
+  {
+    match: { brands: ['llamacpp', 'lmstudio', 'ollama', 'openrouter'], protocol: 'openai' },
+    facts: ['responses-functions-alone'],
+    sources: ['https://github.com/ggml-org/llama.cpp/issues/23041', 'https://github.com/openai/codex/issues/26234'],
+    profile: { responsesTools: 'functions' },
   },
   // Models at hosts.
   {

@@ -105,6 +105,8 @@ const rules: readonly LessonRule[] = [
     ),
     { pairedCalls: true },
   ),
+  always('image_types', /using the \S+ media type, but/i, { comparesImages: true }),
+  always('cache_marks', /maximum of 4 blocks with cache_control/i, { cacheMarks: 4 }),
   always('signed_calls', /missing a `?thought_?signature/i, { signedCalls: true }),
   always('call_content', /content\W+(?:field )?must (?:be a string|not be empty)|role 'assistant' must not be empty/i, {
     callContent: 'text',
@@ -189,6 +191,16 @@ const rules: readonly LessonRule[] = [
       toolSchema: ['unbounded'],
     },
   ),
+  always(
+    'function_tools',
+    oneOf(
+      String.raw`type'? of tool must be`,
+      String.raw`\btools?\b.*(?:should be|must be|expected|only|supported)\W+(?:\w+ ){0,3}\W?function`,
+      String.raw`unknown variant \W?custom`,
+      String.raw`missing required parameter: 'tools\[\d+\]\.function'`,
+    ),
+    { customTools: 'function', responsesTools: 'functions' },
+  ),
   always('strict', new RegExp(`strict\\W.{0,40}${refusal}|${refusal}\\W.{0,40}strict`, 'is'), { strict: 'drop' }),
   {
     name: 'max_tokens',
@@ -263,6 +275,15 @@ const rules: readonly LessonRule[] = [
   },
   always('stop', new RegExp(`\\bstop\\b.{0,40}${refusal}|(?:${refusal}|not support).{0,40}\\bstop\\b`, 'is'), {
     stops: 0,
+  }),
+  {
+    name: 'inner_member',
+    words: new RegExp(`${refusal}[^.]{0,40}\\b((?:reasoning|text|stream_options)\\.[a-z_]+)\\b`, 'is'),
+    teaches: ([, member = '']) => (member === 'reasoning.effort' ? undefined : { drop: [member] }),
+  },
+  // Strict servers of Responses say no more. These members are newer than they are.
+  always('hosted_tool_members', /this object contains an unsupported field/i, {
+    dropInTools: ['search_content_types', 'external_web_access', 'indexed_web_access'],
   }),
   {
     name: 'tool_member',

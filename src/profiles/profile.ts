@@ -39,7 +39,7 @@ export interface TargetProfile {
   readonly prefill: 'any' | 'continued' | 'prefix' | 'refused'
   /** Top-level fields with another name: the common name → the provider's. */
   readonly rename: Readonly<Record<string, string>>
-  /** Top-level fields that are refused; they are left out. */
+  /** Top-level fields that are refused; they are left out. In Responses also members of them: `reasoning.summary`. */
   readonly drop: readonly string[]
   /** Members of messages that are refused; they are left out. */
   readonly dropInMessages: readonly string[]
@@ -76,6 +76,10 @@ export interface TargetProfile {
   readonly forcedTool: 'any' | 'required' | 'unthinking' | 'auto'
   /** `strict` of tools and of schemas of answers. */
   readonly strict: 'keep' | 'drop'
+  /** Custom tools of chat completions, whose input is a text. `function`: a function with one string is sent. */
+  readonly customTools: 'keep' | 'function'
+  /** Tools of Responses. `functions`: requests with others are sent as chat completions. */
+  readonly responsesTools: 'any' | 'functions'
   /** Subsets of JSON Schema that tools are written in, in this order. */
   readonly toolSchema: readonly SchemaDialect[]
   /** As {@link toolSchema}, for the schema of an answer. */
@@ -100,6 +104,14 @@ export interface TargetProfile {
   readonly effortWithoutThinking: boolean
   /** Reasoning without a signature is sent back (servers of Messages). */
   readonly unsignedThinking: boolean
+  /** The label of an image must be the type of its bytes (Messages). */
+  readonly comparesImages: boolean
+  /** Most marks of caches, `cache_control` (Messages). The last ones are sent. */
+  readonly cacheMarks: number
+  /** `cache_control` in chat completions, as Anthropic has it. */
+  readonly takesCacheMarks: boolean
+  /** `prompt_cache_key` in chat completions, as Responses have it. */
+  readonly takesCacheKey: boolean
   /**
    * Requests that are sent as Responses, where the provider speaks that format. `translated`: those that are translated
    * in any case. Chat requests, too: `effort`, with tools and an effort; `tools`, with tools, unless their effort is
@@ -258,6 +270,8 @@ export const profileFields: { readonly [Name in keyof TargetProfile]: ProfileFie
   silent: ranked(false, true),
   forcedTool: ranked('any', 'required', 'unthinking', 'auto'),
   strict: ranked('keep', 'drop'),
+  customTools: ranked('keep', 'function'),
+  responsesTools: ranked('any', 'functions'),
   toolSchema: union({ kind: 'list', values: schemaDialects }),
   answerSchema: union({ kind: 'list', values: schemaDialects }),
   answerFormat: ranked('any', 'object', 'schema', 'none'),
@@ -266,7 +280,11 @@ export const profileFields: { readonly [Name in keyof TargetProfile]: ProfileFie
   reasoning: latest(...reasoningHistories),
   thinkingForm: latest('budget', 'adaptive', 'effort'),
   effortWithoutThinking: ranked(true, false),
-  unsignedThinking: latest(false),
+  unsignedThinking: ranked(false, true),
+  comparesImages: ranked(false, true),
+  cacheMarks: least,
+  takesCacheMarks: ranked(false, true),
+  takesCacheKey: ranked(false, true),
   asResponses: ranked('no', 'translated', 'effort', 'tools', 'all'),
   thinkTags: latest('none', 'paired', 'closing'),
   streamUsage: ranked(false, true),

@@ -150,6 +150,21 @@ describe('refusals teach', () => {
       'tool_member',
       { dropInTools: ['eager_input_streaming'] },
     ],
+    ["'type' of tool must be 'function'", 'function_tools', { responsesTools: 'functions', customTools: 'function' }],
+    ["tools.0.type: Input should be 'function'", 'function_tools', { customTools: 'function' }],
+    ['tools[0].type: unknown variant `custom`, expected `function`', 'function_tools', { customTools: 'function' }],
+    ['A maximum of 4 blocks with cache_control may be provided. Found 5.', 'cache_marks', { cacheMarks: 4 }],
+    [
+      'The image was specified using the image/png media type, but the image appears to be a image/jpeg image',
+      'image_types',
+      { comparesImages: true },
+    ],
+    ['Argument not supported on this model: reasoning.summary', 'inner_member', { drop: ['reasoning.summary'] }],
+    [
+      'This object contains an unsupported field.',
+      'hosted_tool_members',
+      { dropInTools: ['search_content_types', 'external_web_access', 'indexed_web_access'] },
+    ],
   ] as const)('%s', (words, name, profile) => {
     expect(lessonsOf(words).find((lesson) => lesson.name === name)?.profile).toMatchObject(profile)
   })

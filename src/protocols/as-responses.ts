@@ -45,3 +45,22 @@ function isBetterAsResponses(ask: Ask, which: TargetProfile['asResponses']): boo
   const effort = textOf(draft.get('reasoning_effort'))
   return effort === undefined ? which === 'tools' : effort !== 'none'
 }
+
+/** Which requests are written in the other dialect. */
+interface OtherDialect {
+  isOther(ask: Ask, profile: TargetProfile): boolean
+}
+
+/** The native dialect, but for requests that the target does not take in it. Says what the other one leaves out. */
+export function unless(usual: Dialect, other: Dialect | undefined, { isOther }: OtherDialect): Dialect {
+  if (other === undefined) return usual
+  return {
+    ...usual,
+    encode(ask, model, target, notes) {
+      if (!isOther(ask, target.profile)) return usual.encode(ask, model, target, notes)
+      for (const name of ask.untranslated ?? []) notes?.changes?.drop(name)
+      if (notes !== undefined) notes.instead = other
+      return other.encode(ask, model, target, notes)
+    },
+  }
+}

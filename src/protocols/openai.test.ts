@@ -1,9 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import type { ChatRequest } from '../formats/chat/request.ts'
+import { checkBody } from '../formats/check-body.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
+import { requestReader } from '../formats/responses/request.ts'
+import { anyTarget, withFields } from '../profiles/resolve-profile.ts'
+import { Changes } from '../service/changes.ts'
 import { UpstreamFailure, type FailureClass } from '../service/failure.ts'
 import { chatOf, chatRequest, endpointAt, headersOf, decodeAll, encoded, jsonOf } from './fixtures/load.ts'
 import { openai } from './openai.ts'
+import type { ExchangeNotes } from './protocol.ts'
 import { chunkJson, completionJson } from './testing.ts'
 
 const anyone = endpointAt('https://upstream.test/v1')
@@ -276,5 +281,53 @@ describe('usage of a stream from a provider that counts only when asked', () => 
   ])('leaves the request of %s as it is', (_, fields) => {
     const request = chatRequest(fields)
     expect(chatOf(openai).encode(request, 'asked-for', counting)).toEqual([request.body])
+  })
+})
+
+describe('a target without custom tools', () => {
+  const profile = withFields(anyTarget, { customTools: 'function', responsesTools: 'functions' })
+  const target = endpointAt('https://upstream.test/v1', { profile })
+  const tools = [{ type: 'custom', custom: { name: 'patch', description: 'd' } }]
+
+  test('gets a function, and its calls come back as calls of the custom tool', () => {
+    const ask = chatRequest({ tools, own: 1 })
+    const notes: ExchangeNotes = {}
+    expect(jsonOf(Buffer.concat([...chatOf(openai).encode(ask, 'theirs', target, notes)]))).toMatchObject({
+      model: 'theirs',
+      own: 1,
+      tools: [{ type: 'function', function: { name: 'patch' } }],
+    })
+    const tool_calls = [{ id: 'a', type: 'function', function: { name: 'patch', arguments: '{"input":"x\\ny"}' } }]
+    const message = { role: 'assistant', content: null, tool_calls }
+    const answer = JSON.stringify({ choices: [{ message, finish_reason: 'tool_calls' }] })
+    const read = notes.instead?.decode(Buffer.from(answer), ask, notes)
+    expect(jsonOf(read?.body ?? new Uint8Array())['choices']).toMatchObject([
+      { message: { tool_calls: [{ id: 'a', type: 'custom', custom: { name: 'patch', input: 'x\ny' } }] } },
+    ])
+  })
+
+  test('gets requests without one as they are written', () => {
+    for (const [ask, where] of [
+      [chatRequest(), target],
+      [chatRequest({ tools }), anyone],
+    ] as const) {
+      const notes: ExchangeNotes = {}
+      chatOf(openai).encode(ask, 'm', where, notes)
+      expect(notes.instead).toBeUndefined()
+    }
+  })
+
+  test('gets Responses with other tools as chat completions, and those with functions as they are', () => {
+    const asked = (...each: readonly object[]) =>
+      checkBody(Buffer.from(JSON.stringify({ model: 'm', input: 'x', tools: each })), requestReader('responses'))
+    const changes = new Changes()
+    const notes: ExchangeNotes = { changes }
+    const called = { type: 'function', name: 'f' }
+    openai.further?.responses.responses?.encode(asked({ type: 'web_search' }, called), 'm', target, notes)
+    expect(notes.instead?.path(target, 'm', false)).toBe('/v1/chat/completions')
+    expect(changes.dropped).toEqual(['tools.web_search'])
+    const none: ExchangeNotes = {}
+    openai.further?.responses.responses?.encode(asked(called), 'm', target, none)
+    expect(none.instead).toBeUndefined()
   })
 })

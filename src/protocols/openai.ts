@@ -1,6 +1,7 @@
 import type { FormatName } from '../formats/ask.ts'
 import { chat } from '../formats/chat/format.ts'
-import { chatCompletions } from '../formats/chat/upstream.ts'
+import type { ChatRequest } from '../formats/chat/request.ts'
+import { chatCompletions, chatUpstream } from '../formats/chat/upstream.ts'
 import { embeddings } from '../formats/embeddings/format.ts'
 import {
   readEmbeddingsElsewhere,
@@ -10,14 +11,15 @@ import {
 import { relays } from '../formats/relay/relay.ts'
 import { responses } from '../formats/responses/format.ts'
 import { compact, inputTokens } from '../formats/responses/native-only.ts'
+import type { ResponsesRequest } from '../formats/responses/request.ts'
 import { responsesUpstream } from '../formats/responses/upstream.ts'
 import { readUpstreamError } from '../formats/upstream-error.ts'
 import { classifyFailure } from '../upstream/classify.ts'
 import { modelPage } from '../upstream/model-page.ts'
-import { asResponses } from './as-responses.ts'
+import { asResponses, unless } from './as-responses.ts'
 import { largeDecoder, throwIfError, native, withUpstreamFailures } from './native.ts'
 import type { Dialect, Endpoint, Protocol } from './protocol.ts'
-import { translated } from './translation.ts'
+import { translated, translation } from './translation.ts'
 
 /** Gemini's requests for embeddings, in the widely used format. */
 const embeddingsElsewhere: Dialect = {
@@ -30,11 +32,22 @@ const embeddingsElsewhere: Dialect = {
 
 const chatElsewhere = translated(chatCompletions, chatPath)
 
+/** Custom tools are functions for targets that have only these; their calls are given back. */
+const nativeChat = unless(native(chat, chatPath), translation(chat.talk, chatUpstream('chat'), chatPath), {
+  isOther: ({ hasCustomTools }: ChatRequest, { customTools }) => hasCustomTools && customTools === 'function',
+})
+
+/** Targets that take functions alone in Responses speak chat completions, too. */
+const nativeResponses = unless(native(responses, responsesPath), chatElsewhere.responses, {
+  isOther: ({ renamesTools, untranslated = [] }: ResponsesRequest, { responsesTools }) =>
+    responsesTools === 'functions' && (renamesTools || untranslated.includes('tools.web_search')),
+})
+
 /** Upstreams that speak the widely used chat-completions format itself. */
 export const openai: Protocol = {
   dialects: {
     ...chatElsewhere,
-    chat: native(chat, chatPath),
+    chat: nativeChat,
     embeddings: native(embeddings, embeddingsPath),
     gemini_embed: embeddingsElsewhere,
     gemini_batch_embed: embeddingsElsewhere,
@@ -43,8 +56,8 @@ export const openai: Protocol = {
 
   further: {
     responses: {
-      ...asResponses({ ...chatElsewhere, chat: native(chat, chatPath) }, translated(responsesUpstream, responsesPath)),
-      responses: native(responses, responsesPath),
+      ...asResponses({ ...chatElsewhere, chat: nativeChat }, translated(responsesUpstream, responsesPath)),
+      responses: nativeResponses,
       input_tokens: native(inputTokens, (endpoint) => `${responsesPath(endpoint)}/input_tokens`),
       compact: native(compact, (endpoint) => `${responsesPath(endpoint)}/compact`),
     },

@@ -66,7 +66,9 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
     path,
     encode(ask, model, target, notes) {
       const { seal, changes } = notes ?? {}
-      const opened = openConversation(paired(talk.read(limited(ask), target.profile.drop), changes), {
+      const read = talk.read(limited(ask), target.profile.drop)
+      if (read.cacheKey !== undefined && !target.profile.takesCacheKey) changes?.drop('prompt_cache_key')
+      const opened = openConversation(paired(read, changes), {
         seal,
         changes,
         keepsOpaque,

@@ -4,6 +4,7 @@ import { isRecord, type JsonObject } from '../base/json-value.ts'
 import { checkBody } from '../formats/check-body.ts'
 import { objectOf, objectsOf, textOf } from '../formats/exact-json.ts'
 import { messagesCheck } from '../formats/messages/request.ts'
+import { requestReader } from '../formats/responses/request.ts'
 import { profileAt, type ProfiledTarget } from '../profiles/resolve-profile.ts'
 import { anthropic } from './anthropic.ts'
 import { encoded, endpointAt, jsonOf } from './fixtures/load.ts'
@@ -16,8 +17,8 @@ export interface WireFact {
   readonly id: string
   readonly target: ProfiledTarget
   readonly request: JsonObject
-  /** The request is one of Messages, not of chat completions. */
-  readonly isMessages: boolean
+  /** The format of the request. */
+  readonly from: 'chat' | 'messages' | 'responses'
   /** Members of the request as the target has to receive them. */
   readonly sends: JsonObject
   /** Members that the target must not receive. */
@@ -44,7 +45,7 @@ function parseFact(line: string): WireFact {
     id: textOf(fact['id']) ?? '',
     target: { brand: textOf(brand), protocol: textOf(protocol) ?? '', model: textOf(model) ?? '' },
     request: objectOf(fact['request']),
-    isMessages: fact['from'] === 'messages',
+    from: fact['from'] === 'messages' || fact['from'] === 'responses' ? fact['from'] : 'chat',
     sends: objectOf(fact['sends']),
     absent: Array.isArray(absent) ? absent.map(String) : [],
     answer: isRecord(fact['answer']) ? fact['answer'] : undefined,
@@ -62,14 +63,18 @@ const protocols: Readonly<Record<string, Protocol>> = {
 }
 
 /** The request as its target receives it. */
-export function sentFor({ target, request, isMessages }: WireFact): JsonObject {
+export function sentFor({ target, request, from }: WireFact): JsonObject {
   const protocol = protocols[target.protocol]
   if (protocol === undefined) throw new Error(`there is no protocol '${target.protocol}'`)
   const endpoint = endpointAt('http://127.0.0.1:9/v1', { profile: profileAt(target) })
   const asked = { model: target.model, ...request }
-  if (!isMessages) return encoded(protocol, asked, target.model, endpoint)
-  const ask = checkBody(Buffer.from(JSON.stringify(asked)), messagesCheck('messages', [], {}))
-  return jsonOf(Buffer.concat([...(protocol.dialects.messages?.encode(ask, target.model, endpoint) ?? [])]))
+  if (from === 'chat') return encoded(protocol, asked, target.model, endpoint)
+  const body = Buffer.from(JSON.stringify(asked))
+  const [dialect, ask] =
+    from === 'messages'
+      ? [protocol.dialects.messages, checkBody(body, messagesCheck('messages', [], {}))]
+      : [protocol.dialects.responses, checkBody(body, requestReader('responses'))]
+  return jsonOf(Buffer.concat([...(dialect?.encode(ask, target.model, endpoint) ?? [])]))
 }
 
 /** Text and reasoning of the target's answer, for a caller of Messages. */

@@ -32,6 +32,37 @@ describe('a chat request with tools as Responses has them', () => {
     ])
   })
 
+  test('gets tools of Messages, and parts of Responses, as this format has them', () => {
+    const url = 'https://example.com/a.png'
+    const content = [
+      { type: 'input_text', text: 'What is it?' },
+      { type: 'input_image', image_url: url, detail: 'low' },
+    ]
+    const request = checked({
+      messages: [
+        { role: 'user', content },
+        { role: 'assistant', content: [{ type: 'output_text', text: 'It' }] },
+      ],
+      tools: [
+        { name: 'f', input_schema: parameters },
+        { type: 'custom', name: 'g', input_schema: parameters },
+      ],
+    })
+    expect(jsonOf(request.body)).toMatchObject({
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'What is it?' },
+            { type: 'image_url', image_url: { url, detail: 'low' } },
+          ],
+        },
+        { role: 'assistant', content: [{ type: 'text', text: 'It' }] },
+      ],
+      tools: ['f', 'g'].map((name) => ({ type: 'function', function: { name, parameters } })),
+    })
+  })
+
   test.each([
     [
       { type: 'function', name: 'f' },

@@ -18,25 +18,51 @@ import { writeChatRequest } from './write-request.ts'
  */
 export function inUsualForm(request: ChatRequest): ChatRequest {
   if (request.otherForm === undefined) return request
-  return parseChatRequest(request.otherForm === 'input' ? chatBodyOf(request) : withNestedTools(request))
+  return parseChatRequest(request.otherForm === 'input' ? chatBodyOf(request) : withUsualParts(request))
 }
 
-function withNestedTools(request: ChatRequest): Uint8Array {
+function withUsualParts(request: ChatRequest): Uint8Array {
   const draft = new RequestDraft(request)
   const tools = draft.objects('tools')
   const nested = tools?.map(nestedTool)
   if (nested?.some((tool, index) => tool !== tools?.[index])) draft.setObjects('tools', nested)
   const choice = draft.get('tool_choice')
   if (choice !== undefined) draft.set('tool_choice', nestedChoice(choice))
+  const messages = draft.objects('messages') ?? []
+  const usual = messages.map(withUsualContent)
+  if (usual.some((message, index) => message !== messages[index])) draft.setObjects('messages', usual)
   return draft.body()
 }
 
-/** A tool whose members are beside its type gets them in a member of their own. */
+/** Content in parts of Responses. */
+function withUsualContent(message: JsonObject): JsonObject {
+  const { content } = message
+  if (!Array.isArray(content)) return message
+  const parts = objectsOf(content)
+  const usual = parts.map(usualPart)
+  return usual.every((part, index) => part === parts[index]) ? message : { ...message, content: usual }
+}
+
+function usualPart(part: JsonObject): JsonObject {
+  const { type, image_url, detail, ...others } = part
+  if (type === 'input_text' || type === 'output_text') return { ...part, type: 'text' }
+  if (type !== 'input_image' || typeof image_url !== 'string') return part
+  return {
+    type: 'image_url',
+    image_url: detail === undefined ? { url: image_url } : { url: image_url, detail },
+    ...others,
+  }
+}
+
+/** A tool whose members are beside its type gets them in a member of their own. So do those of Messages. */
 function nestedTool(tool: JsonObject): JsonObject {
-  const { type, cache_control, ...declared } = tool
+  const { type, cache_control, input_schema, ...declared } = tool
   if (isObject(tool['function']) || isObject(tool['custom'])) return tool
   const kept = cache_control === undefined ? {} : { cache_control }
-  if (type === 'function') return { type, function: declared, ...kept }
+  if (input_schema !== undefined && (type === undefined || type === 'custom'))
+    return { type: 'function', function: { ...declared, parameters: input_schema }, ...kept }
+  if (type === 'function' || (type === undefined && typeof tool['name'] === 'string'))
+    return { type: 'function', function: declared, ...kept }
   if (type !== 'custom') return tool
   const { format, ...described } = declared
   return { type, custom: format === undefined ? described : { ...described, format: nestedFormat(format) }, ...kept }
@@ -63,7 +89,17 @@ function nestedChoice(choice: unknown): unknown {
 /** Members of Responses that are written in another way here, or that have no place. */
 const responsesMembers = [
   ...['input', 'instructions', 'tools', 'tool_choice', 'text', 'reasoning', 'include', 'max_output_tokens'],
-  ...['truncation', 'background', 'max_tool_calls', 'context_management', 'client_metadata', 'moderation'],
+  ...[
+    'previous_response_id',
+    'conversation',
+    'prompt',
+    'truncation',
+    'background',
+    'max_tool_calls',
+    'context_management',
+    'client_metadata',
+    'moderation',
+  ],
 ]
 
 /** A request of Responses as a chat request. Custom tools stay what they are; namespaces become parts of names. */

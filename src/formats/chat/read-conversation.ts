@@ -42,13 +42,15 @@ export function readChatRequest(body: Uint8Array, drop: readonly string[]): Conv
     ...own
   } = fields
   const { metadata, user } = own
+  // As OpenRouter has it.
+  const { effort, enabled } = objectOf(own['reasoning'])
   return {
     format: 'chat',
     turns: readChatTurns(messages),
     tools: readChatTools(fields),
     answerFormat: readAnswerFormat(objectOf(response_format)),
     modalities: listOf(modalities).filter((modality) => typeof modality === 'string'),
-    effort: readEffort(reasoning_effort, enable_thinking),
+    effort: readEffort(reasoning_effort ?? effort, enable_thinking ?? enabled),
     maxTokens: readLimit(max_completion_tokens) ?? readLimit(max_tokens),
     stops: readStops(stop),
     choices: numberOf(n),

@@ -12,8 +12,6 @@ export interface RequestFacts extends MessageFacts {
   stream: boolean
   includeUsage: boolean
   hasCustomTools: boolean
-  /** Tools, or the choice among them, are written in another way than this format's. */
-  hasOtherTools: boolean
 }
 
 /** Reads and checks the value at `start`. */
@@ -130,7 +128,7 @@ function* readTools(cursor: JsonCursor, pace: Pace, facts: RequestFacts): Walk<v
   for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
     const { type, seen } = yield* readMembers(cursor, pace)
     facts.hasCustomTools ||= type === 1
-    facts.hasOtherTools ||= isFlat(seen) && type !== -1
+    facts.hasOtherForms ||= isFlat(seen) && (type !== -1 || (seen & typed) === 0)
     if (cursor.position >= pace.limit) yield pace
   }
 }
@@ -141,16 +139,18 @@ function* readToolChoice(cursor: JsonCursor, pace: Pace, facts: RequestFacts): W
   const start = cursor.position
   if (kind === 'object') {
     const { seen } = yield* readMembers(cursor, pace)
-    facts.hasOtherTools ||= (seen & nested) === 0
+    facts.hasOtherForms ||= (seen & nested) === 0
   } else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
-  if (kind === 'string') facts.hasOtherTools ||= cursor.stringCode(anyChoice, start, cursor.position) === 0
+  if (kind === 'string') facts.hasOtherForms ||= cursor.stringCode(anyChoice, start, cursor.position) === 0
 }
 
 const anyChoice = nameTable(['any'])
+const typed = 0b1
 const nested = 0b110
+const named = 0b1000
 
 function isFlat(seen: number): boolean {
-  return (seen & nested) === 0 && seen >= 0b1000
+  return (seen & nested) === 0 && (seen & named) !== 0
 }
 
 /**
@@ -171,7 +171,7 @@ function* readMembers(cursor: JsonCursor, pace: Pace): Walk<{ readonly type: num
     const start = cursor.position
     if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
     if (code === 0 && kind === 'string') type = cursor.stringCode(toolTypes, start, cursor.position)
-    if (code > 0 && kind !== 'null') seen |= 1 << code
+    if (code >= 0 && kind !== 'null') seen |= 1 << code
     if (cursor.position >= pace.limit) yield pace
   }
   return { type, seen }

@@ -12,6 +12,8 @@ const roleTable = nameTable(roles)
 /** Facts of the messages that were read. */
 export interface MessageFacts {
   hasMessages: boolean
+  /** Parts of content, tools or the choice among them are written in another way than this format's. */
+  hasOtherForms: boolean
   /** Offsets of their reasoning. */
   readonly reasoning: { readonly members: ReasoningMember[]; readonly bare: number[] }
 }
@@ -34,7 +36,7 @@ export function* checkMessages(cursor: JsonCursor, pace: Pace, facts: MessageFac
       const start = cursor.nameStart
       const valueStart = cursor.position
       const kind = cursor.peek()
-      if (code === 1 && kind === 'array') yield* checkParts(cursor, pace, index)
+      if (code === 1 && kind === 'array') yield* checkParts(cursor, pace, index, facts)
       else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
       if (code === 0) role = readRole(cursor, valueStart, kind, index)
       else if (code === 1) content = checkContentKind(kind, index)
@@ -88,9 +90,11 @@ const partNames = nameTable(['type', 'text', 'image_url'])
 const imageNames = nameTable(['url'])
 /** Types of parts that are checked; parts of other types pass unread. */
 const partTypes = ['text', 'image_url']
-const partTypeTable = nameTable(partTypes)
+/** Types of Responses, which some clients write here. */
+const otherTypes = ['input_text', 'output_text', 'input_image']
+const partTypeTable = nameTable([...partTypes, ...otherTypes])
 
-function* checkParts(cursor: JsonCursor, pace: Pace, message: number): Walk<void> {
+function* checkParts(cursor: JsonCursor, pace: Pace, message: number, facts: MessageFacts): Walk<void> {
   let index = 0
   for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
     const element = cursor.peek()
@@ -105,7 +109,7 @@ function* checkParts(cursor: JsonCursor, pace: Pace, message: number): Walk<void
       const kind = cursor.peek()
       if (code === 2 && kind === 'object') url = yield* readUrlKind(cursor, pace)
       else if (!cursor.skip(pace.limit)) yield* skip(cursor, pace)
-      if (code === 0) type = readPartType(cursor, start, kind, message, index)
+      if (code === 0) type = readPartType({ cursor, start, kind, path: () => partPath(message, index) }, facts)
       else if (code === 1) text = kind
       else if (code === 2) image = kind
       if (cursor.position >= pace.limit) yield pace
@@ -117,10 +121,20 @@ function* checkParts(cursor: JsonCursor, pace: Pace, message: number): Walk<void
   }
 }
 
-/** Returns the type, a passed value at `start`; `other` for a type that is not checked. */
-function readPartType(cursor: JsonCursor, start: number, kind: JsonKind, message: number, index: number): string {
-  if (kind !== 'string') throw wrongType(`${partPath(message, index)}.type`, 'a string', kind)
-  return partTypes[cursor.stringCode(partTypeTable, start, cursor.position)] ?? 'other'
+/** A value that was passed. */
+interface PassedValue {
+  readonly cursor: JsonCursor
+  readonly start: number
+  readonly kind: JsonKind
+  readonly path: () => string
+}
+
+/** Returns the type; `other` for a type that is not checked. */
+function readPartType({ cursor, start, kind, path }: PassedValue, facts: MessageFacts): string {
+  if (kind !== 'string') throw wrongType(`${path()}.type`, 'a string', kind)
+  const code = cursor.stringCode(partTypeTable, start, cursor.position)
+  if (code >= partTypes.length) facts.hasOtherForms = true
+  return partTypes[code] ?? 'other'
 }
 
 function checkText(text: JsonKind | undefined, message: number, index: number): void {

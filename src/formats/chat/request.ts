@@ -25,9 +25,9 @@ export interface ChatRequest extends Ask {
   readonly hasCustomTools: boolean
   /**
    * It is written in another way than this format's, which `caller-forms.ts` mends. `input`: it is a request of
-   * Responses. Absent: the usual case.
+   * Responses. `parts`: its tools or parts of content are. Absent: the usual case.
    */
-  readonly otherForm?: 'input' | 'tools' | undefined
+  readonly otherForm?: 'input' | 'parts' | undefined
 }
 
 /** Changes of a chat request for one upstream. */
@@ -104,7 +104,7 @@ function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ChatRequest> {
     includeUsage: false,
     hasMessages: false,
     hasCustomTools: false,
-    hasOtherTools: false,
+    hasOtherForms: false,
     reasoning: { members: [], bare: [] },
   }
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
@@ -149,14 +149,14 @@ function* readRequest(cursor: JsonCursor, pace: Pace): Walk<ChatRequest> {
 }
 
 function otherFormOf(
-  { hasMessages, hasOtherTools }: RequestFacts,
+  { hasMessages, hasOtherForms }: RequestFacts,
   members: MemberList['members'],
 ): ChatRequest['otherForm'] {
   if (!hasMessages) {
     if (members.some(({ name }) => name === 'input')) return 'input'
     throw missing('messages')
   }
-  return hasOtherTools ? 'tools' : undefined
+  return hasOtherForms ? 'parts' : undefined
 }
 
 function factOf({ members }: MessageReasoning): Ask['hasReasoning'] {

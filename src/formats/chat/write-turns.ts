@@ -11,6 +11,14 @@ const audioFormats: ReadonlyMap<string, string> = new Map([
   ['x-wav', 'wav'],
 ])
 
+/** What a target gets beside the widely used members. */
+export interface WrittenParts {
+  /** The conversation was read from chat completions: members that only its dialects have are written. */
+  readonly isOwn: boolean
+  /** `cache_control` is written. */
+  readonly isMarked: boolean
+}
+
 /** The beginning of the result of a tool that failed. */
 const failedText: ContentPart = { kind: 'text', text: 'The tool failed:', cacheControl: undefined }
 
@@ -18,17 +26,16 @@ const failedText: ContentPart = { kind: 'text', text: 'The tool failed:', cacheC
  * Writes `messages`. Content of texts alone is one string, since many providers take no list of texts, and none take
  * other content in a tool's result: that follows the results in a user message.
  *
- * @param isOwn the conversation was read from chat completions: members that only its dialects have are written
  * @throws {UpstreamFailure} for a conversation without content
  */
-export function writeMessages(turns: readonly Turn[], isOwn: boolean): readonly JsonObject[] {
+export function writeMessages(turns: readonly Turn[], written: WrittenParts): readonly JsonObject[] {
   if (turns.length === 0) throw untranslatable('A conversation without content')
   const messages: JsonObject[] = []
   /** Content of tool results that waits for the last result of the calls. */
   let files: JsonObject[] = []
   for (const turn of turns) {
     if (turn.role !== 'tool') addFiles()
-    messages.push(writeTurn(turn, isOwn))
+    messages.push(writeTurn(turn, written))
     if (turn.role === 'tool') for (const file of filesOf(turn.callId, turn.parts)) files.push(file)
   }
   addFiles()
@@ -40,24 +47,30 @@ export function writeMessages(turns: readonly Turn[], isOwn: boolean): readonly 
   }
 }
 
-function writeTurn(turn: Turn, isOwn: boolean): JsonObject {
+function writeTurn(turn: Turn, { isOwn, isMarked }: WrittenParts): JsonObject {
   switch (turn.role) {
     case 'system':
     case 'user':
-      return { role: turn.role, content: writeContent(turn.parts, isOwn) }
+      return { role: turn.role, content: writeContent(turn.parts, isMarked) }
     case 'assistant':
-      return writeAssistant(turn.parts, isOwn)
+      return writeAssistant(turn.parts, isMarked)
     case 'tool': {
       const { callId, cacheControl, parts, isError } = turn
       const said = parts.filter(({ kind }) => kind === 'text')
       const texts = isError ? [failedText, ...said] : said
-      const message = { role: 'tool', tool_call_id: callId, content: writeContent(texts, isOwn) }
+      const marked = isMarked && !isOwn && cacheControl !== undefined ? withMark(texts, cacheControl) : texts
+      const message = { role: 'tool', tool_call_id: callId, content: writeContent(marked, isMarked) }
       return isOwn ? { ...message, cache_control: cacheControl } : message
     }
   }
 }
 
-function writeAssistant(parts: readonly AssistantPart[], isOwn: boolean): JsonObject {
+/** Outside of chat completions the mark of a result is one of its message. Here it is the last text's. */
+function withMark(texts: readonly ContentPart[], cacheControl: JsonObject): readonly ContentPart[] {
+  return texts.map((part, index) => (index === texts.length - 1 ? { ...part, cacheControl } : part))
+}
+
+function writeAssistant(parts: readonly AssistantPart[], isMarked: boolean): JsonObject {
   const reasoning = parts.filter((part) => part.kind === 'reasoning')
   const called = parts.filter((part) => part.kind === 'call')
   const said = parts.filter((part) => part.kind !== 'reasoning' && part.kind !== 'call')
@@ -71,7 +84,7 @@ function writeAssistant(parts: readonly AssistantPart[], isOwn: boolean): JsonOb
   }))
   return {
     role: 'assistant',
-    content: said.length === 0 && calls.length > 0 ? null : writeContent(said, isOwn),
+    content: said.length === 0 && calls.length > 0 ? null : writeContent(said, isMarked),
     reasoning_content: reasoningText(reasoning) || undefined,
     reasoning_details: details.length === 0 ? undefined : details,
     thinking_blocks: blocks.length === 0 ? undefined : blocks,
@@ -85,11 +98,11 @@ function reasoningText(parts: readonly ReasoningPart[]): string {
   return (plain.length === 0 ? parts : plain).map(({ text }) => text ?? '').join('')
 }
 
-function writeContent(parts: readonly ContentPart[], isOwn: boolean): string | readonly JsonObject[] {
+function writeContent(parts: readonly ContentPart[], isMarked: boolean): string | readonly JsonObject[] {
   const filled = parts.filter((part) => part.kind !== 'text' || part.text !== '')
-  const isPlain = filled.every(({ kind, cacheControl }) => kind === 'text' && (!isOwn || cacheControl === undefined))
+  const isPlain = filled.every(({ kind, cacheControl }) => kind === 'text' && (!isMarked || cacheControl === undefined))
   if (isPlain) return joinTexts(filled)
-  return filled.map((part) => (isOwn ? { ...writePart(part), cache_control: part.cacheControl } : writePart(part)))
+  return filled.map((part) => (isMarked ? { ...writePart(part), cache_control: part.cacheControl } : writePart(part)))
 }
 
 /** Content other than text, after a text that names the call. */

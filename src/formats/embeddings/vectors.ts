@@ -37,7 +37,7 @@ export function* findVectors(cursor: JsonCursor, names: NameTable, pace: Pace): 
       yield* skip(cursor, pace)
       if (code === 0 && kind === 'array') vector = { start, end: cursor.position }
     }
-    if (vector === undefined || numbersAt(cursor.bytes, vector) === undefined) throw notNumbers()
+    if (vector === undefined || !((widthAt(cursor.bytes, vector) ?? 0) > 0)) throw notNumbers()
     found.push({ ...vector, index })
     if (cursor.position >= pace.limit) yield pace
   }

@@ -9,7 +9,7 @@ import type { Ask } from '../ask.ts'
 import { readEmbeddings, readLargeEmbeddings } from '../embeddings/answer.ts'
 import type { EmbeddingsRequest } from '../embeddings/request.ts'
 import { bytesOf, findVectors, type VectorSpan } from '../embeddings/vectors.ts'
-import { encodeJson, numberOf, objectOf, objectsOf, parseJsonBytes } from '../exact-json.ts'
+import { encodeJson, numberOf, objectOf, objectsOf, oneOrMore, parseJsonBytes } from '../exact-json.ts'
 import type { AnsweredError, PassThroughTarget } from '../format.ts'
 import type { WholeReply } from '../reply.ts'
 import { joinTexts } from '../turns.ts'
@@ -122,7 +122,7 @@ function requestsOf(ask: Ask): readonly JsonObject[] {
 }
 
 function textOfContent({ content }: JsonObject): string {
-  const parts = objectsOf(objectOf(content)['parts']).flatMap(readPart)
+  const parts = oneOrMore(objectOf(content)['parts']).flatMap(readPart)
   if (parts.some(({ kind }) => kind !== 'text')) throw untranslatable('Content other than text')
   return joinTexts(parts)
 }

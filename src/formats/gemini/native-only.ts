@@ -5,9 +5,9 @@ import type { FormatName } from '../ask.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
 import { demandReader, noDemand } from '../demand.ts'
 import { embeddings } from '../embeddings/format.ts'
-import { malformedFor } from '../embeddings/vectors.ts'
+import { findVectors, malformedFor } from '../embeddings/vectors.ts'
 import { WireError } from '../error.ts'
-import { isObject, listOf, numberOf, objectsOf } from '../exact-json.ts'
+import { isObject, listOf, numberOf, objectOf, objectsOf } from '../exact-json.ts'
 import type { Format } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { WholeReply } from '../reply.ts'
@@ -41,7 +41,7 @@ export const embedContent: Format = {
     name: 'gemini_embed',
     shapes: embedShapes,
     required: ['content'],
-    isAnswer: ({ embedding }) => isObject(embedding),
+    isAnswer: ({ embedding }) => isVector(embedding),
   }),
   path: '/v1beta/models/{model}:embedContent',
   otherPaths: ['/v1/models/{model}:embedContent'],
@@ -55,12 +55,17 @@ export const batchEmbedContents: Format = {
     name: 'gemini_batch_embed',
     shapes: batchEmbedShapes,
     required: ['requests'],
-    isAnswer: ({ embeddings }) => listOf(embeddings).length > 0,
+    isAnswer: ({ embeddings }) => listOf(embeddings).length > 0 && listOf(embeddings).every(isVector),
   }),
   path: '/v1beta/models/{model}:batchEmbedContents',
   otherPaths: ['/v1/models/{model}:batchEmbedContents'],
   answerBytesMax,
   unserved: withoutEmbeddings,
+}
+
+function isVector(embedding: unknown): boolean {
+  const values = listOf(objectOf(embedding)['values'])
+  return values.length > 0 && values.every((value) => typeof value === 'number' || JSON.isRawJSON(value))
 }
 
 interface ActionOptions {
@@ -104,6 +109,7 @@ function actionOf({ name, shapes, required, isAnswer }: ActionOptions): Omit<For
 }
 
 const embeddedNames = nameTable(['embedding', 'embeddings'])
+const vectorNames = nameTable(['values'])
 
 /** Inspects a large answer, which only embeddings are: an object with one, or with a list of them. */
 function* readEmbedded(cursor: JsonCursor, pace: Pace): Walk<WholeReply> {
@@ -113,8 +119,9 @@ function* readEmbedded(cursor: JsonCursor, pace: Pace): Walk<WholeReply> {
       const code = cursor.nameCode(embeddedNames)
       const kind = cursor.peek()
       const start = cursor.position
-      yield* skip(cursor, pace)
-      if (code !== -1) hasEmbeddings = kind === (code === 0 ? 'object' : 'array') && cursor.position - start > 2
+      if (code === 1) hasEmbeddings = (yield* findVectors(cursor, vectorNames, pace)).length > 0
+      else yield* skip(cursor, pace)
+      if (code === 0) hasEmbeddings = kind === 'object' && cursor.position - start > 2
     }
     cursor.finish()
   }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { AssistantPart, CallPart, ContentPart, ReasoningPart, Turn } from '../conversation.ts'
-import { isObject, objectOf, objectsOf, textOf } from '../exact-json.ts'
+import { isObject, objectOf, objectsOf, oneOrMore, textOf } from '../exact-json.ts'
 import { readUrl } from '../media-part.ts'
 import { untranslatable } from '../untranslatable.ts'
 import { openThoughts } from './sealed-thoughts.ts'
@@ -43,8 +43,8 @@ export function readContents(contents: unknown): readonly Turn[] {
     said = []
   }
 
-  for (const { role, parts } of objectsOf(contents)) {
-    const read = objectsOf(parts)
+  for (const { role, parts } of oneOrMore(contents)) {
+    const read = oneOrMore(parts)
     if (role === 'model') {
       addPieces(said, withSealed(read.flatMap((part) => readModelPart(part, callOf))))
       continue
@@ -107,10 +107,8 @@ function openCalls(): OpenCalls {
 
 /** Reads the text of a system instruction. */
 export function readInstruction(instruction: unknown): readonly Turn[] {
-  const parts =
-    typeof instruction === 'string'
-      ? textParts(instruction)
-      : objectsOf(objectOf(instruction)['parts']).flatMap(readPart)
+  const given = typeof instruction === 'string' ? instruction : objectOf(instruction)['parts']
+  const parts = typeof given === 'string' ? textParts(given) : oneOrMore(given).flatMap(readPart)
   return parts.length === 0 ? [] : [{ role: 'system', parts }]
 }
 

@@ -1,5 +1,6 @@
 import {
   anyValue,
+  either,
   flag,
   integerFrom,
   kept,
@@ -8,6 +9,7 @@ import {
   numberFrom,
   object,
   oneOf,
+  oneOrList,
   readOnce,
   text,
   textOr,
@@ -34,7 +36,7 @@ const part = kept(
   ['thoughtSignature', 'thought_signature', 'functionCall', 'function_call'],
   { needs: ['thoughtSignature', 'thought_signature'] },
 )
-const content = object({ role: oneOf('user', 'model', 'function'), parts: list(part) })
+const content = object({ role: oneOf('user', 'model', 'function'), parts: oneOrList(part) })
 
 /** Only providers of the same format get these: they tune the answer, or are for Google's own use. */
 function ownNames(names: readonly string[], within = ''): Readonly<Record<string, Shape>> {
@@ -73,8 +75,12 @@ const generationConfig = readOnce(
 
 /** The shapes of top-level fields (https://ai.google.dev/api/generate-content). */
 export const contentShapes: Readonly<Record<string, Shape>> = bothSpellings({
-  contents: list(content, 1),
-  systemInstruction: textOr(object({ parts: list(part) })),
+  contents: oneOrList(content, 1),
+  systemInstruction: textOr(
+    object({
+      parts: either('an array of objects, an object or a string', { array: list(part), object: part, string: text }),
+    }),
+  ),
   tools: list(tool),
   toolConfig: spelled({
     functionCallingConfig: spelled({
@@ -90,12 +96,12 @@ export const contentShapes: Readonly<Record<string, Shape>> = bothSpellings({
 
 /** The shapes of a request that counts tokens: contents, or a whole request. */
 export const countShapes: Readonly<Record<string, Shape>> = bothSpellings({
-  contents: list(content),
+  contents: oneOrList(content),
   generateContentRequest: readOnce(object({ ...contentShapes, model: noted(modelNote) }), true),
 })
 
 const embedding: Readonly<Record<string, Shape>> = {
-  content: object({ parts: list(part) }),
+  content: object({ parts: oneOrList(part) }),
   outputDimensionality: integerFrom(1),
   ...ownNames(['taskType', 'title', 'embedContentConfig']),
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import { hasMoreValues } from '../../bytes/value-count.ts'
-import { encodeJson, objectOf, objectsOf, parseJsonBytes } from '../exact-json.ts'
+import { encodeJson, objectOf, oneOrMore, parseJsonBytes } from '../exact-json.ts'
 import { geminiModel } from './models.ts'
 import type { GeminiRequest } from './request.ts'
 import { memberOf } from './spelling.ts'
@@ -20,8 +20,8 @@ export function geminiWithoutReasoning({ body, model }: GeminiRequest): Uint8Arr
   const { signsCalls } = geminiModel(model)
   const placeholder = signsCalls || !model.toLowerCase().includes('gemini') ? foreignSignature : undefined
   const request = objectOf(parseJsonBytes(body))
-  const contents = objectsOf(request['contents']).map((content) => {
-    const kept = objectsOf(content['parts']).filter(({ thought }) => thought !== true)
+  const contents = oneOrMore(request['contents']).map((content) => {
+    const kept = oneOrMore(content['parts']).filter(({ thought }) => thought !== true)
     const firstCall = kept.find(isCall)
     const parts = kept.map((part) => signed(part, part === firstCall ? placeholder : undefined))
     return content['role'] === 'model' ? { ...content, parts: parts.length === 0 ? filler : parts } : content

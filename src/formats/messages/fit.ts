@@ -8,9 +8,19 @@ import type { ChangeNotes } from '../format.ts'
 import type { RequestDraft } from '../request-draft.ts'
 import { inDialects } from '../schema-dialects.ts'
 import { markedSystem } from '../turns.ts'
+import { fitCacheMarks, fitImages, fitPairs } from './fit-content.ts'
 import { messagesCheck, type MessagesRequest } from './request.ts'
 
-const steps: readonly FitStep[] = [fitThinking, fitSampling, fitSchema, fitTools, placeSystem]
+const steps: readonly FitStep[] = [
+  fitThinking,
+  fitSampling,
+  fitSchema,
+  fitTools,
+  placeSystem,
+  fitImages,
+  fitPairs,
+  fitCacheMarks,
+]
 
 /**
  * The request in the form that a target takes ({@link TargetProfile}); without a change the same request, with the
@@ -39,6 +49,7 @@ function fitThinking(draft: RequestDraft, profile: TargetProfile, changes: Chang
     setConfig(draft, omit(config, ['effort']))
     changes?.drop('output_config.effort')
   }
+  fitEffort(draft, profile, changes)
   if (profile.thinkingForm === 'budget' || thinking['type'] === undefined) return
   const isForm = profile.thinkingForm === 'adaptive' ? thinking['type'] !== 'enabled' : false
   if (isForm) return
@@ -51,6 +62,15 @@ function fitThinking(draft: RequestDraft, profile: TargetProfile, changes: Chang
   if (budget === undefined || 'effort' in config) return
   const effort = efforts.find(([most]) => budget < most)?.[1]
   setConfig(draft, { ...config, effort })
+}
+
+/** Of efforts, the target lacks those below `low`. */
+function fitEffort(draft: RequestDraft, { efforts: taken }: TargetProfile, changes: ChangeNotes | undefined): void {
+  const config = objectOf(draft.get('output_config'))
+  if (!['none', 'minimal'].includes(textOf(config['effort']) ?? '')) return
+  if (taken === undefined || taken.some((effort) => effort === config['effort'])) return
+  draft.set('output_config', { ...config, effort: 'low' })
+  changes?.adjust('output_config.effort')
 }
 
 function setConfig(draft: RequestDraft, config: JsonObject): void {

@@ -5,7 +5,7 @@ import { untranslatable } from '../untranslatable.ts'
 import { readMessagesTools } from './read-tools.ts'
 import { readContent, readMessagesTurns } from './read-turns.ts'
 
-const efforts: ReadonlySet<unknown> = new Set<Effort>(['low', 'medium', 'high', 'xhigh', 'max'])
+const efforts: ReadonlySet<unknown> = new Set<Effort>(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
 
 /** Fields whose loss would change the answer. */
 const refusedFields = ['container', 'mcp_servers', 'safeguards', 'thread']

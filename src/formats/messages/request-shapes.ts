@@ -98,7 +98,8 @@ export const requestShapes: Readonly<Record<string, Shape>> = {
   ),
   output_config: readOnce(
     object({
-      effort: oneOf('low', 'medium', 'high', 'xhigh', 'max'),
+      // Anthropic has neither `none` nor `minimal`; clients of several makers send them.
+      effort: oneOf('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
       format: tagged({ json_schema: object({ schema: object({}) }, ['schema']) }, false),
     }),
   ),

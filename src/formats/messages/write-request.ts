@@ -8,6 +8,7 @@ import { noteLeftOut } from '../left-out.ts'
 import { asksForAudio, splitSystem, takenStops } from '../turns.ts'
 import { untranslatable } from '../untranslatable.ts'
 import type { Target } from '../upstream-format.ts'
+import { withLastMarks } from './fit-content.ts'
 import { messagesModel, type MessagesModel } from './models.ts'
 import { lacksThinking, writeTurns } from './write-turns.ts'
 
@@ -58,7 +59,7 @@ export function writeMessagesRequest(
   const thinking = own['thinking'] ?? thinkingFor(model, effort, maxTokens, mayThink)
   const { outputConfig, instruction } = answerShape(answerFormat, model, effort)
 
-  return {
+  const written = {
     model: modelName,
     max_tokens: maxTokens,
     ...withInstruction(system ?? ownSystem(own), instruction),
@@ -72,6 +73,9 @@ export function writeMessagesRequest(
     ...pick(own, ownFields),
     ...(isStream ? { stream: true } : {}),
   }
+  const marked = withLastMarks(written, profile.cacheMarks)
+  if (marked !== written) changes?.adjust('cache_control')
+  return marked
 }
 
 /** The model's abilities, with those of its profile. */

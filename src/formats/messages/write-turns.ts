@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { AssistantPart, ContentPart, LinkPart, MediaPart, ToolTurn } from '../conversation.ts'
+import { imageTypeOf } from '../image-type.ts'
 import { writeThinkingBlock } from '../thinking-block.ts'
 import { joinTexts, mergeNeighbours, type Message, type SplitTurns, type SpokenTurn } from '../turns.ts'
 import { untranslatable } from '../untranslatable.ts'
@@ -78,18 +79,6 @@ function writePart(part: AssistantPart, unsignedThinking = false): readonly Json
       return [{ type: 'tool_use', id: toolId(part.id), name: part.name, input: part.input }]
   }
 }
-
-/** The type of an image by its first bytes: labels are wrong at times, and Anthropic compares them. */
-function imageTypeOf(base64: string): string | undefined {
-  return imageBeginnings.find(([beginning]) => base64.startsWith(beginning))?.[1]
-}
-
-const imageBeginnings: readonly (readonly [beginning: string, type: string])[] = [
-  ['/9j/', 'image/jpeg'],
-  ['iVBORw0KGgo', 'image/png'],
-  ['R0lGOD', 'image/gif'],
-  ['UklGR', 'image/webp'],
-]
 
 function mediaBlock({ mediaType, base64, filename }: MediaPart): JsonObject {
   const title = filename === undefined || filename === '' ? {} : { title: filename }

@@ -1,5 +1,6 @@
 import { utf8 } from '../../bytes/text.ts'
-import { encodeJson, isObject, parseJson } from '../exact-json.ts'
+import { encodeJson, isObject, listOf, objectOf, parseJson } from '../exact-json.ts'
+import { isStrict } from './read-tools.ts'
 import type { ResponsesRequest } from './request.ts'
 
 /** Longer fields are not repeated in the answer, which names them three times. */
@@ -39,11 +40,30 @@ export function echoOf(request?: ResponsesRequest): string {
     bytesLeft -= end - valueStart
     // Line breaks between the tokens would end the event.
     const value = utf8(request?.body ?? new Uint8Array(), valueStart, end).replace(/[\r\n]/g, ' ')
-    if (value !== 'null') values[name] = name === 'text' || name === 'reasoning' ? withDefaults(name, value) : value
+    if (value !== 'null') values[name] = shown(name, value)
   }
   return `${constant},${Object.entries(values)
     .map(([name, value]) => `"${name}":${value}`)
     .join(',')}`
+}
+
+function shown(name: string, value: string): string {
+  if (name === 'tools') return withStrict(value)
+  return name === 'text' || name === 'reasoning' ? withDefaults(name, value) : value
+}
+
+/** Functions have `strict` in responses, as providers of other formats were told. */
+function withStrict(value: string): string {
+  const tools = listOf(parseJson(value))
+  const lacks = (tool: unknown): boolean => objectOf(tool)['type'] === 'function' && !isGiven(objectOf(tool)['strict'])
+  if (!tools.some(lacks)) return value
+  return JSON.stringify(
+    tools.map((tool) => (lacks(tool) ? { ...objectOf(tool), strict: isStrict(objectOf(tool)) } : tool)),
+  )
+}
+
+function isGiven(strict: unknown): boolean {
+  return typeof strict === 'boolean'
 }
 
 /** Adds the members that clients rely on. */

@@ -9,7 +9,7 @@ import type { RequestDraft } from '../request-draft.ts'
 import { inDialects, ofObject } from '../schema-dialects.ts'
 import { requestReader, type ResponsesRequest } from './request.ts'
 
-const steps: readonly FitStep[] = [fitSampling, fitEffort, fitTools, fitAnswer]
+const steps: readonly FitStep[] = [fitSampling, fitEffort, fitTools, fitAnswer, dropInside]
 
 /**
  * The request in the form that a target takes ({@link TargetProfile}); without a change the same request, with the
@@ -45,11 +45,12 @@ function fitEffort(draft: RequestDraft, { efforts }: TargetProfile, changes: Cha
 }
 
 /** Parameters of strict tools, and of all tools where the dialect is not that of strict ones alone. */
-function fitTools(draft: RequestDraft, { strict, toolSchema }: TargetProfile): void {
-  if (strict === 'keep' && toolSchema.length === 0) return
+function fitTools(draft: RequestDraft, { strict, toolSchema, dropInTools }: TargetProfile): void {
+  if (strict === 'keep' && toolSchema.length + dropInTools.length === 0) return
   const tools = draft.objects('tools')
   if (tools === undefined) return
-  const fitting = tools.map((tool) => {
+  const fitting = tools.map((given) => {
+    const tool = dropInTools.some((name) => name in given) ? omit(given, dropInTools) : given
     if (tool['type'] !== 'function') return tool
     const needed = toolSchema.filter((dialect) => dialect !== 'closed' || tool['strict'] === true)
     const parameters = needed.length === 0 ? tool['parameters'] : inDialects(ofObject(tool['parameters']), needed)
@@ -71,4 +72,16 @@ function fitAnswer(draft: RequestDraft, profile: TargetProfile, changes: ChangeN
   if (schema === format['schema'] && !isRefused) return
   draft.set('text', { ...text, format: { ...(isRefused ? omit(format, ['strict']) : format), schema } })
   if (schema !== format['schema']) changes?.adjust('text.format')
+}
+
+/** Members of members that the target refuses, such as `reasoning.summary`. */
+function dropInside(draft: RequestDraft, { drop }: TargetProfile, changes: ChangeNotes | undefined): void {
+  for (const name of drop) {
+    const [outer = '', inner] = name.split('.')
+    if (inner === undefined) continue
+    const value = objectOf(draft.get(outer))
+    if (!(inner in value)) continue
+    draft.set(outer, omit(value, [inner]))
+    changes?.drop(name)
+  }
 }

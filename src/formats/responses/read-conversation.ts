@@ -46,6 +46,7 @@ export function readResponsesRequest(request: ResponsesRequest, drop: readonly s
     logprobs: readLogprobs(numberOf(top_logprobs), include),
     user: textOf(safety_identifier) ?? textOf(user),
     serviceTier: undefined,
+    cacheKey: textOf(fields['prompt_cache_key']),
     own: {},
   }
 }

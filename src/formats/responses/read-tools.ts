@@ -32,15 +32,13 @@ export function readResponsesTools(declared: readonly ToolEntry[], names: ToolNa
 }
 
 function readTool(tool: JsonObject, namespace: string | undefined, names: ToolNames): FunctionTool | undefined {
-  const { type, description, parameters, strict, execution } = tool
+  const { type, description, parameters, execution } = tool
   const described = { description: textOf(description), cacheControl: undefined }
   const name = names.wireName(textOf(tool['name']) ?? '', namespace)
   switch (type) {
     case 'function': {
       const schema = isObject(parameters) ? parameters : undefined
-      // Where the field is absent, this format means "if the schema allows", and others mean no.
-      const isStrict = typeof strict === 'boolean' ? strict : schema !== undefined && allowsStrict(schema)
-      return { ...described, name, parameters: schema, isStrict }
+      return { ...described, name, parameters: schema, isStrict: isStrict(tool) }
     }
     case 'custom':
       return functionOfCustom(name, tool)
@@ -56,6 +54,11 @@ function readTool(tool: JsonObject, namespace: string | undefined, names: ToolNa
       if (typeof type === 'string' && type.startsWith('web_search')) return undefined
       throw untranslatable(`The tool ${typeof type === 'string' ? type.slice(0, 64) : ''}`, { field: 'tools' })
   }
+}
+
+/** Where the field is absent, this format means "if the schema allows", and others mean no. */
+export function isStrict({ strict, parameters }: JsonObject): boolean {
+  return typeof strict === 'boolean' ? strict : isObject(parameters) && allowsStrict(parameters)
 }
 
 const schemasMax = 1_000

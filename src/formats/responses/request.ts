@@ -45,7 +45,6 @@ const ownFields: ReadonlySet<string> = new Set([
   'max_tool_calls',
   'metadata',
   'moderation',
-  'prompt_cache_key',
   'prompt_cache_options',
   'prompt_cache_retention',
   'service_tier',
