@@ -21,6 +21,20 @@ export function installNode(): void {
     throw new Error('npm could not install the client programs')
 }
 
+/** The programs and their versions, as package.json and the list of libraries in Python name them. */
+export async function versions(): Promise<string> {
+  const { dependencies } = await Bun.file(join(import.meta.dir, 'package.json')).json()
+  const libraries = await Bun.file(join(import.meta.dir, 'python', 'requirements.txt')).text()
+  const named = Object.entries<string>(dependencies).map(([name, version]) => `${name} ${version}`)
+  return [
+    ...named,
+    ...libraries
+      .trim()
+      .split('\n')
+      .map((line) => `${line.replace('==', ' ')} (Python)`),
+  ].join(', ')
+}
+
 /** Installs the libraries of `python/requirements.txt` the same way. @returns whether they are there */
 export function installPython(): boolean {
   const [list, mark] = [join('python', 'requirements.txt'), join('node_modules', '.python', 'installed')]

@@ -1,6 +1,6 @@
 import { formats } from '../../src/formats/format-list.ts'
 import { coders, runCoder, runOutages, runTemplates } from './coders.ts'
-import { installNode, installPython } from './install.ts'
+import { installNode, installPython, versions } from './install.ts'
 import { libraries, runLibrary } from './libraries.ts'
 import { mocksOf } from './mocks.ts'
 import { reportOf, type Verdict } from './report.ts'
@@ -45,5 +45,5 @@ for (const mock of only !== undefined ? [] : mocksOf(process.env['SVC_CLIENTS_OP
   console.error(mock.name)
   await mock.run(report)
 }
-console.log(`${reportOf(verdicts)}SVC_CLIENTS_SEED=${seed}`)
+console.log(`${reportOf(verdicts)}With ${await versions()}\nSVC_CLIENTS_SEED=${seed}`)
 process.exit(verdicts.some(({ reason }) => reason !== undefined) ? 1 : 0)
