@@ -363,27 +363,26 @@ describe('POST /v1/messages at a provider that speaks it', () => {
     for (const each of [upstream, up]) each.stop()
   })
 
-  test.each<readonly [string, readonly string[], object]>([
-    [
-      'a delta of a block that never began',
-      [started, ...textEvents('Hi').slice(1), ...ended('end_turn')],
-      { type: 'text', text: 'Hi' },
-    ],
+  test.each<readonly [string, readonly string[], readonly object[]]>([
+    ['text of a block that never began', [...textEvents('Hi').slice(1), ...ended('end_turn')], [{ text: 'Hi' }]],
     [
       'a block with a gap before it',
-      [started, ...callEvents(1, '{}'), stopped(1), ...ended('tool_use')],
-      { type: 'tool_use', input: {} },
+      [...callEvents(1, '{}'), stopped(1), ...ended('tool_use')],
+      [{ type: 'tool_use', name: 'weather' }],
     ],
-  ])('repairs %s, which clients would lose', async (_, events, content) => {
-    const odd = faultUpstream(answers({}, events))
+  ])('repairs %s', async (_, events, content) => {
+    const odd = faultUpstream(answers({}, [started, ...events]))
     const { service, client } = await serviceOf([odd, native])
     await using _service = service
-    expect((await client.messages.stream(question).finalMessage()).content).toMatchObject([content])
+    expect((await client.messages.stream(question).finalMessage()).content).toMatchObject([...content])
     odd.stop()
   })
 
-  test('moves on after a block before the start, which clients would lose', async () => {
-    const odd = faultUpstream(answers({}, [...textEvents('Hi'), stopped(0), ...ended('end_turn')]))
+  test.each<readonly [string, readonly string[]]>([
+    ['input of a block that never began', [started, ...callEvents(0, '{}').slice(1), ...ended('tool_use')]],
+    ['a block before the start', [...textEvents('Hi'), stopped(0), ...ended('end_turn')]],
+  ])('moves on after %s, which clients would lose', async (_, events) => {
+    const odd = faultUpstream(answers({}, events))
     const up = faultUpstream(native.says('Whole.'))
     const { service, client } = await serviceOf([odd, native], [up, native])
     await using _service = service

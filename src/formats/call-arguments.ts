@@ -59,6 +59,11 @@ export class CallArguments {
     return soundArguments(this.#waiting) ?? this.#waiting
   }
 
+  /** Nothing was passed on. */
+  get isWaiting(): boolean {
+    return this.#end === undefined && !this.#isOver
+  }
+
   /** The object has begun and not ended. */
   get isCut(): boolean {
     return this.#end?.isComplete === false

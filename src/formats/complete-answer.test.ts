@@ -41,6 +41,14 @@ describe('the calls of a translated answer', () => {
     expect(completeAnswer()([...called(0, ...pieces), ended(0)])).toEqual([...called(0, '{}'), ended(0)])
   })
 
+  test('without arguments have no end where the answer was cut', () => {
+    for (const pieces of [[], ['nul']])
+      expect(completeAnswer()([...called(0, ...pieces), ended(0), finished('length')])).toEqual([
+        ...called(0),
+        finished('length'),
+      ])
+  })
+
   test('with an object in a JSON string get the object', () => {
     const text = JSON.stringify('{"a":1}')
     const check = completeAnswer()

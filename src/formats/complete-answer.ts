@@ -27,8 +27,9 @@ export function completeAnswer(): (events: readonly AnswerEvent[]) => readonly A
   const ids = new Set<string>()
   let hasText = false
 
-  function checkFinish({ choice, reason, raw = '' }: FinishEvent): void {
-    if (reason === 'length' || reason === 'content_filter') return
+  function checkFinish(event: FinishEvent): void {
+    const { choice, reason, raw = '' } = event
+    if (saysCut(event)) return
     if (reason === 'other' && isFailedReason(raw)) throw malformed('the answer ended with an error')
     if (reason === 'tool_calls' && !hasText && calls.size === 0) throw malformed('the answer has no tool call')
     for (const call of calls.values())
@@ -53,20 +54,23 @@ export function completeAnswer(): (events: readonly AnswerEvent[]) => readonly A
     return text === event.text ? [event] : argumentsOf(event, text)
   }
 
-  function endCall(event: CallEndEvent): readonly AnswerEvent[] {
+  /** @param isLast the finish comes with it, and says that the answer was cut */
+  function endCall(event: CallEndEvent, isLast: boolean): readonly AnswerEvent[] {
     const call = calls.get(keyOf(event))
     if (call === undefined) return [event]
-    return isCut(call) ? [] : [...argumentsOf(event, call.arguments.rest()), event]
+    return isCut(call) || (isLast && call.arguments.isWaiting)
+      ? []
+      : [...argumentsOf(event, call.arguments.rest()), event]
   }
 
-  function read(event: AnswerEvent): readonly AnswerEvent[] {
+  function read(event: AnswerEvent, _index: number, all: readonly AnswerEvent[]): readonly AnswerEvent[] {
     switch (event.kind) {
       case 'call':
         return [beginCall(event)]
       case 'arguments':
         return addArguments(event)
       case 'callEnd':
-        return endCall(event)
+        return endCall(event, all.some(saysCut))
       case 'finish':
         checkFinish(event)
         return [event]
@@ -87,6 +91,11 @@ export function completeAnswer(): (events: readonly AnswerEvent[]) => readonly A
     hasText ||= events.some(isText)
     return events
   }
+}
+
+/** Whether a finish says that the answer was cut. */
+function saysCut(event: AnswerEvent): boolean {
+  return event.kind === 'finish' && (event.reason === 'length' || event.reason === 'content_filter')
 }
 
 function argumentsOf({ choice, call }: CallKey, text: string): readonly AnswerEvent[] {

@@ -57,6 +57,15 @@ describe('resolveProvider', () => {
     })
   })
 
+  test('knows the brand of an address, without its key', () => {
+    const entry = { id: 'mine', baseUrl: 'https://api.openai.com/v1', models: '*' } as const
+    const resolved = resolveProvider(entry, { OPENAI_API_KEY: 'k' })
+    expect(resolved).toMatchObject({ brand: 'openai', listedBrand: 'openai', quirks: { formats: ['responses'] } })
+    expect(resolved).not.toHaveProperty('apiKey')
+    const here = { ...entry, baseUrl: 'http://127.0.0.1:11434/v1' }
+    expect(resolveProvider(here, {})).not.toHaveProperty('brand')
+  })
+
   test("does not send a brand's key to another host", () => {
     const provider = resolveProvider(
       { id: 'openai', baseUrl: 'http://127.0.0.1:9000/v1' },

@@ -3,7 +3,7 @@ import type { FurtherFormat } from '../../formats/ask.ts'
 import type { OfferedModel, Price } from '../../formats/model.ts'
 import type { ReasoningHistory, TargetProfile } from '../../profiles/profile.ts'
 import type { Brand } from '../brand.ts'
-import { findBrand } from '../catalogue.ts'
+import { brands, findBrand } from '../catalogue.ts'
 import type { Lack, ProtocolName, ProviderConfig, Quirks, Timeouts } from '../config.ts'
 import { defaultTimeouts, noQuirks } from '../defaults.ts'
 import { isLoopback } from './provider-target.ts'
@@ -42,6 +42,13 @@ export function brandOf(entry: Pick<ParsedProvider, 'id' | 'brand'>): Brand | un
   return findBrand(entry.brand ?? entry.id)
 }
 
+/** The brand at this address: its habits are those of its host, whatever the owner calls it. None at this machine. */
+function brandAt(baseUrl: string): Brand | undefined {
+  if (isLoopback(baseUrl)) return undefined
+  const found = brands.filter((brand) => isSameOrigin(baseUrl, brand.baseUrl))
+  return found.find((brand) => baseUrl.startsWith(brand.baseUrl)) ?? found[0]
+}
+
 /** Reads a variable without surrounding blanks; `undefined` when it is unset or empty. */
 export function readVariable(environment: Environment, name: string): string | undefined {
   const value = Object.hasOwn(environment, name) ? environment[name]?.trim() : undefined
@@ -75,10 +82,11 @@ export function resolveProvider(entry: ParsedProvider, environment: Environment)
   const baseUrl = protocol === 'echo' ? '' : (settle(resolveBaseUrl(entry, brand, environment)) ?? '')
   const apiKey = protocol === 'echo' ? undefined : settle(resolveKey(entry, brand, baseUrl, environment))
   const headers = settleHeaders()
+  const host = brand ?? brandAt(baseUrl)
   const enabled = entry.enabled ?? true
   return {
     id: entry.id,
-    ...brandNames(brand, baseUrl),
+    ...brandNames(host, baseUrl),
     enabled,
     ...(lacks.size === 0 ? {} : { lacks: [...lacks.values()] }),
     ...(lacks.size === 0 || !enabled ? {} : { unavailable: [...lacks.keys()].join(', ') }),
@@ -91,7 +99,7 @@ export function resolveProvider(entry: ParsedProvider, environment: Environment)
     retries: entry.retries ?? 0,
     ...ownNumbers(entry),
     overrides: entry.overrides ?? table(),
-    quirks: resolveQuirks(entry, brand, baseUrl, protocol),
+    quirks: resolveQuirks(entry, host, baseUrl, protocol),
     profile: ownedProfile(entry),
   }
 }

@@ -443,6 +443,12 @@ describe('chunkReader', () => {
     }
   })
 
+  test('leaves a call without arguments as it is where the answer was cut', () => {
+    const call = { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '' } }
+    const parts = readAll([chunk({ delta: { tool_calls: [call] } }), chunk({ delta: {}, finish_reason: 'length' })])
+    expect(parsed(parts[1] as Part).choices[0].delta).toEqual({})
+  })
+
   test('generates an id for a call whose first piece has an empty one', () => {
     const call = (value: object) => chunk({ delta: { tool_calls: [{ index: 0, type: 'function', ...value }] } })
     const [first, second] = readAll([

@@ -17,7 +17,7 @@ import {
   removeToolCalls,
   type AnswerFacts,
 } from './answer-fields.ts'
-import { finishReasonOf } from './finish-reason.ts'
+import { finishReasonOf, isCutReason } from './finish-reason.ts'
 import { readLogprobs } from './logprobs.ts'
 import { toolCallNumbers, type ToolCallNumbers } from './tool-call-numbers.ts'
 
@@ -463,7 +463,7 @@ function readChoice(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts, 
     }
   }
   const isFirst = isNew(stream, index)
-  const rest = restOfCalls(stream, index, isFinished)
+  const rest = isFinished ? restOfCalls(stream, index, facts.finishReason) : none
   if ((seen & 2) !== 0) completeDelta(facts, isFirst, rest)
   if ((seen & 7) !== 7)
     insertMembers(edits, cursor.position - 1, missingOfChoice(seen, position, isFirst, rest), seen !== 0)
@@ -474,9 +474,9 @@ function readChoice(cursor: JsonCursor, stream: StreamState, facts: ChunkFacts, 
   facts.isBeyondText = true
 }
 
-/** Pieces of calls that the last delta of a choice gets. */
-function restOfCalls({ toolCalls }: StreamState, index: number, isFinished: boolean): readonly string[] {
-  return isFinished ? toolCalls.rest(index) : none
+/** Pieces of calls that the last delta of a choice gets. A call that was cut gets none. */
+function restOfCalls({ toolCalls }: StreamState, index: number, reason: string | undefined): readonly string[] {
+  return isCutReason(reason) ? none : toolCalls.rest(index)
 }
 
 function missingOfChoice(seen: number, position: number, isFirst: boolean, rest: readonly string[]): readonly string[] {

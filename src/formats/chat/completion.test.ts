@@ -32,6 +32,7 @@ const message = { role: 'assistant', content: 'hi', refusal: null }
 const choice = { index: 0, message, logprobs: null, finish_reason: 'stop' }
 const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
 const call = { name: 'f', arguments: '{}' }
+const cutCall = { id: 'a', type: 'function', function: { name: 'f', arguments: '' } }
 const whole = { id: 'i', object: 'chat.completion', created: 1, model: 'm', choices: [choice], usage }
 const answer = (of: object, others: object = {}) => ({
   ...whole,
@@ -191,6 +192,30 @@ describe('readCompletion', () => {
       'unknown members',
       answer({ reasoning_content: 'r', annotations: [] }, { stop_reason: 4 }),
       answer({ reasoning_content: 'r', annotations: [] }, { stop_reason: 4 }),
+    ],
+    [
+      'no arguments of a call, unless the answer was cut',
+      answer({ content: null, tool_calls: [cutCall] }, { finish_reason: 'length' }),
+      answer({ content: null, tool_calls: [cutCall] }, { finish_reason: 'length' }),
+    ],
+    [
+      'arguments that are no object',
+      answer({
+        content: null,
+        tool_calls: ['', 'null', '"{}"', '[]', '"x"'].map((text, index) => ({
+          id: `c${index}`,
+          type: 'function',
+          function: { name: 'f', arguments: text },
+        })),
+      }),
+      answer({
+        content: null,
+        tool_calls: ['{}', '{}', '{}', '{}', '"x"'].map((text, index) => ({
+          id: `c${index}`,
+          type: 'function',
+          function: { name: 'f', arguments: text },
+        })),
+      }),
     ],
   ])('fills %s', (_, value, expected) => {
     expect(parsed(read(value))).toEqual(JSON.parse(JSON.stringify(expected)))

@@ -18,8 +18,9 @@ import {
   type AnswerFacts,
 } from './answer-fields.ts'
 import type { ChunkDefaults } from './chunk.ts'
-import { finishReasonOf } from './finish-reason.ts'
+import { finishReasonOf, isCutReason } from './finish-reason.ts'
 import { readLogprobs } from './logprobs.ts'
+import { emptyArguments } from './tool-call-fields.ts'
 import { readToolCall } from './tool-call.ts'
 
 /**
@@ -200,6 +201,7 @@ function readChoice(cursor: JsonCursor, facts: CompletionFacts, position: number
   facts.hasToolCalls = false
   facts.finishReason = ''
   facts.emptyReason = undefined
+  const editsBefore = edits.length
   let seen = 0
   for (let more = cursor.firstMember(); more; more = cursor.nextMember()) {
     const code = cursor.nameCode(choiceTable)
@@ -226,8 +228,20 @@ function readChoice(cursor: JsonCursor, facts: CompletionFacts, position: number
   }
   if ((seen & 8) === 0 && !facts.hasError) throw new MalformedAnswer('malformed', 'a choice has no message')
   if ((seen & 7) !== 7 || facts.emptyReason !== undefined) completeChoice(facts, seen, position, cursor.position - 1)
+  keepCutCalls(facts, editsBefore)
   facts.isBlank &&= !facts.hasContent
   if (position === 0) facts.isEmpty = !facts.hasContent && ['', 'stop'].includes(facts.finishReason)
+}
+
+const emptyText = encode('""')
+
+/** Takes back the arguments that a call without any got, where the answer was cut: it is not to be run. */
+function keepCutCalls({ edits, hasToolCalls, finishReason }: CompletionFacts, from: number): void {
+  if (!hasToolCalls || !isCutReason(finishReason)) return
+  const kept = edits
+    .slice(from)
+    .map((edit) => (edit.replacement === emptyArguments ? { ...edit, replacement: emptyText } : edit))
+  edits.splice(from, edits.length, ...kept)
 }
 
 function readFinishReason(cursor: JsonCursor, facts: CompletionFacts): void {

@@ -37,6 +37,11 @@ export function finishReasonOf(cursor: JsonCursor, edits: Edit[]): string {
   return known
 }
 
+/** Whether a reason says that the answer is not whole. */
+export function isCutReason(reason: string | undefined): boolean {
+  return reason === 'length' || reason === 'content_filter'
+}
+
 function namesOf(reason: string, ...others: readonly string[]): readonly (readonly [string, string])[] {
   return [reason, ...others].map((name) => [name, reason])
 }

@@ -63,7 +63,9 @@ function readWholeArguments(cursor: JsonCursor, edits: Edit[]): void {
   if (kind === 'string' && cursor.bytes[cursor.position + 1] === openingBrace) return void cursor.skip()
   const { text, start, end, isText } = readPiece(cursor)
   const sound = soundArguments(text)
-  if (sound !== undefined || !isText) edits.push({ start, end, replacement: encode(JSON.stringify(sound ?? text)) })
+  if (text === '') edits.push({ start, end, replacement: emptyArguments })
+  else if (sound !== undefined || !isText)
+    edits.push({ start, end, replacement: encode(JSON.stringify(sound ?? text)) })
 }
 
 /** Passes arguments. Of JSON instead of text the upstream's spelling, so that long integers stay exact. */
@@ -77,6 +79,9 @@ function readPiece(cursor: JsonCursor): ArgumentsPiece {
 }
 
 const openingBrace = 0x7b
+
+/** Replaces arguments without text. A call that was cut keeps them. */
+export const emptyArguments = encode('"{}"')
 
 /** Passes and returns an id. A number is put into quotes. Undefined, without an edit, for other values. */
 export function readId(cursor: JsonCursor, edits: Edit[]): string | undefined {

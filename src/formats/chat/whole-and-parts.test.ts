@@ -237,7 +237,7 @@ describe('partGatherer', () => {
     const call = fc.record({
       id: text,
       type: fc.constant('function'),
-      function: fc.record({ name: text, arguments: text }),
+      function: fc.record({ name: text, arguments: text.map((value) => JSON.stringify({ value })) }),
     })
     const anyMessage = fc.record(
       {

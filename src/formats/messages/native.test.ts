@@ -148,6 +148,18 @@ describe('events that pass through', () => {
     expect(written).toEqual([...expected])
   })
 
+  test('have the input of a call in deltas alone', () => {
+    const begin = { ...open('tool_use'), content_block: { type: 'tool_use', id: 'a', name: 'f', input: { a: 1 } } }
+    const piece = { ...text(''), delta: { type: 'input_json_delta', partial_json: '{"a":2}' } }
+    const inputs = (...events: readonly JsonObject[]) =>
+      read(start, begin, ...events, close, end, stop).flatMap(({ data }) => {
+        const { content_block, delta } = parseChecked(data) as Record<string, JsonObject | undefined>
+        return content_block?.['input'] ?? delta?.['partial_json'] ?? []
+      })
+    expect(inputs()).toEqual([{}, '{"a":1}'])
+    expect(inputs(piece)).toEqual([{}, '{"a":2}'])
+  })
+
   test('have calls with ids of their own, an object as input, and a finish that says so', () => {
     const call = { type: 'tool_use', id: 'a', name: 'f', input: {} }
     const begin = (content_block: JsonObject, index: number) => ({ ...open('tool_use', index), content_block })

@@ -35,6 +35,8 @@ export function messageEventReader(): PartReader {
   let openGiven = -1
   let openType: unknown
   const callIds = new Set<string>()
+  /** The input that the start of the open call has: clients read it from deltas alone. */
+  let startInput: JsonObject | undefined
   let usage: JsonObject | undefined
   /** The upstream's `message_stop`. */
   let stop: Part | undefined
@@ -115,7 +117,7 @@ export function messageEventReader(): PartReader {
     openType = type
     hasCalls ||= type === 'tool_use'
     const isMeaningful = !silentBlocks.has(type) || Boolean(text) || Boolean(thinking)
-    const repaired = type === 'tool_use' ? withSoundCall(block, callIds) : block
+    const repaired = type === 'tool_use' ? emptied(withSoundCall(block, callIds)) : block
     const isRight = repaired === block && given === openIndex
     const written = isRight ? data : encodeJson({ ...event, index: openIndex, content_block: repaired })
     const part = passed('content_block_start', written, {
@@ -125,6 +127,26 @@ export function messageEventReader(): PartReader {
       isBeyondText: isMeaningful || blockCount > 1,
     })
     return [...before, part]
+  }
+
+  /** The start of a call without its input, which comes as a delta if the upstream sends none. */
+  function emptied(block: JsonObject): JsonObject {
+    const input = objectOf(block['input'])
+    startInput = Object.keys(input).length === 0 ? undefined : input
+    return startInput === undefined ? block : { ...block, input: {} }
+  }
+
+  /** The input of the start as a delta. */
+  function inputOfStart(): readonly Part[] {
+    if (startInput === undefined) return []
+    const delta = { type: 'input_json_delta', partial_json: JSON.stringify(startInput) }
+    startInput = undefined
+    return [
+      messagePart(
+        { type: deltaEvent, index: openIndex, delta },
+        { isMeaningful: true, isBeyondText: true, hasOpenChoice: true },
+      ),
+    ]
   }
 
   /** Ends the open block if the upstream did not. */
@@ -139,8 +161,9 @@ export function messageEventReader(): PartReader {
   function passBlockStop(data: Uint8Array, given: number): readonly Part[] {
     if (openIndex === -1 || (given !== -1 && given !== openGiven)) return []
     const written = withIndex(data, given)
+    const input = inputOfStart()
     openIndex = -1
-    return [passed('content_block_stop', written)]
+    return [...input, passed('content_block_stop', written)]
   }
 
   /** The event with the index of the open block. */
@@ -149,6 +172,7 @@ export function messageEventReader(): PartReader {
   }
 
   function passDelta(data: Uint8Array, given: number, delta: DeltaFacts, framed?: Uint8Array): Part {
+    if (delta.isBeyondText) startInput = undefined
     if (given === openIndex) return deltaPart(data, delta, framed)
     return deltaPart(withIndex(data, given), delta)
   }

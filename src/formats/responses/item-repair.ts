@@ -11,6 +11,8 @@ interface KnownItem {
   readonly id: string | undefined
   readonly callId: string | undefined
   readonly type: unknown
+  /** Its first part has begun. */
+  hasPart: boolean
   hasText: boolean
   isDone: boolean
   /** Its `response.output_item.done`. */
@@ -33,12 +35,14 @@ export class ItemRepair {
   readonly #callIds = new Set<string>()
   #keptBytes = 0
   #openText: OpenText | undefined
+  /** There was text that names no item. */
+  #hasLooseText = false
 
   /** Whether a delta of text is of a known item, with its id. */
   isRight(index: number | undefined, id: string | undefined): boolean {
     if (index === undefined || id === undefined) return true
     const item = this.#items.get(index)
-    return item !== undefined && (item.id === undefined || item.id === id)
+    return item?.hasPart === true && (item.id === undefined || item.id === id)
   }
 
   /** Keeps a piece of text. */
@@ -49,7 +53,8 @@ export class ItemRepair {
     }
     this.#openText = { index, text }
     const item = this.#items.get(index)
-    if (item !== undefined) item.hasText = true
+    if (item === undefined) this.#hasLooseText = true
+    else item.hasText = true
   }
 
   /** The event with the ids of its items, and the output at the end. The same event if it is right. */
@@ -68,8 +73,10 @@ export class ItemRepair {
   /** Notes an event, after its repair. @param data its bytes */
   note({ type, output_index, delta, item }: JsonObject, data: Uint8Array): void {
     const index = numberOf(output_index)
+    if (type === 'response.output_text.delta') this.addText(index ?? 0, textOf(delta) ?? '')
     if (index === undefined) return
-    if (type === 'response.output_text.delta') this.addText(index, textOf(delta) ?? '')
+    const known = this.#items.get(index)
+    if (type === 'response.content_part.added' && known !== undefined) known.hasPart = true
     if (type === 'response.output_text.done' || type === 'response.content_part.done') this.#openText = undefined
     if (type === 'response.output_item.done') this.#end(index, objectOf(item), data)
   }
@@ -82,16 +89,24 @@ export class ItemRepair {
     if (this.#keptBytes <= keptBytesMax) known.done = data
   }
 
-  /** Events that have to come before this one: the beginning of an item with text, and the ends of items. */
+  /** Events that have to come before this one: the beginning of an item and of its text, and the ends of items. */
   missingBefore(event: JsonObject): readonly JsonObject[] {
-    const { type, output_index, item_id, response } = event
+    const { type, output_index, item, item_id, response } = event
+    if (type === 'response.completed' || type === 'response.incomplete') return this.#missingEnds(objectOf(response))
     const index = numberOf(output_index)
-    if (type === 'response.output_text.delta') {
-      const id = textOf(item_id)
-      if (index === undefined || id === undefined || this.#items.has(index)) return []
-      return itemEvents(messageOf(id, ''), index).slice(0, 2)
-    }
-    return type === 'response.completed' || type === 'response.incomplete' ? this.#missingEnds(objectOf(response)) : []
+    if (index === undefined) return []
+    if (type === 'response.output_item.done')
+      return this.#items.has(index) || this.#hasLooseText ? [] : itemEvents(objectOf(item), index).slice(0, -1)
+    const id = textOf(item_id)
+    const beginnings = id === undefined ? undefined : partBeginnings[String(type)]
+    return beginnings === undefined ? [] : this.#missingBeginning(index, id, beginnings)
+  }
+
+  /** @param count of the events that come before a part, or its text */
+  #missingBeginning(index: number, id: string | undefined, count: number): readonly JsonObject[] {
+    const known = this.#items.get(index)
+    if (known?.hasPart === true || (known !== undefined && known.type !== 'message')) return []
+    return itemEvents(messageOf(known?.id ?? id, ''), index).slice(known === undefined ? 0 : 1, count)
   }
 
   /** The ends of messages that have none, and whole items that were not sent. */
@@ -127,7 +142,15 @@ export class ItemRepair {
     const given = textOf(call_id)
     const callId = given !== undefined && this.#callIds.has(given) ? madeUpId('call_') : given
     if (callId !== undefined) this.#callIds.add(callId)
-    const item: KnownItem = { id: textOf(id), callId, type, hasText: false, isDone: false, done: undefined }
+    const item: KnownItem = {
+      id: textOf(id),
+      callId,
+      type,
+      hasPart: false,
+      hasText: false,
+      isDone: false,
+      done: undefined,
+    }
     this.#items.set(index, item)
     return item
   }
@@ -145,6 +168,12 @@ export class ItemRepair {
     const output = items.flatMap(([, { done }]) => (done === undefined ? [] : [objectOf(parseJsonBytes(done))['item']]))
     return output.length === 0 ? event : { ...event, response: { ...response, output } }
   }
+}
+
+/** The events of a message before these: its own beginning, and that of the part. */
+const partBeginnings: Readonly<Record<string, number>> = {
+  'response.content_part.added': 1,
+  'response.output_text.delta': 2,
 }
 
 function messageOf(id: string | undefined, text: string): JsonObject {

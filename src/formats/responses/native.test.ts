@@ -189,6 +189,10 @@ describe('a stream of responses that passes through', () => {
       expect(events.at(-1)?.['response']).toMatchObject({ output: [{ id: 'm' }] })
     }
     const whole = ['output_item.added', 'content_part.added', 'output_text.delta', ...ends]
+    const part = { type: 'response.content_part.added', item_id: 'm', output_index: 0, content_index: 0 }
+    expect(typesOf(eventsOf(created, added, placed, placed, end))).toEqual([...beginning, ...ends])
+    expect(typesOf(eventsOf(created, part, placed, placed, end))).toEqual([...beginning, ...ends])
+    expect(typesOf(eventsOf(created, ended, completed))).toEqual(['created', ...whole])
     expect(typesOf(eventsOf(created, end))).toEqual(['created', ...whole])
     expect(typesOf(eventsOf(created, added, end))).toEqual(['created', ...whole])
   })
