@@ -39,7 +39,10 @@ describe('data that only its maker can read', () => {
   test('is wrapped, and unwrapped for its origin', () => {
     const of: fc.Arbitrary<Sealed> = fc.record({
       text: fc.option(fc.string({ unit: 'binary' }), { nil: undefined }),
-      opaque: fc.record({ maker: fc.constantFrom('anthropic', 'google'), data: fc.string({ minLength: 1 }) }),
+      opaque: fc.record({
+        maker: fc.constantFrom('anthropic', 'google', 'openrouter'),
+        data: fc.string({ minLength: 1 }),
+      }),
     })
     fc.assert(
       fc.property(of, ({ text, opaque }) => {
