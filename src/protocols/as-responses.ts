@@ -1,5 +1,5 @@
 import type { Ask, FormatName } from '../formats/ask.ts'
-import { objectsOf, textOf } from '../formats/exact-json.ts'
+import { textOf } from '../formats/exact-json.ts'
 import { RequestDraft } from '../formats/request-draft.ts'
 import type { TargetProfile } from '../profiles/profile.ts'
 import { UpstreamFailure } from '../service/failure.ts'
@@ -41,9 +41,9 @@ function isBetterAsResponses(ask: Ask, which: TargetProfile['asResponses']): boo
   if (which === 'all' || ask.format !== 'chat') return true
   if (which === 'translated') return false
   const draft = new RequestDraft(ask)
-  if (objectsOf(draft.get('tools')).length === 0) return false
   const effort = textOf(draft.get('reasoning_effort'))
-  return effort === undefined ? which === 'tools' : effort !== 'none'
+  const isRefused = effort === undefined ? which === 'tools' : effort !== 'none'
+  return isRefused && draft.count('tools') > 0
 }
 
 /** Which requests are written in the other dialect. */
