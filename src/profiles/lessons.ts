@@ -26,6 +26,9 @@ const tuning = String.raw`temperature|top_?[pk]|(?:presence|frequency)_?penalty|
 
 const refused: SamplingRule = 'refused'
 
+/** Words about a limit that the length of one conversation sets. */
+const ofConversation = /context (?:length|limit)|\binputs?\W+(?:length|tokens).{0,12}[+]/i
+
 /** One of these patterns, in any case. */
 function oneOf(...patterns: readonly string[]): RegExp {
   return new RegExp(patterns.join('|'), 'is')
@@ -41,6 +44,20 @@ function always(name: string, words: RegExp, profile: Partial<TargetProfile>): L
  * refusals in `test/corpus/wire.jsonl`.
  */
 const rules: readonly LessonRule[] = [
+  {
+    name: 'max_tokens',
+    words: oneOf(
+      String.raw`max_(?:completion_|output_|new_)?tokens\b.{0,120}?` +
+        String.raw`(?:at most|maximum(?: value)?(?: is)?|<=|> |less than(?: or equal to)?|\[\d, ?)\W{0,3}(\d+)`,
+    ),
+    teaches: ([, most = '0'], words) =>
+      Number(most) < 16 || ofConversation.test(words) ? undefined : { maxTokens: Number(most) },
+  },
+  {
+    name: 'min_tokens',
+    words: /max_(?:completion_|output_)?tokens\b.{0,80}?value >= ?(\d+)/is,
+    teaches: ([, least = '0']) => ({ minTokens: Number(least) }),
+  },
   always('tools_as_responses', /function tools.*use \/?v1\/responses/is, { asResponses: 'tools' }),
   always('as_responses', /only (?:be )?supported in \/?v1\/responses/i, { asResponses: 'all' }),
   always('system_none', /system (?:role|message|prompt)s? (?:is |are )?not supported/i, { system: 'none' }),
@@ -202,20 +219,6 @@ const rules: readonly LessonRule[] = [
     { customTools: 'function', responsesTools: 'functions' },
   ),
   always('strict', new RegExp(`strict\\W.{0,40}${refusal}|${refusal}\\W.{0,40}strict`, 'is'), { strict: 'drop' }),
-  {
-    name: 'max_tokens',
-    words: oneOf(
-      String.raw`max_(?:completion_|output_|new_)?tokens\b.{0,120}?` +
-        String.raw`(?:at most|maximum(?: value)?(?: is)?|<=|> |less than(?: or equal to)?|\[\d, ?)\W{0,3}(\d+)`,
-    ),
-    teaches: ([, most = '0'], words) =>
-      Number(most) < 16 || /context length/i.test(words) ? undefined : { maxTokens: Number(most) },
-  },
-  {
-    name: 'min_tokens',
-    words: /max_(?:completion_|output_)?tokens\b.{0,80}?value >= ?(\d+)/is,
-    teaches: ([, least = '0']) => ({ minTokens: Number(least) }),
-  },
   always(
     'empty_tools',
     oneOf(

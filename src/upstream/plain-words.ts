@@ -19,13 +19,13 @@ const quoted = /(?<!\w)(["'`“‘])(?=[^\s,.;:)\]}])([^"`”]{1,2000}?)["'`”�
 const nameWordsMax = 3
 
 /**
- * Returns the sentences of a text in plain words, without echoes of a request: names in quotes keep their spelling,
- * such as `'max_tokens'`, longer quotes become `''`.
+ * Returns the sentences of a text in plain words, without ids of requests and echoes of them: names in quotes keep
+ * their spelling, such as `'max_tokens'`, longer quotes become `''`.
  */
 export function plainSentences(text: string): readonly string[] {
   const names: string[] = []
   const unquoted = text
-    .replace(/https?:\/\/\S+/g, '')
+    .replace(/https?:\/\/\S+|\(?\brequest[ _-]?id ?[:=] ?[\w-]+\)?/gi, '')
     .replace(memberName, '. ')
     .replace(quoted, (_, _mark, inner: string) => {
       names.push(inner.trim().split(/\s+/, nameWordsMax + 1).length > nameWordsMax ? '' : inner.toLowerCase())

@@ -34,8 +34,10 @@ export interface RefusalRule {
   readonly lines: readonly string[]
 }
 
-const brief: Patterns =
-  /\bper (?:min|sec|hour)|\/ ?min|\brpm\b|\btpm\b|\bqps\b|e\.g\. check quota|limit reached for|token quota exceeded/
+const brief: Patterns = [
+  /\bper (?:min|sec|hour)|\/ ?min|\brpm\b|\btpm\b|\bqps\b/,
+  /e\.g\. check quota|(?<!usage )limit reached for|token quota exceeded/,
+]
 
 /** A rule for codes that are bare numbers. */
 function ofBrand(
@@ -282,6 +284,15 @@ export const refusalRules: readonly RefusalRule[] = [
     lines: ['F070'],
   },
   {
+    id: 'usage-limit-of-model',
+    class: 'quota',
+    scope: 'model',
+    words: /usage limit reached for/,
+    not: /\bplan\b/,
+    sources: ['google-gemini/gemini-cli#22643'],
+    lines: ['F355'],
+  },
+  {
     id: 'free-tier-none',
     class: 'quota',
     scope: 'model',
@@ -304,7 +315,7 @@ export const refusalRules: readonly RefusalRule[] = [
     class: 'quota',
     words: [
       /\b(?:credits?|(?<!load )balance|quota|billing|budget|spend(?:ing)?|allowance|allocation|funds|arrears)\b/,
-      /\b(?:pre ?pa(?:id|yment)|payment|invoices?|usage limits?|monthly limit|key limit)\b/,
+      /\b(?:pre ?pa(?:id|yment)|payment|invoices?|usage limits?|extra usage|monthly limit|key limit)\b/,
     ],
     near: [
       /insufficient|not enough|exhausted|depleted|exceed|used (?:up|all)|out of|ran out|run out|over budget|crossed/,
