@@ -39,7 +39,7 @@ export function providerLayers(
   exchange: AnswerService,
   { config: { id, retries, timeouts }, isSilent, limit, health, answerBudget, timers, now }: LayerOptions,
 ): AnswerService {
-  /** What the owner has set holds. Else a silent model gets more time, and all of it with nobody left to ask. */
+  /** The owner's limit holds. Else a silent model gets more time, and the last one to ask gets all of it. */
   function firstTokenMs(isLast = false): number {
     if (timeouts.isFirstTokenSet === true) return timeouts.firstTokenMs
     if (isLast) return Infinity

@@ -1,7 +1,7 @@
 import { jsonEnd, type JsonEnd } from './json-end.ts'
 
 /**
- * Arguments of a call that are no object, as the object that their text means: of `null`, of an empty list and of no
+ * Arguments of a call other than an object, as the object that their text means: of `null`, of an empty list and of no
  * text an empty one, of JSON in a JSON string what is inside. Undefined for all other text.
  */
 export function soundArguments(text: string): string | undefined {
@@ -28,7 +28,7 @@ function parsed(text: string): unknown {
 /** Beginnings of text that {@link soundArguments} may change, so that it waits for its end. */
 const unsure = /^\s*(?:$|["n[])/
 
-/** The arguments of one call, which arrive in pieces. Those that are no object are repaired at their end. */
+/** The arguments of one call, which arrive in pieces. Others than objects are repaired at their end. */
 export class CallArguments {
   #end: JsonEnd | undefined
   #waiting = ''
@@ -80,7 +80,7 @@ export class CallArguments {
   }
 }
 
-/** The name of a function with another piece of it. Some servers repeat the name, or what there is of it so far. */
+/** The name of a function with another piece of it. Some servers repeat the name, or the pieces of it so far. */
 export function joinedName(known: string, piece: string): string {
   return piece.startsWith(known) ? piece : known + piece
 }

@@ -30,7 +30,7 @@ export interface Conversation {
   /** The caller's id for its user. */
   readonly user: string | undefined
   readonly serviceTier: string | undefined
-  /** Requests with the same key share the provider's cache of prompts. Absent: there is none. */
+  /** Requests with the same key share the provider's cache of prompts. */
   readonly cacheKey?: string | undefined
   /**
    * The top-level fields of the request without a place above, or with more than has a place; unchanged and never null.

@@ -143,7 +143,7 @@ function statedIn(body: Uint8Array, members: readonly Member[], fields: DemandFi
   }
 }
 
-/** Most tokens of one answer. @param other 0: there is none */
+/** Most tokens of one answer. @param other 0: without one */
 function limitOf({ answerTokens }: DemandFields, stated: readonly number[], other: number): number | undefined {
   const limits = stated.filter((count) => !Number.isNaN(count))
   if (answerTokens === 'none') limits.push(0)

@@ -82,7 +82,7 @@ function passString(cursor: JsonCursor): void {
   else cursor.position = end + 1
 }
 
-/** Whether a text names content. An escape hides what it is. @param isNaming it need not be an address */
+/** Whether a text names content. An escape may hide it. @param isNaming it need not be an address */
 function isReference(prefix: string, isNaming: boolean): boolean {
   if (prefix === '' || /^data:/i.test(prefix)) return false
   return isNaming || /^[a-z\d+.-]*[:\\]/i.test(prefix)

@@ -187,7 +187,7 @@ export interface PassThroughTarget {
   readonly profile: TargetProfile
 }
 
-/** Takes the names of what a request is sent without, or in another form. */
+/** Takes the names of members that a request is sent without, or in another form. */
 export interface ChangeNotes {
   drop(name: string): void
   adjust(name: string): void

@@ -3,7 +3,7 @@ import type { Ask } from '../formats/ask.ts'
 import { parseJsonBytes } from '../formats/exact-json.ts'
 import { modelNotAllowed } from './all-failed.ts'
 
-/** Members by which OpenRouter, LiteLLM and others are told which models to ask if the first one fails. */
+/** Members by which OpenRouter, LiteLLM and others get the models to ask if the first one fails. */
 const naming: ReadonlySet<string> = new Set([
   ...['models', 'fallbacks', 'fallback_models', 'model_list', 'context_window_fallbacks', 'content_policy_fallbacks'],
 ])

@@ -1,6 +1,6 @@
 import { profileEfforts, type ProfileEffort, type SamplingRule, type TargetProfile } from './profile.ts'
 
-/** What a refusal teaches of its target. */
+/** A trait of a target that a refusal has shown. */
 export interface Lesson {
   /** Of the trait, for trails and metrics: letters, digits, `_`, `.`. */
   readonly name: string
@@ -11,7 +11,7 @@ interface LessonRule {
   readonly name: string
   /** Of the refusal, in its own spelling. */
   readonly words: RegExp
-  /** What it teaches. @param found the match of `words`, whose groups may name a member */
+  /** The traits that it teaches. @param found the match of `words`, whose groups may name a member */
   readonly teaches: (found: RegExpExecArray, words: string) => Partial<TargetProfile> | undefined
 }
 
@@ -330,7 +330,7 @@ function snakeCase(name: string): string {
   return snake.replace(/^(top)([pk])$/, '$1_$2').replace(/^(presence|frequency)penalty$/, '$1_penalty')
 }
 
-/** What a refusal may teach, by its words. */
+/** The lessons of a refusal, by its words. */
 export function lessonsOf(words: string): readonly Lesson[] {
   return rules.flatMap((rule): readonly Lesson[] => {
     const found = rule.words.exec(words)

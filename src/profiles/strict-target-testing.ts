@@ -6,7 +6,7 @@ type Refusal = (body: JsonObject, profile: TargetProfile) => string | undefined
 
 /**
  * What the strictest target with a profile says to a chat request: it refuses all that the profile says it does, in no
- * program's own words. Knows nothing of how requests are fitted. For tests and their fakes.
+ * program's own words. Does not know how requests are fitted. For tests and their fakes.
  *
  * @returns undefined if it takes the request
  */

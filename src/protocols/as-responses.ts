@@ -51,7 +51,10 @@ interface OtherDialect {
   isOther(ask: Ask, profile: TargetProfile): boolean
 }
 
-/** The native dialect, but for requests that the target does not take in it. Says what the other one leaves out. */
+/**
+ * The native dialect, but for requests that the target does not take in it. Notes the members that the other one leaves
+ * out.
+ */
 export function unless(usual: Dialect, other: Dialect | undefined, { isOther }: OtherDialect): Dialect {
   if (other === undefined) return usual
   return {

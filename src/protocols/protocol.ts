@@ -74,7 +74,7 @@ export interface ExchangeNotes {
   /** Of the upstream and the model. Absent: data that only its maker can read is left out. */
   readonly seal?: OpaqueSeal | undefined
   readonly target?: ModelTarget | undefined
-  /** Gets the names of what is left out, or sent in another form. */
+  /** Gets the names of members that are left out, or sent in another form. */
   readonly changes?: ChangeNotes | undefined
   /** Names of functions that `encode` has changed: the upstream's name → the caller's. */
   names?: ReadonlyMap<string, string> | undefined

@@ -89,7 +89,7 @@ export function givenFor({ target, answer }: WireFact): JsonObject {
   return { text: textsOf('text'), reasoning: textsOf('thinking') }
 }
 
-/** What is wrong with the request that a target receives, or with its answer. Undefined: nothing. */
+/** The fault of the request that a target receives, or of its answer. Undefined: there is none. */
 export function wireFault(fact: WireFact): string | undefined {
   if (fact.answer !== undefined) {
     const given = givenFor(fact)

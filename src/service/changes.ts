@@ -1,6 +1,6 @@
 const none: readonly string[] = []
 
-/** Changes that a request needed for the upstream that was asked last, by the names of what was changed. */
+/** Changes that a request needed for the upstream that was asked last, by the names of its members. */
 export class Changes {
   #dropped = none
   #adjusted = none
@@ -39,7 +39,7 @@ export class Changes {
     this.#adapted = none
   }
 
-  /** Forgets the changes: the same upstream is asked again, with what it has taught. */
+  /** Forgets the changes: the same upstream is asked again, with the lessons of its refusals. */
   restart(): void {
     this.#dropped = none
     this.#adjusted = none

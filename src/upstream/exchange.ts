@@ -174,7 +174,7 @@ function ofOptional(failure: UpstreamFailure): UpstreamFailure {
   return status === 404 || status === 501 ? new UpstreamFailure('bad_request', message, { status, cause }) : failure
 }
 
-/** What a request that was sent and its answer share. */
+/** Facts that a request and its answer share. */
 interface SentNotes extends ExchangeNotes {
   readonly target: ModelTarget
 }

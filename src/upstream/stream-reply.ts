@@ -349,7 +349,7 @@ class PartsOfBody implements StreamReply, Receiver<Uint8Array> {
       if (parts === undefined) this.#streamEnded.settle(undefined, this.#usage)
       return parts
     } catch (error) {
-      // Only the end shows that the answer is none, such as a finish that is an error.
+      // Only the end shows that the answer failed, by a finish that is an error.
       this.#failWith(error instanceof MalformedAnswer ? malformedEvent(error) : error)
       return this.#outcome()
     }

@@ -42,7 +42,10 @@ export function brandOf(entry: Pick<ParsedProvider, 'id' | 'brand'>): Brand | un
   return findBrand(entry.brand ?? entry.id)
 }
 
-/** The brand at this address: its habits are those of its host, whatever the owner calls it. None at this machine. */
+/**
+ * The brand at this address: the habits are those of the host, under any name that the owner gives. This machine has no
+ * brand.
+ */
 function brandAt(baseUrl: string): Brand | undefined {
   if (isLoopback(baseUrl)) return undefined
   const found = brands.filter((brand) => isSameOrigin(baseUrl, brand.baseUrl))

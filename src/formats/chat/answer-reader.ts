@@ -172,7 +172,7 @@ function textIn(one: unknown, other?: unknown): string | undefined {
   return textOf(one) || textOf(other) || undefined
 }
 
-/** Ends a block of reasoning, with what has to go back to its maker. */
+/** Ends a block of reasoning, with the data that has to go back to its maker. */
 function takeDetails(events: AnswerEvent[], choice: number, state: ChoiceState): void {
   const sealed = state.details?.take()
   if (sealed !== undefined) events.push({ kind: 'sealed', choice, ...sealed })

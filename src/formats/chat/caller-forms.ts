@@ -102,7 +102,7 @@ const responsesMembers = [
   ],
 ]
 
-/** A request of Responses as a chat request. Custom tools stay what they are; namespaces become parts of names. */
+/** A request of Responses as a chat request. Custom tools stay as they are; namespaces become parts of names. */
 function chatBodyOf({ body }: ChatRequest): Uint8Array {
   const request = checkBody(body, requestReader('responses'))
   const { model, stream: isStream } = request

@@ -41,7 +41,7 @@ export function fitMessages(draft: RequestDraft, profile: TargetProfile, changes
 const [system, developer, assistant, calls] = ['"system"', '"developer"', '"assistant"', '"tool_call'].map((text) => [
   encode(text),
 ])
-/** What a profile may change about messages, and the texts without which it changes nothing. */
+/** Changes that a profile may make to messages, and the texts without which it makes none. */
 const needs: readonly (readonly [(profile: TargetProfile) => boolean, readonly Uint8Array[] | undefined])[] = [
   [(profile) => profile.system !== 'any', system],
   [(profile) => profile.system !== 'any' || profile.developer === 'system', developer],

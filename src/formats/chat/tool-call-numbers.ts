@@ -192,7 +192,7 @@ function argumentsOf({ arguments: known, last }: ToolCallState): CallArguments {
   return own
 }
 
-/** Reads a piece of the arguments of the last call, and replaces what has to wait for the finish. */
+/** Reads a piece of the arguments of the last call, and replaces the text that has to wait for the finish. */
 function readArguments(state: ToolCallState, piece: ArgumentsPiece | undefined, edits: Edit[]): void {
   if (piece === undefined) return
   const { text, start, end, isText } = piece

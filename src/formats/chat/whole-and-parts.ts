@@ -152,7 +152,7 @@ export function partGatherer(): PartGatherer {
   }
 }
 
-/** Strings in a delta that are no text: the last counts, but `name` may come in pieces. */
+/** Strings in a delta other than text: the last counts, but `name` may come in pieces. */
 const names = ['role', 'id', 'type', 'name', 'signature', 'format', 'index']
 
 function addDelta(choice: GatheredChoice, delta: JsonObject): void {

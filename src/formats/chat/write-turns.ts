@@ -11,7 +11,7 @@ const audioFormats: ReadonlyMap<string, string> = new Map([
   ['x-wav', 'wav'],
 ])
 
-/** What a target gets beside the widely used members. */
+/** Members that a target gets beside the widely used ones. */
 export interface WrittenParts {
   /** The conversation was read from chat completions: members that only its dialects have are written. */
   readonly isOwn: boolean

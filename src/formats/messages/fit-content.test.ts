@@ -9,7 +9,7 @@ import { interruptedText, orphanText } from '../pair-calls.ts'
 import { fitMessagesRequest } from './fit.ts'
 import { messagesCheck } from './request.ts'
 
-/** The request in the form of the profile, and what is said of the change. Undefined: the caller's bytes stay. */
+/** The request in the form of the profile, and the names of the changes. Undefined: the caller's bytes stay. */
 function fitted(body: JsonObject, profile: Partial<TargetProfile>) {
   const request = checkBody(Buffer.from(JSON.stringify({ model: 'm', ...body })), messagesCheck('messages', [], {}))
   const changes = new Changes()

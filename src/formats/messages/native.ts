@@ -178,8 +178,8 @@ export function messageEventReader(): PartReader {
   }
 
   /**
-   * A delta, in the block that it is of. One block is open at a time, so text and thinking belong to an open block of
-   * their type, whatever its index is, and else to a block of their own.
+   * A delta, in its block. One block is open at a time, so text and thinking belong to an open block of their type with
+   * any index, and else to a block of their own.
    */
   function placeDelta(data: Uint8Array, given: number, delta: DeltaFacts, framed?: Uint8Array): readonly Part[] {
     const isOfOpen = openIndex !== -1 && (given === openGiven || given === -1)

@@ -30,7 +30,7 @@ function parsed(body: Uint8Array): unknown {
   try {
     return parseJson(utf8(body))
   } catch {
-    // The reader of JSON says what is wrong.
+    // The reader of JSON names the fault.
     return undefined
   }
 }

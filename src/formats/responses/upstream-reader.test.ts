@@ -79,7 +79,7 @@ answerContract(responsesUpstream, {
   ),
 })
 
-/** What a stream says, without the start. */
+/** The events of a stream, without the start. */
 function said(events: readonly JsonObject[]) {
   const reader = responsesAnswerReader()
   const read = events.flatMap((event) => {

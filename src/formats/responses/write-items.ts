@@ -61,7 +61,7 @@ function writeAnswer(parts: readonly AssistantPart[]): readonly JsonObject[] {
   return items.slice(0, items.findLastIndex(({ type }) => type !== 'reasoning') + 1)
 }
 
-/** An item other than a message. Undefined for what this format cannot send back: reasoning of others, and pictures. */
+/** An item other than a message. Undefined for reasoning of others and pictures, which cannot be sent back. */
 function writeOwnItem(part: AssistantPart): JsonObject | undefined {
   if (part.kind === 'reasoning') return writeReasoning(part)
   if (part.kind !== 'call') return undefined

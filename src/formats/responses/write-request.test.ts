@@ -10,7 +10,7 @@ import { responsesUpstream } from './upstream.ts'
 const user = { role: 'user', content: 'Hi' }
 const hi = { type: 'message', role: 'user', content: 'Hi' }
 
-/** The request for a response that becomes of a chat request, and the names of what was left out. */
+/** A chat request as one for a response, and the names of the members that were left out. */
 function sent(fields: JsonObject, profile?: Partial<TargetProfile>) {
   const changes = new Changes()
   const conversation = readChatRequest(encodeJson({ model: 'asked', messages: [user], ...fields }), [])

@@ -15,7 +15,7 @@ export interface PricedRow {
   readonly usage: Usage
   /** Its cost was known. */
   readonly hasCost: boolean
-  /** What it had beside its tokens. */
+  /** Its facts beside its tokens. */
   readonly bill: 'plain' | 'more' | 'unknown'
 }
 

@@ -5,7 +5,7 @@ import type { BudgetedAttempt } from './budgets.ts'
 import { estimateOf, withFullContext, type Estimate, type EstimatedModel } from './estimate.ts'
 import type { LearnedSurpluses, Surplus } from './surpluses.ts'
 
-/** What an attempt may cost, beside the estimate of what it asks for. Amounts are in nano-USD. */
+/** The possible costs of an attempt, beside the estimate. Amounts are in nano-USD. */
 export interface CostBound {
   /** Of the model, for such content. */
   readonly seen: Surplus | undefined
@@ -13,9 +13,9 @@ export interface CostBound {
   readonly most: number
   /** Its likely cost: held where {@link most} does not fit, by one attempt at a time. */
   readonly alone: number
-  /** What it is likely to cost beyond the estimate; of content by reference without a bill before, the most. */
+  /** The likely cost beyond the estimate; of content by reference without a bill before, the most. */
   readonly surplus: number
-  /** What a hard limit holds beyond the estimate: of content by reference the most. */
+  /** A hard limit holds this beyond the estimate: of content by reference the most. */
   readonly extra: number
   /** Bills for such content are as before: {@link most} is what they are likely to be. */
   readonly isSteady: boolean

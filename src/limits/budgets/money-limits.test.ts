@@ -114,7 +114,7 @@ describe('a hold covers what can be billed', () => {
   }
   type Limits = ReturnType<typeof limitsOf>
 
-  /** Admits as many of 64 as it can at once. */
+  /** Admits callers, of 64, until the next would not fit. */
   async function admitted(
     limits: Limits,
     request: typeof word,

@@ -8,10 +8,10 @@ const calmAnswers = 16
 /** Beyond the part of the expected cost that texts differ by, a bill is unexpected. */
 const expectedShare = 1.25
 
-/** What an attempt asks for: providers bill each in its own way. */
+/** Kinds of attempts: providers bill each in its own way. */
 export type AskedContent = 'text' | 'media' | 'references'
 
-/** What a model was seen to bill beyond estimates. */
+/** Amounts that a model billed beyond estimates. */
 export interface Surplus {
   /** The largest of late, in nano-USD, at least 0. */
   readonly nanoUsd: number
