@@ -9,19 +9,19 @@ import { spliceRequest } from './splice-request.ts'
 /** Changes of top-level members of a request. Members that stay are not parsed, and keep their bytes. */
 export class RequestDraft {
   readonly #ask: Ask
-  /** Members that were parsed, and those that were changed. Undefined: there is none. */
-  readonly #values = new Map<string, unknown>()
-  readonly #lists = new Map<string, readonly JsonObject[]>()
-  readonly #changed = new Set<string>()
+  /** Members that were parsed or changed; undefined for one that was removed. Most requests need no such table. */
+  #values: Map<string, unknown> | undefined
+  #lists: Map<string, readonly JsonObject[]> | undefined
+  #changed: Set<string> | undefined
   /** Bytes of the objects of lists, as the caller wrote them. */
-  readonly #bytes = new Map<JsonObject, Uint8Array>()
+  #bytes: Map<JsonObject, Uint8Array> | undefined
 
   constructor(ask: Ask) {
     this.#ask = ask
   }
 
   get isChanged(): boolean {
-    return this.#changed.size > 0
+    return this.#changed !== undefined
   }
 
   /** Whether the caller's body has one of these texts. Escapes may hide them. */
@@ -51,12 +51,13 @@ export class RequestDraft {
 
   /** The value of a member that is not a list of objects; undefined without one. `null` counts as absent. */
   get(name: string): unknown {
-    if (!this.#values.has(name)) {
-      const member = this.#member(name)
-      const bytes = member === undefined ? undefined : this.#ask.body.subarray(member.valueStart, member.end)
-      this.#values.set(name, (bytes && parseJsonBytes(bytes)) ?? undefined)
-    }
-    return this.#values.get(name)
+    if (this.#values?.has(name) === true) return this.#values.get(name)
+    const member = this.#member(name)
+    if (member === undefined) return undefined
+    const value = parseJsonBytes(this.#ask.body.subarray(member.valueStart, member.end)) ?? undefined
+    this.#values ??= new Map()
+    this.#values.set(name, value)
+    return value
   }
 
   has(name: string): boolean {
@@ -64,7 +65,13 @@ export class RequestDraft {
   }
 
   set(name: string, value: unknown): void {
+    this.#values ??= new Map()
     this.#values.set(name, value)
+    this.#change(name)
+  }
+
+  #change(name: string): void {
+    this.#changed ??= new Set()
     this.#changed.add(name)
   }
 
@@ -77,39 +84,43 @@ export class RequestDraft {
 
   /** The objects of a list, such as `messages`. Undefined: there is no list of objects. */
   objects(name: string): readonly JsonObject[] | undefined {
-    const known = this.#lists.get(name)
+    const known = this.#lists?.get(name)
     if (known !== undefined) return known
     const member = this.#member(name)
     const objects = member === undefined ? undefined : this.#readObjects(member)
-    if (objects !== undefined) this.#lists.set(name, objects)
+    if (objects !== undefined) (this.#lists ??= new Map()).set(name, objects)
     return objects
   }
 
   /** Replaces a list. Objects that `objects` returned keep the caller's bytes. */
   setObjects(name: string, objects: readonly JsonObject[]): void {
+    this.#lists ??= new Map()
     this.#lists.set(name, objects)
-    this.#changed.add(name)
+    this.#change(name)
   }
 
   /** The body of the request with the changes. */
   body(): Uint8Array {
-    const values = [...this.#changed].map((name) => [name, this.#encoded(name)] as const)
+    const values = [...(this.#changed ?? [])].map((name) => [name, this.#encoded(name)] as const)
     const drop = values.filter(([, value]) => value === undefined).map(([name]) => name)
     return join(spliceRequest(this.#ask, { model: this.#ask.model, overrides: Object.fromEntries(values), drop }))
   }
 
   #encoded(name: string): unknown {
-    const objects = this.#lists.get(name)
-    if (objects === undefined) return this.#values.get(name)
+    const objects = this.#lists?.get(name)
+    if (objects === undefined) return this.#values?.get(name)
     const pieces = objects.flatMap((object, index) => [
       ...(index === 0 ? [] : [comma]),
-      this.#bytes.get(object) ?? encodeJson(object),
+      this.#bytes?.get(object) ?? encodeJson(object),
     ])
     return join([open, ...pieces, close])
   }
 
   #member(name: string): Member | undefined {
-    return this.#ask.members.findLast((each) => each.name === name)
+    const { members } = this.#ask
+    for (let position = members.length - 1; position >= 0; position--)
+      if (members[position]?.name === name) return members[position]
+    return undefined
   }
 
   #cursorAt(member: Member | undefined): JsonCursor | undefined {
@@ -130,6 +141,7 @@ export class RequestDraft {
       cursor.skip()
       const bytes = body.subarray(start, cursor.position)
       const object = objectOf(parseJsonBytes(bytes))
+      this.#bytes ??= new Map()
       this.#bytes.set(object, bytes)
       objects.push(object)
     }
