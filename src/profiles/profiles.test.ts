@@ -90,6 +90,7 @@ describe('refusals teach', () => {
       { sampling: { frequency_penalty: 'refused' } },
     ],
     ['temperature must be in (0, 1]', 'range', { sampling: { temperature: [0.01, 1] } }],
+    ['temperature must be between 0 and 1', 'range', { sampling: { temperature: [0, 1] } }],
     ["Invalid reasoning_effort 'max'. Supported values are: 'low', 'high'.", 'efforts', { efforts: ['low', 'high'] }],
     ['Unrecognized request argument supplied: prompt_cache_key', 'member', { drop: ['prompt_cache_key'] }],
     ['betas: Extra inputs are not permitted', 'member', { drop: ['betas'] }],
@@ -174,6 +175,36 @@ describe('refusals teach', () => {
       "'max_tokens' is too large: 64000. This model's maximum context length is 64001 tokens and your request " +
       'has 24235 input tokens (64000 > 64001 - 24235).'
     expect(lessonsOf(words).filter(({ name }) => name === 'max_tokens')).toEqual([])
+  })
+
+  test.each([
+    ["'max_tokens' is too large: 8000. Your request has 8000 input tokens; the maximum value is 192."],
+    ['max_tokens must be at most 20 for a prompt of this length'],
+    ['`inputs` tokens + `max_new_tokens` must be <= 4097. Given: 4000 `inputs` tokens and 512 `max_new_tokens`'],
+    ['max_tokens: you can only afford at most 1234 with your remaining credits'],
+  ])('no limit of tokens by "%s"', (words) => {
+    expect(lessonsOf(words).filter(({ name }) => name === 'max_tokens')).toEqual([])
+  })
+
+  test.each([
+    ['Invalid value for seed: must be >= 0', true],
+    ['stop: stop sequences must not be blank, invalid', true],
+    ["Invalid value for parameter service_tier: 'bogus'", true],
+    ['logit_bias: invalid token id 99999999', true],
+    ['top_logprobs: 21 is invalid, must be between 0 and 5', true],
+    ["Unsupported value: 'temperature' does not support 0.2 with this model.", false],
+    ['invalid temperature: only 1 is allowed for this model', false],
+    ['`temperature` is deprecated for this model.', false],
+    ["Unsupported parameter: 'logprobs' is not supported", false],
+    ['property "seed" is unsupported', false],
+  ])('for one request alone what is said of its value: %s', (words, isOfValue) => {
+    const lessons = lessonsOf(words)
+    expect(lessons.length).toBeGreaterThan(0)
+    for (const lesson of lessons) expect(lesson.isOfValue ?? false).toBe(isOfValue)
+  })
+
+  test('nothing of the choice of a tool that the request does not declare', () => {
+    expect(lessonsOf("Invalid value: tool_choice: tool 'zz' was not found in tools")).toEqual([])
   })
 
   test('nothing about members without which the request would be another one', () => {
