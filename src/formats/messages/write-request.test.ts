@@ -128,7 +128,8 @@ describe('anthropic messages', () => {
           { type: 'tool_result', tool_use_id: 'a', content: 'sunny' },
           { type: 'tool_result', tool_use_id: 'functions_time_1', content: 'noon' },
           { type: 'text', text: 'Quick!' },
-          { type: 'text', text: 'Result of a tool:\nwindy' },
+          { type: 'text', text: 'Result of a tool:\n' },
+          { type: 'text', text: 'windy' },
         ],
       },
     ])
