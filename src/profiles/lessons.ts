@@ -246,12 +246,13 @@ const rules: readonly LessonRule[] = [
         String.raw`(?:at most|maximum(?: value)?(?: is)?|<=|> |less than(?: or equal to)?|\[\d, ?)\W{0,3}(\d+)`,
     ),
     teaches: ([, most = '0'], words) =>
-      Number(most) < 16 || ofLength.test(words) ? undefined : { maxTokens: Number(most) },
+      Number(most) < 256 || ofLength.test(words) ? undefined : { maxTokens: Number(most) },
   },
   {
     name: 'min_tokens',
     words: /max_(?:completion_|output_)?tokens\b.{0,80}?value >= ?(\d+)/is,
-    teaches: ([, least = '0']) => ({ minTokens: Number(least) }),
+    // A higher one is of this request: it would cost all callers money.
+    teaches: ([, least = '0']) => (Number(least) > 1_024 ? undefined : { minTokens: Number(least) }),
   },
   always(
     'empty_tools',
@@ -276,13 +277,16 @@ const rules: readonly LessonRule[] = [
   {
     name: 'tool_description',
     words: /description.{0,40}too long.*?maximum length (?:of )?(\d+)/is,
-    teaches: ([, most = '0']) => ({ toolDescription: Number(most) }),
+    teaches: ([, most = '0']) => (Number(most) < 256 ? undefined : { toolDescription: Number(most) }),
   },
   always('one_sampling', /temperature\W+and\W+top_p\W.{0,40}(?:both|only one)/i, { sampling: { top_p: refused } }),
   {
     name: 'efforts',
     words: /effort.*?(?:supported values are|must be one of|one of|allowed(?: values)?):? ?([\w'", |]+)/is,
-    teaches: ([, list = '']) => ({ efforts: effortsIn(list) }),
+    teaches([, list = '']) {
+      const efforts = effortsIn(list)
+      return efforts.length === 0 ? undefined : { efforts }
+    },
   },
   always(
     'no_effort',
@@ -316,7 +320,7 @@ const rules: readonly LessonRule[] = [
   {
     name: 'inner_member',
     words: new RegExp(`${refusal}[^.]{0,40}\\b((?:reasoning|text|stream_options)\\.[a-z_]+)\\b`, 'is'),
-    teaches: ([, member = '']) => (member === 'reasoning.effort' ? undefined : { drop: [member] }),
+    teaches: ([, member = '']) => (essential.has(member) ? undefined : { drop: [member] }),
   },
   // Strict servers of Responses say no more. These members are newer than they are.
   always('hosted_tool_members', /this object contains an unsupported field/i, {
@@ -325,12 +329,12 @@ const rules: readonly LessonRule[] = [
   {
     name: 'tool_member',
     words: /tools[.[]\d+\]?\.(?:custom\.|function\.)?(\w+)\W+(?:extra inputs|is not|unknown)/i,
-    teaches: ([, member = '']) => ({ dropInTools: [member] }),
+    teaches: ([, member = '']) => (essentialInTools.has(member) ? undefined : { dropInTools: [member] }),
   },
   {
     name: 'message_member',
     words: /messages[.[]\d+\]?\.(\w+)\W+(?:extra inputs|is not permitted|is unsupported|unknown|unsupported)/is,
-    teaches: ([, member = '']) => ({ dropInMessages: [member] }),
+    teaches: ([, member = '']) => (essentialInMessages.has(member) ? undefined : { dropInMessages: [member] }),
   },
   {
     name: 'member',
@@ -352,7 +356,13 @@ function effortsIn(list: string): readonly ProfileEffort[] {
 const essential: ReadonlySet<string> = new Set([
   ...['model', 'messages', 'input', 'instructions', 'contents', 'system', 'prompt'],
   ...['tools', 'functions', 'tool_choice', 'response_format', 'text', 'stream', 'n', 'modalities', 'audio'],
-  ...['max_tokens', 'max_completion_tokens', 'max_output_tokens'],
+  ...['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'reasoning.effort', 'text.format'],
+])
+const essentialInMessages: ReadonlySet<string> = new Set([
+  ...['role', 'content', 'tool_calls', 'tool_call_id', 'function_call'],
+])
+const essentialInTools: ReadonlySet<string> = new Set([
+  ...['type', 'name', 'description', 'function', 'parameters', 'input_schema', 'custom', 'format'],
 ])
 
 function droppable(member: string): Partial<TargetProfile> | undefined {

@@ -213,6 +213,18 @@ describe('refusals teach', () => {
         expect(lessonsOf(words).flatMap(({ profile }) => profile.drop ?? [])).toEqual([])
   })
 
+  test.each([
+    ['tools.0.parameters is not a valid schema'],
+    ['messages[1].content: is unsupported'],
+    ['messages[1].tool_calls is unsupported'],
+    ['Unsupported parameter: text.format'],
+    ['max_tokens is too large: at most 20'],
+    ["Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 100000"],
+    ['description too long, maximum length 10'],
+  ])('nothing that would make other requests of all callers: %s', (words) => {
+    expect(lessonsOf(words)).toEqual([])
+  })
+
   test('in bounded time, by any words', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 4_000, unit: 'binary' }), (words) => {
