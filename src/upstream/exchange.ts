@@ -178,8 +178,9 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
 /** Whether the answer may be one of a web server that has its API elsewhere: no such path, or a page. */
 function lacksApi(error: unknown): boolean {
   if (!(error instanceof UpstreamFailure)) return false
-  const { status, failure } = error
-  return status === 404 || status === 405 || (status === 200 && failure === 'malformed')
+  const { status, failure, message } = error
+  // Only an API knows of models.
+  return (status === 404 && !/\bmodel/i.test(message)) || status === 405 || (status === 200 && failure === 'malformed')
 }
 
 /** The failure of an endpoint that the upstream may lack. Its health, which is that of the model, stays as it was. */
