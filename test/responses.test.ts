@@ -280,12 +280,9 @@ describe('POST /v1/responses over chat completions, when the first provider fail
 
   test('names in a header what the provider was not sent', async () => {
     up.use(good())
-    const body = {
-      model: 'm',
-      input: 'hi',
-      metadata: { a: 'b' },
-      tools: [{ type: 'web_search' }, { type: 'function', name: 'f', parameters: {} }],
-    }
+    // Without its only tool a request would be another one, and is not sent.
+    const tools = [{ type: 'web_search' }, { type: 'function', name: 'f', parameters: schema }]
+    const body = { model: 'm', input: 'hi', metadata: { a: 'b' }, tools }
     for (const stream of [true, false]) {
       const { headers } = await post(service.url, { ...body, stream })
       expect(headers.get('x-svc-dropped')).toBe('metadata, tools.web_search')

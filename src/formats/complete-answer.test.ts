@@ -19,6 +19,14 @@ function finished(reason: FinishReason, choice = 0, raw: string = reason): Answe
 }
 
 describe('the calls of a translated answer', () => {
+  test('are 2,000 at most', () => {
+    const calls = Array.from({ length: 2_000 }, (_, call) => call)
+    const check = completeAnswer()
+    for (const call of calls) check(called(call, '{}'))
+    expect(check([...calls.map(ended), finished('tool_calls')])).toHaveLength(2_001)
+    expect(() => check(called(2_000))).toThrow(/more than 2000 tool calls/)
+  })
+
   test.each([
     ['one piece', ['{"a":1}']],
     ['several pieces, brackets in strings', ['{"a":"', '}\\"{', '"', '}']],

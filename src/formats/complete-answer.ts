@@ -4,6 +4,9 @@ import { madeUpId } from './made-up-id.ts'
 import { MalformedAnswer } from './malformed-answer.ts'
 import { isFailedReason } from './upstream-error.ts'
 
+/** Writers look through the open calls at each event, so that many more would block the event loop. */
+const callsMax = 2_000
+
 /** A call so far. */
 interface CallState {
   readonly choice: number
@@ -17,7 +20,7 @@ interface CallState {
  *   or `content_filter`, which say that the answer was cut.
  * - Arguments that are no object are repaired, and an id that an earlier call has is replaced.
  * - Text behind the end of the JSON is malformed, and so is the finish `tool_calls` without a call or text.
- * - A finish that says that the upstream failed is malformed.
+ * - A finish that says that the upstream failed is malformed, and so are more than 2,000 calls.
  *
  * @returns a function that passes on the events of each piece
  * @throws {MalformedAnswer} from that function
@@ -37,6 +40,7 @@ export function completeAnswer(): (events: readonly AnswerEvent[]) => readonly A
   }
 
   function beginCall(event: CallEvent): CallEvent {
+    if (calls.size >= callsMax) throw malformed(`more than ${callsMax} tool calls`)
     calls.set(keyOf(event), { choice: event.choice, arguments: new CallArguments() })
     const { id, choice } = event
     if (id === undefined) return event
@@ -63,14 +67,15 @@ export function completeAnswer(): (events: readonly AnswerEvent[]) => readonly A
       : [...argumentsOf(event, call.arguments.rest()), event]
   }
 
-  function read(event: AnswerEvent, _index: number, all: readonly AnswerEvent[]): readonly AnswerEvent[] {
+  /** @param isLast see {@link endCall} */
+  function read(event: AnswerEvent, isLast: boolean): readonly AnswerEvent[] {
     switch (event.kind) {
       case 'call':
         return [beginCall(event)]
       case 'arguments':
         return addArguments(event)
       case 'callEnd':
-        return endCall(event, all.some(saysCut))
+        return endCall(event, isLast)
       case 'finish':
         checkFinish(event)
         return [event]
@@ -87,7 +92,10 @@ export function completeAnswer(): (events: readonly AnswerEvent[]) => readonly A
       const [passed] = addArguments(first)
       return passed === first ? events : passed === undefined ? [] : [passed]
     }
-    if (!events.every(isWithoutCalls)) return events.flatMap(read)
+    if (!events.every(isWithoutCalls)) {
+      const isLast = events.some(saysCut)
+      return events.flatMap((event) => read(event, isLast))
+    }
     hasText ||= events.some(isText)
     return events
   }

@@ -24,13 +24,18 @@ export const orphanText = 'Result of a tool:\n'
  */
 export function pairCalls<Message>(messages: readonly Message[], view: CallView<Message>): readonly Message[] {
   if (isPaired(messages, view)) return messages
-  const called = new Set<string>()
-  /** Results of calls before them. */
+  /** Calls without a result so far, by their ids. */
+  const waiting = new Map<string, number>()
+  /** Results of calls before them; a further result of a call is none. */
   const belonging = new Set<Message>()
   for (const message of messages) {
     const answered = view.result(message)
-    if (answered !== undefined && called.has(answered)) belonging.add(message)
-    for (const id of view.calls(message)) called.add(id)
+    const count = answered === undefined ? 0 : (waiting.get(answered) ?? 0)
+    if (answered !== undefined && count > 0) {
+      belonging.add(message)
+      waiting.set(answered, count - 1)
+    }
+    for (const id of view.calls(message)) waiting.set(id, (waiting.get(id) ?? 0) + 1)
   }
   const results = Map.groupBy(belonging, (message) => view.result(message) ?? '')
   const taken = new Set<string>()

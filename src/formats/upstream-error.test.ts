@@ -137,6 +137,19 @@ describe('readUpstreamError', () => {
       { texts: ['502 Bad Gateway'] },
     ],
     ['HTML without', '<html><style>p{}</style><script>let x</script><p>Gone <b>away</b></p>', { texts: ['Gone away'] }],
+    [
+      'a failed response, without what it repeats of the request',
+      {
+        type: 'response.failed',
+        response: {
+          object: 'response',
+          status: 'failed',
+          error: { code: 'server_error', message: 'Boom' },
+          metadata: { reason: 'insufficient_quota', message: 'You exceeded your current quota', retry_after: '600' },
+        },
+      },
+      { texts: ['Boom'], codes: ['server_error', 'response.failed'] },
+    ],
     ['JSON cut off', '{"error":{"message":"x', { texts: ['{"error":{"message":"x'] }],
   ])('reads %s', (_, value, { texts, waits = {}, ...expected }) => {
     const error = read(value)

@@ -185,7 +185,7 @@ class Walk {
     if (depth > depthMax || (this.#visits += 1) > visitsMax) return
     if (typeof value === 'string') this.visitText(value, depth, textDepth)
     else if (Array.isArray(value)) this.#visitList(value, depth, textDepth)
-    else if (isRecord(value)) this.#visitRecord(value, depth, textDepth)
+    else if (isRecord(value)) this.#visitRecord(ofProvider(value), depth, textDepth)
   }
 
   /** Keeps a text; JSON in it comes first. */
@@ -253,6 +253,11 @@ class Walk {
     this.#texts.add(kept)
     this.#charactersLeft -= kept.length
   }
+}
+
+/** Without what a failed object of Responses repeats of its request: in `metadata` a caller may say anything. */
+function ofProvider(value: JsonObject): JsonObject {
+  return value['object'] === 'response' ? { error: value['error'] } : value
 }
 
 /** The JSON at `start` of a text, up to the last bracket; undefined if there is none. */

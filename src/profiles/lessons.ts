@@ -5,6 +5,8 @@ export interface Lesson {
   /** Of the trait, for trails and metrics: letters, digits, `_`, `.`. */
   readonly name: string
   readonly profile: Partial<TargetProfile>
+  /** The refusal is one of a value, so that it holds for this request alone: other values may be taken. */
+  readonly isOfValue?: true
 }
 
 interface LessonRule {
@@ -26,9 +28,6 @@ const tuning = String.raw`temperature|top_?[pk]|(?:presence|frequency)_?penalty|
 
 const refused: SamplingRule = 'refused'
 
-/** Words about a limit that the length of one conversation sets. */
-const ofConversation = /context (?:length|limit)|\binputs?\W+(?:length|tokens).{0,12}[+]/i
-
 /** One of these patterns, in any case. */
 function oneOf(...patterns: readonly string[]): RegExp {
   return new RegExp(patterns.join('|'), 'is')
@@ -38,6 +37,39 @@ function oneOf(...patterns: readonly string[]): RegExp {
 function always(name: string, words: RegExp, profile: Partial<TargetProfile>): LessonRule {
   return { name, words, teaches: () => profile }
 }
+
+/** Words about a value of one request, such as "must be >= 0" or "invalid token id". */
+const ofValue = oneOf(
+  String.raw`\b(?:invalid|unsupported|illegal|bad) (?:\w+ )?(?:value|id|type)\b`,
+  String.raw`\b(?:must|should|can(?:no|')t) (?:not )?(?:be|have|contain|match)\b|out of range|\bbetween\b`,
+  String.raw`\btoo (?:long|short|large|big|small|many|few|high|low)\b|\b(?:blank|empty|whitespace)\b`,
+  String.raw`\b(?:at (?:least|most)|(?:greater|less|more) than|limited to|exceeds?)\b|[<>]=?\s*-?\d`,
+  String.raw`\b(?:prompt|your request|this request)\b`,
+)
+/** Words about all values, at this target. */
+const ofTarget = oneOf(
+  String.raw`\b(?:this|the|reasoning|thinking) (?:model|endpoint|provider|deployment|engine)s?\b|\bmodel \S+ does\b`,
+  String.raw`only (?:the default|\S+ is allowed)|deprecated`,
+)
+/** Words about a limit of tokens that the length of one conversation, or money, leaves. */
+const ofLength = oneOf(
+  String.raw`context.(?:length|limit|size)|\bprompt\b|\binputs?\W{1,3}(?:tokens|length)|\b(?:your|this) request\b`,
+  String.raw`\b(?:messages|together|combined|sum|remaining|afford|credits?|balance)\b`,
+)
+
+/** Rules by which something is not sent, though only its value may have been refused. */
+const leavingOut: ReadonlySet<string> = new Set([
+  ...['sampling', 'stop', 'member', 'inner_member', 'message_member', 'tool_member'],
+  ...['forced_tool', 'no_effort'],
+])
+/** Words of templates, which local servers answer with status 500. */
+const ofTemplates: ReadonlySet<string> = new Set([
+  ...['system_none', 'system_first', 'roles_alternate', 'user_after_tool', 'developer_role', 'needs_user'],
+  ...['call_ids_9', 'paired_calls', 'several_calls', 'call_content', 'text_lists', 'empty_answers'],
+  ...['prefix', 'prefill'],
+])
+/** Rules for models that have another endpoint, which OpenAI says with status 404. */
+const ofEndpoints: ReadonlySet<string> = new Set(['tools_as_responses', 'as_responses'])
 
 /**
  * What refusals teach, by their words. Several may hold: the first that changes the request is tried. Sources: the
@@ -51,12 +83,13 @@ const rules: readonly LessonRule[] = [
         String.raw`(?:at most|maximum(?: value)?(?: is)?|<=|> |less than(?: or equal to)?|\[\d, ?)\W{0,3}(\d+)`,
     ),
     teaches: ([, most = '0'], words) =>
-      Number(most) < 16 || ofConversation.test(words) ? undefined : { maxTokens: Number(most) },
+      Number(most) < 256 || ofLength.test(words) ? undefined : { maxTokens: Number(most) },
   },
   {
     name: 'min_tokens',
     words: /max_(?:completion_|output_)?tokens\b.{0,80}?value >= ?(\d+)/is,
-    teaches: ([, least = '0']) => ({ minTokens: Number(least) }),
+    // A higher one is of this request: it would cost all callers money.
+    teaches: ([, least = '0']) => (Number(least) > 1_024 ? undefined : { minTokens: Number(least) }),
   },
   always('tools_as_responses', /function tools.*use \/?v1\/responses/is, { asResponses: 'tools' }),
   always('as_responses', /only (?:be )?supported in \/?v1\/responses/i, { asResponses: 'all' }),
@@ -170,13 +203,15 @@ const rules: readonly LessonRule[] = [
   always('named_tool', /tool_choice.*(?:object|string values|must be a string)|invalid tool_choice type/is, {
     forcedTool: 'required',
   }),
-  always(
-    'forced_tool',
-    new RegExp(`tool_?choice.*(?:${refusal}|only|parameter)|(?:${refusal}|parameter).*tool_?choice`, 'is'),
-    {
-      forcedTool: 'auto',
-    },
-  ),
+  {
+    name: 'forced_tool',
+    words: new RegExp(`tool_?choice.*(?:${refusal}|only|parameter)|(?:${refusal}|parameter).*tool_?choice`, 'is'),
+    // The choice of a tool that is not declared is the caller's mistake.
+    teaches: (_found, words) =>
+      /not (?:found|declared|defined|present|in\b|one of)|does not exist|no such/i.test(words)
+        ? undefined
+        : { forcedTool: 'auto' },
+  },
   always('word_json', /must contain the word|word 'json'/i, { needsWordJson: true }),
   always(
     'json_beside_tools',
@@ -242,13 +277,16 @@ const rules: readonly LessonRule[] = [
   {
     name: 'tool_description',
     words: /description.{0,40}too long.*?maximum length (?:of )?(\d+)/is,
-    teaches: ([, most = '0']) => ({ toolDescription: Number(most) }),
+    teaches: ([, most = '0']) => (Number(most) < 256 ? undefined : { toolDescription: Number(most) }),
   },
   always('one_sampling', /temperature\W+and\W+top_p\W.{0,40}(?:both|only one)/i, { sampling: { top_p: refused } }),
   {
     name: 'efforts',
     words: /effort.*?(?:supported values are|must be one of|one of|allowed(?: values)?):? ?([\w'", |]+)/is,
-    teaches: ([, list = '']) => ({ efforts: effortsIn(list) }),
+    teaches([, list = '']) {
+      const efforts = effortsIn(list)
+      return efforts.length === 0 ? undefined : { efforts }
+    },
   },
   always(
     'no_effort',
@@ -262,8 +300,11 @@ const rules: readonly LessonRule[] = [
   ),
   {
     name: 'range',
-    words:
-      /(temperature|top_p|(?:presence|frequency)_?penalty).{0,60}?[[(]\s*(\d(?:\.\d+)?)\s*,\s*(\d(?:\.\d+)?)\s*[\])]/i,
+    words: new RegExp(
+      String.raw`(temperature|top_p|(?:presence|frequency)_?penalty).{0,60}?(?:[[(]\s*|between |from )` +
+        String.raw`(-?\d(?:\.\d+)?)\s*(?:,|and|to)\s*(-?\d(?:\.\d+)?)`,
+      'i',
+    ),
     teaches: ([found, member = '', min = '', max = '']) => ({
       sampling: { [snakeCase(member)]: [Number(min) + (found.includes('(') ? 0.01 : 0), Number(max)] },
     }),
@@ -282,7 +323,7 @@ const rules: readonly LessonRule[] = [
   {
     name: 'inner_member',
     words: new RegExp(`${refusal}[^.]{0,40}\\b((?:reasoning|text|stream_options)\\.[a-z_]+)\\b`, 'is'),
-    teaches: ([, member = '']) => (member === 'reasoning.effort' ? undefined : { drop: [member] }),
+    teaches: ([, member = '']) => (essential.has(member) ? undefined : { drop: [member] }),
   },
   // Strict servers of Responses say no more. These members are newer than they are.
   always('hosted_tool_members', /this object contains an unsupported field/i, {
@@ -291,12 +332,12 @@ const rules: readonly LessonRule[] = [
   {
     name: 'tool_member',
     words: /tools[.[]\d+\]?\.(?:custom\.|function\.)?(\w+)\W+(?:extra inputs|is not|unknown)/i,
-    teaches: ([, member = '']) => ({ dropInTools: [member] }),
+    teaches: ([, member = '']) => (essentialInTools.has(member) ? undefined : { dropInTools: [member] }),
   },
   {
     name: 'message_member',
     words: /messages[.[]\d+\]?\.(\w+)\W+(?:extra inputs|is not permitted|is unsupported|unknown|unsupported)/is,
-    teaches: ([, member = '']) => ({ dropInMessages: [member] }),
+    teaches: ([, member = '']) => (essentialInMessages.has(member) ? undefined : { dropInMessages: [member] }),
   },
   {
     name: 'member',
@@ -318,7 +359,13 @@ function effortsIn(list: string): readonly ProfileEffort[] {
 const essential: ReadonlySet<string> = new Set([
   ...['model', 'messages', 'input', 'instructions', 'contents', 'system', 'prompt'],
   ...['tools', 'functions', 'tool_choice', 'response_format', 'text', 'stream', 'n', 'modalities', 'audio'],
-  ...['max_tokens', 'max_completion_tokens', 'max_output_tokens'],
+  ...['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'reasoning.effort', 'text.format'],
+])
+const essentialInMessages: ReadonlySet<string> = new Set([
+  ...['role', 'content', 'tool_calls', 'tool_call_id', 'function_call'],
+])
+const essentialInTools: ReadonlySet<string> = new Set([
+  ...['type', 'name', 'description', 'function', 'parameters', 'input_schema', 'custom', 'format'],
 ])
 
 function droppable(member: string): Partial<TargetProfile> | undefined {
@@ -330,11 +377,24 @@ function snakeCase(name: string): string {
   return snake.replace(/^(top)([pk])$/, '$1_$2').replace(/^(presence|frequency)penalty$/, '$1_penalty')
 }
 
-/** The lessons of a refusal, by its words. */
-export function lessonsOf(words: string): readonly Lesson[] {
+/**
+ * The lessons of a refusal, by its words.
+ *
+ * @param status that of a refusal of a request (400, 422): all; 500: words of templates; 404: of other endpoints
+ */
+export function lessonsOf(words: string, status: number | undefined = 400): readonly Lesson[] {
+  const isOfValue = ofValue.test(words) && !ofTarget.test(words)
   return rules.flatMap((rule): readonly Lesson[] => {
+    const { name } = rule
+    if (!mayTeach(name, status)) return []
     const found = rule.words.exec(words)
     const profile = found === null ? undefined : rule.teaches(found, words)
-    return profile === undefined ? [] : [{ name: rule.name, profile }]
+    if (profile === undefined) return []
+    return [isOfValue && leavingOut.has(name) ? { name, profile, isOfValue } : { name, profile }]
   })
+}
+
+function mayTeach(name: string, status: number | undefined): boolean {
+  if (status === 500) return ofTemplates.has(name)
+  return status === 404 ? ofEndpoints.has(name) : status === 400 || status === 422
 }

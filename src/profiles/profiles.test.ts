@@ -90,6 +90,7 @@ describe('refusals teach', () => {
       { sampling: { frequency_penalty: 'refused' } },
     ],
     ['temperature must be in (0, 1]', 'range', { sampling: { temperature: [0.01, 1] } }],
+    ['temperature must be between 0 and 1', 'range', { sampling: { temperature: [0, 1] } }],
     ["Invalid reasoning_effort 'max'. Supported values are: 'low', 'high'.", 'efforts', { efforts: ['low', 'high'] }],
     ['Unrecognized request argument supplied: prompt_cache_key', 'member', { drop: ['prompt_cache_key'] }],
     ['betas: Extra inputs are not permitted', 'member', { drop: ['betas'] }],
@@ -176,10 +177,52 @@ describe('refusals teach', () => {
     expect(lessonsOf(words).filter(({ name }) => name === 'max_tokens')).toEqual([])
   })
 
+  test.each([
+    ["'max_tokens' is too large: 8000. Your request has 8000 input tokens; the maximum value is 192."],
+    ['max_tokens must be at most 20 for a prompt of this length'],
+    ['`inputs` tokens + `max_new_tokens` must be <= 4097. Given: 4000 `inputs` tokens and 512 `max_new_tokens`'],
+    ['max_tokens: you can only afford at most 1234 with your remaining credits'],
+  ])('no limit of tokens by "%s"', (words) => {
+    expect(lessonsOf(words).filter(({ name }) => name === 'max_tokens')).toEqual([])
+  })
+
+  test.each([
+    ['Invalid value for seed: must be >= 0', true],
+    ['stop: stop sequences must not be blank, invalid', true],
+    ["Invalid value for parameter service_tier: 'bogus'", true],
+    ['logit_bias: invalid token id 99999999', true],
+    ['top_logprobs: 21 is invalid, must be between 0 and 5', true],
+    ["Unsupported value: 'temperature' does not support 0.2 with this model.", false],
+    ['invalid temperature: only 1 is allowed for this model', false],
+    ['`temperature` is deprecated for this model.', false],
+    ["Unsupported parameter: 'logprobs' is not supported", false],
+    ['property "seed" is unsupported', false],
+  ])('for one request alone what is said of its value: %s', (words, isOfValue) => {
+    const lessons = lessonsOf(words)
+    expect(lessons.length).toBeGreaterThan(0)
+    for (const lesson of lessons) expect(lesson.isOfValue ?? false).toBe(isOfValue)
+  })
+
+  test('nothing of the choice of a tool that the request does not declare', () => {
+    expect(lessonsOf("Invalid value: tool_choice: tool 'zz' was not found in tools")).toEqual([])
+  })
+
   test('nothing about members without which the request would be another one', () => {
     for (const member of ['messages', 'tools', 'model', 'response_format', 'stream'])
       for (const words of [`Unknown parameter: '${member}'`, `${member}: Extra inputs are not permitted`])
         expect(lessonsOf(words).flatMap(({ profile }) => profile.drop ?? [])).toEqual([])
+  })
+
+  test.each([
+    ['tools.0.parameters is not a valid schema'],
+    ['messages[1].content: is unsupported'],
+    ['messages[1].tool_calls is unsupported'],
+    ['Unsupported parameter: text.format'],
+    ['max_tokens is too large: at most 20'],
+    ["Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 100000"],
+    ['description too long, maximum length 10'],
+  ])('nothing that would make other requests of all callers: %s', (words) => {
+    expect(lessonsOf(words)).toEqual([])
   })
 
   test('in bounded time, by any words', () => {

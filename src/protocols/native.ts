@@ -1,8 +1,9 @@
 import type { Ask } from '../formats/ask.ts'
-import type { AnsweredError, Format } from '../formats/format.ts'
+import type { AnsweredError, ChangeNotes, Format } from '../formats/format.ts'
 import { MalformedAnswer } from '../formats/malformed-answer.ts'
 import { droppedReasoning } from '../formats/reasoning-spans.ts'
 import type { WholeReply } from '../formats/reply.ts'
+import type { TargetProfile } from '../profiles/profile.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import { classifyAnswered } from '../upstream/classify.ts'
 import type { Dialect } from './protocol.ts'
@@ -18,8 +19,9 @@ export function native({ passThrough, isOptional, answerBytesMax }: Format, path
     ...(media === undefined ? {} : { media }),
     encode(ask, model, target, notes) {
       if (loses(ask, target)) notes?.changes?.drop(droppedReasoning)
-      const fitting = fit === undefined ? ask : fit(ask, target.profile, notes?.changes)
-      return passThrough.write(fitting, model, target)
+      if (fit === undefined) return passThrough.write(ask, model, target)
+      noteRefused(ask, target.profile, notes?.changes)
+      return passThrough.write(fit(ask, target.profile, notes?.changes), model, target)
     },
     decode: withUpstreamFailures((body, ask, notes) => throwIfError(passThrough.readWhole(body, ask), notes?.brand)),
     ...(readLarge === undefined ? {} : { decodeLarge: largeDecoder(readLarge) }),
@@ -33,6 +35,25 @@ export function native({ passThrough, isOptional, answerBytesMax }: Format, path
         }),
   }
 }
+
+/**
+ * Notes the top-level fields that the target refuses. How usage is reported is of form alone, and so is a `store` that
+ * is false.
+ */
+export function noteRefused(
+  { body, members }: Ask,
+  { drop }: Pick<TargetProfile, 'drop'>,
+  changes: ChangeNotes | undefined,
+): void {
+  if (drop.length === 0 || changes === undefined) return
+  for (const { name, valueStart } of members) {
+    if (!drop.includes(name) || name === 'stream_options') continue
+    if (name !== 'store' || body[valueStart] === letterT) changes.drop(name)
+  }
+}
+
+/** The beginning of `true`. */
+const letterT = 0x74
 
 function hasForeign({ hasReasoning }: Ask): boolean {
   return hasReasoning === 'foreign'

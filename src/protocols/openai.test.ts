@@ -331,3 +331,17 @@ describe('a target without custom tools', () => {
     expect(none.instead).toBeUndefined()
   })
 })
+
+describe('fields that the target refuses', () => {
+  test.each([
+    [{ service_tier: 'flex', store: true }, ['service_tier', 'store']],
+    [{ store: false, stream: true, stream_options: {} }, []],
+  ])('of %j are named', (fields, names) => {
+    const drop = ['service_tier', 'store', 'stream_options']
+    const target = endpointAt('https://upstream.test/v1', { profile: withFields(anyTarget, { drop }) })
+    const changes = new Changes()
+    const sent = chatOf(openai).encode(chatRequest(fields), 'm', target, { changes })
+    expect(Object.keys(jsonOf(Buffer.concat([...sent]))).filter((name) => drop.includes(name))).toEqual([])
+    expect(changes.dropped).toEqual(names)
+  })
+})

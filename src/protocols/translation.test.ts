@@ -352,3 +352,21 @@ describe('the name of a function', () => {
     expect(written(anthropic)).not.toContain('"fs.read"')
   })
 })
+
+describe('a stream for a plain request', () => {
+  test('is gathered with its usage', () => {
+    const ask = parseChatRequest(
+      encoder.encode(JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'a' }] })),
+    )
+    const parts = chat.talk.writer(ask).write([
+      { kind: 'text', choice: 0, text: 'Hi' },
+      { kind: 'finish', choice: 0, reason: 'stop', raw: undefined },
+      { kind: 'usage', counts: { prompt: 3, completion: 2 }, own: undefined },
+    ])
+    const gatherer = chat.stream.gatherer(ask)
+    for (const each of parts) gatherer.add(each)
+    expect(jsonOf(gatherer.finish())).toMatchObject({
+      usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+    })
+  })
+})

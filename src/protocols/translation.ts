@@ -14,7 +14,7 @@ import { thinkTags } from '../formats/think-tags.ts'
 import { pairedTurns } from '../formats/turns.ts'
 import { untranslatable } from '../formats/untranslatable.ts'
 import type { UpstreamFormat } from '../formats/upstream-format.ts'
-import { throwIfError, withUpstreamFailures } from './native.ts'
+import { noteRefused, throwIfError, withUpstreamFailures } from './native.ts'
 import type { Dialect, Endpoint, ExchangeNotes, ModelTarget, Protocol } from './protocol.ts'
 
 /**
@@ -67,6 +67,7 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
     encode(ask, model, target, notes) {
       const { seal, changes } = notes ?? {}
       const read = talk.read(limited(ask), target.profile.drop)
+      noteRefused(ask, target.profile, changes)
       if (read.cacheKey !== undefined && !target.profile.takesCacheKey) changes?.drop('prompt_cache_key')
       const opened = openConversation(paired(read, changes), {
         seal,

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util'
+import { nextTurn } from '../base/next-turn.ts'
 import type { LearnedProfile } from '../profiles/learned-profile.ts'
 import { lessonsOf, type Lesson } from '../profiles/lessons.ts'
 import type { TargetProfile } from '../profiles/profile.ts'
@@ -7,6 +9,8 @@ import type { Call } from '../service/service.ts'
 
 /** Times that a request is sent once more, each with another lesson. */
 const lessonsMax = 2
+/** Lessons of one refusal that are compared: each writes the request once. */
+const candidatesMax = 8
 
 /** A request in the form of a profile. */
 export interface Adaptable<Reply> {
@@ -29,19 +33,26 @@ export async function adaptedAfter<Reply>(
   request: Adaptable<Reply>,
 ): Promise<Reply> {
   let [error, profile] = [refusal, before]
-  const lessons: Lesson[] = []
+  const tried: Lesson[] = []
+  const held: Lesson[] = []
   for (;;) {
-    const taught = lessons.length < lessonsMax && mayTeach(error, call) ? taughtBy(error, profile, request) : undefined
+    const taught = tried.length < lessonsMax ? await taughtBy(error, call, { profile, tried }, request) : undefined
     if (taught === undefined) throw error
-    lessons.push(taught.lesson)
-    profile = taught.profile
+    const { lesson } = taught
+    tried.push(lesson)
     call.changes?.restart()
-    call.changes?.adapt(taught.lesson.name)
+    call.changes?.adapt(lesson.name)
     try {
-      const reply = await request.send(profile)
-      for (const lesson of lessons) learned.remember(lesson)
+      const reply = await request.send(taught.profile)
+      for (const each of [...held, lesson]) if (each.isOfValue !== true) learned.remember(each)
       return reply
     } catch (next) {
+      // The same refusal again: it was another thing, or words of the caller that the upstream quotes.
+      const isOther = !lessonsIn(next, call).some((each) => isDeepStrictEqual(each, lesson))
+      if (isOther) {
+        held.push(lesson)
+        profile = taught.profile
+      }
       error = next
     }
   }
@@ -54,23 +65,33 @@ interface Refused {
   readonly call: Call
 }
 
-/** The first lesson that changes the request. */
-function taughtBy(
-  { message }: UpstreamFailure,
-  before: TargetProfile,
-  request: Pick<Adaptable<unknown>, 'differs'>,
-): { readonly lesson: Lesson; readonly profile: TargetProfile } | undefined {
-  return lessonsOf(message)
-    .map((lesson) => ({ lesson, profile: withFields(before, lesson.profile) }))
-    .find(({ profile }) => request.differs(before, profile))
+/** What a request has learned so far. */
+interface Learning {
+  readonly profile: TargetProfile
+  readonly tried: readonly Lesson[]
 }
 
-/**
- * Statuses of refusals of a request's form. Local servers answer 500 for one that their template refuses, and OpenAI
- * 404 where a model has another endpoint.
- */
-const teachingStatuses: ReadonlySet<number | undefined> = new Set([400, 404, 422, 500])
+/** The first lesson that changes the request and was not tried. Other requests have their turn between two of them. */
+async function taughtBy(
+  error: unknown,
+  call: Call,
+  { profile: before, tried }: Learning,
+  request: Pick<Adaptable<unknown>, 'differs'>,
+): Promise<{ readonly lesson: Lesson; readonly profile: TargetProfile } | undefined> {
+  const candidates = lessonsIn(error, call)
+    .filter((lesson) => !tried.some((each) => isDeepStrictEqual(each, lesson)))
+    .map((lesson) => ({ lesson, profile: withFields(before, lesson.profile) }))
+    .filter(({ profile }) => !isDeepStrictEqual(profile, before))
+  for (const candidate of candidates.slice(0, candidatesMax)) {
+    await nextTurn()
+    if (call.signal.aborted) return undefined
+    if (request.differs(before, candidate.profile)) return candidate
+  }
+  return undefined
+}
 
-function mayTeach(error: unknown, { signal, isProbe }: Call): error is UpstreamFailure {
-  return error instanceof UpstreamFailure && teachingStatuses.has(error.status) && !signal.aborted && isProbe !== true
+/** The lessons of a refusal; none of other failures. */
+function lessonsIn(error: unknown, { signal, isProbe }: Call): readonly Lesson[] {
+  if (!(error instanceof UpstreamFailure) || signal.aborted || isProbe === true) return []
+  return lessonsOf(error.message, error.status ?? 0)
 }

@@ -64,6 +64,13 @@ describe('a base URL without a version', () => {
     expect(paths.at(-1)).toBe('POST /v1/chat/completions')
   })
 
+  test('stays where the API knows of models, and where a firewall refuses the other place', async () => {
+    const gone = json({ error: { message: "The model 'm' does not exist", code: 'model_not_found' } }, 404)
+    expect((await asked('http://h', 1, gone)).paths).toEqual(['POST /chat/completions'])
+    const { paths } = await asked('http://h', 2, notFound, json({ error: { message: 'Forbidden' } }, 403), completion)
+    expect(paths).toEqual(['POST /chat/completions', 'GET /v1/models', 'POST /chat/completions'])
+  })
+
   test('stays where nothing is below /v1, and is not asked for again', async () => {
     const { paths } = await asked('http://h', 2, notFound, notFound, notFound)
     expect(paths).toEqual(['POST /chat/completions', 'GET /v1/models', 'POST /chat/completions'])

@@ -133,8 +133,23 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
     throw secrets.inFailure(spoken.dialect.isOptional === true ? ofOptional(failure) : failure)
   }
 
-  function encoded(request: Ask, current: TargetProfile): readonly Uint8Array[] {
-    return dialects.get(request.format)?.dialect.encode(request, model, targetOf(current), { seal }) ?? []
+  /** Compares the forms of a request for two profiles. The first form is written once. */
+  function differing(request: Ask): (before: TargetProfile, after: TargetProfile) => boolean {
+    let known: { readonly profile: TargetProfile; readonly body: Uint8Array | undefined } | undefined
+    function encoded(current: TargetProfile): Uint8Array | undefined {
+      try {
+        const body = dialects.get(request.format)?.dialect.encode(request, model, targetOf(current), { seal })
+        return body === undefined ? undefined : Buffer.concat(body)
+      } catch {
+        // A request that cannot be written for a profile has no other form.
+        return undefined
+      }
+    }
+    return (before, after) => {
+      if (known?.profile !== before) known = { profile: before, body: encoded(before) }
+      const body = encoded(after)
+      return body !== undefined && known.body !== undefined && Buffer.compare(known.body, body) !== 0
+    }
   }
 
   return async function askUpstream(request: Ask, call: Call): Promise<Reply> {
@@ -153,8 +168,7 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
         { learned: profile, profile: current, call },
         {
           send: (other) => send(request, call, targetOf(other)),
-          differs: (before, after) =>
-            !Buffer.concat(encoded(request, before)).equals(Buffer.concat(encoded(request, after))),
+          differs: differing(request),
         },
       )
     }
@@ -164,8 +178,9 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
 /** Whether the answer may be one of a web server that has its API elsewhere: no such path, or a page. */
 function lacksApi(error: unknown): boolean {
   if (!(error instanceof UpstreamFailure)) return false
-  const { status, failure } = error
-  return status === 404 || status === 405 || (status === 200 && failure === 'malformed')
+  const { status, failure, message } = error
+  // Only an API knows of models.
+  return (status === 404 && !/\bmodel/i.test(message)) || status === 405 || (status === 200 && failure === 'malformed')
 }
 
 /** The failure of an endpoint that the upstream may lack. Its health, which is that of the model, stays as it was. */

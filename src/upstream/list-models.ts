@@ -49,7 +49,8 @@ export async function findBase(upstream: Upstream, signal: UpstreamSignal): Prom
       const { status, body } = await getPage({ ...upstream, endpoint }, signal)
       if (status === 200) return upstream.protocol.models.read(await body.readAll()) !== undefined
       body.cancel()
-      return status === 401 || status === 403
+      // A firewall says 403 of any path.
+      return status === 403 ? undefined : status === 401
     } catch {
       // Without an answer nothing is known, and the next request may ask again.
       return undefined

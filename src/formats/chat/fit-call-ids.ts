@@ -7,7 +7,11 @@ const shortMax = 40
 /** Ids of calls in the form that the target takes, the same ones in calls and results. */
 export function fitCallIds(messages: readonly JsonObject[], { callIds }: TargetProfile): readonly JsonObject[] {
   if (callIds === 'any') return messages
-  const names = renamed(messages, callIds)
+  const calls = messages.flatMap((message) => objectsOf(message['tool_calls']))
+  const names = newCallIds(
+    calls.map((call) => ({ id: call['id'], name: objectOf(call['function'])['name'] })),
+    callIds,
+  )
   if (names.size === 0) return messages
   const nameOf = (id: unknown): unknown => (typeof id === 'string' ? (names.get(id) ?? id) : id)
   return messages.map((message) => {
@@ -19,17 +23,19 @@ export function fitCallIds(messages: readonly JsonObject[], { callIds }: TargetP
 
 type CallIdForm = Exclude<TargetProfile['callIds'], 'any'>
 
-/** New ids by the old ones; none if all fit. */
-function renamed(messages: readonly JsonObject[], form: CallIdForm): ReadonlyMap<string, string> {
-  const calls = messages.flatMap((message) => objectsOf(message['tool_calls']))
+/** New ids of calls by the old ones; none if all fit. */
+export function newCallIds(
+  calls: readonly { readonly id: unknown; readonly name: unknown }[],
+  form: CallIdForm,
+): ReadonlyMap<string, string> {
   const given = new Set(calls.flatMap(({ id }) => textOf(id) ?? []))
   const taken = new Set([...given].filter((id) => fits(id, form)))
   const names = new Map<string, string>()
   for (const [position, call] of calls.entries()) {
-    const id = textOf(call['id'])
+    const id = textOf(call.id)
     if (id === undefined || taken.has(id) || names.has(id)) continue
     const name = firstFree(taken, (attempt) => {
-      if (form === 'kimi') return `functions.${textOf(objectOf(call['function'])['name']) ?? ''}:${position + attempt}`
+      if (form === 'kimi') return `functions.${textOf(call.name) ?? ''}:${position + attempt}`
       const digits = `${Bun.hash.wyhash(id, BigInt(attempt)).toString(36)}000000000`
       return form === 'letters9' ? digits.slice(0, 9) : `call_${digits}`
     })

@@ -59,6 +59,12 @@ describe('messages', () => {
         says('user', 'Result of a tool:\nz'),
       ],
     ],
+    [
+      'further results of a call as user text',
+      { pairedCalls: true },
+      [says('user'), calls('a'), result('a'), result('a')],
+      [says('user'), calls('a'), result('a'), says('user', 'Result of a tool:\na')],
+    ],
     ['the last system message as user', { needsUser: true }, [says('system')], [says('user', 'system')]],
     [
       'no empty answers',

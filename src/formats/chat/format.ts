@@ -67,8 +67,9 @@ export const chat: Format & { readonly stream: StreamFormat; readonly talk: Talk
       return { kind: 'whole', ...writeAnswer(custom?.(events) ?? events, request) }
     },
     writer(request: ChatRequest) {
-      const { model, includeUsage } = request
-      const { write } = answerWriter({ model, usage: includeUsage ? 'separate' : 'hidden' })
+      const { model, includeUsage, stream } = request
+      // A plain request gets the stream of its provider gathered, with the usage that whole answers have.
+      const { write } = answerWriter({ model, usage: includeUsage || !stream ? 'separate' : 'hidden' })
       const custom = customCalls(request)
       return {
         hasOneChoice: asksOneChoice(request),

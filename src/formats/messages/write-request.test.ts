@@ -110,7 +110,7 @@ describe('anthropic messages', () => {
         { role: 'tool', tool_call_id: 'a', content: 'sunny' },
         { role: 'user', content: 'Quick!' },
         { role: 'tool', tool_call_id: 'functions.time:1', content: [{ type: 'text', text: 'noon' }] },
-        { role: 'tool', tool_call_id: 'a', content: '' },
+        { role: 'tool', tool_call_id: 'a', content: 'windy' },
       ),
     ).toEqual([
       { role: 'user', content: [{ type: 'text', text: 'Weather and time?' }] },
@@ -128,6 +128,8 @@ describe('anthropic messages', () => {
           { type: 'tool_result', tool_use_id: 'a', content: 'sunny' },
           { type: 'tool_result', tool_use_id: 'functions_time_1', content: 'noon' },
           { type: 'text', text: 'Quick!' },
+          { type: 'text', text: 'Result of a tool:\n' },
+          { type: 'text', text: 'windy' },
         ],
       },
     ])

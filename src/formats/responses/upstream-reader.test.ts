@@ -101,6 +101,38 @@ describe('a stream of Responses', () => {
       expect(said(events)).toEqual([expect.objectContaining(hi), expect.objectContaining(finish)])
   })
 
+  test('without indexes says each item once', () => {
+    const unplaced = (events: readonly JsonObject[]) => events.map(({ output_index: _, ...event }) => event)
+    expect(said(unplaced(stream))).toEqual(said(stream))
+    const wholes = [
+      begin,
+      done(0, reasoning),
+      done(1, message('Hi')),
+      done(2, call),
+      end([reasoning, message('Hi'), call]),
+    ]
+    expect(said(unplaced(wholes))).toEqual(said(wholes))
+    const loose = [begin, textDelta(0, 'Hi'), done(0, message('Hi')), end([message('Hi')])]
+    expect(said(unplaced(loose))).toEqual(said(loose))
+  })
+
+  test('that ends with [DONE] alone is cut, also where a call had no arguments yet', () => {
+    for (const events of [
+      [begin, textDelta(0, 'Hi')],
+      [begin, added(0, { ...call, arguments: '' })],
+    ] as const) {
+      const reader = responsesAnswerReader()
+      for (const event of events) reader.read(event)
+      expect(() => reader.end()).toThrow(/no last event/)
+    }
+  })
+
+  test.each(['queued', 'in_progress', 'cancelled'])('whose response is %s at the end is no answer', (status) => {
+    const response = { ...head, status, output: [message('Hi')] }
+    expect(() => readResponsesAnswer(response)).toThrow(/the response is/)
+    expect(() => said([begin, { type: 'response.completed', response }])).toThrow(/the response is/)
+  })
+
   test('ends with calls, though its last event has no items', () => {
     expect(said([begin, added(0, call), done(0, call), end([])]).at(-1)).toMatchObject({ reason: 'tool_calls' })
   })
@@ -134,5 +166,6 @@ describe('a stream of Responses', () => {
     const event = { event: '', data: encodeJson({ type: 'response.failed', response }) }
     expect(reader.read(event)).toMatchObject({ kind: 'error', error: { message: 'No more' } })
     expect(readResponsesAnswer(response)).toMatchObject({ kind: 'error', error: { message: 'No more' } })
+    expect(responsesAnswerReader().read({ type: 'response.completed', response })).toMatchObject({ kind: 'error' })
   })
 })

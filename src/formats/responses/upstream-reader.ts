@@ -4,6 +4,7 @@ import type { AnswerEvent, FinishEvent } from '../answer.ts'
 import { numberOf, objectOf, objectsOf, textOf } from '../exact-json.ts'
 import type { AnsweredError } from '../format.ts'
 import type { JsonAnswerReader } from '../json-answers.ts'
+import { MalformedAnswer } from '../malformed-answer.ts'
 import { errorOf } from '../upstream-error.ts'
 import { readItem, restReader } from './answer-reader.ts'
 import { readHead } from './response-object.ts'
@@ -18,7 +19,8 @@ const names = toolNames([])
  * @throws {UpstreamFailure} `malformed` when it has no output
  */
 export function readResponsesAnswer(response: JsonObject): readonly AnswerEvent[] | AnsweredError {
-  if (response['status'] === 'failed') return failed(response)
+  const error = failureOf(response)
+  if (error !== undefined) return error
   const { output } = response
   if (!Array.isArray(output)) throw new UpstreamFailure('malformed', 'the answer has no output', { status: 200 })
   const reader = responsesAnswerReader()
@@ -42,6 +44,7 @@ export function responsesAnswerReader(): JsonAnswerReader {
   const rest = restReader(names)
   /** Indexes of items whose content was read. */
   const said = new Set<number>()
+  const placed = placing()
   let hasStarted = false
   let hasCalls = false
   let isFinished = false
@@ -87,7 +90,8 @@ export function responsesAnswerReader(): JsonAnswerReader {
   }
 
   return {
-    read(event) {
+    read(given) {
+      const event = placed(given)
       const { type, output_index, item, response } = event
       switch (type) {
         case 'response.created':
@@ -103,12 +107,16 @@ export function responsesAnswerReader(): JsonAnswerReader {
           return begun((numberOf(event['summary_index']) ?? 0) > 0 ? [{ kind: 'reasoning', choice, text: '\n\n' }] : [])
         case 'response.completed':
         case 'response.incomplete':
-          return isFinished ? [] : begun(readEnd(event), objectOf(response))
+          return isFinished ? [] : (failureOf(objectOf(response)) ?? begun(readEnd(event), objectOf(response)))
         default:
           return begun(readRest(event))
       }
     },
-    end: () => (isFinished ? [] : begun([withCalls({ kind: 'finish', choice, reason: 'stop', raw: undefined })])),
+    end() {
+      if (isFinished) return []
+      // As natively: `[DONE]` is no mark of this format, and says nothing of the items that it cuts.
+      throw new MalformedAnswer('malformed', 'the stream has no last event')
+    },
   }
 }
 
@@ -129,4 +137,35 @@ function readSeal({ type, summary, encrypted_content }: JsonObject): readonly An
 
 function failed(response: JsonObject): AnsweredError {
   return { kind: 'error', error: errorOf(response) }
+}
+
+/**
+ * The error of a response that failed.
+ *
+ * @throws {UpstreamFailure} `malformed` for one that is not over, or that was cancelled
+ */
+function failureOf(response: JsonObject): AnsweredError | undefined {
+  const { status } = response
+  if (status === 'failed') return failed(response)
+  if (status === 'queued' || status === 'in_progress' || status === 'cancelled')
+    throw new UpstreamFailure('malformed', `the response is '${status}'`, { status: 200 })
+  return undefined
+}
+
+/** Some servers leave `output_index` out: then each item that begins, or that comes as a whole, has the next one. */
+function placing(): (event: JsonObject) => JsonObject {
+  let last = -1
+  let isOpen = false
+  return (event) => {
+    const { type, output_index } = event
+    const isBegin = type === 'response.output_item.added'
+    const isEnd = type === 'response.output_item.done'
+    const given = numberOf(output_index)
+    if (given !== undefined) last = given
+    else if (isBegin || (isEnd && !isOpen)) last += 1
+    else if (last < 0 && event['response'] === undefined) last = 0
+    // Text may come without the beginning of its item.
+    if (event['response'] === undefined) isOpen = !isEnd
+    return given === undefined && last >= 0 ? { ...event, output_index: last } : event
+  }
 }

@@ -1,5 +1,8 @@
 import type { JsonObject } from '../../base/json-value.ts'
+import type { TargetProfile } from '../../profiles/profile.ts'
+import { newCallIds } from '../chat/fit-call-ids.ts'
 import type { AssistantPart, ContentPart, MediaPart, ReasoningPart, ToolTurn, Turn } from '../conversation.ts'
+import { textOf } from '../exact-json.ts'
 import { joinTexts } from '../turns.ts'
 import { untranslatable } from '../untranslatable.ts'
 
@@ -35,6 +38,21 @@ export function writeItems(turns: readonly Turn[]): readonly JsonObject[] {
       case 'tool':
         return [writeResult(turn)]
     }
+  })
+}
+
+/** Ids of calls in the form that the target takes, the same ones in calls and results. */
+export function fitItemIds(items: readonly JsonObject[], { callIds }: TargetProfile): readonly JsonObject[] {
+  if (callIds === 'any') return items
+  const calls = items.filter(({ type }) => type === 'function_call')
+  const ids = newCallIds(
+    calls.map(({ call_id, name }) => ({ id: call_id, name })),
+    callIds,
+  )
+  if (ids.size === 0) return items
+  return items.map((item) => {
+    const id = ids.get(textOf(item['call_id']) ?? '')
+    return id === undefined ? item : { ...item, call_id: id }
   })
 }
 

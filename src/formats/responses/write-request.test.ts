@@ -4,7 +4,7 @@ import type { TargetProfile } from '../../profiles/profile.ts'
 import { targetWith } from '../../profiles/testing.ts'
 import { Changes } from '../../service/changes.ts'
 import { readChatRequest } from '../chat/read-conversation.ts'
-import { encodeJson } from '../exact-json.ts'
+import { encodeJson, objectsOf } from '../exact-json.ts'
 import { responsesUpstream } from './upstream.ts'
 
 const user = { role: 'user', content: 'Hi' }
@@ -102,10 +102,15 @@ describe('a request for a response', () => {
       verbosity: 'low',
     })
     const json = { response_format: { type: 'json_object' } }
-    expect(sent(json, { needsWordJson: true }).body).toMatchObject({
-      instructions: expect.stringMatching(/JSON/),
+    // The word counts in the input alone.
+    const messages = [{ role: 'system', content: 'Answer in JSON.' }, user]
+    expect(sent({ ...json, messages }, { needsWordJson: true }).body).toMatchObject({
+      instructions: 'Answer in JSON.',
+      input: [{ type: 'message', role: 'developer', content: expect.stringMatching(/JSON/) }, hi],
       text: { format: { type: 'json_object' } },
     })
+    const says = { messages: [{ role: 'user', content: 'Hi in json' }] }
+    expect(sent({ ...json, ...says }, { needsWordJson: true }).body['input']).toHaveLength(1)
   })
 
   test('has the settings that both formats have', () => {
@@ -120,6 +125,27 @@ describe('a request for a response', () => {
       reasoning: { effort: 'low' },
       ...own,
     })
+  })
+
+  test('has ids of calls that the target takes', () => {
+    const id = 'x'.repeat(90)
+    const messages = [
+      user,
+      { role: 'assistant', tool_calls: [{ id, type: 'function', function: { name: 'f', arguments: '{}' } }] },
+      { role: 'tool', tool_call_id: id, content: 'Found.' },
+    ]
+    const ids = objectsOf(sent({ messages }, { callIds: 'short' }).body['input']).map(({ call_id }) => call_id)
+    expect(ids[1]).toMatch(/^call_\w{9,35}$/)
+    expect(ids).toEqual([undefined, ids[1], ids[1]])
+    expect(sent({ messages }).body['input']).toMatchObject([hi, { call_id: id }, { call_id: id }])
+  })
+
+  test('names members of chat completions that it does not have', () => {
+    const fields = { prediction: { type: 'content', content: 'a' }, web_search_options: {}, safety_identifier: 's' }
+    expect(sent({ ...fields, stream_options: {}, reasoning: { effort: 'low' } }).dropped).toEqual([
+      'prediction',
+      'web_search_options',
+    ])
   })
 
   test('says what it leaves out, and what the target takes in another form', () => {

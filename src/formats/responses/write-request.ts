@@ -8,7 +8,7 @@ import { noteLeftOut } from '../left-out.ts'
 import { asksForAudio, takenStops } from '../turns.ts'
 import { untranslatable } from '../untranslatable.ts'
 import type { Target } from '../upstream-format.ts'
-import { leadingSystem, writeItems } from './write-items.ts'
+import { fitItemIds, leadingSystem, writeItems } from './write-items.ts'
 
 /** Fields that chat completions and Responses have in common. */
 const commonFields: ReadonlySet<string> = new Set([
@@ -35,11 +35,12 @@ export function writeResponsesRequest(
   if (asksForAudio(conversation)) throw untranslatable('A request for sound')
   takenStops(conversation.stops, 0, changes)
   noteLeftOut(conversation, ['topK', 'seed', 'presencePenalty', 'frequencyPenalty'], changes)
+  if (conversation.format === 'chat') noteOwnMembers(conversation, changes)
   const { instructions, rest } = leadingSystem(turns)
   return {
     model,
-    instructions: withWord(instructions, conversation, profile),
-    input: writeItems(rest),
+    instructions,
+    input: withWord(fitItemIds(writeItems(rest), profile), conversation, profile),
     ...toolFields(tools),
     text: writeFormat(answerFormat),
     reasoning: effort === undefined ? undefined : { effort },
@@ -52,6 +53,16 @@ export function writeResponsesRequest(
     ...(conversation.format === 'chat' ? chatFields(conversation) : {}),
     stream: isStream || undefined,
   }
+}
+
+/** Members of chat completions that are written in another way, or that are noted elsewhere. */
+const writtenMembers: ReadonlySet<string> = new Set([
+  ...['model', 'messages', 'stream', 'stream_options', 'store', 'verbosity', 'reasoning', 'logit_bias'],
+])
+
+/** Notes the other members of a chat request, which that format passes on as they are. */
+function noteOwnMembers({ own }: Conversation, changes: ChangeNotes | undefined): void {
+  for (const name of Object.keys(own)) if (!commonFields.has(name) && !writtenMembers.has(name)) changes?.drop(name)
 }
 
 /** Fields that mean the same in chat completions. */
@@ -73,14 +84,14 @@ function included({ logprobs }: Conversation, { thinks }: TargetProfile): readon
   return names.length === 0 ? undefined : names
 }
 
-/** The instructions, with the word "JSON" where the target needs it. */
+/** The items, with the word "JSON" where the target needs it: it looks for it in them, not in the instructions. */
 function withWord(
-  instructions: string | undefined,
+  items: readonly JsonObject[],
   { answerFormat }: Conversation,
   { needsWordJson }: TargetProfile,
-): string | undefined {
-  if (answerFormat.kind !== 'json' || !needsWordJson) return instructions
-  return [instructions, answerInstruction(undefined)].filter((text) => text !== undefined).join('\n')
+): readonly JsonObject[] {
+  if (answerFormat.kind !== 'json' || !needsWordJson || /json/i.test(JSON.stringify(items))) return items
+  return [{ type: 'message', role: 'developer', content: answerInstruction(undefined) }, ...items]
 }
 
 function toolFields({ functions, own, choice, oneAtATime }: Tools): JsonObject {
