@@ -7,7 +7,7 @@ import { priceFiles } from '../config/file/parse-prices.ts'
 import { configOfWorker } from '../config/file/worker-config.ts'
 import { accessFile } from '../config/home.ts'
 import type { Contribution } from '../extensions/extension.ts'
-import { UnknownExtensionError } from '../extensions/load.ts'
+import { loadExtension, UnknownExtensionError } from '../extensions/load.ts'
 import { SlotError } from '../extensions/slots.ts'
 import { formats } from '../formats/format-list.ts'
 import { apiPaths, apiRoute, apiRoutes } from '../http/entrance/api-call.ts'
@@ -22,13 +22,14 @@ import { answersApi } from '../http/page/answers-api.ts'
 import { keptAnswers } from '../http/page/kept-answers.ts'
 import type { Routing } from '../http/server.ts'
 import { statusRoutes } from '../http/status-routes.ts'
-import type { FileKey } from '../keys/file-key.ts'
 import type { AuditTable } from '../ledger/ledger.ts'
 import { ownKeysDefault, type AccessPolicy } from '../limits/access-policy.ts'
 import { auditMetricText } from '../observe/audit-metric.ts'
 import { errorFields, type Logger } from '../observe/log.ts'
 import type { Observer } from '../observe/observer.ts'
 import { requestLog } from '../observe/request-line.ts'
+import type { FileKey } from '../people/keys/file-key.ts'
+import type { KeyDependencies } from '../people/keys/key-host.ts'
 import { priceBook } from '../prices/price-book.ts'
 import { learnedSizes, type LearnedSizes } from '../prices/token-sizes.ts'
 import { ownTimers } from '../service/shared-timers.ts'
@@ -163,14 +164,7 @@ export async function serveHere(
   const isClosing = () => isDraining
   /** Made for the first request after the start, and after a change of an extension. */
   let routing: Routing | undefined
-  const extensions = (running = await startExtensions({
-    names: given.auth,
-    environment,
-    stores,
-    log,
-    warn,
-    follow,
-    fetch: hostFetch(transport),
+  const keys: KeyDependencies = {
     ledger: ledger.open,
     ownKeys: () => access?.ownKeys() ?? ownKeysDefault,
     fileKeys: () => access?.policy()?.keys ?? noKeys,
@@ -179,6 +173,18 @@ export async function serveHere(
       has: (name) => access?.policy()?.teams.has(name) ?? false,
       managedBy: (visitor) => managedTeams(access?.policy(), visitor, isOwner(active.config.owners, visitor)),
     },
+    mayEnter: (person) => running?.mayEnter(person) ?? false,
+  }
+  const modules = new Map([['keys', async () => (await import('../people/keys/service-keys.ts')).serviceKeys(keys)]])
+  const extensions = (running = await startExtensions({
+    names: given.auth,
+    environment,
+    stores,
+    log,
+    warn,
+    follow,
+    fetch: hostFetch(transport),
+    load: (name) => loadExtension(name, modules),
     onChange: () => {
       routing = undefined
     },

@@ -1,7 +1,6 @@
 import type { Access, AccessScope } from '../formats/access.ts'
-import type { FileKey } from '../keys/file-key.ts'
-import type { Grants } from '../keys/grants.ts'
-import type { KeyPerson, Ledger, StoredKey } from '../ledger/ledger.ts'
+import type { KeyPerson } from '../ledger/ledger.ts'
+import type { Grants } from '../people/keys/grants.ts'
 import type { Limit, LimitOptions, Store, StoreOptions } from '../stores/store.ts'
 
 /** The service as an extension sees it; its only access to files, network, stores and clocks. */
@@ -23,24 +22,6 @@ export interface Host {
    * restarted.
    */
   limit(name: string, options: LimitOptions): Limit
-  /**
-   * Opens the database of the service, once for all that ask. The service closes it.
-   *
-   * @throws if it cannot be used; `start` should not catch this
-   */
-  ledger(): Promise<Ledger>
-  /**
-   * Ceilings of the keys that people make for themselves and their teams; 0 keys: they make none. They change with
-   * access.json.
-   */
-  ownKeys(): OwnKeyCeilings
-  /** The keys in access.json. They change with the file; the same list is the same array. */
-  fileKeys(): readonly FileKey[]
-  /** Milliseconds that content of a key's requests is kept; `undefined`: it is not. It changes with access.json. */
-  contentKeptMs(key: Pick<StoredKey, 'line' | 'person' | 'team'>): number | undefined
-  readonly teams: KeyTeams
-  /** Whether a person who has signed in before may sign in now. The extensions answer from memory. */
-  mayEnter(person: KnownPerson): boolean
   /** Sends one HTTP request. Does not follow redirects. */
   fetch(url: string, options: FetchOptions): Promise<Response>
   /** The wall clock, in Unix milliseconds. */
@@ -48,21 +29,6 @@ export interface Host {
   /** A monotonic clock, in milliseconds; only differences have a meaning. */
   elapsedMs(): number
   readonly log: ExtensionLog
-}
-
-/** The teams of access.json. They change with the file. */
-export interface KeyTeams {
-  has(name: string): boolean
-  /** The teams whose keys a signed-in user may see, make and end: of a lead those that they lead, of an owner all. */
-  managedBy(visitor: Visitor): readonly string[]
-}
-
-/** Ceilings of the keys that people make. */
-export interface OwnKeyCeilings {
-  /** Keys of one person, or of one team. */
-  readonly most: number
-  /** Longest life of a key, in days. */
-  readonly daysMost: number
 }
 
 /** A person who has signed in before. */
@@ -239,8 +205,6 @@ export interface Contribution {
   mayEnter?(person: KnownPerson): boolean
   /** Called for each user that the guards let pass. The request waits for it. It does not reject. */
   onEntry?(visitor: Visitor): void | Promise<void>
-  /** Logs keys in access.json that have no effect. Called in one process after the file was loaded. Never rejects. */
-  checkFileKeys?(): Promise<void>
   readonly part?: PartClaim
   /** URL that identifies the identity provider of its people. They have ids by `personIdAt`. */
   readonly identityProvider?: string
@@ -250,7 +214,7 @@ export interface Contribution {
 }
 
 /** An optional part of the service, switched on by name (`SVC_AUTH`, `--auth`). */
-export interface Extension {
+export interface Extension<Added extends Contribution = Contribution> {
   readonly name: string
   /**
    * Starts the extension. Called again for each change of the configuration file; the new contribution replaces the
@@ -260,5 +224,5 @@ export interface Extension {
    * @throws {ExtensionConfigError} if the configuration is invalid: the service then does not start, or keeps the
    *   previous contribution
    */
-  start(host: Host): Promise<Contribution | undefined>
+  start(host: Host): Promise<Added | undefined>
 }

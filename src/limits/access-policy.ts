@@ -1,4 +1,4 @@
-import type { FileKey } from '../keys/file-key.ts'
+import type { FileKey } from '../people/keys/file-key.ts'
 
 /** The content of access.json (docs/limits.md): limits, teams and ceilings. A change of the file makes a new policy. */
 export interface AccessPolicy {

@@ -1,4 +1,4 @@
-import { isFileLine } from '../keys/file-key.ts'
+import { isFileLine } from '../people/keys/file-key.ts'
 import { subjectText, type AccessLimit, type AccessPolicy } from './access-policy.ts'
 import type { MoneyLimits } from './budgets/money-limits.ts'
 import type { CounterKind } from './counter.ts'

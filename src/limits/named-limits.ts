@@ -1,5 +1,5 @@
 import { isNamedById, personEntry } from '../base/person-entry.ts'
-import { isFileLine } from '../keys/file-key.ts'
+import { isFileLine } from '../people/keys/file-key.ts'
 import {
   periodText,
   ratePeriods,

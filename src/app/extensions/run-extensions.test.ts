@@ -43,11 +43,6 @@ function claimer(name: string, events: string[], meet: () => Promise<void>): Ext
 const quietParts = () => ({
   stores: memoryStores(Date.now),
   fetch: () => Promise.reject(new Error('not asked for')),
-  ledger: () => Promise.reject(new Error('not asked for')),
-  ownKeys: () => ({ most: 10, daysMost: 90 }),
-  fileKeys: () => [],
-  contentKeptMs: () => undefined,
-  teams: { has: () => false, managedBy: () => [] },
   log: logger({ level: 'silent', format: 'json', write: async () => undefined }),
   follow: followHere(),
   onChange() {},
@@ -167,22 +162,21 @@ describe('several extensions', () => {
 })
 
 test('a person may enter when an extension knows them and none refuses them', async () => {
-  const asked = async (...answers: readonly (boolean | undefined)[]): Promise<boolean | undefined> => {
-    let may: boolean | undefined
+  const asked = async (...answers: readonly (boolean | undefined)[]): Promise<boolean> => {
     const running = await runExtensions({
-      names: [...answers.map((_, index) => String(index)), 'asks'],
+      names: answers.map((_, index) => String(index)),
       environment: { SVC_HOME: tmpdir() },
       ...quietParts(),
       onFault() {},
       load: async (name) => ({
         name,
-        async start(host) {
+        async start() {
           const answer = answers[Number(name)]
-          if (name === 'asks') may = host.mayEnter({ id: 'p', user: 'ann' })
           return answer === undefined ? {} : { mayEnter: () => answer }
         },
       }),
     })
+    const may = running.mayEnter({ id: 'p', user: 'ann' })
     await running.close()
     return may
   }

@@ -1,5 +1,5 @@
-import { isFileLine } from '../../keys/file-key.ts'
 import type { KeyTable } from '../../ledger/ledger.ts'
+import { isFileLine } from './file-key.ts'
 import type { KnownKey } from './key-book.ts'
 
 const intervalMs = 60_000

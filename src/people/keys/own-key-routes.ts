@@ -1,8 +1,12 @@
+import type { ExtensionRoute, RouteContext } from '../../extensions/extension.ts'
 import type { AccessScope } from '../../formats/access.ts'
 import { WireError } from '../../formats/error.ts'
 import { parseJsonObject } from '../../formats/parse-json-object.ts'
-import { isFileLine, storedFileKeys } from '../../keys/file-key.ts'
-import { KeyFault } from '../../keys/grants.ts'
+import type { KeyPerson, StoredKey } from '../../ledger/ledger.ts'
+import { isFileLine, storedFileKeys } from './file-key.ts'
+import { KeyFault } from './grants.ts'
+import type { KeyHost, OwnKeyCeilings } from './key-host.ts'
+import { personOf } from './key-people.ts'
 import {
   endKey,
   makeKey,
@@ -12,10 +16,7 @@ import {
   rotateKey,
   viewOfKey,
   type KeyRequest,
-} from '../../keys/manage-keys.ts'
-import type { KeyPerson, StoredKey } from '../../ledger/ledger.ts'
-import type { ExtensionRoute, Host, OwnKeyCeilings, RouteContext } from '../extension.ts'
-import { personOf } from './people.ts'
+} from './manage-keys.ts'
 import { recordedChanges, type KeyLedger } from './recorded-change.ts'
 import { idOf, keyInFile, keyNotFound, parsed, uncachedJson, withLedger } from './responses.ts'
 import { rotationOf, successorOf } from './rotation.ts'
@@ -30,15 +31,13 @@ const members = ['name', 'team', 'days', 'models', 'scopes']
 /** The scopes of keys that people make. */
 const ownScopes: readonly AccessScope[] = ['chat', 'models:read', 'usage:read']
 
-type KeyHost = Pick<Host, 'log' | 'now' | 'ownKeys' | 'teams' | 'fileKeys' | 'contentKeptMs'>
-
 /**
  * `/api/keys`: a signed-in person lists, makes and ends keys of their own, and of the teams that they lead, which they
  * can also rotate (docs/keys.md).
  */
 export function ownKeyRoutes(
   ledger: KeyLedger,
-  { log, now, ownKeys, teams, fileKeys, contentKeptMs }: KeyHost,
+  { log, now, ownKeys, teams, fileKeys, contentKeptMs }: Omit<KeyHost, 'ledger' | 'mayEnter'>,
 ): readonly ExtensionRoute[] {
   const { keys } = ledger
   const changeBy = recordedChanges(ledger, 'page', log)

@@ -1,11 +1,11 @@
 import { parseNetwork, type Network } from '../../base/ip-address.ts'
+import type { Visitor, VisitorKey } from '../../extensions/extension.ts'
 import type { Access } from '../../formats/access.ts'
-import { isFileLine, storedFileKey, type FileKey } from '../../keys/file-key.ts'
-import { parseStoredGrants, type Grants } from '../../keys/grants.ts'
-import { hashOfKey, isWellFormed, type FormedKey, type KeyKind } from '../../keys/key-form.ts'
-import { kindOf } from '../../keys/manage-keys.ts'
 import { LedgerUnavailable, type KeyMark, type KeyPerson, type KeyTable, type StoredKey } from '../../ledger/ledger.ts'
-import type { Visitor, VisitorKey } from '../extension.ts'
+import { isFileLine, storedFileKey, type FileKey } from './file-key.ts'
+import { parseStoredGrants, type Grants } from './grants.ts'
+import { hashOfKey, isWellFormed, type FormedKey, type KeyKind } from './key-form.ts'
+import { kindOf } from './manage-keys.ts'
 
 /** A key that is in use. */
 export interface KnownKey {

@@ -1,10 +1,10 @@
 import type { ClientAddresses } from '../../base/client-address.ts'
 import { isInside } from '../../base/ip-address.ts'
+import type { RequestContext, Visitor } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
 import { keyHeaders } from '../../formats/format-list.ts'
-import { claimedKey, isWellFormed, type FormedKey } from '../../keys/key-form.ts'
-import type { RequestContext, Visitor } from '../extension.ts'
 import type { KeyBook, KnownKey } from './key-book.ts'
+import { claimedKey, isWellFormed, type FormedKey } from './key-form.ts'
 import { withLedger } from './responses.ts'
 
 /** Options of {@link keyRecogniser}. */

@@ -1,16 +1,16 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { LedgerUnavailable, type KeyPerson } from '../../ledger/ledger.ts'
-import { fakeHost, type FakeHost } from '../testing.ts'
-import { keyPeople, personOf } from './people.ts'
+import { keyPeople, personOf } from './key-people.ts'
+import { fakeKeyHost, type FakeKeyHost } from './testing.ts'
 
 const dayMs = 86_400_000
 
-let host: FakeHost
+let host: FakeKeyHost
 let ann: KeyPerson
 let noted: KeyPerson[]
 let failure: Error | undefined
 beforeEach(() => {
-  host = fakeHost()
+  host = fakeKeyHost()
   ann = { id: 'p1', user: 'ann', userId: '1', hasCaselessName: false, seen: host.now() }
   noted = []
   failure = undefined

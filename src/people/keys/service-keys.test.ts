@@ -1,29 +1,29 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { ExtensionConfig, Visitor } from '../../extensions/extension.ts'
+import { extensionContract } from '../../extensions/testing.ts'
 import { WireError } from '../../formats/error.ts'
-import { lineOfFileKey, type FileKey } from '../../keys/file-key.ts'
-import { newKey } from '../../keys/key-form.ts'
-import { makeFileKey, makeKey, parseKeyRequest, type MadeKey } from '../../keys/manage-keys.ts'
 import { LedgerUnavailable, type Ledger } from '../../ledger/ledger.ts'
 import { openLedger } from '../../ledger/open-ledger.ts'
 import { storableKey, temporaryLedger, type TemporaryLedger } from '../../ledger/testing.ts'
-import type { Contribution, ExtensionConfig, Visitor } from '../extension.ts'
-import { extensionContract, fakeHost, type FakeHost } from '../testing.ts'
-import { extension } from './extension.ts'
+import { lineOfFileKey, type FileKey } from './file-key.ts'
+import { newKey } from './key-form.ts'
+import { makeFileKey, makeKey, parseKeyRequest, type MadeKey } from './manage-keys.ts'
+import { serviceKeys, type KeysContribution } from './service-keys.ts'
+import { fakeKeyHost, type FakeKeyHost } from './testing.ts'
 
 const shared = await temporaryLedger()
 afterAll(() => shared.remove())
 
-extensionContract(extension, {
+extensionContract(serviceKeys(fakeKeyHost(undefined, shared.ledger)), {
   folder: 'keys',
   values: { trusted_proxies: ['10.0.0.0/8'] },
   needsNoFile: true,
-  ledger: async () => shared.ledger,
 })
 
 let place: TemporaryLedger
 let ledger: Ledger
-let host: FakeHost
-let keys: Contribution
+let host: FakeKeyHost
+let keys: KeysContribution
 beforeEach(async () => {
   place = await temporaryLedger()
   ledger = place.ledger
@@ -34,9 +34,9 @@ afterEach(async () => {
   await place.remove()
 })
 
-async function start(config?: ExtensionConfig): Promise<Contribution> {
-  host = fakeHost(config, async () => ledger)
-  return (await extension.start(host)) ?? {}
+async function start(config?: ExtensionConfig): Promise<KeysContribution> {
+  host = fakeKeyHost(config, ledger)
+  return (await serviceKeys(host).start(host)) ?? {}
 }
 
 const make = (request: object = {}): Promise<MadeKey> =>
@@ -259,17 +259,16 @@ describe('a ledger that cannot be read', () => {
     const { key } = await make()
     let isAway = false
     let stamp = 0
-    keys =
-      (await extension.start(
-        fakeHost(undefined, async () => ({
-          ...ledger,
-          keys: {
-            ...ledger.keys,
-            stamp: () => stamp,
-            changes: (mark) => (isAway ? Promise.reject(new LedgerUnavailable('away')) : ledger.keys.changes(mark)),
-          },
-        })),
-      )) ?? {}
+    const failing: Ledger = {
+      ...ledger,
+      keys: {
+        ...ledger.keys,
+        stamp: () => stamp,
+        changes: (mark) => (isAway ? Promise.reject(new LedgerUnavailable('away')) : ledger.keys.changes(mark)),
+      },
+    }
+    const failingHost = fakeKeyHost(undefined, failing)
+    keys = (await serviceKeys(failingHost).start(failingHost)) ?? {}
     isAway = true
     expect(await recognised(bearer(key))).toMatchObject({ user: 'key:indexer' })
     stamp = 1
@@ -279,8 +278,8 @@ describe('a ledger that cannot be read', () => {
   })
 
   test('ends the start', async () => {
-    const away = fakeHost(undefined, () => Promise.reject(new LedgerUnavailable('away')))
-    await expect(extension.start(away)).rejects.toThrow('away')
+    const away = { ...fakeKeyHost(), ledger: () => Promise.reject(new LedgerUnavailable('away')) }
+    await expect(serviceKeys(away).start(away)).rejects.toThrow('away')
   })
 })
 

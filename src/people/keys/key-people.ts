@@ -1,7 +1,8 @@
-import { isResting, restDays } from '../../keys/manage-keys.ts'
+import type { Visitor } from '../../extensions/extension.ts'
 import { LedgerUnavailable, type KeyPerson, type KeyTable } from '../../ledger/ledger.ts'
-import type { Host, Visitor } from '../extension.ts'
 import type { KeyBook } from './key-book.ts'
+import type { KeyHost } from './key-host.ts'
+import { isResting, restDays } from './manage-keys.ts'
 
 /** The people that keys belong to. */
 export interface KeyPeople {
@@ -15,7 +16,7 @@ export interface KeyPeople {
 export interface PeopleOptions {
   readonly book: Pick<KeyBook, 'person'>
   readonly keys: Pick<KeyTable, 'notePerson'>
-  readonly host: Pick<Host, 'mayEnter' | 'ownKeys' | 'now'>
+  readonly host: Pick<KeyHost, 'mayEnter' | 'ownKeys' | 'now'>
 }
 
 /** A person who is there is noted again after this time. */
