@@ -390,12 +390,14 @@ describe('the database', () => {
     const serving = reachable('app/serve-here.ts')
     expect(serving.size).toBeGreaterThan(150)
     // Interfaces with bounds and classes of errors, and the names of lines and people, are all that it has.
-    const loaded = new Set([...code, ...serving].filter((file) => /^(ledger|keys|extensions\/keys)\//.test(file)))
+    const loaded = new Set([...code, ...serving].filter((file) => /^(ledger|people)\//.test(file)))
     expect([...loaded].toSorted()).toEqual([
-      'keys/file-key.ts',
       'ledger/history/history.ts',
       'ledger/ledger.ts',
       'ledger/use/shortened.ts',
+      'people/caller-of.ts',
+      'people/keys/file-key.ts',
+      'people/person.ts',
     ])
   })
 })

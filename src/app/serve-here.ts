@@ -6,7 +6,6 @@ import { presetsFile } from '../config/file/parse-presets.ts'
 import { priceFiles } from '../config/file/parse-prices.ts'
 import { configOfWorker } from '../config/file/worker-config.ts'
 import { accessFile } from '../config/home.ts'
-import type { Contribution } from '../extensions/extension.ts'
 import { loadExtension, UnknownExtensionError } from '../extensions/load.ts'
 import { SlotError } from '../extensions/slots.ts'
 import { formats } from '../formats/format-list.ts'
@@ -30,6 +29,8 @@ import type { Observer } from '../observe/observer.ts'
 import { requestLog } from '../observe/request-line.ts'
 import type { FileKey } from '../people/keys/file-key.ts'
 import type { KeyDependencies } from '../people/keys/key-host.ts'
+import type { KeysContribution } from '../people/keys/service-keys.ts'
+import { callerOfKey } from '../people/person.ts'
 import { priceBook } from '../prices/price-book.ts'
 import { learnedSizes, type LearnedSizes } from '../prices/token-sizes.ts'
 import { ownTimers } from '../service/shared-timers.ts'
@@ -146,7 +147,7 @@ export async function serveHere(
   })
   const followers = openRequests()
   const accessPath = accessFile(environment)
-  function checkPolicy(policy: AccessPolicy | undefined, contributions: readonly Contribution[]): void {
+  function checkPolicy(policy: AccessPolicy | undefined, contributions: readonly KeysContribution[]): void {
     if (policy === undefined || accessPath === undefined) return
     const providers = active.config.providers.map(({ id }) => id)
     checkAccess(policy, { providers, contributions, file: accessPath })
@@ -168,10 +169,10 @@ export async function serveHere(
     ledger: ledger.open,
     ownKeys: () => access?.ownKeys() ?? ownKeysDefault,
     fileKeys: () => access?.policy()?.keys ?? noKeys,
-    contentKeptMs: (key) => access?.contentRules()?.termsOf({ key })?.keepMs,
+    contentKeptMs: (key) => access?.contentRules()?.termsOf(callerOfKey(key))?.keepMs,
     teams: {
       has: (name) => access?.policy()?.teams.has(name) ?? false,
-      managedBy: (visitor) => managedTeams(access?.policy(), visitor, isOwner(active.config.owners, visitor)),
+      managedBy: (person) => managedTeams(access?.policy(), person, isOwner(active.config.owners, person)),
     },
     mayEnter: (person) => running?.mayEnter(person) ?? false,
   }

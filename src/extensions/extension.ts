@@ -1,6 +1,5 @@
 import type { Access, AccessScope } from '../formats/access.ts'
-import type { KeyPerson } from '../ledger/ledger.ts'
-import type { Grants } from '../people/keys/grants.ts'
+import type { Caller, Person, Profile } from '../people/person.ts'
 import type { Limit, LimitOptions, Store, StoreOptions } from '../stores/store.ts'
 
 /** The service as an extension sees it; its only access to files, network, stores and clocks. */
@@ -32,7 +31,11 @@ export interface Host {
 }
 
 /** A person who has signed in before. */
-export type KnownPerson = Pick<KeyPerson, 'id' | 'user' | 'userId'>
+export interface KnownPerson {
+  readonly id: string
+  readonly user: string
+  readonly userId?: string
+}
 
 /** Content of a configuration file, with `$NAME` values resolved. */
 export interface ExtensionConfig {
@@ -94,8 +97,8 @@ export interface RequestContext {
 export interface RouteContext extends RequestContext {
   /** User name from the guards. Absent if no guard named a user, or the route is public. */
   readonly user?: string
-  /** All that the guards know of the user. */
-  readonly visitor?: Visitor
+  /** All that the guards know of the sender. */
+  readonly caller: Caller
   /** Reads the body. @throws {WireError} if it is larger than `bytesMax`, too slow or cut off */
   body(bytesMax: number): Promise<Uint8Array>
 }
@@ -117,38 +120,6 @@ export interface Visitor {
   readonly profile?: Profile
   /** What a program that sent a key may do. It uses only routes with a scope, and never the page. */
   readonly access?: Access
-  /** The key of the program. */
-  readonly key?: VisitorKey
-}
-
-/** The key of a program. */
-export interface VisitorKey {
-  readonly id: number
-  /** A key and its successors by rotation are of one line. */
-  readonly line: number
-  readonly name: string
-  /** Unix milliseconds; absent: never. */
-  readonly expires?: number
-  readonly grants: Grants
-  /** The person that made it for themselves, and as whom it acts. */
-  readonly person?: Pick<KeyPerson, 'user' | 'userId' | 'hasCaselessName'> & {
-    /** Id of the person. */
-    readonly subject: string
-  }
-  /** Name of the team that it belongs to. Without person and team it belongs to the service. */
-  readonly team?: string
-}
-
-/** User data that the page shows to the user. */
-export interface Profile {
-  /** Short, permanent and unique over all identity providers. The page stores a user's browser data under it. */
-  readonly id: string
-  readonly userName: string
-  readonly displayName: string
-  /** Empty if unknown. */
-  readonly email: string
-  /** An https URL, or empty. */
-  readonly avatarUrl: string
 }
 
 /**
@@ -204,7 +175,7 @@ export interface Contribution {
    */
   mayEnter?(person: KnownPerson): boolean
   /** Called for each user that the guards let pass. The request waits for it. It does not reject. */
-  onEntry?(visitor: Visitor): void | Promise<void>
+  onEntry?(visitor: Visitor, person: Person): void | Promise<void>
   readonly part?: PartClaim
   /** URL that identifies the identity provider of its people. They have ids by `personIdAt`. */
   readonly identityProvider?: string

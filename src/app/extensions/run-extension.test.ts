@@ -92,6 +92,7 @@ async function start(
           request: new Request('http://x/greeting'),
           path: '/greeting',
           address: '',
+          caller: {},
           id: '',
           body: async () => new Uint8Array(),
         })

@@ -7,6 +7,7 @@ import type { Extension, PartClaim } from '../../extensions/extension.ts'
 import { UnknownExtensionError } from '../../extensions/load.ts'
 import { SlotError } from '../../extensions/slots.ts'
 import { logger } from '../../observe/log.ts'
+import { callerOf } from '../../people/caller-of.ts'
 import { memoryStores } from '../../stores/memory.ts'
 import { runExtensions, type RunningExtensions } from './run-extensions.ts'
 
@@ -94,7 +95,10 @@ describe('several extensions', () => {
       ['one', true],
     ])
     const visit = { request: new Request('http://x/'), path: '/', address: '', id: '' }
-    expect(await Promise.all(running.guards.map((guard) => guard(visit)))).toEqual([{ user: 'two' }, { user: 'one' }])
+    expect(await Promise.all(running.guards.map((guard) => guard(visit)))).toEqual([
+      callerOf({ user: 'two' }),
+      callerOf({ user: 'one' }),
+    ])
     expect(running.parts).toEqual([
       { extension: 'two', slots: [], settings: { from: 'two' } },
       { extension: 'one', slots: ['SignIn'], settings: { from: 'one' } },
@@ -176,7 +180,7 @@ test('a person may enter when an extension knows them and none refuses them', as
         },
       }),
     })
-    const may = running.mayEnter({ id: 'p', user: 'ann' })
+    const may = running.mayEnter({ id: 'p', name: 'ann' })
     await running.close()
     return may
   }

@@ -1,8 +1,8 @@
-import type { KnownPerson } from '../../extensions/extension.ts'
 import { checkClaim, type Claim } from '../../extensions/slots.ts'
 import type { NamedPart } from '../../http/page/boot.ts'
 import { guardsOf, type Guard } from '../../http/pass-guards.ts'
 import type { KeysContribution } from '../../people/keys/service-keys.ts'
+import type { Person } from '../../people/person.ts'
 import { runExtension, type ExtensionOptions, type RunningExtension } from './run-extension.ts'
 
 /** Options of {@link runExtensions}. */
@@ -24,7 +24,7 @@ export interface RunningExtensions {
   /** The guards of those. */
   readonly guards: readonly Guard[]
   /** Whether a person whom a guard let pass before may enter now. A person whom no extension knows may not. */
-  mayEnter(person: KnownPerson): boolean
+  mayEnter(person: Person): boolean
   /** Their parts of the page. */
   readonly parts: readonly NamedPart[]
   /** Reloads their files, as SIGHUP asks for. Never rejects. */
@@ -50,7 +50,8 @@ export async function runExtensions({
     return all.map(({ name, contribution }) => ({ name, slots: contribution?.part?.slots ?? [] }))
   }
 
-  function mayEnter(person: KnownPerson): boolean {
+  function mayEnter({ id, name, accountId }: Person): boolean {
+    const person = { id, user: name, ...(accountId === undefined ? {} : { userId: accountId }) }
     let isKnown = false
     for (const { contribution } of all) {
       if (contribution?.mayEnter === undefined) continue

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { personIdAt } from '../../base/person-entry.ts'
+import { personOf } from '../../people/testing.ts'
 import type { Owners } from '../config.ts'
 import { isOwner } from './owners.ts'
 import { parseConfig } from './parse-config.ts'
@@ -10,20 +11,20 @@ function ownersOf(owners: unknown, environment: Readonly<Record<string, string>>
 }
 
 /** A user of an identity provider that ignores the case of names. */
-const caseless = (user: string) => ({ user, userId: '1', hasCaselessName: true })
+const caseless = (user: string) => personOf({ user, userId: '1', hasCaselessName: true })
 
 const listed = (...names: readonly string[]): Owners => ({ names, ids: [] })
 
 describe('owners', () => {
   test('are all users when the field is absent', () => {
     expect(ownersOf(undefined)).toBeUndefined()
-    expect(isOwner(undefined, { user: 'ann' })).toBe(true)
+    expect(isOwner(undefined, personOf({ user: 'ann' }))).toBe(true)
     expect(isOwner(undefined, undefined)).toBe(true)
   })
 
   test('are no users when the list is empty', () => {
     expect(ownersOf([])).toEqual(listed())
-    expect(isOwner(listed(), { user: 'ann' })).toBe(false)
+    expect(isOwner(listed(), personOf({ user: 'ann' }))).toBe(false)
   })
 
   test.each([
@@ -82,8 +83,12 @@ describe('isOwner', () => {
 
   test('compares names exactly by default', () => {
     const users = ['OctoCat', 'OCTOCAT', 'octocat']
-    expect(users.map((user) => isOwner(listed('OctoCat'), { user, userId: '1' }))).toEqual([true, false, false])
-    expect(users.map((user) => isOwner(listed('OctoCat'), { user, hasCaselessName: false }))).toEqual([
+    expect(users.map((user) => isOwner(listed('OctoCat'), personOf({ user, userId: '1' })))).toEqual([
+      true,
+      false,
+      false,
+    ])
+    expect(users.map((user) => isOwner(listed('OctoCat'), personOf({ user, hasCaselessName: false })))).toEqual([
       true,
       false,
       false,
@@ -98,7 +103,7 @@ describe('isOwner', () => {
       { user: 'aB', userId: '1' },
       { user: 'id:aB' },
     ]
-    expect(people.map((person) => isOwner(owners, person))).toEqual([true, false, false, false])
+    expect(people.map((person) => isOwner(owners, personOf(person)))).toEqual([true, false, false, false])
   })
 
   test('accepts an id with its identity provider only for a person of that provider', () => {
@@ -110,7 +115,7 @@ describe('isOwner', () => {
       { user: 'x', userId: '7' },
       { user: 'x', userId: `7@${provider}` },
     ]
-    expect(people.map((person) => isOwner(owners, person))).toEqual([true, false, false, false])
+    expect(people.map((person) => isOwner(owners, personOf(person)))).toEqual([true, false, false, false])
   })
 
   test('rejects names that are not on the list', () => {

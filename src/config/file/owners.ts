@@ -1,5 +1,5 @@
-import { isNamedById, personEntry } from '../../base/person-entry.ts'
 import type { TextRule } from '../../base/text-rule.ts'
+import { hasName, isNamedBy, type Person } from '../../people/person.ts'
 import type { Owners } from '../config.ts'
 import { readElements, readTextField, refuse, type Field } from './fields.ts'
 import type { Findings } from './findings.ts'
@@ -17,15 +17,6 @@ const ownerRule: TextRule = {
 
 /** Separators of names in a variable: commas, and blanks of all scripts. */
 const separators = /[,\s]+/
-
-/** The identity of a request, as determined by a guard. */
-export interface VisitorIdentity {
-  readonly user?: string
-  readonly userId?: string
-  /** Unique over all identity providers. */
-  readonly subject?: string
-  readonly hasCaselessName?: boolean
-}
 
 /**
  * Parses `owners`: at most 1,000 entries, each a user name with or without a leading `@`, `id:VALUE` for a user id, or
@@ -63,27 +54,17 @@ function entriesIn(text: string, environment: Environment): readonly string[] {
 }
 
 /**
- * Whether a user may change the providers and see the requests of all users. Ids are compared exactly. Names are
- * compared exactly, or ignoring the case of ASCII letters if the identity provider does so. The case of other letters
- * always counts: `\u212A` (the Kelvin sign) is not `k`.
+ * Whether a person may change the providers and see the requests of all users. Ids are compared exactly.
  *
- * @param owners `undefined`: every user is an owner
- * @param visitor `undefined` or without a name: no signed-in user
+ * @param owners `undefined`: everyone is an owner
+ * @param person `undefined`: no one has signed in
  */
-export function isOwner(owners: Owners | undefined, visitor: VisitorIdentity | undefined): boolean {
+export function isOwner(owners: Owners | undefined, person: Person | undefined): boolean {
   if (owners === undefined) return true
-  const { user = '', userId, hasCaselessName = false } = visitor ?? {}
-  if (visitor === undefined || user === '') return false
-  if (userId !== undefined && owners.ids.some((id) => id.startsWith(userId) && isNamedBy(id, visitor))) return true
-  const keyOf = hasCaselessName ? foldCase : (name: string): string => name
-  return owners.names.some((name) => keyOf(name) === keyOf(user))
-}
-
-function isNamedBy(id: string, visitor: VisitorIdentity): boolean {
-  const entry = personEntry(`id:${id}`)
-  return entry.kind === 'id' && isNamedById(entry, visitor)
-}
-
-function foldCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+  if (person === undefined || person.name === '') return false
+  const { accountId } = person
+  return (
+    (accountId !== undefined && owners.ids.some((id) => id.startsWith(accountId) && isNamedBy(`id:${id}`, person))) ||
+    owners.names.some((name) => hasName(person, name))
+  )
 }

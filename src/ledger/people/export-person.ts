@@ -109,7 +109,7 @@ export async function* exportPerson(
       const end = rows.at(-1)
       if (end === undefined) return
       for (const row of rows) {
-        const { person: _person, subject: _subject, ...kept } = keptContent({ ...row, person: id }, undefined)
+        const { person: _person, personId: _personId, ...kept } = keptContent({ ...row, person: id }, undefined)
         yield { id: row['id'], ...kept }
       }
       last = Number(end['seq'])

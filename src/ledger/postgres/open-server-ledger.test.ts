@@ -151,7 +151,7 @@ describe.skipIf(needs('postgres') === undefined)('the ledger in PostgreSQL', () 
   })
 
   describe('changes of several machines at the same time', () => {
-    const person = { id: 'p', user: 'ann', hasCaselessName: false, seen: 5 }
+    const person = { id: 'p', name: 'ann', seen: 5 }
 
     test('keep the limits of keys, and one chain of the audit without gaps', async () => {
       const ledgers = await Promise.all([ledgerOf(placeOf(0)), ledgerOf(placeOf(1)), ledgerOf(placeOf(1))])

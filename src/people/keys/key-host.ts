@@ -1,5 +1,6 @@
-import type { Host, KnownPerson, Visitor } from '../../extensions/extension.ts'
+import type { Host } from '../../extensions/extension.ts'
 import type { Ledger, StoredKey } from '../../ledger/ledger.ts'
+import type { Person } from '../person.ts'
 import type { FileKey } from './file-key.ts'
 
 /** The parts of the service that keys need. */
@@ -17,14 +18,14 @@ export interface KeyDependencies {
   contentKeptMs(key: Pick<StoredKey, 'line' | 'person' | 'team'>): number | undefined
   readonly teams: KeyTeams
   /** Whether a person who has signed in before may sign in now. Reads memory only. */
-  mayEnter(person: KnownPerson): boolean
+  mayEnter(person: Person): boolean
 }
 
 /** The teams of access.json. They change with the file. */
 export interface KeyTeams {
   has(name: string): boolean
   /** The teams whose keys a signed-in user may see, make and end: of a lead those that they lead, of an owner all. */
-  managedBy(visitor: Visitor): readonly string[]
+  managedBy(person: Person): readonly string[]
 }
 
 /** Ceilings of the keys that people make. */

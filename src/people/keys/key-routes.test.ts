@@ -37,6 +37,7 @@ async function ask(method: string, path: string, body = ''): Promise<unknown> {
       address: '',
       id: 'request-1',
       user: 'key:boss',
+      caller: { name: 'key:boss' },
       body: async () => new TextEncoder().encode(body),
     })
     expect(response.headers.get('cache-control')).toBe('no-store')

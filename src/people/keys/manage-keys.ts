@@ -121,7 +121,7 @@ export async function makeOwnKey(
   request: KeyRequest,
   { person, most }: { readonly person: KeyPerson; readonly most: number },
 ): Promise<MadeKey> {
-  const { key, row } = preparedFor(request, { by: person.user, now: person.seen })
+  const { key, row } = preparedFor(request, { by: person.name, now: person.seen })
   return { ...viewOfKey(await keys.add({ ...row, person }, most), person.seen), key }
 }
 
@@ -232,7 +232,7 @@ export function viewOfKey(stored: StoredKey, now: number): KeyView {
     ended: ended === undefined ? null : timeOf(ended),
     ended_by: endedBy ?? null,
     last_used: used === undefined ? null : timeOf(used),
-    person: person?.user ?? null,
+    person: person?.name ?? null,
     team,
     line,
     models,

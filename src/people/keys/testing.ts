@@ -36,9 +36,9 @@ export function fakeKeyHost(config?: ExtensionConfig, ledger?: Ledger): FakeKeyH
     contentKeptMs: ({ line }) => host.contentKept.get(line),
     teams: {
       has: (name) => host.leads.has(name),
-      managedBy: ({ user }) => [...host.leads].flatMap(([name, leads]) => (leads.includes(user) ? [name] : [])),
+      managedBy: (person) => [...host.leads].flatMap(([name, leads]) => (leads.includes(person.name) ? [name] : [])),
     },
-    mayEnter: ({ user }) => !host.refused.has(user),
+    mayEnter: ({ name }) => !host.refused.has(name),
   }
   return host
 }

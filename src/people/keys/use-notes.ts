@@ -41,8 +41,8 @@ export function useNotes(keys: Pick<KeyTable, 'noteUses' | 'nameLine'>): UseNote
   }
 
   return {
-    note({ id, visitor }, minute) {
-      if (isFileLine(id)) nameLine(id, visitor.key?.name ?? '')
+    note({ id, caller }, minute) {
+      if (isFileLine(id)) nameLine(id, caller.keyFacts?.name ?? '')
       noted.set(id, minute)
     },
     async close() {
