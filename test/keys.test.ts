@@ -397,7 +397,9 @@ describe('the database', () => {
       'ledger/use/shortened.ts',
       'people/caller-of.ts',
       'people/keys/file-key.ts',
+      'people/owners.ts',
       'people/person.ts',
+      'people/teams.ts',
     ])
   })
 })

@@ -1,11 +1,12 @@
 import { ConfigError } from '../config/config.ts'
 import type { FollowedFile, FollowFile } from '../config/watch/follow-file.ts'
-import { openPolicy, type AccessPolicy, type OwnKeys } from '../limits/access-policy.ts'
+import { openPolicy, type AccessPolicy } from '../limits/access-policy.ts'
 import type { MoneyLimits } from '../limits/budgets/money-limits.ts'
 import type { ContentRules } from '../limits/content-rules.ts'
 import type { LimitOverview } from '../limits/limit-overview.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import type { Logger } from '../observe/log.ts'
+import type { OwnKeys } from '../people/keys/key-host.ts'
 import type { Caller } from '../people/person.ts'
 
 /** Options of {@link followAccess}. */

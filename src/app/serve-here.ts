@@ -1,7 +1,6 @@
 import type { Limits } from '../config/config.ts'
 import { defaultLimits } from '../config/defaults.ts'
 import { configOf, refuseDanglingLink } from '../config/file/load-config.ts'
-import { isOwner } from '../config/file/owners.ts'
 import { presetsFile } from '../config/file/parse-presets.ts'
 import { priceFiles } from '../config/file/parse-prices.ts'
 import { configOfWorker } from '../config/file/worker-config.ts'
@@ -30,7 +29,9 @@ import { requestLog } from '../observe/request-line.ts'
 import type { FileKey } from '../people/keys/file-key.ts'
 import type { KeyDependencies } from '../people/keys/key-host.ts'
 import type { KeysContribution } from '../people/keys/service-keys.ts'
+import { isOwner } from '../people/owners.ts'
 import { callerOfKey } from '../people/person.ts'
+import { managedTeams } from '../people/teams.ts'
 import { priceBook } from '../prices/price-book.ts'
 import { learnedSizes, type LearnedSizes } from '../prices/token-sizes.ts'
 import { ownTimers } from '../service/shared-timers.ts'
@@ -49,7 +50,6 @@ import { runExtensions, type ExtensionsOptions, type RunningExtensions } from '.
 import { followAccess, type ActiveAccess } from './follow-access.ts'
 import { followPrices } from './follow-prices.ts'
 import { listen } from './listen.ts'
-import { managedTeams } from './managed-teams.ts'
 import { programName } from './package.ts'
 import { servePage } from './page/serve-page.ts'
 import type { Runtime } from './runtime.ts'
@@ -172,7 +172,7 @@ export async function serveHere(
     contentKeptMs: (key) => access?.contentRules()?.termsOf(callerOfKey(key))?.keepMs,
     teams: {
       has: (name) => access?.policy()?.teams.has(name) ?? false,
-      managedBy: (person) => managedTeams(access?.policy(), person, isOwner(active.config.owners, person)),
+      managedBy: (person) => managedTeams(access?.policy()?.teams, person, isOwner(active.config.owners, person)),
     },
     mayEnter: (person) => running?.mayEnter(person) ?? false,
   }

@@ -1,5 +1,6 @@
 import { isFileLine } from '../people/keys/file-key.ts'
 import { isNamedBy, type Caller, type CallerKey, type Person } from '../people/person.ts'
+import { isMember } from '../people/teams.ts'
 import {
   periodText,
   ratePeriods,
@@ -7,7 +8,6 @@ import {
   type AccessLimit,
   type AccessPolicy,
   type RatePeriod,
-  type Team,
 } from './access-policy.ts'
 import type { CounterSpec } from './counter.ts'
 
@@ -81,7 +81,7 @@ export function countedFor(
     case 'key':
       return togetherIf(key?.line === subject.line)
     case 'person':
-      return togetherIf(isPerson(subject.name, person))
+      return togetherIf(person !== undefined && isNamedBy(subject.name, person))
     case 'team':
       return togetherIf(key?.team === subject.name || isMember(teams.get(subject.name), person))
     case 'provider':
@@ -91,19 +91,6 @@ export function countedFor(
 
 function togetherIf(isNamed: boolean): string | undefined {
   return isNamed ? '' : undefined
-}
-
-/** Whether a person leads a team. */
-export function isLead({ leads }: Team, person: Person | undefined): boolean {
-  return leads.some((entry) => isPerson(entry, person))
-}
-
-function isMember(team: Team | undefined, person: Person | undefined): boolean {
-  return team !== undefined && [...team.leads, ...team.members].some((entry) => isPerson(entry, person))
-}
-
-function isPerson(entry: string, person: Person | undefined): boolean {
-  return person !== undefined && isNamedBy(entry, person)
 }
 
 /** The limits of one entry for the callers that it counts together. @param counted as {@link countedFor} gives it */

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path'
-import { isOwner } from '../../config/file/owners.ts'
 import { presetsFile } from '../../config/file/parse-presets.ts'
 import type { Environment } from '../../config/file/resolve-provider.ts'
 import type { OpenRequests } from '../../http/entrance/open-requests.ts'
@@ -25,15 +24,17 @@ import type { AuditTable, Ledger } from '../../ledger/ledger.ts'
 import type { UseAsker } from '../../ledger/use/use-asker.ts'
 import type { Logger } from '../../observe/log.ts'
 import type { Observer } from '../../observe/observer.ts'
+import { isOwner } from '../../people/owners.ts'
 import type { Person } from '../../people/person.ts'
+import { managedTeams } from '../../people/teams.ts'
 import type { ActiveConfig } from '../active-config.ts'
 import type { Dependencies } from '../assemble.ts'
 import { haveKeys } from '../check-access.ts'
 import type { RunningExtensions } from '../extensions/run-extensions.ts'
 import type { ActiveAccess } from '../follow-access.ts'
-import { managedTeams, useOfTeam, useTeams } from '../managed-teams.ts'
 import { packageVersion, programName } from '../package.ts'
 import type { ServeTimers } from '../timers.ts'
+import { useOfTeam, useTeams } from '../use-of-people.ts'
 import { accessEditor } from './access-editor.ts'
 import { findPage } from './page-build.ts'
 import { presetFile } from './preset-file.ts'
@@ -101,7 +102,7 @@ export function servePage({
   const isAnOwner = ownerCheck(() => guards().length > 0, mayOwn)
   const editors = { isOwner: isAnOwner, mayEdit: () => isLocal || guards().length > 0 }
   const teamsOf = (person: Person | undefined): readonly string[] =>
-    managedTeams(access()?.policy(), person, mayOwn(person))
+    managedTeams(access()?.policy()?.teams, person, mayOwn(person))
   const notice = () => active.notice
   const found = listening.then(() => findPage(log, buildPage))
   const named = pageNamer()

@@ -1,6 +1,5 @@
 import type { TextRule } from '../../base/text-rule.ts'
-import { hasName, isNamedBy, type Person } from '../../people/person.ts'
-import type { Owners } from '../config.ts'
+import type { Owners } from '../../people/owners.ts'
 import { readElements, readTextField, refuse, type Field } from './fields.ts'
 import type { Findings } from './findings.ts'
 import { readVariable, type Environment } from './resolve-provider.ts'
@@ -51,20 +50,4 @@ export function parseOwners(
 function entriesIn(text: string, environment: Environment): readonly string[] {
   const variable = variablePattern.exec(text)?.[1]
   return variable === undefined ? [text] : (readVariable(environment, variable) ?? '').split(separators)
-}
-
-/**
- * Whether a person may change the providers and see the requests of all users. Ids are compared exactly.
- *
- * @param owners `undefined`: everyone is an owner
- * @param person `undefined`: no one has signed in
- */
-export function isOwner(owners: Owners | undefined, person: Person | undefined): boolean {
-  if (owners === undefined) return true
-  if (person === undefined || person.name === '') return false
-  const { accountId } = person
-  return (
-    (accountId !== undefined && owners.ids.some((id) => id.startsWith(accountId) && isNamedBy(`id:${id}`, person))) ||
-    owners.names.some((name) => hasName(person, name))
-  )
 }

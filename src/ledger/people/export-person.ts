@@ -36,7 +36,7 @@ export async function recordExport(database: PersonDatabase, { id }: FoundPerson
  */
 export async function* exportPerson(
   database: PersonDatabase,
-  { subject, id, names }: FoundPerson,
+  { personId: subject, id, names }: FoundPerson,
   { time, conversations }: { readonly time: number; readonly conversations?: AsyncIterable<string> | undefined },
 ): AsyncGenerator<string> {
   const labels = new Map<number, string>()

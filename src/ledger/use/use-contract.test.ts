@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../../test/fakes/databases.ts'
-import { useOfPeople, useTeams } from '../../app/managed-teams.ts'
+import { useOfPeople, useTeams } from '../../app/use-of-people.ts'
 import { personIdAt } from '../../base/person-entry.ts'
 import { sentBy } from '../../people/testing.ts'
 import type { Ledger } from '../ledger.ts'
@@ -119,7 +119,7 @@ describe.each(databases)('the use in %s', (_name, make) => {
         expect(await reader.costSince(useOfPeople([entry]), 0, Date.now())).toBe(1_000)
       }
       const database = await ledger.people()
-      expect(await findPerson(database, { by: 'id', text: long.userId })).toMatchObject({ subject: long.subject })
+      expect(await findPerson(database, { by: 'id', text: long.userId })).toMatchObject({ personId: long.subject })
       await database.close()
     })
 

@@ -11,7 +11,7 @@ export interface KeyDependencies {
    * Ceilings of the keys that people make for themselves and their teams; 0 keys: they make none. They change with
    * access.json.
    */
-  ownKeys(): OwnKeyCeilings
+  ownKeys(): OwnKeys
   /** The keys in access.json. They change with the file; the same list is the same array. */
   fileKeys(): readonly FileKey[]
   /** Milliseconds that content of a key's requests is kept; `undefined`: it is not. It changes with access.json. */
@@ -29,7 +29,7 @@ export interface KeyTeams {
 }
 
 /** Ceilings of the keys that people make. */
-export interface OwnKeyCeilings {
+export interface OwnKeys {
   /** Keys of one person, or of one team. */
   readonly most: number
   /** Longest life of a key, in days. */

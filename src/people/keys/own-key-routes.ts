@@ -6,7 +6,7 @@ import type { KeyPerson, StoredKey } from '../../ledger/ledger.ts'
 import { signedInPerson, type Person } from '../person.ts'
 import { isFileLine, storedFileKeys } from './file-key.ts'
 import { KeyFault } from './grants.ts'
-import type { KeyHost, OwnKeyCeilings } from './key-host.ts'
+import type { KeyHost, OwnKeys } from './key-host.ts'
 import {
   endKey,
   makeKey,
@@ -54,7 +54,7 @@ export function ownKeyRoutes(
   }
 
   /** @throws {WireError} 403 */
-  function allowedKeys(): OwnKeyCeilings {
+  function allowedKeys(): OwnKeys {
     const ceilings = ownKeys()
     if (ceilings.most > 0) return ceilings
     const text = 'People make no keys of their own here: own_keys of access.json says so'
@@ -159,7 +159,7 @@ function signedIn({ caller }: RouteContext, now: number): KeyPerson {
 }
 
 /** @throws {KeyFault} */
-function parseOwnKey(value: Readonly<Record<string, unknown>>, { daysMost }: OwnKeyCeilings): KeyRequest {
+function parseOwnKey(value: Readonly<Record<string, unknown>>, { daysMost }: OwnKeys): KeyRequest {
   const other = Object.keys(value).find((name) => !members.includes(name))
   if (other !== undefined) throw new KeyFault(other.slice(0, 64), `unknown member, allowed: ${members.join(', ')}`)
   const { days, ...request } = value

@@ -2,12 +2,12 @@ import type { ExtensionConfig } from '../../extensions/extension.ts'
 import { fakeHost, type FakeHost } from '../../extensions/testing.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { FileKey } from './file-key.ts'
-import type { KeyDependencies, OwnKeyCeilings } from './key-host.ts'
+import type { KeyDependencies, OwnKeys } from './key-host.ts'
 
 /** A host with the parts of the service that keys need. */
 export interface FakeKeyHost extends FakeHost, KeyDependencies {
   /** Default: 10 keys of 90 days. */
-  ceilings: OwnKeyCeilings
+  ceilings: OwnKeys
   /** Keys in access.json. Default: none. */
   keysOfFile: readonly FileKey[]
   /** Milliseconds that content of keys is kept, by line. Default: none is. */
