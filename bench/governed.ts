@@ -2,10 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseAccess } from '../src/config/file/parse-access.ts'
-import type { RequestContext, Visitor } from '../src/extensions/extension.ts'
-import { keyBook } from '../src/extensions/keys/key-book.ts'
-import { keyRecogniser } from '../src/extensions/keys/recognise.ts'
-import { makeKey, parseKeyRequest } from '../src/keys/manage-keys.ts'
+import type { RequestContext } from '../src/extensions/extension.ts'
 import { openLedger } from '../src/ledger/open-ledger.ts'
 import { useRecorder, type UseRecorder } from '../src/ledger/use/use-recorder.ts'
 import type { UseThread } from '../src/ledger/use/use-thread-link.ts'
@@ -13,13 +10,17 @@ import { localBudgetAuthority } from '../src/limits/budgets/budget-authority.ts'
 import { moneyLimits, type MoneyLimits } from '../src/limits/budgets/money-limits.ts'
 import { openHolds } from '../src/limits/budgets/open-holds.ts'
 import { limiter, type Limiter } from '../src/limits/limiter.ts'
+import { keyBook } from '../src/people/keys/key-book.ts'
+import { makeKey, parseKeyRequest } from '../src/people/keys/manage-keys.ts'
+import { keyRecogniser } from '../src/people/keys/recognise.ts'
+import type { Caller } from '../src/people/person.ts'
 import { learnedSizes, type LearnedSizes } from '../src/prices/token-sizes.ts'
 import { benchLimits } from './proxies/svc-with-keys.ts'
 
 /** A key, four limits and a ledger in this process. The thread of the ledger takes what it gets, and writes nothing. */
 export interface Governed {
   readonly key: string
-  recognise(context: RequestContext): Visitor | undefined | Promise<Visitor>
+  recognise(context: RequestContext): Caller | undefined | Promise<Caller>
   readonly limits: Limiter
   readonly money: MoneyLimits
   readonly tokenSizes: LearnedSizes

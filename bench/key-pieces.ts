@@ -24,7 +24,7 @@ export async function measurePieces(rounds: number): Promise<readonly PieceCost[
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
   const request = new Request(`http://127.0.0.1:9${chatPath}`, { method: 'POST', headers, body: '{}' })
   const context = { request, path: chatPath, address: '127.0.0.1', id: '' }
-  const visitor = (await recognise(context)) ?? { user: '' }
+  const caller = (await recognise(context)) ?? {}
   const body = JSON.stringify({ model: modelName, messages: [{ role: 'user', content: promptOf(1_000) }] })
   const ask = formats.chat.check(new TextEncoder().encode(body), {
     path: chatPath,
@@ -34,13 +34,13 @@ export async function measurePieces(rounds: number): Promise<readonly PieceCost[
   const costOf = costFunction({ price: benchPrice, source: 'config' }, false)
   const usage = () => ({ promptTokens: 300, completionTokens: 200, totalTokens: 500 })
   const place = { provider: 'mock', model: modelName }
-  const attempt = { ...place, ask, caller: visitor, listedNames: [modelName], listedAs: modelName, costOf }
+  const attempt = { ...place, ask, caller, listedNames: [modelName], listedAs: modelName, costOf }
   // The first hold reads a sum.
   await money.hold({ ...attempt, maxOutput: undefined })
   const names = [modelName]
 
   function admit() {
-    const admission = limits.admit(visitor)
+    const admission = limits.admit(caller)
     if (admission === undefined || admission instanceof Promise) throw new Error('no limit is counted here')
     return admission
   }

@@ -91,13 +91,13 @@ export async function requestPath(hasKeys: boolean): Promise<RequestPath> {
       const found = hasKeys ? recognise({ request, path: chatPath, address: '127.0.0.1', id: '' }) : undefined
       const context: HandlerContext = {
         request,
-        visitor: found instanceof Promise ? await found : found,
+        caller: (found instanceof Promise ? await found : found) ?? {},
         path: chatPath,
         id: Bun.randomUUIDv7(),
         started: performance.now(),
         address: () => '127.0.0.1',
         peerPort: () => 1,
-        currentVisitor: () => Promise.resolve({}),
+        currentCaller: () => Promise.resolve({}),
         keepOpen() {},
         resetIdleLimit() {},
         extendIdleLimit() {},

@@ -120,7 +120,7 @@ async function prepare(): Promise<NamesTable> {
   for (const name of ['provider_error', 'server']) names.idOf('error', name)
   names.idOf('api', 'chat')
   for (let caller = 1; caller < combinations / 30; caller += 2)
-    names.idOfPerson({ subject: `person-${caller}`, name: `person-${caller}` })
+    names.idOfPerson({ id: `person-${caller}`, name: `person-${caller}` })
   sums.close()
   return names
 }
@@ -140,7 +140,7 @@ async function fill(names: NamesTable): Promise<void> {
   const place = (choices: readonly number[], column: string): string =>
     `CASE ${choices.map((each, index) => `WHEN ${column} = ${index} THEN ${each}`).join(' ')} END`
   const people = Array.from({ length: Math.ceil(combinations / 30) }, (_, caller) =>
-    caller % 2 === 0 ? 0 : names.idOfPerson({ subject: `person-${caller}`, name: `person-${caller}` }),
+    caller % 2 === 0 ? 0 : names.idOfPerson({ id: `person-${caller}`, name: `person-${caller}` }),
   )
   const provider = place(
     providers.map((name) => id('provider', name)),

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, normalize } from 'node:path'
-import { newKey } from '../src/keys/key-form.ts'
-import { makeKey, parseKeyRequest, rotateKey } from '../src/keys/manage-keys.ts'
 import { migrations } from '../src/ledger/migrations.ts'
 import { openLedger } from '../src/ledger/open-ledger.ts'
+import { newKey } from '../src/people/keys/key-form.ts'
+import { makeKey, parseKeyRequest, rotateKey } from '../src/people/keys/manage-keys.ts'
 import { answerOf, chat, parseJson, pick, question, type Answer } from './client.ts'
 import { good } from './fakes/good.ts'
 import { startGithub } from './fakes/identity/github.ts'
@@ -390,12 +390,16 @@ describe('the database', () => {
     const serving = reachable('app/serve-here.ts')
     expect(serving.size).toBeGreaterThan(150)
     // Interfaces with bounds and classes of errors, and the names of lines and people, are all that it has.
-    const loaded = new Set([...code, ...serving].filter((file) => /^(ledger|keys|extensions\/keys)\//.test(file)))
+    const loaded = new Set([...code, ...serving].filter((file) => /^(ledger|people)\//.test(file)))
     expect([...loaded].toSorted()).toEqual([
-      'keys/file-key.ts',
       'ledger/history/history.ts',
       'ledger/ledger.ts',
       'ledger/use/shortened.ts',
+      'people/caller-of.ts',
+      'people/keys/file-key.ts',
+      'people/owners.ts',
+      'people/person.ts',
+      'people/teams.ts',
     ])
   })
 })

@@ -27,7 +27,7 @@ export function openPathOf(path: string): string {
 
 /** Paths of the code: those of formats, and the literals in other route tables. */
 export function codedPaths(): readonly string[] {
-  const sources = ['formats/**/*.ts', 'http/**/*.ts', 'extensions/**/*.ts']
+  const sources = ['formats/**/*.ts', 'http/**/*.ts', 'extensions/**/*.ts', 'people/**/*.ts']
     .flatMap((glob) => [...new Bun.Glob(glob).scanSync(join(root, 'src'))])
     .filter((file) => !/\.test\.ts$|testing\.ts$/.test(file))
   const literals = sources.flatMap((file) =>

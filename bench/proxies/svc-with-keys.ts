@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { makeKey, parseKeyRequest } from '../../src/keys/manage-keys.ts'
 import { openLedger } from '../../src/ledger/open-ledger.ts'
+import { makeKey, parseKeyRequest } from '../../src/people/keys/manage-keys.ts'
 import { freePort } from '../../test/ports.ts'
 import { startProgram } from '../processes.ts'
 import { modelName } from '../upstream-protocol.ts'

@@ -1,15 +1,15 @@
 import { didYouMean } from '../base/nearest.ts'
 import { personEntry } from '../base/person-entry.ts'
 import { ConfigError, type ConfigFault } from '../config/config.ts'
-import type { Contribution } from '../extensions/extension.ts'
 import { subjectText, type AccessLimit, type AccessPolicy, type ContentRule } from '../limits/access-policy.ts'
+import type { KeysContribution } from '../people/keys/service-keys.ts'
 
 /** The parts of the service that limits depend on. */
 export interface LimitedService {
   /** Ids of all providers in the configuration. */
   readonly providers: readonly string[]
   /** Of all extensions. Absent: it is not known which extensions run. */
-  readonly contributions?: readonly Contribution[]
+  readonly contributions?: readonly KeysContribution[]
   /** Path of access.json. */
   readonly file: string
 }
@@ -24,7 +24,7 @@ export function checkAccess(
   { limits, teams, content = [], keys = [] }: AccessPolicy,
   { providers, contributions, file }: LimitedService,
 ): void {
-  const hasKeys = contributions === undefined || contributions.some(({ recognise }) => recognise !== undefined)
+  const hasKeys = contributions === undefined || haveKeys(contributions)
   const hasSignIn = contributions === undefined || contributions.some(({ guard }) => guard !== undefined)
   const faults = [...limits, ...content].flatMap((limit): ConfigFault[] => {
     const missing = missingFor(limit, { hasKeys, hasSignIn, providers })
@@ -46,6 +46,11 @@ export function checkAccess(
   if (keys.length > 0 && !hasKeys)
     faults.push({ file, field: 'keys', found: `${keys.length} of them`, allowed: 'keys only with --auth keys' })
   if (faults.length > 0) throw new ConfigError(faults)
+}
+
+/** Whether one of the contributions recognises programs. */
+export function haveKeys(contributions: readonly KeysContribution[]): boolean {
+  return contributions.some(({ recognise, recogniseCaller }) => (recogniseCaller ?? recognise) !== undefined)
 }
 
 type Missing = Pick<ConfigFault, 'field' | 'found' | 'allowed'>

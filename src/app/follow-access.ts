@@ -1,12 +1,13 @@
 import { ConfigError } from '../config/config.ts'
 import type { FollowedFile, FollowFile } from '../config/watch/follow-file.ts'
-import { openPolicy, type AccessPolicy, type OwnKeys } from '../limits/access-policy.ts'
+import { openPolicy, type AccessPolicy } from '../limits/access-policy.ts'
 import type { MoneyLimits } from '../limits/budgets/money-limits.ts'
 import type { ContentRules } from '../limits/content-rules.ts'
 import type { LimitOverview } from '../limits/limit-overview.ts'
 import type { Limiter } from '../limits/limiter.ts'
-import type { CallerIdentity } from '../limits/named-limits.ts'
 import type { Logger } from '../observe/log.ts'
+import type { OwnKeys } from '../people/keys/key-host.ts'
+import type { Caller } from '../people/person.ts'
 
 /** Options of {@link followAccess}. */
 export interface FollowAccessOptions {
@@ -41,7 +42,7 @@ export interface ActiveAccess extends Pick<FollowedFile, 'close' | 'reload'> {
   /** Ceilings of the keys that people make for themselves; `undefined`: the defaults. */
   ownKeys(): OwnKeys | undefined
   /** All limits with their use. @param callers those that limits may count apart, the one that asked last first */
-  overview(callers: readonly CallerIdentity[]): Promise<LimitOverview>
+  overview(callers: readonly Caller[]): Promise<LimitOverview>
   /** A changed file that was not applied. */
   fault(): AccessFault | undefined
   /** Checks a text as a reload does, and applies nothing. @throws {ConfigError} */

@@ -3,8 +3,8 @@ import type { UseAsker } from '../ledger/use/use-asker.ts'
 import type { UseFilter } from '../ledger/use/use-question.ts'
 import type { BudgetScope } from '../limits/budgets/named-budgets.ts'
 import type { Spending } from '../limits/budgets/opened-budgets.ts'
-import { useOfPeople } from './managed-teams.ts'
 import type { UseKeeper } from './use-keeper.ts'
+import { useOfPeople } from './use-of-people.ts'
 
 /** Time for writing the use that is known here, before sums are read. */
 const flushMs = 2_000

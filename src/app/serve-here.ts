@@ -1,13 +1,11 @@
 import type { Limits } from '../config/config.ts'
 import { defaultLimits } from '../config/defaults.ts'
 import { configOf, refuseDanglingLink } from '../config/file/load-config.ts'
-import { isOwner } from '../config/file/owners.ts'
 import { presetsFile } from '../config/file/parse-presets.ts'
 import { priceFiles } from '../config/file/parse-prices.ts'
 import { configOfWorker } from '../config/file/worker-config.ts'
 import { accessFile } from '../config/home.ts'
-import type { Contribution } from '../extensions/extension.ts'
-import { UnknownExtensionError } from '../extensions/load.ts'
+import { loadExtension, UnknownExtensionError } from '../extensions/load.ts'
 import { SlotError } from '../extensions/slots.ts'
 import { formats } from '../formats/format-list.ts'
 import { apiPaths, apiRoute, apiRoutes } from '../http/entrance/api-call.ts'
@@ -22,13 +20,18 @@ import { answersApi } from '../http/page/answers-api.ts'
 import { keptAnswers } from '../http/page/kept-answers.ts'
 import type { Routing } from '../http/server.ts'
 import { statusRoutes } from '../http/status-routes.ts'
-import type { FileKey } from '../keys/file-key.ts'
 import type { AuditTable } from '../ledger/ledger.ts'
 import { ownKeysDefault, type AccessPolicy } from '../limits/access-policy.ts'
 import { auditMetricText } from '../observe/audit-metric.ts'
 import { errorFields, type Logger } from '../observe/log.ts'
 import type { Observer } from '../observe/observer.ts'
 import { requestLog } from '../observe/request-line.ts'
+import type { FileKey } from '../people/keys/file-key.ts'
+import type { KeyDependencies } from '../people/keys/key-host.ts'
+import type { KeysContribution } from '../people/keys/service-keys.ts'
+import { isOwner } from '../people/owners.ts'
+import { callerOfKey } from '../people/person.ts'
+import { managedTeams } from '../people/teams.ts'
 import { priceBook } from '../prices/price-book.ts'
 import { learnedSizes, type LearnedSizes } from '../prices/token-sizes.ts'
 import { ownTimers } from '../service/shared-timers.ts'
@@ -47,7 +50,6 @@ import { runExtensions, type ExtensionsOptions, type RunningExtensions } from '.
 import { followAccess, type ActiveAccess } from './follow-access.ts'
 import { followPrices } from './follow-prices.ts'
 import { listen } from './listen.ts'
-import { managedTeams } from './managed-teams.ts'
 import { programName } from './package.ts'
 import { servePage } from './page/serve-page.ts'
 import type { Runtime } from './runtime.ts'
@@ -145,7 +147,7 @@ export async function serveHere(
   })
   const followers = openRequests()
   const accessPath = accessFile(environment)
-  function checkPolicy(policy: AccessPolicy | undefined, contributions: readonly Contribution[]): void {
+  function checkPolicy(policy: AccessPolicy | undefined, contributions: readonly KeysContribution[]): void {
     if (policy === undefined || accessPath === undefined) return
     const providers = active.config.providers.map(({ id }) => id)
     checkAccess(policy, { providers, contributions, file: accessPath })
@@ -163,6 +165,18 @@ export async function serveHere(
   const isClosing = () => isDraining
   /** Made for the first request after the start, and after a change of an extension. */
   let routing: Routing | undefined
+  const keys: KeyDependencies = {
+    ledger: ledger.open,
+    ownKeys: () => access?.ownKeys() ?? ownKeysDefault,
+    fileKeys: () => access?.policy()?.keys ?? noKeys,
+    contentKeptMs: (key) => access?.contentRules()?.termsOf(callerOfKey(key))?.keepMs,
+    teams: {
+      has: (name) => access?.policy()?.teams.has(name) ?? false,
+      managedBy: (person) => managedTeams(access?.policy()?.teams, person, isOwner(active.config.owners, person)),
+    },
+    mayEnter: (person) => running?.mayEnter(person) ?? false,
+  }
+  const modules = new Map([['keys', async () => (await import('../people/keys/service-keys.ts')).serviceKeys(keys)]])
   const extensions = (running = await startExtensions({
     names: given.auth,
     environment,
@@ -171,14 +185,7 @@ export async function serveHere(
     warn,
     follow,
     fetch: hostFetch(transport),
-    ledger: ledger.open,
-    ownKeys: () => access?.ownKeys() ?? ownKeysDefault,
-    fileKeys: () => access?.policy()?.keys ?? noKeys,
-    contentKeptMs: (key) => access?.contentRules()?.termsOf({ key })?.keepMs,
-    teams: {
-      has: (name) => access?.policy()?.teams.has(name) ?? false,
-      managedBy: (visitor) => managedTeams(access?.policy(), visitor, isOwner(active.config.owners, visitor)),
-    },
+    load: (name) => loadExtension(name, modules),
     onChange: () => {
       routing = undefined
     },

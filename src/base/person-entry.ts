@@ -24,11 +24,3 @@ export function personEntry(entry: string): PersonEntry {
 export function personIdAt(provider: string, userId: string): string {
   return Bun.SHA256.hash(`${provider} ${userId}`, 'base64url').slice(0, 22)
 }
-
-/** Whether an entry with an id names a person. @param subject id as of {@link personIdAt} */
-export function isNamedById(
-  { userId, provider }: Extract<PersonEntry, { readonly kind: 'id' }>,
-  person: { readonly userId?: string; readonly subject?: string },
-): boolean {
-  return userId === person.userId && (provider === undefined || person.subject === personIdAt(provider, userId))
-}

@@ -3,8 +3,10 @@ import { openLedgerAt } from '../app/open-ledger.ts'
 import { UsageError } from '../app/start-errors.ts'
 import { didYouMean } from '../base/nearest.ts'
 import { ConfigError } from '../config/config.ts'
-import { fileKeyNameRule, isFileLine, storedFileKeys, type FileKey } from '../keys/file-key.ts'
-import { KeyFault } from '../keys/grants.ts'
+import type { KeyTable, NoSuccessor, StoredKey } from '../ledger/ledger.ts'
+import { harmless, paintFor } from '../observe/text.ts'
+import { fileKeyNameRule, isFileLine, storedFileKeys, type FileKey } from '../people/keys/file-key.ts'
+import { KeyFault } from '../people/keys/grants.ts'
 import {
   endKey,
   lifeDaysMax,
@@ -17,9 +19,7 @@ import {
   type KeyRequest,
   type KeyView,
   type MadeKey,
-} from '../keys/manage-keys.ts'
-import type { KeyTable, NoSuccessor, StoredKey } from '../ledger/ledger.ts'
-import { harmless, paintFor } from '../observe/text.ts'
+} from '../people/keys/manage-keys.ts'
 import { booleanFlag, choiceFlag, flagName, integerFlag, namesFlag, show, textFlag } from './arguments.ts'
 import type { Command, CommandContext } from './command.ts'
 import { jsonFlag } from './flags.ts'

@@ -34,7 +34,7 @@ describe.skipIf(needs('postgres') === undefined)('svc migrate', () => {
 
   async function fill(): Promise<void> {
     const { keys, close } = await openLedger({ path: home.path })
-    const person = { id: 'p', user: 'ann', userId: '1', hasCaselessName: true, seen: 5 }
+    const person = { id: 'p', name: 'ann', accountId: '1', isCaseless: true, seen: 5 }
     await keys.add(storableKey({ expires: 1_900_000_000_000 }))
     await keys.replace(1, storableKey({ name: "O'Neil \\ 😀" }), 1_850_000_000_000)
     await keys.add(storableKey({ person }))

@@ -3,14 +3,15 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { dirname, join } from 'node:path'
 import { databases, type TestDatabase } from '../../test/fakes/databases.ts'
 import { personIdAt } from '../base/person-entry.ts'
-import { keyBook } from '../extensions/keys/key-book.ts'
-import { hashOfKey, newKey, type FormedKey } from '../keys/key-form.ts'
 import { openContentWriter } from '../ledger/content/content-writer.ts'
 import { readOwnerKey } from '../ledger/history/history-key.ts'
 import { openHistory } from '../ledger/history/open-history.ts'
 import type { KeyTable, Ledger } from '../ledger/ledger.ts'
 import { storableKey, temporaryFolder, verifiedChain } from '../ledger/testing.ts'
 import { batchOf, usedRequest } from '../ledger/use/testing.ts'
+import { keyBook } from '../people/keys/key-book.ts'
+import { hashOfKey, newKey, type FormedKey } from '../people/keys/key-form.ts'
+import { sentBy } from '../people/testing.ts'
 import { parseArguments } from './arguments.ts'
 import { personCommand } from './person.ts'
 import type { LineEditor } from './terminal.ts'
@@ -18,9 +19,9 @@ import { capturedContext, runCommand } from './testing.ts'
 
 const name = 'Annabel-Q.Zimmerman'
 const userId = 'https://id.example/u/annabel.q@example.org'
-const person = { id: 'annabel-7-of-provider', user: name, userId, hasCaselessName: false, seen: 5 }
+const person = { id: 'annabel-7-of-provider', name, accountId: userId, seen: 5 }
 /** As requests name the person. */
-const sender = { user: name, userId, subject: person.id }
+const sender = { user: name, person }
 const told = new RegExp(`${name}|annabel|zimmerman`, 'i')
 
 describe.each(databases)('svc person in %s', (kind, make) => {
@@ -48,7 +49,7 @@ describe.each(databases)('svc person in %s', (kind, make) => {
     await keys.end(2, { at: 1_800_000_000_009, by: name })
     await keys.add(storableKey({ name: 'indexer', madeBy: name }))
     const store = place.useStore()
-    const other = { user: 'bob', userId: 'id-of-bob' }
+    const other = { ...sentBy({ user: 'bob', userId: 'id-of-bob' }) }
     const failed = {
       trail: [{ name: 'b', status: 500, ms: 1, failure: 'server_error' as const }, ...usedRequest().trail],
     }
@@ -66,7 +67,7 @@ describe.each(databases)('svc person in %s', (kind, make) => {
       redact: [],
       question: { bytes: Buffer.from(`{"input":"I am ${id === 'other' ? 'bob' : name}"}`), contentType: '' },
     })
-    const own = { line: 1, person: sender }
+    const own = { line: 1, person }
     expect(await writer.write([kept('17', sender), kept('own', own), kept('other', other)], {})).toEqual({
       lost: 0,
     })
@@ -154,7 +155,7 @@ describe.each(databases)('svc person in %s', (kind, make) => {
       isService: true,
     })
     const write = (id: string, user: string, conversation: string) =>
-      history.write({ id, subject: 'u1', name: user }, { id: conversation, base: 0, text: '{}' })
+      history.write({ id, accountId: 'u1', name: user }, { id: conversation, base: 0, text: '{}' })
     await write('first-1', 'ann', 'c1')
     await write('other-1', 'bea', 'c2')
     await write('other-1', 'bea', 'c3')
@@ -165,7 +166,7 @@ describe.each(databases)('svc person in %s', (kind, make) => {
     expect(String(await conversations('id:first-1'))).toBe('1 conversations')
     expect(String(await conversations('bea'))).toBe('2 conversations')
     // Of an earlier version: their use is that of one of them.
-    await place.useStore().write([batchOf(1, [usedRequest({ user: 'ann', userId: 'u1' })])])
+    await place.useStore().write([batchOf(1, [usedRequest(sentBy({ user: 'ann', userId: 'u1' }))])])
     await expect(run('forget', 'id:u1', '--dry-run')).rejects.toThrow(several)
     expect(String(await conversations('ann'))).toBe('1 conversations')
     await history.close()
@@ -173,7 +174,7 @@ describe.each(databases)('svc person in %s', (kind, make) => {
 
   test('of two people with one user id, one is named with the identity provider', async () => {
     const used = ['https://one.test', 'https://two.test'].map((provider) =>
-      usedRequest({ user: 'ann', userId: 'u1', subject: personIdAt(provider, 'u1') }),
+      usedRequest(sentBy({ user: 'ann', userId: 'u1', subject: personIdAt(provider, 'u1') })),
     )
     await place.useStore().write([batchOf(1, used)])
     await expect(run('forget', 'id:u1', '--dry-run')).rejects.toThrow('several people')
@@ -236,7 +237,7 @@ describe.each(databases)('svc person in %s', (kind, make) => {
 
   test('a name of several people, and one of none, change nothing', async () => {
     await fill()
-    await keys.add(storableKey({ person: { ...person, id: 'other', userId: 'other-id' } }))
+    await keys.add(storableKey({ person: { ...person, id: 'other', accountId: 'other-id' } }))
     await expect(run('forget', name, '--yes')).rejects.toThrow(/several people .* "id:https:.*", "id:other-id"/)
     for (const unknown of ['annabel', 'command line', "'; DROP TABLE key; --", 'x'.repeat(99_999), 'id:', 'id:\0'])
       await expect(run('forget', unknown, '--yes')).rejects.toThrow('the database has no person with the')

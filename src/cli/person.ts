@@ -142,8 +142,8 @@ async function find({ ledger, history }: Databases, wanted: WantedPerson): Promi
 
 function severalPeople({ text }: WantedPerson, people: readonly HistoryOwner['person'][]): PersonNotFound {
   // Two identity providers may give the same user id.
-  const hasOwnIds = new Set(people.map(({ subject }) => subject)).size === people.length
-  const ids = people.map(({ id, subject }) => `"id:${hasOwnIds ? subject : id}"`).join(', ')
+  const hasOwnIds = new Set(people.map(({ account }) => account)).size === people.length
+  const ids = people.map(({ id, account }) => `"id:${hasOwnIds ? account : id}"`).join(', ')
   return new PersonNotFound(`several people have or had the name ${JSON.stringify(text)}: name one of ${ids}`)
 }
 

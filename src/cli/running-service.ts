@@ -1,5 +1,5 @@
 import { UsageError } from '../app/start-errors.ts'
-import { readKey } from '../keys/key-form.ts'
+import { readKey } from '../people/keys/key-form.ts'
 import { headerBlock, parseOrigin } from '../transport/header-block.ts'
 import type { Transport, UpstreamResponse } from '../transport/transport.ts'
 import { show } from './arguments.ts'

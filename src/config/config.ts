@@ -1,5 +1,6 @@
 import type { FurtherFormat } from '../formats/ask.ts'
 import type { OfferedModel, Price } from '../formats/model.ts'
+import type { Owners } from '../people/owners.ts'
 import type { TargetProfile } from '../profiles/profile.ts'
 
 /** A fault in a configuration file, for messages. */
@@ -113,14 +114,6 @@ export interface FailoverConfig {
   readonly onCut: 'resume' | 'error'
   /** Requests for pictures and speech are repeated at the next provider although they may have been billed. */
   readonly retryBilled: boolean
-}
-
-/** The users named by `owners`. */
-export interface Owners {
-  /** User names. */
-  readonly names: readonly string[]
-  /** User ids, of entries such as `id:583231`. */
-  readonly ids: readonly string[]
 }
 
 /** Titles of conversations on the page. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { newKey } from '../keys/key-form.ts'
+import { newKey } from '../people/keys/key-form.ts'
 import { keptBytesMax, keptTexts, type KeptTexts } from './kept-text.ts'
 import { secretRemover } from './remove-secrets.ts'
 import type { TakenAnswer } from './taken-content.ts'

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { readKey } from '../keys/key-form.ts'
+import { readKey } from '../people/keys/key-form.ts'
 import { hideSecrets } from '../upstream/hide-secrets.ts'
 import { compilePattern, type Pattern } from './pattern.ts'
 

@@ -4,7 +4,7 @@ import type { SentBytes } from './media-text.ts'
 /** Content of one request, as it passed. */
 export interface TakenContent {
   /** Facts of the record of the request. */
-  readonly request: Pick<RequestRecord, 'time' | 'id' | 'line' | 'user' | 'userId' | 'subject' | 'person'>
+  readonly request: Pick<RequestRecord, 'time' | 'id' | 'line' | 'person'>
   /** Milliseconds. */
   readonly keepMs: number
   /** Patterns of text to be removed. */

@@ -1,7 +1,5 @@
 import type { Access, AccessScope } from '../formats/access.ts'
-import type { FileKey } from '../keys/file-key.ts'
-import type { Grants } from '../keys/grants.ts'
-import type { KeyPerson, Ledger, StoredKey } from '../ledger/ledger.ts'
+import type { Caller, Person, Profile } from '../people/person.ts'
 import type { Limit, LimitOptions, Store, StoreOptions } from '../stores/store.ts'
 
 /** The service as an extension sees it; its only access to files, network, stores and clocks. */
@@ -23,24 +21,6 @@ export interface Host {
    * restarted.
    */
   limit(name: string, options: LimitOptions): Limit
-  /**
-   * Opens the database of the service, once for all that ask. The service closes it.
-   *
-   * @throws if it cannot be used; `start` should not catch this
-   */
-  ledger(): Promise<Ledger>
-  /**
-   * Ceilings of the keys that people make for themselves and their teams; 0 keys: they make none. They change with
-   * access.json.
-   */
-  ownKeys(): OwnKeyCeilings
-  /** The keys in access.json. They change with the file; the same list is the same array. */
-  fileKeys(): readonly FileKey[]
-  /** Milliseconds that content of a key's requests is kept; `undefined`: it is not. It changes with access.json. */
-  contentKeptMs(key: Pick<StoredKey, 'line' | 'person' | 'team'>): number | undefined
-  readonly teams: KeyTeams
-  /** Whether a person who has signed in before may sign in now. The extensions answer from memory. */
-  mayEnter(person: KnownPerson): boolean
   /** Sends one HTTP request. Does not follow redirects. */
   fetch(url: string, options: FetchOptions): Promise<Response>
   /** The wall clock, in Unix milliseconds. */
@@ -50,23 +30,12 @@ export interface Host {
   readonly log: ExtensionLog
 }
 
-/** The teams of access.json. They change with the file. */
-export interface KeyTeams {
-  has(name: string): boolean
-  /** The teams whose keys a signed-in user may see, make and end: of a lead those that they lead, of an owner all. */
-  managedBy(visitor: Visitor): readonly string[]
-}
-
-/** Ceilings of the keys that people make. */
-export interface OwnKeyCeilings {
-  /** Keys of one person, or of one team. */
-  readonly most: number
-  /** Longest life of a key, in days. */
-  readonly daysMost: number
-}
-
 /** A person who has signed in before. */
-export type KnownPerson = Pick<KeyPerson, 'id' | 'user' | 'userId'>
+export interface KnownPerson {
+  readonly id: string
+  readonly user: string
+  readonly userId?: string
+}
 
 /** Content of a configuration file, with `$NAME` values resolved. */
 export interface ExtensionConfig {
@@ -128,8 +97,8 @@ export interface RequestContext {
 export interface RouteContext extends RequestContext {
   /** User name from the guards. Absent if no guard named a user, or the route is public. */
   readonly user?: string
-  /** All that the guards know of the user. */
-  readonly visitor?: Visitor
+  /** All that the guards know of the sender. */
+  readonly caller: Caller
   /** Reads the body. @throws {WireError} if it is larger than `bytesMax`, too slow or cut off */
   body(bytesMax: number): Promise<Uint8Array>
 }
@@ -151,38 +120,6 @@ export interface Visitor {
   readonly profile?: Profile
   /** What a program that sent a key may do. It uses only routes with a scope, and never the page. */
   readonly access?: Access
-  /** The key of the program. */
-  readonly key?: VisitorKey
-}
-
-/** The key of a program. */
-export interface VisitorKey {
-  readonly id: number
-  /** A key and its successors by rotation are of one line. */
-  readonly line: number
-  readonly name: string
-  /** Unix milliseconds; absent: never. */
-  readonly expires?: number
-  readonly grants: Grants
-  /** The person that made it for themselves, and as whom it acts. */
-  readonly person?: Pick<KeyPerson, 'user' | 'userId' | 'hasCaselessName'> & {
-    /** Id of the person. */
-    readonly subject: string
-  }
-  /** Name of the team that it belongs to. Without person and team it belongs to the service. */
-  readonly team?: string
-}
-
-/** User data that the page shows to the user. */
-export interface Profile {
-  /** Short, permanent and unique over all identity providers. The page stores a user's browser data under it. */
-  readonly id: string
-  readonly userName: string
-  readonly displayName: string
-  /** Empty if unknown. */
-  readonly email: string
-  /** An https URL, or empty. */
-  readonly avatarUrl: string
 }
 
 /**
@@ -238,9 +175,7 @@ export interface Contribution {
    */
   mayEnter?(person: KnownPerson): boolean
   /** Called for each user that the guards let pass. The request waits for it. It does not reject. */
-  onEntry?(visitor: Visitor): void | Promise<void>
-  /** Logs keys in access.json that have no effect. Called in one process after the file was loaded. Never rejects. */
-  checkFileKeys?(): Promise<void>
+  onEntry?(visitor: Visitor, person: Person): void | Promise<void>
   readonly part?: PartClaim
   /** URL that identifies the identity provider of its people. They have ids by `personIdAt`. */
   readonly identityProvider?: string
@@ -250,7 +185,7 @@ export interface Contribution {
 }
 
 /** An optional part of the service, switched on by name (`SVC_AUTH`, `--auth`). */
-export interface Extension {
+export interface Extension<Added extends Contribution = Contribution> {
   readonly name: string
   /**
    * Starts the extension. Called again for each change of the configuration file; the new contribution replaces the
@@ -260,5 +195,5 @@ export interface Extension {
    * @throws {ExtensionConfigError} if the configuration is invalid: the service then does not start, or keeps the
    *   previous contribution
    */
-  start(host: Host): Promise<Contribution | undefined>
+  start(host: Host): Promise<Added | undefined>
 }

@@ -6,9 +6,19 @@ export class UnknownExtensionError extends Error {
   override readonly name = 'UnknownExtensionError'
 }
 
-/** Loads an extension by name. @throws {UnknownExtensionError} */
-export async function loadExtension(name: string): Promise<Extension> {
+/**
+ * Loads an extension by name.
+ *
+ * @param modules of the service that are switched on by name, too
+ * @throws {UnknownExtensionError}
+ */
+export async function loadExtension(
+  name: string,
+  modules: ReadonlyMap<string, () => Promise<Extension>>,
+): Promise<Extension> {
+  const known = modules.get(name)
+  if (known !== undefined) return known()
   if (list.names.includes(name)) return (await list.load(name)).extension
-  const existing = list.names.length === 0 ? 'there is none at all' : `the extensions are ${list.names.join(', ')}`
-  throw new UnknownExtensionError(`there is no extension '${name.slice(0, 64)}': ${existing}`)
+  const names = [...list.names, ...modules.keys()].toSorted().join(', ')
+  throw new UnknownExtensionError(`there is no extension '${name.slice(0, 64)}': the extensions are ${names}`)
 }

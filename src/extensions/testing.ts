@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { WireError } from '../formats/error.ts'
-import type { FileKey } from '../keys/file-key.ts'
 import { type Limit, type LimitOptions, type Store, StoreUnavailable } from '../stores/store.ts'
 import {
   ExtensionConfigError,
@@ -9,7 +8,6 @@ import {
   type ExtensionConfig,
   type ExtensionLog,
   type Host,
-  type OwnKeyCeilings,
   type RequestContext,
 } from './extension.ts'
 import { checkClaim } from './slots.ts'
@@ -101,40 +99,16 @@ export interface FakeHost extends Host {
   readonly clock: TwoClocks
   readonly stores: Map<string, FakeStore<unknown>>
   readonly lines: LogLine[]
-  /** Default: 10 keys of 90 days. */
-  ceilings: OwnKeyCeilings
-  /** Keys in access.json. Default: none. */
-  keysOfFile: readonly FileKey[]
-  /** Milliseconds that content of keys is kept, by line. Default: none is. */
-  readonly contentKept: Map<number, number>
-  /** Teams by name, with their leads. Default: none. */
-  readonly leads: Map<string, readonly string[]>
-  /** People who may not enter. Default: none. */
-  readonly refused: Set<string>
 }
 
-/** A host with a configuration file, or without one. @param ledger default: there is none */
-export function fakeHost(config?: ExtensionConfig, ledger: Host['ledger'] = noLedger): FakeHost {
+/** A host with a configuration file, or without one. */
+export function fakeHost(config?: ExtensionConfig): FakeHost {
   const clock: TwoClocks = { ms: 1_800_000_000_123, elapsedMs: 7_000 }
   const stores = new Map<string, FakeStore<unknown>>()
   const { log, lines } = fakeLog()
-  const refused = new Set<string>()
-  const host: FakeHost = {
+  return {
     clock,
     stores,
-    ceilings: { most: 10, daysMost: 90 },
-    keysOfFile: [],
-    fileKeys: () => host.keysOfFile,
-    refused,
-    contentKept: new Map(),
-    ownKeys: () => host.ceilings,
-    contentKeptMs: ({ line }) => host.contentKept.get(line),
-    leads: new Map(),
-    teams: {
-      has: (name) => host.leads.has(name),
-      managedBy: ({ user }) => [...host.leads].flatMap(([name, leads]) => (leads.includes(user) ? [name] : [])),
-    },
-    mayEnter: ({ user }) => !refused.has(user),
     lines,
     log,
     config: async () => config,
@@ -148,15 +122,9 @@ export function fakeHost(config?: ExtensionConfig, ledger: Host['ledger'] = noLe
     fetch: async () => {
       throw new Error('this host has no network')
     },
-    ledger,
     now: () => clock.ms,
     elapsedMs: () => clock.elapsedMs,
   }
-  return host
-}
-
-async function noLedger(): Promise<never> {
-  throw new Error('this host has no ledger')
 }
 
 /** Options of {@link extensionContract}. */
@@ -167,17 +135,12 @@ export interface ContractOptions {
   readonly values: Readonly<Record<string, unknown>>
   /** It is on without a file, too. */
   readonly needsNoFile?: true
-  /** Opens the ledger of its host. Default: the host has none. */
-  readonly ledger?: Host['ledger']
 }
 
 /** Tests that every extension must pass. For tests. */
-export function extensionContract(
-  extension: Extension,
-  { folder, values, needsNoFile, ledger }: ContractOptions,
-): void {
+export function extensionContract(extension: Extension, { folder, values, needsNoFile }: ContractOptions): void {
   const started = (given: Readonly<Record<string, unknown>>) =>
-    extension.start(fakeHost({ values: given, unset: new Map() }, ledger))
+    extension.start(fakeHost({ values: given, unset: new Map() }))
 
   describe(`the extension ${folder}`, () => {
     test('has the name of its folder', () => {
@@ -185,9 +148,9 @@ export function extensionContract(
     })
 
     test('is off without a file unless it needs none, and does not start with one that cannot be read', async () => {
-      expect((await extension.start(fakeHost(undefined, ledger))) !== undefined).toBe(needsNoFile ?? false)
+      expect((await extension.start(fakeHost())) !== undefined).toBe(needsNoFile ?? false)
       const unreadable: Host = {
-        ...fakeHost(undefined, ledger),
+        ...fakeHost(),
         config: () => Promise.reject(new SyntaxError('not JSON')),
       }
       await expect(extension.start(unreadable)).rejects.toThrow(SyntaxError)

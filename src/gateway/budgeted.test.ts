@@ -5,6 +5,7 @@ import { localBudgetAuthority } from '../limits/budgets/budget-authority.ts'
 import { moneyLimits } from '../limits/budgets/money-limits.ts'
 import { openHolds } from '../limits/budgets/open-holds.ts'
 import type { MetLimit } from '../limits/met-limit.ts'
+import { personOf } from '../people/testing.ts'
 import { costFunction } from '../prices/cost.ts'
 import { learnedSizes } from '../prices/token-sizes.ts'
 import { callController } from '../service/call-controller.ts'
@@ -218,8 +219,9 @@ describe('money that is held for an attempt', () => {
       priced('c', [wholeReply('hello')]),
     ])
     const booking = bookingOf()
-    await answer(whole, { ...callOf(), booking, caller: { key: { line: 7, person: { user: 'ann', userId: 'x:1' } } } })
-    const place = { line: 7, user: 'ann', userId: 'x:1', model: 'm', attempts: 1, nanoUsd: estimateOf(whole) }
+    const person = personOf({ user: 'ann', userId: 'x:1' })
+    await answer(whole, { ...callOf(), booking, caller: { person, key: { line: 7 } } })
+    const place = { line: 7, person, model: 'm', attempts: 1, nanoUsd: estimateOf(whole) }
     expect(holds.sums()).toEqual([
       { ...place, provider: 'b' },
       { ...place, provider: 'c' },

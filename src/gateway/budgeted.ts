@@ -7,7 +7,7 @@ import type { Reply, StreamReply } from '../formats/reply.ts'
 import type { Usage } from '../formats/usage.ts'
 import type { AttemptHold } from '../limits/budgets/attempt-hold.ts'
 import { BudgetRefusal, type BudgetedAttempt, type Budgets } from '../limits/budgets/budgets.ts'
-import type { CallerIdentity } from '../limits/named-limits.ts'
+import type { Caller } from '../people/person.ts'
 import type { CostOf } from '../prices/cost.ts'
 import { mayHaveWorked, UpstreamFailure } from '../service/failure.ts'
 import type { Unavailability } from '../service/health/health-state.ts'
@@ -20,7 +20,7 @@ import type { ModelCandidate } from './provider.ts'
 /** Options of {@link budgeted}. */
 export interface BudgetedOptions {
   readonly budgets: Budgets
-  readonly caller: CallerIdentity
+  readonly caller: Caller
   readonly listedNames: readonly string[]
   readonly listedAs: string | undefined
   readonly booking: Booking | undefined

@@ -1,14 +1,14 @@
 import type { Access } from '../formats/access.ts'
 import type { AttemptHold } from '../limits/budgets/attempt-hold.ts'
 import type { MetLimit } from '../limits/met-limit.ts'
-import type { CallerIdentity } from '../limits/named-limits.ts'
+import type { Caller } from '../people/person.ts'
 import type { Call } from '../service/service.ts'
 
 /** A call, with the limits of its caller. */
 export interface GatewayCall extends Call {
   readonly access?: Access | undefined
   /** Whose budgets count the attempts. Absent: only those for everyone and for providers. */
-  readonly caller?: CallerIdentity | undefined
+  readonly caller?: Caller | undefined
   /** Gets costs for the record of the request. Absent: it is not recorded. */
   readonly booking?: Booking | undefined
 }

@@ -4,7 +4,7 @@ import { formats } from '../formats/format-list.ts'
 import type { ListedModel } from '../formats/model.ts'
 import type { PartStream, Reply, WholeReply } from '../formats/reply.ts'
 import type { Budgets } from '../limits/budgets/budgets.ts'
-import type { CallerIdentity } from '../limits/named-limits.ts'
+import { anonymous } from '../people/person.ts'
 import type { CostOf } from '../prices/cost.ts'
 import type { CallSignal } from '../service/call-controller.ts'
 import { Changes } from '../service/changes.ts'
@@ -159,8 +159,6 @@ export function gateway({ providers, aliases, onContentPolicy, onCut, retryBille
     providers,
   }
 }
-
-const anonymous: CallerIdentity = {}
 
 /**
  * The candidates that the caller may use. The model must be allowed by the name that was asked for; a provider in front

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Contribution, ExtensionRoute } from '../extensions/extension.ts'
+import { callerOf } from '../people/caller-of.ts'
 import { extendedRouting, type RoutingOptions } from './extended-routing.ts'
 import type { HandlerContext } from './handler-context.ts'
 import type { Route } from './route.ts'
@@ -10,7 +11,7 @@ const options: RoutingOptions = {
   corsOrigins: [],
   isLoopback: true,
   bodyTimes: { totalMs: 10_000, idleMs: 10_000 },
-  isOwner: ({ user }) => user === 'ada',
+  isOwner: ({ caller }) => caller.name === 'ada',
 }
 
 describe('an extension', () => {
@@ -61,8 +62,8 @@ describe('an extension', () => {
     expect(router.isPublic('GET', '/its')).toBe(false)
     const asking = (more: Partial<HandlerContext>) => async () =>
       (await router.find('GET', '/its').handle({ ...contextOf(new Request('http://x/its')), ...more })).text()
-    expect(await asking({ user: 'ada' })()).toBe('ada')
-    for (const other of [{ user: 'grace' }, {}])
+    expect(await asking({ caller: { name: 'ada' } })()).toBe('ada')
+    for (const other of [{ caller: { name: 'grace' } }, {}])
       await expect(asking(other)()).rejects.toMatchObject({ status: 403, code: 'owners_only' })
   })
 
@@ -114,9 +115,11 @@ describe('an extension', () => {
 
   const guard: Contribution['guard'] = async () => undefined
 
-  test('has its guard asked in its turn', () => {
+  test('has its guard asked in its turn', async () => {
     const other: Contribution['guard'] = async () => ({ user: 'ada' })
-    expect(extendedRouting(own, [{ guard }, {}, { guard: other }], options).guards).toEqual([guard, other])
+    const { guards } = extendedRouting(own, [{ guard }, {}, { guard: other }], options)
+    const visit = { request: new Request('http://x/'), path: '/', address: '', id: '' }
+    expect(await Promise.all(guards.map((each) => each(visit)))).toEqual([undefined, callerOf({ user: 'ada' })])
   })
 
   test('restricts its routes below /api/ as those of the service', async () => {

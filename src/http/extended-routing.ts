@@ -1,4 +1,5 @@
-import type { Contribution, ExtensionRoute } from '../extensions/extension.ts'
+import type { ExtensionRoute } from '../extensions/extension.ts'
+import type { KeysContribution } from '../people/keys/service-keys.ts'
 import { readControlBody, type BodyTimes } from './entrance/read-body.ts'
 import { originPolicy, type OriginFacts } from './origin-policy.ts'
 import { checkOwner, type OwnerCheck } from './page/owner-check.ts'
@@ -21,7 +22,7 @@ export interface RoutingOptions extends Pick<OriginFacts, 'corsOrigins' | 'isLoo
  */
 export function extendedRouting(
   own: readonly Route[],
-  contributions: readonly Contribution[],
+  contributions: readonly KeysContribution[],
   { bodyTimes, isOwner, ...address }: RoutingOptions,
 ): Routing {
   const routeOf = extensionRoute({ bodyTimes, isOwner })
@@ -54,7 +55,7 @@ function extensionRoute({
     ...(scope === undefined ? {} : { scope }),
     isPublic: isPublic && !isForOwners,
     async handle(context) {
-      const { request, path: asked, id, user, visitor } = context
+      const { request, path: asked, id, caller } = context
       if (isForOwners) checkOwner(isOwner, context)
       const body = (bytesMax: number): Promise<Uint8Array> => readControlBody(request, { bytesMax, ...bodyTimes })
       const response = await handle({
@@ -63,7 +64,8 @@ function extensionRoute({
         address: context.address(),
         id,
         body,
-        ...(user === undefined ? {} : { user, visitor: { ...visitor, user } }),
+        caller,
+        ...(caller.name === undefined ? {} : { user: caller.name }),
       })
       response.headers.set('x-request-id', id)
       return response

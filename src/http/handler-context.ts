@@ -1,5 +1,5 @@
-import type { Visitor } from '../extensions/extension.ts'
 import type { WireError } from '../formats/error.ts'
+import type { Caller } from '../people/person.ts'
 import type { EventStreamBody } from './entrance/event-stream-body.ts'
 
 /** A client's request, with the state and the control of its connection that handlers need. */
@@ -15,10 +15,8 @@ export interface HandlerContext {
   address(): string
   /** Remote port of the connection; `undefined` once it is closed. */
   peerPort(): number | undefined
-  /** Name of the user, if a guard gave one. */
-  readonly user?: string | undefined
-  /** All that the guards know of the user. */
-  readonly visitor?: Partial<Visitor> | undefined
+  /** All that the guards know of the sender. */
+  readonly caller: Caller
   /** Aborts when the client has left. Absent: when its connection is closed. */
   readonly left?: AbortSignal
   /** Called with an error of this service for a request that it refuses. Absent: refusals are not counted. */
@@ -26,7 +24,7 @@ export interface HandlerContext {
   /** Takes over a stream, to be written elsewhere. Absent: it is written to the connection. */
   readonly keep?: (send: EventStreamBody['send']) => void
   /** Asks the current guards again. @throws errors of the guards */
-  currentVisitor(): Promise<Partial<Visitor>>
+  currentCaller(): Promise<Caller>
   /** Suspends the server's idle limit: the timers of the handler apply instead. */
   keepOpen(): void
   /** Restarts the server's idle limit. After it, bytes that have not left this process are lost. */

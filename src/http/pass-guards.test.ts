@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Contribution, Visitor } from '../extensions/extension.ts'
 import { WireError } from '../formats/error.ts'
+import { callerOf } from '../people/caller-of.ts'
 import { guardsOf, passGuards } from './pass-guards.ts'
 
 const program: Visitor = { user: 'key:indexer' }
@@ -17,24 +18,25 @@ async function pass(contributions: readonly Contribution[]) {
 }
 
 describe('guards and recognisers', () => {
-  test('without recognisers are the guards themselves', () => {
-    const guard = async () => person
-    expect(guardsOf([{ guard }, {}])).toEqual([guard])
+  test('without recognisers are the guards', async () => {
+    expect(await pass([{ guard: async () => person }, {}])).toEqual(callerOf(person))
     expect(guardsOf([{}])).toEqual([])
   })
 
   test('a recognised visitor skips all guards, in any order of the extensions', async () => {
     const closed: Contribution = { guard: () => Promise.reject(refusal) }
     for (const recognise of [() => program, async () => program]) {
-      expect(await pass([closed, { recognise }])).toEqual(program)
-      expect(await pass([{ recognise }, closed])).toEqual(program)
+      expect(await pass([closed, { recognise }])).toEqual(callerOf(program))
+      expect(await pass([{ recognise }, closed])).toEqual(callerOf(program))
     }
   })
 
   test('a visitor that is recognised at once waits for nothing', () => {
     const context = { request: new Request('http://svc.test/'), path: '/', id: 'request-1', address: () => '' }
     const other: Contribution = { recognise: () => undefined, guard: () => Promise.reject(refusal) }
-    expect(passGuards(guardsOf([other, { recognise: () => program }]), context)).toBe(program)
+    expect(passGuards(guardsOf([other, { recognise: () => program }]), context)).toEqual(callerOf(program))
+    const caller = { name: 'key:a' }
+    expect(passGuards(guardsOf([other, { recogniseCaller: () => caller }]), context)).toBe(caller)
     const throwing = guardsOf([
       {
         recognise() {
@@ -46,15 +48,19 @@ describe('guards and recognisers', () => {
   })
 
   test('an unrecognised visitor passes by the guards', async () => {
-    expect(await pass([{ recognise: () => undefined }, { guard: async () => person }])).toEqual(person)
+    expect(await pass([{ recognise: () => undefined }, { guard: async () => person }])).toEqual(callerOf(person))
     expect(await pass([{ recognise: async () => undefined }, { guard: async () => undefined }])).toEqual({})
   })
 
-  test('a visitor without a subject has that of the profile, as own keys do', async () => {
+  test('a person has the id of the subject, else of the profile, else of the user id, else the name', async () => {
     const profile = { id: 'profile-1', userName: 'ann', displayName: 'Ann', email: '', avatarUrl: '' }
     const passed = (visitor: Visitor) => pass([{ guard: async () => visitor }])
-    expect(await passed({ ...person, profile })).toEqual({ ...person, profile, subject: 'profile-1' })
-    expect(await passed({ ...person, profile, subject: 'other' })).toMatchObject({ subject: 'other' })
+    const known = { ...person, userId: '7', hasCaselessName: true }
+    const facts = { name: 'ann', accountId: '7', isCaseless: true }
+    expect(await passed({ ...known, profile, subject: 'other' })).toMatchObject({ person: { id: 'other', ...facts } })
+    expect(await passed({ ...known, profile })).toEqual({ name: 'ann', person: { id: 'profile-1', ...facts }, profile })
+    expect(await passed(known)).toEqual({ name: 'ann', person: { id: '7', ...facts } })
+    expect(await passed(person)).toEqual({ name: 'ann', person: { id: 'ann', name: 'ann' } })
   })
 
   test('an unrecognised visitor is refused where there is no guard', async () => {
@@ -105,6 +111,6 @@ describe('guards and recognisers', () => {
 
   test('see the address of the client, which is read when asked for', async () => {
     const recognise: Contribution['recognise'] = ({ address }) => ({ user: address })
-    expect(await pass([{ recognise }])).toEqual({ user: '203.0.113.9' })
+    expect(await pass([{ recognise }])).toMatchObject({ name: '203.0.113.9' })
   })
 })

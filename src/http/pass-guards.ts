@@ -1,63 +1,82 @@
 import type { Contribution, RequestContext, Visitor } from '../extensions/extension.ts'
 import { WireError } from '../formats/error.ts'
+import { callerOf } from '../people/caller-of.ts'
+import type { KeysContribution } from '../people/keys/service-keys.ts'
+import { anonymous, type Caller } from '../people/person.ts'
 import type { HandlerContext } from './handler-context.ts'
 
-/** Identifies the visitor of a request. @throws {WireError} when the request may not pass */
+/** Identifies the caller of a request. @throws {WireError} when the request may not pass */
 export type Guard = (visit: RequestContext) => Admitted
 
-type Admitted = Visitor | undefined | Promise<Visitor | undefined>
+type Admitted = Caller | undefined | Promise<Caller | undefined>
+type Contributed = readonly KeysContribution[]
 
 /**
- * The guards of extensions, in their order. If extensions recognise visitors, one guard does both: a recognised visitor
- * skips the guards, and without any guard all others are refused.
+ * The guards of extensions, in their order. If keys or extensions recognise callers, one guard does both: a recognised
+ * caller skips the guards, and without any guard all others are refused.
  */
-export function guardsOf(contributions: readonly Contribution[]): readonly Guard[] {
+export function guardsOf(contributions: Contributed): readonly Guard[] {
   const guards = contributions.flatMap(({ guard }) => guard ?? [])
-  const recognisers = contributions.flatMap(({ recognise }) => recognise ?? [])
+  const recognisers = contributions.flatMap(recognisersOf)
   const listeners = contributions.flatMap(({ onEntry }) => onEntry ?? [])
-  return recognisers.length === 0 ? guards : [recognisedOrGuarded(recognisers, guards, listeners)]
+  if (recognisers.length > 0) return [recognisedOrGuarded(recognisers, guards, listeners)]
+  return guards.map((guard) => async (visit) => callerIf(await guard(visit)))
+}
+
+function recognisersOf({ recognise, recogniseCaller }: KeysContribution): readonly Guard[] {
+  if (recogniseCaller !== undefined) return [recogniseCaller]
+  if (recognise === undefined) return []
+  return [
+    (visit) => {
+      const found = recognise(visit)
+      return found instanceof Promise ? found.then(callerIf) : callerIf(found)
+    },
+  ]
 }
 
 function recognisedOrGuarded(
-  recognisers: readonly NonNullable<Contribution['recognise']>[],
-  guards: readonly Guard[],
+  recognisers: readonly Guard[],
+  guards: readonly NonNullable<Contribution['guard']>[],
   listeners: readonly NonNullable<Contribution['onEntry']>[],
 ): Guard {
-  /** Most visitors are found in memory, by the first recogniser. @param from place of the first recogniser to ask */
+  /** Most callers are found in memory, by the first recogniser. @param from place of the first recogniser to ask */
   function admit(visit: RequestContext, from = 0): Admitted {
     for (let place = from; place < recognisers.length; place += 1) {
       const found = recognisers[place]?.(visit)
-      if (found instanceof Promise) return found.then((visitor) => visitor ?? admit(visit, place + 1))
+      if (found instanceof Promise) return found.then((caller) => caller ?? admit(visit, place + 1))
       if (found !== undefined) return found
     }
     return guarded(visit)
   }
 
-  async function guarded(visit: RequestContext): Promise<Visitor | undefined> {
+  async function guarded(visit: RequestContext): Promise<Caller | undefined> {
     if (guards.length === 0) throw authenticationRequired()
     const visitor = await passAll(guards, visit).catch((error: unknown) => {
       throw isWithoutCredential(error) ? authenticationRequired(error.advice) : error
     })
-    if (visitor !== undefined) for (const onEntry of listeners) await onEntry(visitor)
-    return visitor
+    if (visitor === undefined) return undefined
+    const caller = callerOf(visitor)
+    for (const onEntry of listeners) await onEntry(visitor, caller.person)
+    return caller
   }
   return (visit) => admit(visit)
 }
 
+function callerIf(visitor: Visitor | undefined): Caller | undefined {
+  return visitor && callerOf(visitor)
+}
+
 /**
- * Asks the guards in turn. A request must pass all of them; the last guard that names a visitor decides. A promise
- * unless one guard knows the visitor at once.
+ * Asks the guards in turn. A request must pass all of them; the last guard that names a caller decides. A promise
+ * unless one guard knows the caller at once.
  *
  * @throws errors of the guards
  */
-export function passGuards(
-  guards: readonly Guard[],
-  context: VisitContext,
-): Partial<Visitor> | Promise<Partial<Visitor>> {
+export function passGuards(guards: readonly Guard[], context: VisitContext): Caller | Promise<Caller> {
   const [only] = guards
   const visit = new Visit(context)
   const passed = only !== undefined && guards.length === 1 ? only(visit) : passAll(guards, visit)
-  return passed instanceof Promise ? passed.then(identified) : identified(passed)
+  return passed instanceof Promise ? passed.then((caller) => caller ?? anonymous) : (passed ?? anonymous)
 }
 
 type VisitContext = Pick<HandlerContext, 'request' | 'path' | 'id' | 'address'>
@@ -81,20 +100,12 @@ class Visit implements RequestContext {
   }
 }
 
-const unknown: Partial<Visitor> = {}
-
-function identified(visitor: Visitor | undefined): Partial<Visitor> {
-  return visitor === undefined ? unknown : withSubject(visitor)
-}
-
-/** Keys of people know them by the id of the profile, too. */
-function withSubject(visitor: Visitor): Visitor {
-  const { subject, profile } = visitor
-  return subject === undefined && profile !== undefined ? { ...visitor, subject: profile.id } : visitor
-}
-
-async function passAll(guards: readonly Guard[], visit: RequestContext): Promise<Visitor | undefined> {
-  let passed: Visitor | undefined
+/** What the last guard that names someone has returned. */
+async function passAll<Found>(
+  guards: readonly ((visit: RequestContext) => Found | undefined | Promise<Found | undefined>)[],
+  visit: RequestContext,
+): Promise<Found | undefined> {
+  let passed: Found | undefined
   for (const guard of guards) passed = (await guard(visit)) ?? passed
   return passed
 }

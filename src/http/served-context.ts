@@ -1,6 +1,6 @@
 import type { Server } from 'bun'
-import type { Visitor } from '../extensions/extension.ts'
 import type { WireError } from '../formats/error.ts'
+import { anonymous, type Caller } from '../people/person.ts'
 import { requestId, type HandlerContext } from './handler-context.ts'
 import { passGuards, type Guard } from './pass-guards.ts'
 
@@ -32,8 +32,7 @@ export class ServedContext implements HandlerContext {
   readonly started = performance.now()
   readonly id: string
   path = ''
-  user: string | undefined
-  visitor: Partial<Visitor> | undefined
+  caller: Caller = anonymous
   /** The service itself has refused the request. */
   isRefused = false
   readonly #server: ContextServer
@@ -55,7 +54,7 @@ export class ServedContext implements HandlerContext {
     return this.#server.requestIP(this.request)?.port
   }
 
-  async currentVisitor(): Promise<Partial<Visitor>> {
+  async currentCaller(): Promise<Caller> {
     return await passGuards(this.#guards(), this)
   }
 

@@ -252,28 +252,28 @@ describe('a guard', () => {
       method: 'GET',
       path: '/whoami',
       isPublic: false,
-      handle: ({ user, id }) => jsonResponse({ user }, id),
+      handle: ({ caller: { name }, id }) => jsonResponse({ name }, id),
     }
-    const base = start({ routes: [whoami], guards: [async () => ({ user: 'ada' }), async () => undefined] })
-    expect(await (await fetch(`${base}/whoami`)).json()).toEqual({ user: 'ada' })
+    const base = start({ routes: [whoami], guards: [async () => ({ name: 'ada' }), async () => undefined] })
+    expect(await (await fetch(`${base}/whoami`)).json()).toEqual({ name: 'ada' })
   })
 
   test('is asked again for the current visitor', async () => {
-    const guards: Guard[] = [async () => ({ user: 'ada' })]
+    const guards: Guard[] = [async () => ({ name: 'ada' })]
     const asked: unknown[] = []
     const route: Route = {
       method: 'GET',
       path: '/whoami',
       isPublic: false,
       async handle(context) {
-        asked.push(await context.currentVisitor())
+        asked.push(await context.currentCaller())
         guards.push(() => Promise.reject(new WireError(401, 'authentication_error', 'invalid_session', 'over')))
-        asked.push(await context.currentVisitor().catch((error: unknown) => error))
+        asked.push(await context.currentCaller().catch((error: unknown) => error))
         return jsonResponse({}, context.id)
       },
     }
     await fetch(`${start({ routes: [route], guards })}/whoami`)
-    expect(asked).toMatchObject([{ user: 'ada' }, { code: 'invalid_session' }])
+    expect(asked).toMatchObject([{ name: 'ada' }, { code: 'invalid_session' }])
   })
 
   test('gets the remote address and the normalised path', async () => {
@@ -399,10 +399,10 @@ describe('the status routes', () => {
     const routes = statusRoutes({
       unready: () => undefined,
       metrics: async () => 'svc_up 1\n',
-      isOwner: ({ visitor }) => visitor?.user === 'ada',
+      isOwner: ({ caller }) => caller.name === 'ada',
       page: async () => new Response('page'),
     })
-    const metricsFor = (user: string) => fetch(`${start({ routes, guards: [async () => ({ user })] })}/metrics`)
+    const metricsFor = (name: string) => fetch(`${start({ routes, guards: [async () => ({ name })] })}/metrics`)
     const refused = await metricsFor('bob')
     expect([refused.status, await refused.json()]).toEqual([
       403,

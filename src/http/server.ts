@@ -1,6 +1,6 @@
-import type { Visitor } from '../extensions/extension.ts'
 import type { Access } from '../formats/access.ts'
 import { WireError } from '../formats/error.ts'
+import type { Caller } from '../people/person.ts'
 import { preflight, withCors } from './cors.ts'
 import { errorPage, wantsPage } from './error-page.ts'
 import { errorResponse } from './error-response.ts'
@@ -60,19 +60,16 @@ export function startServer({
   const currentGuards = () => routing().guards
 
   function guarded(context: ServedContext, { router, guards }: Routing): Response | Promise<Response> {
-    const visitor = passGuards(guards, context)
-    return visitor instanceof Promise
-      ? visitor.then((known) => admitted(context, router, known))
-      : admitted(context, router, visitor)
+    const caller = passGuards(guards, context)
+    return caller instanceof Promise
+      ? caller.then((known) => admitted(context, router, known))
+      : admitted(context, router, caller)
   }
 
-  function admitted(context: ServedContext, router: Router, visitor: Partial<Visitor>): Response | Promise<Response> {
-    if (visitor.user !== undefined) {
-      context.user = visitor.user
-      context.visitor = visitor
-    }
+  function admitted(context: ServedContext, router: Router, caller: Caller): Response | Promise<Response> {
+    context.caller = caller
     const route = router.find(context.request.method, context.path)
-    if (visitor.access !== undefined) checkScope(visitor.access, route)
+    if (caller.access !== undefined) checkScope(caller.access, route)
     return route.handle(context)
   }
 
@@ -159,9 +156,9 @@ function unsniffed(response: Response): Response {
 
 /** A key by its line, a user by their name, all others by their address. */
 function clientOf(context: ServedContext): string {
-  const { visitor, user } = context
-  if (visitor?.key !== undefined) return `key ${visitor.key.line}`
-  return user === undefined ? `address ${context.address()}` : `user ${user}`
+  const { key, name } = context.caller
+  if (key !== undefined) return `key ${key.line}`
+  return name === undefined ? `address ${context.address()}` : `user ${name}`
 }
 
 /** @throws {WireError} 403 when a key does not admit to a route */

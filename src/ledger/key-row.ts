@@ -68,15 +68,19 @@ export function keyOwnerOf({ person, team }: Pick<NewKey, 'person' | 'team'>): K
 /** Values of the columns of a person. */
 export function personValues(person: KeyPerson | undefined): (string | number | null)[] {
   if (person === undefined) return [null, null, null, null, null]
-  const { id, user, userId = null, hasCaselessName, seen } = person
-  return [id, user, userId, Number(hasCaselessName), seen]
+  const { id, name, accountId = null, isCaseless = false, seen } = person
+  return [id, name, accountId, Number(isCaseless), seen]
 }
 
 function personOf(row: KeyRow): { readonly person?: KeyPerson } {
-  const { person: id, person_name: user, person_user_id: userId, person_caseless, person_seen } = row
+  const { person: id, person_name, person_user_id: accountId, person_caseless, person_seen } = row
   if (id === null) return {}
-  const facts = { id, user: user ?? '', hasCaselessName: person_caseless === 1, seen: person_seen ?? 0 }
-  return { person: userId === null ? facts : { ...facts, userId } }
+  const person = {
+    ...{ id, name: person_name ?? '', seen: person_seen ?? 0 },
+    ...(accountId === null ? {} : { accountId }),
+    ...(person_caseless === 1 ? { isCaseless: true } : {}),
+  }
+  return { person }
 }
 
 /** The key of a row. */

@@ -114,7 +114,7 @@ describe.each(databases)('keys in %s', (_name, make) => {
     expect([(await keys.find(1))?.used, keys.stamp()]).toEqual([600, before])
   })
 
-  const ann: KeyPerson = { id: 'p1', user: 'ann', userId: '1', hasCaselessName: true, seen: now }
+  const ann: KeyPerson = { id: 'p1', name: 'ann', accountId: '1', isCaseless: true, seen: now }
 
   test('the name of a line in access.json has a row and no key, and is no change', async () => {
     const { id } = await keys.add(storableKey())
@@ -133,14 +133,14 @@ describe.each(databases)('keys in %s', (_name, make) => {
   test('keys of a person have that person, are listed newest first, and learn when the person was there', async () => {
     const given = storableKey({ person: ann })
     expect(await keys.add(given)).toEqual({ ...given, id: 1, line: 1 })
-    const nameless = { id: 'p2', user: 'eve', hasCaselessName: false, seen: now }
+    const nameless = { id: 'p2', name: 'eve', seen: now }
     await keys.add(storableKey({ person: nameless }))
     await keys.add(storableKey({ person: ann }))
     await keys.end(3, { at: now, by: 'ann' })
     const before = keys.stamp()
-    await keys.notePerson({ ...ann, user: 'anna', seen: now + 5 })
+    await keys.notePerson({ ...ann, name: 'anna', seen: now + 5 })
     expect(keys.stamp()).not.toBe(before)
-    expect((await keys.listOf({ person: 'p1' }, 5)).map(({ id, person }) => [id, person?.user, person?.seen])).toEqual([
+    expect((await keys.listOf({ person: 'p1' }, 5)).map(({ id, person }) => [id, person?.name, person?.seen])).toEqual([
       [3, 'ann', now],
       [1, 'anna', now + 5],
     ])

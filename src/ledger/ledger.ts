@@ -1,3 +1,5 @@
+import type { Person } from '../people/person.ts'
+
 /** The database of a service: facts that outlive it (docs/decisions/0017-keys-and-the-ledger.md). */
 export interface Ledger {
   /** Changes through it are recorded as made on the command line. */
@@ -46,15 +48,7 @@ export interface StoredKey {
 export type KeyOwner = { readonly person: string } | { readonly team: string }
 
 /** The person that made a key for themselves, as they last signed in. */
-export interface KeyPerson {
-  /** Unique over all identity providers, and permanent. */
-  readonly id: string
-  /** User name. */
-  readonly user: string
-  /** Stays the same when the person is renamed. */
-  readonly userId?: string
-  /** Whether user names are compared without regard to the case of ASCII letters. */
-  readonly hasCaselessName: boolean
+export interface KeyPerson extends Person {
   /** When the person was last there, signed in; Unix milliseconds. */
   readonly seen: number
 }

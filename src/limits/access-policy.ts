@@ -1,4 +1,6 @@
-import type { FileKey } from '../keys/file-key.ts'
+import type { FileKey } from '../people/keys/file-key.ts'
+import type { OwnKeys } from '../people/keys/key-host.ts'
+import type { Team } from '../people/teams.ts'
 
 /** The content of access.json (docs/limits.md): limits, teams and ceilings. A change of the file makes a new policy. */
 export interface AccessPolicy {
@@ -84,20 +86,6 @@ export type MoneyPeriod = (typeof moneyPeriods)[number]
 export function periodText(per: RatePeriod | MoneyPeriod): string {
   if (per === 'total') return 'in total'
   return per === 'hour' ? 'an hour' : `a ${per}`
-}
-
-/** People by user name, or by `id:VALUE`. Leads are members. */
-export interface Team {
-  readonly leads: readonly string[]
-  readonly members: readonly string[]
-}
-
-/** Ceilings of the keys that people make for themselves. */
-export interface OwnKeys {
-  /** Keys of one person. */
-  readonly most: number
-  /** Longest life of a key, in days. */
-  readonly daysMost: number
 }
 
 /** The ceilings without `own_keys`. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { callerOf } from '../people/caller-of.ts'
 import type { ContentRule } from './access-policy.ts'
 import { contentRules, stricterTerms } from './content-rules.ts'
 
@@ -10,8 +11,8 @@ const rule = (subject: ContentRule['subject'], days: number, ...redact: string[]
   redact,
 })
 const teams = new Map([['a', { leads: ['ann'], members: [] }]])
-const ann = { user: 'ann', userId: '1' }
-const key = (line: number, person?: typeof ann) => ({ key: { line, ...(person === undefined ? {} : { person }) } })
+const ann = callerOf({ user: 'ann', userId: '1' })
+const key = (line: number, owner?: typeof ann) => ({ ...owner, key: { line } })
 
 describe('rules of content', () => {
   test('name callers as limits do; the shortest time counts, with the patterns of all', () => {
@@ -27,7 +28,7 @@ describe('rules of content', () => {
     expect(rules?.termsOf(key(4))).toEqual({ keepMs: 9 * dayMs, redact: ['x', 'y'] })
     expect(rules?.termsOf(key(3, ann))).toEqual({ keepMs: 2 * dayMs, redact: ['x', 'y', 'z'] })
     expect(rules?.termsOf(ann)).toEqual({ keepMs: 2 * dayMs, redact: ['z'] })
-    expect(rules?.termsOf({ user: 'bob' })).toBeUndefined()
+    expect(rules?.termsOf(callerOf({ user: 'bob' }))).toBeUndefined()
     expect(rules?.termsOf({})).toBeUndefined()
   })
 
@@ -38,9 +39,10 @@ describe('rules of content', () => {
     })
     expect(rules?.termsOf({})).toEqual({ keepMs: 7 * dayMs, redact: [] })
     expect(rules?.termsOf(ann)).toBeUndefined()
+    const bob = callerOf({ user: 'bob', userId: '1' })
     // Another name, by a new one or from another identity provider.
-    expect(rules?.termsOf({ ...ann, user: 'bob' })).toEqual({ keepMs: 7 * dayMs, redact: [] })
-    expect(rules?.termsOf(key(3, { ...ann, user: 'bob' }))).toEqual({ keepMs: 7 * dayMs, redact: [] })
+    expect(rules?.termsOf(bob)).toEqual({ keepMs: 7 * dayMs, redact: [] })
+    expect(rules?.termsOf(key(3, bob))).toEqual({ keepMs: 7 * dayMs, redact: [] })
     expect(rules?.termsOf(key(3, ann))).toBeUndefined()
     expect(contentRules({ teams })).toBeUndefined()
   })

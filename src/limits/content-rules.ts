@@ -1,5 +1,6 @@
+import type { Caller } from '../people/person.ts'
 import type { AccessPolicy } from './access-policy.ts'
-import { callerId, countedFor, type CallerIdentity } from './named-limits.ts'
+import { callerId, countedFor } from './named-limits.ts'
 
 /** How content of a caller is kept. */
 export interface ContentTerms {
@@ -12,7 +13,7 @@ export interface ContentTerms {
 /** The active rules of content. */
 export interface ContentRules {
   /** `undefined`: no content of the caller is kept. */
-  termsOf(caller: CallerIdentity): ContentTerms | undefined
+  termsOf(caller: Caller): ContentTerms | undefined
 }
 
 /** Callers whose terms are remembered. */
@@ -24,7 +25,7 @@ export function contentRules({ content, teams }: Pick<AccessPolicy, 'content' | 
   const rules = content
   const known = new Map<string, ContentTerms | undefined>()
 
-  function find(caller: CallerIdentity): ContentTerms | undefined {
+  function find(caller: Caller): ContentTerms | undefined {
     const naming = rules.filter((rule) => countedFor(rule, caller, { teams }) !== undefined)
     if (naming.length === 0) return undefined
     const keepMs = Math.min(...naming.map((rule) => rule.keepMs))

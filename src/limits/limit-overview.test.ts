@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { callerOf } from '../people/caller-of.ts'
+import type { Caller } from '../people/person.ts'
 import { learnedSizes } from '../prices/token-sizes.ts'
 import type { AccessLimit, AccessPolicy, LimitSubject } from './access-policy.ts'
 import { LimitAdmission } from './admission.ts'
@@ -8,7 +10,6 @@ import { budgetPlan } from './budgets/named-budgets.ts'
 import { openHolds } from './budgets/open-holds.ts'
 import { limitOverview } from './limit-overview.ts'
 import { limiter } from './limiter.ts'
-import type { CallerIdentity } from './named-limits.ts'
 
 const noon = Date.UTC(2026, 10, 23, 12)
 const midnight = Date.UTC(2026, 10, 24)
@@ -21,16 +22,16 @@ function policyOf(...limits: readonly AccessLimit[]): AccessPolicy {
   return { timeZone: 'UTC', limits, teams: new Map() }
 }
 
-const ann: CallerIdentity = { user: 'ann', userId: 'github:1' }
-const annsKey: CallerIdentity = { user: 'key:laptop', key: { line: 3, person: { user: 'ann', userId: 'github:1' } } }
-const bob: CallerIdentity = { user: 'bob', userId: 'github:2' }
-const job: CallerIdentity = { user: 'key:job', key: { line: 9 } }
+const ann: Caller = callerOf({ user: 'ann', userId: 'github:1' })
+const annsKey: Caller = { ...ann, name: 'key:laptop', key: { line: 3 } }
+const bob: Caller = callerOf({ user: 'bob', userId: 'github:2' })
+const job: Caller = { name: 'key:job', key: { line: 9 } }
 
 /** The overview of a policy in which these callers have asked once each, and these amounts are spent. */
 async function overviewOf(
   policy: AccessPolicy,
-  asked: readonly CallerIdentity[],
-  spent: readonly { readonly caller: CallerIdentity; readonly cost: number; readonly isOpen?: boolean }[] = [],
+  asked: readonly Caller[],
+  spent: readonly { readonly caller: Caller; readonly cost: number; readonly isOpen?: boolean }[] = [],
 ) {
   const rates = limiter({ clock: () => 1_000 })
   rates.replace(policy)
@@ -112,15 +113,15 @@ describe('the overview of limits', () => {
   })
 
   test('names a key of access.json without its number', async () => {
-    const caller = { user: 'key:ci', key: { line: -5 } }
+    const caller = { name: 'key:ci', key: { line: -5 } }
     const [row] = await overviewOf(policyOf(entry(0, { kind: 'each key' }, { atOnce: 1 })), [caller])
     expect(row?.uses[0]?.name).toBe('ci (access.json)')
   })
 
   test('lists 200 callers of a limit at most', async () => {
     const policy = policyOf(entry(0, { kind: 'each key' }, { atOnce: 1 }))
-    const keys = Array.from({ length: 300 }, (_, index): CallerIdentity => ({
-      user: 'key:a',
+    const keys = Array.from({ length: 300 }, (_, index): Caller => ({
+      name: 'key:a',
       key: { line: index + 1 },
     }))
     const [row] = await overviewOf(policy, keys)

@@ -1,9 +1,10 @@
-import { isFileLine } from '../keys/file-key.ts'
+import { isFileLine } from '../people/keys/file-key.ts'
+import type { Caller } from '../people/person.ts'
 import { subjectText, type AccessLimit, type AccessPolicy } from './access-policy.ts'
 import type { MoneyLimits } from './budgets/money-limits.ts'
 import type { CounterKind } from './counter.ts'
 import type { Limiter } from './limiter.ts'
-import { countedFor, namedLimits, type CallerIdentity } from './named-limits.ts'
+import { countedFor, namedLimits } from './named-limits.ts'
 
 /** All limits of a policy with their use, for owners to see. */
 export interface LimitOverview {
@@ -48,7 +49,7 @@ export interface LimitOverviewOptions {
   readonly limiter: Pick<Limiter, 'statesOf'> | undefined
   readonly budgets: Pick<MoneyLimits, 'statesOf'> | undefined
   /** The one that asked last comes first. */
-  readonly callers: readonly CallerIdentity[]
+  readonly callers: readonly Caller[]
   /** Unix milliseconds. */
   readonly now: number
 }
@@ -72,7 +73,7 @@ export async function limitOverview(options: LimitOverviewOptions): Promise<Limi
   return { policy, limits: counted.flatMap(({ entry, all: own }) => [...rates(entry, own), ...money(entry, own)]) }
 }
 
-function countedBy(entry: AccessLimit, callers: readonly CallerIdentity[], policy: AccessPolicy): readonly Counted[] {
+function countedBy(entry: AccessLimit, callers: readonly Caller[], policy: AccessPolicy): readonly Counted[] {
   if (!isApart(entry)) return [{ entry, counted: '', name: '' }]
   const found = new Map<string, Counted>()
   for (const caller of callers) {
@@ -95,8 +96,8 @@ function factsOf(entry: AccessLimit): Pick<LimitRow, 'place' | 'subject' | 'mode
 
 const keyMark = 'key:'
 
-function nameOf({ subject }: AccessLimit, { user = '', key }: CallerIdentity): string {
-  if (subject.kind === 'each person') return key?.person?.user ?? user
+function nameOf({ subject }: AccessLimit, { name: user = '', person, key }: Caller): string {
+  if (subject.kind === 'each person') return person?.name ?? user
   const name = user.startsWith(keyMark) ? user.slice(keyMark.length) : user
   if (key !== undefined && isFileLine(key.line)) return `${name} (access.json)`
   return `${name} (key ${key?.line ?? '?'})`

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { personIdAt } from '../base/person-entry.ts'
+import { callerOf } from '../people/caller-of.ts'
+import type { Caller } from '../people/person.ts'
 import type { AccessLimit, AccessPolicy, LimitSubject } from './access-policy.ts'
 import { LimitAdmission } from './admission.ts'
 import { counterBook } from './counter-book.ts'
 import { limiter, type Limiter, type LimitState } from './limiter.ts'
-import type { CallerIdentity } from './named-limits.ts'
 
 type Amounts = Partial<Pick<AccessLimit, 'models' | 'atOnce'>> & {
   readonly requests?: number
@@ -38,29 +39,29 @@ function limiterOf(...limits: readonly AccessLimit[]): Limiter & { clock: { ms: 
 const everyone = { kind: 'everyone' } as const
 const eachPerson = { kind: 'each person' } as const
 const eachKey = { kind: 'each key' } as const
-const key = (line: number): CallerIdentity => ({ user: 'key:a', key: { line } })
+const key = (line: number): Caller => ({ name: 'key:a', key: { line } })
 
-function admit(limits: Limiter, caller: CallerIdentity = {}): LimitAdmission {
+function admit(limits: Limiter, caller: Caller = {}): LimitAdmission {
   const admitted = limits.admit(caller)
   if (!(admitted instanceof LimitAdmission)) throw new Error('no limit names the caller')
   return admitted
 }
 
-function statesOf(limits: Limiter, caller: CallerIdentity): readonly LimitState[] {
+function statesOf(limits: Limiter, caller: Caller): readonly LimitState[] {
   const states = limits.stateOf(caller)
   if (states instanceof Promise) throw new Error('another process decides')
   return states
 }
 
 /** Remaining amounts of all limits of a caller. */
-function left(limits: Limiter, caller: CallerIdentity = {}): readonly number[] {
+function left(limits: Limiter, caller: Caller = {}): readonly number[] {
   return statesOf(limits, caller).map(({ remaining }) => remaining)
 }
 
 describe('a limit counts', () => {
   test('a key of access.json for the team that it has now, also after requests of another one', () => {
     const limits = limiterOf(limit({ kind: 'team', name: 'search' }, { requests: 5 }))
-    const of = (team: string): CallerIdentity => ({ user: 'key:ci', key: { line: -5, team } })
+    const of = (team: string): Caller => ({ name: 'key:ci', key: { line: -5, team } })
     expect(limits.admit(of('ads'))).toBeUndefined()
     admit(limits, of('search'))
     expect([left(limits, of('search')), left(limits, of('ads'))]).toEqual([[4], []])
@@ -72,29 +73,29 @@ describe('a limit counts', () => {
       limit({ kind: 'team', name: 'ads' }, { requests: 9 }),
       limit(eachPerson, { requests: 9 }),
     )
-    const ofTeam: CallerIdentity = { user: 'key:a', key: { line: 7, team: 'search' } }
+    const ofTeam: Caller = { name: 'key:a', key: { line: 7, team: 'search' } }
     admit(limits, ofTeam)
-    admit(limits, { user: 'bob' })
+    admit(limits, callerOf({ user: 'bob' }))
     expect(left(limits, ofTeam)).toEqual([7])
-    expect(left(limits, { user: 'key:search', key: { line: 8 } })).toEqual([])
+    expect(left(limits, { name: 'key:search', key: { line: 8 } })).toEqual([])
   })
 
   const teams = [
-    [everyone, [{}, key(1), { user: 'ann' }, { user: 'eve' }]],
-    [eachPerson, [{ user: 'ann' }, { user: 'eve' }]],
+    [everyone, [{}, key(1), callerOf({ user: 'ann' }), callerOf({ user: 'eve' })]],
+    [eachPerson, [callerOf({ user: 'ann' }), callerOf({ user: 'eve' })]],
     [eachKey, [key(1), key(2)]],
-    [{ kind: 'person', name: 'ann' }, [{ user: 'ann' }]],
-    [{ kind: 'person', name: 'id:9' }, [{ user: 'other', userId: '9' }]],
-    [{ kind: 'team', name: 'search' }, [{ user: 'ann' }, { user: 'other', userId: '9' }]],
+    [{ kind: 'person', name: 'ann' }, [callerOf({ user: 'ann' })]],
+    [{ kind: 'person', name: 'id:9' }, [callerOf({ user: 'other', userId: '9' })]],
+    [{ kind: 'team', name: 'search' }, [callerOf({ user: 'ann' }), callerOf({ user: 'other', userId: '9' })]],
     [{ kind: 'key', line: 2 }, [key(2)]],
-  ] as const satisfies readonly (readonly [LimitSubject, readonly CallerIdentity[]])[]
-  const callers: readonly CallerIdentity[] = [
+  ] as const satisfies readonly (readonly [LimitSubject, readonly Caller[]])[]
+  const callers: readonly Caller[] = [
     {},
     key(1),
     key(2),
-    { user: 'ann' },
-    { user: 'eve' },
-    { user: 'other', userId: '9' },
+    callerOf({ user: 'ann' }),
+    callerOf({ user: 'eve' }),
+    callerOf({ user: 'other', userId: '9' }),
   ]
 
   test.each(teams)('%j', (subject, named) => {
@@ -103,7 +104,7 @@ describe('a limit counts', () => {
       const isNamed =
         named.some((each) => Bun.deepEquals(each, caller)) ||
         subject.kind === 'everyone' ||
-        (subject.kind === 'each person' && caller.key === undefined && caller.user !== undefined)
+        (subject.kind === 'each person' && caller.person !== undefined)
       expect([caller, limits.admit(caller) !== undefined]).toEqual([caller, isNamed])
     }
   })
@@ -114,12 +115,12 @@ describe('a limit counts', () => {
       limit(eachPerson, { requests: 10 }),
       limit({ kind: 'team', name: 'search' }, { requests: 20 }),
     )
-    admit(limits, { user: 'ann' })
-    admit(limits, { user: 'bob' })
-    admit(limits, { user: 'bob' })
-    expect(left(limits, { user: 'ann' })).toEqual([97, 9, 17])
-    expect(left(limits, { user: 'bob' })).toEqual([97, 8, 17])
-    expect(left(limits, { user: 'eve' })).toEqual([97, 10])
+    admit(limits, callerOf({ user: 'ann' }))
+    admit(limits, callerOf({ user: 'bob' }))
+    admit(limits, callerOf({ user: 'bob' }))
+    expect(left(limits, callerOf({ user: 'ann' }))).toEqual([97, 9, 17])
+    expect(left(limits, callerOf({ user: 'bob' }))).toEqual([97, 8, 17])
+    expect(left(limits, callerOf({ user: 'eve' }))).toEqual([97, 10])
   })
 
   test('a renamed user as the same, and a name in any case where the identity provider does', () => {
@@ -127,14 +128,14 @@ describe('a limit counts', () => {
       limit(eachPerson, { requests: 5 }),
       limit({ kind: 'person', name: 'Ann' }, { requests: 5 }),
     )
-    admit(limits, { user: 'ann', userId: '1' })
-    expect(left(limits, { user: 'anna', userId: '1' })).toEqual([4])
-    expect(left(limits, { user: 'aNN', userId: '2', hasCaselessName: true })).toEqual([5, 5])
-    expect(left(limits, { user: 'ann', userId: '3' })).toEqual([5])
+    admit(limits, callerOf({ user: 'ann', userId: '1' }))
+    expect(left(limits, callerOf({ user: 'anna', userId: '1' }))).toEqual([4])
+    expect(left(limits, callerOf({ user: 'aNN', userId: '2', hasCaselessName: true }))).toEqual([5, 5])
+    expect(left(limits, callerOf({ user: 'ann', userId: '3' }))).toEqual([5])
   })
 
   test('people of two identity providers with one user id apart, and together where only the id is named', () => {
-    const at = (provider: string): CallerIdentity => ({ user: 'ann', userId: '1', subject: personIdAt(provider, '1') })
+    const at = (provider: string): Caller => callerOf({ user: 'ann', userId: '1', subject: personIdAt(provider, '1') })
     const [one, other] = [at('https://one.test'), at('https://other.test')]
     const limits = limiterOf(
       limit(eachPerson, { requests: 5 }),
@@ -143,12 +144,12 @@ describe('a limit counts', () => {
     )
     admit(limits, one)
     admit(limits, other)
-    admit(limits, { user: 'key:a', key: { line: 1, person: other } })
+    admit(limits, { ...other, name: 'key:a', key: { line: 1 } })
     expect([left(limits, one), left(limits, other)]).toEqual([
       [4, 17],
       [3, 17, 8],
     ])
-    expect(left(limits, { user: 'x', userId: '1@https://other.test' })).toEqual([5])
+    expect(left(limits, callerOf({ user: 'x', userId: '1@https://other.test' }))).toEqual([5])
   })
 
   test('a key of a person as itself and as that person, also after both are renamed', () => {
@@ -158,13 +159,14 @@ describe('a limit counts', () => {
       limit({ kind: 'person', name: 'Ann' }, { requests: 20 }),
       limit({ kind: 'team', name: 'search' }, { requests: 30 }),
     )
-    const ofAnn = (user: string, line = 1): CallerIdentity => ({
-      user: 'key:ann',
-      key: { line, person: { user, userId: '1', hasCaselessName: true } },
+    const ofAnn = (user: string, line = 1): Caller => ({
+      ...callerOf({ user, userId: '1', hasCaselessName: true }),
+      name: 'key:ann',
+      key: { line },
     })
     admit(limits, ofAnn('ann'))
     admit(limits, ofAnn('ann', 2))
-    admit(limits, { user: 'ann', userId: '1', hasCaselessName: true })
+    admit(limits, callerOf({ user: 'ann', userId: '1', hasCaselessName: true }))
     expect(left(limits, ofAnn('ann'))).toEqual([9, 2, 17, 27])
     expect(left(limits, ofAnn('eve'))).toEqual([9, 2])
   })
@@ -231,7 +233,7 @@ describe('complaint: a refusal by one limit uses up another', () => {
 
   test('the record has it, without the name of a person', async () => {
     const limits = limiterOf(limit({ kind: 'person', name: 'ann' }, { requests: 0, models: ['M*'] }))
-    const admission = admit(limits, { user: 'ann' })
+    const admission = admit(limits, callerOf({ user: 'ann' }))
     expect(admission.met()).toEqual([])
     await admission.ask({ models: ['m-1'], tokens: 1 })
     expect(admission.met()).toEqual([

@@ -1,8 +1,9 @@
+import { anonymous, type Caller } from '../people/person.ts'
 import { openPolicy, type AccessPolicy } from './access-policy.ts'
 import { LimitAdmission, type CallerCounters } from './admission.ts'
 import { counterBook, type CounterBook } from './counter-book.ts'
 import type { CounterKind, LimitCounter } from './counter.ts'
-import { callerKey, limitsNaming, type CallerIdentity, type NamedLimit } from './named-limits.ts'
+import { callerKey, limitsNaming, type NamedLimit } from './named-limits.ts'
 import { slotQueue } from './slot-queue.ts'
 import { takeAll, type TakeAll } from './take-all.ts'
 
@@ -14,9 +15,9 @@ export interface Limiter {
    *
    * @param signal aborts when the client has left. Absent: the request does not wait
    */
-  admit(caller: CallerIdentity, signal?: AbortSignal): LimitAdmission | undefined | Promise<LimitAdmission>
+  admit(caller: Caller, signal?: AbortSignal): LimitAdmission | undefined | Promise<LimitAdmission>
   /** The state of all limits that name a caller, for this caller to see. */
-  stateOf(caller: CallerIdentity): readonly LimitState[] | Promise<readonly LimitState[]>
+  stateOf(caller: Caller): readonly LimitState[] | Promise<readonly LimitState[]>
   /** The state of these limits, for owners to see. */
   statesOf(limits: readonly NamedLimit[]): Promise<readonly LimitState[]>
   /**
@@ -56,8 +57,6 @@ const callersMax = 10_000
 /** Counters that are brought up to date together: one message to the process that decides. */
 const refreshedTogether = 100
 
-const anonymous: CallerIdentity = {}
-
 /** A limiter without limits. */
 export function limiter({
   clock,
@@ -69,7 +68,7 @@ export function limiter({
   const queue = slotQueue()
   const callers = new Map<string | number, CallerCounters | undefined>()
 
-  function countersOf(caller: CallerIdentity): CallerCounters | undefined {
+  function countersOf(caller: Caller): CallerCounters | undefined {
     const id = callerKey(caller)
     if (callers.has(id)) return callers.get(id)
     if (counters.makeRoom(clock()) || callers.size >= callersMax) callers.clear()
@@ -78,7 +77,7 @@ export function limiter({
     return found
   }
 
-  function findCounters(caller: CallerIdentity): CallerCounters | undefined {
+  function findCounters(caller: Caller): CallerCounters | undefined {
     const named = limitsNaming(caller, policy)
     if (named.length === 0) return undefined
     const all = named.map(({ spec, models }) => ({ counter: counters.find(spec), models }))

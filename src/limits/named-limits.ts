@@ -1,5 +1,6 @@
-import { isNamedById, personEntry } from '../base/person-entry.ts'
-import { isFileLine } from '../keys/file-key.ts'
+import { isFileLine } from '../people/keys/file-key.ts'
+import { isNamedBy, type Caller, type CallerKey, type Person } from '../people/person.ts'
+import { isMember } from '../people/teams.ts'
 import {
   periodText,
   ratePeriods,
@@ -7,34 +8,8 @@ import {
   type AccessLimit,
   type AccessPolicy,
   type RatePeriod,
-  type Team,
 } from './access-policy.ts'
 import type { CounterSpec } from './counter.ts'
-
-/** A person, as limits name them. */
-export interface PersonIdentity {
-  readonly user?: string
-  /** Stays the same when the user is renamed. */
-  readonly userId?: string
-  /** Unique over all identity providers. Absent: as `userId`. */
-  readonly subject?: string
-  /** Whether user names are compared without regard to the case of ASCII letters. */
-  readonly hasCaselessName?: boolean
-}
-
-/**
- * The sender of a request, as far as limits go: a person, or a key, whose person or team is in it. Without user and key
- * only limits for everyone count.
- */
-export interface CallerIdentity extends PersonIdentity {
-  /** The key of a program, with the person that made it for themselves. */
-  readonly key?: {
-    readonly line: number
-    readonly person?: PersonIdentity
-    /** Name of the team that it belongs to. */
-    readonly team?: string
-  }
-}
 
 /** A limit that names a caller. */
 export interface NamedLimit {
@@ -51,7 +26,7 @@ export function periodOf(ms: number): RatePeriod | undefined {
 }
 
 /** The limits of requests, tokens and concurrency that name a caller. */
-export function limitsNaming(caller: CallerIdentity, policy: AccessPolicy): readonly NamedLimit[] {
+export function limitsNaming(caller: Caller, policy: AccessPolicy): readonly NamedLimit[] {
   return policy.limits.flatMap((limit) => {
     const counted = countedFor(limit, caller, policy)
     return counted === undefined ? [] : namedLimits(limit, counted)
@@ -62,69 +37,53 @@ export function limitsNaming(caller: CallerIdentity, policy: AccessPolicy): read
  * Identifies a caller among all: the key's line with its person or team, or the person, as rules name them. A key in
  * access.json may get another team, while requests that were sent before are under way.
  */
-export function callerId(caller: CallerIdentity): string {
-  const { key } = caller
-  if (key === undefined) return namedId(caller)
-  if (key.person !== undefined) return `${keyId(key)} ${namedId(key.person)}`
+export function callerId({ key, person }: Caller): string {
+  if (key === undefined) return namedId(person)
+  if (person !== undefined) return `${keyId(key)} ${namedId(person)}`
   return key.team === undefined ? keyId(key) : `${keyId(key)} team:${key.team}`
 }
 
 /** As {@link callerId}, cheaply for keys of the database: their teams stay. */
-export function callerKey(caller: CallerIdentity): string | number {
-  const { key } = caller
-  if (key === undefined || key.person !== undefined) return callerId(caller)
+export function callerKey(caller: Caller): string | number {
+  const { key, person } = caller
+  if (key === undefined || person !== undefined) return callerId(caller)
   return key.team === undefined || !isFileLine(key.line) ? key.line : callerId(caller)
 }
 
 /** Rules may have the id of a person, or the name, which may change while the id stays. */
-function namedId(person: PersonIdentity): string {
-  return person.user === undefined ? '' : `${personId(person)} ${person.userId ?? ''} ${person.user}`
+function namedId(person: Person | undefined): string {
+  return person === undefined ? '' : `${personId(person)} ${person.accountId ?? ''} ${person.name}`
 }
 
 /** Whose use counts under `each key`. */
-function keyId({ line }: { readonly line: number }): string {
+function keyId({ line }: CallerKey): string {
   return `key:${line}`
 }
 
-/** Whose use counts under `each person`, with and without a key: the id as in the ledger. */
-function personId({ user, userId, subject }: PersonIdentity): string {
-  return user === undefined ? '' : `person:${subject ?? userId ?? user}`
-}
-
-/** The person whose use a request is: who signed in, or whose own key was sent. */
-export function callerPerson(caller: CallerIdentity): PersonIdentity {
-  return caller.key === undefined ? caller : (caller.key.person ?? {})
-}
-
-/** Whether an entry of access.json is the caller's person. */
-function isPerson(entry: string, caller: CallerIdentity): boolean {
-  const person = callerPerson(caller)
-  const { user, hasCaselessName = false } = person
-  if (user === undefined) return false
-  const named = personEntry(entry)
-  if (named.kind === 'id') return isNamedById(named, person)
-  return hasCaselessName ? foldCase(entry) === foldCase(user) : entry === user
+/** Whose use counts under `each person`, with and without a key. */
+function personId({ id }: Person): string {
+  return `person:${id}`
 }
 
 /** Whose requests a limit counts together with those of the caller; `undefined`: it does not name the caller. */
 export function countedFor(
   { subject }: Pick<AccessLimit, 'subject'>,
-  caller: CallerIdentity,
+  { key, person }: Caller,
   { teams }: Pick<AccessPolicy, 'teams'>,
 ): string | undefined {
   switch (subject.kind) {
     case 'everyone':
       return ''
     case 'each person':
-      return personId(callerPerson(caller)) || undefined
+      return person && personId(person)
     case 'each key':
-      return caller.key && keyId(caller.key)
+      return key && keyId(key)
     case 'key':
-      return togetherIf(caller.key?.line === subject.line)
+      return togetherIf(key?.line === subject.line)
     case 'person':
-      return togetherIf(isPerson(subject.name, caller))
+      return togetherIf(person !== undefined && isNamedBy(subject.name, person))
     case 'team':
-      return togetherIf(caller.key?.team === subject.name || isMember(teams.get(subject.name), caller))
+      return togetherIf(key?.team === subject.name || isMember(teams.get(subject.name), person))
     case 'provider':
       return undefined
   }
@@ -132,15 +91,6 @@ export function countedFor(
 
 function togetherIf(isNamed: boolean): string | undefined {
   return isNamed ? '' : undefined
-}
-
-/** Whether a person leads a team. */
-export function isLead({ leads }: Team, person: PersonIdentity): boolean {
-  return leads.some((entry) => isPerson(entry, person))
-}
-
-function isMember(team: Team | undefined, caller: CallerIdentity): boolean {
-  return team !== undefined && [...team.leads, ...team.members].some((entry) => isPerson(entry, caller))
 }
 
 /** The limits of one entry for the callers that it counts together. @param counted as {@link countedFor} gives it */
@@ -184,8 +134,4 @@ export function matchesAny(patterns: readonly string[], names: readonly string[]
       pattern.endsWith('*') ? folded.startsWith(pattern.slice(0, -1)) : folded === pattern,
     )
   })
-}
-
-function foldCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 }

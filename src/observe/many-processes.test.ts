@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
+import { sentBy, personOfRecord } from '../people/testing.ts'
 import type { PrimaryObserverHandlers, Remote, WorkerObserverHandlers } from './observer-messages.ts'
 import { primaryObserver, type ObservedWorker } from './primary-observer.ts'
 import type { RequestRecord } from './record.ts'
@@ -21,6 +22,7 @@ function recordOf(more: Partial<RequestRecord> = {}): RequestRecord {
     provider: 'groq',
     trail: [{ name: 'groq', status: 200, ms: 12 }],
     totalMs: 20,
+    ...personOfRecord(more),
     ...more,
   }
 }
@@ -144,10 +146,10 @@ describe('a service of several processes', () => {
     const { worker } = service()
     const one = worker()
     const two = worker()
-    one.observer.record(recordOf({ user: 'ann', userId: 'github:1' }))
+    one.observer.record(recordOf(sentBy({ user: 'ann', userId: 'github:1' })))
     two.observer.record(recordOf({ user: 'key:job', line: 7 }))
-    expect((await one.observer.callers()).map(({ user, line }) => [user, line])).toContainEqual(['key:job', 7])
-    expect((await two.observer.callers()).map(({ userId }) => userId)).toContain('github:1')
+    expect((await one.observer.callers()).map(({ name, key }) => [name, key?.line])).toContainEqual(['key:job', 7])
+    expect((await two.observer.callers()).map(({ person }) => person?.accountId)).toContain('github:1')
   })
 
   test('knows the requests under way in all workers, the oldest first', async () => {
@@ -180,10 +182,10 @@ describe('a service of several processes', () => {
   test('shows a user their own requests of all workers', async () => {
     const { worker } = service()
     const [one, two] = [worker(), worker()]
-    one.observer.record(recordOf({ id: 'a', user: 'ada' }))
-    two.observer.record(recordOf({ id: 'b', user: 'bob' }))
-    expect((await two.observer.remembered({ user: 'ada' }, 0)).requests).toMatchObject([{ id: 'a' }])
-    expect(await two.observer.find({ user: 'bob' }, 'a')).toBeUndefined()
+    one.observer.record(recordOf({ id: 'a', ...sentBy({ user: 'ada' }) }))
+    two.observer.record(recordOf({ id: 'b', ...sentBy({ user: 'bob' }) }))
+    expect((await two.observer.remembered({ id: 'ada' }, 0)).requests).toMatchObject([{ id: 'a' }])
+    expect(await two.observer.find({ id: 'bob' }, 'a')).toBeUndefined()
   })
 
   test('sends a record after a quarter of a second', async () => {

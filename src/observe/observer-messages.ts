@@ -1,5 +1,5 @@
+import type { Caller } from '../people/person.ts'
 import type { ProviderAttempts } from './provider-attempts.ts'
-import type { RecentCaller } from './recent-callers.ts'
 import type { RecentRequest, Remembered, Scope } from './recent-requests.ts'
 import type { HeldBy, RunningRequests } from './record.ts'
 
@@ -43,7 +43,7 @@ export type PrimaryObserverHandlers = {
   readonly findRequest: (wanted: { readonly scope: Scope; readonly id: string }) => Promise<RecentRequest | undefined>
   /** The requests under way in all workers. */
   readonly allRunning: (nothing: undefined) => Promise<RunningRequests>
-  readonly recentCallers: (nothing: undefined) => Promise<readonly RecentCaller[]>
+  readonly recentCallers: (nothing: undefined) => Promise<readonly Caller[]>
   readonly attemptsAt: (providers: readonly string[]) => Promise<ReadonlyMap<string, ProviderAttempts>>
   /** Starts or stops `requestsRecorded` messages to the worker. */
   readonly followRequests: (isFollowing: boolean) => void

@@ -1,5 +1,5 @@
+import type { Caller } from '../people/person.ts'
 import type { ProviderAttempts } from './provider-attempts.ts'
-import type { RecentCaller } from './recent-callers.ts'
 import type { RecentRequest, Remembered, Scope } from './recent-requests.ts'
 import type { RequestRecord, RunningRequests } from './record.ts'
 
@@ -29,7 +29,7 @@ export interface Observer {
   /** Returns the requests under way, without those of a process that does not answer within 1 s. */
   running(): Promise<RunningRequests>
   /** Returns the last 1,000 callers with a name, the one that asked last first. */
-  callers(): Promise<readonly RecentCaller[]>
+  callers(): Promise<readonly Caller[]>
   /** Returns the outcomes of attempts at these providers, by provider id. */
   attempts(providers: readonly string[]): Promise<ReadonlyMap<string, ProviderAttempts>>
   /**

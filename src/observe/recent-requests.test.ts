@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, jest, test } from 'bun:test'
 import fc from 'fast-check'
+import { personOf, sentBy, personOfRecord } from '../people/testing.ts'
 import { recentRequests } from './recent-requests.ts'
 import type { RequestRecord } from './record.ts'
 
@@ -18,6 +19,7 @@ function recordOf(more: Partial<RequestRecord> = {}): RequestRecord {
     provider: 'groq',
     trail: [{ name: 'groq', status: 200, ms: 12 }],
     totalMs: 20,
+    ...personOfRecord(more),
     ...more,
   }
 }
@@ -145,8 +147,8 @@ describe('recent requests', () => {
 describe('one user', () => {
   function shared() {
     const made = subject()
-    made.recordMany(3, (index) => ({ user: 'ada', id: `ada-${index}`, firstTokenMs: 10 }))
-    made.recordMany(2, () => ({ user: 'bob', error: 'provider_error', status: 502 }))
+    made.recordMany(3, (index) => ({ ...sentBy({ user: 'ada' }), id: `ada-${index}`, firstTokenMs: 10 }))
+    made.recordMany(2, () => ({ ...sentBy({ user: 'bob' }), error: 'provider_error', status: 502 }))
     made.recordMany(1, () => ({ user: undefined }))
     return made.recent
   }
@@ -154,25 +156,30 @@ describe('one user', () => {
   test('sees their own requests only', () => {
     expect(
       shared()
-        .requests({ user: 'ada' }, 1)
+        .requests({ id: 'ada' }, 1)
         .map(({ id }) => id),
     ).toEqual(['ada-1', 'ada-2'])
   })
 
   test('sees the sums of their own requests', () => {
     const recent = shared()
-    expect(recent.minutes({ user: 'ada' }, 0)).toMatchObject([{ requests: 3, errors: 0, firstTokenP50: 10 }])
-    expect(recent.minutes({ user: 'ada' }, 2)).toMatchObject([{ requests: 3 }])
-    expect(recent.minutes({ user: 'ada' }, 3)).toEqual([])
+    expect(recent.minutes({ id: 'ada' }, 0)).toMatchObject([{ requests: 3, errors: 0, firstTokenP50: 10 }])
+    expect(recent.minutes({ id: 'ada' }, 2)).toMatchObject([{ requests: 3 }])
+    expect(recent.minutes({ id: 'ada' }, 3)).toEqual([])
   })
 
   test('is another one at another identity provider, and the same under another name', () => {
     const made = subject()
-    made.recordMany(1, () => ({ user: 'ada', subject: 'first-1', id: 'of-first' }))
-    made.recordMany(1, () => ({ user: 'key:k', line: 1, person: { user: 'ada', subject: 'first-1' }, id: 'of-key' }))
-    const seen = (user: string, subject: string) =>
-      ['of-first', 'of-key'].map((id) => made.recent.find({ user, subject }, id) !== undefined)
-    expect([seen('ada', 'other-1'), seen('adele', 'first-1')]).toEqual([
+    made.recordMany(1, () => ({ ...sentBy({ user: 'ada', subject: 'first-1' }), id: 'of-first' }))
+    made.recordMany(1, () => ({
+      user: 'key:k',
+      line: 1,
+      person: personOf({ user: 'ada', subject: 'first-1' }),
+      id: 'of-key',
+    }))
+    const seen = (person: string) =>
+      ['of-first', 'of-key'].map((id) => made.recent.find({ id: person }, id) !== undefined)
+    expect([seen('other-1'), seen('first-1')]).toEqual([
       [false, false],
       [true, true],
     ])
@@ -180,12 +187,12 @@ describe('one user', () => {
 
   test('does not find a request of another user', () => {
     const recent = shared()
-    expect(recent.find({ user: 'ada' }, 'ada-1')).toBeDefined()
-    expect(recent.find({ user: 'bob' }, 'ada-1')).toBeUndefined()
+    expect(recent.find({ id: 'ada' }, 'ada-1')).toBeDefined()
+    expect(recent.find({ id: 'bob' }, 'ada-1')).toBeUndefined()
   })
 
-  test.each(['', 'undefined', '__proto__', 'Ada'])('sees nothing under the name %j', (user) => {
-    expect([shared().requests({ user }, 0), shared().minutes({ user }, 0)]).toEqual([[], []])
+  test.each(['', 'undefined', '__proto__', 'Ada'])('sees nothing under the id %j', (id) => {
+    expect([shared().requests({ id }, 0), shared().minutes({ id }, 0)]).toEqual([[], []])
   })
 })
 

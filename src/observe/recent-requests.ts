@@ -1,7 +1,8 @@
+import type { Caller, Person } from '../people/person.ts'
 import { minuteBook, type MinuteSums } from './minute-sums.ts'
 import { attemptBook, type ProviderAttempts } from './provider-attempts.ts'
-import { recentCallers, type RecentCaller } from './recent-callers.ts'
-import { isOfPerson, type NamedPerson, type RecordedAttempt, type RequestRecord } from './record.ts'
+import { recentCallers } from './recent-callers.ts'
+import type { RecordedAttempt, RequestRecord } from './record.ts'
 
 const requestsMax = 1_000
 /** Attempts kept of one request; a longer trail has many retries. */
@@ -11,14 +12,14 @@ const batchMs = 250
 /** A remembered request: its record without the members that only log and metrics use. */
 export interface RecentRequest extends Omit<
   RequestRecord,
-  'trail' | 'listedAs' | 'upstream' | 'userId' | 'subject' | 'line' | 'unrecorded' | 'team'
+  'trail' | 'listedAs' | 'upstream' | 'line' | 'unrecorded' | 'team'
 > {
   /** At most the first 32 attempts. */
   readonly trail: readonly Omit<RecordedAttempt, 'reason'>[]
 }
 
 /** Whose requests are returned: those of all users, of a person, or of a line of keys. */
-export type Scope = 'all users' | NamedPerson | { readonly line: number }
+export type Scope = 'all users' | Pick<Person, 'id'> | { readonly line: number }
 
 /** The remembered requests of a scope. */
 export interface Remembered {
@@ -48,7 +49,7 @@ export interface RecentRequests {
   /** The latest request with this id. */
   find(scope: Scope, id: string): RecentRequest | undefined
   /** The last 1,000 callers with a name, the one that asked last first. */
-  callers(): readonly RecentCaller[]
+  callers(): readonly Caller[]
   /** Outcomes of attempts at one provider. */
   attempts(provider: string): ProviderAttempts
   /**
@@ -116,9 +117,9 @@ export function recentRequests(now: () => number): RecentRequests {
 }
 
 /** Whether a request belongs to a scope. */
-export function isOf(record: Pick<RequestRecord, 'user' | 'subject' | 'line' | 'person'>, scope: Scope): boolean {
+export function isOf(record: Pick<RequestRecord, 'line' | 'person'>, scope: Scope): boolean {
   if (scope === 'all users') return true
-  return 'line' in scope ? record.line === scope.line : isOfPerson(record, scope)
+  return 'line' in scope ? record.line === scope.line : record.person?.id === scope.id
 }
 
 /**
@@ -148,6 +149,7 @@ function remembered({
   limits,
   waitedMs,
   user,
+  line,
   person,
 }: RequestRecord): RecentRequest {
   return {
@@ -167,7 +169,8 @@ function remembered({
     ...(limits === undefined ? {} : { limits }),
     ...(waitedMs === undefined ? {} : { waitedMs }),
     user,
-    person,
+    // That of a signed-in user is the user.
+    person: line === undefined ? undefined : person,
   }
 }
 

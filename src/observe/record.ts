@@ -1,4 +1,5 @@
 import type { Usage } from '../formats/usage.ts'
+import type { Person } from '../people/person.ts'
 import type { Cost } from '../prices/cost.ts'
 import { usdOf } from '../prices/money.ts'
 
@@ -41,14 +42,10 @@ export interface RequestRecord {
   readonly waitedMs?: number | undefined
   /** The signed-in user, or `key:NAME` for a program. */
   readonly user?: string | undefined
-  /** Id of the user that stays the same when the user is renamed. */
-  readonly userId?: string | undefined
-  /** Id of the user that is unique over all identity providers. Absent: as `userId`. */
-  readonly subject?: string | undefined
+  /** Whose use it is: the signed-in person, or the person that an own key belongs to. Other keys act as no person. */
+  readonly person?: Person | undefined
   /** Id of the first key of the line, when a program sent a key. */
   readonly line?: number | undefined
-  /** The person that the key of a program belongs to. */
-  readonly person?: { readonly user: string; readonly userId?: string; readonly subject?: string } | undefined
   /** Name of the team that the key of a program belongs to. */
   readonly team?: string | undefined
 }
@@ -70,33 +67,12 @@ export function shownAmount({ kind, limit }: Pick<RecordedLimit, 'kind' | 'limit
   return kind === 'usd' && limit !== undefined ? usdOf(limit) : limit
 }
 
-/** A person, as requests name them. */
-export interface NamedPerson {
-  readonly user: string
-  /** As in {@link RequestRecord}. */
-  readonly subject?: string | undefined
-}
-
-/**
- * Whether a request is one's own: without a key, or with an own key, which acts as its person. Other keys act as no
- * person, also one whose `key:NAME` is the name of a user.
- */
-export function isOfPerson(
-  { line, person, ...sender }: Pick<RequestRecord, 'user' | 'subject' | 'line' | 'person'>,
-  { user, subject }: NamedPerson,
-): boolean {
-  const own = line === undefined ? sender : person
-  return subject === undefined || own?.subject === undefined ? own?.user === user : own.subject === subject
-}
-
 /** Estimated costs of attempts under way, or whose request is not recorded yet, of one caller, model and provider. */
 export interface HeldCost {
   /** Id of the first key of the line; 0: no key. */
   readonly line: number
-  /** The signed-in person, or the person of an own key. Absent: none. */
-  readonly user?: string | undefined
-  readonly userId?: string | undefined
-  readonly subject?: string | undefined
+  /** As in {@link RequestRecord}. */
+  readonly person?: Person | undefined
   /** Name of the team that the key belongs to. */
   readonly team?: string | undefined
   /** As `listedAs` of {@link RequestRecord}, else `upstream`. */
@@ -117,7 +93,7 @@ export interface HeldBy {
 /** A request under way. */
 export interface RunningRequest extends Pick<
   RequestRecord,
-  'time' | 'id' | 'api' | 'model' | 'stream' | 'user' | 'subject' | 'line' | 'person'
+  'time' | 'id' | 'api' | 'model' | 'stream' | 'user' | 'line' | 'person'
 > {
   readonly firstTokenMs?: number | undefined
   /** The providers that failed so far, and the one that answers, in their order. */

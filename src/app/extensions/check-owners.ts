@@ -1,5 +1,6 @@
 import { ConfigError, type Config } from '../../config/config.ts'
-import type { Contribution } from '../../extensions/extension.ts'
+import type { KeysContribution } from '../../people/keys/service-keys.ts'
+import { haveKeys } from '../check-access.ts'
 
 /**
  * Checks that owners are named where keys and sign-in are both on. Without `owners` every signed-in user is an owner,
@@ -9,10 +10,10 @@ import type { Contribution } from '../../extensions/extension.ts'
  */
 export function checkOwnersNamed(
   { owners }: Pick<Config, 'owners'>,
-  contributions: readonly Contribution[],
+  contributions: readonly KeysContribution[],
   file: string,
 ): void {
-  const hasKeys = contributions.some(({ recognise }) => recognise !== undefined)
+  const hasKeys = haveKeys(contributions)
   const hasSignIn = contributions.some(({ guard }) => guard !== undefined)
   if (owners !== undefined || !hasKeys || !hasSignIn) return
   const allowed = 'names of users, or []: with keys and sign-in on, the owners must be named, since they may make keys'

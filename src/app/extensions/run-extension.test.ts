@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { ConfigError } from '../../config/config.ts'
 import { followHere, type Followed, type FollowFile } from '../../config/watch/follow-file.ts'
 import { ExtensionConfigError, type Extension, type Host } from '../../extensions/extension.ts'
-import { UnknownExtensionError } from '../../extensions/load.ts'
+import { loadExtension, UnknownExtensionError } from '../../extensions/load.ts'
 import { logger } from '../../observe/log.ts'
 import { memoryStores } from '../../stores/memory.ts'
 import { runExtension, type RunningExtension } from './run-extension.ts'
@@ -70,12 +70,6 @@ async function start(
     stores: memoryStores(Date.now),
     log,
     fetch: () => Promise.reject(new Error('not asked for')),
-    ledger: () => Promise.reject(new Error('not asked for')),
-    ownKeys: () => ({ most: 10, daysMost: 90 }),
-    fileKeys: () => [],
-    contentKeptMs: () => undefined,
-    teams: { has: () => false, managedBy: () => [] },
-    mayEnter: () => true,
     follow,
     onChange: () => {
       changes++
@@ -98,6 +92,7 @@ async function start(
           request: new Request('http://x/greeting'),
           path: '/greeting',
           address: '',
+          caller: {},
           id: '',
           body: async () => new Uint8Array(),
         })
@@ -136,15 +131,10 @@ describe('an extension', () => {
         environment: { SVC_HOME: tmpdir() },
         stores: memoryStores(Date.now),
         fetch: () => Promise.reject(new Error()),
-        ledger: () => Promise.reject(new Error()),
-        ownKeys: () => ({ most: 10, daysMost: 90 }),
-        fileKeys: () => [],
-        contentKeptMs: () => undefined,
-        teams: { has: () => false, managedBy: () => [] },
-        mayEnter: () => true,
         follow: followHere(),
         onChange() {},
         onFault() {},
+        load: (name) => loadExtension(name, new Map()),
         log: logger({ level: 'silent', format: 'json', write: async () => undefined }),
       }),
     ).rejects.toThrow(UnknownExtensionError)

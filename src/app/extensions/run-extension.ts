@@ -3,10 +3,10 @@ import { exists, exposureOf, parseExtensionFile, type ExtensionFile } from '../.
 import type { Environment } from '../../config/file/resolve-provider.ts'
 import { extensionFile } from '../../config/home.ts'
 import type { FollowFile } from '../../config/watch/follow-file.ts'
-import { ExtensionConfigError, type Contribution, type Extension, type Host } from '../../extensions/extension.ts'
-import { loadExtension } from '../../extensions/load.ts'
+import { ExtensionConfigError, type Extension, type Host } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
 import type { Logger } from '../../observe/log.ts'
+import type { KeysContribution } from '../../people/keys/service-keys.ts'
 import type { Stores } from '../../stores/store.ts'
 
 /** Options of {@link runExtension}. */
@@ -15,12 +15,6 @@ export interface ExtensionOptions {
   readonly environment: Environment
   readonly stores: Stores
   readonly fetch: Host['fetch']
-  readonly ledger: Host['ledger']
-  readonly ownKeys: Host['ownKeys']
-  readonly fileKeys: Host['fileKeys']
-  readonly contentKeptMs: Host['contentKeptMs']
-  readonly teams: Host['teams']
-  readonly mayEnter: Host['mayEnter']
   readonly log: Logger
   /** Logs warnings about its file, which every process of the service finds. Default: `log.warn`. */
   readonly warn?: Logger['warn']
@@ -31,9 +25,8 @@ export interface ExtensionOptions {
   /** Called when a reload failed, in the reporting process. */
   readonly onFault: (error: unknown) => void
   /** Checks a contribution against those of other extensions. Default: accepts it. @throws when they conflict */
-  readonly admit?: (next: Contribution | undefined) => void
-  /** Loads an extension. Default: a built-in one. */
-  readonly load?: (name: string) => Promise<Extension>
+  readonly admit?: (next: KeysContribution | undefined) => void
+  readonly load: (name: string) => Promise<Extension<KeysContribution>>
   /** Unix milliseconds. Default `Date.now`. */
   readonly now?: () => number
 }
@@ -43,7 +36,7 @@ export interface RunningExtension {
   readonly name: string
   readonly isOn: boolean
   /** Its present contribution; `undefined` while it is off. */
-  readonly contribution: Contribution | undefined
+  readonly contribution: KeysContribution | undefined
   /** Reloads its file, as SIGHUP asks for. Never rejects. */
   reload(): Promise<unknown>
   close(): Promise<void>
@@ -60,29 +53,23 @@ export async function runExtension({
   environment,
   stores,
   fetch,
-  ledger,
-  ownKeys,
-  fileKeys,
-  contentKeptMs,
-  teams,
-  mayEnter,
   log,
   warn = log.warn,
   follow,
   onChange,
   onFault,
   admit = () => undefined,
-  load = loadExtension,
+  load,
   now = Date.now,
 }: ExtensionOptions): Promise<RunningExtension> {
   const extension = await load(name)
   const path = extensionFile(environment, name)
   const started = Promise.withResolvers<void>()
-  let contribution: Contribution | undefined
+  let contribution: KeysContribution | undefined
   /** Contributions that a file asked for: without it they stay. Others need none. */
-  const ofFile = new WeakSet<Contribution>()
+  const ofFile = new WeakSet<KeysContribution>()
 
-  async function start(text: string | undefined): Promise<Contribution | undefined> {
+  async function start(text: string | undefined): Promise<KeysContribution | undefined> {
     const file = await parseExtensionFile(text, { file: path, environment })
     if (file === undefined && contribution !== undefined && ofFile.has(contribution))
       throw new ConfigError([
@@ -95,12 +82,6 @@ export async function runExtension({
       store: (storeName, options) => stores.open(`${name}/${storeName}`, options),
       limit: (limitName, options) => stores.limit(`${name}/${limitName}`, options),
       fetch,
-      ledger,
-      ownKeys,
-      fileKeys,
-      contentKeptMs,
-      teams,
-      mayEnter,
       now,
       elapsedMs: () => performance.now(),
       log: { ...log, warn: (message, fields) => (isStarting ? warn : log.warn)(message, fields) },
@@ -118,7 +99,7 @@ export async function runExtension({
     return next
   }
 
-  async function startIn(host: Host, file: ExtensionFile | undefined): Promise<Contribution | undefined> {
+  async function startIn(host: Host, file: ExtensionFile | undefined): Promise<KeysContribution | undefined> {
     try {
       return await extension.start(host)
     } catch (error) {
@@ -129,7 +110,7 @@ export async function runExtension({
   }
 
   /** Check and change are one step, so that of two conflicting changes one is refused. */
-  async function activate(next: Contribution | undefined): Promise<void> {
+  async function activate(next: KeysContribution | undefined): Promise<void> {
     try {
       admit(next)
       contribution = next
@@ -146,12 +127,12 @@ export async function runExtension({
   }
 
   /** Decides by the contribution before, which the first start may still be making. */
-  async function startAgain(text: string | undefined): Promise<Contribution | undefined> {
+  async function startAgain(text: string | undefined): Promise<KeysContribution | undefined> {
     await started.promise
     return start(text)
   }
 
-  async function replace(next: Contribution | undefined, isReporter: boolean): Promise<void> {
+  async function replace(next: KeysContribution | undefined, isReporter: boolean): Promise<void> {
     const before = contribution
     await activate(next)
     onChange()
@@ -197,7 +178,7 @@ export async function runExtension({
 }
 
 /** Refuses all requests. */
-function closed(name: string): Contribution {
+function closed(name: string): KeysContribution {
   return {
     async guard() {
       throw new WireError(503, 'overloaded_error', 'not_ready', `Not ready: ${name} has a faulty configuration file`, {

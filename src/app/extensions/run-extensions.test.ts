@@ -7,6 +7,7 @@ import type { Extension, PartClaim } from '../../extensions/extension.ts'
 import { UnknownExtensionError } from '../../extensions/load.ts'
 import { SlotError } from '../../extensions/slots.ts'
 import { logger } from '../../observe/log.ts'
+import { callerOf } from '../../people/caller-of.ts'
 import { memoryStores } from '../../stores/memory.ts'
 import { runExtensions, type RunningExtensions } from './run-extensions.ts'
 
@@ -43,11 +44,6 @@ function claimer(name: string, events: string[], meet: () => Promise<void>): Ext
 const quietParts = () => ({
   stores: memoryStores(Date.now),
   fetch: () => Promise.reject(new Error('not asked for')),
-  ledger: () => Promise.reject(new Error('not asked for')),
-  ownKeys: () => ({ most: 10, daysMost: 90 }),
-  fileKeys: () => [],
-  contentKeptMs: () => undefined,
-  teams: { has: () => false, managedBy: () => [] },
   log: logger({ level: 'silent', format: 'json', write: async () => undefined }),
   follow: followHere(),
   onChange() {},
@@ -99,7 +95,10 @@ describe('several extensions', () => {
       ['one', true],
     ])
     const visit = { request: new Request('http://x/'), path: '/', address: '', id: '' }
-    expect(await Promise.all(running.guards.map((guard) => guard(visit)))).toEqual([{ user: 'two' }, { user: 'one' }])
+    expect(await Promise.all(running.guards.map((guard) => guard(visit)))).toEqual([
+      callerOf({ user: 'two' }),
+      callerOf({ user: 'one' }),
+    ])
     expect(running.parts).toEqual([
       { extension: 'two', slots: [], settings: { from: 'two' } },
       { extension: 'one', slots: ['SignIn'], settings: { from: 'one' } },
@@ -167,22 +166,21 @@ describe('several extensions', () => {
 })
 
 test('a person may enter when an extension knows them and none refuses them', async () => {
-  const asked = async (...answers: readonly (boolean | undefined)[]): Promise<boolean | undefined> => {
-    let may: boolean | undefined
+  const asked = async (...answers: readonly (boolean | undefined)[]): Promise<boolean> => {
     const running = await runExtensions({
-      names: [...answers.map((_, index) => String(index)), 'asks'],
+      names: answers.map((_, index) => String(index)),
       environment: { SVC_HOME: tmpdir() },
       ...quietParts(),
       onFault() {},
       load: async (name) => ({
         name,
-        async start(host) {
+        async start() {
           const answer = answers[Number(name)]
-          if (name === 'asks') may = host.mayEnter({ id: 'p', user: 'ann' })
           return answer === undefined ? {} : { mayEnter: () => answer }
         },
       }),
     })
+    const may = running.mayEnter({ id: 'p', name: 'ann' })
     await running.close()
     return may
   }

@@ -1,15 +1,16 @@
-import type { Contribution, KnownPerson } from '../../extensions/extension.ts'
 import { checkClaim, type Claim } from '../../extensions/slots.ts'
 import type { NamedPart } from '../../http/page/boot.ts'
 import { guardsOf, type Guard } from '../../http/pass-guards.ts'
+import type { KeysContribution } from '../../people/keys/service-keys.ts'
+import type { Person } from '../../people/person.ts'
 import { runExtension, type ExtensionOptions, type RunningExtension } from './run-extension.ts'
 
 /** Options of {@link runExtensions}. */
-export interface ExtensionsOptions extends Omit<ExtensionOptions, 'name' | 'onFault' | 'admit' | 'mayEnter'> {
+export interface ExtensionsOptions extends Omit<ExtensionOptions, 'name' | 'onFault' | 'admit'> {
   /** In the order of their guards. */
   readonly names: readonly string[]
   /** Checks all contributions together, before one of them is active. @throws {ConfigError} */
-  readonly admit?: (contributions: readonly Contribution[]) => void
+  readonly admit?: (contributions: readonly KeysContribution[]) => void
   /** Called when a reload of an extension failed. */
   readonly onFault: (name: string, error: unknown) => void
 }
@@ -19,9 +20,11 @@ export interface RunningExtensions {
   /** In the order of `names`. */
   readonly all: readonly RunningExtension[]
   /** The contributions of those that are on, in that order. */
-  readonly contributions: readonly Contribution[]
+  readonly contributions: readonly KeysContribution[]
   /** The guards of those. */
   readonly guards: readonly Guard[]
+  /** Whether a person whom a guard let pass before may enter now. A person whom no extension knows may not. */
+  mayEnter(person: Person): boolean
   /** Their parts of the page. */
   readonly parts: readonly NamedPart[]
   /** Reloads their files, as SIGHUP asks for. Never rejects. */
@@ -47,8 +50,8 @@ export async function runExtensions({
     return all.map(({ name, contribution }) => ({ name, slots: contribution?.part?.slots ?? [] }))
   }
 
-  /** A person whom no extension knows is refused. */
-  function mayEnter(person: KnownPerson): boolean {
+  function mayEnter({ id, name, accountId }: Person): boolean {
+    const person = { id, user: name, ...(accountId === undefined ? {} : { userId: accountId }) }
     let isKnown = false
     for (const { contribution } of all) {
       if (contribution?.mayEnter === undefined) continue
@@ -68,7 +71,6 @@ export async function runExtensions({
         await runExtension({
           ...options,
           name,
-          mayEnter,
           onFault: (error) => onFault(name, error),
           admit(next) {
             checkClaim({ name, slots: next?.part?.slots ?? [] }, claims())
@@ -82,7 +84,7 @@ export async function runExtensions({
     await close()
     throw error
   }
-  const contributions = (): readonly Contribution[] => all.flatMap(({ contribution }) => contribution ?? [])
+  const contributions = (): readonly KeysContribution[] => all.flatMap(({ contribution }) => contribution ?? [])
   return {
     all,
     get contributions() {
@@ -96,6 +98,7 @@ export async function runExtensions({
         contribution?.part === undefined ? [] : [{ extension: name, ...contribution.part }],
       )
     },
+    mayEnter,
     async reload() {
       await Promise.all(all.map((running) => running.reload()))
     },

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path'
-import { isOwner, type VisitorIdentity } from '../../config/file/owners.ts'
 import { presetsFile } from '../../config/file/parse-presets.ts'
 import type { Environment } from '../../config/file/resolve-provider.ts'
 import type { OpenRequests } from '../../http/entrance/open-requests.ts'
@@ -25,13 +24,17 @@ import type { AuditTable, Ledger } from '../../ledger/ledger.ts'
 import type { UseAsker } from '../../ledger/use/use-asker.ts'
 import type { Logger } from '../../observe/log.ts'
 import type { Observer } from '../../observe/observer.ts'
+import { isOwner } from '../../people/owners.ts'
+import type { Person } from '../../people/person.ts'
+import { managedTeams } from '../../people/teams.ts'
 import type { ActiveConfig } from '../active-config.ts'
 import type { Dependencies } from '../assemble.ts'
+import { haveKeys } from '../check-access.ts'
 import type { RunningExtensions } from '../extensions/run-extensions.ts'
 import type { ActiveAccess } from '../follow-access.ts'
-import { managedTeams, useOfTeam, useTeams } from '../managed-teams.ts'
 import { packageVersion, programName } from '../package.ts'
 import type { ServeTimers } from '../timers.ts'
+import { useOfTeam, useTeams } from '../use-of-people.ts'
 import { accessEditor } from './access-editor.ts'
 import { findPage } from './page-build.ts'
 import { presetFile } from './preset-file.ts'
@@ -95,11 +98,11 @@ export function servePage({
 }: ServePageOptions) {
   const file = resolve(path)
   const guards = () => extensions.guards
-  const mayOwn = (visitor: VisitorIdentity | undefined): boolean => isOwner(active.config.owners, visitor)
+  const mayOwn = (person: Person | undefined): boolean => isOwner(active.config.owners, person)
   const isAnOwner = ownerCheck(() => guards().length > 0, mayOwn)
   const editors = { isOwner: isAnOwner, mayEdit: () => isLocal || guards().length > 0 }
-  const teamsOf = (visitor: VisitorIdentity | undefined): readonly string[] =>
-    visitor === undefined ? [] : managedTeams(access()?.policy(), visitor, mayOwn(visitor))
+  const teamsOf = (person: Person | undefined): readonly string[] =>
+    managedTeams(access()?.policy()?.teams, person, mayOwn(person))
   const notice = () => active.notice
   const found = listening.then(() => findPage(log, buildPage))
   const named = pageNamer()
@@ -133,15 +136,15 @@ export function servePage({
       mayOwn,
       teamsOf,
       hasUsage: () => use() !== undefined,
-      hasKeys: () => extensions.contributions.some(({ recognise }) => recognise !== undefined),
+      hasKeys: () => haveKeys(extensions.contributions),
       hasLimits() {
         const { limiter, budgets, fault } = access() ?? {}
         return [limiter, budgets, fault].some((part) => part?.() !== undefined)
       },
       titleModel: () => active.config.titles?.model,
-      contentOf(visitor) {
+      contentOf(caller) {
         const rules = access()?.contentRules()
-        return rules === undefined ? undefined : { keptMs: rules.termsOf(visitor)?.keepMs ?? 0 }
+        return rules === undefined ? undefined : { keptMs: rules.termsOf(caller)?.keepMs ?? 0 }
       },
       hasHistory: () => history() !== undefined,
       parts: () => extensions.parts,
@@ -179,7 +182,7 @@ export function servePage({
     ...usageApi({
       use,
       isOwner: isAnOwner,
-      teamUse: (visitor, team) => (teamsOf(visitor).includes(team) ? useOfTeam(access()?.policy(), team) : undefined),
+      teamUse: (person, team) => (teamsOf(person).includes(team) ? useOfTeam(access()?.policy(), team) : undefined),
       teams: () => useTeams(access()?.policy()?.teams ?? new Map()),
       now: Date.now,
     }),

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import schema from '../../../schema/access.schema.json' with { type: 'json' }
-import { lineOfFileKey } from '../../keys/file-key.ts'
 import { openPolicy } from '../../limits/access-policy.ts'
+import { lineOfFileKey } from '../../people/keys/file-key.ts'
 import { ConfigError, type ConfigFault } from '../config.ts'
 import { parseAccess } from './parse-access.ts'
 import { validatorOf } from './testing.ts'

@@ -1,6 +1,8 @@
 import { didYouMean } from '../../base/nearest.ts'
 import type { TextRule } from '../../base/text-rule.ts'
-import { openPolicy, ownKeysDefault, type AccessPolicy, type OwnKeys, type Team } from '../../limits/access-policy.ts'
+import { openPolicy, ownKeysDefault, type AccessPolicy } from '../../limits/access-policy.ts'
+import type { OwnKeys } from '../../people/keys/key-host.ts'
+import type { Team } from '../../people/teams.ts'
 import { accessFile } from '../home.ts'
 import {
   readBooleanField,

@@ -1,8 +1,8 @@
 import { getNodeValue } from 'jsonc-parser/lib/esm/main.js'
 import { didYouMean } from '../../base/nearest.ts'
 import type { TextRule } from '../../base/text-rule.ts'
-import { fileKeyNameRule, lineOfFileKey, type FileKey } from '../../keys/file-key.ts'
-import { KeyFault, parseGrants, type Grants } from '../../keys/grants.ts'
+import { fileKeyNameRule, lineOfFileKey, type FileKey } from '../../people/keys/file-key.ts'
+import { KeyFault, parseGrants, type Grants } from '../../people/keys/grants.ts'
 import {
   describeFound,
   readElements,

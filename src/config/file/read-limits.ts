@@ -1,5 +1,4 @@
 import { didYouMean } from '../../base/nearest.ts'
-import { lineOfFileKey } from '../../keys/file-key.ts'
 import {
   moneyPeriods,
   periodText,
@@ -12,6 +11,7 @@ import {
   type RateAmount,
   type RatePeriod,
 } from '../../limits/access-policy.ts'
+import { lineOfFileKey } from '../../people/keys/file-key.ts'
 import {
   readBooleanField,
   readElements,

@@ -17,7 +17,7 @@ function hostOf(values: Readonly<Record<string, unknown>>, unset: readonly (read
 
 function contextOf(path: string) {
   const request = new Request(`https://svc.test${path}`)
-  return { request, path, address: '203.0.113.9', id: 'request-1', body: async () => new Uint8Array() }
+  return { request, path, address: '203.0.113.9', caller: {}, id: 'request-1', body: async () => new Uint8Array() }
 }
 
 extensionContract(extension, { folder: 'provider_auth', values: complete })

@@ -125,6 +125,7 @@ export function signInUnderTest(
       request,
       path: new URL(request.url).pathname,
       address,
+      caller: {},
       id: 'request-1',
       async body(bytesMax) {
         if (body.length > bytesMax) throw new WireError(413, 'invalid_request_error', 'request_too_large', 'Too large')

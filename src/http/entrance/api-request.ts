@@ -142,13 +142,13 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     if (signal.aborted) return Promise.reject(signal.reason)
     this.content?.asked(ask.body)
     this.#gateway = this.options.gateway()
-    const { visitor } = this.context
+    const { caller } = this.context
     const call: GatewayCall = {
       signal,
       trail: this.trail,
-      access: visitor?.access,
-      caller: visitor,
-      callerId: () => `${visitor?.key?.line ?? ''} ${visitor?.userId ?? visitor?.user ?? ''}`,
+      access: caller.access,
+      caller,
+      callerId: () => `${caller.key?.line ?? ''} ${caller.person?.id ?? ''}`,
       booking: this,
     }
     return this.#gateway.answer(ask, call, () => this.releaseBody())

@@ -30,10 +30,10 @@ export function modelRoutes(gateway: () => Gateway, startedAt: number): readonly
         isPublic: false,
         scope: 'models:read',
         ...errors,
-        handle({ request, id, visitor }) {
+        handle({ request, id, caller }) {
           const query = new URL(request.url).searchParams
           return jsonResponse(
-            writerFor(request.headers).list(accessibleModels(gateway().models(), visitor?.access), query),
+            writerFor(request.headers).list(accessibleModels(gateway().models(), caller.access), query),
             id,
           )
         },
@@ -44,10 +44,10 @@ export function modelRoutes(gateway: () => Gateway, startedAt: number): readonly
         isPublic: false,
         scope: 'models:read',
         ...errors,
-        handle({ request, path: asked, id, visitor }) {
+        handle({ request, path: asked, id, caller }) {
           const name = decode(asked.slice(modelPath.length))
           const found = name === undefined ? undefined : gateway().model(name)
-          const [model] = found === undefined ? [] : accessibleModels([found], visitor?.access)
+          const [model] = found === undefined ? [] : accessibleModels([found], caller.access)
           if (model === undefined) throw notFound(name)
           return jsonResponse(writerFor(request.headers).one(model), id)
         },

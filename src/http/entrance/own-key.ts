@@ -1,8 +1,8 @@
-import type { Visitor } from '../../extensions/extension.ts'
 import { formats } from '../../formats/format-list.ts'
 import type { BudgetReport, MoneyLimits } from '../../limits/budgets/money-limits.ts'
 import type { ContentRules, ContentTerms } from '../../limits/content-rules.ts'
 import type { Limiter, LimitState } from '../../limits/limiter.ts'
+import type { Caller } from '../../people/person.ts'
 import { usdOf } from '../../prices/money.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
@@ -25,19 +25,21 @@ export function ownKeyRoute(inForce: () => LimitsInForce | undefined): Route {
     isPublic: false,
     isForEachKey: true,
     format: formats.chat,
-    async handle({ id, visitor = {} }) {
-      const limits = (await inForce()?.limiter()?.stateOf(visitor)) ?? []
-      const budgets = (await inForce()?.budgets()?.stateOf(visitor)) ?? []
+    async handle({ id, caller }) {
+      const limits = (await inForce()?.limiter()?.stateOf(caller)) ?? []
+      const budgets = (await inForce()?.budgets()?.stateOf(caller)) ?? []
       const all = [...limits.map(wireLimit), ...budgets.map(wireBudget)]
-      const content = wireContent(inForce()?.contentRules()?.termsOf(visitor))
-      return jsonResponse({ object: 'key', ...callerFacts(visitor), limits: all, content }, id)
+      const content = wireContent(inForce()?.contentRules()?.termsOf(caller))
+      return jsonResponse({ object: 'key', ...callerFacts(caller), limits: all, content }, id)
     },
   }
 }
 
-function callerFacts({ key, user }: Partial<Visitor>): Readonly<Record<string, unknown>> {
-  if (key === undefined) return { kind: user === undefined ? 'anonymous' : 'person', id: null, name: user ?? null }
-  const { id, line, name, expires, grants, team = null } = key
+function callerFacts({ key, keyFacts, name: user }: Caller): Readonly<Record<string, unknown>> {
+  if (key === undefined || keyFacts === undefined)
+    return { kind: user === undefined ? 'anonymous' : 'person', id: null, name: user ?? null }
+  const { line, team = null } = key
+  const { id, name, expires, grants } = keyFacts
   const { models = null, providers = null, networks = null, scopes } = grants
   return {
     kind: 'key',

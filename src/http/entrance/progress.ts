@@ -1,4 +1,3 @@
-import type { VisitorKey } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
 import type { Format } from '../../formats/format.ts'
 import type { Usage } from '../../formats/usage.ts'
@@ -16,7 +15,6 @@ import type { HandlerContext } from '../handler-context.ts'
 import { ClientLeft } from './read-body.ts'
 
 const modelLengthMax = 128
-const noKey: Partial<VisitorKey> = {}
 const none: readonly never[] = []
 
 /** How a request ended. */
@@ -97,8 +95,7 @@ export function recordOf(
   usage: Usage | undefined,
 ): RequestRecord {
   const { context, format, trail, time, model, stream, served, firstTokenMs, unrecorded } = progress
-  const { user, visitor } = context
-  const { line, person, team } = visitor?.key ?? noKey
+  const { name: user, person, key } = context.caller
   const cost = costOf(progress, usage)
   return {
     time,
@@ -115,11 +112,9 @@ export function recordOf(
     firstTokenMs,
     totalMs: wholeMicroseconds(performance.now() - context.started),
     user,
-    userId: visitor?.userId,
-    subject: visitor?.subject,
-    line,
     person,
-    team,
+    line: key?.line,
+    team: key?.team,
     usage,
     cost,
     ...limitsMet(progress),
@@ -165,7 +160,7 @@ export function runningOf({
   served,
   firstTokenMs,
 }: Progress): RunningRequest {
-  const { line, person } = context.visitor?.key ?? noKey
+  const { name: user, person, key } = context.caller
   const asked = trail.map(({ name }) => name)
   return {
     time,
@@ -173,10 +168,9 @@ export function runningOf({
     api: format.name,
     model: model.slice(0, modelLengthMax).toWellFormed(),
     stream,
-    user: context.user,
-    subject: context.visitor?.subject,
-    line,
+    user,
     person,
+    line: key?.line,
     firstTokenMs,
     providers: served === undefined || asked.includes(served.provider) ? asked : [...asked, served.provider],
   }

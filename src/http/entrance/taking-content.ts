@@ -3,20 +3,20 @@ import type { Part } from '../../formats/part.ts'
 import { readTo } from '../../formats/receiver.ts'
 import type { PartStream } from '../../formats/reply.ts'
 import type { ContentTerms } from '../../limits/content-rules.ts'
-import type { CallerIdentity } from '../../limits/named-limits.ts'
 import type { RequestRecord } from '../../observe/record.ts'
+import type { Caller } from '../../people/person.ts'
 import type { HandlerContext } from '../handler-context.ts'
 
 /** The content of requests, while some is kept. */
 export interface ContentIntake {
   /** `undefined`: no content of the caller is kept. */
-  termsOf(caller: CallerIdentity): ContentTerms | undefined
+  termsOf(caller: Caller): ContentTerms | undefined
   /**
    * Takes content of an ended request over, if the rules still name the caller.
    *
    * @param terms those at its arrival
    */
-  keep(taken: PassedContent, caller: CallerIdentity, terms: ContentTerms): void
+  keep(taken: PassedContent, caller: Caller, terms: ContentTerms): void
 }
 
 /** Content as it passed, without the terms. */
@@ -33,7 +33,7 @@ const piecesMax = 256
 
 /** Begins to take the content of a request that has arrived; `undefined`: it is not kept. */
 export function beginTaking(context: HandlerContext, intake: ContentIntake): TakingContent | undefined {
-  const terms = intake.termsOf(context.visitor ?? {})
+  const terms = intake.termsOf(context.caller)
   if (terms === undefined || context.request.headers.has(offHeader)) return undefined
   return new TakingContent(context, terms)
 }
@@ -74,14 +74,14 @@ export class TakingContent {
   end(request: RequestRecord, intake: ContentIntake): void {
     if (this.#question === undefined) return
     const answer = this.#stream?.() ?? this.#answer
-    const { time, id, line, user, userId, subject, person } = request
+    const { time, id, line, person } = request
     const { headers } = this.#context.request
     const passed: PassedContent = {
-      request: { time, id, line, user, userId, subject, person },
+      request: { time, id, line, person },
       question: { bytes: this.#question, contentType: headers.get('content-type') ?? '' },
       ...(answer === undefined ? {} : { answer }),
     }
-    intake.keep(passed, this.#context.visitor ?? {}, this.#terms)
+    intake.keep(passed, this.#context.caller, this.#terms)
   }
 }
 

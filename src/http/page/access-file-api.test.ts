@@ -22,7 +22,7 @@ async function call(method: 'GET' | 'POST', path: string, body?: string, more: P
   )
   const request = new Request(`http://x${path}`, { method, ...(body === undefined ? {} : { body }) })
   try {
-    const response = await routes.find(method, path).handle({ ...contextOf(request), user: 'ann' })
+    const response = await routes.find(method, path).handle({ ...contextOf(request), caller: { name: 'ann' } })
     return [response.status, await response.json(), ...asked]
   } catch (error) {
     return error instanceof WireError ? [error.status, error.code, ...asked] : error

@@ -52,7 +52,7 @@ export function accessFileApi(options: AccessFileApiOptions): readonly Route[] {
             "'version' must be the fingerprint of the text that was read.",
             'version',
           )
-        return jsonResponse(await change({ version, text: textOf(text) }, context.user), context.id)
+        return jsonResponse(await change({ version, text: textOf(text) }, context.caller.name), context.id)
       },
     },
     {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, jest, test } from 'bun:test'
-import type { Visitor } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
+import { callerOf } from '../../people/caller-of.ts'
+import type { Caller } from '../../people/person.ts'
 import { ownTimers } from '../../service/shared-timers.ts'
 import type { EventStreamSink } from '../entrance/event-stream-body.ts'
 import type { HandlerContext } from '../handler-context.ts'
@@ -15,7 +16,7 @@ const id = 'answer-0123456789'
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 interface Asking {
-  readonly visitor?: Partial<Visitor>
+  readonly caller?: Caller
   readonly id?: string
   readonly signal?: AbortSignal
 }
@@ -29,7 +30,7 @@ function subject({
   const answers = keptAnswers(ownTimers, () => false, { ...keptLimits, ...limits })
   let sink: EventStreamSink | undefined
   const seen: HandlerContext[] = []
-  let current = async (visitor: Partial<Visitor>): Promise<Partial<Visitor>> => visitor
+  let current = async (caller: Caller): Promise<Caller> => caller
   const calls: string[] = []
   const routes = router(
     answersApi({
@@ -51,7 +52,7 @@ function subject({
     }),
   )
 
-  async function call(method: string, path: string, { visitor = {}, id: given = id, signal }: Asking = {}) {
+  async function call(method: string, path: string, { caller = {}, id: given = id, signal }: Asking = {}) {
     const request = new Request(`http://x${path}`, {
       method,
       headers: { 'x-svc-answer': given },
@@ -60,9 +61,8 @@ function subject({
     const context: HandlerContext = {
       ...contextOf(request),
       id: 'request',
-      visitor,
-      user: visitor.user,
-      currentVisitor: () => current(visitor),
+      caller,
+      currentCaller: () => current(caller),
       drop: () => void calls.push('drop'),
       keepOpen: () => void calls.push('keep open'),
       resetIdleLimit: () => void calls.push('let close'),
@@ -94,21 +94,16 @@ const codeOf = (answering: Promise<Response>): Promise<unknown> =>
     (error: unknown) => (error instanceof WireError ? `${error.status} ${error.code}` : error),
   )
 
-const ada = { user: 'ada', userId: '1' },
-  bob = { user: 'bob', userId: '2' }
+const ada = callerOf({ user: 'ada', userId: '1' }),
+  bob = callerOf({ user: 'bob', userId: '2' })
 
 describe('an answer to the page', () => {
   test('is asked for as at its path of the API, and does not depend on the connection', async () => {
     const { ask, seen, write, end, calls } = subject()
     const abort = new AbortController()
-    const response = await ask({ visitor: ada, signal: abort.signal })
+    const response = await ask({ caller: ada, signal: abort.signal })
     const [inner] = seen
-    expect([inner?.path, inner?.id, inner?.user, inner?.visitor]).toEqual([
-      '/v1/chat/completions',
-      'request',
-      'ada',
-      ada,
-    ])
+    expect([inner?.path, inner?.id, inner?.caller]).toEqual(['/v1/chat/completions', 'request', ada])
     inner?.drop()
     inner?.resetIdleLimit()
     expect(calls).toEqual(['keep open'])
@@ -140,23 +135,24 @@ describe('an answer to the page', () => {
 
   test('is found by its user only', async () => {
     const { ask, read, stop, seen } = subject()
-    await ask({ visitor: ada })
-    for (const visitor of [bob, {}, { user: 'ada' }, { user: '1' }, { user: 'eve', userId: 'ada' }])
-      expect([visitor, await codeOf(read('', { visitor }))]).toEqual([visitor, '404 answer_not_found'])
-    expect(await codeOf(stop({ visitor: bob }))).toBe(204)
+    await ask({ caller: ada })
+    const others = [{ user: 'ada' }, { user: '1' }, { user: 'eve', userId: 'ada' }].map(callerOf)
+    for (const caller of [bob, {}, ...others])
+      expect([caller, await codeOf(read('', { caller }))]).toEqual([caller, '404 answer_not_found'])
+    expect(await codeOf(stop({ caller: bob }))).toBe(204)
     expect(seen[0]?.left?.aborted).toBe(false)
-    expect(await codeOf(read('', { visitor: { ...ada, user: 'renamed' } }))).toBe(200)
+    expect(await codeOf(read('', { caller: callerOf({ user: 'renamed', userId: '1' }) }))).toBe(200)
   })
 
   test('is not read on with a session that has ended, while it goes on for another one', async () => {
     const elsewhere = { ...ada }
     const refusal = new WireError(401, 'authentication_error', 'invalid_session', 'No session')
     const { ask, read, guards, write, answers, calls } = subject()
-    await ask({ visitor: ada })
-    const there = (await read('', { visitor: elsewhere })).body?.getReader()
+    await ask({ caller: ada })
+    const there = (await read('', { caller: elsewhere })).body?.getReader()
     write('data: 1\n\n')
     expect((await there?.read())?.value).toEqual(bytes('data: 1\n\n'))
-    guards((visitor) => (visitor === elsewhere ? Promise.reject(refusal) : Promise.resolve(visitor)))
+    guards((caller) => (caller === elsewhere ? Promise.reject(refusal) : Promise.resolve(caller)))
     jest.useFakeTimers()
     jest.setSystemTime(Date.now() + 5_000)
     void there?.read().catch(() => undefined)
@@ -170,7 +166,7 @@ describe('an answer to the page', () => {
     const refusal = new WireError(401, 'authentication_error', 'invalid_session', 'No session')
     for (const next of [() => Promise.reject(refusal), async () => bob]) {
       const { ask, seen, guards } = subject()
-      await ask({ visitor: ada })
+      await ask({ caller: ada })
       jest.advanceTimersByTime(5_000)
       await Promise.resolve()
       expect(seen[0]?.left?.aborted).toBe(false)
@@ -240,17 +236,17 @@ describe('an answer in another process', () => {
     const { read, stop } = subject({
       others: { read: (wanted) => readForOther(answers, wanted), stop: (name) => void stopped.push(name) },
     })
-    await ask({ visitor: ada })
+    await ask({ caller: ada })
     const text = 'x'.repeat(40_000)
     write(text)
-    const response = await read('?from=1', { visitor: ada })
+    const response = await read('?from=1', { caller: ada })
     expect([response.status, response.headers.get('x-svc-provider')]).toEqual([200, 'a'])
     const reading = response.text()
     write(' end')
     end()
     expect(await reading).toBe(`${text.slice(1)} end`)
-    expect(await codeOf(read('', { visitor: bob }))).toBe('404 answer_not_found')
-    await stop({ visitor: ada })
+    expect(await codeOf(read('', { caller: bob }))).toBe('404 answer_not_found')
+    await stop({ caller: ada })
     expect(stopped).toEqual([{ owner: 'id:1', id }])
   })
 

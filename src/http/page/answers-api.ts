@@ -1,5 +1,5 @@
-import type { Visitor } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
+import type { Caller } from '../../people/person.ts'
 import { watchdog } from '../../service/watchdog.ts'
 import { withinMs } from '../../service/within.ts'
 import type { EventStreamSink } from '../entrance/event-stream-body.ts'
@@ -55,7 +55,7 @@ export function answersApi({ chat, answers, others, stallMs }: AnswersApiOptions
   async function ask(context: HandlerContext): Promise<Response> {
     const id = context.request.headers.get('x-svc-answer') ?? ''
     if (!acceptableId.test(id)) throw invalid('x-svc-answer must have 16 to 64 letters, digits, _ or -')
-    const name = { owner: ownerOf(context.visitor), id }
+    const name = { owner: ownerOf(context.caller), id }
     const work = new AbortController()
     const answer = answers.begin(name, () => work.abort())
     const reader = answer?.read(0)
@@ -247,18 +247,17 @@ function streamed(
 
 /** The context of a request whose answer does not depend on its connection. */
 function withoutConnection(context: HandlerContext, path: string): HandlerContext {
-  const { request, id, started, user, visitor } = context
+  const { request, id, started, caller } = context
   const nothing = (): void => undefined
   return {
     request,
     path,
     id,
     started,
-    user,
-    visitor,
+    caller,
     address: () => context.address(),
     peerPort: () => context.peerPort(),
-    currentVisitor: () => context.currentVisitor(),
+    currentCaller: () => context.currentCaller(),
     keepOpen: nothing,
     resetIdleLimit: nothing,
     extendIdleLimit: nothing,
@@ -268,7 +267,7 @@ function withoutConnection(context: HandlerContext, path: string): HandlerContex
 
 /** Stops an answer when the guards do not let its user pass any more. */
 function stopWhenRefused(context: HandlerContext, owner: string, answer: KeptAnswer): void {
-  if (context.user === undefined) return
+  if (context.caller.name === undefined) return
   const timer = setInterval(() => {
     if (answer.isOver) return clearInterval(timer)
     void isRefused(context, owner).then((isNow) => {
@@ -283,8 +282,8 @@ function whileAllowed(
   context: HandlerContext,
   next: () => Promise<AnswerBytes | undefined>,
 ): () => Promise<AnswerBytes | undefined> {
-  if (context.user === undefined) return next
-  const owner = ownerOf(context.visitor)
+  if (context.caller.name === undefined) return next
+  const owner = ownerOf(context.caller)
   let allowedAt = Date.now()
   return async () => {
     const found = await next()
@@ -298,24 +297,25 @@ function whileAllowed(
 /** Whether the guards do not let a user pass any more. */
 async function isRefused(context: HandlerContext, owner: string): Promise<boolean> {
   try {
-    return ownerOf(await context.currentVisitor()) !== owner
+    return ownerOf(await context.currentCaller()) !== owner
   } catch (error) {
     // The store of sessions may be out of reach for a moment.
     return error instanceof WireError && error.status < 500
   }
 }
 
-function ownerOf(visitor: Partial<Visitor> | undefined): string {
-  const id = visitor?.subject ?? visitor?.userId
-  if (id !== undefined) return `id:${id}`
-  return visitor?.user === undefined ? '' : `name:${visitor.user}`
+/** Without sign-in, answers belong to all. Nobody can take the id of another as a name. */
+function ownerOf({ person }: Caller): string {
+  if (person === undefined) return ''
+  const { id, name, accountId } = person
+  return accountId === undefined && id === name ? `name:${name}` : `id:${id}`
 }
 
 /** @throws {WireError} 404 for an id that no answer can have */
-function nameOf({ path, visitor }: HandlerContext): AnswerName {
+function nameOf({ path, caller }: HandlerContext): AnswerName {
   const id = path.slice(answerPath.length)
   if (!acceptableId.test(id)) throw notFound()
-  return { owner: ownerOf(visitor), id }
+  return { owner: ownerOf(caller), id }
 }
 
 function headOf({ status, headers }: Response): AnswerHead {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { Visitor } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
+import { callerOf } from '../../people/caller-of.ts'
+import type { Caller, Person } from '../../people/person.ts'
 import type { Guard } from '../pass-guards.ts'
 import { contextOf } from '../testing.ts'
 import { bootRoute, type BootOptions } from './boot.ts'
@@ -18,7 +20,7 @@ const ada: Visitor = {
 const naming =
   (visitor: Visitor | undefined): Guard =>
   async () =>
-    visitor
+    visitor && callerOf(visitor)
 const refusing =
   (status: number): Guard =>
   async () => {
@@ -68,7 +70,7 @@ describe('GET /api/boot', () => {
   })
 
   test('says whether content is kept, to visitors that may enter', async () => {
-    const contentOf = ({ user }: { readonly user?: string }) => ({ keptMs: user === 'ann' ? 5 : 0 })
+    const contentOf = ({ name }: Caller) => ({ keptMs: name === 'ann' ? 5 : 0 })
     expect(await boot({ contentOf })).toMatchObject({ contentKeptMs: 0 })
     expect(await boot({ contentOf, guards: () => [naming({ user: 'ann' })] })).toMatchObject({ contentKeptMs: 5 })
     expect(await boot({ contentOf, guards: () => [refusing(401)] })).not.toHaveProperty('contentKeptMs')
@@ -141,13 +143,16 @@ describe('GET /api/boot', () => {
   })
 
   test('is open for a visitor without a name that the guards let pass', async () => {
-    expect(await boot({ guards: () => [naming(undefined)], mayOwn: (visitor) => visitor?.user !== undefined })).toEqual(
-      { version: '1.2.3', isClosed: false, isOwner: false, parts: [] },
-    )
+    expect(await boot({ guards: () => [naming(undefined)], mayOwn: (person) => person !== undefined })).toEqual({
+      version: '1.2.3',
+      isClosed: false,
+      isOwner: false,
+      parts: [],
+    })
   })
 
   test('marks owners', async () => {
-    const mayOwn = (visitor?: { readonly user?: string }) => visitor?.user === 'ada'
+    const mayOwn = (person?: Person) => person?.name === 'ada'
     expect(await boot({ guards: () => [naming(ada)], mayOwn })).toMatchObject({ isOwner: true })
     expect(await boot({ guards: () => [naming({ user: 'bob' })], mayOwn })).toMatchObject({ isOwner: false })
   })

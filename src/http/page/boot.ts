@@ -1,5 +1,6 @@
-import type { PartClaim, Profile, Visitor } from '../../extensions/extension.ts'
+import type { PartClaim } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
+import type { Caller, Person, Profile } from '../../people/person.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
 import { passGuards, type Guard } from '../pass-guards.ts'
@@ -16,17 +17,17 @@ export interface BootOptions {
   readonly version: string
   /** The current guards. */
   readonly guards: () => readonly Guard[]
-  /** Whether a visitor that the guards let pass is an owner. */
-  readonly mayOwn: (visitor: Partial<Visitor>) => boolean
-  /** The teams whose keys and use a visitor may see. */
-  readonly teamsOf: (visitor: Partial<Visitor>) => readonly string[]
+  /** Whether a caller that the guards let pass is an owner. */
+  readonly mayOwn: (person: Person | undefined) => boolean
+  /** The teams whose keys and use a person may see. */
+  readonly teamsOf: (person: Person | undefined) => readonly string[]
   readonly hasUsage: () => boolean
   readonly hasKeys: () => boolean
   /** Whether access.json has limits or a fault. */
   readonly hasLimits: () => boolean
   readonly titleModel: () => string | undefined
-  /** Milliseconds that content of a visitor's requests is kept, or 0; `undefined`: nobody's is. */
-  readonly contentOf: (visitor: Partial<Visitor>) => { readonly keptMs: number } | undefined
+  /** Milliseconds that content of a caller's requests is kept, or 0; `undefined`: nobody's is. */
+  readonly contentOf: (caller: Caller) => { readonly keptMs: number } | undefined
   /** Whether conversations are stored by the service. */
   readonly hasHistory: () => boolean
   readonly parts: () => readonly NamedPart[]
@@ -42,40 +43,40 @@ export function bootRoute(options: BootOptions): Route {
 
   async function boot(context: HandlerContext): Promise<Response> {
     const guards = options.guards()
-    const [visitor, parts] = await Promise.all([findVisitor(guards, context), partsOf(options.parts())])
-    return jsonResponse(bootOf(visitor, guards.length, parts), context.id)
+    const [caller, parts] = await Promise.all([findCaller(guards, context), partsOf(options.parts())])
+    return jsonResponse(bootOf(caller, guards.length, parts), context.id)
   }
 
-  function teamsOf(visitor: Passed | undefined): Pick<Boot, 'teams'> {
-    const teams = visitor === undefined ? [] : options.teamsOf(visitor)
+  function teamsOf(caller: Caller | undefined): Pick<Boot, 'teams'> {
+    const teams = caller === undefined ? [] : options.teamsOf(caller.person)
     return teams.length > 0 ? { teams } : {}
   }
 
-  function bootOf(visitor: Passed | undefined, guards: number, parts: readonly PartEntry[]): Boot {
-    const user = visitor?.user === undefined ? undefined : userOf(visitor.user, visitor.profile)
-    const isOwner = guards === 0 || (visitor !== undefined && options.mayOwn(visitor))
+  function bootOf(caller: Caller | undefined, guards: number, parts: readonly PartEntry[]): Boot {
+    const user = caller?.name === undefined ? undefined : userOf(caller.name, caller.profile)
+    const isOwner = guards === 0 || (caller !== undefined && options.mayOwn(caller.person))
     return {
       version: options.version,
-      // A visitor that the guards let pass without a name, for instance by address, need not sign in.
-      isClosed: guards > 0 && (visitor === undefined || user !== undefined),
+      // A caller that the guards let pass without a name, for instance by address, need not sign in.
+      isClosed: guards > 0 && (caller === undefined || user !== undefined),
       ...(user === undefined ? {} : { user }),
       isOwner,
-      ...(visitor === undefined ? {} : forPassed()),
+      ...(caller === undefined ? {} : forPassed()),
       ...(user === undefined ? {} : viewsOf(isOwner)),
-      ...contentFact(visitor),
-      ...teamsOf(visitor),
+      ...contentFact(caller),
+      ...teamsOf(caller),
       parts,
     }
   }
 
-  /** Members for every visitor that the guards let pass. */
+  /** Members for every caller that the guards let pass. */
   function forPassed(): Pick<Boot, 'hasUsage' | 'titleModel'> {
     const titleModel = options.titleModel()
     return { ...(options.hasUsage() ? { hasUsage: true } : {}), ...(titleModel === undefined ? {} : { titleModel }) }
   }
 
-  function contentFact(visitor: Passed | undefined): Pick<Boot, 'contentKeptMs'> {
-    const content = visitor && options.contentOf(visitor)
+  function contentFact(caller: Caller | undefined): Pick<Boot, 'contentKeptMs'> {
+    const content = caller && options.contentOf(caller)
     return content === undefined ? {} : { contentKeptMs: content.keptMs }
   }
 
@@ -91,20 +92,17 @@ export function bootRoute(options: BootOptions): Route {
   return { method: 'GET', path: '/api/boot', isPublic: true, handle: boot }
 }
 
-/** A visitor that every guard lets pass, with or without a name. */
-type Passed = Partial<Visitor>
-
 /**
  * Asks the guards, as the server does for routes that are not public.
  *
  * @returns `undefined` when a guard requires sign-in (401)
  * @throws other errors of the guards
  */
-async function findVisitor(guards: readonly Guard[], context: HandlerContext): Promise<Passed | undefined> {
+async function findCaller(guards: readonly Guard[], context: HandlerContext): Promise<Caller | undefined> {
   try {
-    const visitor = await passGuards(guards, context)
+    const caller = await passGuards(guards, context)
     // The page is for people: a key does not open it.
-    return visitor.access === undefined ? visitor : undefined
+    return caller.access === undefined ? caller : undefined
   } catch (error) {
     if (error instanceof WireError && error.status === 401) return undefined
     throw error

@@ -6,7 +6,7 @@ import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
 import { readLedger } from './ledger-answer.ts'
-import { subjectOf } from './ledger-scope.ts'
+import { ledgerId } from './ledger-scope.ts'
 import type { OwnerCheck } from './owner-check.ts'
 import type { ContentAnswer } from './page-api.ts'
 
@@ -44,7 +44,7 @@ export function contentApi({ use, record, onLook, isOwner, now }: ContentApiOpti
     const asked = new URL(context.request.url).searchParams.get('time') ?? ''
     const time = timeForm.test(asked) ? { time: Number(asked) } : {}
     const own = ownContent(context)
-    const seesAll = context.visitor?.access === undefined && isOwner(context)
+    const seesAll = context.caller.access === undefined && isOwner(context)
     const found = await find({ id, ...time, ...(seesAll ? {} : (own ?? { line: -1 })) })
     if (seesAll && !isOwn(found, own)) await recordLook(id, found, context)
     return jsonResponse(answerOf(found), context.id)
@@ -58,7 +58,11 @@ export function contentApi({ use, record, onLook, isOwner, now }: ContentApiOpti
   }
 
   /** @throws {WireError} 503: without an entry there is no look */
-  async function recordLook(id: string, { time, line, person }: KeptContent, { user }: HandlerContext): Promise<void> {
+  async function recordLook(
+    id: string,
+    { time, line, person }: KeptContent,
+    { caller: { name: user } }: HandlerContext,
+  ): Promise<void> {
     try {
       const recorded = await record()?.({
         time: now(),
@@ -82,13 +86,13 @@ export function contentApi({ use, record, onLook, isOwner, now }: ContentApiOpti
 type Own = Pick<ContentQuestion, 'line' | 'people'>
 
 /** Whose content is the visitor's own: that of the line of a key, or of a person; `undefined`: nobody's. */
-function ownContent({ visitor, user }: HandlerContext): Own | undefined {
-  if (visitor?.access !== undefined) return { line: visitor.key?.line ?? -1 }
-  return user === undefined ? undefined : { people: [subjectOf({ visitor, user })] }
+function ownContent({ caller }: HandlerContext): Own | undefined {
+  if (caller.access !== undefined) return { line: caller.key?.line ?? -1 }
+  return caller.person === undefined ? undefined : { people: [ledgerId(caller)] }
 }
 
-function isOwn({ subject }: KeptContent, own: Own | undefined): boolean {
-  return subject !== undefined && own?.people?.includes(subject) === true
+function isOwn({ personId }: KeptContent, own: Own | undefined): boolean {
+  return personId !== undefined && own?.people?.includes(personId) === true
 }
 
 function answerOf({ time, expires, question, answer, isQuestionCut, isAnswerCut }: KeptContent): ContentAnswer {

@@ -1,17 +1,18 @@
 import { describe, expect, test } from 'bun:test'
-import type { Visitor } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
 import { conversationBytesMax, type History, type WriteOutcome } from '../../ledger/history/history.ts'
 import { LedgerUnavailable } from '../../ledger/ledger.ts'
+import { callerOf } from '../../people/caller-of.ts'
+import type { Caller } from '../../people/person.ts'
 import { router } from '../route.ts'
 import { contextOf } from '../testing.ts'
 import { historyApi } from './history-api.ts'
 
-const ann: Partial<Visitor> = {
+const ann = callerOf({
   user: 'ann',
   userId: '1',
   profile: { id: 'abc.1', userName: 'ann', displayName: 'Ann', email: '', avatarUrl: '' },
-}
+})
 const text = '{"id":"c1","messages":[]}'
 
 /** The routes over a fake that notes its calls. */
@@ -46,14 +47,10 @@ function subject(history: Partial<History> | undefined = {}, outcome: WriteOutco
   async function call(
     method: string,
     path: string,
-    {
-      body,
-      visitor = ann,
-    }: { readonly body?: string | Uint8Array<ArrayBuffer>; readonly visitor?: Partial<Visitor> } = {},
+    { body, caller = ann }: { readonly body?: string | Uint8Array<ArrayBuffer>; readonly caller?: Caller } = {},
   ): Promise<unknown> {
     const request = new Request(`http://x${path}`, { method, ...(body === undefined ? {} : { body }) })
-    const { user } = visitor
-    const context = { ...contextOf(request), visitor, ...(user === undefined ? {} : { user }) }
+    const context = { ...contextOf(request), caller }
     try {
       const response = await routes.find(method, context.path).handle(context)
       return await response.json()
@@ -83,7 +80,7 @@ describe('/api/history', () => {
       ['read', 'abc.1', ['c1']],
       [
         'write',
-        { id: 'abc.1', subject: '1', name: 'ann' },
+        { id: 'abc.1', accountId: '1', name: 'ann' },
         { id: 'c1', base: 5, text: new TextEncoder().encode(text) },
       ],
       ['remove', 'abc.1', 'c1', 7],
@@ -94,19 +91,19 @@ describe('/api/history', () => {
   test.each([
     ['while conversations are in browsers only', undefined, ann],
     ['without sign-in', {}, {}],
-    ['for a key', {}, { ...ann, access: { scopes: ['chat'] } as unknown as NonNullable<Visitor['access']> }],
-  ])('is not there %s', async (_when, history, visitor) => {
+    ['for a key', {}, { ...ann, access: { scopes: ['chat'] } as unknown as NonNullable<Caller['access']> }],
+  ])('is not there %s', async (_when, history, caller) => {
     const { call, calls } = subject(history)
     if (history === undefined) {
       const routes = router(
         historyApi({ history: () => undefined, days: () => undefined, bodyTimes: { totalMs: 1, idleMs: 1 } }),
       )
-      const context = { ...contextOf(new Request('http://x/api/history')), user: 'ann', visitor }
+      const context = { ...contextOf(new Request('http://x/api/history')), caller }
       await expect(async () => routes.find('GET', '/api/history').handle(context)).toThrow('in the browser only')
       return
     }
-    expect(await call('GET', '/api/history', { visitor })).toEqual([404, 'history_not_kept'])
-    expect(await call('POST', '/api/history/conversations/c1', { body: text, visitor })).toEqual([
+    expect(await call('GET', '/api/history', { caller })).toEqual([404, 'history_not_kept'])
+    expect(await call('POST', '/api/history/conversations/c1', { body: text, caller })).toEqual([
       ...[404, 'history_not_kept'],
     ])
     expect(calls).toEqual([])

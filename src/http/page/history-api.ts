@@ -3,10 +3,10 @@ import { parseJsonObject } from '../../formats/parse-json-object.ts'
 import {
   conversationBytesMax,
   type History,
-  type HistoryPerson,
   type StoredConversation,
   type WriteOutcome,
 } from '../../ledger/history/history.ts'
+import { signedInPerson, type Person } from '../../people/person.ts'
 import { readControlBody, type BodyTimes } from '../entrance/read-body.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
@@ -64,11 +64,11 @@ export function historyApi({ history, days, bodyTimes }: HistoryApiOptions): rea
 
   /** Answers for the person of a request. @throws {WireError} 404 */
   function forPerson(
-    answer: (history: History, person: HistoryPerson, context: HandlerContext) => Promise<Response>,
+    answer: (history: History, person: Person, context: HandlerContext) => Promise<Response>,
   ): Route['handle'] {
     return async (context) => {
       const opening = history()
-      const person = personOf(context)
+      const person = signedInPerson(context.caller)
       if (opening === undefined || person === undefined)
         throw new WireError(
           404,
@@ -80,7 +80,7 @@ export function historyApi({ history, days, bodyTimes }: HistoryApiOptions): rea
     }
   }
 
-  async function list(kept: History, person: HistoryPerson, { request, id }: HandlerContext): Promise<Response> {
+  async function list(kept: History, person: Person, { request, id }: HandlerContext): Promise<Response> {
     const query = new URL(request.url).searchParams
     const after = integerOf(query, 'after', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER, fallback: 0 })
     const changes = await kept.changes(person.id, { after, isWhole: query.get('whole') === '1' })
@@ -89,7 +89,7 @@ export function historyApi({ history, days, bodyTimes }: HistoryApiOptions): rea
     return jsonResponse(answer, id)
   }
 
-  async function read(kept: History, person: HistoryPerson, { request, id }: HandlerContext): Promise<Response> {
+  async function read(kept: History, person: Person, { request, id }: HandlerContext): Promise<Response> {
     const ids = idsOf(await readControlBody(request, { bytesMax: idsBytesMax, ...bodyTimes }))
     return await holding(person.id, async () => {
       const found = await kept.read(person.id, ids)
@@ -100,7 +100,7 @@ export function historyApi({ history, days, bodyTimes }: HistoryApiOptions): rea
     })
   }
 
-  async function write(kept: History, person: HistoryPerson, context: HandlerContext): Promise<Response> {
+  async function write(kept: History, person: Person, context: HandlerContext): Promise<Response> {
     const { request, id: requestId } = context
     const id = idOf(context)
     const base = baseOf(request)
@@ -113,12 +113,12 @@ export function historyApi({ history, days, bodyTimes }: HistoryApiOptions): rea
     })
   }
 
-  async function remove(kept: History, person: HistoryPerson, context: HandlerContext): Promise<Response> {
+  async function remove(kept: History, person: Person, context: HandlerContext): Promise<Response> {
     const outcome = await kept.remove(person.id, idOf(context), baseOf(context.request))
     return jsonResponse(versionOf(outcome), context.id)
   }
 
-  async function clear(kept: History, person: HistoryPerson, { request, id }: HandlerContext): Promise<Response> {
+  async function clear(kept: History, person: Person, { request, id }: HandlerContext): Promise<Response> {
     const query = new URL(request.url).searchParams
     if (query.get('until') === null)
       throw invalidRequest('missing_required_parameter', "'until' is required: the number of a change.", 'until')
@@ -137,13 +137,6 @@ export function historyApi({ history, days, bodyTimes }: HistoryApiOptions): rea
     { method: 'DELETE', path: conversationPath, answer: remove },
   ] as const
   return routes.map(({ method, path, answer }) => ({ method, path, isPublic: false, handle: forPerson(answer) }))
-}
-
-/** `undefined`: without sign-in, and for keys. */
-function personOf({ user, visitor }: HandlerContext): HistoryPerson | undefined {
-  if (user === undefined || visitor === undefined || visitor.access !== undefined) return undefined
-  const { profile, userId = user, subject = profile?.id ?? userId } = visitor
-  return { id: subject, subject: userId.slice(0, 128), name: user }
 }
 
 /** @throws {WireError} 404 */

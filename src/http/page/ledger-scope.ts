@@ -1,19 +1,19 @@
 import type { RequestScope } from '../../ledger/use/request-question.ts'
+import type { Caller } from '../../people/person.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import type { OwnerCheck } from './owner-check.ts'
 
-/** The ledger has as many characters of a subject. */
-const subjectLengthMax = 128
+/** The ledger has as many characters of an id. */
+const idLengthMax = 128
 
 /** Whose use a request may see: a key that of its line, also one with other scopes of owners; a person the own one. */
 export function ledgerScope(context: HandlerContext, isOwner: OwnerCheck): RequestScope {
-  const { visitor } = context
-  if (visitor?.access !== undefined) return { line: visitor.key?.line ?? -1 }
-  return isOwner(context) ? {} : { people: [subjectOf(context)] }
+  const { access, key } = context.caller
+  if (access !== undefined) return { line: key?.line ?? -1 }
+  return isOwner(context) ? {} : { people: [ledgerId(context.caller)] }
 }
 
-/** The subject of a signed-in person in the ledger. */
-export function subjectOf({ visitor, user = '' }: Pick<HandlerContext, 'visitor' | 'user'>): string {
-  const { userId = user, subject = userId } = visitor ?? {}
-  return subject.slice(0, subjectLengthMax).toWellFormed()
+/** The id of a caller's person in the ledger; empty: none. */
+export function ledgerId({ person }: Caller): string {
+  return (person?.id ?? '').slice(0, idLengthMax).toWellFormed()
 }

@@ -4,7 +4,7 @@ import { LedgerUnavailable } from '../../ledger/ledger.ts'
 import type { StoredCaller } from '../../ledger/use/request-question.ts'
 import type { UseAsker } from '../../ledger/use/use-asker.ts'
 import type { LimitOverview } from '../../limits/limit-overview.ts'
-import type { CallerIdentity } from '../../limits/named-limits.ts'
+import type { Caller } from '../../people/person.ts'
 import { router } from '../route.ts'
 import { contextOf } from '../testing.ts'
 import { limitsApi, type LimitsApiOptions } from './limits-api.ts'
@@ -29,8 +29,8 @@ const overview: LimitOverview = {
   ],
 }
 
-async function ask(more: Partial<LimitsApiOptions> = {}): Promise<{ body: unknown; asked: CallerIdentity[][] }> {
-  const asked: CallerIdentity[][] = []
+async function ask(more: Partial<LimitsApiOptions> = {}): Promise<{ body: unknown; asked: Caller[][] }> {
+  const asked: Caller[][] = []
   const routes = router(
     limitsApi({
       access: () => ({
@@ -42,8 +42,8 @@ async function ask(more: Partial<LimitsApiOptions> = {}): Promise<{ body: unknow
       }),
       file: '/home/access.json',
       callers: async () => [
-        { user: 'key:job', userId: undefined, line: 3, person: { user: 'ann' } },
-        { user: 'bob', subject: 'id:7' },
+        { name: 'key:job', key: { line: 3 }, person: { id: 'ann', name: 'ann' } },
+        { name: 'bob', person: { id: 'id:7', name: 'bob' } },
       ],
       use: () => undefined,
       isOwner: () => true,
@@ -73,8 +73,8 @@ describe('GET /api/limits', () => {
     })
     expect(asked).toEqual([
       [
-        { user: 'key:job', key: { line: 3, person: { user: 'ann' } } },
-        { user: 'bob', subject: 'id:7' },
+        { name: 'key:job', key: { line: 3 }, person: { id: 'ann', name: 'ann' } },
+        { name: 'bob', person: { id: 'id:7', name: 'bob' } },
       ],
     ])
   })
@@ -83,13 +83,13 @@ describe('GET /api/limits', () => {
     const callers = async (): Promise<[]> => []
     const useOf = (stored: () => Promise<readonly StoredCaller[]>) => ({ requests: { callers: stored } }) as UseAsker
     const earlier = useOf(async () => [
-      { name: 'ann', subject: 'id:1' },
+      { name: 'ann', id: 'id:1' },
       { name: 'job', line: 3 },
     ])
     expect((await ask({ callers, use: () => earlier })).asked).toEqual([
       [
-        { user: 'ann', subject: 'id:1' },
-        { user: 'key:job', key: { line: 3 } },
+        { name: 'ann', person: { name: 'ann', id: 'id:1' } },
+        { name: 'key:job', key: { line: 3 } },
       ],
     ])
     const away = useOf(() => Promise.reject(new LedgerUnavailable('away')))

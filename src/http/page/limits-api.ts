@@ -2,8 +2,7 @@ import { LedgerUnavailable } from '../../ledger/ledger.ts'
 import type { StoredCaller } from '../../ledger/use/request-question.ts'
 import type { UseAsker } from '../../ledger/use/use-asker.ts'
 import type { LimitOverview, LimitRow, LimitUse } from '../../limits/limit-overview.ts'
-import type { CallerIdentity } from '../../limits/named-limits.ts'
-import type { RequestRecord } from '../../observe/record.ts'
+import type { Caller } from '../../people/person.ts'
 import { usdOf } from '../../prices/money.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
@@ -14,7 +13,7 @@ import type { LimitRowEntry, LimitsAnswer, LimitUseEntry } from './page-api.ts'
 /** The limits of the service, for its owner. */
 export interface LimitsSource {
   /** @param callers those that limits may count apart, the one that asked last first */
-  overview(callers: readonly CallerIdentity[]): Promise<LimitOverview>
+  overview(callers: readonly Caller[]): Promise<LimitOverview>
   fault(): LimitsAnswer['fault']
 }
 
@@ -25,19 +24,17 @@ export interface LimitsApiOptions extends EditorCheck {
   /** Path of access.json. */
   readonly file: string | undefined
   /** Those that asked since the start of the service, the one that asked last first. */
-  readonly callers: () => Promise<readonly RecentCaller[]>
+  readonly callers: () => Promise<readonly Caller[]>
   /** Callers of earlier times; `undefined`: no use is stored. @throws {LedgerUnavailable} */
   readonly use: () => Pick<UseAsker, 'requests'> | undefined
 }
 
-type RecentCaller = Pick<RequestRecord, 'user' | 'userId' | 'subject' | 'line' | 'person'>
-
 /** `GET /api/limits`, for owners (docs/limits.md). */
 export function limitsApi({ access, file, callers, use, isOwner, mayEdit }: LimitsApiOptions): readonly Route[] {
   /** Budgets count from before the start of the service. While the database is away, later callers are shown. */
-  async function allCallers(): Promise<readonly CallerIdentity[]> {
+  async function allCallers(): Promise<readonly Caller[]> {
     const stored = (await use()?.requests.callers().catch(ifAway)) ?? []
-    return [...(await callers()).map(identityOf), ...stored.map(identityOfStored)]
+    return [...(await callers()), ...stored.map(callerOfStored)]
   }
 
   async function limits(context: HandlerContext): Promise<Response> {
@@ -63,18 +60,10 @@ function ifAway(error: unknown): undefined {
   if (!(error instanceof LedgerUnavailable)) throw error
 }
 
-function identityOfStored({ name, subject, line }: StoredCaller): CallerIdentity {
-  if (line !== undefined) return { user: `key:${name}`, key: { line } }
-  return { user: name, ...(subject === undefined ? {} : { subject }) }
-}
-
-function identityOf({ user, userId, subject, line, person }: RecentCaller): CallerIdentity {
-  return {
-    ...(user === undefined ? {} : { user }),
-    ...(userId === undefined ? {} : { userId }),
-    ...(subject === undefined ? {} : { subject }),
-    ...(line === undefined ? {} : { key: { line, ...(person === undefined ? {} : { person }) } }),
-  }
+function callerOfStored(stored: StoredCaller): Caller {
+  return 'line' in stored
+    ? { name: `key:${stored.name}`, key: { line: stored.line } }
+    : { name: stored.name, person: stored }
 }
 
 function rowEntry({ subject, models, kind, limit, per, windowEnd, uses, ...row }: LimitRow): LimitRowEntry {

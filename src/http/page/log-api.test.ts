@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import type { Visitor } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
 import { LedgerUnavailable } from '../../ledger/ledger.ts'
 import type { RequestPage, RequestQuestion, StoredRequest } from '../../ledger/use/request-question.ts'
 import type { UseAsker } from '../../ledger/use/use-asker.ts'
+import { callerOf } from '../../people/caller-of.ts'
+import type { Caller } from '../../people/person.ts'
 import { router } from '../route.ts'
 import { contextOf } from '../testing.ts'
 import { logApi } from './log-api.ts'
@@ -53,13 +54,13 @@ async function ask(
   {
     pages = [{ requests: [stored] }],
     failure,
-    visitor,
+    caller = {},
     isOwner = true,
     isOff = false,
   }: {
     readonly pages?: readonly RequestPage[]
     readonly failure?: Error
-    readonly visitor?: Partial<Visitor>
+    readonly caller?: Caller
     readonly isOwner?: boolean
     readonly isOff?: boolean
   } = {},
@@ -84,7 +85,7 @@ async function ask(
   }
   const routes = router(logApi({ use: () => (isOff ? undefined : asker), isOwner: () => isOwner }))
   const url = new URL(`http://x/api/log${query}`)
-  const context = { ...contextOf(new Request(url.href)), path: url.pathname, user: visitor?.user, visitor }
+  const context = { ...contextOf(new Request(url.href)), path: url.pathname, caller }
   const response = await routes.find('GET', url.pathname).handle(context)
   return { response, questions, text: await response.text() }
 }
@@ -182,18 +183,19 @@ describe('GET /api/log', () => {
 
   test('is of the person, or of the line of the key', async () => {
     const scopeOf = async (options: Parameters<typeof ask>[1]) => (await ask('', options)).questions[0]?.scope
-    expect(await scopeOf({ isOwner: false, visitor: { user: 'ann', userId: 'id:1' } })).toEqual({ people: ['id:1'] })
-    expect(await scopeOf({ isOwner: false, visitor: { user: 'ann' } })).toEqual({ people: ['ann'] })
+    expect(await scopeOf({ isOwner: false, caller: callerOf({ user: 'ann', userId: 'id:1' }) })).toEqual({
+      people: ['id:1'],
+    })
+    expect(await scopeOf({ isOwner: false, caller: callerOf({ user: 'ann' }) })).toEqual({ people: ['ann'] })
     const known = { user: 'ann', userId: '1', subject: 'profile-1' }
-    expect(await scopeOf({ isOwner: false, visitor: known })).toEqual({ people: ['profile-1'] })
+    expect(await scopeOf({ isOwner: false, caller: callerOf(known) })).toEqual({ people: ['profile-1'] })
     // The ledger keeps as much of an id.
     const long = { user: 'ann', userId: 'x'.repeat(200) }
-    expect(await scopeOf({ isOwner: false, visitor: long })).toEqual({ people: ['x'.repeat(128)] })
-    const grants = { models: undefined, providers: undefined, networks: undefined, scopes: ['log:read'] }
+    expect(await scopeOf({ isOwner: false, caller: callerOf(long) })).toEqual({ people: ['x'.repeat(128)] })
     const access = { scopes: ['log:read'] }
     // Only the members that the route reads.
-    const visitor = { user: 'key:k', access, key: { id: 4, line: 3, name: 'k', grants } } as unknown as Partial<Visitor>
-    expect(await scopeOf({ visitor })).toEqual({ line: 3 })
+    const caller = { name: 'key:k', access, key: { line: 3 } } as unknown as Caller
+    expect(await scopeOf({ caller })).toEqual({ line: 3 })
   })
 
   test('says that nothing is kept, and that it cannot be read now', async () => {

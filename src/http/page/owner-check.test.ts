@@ -1,10 +1,11 @@
 import { expect, test } from 'bun:test'
+import { callerOf } from '../../people/caller-of.ts'
 import { contextOf } from '../testing.ts'
 import { ownerCheck } from './owner-check.ts'
 
 test('a key that was admitted to a route may there do what an owner may', () => {
   const access = { mayDo: () => true, mayUseModel: () => true, mayUseProvider: () => true }
-  const context = { ...contextOf(new Request('http://x/')), visitor: { user: 'key:a', access } }
+  const context = { ...contextOf(new Request('http://x/')), caller: { name: 'key:a', access } }
   expect(
     ownerCheck(
       () => true,
@@ -17,8 +18,8 @@ test('without a guard every request is from an owner, with one those of listed u
   const isOwner = (isGuarded: boolean, user?: string) =>
     ownerCheck(
       () => isGuarded,
-      (visitor) => visitor?.user === 'ada',
-    )({ ...contextOf(new Request('http://x/')), ...(user === undefined ? {} : { visitor: { user } }) })
+      (person) => person?.name === 'ada',
+    )({ ...contextOf(new Request('http://x/')), ...(user === undefined ? {} : { caller: callerOf({ user }) }) })
   expect([isOwner(false), isOwner(false, 'bob')]).toEqual([true, true])
   expect([isOwner(true), isOwner(true, 'bob'), isOwner(true, 'ada')]).toEqual([false, false, true])
 })

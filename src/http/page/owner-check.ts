@@ -1,5 +1,5 @@
-import type { Visitor } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
+import type { Person } from '../../people/person.ts'
 import type { HandlerContext } from '../handler-context.ts'
 
 /** Whether a request is from an owner, who may change providers, and see the metrics and the requests of all users. */
@@ -10,11 +10,8 @@ export type OwnerCheck = (context: HandlerContext) => boolean
  *
  * @param mayOwn decides for a request that the guards let pass; `undefined`: they named no user
  */
-export function ownerCheck(
-  isGuarded: () => boolean,
-  mayOwn: (visitor: Partial<Visitor> | undefined) => boolean,
-): OwnerCheck {
-  return ({ visitor }) => !isGuarded() || visitor?.access !== undefined || mayOwn(visitor)
+export function ownerCheck(isGuarded: () => boolean, mayOwn: (person: Person | undefined) => boolean): OwnerCheck {
+  return ({ caller }) => !isGuarded() || caller.access !== undefined || mayOwn(caller.person)
 }
 
 /** @throws {WireError} 403 unless the request is from an owner */

@@ -31,7 +31,7 @@ export function presetsApi({ state, change, isOwner, bodyTimes }: PresetsApiOpti
   async function write(context: HandlerContext): Promise<Response> {
     checkOwner(isOwner, context)
     const body = await readControlBody(context.request, { bytesMax: bodyBytesMax, ...bodyTimes })
-    return jsonResponse(await change(parsePresetChange(body), context.user), context.id)
+    return jsonResponse(await change(parsePresetChange(body), context.caller.name), context.id)
   }
 
   return [

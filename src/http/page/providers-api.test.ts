@@ -65,7 +65,7 @@ function subject(options: Partial<ProvidersApiOptions> = {}) {
   ): Promise<unknown> {
     const context = {
       ...contextOf(new Request(`http://x${path}`, { method, ...(body === undefined ? {} : { body }) })),
-      ...(user === undefined ? {} : { user }),
+      ...(user === undefined ? {} : { caller: { name: user } }),
     }
     try {
       const response = await routes.find(method, path.replace(/\?.*/, '')).handle(context)

@@ -79,7 +79,7 @@ export function providersApi(options: ProvidersApiOptions): readonly Route[] {
         checkOwner(isOwner, context)
         const wanted = parseProviderChange(await bodyOf(context))
         if (['add', 'edit', 'remove'].includes(wanted.change)) checkMayAdd(context)
-        return jsonResponse(shown(await change(wanted, context.user), context), context.id)
+        return jsonResponse(shown(await change(wanted, context.caller.name), context), context.id)
       },
     },
     {

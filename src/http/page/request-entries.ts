@@ -40,7 +40,7 @@ export function rememberedEntry({
   return {
     ...facts,
     ...limitFacts({ limits, waitedMs }),
-    ...(person === undefined ? {} : { person: person.user }),
+    ...(person === undefined ? {} : { person: person.name }),
     trail: trail.map(trailEntry),
     ...(firstTokenMs === undefined ? {} : { firstTokenMs: tenths(firstTokenMs) }),
     totalMs: tenths(totalMs),

@@ -81,10 +81,10 @@ describe('events for several readers', () => {
 
   test('of one user are not shared', async () => {
     const { eventAfter, queries, answer } = subject()
-    const asked = (['all users', { user: 'ada' }, { user: 'bob' }, 'all users'] as const).map((scope) =>
+    const asked = (['all users', { id: 'ada' }, { id: 'bob' }, 'all users'] as const).map((scope) =>
       eventAfter({ scope, after: 3, announced: 5 }),
     )
-    expect(queries.map(({ scope }) => scope)).toEqual(['all users', { user: 'ada' }, { user: 'bob' }])
+    expect(queries.map(({ scope }) => scope)).toEqual(['all users', { id: 'ada' }, { id: 'bob' }])
     for (const mark of [10, 11, 12]) answer(mark)
     expect((await Promise.all(asked)).map(textOf)).toEqual([
       'data: 10\n\n',

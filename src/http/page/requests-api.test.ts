@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, jest, test } from 'bun:test'
-import type { Visitor } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
 import { localObserver } from '../../observe/local-observer.ts'
 import type { RequestRecord, RunningRequest } from '../../observe/record.ts'
+import { callerOf } from '../../people/caller-of.ts'
+import type { Caller } from '../../people/person.ts'
+import { personOf, personOfRecord } from '../../people/testing.ts'
 import { openRequests } from '../entrance/open-requests.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { router } from '../route.ts'
@@ -24,13 +26,14 @@ function recordOf(more: Partial<RequestRecord> = {}): RequestRecord {
     provider: 'groq',
     trail: [{ name: 'groq', status: 200, ms: 12.345 }],
     totalMs: 20.06,
+    ...personOfRecord(more),
     ...more,
   }
 }
 
 interface Asking {
   readonly user?: string
-  readonly visitor?: Partial<Visitor>
+  readonly caller?: Caller
   readonly method?: string
   readonly accept?: string
   readonly signal?: AbortSignal
@@ -44,13 +47,13 @@ function subject({
   const observer = localObserver({ version: '1', now: () => noon })
   const followers = openRequests()
   let drops = 0
-  let currentVisitor = async (user: string | undefined): Promise<Partial<Visitor>> =>
-    user === undefined ? {} : { user }
+  const callerNamed = (user: string | undefined) => (user === undefined ? {} : callerOf({ user }))
+  let currentCaller = async (user: string | undefined): Promise<Caller> => callerNamed(user)
   const routes = router(
     requestsApi({
       observer,
       use: () => undefined,
-      isOwner: ({ user }) => owners.includes(user),
+      isOwner: ({ caller }) => owners.includes(caller.name),
       followers,
       isClosing: () => isClosing,
       stallMs: 30_000,
@@ -59,7 +62,7 @@ function subject({
 
   function handle(
     path: string,
-    { user, visitor, method = 'GET', accept, signal }: Asking = {},
+    { user, caller = callerNamed(user), method = 'GET', accept, signal }: Asking = {},
   ): Response | Promise<Response> {
     const request = new Request('http://x/', {
       method,
@@ -69,12 +72,11 @@ function subject({
     const context: HandlerContext = {
       ...contextOf(request),
       path,
-      currentVisitor: () => currentVisitor(user),
+      currentCaller: () => currentCaller(user),
       drop() {
         drops += 1
       },
-      ...(user === undefined ? {} : { user }),
-      ...(visitor === undefined ? {} : { visitor }),
+      caller,
     }
     return routes.find(method, path).handle(context)
   }
@@ -99,8 +101,8 @@ function subject({
     opened,
     drops: () => drops,
     /** Sets the result of the guards. */
-    say(answer: () => Promise<Partial<Visitor>>) {
-      currentVisitor = answer
+    say(answer: () => Promise<Caller>) {
+      currentCaller = answer
     },
     json: async (path: string, user?: string): Promise<unknown> =>
       (await ask(path, user === undefined ? {} : { user })).json(),
@@ -165,7 +167,8 @@ describe('GET /api/running', () => {
         firstTokenMs: 7,
       },
     })
-    recent.trackRunning(() => ({ count: 3, requests: [running('ada'), running('bob')] }))
+    const sent = (user: string) => ({ ...running(user), person: personOf({ user }) })
+    recent.trackRunning(() => ({ count: 3, requests: [sent('ada'), sent('bob')] }))
     expect(await json('/api/running', 'ada')).toEqual({ count: 3, requests: [running('ada'), running('bob')] })
     expect(await json('/api/running', 'bob')).toEqual({ count: 1, requests: [running('bob')] })
     expect(await json('/api/running', 'eve')).toEqual({ count: 0, requests: [] })
@@ -177,7 +180,7 @@ describe('GET /api/running', () => {
       ...{ time: 5, id, api: 'chat', model: 'm', stream: true, providers: [], user: 'key:nightly', line: 1 },
       ...more,
     })
-    const requests = [of('own', { person: { user: 'bob' } }), of('of a program', {})]
+    const requests = [of('own', { person: personOf({ user: 'bob' }) }), of('of a program', {})]
     recent.trackRunning(() => ({ count: 2, requests }))
     expect(await json('/api/running', 'bob')).toMatchObject({ count: 1, requests: [{ id: 'own' }] })
     expect(await json('/api/running', 'key:nightly')).toEqual({ count: 0, requests: [] })
@@ -204,9 +207,9 @@ describe('a key with log:read', () => {
     }))
     const access = { scopes: ['log:read'] }
     // Only the members that the routes read.
-    const visitor = { access, ...(line === undefined ? {} : { key: { line } }) } as unknown as Partial<Visitor>
+    const caller = { name: 'ada', access, ...(line === undefined ? {} : { key: { line } }) } as unknown as Caller
     // Its name is that of an owner.
-    return (await ask(path, { user: 'ada', visitor })).json()
+    return (await ask(path, { caller })).json()
   }
 
   test('sees the requests of its line alone, in the list, its sums and those under way', async () => {
@@ -454,25 +457,22 @@ describe('a stream of requests', () => {
         throw new Error('the store is gone')
       },
     ],
-    ['its reader is another user', async () => ({ user: 'bob' })],
+    ['its reader is another user', async () => callerOf({ user: 'bob' })],
     ['its reader has no name', async () => ({})],
-  ] satisfies readonly [string, () => Promise<Partial<Visitor>>][])(
-    'ends within seconds when %s any more',
-    async (_, answer) => {
-      jest.useFakeTimers()
-      const { follow: open, followers, drops, say } = subject()
-      const { next } = open('ada')
-      await next()
-      const last = next()
-      jest.advanceTimersByTime(5_000)
-      await settle()
-      expect(followers.count).toBe(1)
-      say(answer)
-      jest.advanceTimersByTime(5_000)
-      await settle()
-      expect([await last, followers.count, drops()]).toEqual([undefined, 0, 0])
-    },
-  )
+  ] satisfies readonly [string, () => Promise<Caller>][])('ends within seconds when %s any more', async (_, answer) => {
+    jest.useFakeTimers()
+    const { follow: open, followers, drops, say } = subject()
+    const { next } = open('ada')
+    await next()
+    const last = next()
+    jest.advanceTimersByTime(5_000)
+    await settle()
+    expect(followers.count).toBe(1)
+    say(answer)
+    jest.advanceTimersByTime(5_000)
+    await settle()
+    expect([await last, followers.count, drops()]).toEqual([undefined, 0, 0])
+  })
 
   test('ends within seconds when a guard is added', async () => {
     jest.useFakeTimers()

@@ -80,12 +80,11 @@ export function requestsApi(options: RequestsApiOptions): readonly Route[] {
   ]
 }
 
-/** As {@link ledgerScope}: a key sees its own line. A visitor without a name has no requests of their own. */
+/** As {@link ledgerScope}: a key sees its own line. A caller without a name has no requests of their own. */
 function scopeOf(context: HandlerContext, isOwner: RequestsApiOptions['isOwner']): Scope {
-  const { user = '', visitor } = context
-  if (visitor?.access !== undefined) return { line: visitor.key?.line ?? -1 }
-  if (isOwner(context)) return 'all users'
-  return visitor?.subject === undefined ? { user } : { user, subject: visitor.subject }
+  const { access, key, person } = context.caller
+  if (access !== undefined) return { line: key?.line ?? -1 }
+  return isOwner(context) ? 'all users' : (person ?? { line: -1 })
 }
 
 function wantsEvents({ headers }: Request): boolean {
@@ -103,7 +102,7 @@ function followRequests({
   const ofUser = new Map<string, number>()
 
   function enter(context: HandlerContext, stop: () => void): () => void {
-    const { user = '' } = context
+    const { name: user = '' } = context.caller
     const own = ofUser.get(user) ?? 0
     if (followers.count >= followersMax || (user !== '' && own >= followersPerUserMax))
       throw overloaded('Too many pages follow the requests')
@@ -178,7 +177,7 @@ function followRequests({
 /** Whether the guards still let the reader pass, as the same user. */
 async function mayStay(context: HandlerContext): Promise<boolean> {
   try {
-    return (await context.currentVisitor()).user === context.user
+    return (await context.currentCaller()).name === context.caller.name
   } catch {
     return false // The client learns the reason at its next request.
   }

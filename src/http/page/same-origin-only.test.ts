@@ -24,7 +24,7 @@ async function ask(
   const restricted = sameOriginOnly({ isGuarded: false, ownOrigins: [], corsOrigins: [], ...facts })(route)
   const context = contextOf(new Request(`http://x${path}`, { method, headers: { host: '127.0.0.1:8000', ...headers } }))
   try {
-    return await (await restricted.handle(user === undefined ? context : { ...context, user })).text()
+    return await (await restricted.handle(user === undefined ? context : { ...context, caller: { name: user } })).text()
   } catch (error) {
     return error instanceof Error && 'code' in error && 'status' in error ? `${error.status} ${error.code}` : error
   }

@@ -22,10 +22,10 @@ export function sameOriginOnly({
   // other sites in the list still cannot send JSON: the preflight that this needs is refused here.
   const origins = isGuarded ? ownOrigins : [...ownOrigins, ...corsOrigins]
 
-  function check({ request, user }: HandlerContext, { isPublic }: Route): void {
+  function check({ request, caller }: HandlerContext, { isPublic }: Route): void {
     // Cookies and tokens are not sent to another host name. A request with neither may be from a page whose host name
     // was pointed here (DNS rebinding).
-    const mayBeRebound = user === undefined && !(isGuarded && isPublic)
+    const mayBeRebound = caller.name === undefined && !(isGuarded && isPublic)
     if (mayBeRebound && !isKnownHost(request)) throw hostNotAllowed(request)
     if (request.method !== 'POST') return
     if (!isJson(request))

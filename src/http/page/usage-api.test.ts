@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import type { Visitor } from '../../extensions/extension.ts'
 import type { Access } from '../../formats/access.ts'
 import { WireError } from '../../formats/error.ts'
 import { LedgerUnavailable } from '../../ledger/ledger.ts'
@@ -7,6 +6,8 @@ import { counterNames } from '../../ledger/use/counters.ts'
 import type { OutcomeAnswer } from '../../ledger/use/outcome-question.ts'
 import type { UseAsker } from '../../ledger/use/use-asker.ts'
 import type { UseQuestion, UseRow } from '../../ledger/use/use-question.ts'
+import { callerOf } from '../../people/caller-of.ts'
+import type { Caller } from '../../people/person.ts'
 import { router } from '../route.ts'
 import { contextOf } from '../testing.ts'
 import { usageApi } from './usage-api.ts'
@@ -33,14 +34,14 @@ async function ask(
     rows = [],
     outcomes = { times: [], groups: [], failures: [] },
     failure,
-    visitor,
+    caller = {},
     isOwner = true,
     isOff = false,
   }: {
     readonly rows?: readonly UseRow[]
     readonly outcomes?: OutcomeAnswer
     readonly failure?: Error
-    readonly visitor?: Partial<Visitor>
+    readonly caller?: Caller
     readonly isOwner?: boolean
     readonly isOff?: boolean
   } = {},
@@ -63,11 +64,11 @@ async function ask(
       use: () => (isOff ? undefined : asker),
       isOwner: () => isOwner,
       teams: () => [{ name: 'core', people: [], userIds: ['7'], userNames: ['ann'] }],
-      teamUse: (by, team) => (by?.user === 'lead' ? { people: ['bob'], team } : undefined),
+      teamUse: (by, team) => (by.name === 'lead' ? { people: ['bob'], team } : undefined),
       now: () => now,
     }),
   )
-  const context = { ...contextOf(new Request(`http://x/api/usage${query}`)), user: visitor?.user, visitor }
+  const context = { ...contextOf(new Request(`http://x/api/usage${query}`)), caller }
   const response = await routes.find('GET', '/api/usage').handle(context)
   return { response, questions, text: await response.text() }
 }
@@ -79,11 +80,11 @@ async function refusal(query: string, options: Parameters<typeof ask>[1] = {}): 
 
 describe('GET /api/usage', () => {
   test('of a team is for its leads, and for no key', async () => {
-    const { questions } = await ask('?team=search&by=person', { visitor: { user: 'lead' }, isOwner: false })
+    const { questions } = await ask('?team=search&by=person', { caller: callerOf({ user: 'lead' }), isOwner: false })
     expect(questions).toMatchObject([{ by: 'person', team: 'search', people: ['bob'] }])
     const access: Access = { mayDo: () => true, mayUseModel: () => true, mayUseProvider: () => true }
-    for (const visitor of [{ user: 'bob' }, { user: 'lead', access }, undefined])
-      expect(await refusal('?team=search', visitor === undefined ? {} : { visitor })).toEqual([403, 'not_a_lead', null])
+    for (const caller of [callerOf({ user: 'bob' }), callerOf({ user: 'lead', access }), {}])
+      expect(await refusal('?team=search', { caller })).toEqual([403, 'not_a_lead', null])
   })
 
   test('asks for the last 7 days by model', async () => {
@@ -105,7 +106,7 @@ describe('GET /api/usage', () => {
     expect(questions).toMatchObject([
       { by: 'team', teams: [{ name: 'core', people: [], userIds: ['7'], userNames: ['ann'] }] },
     ])
-    const own = await ask('?by=team', { isOwner: false, visitor: { user: 'bob' } })
+    const own = await ask('?by=team', { isOwner: false, caller: callerOf({ user: 'bob' }) })
     expect(own.questions).toMatchObject([{ by: 'team', teams: [], people: ['bob'] }])
   })
 
@@ -121,7 +122,7 @@ describe('GET /api/usage', () => {
       groups: [{ name: 'm', answers: 20, streams: 0, totalP50: 1_069, totalP95: 1_069 }],
       failures: [{ time: '2026-11-23', failure: 'timeout', requests: 0, attempts: 3 }],
     })
-    const own = await ask('', { outcomes, isOwner: false, visitor: { user: 'bob' } })
+    const own = await ask('', { outcomes, isOwner: false, caller: callerOf({ user: 'bob' }) })
     expect(Object.keys(JSON.parse(own.text))).toEqual(['unit', 'by', 'timeZone', 'writtenAt', 'rows'])
   })
 
@@ -156,10 +157,12 @@ describe('GET /api/usage', () => {
 
 describe('others than owners', () => {
   test('see their own use alone, by the id that stays the same', async () => {
-    const user = { user: 'ann', isOwner: false }
-    const ask1 = await ask('?by=person', { visitor: { ...user, userId: 'id:1' }, isOwner: false })
+    const user = { user: 'ann' }
+    const ask1 = await ask('?by=person', { caller: callerOf({ ...user, userId: 'id:1' }), isOwner: false })
     expect(ask1.questions).toMatchObject([{ people: ['id:1'] }])
-    expect((await ask('', { visitor: { user: 'ann' }, isOwner: false })).questions).toMatchObject([{ people: ['ann'] }])
+    expect((await ask('', { caller: callerOf({ user: 'ann' }), isOwner: false })).questions).toMatchObject([
+      { people: ['ann'] },
+    ])
     expect((await ask('', { isOwner: false })).questions).toMatchObject([{ people: [''] }])
   })
 
@@ -168,11 +171,11 @@ describe('others than owners', () => {
     expect(
       (
         await ask('', {
-          visitor: { user: 'key:x', key: { id: 5, line: 4, name: 'x', grants: { scopes: ['chat'] } }, access },
+          caller: { name: 'key:x', key: { line: 4 }, access },
         })
       ).questions,
     ).toMatchObject([{ line: 4 }])
-    expect((await ask('', { visitor: { user: 'key:x', access } })).questions).toMatchObject([{ line: -1 }])
+    expect((await ask('', { caller: { name: 'key:x', access } })).questions).toMatchObject([{ line: -1 }])
   })
 })
 

@@ -1,8 +1,8 @@
-import type { Visitor } from '../../extensions/extension.ts'
 import { WireError, invalidRequest } from '../../formats/error.ts'
 import type { OutcomeQuestion } from '../../ledger/use/outcome-question.ts'
 import type { UseAsker } from '../../ledger/use/use-asker.ts'
 import type { UseFilter, UseGroup, UseQuestion, UseTeam } from '../../ledger/use/use-question.ts'
+import { signedInPerson, type Person } from '../../people/person.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
@@ -21,7 +21,7 @@ export interface UsageApiOptions {
   /** All teams. */
   readonly teams: () => readonly UseTeam[]
   /** The use of a team, for its leads and owners; `undefined`: the user may not see it. */
-  readonly teamUse: (visitor: Partial<Visitor> | undefined, team: string) => UseFilter | undefined
+  readonly teamUse: (person: Person, team: string) => UseFilter | undefined
   /** Unix milliseconds. */
   readonly now: () => number
 }
@@ -87,9 +87,9 @@ function filterOf(
   team: string | null,
   { isOwner, teamUse }: Pick<UsageApiOptions, 'isOwner' | 'teamUse'>,
 ): UseFilter {
-  const { visitor } = context
   if (team !== null) {
-    const found = visitor?.access === undefined ? teamUse(visitor, team) : undefined
+    const person = signedInPerson(context.caller)
+    const found = person && teamUse(person, team)
     if (found !== undefined) return found
     throw new WireError(
       403,

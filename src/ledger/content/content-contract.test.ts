@@ -2,7 +2,8 @@ import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../../test/fakes/databases.ts'
 import type { TakenContent } from '../../content/taken-content.ts'
-import { newKey } from '../../keys/key-form.ts'
+import { newKey } from '../../people/keys/key-form.ts'
+import { personOf } from '../../people/testing.ts'
 import { postgresClient } from '../postgres/postgres-client.ts'
 import { deleteSomeServerContent } from '../postgres/server-content.ts'
 import { batchOf, usedRequest } from '../use/testing.ts'
@@ -11,7 +12,7 @@ import { deleteSomeContent, rowsPathBeside } from './content-file.ts'
 import { openContentWriter, type ContentWriter } from './content-writer.ts'
 
 const dayMs = 86_400_000
-const ann = { user: 'ann', userId: 'id-of-ann' }
+const ann = { person: personOf({ user: 'ann', userId: 'id-of-ann' }) }
 
 function taken(more: Partial<TakenContent['request']> = {}, facts: Partial<TakenContent> = {}): TakenContent {
   return {
@@ -43,19 +44,22 @@ describe.each(databases)('content in %s', (_kind, make) => {
   const count = async () => (await place.query('SELECT count(*) AS count FROM content', 'requests.db'))[0]?.['count']
 
   test('is found by id, time, line and person, the newest first', async () => {
-    const result = await writer.write([taken(ann), taken({ time: 6, line: 3 }), taken({ time: 7, user: 'bob' })], {})
+    const result = await writer.write(
+      [taken(ann), taken({ time: 6, line: 3 }), taken({ time: 7, person: personOf({ user: 'bob' }) })],
+      {},
+    )
     expect(result).toEqual({ lost: 0 })
     const now = Date.now()
     const found = async (question: object) => await reader.content({ id: 'r', ...question }, now)
     expect(await found({ time: 5 })).toMatchObject({
       time: 5,
       line: 0,
-      subject: 'id-of-ann',
+      personId: 'id-of-ann',
       question: '[user]\nWhy?',
       answer: 'Because.',
       isQuestionCut: false,
     })
-    expect(await found({})).toMatchObject({ time: 7, subject: 'bob' })
+    expect(await found({})).toMatchObject({ time: 7, personId: 'bob' })
     expect(await found({ line: 3 })).toMatchObject({ time: 6, line: 3, person: 0 })
     expect(await found({ line: 4 })).toBeUndefined()
     expect(await found({ people: ['id-of-ann'] })).toMatchObject({ time: 5 })

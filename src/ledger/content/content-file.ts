@@ -33,7 +33,7 @@ export function contentFile({ path, lockMs = 5_000, now = Date.now }: ContentFil
     const database = await people.current()
     return await performed(path, lockMs, () => {
       const known = database.query<{ id: number }, [string]>('SELECT id FROM person WHERE subject = ?1')
-      return known.get(person.subject)?.id ?? namesTable(database, now).idOfPerson(person)
+      return known.get(person.id)?.id ?? namesTable(database, now).idOfPerson(person)
     })
   }
 
@@ -131,14 +131,14 @@ export function readFileContent(
 }
 
 /** Content of a row, whose numbers may be texts. */
-export function keptContent(row: Readonly<Record<string, unknown>>, subject: string | undefined): KeptContent {
+export function keptContent(row: Readonly<Record<string, unknown>>, personId: string | undefined): KeptContent {
   const flags = Number(row['flags'])
   return {
     time: Number(row['time']),
     expires: Number(row['expires']),
     line: Number(row['line']),
     person: Number(row['person']),
-    ...(subject === undefined ? {} : { subject }),
+    ...(personId === undefined ? {} : { personId }),
     question: contentText(row['question']),
     answer: contentText(row['answer']),
     isQuestionCut: (flags & contentFlags.questionCut) !== 0,

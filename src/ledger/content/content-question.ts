@@ -21,7 +21,7 @@ export interface KeptContent {
   /** Number of the person in the ledger; 0: none. */
   readonly person: number
   /** Absent: no person, or forgotten. */
-  readonly subject?: string
+  readonly personId?: string
   readonly question: string
   readonly answer: string
   readonly isQuestionCut: boolean

@@ -1,7 +1,8 @@
 import { keptTexts, type KeptText } from '../../content/kept-text.ts'
 import { secretRemover, type ProviderSecrets, type RemoveSecrets } from '../../content/remove-secrets.ts'
 import type { TakenContent } from '../../content/taken-content.ts'
-import { chargedPerson, type Person } from '../use/charges.ts'
+import type { Person } from '../../people/person.ts'
+import { storedPerson } from '../use/charges.ts'
 
 /** Bits of the column `flags`. */
 export const contentFlags = { questionCut: 1, answerCut: 2 } as const
@@ -48,7 +49,7 @@ export function contentRows(): ContentRows {
         id: request.id,
         time: request.time,
         line: request.line ?? 0,
-        person: chargedPerson(request),
+        person: storedPerson(request.person),
         keepMs,
         flags: (question.isCut ? contentFlags.questionCut : 0) | (answer.isCut ? contentFlags.answerCut : 0),
         question: compressed(question),

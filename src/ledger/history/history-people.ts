@@ -30,7 +30,7 @@ export async function findHistoryOwners(
   { by, text }: WantedPerson,
   known?: FoundPerson,
 ): Promise<readonly HistoryOwner[]> {
-  const subject = known?.subject
+  const subject = known?.personId
   const wanted = by === 'id' ? shortened(text) : text
   const found = await database.read(() => (subject === undefined ? findPeople(by, wanted) : findPeople('id', subject)))
   const exact = found.filter(({ id }) => id === subject || (by === 'id' && id === text))

@@ -1,3 +1,4 @@
+import type { Person } from '../../people/person.ts'
 import { LedgerRefused } from '../ledger.ts'
 
 /** The conversations of people (docs/decisions/0031-history-on-the-server.md). */
@@ -9,7 +10,7 @@ export interface History {
    * {@link answerBytesMax}, except the first.
    */
   read(person: string, ids: readonly string[]): Promise<readonly StoredConversation[]>
-  write(person: HistoryPerson, conversation: WrittenConversation): Promise<WriteOutcome>
+  write(person: Person, conversation: WrittenConversation): Promise<WriteOutcome>
   /** @param base the version that is removed */
   remove(person: string, id: string, base: number): Promise<WriteOutcome>
   /** Removes all conversations whose last change has at most this number. */
@@ -29,15 +30,6 @@ export interface History {
 
 /** Reads in the JSON of a conversation whether it is pinned. It rejects for another text. */
 export type PinReader = (text: string) => Promise<boolean>
-
-/** A person, as they last signed in. */
-export interface HistoryPerson {
-  /** Unique over all identity providers, and permanent. */
-  readonly id: string
-  /** User id, or the user name of a person without one, as in the ledger of use. */
-  readonly subject: string
-  readonly name: string
-}
 
 /** Options of {@link History.changes}. */
 export interface ChangesOptions {

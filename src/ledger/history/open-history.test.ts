@@ -3,12 +3,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { databases, type TestDatabase } from '../../../test/fakes/databases.ts'
+import type { Person } from '../../people/person.ts'
 import { readOwnerKey, type OwnerKey } from './history-key.ts'
-import { HistoryKeyWrong, answerBytesMax, type History, type HistoryPerson } from './history.ts'
+import { HistoryKeyWrong, answerBytesMax, type History } from './history.ts'
 import { openHistory, type HistoryOptions } from './open-history.ts'
 
-const ann: HistoryPerson = { id: 'abc.1', subject: '1', name: 'ann' },
-  ben: HistoryPerson = { id: 'abc.2', subject: '2', name: 'ben' }
+const ann: Person = { id: 'abc.1', accountId: '1', name: 'ann' },
+  ben: Person = { id: 'abc.2', accountId: '2', name: 'ben' }
 
 const keyOf = (byte: number): Promise<OwnerKey> => readOwnerKey(Buffer.alloc(32, byte).toString('base64'))
 
@@ -45,10 +46,10 @@ describe.each(databases)('conversations in %s', (_name, make) => {
     database.close()
   }
 
-  const textOf = (history: History, person: HistoryPerson, id: string) =>
+  const textOf = (history: History, person: Person, id: string) =>
     history.read(person.id, [id]).then(([found]) => found?.text)
 
-  async function written(history: History, person: HistoryPerson, id: string, text: string, base = 0): Promise<number> {
+  async function written(history: History, person: Person, id: string, text: string, base = 0): Promise<number> {
     const outcome = await history.write(person, { id, base, text })
     if (outcome.kind !== 'written') throw new Error(outcome.kind)
     return outcome.version
@@ -120,7 +121,7 @@ describe.each(databases)('conversations in %s', (_name, make) => {
       ['changed', false],
       ['old', true],
     ])
-    const left = async (person: HistoryPerson) =>
+    const left = async (person: Person) =>
       (await history.changes(person.id, { after: 0, isWhole: true })).entries.map(({ id }) => id).toSorted()
     expect([await left(ann), await left(ben)]).toEqual([['broken', 'changed', 'new', 'pinned'], []])
     // Pinned ones are looked at again after the same time.

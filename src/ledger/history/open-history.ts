@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path'
+import type { Person } from '../../people/person.ts'
 import type { LedgerPlace } from '../ledger-place.ts'
 import { LedgerRefused, LedgerUnavailable } from '../ledger.ts'
 import { openFileHistory } from './file-history.ts'
@@ -7,7 +8,6 @@ import {
   conversationBytesMax,
   HistoryKeyWrong,
   type History,
-  type HistoryPerson,
   type PinReader,
   type StoredConversation,
   type WriteOutcome,
@@ -99,24 +99,26 @@ export async function openHistory({
     return dataKeyOf(person, keys)
   }
 
-  async function personFor(person: HistoryPerson): Promise<OwnerRow> {
+  async function personFor(person: Person): Promise<OwnerRow> {
     await ready()
     const known = await database.read(() => findOwner(person.id))
     if (known === undefined) return await addedPerson(person)
-    if (known.name !== person.name || known.subject !== person.subject)
-      await database.write(() => renamePerson(known, person))
+    const { name } = person
+    const account = accountOf(person)
+    if (known.name !== name || known.account !== account)
+      await database.write(() => renamePerson(known, { name, account }))
     return known
   }
 
-  async function addedPerson(person: HistoryPerson): Promise<OwnerRow> {
+  async function addedPerson(person: Person): Promise<OwnerRow> {
     const sealedKey = await seal(keys.current.key, newKeyBytes(), keyContext(person.id))
-    await database.write(() => addPerson({ ...person, keyId: keys.current.id, sealedKey }))
+    await database.write(() => addPerson({ ...person, account: accountOf(person), keyId: keys.current.id, sealedKey }))
     const added = await database.read(() => findOwner(person.id))
     if (added === undefined) throw forgottenMeanwhile()
     return added
   }
 
-  async function write(person: HistoryPerson, { id, base, text }: WrittenConversation): Promise<WriteOutcome> {
+  async function write(person: Person, { id, base, text }: WrittenConversation): Promise<WriteOutcome> {
     const owner = await personFor(person)
     const content = await sealText(await dataKey(owner), text, conversationContext(owner, id))
     const size = Buffer.byteLength(text)
@@ -193,6 +195,11 @@ export async function openHistory({
     lastWritten: () => database.read(lastWritten),
     close: () => database.close(),
   }
+}
+
+/** The user id, or the user name of a person without one, by which commands find conversations. */
+function accountOf({ accountId, name }: Person): string {
+  return (accountId ?? name).slice(0, 128)
 }
 
 /** The key of a person's conversations. @throws {HistoryKeyWrong} */

@@ -1,10 +1,5 @@
-import {
-  answerBytesMax,
-  type ChangesOptions,
-  type HistoryChanges,
-  type HistoryPerson,
-  type WriteOutcome,
-} from './history.ts'
+import type { Person } from '../../people/person.ts'
+import { answerBytesMax, type ChangesOptions, type HistoryChanges, type WriteOutcome } from './history.ts'
 
 /** A statement for both databases: its parameters `$1`, `$2` … stand in the order of their numbers. */
 export interface HistoryStatement {
@@ -46,8 +41,10 @@ export const personBounds: PersonBounds = { conversations: 20_000, bytes: 512 * 
 const entriesMax = 2_000
 
 /** A person with their sealed key. */
-export interface OwnerRow extends HistoryPerson {
+export interface OwnerRow extends Pick<Person, 'id' | 'name'> {
   readonly number: number
+  /** User id, or the user name of a person without one. */
+  readonly account: string
   readonly keyId: string
   readonly sealedKey: Uint8Array
 }
@@ -84,17 +81,17 @@ export function* storeSealedKey({ number, keyId }: OwnerRow, fresh: Pick<OwnerRo
 }
 
 /** Adds a person, unless another request has done so. */
-export function* addPerson({ id, subject, name, keyId, sealedKey }: Omit<OwnerRow, 'number'>): Work<void> {
+export function* addPerson({ id, account, name, keyId, sealedKey }: Omit<OwnerRow, 'number'>): Work<void> {
   yield sql(
     `INSERT INTO history_person (person, subject, name, key_id, sealed_key, pruned, conversations, removed, bytes)
      VALUES ($1, $2, $3, $4, $5, 0, 0, 0, 0) ON CONFLICT (person) DO NOTHING`,
-    [id, subject, name, keyId, sealedKey],
+    [id, account, name, keyId, sealedKey],
   )
 }
 
 /** Notes that a person was renamed. */
-export function* renamePerson({ number }: OwnerRow, { subject, name }: HistoryPerson): Work<void> {
-  yield sql('UPDATE history_person SET subject = $1, name = $2 WHERE number = $3', [subject, name, number])
+export function* renamePerson({ number }: OwnerRow, { account, name }: Pick<OwnerRow, 'account' | 'name'>): Work<void> {
+  yield sql('UPDATE history_person SET subject = $1, name = $2 WHERE number = $3', [account, name, number])
 }
 
 /** {@link History.changes} */
@@ -357,7 +354,7 @@ function personOf(row: HistoryRow): OwnerRow {
   return {
     number: numberOf(row, 'number'),
     id: String(row['person']),
-    subject: String(row['subject']),
+    account: String(row['subject']),
     name: String(row['name']),
     keyId: String(row['key_id']),
     sealedKey: sealedKey instanceof Uint8Array ? sealedKey : new Uint8Array(),

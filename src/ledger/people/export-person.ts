@@ -36,7 +36,7 @@ export async function recordExport(database: PersonDatabase, { id }: FoundPerson
  */
 export async function* exportPerson(
   database: PersonDatabase,
-  { subject, id, names }: FoundPerson,
+  { personId: subject, id, names }: FoundPerson,
   { time, conversations }: { readonly time: number; readonly conversations?: AsyncIterable<string> | undefined },
 ): AsyncGenerator<string> {
   const labels = new Map<number, string>()
@@ -109,7 +109,7 @@ export async function* exportPerson(
       const end = rows.at(-1)
       if (end === undefined) return
       for (const row of rows) {
-        const { person: _person, subject: _subject, ...kept } = keptContent({ ...row, person: id }, undefined)
+        const { person: _person, personId: _personId, ...kept } = keptContent({ ...row, person: id }, undefined)
         yield { id: row['id'], ...kept }
       }
       last = Number(end['seq'])

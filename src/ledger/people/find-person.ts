@@ -10,7 +10,7 @@ export interface WantedPerson {
 /** A person that the database knows. */
 export interface FoundPerson {
   /** As in sums. Absent: the person only made changes. */
-  readonly subject?: string
+  readonly personId?: string
   /** Number of the person in sums and rows; 0: there are none. */
   readonly id: number
   /** The present one and earlier ones, as far as they are known. */
@@ -62,7 +62,13 @@ export async function findPerson(database: PersonDatabase, wanted: WantedPerson)
     { entries: 0, made: 0 },
   )
   if (subject === undefined && entries + made === 0) throw unknownPerson(wanted)
-  return { ...(subject === undefined ? {} : { subject }), id, names: [...names], entries, ...(await countKeys()) }
+  return {
+    ...(subject === undefined ? {} : { personId: subject }),
+    id,
+    names: [...names],
+    entries,
+    ...(await countKeys()),
+  }
 
   async function countKeys(): Promise<Pick<FoundPerson, 'keys' | 'keysInUse'>> {
     if (subject === undefined) return { keys: 0, keysInUse: 0 }

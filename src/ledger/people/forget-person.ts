@@ -12,7 +12,7 @@ import { forgottenMark } from './forgotten-mark.ts'
  * @throws {LedgerUnavailable} also if everything is removed, but its bytes could not be overwritten
  */
 export async function forgetPerson(database: PersonDatabase, person: FoundPerson, at: number): Promise<void> {
-  const { subject, id, names } = person
+  const { personId: subject, id, names } = person
   // First: a failure must not leave content of a person who cannot be found any more.
   if (id !== 0) await database.deleteContent(id)
   await database.change(

@@ -3,8 +3,8 @@ import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { startPgBouncer } from '../../../test/fakes/pg-bouncer.ts'
 import { startPostgres, type PostgresServer } from '../../../test/fakes/postgres-server.ts'
 import { needs } from '../../../test/needs.ts'
-import { keyBook } from '../../extensions/keys/key-book.ts'
-import { newKey, readKey } from '../../keys/key-form.ts'
+import { keyBook } from '../../people/keys/key-book.ts'
+import { newKey, readKey } from '../../people/keys/key-form.ts'
 import { verifyChain } from '../audit-chain.ts'
 import type { LedgerServer } from '../ledger-place.ts'
 import { LedgerFull, LedgerRefused, LedgerTooNew, LedgerUnavailable, type KeyTable, type Ledger } from '../ledger.ts'
@@ -151,7 +151,7 @@ describe.skipIf(needs('postgres') === undefined)('the ledger in PostgreSQL', () 
   })
 
   describe('changes of several machines at the same time', () => {
-    const person = { id: 'p', user: 'ann', hasCaselessName: false, seen: 5 }
+    const person = { id: 'p', name: 'ann', seen: 5 }
 
     test('keep the limits of keys, and one chain of the audit without gaps', async () => {
       const ledgers = await Promise.all([ledgerOf(placeOf(0)), ledgerOf(placeOf(1)), ledgerOf(placeOf(1))])

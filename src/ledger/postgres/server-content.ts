@@ -34,13 +34,13 @@ export function serverContent(client: PostgresClient): ContentStore {
 /** Numbers of people are looked up each time: a person may have been forgotten since. */
 async function personOf(query: Query, person: ContentRow['person']): Promise<number> {
   if (person === undefined) return 0
-  const { subject, name } = person
+  const { id: subject, name, accountId = null } = person
   const find = async () => (await query('SELECT id FROM person WHERE subject = $1', [subject]))[0]?.['id']
   const known = await find()
   if (known !== undefined) return Number(known)
   await query(
     `INSERT INTO person (subject, name, seen, user_id) VALUES ($1, $2, ${clock}, $3) ON CONFLICT (subject) DO NOTHING`,
-    [subject, name, person.userId ?? null],
+    [subject, name, accountId],
   )
   return Number(await find())
 }

@@ -1,4 +1,4 @@
-import type { Person } from '../use/charges.ts'
+import type { Person } from '../../people/person.ts'
 import { namesMax, type LabelKind, type NamesTable } from '../use/names-table.ts'
 import { jsonParameter, type Query } from './postgres-client.ts'
 
@@ -34,8 +34,7 @@ export function serverNames(now: () => number): ServerNames {
         return 0
       },
       idOfPerson(person) {
-        if (person !== undefined && people.get(person.subject)?.name !== person.name)
-          newPeople.set(person.subject, person)
+        if (person !== undefined && people.get(person.id)?.name !== person.name) newPeople.set(person.id, person)
         return 0
       },
     }
@@ -89,13 +88,13 @@ export function serverNames(now: () => number): ServerNames {
   async function storePeople(query: Query, wanted: readonly Person[]): Promise<void> {
     const rows = await query(
       `INSERT INTO person (subject, name, seen, user_id)
-       SELECT DISTINCT ON (subject) subject, name, $2::bigint, "userId"
-       FROM jsonb_to_recordset($1::text::jsonb) AS given (subject text, name text, "userId" text) ORDER BY subject, name
+       SELECT DISTINCT ON (id) id, name, $2::bigint, "accountId"
+       FROM jsonb_to_recordset($1::text::jsonb) AS given (id text, name text, "accountId" text) ORDER BY id, name
        ON CONFLICT (subject) DO UPDATE SET name = excluded.name, seen = excluded.seen RETURNING id, subject`,
       [jsonParameter(wanted), now()],
     )
     const ids = new Map(rows.map((row) => [String(row['subject']), Number(row['id'])]))
-    for (const { subject, name } of wanted) people.set(subject, { id: ids.get(subject) ?? 0, name })
+    for (const { id, name } of wanted) people.set(id, { id: ids.get(id) ?? 0, name })
   }
 
   return {
@@ -111,7 +110,7 @@ export function serverNames(now: () => number): ServerNames {
     table: {
       idOf: (kind, text) =>
         text === '' ? 0 : (labels.get(keyOf(kind, text)) ?? labels.get(keyOf(kind, 'other')) ?? 0),
-      idOfPerson: (person) => (person === undefined ? 0 : (people.get(person.subject)?.id ?? 0)),
+      idOfPerson: (person) => (person === undefined ? 0 : (people.get(person.id)?.id ?? 0)),
     },
   }
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../../test/fakes/databases.ts'
 import { needs } from '../../../test/needs.ts'
+import { sentBy } from '../../people/testing.ts'
 import { LedgerUnavailable } from '../ledger.ts'
 import { findPerson } from '../people/find-person.ts'
 import { forgetPerson } from '../people/forget-person.ts'
@@ -75,7 +76,7 @@ describe.skipIf(needs('postgres') === undefined)('the use in PostgreSQL', () => 
     await store.prepare()
     for (const number of [1, 2]) {
       isDue = true
-      expect(await store.write([batchOf(number, [usedRequest({ user: 'ann', userId: 'u1' })])])).toEqual({})
+      expect(await store.write([batchOf(number, [usedRequest(sentBy({ user: 'ann', userId: 'u1' }))])])).toEqual({})
     }
     expect(await place.query('SELECT person, requests FROM usage_day ORDER BY person')).toEqual([
       { person: 2, requests: 1 },
@@ -90,7 +91,7 @@ describe.skipIf(needs('postgres') === undefined)('the use in PostgreSQL', () => 
       usedRequest({
         id: text,
         listedAs: text,
-        user: text,
+        ...sentBy({ user: text }),
         provider: text,
         error: text,
         trail: [

@@ -1,18 +1,10 @@
 import type { HeldCost, RecordedAttempt, RequestRecord } from '../../observe/record.ts'
+import type { Person } from '../../people/person.ts'
 import type { Cost } from '../../prices/cost.ts'
 import { freeApis } from '../../prices/free-apis.ts'
 import { measureUnits, type Units } from '../../prices/units.ts'
 import type { Counters } from './counters.ts'
 import { shortened } from './shortened.ts'
-
-/** The person of a request. */
-export interface Person {
-  /** Unique over all identity providers; stays the same when the person is renamed. */
-  readonly subject: string
-  /** Id at the identity provider, if it is not the subject. */
-  readonly userId?: string
-  readonly name: string
-}
 
 /** The names that a sum of use is kept by. */
 export interface UseKey {
@@ -42,7 +34,7 @@ export type Charges = readonly [answer: Charge, ...others: Charge[]]
  */
 export function chargesOf(record: RequestRecord): Charges {
   const { provider = '', trail, line = 0, team } = record
-  const by = { line, person: chargedPerson(record), team: team && shortened(team), model: modelOf(record) }
+  const by = { line, person: storedPerson(record.person), team: team && shortened(team), model: modelOf(record) }
   const charges: [Charge, ...Charge[]] = [{ ...by, provider: shortened(provider), counters: countersOfAnswer(record) }]
   for (const attempt of trail) {
     // The use of an answer that was cut is in the record itself, but for a cost that only limits of money know.
@@ -57,10 +49,10 @@ export function chargesOf(record: RequestRecord): Charges {
 }
 
 /** The sum that holds count in when their process has died: see {@link unsettledCounters}. */
-export function useKeyOf({ line, user, userId, subject, team, model, provider }: HeldCost): UseKey {
+export function useKeyOf({ line, person, team, model, provider }: HeldCost): UseKey {
   return {
     line,
-    person: personNamed({ user, userId, subject }),
+    person: storedPerson(person),
     team: team && shortened(team),
     model: shortened(model),
     provider: shortened(provider),
@@ -114,24 +106,12 @@ function costOf(cost: Cost | undefined, isEstimated: boolean): Counters {
   return source === 'reported' ? { cost: nanoUsd, cost_reported: nanoUsd } : { cost: nanoUsd }
 }
 
-/** The signed-in person, or the person of an own key. Other keys have no person. */
-export function chargedPerson({
-  line,
-  person,
-  ...visitor
-}: Pick<RequestRecord, 'line' | 'person' | 'user' | 'userId' | 'subject'>): Person | undefined {
-  return personNamed(line === undefined ? visitor : (person ?? {}))
-}
-
-function personNamed({
-  user,
-  userId,
-  subject,
-}: Pick<RequestRecord, 'user' | 'userId' | 'subject'>): Person | undefined {
-  if (user === undefined) return undefined
-  const name = shortened(user)
-  if (subject === undefined || userId === undefined) return { subject: shortened(subject ?? userId ?? user), name }
-  return { subject: shortened(subject), userId: shortened(userId), name }
+/** A person as the database has them. */
+export function storedPerson(person: Person | undefined): Person | undefined {
+  if (person === undefined) return undefined
+  const { id, name, accountId = id } = person
+  const kept = { id: shortened(id), name: shortened(name) }
+  return accountId === id ? kept : { ...kept, accountId: shortened(accountId) }
 }
 
 /** Only listed names, and names to which a provider answered, are kept: callers can send any name. */

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../../test/fakes/databases.ts'
 import type { HeldBy, HeldCost } from '../../observe/record.ts'
+import { personOf } from '../../people/testing.ts'
 import { hasEnded, holderSilentMs, ownHolder } from './holder.ts'
 import { batchOf, usedRequest } from './testing.ts'
 import type { RecordedUse } from './use-batch.ts'
@@ -60,7 +61,9 @@ describe.each(databases)('holds in %s', (_name, make) => {
 
   test('are stored with a batch, and end in the commit that adds their costs', async () => {
     const store = place.useStore()
-    await store.write([holding(1, heldBy(alive, heldOf(500), heldOf(300, { line: 4, user: 'ann' })))])
+    await store.write([
+      holding(1, heldBy(alive, heldOf(500), heldOf(300, { line: 4, person: personOf({ user: 'ann' }) }))),
+    ])
     expect(await place.query('SELECT line, person, cost FROM hold ORDER BY line')).toEqual([
       { line: 0, person: 0, cost: 500 },
       { line: 4, person: 1, cost: 300 },
@@ -135,7 +138,7 @@ describe.each(databases)('holds in %s', (_name, make) => {
 
     test('count in what a budget starts with', async () => {
       const store = place.useStore()
-      await store.write([holding(1, heldBy(gone, heldOf(500, { user: 'ann' }), heldOf(60)))])
+      await store.write([holding(1, heldBy(gone, heldOf(500, { person: personOf({ user: 'ann' }) }), heldOf(60)))])
       await store.bookDead()
       const reader = await place.useReader()
       expect(await reader.costSince({}, 0, Date.now())).toBe(560)

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import type { Person } from './charges.ts'
+import type { Person } from '../../people/person.ts'
 
 /** The kinds of names that sums and rows refer to. */
 export type LabelKind = 'model' | 'provider' | 'error' | 'api' | 'team' | 'limits'
@@ -53,10 +53,10 @@ export function namesTable(database: Database, now: () => number): NamesTable {
     },
     idOfPerson(person) {
       if (person === undefined) return 0
-      const { subject, userId, name } = person
+      const { id: subject, accountId = null, name } = person
       const found = people.get(subject)
       if (found?.name === name) return found.id
-      const { id } = put.get(subject, name, now(), userId ?? null) ?? { id: 0 }
+      const { id } = put.get(subject, name, now(), accountId) ?? { id: 0 }
       if (people.size < namesMax) people.set(subject, { id, name })
       return id
     },

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { databases, type TestDatabase } from '../../../test/fakes/databases.ts'
+import { sentBy } from '../../people/testing.ts'
 import { storableKey } from '../testing.ts'
 import { batchOf, usedRequest } from './testing.ts'
 import { useAsker } from './use-asker.ts'
@@ -13,7 +14,7 @@ describe.each(databases)('the use of %s', (kind, make) => {
   let reader: UseReader
   const now = Date.UTC(2026, 10, 23, 12)
   const hour = 3_600_000
-  const ann = { user: 'ann', userId: 'id:1' }
+  const ann = sentBy({ user: 'ann', userId: 'id:1' })
 
   beforeEach(async () => {
     place = await make()

@@ -1,4 +1,5 @@
 import type { RecordedLimit } from '../../observe/record.ts'
+import type { Person } from '../../people/person.ts'
 import type { Cost } from '../../prices/cost.ts'
 import type { CounterName } from './counters.ts'
 
@@ -128,12 +129,10 @@ export interface RequestPage {
 }
 
 /** A person, or a key by its line, whose use is stored. */
-export interface StoredCaller {
-  /** Name of the person, or of the newest used key of the line. */
-  readonly name: string
-  readonly subject?: string
-  readonly line?: number
-}
+export type StoredCaller =
+  | Person
+  /** Name of the newest used key of the line. */
+  | { readonly name: string; readonly line: number }
 
 /** Values of filters that the database knows. At most 1,000 of each. */
 export interface RequestChoices {

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../../test/fakes/databases.ts'
+import { personOf, sentBy } from '../../people/testing.ts'
 import { storableKey } from '../testing.ts'
 import type { RequestFilter, RequestPage, RequestPlace, RequestScope } from './request-question.ts'
 import { batchOf, usedRequest } from './testing.ts'
 import type { UseReader } from './use-reader.ts'
 
 const start = Date.now() - 3_600_000
-const ann = { user: 'ann', userId: 'id:1' }
+const ann = personOf({ user: 'ann', userId: 'id:1' })
 const limits = [
   { met: 'waited', for: 'each key', kind: 'at_once', limit: 4 },
   { met: 'passed_over', for: 'team:a', kind: 'usd', per: 'day', models: ['gpt-5*'] },
@@ -29,7 +30,7 @@ describe.each(databases)('stored requests of %s', (_kind, make) => {
         id: `r-${String(index).padStart(3, '0')}`,
         listedAs: index % 2 === 0 ? 'GPT-5' : 'llama_3',
         ...(index % 10 === 0 ? { line: 1, user: 'key:indexer', person: ann } : {}),
-        ...(index % 10 === 1 ? ann : {}),
+        ...(index % 10 === 1 ? { user: 'ann', person: ann } : {}),
         ...(index % 50 === 7 ? { ...failed, trail: [{ name: 'b', status: 500, failure: 'server_error', ms: 3 }] } : {}),
         ...(index % 100 === 8
           ? {
@@ -52,7 +53,13 @@ describe.each(databases)('stored requests of %s', (_kind, make) => {
           : {}),
         ...(index === 9 ? { limits, waitedMs: 41.6 } : {}),
         ...(index === 299
-          ? { user: 'eve', userId: 'id:3', status: 200, error: 'stream_cut', firstTokenMs: 40, totalMs: 900 }
+          ? {
+              ...sentBy({ user: 'eve', userId: 'id:3' }),
+              status: 200,
+              error: 'stream_cut',
+              firstTokenMs: 40,
+              totalMs: 900,
+            }
           : {}),
       }),
     )
@@ -159,8 +166,8 @@ describe.each(databases)('stored requests of %s', (_kind, make) => {
 
   test('offer the names of their filters, to others than owners only their own', async () => {
     expect(await reader.requests.callers()).toEqual([
-      { name: 'eve', subject: 'id:3' },
-      { name: 'ann', subject: 'id:1' },
+      { name: 'eve', id: 'id:3' },
+      { name: 'ann', id: 'id:1' },
       { name: 'batch', line: 2 },
     ])
     expect(await reader.requests.choices({})).toEqual({

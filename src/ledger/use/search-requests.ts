@@ -145,7 +145,7 @@ export function requestSearch({
             ORDER BY used DESC LIMIT ${choicesMax}`,
       )
       return [
-        ...people.map(({ name, subject }) => ({ name: String(name), subject: String(subject) })),
+        ...people.map(({ name, subject }) => ({ id: String(subject), name: String(name) })),
         ...keys.map(({ name, line }) => ({ name: String(name), line: Number(line) })),
       ]
     },

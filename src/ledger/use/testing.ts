@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite'
 import type { RequestRecord } from '../../observe/record.ts'
+import { personOfRecord } from '../../people/testing.ts'
 import type { RecordedUse } from './use-batch.ts'
 
 /** A request that was answered, for tests. */
@@ -18,6 +19,7 @@ export function usedRequest(more: Partial<RequestRecord> = {}): RequestRecord {
     totalMs: 12.5,
     usage: { promptTokens: 10, completionTokens: 4, totalTokens: 14 },
     cost: { nanoUsd: 1_000, source: 'config' },
+    ...personOfRecord(more),
     ...more,
   }
 }

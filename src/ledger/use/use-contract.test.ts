@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../../test/fakes/databases.ts'
-import { useOfPeople, useTeams } from '../../app/managed-teams.ts'
+import { useOfPeople, useTeams } from '../../app/use-of-people.ts'
 import { personIdAt } from '../../base/person-entry.ts'
+import { sentBy } from '../../people/testing.ts'
 import type { Ledger } from '../ledger.ts'
 import { findPerson } from '../people/find-person.ts'
 import { batchOf, usedRequest } from './testing.ts'
@@ -28,7 +29,7 @@ describe.each(databases)('the use in %s', (_name, make) => {
   describe('a batch', () => {
     test('is summed by hour and day, and has a row for each request', async () => {
       const store = storeAt()
-      const person = { user: 'ann', userId: 'github:1' }
+      const person = sentBy({ user: 'ann', userId: 'github:1' })
       expect(await store.write([batchOf(1, [usedRequest(), usedRequest(person), usedRequest(person)])])).toEqual({})
       expect(await sums('hour, person, requests, input, output, cost', 'usage_hour ORDER BY person')).toEqual([
         { hour: Date.UTC(2026, 10, 23, 10), person: 0, requests: 1, input: 10, output: 4, cost: 1_000 },
@@ -75,7 +76,9 @@ describe.each(databases)('the use in %s', (_name, make) => {
     }
 
     test('are two, and each sees the own use', async () => {
-      await storeAt().write([batchOf(1, [usedRequest(ann), usedRequest(bea), usedRequest(bea)])])
+      await storeAt().write([
+        batchOf(1, [usedRequest(sentBy(ann)), usedRequest(sentBy(bea)), usedRequest(sentBy(bea))]),
+      ])
       expect(await sums('subject, user_id, name', 'person ORDER BY id')).toEqual([
         { subject: ann.subject, user_id: 'u1', name: 'ann' },
         { subject: bea.subject, user_id: 'u1', name: 'bea' },
@@ -86,13 +89,13 @@ describe.each(databases)('the use in %s', (_name, make) => {
     })
 
     test('have each person budgets of their own, and limits of their id with or without the provider', async () => {
-      const [one, other] = ['https://one.test', 'https://other.test'].map((provider) => ({
-        ...{ user: 'ann', userId: 'u1', subject: personIdAt(provider, 'u1') },
-      }))
+      const [one, other] = ['https://one.test', 'https://other.test'].map((provider) =>
+        sentBy({ user: 'ann', userId: 'u1', subject: personIdAt(provider, 'u1') }),
+      )
       await storeAt().write([batchOf(1, [usedRequest(one), usedRequest(other), usedRequest(other)])])
       const reader = await place.useReader()
       const costOf = (filter: UseFilter) => reader.costSince(filter, 0, Date.now())
-      expect(await costOf({ people: [one?.subject ?? ''] })).toBe(1_000)
+      expect(await costOf({ people: [one?.person?.id ?? ''] })).toBe(1_000)
       expect(await costOf(useOfPeople(['id:u1']))).toBe(3_000)
       expect(await costOf(useOfPeople(['id:u1@https://other.test']))).toBe(2_000)
       const span = { from: 20261122, to: 20261124, unit: 'day', by: 'team', rowsMax: 9 } as const
@@ -106,7 +109,7 @@ describe.each(databases)('the use in %s', (_name, make) => {
 
     test('are found by long ids and names, which are stored in short', async () => {
       const long = { user: 'n'.repeat(200), userId: 'u'.repeat(200), subject: 'first-provider-2' }
-      await storeAt().write([batchOf(1, [usedRequest(long)])])
+      await storeAt().write([batchOf(1, [usedRequest(sentBy(long))])])
       const reader = await place.useReader()
       const span = { from: 20261122, to: 20261124, unit: 'day', by: 'all', rowsMax: 9 } as const
       for (const entry of [`id:${long.userId}`, long.user]) {
@@ -116,12 +119,12 @@ describe.each(databases)('the use in %s', (_name, make) => {
         expect(await reader.costSince(useOfPeople([entry]), 0, Date.now())).toBe(1_000)
       }
       const database = await ledger.people()
-      expect(await findPerson(database, { by: 'id', text: long.userId })).toMatchObject({ subject: long.subject })
+      expect(await findPerson(database, { by: 'id', text: long.userId })).toMatchObject({ personId: long.subject })
       await database.close()
     })
 
     test('count in limits of their id together', async () => {
-      await storeAt().write([batchOf(1, [usedRequest(ann), usedRequest(bea)])])
+      await storeAt().write([batchOf(1, [usedRequest(sentBy(ann)), usedRequest(sentBy(bea))])])
       const reader = await place.useReader()
       const span = { from: 20261122, to: 20261124, unit: 'day', by: 'all', rowsMax: 9 } as const
       const { rows } = await reader.read({ ...span, userIds: ['u1'], userNames: [] })

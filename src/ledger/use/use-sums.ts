@@ -21,7 +21,7 @@ export function useSums(): UseSums {
 
   function addUse(sum: UseSum): void {
     const { hour, line, person, team, model, provider, counters } = sum
-    const key = JSON.stringify([hour, line, person?.subject, team, model, provider])
+    const key = JSON.stringify([hour, line, person?.id, team, model, provider])
     const known = use.get(key)
     if (known === undefined) use.set(key, { ...sum, counters: { ...counters } })
     else addCounters(known.counters, counters)

@@ -30,7 +30,7 @@ function subject(amount = 2_000_000, surplus = 0) {
     surplus,
     seen: { note: (bill) => void bills.push(bill) },
     statedTokens: 100,
-    place: () => ({ line: 0, user: undefined, userId: undefined, model: 'm', provider: 'a' }),
+    place: () => ({ line: 0, person: undefined, model: 'm', provider: 'a' }),
     openHolds: holds,
     costOf,
     promptTokens: 300,

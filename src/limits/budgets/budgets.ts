@@ -1,7 +1,7 @@
 import type { Ask } from '../../formats/ask.ts'
+import type { Caller } from '../../people/person.ts'
 import type { CostOf } from '../../prices/cost.ts'
 import type { MetLimit } from '../met-limit.ts'
-import type { CallerIdentity } from '../named-limits.ts'
 import type { AttemptHold } from './attempt-hold.ts'
 
 /** Limits of money, as the gateway uses them: each attempt holds money before its provider is asked. */
@@ -20,7 +20,7 @@ export type HoldAnswer = AttemptHold | BudgetRefusal | undefined
 /** An attempt that is about to be made. */
 export interface BudgetedAttempt {
   readonly ask: Ask
-  readonly caller: CallerIdentity
+  readonly caller: Caller
   /** Id of the provider. */
   readonly provider: string
   /** The provider's name for the model. */

@@ -5,10 +5,10 @@ import type { Demand } from '../../formats/demand.ts'
 import { WireError } from '../../formats/error.ts'
 import { usualTokens } from '../../formats/estimate-tokens.ts'
 import { formats } from '../../formats/format-list.ts'
+import type { Caller } from '../../people/person.ts'
 import type { LearnedSizes, ModelSizes } from '../../prices/token-sizes.ts'
 import { openPolicy, subjectText, type AccessLimit, type AccessPolicy, type MoneyPeriod } from '../access-policy.ts'
 import { metBudget } from '../met-limit.ts'
-import { callerPerson, type CallerIdentity } from '../named-limits.ts'
 import { attemptHold, coveredTokens, type AttemptHold } from './attempt-hold.ts'
 import type { BudgetAuthority, BudgetDecision } from './budget-authority.ts'
 import { BudgetRefusal, type BudgetedAttempt, type Budgets, type HoldAnswer } from './budgets.ts'
@@ -24,7 +24,7 @@ export interface MoneyLimits extends Budgets {
   /** Activates a policy. Attempts under way are settled in the budgets that hold them. */
   replace(policy: AccessPolicy): void
   /** The budgets that name a caller, for this caller to see. */
-  stateOf(caller: CallerIdentity): Promise<readonly BudgetReport[]>
+  stateOf(caller: Caller): Promise<readonly BudgetReport[]>
   /** The state of the budgets of these entries of the policy, with all amounts, for owners to see. */
   statesOf(counted: readonly CountedEntry[]): Promise<readonly BudgetReport[]>
 }
@@ -193,8 +193,8 @@ function noCost(): undefined {
 /** Not a part of `begun`: a hold must not keep the request in memory. */
 function placeOf({ caller, provider, model, listedAs = model }: BudgetedAttempt): () => HeldPlace {
   return () => {
-    const { user, userId, subject } = callerPerson(caller)
-    return { line: caller.key?.line ?? 0, user, userId, subject, team: caller.key?.team, model: listedAs, provider }
+    const { key, person } = caller
+    return { line: key?.line ?? 0, person, team: key?.team, model: listedAs, provider }
   }
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { callerOf } from '../../people/caller-of.ts'
+import type { Caller } from '../../people/person.ts'
 import type { AccessLimit, AccessPolicy, LimitSubject, MoneyPeriod } from '../access-policy.ts'
-import type { CallerIdentity } from '../named-limits.ts'
 import { budgetPlan, isOwnBudget } from './named-budgets.ts'
 
 const now = Date.UTC(2026, 10, 23, 12)
@@ -16,8 +17,8 @@ function policy(...limits: readonly AccessLimit[]): AccessPolicy {
   return { timeZone: 'UTC', limits, teams }
 }
 
-const ann: CallerIdentity = { user: 'ann' }
-const key: CallerIdentity = { user: 'key:job', key: { line: 4 } }
+const ann: Caller = callerOf({ user: 'ann' })
+const key: Caller = { name: 'key:job', key: { line: 4 } }
 const place = { provider: 'openai', models: ['gpt-5-mini', 'mini'] }
 
 describe('the budgets that count an attempt', () => {
@@ -30,10 +31,10 @@ describe('the budgets that count an attempt', () => {
     [{ kind: 'key', line: 4 }, key, true],
     [{ kind: 'key', line: 5 }, key, false],
     [{ kind: 'person', name: 'ann' }, ann, true],
-    [{ kind: 'person', name: 'id:7' }, { user: 'ann', userId: '7' }, true],
+    [{ kind: 'person', name: 'id:7' }, callerOf({ user: 'ann', userId: '7' }), true],
     [{ kind: 'team', name: 'search' }, ann, true],
-    [{ kind: 'team', name: 'search' }, { user: 'x', userId: 'github:7' }, true],
-    [{ kind: 'team', name: 'search' }, { user: 'eve' }, false],
+    [{ kind: 'team', name: 'search' }, callerOf({ user: 'x', userId: 'github:7' }), true],
+    [{ kind: 'team', name: 'search' }, callerOf({ user: 'eve' }), false],
     [{ kind: 'provider', id: 'openai' }, key, true],
     [{ kind: 'provider', id: 'openai' }, {}, true],
     [{ kind: 'provider', id: 'groq' }, {}, false],
@@ -67,7 +68,7 @@ describe('the budgets that count an attempt', () => {
 
   test('are those of the team that a key of access.json has now, also after requests of another one', () => {
     const plan = budgetPlan(policy(limit({ kind: 'team', name: 'search' })), now)
-    const of = (team?: string): CallerIdentity => ({ key: { line: -5, ...(team === undefined ? {} : { team }) } })
+    const of = (team?: string): Caller => ({ key: { line: -5, ...(team === undefined ? {} : { team }) } })
     const counts = [of('ads'), of('search'), of(), of('search')].map(
       (caller) => plan.counting(caller, place, now).length,
     )
@@ -76,9 +77,9 @@ describe('the budgets that count an attempt', () => {
 
   test('are one for each person and each window, and the same one within it', () => {
     const plan = budgetPlan(policy(limit({ kind: 'each person' })), now)
-    const idOf = (caller: CallerIdentity, time: number) => plan.counting(caller, place, time)[0]?.id
+    const idOf = (caller: Caller, time: number) => plan.counting(caller, place, time)[0]?.id
     expect(idOf(ann, now)).toBe(idOf(ann, now + 1_000) ?? '')
-    expect(new Set([idOf(ann, now), idOf({ user: 'bob' }, now), idOf(ann, now + dayMs)]).size).toBe(3)
+    expect(new Set([idOf(ann, now), idOf(callerOf({ user: 'bob' }), now), idOf(ann, now + dayMs)]).size).toBe(3)
   })
 
   test('go on with another amount, and begin anew with another period or other models', () => {

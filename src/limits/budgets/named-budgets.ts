@@ -1,3 +1,4 @@
+import type { Caller } from '../../people/person.ts'
 import {
   periodText,
   subjectText,
@@ -6,7 +7,7 @@ import {
   type LimitSubject,
   type MoneyAmount,
 } from '../access-policy.ts'
-import { callerKey, countedFor, matchesAny, type CallerIdentity } from '../named-limits.ts'
+import { callerKey, countedFor, matchesAny } from '../named-limits.ts'
 import { windowsOf, type Window, type WindowOf } from './window.ts'
 
 /** An attempt, as far as it decides which budgets count it. */
@@ -62,9 +63,9 @@ export interface BudgetPlan {
   /** Unix milliseconds, by the keys of limits. */
   readonly activeSince: ReadonlyMap<string, number>
   /** Those that count an attempt of this caller now. @param now Unix milliseconds */
-  counting(caller: CallerIdentity, attempt: AttemptPlace, now: number): readonly NamedBudget[]
+  counting(caller: Caller, attempt: AttemptPlace, now: number): readonly NamedBudget[]
   /** Those that name this caller, for any model. */
-  naming(caller: CallerIdentity, now: number): readonly NamedBudget[]
+  naming(caller: Caller, now: number): readonly NamedBudget[]
   /** The budget of one entry for the callers that it counts together; `undefined`: the entry has no money. */
   budgetOf(entry: AccessLimit, counted: string, now: number): NamedBudget | undefined
 }
@@ -95,7 +96,7 @@ export function budgetPlan(policy: AccessPolicy, now: number, before?: BudgetPla
   /** The caller alone decides which budgets count an attempt. */
   const areOfCallers = !hasModels && limits.every(({ limit }) => limit.entry.subject.kind !== 'provider')
 
-  function counting(caller: CallerIdentity, { provider, models }: AttemptPlace, now: number): readonly NamedBudget[] {
+  function counting(caller: Caller, { provider, models }: AttemptPlace, now: number): readonly NamedBudget[] {
     const budgets: NamedBudget[] = []
     for (const { limit, named } of limits) {
       const counted = countedAt(limit, caller, provider, policy)
@@ -166,12 +167,7 @@ function namedIn(limit: PlannedLimit) {
 }
 
 /** As `countedFor`, with limits for providers: they count all callers. */
-function countedAt(
-  { entry }: MoneyLimit,
-  caller: CallerIdentity,
-  provider: string,
-  policy: AccessPolicy,
-): string | undefined {
+function countedAt({ entry }: MoneyLimit, caller: Caller, provider: string, policy: AccessPolicy): string | undefined {
   const { subject } = entry
   if (subject.kind === 'provider') return subject.id === provider ? '' : undefined
   return countedFor(entry, caller, policy)

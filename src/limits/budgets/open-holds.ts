@@ -1,10 +1,10 @@
+import type { Person } from '../../people/person.ts'
+
 /** The caller, model and provider that a hold is stored by. */
 export interface HeldPlace {
   /** Id of the first key of the line; 0: no key. */
   readonly line: number
-  readonly user: string | undefined
-  readonly userId: string | undefined
-  readonly subject?: string | undefined
+  readonly person: Person | undefined
   readonly team?: string | undefined
   readonly model: string
   readonly provider: string
@@ -84,8 +84,8 @@ export function openHolds(): OpenHolds {
 function summed(holds: Iterable<OpenHold>): readonly HeldMoney[] {
   const sums = new Map<string, { attempts: number; nanoUsd: number } & HeldPlace>()
   for (const { place, nanoUsd } of holds) {
-    const { line, user, userId, subject, team, model, provider } = place
-    const key = JSON.stringify([line, user, userId, subject, team, model, provider])
+    const { line, person, team, model, provider } = place
+    const key = JSON.stringify([line, person, team, model, provider])
     const sum = sums.get(key)
     if (sum === undefined) sums.set(key, { ...place, attempts: 1, nanoUsd })
     else {

@@ -57,12 +57,6 @@ function recordingHost(answers: Answers, now: () => number = Date.now) {
     limit: () => {
       throw new Error('not needed')
     },
-    ledger: () => Promise.reject(new Error('not needed')),
-    ownKeys: () => ({ most: 0, daysMost: 1 }),
-    fileKeys: () => [],
-    contentKeptMs: () => undefined,
-    teams: { has: () => false, managedBy: () => [] },
-    mayEnter: () => false,
     now,
     elapsedMs: now,
     log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },

@@ -48,12 +48,6 @@ const host: Host = {
   limit: () => {
     throw new Error('not needed')
   },
-  ledger: () => Promise.reject(new Error('not needed')),
-  ownKeys: () => ({ most: 0, daysMost: 1 }),
-  fileKeys: () => [],
-  contentKeptMs: () => undefined,
-  teams: { has: () => false, managedBy: () => [] },
-  mayEnter: () => false,
   fetch: hostFetch(transport),
   now: Date.now,
   elapsedMs: Date.now,

@@ -1,10 +1,11 @@
 import type { ClientAddresses } from '../../base/client-address.ts'
 import { isInside } from '../../base/ip-address.ts'
+import type { RequestContext } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
 import { keyHeaders } from '../../formats/format-list.ts'
-import { claimedKey, isWellFormed, type FormedKey } from '../../keys/key-form.ts'
-import type { RequestContext, Visitor } from '../extension.ts'
+import type { Caller } from '../person.ts'
 import type { KeyBook, KnownKey } from './key-book.ts'
+import { claimedKey, isWellFormed, type FormedKey } from './key-form.ts'
 import { withLedger } from './responses.ts'
 
 /** Options of {@link keyRecogniser}. */
@@ -34,8 +35,8 @@ export function keyRecogniser({
   now,
   onUse,
   refusalOf,
-}: RecogniserOptions): (context: RequestContext) => Visitor | undefined | Promise<Visitor> {
-  function admit(key: KnownKey | undefined, sent: FormedKey, context: RequestContext): Visitor {
+}: RecogniserOptions): (context: RequestContext) => Caller | undefined | Promise<Caller> {
+  function admit(key: KnownKey | undefined, sent: FormedKey, context: RequestContext): Caller {
     const time = now()
     if (key === undefined && !isWellFormed(sent)) throw malformedKey()
     if (key === undefined || key.expires <= time)
@@ -48,7 +49,7 @@ export function keyRecogniser({
       key.usedAt = minute
       onUse(key, minute)
     }
-    return key.visitor
+    return key.caller
   }
 
   function checkNetwork({ networks }: KnownKey, context: RequestContext): void {

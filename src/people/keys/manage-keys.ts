@@ -1,6 +1,6 @@
-import { isRecord } from '../base/json-value.ts'
-import { oneLine } from '../base/text-rule.ts'
-import type { KeyPerson, KeyTable, NewKey, NoSuccessor, StoredKey } from '../ledger/ledger.ts'
+import { isRecord } from '../../base/json-value.ts'
+import { oneLine } from '../../base/text-rule.ts'
+import type { KeyPerson, KeyTable, NewKey, NoSuccessor, StoredKey } from '../../ledger/ledger.ts'
 import { fileKeyMaker, isFileLine } from './file-key.ts'
 import { KeyFault, parseGrants, parseStoredGrants, type Grants } from './grants.ts'
 import { hashOfKey, hintOfKey, newKey, readKey, type KeyKind } from './key-form.ts'
@@ -121,7 +121,7 @@ export async function makeOwnKey(
   request: KeyRequest,
   { person, most }: { readonly person: KeyPerson; readonly most: number },
 ): Promise<MadeKey> {
-  const { key, row } = preparedFor(request, { by: person.user, now: person.seen })
+  const { key, row } = preparedFor(request, { by: person.name, now: person.seen })
   return { ...viewOfKey(await keys.add({ ...row, person }, most), person.seen), key }
 }
 
@@ -232,7 +232,7 @@ export function viewOfKey(stored: StoredKey, now: number): KeyView {
     ended: ended === undefined ? null : timeOf(ended),
     ended_by: endedBy ?? null,
     last_used: used === undefined ? null : timeOf(used),
-    person: person?.user ?? null,
+    person: person?.name ?? null,
     team,
     line,
     models,

@@ -2,16 +2,6 @@ import { personEntry, personIdAt } from '../base/person-entry.ts'
 import { shortened } from '../ledger/use/shortened.ts'
 import type { PeopleFilter, UseFilter, UseTeam } from '../ledger/use/use-question.ts'
 import type { AccessPolicy } from '../limits/access-policy.ts'
-import { isLead, type PersonIdentity } from '../limits/named-limits.ts'
-
-/** The teams whose keys and use a signed-in user may see: of a lead those that they lead, of an owner all. */
-export function managedTeams(
-  policy: AccessPolicy | undefined,
-  person: PersonIdentity,
-  isOwner: boolean,
-): readonly string[] {
-  return [...(policy?.teams ?? [])].flatMap(([name, team]) => (isOwner || isLead(team, person) ? [name] : []))
-}
 
 /** The use of the members of a team and of its keys: that which counts in its limits. */
 export function useOfTeam(policy: AccessPolicy | undefined, name: string): UseFilter {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { Ledger } from '../ledger/ledger.ts'
-import { storableKey, temporaryLedger, type TemporaryLedger } from '../ledger/testing.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import { storableKey, temporaryLedger, type TemporaryLedger } from '../../ledger/testing.ts'
 import { hashOfKey, readKey } from './key-form.ts'
 import { endKey, makeKey, parseKeyRequest, rotateKey, viewOfKey, type MadeKey } from './manage-keys.ts'
 

@@ -1,16 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { WireError } from '../../formats/error.ts'
-import { lineOfFileKey } from '../../keys/file-key.ts'
 import type { NewKey } from '../../ledger/ledger.ts'
 import { storableKey, temporaryLedger, type TemporaryLedger } from '../../ledger/testing.ts'
-import { fakeHost, type FakeHost } from '../testing.ts'
+import { callerOf } from '../caller-of.ts'
+import { lineOfFileKey } from './file-key.ts'
 import { ownKeyRoutes } from './own-key-routes.ts'
+import { fakeKeyHost, type FakeKeyHost } from './testing.ts'
 
 let place: TemporaryLedger
-let host: FakeHost
+let host: FakeKeyHost
 beforeEach(async () => {
   place = await temporaryLedger()
-  host = fakeHost()
+  host = fakeKeyHost()
   host.leads.set('search', ['ann'])
 })
 afterEach(() => place.remove())
@@ -30,7 +31,7 @@ async function ask(user: string, method: string, path = '/api/keys', body?: obje
       address: '',
       id: 'request-1',
       user,
-      visitor: { user },
+      caller: callerOf({ user }),
       body: async () => new TextEncoder().encode(body && JSON.stringify(body)),
     })
     return await response?.json()

@@ -1,11 +1,11 @@
 import { parseNetwork, type Network } from '../../base/ip-address.ts'
 import type { Access } from '../../formats/access.ts'
-import { isFileLine, storedFileKey, type FileKey } from '../../keys/file-key.ts'
-import { parseStoredGrants, type Grants } from '../../keys/grants.ts'
-import { hashOfKey, isWellFormed, type FormedKey, type KeyKind } from '../../keys/key-form.ts'
-import { kindOf } from '../../keys/manage-keys.ts'
 import { LedgerUnavailable, type KeyMark, type KeyPerson, type KeyTable, type StoredKey } from '../../ledger/ledger.ts'
-import type { Visitor, VisitorKey } from '../extension.ts'
+import { callerOfKey, type Caller } from '../person.ts'
+import { isFileLine, storedFileKey, type FileKey } from './file-key.ts'
+import { parseStoredGrants, type Grants } from './grants.ts'
+import { hashOfKey, isWellFormed, type FormedKey, type KeyKind } from './key-form.ts'
+import { kindOf } from './manage-keys.ts'
 
 /** A key that is in use. */
 export interface KnownKey {
@@ -14,7 +14,7 @@ export interface KnownKey {
   readonly expires: number
   /** Addresses of clients; `undefined`: all. */
   readonly networks: readonly Network[] | undefined
-  readonly visitor: Visitor
+  readonly caller: Caller
   /** The person that made it for themselves. */
   readonly person: KeyPerson | undefined
   /** Name of the team that it belongs to. */
@@ -162,19 +162,13 @@ function compiled(grants: Grants): Granted {
   return { networks, grants, access: accessOf(grants) }
 }
 
-function knownKey({ id, line, name, expires, used = 0, person, team }: StoredKey, granted: Granted): KnownKey {
+function knownKey(stored: StoredKey, granted: Granted): KnownKey {
+  const { id, name, expires, used = 0, person, team } = stored
   const { networks, access, grants } = granted
-  const owner = team === undefined ? actingAs(person) : { team }
-  const key = { id, line, name, ...(expires === undefined ? {} : { expires }), grants, ...owner }
+  const keyFacts = { id, name, ...(expires === undefined ? {} : { expires }), grants }
   // No person has such a name: a key never counts as the user whose name it was given.
-  const visitor = { user: `key:${name}`, access, key }
-  return { id, expires: expires ?? Number.POSITIVE_INFINITY, networks, visitor, person, team, usedAt: used }
-}
-
-function actingAs(person: KeyPerson | undefined): Pick<VisitorKey, 'person'> {
-  if (person === undefined) return {}
-  const { id: subject, user, userId, hasCaselessName } = person
-  return { person: { user, ...(userId === undefined ? {} : { userId }), subject, hasCaselessName } }
+  const caller = { ...callerOfKey(stored), name: `key:${name}`, access, keyFacts }
+  return { id, expires: expires ?? Number.POSITIVE_INFINITY, networks, caller, person, team, usedAt: used }
 }
 
 function accessOf({ models, providers, scopes }: Grants): Access {

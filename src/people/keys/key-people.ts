@@ -1,21 +1,22 @@
-import { isResting, restDays } from '../../keys/manage-keys.ts'
 import { LedgerUnavailable, type KeyPerson, type KeyTable } from '../../ledger/ledger.ts'
-import type { Host, Visitor } from '../extension.ts'
+import type { Person } from '../person.ts'
 import type { KeyBook } from './key-book.ts'
+import type { KeyHost } from './key-host.ts'
+import { isResting, restDays } from './manage-keys.ts'
 
 /** The people that keys belong to. */
 export interface KeyPeople {
   /** Why the keys of a person are refused now; `undefined`: they are not. Reads memory only. */
   refusalOf(person: KeyPerson, now: number): string | undefined
   /** Notes that a person is there, which wakes their keys. */
-  onEntry(visitor: Visitor): Promise<void> | undefined
+  onEntry(person: Person): Promise<void> | undefined
 }
 
 /** Options of {@link keyPeople}. */
 export interface PeopleOptions {
   readonly book: Pick<KeyBook, 'person'>
   readonly keys: Pick<KeyTable, 'notePerson'>
-  readonly host: Pick<Host, 'mayEnter' | 'ownKeys' | 'now'>
+  readonly host: Pick<KeyHost, 'mayEnter' | 'ownKeys' | 'now'>
 }
 
 /** A person who is there is noted again after this time. */
@@ -48,10 +49,10 @@ export function keyPeople({ book, keys, host }: PeopleOptions): KeyPeople {
       if (!isResting(person, now)) return undefined
       return `it rests, since its person has not been here for ${restDays} days; signing in wakes it`
     },
-    onEntry(visitor) {
-      const known = book.person(idOfPerson(visitor))
+    onEntry(entered) {
+      const known = book.person(entered.id)
       if (known === undefined || Math.abs(host.now() - failedAt) < pauseMs) return undefined
-      const person = personOf(visitor, host.now())
+      const person = { ...entered, seen: host.now() }
       if (isSame(known, person) && Math.abs(person.seen - known.seen) < noteMs) return undefined
       const open = noting.get(person.id) ?? note(person)
       noting.set(person.id, open)
@@ -60,17 +61,6 @@ export function keyPeople({ book, keys, host }: PeopleOptions): KeyPeople {
   }
 }
 
-function isSame(one: KeyPerson, other: KeyPerson): boolean {
-  return one.user === other.user && one.hasCaselessName === other.hasCaselessName
-}
-
-/** The user of a session as a person. @param now Unix milliseconds */
-export function personOf(visitor: Visitor, now: number): KeyPerson {
-  const { user, userId, hasCaselessName = false } = visitor
-  const facts = { id: idOfPerson(visitor), user, hasCaselessName, seen: now }
-  return userId === undefined ? facts : { ...facts, userId }
-}
-
-function idOfPerson({ subject, profile, userId, user }: Visitor): string {
-  return subject ?? profile?.id ?? userId ?? user
+function isSame(one: Person, other: Person): boolean {
+  return one.name === other.name && (one.isCaseless ?? false) === (other.isCaseless ?? false)
 }

@@ -1,9 +1,9 @@
+import type { RouteContext } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
 import { parseJsonObject } from '../../formats/parse-json-object.ts'
-import { KeyFault } from '../../keys/grants.ts'
-import { overlapDaysMax, parseDays, type MadeKey } from '../../keys/manage-keys.ts'
 import type { NoSuccessor } from '../../ledger/ledger.ts'
-import type { RouteContext } from '../extension.ts'
+import { KeyFault } from './grants.ts'
+import { overlapDaysMax, parseDays, type MadeKey } from './manage-keys.ts'
 import { idOf, keyNotFound, parsed } from './responses.ts'
 
 const bodyBytesMax = 64 * 1024

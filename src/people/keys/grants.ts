@@ -1,7 +1,7 @@
-import { parseNetwork } from '../base/ip-address.ts'
-import { isRecord, type JsonObject } from '../base/json-value.ts'
-import { didYouMean } from '../base/nearest.ts'
-import type { AccessScope } from '../formats/access.ts'
+import { parseNetwork } from '../../base/ip-address.ts'
+import { isRecord, type JsonObject } from '../../base/json-value.ts'
+import { didYouMean } from '../../base/nearest.ts'
+import type { AccessScope } from '../../formats/access.ts'
 import type { KeyKind } from './key-form.ts'
 
 /** Permissions of a key. */

@@ -1,5 +1,5 @@
-import type { TextRule } from '../base/text-rule.ts'
-import type { KeyTable, StoredKey } from '../ledger/ledger.ts'
+import type { TextRule } from '../../base/text-rule.ts'
+import type { KeyTable, StoredKey } from '../../ledger/ledger.ts'
 import type { Grants } from './grants.ts'
 
 /** A key in access.json, by its hash (docs/keys.md). It is not in the database, but for the name of its line. */

@@ -1,5 +1,5 @@
+import type { Host, RouteContext } from '../../extensions/extension.ts'
 import type { AuditMark, ChangeVia, KeyTable, Ledger } from '../../ledger/ledger.ts'
-import type { Host, RouteContext } from '../extension.ts'
 
 /** The keys of a ledger, for routes that change them. */
 export type KeyLedger = Pick<Ledger, 'keys' | 'keysVia'>

@@ -1,26 +1,21 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { LedgerUnavailable, type KeyPerson } from '../../ledger/ledger.ts'
-import { fakeHost, type FakeHost } from '../testing.ts'
-import { keyPeople, personOf } from './people.ts'
+import { keyPeople } from './key-people.ts'
+import { fakeKeyHost, type FakeKeyHost } from './testing.ts'
 
 const dayMs = 86_400_000
+const entered = { id: 'p1', name: 'ann', accountId: '1' }
 
-let host: FakeHost
+let host: FakeKeyHost
 let ann: KeyPerson
 let noted: KeyPerson[]
 let failure: Error | undefined
 beforeEach(() => {
-  host = fakeHost()
-  ann = { id: 'p1', user: 'ann', userId: '1', hasCaselessName: false, seen: host.now() }
+  host = fakeKeyHost()
+  ann = { ...entered, seen: host.now() }
   noted = []
   failure = undefined
 })
-
-const visitor = {
-  user: 'ann',
-  userId: '1',
-  profile: { id: 'p1', userName: 'ann', displayName: '', email: '', avatarUrl: '' },
-}
 
 function people() {
   return keyPeople({
@@ -55,36 +50,30 @@ describe('the keys of a person', () => {
 describe('a person who is there', () => {
   test('is noted once in six hours, once for requests at the same time, and at once under a new name', async () => {
     const { onEntry } = people()
-    expect(onEntry(visitor)).toBeUndefined()
+    expect(onEntry(entered)).toBeUndefined()
     host.clock.ms += dayMs / 4
-    await Promise.all([onEntry(visitor), onEntry(visitor)])
+    await Promise.all([onEntry(entered), onEntry(entered)])
     expect(noted).toEqual([{ ...ann, seen: host.now() }])
-    expect(onEntry(visitor)).toBeUndefined()
-    await onEntry({ ...visitor, user: 'anna' })
-    expect(noted.map(({ user }) => user)).toEqual(['ann', 'anna'])
+    expect(onEntry(entered)).toBeUndefined()
+    await onEntry({ ...entered, name: 'anna' })
+    expect(noted.map(({ name }) => name)).toEqual(['ann', 'anna'])
   })
 
   test('is not noted without keys', () => {
     host.clock.ms += dayMs
-    expect(people().onEntry({ user: 'eve' })).toBeUndefined()
+    expect(people().onEntry({ id: 'eve', name: 'eve' })).toBeUndefined()
   })
 
   test('enters also while the database cannot be used, and is noted later', async () => {
     const { onEntry } = people()
     host.clock.ms += dayMs
     failure = new LedgerUnavailable('away')
-    await onEntry(visitor)
+    await onEntry(entered)
     failure = undefined
     // Until then no request waits for the database again.
-    expect(onEntry(visitor)).toBeUndefined()
+    expect(onEntry(entered)).toBeUndefined()
     host.clock.ms += 60_000
-    await onEntry(visitor)
+    await onEntry(entered)
     expect(noted).toHaveLength(1)
-  })
-
-  test('has the id of the profile, else of the user', () => {
-    expect(personOf(visitor, 5)).toEqual({ id: 'p1', user: 'ann', userId: '1', hasCaselessName: false, seen: 5 })
-    expect(personOf({ user: 'ann', userId: '1' }, 5).id).toBe('1')
-    expect(personOf({ user: 'ann' }, 5)).toEqual({ id: 'ann', user: 'ann', hasCaselessName: false, seen: 5 })
   })
 })

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { WireError } from '../../formats/error.ts'
-import { lineOfFileKey } from '../../keys/file-key.ts'
 import { LedgerFull, LedgerUnavailable, type KeyTable } from '../../ledger/ledger.ts'
 import { storableKey, temporaryLedger, type TemporaryLedger } from '../../ledger/testing.ts'
-import { fakeHost } from '../testing.ts'
+import { lineOfFileKey } from './file-key.ts'
 import { keyRoutes } from './key-routes.ts'
+import { fakeKeyHost } from './testing.ts'
 
 let place: TemporaryLedger
 let keys: KeyTable
-const host = fakeHost()
+const host = fakeKeyHost()
 beforeEach(async () => {
   place = await temporaryLedger()
   keys = place.ledger.keys
@@ -37,6 +37,7 @@ async function ask(method: string, path: string, body = ''): Promise<unknown> {
       address: '',
       id: 'request-1',
       user: 'key:boss',
+      caller: { name: 'key:boss' },
       body: async () => new TextEncoder().encode(body),
     })
     expect(response.headers.get('cache-control')).toBe('no-store')

@@ -1,6 +1,6 @@
 import { parseNetwork } from '../../base/ip-address.ts'
 import { didYouMean } from '../../base/nearest.ts'
-import { ExtensionConfigError, type ExtensionConfig } from '../extension.ts'
+import { ExtensionConfigError, type ExtensionConfig } from '../../extensions/extension.ts'
 
 /** Settings of keys (docs/keys.md). */
 export interface KeySettings {

@@ -1,8 +1,9 @@
+import type { ExtensionRoute, RouteContext } from '../../extensions/extension.ts'
 import { invalidRequest } from '../../formats/error.ts'
 import { parseJsonObject } from '../../formats/parse-json-object.ts'
-import { isFileLine, storedFileKeys, type FileKey } from '../../keys/file-key.ts'
-import { endKey, makeKey, parseKeyRequest, rotateKey, viewOfKey } from '../../keys/manage-keys.ts'
-import type { ExtensionRoute, Host, RouteContext } from '../extension.ts'
+import { isFileLine, storedFileKeys, type FileKey } from './file-key.ts'
+import type { KeyHost } from './key-host.ts'
+import { endKey, makeKey, parseKeyRequest, rotateKey, viewOfKey } from './manage-keys.ts'
 import { recordedChanges, type KeyLedger } from './recorded-change.ts'
 import { idOf, keyInFile, keyNotFound, noSuchTeam, parsed, uncachedJson, withLedger } from './responses.ts'
 import { rotationOf, successorOf } from './rotation.ts'
@@ -18,7 +19,7 @@ const idMax = 999_999_999_999_999
 /** `/v1/keys`: management keys and owners list, make, rotate and end keys (docs/keys.md). */
 export function keyRoutes(
   ledger: KeyLedger,
-  { log, now, teams, fileKeys }: Pick<Host, 'log' | 'now' | 'teams' | 'fileKeys'>,
+  { log, now, teams, fileKeys }: Pick<KeyHost, 'log' | 'now' | 'teams' | 'fileKeys'>,
 ): readonly ExtensionRoute[] {
   const { keys } = ledger
   const changeBy = recordedChanges(ledger, 'v1/keys', log)

@@ -1,5 +1,5 @@
-import { isFileLine } from '../../keys/file-key.ts'
 import type { KeyTable } from '../../ledger/ledger.ts'
+import { isFileLine } from './file-key.ts'
 import type { KnownKey } from './key-book.ts'
 
 const intervalMs = 60_000
@@ -41,8 +41,8 @@ export function useNotes(keys: Pick<KeyTable, 'noteUses' | 'nameLine'>): UseNote
   }
 
   return {
-    note({ id, visitor }, minute) {
-      if (isFileLine(id)) nameLine(id, visitor.key?.name ?? '')
+    note({ id, caller }, minute) {
+      if (isFileLine(id)) nameLine(id, caller.keyFacts?.name ?? '')
       noted.set(id, minute)
     },
     async close() {

@@ -1,8 +1,12 @@
+import type { ExtensionRoute, RouteContext } from '../../extensions/extension.ts'
 import type { AccessScope } from '../../formats/access.ts'
 import { WireError } from '../../formats/error.ts'
 import { parseJsonObject } from '../../formats/parse-json-object.ts'
-import { isFileLine, storedFileKeys } from '../../keys/file-key.ts'
-import { KeyFault } from '../../keys/grants.ts'
+import type { KeyPerson, StoredKey } from '../../ledger/ledger.ts'
+import { signedInPerson, type Person } from '../person.ts'
+import { isFileLine, storedFileKeys } from './file-key.ts'
+import { KeyFault } from './grants.ts'
+import type { KeyHost, OwnKeys } from './key-host.ts'
 import {
   endKey,
   makeKey,
@@ -12,10 +16,7 @@ import {
   rotateKey,
   viewOfKey,
   type KeyRequest,
-} from '../../keys/manage-keys.ts'
-import type { KeyPerson, StoredKey } from '../../ledger/ledger.ts'
-import type { ExtensionRoute, Host, OwnKeyCeilings, RouteContext } from '../extension.ts'
-import { personOf } from './people.ts'
+} from './manage-keys.ts'
 import { recordedChanges, type KeyLedger } from './recorded-change.ts'
 import { idOf, keyInFile, keyNotFound, parsed, uncachedJson, withLedger } from './responses.ts'
 import { rotationOf, successorOf } from './rotation.ts'
@@ -30,22 +31,20 @@ const members = ['name', 'team', 'days', 'models', 'scopes']
 /** The scopes of keys that people make. */
 const ownScopes: readonly AccessScope[] = ['chat', 'models:read', 'usage:read']
 
-type KeyHost = Pick<Host, 'log' | 'now' | 'ownKeys' | 'teams' | 'fileKeys' | 'contentKeptMs'>
-
 /**
  * `/api/keys`: a signed-in person lists, makes and ends keys of their own, and of the teams that they lead, which they
  * can also rotate (docs/keys.md).
  */
 export function ownKeyRoutes(
   ledger: KeyLedger,
-  { log, now, ownKeys, teams, fileKeys, contentKeptMs }: KeyHost,
+  { log, now, ownKeys, teams, fileKeys, contentKeptMs }: Omit<KeyHost, 'ledger' | 'mayEnter'>,
 ): readonly ExtensionRoute[] {
   const { keys } = ledger
   const changeBy = recordedChanges(ledger, 'page', log)
 
   /** @throws {WireError} 403 */
-  function checkTeam({ visitor }: RouteContext, team: string): void {
-    if (visitor !== undefined && teams.managedBy(visitor).includes(team)) return
+  function checkTeam(person: Person, team: string): void {
+    if (teams.managedBy(person).includes(team)) return
     throw new WireError(
       403,
       'permission_error',
@@ -55,7 +54,7 @@ export function ownKeyRoutes(
   }
 
   /** @throws {WireError} 403 */
-  function allowedKeys(): OwnKeyCeilings {
+  function allowedKeys(): OwnKeys {
     const ceilings = ownKeys()
     if (ceilings.most > 0) return ceilings
     const text = 'People make no keys of their own here: own_keys of access.json says so'
@@ -65,13 +64,19 @@ export function ownKeyRoutes(
   async function list(context: RouteContext, person: KeyPerson): Promise<Response> {
     const { most, daysMost } = ownKeys()
     const team = new URL(context.request.url).searchParams.get('team')
-    if (team !== null) checkTeam(context, team)
+    if (team !== null) checkTeam(person, team)
     const stored = await keys.listOf(team === null ? { person: person.id } : { team }, listedMax)
     const ofTeam = fileKeys().filter((key) => team !== null && key.team === team)
     const found = [...stored, ...(await storedFileKeys(keys, ofTeam))]
     const data = found.map((key) => ({ ...viewOfKey(key, now()), ...contentFact(contentKeptMs(key)) }))
-    const managed = context.visitor === undefined ? [] : teams.managedBy(context.visitor)
-    return uncachedJson({ object: 'list', data, most, days_most: daysMost, scopes: ownScopes, teams: managed })
+    return uncachedJson({
+      object: 'list',
+      data,
+      most,
+      days_most: daysMost,
+      scopes: ownScopes,
+      teams: teams.managedBy(person),
+    })
   }
 
   async function make(context: RouteContext, person: KeyPerson): Promise<Response> {
@@ -79,20 +84,20 @@ export function ownKeyRoutes(
     const value = parseJsonObject(await context.body(bodyBytesMax))
     const request = parsed((given) => parseOwnKey(given, ceilings), value)
     const { most } = ceilings
-    if (request.team !== undefined) checkTeam(context, request.team)
+    if (request.team !== undefined) checkTeam(person, request.team)
     const change = changeBy(context)
     const made =
       request.team === undefined
         ? await makeOwnKey(change.keys, request, { person, most })
-        : await makeKey(change.keys, request, { by: person.user, now: now() }, most)
+        : await makeKey(change.keys, request, { by: person.name, now: now() }, most)
     change.noted(request.team === undefined ? 'a person made a key' : 'a key of a team was made', made.id)
     return uncachedJson(made)
   }
 
   async function end(context: RouteContext, person: KeyPerson): Promise<Response> {
-    const { id } = await theirKey(context, person, idOf(context.path, keyPath))
+    const { id } = await theirKey(person, idOf(context.path, keyPath))
     const change = changeBy(context)
-    const ended = await endKey(change.keys, id, { by: person.user, now: now() })
+    const ended = await endKey(change.keys, id, { by: person.name, now: now() })
     change.noted('a key was ended', id)
     return uncachedJson(ended)
   }
@@ -101,28 +106,25 @@ export function ownKeyRoutes(
   async function rotate(context: RouteContext, person: KeyPerson): Promise<Response> {
     const { id, overlapDays } = await rotationOf(context, keyPath)
     const ceilings = allowedKeys()
-    const beyond = beyondOwn(viewOfKey(await theirKey(context, person, id), now()).scopes)
+    const beyond = beyondOwn(viewOfKey(await theirKey(person, id), now()).scopes)
     if (beyond !== undefined) {
       const text = `The key has the scope ${beyond}, which leads cannot give: an owner of the service can rotate it`
       throw new WireError(403, 'permission_error', 'scope_not_allowed', text)
     }
     const change = changeBy(context)
-    const rotation = { by: person.user, now: now(), overlapDays, ceilings }
+    const rotation = { by: person.name, now: now(), overlapDays, ceilings }
     const made = successorOf(await rotateKey(change.keys, id, rotation))
     change.noted('a key of a team was rotated', id)
     return uncachedJson(made)
   }
 
   /** @throws {WireError} 404, also for keys of others: their ids are not told; 409 in access.json */
-  async function theirKey({ visitor }: RouteContext, person: KeyPerson, id: number): Promise<StoredKey> {
+  async function theirKey(person: KeyPerson, id: number): Promise<StoredKey> {
     const inFile = fileKeys().find(({ line }) => line === id)
-    if (inFile?.team !== undefined && visitor !== undefined && teams.managedBy(visitor).includes(inFile.team))
-      throw keyInFile()
+    if (inFile?.team !== undefined && teams.managedBy(person).includes(inFile.team)) throw keyInFile()
     const key = isFileLine(id) ? undefined : await keys.find(id)
     const isTheirs =
-      key?.team === undefined
-        ? key?.person?.id === person.id
-        : visitor !== undefined && teams.managedBy(visitor).includes(key.team)
+      key?.team === undefined ? key?.person?.id === person.id : teams.managedBy(person).includes(key.team)
     if (key === undefined || !isTheirs) throw keyNotFound()
     return key
   }
@@ -145,8 +147,9 @@ function contentFact(keptMs: number | undefined): { readonly content?: { readonl
 }
 
 /** @throws {WireError} 403 without a user. Keys are refused before: these routes have no scope */
-function signedIn({ visitor }: RouteContext, now: number): KeyPerson {
-  if (visitor !== undefined && visitor.access === undefined) return personOf(visitor, now)
+function signedIn({ caller }: RouteContext, now: number): KeyPerson {
+  const person = signedInPerson(caller)
+  if (person !== undefined) return { ...person, seen: now }
   throw new WireError(
     403,
     'permission_error',
@@ -156,7 +159,7 @@ function signedIn({ visitor }: RouteContext, now: number): KeyPerson {
 }
 
 /** @throws {KeyFault} */
-function parseOwnKey(value: Readonly<Record<string, unknown>>, { daysMost }: OwnKeyCeilings): KeyRequest {
+function parseOwnKey(value: Readonly<Record<string, unknown>>, { daysMost }: OwnKeys): KeyRequest {
   const other = Object.keys(value).find((name) => !members.includes(name))
   if (other !== undefined) throw new KeyFault(other.slice(0, 64), `unknown member, allowed: ${members.join(', ')}`)
   const { days, ...request } = value

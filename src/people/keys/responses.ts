@@ -1,6 +1,6 @@
 import { invalidRequest, WireError } from '../../formats/error.ts'
-import { KeyFault } from '../../keys/grants.ts'
 import { LedgerFull, LedgerUnavailable } from '../../ledger/ledger.ts'
+import { KeyFault } from './grants.ts'
 
 /** A JSON response that nothing stores. */
 export function uncachedJson(value: unknown): Response {
