@@ -4,6 +4,9 @@ import { join } from 'node:path'
 import { personIdAt } from '../src/base/person-entry.ts'
 import { usedRequest, batchOf } from '../src/ledger/use/testing.ts'
 import { useStore } from '../src/ledger/use/use-store.ts'
+import type { RequestRecord } from '../src/observe/record.ts'
+import type { Person } from '../src/people/person.ts'
+import { personOf } from '../src/people/testing.ts'
 import { pick } from '../test/client.ts'
 import { startChromium, type Tab } from '../test/fakes/chromium.ts'
 import { startGithub } from '../test/fakes/identity/github.ts'
@@ -330,15 +333,8 @@ async function failures(look: Look): Promise<void> {
 const people = ['ada', 'grace', 'linus']
 const dayMs = 86_400_000
 
-/** A person who uses the service. */
-interface User {
-  readonly user: string
-  readonly userId: string
-  readonly subject: string
-}
-
 /** Use of four weeks, by these people. */
-async function writeUse(home: string, users: readonly User[]): Promise<void> {
+async function writeUse(home: string, users: readonly Pick<RequestRecord, 'user' | 'person'>[]): Promise<void> {
   const store = useStore({
     path: join(home, 'svc.db'),
     rowsPath: join(home, 'requests.db'),
@@ -384,13 +380,13 @@ async function startTeam(): Promise<{ readonly rig: SignInRig; readonly token: s
     owners: ['ada'],
     files: { 'access.json': JSON.stringify(access) },
   })
-  const users: (User & { readonly token: string })[] = []
+  const users: { readonly user: string; readonly person: Person; readonly token: string }[] = []
   for (const person of people.toReversed()) {
     const { token } = await rig.signIn(person)
     const { json } = await rig.get('/auth', { 'x-session-token': token })
     const userId = String(pick(json, 'userId'))
     const subject = personIdAt(`${String(rig.provider.config['base_url'])}/login/oauth/authorize`, userId)
-    users.push({ user: person, userId, subject, token })
+    users.push({ user: person, person: personOf({ user: person, userId, subject }), token })
   }
   await writeUse(rig.service.home, users)
   let token = ''

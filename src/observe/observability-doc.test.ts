@@ -19,9 +19,7 @@ function rows(heading: string): readonly (readonly string[])[] {
   )
 }
 
-const record: Required<
-  Omit<RequestRecord, 'listedAs' | 'upstream' | 'userId' | 'subject' | 'line' | 'team' | 'unrecorded' | 'person'>
-> = {
+const record: Required<Omit<RequestRecord, 'listedAs' | 'upstream' | 'line' | 'team' | 'unrecorded' | 'person'>> = {
   time: 0,
   id: 'r',
   model: 'm',

@@ -12,7 +12,7 @@ export interface Owners {
  * Whether a person may change the providers and see the requests of all users. Ids are compared exactly.
  *
  * @param owners `undefined`: everyone is an owner
- * @param person `undefined`: no one has signed in
+ * @param person `undefined`: without sign-in
  */
 export function isOwner(owners: Owners | undefined, person: Person | undefined): boolean {
   if (owners === undefined) return true

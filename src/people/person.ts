@@ -2,7 +2,7 @@ import { personEntry, personIdAt } from '../base/person-entry.ts'
 import type { Access } from '../formats/access.ts'
 import type { Grants } from './keys/grants.ts'
 
-/** A person: who has signed in, or whose own key was sent. */
+/** A person: a signed-in user, or the maker of the own key that was sent. */
 export interface Person {
   /** Permanent, and unique over all identity providers. Use, keys, content and conversations are kept by it. */
   readonly id: string

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { usedRequest, batchOf } from '../../src/ledger/use/testing.ts'
 import { useStore } from '../../src/ledger/use/use-store.ts'
 import type { RequestRecord } from '../../src/observe/record.ts'
+import { sentBy } from '../../src/people/testing.ts'
 import { pick } from '../client.ts'
 import type { PersonOptions, Tab } from '../fakes/chromium.ts'
 import { good } from '../fakes/good.ts'
@@ -53,12 +54,13 @@ async function show(person: string, options: PersonOptions = wide): Promise<void
 }
 
 /** A person as the ledger knows them. */
-async function storedAs(person: string): Promise<{ readonly userId: string; readonly subject: string }> {
+async function storedAs(person: string): Promise<Pick<RequestRecord, 'user' | 'person'>> {
   const { token } = await rig.signIn(person)
   const headers = { authorization: `Bearer ${token}` }
   const session: unknown = await (await fetch(`${rig.service.url}/auth`, { headers })).json()
   const boot: unknown = await (await fetch(`${rig.service.url}/api/boot`, { headers })).json()
-  return { userId: String(pick(session, 'userId')), subject: String(pick(boot, 'user', 'id')) }
+  const userId = String(pick(session, 'userId'))
+  return sentBy({ user: person, userId, subject: String(pick(boot, 'user', 'id')) })
 }
 
 /** The first column of the table of use, without its heading. */
@@ -187,8 +189,8 @@ describeInChromium('the use', () => {
     const teams = { search: { leads: ['bob'], members: ['cleo'] } }
     await rig.service.write('access.json', JSON.stringify({ teams }))
     await rig.logged('limits reloaded')
-    const of = (user: string, ids: object = { userId: `id of ${user}` }) =>
-      usedRequest({ time: Date.now(), user, ...ids, listedAs: `asked-by-${user}` })
+    const of = (user: string, sent = sentBy({ user, userId: `id of ${user}` })) =>
+      usedRequest({ time: Date.now(), ...sent, listedAs: `asked-by-${user}` })
     await used([of('ada'), of('bob', await storedAs('bob')), of('cleo')])
     await show('bob')
     await tab.waitFor('text=/Yours\\./')

@@ -304,7 +304,7 @@ async function isRefused(context: HandlerContext, owner: string): Promise<boolea
   }
 }
 
-/** Without sign-in, answers belong to all. Nobody can take the id of another as a name. */
+/** Without sign-in, answers belong to all. A user name never counts as the id of another person. */
 function ownerOf({ person }: Caller): string {
   if (person === undefined) return ''
   const { id, name, accountId } = person
