@@ -24,8 +24,6 @@ export interface SpawnOptions<Theirs extends WorkerLifecycle> {
   readonly slot: number
   /** Makes the primary's functions for this worker, beside those of {@link PrimaryLifecycle}. */
   readonly handlersOf: (worker: Channel<Theirs>) => Handlers
-  /** The worker listens, or has stopped listening. */
-  readonly onPort: (worker: Channel<Theirs>, isListening: boolean) => void
   /** Milliseconds between liveness checks. */
   readonly livenessMs: number
   /** The worker has missed four liveness checks, or did not start in time. It is killed. */
@@ -47,7 +45,6 @@ export function spawnWorker<Theirs extends WorkerLifecycle>({
   environment,
   slot,
   handlersOf,
-  onPort,
   livenessMs,
   onHung,
   onError,
@@ -62,16 +59,12 @@ export function spawnWorker<Theirs extends WorkerLifecycle>({
   const lifecycle: PrimaryLifecycle = {
     listening(message) {
       clearTimeout(starting)
-      onPort(own, true)
       unwatch = watchLiveness({ ping: () => plain.call('ping', undefined), onHung: killHung, everyMs: livenessMs })
       listening.resolve(message)
       // An earlier message may have arrived before the worker could receive it.
       if (drainReason !== undefined) plain.notify('drain', drainReason)
     },
-    leftPort() {
-      onPort(own, false)
-      left.resolve()
-    },
+    leftPort: () => left.resolve(),
   }
   const child = Bun.spawn([...command], {
     env: { ...runtimeSettings, ...environment, [workerVariable]: String(slot + 1) },
@@ -90,7 +83,6 @@ export function spawnWorker<Theirs extends WorkerLifecycle>({
   const exited = child.exited.then((code) => {
     clearTimeout(starting)
     unwatch()
-    onPort(own, false)
     onEnd(own)
     own.close()
     listening.reject(new Error(`the worker ended with ${code}`))

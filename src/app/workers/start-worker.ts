@@ -60,7 +60,6 @@ export function startWorker(
     slot,
     livenessMs,
     handlersOf: join,
-    onPort: group.setListening,
     onHung: () => log.error('a worker does not answer; it is killed', { worker: slot }),
     onError: (error) => log.error('internal error', errorFields(error)),
     onEnd: forget,
