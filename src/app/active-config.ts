@@ -5,7 +5,6 @@ import type { Logger } from '../observe/log.ts'
 import { harmless } from '../observe/text.ts'
 import { assembleGateway, type AssembledGateway, type Dependencies } from './assemble.ts'
 
-/** Options of {@link activeConfig}. */
 export interface ActiveConfigOptions {
   /** The file to follow, which need not exist. */
   readonly path: string

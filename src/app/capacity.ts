@@ -15,7 +15,6 @@ import { answerBudget } from '../service/answer-budget.ts'
 
 const bodyBudgetBytesMax = 512 * 1024 * 1024
 
-/** Options of {@link capacityOf}. */
 export interface CapacityOptions extends Pick<FreeDescriptorsOptions, 'upstreams' | 'openRequests'> {
   /** This process's share of the configured limits. */
   readonly limits: () => Limits

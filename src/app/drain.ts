@@ -19,7 +19,6 @@ const idleShare = 1 / 2
 /** Connections used within this share of the drain time stay: many clients keep a connection for up to 5 s. */
 const quietShare = 1 / 5
 
-/** Options of {@link drain}. */
 export interface Drain {
   readonly server: Server
   readonly requests: OpenRequests

@@ -8,7 +8,6 @@ import type { Limiter } from '../limits/limiter.ts'
 import type { CallerIdentity } from '../limits/named-limits.ts'
 import type { Logger } from '../observe/log.ts'
 
-/** Options of {@link followAccess}. */
 export interface FollowAccessOptions {
   /** Path of access.json, which need not exist. */
   readonly path: string

@@ -14,7 +14,6 @@ const runtimeSettings = {
   MIMALLOC_PURGE_HOLES_MIN_INTERVAL: '1000',
 }
 
-/** Options of {@link spawnWorker}. */
 export interface SpawnOptions<Theirs extends WorkerLifecycle> {
   /** Command line that starts this program with its flags. */
   readonly command: readonly string[]
@@ -111,7 +110,6 @@ export function spawnWorker<Theirs extends WorkerLifecycle>({
 /** Consecutive pings without an answer. A machine that slept counts as one. */
 const unansweredMax = 4
 
-/** Options of {@link watchLiveness}. */
 interface LivenessOptions {
   /** Settles when the process has answered or ended. */
   readonly ping: () => Promise<unknown>

@@ -15,7 +15,6 @@ import { endedAtHold } from './end-at-hold.ts'
 import type { Booking } from './gateway-call.ts'
 import type { ModelCandidate } from './provider.ts'
 
-/** Options of {@link budgeted}. */
 export interface BudgetedOptions {
   readonly budgets: Budgets
   readonly caller: CallerIdentity

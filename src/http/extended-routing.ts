@@ -10,7 +10,6 @@ import { guardsOf } from './pass-guards.ts'
 import { openPath, router, type Route } from './route.ts'
 import type { Routing } from './server.ts'
 
-/** Options of {@link extendedRouting}. */
 export interface RoutingOptions extends Pick<OriginFacts, 'corsOrigins' | 'isLoopback'> {
   /** Time limits of request bodies for routes of extensions. */
   readonly bodyTimes: BodyTimes

@@ -16,7 +16,6 @@ export interface Routing {
   readonly origins: OriginPolicy
 }
 
-/** Options of {@link startServer}. */
 export interface ServerOptions {
   readonly host: string
   /** 0 picks a free port. */

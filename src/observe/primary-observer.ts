@@ -12,7 +12,6 @@ import { runningMax, type RequestRecord, type RunningRequests } from './record.t
 
 const flushMs = 1_000
 
-/** Options of {@link primaryObserver}. */
 export interface PrimaryObserverOptions extends Pick<
   GatewayMetricsOptions,
   'version' | 'breakers' | 'ledgerRowsDropped'

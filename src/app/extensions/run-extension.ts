@@ -9,7 +9,6 @@ import { WireError } from '../../formats/error.ts'
 import type { Logger } from '../../observe/log.ts'
 import type { Stores } from '../../stores/store.ts'
 
-/** Options of {@link runExtension}. */
 export interface ExtensionOptions {
   readonly name: string
   readonly environment: Environment

@@ -4,7 +4,6 @@ import type { NamedPart } from '../../http/page/boot.ts'
 import { guardsOf, type Guard } from '../../http/pass-guards.ts'
 import { runExtension, type ExtensionOptions, type RunningExtension } from './run-extension.ts'
 
-/** Options of {@link runExtensions}. */
 export interface ExtensionsOptions extends Omit<ExtensionOptions, 'name' | 'onFault' | 'admit' | 'mayEnter'> {
   /** In the order of their guards. */
   readonly names: readonly string[]

@@ -25,7 +25,6 @@ export interface WorkersState {
   isStopping: boolean
 }
 
-/** Options of {@link primaryHandlers}. */
 export interface PrimaryHandlersOptions {
   /** Number of workers. */
   readonly count: number

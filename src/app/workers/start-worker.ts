@@ -9,7 +9,6 @@ import type { ObservedWorker, PrimaryObserver } from '../../observe/primary-obse
 import type { primaryHandlers } from './primary-handlers.ts'
 import type { WorkerHandlers } from './worker-messages.ts'
 
-/** Options of {@link startWorker}. */
 export interface StartWorkerOptions {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly livenessMs: number

@@ -22,7 +22,6 @@ export interface PageFiles {
   readonly parts: ReadonlyMap<string, Readonly<Record<string, string>>>
 }
 
-/** Options of {@link pageRoutes}. */
 export interface PageOptions {
   /** Resolves when the page is built; `undefined`: the build failed. */
   readonly files: () => Promise<PageFiles | undefined>

@@ -33,7 +33,6 @@ export interface RowsFile {
   close(): void
 }
 
-/** Options of {@link rowsFile}. */
 export interface RowsFileOptions {
   /** Path of requests.db. */
   readonly path: string

@@ -44,7 +44,6 @@ interface OpenSums {
   readonly holds: HoldTable
 }
 
-/** Options of {@link sumsFile}. */
 export interface SumsFileOptions {
   /** Path of svc.db. */
   readonly path: string

@@ -40,7 +40,6 @@ export interface UseStore {
   close(): void | Promise<void>
 }
 
-/** Options of {@link useStore}. */
 export interface UseStoreOptions {
   /** Path of svc.db. */
   readonly path: string
