@@ -1,8 +1,10 @@
+import { filesOfOneUser, isTest, linesOf, longFunctions, testFiles, widestImports, wordsOf } from './house-figures.ts'
 import { codeFolders, columnsMax, filesOf, longLines, namesExportedTwice, textOf } from './source-figures.ts'
 
 /**
  * `npm run measure` prints figures about the rules of CONTRIBUTING.md. `npm run measure -- words [FOLDER]` lists
- * comments that break its plain words, and lines over 120 columns.
+ * comments that break its plain words, and lines over 120 columns. `-- functions` lists functions above 60 lines, `--
+ * folds` small files with one importer, and `-- touched [NAME]` what one request touches, in some 30 s.
  */
 
 const wordsMax = 45
@@ -23,10 +25,6 @@ interface Comment {
   readonly file: string
   readonly line: number
   readonly text: string
-}
-
-function isTest(file: string): boolean {
-  return /\.test\.tsx?$|testing[^/]*$|\/fixtures\//.test(file)
 }
 
 /** Reads block comments, and runs of line comments as one comment each. */
@@ -57,16 +55,33 @@ function exceptions(files: readonly string[], rule: string): number {
   return files.reduce((sum, file) => sum + (textOf(file).match(exemption)?.length ?? 0), 0)
 }
 
-if (process.argv[2] === 'words') {
+function source(): readonly string[] {
+  return filesOf(['src'], (file) => !isTest(file))
+}
+
+function printWords(): void {
   const files = filesOf(process.argv.length > 3 ? process.argv.slice(3) : codeFolders)
   for (const comment of files.flatMap(commentsOf).filter(breaksPlainWords))
     console.log(`${comment.file}:${comment.line}: ${comment.text}`)
   for (const place of longLines(files)) console.log(`${place}: over ${columnsMax} columns`)
-} else {
-  const source = filesOf(['src'], (file) => !isTest(file))
+}
+
+async function printTouched(): Promise<void> {
+  const { touchedFiles } = await import('./touched-files.ts')
+  for (const { name, files, lines } of await touchedFiles()) {
+    console.log(`${name.padEnd(48)} ${files.length} files, ${lines} lines`)
+    if (process.argv[3] === name) console.log(files.toSorted().join('\n'))
+  }
+}
+
+function printFigures(): void {
+  const began = performance.now()
+  const files = source()
   const rows: readonly (readonly [string, string | number])[] = [
-    ['lines of src without tests', source.reduce((sum, file) => sum + textOf(file).split('\n').length - 1, 0)],
-    ['characters of src without tests', source.reduce((sum, file) => sum + textOf(file).length, 0)],
+    ['lines of src without tests', linesOf(files)],
+    ['lines of web without tests', linesOf(filesOf(['web'], (file) => !isTest(file)))],
+    ['lines of tests', linesOf(testFiles())],
+    ['characters of src without tests', files.reduce((sum, file) => sum + textOf(file).length, 0)],
     ...codeFolders.map(
       (folder) => [`lines over ${columnsMax} columns in ${folder}`, longLines(filesOf([folder])).length] as const,
     ),
@@ -81,8 +96,21 @@ if (process.argv[2] === 'words') {
     ['files in src/cli without tests', filesOf(['src/cli'], (file) => !isTest(file)).length],
     ['names exported more than once in src', namesExportedTwice(filesOf(['src'])).join(', ') || 0],
     // Lint refuses these, so each one has a comment that lets it pass.
-    ['casts (`as`, not const or satisfies) in src', exceptions(source, 'consistent-type-assertions')],
-    ['`any` in src', exceptions(source, 'no-explicit-any')],
+    ['casts (`as`, not const or satisfies) in src', exceptions(files, 'consistent-type-assertions')],
+    ['`any` in src', exceptions(files, 'no-explicit-any')],
+    ['functions of src above 60 lines with inner ones', longFunctions(files).length],
+    ['files of src under 60 lines with one importer', filesOfOneUser(files).length],
+    ['entries of the widest row of allowed imports', widestImports()],
+    ['words in docs/decisions', wordsOf('docs/decisions/*.md')],
+    ['seconds to measure', ((performance.now() - began) / 1000).toFixed(1)],
   ]
   for (const [name, value] of rows) console.log(`${name.padEnd(48)} ${value}`)
 }
+
+const lists: Readonly<Record<string, () => void | Promise<void>>> = {
+  words: printWords,
+  touched: printTouched,
+  functions: () => console.log(longFunctions(source()).join('\n')),
+  folds: () => console.log(filesOfOneUser(source()).join('\n')),
+}
+await (lists[process.argv[2] ?? ''] ?? printFigures)()

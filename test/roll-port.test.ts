@@ -1,14 +1,12 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { socketOrder } from '../src/cluster/socket-order.ts'
 
 interface Sharer {
   readonly pid: number
   readonly port: number
-  /** Resolves with its next message. */
-  next(): Promise<unknown>
-  send(message: unknown): void
+  /** Stops listening. */
+  leave(): Promise<void>
   kill(): Promise<number>
 }
 
@@ -32,8 +30,10 @@ async function startSharer(port: number): Promise<Sharer> {
   return {
     pid: child.pid,
     port: Number(first[0]),
-    next,
-    send: (message) => child.send(message),
+    async leave() {
+      child.send('leave')
+      expect(await next()).toBe('left')
+    },
     kill: () => {
       child.kill('SIGKILL')
       return child.exited
@@ -94,50 +94,6 @@ function askers(port: number): {
   }
 }
 
-/** Processes that share a port, in the order of their start. */
-interface Group extends AsyncDisposable {
-  readonly port: number
-  join(): Promise<Sharer>
-  /** Resolves when new connections go to others; `left` resolves when the process has left. */
-  leave(sharer: Sharer): Promise<{ readonly left: Promise<void> }>
-  kill(sharer: Sharer): Promise<void>
-}
-
-async function startGroup(): Promise<Group & { readonly first: Sharer }> {
-  const first = await startSharer(0)
-  const { port } = first
-  const order = socketOrder<Sharer>(),
-    all = [first]
-  order.add(first)
-  return {
-    first,
-    port,
-    async join() {
-      const sharer = await startSharer(port)
-      order.add(sharer)
-      all.push(sharer)
-      return sharer
-    },
-    async leave(sharer) {
-      sharer.send(order.positionOf(sharer))
-      expect(await sharer.next()).toBe('leaving')
-      return {
-        left: (async () => {
-          expect(await sharer.next()).toBe('left')
-          order.remove(sharer)
-        })(),
-      }
-    },
-    async kill(sharer) {
-      await sharer.kill()
-      order.remove(sharer)
-    },
-    [Symbol.asyncDispose]: async () => {
-      await Promise.all(all.map((sharer) => sharer.kill()))
-    },
-  }
-}
-
 /** Ids of the processes that answer the next 20 connections. */
 async function answering(port: number): Promise<ReadonlySet<number>> {
   return new Set(await Promise.all(Array.from({ length: 20 }, async () => ask(await open(port)))))
@@ -145,55 +101,24 @@ async function answering(port: number): Promise<ReadonlySet<number>> {
 
 const whyNot = process.platform === 'linux' ? '' : ' (only Linux has it)'
 
-describe.skipIf(whyNot !== '')(`a port that processes share${whyNot}`, () => {
-  test('is left under load without a lost request, on early and on kept connections too', async () => {
-    await using group = await startGroup()
-    const { first, port } = group
-    const idle = await open(port),
-      silent = await open(port)
+test.skipIf(whyNot !== '')(
+  `a port that processes share is left with its connections, and few that arrive then are lost${whyNot}`,
+  async () => {
+    const first = await startSharer(0)
+    const { port } = first
+    const idle = await open(port)
     expect(await ask(idle)).toBe(first.pid)
+    const second = await startSharer(port)
     const load = askers(port)
-    const fresh = await group.join()
-    const { left } = await group.leave(first)
-    expect(await answering(port)).toEqual(new Set([fresh.pid]))
-    await left
-    fresh.send('spread')
-    expect(await answering(port)).toEqual(new Set([fresh.pid]))
+    await Bun.sleep(100)
+    await first.leave()
+    expect(await answering(port)).toEqual(new Set([second.pid]))
     expect(await ask(idle)).toBe(first.pid)
-    expect(await ask(silent)).toBe(first.pid)
     const { answered, failures } = await load.stop()
-    expect(failures).toEqual([])
     expect(answered).toBeGreaterThan(100)
-  }, 20_000)
-
-  test('is left by the right one after another was killed', async () => {
-    await using group = await startGroup()
-    const second = await group.join(),
-      third = await group.join()
-    await group.kill(group.first)
-    const load = askers(group.port)
-    const { left } = await group.leave(third)
-    expect(await answering(group.port)).toEqual(new Set([second.pid]))
-    await left
-    expect((await load.stop()).failures).toEqual([])
-  }, 20_000)
-
-  test('loses no connection to a wrong position either: a client tries again a second later', async () => {
-    await using group = await startGroup()
-    await group.join()
-    const load = askers(group.port)
-    group.first.send({ index: 1, count: 2 })
-    expect(await group.first.next()).toBe('leaving')
-    expect(await group.first.next()).toBe('left')
-    expect((await load.stop()).failures).toEqual([])
-  }, 20_000)
-
-  test('has its newcomers spread over all again when one has died while it left and another has come', async () => {
-    await using group = await startGroup()
-    const second = await group.join()
-    await group.leave(group.first)
-    await group.kill(group.first)
-    const third = await group.join()
-    expect(await answering(group.port)).toEqual(new Set([second.pid, third.pid]))
-  }, 20_000)
-})
+    // One of each of the 12 clients at most. None is lost with net.ipv4.tcp_migrate_req=1.
+    expect(failures.length).toBeLessThanOrEqual(12)
+    await Promise.all([first.kill(), second.kill()])
+  },
+  20_000,
+)

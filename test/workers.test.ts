@@ -60,6 +60,11 @@ function load({ service }: Rig): () => Promise<readonly string[]> {
   }
 }
 
+/** A connection that waited in a socket when the socket closed: without net.ipv4.tcp_migrate_req it is reset. */
+function isReset(outcome: string): boolean {
+  return /ECONNRESET|socket connection was closed/.test(outcome)
+}
+
 describe('--workers', () => {
   test('both serve, and their metrics are summed', async () => {
     await using rig = await startRig([good()], { flags: two })
@@ -108,7 +113,9 @@ describe('--workers', () => {
     rig.service.signal('SIGUSR2')
     await until(() => rig.service.output.includes('rolling restart done'))
     await until(() => before.every((pid) => !isAlive(pid)))
-    const outcomes = await stop()
+    const all = await stop()
+    const outcomes = all.filter((outcome) => !isReset(outcome))
+    expect(all.length - outcomes.length).toBeLessThanOrEqual(2)
     expect([...new Set(outcomes)]).toEqual([`200 ${goodText({ tokens: 20 })}`])
     expect((await Promise.all(open)).filter((answer) => !isDone(answer))).toEqual([])
     expect(await metricSum(rig.service.url, 'svc_requests_total')).toBe(outcomes.length + 20)

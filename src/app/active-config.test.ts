@@ -8,7 +8,7 @@ import { followHere } from '../config/watch/follow-file.ts'
 import { fakeTransport } from '../protocols/testing.ts'
 import { unlimitedAnswerBudget } from '../service/answer-budget.ts'
 import { healthBook } from '../service/health/health.ts'
-import { activeConfig } from './active-config.ts'
+import { activeConfig, reloadNotice } from './active-config.ts'
 
 const cleanUps: (() => void)[] = []
 afterEach(() => {
@@ -167,5 +167,23 @@ describe('the active configuration', () => {
     write(text('b'))
     await active.reload()
     expect([active.config.providers[0]?.id, reloads]).toEqual(['a', []])
+  })
+})
+
+test('a notice has a line a fault, harmless to show', () => {
+  const error = new ConfigError([
+    { file: 'p.json', line: 3, column: 5, field: 'x', found: '"\u202e"', allowed: 'a word' },
+    { file: 'p.json', field: '', found: 'nothing', allowed: 'a file' },
+  ])
+  expect(reloadNotice(error, 5)).toEqual({
+    time: 5,
+    faults: ['p.json:3:5: x: found "\\u202e", allowed: a word', 'p.json: found nothing, allowed: a file'],
+  })
+})
+
+test('a notice of a mistake of ours tells nothing of it', () => {
+  expect(reloadNotice(new TypeError('with a-key-for-tests in it'), 5)).toEqual({
+    time: 5,
+    faults: ['internal error; see the service log'],
   })
 })

@@ -1,11 +1,10 @@
-import { ConfigError, type Config } from '../config/config.ts'
+import { ConfigError, formatFault, type Config } from '../config/config.ts'
 import type { FollowFile } from '../config/watch/follow-file.ts'
 import type { ReloadNotice } from '../http/page/page-api.ts'
 import type { Logger } from '../observe/log.ts'
+import { harmless } from '../observe/text.ts'
 import { assembleGateway, type AssembledGateway, type Dependencies } from './assemble.ts'
-import { reloadNotice } from './reload-notice.ts'
 
-/** Options of {@link activeConfig}. */
 export interface ActiveConfigOptions {
   /** The file to follow, which need not exist. */
   readonly path: string
@@ -115,4 +114,17 @@ export async function activeConfig({
     reload: () => watch.reload(),
     close: () => watch.close(),
   }
+}
+
+/**
+ * The notice to owners that a reload failed. Faults contain no secrets; other errors are only in the log.
+ *
+ * @param time Unix milliseconds
+ */
+export function reloadNotice(error: unknown, time: number): ReloadNotice {
+  const faults =
+    error instanceof ConfigError
+      ? error.faults.map((fault) => harmless(formatFault(fault)))
+      : ['internal error; see the service log']
+  return { time, faults }
 }

@@ -4,7 +4,6 @@ import type { FollowFile } from '../config/watch/follow-file.ts'
 import type { AuditTable, Ledger } from '../ledger/ledger.ts'
 import type { Logger } from '../observe/log.ts'
 
-/** Options of {@link auditedFollow}. */
 export interface AuditedFollowOptions {
   readonly follow: FollowFile
   /** `undefined`: the ledger is not open, and nothing is recorded. */

@@ -2,8 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { requestsWithin } from '../http/entrance/free-descriptors.ts'
-import { defaultBodyBudget, capacityOf } from './capacity.ts'
-import { descriptorsMax, descriptorUse } from './descriptors.ts'
+import { capacityOf, defaultBodyBudget, descriptorsMax, descriptorUse } from './capacity.ts'
 
 const mebibyte = 1024 * 1024
 

@@ -1,16 +1,20 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import type { Limits } from '../config/config.ts'
 import { shareOf } from '../config/file/worker-config.ts'
 import { bodyBudget } from '../http/entrance/body-budget.ts'
 import type { EntranceOptions } from '../http/entrance/entrance-options.ts'
-import { freeDescriptors, requestsWithin, type FreeDescriptorsOptions } from '../http/entrance/free-descriptors.ts'
+import {
+  freeDescriptors,
+  requestsWithin,
+  type DescriptorUse,
+  type FreeDescriptorsOptions,
+} from '../http/entrance/free-descriptors.ts'
 import { uploadsUnderWay } from '../http/entrance/slow-uploads.ts'
 import { answerBudget } from '../service/answer-budget.ts'
-import { descriptorsMax, descriptorUse } from './descriptors.ts'
 
 const bodyBudgetBytesMax = 512 * 1024 * 1024
 
-/** Options of {@link capacityOf}. */
 export interface CapacityOptions extends Pick<FreeDescriptorsOptions, 'upstreams' | 'openRequests'> {
   /** This process's share of the configured limits. */
   readonly limits: () => Limits
@@ -60,4 +64,28 @@ export function defaultBodyBudget(memoryBytes: number): number {
 function memoryBytes(): number {
   const constrained = process.constrainedMemory()
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem()
+}
+
+const open = '/proc/self/fd'
+
+/** Descriptors that this process may open (`ulimit -n`); `undefined` on systems other than Linux. */
+export function descriptorsMax(): number | undefined {
+  try {
+    const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
+    return soft === undefined ? undefined : Number(soft)
+  } catch {
+    return undefined // Not Linux, or no /proc.
+  }
+}
+
+/** Counts open descriptors. Takes 3 µs on Linux 6.2 and later, up to a microsecond per descriptor before. */
+export function descriptorUse(max: number | undefined): DescriptorUse | undefined {
+  if (max === undefined) return undefined
+  try {
+    // Older kernels report 0.
+    return { max, open: statSync(open).size || readdirSync(open).length }
+  } catch (error) {
+    // The folder cannot be opened: no descriptor is left.
+    return error instanceof Error && 'code' in error && error.code === 'EMFILE' ? { max, open: max } : undefined
+  }
 }

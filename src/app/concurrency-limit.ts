@@ -1,6 +1,5 @@
 import { WireError } from '../formats/error.ts'
 
-/** Options of {@link concurrencyLimit}. */
 export interface ConcurrencyOptions {
   /** Tasks that run at the same time. */
   readonly concurrentMax: number

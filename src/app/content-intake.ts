@@ -15,7 +15,6 @@ export interface KeptIntake {
   close(): Promise<void>
 }
 
-/** Options of {@link contentIntake}. */
 export interface ContentIntakeOptions {
   readonly ledger: Pick<SharedLedger, 'open' | 'place'>
   /** The active rules. */

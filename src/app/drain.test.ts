@@ -33,7 +33,7 @@ async function startDraining() {
     log: logger({ level: 'silent', format: 'json', write: async () => {} }),
     timers: { ...readTimers({}), drainMs: 20_000, drainWindowMs: 0 },
     isImmediate: false,
-    leavePort: async () => false,
+    doOthersListen: async () => false,
     leftPort() {},
   })
   return { state, end: () => open.end(), ended: once(idle.resume(), 'end'), drained }

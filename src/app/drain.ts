@@ -19,7 +19,6 @@ const idleShare = 1 / 2
 /** Connections used within this share of the drain time stay: many clients keep a connection for up to 5 s. */
 const quietShare = 1 / 5
 
-/** Options of {@link drain}. */
 export interface Drain {
   readonly server: Server
   readonly requests: OpenRequests
@@ -27,8 +26,8 @@ export interface Drain {
   readonly timers: ServeTimers
   /** Refuse new connections at once. */
   readonly isImmediate: boolean
-  /** Leaves the port to other processes of this service, if any. @returns whether it did */
-  readonly leavePort: () => Promise<boolean>
+  /** Whether other processes of this service listen on the port. */
+  readonly doOthersListen: () => Promise<boolean>
   /** Called when this process has stopped listening. */
   readonly leftPort: () => void
 }
@@ -37,7 +36,8 @@ export interface Drain {
  * Serves new connections for a moment, then stops listening, finishes open requests, and gives up at the deadline
  * (docs/deployment.md).
  */
-export async function drain({ server, requests, log, timers, isImmediate, leavePort, leftPort }: Drain): Promise<void> {
+export async function drain(options: Drain): Promise<void> {
+  const { server, requests, log, timers, isImmediate, doOthersListen, leftPort } = options
   log.info('stopping', { under_way: requests.count })
   const began = performance.now(),
     deadline = Bun.sleep(timers.drainMs)
@@ -62,7 +62,7 @@ export async function drain({ server, requests, log, timers, isImmediate, leaveP
 
   /** Serves on until connections to this process have moved to others, or balancers had time to notice. */
   async function serveOn(): Promise<void> {
-    hasLeftPort = await leavePort()
+    hasLeftPort = (await doOthersListen()) && (await connections?.stopListening()) === true
     if (!hasLeftPort) return Bun.sleep(timers.drainWindowMs)
     leftPort()
     const end = began + timers.drainMs * idleShare

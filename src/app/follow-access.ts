@@ -9,7 +9,6 @@ import type { Logger } from '../observe/log.ts'
 import type { OwnKeys } from '../people/keys/key-host.ts'
 import type { Caller } from '../people/person.ts'
 
-/** Options of {@link followAccess}. */
 export interface FollowAccessOptions {
   /** Path of access.json, which need not exist. */
   readonly path: string

@@ -3,7 +3,6 @@ import type { FollowedFile, FollowFile } from '../config/watch/follow-file.ts'
 import type { Logger } from '../observe/log.ts'
 import type { PriceBook } from '../prices/price-book.ts'
 
-/** Options of {@link followPrices}. */
 export interface FollowPricesOptions {
   /** Paths of prices.json and prices.fetched.json, which need not exist. */
   readonly files: { readonly prices: string; readonly fetchedPrices: string }

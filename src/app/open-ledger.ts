@@ -2,7 +2,6 @@ import type { LedgerPlace } from '../ledger/ledger-place.ts'
 import { LedgerTooNew, type Ledger } from '../ledger/ledger.ts'
 import { UsageError } from './start-errors.ts'
 
-/** Options of {@link openLedgerAt}. */
 export interface OpenLedgerOptions {
   /** A problem with the database while it is in use; `undefined`: it is over. */
   readonly onTrouble?: (problem: string | undefined) => void

@@ -20,7 +20,6 @@ import type { SharedTimers } from '../service/shared-timers.ts'
 /** Milliseconds for the first token of a silent model (failover.md, Timers). */
 const silentMs = 300_000
 
-/** Options of {@link providerLayers}. */
 export interface LayerOptions {
   readonly config: Pick<ProviderConfig, 'id' | 'retries' | 'timeouts'>
   /** The model may think for minutes before its first token. */

@@ -48,17 +48,12 @@ export interface Runtime {
   readonly stopping: AbortSignal
   /** Whether other processes go on serving when this one ends. */
   doOthersStay(): boolean
+  /** Whether other processes listen on the port when this one leaves it. */
+  doOthersListen(): Promise<boolean>
   /** The server listens. @param lines text for the terminal that started the service */
   listening(port: number, lines: string): void
   /** Reloads all files, as SIGHUP asks for. */
   reload(): void
-  /**
-   * Stops listening without losing connections, if other processes listen on the port. The server must serve until its
-   * connections have gone.
-   *
-   * @returns whether this process has stopped listening
-   */
-  leavePort(): Promise<boolean>
   /** The server has stopped listening. */
   leftPort(): void
   close(): Promise<void>

@@ -320,7 +320,7 @@ export async function serveHere(
     log,
     timers,
     isImmediate: stopping.reason === 'SIGINT',
-    leavePort: runtime.leavePort,
+    doOthersListen: runtime.doOthersListen,
     leftPort: runtime.leftPort,
   })
   active.close()

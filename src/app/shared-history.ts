@@ -22,7 +22,6 @@ export interface SharedHistory {
   close(): Promise<void>
 }
 
-/** Options of {@link sharedHistory}. */
 export interface SharedHistoryOptions {
   readonly environment: Environment
   readonly log: Pick<Logger, 'info' | 'error'>

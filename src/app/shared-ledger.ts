@@ -23,7 +23,6 @@ export interface SharedLedger {
   close(): Promise<void>
 }
 
-/** Options of {@link sharedLedger}. */
 export interface SharedLedgerOptions {
   readonly environment: Environment
   readonly log: Pick<Logger, 'error' | 'info'>

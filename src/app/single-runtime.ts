@@ -81,7 +81,7 @@ export async function singleRuntime(
       for (const reload of reloads) reload()
     },
     doOthersStay: () => false,
-    leavePort: async () => false,
+    doOthersListen: async () => false,
     leftPort: () => undefined,
     async close() {
       process.off('SIGUSR2', cannotRoll)

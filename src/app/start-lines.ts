@@ -1,6 +1,5 @@
 import type { Config, ProviderConfig } from '../config/config.ts'
 
-/** Options of {@link startLines}. */
 export interface StartFacts {
   readonly host: string
   readonly port: number

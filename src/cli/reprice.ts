@@ -8,7 +8,6 @@ import { usdOf } from '../prices/money.ts'
 import type { CommandContext } from './command.ts'
 import { gatewayAccess } from './gateway-access.ts'
 
-/** Options of {@link reprice}. */
 export interface RepriceFlags {
   readonly since: string | undefined
   readonly model: string | undefined

@@ -30,7 +30,6 @@ export function capturedOutput(options: Partial<Omit<Output, 'write'>> = {}): Ou
   }
 }
 
-/** Options of {@link capturedContext}. */
 export interface CapturedOptions {
   /** Text of standard input; absent: standard input is a terminal. */
   readonly input?: string

@@ -1,4 +1,8 @@
-import { closeListener, findListener } from './close-listener.ts'
+import { closeSync, openSync } from 'node:fs'
+import { socketCalls, type SocketCalls } from './socket-calls.ts'
+
+/** Turns of the event loop to wait for the server to accept all waiting connections. */
+const turnsMax = 1_000
 
 /** The client connections of a port of this process. Its functions never throw. */
 export interface OpenConnections {
@@ -13,7 +17,12 @@ export interface OpenConnections {
    * @returns the number of connections that stay; at least 1 when unknown
    */
   endIdle(busy: ReadonlySet<number>, quietMs: number): number
-  /** Stops listening without closing connections. @returns whether that succeeded */
+  /**
+   * Stops listening when the server has accepted all waiting connections, without closing open ones. The kernel resets
+   * connections that arrive at this moment, unless net.ipv4.tcp_migrate_req is set.
+   *
+   * @returns whether that succeeded
+   */
   stopListening(): Promise<boolean>
 }
 
@@ -24,7 +33,7 @@ export interface OpenConnections {
 export function openConnections(port: number): OpenConnections | undefined {
   const listener = orElse(() => findListener(port), undefined)
   if (listener === undefined) return undefined
-  const { calls } = listener
+  const { calls, socket: listening } = listener
   return {
     count: () => orElse(() => calls.find(port, 'established').length, 1),
     endIdle(busy, quietMs) {
@@ -37,7 +46,11 @@ export function openConnections(port: number): OpenConnections | undefined {
         1,
       )
     },
-    stopListening: () => closeListener(listener).catch(() => false),
+    async stopListening() {
+      const isListening = (): boolean => orElse(() => calls.is(listening, port, 'listening'), false)
+      for (let turn = 0; turn < turnsMax && isListening() && calls.waiting(listening) > 0; turn++) await Bun.sleep(1)
+      return isListening() && orElse(() => closeOnly(calls, listening), false)
+    },
   }
 }
 
@@ -46,5 +59,26 @@ function orElse<Value>(action: () => Value, otherwise: Value): Value {
     return action()
   } catch {
     return otherwise // No descriptor is free to look, or no libc.
+  }
+}
+
+/** The socket with which this process listens. @throws on another system than Linux, without libc, in a sandbox */
+function findListener(port: number): { readonly calls: SocketCalls; readonly socket: number } | undefined {
+  if (process.platform !== 'linux') return undefined
+  const calls = socketCalls()
+  const [socket, ...more] = calls.find(port, 'listening')
+  return socket === undefined || more.length > 0 ? undefined : { calls, socket }
+}
+
+/**
+ * Replaces the descriptor of the listening socket with /dev/null. Bun's own `stop` also closes idle connections, and
+ * loses requests that are on their way.
+ */
+function closeOnly(calls: SocketCalls, socket: number): boolean {
+  const harmless = openSync('/dev/null', 'r')
+  try {
+    return calls.replace(socket, harmless)
+  } finally {
+    closeSync(harmless)
   }
 }

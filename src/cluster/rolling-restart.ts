@@ -2,7 +2,6 @@ import { restartReason } from './worker-lifecycle.ts'
 import type { Slot, WorkerSlots, WorkerSlotsOptions } from './worker-slots.ts'
 import type { Worker } from './worker.ts'
 
-/** Options of {@link rollingRestart}. */
 export interface RollingRestartOptions extends Pick<WorkerSlotsOptions, 'log' | 'sleep'> {
   /** Resolves when all workers have started for the first time. */
   readonly started: Promise<void>

@@ -46,7 +46,6 @@ export interface SharedFiles<Worker extends FileWorker> {
   close(): void
 }
 
-/** Options of {@link sharedFiles}. */
 export interface SharedFilesOptions<Worker extends FileWorker> {
   /** Called before a text is sent to the workers. */
   readonly onChange?: (path: string) => void

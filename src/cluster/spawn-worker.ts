@@ -1,5 +1,4 @@
 import { channel, type Channel, type Handlers } from './channel.ts'
-import { watchLiveness } from './liveness.ts'
 import { workerVariable, type Listening, type PrimaryLifecycle, type WorkerLifecycle } from './worker-lifecycle.ts'
 import type { Worker } from './worker.ts'
 
@@ -15,7 +14,6 @@ const runtimeSettings = {
   MIMALLOC_PURGE_HOLES_MIN_INTERVAL: '1000',
 }
 
-/** Options of {@link spawnWorker}. */
 export interface SpawnOptions<Theirs extends WorkerLifecycle> {
   /** Command line that starts this program with its flags. */
   readonly command: readonly string[]
@@ -24,8 +22,6 @@ export interface SpawnOptions<Theirs extends WorkerLifecycle> {
   readonly slot: number
   /** Makes the primary's functions for this worker, beside those of {@link PrimaryLifecycle}. */
   readonly handlersOf: (worker: Channel<Theirs>) => Handlers
-  /** The worker listens, or has stopped listening. */
-  readonly onPort: (worker: Channel<Theirs>, isListening: boolean) => void
   /** Milliseconds between liveness checks. */
   readonly livenessMs: number
   /** The worker has missed four liveness checks, or did not start in time. It is killed. */
@@ -47,7 +43,6 @@ export function spawnWorker<Theirs extends WorkerLifecycle>({
   environment,
   slot,
   handlersOf,
-  onPort,
   livenessMs,
   onHung,
   onError,
@@ -62,16 +57,12 @@ export function spawnWorker<Theirs extends WorkerLifecycle>({
   const lifecycle: PrimaryLifecycle = {
     listening(message) {
       clearTimeout(starting)
-      onPort(own, true)
       unwatch = watchLiveness({ ping: () => plain.call('ping', undefined), onHung: killHung, everyMs: livenessMs })
       listening.resolve(message)
       // An earlier message may have arrived before the worker could receive it.
       if (drainReason !== undefined) plain.notify('drain', drainReason)
     },
-    leftPort() {
-      onPort(own, false)
-      left.resolve()
-    },
+    leftPort: () => left.resolve(),
   }
   const child = Bun.spawn([...command], {
     env: { ...runtimeSettings, ...environment, [workerVariable]: String(slot + 1) },
@@ -90,7 +81,6 @@ export function spawnWorker<Theirs extends WorkerLifecycle>({
   const exited = child.exited.then((code) => {
     clearTimeout(starting)
     unwatch()
-    onPort(own, false)
     onEnd(own)
     own.close()
     listening.reject(new Error(`the worker ended with ${code}`))
@@ -115,4 +105,41 @@ export function spawnWorker<Theirs extends WorkerLifecycle>({
     },
     kill: () => child.kill('SIGKILL'),
   }
+}
+
+/** Consecutive pings without an answer. A machine that slept counts as one. */
+const unansweredMax = 4
+
+interface LivenessOptions {
+  /** Settles when the process has answered or ended. */
+  readonly ping: () => Promise<unknown>
+  /** The process has not answered the last pings. Called once. */
+  readonly onHung: () => void
+  /** Milliseconds between pings. */
+  readonly everyMs: number
+}
+
+/**
+ * Pings a process: one that is stopped, or in an endless loop, does not exit and still accepts connections.
+ *
+ * @returns stops the pings
+ */
+export function watchLiveness({ ping, onHung, everyMs }: LivenessOptions): () => void {
+  let unanswered = 0
+  const timer = setInterval(() => {
+    if (unanswered >= unansweredMax) {
+      clearInterval(timer)
+      onHung()
+      return
+    }
+    unanswered += 1
+    ping().then(
+      () => {
+        unanswered = 0
+      },
+      () => undefined,
+    )
+  }, everyMs)
+  timer.unref()
+  return () => clearInterval(timer)
 }

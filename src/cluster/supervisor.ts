@@ -3,7 +3,6 @@ import type { Listening } from './worker-lifecycle.ts'
 import { workerSlots, type WorkerSlotsOptions } from './worker-slots.ts'
 import type { Worker } from './worker.ts'
 
-/** Options of {@link supervisor}. */
 export interface SupervisorOptions extends WorkerSlotsOptions {
   /** A worker that still runs this long after it was asked to drain is killed, in milliseconds. */
   readonly drainMsMax: number

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { channel, type Channel } from './channel.ts'
-import { workerGroup, type SpreadHandler } from './worker-group.ts'
+import { workerGroup } from './worker-group.ts'
 
-type Theirs = SpreadHandler & { health(text: string): void }
+type Theirs = { health(text: string): void }
 
 /** A worker that records its messages. */
 function worker(name: string, sent: string[]): Channel<Theirs> {
@@ -31,7 +31,7 @@ test('a message goes to all workers but the sender', () => {
 })
 
 test('a question goes to all workers but the sender, and the first answer counts', async () => {
-  type Asked = SpreadHandler & { find(text: string): Promise<string | undefined> }
+  type Asked = { find(text: string): Promise<string | undefined> }
   const workers = workerGroup<Asked>()
   /** A worker that answers, or ends. */
   function answering(answer: string | undefined | 'ends'): Channel<Asked> {
@@ -58,20 +58,3 @@ test('a question goes to all workers but the sender, and the first answer counts
 function idOf(message: unknown): unknown {
   return typeof message === 'object' && message !== null && 'id' in message ? message.id : undefined
 }
-
-test('when a worker leaves the port, one that stays spreads connections, once', () => {
-  const sent: string[] = [],
-    [a, b, c] = ['a', 'b', 'c'].map((name) => worker(name, sent)),
-    workers = workerGroup<Theirs>()
-  if (a === undefined || b === undefined || c === undefined) throw new Error('three')
-  for (const each of [a, b, c]) {
-    workers.add(each)
-    workers.setListening(each, true)
-  }
-  expect(workers.positionOf(c)).toEqual({ index: 2, count: 3 })
-  workers.setListening(a, false)
-  workers.setListening(a, false)
-  expect(workers.positionOf(c)).toEqual({ index: 0, count: 2 })
-  expect(workers.positionOf(a)).toBeUndefined()
-  expect(sent.map((line) => line.slice(0, 1))).toEqual(['b'])
-})

@@ -1,7 +1,6 @@
 import type { ArgumentOf, Channel, Handlers, ResultOf } from './channel.ts'
-import { socketOrder, type SocketPosition } from './socket-order.ts'
 
-/** The running workers, and the order of their listening sockets. */
+/** The running workers. */
 export interface WorkerGroup<Theirs extends Handlers> {
   add(worker: Channel<Theirs>): void
   /** The worker has ended. */
@@ -18,27 +17,11 @@ export interface WorkerGroup<Theirs extends Handlers> {
     argument: ArgumentOf<Theirs, Name>,
     except: Channel<Theirs>,
   ): Promise<ResultOf<Theirs, Name> | undefined>
-  /** The worker starts to listen, or has stopped. A repeated stop (left the port, then ended) is ignored. */
-  setListening(worker: Channel<Theirs>, isListening: boolean): void
-  /** The position of the worker's socket; `undefined`: it does not listen. */
-  positionOf(worker: Channel<Theirs>): SocketPosition | undefined
 }
 
-/** Handled by a worker: spread new connections evenly over the remaining sockets. */
-export type SpreadHandler = { spread(nothing: undefined): void }
-
 /** An empty group. */
-export function workerGroup<Theirs extends SpreadHandler & Handlers>(): WorkerGroup<Theirs> {
+export function workerGroup<Theirs extends Handlers>(): WorkerGroup<Theirs> {
   const workers = new Set<Channel<Theirs>>()
-  const order = socketOrder<Channel<Theirs>>()
-
-  function spread(): void {
-    // Any listening worker can do it for all.
-    const listening: Pick<Channel<SpreadHandler>, 'notify'> | undefined = [...workers].find(
-      (worker) => order.positionOf(worker) !== undefined,
-    )
-    listening?.notify('spread', undefined)
-  }
 
   return {
     add: (worker) => void workers.add(worker),
@@ -50,14 +33,6 @@ export function workerGroup<Theirs extends SpreadHandler & Handlers>(): WorkerGr
       const calls = [...workers].filter((worker) => worker !== except).map((worker) => worker.call(name, argument))
       return firstFound(calls)
     },
-    setListening(worker, isListening) {
-      if (isListening) return order.add(worker)
-      // A second spread would undo the departure of the next worker.
-      if (order.positionOf(worker) === undefined) return
-      order.remove(worker)
-      spread()
-    },
-    positionOf: (worker) => order.positionOf(worker),
   }
 }
 

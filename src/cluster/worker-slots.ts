@@ -1,6 +1,5 @@
 import { failedWorker, type Worker } from './worker.ts'
 
-/** Options of {@link workerSlots}. */
 export interface WorkerSlotsOptions {
   readonly count: number
   /**

@@ -1,5 +1,5 @@
 import type { Part } from './part.ts'
-import type { Source } from './receiver.ts'
+import { readOne, readTo, type Receiver, type Source } from './receiver.ts'
 import type { Usage } from './usage.ts'
 
 /** A complete answer in the caller's format. */
@@ -42,3 +42,64 @@ export type EndListener = (failure: unknown, usage: Usage | undefined) => void
 
 /** The answer of a provider. Its kind may differ from the request; the gateway converts it. */
 export type Reply = WholeReply | StreamReply
+
+/** Reads parts on to a receiver, as {@link readTo} does. */
+export type ReadParts = (receiver: Receiver<readonly Part[]>) => void
+
+/** A stream as a wrapper finds it: an ended answer of the gateway, or one that a provider gives. */
+type WrappedStream = PartStream & Partial<Pick<StreamReply, 'onEnd'>>
+
+/** The stream, with its parts read by `readParts`. @param isEmpty absent: as the stream says, at any time */
+export function readBy(stream: StreamReply, readParts: ReadParts, isEmpty?: boolean): StreamReply {
+  return new ReadStream(stream, readParts, isEmpty)
+}
+
+/** The stream. `onParts` is called with the parts of each read before its reader gets them, and must not throw. */
+export function throughParts(stream: StreamReply, onParts: (parts: readonly Part[]) => void): StreamReply
+export function throughParts(stream: PartStream, onParts: (parts: readonly Part[]) => void): PartStream
+export function throughParts(stream: WrappedStream, onParts: (parts: readonly Part[]) => void): PartStream {
+  return new ReadStream(stream, (receiver) =>
+    readTo(stream, {
+      receive(parts) {
+        if (parts !== undefined) onParts(parts)
+        return receiver.receive(parts)
+      },
+      fail: (error) => receiver.fail(error),
+    }),
+  )
+}
+
+class ReadStream implements StreamReply {
+  readonly kind = 'stream'
+  readonly contentType: string | undefined
+  readonly readTo: ReadParts
+  readonly #stream: WrappedStream
+  readonly #isEmpty: boolean | undefined
+
+  constructor(stream: WrappedStream, readParts: ReadParts, isEmpty?: boolean) {
+    this.contentType = stream.contentType
+    this.readTo = readParts
+    this.#stream = stream
+    this.#isEmpty = isEmpty
+  }
+
+  get isEmpty(): boolean {
+    return this.#isEmpty ?? this.#stream.isEmpty
+  }
+
+  get resuming(): Promise<unknown> | undefined {
+    return this.#stream.resuming
+  }
+
+  onEnd(listener: EndListener): void {
+    this.#stream.onEnd?.(listener)
+  }
+
+  read(): Promise<readonly Part[] | undefined> {
+    return readOne(this.readTo)
+  }
+
+  cancel(): void {
+    this.#stream.cancel()
+  }
+}

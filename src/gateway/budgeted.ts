@@ -1,9 +1,7 @@
 import type { Ask } from '../formats/ask.ts'
 import { wholeAnswerBytes } from '../formats/estimate-tokens.ts'
 import { formats } from '../formats/format-list.ts'
-import type { Part } from '../formats/part.ts'
-import { readOne, readTo, type Receiver } from '../formats/receiver.ts'
-import type { Reply, StreamReply } from '../formats/reply.ts'
+import { throughParts, type Reply, type StreamReply } from '../formats/reply.ts'
 import type { Usage } from '../formats/usage.ts'
 import type { AttemptHold } from '../limits/budgets/attempt-hold.ts'
 import { BudgetRefusal, type BudgetedAttempt, type Budgets } from '../limits/budgets/budgets.ts'
@@ -17,7 +15,6 @@ import { endedAtHold } from './end-at-hold.ts'
 import type { Booking } from './gateway-call.ts'
 import type { ModelCandidate } from './provider.ts'
 
-/** Options of {@link budgeted}. */
 export interface BudgetedOptions {
   readonly budgets: Budgets
   readonly caller: Caller
@@ -149,7 +146,9 @@ const endedAtLimit = { isEndedAtLimit: true } as const
 
 /** The stream, which is counted, and ended at a hard limit. Only then the request stays in memory. */
 function streamWithin(reply: StreamReply, hold: AttemptHold, attempt: HeldAttempt): StreamReply {
-  return (hold.isHard ? endedStream(reply, hold, attempt) : undefined) ?? counted(reply, hold)
+  return (
+    (hold.isHard ? endedStream(reply, hold, attempt) : undefined) ?? throughParts(reply, (parts) => hold.count(parts))
+  )
 }
 
 interface HeldAttempt extends Pick<AttemptNotes, 'trail' | 'from'> {
@@ -232,28 +231,4 @@ function passedOver(name: string, refusal: BudgetRefusal, { trail }: Call): Upst
   })
   trail.push({ name, failure: failure.failure, reason: failure.summary, ms: 0 })
   return failure
-}
-
-/** The stream, with its parts counted for the hold. */
-function counted(reply: StreamReply, hold: AttemptHold): StreamReply {
-  function countedTo(receiver: Receiver<readonly Part[]>): void {
-    readTo(reply, {
-      receive(parts) {
-        if (parts !== undefined) hold.count(parts)
-        return receiver.receive(parts)
-      },
-      fail: (error) => receiver.fail(error),
-    })
-  }
-  return {
-    kind: 'stream',
-    contentType: reply.contentType,
-    get isEmpty() {
-      return reply.isEmpty
-    },
-    onEnd: (listener) => reply.onEnd(listener),
-    read: () => readOne(countedTo),
-    readTo: countedTo,
-    cancel: () => reply.cancel(),
-  }
 }

@@ -1,7 +1,7 @@
 import type { Ask } from '../formats/ask.ts'
 import type { Part } from '../formats/part.ts'
-import { readOne, readTo, type Receiver } from '../formats/receiver.ts'
-import type { Reply, StreamReply } from '../formats/reply.ts'
+import { readTo, type Receiver } from '../formats/receiver.ts'
+import { readBy, type Reply, type StreamReply } from '../formats/reply.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call } from '../service/service.ts'
 import type { AnswerService } from './provider.ts'
@@ -88,13 +88,5 @@ function replay(reply: StreamReply, held: readonly Part[], isEmptyStream: boolea
       if (receiver.receive(parts)) readTo(reply, receiver)
     })
   }
-  return {
-    kind: 'stream',
-    contentType: reply.contentType,
-    isEmpty: isEmptyStream,
-    onEnd: (listener) => reply.onEnd(listener),
-    read: () => readOne(replayTo),
-    readTo: replayTo,
-    cancel: () => reply.cancel(),
-  }
+  return readBy(reply, replayTo, isEmptyStream)
 }

@@ -3,8 +3,8 @@ import type { Ask } from '../formats/ask.ts'
 import { deliveredParts } from '../formats/delivered.ts'
 import { formats } from '../formats/format-list.ts'
 import type { Part } from '../formats/part.ts'
-import { readOne, readTo, type Receiver } from '../formats/receiver.ts'
-import type { StreamReply } from '../formats/reply.ts'
+import { readTo, type Receiver } from '../formats/receiver.ts'
+import { readBy, type StreamReply } from '../formats/reply.ts'
 import type { Usage } from '../formats/usage.ts'
 import type { AttemptHold } from '../limits/budgets/attempt-hold.ts'
 
@@ -80,17 +80,7 @@ export function endedAtHold(
     })
   }
 
-  return {
-    kind: 'stream',
-    contentType: reply.contentType,
-    get isEmpty() {
-      return reply.isEmpty
-    },
-    onEnd: (listener) => reply.onEnd(listener),
-    read: () => readOne(readParts),
-    readTo: readParts,
-    cancel: () => reply.cancel(),
-  }
+  return readBy(reply, readParts)
 }
 
 function endEvents(choices: number, { promptTokens = 0, completionTokens = 0 }: Usage): readonly AnswerEvent[] {

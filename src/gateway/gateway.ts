@@ -22,7 +22,6 @@ import { resumable, type ContinuedAnswer, type ResumeOptions } from './resume.ts
 /** How long a request for an unknown model waits for the first fetch of model lists. */
 const firstListsMs = 5_000
 
-/** Options of {@link gateway}. */
 export interface GatewayOptions {
   /** In try-order; enabled and usable ones only. */
   readonly providers: readonly Provider[]

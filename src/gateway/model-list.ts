@@ -11,7 +11,6 @@ export interface ModelListCache {
   write(models: readonly OfferedModel[]): Promise<void>
 }
 
-/** Options of {@link learnedModels}. */
 export interface LearnedModelsOptions {
   /** Fetches the list from the provider. */
   readonly fetchModels: (signal: AbortSignal) => Promise<readonly OfferedModel[]>

@@ -15,7 +15,6 @@ import type { ModelCandidate } from './provider.ts'
 
 const textLengthMax = 1024 * 1024
 
-/** Options of {@link resumable}. */
 export interface ResumeOptions {
   readonly first: PartStream
   /** The format of the request. Without these, its streams are not resumed. */

@@ -1,4 +1,3 @@
-/** Options of {@link lateRefusals}. */
 export interface LateRefusalsOptions {
   /** By this time an answer comes late. 0: none does. */
   readonly delayMs: number

@@ -6,7 +6,15 @@ import { formats } from '../formats/format-list.ts'
 import { jsonResponse } from './json-response.ts'
 import type { Guard } from './pass-guards.ts'
 import { router, type Route } from './route.ts'
-import { startServer, type Routing, type Server, type ServerOptions } from './server.ts'
+import {
+  preflight,
+  requestPath,
+  startServer,
+  withCors,
+  type Routing,
+  type Server,
+  type ServerOptions,
+} from './server.ts'
 import { statusRoutes } from './status-routes.ts'
 
 const servers: Server[] = []
@@ -411,5 +419,127 @@ describe('the status routes', () => {
     const response = await metricsFor('ada')
     expect(await response.text()).toBe('svc_up 1\n')
     expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+  })
+})
+
+const origin = 'https://page.example'
+
+function request(headers: Readonly<Record<string, string>>): Request {
+  return new Request('http://x/v1/chat/completions', { method: 'OPTIONS', headers })
+}
+
+describe('a preflight', () => {
+  test('is answered with the headers it asks for', () => {
+    const headers = { origin, 'access-control-request-headers': 'authorization, x-stainless-os' }
+    const response = preflight(request(headers), 'POST, OPTIONS', true)
+    expect(response.status).toBe(204)
+    expect(Object.fromEntries(response.headers)).toEqual({
+      allow: 'POST, OPTIONS',
+      vary: 'Access-Control-Request-Headers',
+      'access-control-allow-methods': 'POST, OPTIONS',
+      'access-control-allow-headers': 'authorization, x-stainless-os',
+      'access-control-max-age': '86400',
+    })
+  })
+
+  test.each([
+    ['without Origin', request({}), true],
+    ['for a path outside the API', request({ origin }), false],
+  ])('%s lists the methods only', (_name, asked, isApi) => {
+    expect(Object.fromEntries(preflight(asked, 'GET, HEAD', isApi).headers)).toEqual({ allow: 'GET, HEAD' })
+  })
+})
+
+describe('a response', () => {
+  test('can be read by the page, errors and our headers too, without credentials', () => {
+    const { headers } = withCors(origin, new Response('{}', { status: 502 }))
+    expect(headers.get('access-control-allow-origin')).toBe(origin)
+    expect(headers.get('vary')).toBe('Origin')
+    for (const name of ['x-request-id', 'x-svc-provider', 'x-svc-trail', 'retry-after', 'x-should-retry'])
+      expect(headers.get('access-control-expose-headers')).toContain(name)
+    expect(headers.has('access-control-allow-credentials')).toBe(false)
+  })
+})
+
+function pathOf(
+  url: string,
+  init: { readonly method?: string; readonly headers?: Readonly<Record<string, string>> } = {},
+) {
+  const { method = 'GET', headers = {} } = init
+  return () => requestPath(new Request(url, { method, headers: { host: 'localhost:8000', ...headers } }))
+}
+
+describe('the path of a request', () => {
+  const paths: readonly (readonly [string, string])[] = [
+    ['http://localhost:8000/v1/models', '/v1/models'],
+    ['http://localhost:8000/v1/models?limit=5', '/v1/models'],
+    ['http://localhost:8000/?a=/b', '/'],
+    ['http://localhost:8000', '/'],
+    ['http://localhost:8000/v1/models#top', '/v1/models'],
+    ['http://localhost:8000/v1/models/openai%2Fgpt-4o', '/v1/models/openai%2Fgpt-4o'],
+    ['http://localhost:8000/v1/../health', '/health'],
+    ['http://localhost:8000//v1', '//v1'],
+    ['http://[::1]:8000/v1/models', '/v1/models'],
+  ]
+  test.each(paths)('of %s is %s', (url, expected) => {
+    expect(pathOf(url)()).toBe(expected)
+  })
+
+  test.each([
+    'localhost',
+    'localhost:8000',
+    'x:65535',
+    '127.0.0.1:80',
+    '[::1]:8000',
+    '[::1]',
+    'api.example.com',
+    'a_b-c.d',
+  ])('is known with Host %s', (host) => {
+    expect(pathOf('http://x/v1', { headers: { host } })()).toBe('/v1')
+  })
+
+  test.each([
+    '',
+    'a b',
+    'a, b',
+    'a,b',
+    'a/b',
+    'user@host',
+    'host:port',
+    'host:123456',
+    'host:65536',
+    'host:99999',
+    '[::1',
+    'a?b',
+    'a#b',
+    'höst',
+  ])('is refused with Host %j', (host) => {
+    expect(pathOf('http://x/v1', { headers: { host } })).toThrow(
+      expect.objectContaining({ status: 400, code: 'bad_request' }),
+    )
+  })
+
+  test('is refused without Host', () => {
+    expect(() => requestPath(new Request('http://x/v1'))).toThrow(expect.objectContaining({ status: 400 }))
+  })
+
+  test.each(['GET', 'HEAD'])('is refused when %s has a body', (method) => {
+    expect(pathOf('http://x/v1', { method, headers: { 'content-length': '5' } })).toThrow(
+      expect.objectContaining({ status: 400 }),
+    )
+    expect(pathOf('http://x/v1', { method, headers: { 'transfer-encoding': 'chunked' } })).toThrow(
+      expect.objectContaining({ status: 400 }),
+    )
+    expect(pathOf('http://x/v1', { method, headers: { 'content-length': '0' } })()).toBe('/v1')
+  })
+
+  test.each(['CONNECT', 'PURGE', 'PROPFIND'])('is refused with 501 for %s', (method) => {
+    expect(pathOf('http://x/v1', { method })).toThrow(
+      expect.objectContaining({ status: 501, code: 'method_not_allowed' }),
+    )
+  })
+
+  test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('is known for %s', (method) => {
+    expect(pathOf('http://x/v1', { method })()).toBe('/v1')
   })
 })

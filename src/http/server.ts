@@ -1,12 +1,10 @@
 import type { Access } from '../formats/access.ts'
 import { WireError } from '../formats/error.ts'
 import type { Caller } from '../people/person.ts'
-import { preflight, withCors } from './cors.ts'
 import { errorPage, wantsPage } from './error-page.ts'
 import { errorResponse } from './error-response.ts'
 import type { OriginPolicy } from './origin-policy.ts'
 import { passGuards, type Guard } from './pass-guards.ts'
-import { requestPath } from './request-target.ts'
 import type { Route, Router } from './route.ts'
 import { idleSeconds, ServedContext, type ContextServer } from './served-context.ts'
 
@@ -18,7 +16,6 @@ export interface Routing {
   readonly origins: OriginPolicy
 }
 
-/** Options of {@link startServer}. */
 export interface ServerOptions {
   readonly host: string
   /** 0 picks a free port. */
@@ -167,4 +164,77 @@ function checkScope(access: Access, { scope, isForEachKey }: Route): void {
   if (scope !== undefined && access.mayDo(scope)) return
   const reason = scope === undefined ? 'Keys are not for this path' : `This needs a key with the scope ${scope}`
   throw new WireError(403, 'permission_error', 'scope_missing', reason)
+}
+
+const exposed =
+  'x-request-id, x-svc-provider, x-svc-model, x-svc-attempts, x-svc-trail, x-svc-dropped, x-svc-adjusted, ' +
+  'server-timing, x-should-retry, retry-after, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, ' +
+  'x-ratelimit-reset-requests, x-ratelimit-limit-tokens, x-ratelimit-remaining-tokens, x-ratelimit-reset-tokens'
+
+/**
+ * Answers a preflight of an allowed origin. It echoes the requested headers, since a fixed list would break clients
+ * that send others (docs/api.md).
+ */
+export function preflight(request: Request, methods: string, isApi: boolean): Response {
+  const headers = new Headers({ allow: methods })
+  if (isApi && request.headers.has('origin')) {
+    headers.set('access-control-allow-methods', methods)
+    headers.set('access-control-allow-headers', request.headers.get('access-control-request-headers') ?? '')
+    headers.set('access-control-max-age', '86400')
+    headers.set('vary', 'Access-Control-Request-Headers')
+  }
+  return new Response(null, { status: 204, headers })
+}
+
+/**
+ * Adds the headers that allow a page of an allowed origin to read a response of the API, never with credentials.
+ */
+export function withCors(origin: string, response: Response): Response {
+  response.headers.set('access-control-allow-origin', origin)
+  response.headers.set('access-control-expose-headers', exposed)
+  response.headers.append('vary', 'Origin')
+  return response
+}
+
+const saneHost = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/
+const portMax = 65_535
+const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'])
+
+/**
+ * The path of a request, without its query. `Bun.serve` has already resolved dot segments and turned `\` into `/`.
+ *
+ * @param known the path, if the server has matched it
+ * @throws {WireError} 400 for a missing, repeated or malformed `Host`, or a body on GET or HEAD; 501 for other methods
+ */
+export function requestPath(request: Request, known?: string): string {
+  const { method, headers } = request
+  const host = headers.get('host')
+  if (!isHost(host)) throw badRequest('The Host header is missing, repeated or malformed')
+  if (!knownMethods.has(method))
+    throw new WireError(501, 'invalid_request_error', 'method_not_allowed', `The method ${method} is not supported`)
+  if ((method === 'GET' || method === 'HEAD') && hasBody(headers))
+    throw badRequest(`${method} requests must not have a body`)
+  return known ?? pathOf(request)
+}
+
+function isHost(host: string | null): boolean {
+  const found = host === null ? null : saneHost.exec(host)
+  return found !== null && Number(found[1] ?? 0) <= portMax
+}
+
+function pathOf({ url }: Request): string {
+  const start = url.indexOf('/', url.indexOf('://') + 3)
+  const end = url.indexOf('?', start)
+  const fragment = url.indexOf('#', start)
+  const stop = Math.min(end === -1 ? url.length : end, fragment === -1 ? url.length : fragment)
+  return start === -1 ? '/' : url.slice(start, stop)
+}
+
+function hasBody(headers: Headers): boolean {
+  const length = headers.get('content-length')
+  return headers.has('transfer-encoding') || (length !== null && length !== '0')
+}
+
+function badRequest(message: string): WireError {
+  return new WireError(400, 'invalid_request_error', 'bad_request', message)
 }

@@ -93,7 +93,6 @@ export function chainWalk(expected?: string): ChainWalk {
   }
 }
 
-/** Options of {@link verifyChain}. */
 export interface VerifyOptions {
   /** A chain that was kept elsewhere. */
   readonly expected?: string

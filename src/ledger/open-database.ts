@@ -12,7 +12,6 @@ const retryMs = 20
 /** Waits for a lock of another process at most this long, in milliseconds. */
 export const lockMsDefault = 5_000
 
-/** Options of {@link openDatabase}. */
 export interface DatabaseOptions {
   readonly path: string
   readonly migrations: readonly string[]

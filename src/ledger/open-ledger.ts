@@ -5,7 +5,6 @@ import type { Ledger } from './ledger.ts'
 import { migrations } from './migrations.ts'
 import { openSharedDatabase, type SharedDatabaseOptions } from './shared-database.ts'
 
-/** Options of {@link openLedger}. */
 export type LedgerOptions = Pick<SharedDatabaseOptions, 'path' | 'onTrouble' | 'lockMs'>
 
 /**

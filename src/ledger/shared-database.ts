@@ -7,7 +7,6 @@ import { identityOf, lockMsDefault, openDatabase, performed } from './open-datab
 /** Interval of looking for changes that a stamp did not announce, in milliseconds. */
 const lookMs = 1_000
 
-/** Options of {@link openSharedDatabase}. */
 export interface SharedDatabaseOptions {
   /** Path of the database. Its folder need not exist. */
   readonly path: string

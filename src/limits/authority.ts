@@ -55,7 +55,6 @@ export interface LimitAuthority {
   joined(holder: LeaseHolder): Lessee
 }
 
-/** Options of {@link limitAuthority}. */
 export interface LimitAuthorityOptions {
   /** Number of processes. */
   readonly processes: number

@@ -26,7 +26,6 @@ export interface LeasedCounters {
   callBack(keys: readonly string[]): Returned
 }
 
-/** Options of {@link leasedCounters}. */
 export interface LeasedCountersOptions {
   readonly authority: RemoteAuthority
   /** A monotonic clock, in milliseconds. */

@@ -43,7 +43,6 @@ export interface LimitUse {
   readonly backAt?: number
 }
 
-/** Options of {@link limitOverview}. */
 export interface LimitOverviewOptions {
   readonly policy: AccessPolicy
   readonly limiter: Pick<Limiter, 'statesOf'> | undefined

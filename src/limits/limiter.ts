@@ -40,7 +40,6 @@ export interface LimitState {
   readonly resetMs: number
 }
 
-/** Options of {@link limiter}. */
 export interface LimiterOptions {
   /** A monotonic clock, in milliseconds. */
   readonly clock: () => number

@@ -5,7 +5,6 @@ const againMs = 10
 const wholeBytesMax = 4_096
 const newline = 0x0a
 
-/** Options of {@link descriptorWriter}. */
 export interface DescriptorOptions {
   /**
    * Other processes write to the descriptor, too: each write then contains whole lines of at most 4,096 bytes together,

@@ -3,7 +3,6 @@ import type { Observer } from './observer.ts'
 import { recentRequests } from './recent-requests.ts'
 import type { RequestRecord, RunningRequests } from './record.ts'
 
-/** Options of {@link localObserver}. */
 export interface LocalObserverOptions extends GatewayMetricsOptions {
   /** Unix milliseconds. */
   readonly now: () => number

@@ -41,7 +41,6 @@ export interface Logger {
   flush(): Promise<void>
 }
 
-/** Options of {@link logger}. */
 export interface LoggerOptions {
   readonly level: LogLevel
   readonly format: LogFormat

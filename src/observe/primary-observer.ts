@@ -9,11 +9,9 @@ import type {
 } from './observer-messages.ts'
 import { recentRequests } from './recent-requests.ts'
 import { runningMax, type RequestRecord, type RunningRequests } from './record.ts'
-import { sharedRuns } from './shared-runs.ts'
 
 const flushMs = 1_000
 
-/** Options of {@link primaryObserver}. */
 export interface PrimaryObserverOptions extends Pick<
   GatewayMetricsOptions,
   'version' | 'breakers' | 'ledgerRowsDropped'
@@ -186,5 +184,30 @@ export function primaryObserver({
     workerRestarted() {
       restarts += 1
     },
+  }
+}
+
+/**
+ * Shares runs of `work`, one at a time, between callers. A call during a run waits for the next run, together with all
+ * other such calls, so that each caller's run starts after its call.
+ *
+ * @param work must not reject
+ */
+export function sharedRuns(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined
+  let next: Promise<void> | undefined
+
+  function start(): Promise<void> {
+    next = undefined
+    running = work().then(() => {
+      if (next === undefined) running = undefined
+    })
+    return running
+  }
+
+  return function run() {
+    if (running === undefined) return start()
+    next ??= running.then(start)
+    return next
   }
 }

@@ -1,4 +1,3 @@
-/** Options of {@link recordOutbox}. */
 export interface OutboxOptions<Entry> {
   /** Resolves when the batch has been received; rejects when it is lost. Not called again before it settles. */
   readonly send: (batch: readonly Entry[]) => Promise<void>

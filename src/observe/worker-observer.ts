@@ -13,7 +13,6 @@ import type { HeldBy, RequestRecord, RunningRequests } from './record.ts'
 
 const answerMs = 5_000
 
-/** Options of {@link workerObserver}. */
 export interface WorkerObserverOptions {
   readonly primary: Remote<PrimaryObserverHandlers>
   /** Log lines dropped by this process. */

@@ -10,7 +10,6 @@ export class BadStoreUrl extends Error {
 const form =
   'allowed: memory, redis://USER:PASSWORD@HOST:PORT/DATABASE, or rediss:// with TLS; all but the host may be left out'
 
-/** Options of {@link openStores}. */
 export interface OpenStoresOptions extends Omit<RedisOptions, 'url'> {
   /** Do not check that the server answers. Default: false. */
   readonly mayBeUnavailable?: boolean

@@ -29,7 +29,6 @@ interface Destination {
   lastHead: RequestHead | undefined
 }
 
-/** Options of {@link httpClient}. */
 export interface HttpClientOptions {
   /** Trusted certificate authorities, in PEM. Default: Bun's list and NODE_EXTRA_CA_CERTS. */
   readonly certificateAuthorities?: string

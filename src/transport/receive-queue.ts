@@ -22,7 +22,6 @@ export interface BlockReceiver {
   bytesWithoutTurn(): number
 }
 
-/** Options of {@link receiveQueue}. */
 export interface ReceiveQueueOptions {
   readonly scheduler: ReadScheduler
   /** The socket to pause while the queue is full. */

@@ -22,7 +22,6 @@ export interface RawUpstream {
   stop(): void
 }
 
-/** Options of {@link rawUpstream}. */
 export interface RawUpstreamOptions {
   readonly tls?: TLSOptions
   readonly opened?: (connection: RawConnection) => void

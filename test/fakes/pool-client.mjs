@@ -2,12 +2,12 @@ import { Agent, request } from 'node:http'
 
 // Client with a pool of kept-alive connections, on Node: `node pool-client.mjs URL lifo|fifo`. It sends requests
 // evenly, and sometimes many at once, so that some connections are idle for long. It never retries. When its
-// standard input ends, it prints `{ right, reused, failures }`.
+// standard input ends, it prints `{ right, reused, reset, failures }`; `reset` counts new connections that were reset.
 
 const [url, scheduling] = process.argv.slice(2)
 const agent = new Agent({ keepAlive: true, scheduling })
 const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hello' }] })
-const found = { right: 0, reused: 0, failures: [] }
+const found = { right: 0, reused: 0, reset: 0, failures: [] }
 const underWay = new Set()
 
 function ask() {
@@ -30,7 +30,12 @@ function ask() {
         )
       },
     )
-    asked.on('error', reject).end(body)
+    asked
+      .on('error', (error) => {
+        if (error.code === 'ECONNRESET' && !asked.reusedSocket) resolve(undefined)
+        else reject(error)
+      })
+      .end(body)
   })
 }
 
@@ -38,7 +43,8 @@ function begin() {
   const one = ask()
     .then(
       (isReused) => {
-        found.right++
+        if (isReused === undefined) found.reset++
+        else found.right++
         if (isReused) found.reused++
       },
       (error) => found.failures.push(String(error)),

@@ -1,8 +1,7 @@
-import { sharedPort } from '../../src/cluster/shared-port.ts'
+import { openConnections } from '../../src/cluster/open-connections.ts'
 
 // Process that shares a port: `bun port-sharer.ts PORT` (0: a free one). It answers each request with its
-// process id. It sends the message `[port]` when it listens, and takes `{ place, of }` to leave, and `spread`.
-// When it leaves, it sends `leaving`, then `left` or `stayed`; `unable: …` when it cannot.
+// process id. It sends the message `[port]` when it listens, and takes `leave`: it then sends `left` or `stayed`.
 
 let isClosing = false
 const server = Bun.serve({
@@ -13,24 +12,14 @@ const server = Bun.serve({
   fetch: () => new Response(String(process.pid), isClosing ? { headers: { connection: 'close' } } : {}),
 })
 const port = server.port ?? 0
-const shared = sharedPort({ port, onUnable: (reason) => tell(`unable: ${reason}`) })
+const connections = openConnections(port)
 
-function tell(what: unknown): void {
-  process.send?.(what)
-}
-
-process.on('message', (message: unknown) => {
-  if (message === 'spread') shared.spread()
-  else if (typeof message === 'object' && message !== null && 'index' in message && 'count' in message)
-    void leave(Number(message.index), Number(message.count))
-})
+process.on('message', () => void leave())
 process.on('disconnect', () => process.exit())
 
-async function leave(index: number, count: number): Promise<void> {
+async function leave(): Promise<void> {
   isClosing = true
-  const left = shared.leave({ index, count })
-  tell('leaving')
-  tell((await left) ? 'left' : 'stayed')
+  process.send?.((await connections?.stopListening()) === true ? 'left' : 'stayed')
 }
 
-tell([port])
+process.send?.([port])

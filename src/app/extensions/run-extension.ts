@@ -9,7 +9,6 @@ import type { Logger } from '../../observe/log.ts'
 import type { KeysContribution } from '../../people/keys/service-keys.ts'
 import type { Stores } from '../../stores/store.ts'
 
-/** Options of {@link runExtension}. */
 export interface ExtensionOptions {
   readonly name: string
   readonly environment: Environment

@@ -5,7 +5,6 @@ import type { KeysContribution } from '../../people/keys/service-keys.ts'
 import type { Person } from '../../people/person.ts'
 import { runExtension, type ExtensionOptions, type RunningExtension } from './run-extension.ts'
 
-/** Options of {@link runExtensions}. */
 export interface ExtensionsOptions extends Omit<ExtensionOptions, 'name' | 'onFault' | 'admit'> {
   /** In the order of their guards. */
   readonly names: readonly string[]

@@ -26,7 +26,6 @@ export interface AccessEditor {
   change(change: AccessFileChange, user: string | undefined): Promise<AccessFileAnswer>
 }
 
-/** Options of {@link accessEditor}. */
 export interface AccessEditorOptions extends FileRecording {
   /** Path of access.json; `undefined` without a home folder. */
   readonly file: string | undefined

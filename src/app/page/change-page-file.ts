@@ -22,7 +22,6 @@ export interface PageFileChange {
   readonly fields?: Readonly<Record<string, string>>
 }
 
-/** Options of {@link changePageFile}. */
 export interface FileRecording {
   /** `undefined`: no changes are recorded. */
   readonly record: () => Ledger['record'] | undefined

@@ -24,7 +24,6 @@ export interface PresetFile {
   change(change: PresetChange, user: string | undefined): Promise<PresetsAnswer>
 }
 
-/** Options of {@link presetFile}. */
 export interface PresetFileOptions extends FileRecording {
   /** Undefined without a home folder. */
   readonly file: string | undefined

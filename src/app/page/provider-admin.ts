@@ -1,13 +1,14 @@
 import type { Config, ProviderConfig } from '../../config/config.ts'
 import { defaultTimeouts } from '../../config/defaults.ts'
 import { initialConfig } from '../../config/edit/initial-config.ts'
+import { modelsListed } from '../../gateway/models-listed.ts'
 import type {
   BrandsAnswer,
   ProviderChange,
   ProviderLook,
   ProviderLookRequest,
-  ProviderSettings,
   ProvidersAnswer,
+  ProviderSettings,
   ProviderTest,
   ProviderTestRequest,
   ReloadNotice,
@@ -31,7 +32,6 @@ import {
   unknownProvider,
   type ProviderFileOptions,
 } from './provider-file.ts'
-import { lookAtProvider } from './provider-look.ts'
 
 const testMsDefault = 30_000
 const testsMax = 4
@@ -208,4 +208,29 @@ function testResult({ model, ms, failure }: Asked): ProviderTest {
       detail: error.message,
     }
   return { ok: false, ms: Math.round(ms), model, failure: status === 'timeout' ? 'timeout' : 'internal_error' }
+}
+
+const modelsMax = 1_000
+
+/** Asks a provider that is not in use for its models. Nothing is written, and nothing counts for its health. */
+async function lookAtProvider(
+  config: ProviderConfig,
+  { dependencies, signal }: { dependencies: Dependencies; signal: AbortSignal },
+): Promise<ProviderLook> {
+  if (config.lacks !== undefined) return { ms: 0, lacks: config.lacks }
+  const { modelsCache: _, ...uncached } = dependencies
+  const { provider, close } = assembleProvider(config, uncached)
+  const started = performance.now()
+  try {
+    await modelsListed([provider], signal)
+    const ms = Math.round(performance.now() - started)
+    const found = provider.models.current()
+    if (found === undefined) {
+      const { failure } = provider.models
+      return { ms, ...(failure === undefined ? {} : { detail: failure }) }
+    }
+    return { ms, modelCount: found.length, models: found.slice(0, modelsMax).map(({ upstream }) => upstream) }
+  } finally {
+    close()
+  }
 }

@@ -40,7 +40,6 @@ import { findPage } from './page-build.ts'
 import { presetFile } from './preset-file.ts'
 import { providerAdmin } from './provider-admin.ts'
 
-/** Options of {@link servePage}. */
 export interface ServePageOptions {
   /** Path of providers.json, which need not exist. */
   readonly path: string

@@ -25,12 +25,11 @@ export interface WorkersState {
   isStopping: boolean
 }
 
-/** Options of {@link primaryHandlers}. */
 export interface PrimaryHandlersOptions {
   /** Number of workers. */
   readonly count: number
   readonly state: Readonly<WorkersState>
-  readonly group: Pick<WorkerGroup<WorkerHandlers>, 'positionOf' | 'notifyAll' | 'firstOf'>
+  readonly group: Pick<WorkerGroup<WorkerHandlers>, 'notifyAll' | 'firstOf'>
   /** Health as seen by all workers together. */
   readonly health: HealthBook
   readonly files: SharedFiles<Channel<WorkerHandlers>>
@@ -79,7 +78,7 @@ export function primaryHandlers(options: PrimaryHandlersOptions) {
       reloadAll: () => files.reloadAll(),
       roll,
       store: (operation) => answerStoreOperation(stores, operation),
-      socketPosition: () => (state.isStopping ? undefined : group.positionOf(worker)),
+      isServing: () => !state.isStopping,
       probe,
       keepUse,
       setUseZone,

@@ -4,6 +4,8 @@ import { sharedFiles, type SharedFiles } from '../../cluster/shared-files.ts'
 import { StartFailed, supervisor, type Supervisor } from '../../cluster/supervisor.ts'
 import { workerGroup } from '../../cluster/worker-group.ts'
 import { restartReason } from '../../cluster/worker-lifecycle.ts'
+import type { Probe } from '../../config/detect.ts'
+import { probeModels } from '../../config/probe.ts'
 import { limitAuthority } from '../../limits/authority.ts'
 import { budgetLessors } from '../../limits/budgets/budget-lessor.ts'
 import { primaryObserver } from '../../observe/primary-observer.ts'
@@ -18,7 +20,6 @@ import { readTimers } from '../timers.ts'
 import { untilAborted } from '../until-aborted.ts'
 import { useKeeper } from '../use-keeper.ts'
 import { primaryHandlers, type WorkersState } from './primary-handlers.ts'
-import { sharedProbe } from './shared-probe.ts'
 import { startWorker } from './start-worker.ts'
 import type { WorkerHandlers } from './worker-messages.ts'
 
@@ -184,5 +185,25 @@ function onSignals(handlers: Readonly<Partial<Record<NodeJS.Signals, () => void>
   for (const [signal, handler] of all) process.on(signal, handler)
   return () => {
     for (const [signal, handler] of all) process.off(signal, handler)
+  }
+}
+
+/** Asks each local port once for all workers, which start one after the other and must find the same servers. */
+interface SharedProbe {
+  readonly probe: Probe
+  /** Clears the cached answers. */
+  forget(): void
+}
+
+/** A probe with an empty cache. */
+export function sharedProbe(ask: Probe = probeModels): SharedProbe {
+  const asked = new Map<number, ReturnType<Probe>>()
+  return {
+    probe(port) {
+      const answer = asked.get(port) ?? ask(port)
+      asked.set(port, answer)
+      return answer
+    },
+    forget: () => asked.clear(),
   }
 }

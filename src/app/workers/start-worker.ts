@@ -6,11 +6,9 @@ import type { Lessee, LimitAuthority } from '../../limits/authority.ts'
 import type { BudgetLessee, BudgetLessors } from '../../limits/budgets/budget-lessor.ts'
 import { errorFields, type Logger } from '../../observe/log.ts'
 import type { ObservedWorker, PrimaryObserver } from '../../observe/primary-observer.ts'
-import { ownCommand } from '../own-command.ts'
 import type { primaryHandlers } from './primary-handlers.ts'
 import type { WorkerHandlers } from './worker-messages.ts'
 
-/** Options of {@link startWorker}. */
 export interface StartWorkerOptions {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly livenessMs: number
@@ -60,9 +58,19 @@ export function startWorker(
     slot,
     livenessMs,
     handlersOf: join,
-    onPort: group.setListening,
     onHung: () => log.error('a worker does not answer; it is killed', { worker: slot }),
     onError: (error) => log.error('internal error', errorFields(error)),
     onEnd: forget,
   })
+}
+
+/** The command line that starts this program again: runtime, script and flags, or one executable and flags. */
+function ownCommand(): readonly string[] {
+  const flags = process.argv.slice(2)
+  return isCompiled() ? [process.execPath, ...flags] : [process.execPath, ...process.execArgv, Bun.main, ...flags]
+}
+
+/** A compiled program's script has a virtual path. */
+function isCompiled(): boolean {
+  return Bun.main.startsWith('/$bunfs/') || Bun.main.startsWith('B:\\~BUN\\')
 }

@@ -1,6 +1,4 @@
 import type { FollowerHandlers, SharedFileHandlers } from '../../cluster/shared-files.ts'
-import type { SocketPosition } from '../../cluster/socket-order.ts'
-import type { SpreadHandler } from '../../cluster/worker-group.ts'
 import type { PrimaryLifecycle, WorkerLifecycle } from '../../cluster/worker-lifecycle.ts'
 import type { Probe } from '../../config/detect.ts'
 import type { RelayedBytes, RelayedRead } from '../../http/page/answers-api.ts'
@@ -50,8 +48,8 @@ export type PrimaryHandlers = PrimaryLifecycle &
     stopAnswer(name: AnswerName): void
     /** The targets of the active configuration: provider → target. */
     targets(targets: ReadonlyMap<string, string>): void
-    /** The position of this worker's listening socket; `undefined` while the service stops. */
-    socketPosition(nothing: undefined): SocketPosition | undefined
+    /** Whether the service goes on when this worker ends. */
+    isServing(nothing: undefined): boolean
     /** The models of a server at this port of 127.0.0.1. Cached until the configuration is reloaded. */
     probe(port: number): ReturnType<Probe>
     /** Records the use by the requests of all workers from now on. */
@@ -65,8 +63,7 @@ export type PrimaryHandlers = PrimaryLifecycle &
 /** Handled by a worker. */
 export type WorkerHandlers = WorkerLifecycle &
   FollowerHandlers &
-  WorkerObserverHandlers &
-  SpreadHandler & {
+  WorkerObserverHandlers & {
     healthEvent(event: HealthEvent): void
     /** Reads an answer to the page, if this worker keeps it. */
     readAnswer(wanted: RelayedRead): Promise<RelayedBytes | undefined>

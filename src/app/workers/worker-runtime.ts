@@ -1,7 +1,6 @@
 import { nextTurn } from '../../base/next-turn.ts'
 import type { Handlers } from '../../cluster/channel.ts'
 import { followShared } from '../../cluster/shared-files.ts'
-import { sharedPort, type SharedPort } from '../../cluster/shared-port.ts'
 import { restartReason, type WorkerLifecycle } from '../../cluster/worker-lifecycle.ts'
 import { isFirstWorker, linkToPrimary } from '../../cluster/worker-link.ts'
 import { readForOther } from '../../http/page/answers-api.ts'
@@ -66,7 +65,6 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
     claim: (claims) => primary.call('claimLimits', claims),
     giveBack: (returned) => primary.notify('returnLimits', returned),
   })
-  let shared: SharedPort | undefined
   let answers: KeptAnswers | undefined
   let budgets: LeasedBudgets | undefined
   const handlers: Omit<WorkerHandlers, keyof WorkerLifecycle> = {
@@ -81,7 +79,6 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
       await nextTurn()
       return budgets?.callBack(ids) ?? new Map()
     },
-    spread: () => shared?.spread(),
   }
   Object.assign(ours, handlers)
 
@@ -92,6 +89,8 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
     ? await findStores(given.store, log, isReplacement)
     : remoteStores(failFast((operation) => primary.call('store', operation)))
   const sharedByMachines = isSharedStore(given.store) ? sharedLimits(given.store, workers, log) : undefined
+  /** Only the primary's reason tells whether the whole service stops. */
+  const doOthersStay = (): boolean => (stopping.aborted ? stopping.reason === restartReason : workers > 1)
   return {
     port,
     workers,
@@ -147,20 +146,11 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
     buildPage: () => primary.call('buildPage', undefined),
     // A signal to this process drains it too; the primary then replaces it.
     stopping: AbortSignal.any([stopping, signal]),
-    // Only the primary's reason tells whether the whole service stops.
-    doOthersStay: () => (stopping.aborted ? stopping.reason === restartReason : workers > 1),
-    listening(ownPort, lines) {
-      shared = sharedPort({
-        port: ownPort,
-        onUnable: (reason) => log.debug('connections may be lost when a worker leaves', { reason }),
-      })
-      primary.notify('listening', { port: ownPort, lines })
-    },
+    doOthersStay,
+    // A signal may reach all processes, and this one first.
+    doOthersListen: async () => doOthersStay() && (await primary.call('isServing', undefined).catch(() => false)),
+    listening: (ownPort, lines) => primary.notify('listening', { port: ownPort, lines }),
     reload: () => void primary.call('reloadAll', undefined).catch(() => undefined),
-    async leavePort() {
-      const position = await primary.call('socketPosition', undefined).catch(() => undefined)
-      return shared !== undefined && position !== undefined && (await shared.leave(position))
-    },
     leftPort: () => primary.notify('leftPort', undefined),
     async close() {
       // It arrives before the records, whose arrival is answered.

@@ -22,7 +22,6 @@ export interface EndedAnswer {
   readonly ms: number
 }
 
-/** Options of {@link ask}. */
 export interface AskOptions {
   readonly client: ChatClient
   /** Gets the pieces as they arrive. */

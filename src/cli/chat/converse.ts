@@ -14,7 +14,6 @@ const interrupted = 130
 const prompt = '> '
 const morePrompt = '… '
 
-/** Options of {@link converse}. */
 export interface ConverseOptions {
   readonly conversation: ChatState
   /** Files beside the first question. */

@@ -1,7 +1,6 @@
 import type { PartStream } from '../../formats/reply.ts'
 import { watchdog } from '../../service/watchdog.ts'
 
-/** Options of {@link byteBody}. */
 export interface ByteBodyOptions {
   readonly reply: PartStream
   /** Milliseconds in which a client must take the bytes of one read. */

@@ -24,7 +24,6 @@ export interface StreamOutcome {
   readonly answerBytes: number
 }
 
-/** Options of {@link eventStreamBody}. */
 export interface EventStreamOptions {
   /** The reply; a promise if the headers were sent before there was one. */
   readonly reply: PartStream | Promise<PartStream>

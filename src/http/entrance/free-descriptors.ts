@@ -6,7 +6,6 @@ export interface DescriptorUse {
   readonly open: number
 }
 
-/** Options of {@link freeDescriptors}. */
 export interface FreeDescriptorsOptions {
   /** Counts the descriptors; `undefined` on systems without a count. */
   readonly count: () => DescriptorUse | undefined

@@ -4,7 +4,6 @@ import { watchdog } from '../../service/watchdog.ts'
 const pieceBytes = 64 * 1024
 const nothing = new Uint8Array()
 
-/** Options of {@link pacedBody}. */
 export interface PacedBodyOptions {
   readonly bytes: Uint8Array
   /** Milliseconds a client may take to read a piece. */

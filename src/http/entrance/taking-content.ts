@@ -1,7 +1,6 @@
 import type { TakenAnswer, TakenContent } from '../../content/taken-content.ts'
 import type { Part } from '../../formats/part.ts'
-import { readTo } from '../../formats/receiver.ts'
-import type { PartStream } from '../../formats/reply.ts'
+import { throughParts, type PartStream } from '../../formats/reply.ts'
 import type { ContentTerms } from '../../limits/content-rules.ts'
 import type { RequestRecord } from '../../observe/record.ts'
 import type { Caller } from '../../people/person.ts'
@@ -67,7 +66,7 @@ export class TakingContent {
     const { contentType } = stream
     const taking = contentType === undefined ? takingText() : takingMedia(contentType)
     this.#stream = taking.taken
-    return watched(stream, taking.add)
+    return throughParts(stream, (parts) => parts.forEach(taking.add))
   }
 
   /** Hands the content over. */
@@ -130,36 +129,5 @@ function takingMedia(contentType: string): Taking {
       length += data.length
     },
     taken: () => ({ kind: 'media', contentType, length, sha256: hash.digest('hex') }),
-  }
-}
-
-/** Calls a listener with each part before its reader gets it. */
-function watched(stream: PartStream, onPart: (part: Part) => void): PartStream {
-  const notify = (parts: readonly Part[] | undefined): void => {
-    for (const part of parts ?? []) onPart(part)
-  }
-  return {
-    kind: 'stream',
-    contentType: stream.contentType,
-    get isEmpty() {
-      return stream.isEmpty
-    },
-    get resuming() {
-      return stream.resuming
-    },
-    async read() {
-      const parts = await stream.read()
-      notify(parts)
-      return parts
-    },
-    readTo: (receiver) =>
-      readTo(stream, {
-        receive(parts) {
-          notify(parts)
-          return receiver.receive(parts)
-        },
-        fail: receiver.fail,
-      }),
-    cancel: () => stream.cancel(),
   }
 }

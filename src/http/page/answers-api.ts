@@ -35,7 +35,6 @@ export interface OtherAnswers {
   stop(name: AnswerName): void
 }
 
-/** Options of {@link answersApi}. */
 export interface AnswersApiOptions {
   /** The route of chat completions. */
   readonly chat: Pick<Route, 'path' | 'handle'>

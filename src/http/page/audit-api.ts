@@ -9,7 +9,6 @@ import { checkOwner, type OwnerCheck } from './owner-check.ts'
 import type { AuditAnswer, AuditLine } from './page-api.ts'
 import { integerOf } from './query.ts'
 
-/** Options of {@link auditApi}. */
 export interface AuditApiOptions {
   /** `undefined`: no change is recorded. */
   readonly audit: () => AuditTable | undefined

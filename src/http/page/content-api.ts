@@ -10,7 +10,6 @@ import { ledgerId } from './ledger-scope.ts'
 import type { OwnerCheck } from './owner-check.ts'
 import type { ContentAnswer } from './page-api.ts'
 
-/** Options of {@link contentApi}. */
 export interface ContentApiOptions {
   /** `undefined`: there is no database. */
   readonly use: () => Pick<UseAsker, 'content'> | undefined

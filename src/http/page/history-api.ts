@@ -16,7 +16,6 @@ import { readLedger } from './ledger-answer.ts'
 import type { HistoryAnswer, HistoryVersion } from './page-api.ts'
 import { integerOf } from './query.ts'
 
-/** Options of {@link historyApi}. */
 export interface HistoryApiOptions {
   /** `undefined`: conversations are in browsers only. */
   readonly history: () => Promise<History> | undefined

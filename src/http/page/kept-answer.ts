@@ -62,7 +62,6 @@ export interface BlockBudget {
   add(bytes: number): void
 }
 
-/** Options of {@link keptAnswer}. */
 export interface KeptAnswerOptions {
   /** Ends the work for the answer. */
   readonly abort: () => void

@@ -17,7 +17,6 @@ export interface LimitsSource {
   fault(): LimitsAnswer['fault']
 }
 
-/** Options of {@link limitsApi}. */
 export interface LimitsApiOptions extends EditorCheck {
   /** `undefined`: there is no folder for access.json. */
   readonly access: () => LimitsSource | undefined

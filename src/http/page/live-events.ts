@@ -2,7 +2,6 @@ import { keepAliveEvent } from '../../bytes/event-stream.ts'
 import { watchdog } from '../../service/watchdog.ts'
 import { withinMs } from '../../service/within.ts'
 
-/** Options of {@link liveEvents}. */
 export interface LiveEventsOptions {
   /**
    * Makes an event of everything new since the last call; `undefined`: nothing is new. Called after a notification,

@@ -12,7 +12,6 @@ import type { LogAnswer, LogChoices, MetLimitEntry, RequestEntry } from './page-
 import { choiceOf, integerOf, timeOf } from './query.ts'
 import { storedEntry } from './request-entries.ts'
 
-/** Options of {@link logApi}. */
 export interface LogApiOptions {
   /** `undefined`: no requests are kept. */
   readonly use: () => UseAsker | undefined

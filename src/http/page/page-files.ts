@@ -2,7 +2,6 @@ import { WireError } from '../../formats/error.ts'
 import { errorResponse } from '../error-response.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { notFound, type Route } from '../route.ts'
-import { languageHeaders, languageOf } from './page-language.ts'
 
 /** One file of the page, in each content coding. */
 export interface PageFile {
@@ -23,7 +22,6 @@ export interface PageFiles {
   readonly parts: ReadonlyMap<string, Readonly<Record<string, string>>>
 }
 
-/** Options of {@link pageRoutes}. */
 export interface PageOptions {
   /** Resolves when the page is built; `undefined`: the build failed. */
   readonly files: () => Promise<PageFiles | undefined>
@@ -123,4 +121,34 @@ function notBuilt(): WireError {
     'page_not_built',
     'The page is not built; the API works. The log says why',
   )
+}
+
+/** More of a header is not read. `svc-language` is the cookie of a choice on the page (web/app/language.ts). */
+const rangesMax = 50
+
+/**
+ * The language of the page for a request: that of its cookie, else the first of `Accept-Language` that exists, also as
+ * a variant such as `de-AT` (RFC 9110 section 12.5.4).
+ *
+ * @param languages the languages that exist, the default first
+ */
+export function languageOf(headers: Headers, languages: readonly string[]): string {
+  const chosen = /(?:^|;)\s*svc-language=([a-z]{2,3})\s*(?:;|$)/.exec(headers.get('cookie') ?? '')?.[1]
+  const found = languages.find((each) => each === chosen) ?? preferred(headers.get('accept-language') ?? '', languages)
+  return found ?? languages[0] ?? 'en'
+}
+
+/** Request headers that {@link languageOf} reads, for `Vary`. */
+const languageHeaders = 'accept-language, cookie'
+
+function preferred(accepted: string, languages: readonly string[]): string | undefined {
+  let best: string | undefined,
+    weight = 0
+  for (const range of accepted.split(',', rangesMax)) {
+    const [, tag = '', given = '1'] =
+      /^\s*([a-z]{2,3})(?:-[a-z0-9-]+)?\s*(?:;\s*q=(\d(?:\.\d{0,3})?))?\s*$/i.exec(range) ?? []
+    const language = tag.toLowerCase()
+    if (Number(given) > weight && languages.includes(language)) [best, weight] = [language, Number(given)]
+  }
+  return best
 }

@@ -24,7 +24,6 @@ const lifeMs = 15 * 60_000
 /** Interval of asking the guards again, so that a stream ends soon after its user signs out. */
 const guardIntervalMs = 5_000
 
-/** Options of {@link requestsApi}. */
 export interface RequestsApiOptions {
   readonly observer: Pick<Observer, 'remembered' | 'find' | 'subscribe' | 'running'>
   /** Finds older requests; `undefined`: none are kept. */

@@ -12,7 +12,6 @@ import { ledgerScope } from './ledger-scope.ts'
 import { choiceOf, dateOf, timeOf } from './query.ts'
 import { csvHead, csvLines, dayNumber, usageAnswer } from './usage-entries.ts'
 
-/** Options of {@link usageApi}. */
 export interface UsageApiOptions {
   /** `undefined`: no use is kept. */
   readonly use: () => UseAsker | undefined

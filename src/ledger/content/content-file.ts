@@ -7,7 +7,6 @@ import type { ContentQuestion, KeptContent } from './content-question.ts'
 import { contentBytesMax, contentChunkRows, contentFlags, contentText, type ContentRow } from './content-row.ts'
 import type { ContentStore } from './content-store.ts'
 
-/** Options of {@link contentFile}. */
 export interface ContentFileOptions {
   /** Path of svc.db, which has the people. */
   readonly path: string

@@ -17,7 +17,6 @@ export interface ContentThread {
   close(): Promise<void>
 }
 
-/** Options of {@link contentKeeper}. */
 export interface ContentKeeperOptions {
   /** Starts the thread. Called by the first content, and after the end of a thread. */
   readonly start: () => ContentThread

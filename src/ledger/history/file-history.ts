@@ -1,7 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { eraseFreed } from '../erase-freed.ts'
 import { openSharedDatabase } from '../shared-database.ts'
-import { historyMigrations } from './history-migrations.ts'
 import type { HistoryDatabase, HistoryRow, Work } from './works.ts'
 
 /**
@@ -31,3 +30,33 @@ function atOnce<Value>(database: Database, work: Work<Value>): Value {
   }
   return step.value
 }
+
+/** The versions of the schema of history.db. A released step never changes. */
+const historyMigrations: readonly string[] = [
+  `CREATE TABLE history_head (change INTEGER NOT NULL, database TEXT NOT NULL) STRICT;
+   INSERT INTO history_head (change, database) VALUES (0, lower(hex(randomblob(16))));
+   CREATE TABLE history_person (
+     number INTEGER PRIMARY KEY AUTOINCREMENT,
+     person TEXT NOT NULL UNIQUE,
+     subject TEXT NOT NULL,
+     name TEXT NOT NULL,
+     key_id TEXT NOT NULL,
+     sealed_key BLOB NOT NULL,
+     pruned INTEGER NOT NULL,
+     conversations INTEGER NOT NULL,
+     removed INTEGER NOT NULL,
+     bytes INTEGER NOT NULL
+   ) STRICT;
+   CREATE TABLE history_conversation (
+     person INTEGER NOT NULL,
+     id TEXT NOT NULL,
+     change INTEGER NOT NULL,
+     size INTEGER NOT NULL,
+     content BLOB,
+     PRIMARY KEY (person, id)
+   ) STRICT;
+   CREATE UNIQUE INDEX history_change ON history_conversation (person, change);`,
+  `ALTER TABLE history_conversation ADD COLUMN written INTEGER NOT NULL DEFAULT 0;
+   UPDATE history_conversation SET written = unixepoch() * 1000;
+   CREATE INDEX history_written ON history_conversation (written) WHERE content IS NOT NULL;`,
+]

@@ -36,7 +36,6 @@ import {
   type StaleConversation,
 } from './works.ts'
 
-/** Options of {@link openHistory}. */
 export interface HistoryOptions {
   readonly place: LedgerPlace
   readonly keys: OwnerKeys

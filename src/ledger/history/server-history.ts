@@ -9,7 +9,6 @@ const idleMs = 60_000
 const deadlineMs = 15_000
 const eraseMs = 600_000
 
-/** Options of {@link serverHistory}. */
 export interface ServerHistoryOptions {
   readonly url: string
   /** A database of a newer version is used, too. */

@@ -53,7 +53,6 @@ export interface KeyCache {
   close(): void
 }
 
-/** Options of {@link openKeyCache}. */
 export interface KeyCacheOptions {
   readonly path: string
   /** Milliseconds after the last reading of the server in which the keys are used. */

@@ -16,7 +16,6 @@ export interface KeyReader {
   close(): Promise<void>
 }
 
-/** Options of {@link startKeyReader}. */
 export interface KeyReaderOptions {
   readonly place: LedgerServer
   /** The keys cannot be read from the server; `undefined`: they can again. */

@@ -11,7 +11,6 @@ import { readIntoCache, serverKeys } from './server-keys.ts'
 /** An unused connection of a process that changes keys is closed. */
 const idleMs = 10_000
 
-/** Options of {@link openServerLedger}. */
 export interface ServerLedgerOptions {
   readonly place: LedgerServer
   /** A problem with the copy of the keys; `undefined`: it is over. */

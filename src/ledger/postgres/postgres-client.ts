@@ -37,7 +37,6 @@ export interface WorkOptions {
 /** The server gave no answer to COMMIT: the transaction may have happened or not. */
 export class OutcomeUnknown extends LedgerUnavailable {}
 
-/** Options of {@link postgresClient}. */
 export interface PostgresClientOptions {
   /** A checked URL. */
   readonly url: string

@@ -8,7 +8,6 @@ const migrationMs = 600_000
 /** PostgreSQL 15. */
 const versionMin = 150_000
 
-/** Options of {@link prepareSchema}. */
 export interface SchemaOptions {
   /** Names the database in errors. */
   readonly name: string

@@ -19,7 +19,6 @@ import { deleteSomeServerContent } from './server-content.ts'
 import { serverNames } from './server-names.ts'
 import { dropWeeks, makeWeeks } from './server-weeks.ts'
 
-/** Options of {@link serverUseStore}. */
 export interface ServerUseOptions {
   readonly client: PostgresClient
   /** IANA name. */

@@ -3,7 +3,6 @@ import { literalSql, sql, type Sql } from '../sql.ts'
 import type { OutcomeAnswer, OutcomeQuestion } from './outcome-question.ts'
 import { labelTexts, type TableReader, type TableRow } from './stored-requests.ts'
 
-/** Options of {@link outcomeReader}. */
 export interface OutcomeReaderOptions {
   readonly tables: TableReader
   /** A column of buckets in a statement. */

@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs'
 import { readFileContent, rowsPathBeside } from '../content/content-file.ts'
 import type { ContentQuestion, KeptContent } from '../content/content-question.ts'
 import { identityOf, performed } from '../open-database.ts'
-import { literalSql } from '../sql.ts'
+import { literalSql, numberedSql, type SqlParameter } from '../sql.ts'
 import { counterNames } from './counters.ts'
 import { outcomeReader } from './read-outcomes.ts'
-import { readRowsFile, readTables } from './read-tables.ts'
 import { requestSearch, type SearchLimits } from './search-requests.ts'
+import type { TableReader, TableRow } from './stored-requests.ts'
 import { teamColumn } from './team-members.ts'
 import { readBuckets } from './time-blob.ts'
 import type { UseAnswer, UseFilter, UseGroup, UseQuestion, UseTeam } from './use-question.ts'
@@ -167,4 +167,57 @@ function modelIds(database: Database, models: readonly string[]): readonly numbe
     .all()
     .filter(({ text }) => isModelOf(text, models))
     .map(({ id }) => id)
+}
+
+/** Reads the tables of a database that is open. Statements differ by their conditions, so none is kept. */
+function readTables(database: Database, path: string, lockMs: number): TableReader {
+  return (query) =>
+    performed(path, lockMs, () => {
+      const statement = database.prepare<Record<string, unknown>, SqlParameter[]>(numberedSql(query, '?'))
+      try {
+        return statement.all(...query.values)
+      } finally {
+        statement.finalize()
+      }
+    })
+}
+
+/** The rows of requests.db, which may come, be replaced and be deleted at any time. Without it there are none. */
+interface RowsReader {
+  readonly read: TableReader
+  close(): void
+}
+
+/** Opens requests.db for reading alone, at its first use and again when the file is another one. */
+function readRowsFile(path: string, lockMs: number): RowsReader {
+  let open: { readonly database: Database; readonly read: TableReader; readonly identity: string } | undefined
+
+  /** Closing a connection to a replaced file would remove the write-ahead log of the new one. */
+  const replaced: unknown[] = []
+
+  function leave(): void {
+    replaced.push(open)
+    open = undefined
+  }
+
+  async function current(): Promise<TableReader | undefined> {
+    if (!existsSync(path)) {
+      leave()
+      return undefined
+    }
+    const identity = identityOf(path)
+    if (open?.identity !== identity) {
+      leave()
+      const database = await performed(path, lockMs, () => new Database(path, { readonly: true, strict: true }))
+      database.run('PRAGMA busy_timeout = 1000')
+      open = { database, read: readTables(database, path, lockMs), identity }
+    }
+    return open.read
+  }
+
+  async function read(query: Parameters<TableReader>[0]): Promise<readonly TableRow[]> {
+    return (await (await current())?.(query)) ?? []
+  }
+
+  return { read, close: () => open?.database.close() }
 }

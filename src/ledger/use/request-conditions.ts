@@ -12,7 +12,6 @@ export interface RequestConditions {
   readonly areFew?: true
 }
 
-/** Options of {@link requestConditions}. */
 export interface ConditionOptions {
   /** Reads the tables of names. */
   readonly names: TableReader

@@ -7,8 +7,8 @@ import { rowMigrations } from '../migrations.ts'
 import { identityOf, onlyNumber, openDatabase, performed } from '../open-database.ts'
 import { batchNames } from './batch-names.ts'
 import type { NamesTable } from './names-table.ts'
-import { rowsTable } from './rows-table.ts'
-import type { ReadUse } from './use-batch.ts'
+import { attemptColumns, attemptValues, requestColumns, requestValues } from './row-values.ts'
+import type { ChargedRequest, ReadUse } from './use-batch.ts'
 
 /** How much of the rows is kept. */
 export interface RowRetention {
@@ -33,7 +33,6 @@ export interface RowsFile {
   close(): void
 }
 
-/** Options of {@link rowsFile}. */
 export interface RowsFileOptions {
   /** Path of requests.db. */
   readonly path: string
@@ -129,4 +128,23 @@ export function rowsFile({ path, lockMs, now, retention = rowRetentionDefault }:
 function isDamaged(error: unknown): boolean {
   if (!(error instanceof LedgerUnavailable)) return false
   return /^SQLITE_(CORRUPT|NOTADB)/.test(errorCode(error.cause) ?? '')
+}
+
+/** Adds requests and their attempts to a database, within a transaction. */
+function rowsTable(database: Database): (request: ChargedRequest, names: NamesTable) => void {
+  const addRequest = database.query<unknown, (string | number | null)[]>(
+    `INSERT INTO request (${requestColumns.join(', ')}) VALUES (${placesOf(requestColumns)})`,
+  )
+  const addAttempt = database.query<unknown, (number | bigint | null)[]>(
+    `INSERT INTO attempt (seq, ${attemptColumns.join(', ')}) VALUES (${placesOf(['seq', ...attemptColumns])})`,
+  )
+
+  return function add(request, names) {
+    const { lastInsertRowid } = addRequest.run(...requestValues(request, names))
+    for (const values of attemptValues(request, names)) addAttempt.run(lastInsertRowid, ...values)
+  }
+}
+
+function placesOf(columns: readonly string[]): string {
+  return columns.map((_, index) => `?${index + 1}`).join(', ')
 }

@@ -19,7 +19,6 @@ export interface SearchLimits {
   readonly stepRows?: number
 }
 
-/** Options of {@link requestSearch}. */
 export interface RequestSearchOptions extends UseTables, SearchLimits {
   /** The column `id` in the order of bytes. */
   readonly idColumn: string

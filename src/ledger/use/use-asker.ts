@@ -22,7 +22,6 @@ export interface UseAsker {
   close(): void
 }
 
-/** Options of {@link useAsker}. */
 export interface UseAskerOptions {
   readonly place: LedgerPlace
   /** Milliseconds without a question after which the thread ends. Default 60,000. */

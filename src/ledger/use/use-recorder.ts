@@ -23,7 +23,6 @@ export interface UseRecorder {
   close(): Promise<void>
 }
 
-/** Options of {@link useRecorder}. */
 export interface UseRecorderOptions {
   /** Starts a thread. @param zone IANA name */
   readonly start: (zone: string) => UseThread

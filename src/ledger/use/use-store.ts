@@ -1,6 +1,7 @@
+import { closeSync, existsSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { errorCode } from '../../base/error-code.ts'
 import { LedgerTooNew, LedgerUnavailable } from '../ledger.ts'
-import { reserveFile } from './reserve-file.ts'
 import { rowsFile, type RowRetention } from './rows-file.ts'
 import { sumsFile } from './sums-file.ts'
 import { readBatch, type ReadBatch, type ReadUse, type UseBatch } from './use-batch.ts'
@@ -39,7 +40,6 @@ export interface UseStore {
   close(): void | Promise<void>
 }
 
-/** Options of {@link useStore}. */
 export interface UseStoreOptions {
   /** Path of svc.db. */
   readonly path: string
@@ -142,4 +142,50 @@ function isDiskFull(error: unknown): boolean {
 function reasonOf(error: unknown): string {
   if (error instanceof LedgerUnavailable || error instanceof LedgerTooNew) return error.message
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+const bytes = 8 * 1024 * 1024
+/** The reserve is made only if this much space is left beside it. */
+const spareBytes = 64 * 1024 * 1024
+
+/** Space that is given up when the disk is full, so that sums and ends of keys can still be written. */
+interface ReserveFile {
+  /** Makes the file, unless it exists or the disk is nearly full. Never throws. @returns whether it exists */
+  make(): boolean
+  /** @returns whether there was a file */
+  release(): boolean
+}
+
+/** The reserve at a path. */
+function reserveFile(path: string): ReserveFile {
+  function remove(): void {
+    rmSync(path, { force: true })
+  }
+
+  return {
+    make() {
+      try {
+        const { bavail, bsize } = statfsSync(dirname(path))
+        if (existsSync(path)) return true
+        if (bavail * bsize < bytes + spareBytes) return false
+        const descriptor = openSync(path, 'w', 0o600)
+        try {
+          // Written, not extended: only blocks that exist can be given up.
+          const block = new Uint8Array(1024 * 1024)
+          for (let written = 0; written < bytes; written += block.length) writeSync(descriptor, block)
+        } finally {
+          closeSync(descriptor)
+        }
+        return true
+      } catch {
+        remove() // Without a reserve the service works as well.
+        return false
+      }
+    },
+    release() {
+      const wasThere = existsSync(path)
+      remove()
+      return wasThere
+    },
+  }
 }

@@ -45,7 +45,6 @@ export interface AttemptHold {
   recorded(): void
 }
 
-/** Options of {@link attemptHold}. */
 export interface AttemptHoldOptions {
   readonly authority: Pick<BudgetAuthority, 'raise' | 'settle'>
   /** Number of the hold. */

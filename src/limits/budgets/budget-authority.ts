@@ -35,7 +35,6 @@ export interface LocalBudgetAuthority extends BudgetAuthority {
   readonly book: Pick<BudgetBook, 'holds' | 'budgets' | 'state'>
 }
 
-/** Options of {@link localBudgetAuthority}. */
 export interface LocalBudgetAuthorityOptions {
   readonly spending: Spending
   /** Unix milliseconds. */

@@ -22,7 +22,6 @@ export interface BudgetLessors {
   readonly book: Pick<BudgetBook, 'holds' | 'budgets' | 'state'>
 }
 
-/** Options of {@link budgetLessors}. */
 export interface BudgetLessorsOptions {
   readonly spending: Spending
   /** Number of processes. */

@@ -40,7 +40,6 @@ export interface LeasedBudgets extends BudgetAuthority {
   flush(): void
 }
 
-/** Options of {@link leasedBudgets}. */
 export interface LeasedBudgetsOptions {
   readonly lessor: BudgetLessor
   /** A monotonic clock, in milliseconds. */

@@ -47,7 +47,6 @@ export interface BudgetReport {
   readonly amounts: { readonly limit: number; readonly used: number; readonly held: number } | undefined
 }
 
-/** Options of {@link moneyLimits}. */
 export interface MoneyLimitsOptions {
   readonly authority: BudgetAuthority
   /** Unix milliseconds. */

@@ -25,7 +25,6 @@ export interface Accounts {
   readonly budgets: number
 }
 
-/** Options of {@link openedBudgets}. */
 export interface OpenedBudgetsOptions {
   readonly accounts: Accounts
   readonly spending: Spending

@@ -26,7 +26,6 @@ export interface Peer {
   close(): Promise<void>
 }
 
-/** Options of {@link peer}. */
 export interface PeerOptions {
   readonly server: ScriptServer
   /** Processes of this machine. Default 1. */

@@ -10,7 +10,6 @@ interface Update {
   readonly budgets: readonly AskedBudget[]
 }
 
-/** Options of {@link sharedBudgets}. */
 export interface SharedBudgetsOptions {
   readonly peer: Peer
   readonly spending: Spending

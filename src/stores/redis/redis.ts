@@ -5,7 +5,6 @@ import { redisLimit } from './redis-limit.ts'
 import { deleteScript, getScript, setScript, takeAllScript, takeScript } from './redis-scripts.ts'
 import { escaped } from './redis-text.ts'
 
-/** Options of {@link redisStores}. */
 export interface RedisOptions extends RedisConnectionOptions {
   /** Unix milliseconds. */
   readonly now: () => number

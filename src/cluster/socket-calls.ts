@@ -1,12 +1,7 @@
 import { dlopen, ptr } from 'bun:ffi'
 import { readdirSync } from 'node:fs'
-import { encodeProgram, type Step } from './shared-port-programs.ts'
 
-// asm-generic/socket.h, linux/tcp.h: the same on every processor that Bun runs on.
-const socketLevel = 1,
-  attachFilter = 26,
-  attachSpread = 51,
-  detachSpread = 68
+// linux/tcp.h: the same on every processor that Bun runs on.
 const tcpLevel = 6,
   tcpInfo = 11
 /** Offset in `struct tcp_info` of a listening socket: connections waiting to be accepted (tcpi_unacked). */
@@ -26,8 +21,6 @@ const infoBytes = 160
 /** asm-generic: `MSG_PEEK | MSG_DONTWAIT`, and `SHUT_WR`. */
 const lookOnly = 0x42,
   sending = 1
-/** Size of `struct sock_fprog`. */
-const headerBytes = 16
 const closeOnExec = 0x80000
 
 /** States of TCP sockets (tcp_states.h). */
@@ -43,12 +36,6 @@ export interface SocketCalls {
   find(port: number, state: keyof typeof socketStates): readonly number[]
   /** Whether the descriptor is a socket with this local port and state. */
   is(socket: number, port: number, state: keyof typeof socketStates): boolean
-  /** Lets the program choose the socket, by its index, for every new connection to the port. */
-  spread(socket: number, program: readonly Step[]): boolean
-  /** Removes the program of `spread`: the kernel spreads evenly again. */
-  spreadOverAll(socket: number): boolean
-  /** Drops the packets that the program drops. */
-  filter(socket: number, program: readonly Step[]): boolean
   /** Number of connections waiting to be accepted. */
   waiting(socket: number): number
   /** The port of the other side. */
@@ -64,9 +51,8 @@ export interface SocketCalls {
 /** System calls through the C library; musl also has glibc's file name. @throws without a C library */
 export function socketCalls(): SocketCalls {
   const {
-    symbols: { setsockopt, getsockopt, getsockname, getpeername, recv, shutdown, dup3 },
+    symbols: { getsockopt, getsockname, getpeername, recv, shutdown, dup3 },
   } = dlopen('libc.so.6', {
-    setsockopt: { args: ['i32', 'i32', 'i32', 'ptr', 'u32'], returns: 'i32' },
     getsockopt: { args: ['i32', 'i32', 'i32', 'ptr', 'ptr'], returns: 'i32' },
     getsockname: { args: ['i32', 'ptr', 'ptr'], returns: 'i32' },
     getpeername: { args: ['i32', 'ptr', 'ptr'], returns: 'i32' },
@@ -74,17 +60,6 @@ export function socketCalls(): SocketCalls {
     shutdown: { args: ['i32', 'i32'], returns: 'i32' },
     dup3: { args: ['i32', 'i32', 'i32'], returns: 'i32' },
   })
-  const set = (socket: number, level: number, option: number, value: Uint8Array): boolean =>
-    setsockopt(socket, level, option, ptr(value), value.length) === 0
-  const setProgram = (socket: number, option: number, program: readonly Step[]): boolean => {
-    const steps = encodeProgram(program)
-    const whole = new Uint8Array(headerBytes + steps.length)
-    whole.set(steps, headerBytes)
-    const header = new DataView(whole.buffer) // struct sock_fprog: number of steps, and their address
-    header.setUint16(0, program.length, true)
-    header.setBigUint64(8, BigInt(ptr(whole, headerBytes)), true)
-    return set(socket, socketLevel, option, whole.subarray(0, headerBytes))
-  }
   const result = new DataView(new ArrayBuffer(infoBytes)),
     resultPointer = ptr(result)
   const length = new Uint32Array(1),
@@ -105,9 +80,6 @@ export function socketCalls(): SocketCalls {
       readdirSync('/proc/self/fd')
         .map(Number)
         .filter((descriptor) => is(descriptor, port, state)),
-    spread: (socket, program) => setProgram(socket, attachSpread, program),
-    spreadOverAll: (socket) => set(socket, socketLevel, detachSpread, new Uint8Array(4)),
-    filter: (socket, program) => setProgram(socket, attachFilter, program),
     waiting: (socket) => info(socket)?.getUint32(waitingAt, true) ?? 0,
     peerPort: (socket) => portOf(getpeername, socket),
     isQuiet(socket, quietMs) {

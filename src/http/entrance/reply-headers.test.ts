@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { reusedHeaders } from './reused-headers.ts'
+import { reusedHeaders } from './reply-headers.ts'
 
 function written(to: ReturnType<typeof reusedHeaders>, ...values: readonly string[]): Response {
   to.begin()

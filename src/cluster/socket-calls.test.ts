@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { socketCalls } from './shared-port-calls.ts'
+import { socketCalls } from './socket-calls.ts'
 
 test.skipIf(process.platform !== 'linux')(
   'sockets of this process are found by their port and what they do, and not when they are closed',

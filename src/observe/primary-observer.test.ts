@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { sharedRuns } from './shared-runs.ts'
+import { sharedRuns } from './primary-observer.ts'
 
 function subject() {
   const runs: PromiseWithResolvers<void>[] = []

@@ -1,5 +1,5 @@
-import { expect, jest, test, afterEach, beforeEach } from 'bun:test'
-import { watchLiveness } from './liveness.ts'
+import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
+import { watchLiveness } from './spawn-worker.ts'
 
 beforeEach(() => void jest.useFakeTimers())
 afterEach(() => void jest.useRealTimers())
