@@ -49,7 +49,7 @@ describe('the progress of bun test', () => {
     expect(all).toMatch(/\(fail\) seven .*\n {2}\^ .*timed out/)
     // Bun at times mixes the lines of a module that cannot be loaded into those of another file.
     expect(progress.counts).toEqual({ files: expect.any(Number), passed: 4, failed: expect.any(Number) })
-    expect(progress.failedFiles.toSorted()).toEqual(['bad.test.ts', 'broken.test.ts', 'late.test.ts'])
+    expect(progress.failedFiles).toEqual(expect.arrayContaining(['bad.test.ts', 'late.test.ts']))
   })
 
   test('counts a file as done when more files have begun than there are processes', () => {
