@@ -18,7 +18,8 @@ import { progressText, statusLine, testProgress } from './test-progress.ts'
  * waits, and installs nothing. Exits with the worst exit code.
  *
  * A busy machine can stall a process for seconds. So when few files of the whole run have failed, each of them runs
- * once more, alone. A file that then passes does not fail the run: the last line counts and names it as unsteady.
+ * once more, alone. A file that then passes does not fail the run: the last line counts and names it as unsteady. An
+ * error outside of tests always fails the run, since Bun does not say reliably which file it belongs to.
  */
 
 const root = join(import.meta.dir, '..')
@@ -77,8 +78,8 @@ async function run(command: readonly string[], onLine: (line: string) => void = 
 }
 
 /** Sums the counts that bun prints, such as ` 12 pass`. */
-function count(output: string, word: 'pass' | 'fail' | 'skip'): number {
-  return [...output.matchAll(new RegExp(`^ *(\\d+) ${word}$`, 'gm'))].reduce(
+function count(output: string, word: 'pass' | 'fail' | 'skip' | 'error'): number {
+  return [...output.matchAll(new RegExp(`^ *(\\d+) ${word}s?$`, 'gm'))].reduce(
     (sum, [, digits]) => sum + Number(digits),
     0,
   )
@@ -171,7 +172,11 @@ clearInterval(ticking)
 progress.end()
 const { failedFiles } = progress
 const isRepeated =
-  tests.code !== 0 && options.length === 0 && failedFiles.length > 0 && failedFiles.length <= repeatedFilesMax
+  tests.code !== 0 &&
+  options.length === 0 &&
+  count(tests.output, 'error') === 0 &&
+  failedFiles.length > 0 &&
+  failedFiles.length <= repeatedFilesMax
 const firstFailed = tests.code === 0 ? 0 : Math.max(1, count(tests.output, 'fail'))
 const repeated = isRepeated ? await repeat(failedFiles) : { passed: [], failed: firstFailed, code: tests.code }
 status.clear()
