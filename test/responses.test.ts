@@ -286,6 +286,7 @@ describe('POST /v1/responses over chat completions, when the first provider fail
     for (const stream of [true, false]) {
       const { headers } = await post(service.url, { ...body, stream })
       expect(headers.get('x-svc-dropped')).toBe('metadata, tools.web_search')
+      expect(headers.get('x-svc-trail')).toContain(';status=200;dropped=metadata+tools.web_search;ms=')
       expect(headers.get('x-svc-provider')).toBe('up')
     }
     expect((await post(service.url, { model: 'm', input: 'hi' })).headers.get('x-svc-dropped')).toBeNull()

@@ -204,7 +204,6 @@ export function assembleProvider(config: ProviderConfig, dependencies: Dependenc
       context: () => offered(model)?.context,
       answer,
       speaks: (format) => spoken.includes(format),
-      passesThrough: (format) => upstream?.protocol.dialects[format]?.isNative === true,
       continues: profile.current.prefill === 'continued',
       unavailable: () => (limit?.isFull === true ? { reason: 'full', remainingMs: 1_000 } : modelHealth.unavailable()),
     }

@@ -123,7 +123,6 @@ export function fakeAccess(
             model,
             answer: fake.chat ?? (async () => streamed(['hello'])),
             speaks: () => true,
-            passesThrough: () => true,
             continues: false,
             unavailable: () => undefined,
           }),

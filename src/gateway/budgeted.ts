@@ -44,7 +44,6 @@ class BudgetedCandidate implements Required<ModelCandidate> {
   readonly maxOutput: ModelCandidate['maxOutput']
   readonly context: ModelCandidate['context']
   readonly speaks: ModelCandidate['speaks']
-  readonly passesThrough: ModelCandidate['passesThrough']
   readonly continues: boolean
   readonly #candidate: ModelCandidate
   readonly #options: BudgetedOptions
@@ -57,7 +56,6 @@ class BudgetedCandidate implements Required<ModelCandidate> {
     this.maxOutput = candidate.maxOutput
     this.context = candidate.context
     this.speaks = candidate.speaks
-    this.passesThrough = candidate.passesThrough
     this.continues = candidate.continues
     this.#candidate = candidate
     this.#options = options

@@ -38,7 +38,7 @@ describe('the gateway', () => {
       fakeProvider('a', [whole], { models: [offered('m', { upstream: 'm-2024' })] }),
       fakeProvider('b', []),
     ]).answer(request, callOf())
-    expect(served).toEqual({ reply: whole, provider: 'a', model: 'm-2024' })
+    expect(served).toEqual({ reply: whole, provider: 'a', model: 'm-2024', dropped: [], adjusted: [] })
   })
 
   test('fails over in the order of providers (docs/api.md)', async () => {

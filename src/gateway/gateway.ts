@@ -46,9 +46,9 @@ export interface ServedReply {
   readonly costOf?: CostOf | undefined
   /** The provider has answered with the rest of another one's answer only. Absent: with the whole answer. */
   readonly continued?: ContinuedAnswer | undefined
-  /** The fields of the request that this provider was not sent: see `untranslated` of {@link Ask}. Absent: none. */
+  /** The fields of the request that this provider was not sent. */
   readonly dropped?: readonly string[] | undefined
-  /** The fields of the request that this provider was sent in another form. Absent: none. */
+  /** The fields of the request that this provider was sent in another form. */
   readonly adjusted?: readonly string[] | undefined
 }
 
@@ -139,7 +139,7 @@ export function gateway({ providers, aliases, onContentPolicy, onCut, retryBille
         noting.isLast = isLast
         return ask(each, request, noting)
       }, noting)
-      const served = servedBy(first, request, changes)
+      const served = servedBy(first, changes)
       if (first.reply.kind === 'whole') return served
       const isResumable = onCut === 'resume' && candidates.length > 1
       return resumed(served, { first: first.reply, request, call, walk, isResumable, releaseRequest })
@@ -184,13 +184,10 @@ function permitted(
 
 function servedBy(
   { candidate, reply }: CandidateReply<ModelCandidate, Reply>,
-  request: Ask,
-  { dropped: noted, adjusted }: Changes,
+  { dropped, adjusted }: Changes,
 ): Mutable<ServedReply> {
-  const untranslated = candidate.passesThrough(request.format) ? undefined : request.untranslated
-  const dropped = noted.length === 0 ? untranslated : [...(untranslated ?? []), ...noted]
-  const served = { reply, provider: candidate.name, model: candidate.model, costOf: candidate.costOf, dropped }
-  return adjusted.length === 0 ? served : { ...served, adjusted }
+  const { name: provider, model, costOf } = candidate
+  return { reply, provider, model, costOf, dropped, adjusted }
 }
 
 /** Makes a stream resumable. (Closures of the async `answer` would keep the request in memory until its end.) */

@@ -21,8 +21,6 @@ export interface ModelCandidate extends Candidate {
   readonly answer: AnswerService
   /** Whether it serves requests in this format. */
   readonly speaks: (format: FormatName) => boolean
-  /** Whether it gets requests in this format as the caller wrote them. */
-  readonly passesThrough: (format: FormatName) => boolean
   /** It continues a trailing assistant message. */
   readonly continues: boolean
 }

@@ -206,7 +206,6 @@ export function fakeProvider(
         model,
         answer: answerNext,
         speaks: () => true,
-        passesThrough: () => true,
         continues,
         unavailable: () => unavailable,
       }

@@ -127,6 +127,10 @@ export interface RecordedAttempt {
   readonly answerTokensMax?: number | undefined
   /** Names of the traits that refusals have taught: the request was sent once more for each. */
   readonly adapted?: readonly string[] | undefined
+  /** Names of what the provider was not sent. */
+  readonly dropped?: readonly string[] | undefined
+  /** Names of what the provider was sent in another form. */
+  readonly adjusted?: readonly string[] | undefined
   /** The stream was ended at what a hard limit of money had left. */
   readonly isEndedAtLimit?: boolean | undefined
   /** Cost of these tokens at the attempt's provider; absent when it is not known. */

@@ -53,6 +53,15 @@ describe('a request in the JSON log', () => {
     )
   })
 
+  test('names what attempts changed', async () => {
+    const trail = [
+      { name: 'a', status: 200, adapted: ['strict'], dropped: ['stop', 'seed'], adjusted: ['messages'], ms: 2 },
+    ]
+    expect(await lineOf({ ...record, trail }, 'json')).toContain(
+      '"trail":[{"provider":"a","status":200,"adapted":["strict"],"dropped":["stop","seed"],"adjusted":["messages"],"ms":2}]',
+    )
+  })
+
   test('leaves out unknown members', async () => {
     const failed: RequestRecord = {
       time,

@@ -93,6 +93,10 @@ function jsonAttempt(attempt: RecordedAttempt): string {
   if (tokens?.completionTokens !== undefined) text += `,"completion_tokens":${number(tokens.completionTokens)}`
   if (answerTokensMax !== undefined) text += `,"max_tokens":${number(answerTokensMax)}`
   if (isEndedAtLimit === true) text += ',"ended_at_limit":true'
+  for (const kind of ['adapted', 'dropped', 'adjusted'] as const) {
+    const names = attempt[kind]
+    if (names !== undefined) text += `,"${kind}":[${names.map((name) => jsonString(name, wordMax)).join()}]`
+  }
   return `${text},"ms":${milliseconds(ms)}}`
 }
 

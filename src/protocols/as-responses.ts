@@ -51,17 +51,13 @@ interface OtherDialect {
   isOther(ask: Ask, profile: TargetProfile): boolean
 }
 
-/**
- * The native dialect, but for requests that the target does not take in it. Notes the members that the other one leaves
- * out.
- */
+/** The native dialect, but for requests that the target does not take in it. */
 export function unless(usual: Dialect, other: Dialect | undefined, { isOther }: OtherDialect): Dialect {
   if (other === undefined) return usual
   return {
     ...usual,
     encode(ask, model, target, notes) {
       if (!isOther(ask, target.profile)) return usual.encode(ask, model, target, notes)
-      for (const name of ask.untranslated ?? []) notes?.changes?.drop(name)
       if (notes !== undefined) notes.instead = other
       return other.encode(ask, model, target, notes)
     },

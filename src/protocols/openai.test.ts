@@ -320,12 +320,12 @@ describe('a target without custom tools', () => {
   test('gets Responses with other tools as chat completions, and those with functions as they are', () => {
     const asked = (...each: readonly object[]) =>
       checkBody(Buffer.from(JSON.stringify({ model: 'm', input: 'x', tools: each })), requestReader('responses'))
-    const changes = new Changes()
-    const notes: ExchangeNotes = { changes }
+    const notes: ExchangeNotes = {}
     const called = { type: 'function', name: 'f' }
     openai.further?.responses.responses?.encode(asked({ type: 'web_search' }, called), 'm', target, notes)
     expect(notes.instead?.path(target, 'm', false)).toBe('/v1/chat/completions')
-    expect(changes.dropped).toEqual(['tools.web_search'])
+    // So the exchange names what chat completions cannot say.
+    expect(notes.instead?.isNative).not.toBe(true)
     const none: ExchangeNotes = {}
     openai.further?.responses.responses?.encode(asked(called), 'm', target, none)
     expect(none.instead).toBeUndefined()

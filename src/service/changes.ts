@@ -1,6 +1,14 @@
-const none: readonly string[] = []
+import type { Attempt } from './trail.ts'
 
-/** Changes that a request needed for the upstream that was asked last, by the names of its members. */
+const none: readonly string[] = []
+/** Most names of a kind, and most characters of a name: callers may send any members. */
+const namesMax = 32,
+  nameMax = 64
+
+/**
+ * Changes that a request needed for the upstream that was asked last, by the names of its members: at most 32 of a
+ * kind, then `more`. Characters of a name that a header could not hold become `?`.
+ */
 export class Changes {
   #dropped = none
   #adjusted = none
@@ -19,6 +27,17 @@ export class Changes {
   /** Traits of the upstream that a refusal of this request has taught. */
   get adapted(): readonly string[] {
     return this.#adapted
+  }
+
+  /** The changes as a trail has them; `undefined`: none. */
+  get inTrail(): Pick<Attempt, 'adapted' | 'dropped' | 'adjusted'> | undefined {
+    const [dropped, adjusted, adapted] = [this.#dropped, this.#adjusted, this.#adapted]
+    if (dropped.length + adjusted.length + adapted.length === 0) return undefined
+    return {
+      ...(adapted.length === 0 ? {} : { adapted }),
+      ...(dropped.length === 0 ? {} : { dropped }),
+      ...(adjusted.length === 0 ? {} : { adjusted }),
+    }
   }
 
   drop(name: string): void {
@@ -47,5 +66,7 @@ export class Changes {
 }
 
 function including(names: readonly string[], name: string): readonly string[] {
-  return names.includes(name) ? names : [...names, name]
+  const shown = name.slice(0, nameMax).replace(/[^\w.[\]-]/g, '?')
+  if (names.length > namesMax || names.includes(shown)) return names
+  return [...names, names.length === namesMax ? 'more' : shown]
 }

@@ -30,6 +30,17 @@ describe('a trail as a header', () => {
     ).toBe('groq;status=429;class=rate_limit;ms=12, local;class=connect;ambiguous;ms=0, openai;status=200;ms=340')
   })
 
+  test('names what each attempt changed', () => {
+    expect(
+      formatTrail([
+        { name: 'a', status: 400, failure: 'bad_request', adapted: ['system_first', 'strict'], ms: 1 },
+        { name: 'b', status: 200, dropped: ['stop', 'seed'], adjusted: ['messages'], ms: 2 },
+      ]),
+    ).toBe(
+      'a;status=400;class=bad_request;adapted=system_first+strict;ms=1, b;status=200;dropped=stop+seed;adjusted=messages;ms=2',
+    )
+  })
+
   test('without attempts is empty', () => {
     expect(formatTrail([])).toBe('')
   })

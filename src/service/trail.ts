@@ -22,6 +22,10 @@ export interface Attempt {
   readonly answerTokensMax?: number | undefined
   /** Names of the traits that refusals have taught: the request was sent once more for each. Absent: none. */
   readonly adapted?: readonly string[]
+  /** Names of what the upstream was not sent. Absent: none. */
+  readonly dropped?: readonly string[]
+  /** Names of what the upstream was sent in another form. Absent: none. */
+  readonly adjusted?: readonly string[]
   /** The stream was ended at what a hard limit of money had left. */
   readonly isEndedAtLimit?: true
 }
@@ -43,11 +47,15 @@ export function formatTrail(trail: readonly Attempt[]): string {
 }
 
 function formatAttempt(attempt: Attempt): string {
-  const { name, status, failure, ms, ambiguous, answerTokensMax, adapted } = attempt
+  const { name, status, failure, ms, ambiguous, answerTokensMax, adapted, dropped, adjusted } = attempt
   const statusText = status === undefined ? '' : `;status=${status}`
   const classText = failure === undefined ? '' : `;class=${failure}`
   const limitText = answerTokensMax === undefined ? '' : `;max_tokens=${answerTokensMax}`
-  const adaptedText = adapted === undefined ? '' : `;adapted=${adapted.join('+')}`
+  const changes = namesText('adapted', adapted) + namesText('dropped', dropped) + namesText('adjusted', adjusted)
   const doubt = ambiguous === true ? ';ambiguous' : ''
-  return `${name}${statusText}${classText}${doubt}${adaptedText}${limitText};ms=${Math.round(ms)}`
+  return `${name}${statusText}${classText}${doubt}${changes}${limitText};ms=${Math.round(ms)}`
+}
+
+function namesText(kind: string, names: readonly string[] | undefined): string {
+  return names === undefined ? '' : `;${kind}=${names.join('+')}`
 }

@@ -97,6 +97,7 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
     try {
       const body = usual.dialect.encode(request, model, target, notes)
       if (notes.instead !== undefined) spoken = spokenAt(asked, notes.instead)
+      noteUntranslated(spoken.dialect, request, call)
       const path = request.stream ? spoken.streamPath : spoken.wholePath
       const signing = upstream.sign(
         { method: 'POST', path, body, headers: spoken.dialect.isNative && request.headers },
@@ -181,6 +182,11 @@ function lacksApi(error: unknown): boolean {
   const { status, failure, message } = error
   // Only an API knows of models.
   return (status === 404 && !/\bmodel/i.test(message)) || status === 405 || (status === 200 && failure === 'malformed')
+}
+
+/** Notes the members of a request that only its native dialect can express. */
+function noteUntranslated({ isNative }: Dialect, { untranslated }: Ask, { changes }: Call): void {
+  if (!isNative && untranslated !== undefined) for (const name of untranslated) changes?.drop(name)
 }
 
 /** The failure of an endpoint that the upstream may lack. Its health, which is that of the model, stays as it was. */

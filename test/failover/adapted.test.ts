@@ -90,6 +90,22 @@ describe.each(habits)('$id', ({ id, trait }) => {
   })
 })
 
+test('members that a provider is not sent are named, whatever their names', async () => {
+  const spread = Object.fromEntries(Array.from({ length: 3_000 }, (_, n) => [`member_${n}`, n]))
+  const body = {
+    model: 'responses-only',
+    messages: [{ role: 'user', content: 'Hello' }],
+    'ü\r\nx-evil: 1': 1,
+    'a;b, c=d': 2,
+    ...spread,
+  }
+  const response = await fetch(`${service.url}/v1/chat/completions`, { method: 'POST', body: JSON.stringify(body) })
+  expect(response.status).toBe(200)
+  const dropped = response.headers.get('x-svc-dropped') ?? ''
+  expect(dropped).toMatch(/^\?\?\?x-evil\?\?1, a\?b\?\?c\?d, member_0, .*, member_29, more$/)
+  expect(response.headers.get('x-svc-trail')).toContain(`;dropped=${dropped.replaceAll(', ', '+')};ms=`)
+})
+
 test('what a provider cannot be asked otherwise is refused', async () => {
   const body = { model: 'tools-as-responses', messages: [{ role: 'user', content: 'Hello' }], tools: [{}], n: 2 }
   const response = await fetch(`${service.url}/v1/chat/completions`, { method: 'POST', body: JSON.stringify(body) })

@@ -44,7 +44,6 @@ function provider(id: string, exchange: AnswerService, price: number, continues:
     answer,
     costOf: costFunction({ price: { input: price, output: 10 * price }, source: 'config' }, false),
     speaks: () => true,
-    passesThrough: () => true,
     continues,
     unavailable: () => undefined,
   }

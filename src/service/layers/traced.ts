@@ -1,7 +1,6 @@
 import { DeadlineExceeded } from '../deadline-exceeded.ts'
 import { UpstreamFailure } from '../failure.ts'
-import type { Call, Layer } from '../service.ts'
-import type { Attempt } from '../trail.ts'
+import type { Layer } from '../service.ts'
 import { wholeMicroseconds } from '../whole-microseconds.ts'
 
 /** Options of {@link traced}. */
@@ -19,7 +18,7 @@ export function traced<Request, Reply>({ name, now }: TracedOptions): Layer<Requ
       const started = now()
       try {
         const reply = await inner(request, call)
-        call.trail.push({ name, status: 200, ms: wholeMicroseconds(now() - started), ...adaptedIn(call) })
+        call.trail.push({ name, status: 200, ms: wholeMicroseconds(now() - started), ...call.changes?.inTrail })
         return reply
       } catch (error) {
         const ms = wholeMicroseconds(now() - started)
@@ -31,7 +30,7 @@ export function traced<Request, Reply>({ name, now }: TracedOptions): Layer<Requ
             reason: error.summary,
             ...(error.status === undefined ? {} : { status: error.status }),
             ...(error.ambiguous ? { ambiguous: true } : {}),
-            ...adaptedIn(call),
+            ...call.changes?.inTrail,
           })
         } else if (call.signal.reason instanceof DeadlineExceeded) {
           call.trail.push({
@@ -45,9 +44,4 @@ export function traced<Request, Reply>({ name, now }: TracedOptions): Layer<Requ
         throw error
       }
     }
-}
-
-/** The traits that a refusal has taught in this attempt. */
-function adaptedIn({ changes }: Call): Pick<Attempt, 'adapted'> | undefined {
-  return changes === undefined || changes.adapted.length === 0 ? undefined : { adapted: changes.adapted }
 }
