@@ -30,13 +30,6 @@ export interface Host {
   readonly log: ExtensionLog
 }
 
-/** A person who has signed in before. */
-export interface KnownPerson {
-  readonly id: string
-  readonly user: string
-  readonly userId?: string
-}
-
 /** Content of a configuration file, with `$NAME` values resolved. */
 export interface ExtensionConfig {
   /** Members of the file, without those whose value is `$NAME` of a variable that is unset or empty. */
@@ -95,9 +88,7 @@ export interface RequestContext {
 
 /** A request for one of the extension's routes. */
 export interface RouteContext extends RequestContext {
-  /** User name from the guards. Absent if no guard named a user, or the route is public. */
-  readonly user?: string
-  /** All that the guards know of the sender. */
+  /** The sender, as the guards have found it. Without a name for public routes, and if no guard named a user. */
   readonly caller: Caller
   /** Reads the body. @throws {WireError} if it is larger than `bytesMax`, too slow or cut off */
   body(bytesMax: number): Promise<Uint8Array>
@@ -173,9 +164,9 @@ export interface Contribution {
    * Whether a person whom the guard of this extension has let pass before may enter now. Asked for each use of a key
    * that the person made, so it reads memory only.
    */
-  mayEnter?(person: KnownPerson): boolean
-  /** Called for each user that the guards let pass. The request waits for it. It does not reject. */
-  onEntry?(visitor: Visitor, person: Person): void | Promise<void>
+  mayEnter?(person: Person): boolean
+  /** Called for each person that the guards let pass. The request waits for it. It does not reject. */
+  onEntry?(person: Person): void | Promise<void>
   readonly part?: PartClaim
   /** URL that identifies the identity provider of its people. They have ids by `personIdAt`. */
   readonly identityProvider?: string

@@ -67,7 +67,6 @@ function extensionRoute({
         id,
         body,
         caller,
-        ...(caller.name === undefined ? {} : { user: caller.name }),
       })
       response.headers.set('x-request-id', id)
       return response

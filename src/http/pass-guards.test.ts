@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Contribution, Visitor } from '../extensions/extension.ts'
 import { WireError } from '../formats/error.ts'
 import { callerOf } from '../people/caller-of.ts'
+import type { Person } from '../people/person.ts'
 import { guardsOf, passGuards } from './pass-guards.ts'
 
 const program: Visitor = { user: 'key:indexer' }
@@ -98,9 +99,9 @@ describe('guards and recognisers', () => {
 
   test('a person whom the guards let pass is told of before the request goes on; a program is not', async () => {
     const told: string[] = []
-    const onEntry = async ({ user }: Visitor) => {
+    const onEntry = async ({ name }: Person) => {
       await Bun.sleep(0)
-      told.push(user)
+      told.push(name)
     }
     await pass([{ recognise: () => undefined, onEntry }, { guard: async () => person }])
     await pass([{ recognise: () => program, onEntry }, { guard: async () => person }])

@@ -56,7 +56,7 @@ function recognisedOrGuarded(
     })
     if (visitor === undefined) return undefined
     const caller = callerOf(visitor)
-    for (const onEntry of listeners) await onEntry(visitor, caller.person)
+    for (const onEntry of listeners) await onEntry(caller.person)
     return caller
   }
   return (visit) => admit(visit)

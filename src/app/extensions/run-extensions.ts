@@ -49,8 +49,7 @@ export async function runExtensions({
     return all.map(({ name, contribution }) => ({ name, slots: contribution?.part?.slots ?? [] }))
   }
 
-  function mayEnter({ id, name, accountId }: Person): boolean {
-    const person = { id, user: name, ...(accountId === undefined ? {} : { userId: accountId }) }
+  function mayEnter(person: Person): boolean {
     let isKnown = false
     for (const { contribution } of all) {
       if (contribution?.mayEnter === undefined) continue

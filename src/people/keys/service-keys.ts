@@ -54,7 +54,7 @@ async function startKeys(host: Host, parts: KeyHost): Promise<KeysContribution> 
         return `access.json has no team ${JSON.stringify(team)}, which it belongs to`
       },
     }),
-    onEntry: (_visitor, person) => people.onEntry(person),
+    onEntry: people.onEntry,
     async checkFileKeys() {
       for (const name of await book.shadowed().catch(noneIfAway))
         host.log.error('a key of access.json has no effect: the database has the same key, which counts', { name })
