@@ -1,4 +1,4 @@
-import type { Access, AccessScope } from '../formats/access.ts'
+import type { AccessScope } from '../formats/access.ts'
 import type { Caller, Person, Profile } from '../people/person.ts'
 import type { Limit, LimitOptions, Store, StoreOptions } from '../stores/store.ts'
 
@@ -109,8 +109,6 @@ export interface Visitor {
   readonly hasCaselessName?: boolean
   /** User data for the page. Default: the page shows `user`. */
   readonly profile?: Profile
-  /** What a program that sent a key may do. It uses only routes with a scope, and never the page. */
-  readonly access?: Access
 }
 
 /**
@@ -147,12 +145,12 @@ export interface Contribution {
   readonly routes?: readonly ExtensionRoute[]
   /**
    * Recognises the sender of a request for a path that is not public by a credential of this extension. Asked of all
-   * extensions before any guard; a recognised visitor skips all guards. `undefined`: the request has no credential of
+   * extensions before any guard; a recognised caller skips all guards. `undefined`: the request has no credential of
    * this extension, and the guards decide. Without any guard it is refused.
    *
    * @throws {WireError} for a credential of this extension that is not valid
    */
-  recognise?(context: RequestContext): Visitor | undefined | Promise<Visitor | undefined>
+  recognise?(context: RequestContext): Caller | undefined | Promise<Caller | undefined>
   /**
    * Admits or refuses each request for a path that is not public, including paths without a route. Resolves to admit
    * the request.
