@@ -1,15 +1,15 @@
 import { didYouMean } from '../base/nearest.ts'
 import { personEntry } from '../base/person-entry.ts'
 import { ConfigError, type ConfigFault } from '../config/config.ts'
+import type { Contribution } from '../extensions/extension.ts'
 import { subjectText, type AccessLimit, type AccessPolicy, type ContentRule } from '../limits/access-policy.ts'
-import type { KeysContribution } from '../people/keys/service-keys.ts'
 
 /** The parts of the service that limits depend on. */
 export interface LimitedService {
   /** Ids of all providers in the configuration. */
   readonly providers: readonly string[]
   /** Of all extensions. Absent: it is not known which extensions run. */
-  readonly contributions?: readonly KeysContribution[]
+  readonly contributions?: readonly Contribution[]
   /** Path of access.json. */
   readonly file: string
 }
@@ -49,8 +49,8 @@ export function checkAccess(
 }
 
 /** Whether one of the contributions recognises programs. */
-export function haveKeys(contributions: readonly KeysContribution[]): boolean {
-  return contributions.some(({ recognise, recogniseCaller }) => (recogniseCaller ?? recognise) !== undefined)
+export function haveKeys(contributions: readonly Contribution[]): boolean {
+  return contributions.some(({ recognise }) => recognise !== undefined)
 }
 
 type Missing = Pick<ConfigFault, 'field' | 'found' | 'allowed'>

@@ -38,7 +38,7 @@ export function providerLayers(
   exchange: AnswerService,
   { config: { id, retries, timeouts }, isSilent, limit, health, answerBudget, timers, now }: LayerOptions,
 ): AnswerService {
-  /** The owner's limit holds. Else a silent model gets more time, and the last one to ask gets all of it. */
+  /** A limit set by the owner holds. Otherwise silent models get more time, and the last candidate has no limit. */
   function firstTokenMs(isLast = false): number {
     if (timeouts.isFirstTokenSet === true) return timeouts.firstTokenMs
     if (isLast) return Infinity

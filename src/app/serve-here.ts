@@ -5,6 +5,7 @@ import { presetsFile } from '../config/file/parse-presets.ts'
 import { priceFiles } from '../config/file/parse-prices.ts'
 import { configOfWorker } from '../config/file/worker-config.ts'
 import { accessFile } from '../config/home.ts'
+import type { Contribution } from '../extensions/extension.ts'
 import { loadExtension, UnknownExtensionError } from '../extensions/load.ts'
 import { SlotError } from '../extensions/slots.ts'
 import { formats } from '../formats/format-list.ts'
@@ -28,7 +29,6 @@ import type { Observer } from '../observe/observer.ts'
 import { requestLog } from '../observe/request-line.ts'
 import type { FileKey } from '../people/keys/file-key.ts'
 import type { KeyDependencies } from '../people/keys/key-host.ts'
-import type { KeysContribution } from '../people/keys/service-keys.ts'
 import { isOwner } from '../people/owners.ts'
 import { callerOfKey } from '../people/person.ts'
 import { managedTeams } from '../people/teams.ts'
@@ -147,7 +147,7 @@ export async function serveHere(
   })
   const followers = openRequests()
   const accessPath = accessFile(environment)
-  function checkPolicy(policy: AccessPolicy | undefined, contributions: readonly KeysContribution[]): void {
+  function checkPolicy(policy: AccessPolicy | undefined, contributions: readonly Contribution[]): void {
     if (policy === undefined || accessPath === undefined) return
     const providers = active.config.providers.map(({ id }) => id)
     checkAccess(policy, { providers, contributions, file: accessPath })

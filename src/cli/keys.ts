@@ -7,6 +7,7 @@ import type { KeyTable, NoSuccessor, StoredKey } from '../ledger/ledger.ts'
 import { harmless, paintFor } from '../observe/text.ts'
 import { fileKeyNameRule, isFileLine, storedFileKeys, type FileKey } from '../people/keys/file-key.ts'
 import { KeyFault } from '../people/keys/grants.ts'
+import type { KeyView } from '../people/keys/key-view.ts'
 import {
   endKey,
   lifeDaysMax,
@@ -17,7 +18,6 @@ import {
   rotateKey,
   viewOfKey,
   type KeyRequest,
-  type KeyView,
   type MadeKey,
 } from '../people/keys/manage-keys.ts'
 import { booleanFlag, choiceFlag, flagName, integerFlag, namesFlag, show, textFlag } from './arguments.ts'

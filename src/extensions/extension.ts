@@ -1,4 +1,4 @@
-import type { Access, AccessScope } from '../formats/access.ts'
+import type { AccessScope } from '../formats/access.ts'
 import type { Caller, Person, Profile } from '../people/person.ts'
 import type { Limit, LimitOptions, Store, StoreOptions } from '../stores/store.ts'
 
@@ -28,13 +28,6 @@ export interface Host {
   /** A monotonic clock, in milliseconds; only differences have a meaning. */
   elapsedMs(): number
   readonly log: ExtensionLog
-}
-
-/** A person who has signed in before. */
-export interface KnownPerson {
-  readonly id: string
-  readonly user: string
-  readonly userId?: string
 }
 
 /** Content of a configuration file, with `$NAME` values resolved. */
@@ -95,9 +88,7 @@ export interface RequestContext {
 
 /** A request for one of the extension's routes. */
 export interface RouteContext extends RequestContext {
-  /** User name from the guards. Absent if no guard named a user, or the route is public. */
-  readonly user?: string
-  /** All that the guards know of the sender. */
+  /** The sender, as the guards have found it. Without a name for public routes, and if no guard named a user. */
   readonly caller: Caller
   /** Reads the body. @throws {WireError} if it is larger than `bytesMax`, too slow or cut off */
   body(bytesMax: number): Promise<Uint8Array>
@@ -118,8 +109,6 @@ export interface Visitor {
   readonly hasCaselessName?: boolean
   /** User data for the page. Default: the page shows `user`. */
   readonly profile?: Profile
-  /** What a program that sent a key may do. It uses only routes with a scope, and never the page. */
-  readonly access?: Access
 }
 
 /**
@@ -156,12 +145,12 @@ export interface Contribution {
   readonly routes?: readonly ExtensionRoute[]
   /**
    * Recognises the sender of a request for a path that is not public by a credential of this extension. Asked of all
-   * extensions before any guard; a recognised visitor skips all guards. `undefined`: the request has no credential of
+   * extensions before any guard; a recognised caller skips all guards. `undefined`: the request has no credential of
    * this extension, and the guards decide. Without any guard it is refused.
    *
    * @throws {WireError} for a credential of this extension that is not valid
    */
-  recognise?(context: RequestContext): Visitor | undefined | Promise<Visitor | undefined>
+  recognise?(context: RequestContext): Caller | undefined | Promise<Caller | undefined>
   /**
    * Admits or refuses each request for a path that is not public, including paths without a route. Resolves to admit
    * the request.
@@ -173,9 +162,9 @@ export interface Contribution {
    * Whether a person whom the guard of this extension has let pass before may enter now. Asked for each use of a key
    * that the person made, so it reads memory only.
    */
-  mayEnter?(person: KnownPerson): boolean
-  /** Called for each user that the guards let pass. The request waits for it. It does not reject. */
-  onEntry?(visitor: Visitor, person: Person): void | Promise<void>
+  mayEnter?(person: Person): boolean
+  /** Called for each person that the guards let pass. The request waits for it. It does not reject. */
+  onEntry?(person: Person): void | Promise<void>
   readonly part?: PartClaim
   /** URL that identifies the identity provider of its people. They have ids by `personIdAt`. */
   readonly identityProvider?: string

@@ -54,7 +54,7 @@ describe('an extension', () => {
   })
 
   test('has routes for owners, which are never public', async () => {
-    const handle: ExtensionRoute['handle'] = async ({ user }) => new Response(user)
+    const handle: ExtensionRoute['handle'] = async ({ caller }) => new Response(caller.name)
     const { router } = extendedRouting(
       own,
       [{ routes: [{ method: 'GET', path: '/its', isPublic: true, isForOwners: true, handle }] }],

@@ -1,7 +1,6 @@
 import { isFromOwnPages, isJson } from '../base/same-site.ts'
-import type { ExtensionRoute } from '../extensions/extension.ts'
+import type { Contribution, ExtensionRoute } from '../extensions/extension.ts'
 import { WireError } from '../formats/error.ts'
-import type { KeysContribution } from '../people/keys/service-keys.ts'
 import { readControlBody, type BodyTimes } from './entrance/read-body.ts'
 import type { HandlerContext } from './handler-context.ts'
 import { hostNames, hostNotAllowed } from './host-names.ts'
@@ -24,7 +23,7 @@ export interface RoutingOptions extends Pick<OriginFacts, 'corsOrigins' | 'isLoo
  */
 export function extendedRouting(
   own: readonly Route[],
-  contributions: readonly KeysContribution[],
+  contributions: readonly Contribution[],
   { bodyTimes, isOwner, ...address }: RoutingOptions,
 ): Routing {
   const routeOf = extensionRoute({ bodyTimes, isOwner })
@@ -67,7 +66,6 @@ function extensionRoute({
         id,
         body,
         caller,
-        ...(caller.name === undefined ? {} : { user: caller.name }),
       })
       response.headers.set('x-request-id', id)
       return response

@@ -2,9 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import type { Contribution, Visitor } from '../extensions/extension.ts'
 import { WireError } from '../formats/error.ts'
 import { callerOf } from '../people/caller-of.ts'
+import type { Caller, Person } from '../people/person.ts'
 import { guardsOf, passGuards } from './pass-guards.ts'
 
-const program: Visitor = { user: 'key:indexer' }
+const program: Caller = { name: 'key:indexer' }
 const person: Visitor = { user: 'ann' }
 const refusal = new WireError(401, 'authentication_error', 'invalid_api_key', 'refused')
 
@@ -23,20 +24,18 @@ describe('guards and recognisers', () => {
     expect(guardsOf([{}])).toEqual([])
   })
 
-  test('a recognised visitor skips all guards, in any order of the extensions', async () => {
+  test('a recognised caller skips all guards, in any order of the extensions', async () => {
     const closed: Contribution = { guard: () => Promise.reject(refusal) }
     for (const recognise of [() => program, async () => program]) {
-      expect(await pass([closed, { recognise }])).toEqual(callerOf(program))
-      expect(await pass([{ recognise }, closed])).toEqual(callerOf(program))
+      expect(await pass([closed, { recognise }])).toEqual(program)
+      expect(await pass([{ recognise }, closed])).toEqual(program)
     }
   })
 
-  test('a visitor that is recognised at once waits for nothing', () => {
+  test('a caller that is recognised at once waits for nothing', () => {
     const context = { request: new Request('http://svc.test/'), path: '/', id: 'request-1', address: () => '' }
     const other: Contribution = { recognise: () => undefined, guard: () => Promise.reject(refusal) }
-    expect(passGuards(guardsOf([other, { recognise: () => program }]), context)).toEqual(callerOf(program))
-    const caller = { name: 'key:a' }
-    expect(passGuards(guardsOf([other, { recogniseCaller: () => caller }]), context)).toBe(caller)
+    expect(passGuards(guardsOf([other, { recognise: () => program }]), context)).toBe(program)
     const throwing = guardsOf([
       {
         recognise() {
@@ -47,7 +46,7 @@ describe('guards and recognisers', () => {
     expect(() => passGuards(throwing, context)).toThrow(refusal)
   })
 
-  test('an unrecognised visitor passes by the guards', async () => {
+  test('an unrecognised caller passes by the guards', async () => {
     expect(await pass([{ recognise: () => undefined }, { guard: async () => person }])).toEqual(callerOf(person))
     expect(await pass([{ recognise: async () => undefined }, { guard: async () => undefined }])).toEqual({})
   })
@@ -63,7 +62,7 @@ describe('guards and recognisers', () => {
     expect(await passed(person)).toEqual({ name: 'ann', person: { id: 'ann', name: 'ann' } })
   })
 
-  test('an unrecognised visitor is refused where there is no guard', async () => {
+  test('an unrecognised caller is refused where there is no guard', async () => {
     expect(await pass([{ recognise: () => undefined }])).toBe('authentication_required')
   })
 
@@ -98,9 +97,9 @@ describe('guards and recognisers', () => {
 
   test('a person whom the guards let pass is told of before the request goes on; a program is not', async () => {
     const told: string[] = []
-    const onEntry = async ({ user }: Visitor) => {
+    const onEntry = async ({ name }: Person) => {
       await Bun.sleep(0)
-      told.push(user)
+      told.push(name)
     }
     await pass([{ recognise: () => undefined, onEntry }, { guard: async () => person }])
     await pass([{ recognise: () => program, onEntry }, { guard: async () => person }])
@@ -110,7 +109,7 @@ describe('guards and recognisers', () => {
   })
 
   test('see the address of the client, which is read when asked for', async () => {
-    const recognise: Contribution['recognise'] = ({ address }) => ({ user: address })
+    const recognise: Contribution['recognise'] = ({ address }) => ({ name: address })
     expect(await pass([{ recognise }])).toMatchObject({ name: '203.0.113.9' })
   })
 })

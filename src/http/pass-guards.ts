@@ -1,7 +1,6 @@
-import type { Contribution, RequestContext, Visitor } from '../extensions/extension.ts'
+import type { Contribution, RequestContext } from '../extensions/extension.ts'
 import { WireError } from '../formats/error.ts'
 import { callerOf } from '../people/caller-of.ts'
-import type { KeysContribution } from '../people/keys/service-keys.ts'
 import { anonymous, type Caller } from '../people/person.ts'
 import type { HandlerContext } from './handler-context.ts'
 
@@ -9,29 +8,20 @@ import type { HandlerContext } from './handler-context.ts'
 export type Guard = (visit: RequestContext) => Admitted
 
 type Admitted = Caller | undefined | Promise<Caller | undefined>
-type Contributed = readonly KeysContribution[]
 
 /**
- * The guards of extensions, in their order. If keys or extensions recognise callers, one guard does both: a recognised
- * caller skips the guards, and without any guard all others are refused.
+ * The guards of extensions, in their order. If extensions recognise callers, one guard does both: a recognised caller
+ * skips the guards, and without any guard all others are refused.
  */
-export function guardsOf(contributions: Contributed): readonly Guard[] {
+export function guardsOf(contributions: readonly Contribution[]): readonly Guard[] {
   const guards = contributions.flatMap(({ guard }) => guard ?? [])
-  const recognisers = contributions.flatMap(recognisersOf)
+  const recognisers = contributions.flatMap(({ recognise }) => recognise ?? [])
   const listeners = contributions.flatMap(({ onEntry }) => onEntry ?? [])
   if (recognisers.length > 0) return [recognisedOrGuarded(recognisers, guards, listeners)]
-  return guards.map((guard) => async (visit) => callerIf(await guard(visit)))
-}
-
-function recognisersOf({ recognise, recogniseCaller }: KeysContribution): readonly Guard[] {
-  if (recogniseCaller !== undefined) return [recogniseCaller]
-  if (recognise === undefined) return []
-  return [
-    (visit) => {
-      const found = recognise(visit)
-      return found instanceof Promise ? found.then(callerIf) : callerIf(found)
-    },
-  ]
+  return guards.map((guard) => async (visit) => {
+    const visitor = await guard(visit)
+    return visitor && callerOf(visitor)
+  })
 }
 
 function recognisedOrGuarded(
@@ -56,14 +46,10 @@ function recognisedOrGuarded(
     })
     if (visitor === undefined) return undefined
     const caller = callerOf(visitor)
-    for (const onEntry of listeners) await onEntry(visitor, caller.person)
+    for (const onEntry of listeners) await onEntry(caller.person)
     return caller
   }
   return (visit) => admit(visit)
-}
-
-function callerIf(visitor: Visitor | undefined): Caller | undefined {
-  return visitor && callerOf(visitor)
 }
 
 /**
@@ -100,7 +86,7 @@ class Visit implements RequestContext {
   }
 }
 
-/** What the last guard that names someone has returned. */
+/** The result of the last guard that names a user. @throws errors of the guards */
 async function passAll<Found>(
   guards: readonly ((visit: RequestContext) => Found | undefined | Promise<Found | undefined>)[],
   visit: RequestContext,

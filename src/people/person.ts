@@ -18,12 +18,12 @@ export interface Person {
 export interface Caller {
   /** The name in the log: a user name, or `key:NAME` for a program. */
   readonly name?: string
-  /** The person whose use the request is. Absent: none, as for a key of a team or of the service. */
+  /** The use of the request counts for this person. Absent for keys of teams and of the service. */
   readonly person?: Person
   /** The key of a program. */
   readonly key?: CallerKey
   readonly keyFacts?: KeyFacts
-  /** What a program that sent a key may do. It uses only routes with a scope, and never the page. Absent: all. */
+  /** The rights of a program that sent a key. It uses only routes with a scope, and never the page. Absent: all. */
   readonly access?: Access
   /** Default: the page shows the name. */
   readonly profile?: Profile
@@ -37,7 +37,7 @@ export interface CallerKey {
   readonly team?: string
 }
 
-/** What `GET /v1/key` tells a program of its key, beside its line and team. */
+/** Further members of the key in the answer of `GET /v1/key`. */
 export interface KeyFacts {
   readonly id: number
   readonly name: string

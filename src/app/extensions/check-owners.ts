@@ -1,5 +1,5 @@
 import { ConfigError, type Config } from '../../config/config.ts'
-import type { KeysContribution } from '../../people/keys/service-keys.ts'
+import type { Contribution } from '../../extensions/extension.ts'
 import { haveKeys } from '../check-access.ts'
 
 /**
@@ -10,7 +10,7 @@ import { haveKeys } from '../check-access.ts'
  */
 export function checkOwnersNamed(
   { owners }: Pick<Config, 'owners'>,
-  contributions: readonly KeysContribution[],
+  contributions: readonly Contribution[],
   file: string,
 ): void {
   const hasKeys = haveKeys(contributions)

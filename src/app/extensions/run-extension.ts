@@ -3,7 +3,7 @@ import { exists, exposureOf, parseExtensionFile, type ExtensionFile } from '../.
 import type { Environment } from '../../config/file/resolve-provider.ts'
 import { extensionFile } from '../../config/home.ts'
 import type { FollowFile } from '../../config/watch/follow-file.ts'
-import { ExtensionConfigError, type Extension, type Host } from '../../extensions/extension.ts'
+import { ExtensionConfigError, type Contribution, type Extension, type Host } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
 import type { Logger } from '../../observe/log.ts'
 import type { KeysContribution } from '../../people/keys/service-keys.ts'
@@ -24,7 +24,7 @@ export interface ExtensionOptions {
   /** Called when a reload failed, in the reporting process. */
   readonly onFault: (error: unknown) => void
   /** Checks a contribution against those of other extensions. Default: accepts it. @throws when they conflict */
-  readonly admit?: (next: KeysContribution | undefined) => void
+  readonly admit?: (next: Contribution | undefined) => void
   readonly load: (name: string) => Promise<Extension<KeysContribution>>
   /** Unix milliseconds. Default `Date.now`. */
   readonly now?: () => number
@@ -177,7 +177,7 @@ export async function runExtension({
 }
 
 /** Refuses all requests. */
-function closed(name: string): KeysContribution {
+function closed(name: string): Contribution {
   return {
     async guard() {
       throw new WireError(503, 'overloaded_error', 'not_ready', `Not ready: ${name} has a faulty configuration file`, {

@@ -1,3 +1,4 @@
+import type { Contribution } from '../../extensions/extension.ts'
 import { checkClaim, type Claim } from '../../extensions/slots.ts'
 import type { NamedPart } from '../../http/page/boot.ts'
 import { guardsOf, type Guard } from '../../http/pass-guards.ts'
@@ -9,7 +10,7 @@ export interface ExtensionsOptions extends Omit<ExtensionOptions, 'name' | 'onFa
   /** In the order of their guards. */
   readonly names: readonly string[]
   /** Checks all contributions together, before one of them is active. @throws {ConfigError} */
-  readonly admit?: (contributions: readonly KeysContribution[]) => void
+  readonly admit?: (contributions: readonly Contribution[]) => void
   /** Called when a reload of an extension failed. */
   readonly onFault: (name: string, error: unknown) => void
 }
@@ -49,8 +50,7 @@ export async function runExtensions({
     return all.map(({ name, contribution }) => ({ name, slots: contribution?.part?.slots ?? [] }))
   }
 
-  function mayEnter({ id, name, accountId }: Person): boolean {
-    const person = { id, user: name, ...(accountId === undefined ? {} : { userId: accountId }) }
+  function mayEnter(person: Person): boolean {
     let isKnown = false
     for (const { contribution } of all) {
       if (contribution?.mayEnter === undefined) continue

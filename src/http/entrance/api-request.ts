@@ -190,7 +190,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     this.#reservation?.release()
     const usage = this.#usageOf(outcome)
     this.#ask = undefined
-    // Of a whole answer without credible counts, the estimate of its request stands, if the counts are not higher.
+    // If the counts of a whole answer are not credible, the estimate at its admission stands where it is larger.
     const isPart = outcome.isCut !== true && usage !== outcome.usage
     this.admission?.end(this.#tokensUsed(outcome.status, isPart ? outcome.usage : usage), isPart)
     if (this.#isKeptOpen) this.context.resetIdleLimit()

@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test'
-import { reusedHeaders } from './reply-headers.ts'
+import { ReusedHeaders } from './reply-headers.ts'
 
-function written(to: ReturnType<typeof reusedHeaders>, ...values: readonly string[]): Response {
+function written(to: ReusedHeaders, ...values: readonly string[]): Response {
   to.begin()
   for (const value of values) to.next(value)
   return new Response('', { headers: to.headers })
 }
 
 test('each response keeps the values that were written for it', () => {
-  const headers = reusedHeaders(['content-type', 'x-a', 'x-b'])
+  const headers = new ReusedHeaders(['content-type', 'x-a', 'x-b'])
   const first = written(headers, 'text/plain', '1', '2')
   const second = written(headers, 'text/plain', '3', '2')
   const third = written(headers, 'text/html', '3', '1')
@@ -23,7 +23,7 @@ test('each response keeps the values that were written for it', () => {
 })
 
 test('a value that is not allowed is refused, and leaves nothing of its answer in the next one', () => {
-  const headers = reusedHeaders(['x-a', 'x-b'])
+  const headers = new ReusedHeaders(['x-a', 'x-b'])
   expect(() => written(headers, '1', 'two\nlines')).toThrow()
   expect(written(headers, '2', '3').headers.toJSON()).toMatchObject({ 'x-a': '2', 'x-b': '3' })
 })

@@ -31,10 +31,10 @@ const names = [
 /** Makes a writer of headers. */
 export function replyHeaders(): ReplyHeaders {
   const { requests, tokens } = limitHeaderNames
-  const unlimited = reusedHeaders(names)
-  const ofRequests = reusedHeaders([...names, ...requests])
-  const ofTokens = reusedHeaders([...names, ...tokens])
-  const ofBoth = reusedHeaders([...names, ...requests, ...tokens])
+  const unlimited = new ReusedHeaders(names)
+  const ofRequests = new ReusedHeaders([...names, ...requests])
+  const ofTokens = new ReusedHeaders([...names, ...tokens])
+  const ofBoth = new ReusedHeaders([...names, ...requests, ...tokens])
 
   function write(to: ReusedHeaders, progress: ShownProgress, contentType: string, served: ServedReply): void {
     const { context, trail } = progress
@@ -139,34 +139,24 @@ function ownTime({ context, trail }: ShownProgress): string {
  * Headers with the same names in many answers. There is one object, of which each response makes a copy: that costs
  * half of new headers, and values that stay the same cost next to nothing.
  */
-interface ReusedHeaders {
+export class ReusedHeaders {
   /** The values that were written last. */
-  readonly headers: Headers
-  /** Begins with the first name. */
-  begin(): void
-  /** Writes the value of the next name. */
-  next(value: string): void
-}
-
-/** Headers with these names, in this order. */
-export function reusedHeaders(names: readonly string[]): ReusedHeaders {
-  return new OrderedHeaders(names)
-}
-
-class OrderedHeaders implements ReusedHeaders {
   readonly headers = new Headers()
   readonly #names: readonly string[]
   readonly #values: string[] = []
   #position = 0
 
+  /** @param names in the order of their values */
   constructor(names: readonly string[]) {
     this.#names = names
   }
 
+  /** Begins with the first name. */
   begin(): void {
     this.#position = 0
   }
 
+  /** Writes the value of the next name. */
   next(value: string): void {
     const position = this.#position
     this.#position = position + 1

@@ -26,7 +26,7 @@ export interface BootOptions {
   /** Whether access.json has limits or a fault. */
   readonly hasLimits: () => boolean
   readonly titleModel: () => string | undefined
-  /** Milliseconds that content of a caller's requests is kept, or 0; `undefined`: nobody's is. */
+  /** Milliseconds that content of a caller's requests is kept, or 0; `undefined`: no content is kept. */
   readonly contentOf: (caller: Caller) => { readonly keptMs: number } | undefined
   /** Whether conversations are stored by the service. */
   readonly hasHistory: () => boolean

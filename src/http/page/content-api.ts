@@ -84,7 +84,7 @@ export function contentApi({ use, record, onLook, isOwner, now }: ContentApiOpti
 
 type Own = Pick<ContentQuestion, 'line' | 'people'>
 
-/** Whose content is the visitor's own: that of the line of a key, or of a person; `undefined`: nobody's. */
+/** The filter for the caller's own content, by the line of the key or by the person; `undefined`: there is neither. */
 function ownContent({ caller }: HandlerContext): Own | undefined {
   if (caller.access !== undefined) return { line: caller.key?.line ?? -1 }
   return caller.person === undefined ? undefined : { people: [ledgerId(caller)] }

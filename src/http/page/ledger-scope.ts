@@ -3,7 +3,7 @@ import type { Caller } from '../../people/person.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import type { OwnerCheck } from './owner-check.ts'
 
-/** The ledger has as many characters of an id. */
+/** Characters of an id that the ledger keeps. */
 const idLengthMax = 128
 
 /** Whose use a request may see: a key that of its line, also one with other scopes of owners; a person the own one. */

@@ -1,4 +1,6 @@
 import type { OfferedModel, PriceSource } from '../../formats/model.ts'
+import type { KeyView } from '../../people/keys/key-view.ts'
+
 /**
  * Messages between the page and the service under `/api/` (docs/api.md). Types only: the page imports no other file of
  * this room. Times are Unix milliseconds, durations milliseconds, prices USD per million tokens, costs USD.
@@ -746,31 +748,8 @@ export interface AuditReport {
   readonly faults: readonly string[]
 }
 
-/** A key for programs, without its secret. Times are RFC 3339. */
-export interface KeyEntry {
-  readonly id: number
-  readonly name: string
-  readonly kind: string
-  /** Its beginning and end. */
-  readonly hint: string
-  readonly state: 'active' | 'resting' | 'expired' | 'ended'
-  /** `null`: it is in access.json. */
-  readonly made: string | null
-  readonly made_by: string
-  /** Where it stands. One in access.json is changed and ended there. */
-  readonly source: 'database' | 'access.json'
-  readonly expires: string | null
-  readonly ended: string | null
-  readonly last_used: string | null
-  /** Id of the first key of its line: a key and its successors by rotation. */
-  readonly line: number
-  /** The person whose own key it is; `null`: none. */
-  readonly person: string | null
-  /** The team that it belongs to; `null`: none. */
-  readonly team: string | null
-  /** `null`: all. */
-  readonly models: readonly string[] | null
-  readonly scopes: readonly string[]
+/** A key of a list. */
+export interface KeyEntry extends KeyView {
   /** Content of its requests is kept. Only in the list of one's own keys. */
   readonly content?: { readonly kept_seconds: number }
 }

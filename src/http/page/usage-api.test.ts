@@ -83,7 +83,7 @@ describe('GET /api/usage', () => {
     const { questions } = await ask('?team=search&by=person', { caller: callerOf({ user: 'lead' }), isOwner: false })
     expect(questions).toMatchObject([{ by: 'person', team: 'search', people: ['bob'] }])
     const access: Access = { mayDo: () => true, mayUseModel: () => true, mayUseProvider: () => true }
-    for (const caller of [callerOf({ user: 'bob' }), callerOf({ user: 'lead', access }), {}])
+    for (const caller of [callerOf({ user: 'bob' }), { ...callerOf({ user: 'lead' }), access }, {}])
       expect(await refusal('?team=search', { caller })).toEqual([403, 'not_a_lead', null])
   })
 

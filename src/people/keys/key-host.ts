@@ -36,5 +36,5 @@ export interface OwnKeys {
   readonly daysMost: number
 }
 
-/** What the routes of keys need. */
+/** The parts of the service and of the extension's host that keys use. */
 export type KeyHost = KeyDependencies & Pick<Host, 'log' | 'now'>

@@ -36,7 +36,6 @@ async function ask(method: string, path: string, body = ''): Promise<unknown> {
       path: url.pathname,
       address: '',
       id: 'request-1',
-      user: 'key:boss',
       caller: { name: 'key:boss' },
       body: async () => new TextEncoder().encode(body),
     })

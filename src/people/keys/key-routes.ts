@@ -23,7 +23,7 @@ export function keyRoutes(
 ): readonly ExtensionRoute[] {
   const { keys } = ledger
   const changeBy = recordedChanges(ledger, 'v1/keys', log)
-  const maker = ({ user }: RouteContext) => ({ by: user ?? 'an owner', now: now() })
+  const maker = ({ caller }: RouteContext) => ({ by: caller.name ?? 'an owner', now: now() })
 
   async function list({ request }: RouteContext): Promise<Response> {
     const query = new URL(request.url).searchParams

@@ -30,7 +30,6 @@ async function ask(user: string, method: string, path = '/api/keys', body?: obje
       path: url.pathname,
       address: '',
       id: 'request-1',
-      user,
       caller: callerOf({ user }),
       body: async () => new TextEncoder().encode(body && JSON.stringify(body)),
     })

@@ -16,8 +16,8 @@ export function recordedChanges(
   ledger: KeyLedger,
   via: ChangeVia,
   log: Host['log'],
-): (context: Pick<RouteContext, 'id' | 'user'>) => RecordedChange {
-  return ({ id: request, user: by }) => {
+): (context: Pick<RouteContext, 'id' | 'caller'>) => RecordedChange {
+  return ({ id: request, caller: { name: by } }) => {
     let entry: AuditMark | undefined
     return {
       keys: ledger.keysVia(via, (written) => {

@@ -52,7 +52,7 @@ async function recognised(
 ) {
   const request = new Request(`http://svc.test${url}`, { headers })
   try {
-    return await keys.recogniseCaller?.({ request, path: '/v1/models', address, id: 'request-1' })
+    return await keys.recognise?.({ request, path: '/v1/models', address, id: 'request-1' })
   } catch (error) {
     return error instanceof WireError ? refusal(error) : error
   }

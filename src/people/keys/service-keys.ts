@@ -1,7 +1,6 @@
 import { clientAddresses } from '../../base/client-address.ts'
-import type { Contribution, Extension, Host, RequestContext } from '../../extensions/extension.ts'
+import type { Contribution, Extension, Host } from '../../extensions/extension.ts'
 import { LedgerUnavailable } from '../../ledger/ledger.ts'
-import type { Caller } from '../person.ts'
 import { keyBook } from './key-book.ts'
 import type { KeyDependencies, KeyHost } from './key-host.ts'
 import { keyPeople } from './key-people.ts'
@@ -11,10 +10,8 @@ import { keyRecogniser } from './recognise.ts'
 import { parseKeySettings } from './settings.ts'
 import { useNotes } from './use-notes.ts'
 
-/** What keys add to the service. */
+/** The parts that keys add to the service. */
 export interface KeysContribution extends Contribution {
-  /** As `recognise`: the caller is the same object for each request with a key. */
-  recogniseCaller?(context: RequestContext): Caller | undefined | Promise<Caller | undefined>
   /** Logs keys in access.json that have no effect. Called in one process after the file was loaded. Never rejects. */
   checkFileKeys?(): Promise<void>
 }
@@ -43,7 +40,7 @@ async function startKeys(host: Host, parts: KeyHost): Promise<KeysContribution> 
   const notes = useNotes(keys)
   const people = keyPeople({ book, keys, host: parts })
   return {
-    recogniseCaller: keyRecogniser({
+    recognise: keyRecogniser({
       book,
       clients: clientAddresses(trustedProxies),
       now: () => host.now(),
@@ -54,7 +51,7 @@ async function startKeys(host: Host, parts: KeyHost): Promise<KeysContribution> 
         return `access.json has no team ${JSON.stringify(team)}, which it belongs to`
       },
     }),
-    onEntry: (_visitor, person) => people.onEntry(person),
+    onEntry: people.onEntry,
     async checkFileKeys() {
       for (const name of await book.shadowed().catch(noneIfAway))
         host.log.error('a key of access.json has no effect: the database has the same key, which counts', { name })

@@ -9,10 +9,10 @@ const userLengthMax = 256
 
 /** `POST /api/sessions/end`: lets an owner end all sessions of a user (docs/sign-in.md). */
 export function ownerRoutes(sessions: Sessions, log: ExtensionLog): readonly ExtensionRoute[] {
-  async function end({ body, id, user }: RouteContext): Promise<Response> {
+  async function end({ body, id, caller }: RouteContext): Promise<Response> {
     const person = parseUser(await body(bodyBytesMax))
     const ended = await withStore(() => sessions.endAllOfPerson(person))
-    log.info('sessions ended by an owner', { request: id, user: person, by: user, sessions: ended })
+    log.info('sessions ended by an owner', { request: id, user: person, by: caller.name, sessions: ended })
     return jsonWithCookies({ ended })
   }
 

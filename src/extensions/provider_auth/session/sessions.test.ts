@@ -161,14 +161,14 @@ describe('the store of sessions', () => {
 })
 
 test('a person who signed in before may do so again at the same identity provider, while the list has them', () => {
-  const person = { id: profileOf({ ...ada, created: 1, realm: 'r' }).id, user: ada.userName, userId: ada.userId }
+  const person = { id: profileOf({ ...ada, created: 1, realm: 'r' }).id, name: ada.userName, accountId: ada.userId }
   const onlyGrace = parseAllowList(['grace'], true)
   expect(personCheck('r', undefined)(person)).toBe(true)
   expect(personCheck('r', parseAllowList(['ADA'], true))(person)).toBe(true)
-  expect(personCheck('r', parseAllowList([`id:${ada.userId}`], true))({ ...person, user: 'renamed' })).toBe(true)
+  expect(personCheck('r', parseAllowList([`id:${ada.userId}`], true))({ ...person, name: 'renamed' })).toBe(true)
   expect(personCheck('r', onlyGrace)(person)).toBe(false)
   expect(personCheck('another', undefined)(person)).toBe(false)
   // The id is of somebody else.
-  expect(personCheck('r', onlyGrace)({ ...person, user: 'grace', userId: grace.userId })).toBe(false)
-  expect(personCheck('r', undefined)({ id: person.id, user: ada.userName })).toBe(false)
+  expect(personCheck('r', onlyGrace)({ ...person, name: 'grace', accountId: grace.userId })).toBe(false)
+  expect(personCheck('r', undefined)({ id: person.id, name: ada.userName })).toBe(false)
 })

@@ -1,8 +1,7 @@
 import { isRecord } from '../../../base/json-value.ts'
 import { personIdAt } from '../../../base/person-entry.ts'
-import type { Profile } from '../../../people/person.ts'
+import type { Person, Profile } from '../../../people/person.ts'
 import { setBackMsMax, type Store, type StoreOptions } from '../../../stores/store.ts'
-import type { KnownPerson } from '../../extension.ts'
 import type { Identity } from '../oauth/identity-provider.ts'
 import { nameKey, parsePerson } from '../settings/restrict-to.ts'
 import type { AllowList } from '../settings/settings.ts'
@@ -75,8 +74,8 @@ export function profileOf({ realm, userId, userName, displayName, email, profile
 }
 
 /** Whether a person who has signed in before may do so now, at the same identity provider. */
-export function personCheck(realm: string, restrictTo: AllowList | undefined): (person: KnownPerson) => boolean {
-  return function mayEnter({ id, user: userName, userId }) {
+export function personCheck(realm: string, restrictTo: AllowList | undefined): (person: Person) => boolean {
+  return function mayEnter({ id, name: userName, accountId: userId }) {
     if (userId === undefined || id !== personIdAt(realm, userId)) return false
     return restrictTo === undefined || restrictTo.allows({ userId, userName })
   }
