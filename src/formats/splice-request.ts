@@ -59,7 +59,11 @@ export function spliceRequest(ask: Ask, changes: RequestChanges, inner?: InnerEd
   return splice(body, edits)
 }
 
-function hasChanges(ask: Ask, { model, overrides, rename = {}, drop = [] }: RequestChanges, inner?: InnerEdits): boolean {
+function hasChanges(
+  ask: Ask,
+  { model, overrides, rename = {}, drop = [] }: RequestChanges,
+  inner?: InnerEdits,
+): boolean {
   return (
     model !== ask.model ||
     hasMembers(overrides) ||
