@@ -1,23 +1,13 @@
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { isRecord, type JsonObject } from '../src/base/json-value.ts'
 import type { Brand } from '../src/config/brand.ts'
 import { brands } from '../src/config/catalogue.ts'
 import { profileAt } from '../src/profiles/resolve-profile.ts'
-import { withSection } from './write-section.ts'
+import { withSection, writeFiles, type WrittenFile } from './write-section.ts'
 
 /** `npm run brands`: writes the brands of `src/config/catalogue.ts` into the files that list them. */
 
-/** A file that lists the brands. */
-export interface BrandList {
-  /** Its path in the project. */
-  readonly file: string
-  /** The text of the file with the brands that the catalogue has now. */
-  readonly updated: (text: string) => string
-}
-
 /** All files that list the brands. */
-export const brandLists: readonly BrandList[] = [
+export const brandLists: readonly WrittenFile[] = [
   { file: 'schema/providers.schema.json', updated: withBrandIds },
   { file: 'docs/configuration.md', updated: (text) => withSection(text, 'brands', brandTable()) },
 ]
@@ -33,7 +23,7 @@ function withBrandIds(text: string): string {
 const exampleIds = ['$defs', 'provider', 'properties', 'id', 'examples']
 
 /** A copy of the value with another member at a path. @throws when the path is not there */
-function replaced(value: unknown, member: unknown, ...[name = '', ...path]: readonly string[]): JsonObject {
+export function replaced(value: unknown, member: unknown, ...[name = '', ...path]: readonly string[]): JsonObject {
   if (!isRecord(value) || !Object.hasOwn(value, name)) throw new Error(`the schema has no ${name}`)
   return { ...value, [name]: path.length === 0 ? member : replaced(value[name], member, ...path) }
 }
@@ -66,9 +56,4 @@ function row({ id, name, protocol, baseUrl, keys, freeTier, models, quirks }: Br
   return `| ${cells.join(' | ')} |`.replaceAll('  ', ' ')
 }
 
-if (import.meta.main) {
-  for (const { file, updated } of brandLists) {
-    const path = join(import.meta.dir, '..', file)
-    await writeFile(path, updated(await readFile(path, 'utf8')))
-  }
-}
+if (import.meta.main) await writeFiles(brandLists)

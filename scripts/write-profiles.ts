@@ -1,30 +1,20 @@
 import { readFileSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isRecord, type JsonObject } from '../src/base/json-value.ts'
+import type { JsonObject } from '../src/base/json-value.ts'
 import { brands } from '../src/config/catalogue.ts'
 import { profileMember } from '../src/config/file/read-profile.ts'
 import { knownProfiles, type ProfileEntry } from '../src/profiles/known-profiles.ts'
 import { profileFields, type FieldForm } from '../src/profiles/profile.ts'
 import { wordsOf } from './profile-words.ts'
-import { withSection } from './write-section.ts'
+import { replaced } from './write-brands.ts'
+import { withSection, writeFiles, type WrittenFile } from './write-section.ts'
 
 /**
  * `npm run profiles`: writes the table of `src/profiles/known-profiles.ts`, and the fields of
  * `src/profiles/profile.ts`, into docs/providers.md and the JSON Schema of providers.json.
  */
 
-const root = join(import.meta.dir, '..')
-
-/** A file with a part about profiles. */
-export interface ProfileList {
-  /** Its path in the project. */
-  readonly file: string
-  /** The text of the file with the profiles of now. */
-  readonly updated: (text: string) => string
-}
-
-export const profileLists: readonly ProfileList[] = [
+export const profileLists: readonly WrittenFile[] = [
   { file: 'schema/providers.schema.json', updated: withFields },
   {
     file: 'docs/providers.md',
@@ -34,7 +24,7 @@ export const profileLists: readonly ProfileList[] = [
 
 /** Doc comments of the fields, in one line each. */
 function descriptions(): ReadonlyMap<string, string> {
-  const source = readFileSync(join(root, 'src/profiles/profile.ts'), 'utf8')
+  const source = readFileSync(join(import.meta.dir, '..', 'src/profiles/profile.ts'), 'utf8')
   const found = source.matchAll(/\/\*\*((?:(?!\*\/)[^])*)\*\/\n {2}readonly (\w+):/g)
   return new Map(
     Array.from(found, ([, comment = '', name = '']) => [
@@ -51,12 +41,11 @@ function descriptions(): ReadonlyMap<string, string> {
 
 function withFields(text: string): string {
   const schema: unknown = JSON.parse(text)
-  if (!isRecord(schema) || !isRecord(schema['$defs'])) throw new Error('the schema has no $defs')
-  const told = descriptions()
+  const meanings = descriptions()
   const properties = Object.fromEntries(
     Object.entries(profileFields).map(([name, { form }]) => [
       profileMember(name),
-      { ...schemaOf(form), description: (told.get(name) ?? '').replaceAll('`', '') },
+      { ...schemaOf(form), description: (meanings.get(name) ?? '').replaceAll('`', '') },
     ]),
   )
   const profile = {
@@ -65,7 +54,7 @@ function withFields(text: string): string {
     description: 'What models take. Fields given here hold instead of what svc knows (docs/providers.md).',
     properties,
   }
-  return `${JSON.stringify({ ...schema, $defs: { ...schema['$defs'], profile } }, undefined, 2)}\n`
+  return `${JSON.stringify(replaced(schema, profile, '$defs', 'profile'), undefined, 2)}\n`
 }
 
 const sentName = { $ref: '#/$defs/sentName' }
@@ -96,9 +85,9 @@ function oneOf(values: readonly unknown[]): JsonObject {
 }
 
 function fieldTable(): string {
-  const told = descriptions()
+  const meanings = descriptions()
   const rows = Object.entries(profileFields).map(
-    ([name, { form }]) => `| \`${profileMember(name)}\` | ${valuesIn(form)} | ${told.get(name) ?? ''} |`,
+    ([name, { form }]) => `| \`${profileMember(name)}\` | ${valuesIn(form)} | ${meanings.get(name) ?? ''} |`,
   )
   return ['| Field | Values | Meaning |', '|---|---|---|', ...rows].join('\n')
 }
@@ -179,9 +168,4 @@ function linkTo(address: string): string {
   return `[${text}](${address})`
 }
 
-if (import.meta.main) {
-  for (const { file, updated } of profileLists) {
-    const path = join(root, file)
-    await writeFile(path, updated(await readFile(path, 'utf8')))
-  }
-}
+if (import.meta.main) await writeFiles(profileLists)

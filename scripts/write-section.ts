@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 
 /** A file lacks the marks of a section, or has them more than once. */
 export class NoSuchSection extends Error {
@@ -24,4 +25,20 @@ export function withSection(text: string, name: string, section: string): string
 /** Replaces a section of a file. @throws {NoSuchSection}, or when the file cannot be read or written */
 export async function writeSection(file: string, name: string, section: string): Promise<void> {
   await writeFile(file, withSection(await readFile(file, 'utf8'), name, section))
+}
+
+/** A file of the project with parts that are written from data of the code. */
+export interface WrittenFile {
+  /** Its path in the project. */
+  readonly file: string
+  /** The text of the file with the current data. */
+  readonly updated: (text: string) => string
+}
+
+/** Writes the parts of these files. */
+export async function writeFiles(files: readonly WrittenFile[]): Promise<void> {
+  for (const { file, updated } of files) {
+    const path = join(import.meta.dir, '..', file)
+    await writeFile(path, updated(await readFile(path, 'utf8')))
+  }
 }

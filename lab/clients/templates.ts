@@ -5,12 +5,12 @@ import type { Exchange, Script } from '../../test/fakes/fault-upstream.ts'
 import { reply } from '../../test/fakes/replies.ts'
 import { python } from './install.ts'
 
-/** Chat templates of models, which refuse what those of the model's kind refuse (`templates/`). */
+/** Chat templates that refuse the same requests as those of these families of models (`templates/`). */
 export const templates = ['qwen', 'gemma', 'mistral'] as const
 
 /** llama.cpp with a template. */
 export interface TemplateServer {
-  /** Answers with what the server says to requests that it refuses; `script` answers the others. */
+  /** Sends the server's refusal where it refuses a request; `script` answers the others. */
   strict(script: Script): Script
   /** Requests that it has refused. */
   readonly refusals: readonly string[]

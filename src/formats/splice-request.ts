@@ -59,9 +59,16 @@ export function spliceRequest(ask: Ask, changes: RequestChanges, inner?: InnerEd
   return splice(body, edits)
 }
 
-function hasChanges(ask: Ask, { model, overrides, rename, drop }: RequestChanges, inner?: InnerEdits): boolean {
+function hasChanges(
+  ask: Ask,
+  { model, overrides, rename = {}, drop = [] }: RequestChanges,
+  inner?: InnerEdits,
+): boolean {
   return (
-    model !== ask.model || hasMembers(overrides) || hasMembers(rename) || hasMembers(drop) || hasMembers(inner?.edits)
+    model !== ask.model ||
+    hasMembers(overrides) ||
+    hasMembers(inner?.edits) ||
+    ask.members.some(({ name }) => Object.hasOwn(rename, name) || drop.includes(name))
   )
 }
 

@@ -382,7 +382,7 @@ function snakeCase(name: string): string {
  *
  * @param status that of a refusal of a request (400, 422): all; 500: words of templates; 404: of other endpoints
  */
-export function lessonsOf(words: string, status: number | undefined = 400): readonly Lesson[] {
+export function lessonsOf(words: string, status = 400): readonly Lesson[] {
   const isOfValue = ofValue.test(words) && !ofTarget.test(words)
   return rules.flatMap((rule): readonly Lesson[] => {
     const { name } = rule
@@ -394,7 +394,7 @@ export function lessonsOf(words: string, status: number | undefined = 400): read
   })
 }
 
-function mayTeach(name: string, status: number | undefined): boolean {
+function mayTeach(name: string, status: number): boolean {
   if (status === 500) return ofTemplates.has(name)
   return status === 404 ? ofEndpoints.has(name) : status === 400 || status === 422
 }

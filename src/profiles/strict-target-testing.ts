@@ -5,7 +5,7 @@ import type { TargetProfile } from './profile.ts'
 type Refusal = (body: JsonObject, profile: TargetProfile) => string | undefined
 
 /**
- * What the strictest target with a profile says to a chat request: it refuses all that the profile says it does, in no
+ * The refusal of a chat request by the strictest target with a profile: it refuses all that the profile names, in no
  * program's own words. Does not know how requests are fitted. For tests and their fakes.
  *
  * @returns undefined if it takes the request

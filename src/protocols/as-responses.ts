@@ -2,8 +2,9 @@ import type { Ask, FormatName } from '../formats/ask.ts'
 import { textOf } from '../formats/exact-json.ts'
 import { RequestDraft } from '../formats/request-draft.ts'
 import type { TargetProfile } from '../profiles/profile.ts'
+import { Changes } from '../service/changes.ts'
 import { UpstreamFailure } from '../service/failure.ts'
-import type { Dialect, Protocol } from './protocol.ts'
+import type { Dialect, ExchangeNotes, Protocol } from './protocol.ts'
 
 /**
  * Dialects of providers that speak chat completions and Responses: requests that the target takes better as Responses
@@ -24,9 +25,16 @@ function eitherOf(usual: Dialect, responses: Dialect): Dialect {
     ...usual,
     encode(ask, model, target, notes) {
       if (!isBetterAsResponses(ask, target.profile.asResponses)) return usual.encode(ask, model, target, notes)
+      const changes = new Changes()
+      const tried: ExchangeNotes = { ...notes, changes }
       try {
-        const body = responses.encode(ask, model, target, notes)
-        if (notes !== undefined) notes.instead = responses
+        const body = responses.encode(ask, model, target, tried)
+        if (notes !== undefined) {
+          notes.names = tried.names
+          notes.instead = responses
+        }
+        for (const name of changes.dropped) notes?.changes?.drop(name)
+        for (const name of changes.adjusted) notes?.changes?.adjust(name)
         return body
       } catch (error) {
         if (!(error instanceof UpstreamFailure)) throw error

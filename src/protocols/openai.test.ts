@@ -11,6 +11,7 @@ import { openai } from './openai.ts'
 import type { ExchangeNotes } from './protocol.ts'
 import { chunkJson, completionJson } from './testing.ts'
 
+const sound = { role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }] }
 const anyone = endpointAt('https://upstream.test/v1')
 
 const encoder = new TextEncoder()
@@ -329,6 +330,24 @@ describe('a target without custom tools', () => {
     const none: ExchangeNotes = {}
     openai.further?.responses.responses?.encode(asked(called), 'm', target, none)
     expect(none.instead).toBeUndefined()
+  })
+})
+
+describe('a target that takes Responses only', () => {
+  const profile = withFields(anyTarget, { asResponses: 'all' })
+  const target = endpointAt('https://upstream.test/v1', { profile })
+
+  test.each([
+    ['what Responses have no place for', {}, '/v1/responses', ['seed']],
+    ['nothing, if only chat completions can express the request', { n: 2 }, undefined, []],
+    ['nothing, if a message has sound', { messages: [sound] }, undefined, []],
+  ])('is noted to lose %s', (_, fields, path, dropped) => {
+    const changes = new Changes()
+    const notes: ExchangeNotes = { changes }
+    const request = chatRequest({ seed: 7, ...fields })
+    openai.further?.responses.chat?.encode(request, 'asked-for', target, notes)
+    expect(notes.instead?.path(target, 'm', false)).toBe(path)
+    expect(changes.dropped).toEqual(dropped)
   })
 })
 

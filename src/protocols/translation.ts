@@ -52,10 +52,9 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
   }
 
   /** Whether an answer has several choices, though the caller reads one alone. `n` is a field of chat completions. */
-  function isSplit(events: readonly AnswerEvent[], ask: Ask, { overrides }: Pick<ModelTarget, 'overrides'>): boolean {
-    if (keepsOpaque || Object.hasOwn(overrides, 'n') || !events.some((event) => 'choice' in event && event.choice > 0))
-      return false
-    return talk.writer(ask).hasOneChoice
+  function isSplit(events: readonly AnswerEvent[], ask: Ask, { target }: ExchangeNotes = {}): boolean {
+    if (keepsOpaque || Object.hasOwn(target?.overrides ?? {}, 'n')) return false
+    return events.some((event) => 'choice' in event && event.choice > 0) && talk.writer(ask).hasOneChoice
   }
 
   function isLost(turn: Turn, target: ModelTarget): boolean {
@@ -83,10 +82,7 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
       if (hasMoreValues(body, valuesMax)) throw new MalformedAnswer('malformed', 'the answer has too many values')
       const read = throwIfError(format.readAnswer(body), notes?.brand)
       const events = untagging(notes)?.(read) ?? read
-      return talk.writeWhole(
-        checking(notes)(isSplit(events, ask, notes?.target ?? { overrides: {} }) ? joined(events) : events),
-        ask,
-      )
+      return talk.writeWhole(checking(notes)(isSplit(events, ask, notes) ? joined(events) : events), ask)
     }),
     stream(ask, { overrides, brand }, notes) {
       const reader = format.answerReader()
@@ -95,24 +91,17 @@ export function translation(talk: Talk, format: UpstreamFormat, path: Dialect['p
       const untagged = untagging(notes)
       const hasOneChoice = writer.hasOneChoice && !Object.hasOwn(overrides, 'n')
       const ending = new HeldEnding(hasOneChoice && !keepsOpaque)
+      const hold = (events: readonly AnswerEvent[]) => ending.hold(untagged?.(events) ?? events)
       return {
         // Only chat completions stream several choices; `n` is their field.
         eventBytesMax: format.eventBytesMax,
         hasOneChoice,
         decode(event) {
           const events = throwIfError(reader.read(event), brand)
-          return events === 'done'
-            ? 'done'
-            : writer.write(checked(ending.hold(untagged === undefined ? events : untagged(events))))
+          return events === 'done' ? 'done' : writer.write(checked(hold(events)))
         },
         holdsEnd: () => ending.isWhole,
-        finish: () =>
-          writer.write(
-            checked([
-              ...ending.hold(untagged === undefined ? reader.end() : untagged(reader.end())),
-              ...ending.release(),
-            ]),
-          ),
+        finish: () => writer.write(checked([...hold(reader.end()), ...ending.release()])),
         end: () => [...writer.write(checked(ending.release())), ...writer.end()],
       }
     },

@@ -65,7 +65,7 @@ interface Refused {
   readonly call: Call
 }
 
-/** What a request has learned so far. */
+/** The profile of a request so far, and the lessons that were tried. */
 interface Learning {
   readonly profile: TargetProfile
   readonly tried: readonly Lesson[]

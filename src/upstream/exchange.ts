@@ -6,7 +6,7 @@ import { answerBytesDefault } from '../formats/format.ts'
 import type { Reply } from '../formats/reply.ts'
 import type { LearnedProfile } from '../profiles/learned-profile.ts'
 import type { TargetProfile } from '../profiles/profile.ts'
-import type { Dialect, Endpoint, ExchangeNotes, ModelTarget } from '../protocols/protocol.ts'
+import type { Dialect, ExchangeNotes, ModelTarget } from '../protocols/protocol.ts'
 import type { AnswerBudget, AnswerReservation } from '../service/answer-budget.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call, Service } from '../service/service.ts'
@@ -51,27 +51,29 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
   const { framing = serverSentEvents } = protocol
   const seal = upstream.sealOf(model)
   const origin = { ...parseOrigin(new URL(endpoint.baseUrl)), owner: endpoint.id }
-  let asked = base.endpoint
-  let dialects = dialectsAt(asked)
   const known: ModelTarget = { ...endpoint, profile: profile.current }
+  let asked = base.endpoint
+  const dialects = new Map<Dialect, SpokenDialect>()
 
-  function dialectsAt(at: Endpoint): ReadonlyMap<string, SpokenDialect> {
-    const spoken = Object.entries(protocol.dialects).map(
-      ([format, dialect]) => [format, spokenAt(at, dialect)] as const,
-    )
-    return new Map(spoken)
-  }
-
-  function spokenAt(at: Endpoint, dialect: Dialect): SpokenDialect {
-    return {
-      dialect,
-      bytesMax: dialect.answerBytesMax ?? answerBytesDefault,
-      wholePath: dialect.path(at, model, false),
-      streamPath: dialect.path(at, model, true),
-      idleMs,
-      answerBudget,
-      framing,
+  function spokenBy(dialect: Dialect): SpokenDialect {
+    if (asked !== base.endpoint) {
+      asked = base.endpoint
+      dialects.clear()
     }
+    let spoken = dialects.get(dialect)
+    if (spoken === undefined) {
+      spoken = {
+        dialect,
+        bytesMax: dialect.answerBytesMax ?? answerBytesDefault,
+        wholePath: dialect.path(asked, model, false),
+        streamPath: dialect.path(asked, model, true),
+        idleMs,
+        answerBudget,
+        framing,
+      }
+      dialects.set(dialect, spoken)
+    }
+    return spoken
   }
 
   function targetOf(current: TargetProfile): ModelTarget {
@@ -79,11 +81,9 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
   }
 
   async function send(request: Ask, call: Call, target: ModelTarget): Promise<Reply> {
-    if (asked !== base.endpoint) dialects = dialectsAt((asked = base.endpoint))
-    const usual = dialects.get(request.format)
+    const usual = protocol.dialects[request.format]
     if (usual === undefined)
       throw new UpstreamFailure('bad_request', `the provider does not serve ${request.format}`, { status: 501 })
-    let spoken = usual
     const notes: SentNotes = {
       brand: endpoint.brand,
       seal,
@@ -92,11 +92,12 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
       names: undefined,
       instead: undefined,
     }
+    let spoken: SpokenDialect
     let response: UpstreamResponse
     let signed: Signed
     try {
-      const body = usual.dialect.encode(request, model, target, notes)
-      if (notes.instead !== undefined) spoken = spokenAt(asked, notes.instead)
+      const body = usual.encode(request, model, target, notes)
+      spoken = spokenBy(notes.instead ?? usual)
       noteUntranslated(spoken.dialect, request, call)
       const path = request.stream ? spoken.streamPath : spoken.wholePath
       const signing = upstream.sign(
@@ -139,7 +140,7 @@ export function upstreamExchange(options: ExchangeOptions): Service<Ask, Reply> 
     let known: { readonly profile: TargetProfile; readonly body: Uint8Array | undefined } | undefined
     function encoded(current: TargetProfile): Uint8Array | undefined {
       try {
-        const body = dialects.get(request.format)?.dialect.encode(request, model, targetOf(current), { seal })
+        const body = protocol.dialects[request.format]?.encode(request, model, targetOf(current), { seal })
         return body === undefined ? undefined : Buffer.concat(body)
       } catch {
         // A request that cannot be written for a profile has no other form.

@@ -1,7 +1,7 @@
 """Serves a model of random weights with a chat template, as llama.cpp does. Ends with its input.
 
-Arguments: the file of the template. Prints the address. What the model says means nothing: callers ask
-`/apply-template`, which reads a request as `/v1/chat/completions` does, and refuses what the template refuses.
+Arguments: the file of the template. Prints the address. The words of the model mean nothing: callers ask
+`/apply-template`, which reads a request as `/v1/chat/completions` does, and answers with the refusals of the template.
 """
 
 import sys
