@@ -10,7 +10,7 @@ import type { WholeReply } from '../reply.ts'
 import { errorWithin } from '../upstream-error.ts'
 import { readUsage, type Usage } from '../usage.ts'
 import type { EmbeddingsRequest } from './request.ts'
-import { floatsIn, numbersAt, widthAt, Widths, type VectorSpan } from './vectors.ts'
+import { floatsIn, numbersAt, widthAt, Widths, type Span } from './vectors.ts'
 
 const topNames = nameTable(['object', 'model', 'data', 'usage', 'error'])
 const dataNames = nameTable(['object', 'index', 'embedding'])
@@ -150,8 +150,6 @@ function* readEmbedding(
       return 0
   }
 }
-
-type Span = Pick<VectorSpan, 'start' | 'end'>
 
 function readNumbers(bytes: Uint8Array, span: Span, edits: Edit[], { isBase64 }: EmbeddingsRequest) {
   const width = widthAt(bytes, span)

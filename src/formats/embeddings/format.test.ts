@@ -137,6 +137,10 @@ describe('an answer with embeddings', () => {
     ['an embedding of objects', { data: [{ embedding: [{}] }] }],
     ['a text', { data: [{ embedding: 'I am sorry' }] }],
     ['an empty text', { data: [{ embedding: '' }] }],
+    [
+      'no number in base64',
+      { data: [{ embedding: Buffer.from(new Float32Array([1, NaN]).buffer).toString('base64') }] },
+    ],
   ])('is malformed with %s', (_, answer) => {
     expect(() => answerOf(answer)).toThrow(MalformedAnswer)
   })

@@ -86,7 +86,7 @@ function checkIsObject(cursor: JsonCursor): void {
 }
 
 /** Fields of Voyage, Cohere and Jina. */
-const otherKind = /dtype|embedding_types?/
+const otherKind = /dtype|embedding_type/
 
 /** Passes `input` and counts its inputs: a text, or an array of texts, of tokens, or of arrays of tokens. */
 function* readInput(cursor: JsonCursor, pace: Pace): Walk<number> {

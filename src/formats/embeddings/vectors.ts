@@ -4,13 +4,19 @@ import { latin1 } from '../../bytes/text.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { EmbeddingsRequest } from './request.ts'
 
-/** A vector in an answer, by the offsets of its JSON. */
-export interface VectorSpan {
+/** The offsets of the JSON of a value. */
+export interface Span {
   readonly start: number
   /** Exclusive. */
   readonly end: number
+}
+
+/** A vector in an answer. */
+export interface VectorSpan extends Span {
   /** Its place among the others, if the answer says so. */
   readonly index: number | undefined
+  /** How many numbers it has. */
+  readonly width: number
 }
 
 /**
@@ -24,7 +30,7 @@ export function* findVectors(cursor: JsonCursor, names: NameTable, pace: Pace): 
   if (cursor.peek() !== 'array') throw new MalformedAnswer('malformed', 'the answer has no list of embeddings')
   for (let more = cursor.firstElement(); more; more = cursor.nextElement()) {
     if (cursor.peek() !== 'object') throw notNumbers()
-    let vector: Omit<VectorSpan, 'index'> | undefined
+    let vector: Span | undefined
     let index: number | undefined
     for (let member = cursor.firstMember(); member; member = cursor.nextMember()) {
       const code = cursor.nameCode(names)
@@ -37,15 +43,16 @@ export function* findVectors(cursor: JsonCursor, names: NameTable, pace: Pace): 
       yield* skip(cursor, pace)
       if (code === 0 && kind === 'array') vector = { start, end: cursor.position }
     }
-    if (vector === undefined || !((widthAt(cursor.bytes, vector) ?? 0) > 0)) throw notNumbers()
-    found.push({ ...vector, index })
+    const width = vector && widthAt(cursor.bytes, vector)
+    if (vector === undefined || width === undefined || width === 0) throw notNumbers()
+    found.push({ ...vector, index, width })
     if (cursor.position >= pace.limit) yield pace
   }
   return found
 }
 
 /** The numbers of a vector. Undefined for an empty list and for other values. */
-export function numbersAt(bytes: Uint8Array, { start, end }: Pick<VectorSpan, 'start' | 'end'>) {
+export function numbersAt(bytes: Uint8Array, { start, end }: Span) {
   const value: unknown = JSON.parse(latin1(bytes, start, end))
   return isNumbers(value) && value.length > 0 ? value : undefined
 }
@@ -88,7 +95,7 @@ export class Widths {
  *
  * @param span of valid JSON
  */
-export function widthAt(bytes: Uint8Array, { start, end }: Pick<VectorSpan, 'start' | 'end'>): number | undefined {
+export function widthAt(bytes: Uint8Array, { start, end }: Span): number | undefined {
   let commas = 0
   let digits = 0
   for (let position = start + 1; position < end - 1; position++) {
@@ -105,22 +112,23 @@ const [quote, comma, digitNought, digitNine] = [0x22, 0x2c, 0x30, 0x39]
 const [capitalExponent, bracket, exponent] = [0x45, 0x5b, 0x65]
 
 /** The little-endian 32-bit floats of a base64 string. Undefined for other strings. */
-export function floatsIn(
-  bytes: Uint8Array,
-  { start, end }: Pick<VectorSpan, 'start' | 'end'>,
-): Float32Array | undefined {
+export function floatsIn(bytes: Uint8Array, { start, end }: Span): Float32Array | undefined {
   const text = latin1(bytes, start + 1, end - 1).replaceAll('\\/', '/')
   const decoded = Buffer.from(text, 'base64')
   const isWhole = decoded.length > 0 && decoded.length % 4 === 0
   // Characters of other alphabets would have been skipped.
   if (!isWhole || decoded.toString('base64').replaceAll('=', '') !== text.replaceAll('=', '')) return undefined
   const floats = new Float32Array(decoded.length / 4)
-  for (let index = 0; index < floats.length; index++) floats[index] = decoded.readFloatLE(index * 4)
-  return floats.every(Number.isFinite) ? floats : undefined
+  for (let index = 0; index < floats.length; index++) {
+    const float = decoded.readFloatLE(index * 4)
+    if (!Number.isFinite(float)) return undefined
+    floats[index] = float
+  }
+  return floats
 }
 
 /** The JSON of a vector. */
-export function bytesOf(bytes: Uint8Array, { start, end }: Pick<VectorSpan, 'start' | 'end'>): Uint8Array {
+export function bytesOf(bytes: Uint8Array, { start, end }: Span): Uint8Array {
   return bytes.subarray(start, end)
 }
 

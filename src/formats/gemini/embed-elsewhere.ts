@@ -95,21 +95,10 @@ function* rewritten(read: WholeReply, ask: Ask, pace: Pace): Walk<WholeReply> {
 
 /** What the check of an answer needs of its request. */
 function countedOf(ask: Ask): EmbeddingsRequest {
-  const [first = {}] = requestsOf(ask)
-  const dimensions = numberOf(memberOf(first, 'outputDimensionality'))
-  return {
-    ...ask,
-    format: 'embeddings',
-    stream: false,
-    inputs: inputsOf(ask),
-    isBase64: false,
-    dimensions,
-    isUsual: true,
-  }
-}
-
-function inputsOf(ask: Ask): number {
-  return isOne(ask) ? 1 : requestsOf(ask).length
+  const requests = requestsOf(ask)
+  const dimensions = numberOf(memberOf(requests[0] ?? {}, 'outputDimensionality'))
+  const counted = { inputs: requests.length, isBase64: false, dimensions, isUsual: true }
+  return { ...ask, ...counted, format: 'embeddings', stream: false }
 }
 
 function isOne({ format }: Ask): boolean {

@@ -7,15 +7,7 @@ import { hasMoreValues } from '../../bytes/value-count.ts'
 import type { Ask } from '../ask.ts'
 import { base64Of } from '../embeddings/answer.ts'
 import type { EmbeddingsRequest } from '../embeddings/request.ts'
-import {
-  bytesOf,
-  findVectors,
-  malformedFor,
-  numbersAt,
-  widthAt,
-  Widths,
-  type VectorSpan,
-} from '../embeddings/vectors.ts'
+import { bytesOf, findVectors, malformedFor, numbersAt, Widths, type VectorSpan } from '../embeddings/vectors.ts'
 import { encodeJson, listOf, objectOf, parseJsonBytes } from '../exact-json.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { WholeReply } from '../reply.ts'
@@ -88,7 +80,7 @@ function* readAnswer(cursor: JsonCursor, request: EmbeddingsRequest, pace: Pace)
   const pieces = [encode('{"object":"list","data":[')]
   const widths = new Widths(request)
   for (const [index, span] of vectors.entries()) {
-    widths.add(widthAt(bytes, span), index)
+    widths.add(span.width, index)
     const vector = request.isBase64 ? encode(`"${base64Of(numbersAt(bytes, span) ?? [])}"`) : bytesOf(bytes, span)
     const comma = index === 0 ? '' : ','
     pieces.push(encode(`${comma}{"object":"embedding","index":${index},"embedding":`), vector, closing)

@@ -65,7 +65,7 @@ export const batchEmbedContents: Format = {
 
 function isVector(embedding: unknown): boolean {
   const values = listOf(objectOf(embedding)['values'])
-  return values.length > 0 && values.every((value) => typeof value === 'number' || JSON.isRawJSON(value))
+  return values.length > 0 && values.every((value) => numberOf(value) !== undefined)
 }
 
 interface ActionOptions {

@@ -86,6 +86,12 @@ describe('a written stream', () => {
     ])
   })
 
+  test('keeps blank pieces of arguments, but not before the object', () => {
+    const pieces = ['{"a":"x', '  ', 'y"', '\n', '}']
+    const events = ['', ' ', ...pieces].map((piece) => input(0, piece))
+    expect(written([start, call(0), ...events], false).slice(2)).toEqual(pieces.map((piece) => `0 ${piece}`))
+  })
+
   test('keeps text behind a call that is incomplete', () => {
     expect(written([start, call(0), input(0, '{'), text('Hi')], false)).toEqual(['message_start', '+0 tool_use', '0 {'])
   })

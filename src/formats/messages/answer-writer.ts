@@ -204,8 +204,12 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent?: (event: J
 
   function addArguments({ call, text }: ArgumentsEvent): void {
     const block = blocks.find((each) => each.call === call)
-    if (block === undefined || text.trim() === '') return
-    block.isNoObject ??= !text.trimStart().startsWith('{')
+    if (block === undefined || text === '') return
+    if (block.isNoObject === undefined) {
+      const begun = text.trimStart()
+      if (begun === '') return
+      block.isNoObject = !begun.startsWith('{')
+    }
     if (!block.isNoObject) add(block, text)
   }
 
