@@ -33,6 +33,7 @@ const choice = { index: 0, message, logprobs: null, finish_reason: 'stop' }
 const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
 const call = { name: 'f', arguments: '{}' }
 const cutCall = { id: 'a', type: 'function', function: { name: 'f', arguments: '' } }
+const namedCall = { id: 'a', type: 'function', function: { name: 'f' } }
 const whole = { id: 'i', object: 'chat.completion', created: 1, model: 'm', choices: [choice], usage }
 const answer = (of: object, others: object = {}) => ({
   ...whole,
@@ -196,6 +197,11 @@ describe('readCompletion', () => {
     [
       'no arguments of a call, unless the answer was cut',
       answer({ content: null, tool_calls: [cutCall] }, { finish_reason: 'length' }),
+      answer({ content: null, tool_calls: [cutCall] }, { finish_reason: 'length' }),
+    ],
+    [
+      'missing arguments of a call, with an object only if the answer was not cut',
+      answer({ content: null, tool_calls: [namedCall] }, { finish_reason: 'length' }),
       answer({ content: null, tool_calls: [cutCall] }, { finish_reason: 'length' }),
     ],
     [

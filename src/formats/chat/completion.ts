@@ -20,7 +20,7 @@ import {
 import type { ChunkDefaults } from './chunk.ts'
 import { finishReasonOf, isCutReason } from './finish-reason.ts'
 import { readLogprobs } from './logprobs.ts'
-import { emptyArguments } from './tool-call-fields.ts'
+import { emptyArguments, emptyText } from './tool-call-fields.ts'
 import { readToolCall } from './tool-call.ts'
 
 /**
@@ -232,8 +232,6 @@ function readChoice(cursor: JsonCursor, facts: CompletionFacts, position: number
   facts.isBlank &&= !facts.hasContent
   if (position === 0) facts.isEmpty = !facts.hasContent && ['', 'stop'].includes(facts.finishReason)
 }
-
-const emptyText = encode('""')
 
 /** Takes back the arguments that a call without any got, where the answer was cut: it is not to be run. */
 function keepCutCalls({ edits, hasToolCalls, finishReason }: CompletionFacts, from: number): void {

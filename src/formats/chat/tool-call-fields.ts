@@ -51,8 +51,11 @@ export function readFunction(cursor: JsonCursor, edits: Edit[], onPiece?: (piece
     } else cursor.skip()
   }
   if (onPiece === undefined && !isNamed) throw new MalformedAnswer('malformed', 'a tool call has no name')
-  if (isNamed && !hasArguments)
-    insertMembers(edits, cursor.position - 1, [onPiece === undefined ? '"arguments":"{}"' : '"arguments":""'], true)
+  if (isNamed && !hasArguments) {
+    const end = cursor.position - 1
+    insertMembers(edits, end, ['"arguments":'], true)
+    edits.push({ start: end, end, replacement: onPiece === undefined ? emptyArguments : emptyText })
+  }
   return hasName
 }
 
@@ -80,8 +83,9 @@ function readPiece(cursor: JsonCursor): ArgumentsPiece {
 
 const openingBrace = 0x7b
 
-/** Replaces arguments without text. A call that was cut keeps them. */
+/** Takes the place of arguments without text, but not in a call that was cut. */
 export const emptyArguments = encode('"{}"')
+export const emptyText = encode('""')
 
 /** Passes and returns an id. A number is put into quotes. Undefined, without an edit, for other values. */
 export function readId(cursor: JsonCursor, edits: Edit[]): string | undefined {
