@@ -117,7 +117,8 @@ function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-/** The members of an object but these. */
+/** The members of an object but these. The same object if it has none of them. */
 export function omit(source: JsonObject, names: readonly string[]): JsonObject {
+  if (!names.some((name) => name in source)) return source
   return Object.fromEntries(Object.entries(source).filter(([name]) => !names.includes(name)))
 }

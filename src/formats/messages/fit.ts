@@ -46,10 +46,10 @@ function fitThinking(draft: RequestDraft, profile: TargetProfile, changes: Chang
   const thinking = objectOf(draft.get('thinking'))
   const config = objectOf(draft.get('output_config'))
   if (thinking['type'] === 'disabled' && !profile.effortWithoutThinking && 'effort' in config) {
-    setConfig(draft, omit(config, ['effort']))
+    setOrRemove(draft, 'output_config', omit(config, ['effort']))
     changes?.drop('output_config.effort')
   }
-  fitEffort(draft, profile, changes)
+  fitEffortIn(draft, 'output_config', profile, changes)
   if (profile.thinkingForm === 'budget' || thinking['type'] === undefined) return
   const isForm = profile.thinkingForm === 'adaptive' ? thinking['type'] !== 'enabled' : false
   if (isForm) return
@@ -61,21 +61,7 @@ function fitThinking(draft: RequestDraft, profile: TargetProfile, changes: Chang
   const budget = numberOf(thinking['budget_tokens'])
   if (budget === undefined || 'effort' in config) return
   const effort = efforts.find(([most]) => budget < most)?.[1]
-  setConfig(draft, { ...config, effort })
-}
-
-/** Of efforts, the target lacks those below `low`. */
-function fitEffort(draft: RequestDraft, { efforts: taken }: TargetProfile, changes: ChangeNotes | undefined): void {
-  const config = objectOf(draft.get('output_config'))
-  if (!['none', 'minimal'].includes(textOf(config['effort']) ?? '')) return
-  if (taken === undefined || taken.some((effort) => effort === config['effort'])) return
-  draft.set('output_config', { ...config, effort: 'low' })
-  changes?.adjust('output_config.effort')
-}
-
-function setConfig(draft: RequestDraft, config: JsonObject): void {
-  if (Object.keys(config).length === 0) draft.remove('output_config')
-  else draft.set('output_config', config)
+  draft.set('output_config', { ...config, effort })
 }
 
 function fitSampling(draft: RequestDraft, profile: TargetProfile, changes: ChangeNotes | undefined): void {

@@ -1,10 +1,10 @@
 import type { TargetProfile } from '../../profiles/profile.ts'
 import { checkBody } from '../check-body.ts'
-import { isObject, objectOf, omit, textOf } from '../exact-json.ts'
+import { isObject, objectOf, omit } from '../exact-json.ts'
 import { fitLimit, fitNumber } from '../fit-number.ts'
 import { fittedBody, type FitStep } from '../fit-steps.ts'
 import type { ChangeNotes } from '../format.ts'
-import { nearestEffort } from '../nearest-effort.ts'
+import { fitEffortIn } from '../nearest-effort.ts'
 import type { RequestDraft } from '../request-draft.ts'
 import { inDialects, ofObject } from '../schema-dialects.ts'
 import { requestReader, type ResponsesRequest } from './request.ts'
@@ -32,16 +32,8 @@ function fitSampling(draft: RequestDraft, profile: TargetProfile, changes: Chang
   }
 }
 
-function fitEffort(draft: RequestDraft, { efforts }: TargetProfile, changes: ChangeNotes | undefined): void {
-  if (efforts === undefined) return
-  const reasoning = objectOf(draft.get('reasoning'))
-  const asked = textOf(reasoning['effort'])
-  if (asked === undefined) return
-  const effort = nearestEffort(asked, efforts)
-  if (effort === asked) return
-  draft.set('reasoning', effort === undefined ? omit(reasoning, ['effort']) : { ...reasoning, effort })
-  if (effort === undefined) changes?.drop('reasoning.effort')
-  else changes?.adjust('reasoning.effort')
+function fitEffort(draft: RequestDraft, profile: TargetProfile, changes: ChangeNotes | undefined): void {
+  fitEffortIn(draft, 'reasoning', profile, changes)
 }
 
 /** Parameters of strict tools, and of all tools where the dialect is not that of strict ones alone. */

@@ -23,6 +23,25 @@ const call = (id: string) => ({ role: 'assistant', content: [{ type: 'tool_use',
 const result = (tool_use_id: string, content = 'ok') => ({ type: 'tool_result', tool_use_id, content })
 const text = (said: string) => ({ type: 'text', text: said })
 
+describe('the effort of reasoning', () => {
+  const messages = [user(text('hi'))]
+  const effortOf = (effort: string, profile: Partial<TargetProfile>) =>
+    fitted({ messages, output_config: { effort } }, profile)
+
+  test('is the nearest that the target takes', () => {
+    for (const [asked, expected] of [
+      ['minimal', 'low'],
+      ['max', 'high'],
+    ] as const)
+      expect(effortOf(asked, { efforts: ['low', 'high'] })).toMatchObject({
+        output_config: { effort: expected },
+        adjusted: ['output_config.effort'],
+      })
+    expect(effortOf('none', { efforts: [] })).not.toHaveProperty('output_config')
+    for (const efforts of [undefined, ['max'] as const]) expect(effortOf('max', { efforts })).toBeUndefined()
+  })
+})
+
 describe('images for a target that compares their labels', () => {
   const profile = { comparesImages: true }
 
