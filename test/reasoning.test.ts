@@ -210,7 +210,7 @@ describe('reasoning that a provider of the caller’s own format cannot read', (
     const request = { model: 'm', max_tokens: 9, messages: [question, said(signed), question] }
     const { status, trail, dropped } = await ask(service.url, '/v1/messages', request)
     expect([status, upstream.hits.length, dropped]).toEqual([200, 2, 'reasoning'])
-    expect(trail).toMatch(/^a;status=400;class=bad_request;ms=\d+, a;status=200;ms=\d+$/)
+    expect(trail).toMatch(/^a;status=400;class=bad_request;ms=\d+, a;status=200;dropped=reasoning;ms=\d+$/)
     expect(pick(sent(upstream), 'messages', 1)).toEqual({ role: 'assistant', content: [{ type: 'text', text: 'So.' }] })
     upstream.stop()
   })
@@ -274,7 +274,7 @@ describe('reasoning that a provider of the caller’s own format cannot read', (
     }
     const { status, trail, dropped } = await ask(service.url, '/v1beta/models/gemini-3-pro:generateContent', request)
     expect([status, dropped, upstream.hits.length]).toEqual([200, 'reasoning', 2])
-    expect(trail).toMatch(/^g;status=400;class=bad_request;ms=\d+, g;status=200;ms=\d+$/)
+    expect(trail).toMatch(/^g;status=400;class=bad_request;ms=\d+, g;status=200;dropped=reasoning;ms=\d+$/)
     expect(pick(sent(upstream), 'contents', 1, 'parts', 0)).toEqual({
       functionCall,
       thoughtSignature: 'skip_thought_signature_validator',

@@ -58,7 +58,7 @@ describe('a request in the JSON log', () => {
       { name: 'a', status: 200, adapted: ['strict'], dropped: ['stop', 'seed'], adjusted: ['messages'], ms: 2 },
     ]
     expect(await lineOf({ ...record, trail }, 'json')).toContain(
-      '"trail":[{"provider":"a","status":200,"adapted":["strict"],"dropped":["stop","seed"],"adjusted":["messages"],"ms":2}]',
+      '"status":200,"adapted":["strict"],"dropped":["stop","seed"],"adjusted":["messages"],"ms":2}]',
     )
   })
 

@@ -37,7 +37,8 @@ describe('a trail as a header', () => {
         { name: 'b', status: 200, dropped: ['stop', 'seed'], adjusted: ['messages'], ms: 2 },
       ]),
     ).toBe(
-      'a;status=400;class=bad_request;adapted=system_first+strict;ms=1, b;status=200;dropped=stop+seed;adjusted=messages;ms=2',
+      'a;status=400;class=bad_request;adapted=system_first+strict;ms=1, ' +
+        'b;status=200;dropped=stop+seed;adjusted=messages;ms=2',
     )
   })
 

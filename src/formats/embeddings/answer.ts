@@ -7,10 +7,11 @@ import { encodeJson } from '../exact-json.ts'
 import type { AnsweredError } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import type { WholeReply } from '../reply.ts'
+import type { Span } from '../request-shape.ts'
 import { errorWithin } from '../upstream-error.ts'
 import { readUsage, type Usage } from '../usage.ts'
 import type { EmbeddingsRequest } from './request.ts'
-import { floatsIn, numbersAt, widthAt, Widths, type Span } from './vectors.ts'
+import { floatsIn, numbersAt, widthAt, Widths } from './vectors.ts'
 
 const topNames = nameTable(['object', 'model', 'data', 'usage', 'error'])
 const dataNames = nameTable(['object', 'index', 'embedding'])

@@ -2,14 +2,8 @@ import { JsonSyntaxError, type JsonCursor, type NameTable } from '../../bytes/js
 import { skip, type Pace, type Walk } from '../../bytes/pace.ts'
 import { latin1 } from '../../bytes/text.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
+import type { Span } from '../request-shape.ts'
 import type { EmbeddingsRequest } from './request.ts'
-
-/** The offsets of the JSON of a value. */
-export interface Span {
-  readonly start: number
-  /** Exclusive. */
-  readonly end: number
-}
 
 /** A vector in an answer. */
 export interface VectorSpan extends Span {

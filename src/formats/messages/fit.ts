@@ -5,6 +5,7 @@ import { isObject, listOf, numberOf, objectOf, objectsOf, omit, textOf } from '.
 import { fitLimit } from '../fit-number.ts'
 import { fittedBody, type FitStep } from '../fit-steps.ts'
 import type { ChangeNotes } from '../format.ts'
+import { fitEffortIn, setOrRemove } from '../nearest-effort.ts'
 import type { RequestDraft } from '../request-draft.ts'
 import { inDialects } from '../schema-dialects.ts'
 import { markedSystem } from '../turns.ts'
