@@ -1,5 +1,5 @@
 import { ownHolder } from '../ledger/use/holder.ts'
-import type { HeldBy, HeldCost } from '../observe/record.ts'
+import type { HeldBy, HeldCost } from '../observe/under-way.ts'
 
 /** What this process holds, for the database. */
 export interface HeldHere {

@@ -6,7 +6,7 @@ import type { LedgerPlace } from '../ledger/ledger-place.ts'
 import type { BudgetAuthority } from '../limits/budgets/budget-authority.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import type { Observer } from '../observe/observer.ts'
-import type { HeldCost } from '../observe/record.ts'
+import type { HeldCost } from '../observe/under-way.ts'
 import type { HealthBook } from '../service/health/health.ts'
 import type { Stores } from '../stores/store.ts'
 

@@ -2,7 +2,8 @@ import type { LedgerPlace } from '../ledger/ledger-place.ts'
 import type { RecordedUse } from '../ledger/use/use-batch.ts'
 import type { UseRecorder } from '../ledger/use/use-recorder.ts'
 import type { Logger } from '../observe/log.ts'
-import type { HeldBy, RequestRecord } from '../observe/record.ts'
+import type { RequestRecord } from '../observe/record.ts'
+import type { HeldBy } from '../observe/under-way.ts'
 
 /** Records the use by requests, from its start on. Before, and without a database, it does nothing. */
 export interface UseKeeper {

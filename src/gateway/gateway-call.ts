@@ -1,6 +1,6 @@
 import type { Access } from '../formats/access.ts'
 import type { AttemptHold } from '../limits/budgets/attempt-hold.ts'
-import type { MetLimit } from '../limits/met-limit.ts'
+import type { MetLimit } from '../observe/request-entry.ts'
 import type { Caller } from '../people/person.ts'
 import type { Call } from '../service/service.ts'
 

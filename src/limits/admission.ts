@@ -1,5 +1,6 @@
+import type { MetLimit } from '../observe/request-entry.ts'
 import type { LimitCounter, CounterKind } from './counter.ts'
-import { metCounter, type MetLimit } from './met-limit.ts'
+import { metCounter } from './met-limit.ts'
 import { matchesAny } from './named-limits.ts'
 import { giveBackAll, type LimitClaim, type Refused, type TakeAll } from './take-all.ts'
 

@@ -1,22 +1,8 @@
-import { subjectText, type MoneyPeriod, type RatePeriod } from './access-policy.ts'
+import type { MetLimit } from '../observe/request-entry.ts'
+import { subjectText } from './access-policy.ts'
 import { isOwnBudget, type NamedBudget } from './budgets/named-budgets.ts'
-import type { CounterKind, LimitCounter } from './counter.ts'
+import type { LimitCounter } from './counter.ts'
 import { periodOf } from './named-limits.ts'
-
-/** A limit that a request met, for the record of the request. It has no name of a person. */
-export interface MetLimit {
-  /** `waited`: for a slot. `passed_over`: a provider was, by a budget. */
-  readonly met: 'refused' | 'waited' | 'passed_over'
-  /** As in access.json, but `person` for a limit of one person. */
-  readonly for: string
-  readonly kind: CounterKind | 'usd'
-  /** Nano-USD of `usd`. Absent: the budget is shared with others. */
-  readonly limit?: number
-  /** Absent of `at_once`. */
-  readonly per?: RatePeriod | MoneyPeriod
-  /** Absent: all. */
-  readonly models?: readonly string[]
-}
 
 /** @param models that it counts. Absent: all */
 export function metCounter(

@@ -1,6 +1,6 @@
 import { freeApis } from '../prices/free-apis.ts'
 import { usdOf } from '../prices/money.ts'
-import { wasSent, type RecordedAttempt, type RequestRecord } from './record.ts'
+import { requestFields, wasSent, type RecordedAttempt, type RequestRecord } from './record.ts'
 import {
   boundedLabel,
   registry,
@@ -62,7 +62,8 @@ interface RequestSeries {
   readonly kind: string
   readonly provider: string | undefined
   readonly requests: Counter
-  readonly firstToken: Histogram | undefined
+  /** In the order of `times`. Absent: no provider answered. */
+  readonly times: readonly (Histogram | undefined)[]
   readonly promptTokens: Counter | undefined
   readonly completionTokens: Counter | undefined
   /** By source; made when they are needed. */
@@ -88,9 +89,6 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
     'Ended requests, by model, provider, HTTP status sent to the caller, error code (ok without one) and format',
     ['model', 'provider', 'status', 'class', 'api'],
   )
-  const seconds = all
-    .histogram('svc_request_seconds', 'Duration of requests, including whole streams', [], secondsBounds)
-    .with()
   const attempts = all.counter('svc_attempts_total', 'Attempts at providers, by outcome: ok or the class of failure', [
     'provider',
     'model',
@@ -107,11 +105,16 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
     ['provider'],
     secondsBounds,
   )
-  const firstTokens = all.histogram(
-    'svc_first_token_seconds',
-    'Time from a request to the first meaningful event of its stream, failed attempts included',
-    ['provider'],
-    secondsBounds,
+  const times = requestFields.flatMap(({ seconds, of }) =>
+    seconds === undefined
+      ? []
+      : [
+          {
+            ...seconds,
+            of,
+            all: all.histogram(seconds.name, seconds.help, seconds.isByProvider ? ['provider'] : [], secondsBounds),
+          },
+        ],
   )
   const tokens = all.counter(
     'svc_tokens_total',
@@ -217,7 +220,9 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
       kind,
       provider,
       requests: requests.with(model, provider ?? 'none', String(status), kind, api),
-      firstToken: provider === undefined ? undefined : firstTokens.with(provider),
+      times: times.map(({ isByProvider, all: each }) =>
+        isByProvider ? (provider === undefined ? undefined : each.with(provider)) : each.with(),
+      ),
       promptTokens: provider === undefined ? undefined : tokens.with(provider, model, 'prompt'),
       completionTokens: provider === undefined ? undefined : tokens.with(provider, model, 'completion'),
       costs: {},
@@ -262,12 +267,11 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
 
   return {
     record(record) {
-      const { listedAs, upstream, provider, trail, firstTokenMs, totalMs, usage } = record
+      const { listedAs, upstream, provider, trail, usage } = record
       const model = provider === undefined && trail.length === 0 ? 'unknown' : modelOf(listedAs, upstream)
       const series = requestSeriesOf(record, model, provider === undefined ? undefined : boundProvider(provider))
       series.requests.add()
-      seconds.observe(totalMs / 1000)
-      if (firstTokenMs !== undefined) series.firstToken?.observe(firstTokenMs / 1000)
+      for (const [index, { of }] of times.entries()) observe(series.times[index], of(record))
       const counted = usage?.isEstimated === true ? undefined : usage
       if (counted?.promptTokens !== undefined) series.promptTokens?.add(counted.promptTokens)
       if (counted?.completionTokens !== undefined) series.completionTokens?.add(counted.completionTokens)
@@ -281,6 +285,11 @@ export function gatewayMetrics(options: GatewayMetricsOptions): GatewayMetrics {
     text: all.text,
     metrics: all.metrics,
   }
+}
+
+/** @param ms a fact in milliseconds, if there is one */
+function observe(histogram: Histogram | undefined, ms: unknown): void {
+  if (typeof ms === 'number') histogram?.observe(ms / 1000)
 }
 
 /** The list at a key, which is made at the first call. */

@@ -1,7 +1,8 @@
 import { gatewayMetrics, type GatewayMetricsOptions } from './gateway-metrics.ts'
 import type { Observer } from './observer.ts'
 import { recentRequests } from './recent-requests.ts'
-import type { RequestRecord, RunningRequests } from './record.ts'
+import type { RequestRecord } from './record.ts'
+import type { RunningRequests } from './under-way.ts'
 
 export interface LocalObserverOptions extends GatewayMetricsOptions {
   /** Unix milliseconds. */

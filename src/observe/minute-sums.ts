@@ -1,25 +1,11 @@
 import { countOf } from '../prices/units.ts'
+import { tenths } from './fields.ts'
 import type { RequestRecord } from './record.ts'
+import type { MinuteSums } from './request-entry.ts'
 import { timeHistogram, type TimeHistogram } from './time-histogram.ts'
 
 const minuteMs = 60_000
 const minutesMax = 60
-
-/** The requests that ended in one minute. */
-export interface MinuteSums {
-  /** Start of the minute, Unix milliseconds. */
-  readonly time: number
-  readonly requests: number
-  /** Requests that ended with an error, without those whose caller left. */
-  readonly errors: number
-  readonly promptTokens: number
-  readonly completionTokens: number
-  /** Some of the tokens are estimates. */
-  readonly isEstimated: boolean
-  /** Milliseconds, to within 5 %; absent without a stream. */
-  readonly firstTokenP50: number | undefined
-  readonly firstTokenP95: number | undefined
-}
 
 /** The members of a record that are summed. */
 export type Summed = Pick<RequestRecord, 'time' | 'totalMs' | 'status' | 'error' | 'usage' | 'firstTokenMs'>
@@ -91,23 +77,17 @@ export function minuteBook(): MinuteBook {
   }
 }
 
-function sumsOf({
-  minute,
-  requests,
-  errors,
-  promptTokens,
-  completionTokens,
-  isEstimated,
-  firstTokens,
-}: MinuteCounters): MinuteSums {
+function sumsOf({ minute, mark: _, isEstimated, firstTokens, ...sums }: MinuteCounters): MinuteSums {
   return {
     time: minute * minuteMs,
-    requests,
-    errors,
-    promptTokens,
-    completionTokens,
-    isEstimated,
-    firstTokenP50: firstTokens?.percentile(0.5),
-    firstTokenP95: firstTokens?.percentile(0.95),
+    ...sums,
+    ...(isEstimated ? { isEstimated } : {}),
+    ...percentile('firstTokenP50', 0.5, firstTokens),
+    ...percentile('firstTokenP95', 0.95, firstTokens),
   }
+}
+
+function percentile(name: string, share: number, times: TimeHistogram | undefined): object {
+  const ms = times?.percentile(share)
+  return ms === undefined ? {} : { [name]: tenths(ms) }
 }

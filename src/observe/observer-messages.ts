@@ -1,7 +1,8 @@
 import type { Caller } from '../people/person.ts'
 import type { ProviderAttempts } from './provider-attempts.ts'
-import type { RecentRequest, Remembered, Scope } from './recent-requests.ts'
-import type { HeldBy, RunningRequests } from './record.ts'
+import type { Remembered, Scope } from './recent-requests.ts'
+import type { RequestEntry } from './request-entry.ts'
+import type { HeldBy, RunningRequests } from './under-way.ts'
 
 /** State of a worker, sent with its records. */
 export interface WorkerGauges {
@@ -40,7 +41,7 @@ export type PrimaryObserverHandlers = {
   /** As `Observer.metricsText`. This and the next four wait until all workers have sent their records. */
   readonly metricsText: (nothing: undefined) => Promise<string>
   readonly rememberedRequests: (wanted: { readonly scope: Scope; readonly after: number }) => Promise<Remembered>
-  readonly findRequest: (wanted: { readonly scope: Scope; readonly id: string }) => Promise<RecentRequest | undefined>
+  readonly findRequest: (wanted: { readonly scope: Scope; readonly id: string }) => Promise<RequestEntry | undefined>
   /** The requests under way in all workers. */
   readonly allRunning: (nothing: undefined) => Promise<RunningRequests>
   readonly recentCallers: (nothing: undefined) => Promise<readonly Caller[]>

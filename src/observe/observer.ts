@@ -1,7 +1,9 @@
 import type { Caller } from '../people/person.ts'
 import type { ProviderAttempts } from './provider-attempts.ts'
-import type { RecentRequest, Remembered, Scope } from './recent-requests.ts'
-import type { RequestRecord, RunningRequests } from './record.ts'
+import type { Remembered, Scope } from './recent-requests.ts'
+import type { RequestRecord } from './record.ts'
+import type { RequestEntry } from './request-entry.ts'
+import type { RunningRequests } from './under-way.ts'
 
 /**
  * Records requests and answers questions about them, for the whole service: in one process (`localObserver`) or in
@@ -23,7 +25,7 @@ export interface Observer {
   /** Returns the parts of the last 1,000 requests and sixty minutes that were recorded later than `after`. */
   remembered(scope: Scope, after: number): Promise<Remembered>
   /** Returns the latest remembered request with this id. */
-  find(scope: Scope, id: string): Promise<RecentRequest | undefined>
+  find(scope: Scope, id: string): Promise<RequestEntry | undefined>
   /** Sets the source of the requests under way in this process. */
   trackRunning(source: () => RunningRequests): void
   /** Returns the requests under way, without those of a process that does not answer within 1 s. */

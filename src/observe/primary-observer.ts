@@ -8,7 +8,8 @@ import type {
   WorkerObserverHandlers,
 } from './observer-messages.ts'
 import { recentRequests } from './recent-requests.ts'
-import { runningMax, type RequestRecord, type RunningRequests } from './record.ts'
+import { type RequestRecord } from './record.ts'
+import { runningMax, type RunningRequests } from './under-way.ts'
 
 const flushMs = 1_000
 

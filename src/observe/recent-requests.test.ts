@@ -62,12 +62,13 @@ describe('recent requests', () => {
         error: 'internal_error',
         provider: 'groq',
         user: 'ada',
-        person: undefined,
         firstTokenMs: 5,
         totalMs: 20,
-        usage,
-        cost,
-        trail: [{ name: 'groq', status: 429, failure: 'rate_limit', ambiguous: true, ms: 12 }],
+        promptTokens: 1,
+        completionTokens: 2,
+        cost: 0.000000001,
+        costSource: 'config',
+        trail: [{ provider: 'groq', status: 429, failure: 'rate_limit', mayBeBilled: true, ms: 12 }],
       },
     ])
   })

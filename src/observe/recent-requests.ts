@@ -1,22 +1,12 @@
 import type { Caller, Person } from '../people/person.ts'
-import { minuteBook, type MinuteSums } from './minute-sums.ts'
+import { minuteBook } from './minute-sums.ts'
 import { attemptBook, type ProviderAttempts } from './provider-attempts.ts'
 import { recentCallers } from './recent-callers.ts'
-import type { RecordedAttempt, RequestRecord } from './record.ts'
+import { rememberedEntry, trailMax, type RequestRecord } from './record.ts'
+import type { MinuteSums, RequestEntry } from './request-entry.ts'
 
 const requestsMax = 1_000
-/** Attempts kept of one request; a longer trail has many retries. */
-const trailMax = 32
 const batchMs = 250
-
-/** A remembered request: its record without the members that only log and metrics use. */
-export interface RecentRequest extends Omit<
-  RequestRecord,
-  'trail' | 'listedAs' | 'upstream' | 'line' | 'unrecorded' | 'team'
-> {
-  /** At most the first 32 attempts. */
-  readonly trail: readonly Omit<RecordedAttempt, 'reason'>[]
-}
 
 /** Whose requests are returned: those of all users, of a person, or of a line of keys. */
 export type Scope = 'all users' | Pick<Person, 'id'> | { readonly line: number }
@@ -26,7 +16,7 @@ export interface Remembered {
   /** Number of requests recorded so far. As `after` of a later call it selects the requests recorded since. */
   readonly mark: number
   /** Oldest first. */
-  readonly requests: readonly RecentRequest[]
+  readonly requests: readonly RequestEntry[]
   /** Oldest first. */
   readonly minutes: readonly MinuteSums[]
 }
@@ -38,7 +28,7 @@ export interface RecentRequests {
   /** Number of requests recorded so far. */
   readonly count: number
   /** Of the last 1,000 requests, those recorded later than `after`, oldest first. */
-  requests(scope: Scope, after: number): readonly RecentRequest[]
+  requests(scope: Scope, after: number): readonly RequestEntry[]
   /**
    * Of the last sixty minutes, those with requests recorded later than `after`, oldest first. Sums of all users include
    * all requests; those of one user include the last 1,000 requests only.
@@ -47,7 +37,7 @@ export interface RecentRequests {
   /** Requests and minutes together. Without requests later than `after` there are no minutes either. */
   since(scope: Scope, after: number): Remembered
   /** The latest request with this id. */
-  find(scope: Scope, id: string): RecentRequest | undefined
+  find(scope: Scope, id: string): RequestEntry | undefined
   /** The last 1,000 callers with a name, the one that asked last first. */
   callers(): readonly Caller[]
   /** Outcomes of attempts at one provider. */
@@ -74,10 +64,10 @@ export function recentRequests(now: () => number): RecentRequests {
   const { announce, subscribe } = batchedListeners(() => count)
 
   /** Requests of the scope with their marks, oldest first. */
-  function* marked(scope: Scope, after: number): Generator<readonly [RecentRequest, number]> {
+  function* marked(scope: Scope, after: number): Generator<readonly [RequestRecord, number]> {
     for (let position = Math.max(after, count - requestsMax); position < count; position += 1) {
       const request = ring[position % requestsMax]
-      if (request !== undefined && isOf(request, scope)) yield [remembered(request), position + 1]
+      if (request !== undefined && isOf(request, scope)) yield [request, position + 1]
     }
   }
 
@@ -88,8 +78,8 @@ export function recentRequests(now: () => number): RecentRequests {
     return own.list(now(), after)
   }
 
-  const requestsOf = (scope: Scope, after: number): readonly RecentRequest[] =>
-    Array.from(marked(scope, after), ([request]) => request)
+  const requestsOf = (scope: Scope, after: number): readonly RequestEntry[] =>
+    Array.from(marked(scope, after), ([request]) => rememberedEntry(request))
 
   return {
     record(record) {
@@ -109,7 +99,10 @@ export function recentRequests(now: () => number): RecentRequests {
       const requests = requestsOf(scope, after)
       return { mark: count, requests, minutes: requests.length === 0 ? [] : minutesOf(scope, after) }
     },
-    find: (scope, id) => Array.from(marked(scope, 0), ([request]) => request).findLast((request) => request.id === id),
+    find(scope, id) {
+      const found = Array.from(marked(scope, 0), ([request]) => request).findLast((request) => request.id === id)
+      return found && rememberedEntry(found)
+    },
     callers: callers.list,
     attempts: (provider) => attempts.of(provider, now()),
     subscribe,
@@ -129,53 +122,7 @@ export function isOf(record: Pick<RequestRecord, 'line' | 'person'>, scope: Scop
 function bare(record: RequestRecord): RequestRecord {
   const { trail } = record
   const isBare = trail.length <= trailMax && trail.every(({ reason }) => reason === undefined)
-  return isBare ? record : { ...record, trail: trail.slice(0, trailMax).map(bareAttempt) }
-}
-
-function remembered({
-  time,
-  id,
-  api,
-  model,
-  stream,
-  status,
-  error,
-  provider,
-  trail,
-  firstTokenMs,
-  totalMs,
-  usage,
-  cost,
-  limits,
-  waitedMs,
-  user,
-  line,
-  person,
-}: RequestRecord): RecentRequest {
-  return {
-    time,
-    id,
-    api,
-    model,
-    stream,
-    status,
-    error,
-    provider,
-    trail: trail.map(bareAttempt),
-    firstTokenMs,
-    totalMs,
-    usage,
-    cost,
-    ...(limits === undefined ? {} : { limits }),
-    ...(waitedMs === undefined ? {} : { waitedMs }),
-    user,
-    // That of a signed-in user is the user.
-    person: line === undefined ? undefined : person,
-  }
-}
-
-function bareAttempt({ reason: _, ...attempt }: RecordedAttempt): RecentRequest['trail'][number] {
-  return attempt
+  return isBare ? record : { ...record, trail: trail.slice(0, trailMax).map(({ reason: _, ...attempt }) => attempt) }
 }
 
 /** Listeners that are called at most four times a second. The timer runs only after a record and with listeners. */

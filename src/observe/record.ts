@@ -1,9 +1,32 @@
 import type { Usage } from '../formats/usage.ts'
 import type { Person } from '../people/person.ts'
 import type { Cost } from '../prices/cost.ts'
-import { usdOf } from '../prices/money.ts'
+import type { Attempt } from '../service/trail.ts'
+import { column, field, readOf, shownOf, unitOfList, units, usd, type RecordField, type Row } from './fields.ts'
+import type { AttemptEntry, MetLimit, RequestEntry } from './request-entry.ts'
+import {
+  costSourceOf,
+  flagsOfAttempt,
+  flagsOfRequest,
+  hasFlag,
+  hasTokens,
+  hasCounts,
+  isOfKey,
+  kindsOf,
+  sumOf,
+  tokenColumns,
+  unitsOf,
+} from './row-facts.ts'
 
-/** The record of one chat request. It contains neither content nor keys. */
+/**
+ * The facts of a request. `recordOf` (http/entrance/progress.ts) makes a {@link RequestRecord} when the request has
+ * ended. The tables below name each fact once for all that write it, by the functions of `fields.ts`: the log line
+ * (`request-line.ts`), the list of recent requests (`recent-requests.ts`), its histograms (`gateway-metrics.ts`), rows
+ * of both databases (`ledger/use/`), and the entries and files of the page's API (`http/page/log-api.ts`).
+ *
+ * A new fact is a member of {@link RequestRecord}, a line of {@link requestFields}, and a value in `recordOf`. One that
+ * is stored also needs a migration, one that the page shows a member of {@link RequestEntry}.
+ */
 export interface RequestRecord {
   /** Unix milliseconds of its arrival. */
   readonly time: number
@@ -37,7 +60,7 @@ export interface RequestRecord {
    */
   readonly unrecorded?: readonly { readonly provider: string; readonly nanoUsd: number }[] | undefined
   /** Limits of access.json that it waited for, was refused by, or that passed a provider over. Absent: none. */
-  readonly limits?: readonly RecordedLimit[] | undefined
+  readonly limits?: readonly MetLimit[] | undefined
   /** How long it waited for a slot of a limit. Absent: it did not. */
   readonly waitedMs?: number | undefined
   /** The signed-in user, or `key:NAME` for a program. */
@@ -50,95 +73,241 @@ export interface RequestRecord {
   readonly team?: string | undefined
 }
 
-/** A limit that a request met. Has the shape of `MetLimit` in limits/met-limit.ts. */
-export interface RecordedLimit {
-  readonly met: 'refused' | 'waited' | 'passed_over'
-  /** As in access.json, but without names of people. */
-  readonly for: string
-  readonly kind: 'requests' | 'tokens' | 'at_once' | 'usd'
-  /** Nano-USD of `usd`. Absent: the budget is shared with others. */
-  readonly limit?: number
-  readonly per?: string
-  readonly models?: readonly string[]
-}
-
-/** The amount of a limit as it is shown: of money in USD. */
-export function shownAmount({ kind, limit }: Pick<RecordedLimit, 'kind' | 'limit'>): number | undefined {
-  return kind === 'usd' && limit !== undefined ? usdOf(limit) : limit
-}
-
-/** Estimated costs of attempts under way, or whose request is not recorded yet, of one caller, model and provider. */
-export interface HeldCost {
-  /** Id of the first key of the line; 0: no key. */
-  readonly line: number
-  /** As in {@link RequestRecord}. */
-  readonly person?: Person | undefined
-  /** Name of the team that the key belongs to. */
-  readonly team?: string | undefined
-  /** As `listedAs` of {@link RequestRecord}, else `upstream`. */
-  readonly model: string
-  readonly provider: string
-  /** Number of the attempts. */
-  readonly attempts: number
-  readonly nanoUsd: number
-}
-
-/** What a process holds, as it was at one moment. */
-export interface HeldBy {
-  /** Names the process, so that others can see that it has ended. */
-  readonly holder: string
-  readonly costs: readonly HeldCost[]
-}
-
-/** A request under way. */
-export interface RunningRequest extends Pick<
-  RequestRecord,
-  'time' | 'id' | 'api' | 'model' | 'stream' | 'user' | 'line' | 'person'
-> {
-  readonly firstTokenMs?: number | undefined
-  /** The providers that failed so far, and the one that answers, in their order. */
-  readonly providers: readonly string[]
-}
-
-/** The requests under way. */
-export interface RunningRequests {
-  readonly count: number
-  /** At most 200, the oldest first. */
-  readonly requests: readonly RunningRequest[]
-}
-
-/** Requests under way that are described. */
-export const runningMax = 200
-
-/** One attempt, for log and metrics. Has the shape of `Attempt` in service/trail.ts. */
-export interface RecordedAttempt {
-  readonly name: string
-  readonly status?: number | undefined
+/** An attempt of a request. Its reason is short, without secrets, and neither kept nor stored. */
+export interface RecordedAttempt extends Omit<Attempt, 'failure'> {
   readonly failure?: string | undefined
-  /** Short, without secrets. */
-  readonly reason?: string | undefined
-  /** The upstream may have processed and billed the request although no answer arrived. */
-  readonly ambiguous?: boolean | undefined
-  /** Usage reported by the upstream, when its response did not become the answer. */
-  readonly tokens?: Pick<Usage, 'promptTokens' | 'completionTokens'> | undefined
-  /** What limits of money booked for an attempt without an answer that may have been billed, in nano-USD. */
-  readonly bookedNanoUsd?: number | undefined
-  /** Most tokens of the answer, to which a hard limit of money lowered the request. */
-  readonly answerTokensMax?: number | undefined
-  /** Names of the traits that refusals have taught: the request was sent once more for each. */
-  readonly adapted?: readonly string[] | undefined
-  /** Names of what the provider was not sent. */
-  readonly dropped?: readonly string[] | undefined
-  /** Names of what the provider was sent in another form. */
-  readonly adjusted?: readonly string[] | undefined
-  /** The stream was ended at what a hard limit of money had left. */
-  readonly isEndedAtLimit?: boolean | undefined
-  /** Cost of these tokens at the attempt's provider; absent when it is not known. */
+  /** Cost of its tokens at the attempt's provider; absent when it is not known. */
   readonly cost?: Cost | undefined
-  readonly ms: number
 }
+
+/** Attempts that are logged, remembered and stored of one request; a longer trail has many retries. */
+export const trailMax = 32
+
+/** Limits of one request, and models of a limit, that are logged and stored. */
+export const limitsMax = 8
+/** Labels have an index, whose entries PostgreSQL limits to 2,704 bytes. */
+const labelBytesMax = 2_000
 
 /** Whether the provider was asked: limits of money pass providers over, which takes no time. */
 export function wasSent({ failure }: Pick<RecordedAttempt, 'failure'>): boolean {
   return failure !== 'budget' && failure !== 'no_price'
+}
+
+/** What the ledger charges for the answer of a request: the names as they are kept, and its tokens by kind. */
+export interface StoredCharge {
+  readonly line: number
+  readonly person?: Person | undefined
+  readonly team?: string | undefined
+  readonly model: string
+  readonly provider: string
+  readonly counters: Readonly<Partial<Record<(typeof tokenColumns)[number] | 'unpriced', number>>>
+}
+
+const limitFields: readonly RecordField<MetLimit>[] = [
+  field(units.name, ({ met }) => met, { name: 'met', log: 'met' }),
+  field(units.text, (limit) => limit.for, { name: 'for', log: 'for' }),
+  field(units.name, ({ kind }) => kind, { name: 'kind', log: 'kind' }),
+  field(units.number, amountOf, { name: 'limit', log: 'limit' }),
+  field(units.name, ({ per }) => per, { name: 'per', log: 'per' }),
+  field(units.names, ({ models }) => models?.slice(0, limitsMax), { name: 'models', log: 'models' }),
+]
+
+/** The attempts of a request. Rows also have `seq`, the number of the request, and `n`, their place. */
+export const attemptFields: readonly RecordField<RecordedAttempt>[] = [
+  field(units.name, (attempt) => attempt.name, {
+    name: 'provider',
+    log: 'provider',
+    column: 'provider',
+    label: 'provider',
+  }),
+  field(units.number, ({ status }) => status, {
+    ...{ name: 'status', log: 'status', column: 'status' },
+    stored: ({ status = 0 }) => status,
+    read: (row) => row.number('status') || undefined,
+  }),
+  field(units.name, ({ failure }) => failure, { name: 'failure', log: 'class', column: 'class', label: 'error' }),
+  field(units.flag, ({ ambiguous }) => ambiguous, {
+    ...{ name: 'mayBeBilled', log: 'ambiguous' },
+    read: (row) => hasFlag(row, 'ambiguous') || undefined,
+  }),
+  field(units.number, ({ tokens }) => tokens?.promptTokens, {
+    ...{ name: 'promptTokens', log: 'prompt_tokens', column: 'input' },
+    stored: (attempt) => unitsOf(attempt).input,
+    read: (row) => (hasTokens(row) ? row.number('input') : undefined),
+  }),
+  field(units.number, ({ tokens }) => tokens?.completionTokens, {
+    ...{ name: 'completionTokens', log: 'completion_tokens', column: 'output' },
+    stored: (attempt) => unitsOf(attempt).output,
+    read: (row) => (hasTokens(row) ? row.number('output') : undefined),
+  }),
+  field(units.number, ({ answerTokensMax }) => answerTokensMax, { log: 'max_tokens' }),
+  field(units.flag, ({ isEndedAtLimit }) => isEndedAtLimit, { log: 'ended_at_limit' }),
+  field(units.names, ({ adapted }) => adapted, { log: 'adapted' }),
+  field(units.names, ({ dropped }) => dropped, { log: 'dropped' }),
+  field(units.names, ({ adjusted }) => adjusted, { log: 'adjusted' }),
+  field(units.money, ({ cost }) => cost?.nanoUsd, {
+    ...{ name: 'cost', column: 'cost' },
+    // As in the sums.
+    stored: ({ bookedNanoUsd, cost }) => bookedNanoUsd ?? cost?.nanoUsd,
+    read: (row) => (hasFlag(row, 'booked') ? undefined : usd(row.optional('cost'))),
+  }),
+  field(units.money, ({ bookedNanoUsd }) => bookedNanoUsd, {
+    name: 'bookedCost',
+    read: (row) => (hasFlag(row, 'booked') ? usd(row.optional('cost')) : undefined),
+  }),
+  field(units.milliseconds, ({ ms }) => ms, { name: 'ms', log: 'ms', column: 'ms' }),
+  column('flags', flagsOfAttempt),
+]
+
+/** A request; those with `file` in the order of their columns. */
+export const requestFields: readonly RecordField<RequestRecord, StoredCharge, RequestEntry>[] = [
+  field(units.number, ({ time }) => time, {
+    ...{ name: 'time', column: 'time' },
+    file: ({ time }) => new Date(time).toISOString(),
+  }),
+  field(units.text, ({ id }) => id, { name: 'id', log: 'id', column: 'id', file: true }),
+  field(units.text, ({ user }) => user, {
+    ...{ name: 'user', log: 'user', file: true },
+    read: (row) => (isOfKey(row) ? `key:${row.text('line')}` : row.text('person') || undefined),
+  }),
+  // That of a signed-in user is the user.
+  field(units.text, ({ line, person }) => (line === undefined ? undefined : person?.name), {
+    ...{ name: 'person', file: true },
+    read: (row) => (isOfKey(row) ? row.text('person') || undefined : undefined),
+  }),
+  column('line', (_, { line }) => line),
+  column('person', (_, { person }) => person, 'person'),
+  column('team', (_, { team }) => team, 'team'),
+  field(units.name, ({ api }) => api, { name: 'api', log: 'api', column: 'api', label: 'api', file: true }),
+  field(units.text, ({ model }) => model, {
+    ...{ name: 'model', log: 'model', column: 'model', label: 'model', file: true },
+    stored: (_, { model }) => model,
+    read: (row) => row.text('model'),
+  }),
+  field(units.name, ({ provider }) => provider, {
+    ...{ name: 'provider', log: 'provider', column: 'provider', label: 'provider', file: true },
+    stored: (_, { provider }) => provider,
+  }),
+  field(units.truth, ({ stream }) => stream, { name: 'stream', log: 'stream', read: (row) => hasFlag(row, 'stream') }),
+  field(units.number, ({ status }) => status, { name: 'status', log: 'status', column: 'status', file: true }),
+  field(units.name, ({ error }) => error, { name: 'error', log: 'error', column: 'error', label: 'error', file: true }),
+  field(units.milliseconds, ({ firstTokenMs }) => firstTokenMs, {
+    ...{ name: 'firstTokenMs', log: 'first_token_ms', column: 'first_ms', file: true },
+    seconds: {
+      name: 'svc_first_token_seconds',
+      help: 'Time from a request to the first meaningful event of its stream, failed attempts included',
+      isByProvider: true,
+    },
+  }),
+  field(units.milliseconds, ({ totalMs }) => totalMs, {
+    ...{ name: 'totalMs', log: 'total_ms', column: 'ms', file: true },
+    seconds: {
+      name: 'svc_request_seconds',
+      help: 'Duration of requests, including whole streams',
+      isByProvider: false,
+    },
+  }),
+  field(units.number, ({ usage }) => usage?.promptTokens, {
+    ...{ name: 'promptTokens', log: 'prompt_tokens', file: true },
+    read: (row) => (hasCounts(row) ? sumOf(row, ['input', 'cached', 'write5', 'write60']) : undefined),
+  }),
+  field(units.number, ({ usage }) => usage?.completionTokens, {
+    ...{ name: 'completionTokens', log: 'completion_tokens', file: true },
+    read: (row) => (hasCounts(row) ? sumOf(row, ['output', 'reasoning']) : undefined),
+  }),
+  ...tokenColumns.map((kind) => column<RequestRecord, StoredCharge>(kind, (_, { counters }) => counters[kind] ?? 0)),
+  field(units.number, () => undefined, { name: 'tokens', read: (row) => (hasCounts(row) ? kindsOf(row) : undefined) }),
+  field(units.money, ({ cost }) => cost?.nanoUsd, { name: 'cost', log: 'cost_usd', column: 'cost', file: true }),
+  field(units.text, ({ cost }) => cost?.source, {
+    ...{ name: 'costSource', file: true },
+    read: (row) => costSourceOf(row.number('flags')),
+  }),
+  field(units.flag, ({ cost }) => cost?.hasConflict, {
+    name: 'hasConflict',
+    read: (row) => hasFlag(row, 'conflict') || undefined,
+  }),
+  field(units.flag, ({ usage }) => usage?.isEstimated, {
+    ...{ name: 'isEstimated', log: 'tokens_estimated' },
+    read: (row) => hasFlag(row, 'estimated') || undefined,
+    file: ({ isEstimated }) => (isEstimated === true ? 1 : 0),
+  }),
+  column('flags', (record, { counters }) => flagsOfRequest(record, counters.unpriced === 1)),
+  column('attempts', ({ trail }) => trail.length),
+  field(unitOfList(attemptFields, trailMax), ({ trail }) => trail, {
+    ...{ name: 'trail', log: 'trail', read: trailOf },
+    fileAs: 'attempts',
+    file: ({ trail }) => trail.map(attemptText).join('; '),
+  }),
+  field(units.milliseconds, ({ waitedMs }) => waitedMs, {
+    ...{ name: 'waitedMs', log: 'waited_ms', column: 'waited_ms', file: true },
+  }),
+  field(unitOfList(limitFields, limitsMax), ({ limits }) => limits, {
+    ...{ name: 'limits', log: 'limits', column: 'limits', label: 'limits' },
+    stored: ({ limits }) => limitsLabel(limits),
+    read: (row) => shownLimits(limitsOfLabel(row.text('limits'))),
+    file: ({ limits }) => limits?.map(limitText).join('; '),
+  }),
+  field(units.flag, () => undefined, { name: 'isStored', read: () => true }),
+]
+
+/** A request that is remembered. */
+export function rememberedEntry(record: RequestRecord): RequestEntry {
+  // Each member of an entry is a line of the table.
+  // oxlint-disable-next-line typescript/consistent-type-assertions
+  return shownOf(requestFields, record) as RequestEntry
+}
+
+/** A request of the ledger. */
+export function storedEntry(row: Row): RequestEntry {
+  // As above.
+  // oxlint-disable-next-line typescript/consistent-type-assertions
+  return readOf(requestFields, row) as RequestEntry
+}
+
+/** A first attempt that was answered is not stored beside its request. */
+function trailOf(row: Row): readonly object[] {
+  if (row.attempts.length > 0) return row.attempts.map((attempt) => readOf(attemptFields, attempt))
+  const [provider, status] = [row.text('provider'), row.number('status')]
+  if (row.number('attempts') === 0 || provider === '') return []
+  return [{ provider, ...(status < 400 ? { status } : {}), ms: row.number('ms') }]
+}
+
+/** The amount of a limit as it is shown: of money in USD. */
+function amountOf({ kind, limit }: MetLimit): number | undefined {
+  return kind === 'usd' ? usd(limit) : limit
+}
+
+function shownLimits(limits: readonly MetLimit[]): readonly object[] | undefined {
+  return limits.length === 0 ? undefined : limits.map((limit) => shownOf(limitFields, limit))
+}
+
+function attemptText({ provider, status, failure = 'ok' }: AttemptEntry): string {
+  return `${provider}${status === undefined ? '' : ` ${status}`} ${failure}`
+}
+
+/** `refused each key requests 60 per minute of gpt-*`. */
+function limitText({ met, for: subject, kind, limit, per, models }: MetLimit): string {
+  const amount = limit === undefined ? '' : ` ${limit}`
+  const period = per === undefined ? '' : ` per ${per}`
+  return `${met} ${subject} ${kind}${amount}${period}${models === undefined ? '' : ` of ${models.join()}`}`
+}
+
+/** The limits that a request met as the text of a label: most requests that meet limits meet the same ones. */
+export function limitsLabel(limits: readonly MetLimit[] = []): string {
+  if (limits.length === 0) return ''
+  const kept = limits.slice(0, limitsMax)
+  const text = JSON.stringify(
+    kept.map(({ models, ...limit }) =>
+      models === undefined ? limit : { ...limit, models: models.slice(0, limitsMax) },
+    ),
+  )
+  if (Buffer.byteLength(text) <= labelBytesMax) return text
+  return JSON.stringify(kept.map(({ models: _, ...limit }) => limit))
+}
+
+/** The limits of a label. A label that stands for many others has none. */
+export function limitsOfLabel(text: string): readonly MetLimit[] {
+  // This service wrote it, or it is the text of many others.
+  // oxlint-disable-next-line typescript/consistent-type-assertions
+  return text.startsWith('[') ? (JSON.parse(text) as readonly MetLimit[]) : []
 }

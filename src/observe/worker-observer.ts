@@ -9,7 +9,8 @@ import type {
 } from './observer-messages.ts'
 import type { Observer } from './observer.ts'
 import { recordOutbox } from './record-outbox.ts'
-import type { HeldBy, RequestRecord, RunningRequests } from './record.ts'
+import type { RequestRecord } from './record.ts'
+import type { HeldBy, RunningRequests } from './under-way.ts'
 
 const answerMs = 5_000
 

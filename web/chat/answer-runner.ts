@@ -1,4 +1,4 @@
-import type { RequestEntry } from '../../src/http/page/page-api.ts'
+import type { RequestEntry } from '../../src/observe/request-entry.ts'
 import type { ApiClient } from '../api/client.ts'
 import type { AssistantMessage } from '../history/conversation.ts'
 import { answerBuilder, type AnswerBuilder, type AnswerOutcome } from './answer-builder.ts'

@@ -1,4 +1,4 @@
-import type { TrailEntry } from '../../src/http/page/page-api.ts'
+import type { TrailEntry } from '../../src/observe/request-entry.ts'
 import type { AnswerError } from '../history/conversation.ts'
 import { say } from '../texts/say.ts'
 import { formatCount, inWords } from '../ui/format.ts'

@@ -1,5 +1,5 @@
 import { decodeHeaderText } from '../../src/bytes/header-text.ts'
-import type { RequestEntry, TrailEntry } from '../../src/http/page/page-api.ts'
+import type { RequestEntry, TrailEntry } from '../../src/observe/request-entry.ts'
 import type { Provenance } from '../history/conversation.ts'
 import { formatCount } from '../texts/locale.ts'
 import { say } from '../texts/say.ts'

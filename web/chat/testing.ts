@@ -1,4 +1,4 @@
-import type { RequestEntry } from '../../src/http/page/page-api.ts'
+import type { RequestEntry } from '../../src/observe/request-entry.ts'
 import { ApiError, type ApiClient } from '../api/client.ts'
 import type { AssistantMessage, ImageAttachment, UserMessage } from '../history/conversation.ts'
 import { newId } from '../new-id.ts'

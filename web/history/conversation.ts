@@ -1,4 +1,4 @@
-import type { TrailEntry } from '../../src/http/page/page-api.ts'
+import type { TrailEntry } from '../../src/observe/request-entry.ts'
 
 /** A conversation, as stored in the browser. Immutable: changes create a new one. */
 export interface Conversation {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { TrailEntry } from '../../src/http/page/page-api.ts'
+import type { TrailEntry } from '../../src/observe/request-entry.ts'
 import type { AnswerError, AssistantMessage, Parameters, Provenance } from './conversation.ts'
 import { conversationSizeMax, parseConversation, parseDraft, parseHead, plainHead } from './parse-conversation.ts'
 import { conversationOf, questionOf } from './testing.ts'

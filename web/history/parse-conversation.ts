@@ -1,5 +1,5 @@
 import { isRecord } from '../../src/base/json-value.ts'
-import type { TrailEntry } from '../../src/http/page/page-api.ts'
+import type { TrailEntry } from '../../src/observe/request-entry.ts'
 import { formatCount } from '../texts/locale.ts'
 import { say } from '../texts/say.ts'
 import { sizeOf } from './conversation-size.ts'

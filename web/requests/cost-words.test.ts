@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { RequestEntry } from '../../src/http/page/page-api.ts'
+import type { RequestEntry } from '../../src/observe/request-entry.ts'
 import { costInWords, shortCost } from './cost-words.ts'
 
 const request: RequestEntry = {

@@ -1,4 +1,4 @@
-import type { RequestEntry } from '../../src/http/page/page-api.ts'
+import type { RequestEntry } from '../../src/observe/request-entry.ts'
 import { say } from '../texts/say.ts'
 import { formatCost, markEstimate } from '../ui/format.ts'
 

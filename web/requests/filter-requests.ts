@@ -1,4 +1,4 @@
-import type { RequestEntry } from '../../src/http/page/page-api.ts'
+import type { RequestEntry } from '../../src/observe/request-entry.ts'
 import type { RequestRow } from './request-rows.ts'
 
 /** Outcome of a request. */

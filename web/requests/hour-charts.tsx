@@ -1,5 +1,5 @@
 import { memo, useMemo, type ReactNode } from 'react'
-import type { MinuteEntry } from '../../src/http/page/page-api.ts'
+import type { MinuteSums } from '../../src/observe/request-entry.ts'
 import { say } from '../texts/say.ts'
 import { formatCount, formatMs, markEstimate } from '../ui/format.ts'
 import { formatMinute } from './format-minute.ts'
@@ -7,7 +7,7 @@ import { MinuteChart } from './minute-chart.tsx'
 import type { MinutePlotProps } from './minute-plot.tsx'
 
 /** The last hour in three charts: requests and errors, first token, tokens. On phones they scroll sideways. */
-export const HourCharts = memo(function HourCharts({ hour }: { readonly hour: readonly MinuteEntry[] }): ReactNode {
+export const HourCharts = memo(function HourCharts({ hour }: { readonly hour: readonly MinuteSums[] }): ReactNode {
   const charts = useMemo(() => [requestsChart(hour), firstTokenChart(hour), tokensChart(hour)], [hour])
   return (
     <section
@@ -26,7 +26,7 @@ export const HourCharts = memo(function HourCharts({ hour }: { readonly hour: re
 
 type Chart = MinutePlotProps & { readonly title: string }
 
-function requestsChart(hour: readonly MinuteEntry[]): Chart {
+function requestsChart(hour: readonly MinuteSums[]): Chart {
   const requests = hour.map((minute) => minute.requests),
     errors = hour.map((minute) => minute.errors)
   return {
@@ -51,7 +51,7 @@ function requestsChart(hour: readonly MinuteEntry[]): Chart {
   }
 }
 
-function firstTokenChart(hour: readonly MinuteEntry[]): Chart {
+function firstTokenChart(hour: readonly MinuteSums[]): Chart {
   const median = hour.map(({ firstTokenP50 }) => firstTokenP50),
     p95 = hour.map(({ firstTokenP95 }) => firstTokenP95)
   return {
@@ -71,7 +71,7 @@ function firstTokenChart(hour: readonly MinuteEntry[]): Chart {
   }
 }
 
-function tokensChart(hour: readonly MinuteEntry[]): Chart {
+function tokensChart(hour: readonly MinuteSums[]): Chart {
   const prompt = hour.map(({ promptTokens }) => promptTokens),
     completion = hour.map(({ completionTokens }) => completionTokens)
   const estimated = new Set(hour.filter(({ isEstimated }) => isEstimated === true).map(({ time }) => time))
@@ -104,7 +104,7 @@ function total(values: readonly number[]): number {
 
 /** ` At most 40, at 12:03.` */
 function peak(
-  hour: readonly MinuteEntry[],
+  hour: readonly MinuteSums[],
   values: readonly (number | undefined)[],
   format: (value: number) => string,
 ): string {

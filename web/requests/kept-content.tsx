@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react'
-import type { ContentAnswer, RequestEntry } from '../../src/http/page/page-api.ts'
+import type { ContentAnswer } from '../../src/http/page/page-api.ts'
+import type { RequestEntry } from '../../src/observe/request-entry.ts'
 import { ApiError } from '../api/client.ts'
 import { useServices } from '../services.ts'
 import { say } from '../texts/say.ts'

@@ -1,4 +1,4 @@
-import type { MetLimitEntry, RequestEntry } from '../../src/http/page/page-api.ts'
+import type { MetLimit, RequestEntry } from '../../src/observe/request-entry.ts'
 import { kindWords, periodWords, subjectWords } from '../limits/limit-words.ts'
 import { say } from '../texts/say.ts'
 import { formatCost, formatCount, formatMs } from '../ui/format.ts'
@@ -13,11 +13,11 @@ export function metInWords({ limits = [], waitedMs }: Pick<RequestEntry, 'limits
 }
 
 /** The amounts of budgets that others share are not told. */
-function limitInWords({ kind, limit, per }: MetLimitEntry): string {
+function limitInWords({ kind, limit, per }: MetLimit): string {
   const number = kind === 'usd' ? formatCost : formatCount
   return periodWords(limit === undefined ? say.keys.sharedBudget : kindWords(kind, number(limit)), per)
 }
 
-function subjectOf({ for: subject }: MetLimitEntry): string {
+function subjectOf({ for: subject }: MetLimit): string {
   return subject === 'person' ? say.requests.met.person : subjectWords(subject)
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { MinuteEntry } from '../../src/http/page/page-api.ts'
+import type { MinuteSums } from '../../src/observe/request-entry.ts'
 import { hourFigures, lastHour, mergeMinutes, quantile } from './minutes.ts'
 import { requestEntry } from './testing.ts'
 
@@ -8,7 +8,7 @@ const minuteMs = 60_000
 const now = Date.UTC(2026, 0, 2, 3, 4, 5)
 const thisMinute = Date.UTC(2026, 0, 2, 3, 4)
 
-function minute(ago: number, more: Partial<MinuteEntry> = {}): MinuteEntry {
+function minute(ago: number, more: Partial<MinuteSums> = {}): MinuteSums {
   return { time: thisMinute - ago * minuteMs, requests: 1, errors: 0, promptTokens: 2, completionTokens: 3, ...more }
 }
 

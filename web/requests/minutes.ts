@@ -1,11 +1,11 @@
-import type { MinuteEntry, RequestEntry } from '../../src/http/page/page-api.ts'
+import type { MinuteSums, RequestEntry } from '../../src/observe/request-entry.ts'
 import { shortCost } from './cost-words.ts'
 
 const minuteMs = 60_000
 const minutesMax = 60
 
 /** Returns 60 minutes up to the minute of `now`, oldest first. Minutes without requests are 0. */
-export function lastHour(minutes: readonly MinuteEntry[], now: number): readonly MinuteEntry[] {
+export function lastHour(minutes: readonly MinuteSums[], now: number): readonly MinuteSums[] {
   const known = new Map(minutes.map((minute) => [minuteOf(minute.time), minute]))
   const first = minuteOf(now) - (minutesMax - 1) * minuteMs
   return Array.from({ length: minutesMax }, (_, index) => {
@@ -15,7 +15,7 @@ export function lastHour(minutes: readonly MinuteEntry[], now: number): readonly
 }
 
 /** Replaces changed minutes and adds new ones. Returns the newest 60, oldest first. */
-export function mergeMinutes(known: readonly MinuteEntry[], changed: readonly MinuteEntry[]): readonly MinuteEntry[] {
+export function mergeMinutes(known: readonly MinuteSums[], changed: readonly MinuteSums[]): readonly MinuteSums[] {
   if (changed.length === 0) return known
   const all = new Map([...known, ...changed].map((minute) => [minute.time, minute]))
   return [...all.values()].toSorted((left, right) => left.time - right.time).slice(-minutesMax)
@@ -42,8 +42,8 @@ export interface HourFigures {
 }
 
 /** Computes the figures of an hour. @param requests the remembered requests, in any order */
-export function hourFigures(hour: readonly MinuteEntry[], requests: readonly RequestEntry[]): HourFigures {
-  const sum = (of: (minute: MinuteEntry) => number): number => hour.reduce((total, minute) => total + of(minute), 0)
+export function hourFigures(hour: readonly MinuteSums[], requests: readonly RequestEntry[]): HourFigures {
+  const sum = (of: (minute: MinuteSums) => number): number => hour.reduce((total, minute) => total + of(minute), 0)
   const from = hour[0]?.time ?? 0
   const remembered = requests.filter(({ time }) => time >= from)
   const count = sum((minute) => minute.requests),

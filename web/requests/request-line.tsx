@@ -1,5 +1,5 @@
 import { memo, type ReactNode } from 'react'
-import type { RequestEntry } from '../../src/http/page/page-api.ts'
+import type { RequestEntry } from '../../src/observe/request-entry.ts'
 import { say } from '../texts/say.ts'
 import { formatCount, formatMs, formatTime, inWords, markEstimate } from '../ui/format.ts'
 import { Icon } from '../ui/icon.tsx'

@@ -1,4 +1,4 @@
-import type { RequestEntry, TokenKinds } from '../../src/http/page/page-api.ts'
+import type { RequestEntry, TokenKinds } from '../../src/observe/request-entry.ts'
 import { say } from '../texts/say.ts'
 import { formatCount } from '../ui/format.ts'
 import { hasNoPrice } from './cost-words.ts'

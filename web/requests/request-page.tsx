@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState, type ReactNode } from 'react'
-import type { AttemptEntry, RequestEntry } from '../../src/http/page/page-api.ts'
+import type { AttemptEntry, RequestEntry } from '../../src/observe/request-entry.ts'
 import { useServices } from '../services.ts'
 import { say } from '../texts/say.ts'
 import { ButtonLink } from '../ui/button.tsx'

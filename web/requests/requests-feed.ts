@@ -1,4 +1,5 @@
-import type { MinuteEntry, RequestsAnswer } from '../../src/http/page/page-api.ts'
+import type { RequestsAnswer } from '../../src/http/page/page-api.ts'
+import type { MinuteSums } from '../../src/observe/request-entry.ts'
 import type { ApiClient } from '../api/client.ts'
 import { readEvents } from '../api/event-stream.ts'
 import { createStore, type Store } from '../store.ts'
@@ -17,7 +18,7 @@ export interface RequestsState {
   /** Newest first. Absent before the first event. */
   readonly rows?: readonly RequestRow[]
   /** Oldest first. */
-  readonly minutes: readonly MinuteEntry[]
+  readonly minutes: readonly MinuteSums[]
   /** Why the connection is not live. */
   readonly error?: Error
 }

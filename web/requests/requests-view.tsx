@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from 'react'
-import type { RequestEntry } from '../../src/http/page/page-api.ts'
+import type { RequestEntry } from '../../src/observe/request-entry.ts'
 import { hrefOf, navigate } from '../app/route.ts'
 import { useServices } from '../services.ts'
 import { rich } from '../texts/rich.tsx'

@@ -1,4 +1,4 @@
-import type { RequestEntry } from '../../src/http/page/page-api.ts'
+import type { RequestEntry } from '../../src/observe/request-entry.ts'
 
 /** A successful request. For tests. @param more replaces and adds members */
 export function requestEntry(more: Partial<RequestEntry> = {}): RequestEntry {

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { TrailEntry } from '../../src/http/page/page-api.ts'
+import type { TrailEntry } from '../../src/observe/request-entry.ts'
 import { say } from '../texts/say.ts'
 import { formatMs, inWords } from './format.ts'
 

@@ -27,10 +27,10 @@ const request = {
   model: 'm 🌅',
   stream: true,
   status: 200,
-  error: undefined,
   trail: [{ name: 'a', status: 503, failure: 'server_error', ms: 1.5 }],
   totalMs: 2.25,
 }
+const entry = { ...request, trail: [{ provider: 'a', status: 503, failure: 'server_error', ms: 1.5 }] }
 const minute = {
   time: 60_000,
   requests: 1,
@@ -39,8 +39,7 @@ const minute = {
   completionTokens: 4,
   isEstimated: true,
   firstTokenP50: 5,
-  firstTokenP95: undefined,
-}
+} as const
 const gauges = { streamsOpen: 1, logLinesDropped: 2, recordsDropped: 3, residentBytes: 1e9 }
 const bounds = { ttlMs: 1_000, valuesMax: 10, valuesPerOwnerMax: 5 }
 
@@ -81,9 +80,9 @@ const toPrimary: Samples<PrimaryHandlers> = {
   metricsText: [undefined, '# HELP svc_requests_total\n'],
   rememberedRequests: [
     { scope: { id: 'u' }, after: 1 },
-    { mark: 2, requests: [request], minutes: [minute] },
+    { mark: 2, requests: [entry], minutes: [minute] },
   ],
-  findRequest: [{ scope: 'all users', id: 'r' }, request],
+  findRequest: [{ scope: 'all users', id: 'r' }, entry],
   allRunning: [undefined, { count: 1, requests: [runningOne] }],
   recentCallers: [undefined, [{ name: 'key:a', key: { line: 2 }, person: { id: 'github:1', name: 'ann' } }]],
   attemptsAt: [['a', 'b'], new Map([['a', noAttempts]])],

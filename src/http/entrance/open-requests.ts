@@ -1,4 +1,4 @@
-import { runningMax, type RunningRequest, type RunningRequests } from '../../observe/record.ts'
+import { runningMax, type RunningRequest, type RunningRequests } from '../../observe/under-way.ts'
 
 /** A request, as {@link OpenRequests} sees it. */
 export interface Stoppable {

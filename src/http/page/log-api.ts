@@ -1,6 +1,8 @@
 import { invalidRequest, WireError } from '../../formats/error.ts'
 import type { RequestFilter, RequestPlace, RequestQuestion, StoredOutcome } from '../../ledger/use/request-question.ts'
 import type { UseAsker } from '../../ledger/use/use-asker.ts'
+import { requestFields } from '../../observe/record.ts'
+import type { RequestEntry } from '../../observe/request-entry.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'
@@ -8,9 +10,8 @@ import { columnName, csvFile, csvLine } from './csv.ts'
 import { readLedger } from './ledger-answer.ts'
 import { ledgerScope } from './ledger-scope.ts'
 import type { OwnerCheck } from './owner-check.ts'
-import type { LogAnswer, LogChoices, MetLimitEntry, RequestEntry } from './page-api.ts'
+import type { LogAnswer, LogChoices } from './page-api.ts'
 import { choiceOf, integerOf, timeOf } from './query.ts'
-import { storedEntry } from './request-entries.ts'
 
 export interface LogApiOptions {
   /** `undefined`: no requests are kept. */
@@ -45,7 +46,7 @@ export function logApi({ use, isOwner }: LogApiOptions): readonly Route[] {
     if (choiceOf(query, 'format', ['json', 'csv'], 'json') === 'csv') return fileOf(requests, question, context)
     const { requests: found, next } = await readLedger('The requests', () => requests.page(question))
     const answer: LogAnswer = {
-      requests: found.map(storedEntry),
+      requests: found,
       ...(next === undefined ? {} : { next: writePlace(next), searchedTo: next.time }),
     }
     return jsonResponse(answer, context.id)
@@ -140,63 +141,30 @@ function writePlace({ time, seq }: RequestPlace): string {
   return `${time}-${seq}`
 }
 
-/** Columns of the file, in their order. */
-const columns = [
-  'time',
-  'id',
-  'user',
-  'person',
-  'api',
-  'model',
-  'provider',
-  'status',
-  'error',
-  'firstTokenMs',
-  'totalMs',
-  'promptTokens',
-  'completionTokens',
-  'cost',
-  'costSource',
-  'isEstimated',
-  'attempts',
-  'waitedMs',
-  'limits',
-] as const
+/** Columns of the file: name, and cell of an entry. */
+const columns = requestFields.flatMap(({ name = '', file, fileAs = name }) =>
+  file === undefined ? [] : [{ name: columnName(fileAs), cell: file === true ? cellOf(name) : file }],
+)
 
 /** A file of all requests that match, in pieces. */
 function fileOf(search: UseAsker['requests'], question: RequestQuestion, context: HandlerContext): Response {
   let next: RequestQuestion | undefined = { ...question, rowsMax }
   return csvFile(context, {
     name: 'requests.csv',
-    head: csvLine(columns.map(columnName)),
+    head: csvLine(columns.map(({ name }) => name)),
     async next() {
       if (next === undefined) return undefined
       const page = await search.page(next)
       next = page.next && { ...next, before: page.next }
-      return page.requests.map((request) => csvLine(cellsOf(storedEntry(request)))).join('')
+      return page.requests.map((request) => csvLine(columns.map(({ cell }) => cell(request)))).join('')
     },
   })
 }
 
-function cellsOf(entry: RequestEntry): readonly (string | number | undefined)[] {
-  const { time, isEstimated, trail, limits } = entry
-  const written = {
-    ...entry,
-    time: new Date(time).toISOString(),
-    isEstimated: isEstimated === true ? 1 : 0,
-    attempts: trail
-      .map(
-        ({ provider, status, failure = 'ok' }) => `${provider}${status === undefined ? '' : ` ${status}`} ${failure}`,
-      )
-      .join('; '),
-    limits: limits?.map(limitText).join('; '),
+/** A member of an entry that is written as it is. */
+function cellOf(member: string): (entry: RequestEntry) => string | number | undefined {
+  return (entry) => {
+    const value: unknown = Object.entries(entry).find(([name]) => name === member)?.[1]
+    return typeof value === 'string' || typeof value === 'number' ? value : undefined
   }
-  return columns.map((name) => written[name])
-}
-
-/** `refused each key requests 60 per minute of gpt-*`. */
-function limitText({ met, for: subject, kind, limit, per, models }: MetLimitEntry): string {
-  const amount = limit === undefined ? '' : ` ${limit}`
-  const period = per === undefined ? '' : ` per ${per}`
-  return `${met} ${subject} ${kind}${amount}${period}${models === undefined ? '' : ` of ${models.join()}`}`
 }

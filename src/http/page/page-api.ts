@@ -1,4 +1,5 @@
-import type { OfferedModel, PriceSource } from '../../formats/model.ts'
+import type { OfferedModel } from '../../formats/model.ts'
+import type { MinuteSums, RequestEntry } from '../../observe/request-entry.ts'
 import type { KeyView } from '../../people/keys/key-view.ts'
 
 /**
@@ -437,72 +438,6 @@ export interface ProviderTest {
   readonly lacks?: readonly ProviderLack[]
 }
 
-/** A recent request, without its content. `GET /api/requests/{id}` returns one. */
-export interface RequestEntry {
-  readonly time: number
-  readonly id: string
-  /** User name of the caller, with sign-in; `key:NAME` of a program. */
-  readonly user?: string | undefined
-  /** The person whose own key the program has. */
-  readonly person?: string
-  /** The format of the request, such as `chat` or `embeddings`. */
-  readonly api: string
-  /** Empty: it could not be read; of a stored request: it is no model of this service. */
-  readonly model: string
-  readonly stream: boolean
-  /** 499: the caller left. */
-  readonly status: number
-  /** Code of the error. */
-  readonly error?: string | undefined
-  /** The provider that answered. */
-  readonly provider?: string | undefined
-  readonly trail: readonly AttemptEntry[]
-  readonly firstTokenMs?: number
-  readonly totalMs: number
-  readonly promptTokens?: number
-  readonly completionTokens?: number
-  /** USD. Absent if the price or the usage is unknown. */
-  readonly cost?: number
-  /** Where the price is from; `reported`: the provider named the cost itself. */
-  readonly costSource?: PriceSource
-  /** The provider's counts contradict each other, and `cost` is of the larger ones. */
-  readonly hasConflict?: true
-  /** Limits of access.json that it met. Absent: none. */
-  readonly limits?: readonly MetLimitEntry[]
-  /** How long it waited for a slot, in milliseconds. Absent: it did not. */
-  readonly waitedMs?: number
-  /** Tokens and cost are estimates: the answer was stopped or cut before its provider counted it. */
-  readonly isEstimated?: true
-  /** It is from the ledger; a request that is remembered is not. */
-  readonly isStored?: true
-  /** Tokens by kind, of a stored request. No token is counted in two of them. */
-  readonly tokens?: TokenKinds
-}
-
-/** A limit that a request met. */
-export interface MetLimitEntry {
-  /** `waited`: for a slot. `passed_over`: a provider was, by a budget. */
-  readonly met: 'refused' | 'waited' | 'passed_over'
-  /** As in access.json; of a limit for one person `person`. */
-  readonly for: string
-  /** `requests`, `tokens`, `at_once` or `usd`. */
-  readonly kind: string
-  /** USD of `usd`. Absent: the budget is shared with others. */
-  readonly limit?: number
-  readonly per?: string
-  /** Absent: all. */
-  readonly models?: readonly string[]
-}
-
-/** Tokens by kind. */
-export interface TokenKinds {
-  readonly input: number
-  readonly cached: number
-  readonly cacheWrite: number
-  readonly output: number
-  readonly reasoning: number
-}
-
 /** `GET /api/log`: requests of the ledger, the newest first. Owners get those of all, others their own. */
 export interface LogAnswer {
   readonly requests: readonly RequestEntry[]
@@ -549,43 +484,6 @@ export interface RunningEntry {
   readonly providers: readonly string[]
 }
 
-/** One attempt of a request. */
-export interface TrailEntry {
-  readonly provider: string
-  /** HTTP status of the upstream; absent when none arrived. */
-  readonly status?: number
-  /** Class of the failure, such as `rate_limit`; absent when the provider answered. */
-  readonly failure?: string
-  readonly ms: number
-}
-
-/** One attempt of a request in the list, with what it cost. */
-export interface AttemptEntry extends TrailEntry {
-  /** Reported tokens of an attempt that did not become the answer, and their cost in USD. */
-  readonly promptTokens?: number
-  readonly completionTokens?: number
-  readonly cost?: number
-  /** What limits of money booked for an attempt without an answer, in USD. */
-  readonly bookedCost?: number
-  /** The provider may have processed and billed the attempt although no answer arrived. */
-  readonly mayBeBilled?: true
-}
-
-/** The requests that ended in one minute. */
-export interface MinuteEntry {
-  /** Start of the minute, Unix milliseconds. */
-  readonly time: number
-  readonly requests: number
-  /** Failed requests, except those whose caller left. */
-  readonly errors: number
-  readonly promptTokens: number
-  readonly completionTokens: number
-  /** Some of the tokens are estimates. */
-  readonly isEstimated?: true
-  readonly firstTokenP50?: number
-  readonly firstTokenP95?: number
-}
-
 /**
  * `GET /api/requests`: the recent requests as JSON, or with `Accept: text/event-stream` as a stream of events: the
  * first has all, the following only changes. Owners get the requests of all users, others their own.
@@ -594,7 +492,7 @@ export interface RequestsAnswer {
   /** Oldest first, at most 1,000. */
   readonly requests: readonly RequestEntry[]
   /** Oldest first, at most 60, without empty minutes. In a stream: changed minutes only. */
-  readonly minutes: readonly MinuteEntry[]
+  readonly minutes: readonly MinuteSums[]
 }
 
 /** `GET /api/presets`. */

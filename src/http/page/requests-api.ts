@@ -2,7 +2,7 @@ import { WireError } from '../../formats/error.ts'
 import { overloaded } from '../../gateway/all-failed.ts'
 import type { UseAsker } from '../../ledger/use/use-asker.ts'
 import type { Observer } from '../../observe/observer.ts'
-import { isOf, type Scope } from '../../observe/recent-requests.ts'
+import { isOf, type Remembered, type Scope } from '../../observe/recent-requests.ts'
 import type { OpenRequests } from '../entrance/open-requests.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
@@ -10,8 +10,7 @@ import type { Route } from '../route.ts'
 import { readLedger } from './ledger-answer.ts'
 import { ledgerScope } from './ledger-scope.ts'
 import { liveEvents } from './live-events.ts'
-import type { RunningAnswer } from './page-api.ts'
-import { requestsAnswer, rememberedEntry, runningEntry, storedEntry } from './request-entries.ts'
+import type { RequestsAnswer, RunningAnswer } from './page-api.ts'
 import { requestEvents } from './request-events.ts'
 
 const requestPath = '/api/requests/'
@@ -49,9 +48,9 @@ export function requestsApi(options: RequestsApiOptions): readonly Route[] {
   async function one(context: HandlerContext): Promise<Response> {
     const id = context.path.slice(requestPath.length)
     const found = await observer.find(scopeOf(context, isOwner), id)
-    if (found !== undefined) return jsonResponse(rememberedEntry(found), context.id)
+    if (found !== undefined) return jsonResponse(found, context.id)
     const stored = await readLedger('The requests', async () => use()?.requests.find(ledgerScope(context, isOwner), id))
-    if (stored !== undefined) return jsonResponse(storedEntry(stored), context.id)
+    if (stored !== undefined) return jsonResponse(stored, context.id)
     throw new WireError(404, 'invalid_request_error', 'not_found', 'No request with this id is remembered')
   }
 
@@ -61,7 +60,7 @@ export function requestsApi(options: RequestsApiOptions): readonly Route[] {
     const own = scope === 'all users' ? all.requests : all.requests.filter((request) => isOf(request, scope))
     const answer: RunningAnswer = {
       count: scope === 'all users' ? all.count : own.length,
-      requests: own.map(runningEntry),
+      requests: own.map(({ line: _line, person: _person, ...shown }) => shown),
     }
     return jsonResponse(answer, context.id)
   }
@@ -77,6 +76,11 @@ export function requestsApi(options: RequestsApiOptions): readonly Route[] {
     },
     { method: 'GET', path: requestPath, isPublic: false, scope: 'log:read', handle: one },
   ]
+}
+
+/** The answer of `GET /api/requests`. */
+function requestsAnswer({ requests, minutes }: Remembered): RequestsAnswer {
+  return { requests, minutes }
 }
 
 /** As {@link ledgerScope}: a key sees its own line. A caller without a name has no requests of their own. */

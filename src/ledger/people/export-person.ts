@@ -1,9 +1,9 @@
+import { limitsOfLabel } from '../../observe/record.ts'
 import { shownEntry } from '../audit-chain.ts'
 import { auditRow, entryOf } from '../audit-row.ts'
 import { keptContent } from '../content/content-file.ts'
 import type { PersonDatabase, PersonRow } from '../ledger.ts'
 import { counterNames } from '../use/counters.ts'
-import { limitsOfLabel } from '../use/limits-label.ts'
 import { attemptColumns, requestColumns } from '../use/row-values.ts'
 import { ownKeys, type FoundPerson } from './find-person.ts'
 

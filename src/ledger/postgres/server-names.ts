@@ -1,5 +1,6 @@
+import type { LabelKind } from '../../observe/fields.ts'
 import type { Person } from '../../people/person.ts'
-import { namesMax, type LabelKind, type NamesTable } from '../use/names-table.ts'
+import { namesMax, type NamesTable } from '../use/names-table.ts'
 import { jsonParameter, type Query } from './postgres-client.ts'
 
 /** The ids of names at the server, which are found before a transaction and used in it. */

@@ -1,4 +1,4 @@
-import type { HeldBy } from '../../observe/record.ts'
+import type { HeldBy } from '../../observe/under-way.ts'
 import { LedgerTooNew, LedgerUnavailable } from '../ledger.ts'
 import { forgottenMark } from '../people/forgotten-mark.ts'
 import { counterNames } from '../use/counters.ts'

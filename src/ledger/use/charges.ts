@@ -1,4 +1,5 @@
-import type { HeldCost, RecordedAttempt, RequestRecord } from '../../observe/record.ts'
+import type { RecordedAttempt, RequestRecord } from '../../observe/record.ts'
+import type { HeldCost } from '../../observe/under-way.ts'
 import type { Person } from '../../people/person.ts'
 import type { Cost } from '../../prices/cost.ts'
 import { freeApis } from '../../prices/free-apis.ts'

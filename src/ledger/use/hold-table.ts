@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import type { HeldBy, HeldCost } from '../../observe/record.ts'
+import type { HeldBy, HeldCost } from '../../observe/under-way.ts'
 import { unsettledCounters, useKeyOf } from './charges.ts'
 import { counterNames, type Counters } from './counters.ts'
 import { hasEnded, holderSilentMs } from './holder.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../../test/fakes/databases.ts'
-import type { HeldBy, HeldCost } from '../../observe/record.ts'
+import type { HeldBy, HeldCost } from '../../observe/under-way.ts'
 import { personOf } from '../../people/testing.ts'
 import { hasEnded, holderSilentMs, ownHolder } from './holder.ts'
 import { batchOf, usedRequest } from './testing.ts'

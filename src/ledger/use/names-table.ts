@@ -1,8 +1,6 @@
 import type { Database } from 'bun:sqlite'
+import type { LabelKind } from '../../observe/fields.ts'
 import type { Person } from '../../people/person.ts'
-
-/** The kinds of names that sums and rows refer to. */
-export type LabelKind = 'model' | 'provider' | 'error' | 'api' | 'team' | 'limits'
 
 /** Names of one kind, beyond which further ones count as `other`. */
 export const namesMax = 100_000

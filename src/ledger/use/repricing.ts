@@ -1,6 +1,6 @@
 import type { RequestRecord } from '../../observe/record.ts'
+import { rowFlags } from '../../observe/row-facts.ts'
 import type { NewEntry } from '../ledger.ts'
-import { rowFlags } from './row-values.ts'
 import { sumKeyColumns } from './sums-table.ts'
 import { zoneHours, type ZoneHours } from './zone-hours.ts'
 

@@ -1,7 +1,5 @@
-import type { RecordedLimit } from '../../observe/record.ts'
+import type { RequestEntry } from '../../observe/request-entry.ts'
 import type { Person } from '../../people/person.ts'
-import type { Cost } from '../../prices/cost.ts'
-import type { CounterName } from './counters.ts'
 
 /** How a request ended: answered, failed (5xx), refused (4xx), cut after its commit, left by its client. */
 export type StoredOutcome = 'ok' | 'failed' | 'refused' | 'cut' | 'left'
@@ -58,69 +56,9 @@ export interface RequestQuestion {
   readonly rowsMax: number
 }
 
-/** Tokens of a request by kind. */
-export type StoredTokens = Pick<
-  Readonly<Record<CounterName, number>>,
-  'input' | 'cached' | 'write5' | 'write60' | 'output' | 'reasoning'
->
-
-/** A request that was stored. Texts are empty where there is none. */
-export interface StoredRequest extends RequestPlace {
-  readonly id: string
-  readonly api: string
-  /** Name of the key that was used. */
-  readonly key: string
-  readonly person: string
-  /** Empty: no model of this service was asked for. */
-  readonly model: string
-  /** The provider that answered. */
-  readonly provider: string
-  readonly status: number
-  readonly error: string
-  readonly ms: number
-  readonly firstMs?: number
-  readonly tokens: StoredTokens
-  /** Nano-USD. */
-  readonly cost?: number
-  readonly isStream: boolean
-  /** The provider did not count all tokens. */
-  readonly isEstimated: boolean
-  /** Its cost is not known. */
-  readonly isUnpriced: boolean
-  /** The provider's counts contradict each other. */
-  readonly hasConflict: boolean
-  /** Where the price is from; absent: not stored. */
-  readonly costSource?: Cost['source']
-  /** Limits that it met. Amounts of `usd` are in nano-USD. */
-  readonly limits: readonly RecordedLimit[]
-  /** How long it waited for a slot. */
-  readonly waitedMs?: number
-  /** Number of all attempts. */
-  readonly attempts: number
-  /** At most 32; none if the first attempt was answered. */
-  readonly trail: readonly StoredAttempt[]
-}
-
-/** An attempt that was stored. */
-export interface StoredAttempt {
-  readonly provider: string
-  /** 0: none arrived. */
-  readonly status: number
-  /** Class of the failure; empty: answered. */
-  readonly failure: string
-  readonly ms: number
-  readonly input: number
-  readonly output: number
-  /** Nano-USD. */
-  readonly cost?: number
-  /** The cost is what limits of money booked. */
-  readonly isBooked: boolean
-  readonly mayBeBilled: boolean
-}
-
 /** Answer to {@link RequestQuestion}. */
 export interface RequestPage {
-  readonly requests: readonly StoredRequest[]
+  readonly requests: readonly RequestEntry[]
   /**
    * Where to go on; absent: there are no older ones. The search for rare requests ends after some milliseconds: then
    * the page has few requests or none, and all after this place were looked at.

@@ -135,7 +135,7 @@ function rowsTable(database: Database): (request: ChargedRequest, names: NamesTa
   const addRequest = database.query<unknown, (string | number | null)[]>(
     `INSERT INTO request (${requestColumns.join(', ')}) VALUES (${placesOf(requestColumns)})`,
   )
-  const addAttempt = database.query<unknown, (number | bigint | null)[]>(
+  const addAttempt = database.query<unknown, (string | number | bigint | null)[]>(
     `INSERT INTO attempt (seq, ${attemptColumns.join(', ')}) VALUES (${placesOf(['seq', ...attemptColumns])})`,
   )
 

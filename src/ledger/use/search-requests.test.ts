@@ -137,31 +137,33 @@ describe.each(databases)('stored requests of %s', (_kind, make) => {
     expect(await all({}, { line: 1 })).toEqual(which((index) => index % 10 === 0))
     expect(await all({}, { people: [] })).toEqual([])
     expect(await reader.requests.find({ people: ['id:2'] }, 'r-010')).toBeUndefined()
-    expect(await reader.requests.find({ people: ['id:1'] }, 'r-010')).toMatchObject({ id: 'r-010', key: 'indexer' })
+    expect(await reader.requests.find({ people: ['id:1'] }, 'r-010')).toMatchObject({
+      id: 'r-010',
+      user: 'key:indexer',
+    })
   })
 
   test('have their names, tokens and attempts', async () => {
     expect(await reader.requests.find({}, 'r-008')).toMatchObject({
       model: 'GPT-5',
       provider: 'b',
-      person: '',
-      key: '',
       api: 'chat',
       tokens: { input: 10, output: 4 },
-      cost: 1_000,
+      cost: 0.000001,
       costSource: 'config',
-      isStream: false,
-      isUnpriced: false,
-      attempts: 2,
+      stream: false,
       trail: [
-        { provider: 'a', status: 200, failure: 'cut', ms: 4, cost: 70, isBooked: true, mayBeBilled: true },
-        { provider: 'b', status: 200, failure: '', ms: 5 },
+        { provider: 'a', status: 200, failure: 'cut', ms: 4, bookedCost: 70e-9, mayBeBilled: true },
+        { provider: 'b', status: 200, ms: 5 },
       ],
     })
     const other = await reader.requests.find({}, 'r-010')
-    expect(other).toMatchObject({ key: 'indexer', person: 'ann', trail: [], limits: [] })
+    expect(other).toMatchObject({ user: 'key:indexer', person: 'ann', trail: [{ provider: 'a' }] })
     expect(other).not.toHaveProperty('waitedMs')
-    expect(await reader.requests.find({}, 'r-009')).toMatchObject({ limits, waitedMs: 42 })
+    expect(await reader.requests.find({}, 'r-009')).toMatchObject({
+      limits: [limits[0], { ...limits[1], met: 'passed_over' }],
+      waitedMs: 42,
+    })
   })
 
   test('offer the names of their filters, to others than owners only their own', async () => {

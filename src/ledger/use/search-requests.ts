@@ -1,3 +1,4 @@
+import type { RequestEntry } from '../../observe/request-entry.ts'
 import { joinedSql, listSql, literalSql, sql, type Sql } from '../sql.ts'
 import { peopleSql, requestConditions, type RequestConditions } from './request-conditions.ts'
 import type {
@@ -7,7 +8,6 @@ import type {
   RequestQuestion,
   RequestScope,
   StoredCaller,
-  StoredRequest,
 } from './request-question.ts'
 import { placeOfRow, storedRequests, type TableRow, type UseTables } from './stored-requests.ts'
 
@@ -28,7 +28,7 @@ export interface RequestSearchOptions extends UseTables, SearchLimits {
 export interface RequestSearch {
   page(question: RequestQuestion): Promise<RequestPage>
   /** The newest request with this id. */
-  find(scope: RequestScope, id: string): Promise<StoredRequest | undefined>
+  find(scope: RequestScope, id: string): Promise<RequestEntry | undefined>
   choices(scope: RequestScope): Promise<RequestChoices>
   /** The people and the keys that asked last, at most 1,000 of each. */
   callers(): Promise<readonly StoredCaller[]>

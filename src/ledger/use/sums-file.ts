@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
-import type { HeldBy } from '../../observe/record.ts'
 import { addBuckets } from '../../observe/time-histogram.ts'
+import type { HeldBy } from '../../observe/under-way.ts'
 import { LedgerTooNew } from '../ledger.ts'
 import { migrations } from '../migrations.ts'
 import { identityOf, onlyNumber, openDatabase, performed } from '../open-database.ts'

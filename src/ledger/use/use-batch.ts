@@ -1,4 +1,5 @@
-import type { HeldBy, RequestRecord } from '../../observe/record.ts'
+import type { RequestRecord } from '../../observe/record.ts'
+import type { HeldBy } from '../../observe/under-way.ts'
 import { chargesOf, type Charges } from './charges.ts'
 import type { UseTotals } from './use-totals.ts'
 

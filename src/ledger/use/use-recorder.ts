@@ -1,4 +1,5 @@
-import type { HeldBy, RequestRecord } from '../../observe/record.ts'
+import type { RequestRecord } from '../../observe/record.ts'
+import type { HeldBy } from '../../observe/under-way.ts'
 import { readBatch, type RecordedUse, type SummedUse, type UseBatch } from './use-batch.ts'
 import type { WriteResult } from './use-store.ts'
 import { useSums, type UseSums } from './use-sums.ts'

@@ -1,4 +1,4 @@
-import type { HeldBy } from '../../observe/record.ts'
+import type { HeldBy } from '../../observe/under-way.ts'
 import type { ContentWriter } from '../content/content-writer.ts'
 import type { KeyReader } from '../postgres/key-reader.ts'
 import { openUse, openUseReaderAt } from './open-use.ts'

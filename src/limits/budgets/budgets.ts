@@ -1,7 +1,7 @@
 import type { Ask } from '../../formats/ask.ts'
+import type { MetLimit } from '../../observe/request-entry.ts'
 import type { Caller } from '../../people/person.ts'
 import type { CostOf } from '../../prices/cost.ts'
-import type { MetLimit } from '../met-limit.ts'
 import type { AttemptHold } from './attempt-hold.ts'
 
 /** Limits of money, as the gateway uses them: each attempt holds money before its provider is asked. */

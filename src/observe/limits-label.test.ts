@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import type { RecordedLimit } from '../../observe/record.ts'
-import { limitsLabel, limitsOfLabel } from './limits-label.ts'
+import { limitsLabel, limitsOfLabel } from './record.ts'
+import type { MetLimit } from './request-entry.ts'
 
-const limit = (...models: string[]): RecordedLimit => ({
+const limit = (...models: string[]): MetLimit => ({
   met: 'refused',
   for: 'each key',
   kind: 'tokens',
