@@ -47,7 +47,7 @@ const table = new Map(
     }),
 )
 
-test('every room imports only what ARCHITECTURE.md lets it', () => {
+test('every module imports only what ARCHITECTURE.md lets it', () => {
   const trespasses = imports.filter(
     ({ from, to, isType }) =>
       roomOf(from) !== roomOf(to) &&
@@ -61,7 +61,7 @@ test('every room imports only what ARCHITECTURE.md lets it', () => {
   expect(trespasses.map(({ from, to }) => `${from} imports ${to}`)).toEqual([])
 })
 
-test('every room stands in the table, and every row is a room', () => {
+test('every module stands in the table, and every row is a module', () => {
   expect([...new Set(files.map(roomOf))].toSorted()).toEqual([...table.keys()].toSorted())
 })
 
