@@ -197,30 +197,32 @@ export function lineOf<Facts, Charge, Entry>(
   }
 }
 
-/** The members of an entry. */
+/** The entry of facts. */
 export function shownOf<Facts, Charge, Entry>(
   fields: readonly RecordField<Facts, Charge, Entry>[],
   facts: Facts,
-): object {
-  return members(fields, ({ of, unit }) => {
+): Entry {
+  return entryOf(fields, ({ of, unit }) => {
     const fact = of(facts)
     return fact === undefined ? undefined : unit.shown(fact)
   })
 }
 
-/** The members of an entry that is stored. */
-export function readOf<Facts, Charge, Entry>(fields: readonly RecordField<Facts, Charge, Entry>[], row: Row): object {
-  return members(fields, (each) => each.fromRow(row))
+/** The entry of a stored row. */
+export function readOf<Facts, Charge, Entry>(fields: readonly RecordField<Facts, Charge, Entry>[], row: Row): Entry {
+  return entryOf(fields, ({ fromRow }) => fromRow(row))
 }
 
-function members<Each extends { readonly name?: string }>(
-  fields: readonly Each[],
-  of: (each: Each) => unknown,
-): object {
+function entryOf<Facts, Charge, Entry>(
+  fields: readonly RecordField<Facts, Charge, Entry>[],
+  valueOf: (of: RecordField<Facts, Charge, Entry>) => unknown,
+): Entry {
   const entry: Record<string, unknown> = {}
   for (const each of fields) {
-    const value = each.name === undefined ? undefined : of(each)
+    const value = each.name === undefined ? undefined : valueOf(each)
     if (each.name !== undefined && value !== undefined) entry[each.name] = value
   }
-  return entry
+  // Each member of an entry is a line of its table.
+  // oxlint-disable-next-line typescript/consistent-type-assertions
+  return entry as Entry
 }

@@ -252,20 +252,16 @@ export const requestFields: readonly RecordField<RequestRecord, StoredCharge, Re
 
 /** A request that is remembered. */
 export function rememberedEntry(record: RequestRecord): RequestEntry {
-  // Each member of an entry is a line of the table.
-  // oxlint-disable-next-line typescript/consistent-type-assertions
-  return shownOf(requestFields, record) as RequestEntry
+  return shownOf(requestFields, record)
 }
 
 /** A request of the ledger. */
 export function storedEntry(row: Row): RequestEntry {
-  // As above.
-  // oxlint-disable-next-line typescript/consistent-type-assertions
-  return readOf(requestFields, row) as RequestEntry
+  return readOf(requestFields, row)
 }
 
 /** A first attempt that was answered is not stored beside its request. */
-function trailOf(row: Row): readonly object[] {
+function trailOf(row: Row): unknown {
   if (row.attempts.length > 0) return row.attempts.map((attempt) => readOf(attemptFields, attempt))
   const [provider, status] = [row.text('provider'), row.number('status')]
   if (row.number('attempts') === 0 || provider === '') return []
@@ -277,7 +273,7 @@ function amountOf({ kind, limit }: MetLimit): number | undefined {
   return kind === 'usd' ? usd(limit) : limit
 }
 
-function shownLimits(limits: readonly MetLimit[]): readonly object[] | undefined {
+function shownLimits(limits: readonly MetLimit[]): unknown {
   return limits.length === 0 ? undefined : limits.map((limit) => shownOf(limitFields, limit))
 }
 
