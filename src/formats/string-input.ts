@@ -22,67 +22,70 @@ const escapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r
  * object around it is the input itself, since models sometimes leave out the object.
  */
 export function stringInput(): StringInput {
-  let mode: 'opening' | 'string' | 'held' | 'raw' | 'over' = 'opening'
-  let held = ''
+  return new InputInJson()
+}
+
+class InputInJson implements StringInput {
+  #mode: 'opening' | 'string' | 'held' | 'raw' | 'over' = 'opening'
+  #held = ''
+
+  push(text: string): string {
+    if (this.#mode === 'over') return ''
+    if (this.#mode === 'raw') return text
+    this.#held += text
+    if (this.#mode === 'opening') {
+      const found = opening.exec(this.#held)
+      if (found !== null) {
+        this.#mode = 'string'
+        this.#held = this.#held.slice(found[0].length)
+      } else if (this.#held.length > openingMax || !unfinishedOpening.test(this.#held))
+        this.#mode = /^\s*\{/.test(this.#held) ? 'held' : 'raw'
+    }
+    if (this.#mode === 'string') return this.#decode()
+    if (this.#mode !== 'raw') return ''
+    const raw = this.#held
+    this.#held = ''
+    return raw
+  }
+
+  end(): string {
+    const rest = this.#mode === 'string' || this.#mode === 'over' ? '' : onlyString(this.#held)
+    this.#mode = 'over'
+    this.#held = ''
+    return rest
+  }
 
   /** Decodes the complete characters of a string. Keeps an unfinished escape, and the first half of a pair. */
-  function decode(): string {
+  #decode(): string {
     let decoded = ''
     let position = 0
-    while (position < held.length) {
-      const character = held.charAt(position)
+    while (position < this.#held.length) {
+      const character = this.#held.charAt(position)
       if (character === '"') {
-        mode = 'over'
+        this.#mode = 'over'
         break
       }
-      const length = lengthAt(position, character)
+      const length = this.#lengthAt(position, character)
       if (length === undefined) break
-      decoded += character === '\\' ? unescape(held.slice(position, position + length)) : character
+      decoded += character === '\\' ? unescape(this.#held.slice(position, position + length)) : character
       position += length
     }
-    held = mode === 'over' ? '' : held.slice(position)
+    this.#held = this.#mode === 'over' ? '' : this.#held.slice(position)
     return decoded
   }
 
   /** Undefined if the rest of the character has not arrived. */
-  function lengthAt(position: number, character: string): number | undefined {
+  #lengthAt(position: number, character: string): number | undefined {
     if (character !== '\\') return 1
-    const length = unitLength(position)
-    const isHighHalf = /^\\ud[89ab]/i.test(held.slice(position, position + length))
-    const needed = length + (isHighHalf ? unitLength(position + length) : 0)
-    return position + needed <= held.length ? needed : undefined
+    const length = this.#unitLength(position)
+    const isHighHalf = /^\\ud[89ab]/i.test(this.#held.slice(position, position + length))
+    const needed = length + (isHighHalf ? this.#unitLength(position + length) : 0)
+    return position + needed <= this.#held.length ? needed : undefined
   }
 
-  function unitLength(position: number): number {
-    if (held.charAt(position) !== '\\') return 1
-    return held.charAt(position + 1) === 'u' ? 6 : 2
-  }
-
-  return {
-    push(text) {
-      if (mode === 'over') return ''
-      if (mode === 'raw') return text
-      held += text
-      if (mode === 'opening') {
-        const found = opening.exec(held)
-        if (found !== null) {
-          mode = 'string'
-          held = held.slice(found[0].length)
-        } else if (held.length > openingMax || !unfinishedOpening.test(held))
-          mode = /^\s*\{/.test(held) ? 'held' : 'raw'
-      }
-      if (mode === 'string') return decode()
-      if (mode !== 'raw') return ''
-      const raw = held
-      held = ''
-      return raw
-    },
-    end() {
-      const rest = mode === 'string' || mode === 'over' ? '' : onlyString(held)
-      mode = 'over'
-      held = ''
-      return rest
-    },
+  #unitLength(position: number): number {
+    if (this.#held.charAt(position) !== '\\') return 1
+    return this.#held.charAt(position + 1) === 'u' ? 6 : 2
   }
 }
 

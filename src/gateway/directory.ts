@@ -48,32 +48,69 @@ interface Offer {
 
 /** Creates a directory of these providers. It follows changes of their model lists. */
 export function directory(providers: readonly Provider[], aliases: Readonly<Record<string, string>>): Directory {
-  const aliasOf = new Map(Object.entries(aliases))
-  let index = buildIndex(providers)
+  return new ModelDirectory(providers, aliases)
+}
 
-  function current(): Index {
-    if (providers.some((provider, position) => provider.models.version !== index.versions[position]))
-      index = buildIndex(providers)
-    return index
+class ModelDirectory implements Directory {
+  readonly #providers: readonly Provider[]
+  readonly #aliasOf: Map<string, string>
+  #index: Index
+
+  constructor(providers: readonly Provider[], aliases: Readonly<Record<string, string>>) {
+    this.#providers = providers
+    this.#aliasOf = new Map(Object.entries(aliases))
+    this.#index = buildIndex(providers)
   }
 
-  function resolve(name: string): string {
+  find(asked: string): ModelCandidates {
+    const at = this.#current()
+    const known = at.found.get(asked)
+    if (known !== undefined) return known
+    const name = this.#listedAs(at, asked)
+    const finding = {
+      ...this.#search(at, this.#resolve(asked)),
+      ...this.#namesFor(at, asked),
+      ...(name === undefined ? {} : { listedAs: name }),
+    }
+    if (at.found.size >= findingsMax) at.found.clear()
+    at.found.set(asked, finding)
+    return finding
+  }
+
+  list(): ListedModel[] {
+    const at = this.#current()
+    const names = new Set([...at.exact.keys(), ...this.#aliasOf.keys()])
+    return [...names].flatMap((name) => listed(name, this.#offersOf(at, this.#resolve(name))))
+  }
+
+  get(asked: string): ListedModel | undefined {
+    const name = this.#resolve(asked)
+    return listed(asked, this.#offersOf(this.#current(), name))[0]
+  }
+
+  #current(): Index {
+    if (this.#providers.some((provider, position) => provider.models.version !== this.#index.versions[position]))
+      this.#index = buildIndex(this.#providers)
+    return this.#index
+  }
+
+  #resolve(name: string): string {
     let resolved = name
-    for (let hops = 0; hops <= aliasOf.size; hops += 1) {
-      const target = aliasOf.get(resolved)
+    for (let hops = 0; hops <= this.#aliasOf.size; hops += 1) {
+      const target = this.#aliasOf.get(resolved)
       if (target === undefined) break
       resolved = target
     }
     return resolved
   }
 
-  function offersOf(at: Index, name: string): readonly Offer[] {
-    return named(at, name) ?? pinned(name)
+  #offersOf(at: Index, name: string): readonly Offer[] {
+    return named(at, name) ?? this.#pinned(name)
   }
 
-  function pinned(name: string): readonly Offer[] {
+  #pinned(name: string): readonly Offer[] {
     const slash = name.indexOf('/')
-    const provider = slash < 1 ? undefined : providers.find(({ id }) => id === name.slice(0, slash))
+    const provider = slash < 1 ? undefined : this.#providers.find(({ id }) => id === name.slice(0, slash))
     const wanted = name.slice(slash + 1)
     if (provider === undefined || wanted === '') return []
     const models = provider.models.current()
@@ -84,17 +121,17 @@ export function directory(providers: readonly Provider[], aliases: Readonly<Reco
     return model === undefined ? [] : [{ provider, model }]
   }
 
-  function listedAs(at: Index, asked: string): string | undefined {
-    if (aliasOf.has(asked) || at.exact.has(asked)) return asked
+  #listedAs(at: Index, asked: string): string | undefined {
+    if (this.#aliasOf.has(asked) || at.exact.has(asked)) return asked
     const [first] = at.folded.get(asked.toLowerCase()) ?? []
     if (first !== undefined) return spelling(first.model, asked)
-    const [only] = pinned(asked)
+    const [only] = this.#pinned(asked)
     if (only?.provider.models.current() === undefined) return undefined
     return `${only.provider.id}/${spelling(only.model, asked.slice(only.provider.id.length + 1))}`
   }
 
-  function search(at: Index, name: string): Omit<ModelCandidates, 'listedAs' | 'listedNames' | 'names'> {
-    const offers = offersOf(at, name)
+  #search(at: Index, name: string): Omit<ModelCandidates, 'listedAs' | 'listedNames' | 'names'> {
+    const offers = this.#offersOf(at, name)
     if (offers.length > 0) {
       return {
         candidates: offers.map(candidateOf),
@@ -103,42 +140,16 @@ export function directory(providers: readonly Provider[], aliases: Readonly<Reco
         isPinned: named(at, name) === undefined,
       }
     }
-    const unknown = providers.filter((provider) => provider.models.current() === undefined)
+    const unknown = this.#providers.filter((provider) => provider.models.current() === undefined)
     const candidates = unknown.map((provider) => provider.candidate(name))
     return { candidates, sameModel: candidates, isListed: false, isPinned: false }
   }
 
-  function namesFor(at: Index, asked: string): Pick<ModelCandidates, 'listedNames' | 'names'> {
-    const name = resolve(asked)
-    const offers = offersOf(at, name)
+  #namesFor(at: Index, asked: string): Pick<ModelCandidates, 'listedNames' | 'names'> {
+    const name = this.#resolve(asked)
+    const offers = this.#offersOf(at, name)
     const listedNames = [...new Set([asked, name, ...offers.map(({ model }) => model.name)])]
     return { listedNames, names: [...new Set([...listedNames, ...offers.map(({ model }) => model.upstream)])] }
-  }
-
-  return {
-    find(asked) {
-      const at = current()
-      const known = at.found.get(asked)
-      if (known !== undefined) return known
-      const name = listedAs(at, asked)
-      const finding = {
-        ...search(at, resolve(asked)),
-        ...namesFor(at, asked),
-        ...(name === undefined ? {} : { listedAs: name }),
-      }
-      if (at.found.size >= findingsMax) at.found.clear()
-      at.found.set(asked, finding)
-      return finding
-    },
-    list() {
-      const at = current()
-      const names = new Set([...at.exact.keys(), ...aliasOf.keys()])
-      return [...names].flatMap((name) => listed(name, offersOf(at, resolve(name))))
-    },
-    get(asked) {
-      const name = resolve(asked)
-      return listed(asked, offersOf(current(), name))[0]
-    },
   }
 }
 

@@ -28,65 +28,83 @@ export interface LearnedModels extends ModelList {
  * A provider's own list of models. Starts with the cached list, if there is one, and fetches every 10 minutes in the
  * background. After a failure it keeps the last list and retries after 2 s, doubling to 5 minutes.
  */
-export function learnedModels({ fetchModels, cache, onFailure }: LearnedModelsOptions): LearnedModels {
-  const controller = new AbortController()
-  let models: readonly OfferedModel[] | undefined
-  let version = 0
-  let timer: Timer | undefined
-  let retryMs = retryMsMin
-  let failure: string | undefined
-  let pending: Promise<void> | undefined = begin()
+export function learnedModels(options: LearnedModelsOptions): LearnedModels {
+  return new FetchedModels(options)
+}
 
-  async function begin(): Promise<void> {
-    const cached = await cache.read()
-    if (cached !== undefined) take(cached)
-    const refreshed = refresh()
+class FetchedModels implements LearnedModels {
+  readonly #cache: ModelListCache
+  readonly #fetchModels: (signal: AbortSignal) => Promise<readonly OfferedModel[]>
+  readonly #onFailure: (error: unknown) => void
+  readonly #controller = new AbortController()
+  #models: readonly OfferedModel[] | undefined
+  #version = 0
+  #timer: Timer | undefined
+  #retryMs = retryMsMin
+  #failure: string | undefined
+  #pending: Promise<void> | undefined
+
+  constructor({ fetchModels, cache, onFailure }: LearnedModelsOptions) {
+    this.#cache = cache
+    this.#fetchModels = fetchModels
+    this.#onFailure = onFailure
+    this.#pending = this.#begin()
+  }
+
+  current(): readonly OfferedModel[] | undefined {
+    return this.#models
+  }
+
+  get version() {
+    return this.#version
+  }
+
+  get pending() {
+    return this.#pending
+  }
+
+  get failure() {
+    return this.#failure
+  }
+
+  close(): void {
+    this.#controller.abort()
+    clearTimeout(this.#timer)
+  }
+
+  async #begin(): Promise<void> {
+    const cached = await this.#cache.read()
+    if (cached !== undefined) this.#take(cached)
+    const refreshed = this.#refresh()
     if (cached === undefined) await refreshed
-    pending = undefined
+    this.#pending = undefined
   }
 
-  function take(list: readonly OfferedModel[]): void {
-    models = list
-    version += 1
+  #take(list: readonly OfferedModel[]): void {
+    this.#models = list
+    this.#version += 1
   }
 
-  async function refresh(): Promise<void> {
+  async #refresh(): Promise<void> {
     try {
-      const list = await fetchModels(controller.signal)
-      if (controller.signal.aborted) return
-      take(list)
-      failure = undefined
-      retryMs = retryMsMin
-      schedule(refreshMs)
-      await cache.write(list)
+      const list = await this.#fetchModels(this.#controller.signal)
+      if (this.#controller.signal.aborted) return
+      this.#take(list)
+      this.#failure = undefined
+      this.#retryMs = retryMsMin
+      this.#schedule(refreshMs)
+      await this.#cache.write(list)
     } catch (error) {
-      if (controller.signal.aborted) return
-      failure = error instanceof Error ? error.message : String(error)
-      onFailure(error)
-      schedule(retryMs)
-      retryMs = Math.min(retryMs * 2, retryMsMax)
+      if (this.#controller.signal.aborted) return
+      this.#failure = error instanceof Error ? error.message : String(error)
+      this.#onFailure(error)
+      this.#schedule(this.#retryMs)
+      this.#retryMs = Math.min(this.#retryMs * 2, retryMsMax)
     }
   }
 
-  function schedule(ms: number): void {
-    timer = setTimeout(() => void refresh(), ms)
-    timer.unref()
-  }
-
-  return {
-    current: () => models,
-    get version() {
-      return version
-    },
-    get pending() {
-      return pending
-    },
-    get failure() {
-      return failure
-    },
-    close() {
-      controller.abort()
-      clearTimeout(timer)
-    },
+  #schedule(ms: number): void {
+    this.#timer = setTimeout(() => void this.#refresh(), ms)
+    this.#timer.unref()
   }
 }

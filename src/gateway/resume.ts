@@ -98,9 +98,9 @@ export function resumable(options: ResumeOptions): PartStream {
     receive(parts) {
       if (parts === undefined || rest === undefined) return give(parts)
       let written: readonly Part[]
-      const { write } = rest
+      const writer = rest
       try {
-        written = parts.flatMap((part) => withUsage(part, write(part)))
+        written = parts.flatMap((part) => withUsage(part, writer.write(part)))
       } catch (error) {
         reader?.fail(error)
         return false

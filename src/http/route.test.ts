@@ -102,14 +102,14 @@ describe('a router', () => {
   })
 
   test('knows the format of an unknown path below a path of the API', () => {
-    const { formatOf } = router([
+    const routes = router([
       route('POST', '/v1/chat/completions'),
       { ...route('POST', '/v1/messages'), format: formats.messages },
     ])
-    expect(formatOf('/v1/messages/batches/1')).toBe(formats.messages)
-    expect(formatOf('/v1/messages/')).toBe(formats.messages)
+    expect(routes.formatOf('/v1/messages/batches/1')).toBe(formats.messages)
+    expect(routes.formatOf('/v1/messages/')).toBe(formats.messages)
     for (const path of ['/v1/messagesx', '/v1/files', `/v1/files/${'a/'.repeat(9_000)}`])
-      expect(formatOf(path)).toBe(formats.chat)
+      expect(routes.formatOf(path)).toBe(formats.chat)
   })
 
   test('shows at most 100 printable characters of a path', () => {

@@ -45,87 +45,95 @@ export interface Router {
 
 /** Makes a router over these routes. HEAD is answered where GET is. Of routes of many paths the first one counts. */
 export function router(routes: readonly Route[]): Router {
-  const exact = new Map<string, Route[]>()
-  const open: { readonly route: Route; readonly matches: (path: string) => boolean }[] = []
+  return new RouteTable(routes)
+}
+
+class RouteTable implements Router {
+  readonly #routes: readonly Route[]
+  readonly #exact = new Map<string, Route[]>()
+  readonly #open: { readonly route: Route; readonly matches: (path: string) => boolean }[] = []
   /** Where the API begins, such as `/v1`, and the first format there. */
-  const roots = new Map<string, Format>()
-  for (const route of routes) {
-    const matches = openPath(route.path)
-    if (matches !== undefined) open.push({ route, matches })
-    else exact.set(route.path, [...(exact.get(route.path) ?? []), route])
-    const root = rootOf(route.path)
-    if (route.format !== undefined && !roots.has(root)) roots.set(root, route.format)
+  readonly #roots = new Map<string, Format>()
+
+  constructor(routes: readonly Route[]) {
+    this.#routes = routes
+    for (const route of routes) {
+      const matches = openPath(route.path)
+      if (matches !== undefined) this.#open.push({ route, matches })
+      else this.#exact.set(route.path, [...(this.#exact.get(route.path) ?? []), route])
+      const root = rootOf(route.path)
+      if (route.format !== undefined && !this.#roots.has(root)) this.#roots.set(root, route.format)
+    }
   }
 
-  function at(path: string): readonly Route[] {
-    return exact.get(path) ?? open.filter(({ matches }) => matches(path)).map(({ route }) => route)
-  }
-
-  function methods(path: string): readonly string[] {
-    const answered = at(path).filter(({ isRefusal }) => isRefusal !== true)
+  methods(path: string): readonly string[] {
+    const answered = this.#at(path).filter(({ isRefusal }) => isRefusal !== true)
     const found = new Set(answered.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))
     return found.size === 0 ? [] : [...found, 'OPTIONS']
   }
 
-  function withMethod(candidates: readonly Route[], method: string): Route | undefined {
+  formatOf(path: string, headers: Headers | undefined): Format | undefined {
+    const [route] = this.#at(path)
+    const asked = headers === undefined ? undefined : route?.formatBy?.(headers)
+    return asked ?? route?.format ?? this.#formatAbove(path.slice(0, comparedLength))
+  }
+
+  isPublic(method: string, path: string): boolean {
+    const candidates = this.#at(path)
+    const route = this.#withMethod(candidates, method)
+    return route === undefined ? candidates.length > 0 && candidates.every((each) => each.isPublic) : route.isPublic
+  }
+
+  find(method: string, path: string): Route {
+    const candidates = this.#at(path)
+    const route = this.#withMethod(candidates, method)
+    if (route !== undefined) return route
+    const allow = this.methods(path).join(', ')
+    if (allow === '') throw notFound(path, this.#hintFor(path))
+    throw methodNotAllowed(method, allow)
+  }
+
+  #at(path: string): readonly Route[] {
+    return this.#exact.get(path) ?? this.#open.filter(({ matches }) => matches(path)).map(({ route }) => route)
+  }
+
+  #withMethod(candidates: readonly Route[], method: string): Route | undefined {
     const wanted = method === 'HEAD' ? 'GET' : method
     return candidates.find((each) => each.method === wanted)
   }
 
   /** The format of the closest path above an unknown one, such as `/v1/messages`, else the first of its root. */
-  function formatAbove(path: string): Format | undefined {
+  #formatAbove(path: string): Format | undefined {
     for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
-      const format = exact.get(path.slice(0, end))?.[0]?.format
+      const format = this.#exact.get(path.slice(0, end))?.[0]?.format
       if (format !== undefined) return format
     }
-    return roots.get(rootOf(path))
+    return this.#roots.get(rootOf(path))
   }
 
   /** An existing path of the API for a path without `/v1`, with a prefix, or with other slashes or case. */
-  function nearest(path: string): string | undefined {
+  #nearest(path: string): string | undefined {
     if (path.length > comparedLength) return undefined
     const segments = path.split('/').filter((segment) => segment !== '')
-    const candidates = [...roots.keys()].flatMap((root) =>
+    const candidates = [...this.#roots.keys()].flatMap((root) =>
       segments.flatMap((segment, start) => {
         const rest = segments.slice(start + (`/${segment.toLowerCase()}` === root ? 1 : 0))
         const candidate = [root, ...rest].join('/')
         return [candidate, candidate.toLowerCase()]
       }),
     )
-    return candidates.find((candidate) => at(candidate).length > 0)
+    return candidates.find((candidate) => this.#at(candidate).length > 0)
   }
 
-  function hintFor(path: string): string {
-    const near = nearest(path)
+  #hintFor(path: string): string {
+    const near = this.#nearest(path)
     if (near !== undefined) return `. Did you mean '${near}'? The API's base URL ends in ${rootOf(near)}`
     const root = rootOf(path)
-    if (!roots.has(root)) return ''
-    const answered = routes.filter(
+    if (!this.#roots.has(root)) return ''
+    const answered = this.#routes.filter(
       (route) => rootOf(route.path) === root && !route.path.endsWith('/') && route.isRefusal !== true,
     )
     return `. This service answers ${answered.map((route) => `${route.method} ${route.path}`).join(', ')}`
-  }
-
-  return {
-    methods,
-    formatOf(path, headers) {
-      const [route] = at(path)
-      const asked = headers === undefined ? undefined : route?.formatBy?.(headers)
-      return asked ?? route?.format ?? formatAbove(path.slice(0, comparedLength))
-    },
-    isPublic(method, path) {
-      const candidates = at(path)
-      const route = withMethod(candidates, method)
-      return route === undefined ? candidates.length > 0 && candidates.every((each) => each.isPublic) : route.isPublic
-    },
-    find(method, path) {
-      const candidates = at(path)
-      const route = withMethod(candidates, method)
-      if (route !== undefined) return route
-      const allow = methods(path).join(', ')
-      if (allow === '') throw notFound(path, hintFor(path))
-      throw methodNotAllowed(method, allow)
-    },
   }
 }
 

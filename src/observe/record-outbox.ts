@@ -26,71 +26,83 @@ export interface Outbox<Entry> {
 }
 
 /** Makes an outbox that sends entries in order, one batch after the other. Its timer runs only while entries wait. */
-export function recordOutbox<Entry>({
-  send,
-  gatherMs = 250,
-  batchMax = 500,
-  waitingMax = 10_000,
-  onOverflow,
-}: OutboxOptions<Entry>): Outbox<Entry> {
-  const waiting: Entry[] = []
-  let dropped = 0
-  let taken = 0
-  let settled = 0
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let sending: Promise<void> | undefined
-  /** A batch is due after the one that is being sent. */
-  let isWoken = false
+export function recordOutbox<Entry>(options: OutboxOptions<Entry>): Outbox<Entry> {
+  return new WaitingRecords<Entry>(options)
+}
 
-  function post(): void {
-    clearTimeout(timer)
-    timer = undefined
-    isWoken = false
-    sending = sendBatch(waiting.splice(0, batchMax))
+class WaitingRecords<Entry> implements Outbox<Entry> {
+  readonly #batchMax: number
+  readonly #send: (batch: readonly Entry[]) => Promise<void>
+  readonly #gatherMs: number
+  readonly #waitingMax: number
+  readonly #onOverflow: ((entry: Entry) => void) | undefined
+  readonly #waiting: Entry[] = []
+  #dropped = 0
+  #taken = 0
+  #settled = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #sending: Promise<void> | undefined
+  /** A batch is due after the one that is being sent. */
+  #isWoken = false
+
+  constructor({ send, gatherMs = 250, batchMax = 500, waitingMax = 10_000, onOverflow }: OutboxOptions<Entry>) {
+    this.#batchMax = batchMax
+    this.#send = send
+    this.#gatherMs = gatherMs
+    this.#waitingMax = waitingMax
+    this.#onOverflow = onOverflow
   }
 
-  async function sendBatch(batch: readonly Entry[]): Promise<void> {
+  add(entry: Entry): void {
+    if (this.#waiting.length >= this.#waitingMax) {
+      this.#dropped += 1
+      this.#onOverflow?.(entry)
+      return
+    }
+    this.#waiting.push(entry)
+    this.#taken += 1
+    if (this.#sending === undefined) this.#postSoon()
+  }
+
+  wake(): void {
+    this.#isWoken = true
+    if (this.#sending === undefined) this.#postSoon()
+  }
+
+  async flush(): Promise<void> {
+    const wanted = this.#taken
+    await this.#sending
+    do {
+      if (this.#sending === undefined) this.#post()
+      await this.#sending
+    } while (this.#settled < wanted)
+  }
+
+  get dropped() {
+    return this.#dropped
+  }
+
+  #post(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#isWoken = false
+    this.#sending = this.#sendBatch(this.#waiting.splice(0, this.#batchMax))
+  }
+
+  async #sendBatch(batch: readonly Entry[]): Promise<void> {
     try {
-      await send(batch)
+      await this.#send(batch)
     } catch {
       // The receiver has gone or failed: only the number of lost entries is kept.
-      dropped += batch.length
+      this.#dropped += batch.length
     }
-    settled += batch.length
-    sending = undefined
-    if (waiting.length > 0 || isWoken) postSoon()
+    this.#settled += batch.length
+    this.#sending = undefined
+    if (this.#waiting.length > 0 || this.#isWoken) this.#postSoon()
   }
 
-  function postSoon(): void {
-    if (waiting.length >= batchMax) post()
-    else timer ??= setTimeout(post, gatherMs)
-  }
-
-  return {
-    add(entry) {
-      if (waiting.length >= waitingMax) {
-        dropped += 1
-        onOverflow?.(entry)
-        return
-      }
-      waiting.push(entry)
-      taken += 1
-      if (sending === undefined) postSoon()
-    },
-    wake() {
-      isWoken = true
-      if (sending === undefined) postSoon()
-    },
-    async flush() {
-      const wanted = taken
-      await sending
-      do {
-        if (sending === undefined) post()
-        await sending
-      } while (settled < wanted)
-    },
-    get dropped() {
-      return dropped
-    },
+  #postSoon(): void {
+    if (this.#waiting.length >= this.#batchMax) this.#post()
+    else this.#timer ??= setTimeout(() => this.#post(), this.#gatherMs)
   }
 }

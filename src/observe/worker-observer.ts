@@ -84,8 +84,8 @@ export function workerObserver({
   }
 
   return {
-    record: outbox.add,
-    wake: outbox.wake,
+    record: (record) => outbox.add(record),
+    wake: () => outbox.wake(),
     streamsOpen: {
       add(difference) {
         streamsOpen += difference
@@ -112,7 +112,7 @@ export function workerObserver({
     flush: async () => await withinMs(outbox.flush(), answerMs),
     handlers: {
       runningRequests: () => running(),
-      flushRecords: outbox.flush,
+      flushRecords: () => outbox.flush(),
       requestsRecorded(count) {
         for (const { notify } of listeners) notify(count)
       },

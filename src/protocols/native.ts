@@ -29,8 +29,14 @@ export function native({ passThrough, isOptional, answerBytesMax }: Format, path
       ? {}
       : {
           stream(ask, target) {
-            const { read, ...others } = reader(ask, target)
-            return { ...others, decode: (event) => throwIfError(read(event), target.brand) }
+            const parts = reader(ask, target)
+            return {
+              hasOneChoice: parts.hasOneChoice,
+              ...(parts.eventBytesMax === undefined ? {} : { eventBytesMax: parts.eventBytesMax }),
+              decode: (event) => throwIfError(parts.read(event), target.brand),
+              finish: () => parts.finish(),
+              end: () => parts.end?.() ?? [],
+            }
           },
         }),
   }

@@ -1,4 +1,4 @@
-import { responseMemoryError, TransportError, type UpstreamBody } from './transport.ts'
+import { responseMemoryError, TransportError, type UpstreamBody, type MemoryReservation } from './transport.ts'
 
 /** Most decompressed bytes for each compressed byte (failover.md row 29). */
 export const inflationMax = 100
@@ -32,19 +32,73 @@ interface Reader {
 }
 
 function decompressedBody(body: UpstreamBody, encoding: ContentCoding, bytesMax: number): UpstreamBody {
-  let bytesIn = 0
-  let bytesOut = 0
-  let reader: Reader | undefined
-  let error: TransportError | undefined
-  let isOver = false
+  return new DecompressedBody(body, encoding, bytesMax)
+}
+
+class DecompressedBody implements UpstreamBody {
+  readonly #body: UpstreamBody
+  readonly #encoding: ContentCoding
+  readonly #bytesMax: number
+  #bytesIn = 0
+  #bytesOut = 0
+  #reader: Reader | undefined
+  #error: TransportError | undefined
+  #isOver = false
+  readonly endsWithConnection: boolean
+
+  constructor(body: UpstreamBody, encoding: ContentCoding, bytesMax: number) {
+    this.#body = body
+    this.#encoding = encoding
+    this.#bytesMax = bytesMax
+    this.endsWithConnection = body.endsWithConnection
+  }
+
+  async read(): Promise<Uint8Array | undefined> {
+    if (this.#error !== undefined) throw this.#error
+    if (this.#isOver) return undefined
+    try {
+      this.#reader ??= await this.#start()
+      const piece = (await this.#reader?.read())?.value
+      // Cancelled during the read: not the end of the body.
+      if (this.#error !== undefined) throw this.#error
+      if (piece === undefined) this.#isOver = true
+      this.#bytesOut += piece?.length ?? 0
+      this.#checkSize()
+      return piece
+    } catch (cause) {
+      if (!this.#isOver) this.#stop(cause instanceof TransportError ? cause : decodingError(cause))
+      throw this.#error
+    }
+  }
+
+  hasPendingBytes(): boolean {
+    return this.#body.hasPendingBytes()
+  }
+
+  async readAll(reservation: MemoryReservation | undefined): Promise<Uint8Array<ArrayBuffer>> {
+    const pieces: Uint8Array[] = []
+    for (let piece = await this.read(); piece !== undefined; piece = await this.read()) {
+      if (reservation?.reserve(piece.length) === false) {
+        const refusal = responseMemoryError()
+        this.#stop(refusal)
+        throw refusal
+      }
+      pieces.push(piece)
+    }
+    return new Uint8Array(Buffer.concat(pieces))
+  }
+
+  cancel(): void {
+    if (!this.#isOver) this.#stop(new TransportError('aborted', 'Reading the response was cancelled'))
+  }
 
   /** Feeds the decompressor until the body ends or fails; pauses while its output is not read. */
-  async function feed(writer: Writer, first: Uint8Array): Promise<void> {
+  async #feed(writer: Writer, first: Uint8Array): Promise<void> {
     try {
-      for (let piece: Uint8Array | undefined = first; piece !== undefined; piece = await body.read()) {
+      for (let piece: Uint8Array | undefined = first; piece !== undefined; piece = await this.#body.read()) {
         for (let from = 0; from < piece.length; from += sliceBytes) {
           const slice = new Uint8Array(piece.subarray(from, from + sliceBytes))
-          bytesIn += slice.length
+          this.#bytesIn += slice.length
           await writer.write(slice)
         }
       }
@@ -55,69 +109,30 @@ function decompressedBody(body: UpstreamBody, encoding: ContentCoding, bytesMax:
     }
   }
 
-  async function start(): Promise<Reader | undefined> {
-    const first = await body.read()
-    if (first === undefined || isOver) return undefined
-    const decompressor = new DecompressionStream(formatOf(encoding, first[0] ?? 0))
-    void feed(decompressor.writable.getWriter(), first)
+  async #start(): Promise<Reader | undefined> {
+    const first = await this.#body.read()
+    if (first === undefined || this.#isOver) return undefined
+    const decompressor = new DecompressionStream(formatOf(this.#encoding, first[0] ?? 0))
+    void this.#feed(decompressor.writable.getWriter(), first)
     return decompressor.readable.getReader()
   }
 
-  function stop(reason: TransportError): void {
-    isOver = true
-    error ??= reason
-    body.cancel()
-    reader?.cancel().catch(() => {})
+  #stop(reason: TransportError): void {
+    this.#isOver = true
+    this.#error ??= reason
+    this.#body.cancel()
+    this.#reader?.cancel().catch(() => {})
   }
 
-  function checkSize(): void {
-    const inflates = bytesOut > inflationFreeBytes && bytesOut > inflationMax * bytesIn
-    if (bytesOut <= bytesMax && !inflates) return
+  #checkSize(): void {
+    const inflates = this.#bytesOut > inflationFreeBytes && this.#bytesOut > inflationMax * this.#bytesIn
+    if (this.#bytesOut <= this.#bytesMax && !inflates) return
     throw new TransportError(
       'too_large',
       inflates
         ? `The response is more than ${inflationMax} times larger when decompressed`
         : 'The response is larger than allowed',
     )
-  }
-
-  async function read(): Promise<Uint8Array | undefined> {
-    if (error !== undefined) throw error
-    if (isOver) return undefined
-    try {
-      reader ??= await start()
-      const piece = (await reader?.read())?.value
-      // Cancelled during the read: not the end of the body.
-      if (error !== undefined) throw error
-      if (piece === undefined) isOver = true
-      bytesOut += piece?.length ?? 0
-      checkSize()
-      return piece
-    } catch (cause) {
-      if (!isOver) stop(cause instanceof TransportError ? cause : decodingError(cause))
-      throw error
-    }
-  }
-
-  return {
-    endsWithConnection: body.endsWithConnection,
-    hasPendingBytes: () => body.hasPendingBytes(),
-    read,
-    async readAll(reservation) {
-      const pieces: Uint8Array[] = []
-      for (let piece = await read(); piece !== undefined; piece = await read()) {
-        if (reservation?.reserve(piece.length) === false) {
-          const refusal = responseMemoryError()
-          stop(refusal)
-          throw refusal
-        }
-        pieces.push(piece)
-      }
-      return new Uint8Array(Buffer.concat(pieces))
-    },
-    cancel() {
-      if (!isOver) stop(new TransportError('aborted', 'Reading the response was cancelled'))
-    },
   }
 }
 

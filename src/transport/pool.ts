@@ -50,78 +50,90 @@ export interface Pool<Item> {
  * @param now the monotonic clock, in milliseconds
  */
 export function pool<Item>(drop: (item: Item) => void, now: () => number = () => performance.now()): Pool<Item> {
-  const lists: IdleList<Item>[] = []
-  let idle = 0
-  let isClosed = false
-  let timer: ReturnType<typeof setInterval> | undefined
+  return new IdlePool<Item>(drop, now)
+}
 
-  function sweep(): void {
-    const time = now()
-    for (const { items } of lists) {
+class IdlePool<Item> implements Pool<Item> {
+  readonly #now: () => number
+  readonly #drop: (item: Item) => void
+  readonly #lists: IdleList<Item>[] = []
+  #idle = 0
+  #isClosed = false
+  #timer: ReturnType<typeof setInterval> | undefined
+
+  constructor(drop: (item: Item) => void, now: () => number = () => performance.now()) {
+    this.#now = now
+    this.#drop = drop
+  }
+
+  sweep(): void {
+    const time = this.#now()
+    for (const { items } of this.#lists) {
       // Not sorted by expiry: upstreams announce different keep-alive times.
-      for (const expired of items.filter((idleItem) => idleItem.until <= time)) discard(items, expired)
+      for (const expired of items.filter((idleItem) => idleItem.until <= time)) this.#discard(items, expired)
     }
-    if (idle > 0 || timer === undefined) return
-    clearInterval(timer)
-    timer = undefined
+    if (this.#idle > 0 || this.#timer === undefined) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
   }
 
-  function discard(items: IdleItem<Item>[], idleItem: IdleItem<Item>): void {
+  empty(): void {
+    for (const { items } of this.#lists) {
+      for (const idleItem of items.slice()) this.#discard(items, idleItem)
+    }
+  }
+
+  idleList(): IdleList<Item> {
+    const made: IdleList<Item> = { items: [] }
+    this.#lists.push(made)
+    return made
+  }
+
+  take({ items }: IdleList<Item>): Item | undefined {
+    for (;;) {
+      const last = items.pop()
+      if (last === undefined) return undefined
+      this.#idle--
+      if (last.until > this.#now()) return last.item
+      this.#drop(last.item)
+    }
+  }
+
+  put({ items }: IdleList<Item>, item: Item, keepMs: number | undefined): boolean {
+    // One second less, since the upstream's timer started before this one.
+    const keptMs = keepMs === undefined ? idleMs : Math.min(idleMs, keepMs - 1_000)
+    if (this.#isClosed || keptMs <= 0 || items.length >= idleMax) return false
+    items.push({ item, until: this.#now() + keptMs })
+    this.#idle++
+    if (this.#timer === undefined) {
+      this.#timer = setInterval(() => this.sweep(), sweepEveryMs)
+      this.#timer.unref()
+    }
+    return true
+  }
+
+  remove({ items }: IdleList<Item>, item: Item): boolean {
+    const index = items.findLastIndex((idleItem) => idleItem.item === item)
+    if (index === -1) return false
+    items.splice(index, 1)
+    this.#idle--
+    return true
+  }
+
+  get idle() {
+    return this.#idle
+  }
+
+  close(): void {
+    this.#isClosed = true
+    if (this.#timer !== undefined) clearInterval(this.#timer)
+    this.#timer = undefined
+    this.empty()
+  }
+
+  #discard(items: IdleItem<Item>[], idleItem: IdleItem<Item>): void {
     items.splice(items.indexOf(idleItem), 1)
-    idle--
-    drop(idleItem.item)
-  }
-
-  function empty(): void {
-    for (const { items } of lists) {
-      for (const idleItem of items.slice()) discard(items, idleItem)
-    }
-  }
-
-  return {
-    idleList() {
-      const made: IdleList<Item> = { items: [] }
-      lists.push(made)
-      return made
-    },
-    take({ items }) {
-      for (;;) {
-        const last = items.pop()
-        if (last === undefined) return undefined
-        idle--
-        if (last.until > now()) return last.item
-        drop(last.item)
-      }
-    },
-    put({ items }, item, keepMs) {
-      // One second less, since the upstream's timer started before this one.
-      const keptMs = keepMs === undefined ? idleMs : Math.min(idleMs, keepMs - 1_000)
-      if (isClosed || keptMs <= 0 || items.length >= idleMax) return false
-      items.push({ item, until: now() + keptMs })
-      idle++
-      if (timer === undefined) {
-        timer = setInterval(sweep, sweepEveryMs)
-        timer.unref()
-      }
-      return true
-    },
-    remove({ items }, item) {
-      const index = items.findLastIndex((idleItem) => idleItem.item === item)
-      if (index === -1) return false
-      items.splice(index, 1)
-      idle--
-      return true
-    },
-    get idle() {
-      return idle
-    },
-    sweep,
-    empty,
-    close() {
-      isClosed = true
-      if (timer !== undefined) clearInterval(timer)
-      timer = undefined
-      empty()
-    },
+    this.#idle--
+    this.#drop(idleItem.item)
   }
 }

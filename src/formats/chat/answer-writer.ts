@@ -68,69 +68,82 @@ export function writeAnswer(events: readonly AnswerEvent[], { model }: { readonl
 }
 
 /** Starts writing a stream. */
-export function answerWriter({ model, usage: usagePlace, continued }: AnswerWriterOptions): AnswerWriter {
-  const open = new Set<number>()
-  const finished = new Set<number>()
-  let envelope = continued && envelopeOf(continued)
+export function answerWriter(options: AnswerWriterOptions): AnswerWriter {
+  return new ChatAnswer(options)
+}
 
-  function partOf({ content, finish }: Draft, more: JsonObject | undefined, usage: UsageEvent | undefined): Part {
+class ChatAnswer implements AnswerWriter {
+  readonly #usagePlace: 'separate' | 'hidden' | 'beside'
+  readonly #model: string
+  readonly #open = new Set<number>()
+  readonly #finished = new Set<number>()
+  #envelope: Envelope | undefined
+
+  constructor({ model, usage: usagePlace, continued }: AnswerWriterOptions) {
+    this.#usagePlace = usagePlace
+    this.#model = model
+    this.#envelope = continued && envelopeOf(continued)
+  }
+
+  write(events: readonly AnswerEvent[]): Part[] {
+    const { start, drafts, usage, own } = gather(events, draftOfPiece)
+    const parts: Part[] = []
+    if (start !== undefined && this.#envelope === undefined) {
+      this.#envelope = envelopeOf(headOf(start, this.#model))
+      parts.push(this.#partOf(opening, undefined, undefined))
+    }
+    const last = drafts.at(-1)
+    const isUsageApart = usage !== undefined && (this.#usagePlace === 'separate' || last === undefined)
+    for (const draft of drafts) parts.push(this.#partOf(draft, own, isUsageApart || draft !== last ? undefined : usage))
+    if (isUsageApart || (own !== undefined && drafts.length === 0)) parts.push(this.#partWithoutChoice(own, usage))
+    return parts
+  }
+
+  #partOf({ content, finish }: Draft, more: JsonObject | undefined, usage: UsageEvent | undefined): Part {
     const isOfFirst = content.choice === 0
     const hasText = carriesText(content)
     const hasMore = carriesMore(content)
-    note(content.choice, finish !== undefined)
+    this.#note(content.choice, finish !== undefined)
     return {
       kind: 'part',
-      data: write([writeChunkChoice(content, finish)], usagePlace === 'hidden' ? more : withUsage(more, usage)),
+      data: this.#write(
+        [writeChunkChoice(content, finish)],
+        this.#usagePlace === 'hidden' ? more : withUsage(more, usage),
+      ),
       isMeaningful: hasText || hasMore || finish !== undefined,
       text: (isOfFirst && content.text) || '',
       // Resume can repeat only text of the first choice.
       isBeyondText: hasMore || (hasText && !isOfFirst),
       finishReason: finish && writeFinishReason(finish),
-      hasOpenChoice: open.size > 0,
+      hasOpenChoice: this.#open.size > 0,
       usage: usage && countedUsage(usage.counts),
     }
   }
 
-  function partWithoutChoice(more: JsonObject | undefined, usage: UsageEvent | undefined): Part {
+  #partWithoutChoice(more: JsonObject | undefined, usage: UsageEvent | undefined): Part {
     return {
       kind: 'part',
-      data: usage !== undefined && usagePlace === 'hidden' ? noData : write([], withUsage(more, usage)),
+      data: usage !== undefined && this.#usagePlace === 'hidden' ? noData : this.#write([], withUsage(more, usage)),
       isMeaningful: false,
       text: '',
       isBeyondText: false,
       finishReason: undefined,
-      hasOpenChoice: open.size > 0,
+      hasOpenChoice: this.#open.size > 0,
       usage: usage && countedUsage(usage.counts),
     }
   }
 
-  function note(choice: number, isFinished: boolean): void {
+  #note(choice: number, isFinished: boolean): void {
     if (isFinished) {
-      open.delete(choice)
-      finished.add(choice)
-    } else if (!finished.has(choice)) open.add(choice)
+      this.#open.delete(choice)
+      this.#finished.add(choice)
+    } else if (!this.#finished.has(choice)) this.#open.add(choice)
   }
 
-  function write(choices: readonly JsonObject[], more: JsonObject | undefined): Uint8Array {
-    envelope ??= envelopeOf(headOf(undefined, model))
-    if (more !== undefined) return encodeJson({ ...envelope.members, choices, ...more })
-    return encoder.encode(`${envelope.beginning}${JSON.stringify(choices)}}`)
-  }
-
-  return {
-    write(events) {
-      const { start, drafts, usage, own } = gather(events, draftOfPiece)
-      const parts: Part[] = []
-      if (start !== undefined && envelope === undefined) {
-        envelope = envelopeOf(headOf(start, model))
-        parts.push(partOf(opening, undefined, undefined))
-      }
-      const last = drafts.at(-1)
-      const isUsageApart = usage !== undefined && (usagePlace === 'separate' || last === undefined)
-      for (const draft of drafts) parts.push(partOf(draft, own, isUsageApart || draft !== last ? undefined : usage))
-      if (isUsageApart || (own !== undefined && drafts.length === 0)) parts.push(partWithoutChoice(own, usage))
-      return parts
-    },
+  #write(choices: readonly JsonObject[], more: JsonObject | undefined): Uint8Array {
+    this.#envelope ??= envelopeOf(headOf(undefined, this.#model))
+    if (more !== undefined) return encodeJson({ ...this.#envelope.members, choices, ...more })
+    return encoder.encode(`${this.#envelope.beginning}${JSON.stringify(choices)}}`)
   }
 }
 

@@ -69,11 +69,11 @@ export const chat: Format & { readonly stream: StreamFormat; readonly talk: Talk
     writer(request: ChatRequest) {
       const { model, includeUsage, stream } = request
       // A plain request gets the stream of its provider gathered, with the usage that whole answers have.
-      const { write } = answerWriter({ model, usage: includeUsage || !stream ? 'separate' : 'hidden' })
+      const writer = answerWriter({ model, usage: includeUsage || !stream ? 'separate' : 'hidden' })
       const custom = customCalls(request)
       return {
         hasOneChoice: asksOneChoice(request),
-        write: custom === undefined ? write : (events) => write(custom(events)),
+        write: (events) => writer.write(custom?.(events) ?? events),
         end: () => [],
       }
     },

@@ -87,31 +87,100 @@ interface Candidate {
  *
  * @param onResponse called with each response. Absent: those of text are written without an object for each
  */
-function eventWriter(
-  { model, promptTokens, includesThoughts, choices }: ResponseOptions,
-  onResponse?: (response: JsonObject) => void,
-): PartWriter {
-  const candidates = new Map<number, Candidate>()
-  let head: JsonObject | undefined
-  /** Its members, and the end of the object. */
-  let headJson: string | undefined
-  let counts: TokenCounts | undefined
-  let characters = 0
-  /** Characters of incomplete calls. */
-  let waiting = 0
-  /** Characters of complete calls and of what came behind them. */
-  let held = 0
-  /** Facts of parts that are not written yet. */
-  let facts: Partial<Part> = {}
-  let text = ''
+function eventWriter(options: ResponseOptions, onResponse?: (response: JsonObject) => void): PartWriter {
+  return new GeminiEvents(options, onResponse)
+}
 
-  function start({ id, model: named }: Partial<StartEvent> = {}): JsonObject {
-    head ??= { modelVersion: named ?? model, responseId: id ?? crypto.randomUUID() }
-    return head
+class GeminiEvents implements PartWriter {
+  readonly #model: string
+  readonly #includesThoughts: boolean
+  readonly #onResponse: ((response: JsonObject) => void) | undefined
+  readonly #promptTokens: () => number
+  readonly #candidates = new Map<number, Candidate>()
+  #head: JsonObject | undefined
+  /** Its members, and the end of the object. */
+  #headJson: string | undefined
+  #counts: TokenCounts | undefined
+  #characters = 0
+  /** Characters of incomplete calls. */
+  #waiting = 0
+  /** Characters of complete calls and of what came behind them. */
+  #held = 0
+  /** Facts of parts that are not written yet. */
+  #facts: Partial<Part> = {}
+  #text = ''
+  readonly hasOneChoice: boolean
+
+  constructor(
+    { model, promptTokens, includesThoughts, choices }: ResponseOptions,
+    onResponse?: (response: JsonObject) => void,
+  ) {
+    this.#model = model
+    this.#includesThoughts = includesThoughts
+    this.#onResponse = onResponse
+    this.#promptTokens = promptTokens
+    this.hasOneChoice = choices === 1
   }
 
-  function candidateOf(choice: number): Candidate {
-    const known = candidates.get(choice)
+  write(events: readonly AnswerEvent[]): Part[] {
+    const only = this.#onlyText(events)
+    if (only !== undefined) return [only]
+    for (const event of events) {
+      if (event.kind === 'start') this.#start(event)
+      else if (event.kind === 'usage') this.#counts = event.counts
+      else {
+        const added = this.#read(event)
+        this.#text += added.text ?? ''
+        this.#facts = { ...this.#facts, ...added }
+      }
+    }
+    if (this.#isHeld()) return [emptyPart({ isProgress: true, hasOpenChoice: true })]
+    const written = this.#take()
+    const part = emptyPart({ ...this.#facts, text: this.#text, hasOpenChoice: this.#hasOpenChoice() })
+    const isEmpty = Object.keys(this.#facts).length === 0
+    this.#characters += this.#text.length
+    this.#facts = {}
+    this.#text = ''
+    if (written.length > 0) {
+      const response = { candidates: written, ...this.#start() }
+      this.#onResponse?.(response)
+      return [{ ...part, data: encodeJson(response) }]
+    }
+    return isEmpty ? [] : [part]
+  }
+
+  end(): readonly Part[] {
+    const counted = this.#counts ?? { prompt: this.#promptTokens(), completion: Math.ceil(this.#characters / 4) }
+    if (this.#candidates.size === 0) this.#candidateOf(0)
+    const isUnfinished = this.#hasOpenChoice()
+    const response = {
+      candidates: [...this.#candidates].map(([index, { finish, parts }]) => ({
+        ...writeCandidate(parts.length === 0 ? [{ text: '' }] : parts, index),
+        finishReason: writeGeminiFinishReason(finish ?? { reason: 'stop' }),
+      })),
+      usageMetadata: writeUsageMetadata(counted),
+      ...this.#start(),
+    }
+    this.#onResponse?.(response)
+    return [
+      {
+        ...emptyPart({
+          isMeaningful: true,
+          finishReason: isUnfinished ? 'stop' : undefined,
+          usage: this.#counts && countedUsage(this.#counts),
+        }),
+        data: encodeJson(response),
+      },
+    ]
+  }
+
+  #start({ id, model: named }: Partial<StartEvent> = {}): JsonObject {
+    this.#head ??= { modelVersion: named ?? this.#model, responseId: id ?? crypto.randomUUID() }
+    return this.#head
+  }
+
+  #candidateOf(choice: number): Candidate {
+    const known = this.#candidates.get(choice)
     if (known !== undefined) return known
     const made: Candidate = {
       calls: new Map(),
@@ -121,66 +190,70 @@ function eventWriter(
       parts: [],
       logprobs: undefined,
     }
-    candidates.set(choice, made)
+    this.#candidates.set(choice, made)
     return made
   }
 
-  function put(candidate: Candidate, part: JsonObject, characters: number): void {
+  #put(candidate: Candidate, part: JsonObject, characters: number): void {
     candidate.parts.push(part)
-    if (candidate.hasCalls) held += characters
+    if (candidate.hasCalls) this.#held += characters
   }
 
-  function addText(candidate: Candidate, { kind, text, choice }: TextEvent): Partial<Part> {
+  #addText(candidate: Candidate, { kind, text, choice }: TextEvent): Partial<Part> {
     if (text === '') return {}
-    if (kind === 'reasoning' && !includesThoughts) return { isProgress: true }
-    put(candidate, kind === 'reasoning' ? { text, thought: true } : { text }, text.length)
+    if (kind === 'reasoning' && !this.#includesThoughts) return { isProgress: true }
+    this.#put(candidate, kind === 'reasoning' ? { text, thought: true } : { text }, text.length)
     return kind === 'reasoning' || choice !== 0 ? beyondText : { isMeaningful: true, text }
   }
 
-  function addToCall(candidate: Candidate, event: CallEvent | ArgumentsEvent | CallEndEvent): Partial<Part> {
+  #addToCall(candidate: Candidate, event: CallEvent | ArgumentsEvent | CallEndEvent): Partial<Part> {
     const call = candidate.calls.get(event.call)
     if (event.kind === 'call') candidate.calls.set(event.call, { event, json: '' })
     if (call === undefined) return { isProgress: true }
-    if (event.kind === 'callEnd') return completeCall(candidate, event.call, call)
+    if (event.kind === 'callEnd') return this.#completeCall(candidate, event.call, call)
     if (event.kind === 'arguments') {
       call.json += event.text
-      waiting += event.text.length
-      if (waiting > waitingCharactersMax)
+      this.#waiting += event.text.length
+      if (this.#waiting > waitingCharactersMax)
         throw new UpstreamFailure('too_large', 'the calls of the answer are too large', { status: 200 })
     }
     return { isProgress: true }
   }
 
-  function completeCall(candidate: Candidate, number: number, { event, json }: OpenCall): Partial<Part> {
+  #completeCall(candidate: Candidate, number: number, { event, json }: OpenCall): Partial<Part> {
     candidate.calls.delete(number)
-    waiting -= json.length
+    this.#waiting -= json.length
     const signature = signatureOf(event, candidate.sealed)
     candidate.sealed = []
     candidate.hasCalls = true
     const id = event.id === undefined ? {} : { id: event.id }
     const sealed = signature === undefined ? {} : { thoughtSignature: signature }
-    put(candidate, { functionCall: { ...id, name: event.name, args: readArguments(json) }, ...sealed }, json.length)
+    this.#put(
+      candidate,
+      { functionCall: { ...id, name: event.name, args: readArguments(json) }, ...sealed },
+      json.length,
+    )
     return beyondText
   }
 
   /** Reads an event of a candidate, and returns the facts that it adds to the part. */
-  function read(event: Exclude<AnswerEvent, StartEvent | UsageEvent>): Partial<Part> {
-    const candidate = candidateOf(event.choice)
+  #read(event: Exclude<AnswerEvent, StartEvent | UsageEvent>): Partial<Part> {
+    const candidate = this.#candidateOf(event.choice)
     if (candidate.finish !== undefined) return {}
     switch (event.kind) {
       case 'text':
       case 'refusal':
       case 'reasoning':
-        return addText(candidate, event)
+        return this.#addText(candidate, event)
       case 'sealed':
         candidate.sealed.push(event)
         return { isProgress: true }
       case 'call':
       case 'arguments':
       case 'callEnd':
-        return addToCall(candidate, event)
+        return this.#addToCall(candidate, event)
       case 'image':
-        put(candidate, { inlineData: { mimeType: event.mediaType, data: event.base64 } }, event.base64.length)
+        this.#put(candidate, { inlineData: { mimeType: event.mediaType, data: event.base64 } }, event.base64.length)
         return beyondText
       case 'logprobs':
         candidate.logprobs = writeLogprobs(event)
@@ -194,8 +267,8 @@ function eventWriter(
   }
 
   /** Takes the unwritten parts of the candidates. */
-  function take(): readonly JsonObject[] {
-    return [...candidates].flatMap(([index, candidate]) => {
+  #take(): readonly JsonObject[] {
+    return [...this.#candidates].flatMap(([index, candidate]) => {
       const { parts, logprobs } = candidate
       if (parts.length === 0 && logprobs === undefined) return []
       candidate.parts = []
@@ -205,25 +278,25 @@ function eventWriter(
   }
 
   /** Whether nothing waits to be written, and text of the only candidate can be written as it comes. */
-  function isAtText(): boolean {
-    const candidate = candidates.get(0)
-    if (candidate === undefined || candidates.size !== 1 || onResponse !== undefined) return false
+  #isAtText(): boolean {
+    const candidate = this.#candidates.get(0)
+    if (candidate === undefined || this.#candidates.size !== 1 || this.#onResponse !== undefined) return false
     const { finish, hasCalls, parts, logprobs } = candidate
     if (finish !== undefined || hasCalls || parts.length > 0 || logprobs !== undefined) return false
-    return text === '' && Object.keys(facts).length === 0
+    return this.#text === '' && Object.keys(this.#facts).length === 0
   }
 
   /** The usual case, quickly: one piece of text. Undefined: these events are another case. */
-  function onlyText(events: readonly AnswerEvent[]): Part | undefined {
+  #onlyText(events: readonly AnswerEvent[]): Part | undefined {
     const [event, second] = events
     if (second !== undefined || event?.kind !== 'text' || event.choice !== 0 || event.text === '') return undefined
-    if (!isAtText()) return undefined
-    headJson ??= JSON.stringify(start()).slice(1)
-    characters += event.text.length
+    if (!this.#isAtText()) return undefined
+    this.#headJson ??= JSON.stringify(this.#start()).slice(1)
+    this.#characters += event.text.length
     const content = `{"role":"model","parts":[{"text":${JSON.stringify(event.text)}}]}`
     return {
       kind: 'part',
-      data: encode(`{"candidates":[{"content":${content},"index":0}],${headJson}`),
+      data: encode(`{"candidates":[{"content":${content},"index":0}],${this.#headJson}`),
       isMeaningful: true,
       text: event.text,
       isBeyondText: false,
@@ -234,67 +307,13 @@ function eventWriter(
   }
 
   /** Whether calls wait for the finish of their candidate. */
-  function isHeld(): boolean {
-    if (held > heldCharactersMax) return false
-    return [...candidates.values()].some(({ hasCalls, finish }) => hasCalls && finish === undefined)
+  #isHeld(): boolean {
+    if (this.#held > heldCharactersMax) return false
+    return [...this.#candidates.values()].some(({ hasCalls, finish }) => hasCalls && finish === undefined)
   }
 
-  function hasOpenChoice(): boolean {
-    return candidates.size === 0 || [...candidates.values()].some(({ finish }) => finish === undefined)
-  }
-
-  return {
-    hasOneChoice: choices === 1,
-    write(events) {
-      const only = onlyText(events)
-      if (only !== undefined) return [only]
-      for (const event of events) {
-        if (event.kind === 'start') start(event)
-        else if (event.kind === 'usage') counts = event.counts
-        else {
-          const added = read(event)
-          text += added.text ?? ''
-          facts = { ...facts, ...added }
-        }
-      }
-      if (isHeld()) return [emptyPart({ isProgress: true, hasOpenChoice: true })]
-      const written = take()
-      const part = emptyPart({ ...facts, text, hasOpenChoice: hasOpenChoice() })
-      const isEmpty = Object.keys(facts).length === 0
-      characters += text.length
-      facts = {}
-      text = ''
-      if (written.length > 0) {
-        const response = { candidates: written, ...start() }
-        onResponse?.(response)
-        return [{ ...part, data: encodeJson(response) }]
-      }
-      return isEmpty ? [] : [part]
-    },
-    end() {
-      const counted = counts ?? { prompt: promptTokens(), completion: Math.ceil(characters / 4) }
-      if (candidates.size === 0) candidateOf(0)
-      const isUnfinished = hasOpenChoice()
-      const response = {
-        candidates: [...candidates].map(([index, { finish, parts }]) => ({
-          ...writeCandidate(parts.length === 0 ? [{ text: '' }] : parts, index),
-          finishReason: writeGeminiFinishReason(finish ?? { reason: 'stop' }),
-        })),
-        usageMetadata: writeUsageMetadata(counted),
-        ...start(),
-      }
-      onResponse?.(response)
-      return [
-        {
-          ...emptyPart({
-            isMeaningful: true,
-            finishReason: isUnfinished ? 'stop' : undefined,
-            usage: counts && countedUsage(counts),
-          }),
-          data: encodeJson(response),
-        },
-      ]
-    },
+  #hasOpenChoice(): boolean {
+    return this.#candidates.size === 0 || [...this.#candidates.values()].some(({ finish }) => finish === undefined)
   }
 }
 

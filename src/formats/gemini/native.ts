@@ -1,3 +1,4 @@
+import type { ServerSentEvent } from '../../bytes/event-stream.ts'
 import { isAt } from '../../bytes/json-cursor.ts'
 import { applyEdits, type Edit } from '../../bytes/splice.ts'
 import { withoutLineBreaks } from '../../bytes/text.ts'
@@ -29,36 +30,78 @@ const heldBytesMax = 1024 * 1024
  * @param choices number of candidates that were asked for
  */
 export function responseReader(choices: number): PartReader {
-  /** Candidates that have begun; whether they have calls. */
-  const open = new Map<number, boolean>()
-  let isFinished = false
-  let hasContent = false
-  const grounded = grounding()
-  let counts: TokenCounts | undefined
+  return new ResponseParts(choices)
+}
 
-  function add({ index, hasCalls, finishReason, text, isBeyondText }: CandidateFacts): string | undefined {
-    const before = open.get(index)
+class ResponseParts implements PartReader {
+  readonly #choices: number
+  /** Candidates that have begun; whether they have calls. */
+  readonly #open = new Map<number, boolean>()
+  #isFinished = false
+  #hasContent = false
+  readonly #grounded = grounding()
+  #counts: TokenCounts | undefined
+  readonly #head = new Map<HeadPlace['member'], Uint8Array>()
+  #held: Part[] = []
+  #heldBytes = 0
+  readonly eventBytesMax: number
+  readonly hasOneChoice: boolean
+
+  constructor(choices: number) {
+    this.#choices = choices
+    this.eventBytesMax = geminiEventBytesMax
+    this.hasOneChoice = choices === 1
+  }
+
+  read({ event, data: given }: ServerSentEvent): readonly Part[] | 'done' | AnsweredError {
+    if (isDone(given)) return 'done'
+    if (event === 'error') return { kind: 'error', error: readUpstreamError(given) }
+    const facts = responseFacts(given)
+    if (facts.hasError) return { kind: 'error', error: readUpstreamError(given) }
+    const error = facts.candidates.length === 0 ? errorWithin(given) : undefined
+    if (error !== undefined) return { kind: 'error', error }
+    const kept = this.#withHead(given, facts.head)
+    const part = this.#partOf(facts.hasLineBreaks ? withoutLineBreaks(kept) : kept, facts)
+    return this.#afterHeld(part, facts.candidates.some(isCalling))
+  }
+
+  finish(): Part[] {
+    if (this.#isFinished && this.#open.size === 0) return []
+    const indexes = this.#open.size === 0 ? [0] : [...this.#open.keys()]
+    const response = {
+      candidates: indexes.map((index) => ({
+        content: { role: 'model', parts: [{ text: '' }] },
+        finishReason: 'STOP',
+        index,
+      })),
+    }
+    const data = encodeJson(response)
+    return [...this.#release(), this.#partOf(data, responseFacts(data))]
+  }
+
+  #add({ index, hasCalls, finishReason, text, isBeyondText }: CandidateFacts): string | undefined {
+    const before = this.#open.get(index)
     const called = hasCalls || before === true
-    hasContent ||= text !== '' || isBeyondText
+    this.#hasContent ||= text !== '' || isBeyondText
     if (finishReason === undefined) {
-      if (before !== called) open.set(index, called)
+      if (before !== called) this.#open.set(index, called)
       return undefined
     }
-    if (isDiscarded(finishReason) && (choices === 1 || !hasContent))
+    if (isDiscarded(finishReason) && (this.#choices === 1 || !this.#hasContent))
       throw new MalformedAnswer('malformed', `the answer ended with ${finishReason.slice(0, 64)}`)
-    open.delete(index)
+    this.#open.delete(index)
     return readFinishReason(finishReason, called)
   }
 
-  function partOf(data: Uint8Array, { candidates, isBlocked, usage }: ResponseFacts): Part {
+  #partOf(data: Uint8Array, { candidates, isBlocked, usage }: ResponseFacts): Part {
     let reason = isBlocked && candidates.length === 0 ? 'content_filter' : undefined
     let isBeyondText = false
     for (const each of candidates) {
-      grounded.add(each.grounding)
-      reason = add(each) ?? reason
+      this.#grounded.add(each.grounding)
+      reason = this.#add(each) ?? reason
       isBeyondText ||= each.isBeyondText || (each.index > 0 && each.text !== '')
     }
-    if (reason !== undefined) isFinished = true
+    if (reason !== undefined) this.#isFinished = true
     const [first] = candidates
     const text = first?.index === 0 ? first.text : ''
     return {
@@ -68,75 +111,43 @@ export function responseReader(choices: number): PartReader {
       text,
       isBeyondText,
       finishReason: reason,
-      hasOpenChoice: open.size > 0,
-      usage: usageSoFar(usage, candidates),
+      hasOpenChoice: this.#open.size > 0,
+      usage: this.#usageSoFar(usage, candidates),
     }
   }
 
   /** The last counts, with the searches, if this response has any of them. */
-  function usageSoFar(given: TokenCounts | undefined, candidates: readonly CandidateFacts[]): Usage | undefined {
-    counts = given ?? counts
+  #usageSoFar(given: TokenCounts | undefined, candidates: readonly CandidateFacts[]): Usage | undefined {
+    this.#counts = given ?? this.#counts
     const isNews = given !== undefined || candidates.some((each) => each.grounding !== undefined)
-    return isNews && counts !== undefined ? countedUsage(withFacts(counts, grounded.facts())) : undefined
+    return isNews && this.#counts !== undefined
+      ? countedUsage(withFacts(this.#counts, this.#grounded.facts()))
+      : undefined
   }
 
-  const head = new Map<HeadPlace['member'], Uint8Array>()
-
   /** The response with the id and the model of the first one (failover.md row 39). */
-  function withHead(data: Uint8Array, places: readonly HeadPlace[]): Uint8Array {
+  #withHead(data: Uint8Array, places: readonly HeadPlace[]): Uint8Array {
     const edits: Edit[] = []
     for (const { member, start, end } of places) {
-      const first = head.get(member)
-      if (first === undefined) head.set(member, data.slice(start, end))
+      const first = this.#head.get(member)
+      if (first === undefined) this.#head.set(member, data.slice(start, end))
       else if (end - start !== first.length || !isAt(data, start, first)) edits.push({ start, end, replacement: first })
     }
     return applyEdits(data, edits)
   }
 
-  let held: Part[] = []
-  let heldBytes = 0
-
   /** The parts to pass on now. */
-  function afterHeld(part: Part, hasCalls: boolean): readonly Part[] {
-    if (held.length === 0 && !hasCalls) return [part]
-    held.push(part)
-    heldBytes += part.data.length
-    return isFinished || heldBytes > heldBytesMax ? release() : []
+  #afterHeld(part: Part, hasCalls: boolean): readonly Part[] {
+    if (this.#held.length === 0 && !hasCalls) return [part]
+    this.#held.push(part)
+    this.#heldBytes += part.data.length
+    return this.#isFinished || this.#heldBytes > heldBytesMax ? this.#release() : []
   }
 
-  function release(): readonly Part[] {
-    const all = held
-    held = []
-    heldBytes = 0
+  #release(): readonly Part[] {
+    const all = this.#held
+    this.#held = []
+    this.#heldBytes = 0
     return all
-  }
-
-  return {
-    eventBytesMax: geminiEventBytesMax,
-    hasOneChoice: choices === 1,
-    read({ event, data: given }): readonly Part[] | 'done' | AnsweredError {
-      if (isDone(given)) return 'done'
-      if (event === 'error') return { kind: 'error', error: readUpstreamError(given) }
-      const facts = responseFacts(given)
-      if (facts.hasError) return { kind: 'error', error: readUpstreamError(given) }
-      const error = facts.candidates.length === 0 ? errorWithin(given) : undefined
-      if (error !== undefined) return { kind: 'error', error }
-      const kept = withHead(given, facts.head)
-      const part = partOf(facts.hasLineBreaks ? withoutLineBreaks(kept) : kept, facts)
-      return afterHeld(part, facts.candidates.some(isCalling))
-    },
-    finish() {
-      if (isFinished && open.size === 0) return []
-      const indexes = open.size === 0 ? [0] : [...open.keys()]
-      const response = {
-        candidates: indexes.map((index) => ({
-          content: { role: 'model', parts: [{ text: '' }] },
-          finishReason: 'STOP',
-          index,
-        })),
-      }
-      const data = encodeJson(response)
-      return [...release(), partOf(data, responseFacts(data))]
-    },
   }
 }

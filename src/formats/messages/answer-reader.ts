@@ -38,83 +38,111 @@ type OpenBlock =
  * `message_start` only updates usage. Usage comes with the finish.
  */
 export function messagesAnswerReader(): JsonAnswerReader {
-  const open = new Map<unknown, OpenBlock>()
-  let hasStarted = false
-  let isFinished = false
-  let callCount = 0
-  let usage: JsonObject | undefined
+  return new MessagesAnswer()
+}
+
+class MessagesAnswer implements JsonAnswerReader {
+  readonly #open = new Map<unknown, OpenBlock>()
+  #hasStarted = false
+  #isFinished = false
+  #callCount = 0
+  #usage: JsonObject | undefined
+
+  end(): readonly AnswerEvent[] {
+    return this.#finish(this.#callCount > 0 ? 'tool_use' : 'end_turn')
+  }
+
+  read(event: Readonly<Record<string, unknown>>): readonly AnswerEvent[] | 'done' {
+    switch (event['type']) {
+      case 'message_start':
+        return this.#startMessage(objectOf(event['message']))
+      case 'content_block_start':
+        return this.#startBlock(numberOf(event['index']), objectOf(event['content_block']))
+      case 'content_block_delta':
+        return this.#continueBlock(numberOf(event['index']), objectOf(event['delta']))
+      case 'content_block_stop':
+        return this.#endBlock(numberOf(event['index']))
+      case 'message_delta':
+        this.#usage = addUsage(this.#usage, event['usage'])
+        return this.#finish(objectOf(event['delta'])['stop_reason'])
+      case 'message_stop':
+        return 'done'
+      default:
+        return []
+    }
+  }
 
   /** Puts a `start` before the first events. */
-  function begun(events: readonly AnswerEvent[], message: JsonObject = {}): readonly AnswerEvent[] {
-    if (hasStarted) return events
-    hasStarted = true
+  #begun(events: readonly AnswerEvent[], message: JsonObject = {}): readonly AnswerEvent[] {
+    if (this.#hasStarted) return events
+    this.#hasStarted = true
     return [readStart(message), ...events]
   }
 
-  function startMessage(message: JsonObject): readonly AnswerEvent[] {
-    usage = addUsage(usage, message['usage'])
-    if (hasStarted) return []
-    const opening = begun([], message)
+  #startMessage(message: JsonObject): readonly AnswerEvent[] {
+    this.#usage = addUsage(this.#usage, message['usage'])
+    if (this.#hasStarted) return []
+    const opening = this.#begun([], message)
     // After tools that ran at Anthropic, the first event may have whole blocks, and even the end.
     const blocks = readBlocks(objectsOf(message['content']))
-    callCount = blocks.filter(({ kind }) => kind === 'call').length
+    this.#callCount = blocks.filter(({ kind }) => kind === 'call').length
     const prefilled: readonly AnswerEvent[] = blocks.length === 0 ? [] : [{ kind: 'text', choice, text: '' }, ...blocks]
-    return [...opening, ...prefilled, ...finish(message['stop_reason'])]
+    return [...opening, ...prefilled, ...this.#finish(message['stop_reason'])]
   }
 
   /** Starts a block. An open block with the same index ends. */
-  function startBlock(key: unknown, block: JsonObject): readonly AnswerEvent[] {
-    const before = endBlock(key)
-    open.set(key, { kind: 'other' })
+  #startBlock(key: unknown, block: JsonObject): readonly AnswerEvent[] {
+    const before = this.#endBlock(key)
+    this.#open.set(key, { kind: 'other' })
     switch (block['type']) {
       case 'text':
-        return begun([...before, ...readText('text', block['text']).flatMap(withOpening)])
+        return this.#begun([...before, ...readText('text', block['text']).flatMap(withOpening)])
       case 'thinking':
       case 'redacted_thinking': {
         const thinking = textOf(block['thinking']) ?? ''
-        open.set(key, { kind: 'reasoning', begun: block, thinking, signature: textOf(block['signature']) ?? '' })
-        return begun([...before, ...readText('reasoning', thinking)])
+        this.#open.set(key, { kind: 'reasoning', begun: block, thinking, signature: textOf(block['signature']) ?? '' })
+        return this.#begun([...before, ...readText('reasoning', thinking)])
       }
       case 'tool_use': {
-        const call = callCount++
-        open.set(key, { kind: 'call', call, input: objectOf(block['input']), hasArguments: false })
-        return begun([...before, readCall(call, block)])
+        const call = this.#callCount++
+        this.#open.set(key, { kind: 'call', call, input: objectOf(block['input']), hasArguments: false })
+        return this.#begun([...before, readCall(call, block)])
       }
       default:
-        return begun(before)
+        return this.#begun(before)
     }
   }
 
-  function continueBlock(key: unknown, delta: JsonObject): readonly AnswerEvent[] {
+  #continueBlock(key: unknown, delta: JsonObject): readonly AnswerEvent[] {
     switch (delta['type']) {
       case 'text_delta':
-        return begun(readText('text', delta['text']))
+        return this.#begun(readText('text', delta['text']))
       case 'thinking_delta': {
-        const block = open.get(key)
+        const block = this.#open.get(key)
         if (block?.kind === 'reasoning') block.thinking += textOf(delta['thinking']) ?? ''
-        return begun(readText('reasoning', delta['thinking']))
+        return this.#begun(readText('reasoning', delta['thinking']))
       }
       case 'signature_delta': {
-        const block = open.get(key)
+        const block = this.#open.get(key)
         if (block?.kind === 'reasoning') block.signature += textOf(delta['signature']) ?? ''
-        return begun([])
+        return this.#begun([])
       }
       case 'input_json_delta': {
-        const block = open.get(key)
+        const block = this.#open.get(key)
         const text = textOf(delta['partial_json']) ?? ''
         if (block === undefined) throw new MalformedAnswer('malformed', 'a delta belongs to no block')
-        if (block.kind !== 'call' || text === '') return begun([])
+        if (block.kind !== 'call' || text === '') return this.#begun([])
         block.hasArguments = true
-        return begun([{ kind: 'arguments', choice, call: block.call, text }])
+        return this.#begun([{ kind: 'arguments', choice, call: block.call, text }])
       }
       default:
-        return begun([])
+        return this.#begun([])
     }
   }
 
-  function endBlock(key: unknown): readonly AnswerEvent[] {
-    const block = open.get(key)
-    open.delete(key)
+  #endBlock(key: unknown): readonly AnswerEvent[] {
+    const block = this.#open.get(key)
+    this.#open.delete(key)
     if (block === undefined || block.kind === 'other') return []
     if (block.kind === 'reasoning') {
       return readSeal({ ...block.begun, thinking: block.thinking, signature: block.signature })
@@ -124,33 +152,14 @@ export function messagesAnswerReader(): JsonAnswerReader {
     return [{ kind: 'arguments', choice, call: block.call, text: JSON.stringify(block.input) }, end]
   }
 
-  function finish(stopReason: unknown): readonly AnswerEvent[] {
-    if (typeof stopReason !== 'string' || isFinished) return []
-    isFinished = true
-    return begun([...[...open.keys()].flatMap(endBlock), readFinish(stopReason, callCount > 0), ...readUsage(usage)])
-  }
-
-  return {
-    end: () => finish(callCount > 0 ? 'tool_use' : 'end_turn'),
-    read(event) {
-      switch (event['type']) {
-        case 'message_start':
-          return startMessage(objectOf(event['message']))
-        case 'content_block_start':
-          return startBlock(numberOf(event['index']), objectOf(event['content_block']))
-        case 'content_block_delta':
-          return continueBlock(numberOf(event['index']), objectOf(event['delta']))
-        case 'content_block_stop':
-          return endBlock(numberOf(event['index']))
-        case 'message_delta':
-          usage = addUsage(usage, event['usage'])
-          return finish(objectOf(event['delta'])['stop_reason'])
-        case 'message_stop':
-          return 'done'
-        default:
-          return []
-      }
-    },
+  #finish(stopReason: unknown): readonly AnswerEvent[] {
+    if (typeof stopReason !== 'string' || this.#isFinished) return []
+    this.#isFinished = true
+    return this.#begun([
+      ...[...this.#open.keys()].flatMap((index) => this.#endBlock(index)),
+      readFinish(stopReason, this.#callCount > 0),
+      ...readUsage(this.#usage),
+    ])
   }
 }
 

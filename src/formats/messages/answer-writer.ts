@@ -76,45 +76,95 @@ interface Block {
  *
  * @param onEvent called with each event. Absent: events of text are written without an object for each
  */
-function eventWriter({ model, promptTokens }: WriterOptions, onEvent?: (event: JsonObject) => void): PartWriter {
-  /** The first one is open. */
-  const blocks: Block[] = []
-  let parts: Part[] = []
-  let hasStarted = false
-  let isOpen = false
-  let index = -1
-  let callCount = 0
-  let waiting = 0
-  let characters = 0
-  let finish: FinishEvent | undefined
-  let counts: TokenCounts | undefined
+function eventWriter(options: WriterOptions, onEvent?: (event: JsonObject) => void): PartWriter {
+  return new MessagesEvents(options, onEvent)
+}
 
-  function emit(event: JsonObject, facts: Partial<Part> = {}): void {
-    onEvent?.(event)
-    parts.push(messagePart(event, { hasOpenChoice: finish === undefined, ...facts }))
+class MessagesEvents implements PartWriter {
+  readonly #onEvent: ((event: JsonObject) => void) | undefined
+  readonly #model: string
+  readonly #promptTokens: () => number
+  /** The first one is open. */
+  readonly #blocks: Block[] = []
+  #parts: Part[] = []
+  #hasStarted = false
+  #isOpen = false
+  #index = -1
+  #callCount = 0
+  #waiting = 0
+  #characters = 0
+  #finish: FinishEvent | undefined
+  #counts: TokenCounts | undefined
+  readonly hasOneChoice = true
+
+  constructor({ model, promptTokens }: WriterOptions, onEvent?: (event: JsonObject) => void) {
+    this.#onEvent = onEvent
+    this.#model = model
+    this.#promptTokens = promptTokens
   }
 
-  function start({ id, model: named }: Partial<StartEvent> = {}): void {
-    if (hasStarted) return
-    hasStarted = true
-    emit({
+  write(events: readonly AnswerEvent[]): readonly Part[] {
+    const more = this.#moreText(events)
+    if (more !== undefined) return [more]
+    const wasFinished = this.#finish !== undefined
+    for (const event of events) {
+      if (event.kind !== 'start' && event.kind !== 'usage') this.#start()
+      this.#read(event)
+      this.#flush()
+    }
+    // The event with the reason needs the usage, which comes last.
+    if (this.#finish !== undefined && !wasFinished)
+      this.#parts.push(emptyPart({ finishReason: this.#finish.reason, isMeaningful: true }))
+    return this.#take()
+  }
+
+  end(): readonly Part[] {
+    this.#start()
+    const counted = this.#counts ?? { prompt: this.#promptTokens(), completion: Math.ceil(this.#characters / 4) }
+    const stopReason = writeStopReason(this.#finish ?? { reason: 'stop', raw: undefined }, this.#callCount > 0)
+    this.#emit(
+      {
+        type: 'message_delta',
+        delta: { stop_reason: stopReason, stop_sequence: sequenceOf(stopReason, this.#finish) },
+        usage: writeMessagesUsage(counted),
+      },
+      {
+        isMeaningful: true,
+        finishReason: this.#finish === undefined ? 'stop' : undefined,
+        hasOpenChoice: false,
+        usage: this.#counts && countedUsage(this.#counts),
+      },
+    )
+    this.#emit({ type: 'message_stop' }, { hasOpenChoice: false })
+    return this.#take()
+  }
+
+  #emit(event: JsonObject, facts: Partial<Part> = {}): void {
+    this.#onEvent?.(event)
+    this.#parts.push(messagePart(event, { hasOpenChoice: this.#finish === undefined, ...facts }))
+  }
+
+  #start({ id, model: named }: Partial<StartEvent> = {}): void {
+    if (this.#hasStarted) return
+    this.#hasStarted = true
+    this.#emit({
       type: 'message_start',
       message: {
         id: id ?? madeUpId('msg_'),
         type: 'message',
         role: 'assistant',
-        model: named ?? model,
+        model: named ?? this.#model,
         content: [],
         stop_reason: null,
         stop_sequence: null,
         // Clients fill their meter by it, and other formats count at the end. A whole answer has the counts of its end.
-        usage: { input_tokens: onEvent === undefined ? promptTokens() : 0, output_tokens: 0 },
+        usage: { input_tokens: this.#onEvent === undefined ? this.#promptTokens() : 0, output_tokens: 0 },
       },
     })
   }
 
-  function openBlock(kind: Block['kind'], block: JsonObject, call?: number): Block {
-    for (const before of blocks)
+  #openBlock(kind: Block['kind'], block: JsonObject, call?: number): Block {
+    for (const before of this.#blocks)
       if (before.kind !== 'call' || before.json?.isComplete === true) before.isComplete = true
     const opened: Block = {
       kind,
@@ -124,63 +174,66 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent?: (event: J
       isComplete: false,
       ...(call === undefined ? {} : { call }),
     }
-    blocks.push(opened)
-    if (kind === 'call') callCount++
+    this.#blocks.push(opened)
+    if (kind === 'call') this.#callCount++
     return opened
   }
 
-  function add(block: Block, more: string): void {
-    characters += more.length
-    waiting += more.length
-    if (waiting > waitingCharactersMax)
+  #add(block: Block, more: string): void {
+    this.#characters += more.length
+    this.#waiting += more.length
+    if (this.#waiting > waitingCharactersMax)
       throw new UpstreamFailure('too_large', 'calls that alternate are too large', { status: 200 })
     block.waiting += more
     block.json?.read(more)
   }
 
   /** Writes the open block, and the blocks behind complete ones. */
-  function flush(): void {
-    for (let block = blocks[0]; block !== undefined; block = blocks[0]) {
-      if (!isOpen) {
-        isOpen = true
-        index++
-        emit({ type: 'content_block_start', index, content_block: block.start }, factsOfStart(block))
+  #flush(): void {
+    for (let block = this.#blocks[0]; block !== undefined; block = this.#blocks[0]) {
+      if (!this.#isOpen) {
+        this.#isOpen = true
+        this.#index++
+        this.#emit({ type: 'content_block_start', index: this.#index, content_block: block.start }, factsOfStart(block))
       }
       if (block.waiting !== '') {
         const content = block.waiting
-        waiting -= content.length
+        this.#waiting -= content.length
         block.waiting = ''
-        emit({ type: 'content_block_delta', index, delta: deltaOf(block, content) }, factsOf(block, content))
+        this.#emit(
+          { type: 'content_block_delta', index: this.#index, delta: deltaOf(block, content) },
+          factsOf(block, content),
+        )
       }
       if (!block.isComplete) return
-      emit({ type: 'content_block_stop', index })
-      isOpen = false
-      blocks.shift()
+      this.#emit({ type: 'content_block_stop', index: this.#index })
+      this.#isOpen = false
+      this.#blocks.shift()
     }
   }
 
   /** The last block if it is of this kind and not complete, else a new one. */
-  function current(kind: 'text' | 'thinking'): Block {
-    const last = blocks.at(-1)
+  #current(kind: 'text' | 'thinking'): Block {
+    const last = this.#blocks.at(-1)
     if (last?.kind === kind && !last.isComplete) return last
-    return openBlock(
+    return this.#openBlock(
       kind,
       kind === 'text' ? { type: 'text', text: '' } : { type: 'thinking', thinking: '', signature: '' },
     )
   }
 
   /** Ends a block of reasoning with the data of its maker. Without an open block, the data gets one of its own. */
-  function seal(event: Sealed): void {
+  #seal(event: Sealed): void {
     const sealed = writeThinkingBlock(event)
     if (sealed === undefined) return
-    const last = blocks.at(-1)
+    const last = this.#blocks.at(-1)
     if (event.text !== undefined && last?.kind === 'thinking' && !last.isComplete) {
-      flush()
-      if (isOpen && blocks[0] === last)
-        emit(
+      this.#flush()
+      if (this.#isOpen && this.#blocks[0] === last)
+        this.#emit(
           {
             type: 'content_block_delta',
-            index,
+            index: this.#index,
             delta: { type: 'signature_delta', signature: event.opaque.data },
           },
           beyondText,
@@ -188,65 +241,65 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent?: (event: J
       last.isComplete = true
       return
     }
-    openBlock('thinking', sealed).isComplete = true
+    this.#openBlock('thinking', sealed).isComplete = true
   }
 
-  function addText(kind: 'text' | 'thinking', text: string): void {
-    if (text !== '') add(current(kind), text)
+  #addText(kind: 'text' | 'thinking', text: string): void {
+    if (text !== '') this.#add(this.#current(kind), text)
   }
 
-  function addCall({ call, id = madeUpId('toolu_'), name, opaque }: CallEvent): void {
-    const last = blocks.at(-1)
+  #addCall({ call, id = madeUpId('toolu_'), name, opaque }: CallEvent): void {
+    const last = this.#blocks.at(-1)
     const isThinking = last?.kind === 'thinking' && !last.isComplete
-    if (opaque !== undefined) seal({ text: isThinking ? '' : undefined, opaque })
-    openBlock('call', { type: 'tool_use', id, name, input: {} }, call)
+    if (opaque !== undefined) this.#seal({ text: isThinking ? '' : undefined, opaque })
+    this.#openBlock('call', { type: 'tool_use', id, name, input: {} }, call)
   }
 
-  function addArguments({ call, text }: ArgumentsEvent): void {
-    const block = blocks.find((each) => each.call === call)
+  #addArguments({ call, text }: ArgumentsEvent): void {
+    const block = this.#blocks.find((each) => each.call === call)
     if (block === undefined || text === '') return
     if (block.isNoObject === undefined) {
       const begun = text.trimStart()
       if (begun === '') return
       block.isNoObject = !begun.startsWith('{')
     }
-    if (!block.isNoObject) add(block, text)
+    if (!block.isNoObject) this.#add(block, text)
   }
 
   /** Completes the block of a call. */
-  function completeCall({ call }: CallEndEvent): void {
-    const block = blocks.find((each) => each.call === call)
+  #completeCall({ call }: CallEndEvent): void {
+    const block = this.#blocks.find((each) => each.call === call)
     if (block !== undefined) block.isComplete = true
   }
 
   /** Keeps the first reason, and completes all blocks except calls, since clients run a call when its block ends. */
-  function finishWith(event: FinishEvent): void {
-    finish ??= event
-    for (const block of blocks) if (block.kind !== 'call') block.isComplete = true
+  #finishWith(event: FinishEvent): void {
+    this.#finish ??= event
+    for (const block of this.#blocks) if (block.kind !== 'call') block.isComplete = true
   }
 
-  function read(event: AnswerEvent): void {
-    if ('choice' in event && (event.choice !== 0 || finish !== undefined)) return
+  #read(event: AnswerEvent): void {
+    if ('choice' in event && (event.choice !== 0 || this.#finish !== undefined)) return
     switch (event.kind) {
       case 'start':
-        return start(event)
+        return this.#start(event)
       case 'text':
       case 'refusal':
-        return addText('text', event.text)
+        return this.#addText('text', event.text)
       case 'reasoning':
-        return addText('thinking', event.text)
+        return this.#addText('thinking', event.text)
       case 'sealed':
-        return seal(event)
+        return this.#seal(event)
       case 'call':
-        return addCall(event)
+        return this.#addCall(event)
       case 'arguments':
-        return addArguments(event)
+        return this.#addArguments(event)
       case 'callEnd':
-        return completeCall(event)
+        return this.#completeCall(event)
       case 'finish':
-        return finishWith(event)
+        return this.#finishWith(event)
       case 'usage':
-        counts = event.counts
+        this.#counts = event.counts
         return
       default:
         // Images and log probabilities have no place in Messages; own members belong to other formats.
@@ -255,18 +308,19 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent?: (event: J
   }
 
   /** The usual case, quickly: more text for the open block. Undefined: these events are another case. */
-  function moreText(events: readonly AnswerEvent[]): Part | undefined {
+  #moreText(events: readonly AnswerEvent[]): Part | undefined {
     const [event, second] = events
-    const [block, behind] = blocks
-    if (second !== undefined || event?.kind !== 'text' || event.choice !== 0 || onEvent !== undefined) return undefined
-    if (!isOpen || block?.kind !== 'text' || block.isComplete || behind !== undefined) return undefined
+    const [block, behind] = this.#blocks
+    if (second !== undefined || event?.kind !== 'text' || event.choice !== 0 || this.#onEvent !== undefined)
+      return undefined
+    if (!this.#isOpen || block?.kind !== 'text' || block.isComplete || behind !== undefined) return undefined
     const { text } = event
     if (text === '' || text.length > waitingCharactersMax) return undefined
-    characters += text.length
+    this.#characters += text.length
     const delta = `{"type":"text_delta","text":${JSON.stringify(text)}}`
     return {
       kind: 'part',
-      data: encode(`{"type":"content_block_delta","index":${index},"delta":${delta}}`),
+      data: encode(`{"type":"content_block_delta","index":${this.#index},"delta":${delta}}`),
       event: 'content_block_delta',
       isMeaningful: true,
       text,
@@ -278,48 +332,10 @@ function eventWriter({ model, promptTokens }: WriterOptions, onEvent?: (event: J
   }
 
   /** Takes the parts written so far. */
-  function take(): readonly Part[] {
-    const taken = parts
-    parts = []
+  #take(): readonly Part[] {
+    const taken = this.#parts
+    this.#parts = []
     return taken
-  }
-
-  return {
-    hasOneChoice: true,
-    write(events) {
-      const more = moreText(events)
-      if (more !== undefined) return [more]
-      const wasFinished = finish !== undefined
-      for (const event of events) {
-        if (event.kind !== 'start' && event.kind !== 'usage') start()
-        read(event)
-        flush()
-      }
-      // The event with the reason needs the usage, which comes last.
-      if (finish !== undefined && !wasFinished)
-        parts.push(emptyPart({ finishReason: finish.reason, isMeaningful: true }))
-      return take()
-    },
-    end() {
-      start()
-      const counted = counts ?? { prompt: promptTokens(), completion: Math.ceil(characters / 4) }
-      const stopReason = writeStopReason(finish ?? { reason: 'stop', raw: undefined }, callCount > 0)
-      emit(
-        {
-          type: 'message_delta',
-          delta: { stop_reason: stopReason, stop_sequence: sequenceOf(stopReason, finish) },
-          usage: writeMessagesUsage(counted),
-        },
-        {
-          isMeaningful: true,
-          finishReason: finish === undefined ? 'stop' : undefined,
-          hasOpenChoice: false,
-          usage: counts && countedUsage(counts),
-        },
-      )
-      emit({ type: 'message_stop' }, { hasOpenChoice: false })
-      return take()
-    },
   }
 }
 

@@ -26,35 +26,77 @@ const silentBlocks: ReadonlySet<unknown> = new Set(['text', 'thinking'])
  * before the start, in a call that is not open, or behind the finish. So is a call without its end.
  */
 export function messageEventReader(): PartReader {
-  let hasStarted = false
-  let isFinished = false
-  let hasCalls = false
-  let blockCount = 0
-  /** Index and type of the open block, and its index at the upstream. -1: none is open. */
-  let openIndex = -1
-  let openGiven = -1
-  let openType: unknown
-  const callIds = new Set<string>()
-  /** The input that the start of the open call has: clients read it from deltas alone. */
-  let startInput: JsonObject | undefined
-  let usage: JsonObject | undefined
-  /** The upstream's `message_stop`. */
-  let stop: Part | undefined
+  return new MessagesParts()
+}
 
-  function passed(event: string, data: Uint8Array, facts: Partial<Part> = {}): Part {
-    return { ...emptyPart(facts), data, event, hasOpenChoice: hasStarted && !isFinished }
+class MessagesParts implements PartReader {
+  #hasStarted = false
+  #isFinished = false
+  #hasCalls = false
+  #blockCount = 0
+  /** Index and type of the open block, and its index at the upstream. -1: none is open. */
+  #openIndex = -1
+  #openGiven = -1
+  #openType: unknown
+  readonly #callIds = new Set<string>()
+  /** The input that the start of the open call has: clients read it from deltas alone. */
+  #startInput: JsonObject | undefined
+  #usage: JsonObject | undefined
+  /** The upstream's `message_stop`. */
+  #stop: Part | undefined
+  /** Deltas that differ from an earlier one in their text only are compared, not parsed. */
+  #known: KnownDelta | undefined
+  readonly #place = [0, 0]
+  readonly eventBytesMax: number
+  readonly hasOneChoice = true
+
+  constructor() {
+    this.eventBytesMax = messagesEventBytesMax
   }
 
-  /** Deltas that differ from an earlier one in their text only are compared, not parsed. */
-  let known: KnownDelta | undefined
-  const place = [0, 0]
+  read(received: ServerSentEvent): readonly Part[] | 'done' | AnsweredError {
+    const { event, data: given } = received
+    if (event === deltaEvent) {
+      const parts = this.#passKnown(received)
+      if (parts !== undefined) return parts
+    }
+    if (isDone(given)) return 'done'
+    if (event === 'error') return { kind: 'error', error: readUpstreamError(given) }
+    const facts = readFacts(given)
+    const { type, hasLineBreaks } = facts
+    const name = type === '' ? event : type
+    const failed = failedEvent(type, given)
+    if (failed !== undefined) return failed
+    if (event === deltaEvent && name === event) this.#known = knownDelta(given, facts) ?? this.#known
+    const read = this.#readNamed(name, hasLineBreaks ? withoutLineBreaks(given) : given, facts)
+    return read === 'done' || event === '' || event === name ? read : read.map((part) => ({ ...part, event }))
+  }
+
+  finish(): Part[] {
+    if (this.#isFinished) return []
+    if (this.#openIndex !== -1) throw new MalformedAnswer('malformed', 'a block has no end')
+    this.#isFinished = true
+    const stopReason = writeStopReason({ reason: 'stop', raw: undefined }, this.#hasCalls)
+    const delta = { stop_reason: stopReason, stop_sequence: null }
+    const counts = this.#usage && countsOf(this.#usage)
+    const event = { type: 'message_delta', delta, usage: { output_tokens: counts?.completion ?? 0 } }
+    return [messagePart(event, { isMeaningful: true, finishReason: readStopReason(stopReason) })]
+  }
+
+  end(): Part[] {
+    return [this.#stop ?? messagePart({ type: 'message_stop' })]
+  }
+
+  #passed(event: string, data: Uint8Array, facts: Partial<Part> = {}): Part {
+    return { ...emptyPart(facts), data, event, hasOpenChoice: this.#hasStarted && !this.#isFinished }
+  }
 
   /** A delta like an earlier one; undefined for other events. */
-  function passKnown({ data, framed }: ServerSentEvent): readonly Part[] | undefined {
-    if (known === undefined || !isLike(data, known.template, place)) return undefined
-    const [start = 0, end = 0] = place
-    const { index, isText } = known
-    return placeDelta(
+  #passKnown({ data, framed }: ServerSentEvent): readonly Part[] | undefined {
+    if (this.#known === undefined || !isLike(data, this.#known.template, this.#place)) return undefined
+    const [start = 0, end = 0] = this.#place
+    const { index, isText } = this.#known
+    return this.#placeDelta(
       data,
       index,
       isText ? { text: latin1(data, start, end), isBeyondText: false } : { text: '', isBeyondText: end > start },
@@ -63,7 +105,7 @@ export function messageEventReader(): PartReader {
   }
 
   /** One literal: this is the usual part, and copies cost a multiple of it. */
-  function deltaPart(data: Uint8Array, { text, isBeyondText }: DeltaFacts, framed?: Uint8Array): Part {
+  #deltaPart(data: Uint8Array, { text, isBeyondText }: DeltaFacts, framed?: Uint8Array): Part {
     return {
       kind: 'part',
       data,
@@ -73,191 +115,159 @@ export function messageEventReader(): PartReader {
       text,
       isBeyondText,
       finishReason: undefined,
-      hasOpenChoice: hasStarted && !isFinished,
+      hasOpenChoice: this.#hasStarted && !this.#isFinished,
       usage: undefined,
     }
   }
 
-  function startMessage(data: Uint8Array): readonly Part[] {
+  #startMessage(data: Uint8Array): readonly Part[] {
     const event = parseEvent(data)
     const { message } = event
     if (!isObject(message)) throw new MalformedAnswer('malformed', 'a start has no message')
-    usage = addUsage(usage, message['usage'])
-    if (hasStarted) return []
-    hasStarted = true
+    this.#usage = addUsage(this.#usage, message['usage'])
+    if (this.#hasStarted) return []
+    this.#hasStarted = true
     const isWhole = isObject(message['usage'])
     const filled = isWhole ? data : encodeJson({ ...event, message: { ...message, usage: noUsage } })
-    return [passed('message_start', filled, startFacts(message))]
+    return [this.#passed('message_start', filled, this.#startFacts(message))]
   }
 
   /** After tools that ran at Anthropic, the start may have whole blocks, and even the end. */
-  function startFacts({ content, stop_reason }: JsonObject): Partial<Part> {
+  #startFacts({ content, stop_reason }: JsonObject): Partial<Part> {
     const blocks = objectsOf(content)
     const reason = textOf(stop_reason)
     if (blocks.length === 0 && reason === undefined) return {}
-    hasCalls = blocks.some(({ type }) => type === 'tool_use')
-    blockCount = blocks.length
-    isFinished = reason !== undefined
-    const finish = reason === undefined ? {} : { finishReason: readStopReason(reason), usage: usageSoFar() }
+    this.#hasCalls = blocks.some(({ type }) => type === 'tool_use')
+    this.#blockCount = blocks.length
+    this.#isFinished = reason !== undefined
+    const finish = reason === undefined ? {} : { finishReason: readStopReason(reason), usage: this.#usageSoFar() }
     return { isMeaningful: true, isBeyondText: true, ...finish }
   }
 
-  function usageSoFar(): Usage | undefined {
-    return usage && countedUsage(countsOf(usage))
+  #usageSoFar(): Usage | undefined {
+    return this.#usage && countedUsage(countsOf(this.#usage))
   }
 
-  function startBlock(data: Uint8Array, given: number): readonly Part[] {
+  #startBlock(data: Uint8Array, given: number): readonly Part[] {
     const event = parseEvent(data)
     const block = objectOf(event['content_block'])
     const { type, text, thinking } = block
-    if (!hasStarted || isFinished) throw misplaced('the start of a block')
-    const before = endBlock()
-    openIndex = blockCount++
-    openGiven = given
-    openType = type
-    hasCalls ||= type === 'tool_use'
+    if (!this.#hasStarted || this.#isFinished) throw misplaced('the start of a block')
+    const before = this.#endBlock()
+    this.#openIndex = this.#blockCount++
+    this.#openGiven = given
+    this.#openType = type
+    this.#hasCalls ||= type === 'tool_use'
     const isMeaningful = !silentBlocks.has(type) || Boolean(text) || Boolean(thinking)
-    const repaired = type === 'tool_use' ? emptied(withSoundCall(block, callIds)) : block
-    const isRight = repaired === block && given === openIndex
-    const written = isRight ? data : encodeJson({ ...event, index: openIndex, content_block: repaired })
-    const part = passed('content_block_start', written, {
+    const repaired = type === 'tool_use' ? this.#emptied(withSoundCall(block, this.#callIds)) : block
+    const isRight = repaired === block && given === this.#openIndex
+    const written = isRight ? data : encodeJson({ ...event, index: this.#openIndex, content_block: repaired })
+    const part = this.#passed('content_block_start', written, {
       isMeaningful,
       isProgress: type === 'thinking' || undefined,
       // After a cut, only a stream with text in its first block can be resumed.
-      isBeyondText: isMeaningful || blockCount > 1,
+      isBeyondText: isMeaningful || this.#blockCount > 1,
     })
     return [...before, part]
   }
 
   /** The start of a call without its input, which comes as a delta if the upstream sends none. */
-  function emptied(block: JsonObject): JsonObject {
+  #emptied(block: JsonObject): JsonObject {
     const input = objectOf(block['input'])
-    startInput = Object.keys(input).length === 0 ? undefined : input
-    return startInput === undefined ? block : { ...block, input: {} }
+    this.#startInput = Object.keys(input).length === 0 ? undefined : input
+    return this.#startInput === undefined ? block : { ...block, input: {} }
   }
 
   /** The input of the start as a delta. */
-  function inputOfStart(): readonly Part[] {
-    if (startInput === undefined) return []
-    const delta = { type: 'input_json_delta', partial_json: JSON.stringify(startInput) }
-    startInput = undefined
+  #inputOfStart(): readonly Part[] {
+    if (this.#startInput === undefined) return []
+    const delta = { type: 'input_json_delta', partial_json: JSON.stringify(this.#startInput) }
+    this.#startInput = undefined
     return [
       messagePart(
-        { type: deltaEvent, index: openIndex, delta },
+        { type: deltaEvent, index: this.#openIndex, delta },
         { isMeaningful: true, isBeyondText: true, hasOpenChoice: true },
       ),
     ]
   }
 
   /** Ends the open block if the upstream did not. */
-  function endBlock(): readonly Part[] {
-    if (openIndex === -1) return []
-    if (openType === 'tool_use') throw new MalformedAnswer('malformed', 'a tool call has no end')
-    const part = messagePart({ type: 'content_block_stop', index: openIndex }, { hasOpenChoice: true })
-    openIndex = -1
+  #endBlock(): readonly Part[] {
+    if (this.#openIndex === -1) return []
+    if (this.#openType === 'tool_use') throw new MalformedAnswer('malformed', 'a tool call has no end')
+    const part = messagePart({ type: 'content_block_stop', index: this.#openIndex }, { hasOpenChoice: true })
+    this.#openIndex = -1
     return [part]
   }
 
-  function passBlockStop(data: Uint8Array, given: number): readonly Part[] {
-    if (openIndex === -1 || (given !== -1 && given !== openGiven)) return []
-    const written = withIndex(data, given)
-    const input = inputOfStart()
-    openIndex = -1
-    return [...input, passed('content_block_stop', written)]
+  #passBlockStop(data: Uint8Array, given: number): readonly Part[] {
+    if (this.#openIndex === -1 || (given !== -1 && given !== this.#openGiven)) return []
+    const written = this.#withIndex(data, given)
+    const input = this.#inputOfStart()
+    this.#openIndex = -1
+    return [...input, this.#passed('content_block_stop', written)]
   }
 
   /** The event with the index of the open block. */
-  function withIndex(data: Uint8Array, given: number): Uint8Array {
-    return given === openIndex ? data : encodeJson({ ...parseEvent(data), index: openIndex })
+  #withIndex(data: Uint8Array, given: number): Uint8Array {
+    return given === this.#openIndex ? data : encodeJson({ ...parseEvent(data), index: this.#openIndex })
   }
 
-  function passDelta(data: Uint8Array, given: number, delta: DeltaFacts, framed?: Uint8Array): Part {
-    if (delta.isBeyondText) startInput = undefined
-    if (given === openIndex) return deltaPart(data, delta, framed)
-    return deltaPart(withIndex(data, given), delta)
+  #passDelta(data: Uint8Array, given: number, delta: DeltaFacts, framed?: Uint8Array): Part {
+    if (delta.isBeyondText) this.#startInput = undefined
+    if (given === this.#openIndex) return this.#deltaPart(data, delta, framed)
+    return this.#deltaPart(this.#withIndex(data, given), delta)
   }
 
   /**
    * A delta, in its block. One block is open at a time, so text and thinking belong to an open block of their type with
    * any index, and else to a block of their own.
    */
-  function placeDelta(data: Uint8Array, given: number, delta: DeltaFacts, framed?: Uint8Array): readonly Part[] {
-    const isOfOpen = openIndex !== -1 && (given === openGiven || given === -1)
-    if (isOfOpen && (delta.text === '' || openType === 'text')) return [passDelta(data, given, delta, framed)]
+  #placeDelta(data: Uint8Array, given: number, delta: DeltaFacts, framed?: Uint8Array): readonly Part[] {
+    const isOfOpen = this.#openIndex !== -1 && (given === this.#openGiven || given === -1)
+    if (isOfOpen && (delta.text === '' || this.#openType === 'text'))
+      return [this.#passDelta(data, given, delta, framed)]
     const type = blockOfDelta(objectOf(parseEvent(data)['delta'])['type'])
-    if (type === undefined || (openIndex !== -1 && openType === 'tool_use')) throw misplaced('a delta')
-    if (openIndex !== -1 && openType === type) return [passDelta(data, given, delta)]
+    if (type === undefined || (this.#openIndex !== -1 && this.#openType === 'tool_use')) throw misplaced('a delta')
+    if (this.#openIndex !== -1 && this.#openType === type) return [this.#passDelta(data, given, delta)]
     const block = type === 'text' ? { type, text: '' } : { type, thinking: '', signature: '' }
-    const start = encodeJson({ type: 'content_block_start', index: blockCount, content_block: block })
-    return [...startBlock(start, blockCount), passDelta(data, given, delta)]
+    const start = encodeJson({ type: 'content_block_start', index: this.#blockCount, content_block: block })
+    return [...this.#startBlock(start, this.#blockCount), this.#passDelta(data, given, delta)]
   }
 
-  function changeMessage(data: Uint8Array): readonly Part[] {
-    if (!hasStarted) throw misplaced('the finish')
+  #changeMessage(data: Uint8Array): readonly Part[] {
+    if (!this.#hasStarted) throw misplaced('the finish')
     const event = parseEvent(data)
     const reason = textOf(objectOf(event['delta'])['stop_reason'])
-    const before = reason === undefined ? [] : endBlock()
-    usage = addUsage(usage, event['usage'])
-    isFinished ||= reason !== undefined
-    const sound = soundReason(reason, hasCalls)
-    const part = passed('message_delta', encodedEnd(event, sound) ?? data, {
-      usage: usageSoFar(),
+    const before = reason === undefined ? [] : this.#endBlock()
+    this.#usage = addUsage(this.#usage, event['usage'])
+    this.#isFinished ||= reason !== undefined
+    const sound = soundReason(reason, this.#hasCalls)
+    const part = this.#passed('message_delta', encodedEnd(event, sound) ?? data, {
+      usage: this.#usageSoFar(),
       ...(sound === undefined ? {} : { isMeaningful: true, finishReason: readStopReason(sound) }),
     })
     return [...before, part]
   }
 
-  function readNamed(name: string, data: Uint8Array, { index, delta }: EventFacts): readonly Part[] | 'done' {
+  #readNamed(name: string, data: Uint8Array, { index, delta }: EventFacts): readonly Part[] | 'done' {
     switch (name) {
       case deltaEvent:
-        return placeDelta(data, index, delta)
+        return this.#placeDelta(data, index, delta)
       case 'content_block_start':
-        return startBlock(data, index)
+        return this.#startBlock(data, index)
       case 'content_block_stop':
-        return passBlockStop(data, index)
+        return this.#passBlockStop(data, index)
       case 'message_start':
-        return startMessage(data)
+        return this.#startMessage(data)
       case 'message_delta':
-        return changeMessage(data)
+        return this.#changeMessage(data)
       case 'message_stop':
-        stop = passed(name, data)
+        this.#stop = this.#passed(name, data)
         return 'done'
       default:
-        return [passed(name, data, { isAside: true })]
+        return [this.#passed(name, data, { isAside: true })]
     }
-  }
-
-  return {
-    eventBytesMax: messagesEventBytesMax,
-    hasOneChoice: true,
-    read(received): readonly Part[] | 'done' | AnsweredError {
-      const { event, data: given } = received
-      if (event === deltaEvent) {
-        const parts = passKnown(received)
-        if (parts !== undefined) return parts
-      }
-      if (isDone(given)) return 'done'
-      if (event === 'error') return { kind: 'error', error: readUpstreamError(given) }
-      const facts = readFacts(given)
-      const { type, hasLineBreaks } = facts
-      const name = type === '' ? event : type
-      const failed = failedEvent(type, given)
-      if (failed !== undefined) return failed
-      if (event === deltaEvent && name === event) known = knownDelta(given, facts) ?? known
-      const read = readNamed(name, hasLineBreaks ? withoutLineBreaks(given) : given, facts)
-      return read === 'done' || event === '' || event === name ? read : read.map((part) => ({ ...part, event }))
-    },
-    finish() {
-      if (isFinished) return []
-      if (openIndex !== -1) throw new MalformedAnswer('malformed', 'a block has no end')
-      isFinished = true
-      const stopReason = writeStopReason({ reason: 'stop', raw: undefined }, hasCalls)
-      const delta = { stop_reason: stopReason, stop_sequence: null }
-      const counts = usage && countsOf(usage)
-      const event = { type: 'message_delta', delta, usage: { output_tokens: counts?.completion ?? 0 } }
-      return [messagePart(event, { isMeaningful: true, finishReason: readStopReason(stopReason) })]
-    },
-    end: () => [stop ?? messagePart({ type: 'message_stop' })],
   }
 }
 

@@ -67,113 +67,131 @@ function failedEvent(name: string, event: JsonObject): AnsweredError | undefined
  * end are dropped.
  */
 export function partReader(): PartReader {
-  const items = itemOrder()
-  const repair = new ItemRepair()
-  let hasBegun = false
-  let head: JsonObject | undefined
-  let held: Part[] | undefined = []
-  let heldBytes = 0
-  let hasProgress = false
-  let hasText = false
-  let isFinished = false
+  return new ResponsesParts()
+}
 
+class ResponsesParts implements PartReader {
+  readonly #items = itemOrder()
+  readonly #repair = new ItemRepair()
+  #hasBegun = false
+  #head: JsonObject | undefined
+  #held: Part[] | undefined = []
+  #heldBytes = 0
+  #hasProgress = false
+  #hasText = false
+  #isFinished = false
   /** Deltas of text that differ from an earlier one in a few values only are compared, not parsed. */
-  let known: KnownDelta | undefined
-  const places: number[] = [0, 0, 0, 0, 0, 0]
+  #known: KnownDelta | undefined
+  readonly #places: number[] = [0, 0, 0, 0, 0, 0]
+  /** Ends of text. They wait for the next event, since a stream that is cut between them can be resumed. */
+  #textEnds: Part[] = []
+  #textEndBytes = 0
+  #hasMore = false
+  readonly eventBytesMax: number
+  readonly hasOneChoice = true
 
-  function readText({ data, framed }: ServerSentEvent): readonly Part[] | undefined {
-    if (known !== undefined && isLike(data, known.template, places)) {
-      const text = latin1(data, places[known.text * 2] ?? 0, places[known.text * 2 + 1] ?? 0)
-      repair.addText(known.index, text)
-      return passText(data, text, framed)
-    }
-    const delta = readTextDelta(data)
-    if (delta === undefined || !repair.isRight(delta.index, delta.id)) return undefined
-    repair.addText(delta.index ?? 0, delta.text)
-    const line = oneLine(data)
-    if (line === data) known = knownDelta(data, delta) ?? known
-    return passText(line, delta.text)
+  constructor() {
+    this.eventBytesMax = responsesEventBytesMax
   }
 
-  function read(event: ServerSentEvent): readonly Part[] | AnsweredError {
-    const text = event.event === textDelta ? readText(event) : undefined
+  read(event: ServerSentEvent): 'done' | readonly Part[] | AnsweredError {
+    return this.#isFinished || isDone(event.data) ? 'done' : this.#read(event)
+  }
+
+  finish(): never[] {
+    if (this.#isFinished) return []
+    throw new MalformedAnswer('malformed', 'the stream has no last event')
+  }
+
+  #readText({ data, framed }: ServerSentEvent): readonly Part[] | undefined {
+    if (this.#known !== undefined && isLike(data, this.#known.template, this.#places)) {
+      const text = latin1(data, this.#places[this.#known.text * 2] ?? 0, this.#places[this.#known.text * 2 + 1] ?? 0)
+      this.#repair.addText(this.#known.index, text)
+      return this.#passText(data, text, framed)
+    }
+    const delta = readTextDelta(data)
+    if (delta === undefined || !this.#repair.isRight(delta.index, delta.id)) return undefined
+    this.#repair.addText(delta.index ?? 0, delta.text)
+    const line = oneLine(data)
+    if (line === data) this.#known = knownDelta(data, delta) ?? this.#known
+    return this.#passText(line, delta.text)
+  }
+
+  #read(event: ServerSentEvent): readonly Part[] | AnsweredError {
+    const text = event.event === textDelta ? this.#readText(event) : undefined
     if (text !== undefined) return text
     const parsed = parseObject(event.data, 'an event')
     const failed = failedEvent(event.event, parsed)
     if (failed !== undefined) return failed
-    const before = repair.missingBefore(parsed).flatMap(readMade)
-    return [...before, ...readParsed(parsed, event)]
+    const before = this.#repair.missingBefore(parsed).flatMap((made) => this.#readMade(made))
+    return [...before, ...this.#readParsed(parsed, event)]
   }
 
   /** An event that the upstream left out. */
-  function readMade(made: JsonObject): readonly Part[] {
-    return readParsed(made, { event: String(made['type']), data: encodeJson(made) })
+  #readMade(made: JsonObject): readonly Part[] {
+    return this.#readParsed(made, { event: String(made['type']), data: encodeJson(made) })
   }
 
-  function readParsed(given: JsonObject, event: ServerSentEvent): readonly Part[] {
-    checkPlace(given)
-    const parsed = repair.repaired(given)
-    const changed = withHead(parsed) ?? (parsed === given ? undefined : parsed)
+  #readParsed(given: JsonObject, event: ServerSentEvent): readonly Part[] {
+    this.#checkPlace(given)
+    const parsed = this.#repair.repaired(given)
+    const changed = this.#withHead(parsed) ?? (parsed === given ? undefined : parsed)
     const data = changed === undefined ? oneLine(event.data) : encodeJson(changed)
-    repair.note(parsed, data)
+    this.#repair.note(parsed, data)
     const { type } = parsed
-    const part: Part = { kind: 'part', data, event: event.event || undefined, ...factsOf(parsed) }
+    const part: Part = { kind: 'part', data, event: event.event || undefined, ...this.#factsOf(parsed) }
     if (type === 'response.output_item.added' && !part.isMeaningful)
-      hasProgress ||= objectOf(parsed['item'])['type'] === 'reasoning'
-    if (isTextEnd(parsed) && waits(part)) return []
-    return part.isMeaningful ? released(part) : kept(part)
+      this.#hasProgress ||= objectOf(parsed['item'])['type'] === 'reasoning'
+    if (isTextEnd(parsed) && this.#waits(part)) return []
+    return part.isMeaningful ? this.#released(part) : this.#kept(part)
   }
-
-  /** Ends of text. They wait for the next event, since a stream that is cut between them can be resumed. */
-  let textEnds: Part[] = []
-  let textEndBytes = 0
-  let hasMore = false
 
   /** Whether the end of a text waits: nothing but text came before, and it is not large. */
-  function waits(part: Part): boolean {
-    if (!hasText || hasMore || textEndBytes + part.data.length > waitingBytesMax) return false
-    textEnds.push(part)
-    textEndBytes += part.data.length
+  #waits(part: Part): boolean {
+    if (!this.#hasText || this.#hasMore || this.#textEndBytes + part.data.length > waitingBytesMax) return false
+    this.#textEnds.push(part)
+    this.#textEndBytes += part.data.length
     return true
   }
 
   /** A part behind the ends of text. Pings do not wait. */
-  function behindEnds(part: Part): readonly Part[] {
-    if (part.isAside !== true) hasMore ||= part.isBeyondText
-    if (textEnds.length === 0 || part.isAside === true) return [part]
-    const all = [...textEnds, part]
-    textEnds = []
-    textEndBytes = 0
-    hasMore = true
+  #behindEnds(part: Part): readonly Part[] {
+    if (part.isAside !== true) this.#hasMore ||= part.isBeyondText
+    if (this.#textEnds.length === 0 || part.isAside === true) return [part]
+    const all = [...this.#textEnds, part]
+    this.#textEnds = []
+    this.#textEndBytes = 0
+    this.#hasMore = true
     return all
   }
 
   /** The event with the id, time and model of the first one (failover.md row 39). Undefined: it has them. */
-  function withHead({ response, ...event }: JsonObject): JsonObject | undefined {
+  #withHead({ response, ...event }: JsonObject): JsonObject | undefined {
     if (!isObject(response)) return undefined
     const { id, created_at, model } = response
-    head ??= { id, created_at, model }
-    if (id === head['id'] && created_at === head['created_at'] && model === head['model']) return undefined
-    return { ...event, response: { ...response, ...head } }
+    this.#head ??= { id, created_at, model }
+    if (id === this.#head['id'] && created_at === this.#head['created_at'] && model === this.#head['model'])
+      return undefined
+    return { ...event, response: { ...response, ...this.#head } }
   }
 
   /** @throws {MalformedAnswer} */
-  function checkPlace(event: JsonObject): void {
+  #checkPlace(event: JsonObject): void {
     const { type, response } = event
     if (typeof type !== 'string') throw new MalformedAnswer('malformed', 'an event has no type')
-    if (type === 'response.created' && hasBegun) throw misplaced('a second start')
-    hasBegun ||= beginnings.has(type)
-    if (!hasBegun && isOfResponse(event)) throw misplaced('content before the start')
-    items.read(type, event)
+    if (type === 'response.created' && this.#hasBegun) throw misplaced('a second start')
+    this.#hasBegun ||= beginnings.has(type)
+    if (!this.#hasBegun && isOfResponse(event)) throw misplaced('content before the start')
+    this.#items.read(type, event)
     if (!ends.has(type)) return
     if (!isObject(response)) throw new MalformedAnswer('malformed', 'the end has no response')
-    if (type === 'response.completed' && items.hasOpenCall()) throw misplaced('the end')
+    if (type === 'response.completed' && this.#items.hasOpenCall()) throw misplaced('the end')
   }
 
   /** The usual case. */
-  function passText(data: Uint8Array, text: string, framed?: Uint8Array): readonly Part[] {
-    if (!hasBegun) throw misplaced('content before the start')
-    hasText ||= text !== ''
+  #passText(data: Uint8Array, text: string, framed?: Uint8Array): readonly Part[] {
+    if (!this.#hasBegun) throw misplaced('content before the start')
+    this.#hasText ||= text !== ''
     const part: Part = {
       kind: 'part',
       data,
@@ -183,55 +201,45 @@ export function partReader(): PartReader {
       text,
       isBeyondText: false,
       finishReason: undefined,
-      hasOpenChoice: !isFinished,
+      hasOpenChoice: !this.#isFinished,
       usage: undefined,
     }
-    return part.isMeaningful ? released(part) : kept(part)
+    return part.isMeaningful ? this.#released(part) : this.#kept(part)
   }
 
-  function factsOf(event: JsonObject): Omit<Part, 'kind' | 'data' | 'event'> {
+  #factsOf(event: JsonObject): Omit<Part, 'kind' | 'data' | 'event'> {
     const delta = readDelta(event)
     const text = delta?.kind === 'text' ? delta.text : ''
-    hasText ||= text !== ''
+    this.#hasText ||= text !== ''
     const response = endOf(event)
-    isFinished ||= response !== undefined
+    this.#isFinished ||= response !== undefined
     const counts = response && readResponseUsage(response)
-    const isBeyondText = delta === undefined ? isMore(event, hasText) : delta.kind !== 'text' && delta.text !== ''
+    const isBeyondText = delta === undefined ? isMore(event, this.#hasText) : delta.kind !== 'text' && delta.text !== ''
     return {
       isMeaningful: text !== '' || isBeyondText || response !== undefined,
       text,
       isBeyondText,
       finishReason: response && readFinish(response),
-      hasOpenChoice: !isFinished,
+      hasOpenChoice: !this.#isFinished,
       usage: counts && countedUsage(counts),
       isAside: isOfResponse(event) ? undefined : true,
     }
   }
 
-  function released(part: Part): readonly Part[] {
-    if (held === undefined) return behindEnds(part)
-    const all = [...held, ...behindEnds(part)]
-    held = undefined
+  #released(part: Part): readonly Part[] {
+    if (this.#held === undefined) return this.#behindEnds(part)
+    const all = [...this.#held, ...this.#behindEnds(part)]
+    this.#held = undefined
     return all
   }
 
-  function kept(part: Part): readonly Part[] {
-    if (held === undefined) return behindEnds(part)
-    heldBytes += part.data.length
-    if (held.length === (hasProgress ? heldWithProgressMax : heldMax) || heldBytes > heldBytesMax)
+  #kept(part: Part): readonly Part[] {
+    if (this.#held === undefined) return this.#behindEnds(part)
+    this.#heldBytes += part.data.length
+    if (this.#held.length === (this.#hasProgress ? heldWithProgressMax : heldMax) || this.#heldBytes > heldBytesMax)
       throw new MalformedAnswer('malformed', 'too many events without content')
-    held.push(part)
-    return hasProgress ? progress : []
-  }
-
-  return {
-    eventBytesMax: responsesEventBytesMax,
-    hasOneChoice: true,
-    read: (event) => (isFinished || isDone(event.data) ? 'done' : read(event)),
-    finish() {
-      if (isFinished) return []
-      throw new MalformedAnswer('malformed', 'the stream has no last event')
-    },
+    this.#held.push(part)
+    return this.#hasProgress ? progress : []
   }
 }
 

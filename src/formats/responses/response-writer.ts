@@ -98,62 +98,112 @@ interface OpenCall {
 
 /** Starts writing a response. */
 export function responseWriter(options: ResponseWriterOptions): ResponseWriter {
-  const { echo, names, isSealed, continued } = options
-  let head = continued?.head
-  let sequence = continued?.nextSequenceNumber ?? 0
+  return new ResponseWriting(options)
+}
+
+class ResponseWriting implements ResponseWriter {
+  readonly #options: ResponseWriterOptions
+  readonly #echo: string
+  readonly #names: ToolNames
+  readonly #isSealed: boolean
+  #head: ResponseObjectHead | undefined
+  #sequence: number
   /** Items by their index: as JSON once they are finished. */
-  const output: (string | undefined)[] = []
-  let open: OpenMessage | OpenReasoning | undefined = continued && openedBefore(continued)
-  if (open !== undefined) output[open.index] = undefined
-  const calls = new Map<number, OpenCall>()
-  let hasCalls = false
-  let parts: Part[] = []
-  let characters = continued?.text.length ?? 0
-  let finish: FinishEvent | undefined
-  let usage: UsageEvent | undefined
+  readonly #output: (string | undefined)[] = []
+  #open: OpenMessage | OpenReasoning | undefined
+  readonly #calls = new Map<number, OpenCall>()
+  #hasCalls = false
+  #parts: Part[] = []
+  #characters: number
+  #finish: FinishEvent | undefined
+  #usage: UsageEvent | undefined
+  readonly hasOneChoice = true
 
-  function emit(type: string, members: string, facts?: Partial<Part>): void {
-    parts.push(responsePart(type, `{"type":"${type}","sequence_number":${sequence++},${members}}`, facts))
+  constructor(options: ResponseWriterOptions) {
+    this.#options = options
+    const { echo, names, isSealed, continued } = options
+    this.#echo = echo
+    this.#names = names
+    this.#isSealed = isSealed
+    this.#head = continued?.head
+    this.#sequence = continued?.nextSequenceNumber ?? 0
+    this.#open = continued && openedBefore(continued)
+    if (this.#open !== undefined) this.#output[this.#open.index] = undefined
+    this.#characters = continued?.text.length ?? 0
   }
 
-  function count(text: string): void {
-    characters += text.length
-    if (characters > charactersMax) throw new UpstreamFailure('too_large', 'the answer is too large', { status: 200 })
+  write(events: readonly AnswerEvent[]): readonly Part[] {
+    for (const event of events) {
+      // This format has one answer.
+      if ('choice' in event && event.choice !== 0) continue
+      if (this.#finish === undefined || event.kind === 'usage') this.#write(event, events)
+    }
+    return this.#taken()
   }
 
-  function begin(start?: StartEvent): ResponseObjectHead {
-    if (head !== undefined) return head
-    head = {
+  end(): readonly Part[] {
+    const ended = this.#state()
+    const response = `"response":${writeResponse(this.#begin(), ended, this.#echo)}`
+    const counted = this.#usage && countedUsage(this.#usage.counts)
+    this.#emit(`response.${ended.status}`, response, { usage: counted, hasOpenChoice: false })
+    return this.#taken()
+  }
+
+  whole(): string {
+    return writeResponse(this.#begin(), this.#state(), this.#echo)
+  }
+
+  isEmpty(): boolean {
+    return this.#finish?.reason === 'stop' && this.#output.length === 0
+  }
+
+  isBlank(): boolean {
+    return this.#output.length === 0
+  }
+
+  #emit(type: string, members: string, facts?: Partial<Part>): void {
+    this.#parts.push(responsePart(type, `{"type":"${type}","sequence_number":${this.#sequence++},${members}}`, facts))
+  }
+
+  #count(text: string): void {
+    this.#characters += text.length
+    if (this.#characters > charactersMax)
+      throw new UpstreamFailure('too_large', 'the answer is too large', { status: 200 })
+  }
+
+  #begin(start?: StartEvent): ResponseObjectHead {
+    if (this.#head !== undefined) return this.#head
+    this.#head = {
       id: madeUpId('resp_'),
       createdAt: start?.created ?? Math.floor(Date.now() / 1000),
-      model: start?.model ?? options.model,
+      model: start?.model ?? this.#options.model,
     }
-    const response = `"response":${writeResponse(head, { status: 'in_progress', output: [] }, echo)}`
-    emit('response.created', response)
-    emit('response.in_progress', response)
-    return head
+    const response = `"response":${writeResponse(this.#head, { status: 'in_progress', output: [] }, this.#echo)}`
+    this.#emit('response.created', response)
+    this.#emit('response.in_progress', response)
+    return this.#head
   }
 
   /** Adds an item, in its first state. */
-  function addItem(prefix: string, item: (id: string) => JsonObject, facts?: Partial<Part>) {
-    begin()
-    const index = output.length
-    output.push(undefined)
+  #addItem(prefix: string, item: (id: string) => JsonObject, facts?: Partial<Part>): { id: string; index: number } {
+    this.#begin()
+    const index = this.#output.length
+    this.#output.push(undefined)
     const id = madeUpId(prefix)
-    emit('response.output_item.added', `"output_index":${index},"item":${JSON.stringify(item(id))}`, facts)
+    this.#emit('response.output_item.added', `"output_index":${index},"item":${JSON.stringify(item(id))}`, facts)
     return { id, index }
   }
 
-  function endItem(index: number, item: JsonObject, facts?: Partial<Part>): void {
+  #endItem(index: number, item: JsonObject, facts?: Partial<Part>): void {
     const json = JSON.stringify(item)
-    output[index] = json
-    emit('response.output_item.done', `"output_index":${index},"item":${json}`, facts)
+    this.#output[index] = json
+    this.#emit('response.output_item.done', `"output_index":${index},"item":${json}`, facts)
   }
 
-  function messageOf(): OpenMessage {
-    if (open?.kind === 'message') return open
-    closeOpen()
-    const added = addItem('msg_', (id) => ({
+  #messageOf(): OpenMessage {
+    if (this.#open?.kind === 'message') return this.#open
+    this.#closeOpen()
+    const added = this.#addItem('msg_', (id) => ({
       id,
       type: 'message',
       status: 'in_progress',
@@ -161,50 +211,54 @@ export function responseWriter(options: ResponseWriterOptions): ResponseWriter {
       content: [],
     }))
     const message: OpenMessage = { kind: 'message', ...added, parts: [], open: undefined }
-    open = message
+    this.#open = message
     return message
   }
 
-  function textOf(kind: OpenText['kind']): { readonly message: OpenMessage; readonly part: OpenText } {
-    const message = messageOf()
+  #textOf(kind: OpenText['kind']): { readonly message: OpenMessage; readonly part: OpenText } {
+    const message = this.#messageOf()
     if (message.open?.kind === kind) return { message, part: message.open }
-    closePart(message)
+    this.#closePart(message)
     const part: OpenText = { kind, index: message.parts.length, text: '', logprobs: [] }
     message.open = part
-    emit('response.content_part.added', `${placeOf(message, part)},"part":${writePart(part)}`)
+    this.#emit('response.content_part.added', `${placeOf(message, part)},"part":${writePart(part)}`)
     return { message, part }
   }
 
-  function addText({ kind, text }: TextEvent, tokens: readonly JsonObject[]): void {
+  #addText({ kind, text }: TextEvent, tokens: readonly JsonObject[]): void {
     if (text === '') return
-    count(text)
-    if (kind === 'reasoning') return addReasoning(text)
-    const { message, part } = textOf(kind)
+    this.#count(text)
+    if (kind === 'reasoning') return this.#addReasoning(text)
+    const { message, part } = this.#textOf(kind)
     part.text += text
     const delta = `${placeOf(message, part)},"delta":${JSON.stringify(text)}`
-    if (kind === 'refusal') return emit('response.refusal.delta', delta, { isMeaningful: true, isBeyondText: true })
+    if (kind === 'refusal')
+      return this.#emit('response.refusal.delta', delta, { isMeaningful: true, isBeyondText: true })
     for (const token of tokens) part.logprobs.push(token)
-    emit('response.output_text.delta', `${delta},"logprobs":${JSON.stringify(tokens)}`, { isMeaningful: true, text })
+    this.#emit('response.output_text.delta', `${delta},"logprobs":${JSON.stringify(tokens)}`, {
+      isMeaningful: true,
+      text,
+    })
   }
 
-  function addReasoning(text: string): void {
-    let reasoning = open
+  #addReasoning(text: string): void {
+    let reasoning = this.#open
     if (reasoning?.kind !== 'reasoning') {
-      closeOpen()
+      this.#closeOpen()
       reasoning = {
         kind: 'reasoning',
-        ...addItem(ownReasoningId, (id) => ({ id, type: 'reasoning', summary: [] })),
+        ...this.#addItem(ownReasoningId, (id) => ({ id, type: 'reasoning', summary: [] })),
         text: '',
       }
-      open = reasoning
-      emit('response.reasoning_summary_part.added', `${summaryPlace(reasoning)},"part":${writeSummary('')}`)
+      this.#open = reasoning
+      this.#emit('response.reasoning_summary_part.added', `${summaryPlace(reasoning)},"part":${writeSummary('')}`)
     }
     reasoning.text += text
     const members = `${summaryPlace(reasoning)},"delta":${JSON.stringify(text)}`
-    emit('response.reasoning_summary_text.delta', members, { isMeaningful: true, isBeyondText: true })
+    this.#emit('response.reasoning_summary_text.delta', members, { isMeaningful: true, isBeyondText: true })
   }
 
-  function closePart(message: OpenMessage): void {
+  #closePart(message: OpenMessage): void {
     const part = message.open
     if (part === undefined) return
     message.open = undefined
@@ -212,143 +266,143 @@ export function responseWriter(options: ResponseWriterOptions): ResponseWriter {
     message.parts.push(json)
     const text = JSON.stringify(part.text)
     const place = placeOf(message, part)
-    if (part.kind === 'refusal') emit('response.refusal.done', `${place},"refusal":${text}`)
-    else emit('response.output_text.done', `${place},"text":${text},"logprobs":${JSON.stringify(part.logprobs)}`)
-    emit('response.content_part.done', `${place},"part":${json}`)
+    if (part.kind === 'refusal') this.#emit('response.refusal.done', `${place},"refusal":${text}`)
+    else this.#emit('response.output_text.done', `${place},"text":${text},"logprobs":${JSON.stringify(part.logprobs)}`)
+    this.#emit('response.content_part.done', `${place},"part":${json}`)
   }
 
   /** Ends the open message or reasoning. */
-  function closeOpen({ encrypted, isCut = false }: { encrypted?: string | undefined; isCut?: boolean } = {}): void {
-    const item = open
-    open = undefined
+  #closeOpen({ encrypted, isCut = false }: { encrypted?: string | undefined; isCut?: boolean } = {}): void {
+    const item = this.#open
+    this.#open = undefined
     if (item === undefined) return
     if (item.kind === 'message') {
-      closePart(item)
+      this.#closePart(item)
       const status = isCut ? 'incomplete' : 'completed'
       const head = `"id":${JSON.stringify(item.id)},"type":"message","status":"${status}","role":"assistant"`
       const json = `{${head},"content":[${item.parts.join(',')}]}`
-      output[item.index] = json
-      return emit('response.output_item.done', `"output_index":${item.index},"item":${json}`)
+      this.#output[item.index] = json
+      return this.#emit('response.output_item.done', `"output_index":${item.index},"item":${json}`)
     }
     const { id, index, text } = item
-    emit('response.reasoning_summary_text.done', `${summaryPlace(item)},"text":${JSON.stringify(text)}`)
-    emit('response.reasoning_summary_part.done', `${summaryPlace(item)},"part":${writeSummary(text)}`)
-    endItem(index, writeReasoning(id, text, encrypted))
+    this.#emit('response.reasoning_summary_text.done', `${summaryPlace(item)},"text":${JSON.stringify(text)}`)
+    this.#emit('response.reasoning_summary_part.done', `${summaryPlace(item)},"part":${writeSummary(text)}`)
+    this.#endItem(index, writeReasoning(id, text, encrypted))
   }
 
-  function seal(event: Sealed): void {
-    const encrypted = isSealed ? event.opaque.data : undefined
-    if (open?.kind === 'reasoning' && event.text !== undefined) return closeOpen({ encrypted })
+  #seal(event: Sealed): void {
+    const encrypted = this.#isSealed ? event.opaque.data : undefined
+    if (this.#open?.kind === 'reasoning' && event.text !== undefined) return this.#closeOpen({ encrypted })
     if (encrypted === undefined) return
-    closeOpen()
-    const { id, index } = addItem(ownReasoningId, (given) => ({ id: given, type: 'reasoning', summary: [] }))
-    endItem(index, writeReasoning(id, event.text ?? '', encrypted), { isMeaningful: true, isBeyondText: true })
+    this.#closeOpen()
+    const { id, index } = this.#addItem(ownReasoningId, (given) => ({ id: given, type: 'reasoning', summary: [] }))
+    this.#endItem(index, writeReasoning(id, event.text ?? '', encrypted), { isMeaningful: true, isBeyondText: true })
   }
 
-  function addCall({ call, id, name, opaque }: CallEvent): void {
-    hasCalls = true
+  #addCall({ call, id, name, opaque }: CallEvent): void {
+    this.#hasCalls = true
     // Data of the call goes with the reasoning before it.
-    if (opaque !== undefined) seal({ text: open?.kind === 'reasoning' ? '' : undefined, opaque })
-    closeOpen()
-    const tool = names.find(name)
+    if (opaque !== undefined) this.#seal({ text: this.#open?.kind === 'reasoning' ? '' : undefined, opaque })
+    this.#closeOpen()
+    const tool = this.#names.find(name)
     const callId = id ?? madeUpId('call_')
-    const added = addItem(
+    const added = this.#addItem(
       prefixes[tool.kind],
       (given) => writeCall({ id: given, callId, tool, text: '' }, 'in_progress'),
       { isMeaningful: true, isBeyondText: true },
     )
     const decoder = tool.kind === 'custom' ? stringInput() : undefined
-    calls.set(call, { ...added, callId, tool, decoder, text: '' })
+    this.#calls.set(call, { ...added, callId, tool, decoder, text: '' })
   }
 
-  function addArguments({ call, text }: Pick<ArgumentsEvent, 'call' | 'text'>): void {
-    const opened = calls.get(call)
+  #addArguments({ call, text }: Pick<ArgumentsEvent, 'call' | 'text'>): void {
+    const opened = this.#calls.get(call)
     if (opened === undefined) return
-    count(text)
-    addInput(opened, opened.decoder === undefined ? text : opened.decoder.push(text))
+    this.#count(text)
+    this.#addInput(opened, opened.decoder === undefined ? text : opened.decoder.push(text))
   }
 
-  function addInput(call: OpenCall, text: string): void {
+  #addInput(call: OpenCall, text: string): void {
     if (text === '') return
     call.text += text
     if (call.tool.kind === 'tool_search') return
-    emit(`response.${inputs[call.tool.kind].event}.delta`, `${callPlace(call)},"delta":${JSON.stringify(text)}`, {
+    this.#emit(`response.${inputs[call.tool.kind].event}.delta`, `${callPlace(call)},"delta":${JSON.stringify(text)}`, {
       isMeaningful: true,
       isBeyondText: true,
     })
   }
 
   /** @param isCut the answer ended at its limit, perhaps inside the arguments: a call that is not whole never ends */
-  function endCall({ call }: CallEndEvent, isCut: boolean): void {
-    const opened = calls.get(call)
+  #endCall({ call }: CallEndEvent, isCut: boolean): void {
+    const opened = this.#calls.get(call)
     if (opened === undefined) return
-    calls.delete(call)
+    this.#calls.delete(call)
     if (isCut && (opened.decoder !== undefined || !isWhole(opened.text))) {
-      output[opened.index] = JSON.stringify(writeCall(opened, 'incomplete'))
+      this.#output[opened.index] = JSON.stringify(writeCall(opened, 'incomplete'))
       return
     }
-    addInput(opened, opened.decoder?.end() ?? (opened.text.trim() === '' ? '{}' : ''))
+    this.#addInput(opened, opened.decoder?.end() ?? (opened.text.trim() === '' ? '{}' : ''))
     const { kind } = opened.tool
     if (kind !== 'tool_search') {
       const { event, member } = inputs[kind]
-      emit(`response.${event}.done`, `${callPlace(opened)},"${member}":${JSON.stringify(opened.text)}`)
+      this.#emit(`response.${event}.done`, `${callPlace(opened)},"${member}":${JSON.stringify(opened.text)}`)
     }
-    endItem(opened.index, writeCall(opened, 'completed'))
+    this.#endItem(opened.index, writeCall(opened, 'completed'))
   }
 
-  function addImage(base64: string): void {
-    closeOpen()
-    count(base64)
-    const { id, index } = addItem(
+  #addImage(base64: string): void {
+    this.#closeOpen()
+    this.#count(base64)
+    const { id, index } = this.#addItem(
       'ig_',
       (given) => ({ id: given, type: 'image_generation_call', status: 'in_progress', result: null }),
       { isMeaningful: true, isBeyondText: true },
     )
-    endItem(index, { id, type: 'image_generation_call', status: 'completed', result: base64 })
+    this.#endItem(index, { id, type: 'image_generation_call', status: 'completed', result: base64 })
   }
 
-  function end(event: FinishEvent): void {
-    if (finish !== undefined) return
-    begin()
-    closeOpen({ isCut: event.reason === 'length' || event.reason === 'other' })
-    finish = event
+  #end(event: FinishEvent): void {
+    if (this.#finish !== undefined) return
+    this.#begin()
+    this.#closeOpen({ isCut: event.reason === 'length' || event.reason === 'other' })
+    this.#finish = event
     const finishReason = event.reason === 'other' ? (event.raw ?? 'stop') : event.reason
-    parts.push(responsePart(undefined, undefined, { isMeaningful: true, finishReason, hasOpenChoice: false }))
+    this.#parts.push(responsePart(undefined, undefined, { isMeaningful: true, finishReason, hasOpenChoice: false }))
   }
 
-  function write(event: AnswerEvent, piece: readonly AnswerEvent[]): void {
+  #write(event: AnswerEvent, piece: readonly AnswerEvent[]): void {
     switch (event.kind) {
       case 'start':
-        begin(event)
+        this.#begin(event)
         break
       case 'text':
       case 'reasoning':
       case 'refusal':
-        addText(event, tokensOf(event, piece))
+        this.#addText(event, tokensOf(event, piece))
         break
       case 'sealed':
-        seal(event)
+        this.#seal(event)
         break
       case 'call':
-        addCall(event)
+        this.#addCall(event)
         break
       case 'arguments':
-        addArguments(event)
+        this.#addArguments(event)
         break
       case 'callEnd':
-        endCall(
+        this.#endCall(
           event,
           piece.some((each) => each.kind === 'finish' && cutting.has(each.reason)),
         )
         break
       case 'image':
-        addImage(event.base64)
+        this.#addImage(event.base64)
         break
       case 'finish':
-        end(event)
+        this.#end(event)
         break
       case 'usage':
-        usage = event
+        this.#usage = event
         break
       case 'logprobs':
       case 'own':
@@ -356,47 +410,25 @@ export function responseWriter(options: ResponseWriterOptions): ResponseWriter {
     }
   }
 
-  function state(): ResponseState {
-    const items = output.filter((item) => item !== undefined)
-    const reason = finish && incompleteReason(finish, hasCalls)
+  #state(): ResponseState {
+    const items = this.#output.filter((item) => item !== undefined)
+    const reason = this.#finish && incompleteReason(this.#finish, this.#hasCalls)
     const isRefusal = reason === 'content_filter' && items.some((item) => item.includes('{"type":"refusal"'))
-    const counts = usage?.counts ?? estimate()
+    const counts = this.#usage?.counts ?? this.#estimate()
     if (reason === undefined || isRefusal) return { status: 'completed', output: items, usage: counts }
     return { status: 'incomplete', reason, output: items, usage: counts }
   }
 
   /** Clients compact their history by it. */
-  function estimate(): TokenCounts | undefined {
-    const prompt = options.promptTokens?.()
-    return prompt === undefined ? undefined : { prompt, completion: Math.ceil(characters / 4) }
+  #estimate(): TokenCounts | undefined {
+    const prompt = this.#options.promptTokens?.()
+    return prompt === undefined ? undefined : { prompt, completion: Math.ceil(this.#characters / 4) }
   }
 
-  function taken(): readonly Part[] {
-    const written = parts
-    parts = []
+  #taken(): readonly Part[] {
+    const written = this.#parts
+    this.#parts = []
     return written
-  }
-
-  return {
-    hasOneChoice: true,
-    write(events) {
-      for (const event of events) {
-        // This format has one answer.
-        if ('choice' in event && event.choice !== 0) continue
-        if (finish === undefined || event.kind === 'usage') write(event, events)
-      }
-      return taken()
-    },
-    end() {
-      const ended = state()
-      const response = `"response":${writeResponse(begin(), ended, echo)}`
-      const counted = usage && countedUsage(usage.counts)
-      emit(`response.${ended.status}`, response, { usage: counted, hasOpenChoice: false })
-      return taken()
-    },
-    whole: () => writeResponse(begin(), state(), echo),
-    isEmpty: () => finish?.reason === 'stop' && output.length === 0,
-    isBlank: () => output.length === 0,
   }
 }
 

@@ -41,82 +41,92 @@ function eventsOf(reader: JsonAnswerReader, type: string, members: JsonObject): 
  * Reasoning with data of its maker ends as a sealed block.
  */
 export function responsesAnswerReader(): JsonAnswerReader {
-  const rest = restReader(names)
-  /** Indexes of items whose content was read. */
-  const said = new Set<number>()
-  const placed = placing()
-  let hasStarted = false
-  let hasCalls = false
-  let isFinished = false
+  return new ResponsesAnswer()
+}
 
-  function begun(events: readonly AnswerEvent[], response: JsonObject = {}): readonly AnswerEvent[] {
-    if (hasStarted) return events
-    hasStarted = true
+class ResponsesAnswer implements JsonAnswerReader {
+  readonly #rest = restReader(names)
+  /** Indexes of items whose content was read. */
+  readonly #said = new Set<number>()
+  readonly #placed = placing()
+  #hasStarted = false
+  #hasCalls = false
+  #isFinished = false
+
+  read(given: Readonly<Record<string, unknown>>): readonly AnswerEvent[] | AnsweredError {
+    const event = this.#placed(given)
+    const { type, output_index, item, response } = event
+    switch (type) {
+      case 'response.created':
+      case 'response.in_progress':
+        return this.#begun([], objectOf(response))
+      case 'response.failed':
+        return failed(objectOf(response))
+      case 'response.output_item.done': {
+        const whole = this.#endItem(numberOf(output_index) ?? 0, objectOf(item))
+        return this.#begun([...whole, ...this.#readRest(event)])
+      }
+      case 'response.reasoning_summary_part.added':
+        return this.#begun(
+          (numberOf(event['summary_index']) ?? 0) > 0 ? [{ kind: 'reasoning', choice, text: '\n\n' }] : [],
+        )
+      case 'response.completed':
+      case 'response.incomplete':
+        return this.#isFinished
+          ? []
+          : (failureOf(objectOf(response)) ?? this.#begun(this.#readEnd(event), objectOf(response)))
+      default:
+        return this.#begun(this.#readRest(event))
+    }
+  }
+
+  end(): never[] {
+    if (this.#isFinished) return []
+    // As natively: `[DONE]` is no mark of this format, and says nothing of the items that it cuts.
+    throw new MalformedAnswer('malformed', 'the stream has no last event')
+  }
+
+  #begun(events: readonly AnswerEvent[], response: JsonObject = {}): readonly AnswerEvent[] {
+    if (this.#hasStarted) return events
+    this.#hasStarted = true
     return [startOf(response), ...events]
   }
 
   /** Content of an item that had no pieces, and the end of reasoning. */
-  function endItem(index: number, item: JsonObject): readonly AnswerEvent[] {
-    const isSaid = said.has(index)
-    said.add(index)
+  #endItem(index: number, item: JsonObject): readonly AnswerEvent[] {
+    const isSaid = this.#said.has(index)
+    this.#said.add(index)
     return [...(isSaid ? [] : readItem(item)), ...readSeal(item)]
   }
 
   /** Items that only the last event has. */
-  function unread(response: JsonObject): readonly AnswerEvent[] {
+  #unread(response: JsonObject): readonly AnswerEvent[] {
     return objectsOf(response['output']).flatMap((item, index) => {
-      if (said.has(index)) return []
-      return [...endItem(index, item), ...rest.read({ type: 'response.output_item.done', output_index: index, item })]
+      if (this.#said.has(index)) return []
+      return [
+        ...this.#endItem(index, item),
+        ...this.#rest.read({ type: 'response.output_item.done', output_index: index, item }),
+      ]
     })
   }
 
-  function readRest(event: JsonObject): readonly AnswerEvent[] {
-    const events = rest.read(event)
-    hasCalls ||= events.some(({ kind }) => kind === 'call')
-    if (events.length > 0 && event['output_index'] !== undefined) said.add(numberOf(event['output_index']) ?? 0)
+  #readRest(event: JsonObject): readonly AnswerEvent[] {
+    const events = this.#rest.read(event)
+    this.#hasCalls ||= events.some(({ kind }) => kind === 'call')
+    if (events.length > 0 && event['output_index'] !== undefined) this.#said.add(numberOf(event['output_index']) ?? 0)
     return events
   }
 
-  function readEnd(event: JsonObject): readonly AnswerEvent[] {
-    const missing = unread(objectOf(event['response']))
-    hasCalls ||= missing.some(({ kind }) => kind === 'call')
-    isFinished = true
-    return [...missing, ...readRest(event).map((each) => (each.kind === 'finish' ? withCalls(each) : each))]
+  #readEnd(event: JsonObject): readonly AnswerEvent[] {
+    const missing = this.#unread(objectOf(event['response']))
+    this.#hasCalls ||= missing.some(({ kind }) => kind === 'call')
+    this.#isFinished = true
+    return [...missing, ...this.#readRest(event).map((each) => (each.kind === 'finish' ? this.#withCalls(each) : each))]
   }
 
   /** The last event may have no items although calls came. */
-  function withCalls(finish: FinishEvent): FinishEvent {
-    return hasCalls && finish.reason === 'stop' ? { ...finish, reason: 'tool_calls' } : finish
-  }
-
-  return {
-    read(given) {
-      const event = placed(given)
-      const { type, output_index, item, response } = event
-      switch (type) {
-        case 'response.created':
-        case 'response.in_progress':
-          return begun([], objectOf(response))
-        case 'response.failed':
-          return failed(objectOf(response))
-        case 'response.output_item.done': {
-          const whole = endItem(numberOf(output_index) ?? 0, objectOf(item))
-          return begun([...whole, ...readRest(event)])
-        }
-        case 'response.reasoning_summary_part.added':
-          return begun((numberOf(event['summary_index']) ?? 0) > 0 ? [{ kind: 'reasoning', choice, text: '\n\n' }] : [])
-        case 'response.completed':
-        case 'response.incomplete':
-          return isFinished ? [] : (failureOf(objectOf(response)) ?? begun(readEnd(event), objectOf(response)))
-        default:
-          return begun(readRest(event))
-      }
-    },
-    end() {
-      if (isFinished) return []
-      // As natively: `[DONE]` is no mark of this format, and says nothing of the items that it cuts.
-      throw new MalformedAnswer('malformed', 'the stream has no last event')
-    },
+  #withCalls(finish: FinishEvent): FinishEvent {
+    return this.#hasCalls && finish.reason === 'stop' ? { ...finish, reason: 'tool_calls' } : finish
   }
 }
 

@@ -30,13 +30,50 @@ const names = [
 
 /** Makes a writer of headers. */
 export function replyHeaders(): ReplyHeaders {
-  const { requests, tokens } = limitHeaderNames
-  const unlimited = new ReusedHeaders(names)
-  const ofRequests = new ReusedHeaders([...names, ...requests])
-  const ofTokens = new ReusedHeaders([...names, ...tokens])
-  const ofBoth = new ReusedHeaders([...names, ...requests, ...tokens])
+  return new HeadersOfReplies()
+}
 
-  function write(to: ReusedHeaders, progress: ShownProgress, contentType: string, served: ServedReply): void {
+class HeadersOfReplies implements ReplyHeaders {
+  readonly #unlimited = new ReusedHeaders(names)
+  readonly #ofRequests: ReusedHeaders
+  readonly #ofTokens: ReusedHeaders
+  readonly #ofBoth: ReusedHeaders
+
+  constructor() {
+    const { requests, tokens } = limitHeaderNames
+    this.#ofRequests = new ReusedHeaders([...names, ...requests])
+    this.#ofTokens = new ReusedHeaders([...names, ...tokens])
+    this.#ofBoth = new ReusedHeaders([...names, ...requests, ...tokens])
+  }
+
+  of(progress: ShownProgress, contentType: string, served: ServedReply): Headers {
+    const { admission } = progress
+    let headers: Headers
+    if (admission === undefined) {
+      this.#write(this.#unlimited, progress, contentType, served)
+      ;({ headers } = this.#unlimited)
+    } else headers = this.#limited(progress, contentType, served, admission)
+    const { dropped = [], adjusted = [] } = served
+    if (dropped.length === 0 && adjusted.length === 0) return headers
+    return withHeaders(headers, {
+      ...(dropped.length === 0 ? {} : { 'x-svc-dropped': dropped.join(', ') }),
+      ...(adjusted.length === 0 ? {} : { 'x-svc-adjusted': adjusted.join(', ') }),
+    })
+  }
+
+  ofEvents(progress: ShownProgress, served: ServedReply | undefined): Headers {
+    const headers =
+      served === undefined
+        ? new Headers({
+            'content-type': eventStream,
+            'x-request-id': progress.context.id,
+            ...attemptHeaders(progress),
+          })
+        : this.of(progress, eventStream, served)
+    return withHeaders(headers, unbuffered)
+  }
+
+  #write(to: ReusedHeaders, progress: ShownProgress, contentType: string, served: ServedReply): void {
     const { context, trail } = progress
     to.begin()
     to.next(contentType)
@@ -48,7 +85,7 @@ export function replyHeaders(): ReplyHeaders {
     to.next(ownTime(progress))
   }
 
-  function limited(
+  #limited(
     progress: ShownProgress,
     contentType: string,
     served: ServedReply,
@@ -59,46 +96,16 @@ export function replyHeaders(): ReplyHeaders {
     const to =
       requests === undefined
         ? tokens === undefined
-          ? unlimited
-          : ofTokens
+          ? this.#unlimited
+          : this.#ofTokens
         : tokens === undefined
-          ? ofRequests
-          : ofBoth
-    write(to, progress, contentType, served)
+          ? this.#ofRequests
+          : this.#ofBoth
+    this.#write(to, progress, contentType, served)
     for (const counter of [requests, tokens])
       if (counter !== undefined) for (const value of limitValues(counter, now)) to.next(value)
     const further = furtherLimitHeaders(admission, progress.format.name, shown)
     return further === undefined ? to.headers : withHeaders(to.headers, further)
-  }
-
-  function of(progress: ShownProgress, contentType: string, served: ServedReply): Headers {
-    const { admission } = progress
-    let headers: Headers
-    if (admission === undefined) {
-      write(unlimited, progress, contentType, served)
-      ;({ headers } = unlimited)
-    } else headers = limited(progress, contentType, served, admission)
-    const { dropped = [], adjusted = [] } = served
-    if (dropped.length === 0 && adjusted.length === 0) return headers
-    return withHeaders(headers, {
-      ...(dropped.length === 0 ? {} : { 'x-svc-dropped': dropped.join(', ') }),
-      ...(adjusted.length === 0 ? {} : { 'x-svc-adjusted': adjusted.join(', ') }),
-    })
-  }
-
-  return {
-    of,
-    ofEvents(progress, served) {
-      const headers =
-        served === undefined
-          ? new Headers({
-              'content-type': eventStream,
-              'x-request-id': progress.context.id,
-              ...attemptHeaders(progress),
-            })
-          : of(progress, eventStream, served)
-      return withHeaders(headers, unbuffered)
-    },
   }
 }
 

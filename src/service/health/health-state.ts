@@ -1,7 +1,7 @@
 import { failureEffects, type FailureClass, type UpstreamFailure } from '../failure.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import { CoolDown } from './cool-down.ts'
-import { isShared, type HealthChange, type Restrictions } from './health-event.ts'
+import { isShared, type HealthChange, type Restrictions, type SnapshotEvent } from './health-event.ts'
 
 const waitMs = 1_000
 
@@ -65,29 +65,167 @@ export function healthState(
   random: () => number = Math.random,
   publish?: (event: HealthChange) => void,
 ): HealthState {
-  const breaker = new CircuitBreaker(now, random)
-  const coolDown = new CoolDown(now)
-  let hasSucceeded = false
+  return new TargetHealth(now, random, publish)
+}
+
+class TargetHealth implements HealthState {
+  readonly #now: () => number
+  readonly #publish: ((event: HealthChange) => void) | undefined
+  readonly #breaker: CircuitBreaker
+  readonly #coolDown: CoolDown
+  #hasSucceeded = false
   /**
    * Other processes may know of failures, so the next success here is published. A success elsewhere does not reset
    * this: a failure may have crossed it.
    */
-  let isSuspect = false
+  #isSuspect = false
   /** When an attempt here last started to answer, and when one last failed before an answer, here or elsewhere. */
-  let answeredAt = -Infinity
-  let refusedAt = -Infinity
+  #answeredAt = -Infinity
+  #refusedAt = -Infinity
 
-  function restrictions(): { readonly restrictions?: Restrictions } {
-    const time = now()
-    const retryAfterMs = coolDown.retryAfterUntil - time
-    const coolDownMs = coolDown.coolDownUntil - time
-    if (retryAfterMs <= 0 && coolDownMs <= 0 && !breaker.isOpen) return {}
+  constructor(now: () => number, random: () => number = Math.random, publish?: (event: HealthChange) => void) {
+    this.#now = now
+    this.#publish = publish
+    this.#breaker = new CircuitBreaker(now, random)
+    this.#coolDown = new CoolDown(now)
+  }
+
+  abandoned(isProbe: boolean): void {
+    if (isProbe && this.#breaker.abandonProbe()) this.#publish?.({ kind: 'probe_over' })
+  }
+
+  unavailable():
+    | { reason: 'retry_after'; remainingMs: number }
+    | { reason: 'open'; remainingMs: number }
+    | { reason: 'cool_down'; remainingMs: number }
+    | undefined {
+    const time = this.#now()
+    const { retryAfterUntil, coolDownUntil } = this.#coolDown
+    if (retryAfterUntil > time) return { reason: 'retry_after', remainingMs: retryAfterUntil - time }
+    if (this.#breaker.isOpen && this.#breaker.openUntil > time)
+      return { reason: 'open', remainingMs: this.#breaker.openUntil - time }
+    if (this.#breaker.isOpen && this.#breaker.isProbing) return { reason: 'open', remainingMs: waitMs }
+    if (coolDownUntil > time) return { reason: 'cool_down', remainingMs: coolDownUntil - time }
+    return undefined
+  }
+
+  get isOpen() {
+    return this.#breaker.isOpen
+  }
+
+  get lastOutcome() {
+    return this.#coolDown.lastClass ?? (this.#hasSucceeded ? 'answered' : undefined)
+  }
+
+  begin(): boolean {
+    const isProbe = this.#breaker.begin()
+    if (isProbe) this.#publish?.({ kind: 'probing' })
+    return isProbe
+  }
+
+  answered(): void {
+    this.#answeredAt = this.#now()
+    if (!this.#breaker.isOpen) return
+    this.#breaker.close()
+    this.#publish?.({ kind: 'answered', ...this.#restrictions() })
+  }
+
+  succeeded(hasAnswered = false): void {
+    if (hasAnswered && this.#answeredAt < this.#refusedAt) return this.#breaker.countSuccess()
+    this.#breaker.succeeded()
+    this.#coolDown.end()
+    this.#hasSucceeded = true
+    if (!this.#isSuspect) return
+    this.#isSuspect = false
+    this.#publish?.({ kind: 'succeeded', ...this.#restrictions() })
+  }
+
+  failed(
+    { failure, retryAfterMs }: Pick<UpstreamFailure, 'failure' | 'retryAfterMs'>,
+    isProbe: boolean,
+    hasAnswered = false,
+  ): void {
+    const isExtended = this.#coolDown.failed(failure, retryAfterMs)
+    const counts = failureEffects[failure].breaker
+    const hasOpened = counts && this.#breaker.failed()
+    if (!counts) this.abandoned(isProbe)
+    if (!isShared(failure)) return
+    this.#isSuspect = true
+    if (!hasAnswered) this.#noteRefusal(failure)
+    this.#publish?.({
+      kind: 'failed',
+      failure,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(isExtended || hasOpened ? this.#restrictions() : {}),
+    })
+  }
+
+  rest(failure: FailureClass): void {
+    this.#coolDown.rest(failure)
+    this.#publishRestrictions(failure)
+  }
+
+  retrying({ failure, retryAfterMs }: Pick<UpstreamFailure, 'failure' | 'retryAfterMs'>): void {
+    if (retryAfterMs !== undefined && this.#coolDown.waitFor(retryAfterMs)) this.#publishRestrictions(failure)
+  }
+
+  apply(event: HealthChange): void {
+    switch (event.kind) {
+      case 'failed':
+        this.#isSuspect = true
+        this.#noteRefusal(event.failure)
+        this.#coolDown.failed(event.failure, event.retryAfterMs)
+        this.#coolDown.merge(event.restrictions)
+        // Before counting, so that the sender's jitter applies to a breaker that this failure opens.
+        this.#breaker.merge(event.restrictions?.breaker)
+        if (failureEffects[event.failure].breaker) this.#breaker.failedElsewhere()
+        return
+      case 'snapshot':
+        this.#isSuspect = true
+        this.#noteRefusal(event.failure)
+        this.#coolDown.merge(event.restrictions)
+        this.#coolDown.mergeFailures(event)
+        this.#breaker.merge(event.restrictions?.breaker, event.consecutiveFailures)
+        return
+      case 'answered':
+        if (this.#breaker.isOpen) this.#breaker.close()
+        return this.#coolDown.merge(event.restrictions)
+      case 'succeeded':
+        this.#breaker.succeededElsewhere()
+        this.#coolDown.end()
+        this.#hasSucceeded = true
+        return this.#coolDown.merge(event.restrictions)
+      case 'probing':
+        return this.#breaker.probedElsewhere(true)
+      case 'probe_over':
+        return this.#breaker.probedElsewhere(false)
+    }
+  }
+
+  snapshot(): (SnapshotEvent | { kind: 'probing' })[] {
+    const { lastClass, consecutiveOfClass } = this.#coolDown
+    const { consecutiveFailures } = this.#breaker
+    const current = this.#restrictions()
+    const last =
+      lastClass !== undefined && isShared(lastClass)
+        ? { failure: lastClass, consecutiveOfClass }
+        : { consecutiveOfClass: 0 }
+    if (consecutiveFailures === 0 && last.consecutiveOfClass === 0 && current.restrictions === undefined) return []
+    const event: HealthChange = { kind: 'snapshot', consecutiveFailures, ...last, ...current }
+    return this.#breaker.isOpen && this.#breaker.isProbing ? [event, { kind: 'probing' }] : [event]
+  }
+
+  #restrictions(): { readonly restrictions?: Restrictions } {
+    const time = this.#now()
+    const retryAfterMs = this.#coolDown.retryAfterUntil - time
+    const coolDownMs = this.#coolDown.coolDownUntil - time
+    if (retryAfterMs <= 0 && coolDownMs <= 0 && !this.#breaker.isOpen) return {}
     return {
       restrictions: {
         ...(retryAfterMs > 0 ? { retryAfterMs } : {}),
         ...(coolDownMs > 0 ? { coolDownMs } : {}),
-        ...(breaker.isOpen
-          ? { breaker: { remainingMs: Math.max(0, breaker.openUntil - time), stepMs: breaker.stepMs } }
+        ...(this.#breaker.isOpen
+          ? { breaker: { remainingMs: Math.max(0, this.#breaker.openUntil - time), stepMs: this.#breaker.stepMs } }
           : {}),
       },
     }
@@ -97,123 +235,14 @@ export function healthState(
    * Failures after which older streams say nothing about the upstream. Not rate limits, which the end of a stream may
    * lift, and not cuts, which come after an answer.
    */
-  function noteRefusal(failure: FailureClass | undefined): void {
-    if (failure !== 'rate_limit' && failure !== 'cut') refusedAt = now()
+  #noteRefusal(failure: FailureClass | undefined): void {
+    if (failure !== 'rate_limit' && failure !== 'cut') this.#refusedAt = this.#now()
   }
 
   /** Publishes the current restrictions, without a failure that counts. */
-  function publishRestrictions(failure: FailureClass): void {
-    isSuspect = true
-    const { consecutiveFailures } = breaker
-    publish?.({ kind: 'snapshot', consecutiveFailures, failure, consecutiveOfClass: 0, ...restrictions() })
-  }
-
-  function abandon(isProbe: boolean): void {
-    if (isProbe && breaker.abandonProbe()) publish?.({ kind: 'probe_over' })
-  }
-
-  return {
-    unavailable() {
-      const time = now()
-      const { retryAfterUntil, coolDownUntil } = coolDown
-      if (retryAfterUntil > time) return { reason: 'retry_after', remainingMs: retryAfterUntil - time }
-      if (breaker.isOpen && breaker.openUntil > time) return { reason: 'open', remainingMs: breaker.openUntil - time }
-      if (breaker.isOpen && breaker.isProbing) return { reason: 'open', remainingMs: waitMs }
-      if (coolDownUntil > time) return { reason: 'cool_down', remainingMs: coolDownUntil - time }
-      return undefined
-    },
-    get isOpen() {
-      return breaker.isOpen
-    },
-    get lastOutcome() {
-      return coolDown.lastClass ?? (hasSucceeded ? 'answered' : undefined)
-    },
-    begin() {
-      const isProbe = breaker.begin()
-      if (isProbe) publish?.({ kind: 'probing' })
-      return isProbe
-    },
-    answered() {
-      answeredAt = now()
-      if (!breaker.isOpen) return
-      breaker.close()
-      publish?.({ kind: 'answered', ...restrictions() })
-    },
-    succeeded(hasAnswered = false) {
-      if (hasAnswered && answeredAt < refusedAt) return breaker.countSuccess()
-      breaker.succeeded()
-      coolDown.end()
-      hasSucceeded = true
-      if (!isSuspect) return
-      isSuspect = false
-      publish?.({ kind: 'succeeded', ...restrictions() })
-    },
-    failed({ failure, retryAfterMs }, isProbe, hasAnswered = false) {
-      const isExtended = coolDown.failed(failure, retryAfterMs)
-      const counts = failureEffects[failure].breaker
-      const hasOpened = counts && breaker.failed()
-      if (!counts) abandon(isProbe)
-      if (!isShared(failure)) return
-      isSuspect = true
-      if (!hasAnswered) noteRefusal(failure)
-      publish?.({
-        kind: 'failed',
-        failure,
-        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-        ...(isExtended || hasOpened ? restrictions() : {}),
-      })
-    },
-    rest(failure) {
-      coolDown.rest(failure)
-      publishRestrictions(failure)
-    },
-    retrying({ failure, retryAfterMs }) {
-      if (retryAfterMs !== undefined && coolDown.waitFor(retryAfterMs)) publishRestrictions(failure)
-    },
-    abandoned: abandon,
-    apply(event) {
-      switch (event.kind) {
-        case 'failed':
-          isSuspect = true
-          noteRefusal(event.failure)
-          coolDown.failed(event.failure, event.retryAfterMs)
-          coolDown.merge(event.restrictions)
-          // Before counting, so that the sender's jitter applies to a breaker that this failure opens.
-          breaker.merge(event.restrictions?.breaker)
-          if (failureEffects[event.failure].breaker) breaker.failedElsewhere()
-          return
-        case 'snapshot':
-          isSuspect = true
-          noteRefusal(event.failure)
-          coolDown.merge(event.restrictions)
-          coolDown.mergeFailures(event)
-          breaker.merge(event.restrictions?.breaker, event.consecutiveFailures)
-          return
-        case 'answered':
-          if (breaker.isOpen) breaker.close()
-          return coolDown.merge(event.restrictions)
-        case 'succeeded':
-          breaker.succeededElsewhere()
-          coolDown.end()
-          hasSucceeded = true
-          return coolDown.merge(event.restrictions)
-        case 'probing':
-          return breaker.probedElsewhere(true)
-        case 'probe_over':
-          return breaker.probedElsewhere(false)
-      }
-    },
-    snapshot() {
-      const { lastClass, consecutiveOfClass } = coolDown
-      const { consecutiveFailures } = breaker
-      const current = restrictions()
-      const last =
-        lastClass !== undefined && isShared(lastClass)
-          ? { failure: lastClass, consecutiveOfClass }
-          : { consecutiveOfClass: 0 }
-      if (consecutiveFailures === 0 && last.consecutiveOfClass === 0 && current.restrictions === undefined) return []
-      const event: HealthChange = { kind: 'snapshot', consecutiveFailures, ...last, ...current }
-      return breaker.isOpen && breaker.isProbing ? [event, { kind: 'probing' }] : [event]
-    },
+  #publishRestrictions(failure: FailureClass): void {
+    this.#isSuspect = true
+    const { consecutiveFailures } = this.#breaker
+    this.#publish?.({ kind: 'snapshot', consecutiveFailures, failure, consecutiveOfClass: 0, ...this.#restrictions() })
   }
 }
