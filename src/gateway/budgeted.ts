@@ -1,7 +1,7 @@
 import type { Ask } from '../formats/ask.ts'
-import { wholeAnswerBytes } from '../formats/estimate-tokens.ts'
 import { formats } from '../formats/format-list.ts'
 import { throughParts, type Reply, type StreamReply } from '../formats/reply.ts'
+import { wholeAnswerBytes } from '../formats/size.ts'
 import type { Usage } from '../formats/usage.ts'
 import type { AttemptHold } from '../limits/budgets/attempt-hold.ts'
 import { BudgetRefusal, type BudgetedAttempt, type Budgets } from '../limits/budgets/budgets.ts'

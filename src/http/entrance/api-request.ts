@@ -1,8 +1,7 @@
 import type { Ask } from '../../formats/ask.ts'
-import { askedTokens } from '../../formats/asked-tokens.ts'
-import { demandOf } from '../../formats/demand-of.ts'
-import { usualTokens, type PromptSize } from '../../formats/estimate-tokens.ts'
+import { askedTokens } from '../../formats/demand.ts'
 import type { Envelope, Format } from '../../formats/format.ts'
+import { usualTokens, type PromptSize } from '../../formats/size.ts'
 import type { Usage } from '../../formats/usage.ts'
 import { overloaded } from '../../gateway/all-failed.ts'
 import type { GatewayCall, UnrecordedCost } from '../../gateway/gateway-call.ts'
@@ -125,7 +124,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     const { admission } = this
     if (admission?.needsBody !== true) return undefined
     this.model = ask.model
-    const { prompt, answer } = askedTokens(ask)
+    const { prompt, answer } = askedTokens(this.format.demand(ask), this.format.isText)
     this.#askedPrompt = prompt
     const models = this.options.gateway().namesOf(ask.model)
     const counting = admission.ask({ models, tokens: prompt + answer })
@@ -234,9 +233,12 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
       tokenSizes.learn(served, usage, { prompt: prompt.media === 0 ? prompt.bytes : 0, answer: answerBytes })
   }
 
-  /** The size of the prompt, measured once, and only if it is needed. */
+  /** The size of the prompt, if tokens alone are billed. It is measured once, and only if it is needed. */
   #measure(): PromptSize | undefined {
-    if (this.#ask !== undefined) this.#prompt = demandOf(this.#ask).prompt
+    if (this.#ask !== undefined) {
+      const { prompt, hasOtherUnits } = this.format.demand(this.#ask)
+      if (!hasOtherUnits) this.#prompt = prompt
+    }
     this.#ask = undefined
     return this.#prompt
   }
