@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Reply } from '../formats/reply.ts'
 import type { AccessPolicy } from '../limits/access-policy.ts'
-import { localBudgetAuthority } from '../limits/budgets/budget-authority.ts'
+import { LocalBudgets } from '../limits/budgets/budget-authority.ts'
 import { moneyLimits } from '../limits/budgets/money-limits.ts'
 import { openHolds } from '../limits/budgets/open-holds.ts'
 import { personOf } from '../people/testing.ts'
@@ -67,16 +67,15 @@ function reporting(id: string, answers: readonly (Reply | Error | AnswerService)
 const counted = { promptTokens: 3, completionTokens: 4, totalTokens: 7 }
 
 function subject(providers: readonly Provider[], limits = policy(100)) {
-  const authority = localBudgetAuthority({ spending: { sumSince: async () => 0 }, now: Date.now })
+  const authority = new LocalBudgets({ spending: { sumSince: async () => 0 }, now: Date.now })
   const holds = openHolds()
   const budgets = moneyLimits({ authority, now: Date.now, tokenSizes: learnedSizes(), openHolds: holds })
   budgets.replace(limits)
   const rules = { aliases: {}, onContentPolicy: 'stop', onCut: 'resume', retryBilled: false } as const
   const { answer } = gateway({ providers, ...rules, budgets: () => budgets })
   async function spent(): Promise<number> {
-    expect([authority.book.holds, holds.count]).toEqual([0, 0])
-    const budget = { id: '["everyone","total",null,""] "" 0', nanoUsd: 0, window: { start: 0, end: Infinity } }
-    return authority.book.state(budget.id)?.spent ?? -1
+    expect([authority.size, holds.count]).toEqual([0, 0])
+    return authority.accounts.known('["everyone","total",null,""] "" 0')?.spent ?? -1
   }
   return { answer, spent, authority, budgets, holds }
 }
@@ -114,7 +113,7 @@ describe('money that is held for an attempt', () => {
   ] as const)('of a stream ends: %s', async (_, steps, cost) => {
     const { answer, spent, authority } = subject([priced('a', [fakeStream(...steps)])])
     const { reply } = await answer(stream, callOf())
-    expect(authority.book.holds).toBe(1)
+    expect(authority.size).toBe(1)
     if (reply.kind === 'stream') await readAll(reply)
     const prompt = Math.ceil('[{"role":"user","content":"Hi"}]'.length / 4) * 1_000
     expect(await spent()).toBe(cost === wholeCost ? cost : prompt + cost)
@@ -168,7 +167,7 @@ describe('money that is held for an attempt', () => {
     const { answer, spent, authority } = subject([
       reporting('a', [
         async () => {
-          expect(authority.book.holds).toBe(1)
+          expect(authority.size).toBe(1)
           return reply
         },
       ]),
@@ -472,6 +471,6 @@ describe('complaint: slots leak on time-outs and cancelled streams', () => {
         await read
       }),
     )
-    expect(authority.book.holds).toBe(0)
+    expect(authority.size).toBe(0)
   })
 })

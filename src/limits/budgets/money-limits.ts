@@ -183,7 +183,7 @@ function isHard({ limit: { usd } }: NamedBudget): boolean {
 
 /** Whether all that an attempt may cost fits into hard limits before anything is spent; else it may run alone. */
 function mayFit(budgets: readonly NamedBudget[], { most }: CostBound): boolean {
-  return budgets.every((budget) => !isHard(budget) || most <= budget.nanoUsd)
+  return budgets.every((budget) => !isHard(budget) || most <= budget.most)
 }
 
 function noCost(): undefined {
@@ -225,7 +225,7 @@ function hardHold(
 }
 
 function reportOf(
-  { limit: { usd, entry }, nanoUsd, window }: NamedBudget,
+  { limit: { usd, entry }, most, window }: NamedBudget,
   use: { readonly used: number; readonly held: number } | undefined,
 ): BudgetReport {
   return {
@@ -233,7 +233,7 @@ function reportOf(
     per: usd.per,
     windowEnd: window.end === Infinity ? undefined : window.end,
     models: entry.models,
-    amounts: use && { limit: nanoUsd, ...use },
+    amounts: use && { limit: most, ...use },
   }
 }
 
@@ -250,8 +250,8 @@ const nanoPerUsd = 1e9
 
 function exhausted(budget: NamedBudget | undefined, zone: string): BudgetRefusal {
   if (budget === undefined) return new BudgetRefusal('exhausted', 'A budget is used up')
-  const { limit, nanoUsd, window } = budget
-  const amount = isOwnBudget(budget) ? ` of ${nanoUsd / nanoPerUsd} USD` : ''
+  const { limit, most, window } = budget
+  const amount = isOwnBudget(budget) ? ` of ${most / nanoPerUsd} USD` : ''
   const end = window.end === Infinity ? 'it does not begin again' : `it begins again at ${localTime(window.end, zone)}`
   const message = `The budget${amount} for ${limit.text}, is used up or held by requests; ${end}`
   return new BudgetRefusal('exhausted', message, metBudget(budget))
