@@ -6,7 +6,7 @@ import type { RequestContext } from '../src/extensions/extension.ts'
 import { openLedger } from '../src/ledger/open-ledger.ts'
 import { useRecorder, type UseRecorder } from '../src/ledger/use/use-recorder.ts'
 import type { UseThread } from '../src/ledger/use/use-thread-link.ts'
-import { localBudgetAuthority } from '../src/limits/budgets/budget-authority.ts'
+import { LocalBudgets } from '../src/limits/budgets/budget-authority.ts'
 import { moneyLimits, type MoneyLimits } from '../src/limits/budgets/money-limits.ts'
 import { openHolds } from '../src/limits/budgets/open-holds.ts'
 import { limiter, type Limiter } from '../src/limits/limiter.ts'
@@ -48,7 +48,7 @@ export async function governed(): Promise<Governed> {
   const limits = limiter({ clock: () => performance.now() })
   limits.replace(policy)
   const tokenSizes = learnedSizes()
-  const authority = localBudgetAuthority({ spending: { sumSince: () => Promise.resolve(0) }, now: Date.now })
+  const authority = new LocalBudgets({ spending: { sumSince: () => Promise.resolve(0) }, now: Date.now })
   const money = moneyLimits({ authority, now: Date.now, tokenSizes, openHolds: openHolds() })
   money.replace(policy)
   const recorder = useRecorder({ start: idleThread, onTrouble() {}, onLost() {} })

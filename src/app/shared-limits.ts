@@ -47,9 +47,9 @@ export function sharedLimits(url: string, workers: number, log: Logger): SharedL
 
   return {
     async makeLimiter() {
-      const [{ counterBook }, { leasedCounters }, { limiter }, { sharedCounters }] = await Promise.all([
+      const [{ counterBook }, { Leases }, { limiter }, { sharedCounters }] = await Promise.all([
         import('../limits/counter-book.ts'),
-        import('../limits/leased-counters.ts'),
+        import('../limits/leases.ts'),
         import('../limits/limiter.ts'),
         import('../limits/shared/shared-counters.ts'),
       ])
@@ -57,13 +57,13 @@ export function sharedLimits(url: string, workers: number, log: Logger): SharedL
       const peer = await (joined ??= join())
       const authority = sharedCounters(peer, clock)
       await peer.beat()
-      const { make, ...own } = leasedCounters({ authority, clock, leaseMs, isCalledBack: false })
-      return limiter({ clock, counters: counterBook(undefined, make), ...own })
+      const leases = new Leases({ authority, clock, leaseMs, isCalledBack: false })
+      return limiter({ clock, counters: counterBook(undefined, (spec) => leases.counter(spec)), leases })
     },
     async makeBudgetAuthority(spending) {
       const { sharedBudgets } = await import('../limits/shared/shared-budgets.ts')
       const peer = await (joined ??= join())
-      const authority = sharedBudgets({ peer, spending, now: Date.now })
+      const authority = sharedBudgets(peer, { spending, now: Date.now })
       await peer.beat()
       return authority
     },

@@ -71,8 +71,8 @@ export async function singleRuntime(
     },
     async makeBudgetAuthority() {
       if (shared !== undefined) return shared.makeBudgetAuthority(ledgerSpending(use))
-      const { localBudgetAuthority } = await import('../limits/budgets/budget-authority.ts')
-      return localBudgetAuthority({ spending: ledgerSpending(use), now: Date.now })
+      const { LocalBudgets } = await import('../limits/budgets/budget-authority.ts')
+      return new LocalBudgets({ spending: ledgerSpending(use), now: Date.now })
     },
     buildPage,
     stopping: signal,

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { JsonCursor } from '../bytes/json-cursor.ts'
 import { encode } from '../bytes/text.ts'
 import type { Ask, FormatName, Member } from './ask.ts'
-import { demandReader, type Demand } from './demand.ts'
+import { askedTokens, demandReader, type Demand } from './demand.ts'
 import { formats } from './format-list.ts'
 import { envelopeAt } from './format-testing.ts'
 
@@ -181,7 +181,13 @@ describe('the demand of a request', () => {
   })
 
   test('of any request is finite, and never negative', () => {
-    const fields = { answerTokens: ['max_tokens'], answers: ['n'], within: ['c'], media: { texts: ['"url"'] } }
+    const fields = {
+      prompt: [],
+      answerTokens: ['max_tokens'],
+      answers: ['n'],
+      within: ['c'],
+      media: { texts: ['"url"'] },
+    }
     const value = fc.oneof(
       fc.jsonValue(),
       fc.double(),
@@ -204,11 +210,57 @@ describe('the demand of a request', () => {
       fc.property(fc.jsonValue(), fc.jsonValue(), fc.jsonValue(), (tokens, n, within) => {
         const body = encode(JSON.stringify({ t: tokens, n, c: within }))
         const ask = members(body)
-        const read = demandReader({ answerTokens: ['t'], answers: ['n'], within: ['c'] })(ask)
+        const read = demandReader({ prompt: [], answerTokens: ['t'], answers: ['n'], within: ['c'] })(ask)
         expect(read.answers).toBeGreaterThanOrEqual(1)
         expect(read.answerTokens ?? 0).toBeWithin(0, 1e9 + 1)
       }),
     )
+  })
+})
+
+function asked(format: FormatName, request: object) {
+  return askedTokens(demand(format, request), formats[format].isText)
+}
+
+describe('limits of tokens', () => {
+  const long = [{ role: 'user', content: 'x'.repeat(400) }]
+
+  test.each([
+    ['chat', chat, 1_024],
+    ['chat', { ...chat, max_tokens: 7 }, 7],
+    ['chat', { ...chat, max_tokens: 7, max_completion_tokens: 5, n: 3 }, 21],
+    ['chat', { ...chat, max_tokens: null, n: null }, 1_024],
+    ['chat', { ...chat, max_tokens: 1e9, n: 1e9 }, 131_072],
+    ['messages', { ...messages, max_tokens: 9 }, 9],
+    ['responses', { ...responses, max_output_tokens: 20 }, 20],
+    ['compact', responses, 1_024],
+    ['gemini', { ...gemini, generationConfig: { maxOutputTokens: 30, candidateCount: 2 } }, 60],
+    ['gemini', gemini, 1_024],
+    ['completions', { model: 'm', prompt: 'hello', max_tokens: 4, n: 2 }, 8],
+    ['embeddings', { model: 'm', input: 'hello' }, 0],
+    ['speech', { model: 'm', input: 'hello' }, 0],
+    ['count_tokens', messages, 0],
+  ] as const)('take for the answer of %s %j: %d', (format, request, answer) => {
+    expect(asked(format, request).answer).toBe(answer)
+  })
+
+  test.each([
+    ['chat', { model: 'm', messages: long }],
+    ['messages', { model: 'm', max_tokens: 1, messages: long }],
+    ['count_tokens', { model: 'm', messages: long }],
+    ['responses', { model: 'm', input: 'x'.repeat(400) }],
+    ['input_tokens', { model: 'm', input: 'x'.repeat(400) }],
+    ['gemini', { contents: [{ parts: [{ text: 'x'.repeat(400) }] }] }],
+    ['gemini_count_tokens', { contents: [{ parts: [{ text: 'x'.repeat(400) }] }] }],
+    ['gemini_embed', { content: { parts: [{ text: 'x'.repeat(400) }] } }],
+    ['embeddings', { model: 'm', input: 'x'.repeat(400) }],
+    ['completions', { model: 'm', prompt: 'x'.repeat(400) }],
+    ['moderations', { model: 'm', input: 'x'.repeat(400) }],
+    ['rerank', { model: 'm', query: 'x'.repeat(200), documents: ['x'.repeat(200)] }],
+    ['image_generations', { model: 'm', prompt: 'x'.repeat(400) }],
+    ['speech', { model: 'm', input: 'x'.repeat(400) }],
+  ] as const)('take for the prompt of %s what its length says', (format, request) => {
+    expect(asked(format, request).prompt).toBeWithin(100, 120)
   })
 })
 

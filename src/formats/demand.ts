@@ -1,8 +1,15 @@
 import { JsonCursor, nameTable } from '../bytes/json-cursor.ts'
 import { indexOfBytes, latin1 } from '../bytes/text.ts'
 import type { Ask, Member } from './ask.ts'
-import { promptSizeOf, type PromptSize } from './estimate-tokens.ts'
-import { mediaFinder, type MediaMarks } from './find-media.ts'
+import {
+  assumed,
+  mediaFinder,
+  promptSizeOf,
+  usualTokens,
+  type Media,
+  type MediaMarks,
+  type PromptSize,
+} from './size.ts'
 
 /** The most that a request may make a provider do, for an upper bound of its cost. Absurd values are cut off. */
 export interface Demand {
@@ -20,15 +27,16 @@ export interface Demand {
   readonly serviceTier: 'priority' | undefined
   /** The ways of serving that it asks for, and that multiply prices: see `multiples` of the bill. */
   readonly multiples?: readonly string[] | undefined
-  /**
-   * What a model reads of it, for the estimate of an answer that its provider does not count. Undefined: there is no
-   * estimate, since the provider may bill other units than tokens.
-   */
-  readonly prompt: PromptSize | undefined
+  /** What a model reads of it. */
+  readonly prompt: PromptSize
+  /** Providers may bill other units than tokens, so that an answer which they do not count is not estimated. */
+  readonly hasOtherUnits: boolean
 }
 
 /** The members of a format's requests that determine their cost. */
 export interface DemandFields {
+  /** Top-level members that models read. */
+  readonly prompt: readonly string[]
   /**
    * Top-level members with the most tokens of one answer. The largest counts. A number: of each answer, where requests
    * cannot state it. `none`: answers have no tokens.
@@ -47,18 +55,10 @@ export interface DemandFields {
   readonly hasOtherUnits?: boolean
 }
 
-/** Cuts off counts: larger ones would be taken for faults. */
-const countMax = 1_000_000_000
-const mediaTokens = 2_000
-/** Of pictures and documents as base64, beside {@link mediaTokens} each. */
-const mediaBytesPerToken = 512
+const { countMax } = assumed
 const numberBytesMax = 32
-/** Tokens of an answer of servers that ignore the only limit of a request. */
-const unstatedTokens = 4_096
 /** Longer than each text that is looked for, also in escapes. */
 const textBytesMax = 256
-/** Sound of 16 kbit/s takes 2,000 bytes for some 10 to 20 tokens. */
-const formBytesPerToken = 100
 
 const quote = 0x22
 const encoder = new TextEncoder()
@@ -68,34 +68,56 @@ const hour = encoder.encode('"1h"')
 const escapeStart = encoder.encode('\\u00')
 const escapes = ['\\u003', '\\u004', '\\u005', '\\u006', '\\u007'].map((text) => encoder.encode(text))
 
-/** Makes the reader of the demand of requests. It is linear in the size of a body, and decodes nothing. */
+/** The reader of the demand of requests. It is linear in the size of a body, decodes nothing, and reads each once. */
 export function demandReader(fields: DemandFields): (ask: Ask) => Demand {
   const mediaIn = mediaFinder(fields.media)
   const { hasOtherUnits = false } = fields
-  return ({ body, members }) => {
+  return once(({ body, members }) => {
     const media = mediaIn(body)
     const { answerTokens, answers } = statedIn(body, members, fields)
     return {
       textBytes: body.length - media.bytes,
-      mediaTokens: media.count * mediaTokens + Math.ceil(media.bytes / mediaBytesPerToken),
+      mediaTokens: media.count * assumed.mediaTokens.high + Math.ceil(media.bytes / assumed.mediaBytesPerToken),
       answerTokens,
       answers,
       cacheWrite: cacheWriteOf(body),
       serviceTier: tierOf(body, members),
       multiples: multiplesOf(body, members),
-      prompt: hasOtherUnits ? undefined : promptSizeOf(members, media),
+      prompt: promptSizeOf(members, fields.prompt, media),
+      hasOtherUnits,
     }
+  })
+}
+
+/** The reader of the demand of forms, most of which are a picture or sound. */
+export function formDemandReader(fields: DemandFields): (ask: Ask) => Demand {
+  return once(({ body, members }) => ({
+    ...noDemand,
+    mediaTokens: Math.ceil(body.length / assumed.formBytesPerToken),
+    ...statedIn(body, members, fields),
+    prompt: promptSizeOf(members, fields.prompt, noMedia),
+  }))
+}
+
+/** The reader of the demand of requests that cost nothing, but count in limits of tokens by their prompts. */
+export function freeDemandReader({ prompt, media }: Pick<DemandFields, 'prompt' | 'media'>): (ask: Ask) => Demand {
+  const mediaIn = mediaFinder(media)
+  return once(({ body, members }) => ({ ...noDemand, prompt: promptSizeOf(members, prompt, mediaIn(body)) }))
+}
+
+/** Remembers the demand of each request: several limits and attempts ask for it. */
+function once(read: (ask: Ask) => Demand): (ask: Ask) => Demand {
+  const known = new WeakMap<Ask, Demand>()
+  return (ask) => {
+    const found = known.get(ask)
+    if (found !== undefined) return found
+    const demand = read(ask)
+    known.set(ask, demand)
+    return demand
   }
 }
 
-/** Makes the reader of the demand of forms, most of which are a picture or sound. */
-export function formDemandReader(fields: DemandFields): (ask: Ask) => Demand {
-  return ({ body, members }) => ({
-    ...noDemand,
-    mediaTokens: Math.ceil(body.length / formBytesPerToken),
-    ...statedIn(body, members, fields),
-  })
-}
+const noMedia: Media = { count: 0, bytes: 0 }
 
 /** The demand of a request that costs nothing. */
 export const noDemand: Demand = {
@@ -105,7 +127,23 @@ export const noDemand: Demand = {
   answers: 1,
   cacheWrite: 'none',
   serviceTier: undefined,
-  prompt: undefined,
+  prompt: { bytes: 0, media: 0 },
+  hasOtherUnits: true,
+}
+
+/** The tokens that a request may take in limits of tokens. */
+export interface AskedTokens {
+  /** Estimated from the length of its texts. */
+  readonly prompt: number
+  /** Of all its answers, at most 131,072: the estimate stays where a provider tells no usage. */
+  readonly answer: number
+}
+
+/** @param isText answers are text, so that a request without a limit takes 1,024 tokens for each; else 0 */
+export function askedTokens({ answerTokens, answers, prompt }: Demand, isText: boolean): AskedTokens {
+  const { low, most } = assumed.answerTokens
+  const tokens = answerTokens ?? (isText ? low : 0)
+  return { prompt: usualTokens(prompt), answer: Math.min(most, tokens * answers) }
 }
 
 interface Stated {
@@ -148,7 +186,7 @@ function limitOf({ answerTokens }: DemandFields, stated: readonly number[], othe
   const limits = stated.filter((count) => !Number.isNaN(count))
   if (answerTokens === 'none') limits.push(0)
   else if (typeof answerTokens === 'number') limits.push(answerTokens)
-  if (other > 0) limits.push(limits.length === 0 ? Math.max(other, unstatedTokens) : other)
+  if (other > 0) limits.push(limits.length === 0 ? Math.max(other, assumed.answerTokens.usual) : other)
   // Some upstreams take -1 for no limit.
   const isLimited = limits.length > 0 && limits.every((count) => count >= 0)
   return isLimited ? Math.min(countMax, Math.ceil(Math.max(...limits))) : undefined

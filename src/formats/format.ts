@@ -39,6 +39,8 @@ export interface Format {
   check(body: Uint8Array, envelope: Envelope): Ask
   /** As `check`, awaiting `pause` between pieces of work of a few milliseconds. */
   checkLarge(body: Uint8Array, pause: () => Promise<void>, envelope: Envelope): Promise<Ask>
+  /** Answers are text: limits of tokens take some for a request that states no limit. */
+  readonly isText: boolean
   /** Answers have no tokens. */
   readonly isPromptOnly?: true
   /** The most that a request may make a provider do, and the size of its prompt. */

@@ -1,18 +1,17 @@
 import { describe, expect, test } from 'bun:test'
 import type { Reply } from '../formats/reply.ts'
 import type { AccessPolicy } from '../limits/access-policy.ts'
-import { localBudgetAuthority } from '../limits/budgets/budget-authority.ts'
+import { LocalBudgets } from '../limits/budgets/budget-authority.ts'
 import { moneyLimits } from '../limits/budgets/money-limits.ts'
 import { openHolds } from '../limits/budgets/open-holds.ts'
-import type { MetLimit } from '../observe/request-entry.ts'
 import { personOf } from '../people/testing.ts'
 import { costFunction } from '../prices/cost.ts'
 import { learnedSizes } from '../prices/token-sizes.ts'
 import { callController } from '../service/call-controller.ts'
 import { UpstreamFailure, type FailureDetails } from '../service/failure.ts'
 import { callOf, failureOf, rejection } from '../service/testing.ts'
+import { Booking } from './booking.ts'
 import { commit } from './commit.ts'
-import type { Booking } from './gateway-call.ts'
 import { gateway } from './gateway.ts'
 import type { AnswerService, Provider } from './provider.ts'
 import {
@@ -68,31 +67,17 @@ function reporting(id: string, answers: readonly (Reply | Error | AnswerService)
 const counted = { promptTokens: 3, completionTokens: 4, totalTokens: 7 }
 
 function subject(providers: readonly Provider[], limits = policy(100)) {
-  const authority = localBudgetAuthority({ spending: { sumSince: async () => 0 }, now: Date.now })
+  const authority = new LocalBudgets({ spending: { sumSince: async () => 0 }, now: Date.now })
   const holds = openHolds()
   const budgets = moneyLimits({ authority, now: Date.now, tokenSizes: learnedSizes(), openHolds: holds })
   budgets.replace(limits)
   const rules = { aliases: {}, onContentPolicy: 'stop', onCut: 'resume', retryBilled: false } as const
   const { answer } = gateway({ providers, ...rules, budgets: () => budgets })
   async function spent(): Promise<number> {
-    expect([authority.book.holds, holds.count]).toEqual([0, 0])
-    const budget = { id: '["everyone","total",null,""] "" 0', nanoUsd: 0, window: { start: 0, end: Infinity } }
-    return authority.book.state(budget.id)?.spent ?? -1
+    expect([authority.size, holds.count]).toEqual([0, 0])
+    return authority.accounts.known('["everyone","total",null,""] "" 0')?.spent ?? -1
   }
   return { answer, spent, authority, budgets, holds }
-}
-
-/** A booking, with the holds that wait for the record of its request. */
-function bookingOf(): Booking & { readonly holds: Parameters<Booking['addHold']>[0][]; readonly met: MetLimit[] } {
-  const holds: Parameters<Booking['addHold']>[0][] = []
-  const met: MetLimit[] = []
-  return {
-    unrecorded: undefined,
-    holds,
-    met,
-    addMet: (limit) => void met.push(limit),
-    addHold: (hold) => void holds.push(hold),
-  }
 }
 
 function failed(kind: UpstreamFailure['failure'], details: FailureDetails = {}): UpstreamFailure {
@@ -128,7 +113,7 @@ describe('money that is held for an attempt', () => {
   ] as const)('of a stream ends: %s', async (_, steps, cost) => {
     const { answer, spent, authority } = subject([priced('a', [fakeStream(...steps)])])
     const { reply } = await answer(stream, callOf())
-    expect(authority.book.holds).toBe(1)
+    expect(authority.size).toBe(1)
     if (reply.kind === 'stream') await readAll(reply)
     const prompt = Math.ceil('[{"role":"user","content":"Hi"}]'.length / 4) * 1_000
     expect(await spent()).toBe(cost === wholeCost ? cost : prompt + cost)
@@ -151,23 +136,23 @@ describe('money that is held for an attempt', () => {
         },
       ]),
     ])
-    const booking = bookingOf()
+    const booking = new Booking()
     const call = { signal: controller.signal, trail: [], booking }
     await answer(whole, call).catch(() => undefined)
-    for (const hold of booking.holds) hold.recorded()
+    booking.recorded()
     expect(await spent()).toBe(estimateOf(whole))
-    expect(booking.unrecorded).toEqual([{ provider: 'a', nanoUsd: estimateOf(whole) }])
+    expect(booking.attempts).toEqual([{ provider: 'a', nanoUsd: estimateOf(whole), place: undefined }])
   })
 
   test('costs nothing when the client leaves while another process is asked for it', async () => {
     const controller = callController()
     const provider = priced('a', [wholeReply('hello')])
     const { answer, spent } = subject([provider])
-    const booking = bookingOf()
+    const booking = new Booking()
     const answering = answer(whole, { signal: controller.signal, trail: [], booking })
     controller.abort(new Error('gone'))
     expect(await rejection(answering)).toMatchObject({ message: 'gone' })
-    expect([provider.requests.length, await spent(), booking.unrecorded]).toEqual([0, 0, undefined])
+    expect([provider.requests.length, await spent(), booking.attempts]).toEqual([0, 0, []])
   })
 
   test('costs the prompt and the text of a whole answer whose provider reports no usage', async () => {
@@ -182,7 +167,7 @@ describe('money that is held for an attempt', () => {
     const { answer, spent, authority } = subject([
       reporting('a', [
         async () => {
-          expect(authority.book.holds).toBe(1)
+          expect(authority.size).toBe(1)
           return reply
         },
       ]),
@@ -192,7 +177,7 @@ describe('money that is held for an attempt', () => {
   })
 
   test('is refused by a budget, which is recorded without the amount that others share', async () => {
-    const booking = bookingOf()
+    const booking = new Booking()
     const { answer } = subject([priced('a', [wholeReply('hello')])], policy(0))
     await answer(whole, { ...callOf(), booking }).catch(() => undefined)
     expect(booking.met).toEqual([{ met: 'passed_over', for: 'everyone', kind: 'usd', per: 'total' }])
@@ -203,10 +188,10 @@ describe('money that is held for an attempt', () => {
       priced('a', [{ ...wholeReply(''), usage: undefined }]),
       priced('b', [{ ...wholeReply('hello'), usage: undefined }]),
     ])
-    const booking = bookingOf()
+    const booking = new Booking()
     await answer(whole, { ...callOf(), booking })
-    for (const hold of booking.holds) hold.recorded()
-    const recorded = booking.unrecorded ?? []
+    booking.recorded()
+    const recorded = booking.attempts
     expect(recorded.map(({ provider }) => provider)).toEqual(['a', 'b'])
     expect(recorded.every(({ nanoUsd }) => nanoUsd > 0)).toBe(true)
     expect(recorded.reduce((sum, { nanoUsd }) => sum + nanoUsd, 0)).toBe(await spent())
@@ -218,7 +203,7 @@ describe('money that is held for an attempt', () => {
       priced('b', [failed('timeout', { ambiguous: true })]),
       priced('c', [wholeReply('hello')]),
     ])
-    const booking = bookingOf()
+    const booking = new Booking()
     const person = personOf({ user: 'ann', userId: 'x:1' })
     await answer(whole, { ...callOf(), booking, caller: { person, key: { line: 7 } } })
     const place = { line: 7, person, model: 'm', attempts: 1, nanoUsd: estimateOf(whole) }
@@ -226,7 +211,7 @@ describe('money that is held for an attempt', () => {
       { ...place, provider: 'b' },
       { ...place, provider: 'c' },
     ])
-    for (const hold of booking.holds) hold.recorded()
+    booking.recorded()
     expect(holds.sums()).toEqual([])
     expect(await spent()).toBe(estimateOf(whole) + wholeCost)
   })
@@ -247,13 +232,14 @@ describe('money that is held for an attempt', () => {
       priced('b', [fakeStream(text('another', 'b'), finish('stop', 'b'), usage())]),
       priced('c', [fakeStream(text('abcd', 'c'), text('efgh', 'c'), finish('stop', 'c'), usage())]),
     ])
-    const call = { ...callOf(), booking: bookingOf() }
+    const call = { ...callOf(), booking: new Booking() }
     const { reply } = await answer(stream, call)
     if (reply.kind === 'stream') await readAll(reply)
-    for (const hold of call.booking.holds) hold.recorded()
+    call.booking.recorded()
     const given = (await spent()) - (8_000 + 10_000) - wholeCost
     expect(given).toBeGreaterThan(8_000)
-    expect(call.trail[1]).toEqual({ name: 'b', status: 200, ms: 0, ambiguous: true, bookedNanoUsd: given })
+    expect(call.trail[1]).toEqual({ name: 'b', status: 200, ms: 0, ambiguous: true })
+    expect(call.booking.attempts).toContainEqual({ provider: 'b', nanoUsd: given, place: 1 })
   })
 
   test('is booked for an empty answer, and for the one after it', async () => {
@@ -265,28 +251,29 @@ describe('money that is held for an attempt', () => {
   test.each([
     ['an answer', whole, wholeReply('')],
     ['a stream', stream, commit(async () => fakeStream(role(), finish(), usage()))],
-  ])('of %s that is empty is in the trail, when another provider answers', async (_, request, empty) => {
-    const { answer, spent } = subject([priced('a', [empty]), priced('b', [wholeReply('hello')])])
-    const call = { ...callOf(), booking: bookingOf() }
-    await answer(request, call)
-    for (const hold of call.booking.holds) hold.recorded()
-    expect(await spent()).toBe(2 * wholeCost)
-    expect(call.trail[0]).toMatchObject({ name: 'a', failure: 'empty', bookedNanoUsd: wholeCost })
-    expect(call.booking.unrecorded).toBeUndefined()
-  })
+  ])(
+    'of %s that is empty is booked by its place in the trail, when another provider answers',
+    async (_, request, empty) => {
+      const { answer, spent } = subject([priced('a', [empty]), priced('b', [wholeReply('hello')])])
+      const call = { ...callOf(), booking: new Booking() }
+      await answer(request, call)
+      call.booking.recorded()
+      expect(await spent()).toBe(2 * wholeCost)
+      expect(call.trail[0]).toMatchObject({ name: 'a', failure: 'empty' })
+      expect(call.booking.attempts).toEqual([{ provider: 'a', nanoUsd: wholeCost, place: 0 }])
+    },
+  )
 
-  test('is noted in the trail for an attempt that may be billed', async () => {
+  test('is booked by its place in the trail for an attempt that may be billed', async () => {
     const doubtful: AnswerService = async (_request, { trail }) => {
       const failure = failed('timeout', { ambiguous: true })
       trail[trail.length - 1] = { name: 'a', failure: 'timeout', ms: 1, ambiguous: true }
       throw failure
     }
     const { answer } = subject([priced('a', [doubtful])])
-    const call = callOf()
-    await answer(whole, call).catch(() => undefined)
-    expect(call.trail).toEqual([
-      { name: 'a', failure: 'timeout', ms: 1, ambiguous: true, bookedNanoUsd: estimateOf(whole) },
-    ])
+    const booking = new Booking()
+    await answer(whole, { ...callOf(), booking }).catch(() => undefined)
+    expect(booking.attempts).toEqual([{ provider: 'a', nanoUsd: estimateOf(whole), place: 0 }])
   })
 })
 
@@ -430,11 +417,11 @@ describe('a hard limit of money', () => {
     const body = Object.assign(request.body.slice(), { slice: fault })
     const provider = priced('a', [wholeReply('hello')])
     const { answer, spent } = subject([provider], hard(costing(request, 300)))
-    const booking = bookingOf()
+    const booking = new Booking()
     expect(await rejection(answer({ ...request, body }, { ...callOf(), booking }))).toMatchObject({
       message: 'a fault',
     })
-    expect([provider.requests.length, await spent(), booking.holds.length]).toEqual([0, 0, 0])
+    expect([provider.requests.length, await spent()]).toEqual([0, 0])
   })
 
   test('ends a stream whose provider does not obey, and is not exceeded', async () => {
@@ -484,6 +471,6 @@ describe('complaint: slots leak on time-outs and cancelled streams', () => {
         await read
       }),
     )
-    expect(authority.book.holds).toBe(0)
+    expect(authority.size).toBe(0)
   })
 })

@@ -1,7 +1,7 @@
 import type { Ask } from '../formats/ask.ts'
-import { wholeAnswerBytes } from '../formats/estimate-tokens.ts'
 import { formats } from '../formats/format-list.ts'
-import { throughParts, type Reply, type StreamReply } from '../formats/reply.ts'
+import { throughParts, type Reply } from '../formats/reply.ts'
+import { wholeAnswerBytes } from '../formats/size.ts'
 import type { Usage } from '../formats/usage.ts'
 import type { AttemptHold } from '../limits/budgets/attempt-hold.ts'
 import { BudgetRefusal, type BudgetedAttempt, type Budgets } from '../limits/budgets/budgets.ts'
@@ -11,8 +11,8 @@ import { mayHaveWorked, UpstreamFailure } from '../service/failure.ts'
 import type { Unavailability } from '../service/health/health-state.ts'
 import type { Call } from '../service/service.ts'
 import type { Attempt, Trail } from '../service/trail.ts'
+import type { Booking } from './booking.ts'
 import { endedAtHold } from './end-at-hold.ts'
-import type { Booking } from './gateway-call.ts'
 import type { ModelCandidate } from './provider.ts'
 
 export interface BudgetedOptions {
@@ -88,27 +88,26 @@ async function answerWithin(candidate: ModelCandidate, options: BudgetedOptions,
   const hold = answer instanceof Promise ? await answer : answer
   if (hold === undefined) return candidate.answer(ask, call)
   if (hold instanceof BudgetRefusal) {
-    if (hold.limit !== undefined) booking?.addMet(hold.limit)
+    if (hold.limit !== undefined) booking?.met.push(hold.limit)
     throw passedOver(name, hold, call)
   }
   const sent = begin(hold, ask, call)
   if (booking === undefined) hold.recorded()
   else booking.addHold(hold)
-  const { trail } = call
-  const from = trail.length
+  const attempt = new HeldAttempt(name, hold, call.trail, booking)
   let reply: Reply
   try {
     reply = await candidate.answer(sent, call)
   } catch (error) {
-    // Without a failure of the provider the caller has left, and the provider may go on.
-    const { nanoUsd } = hold.fail(!(error instanceof UpstreamFailure) || mayHaveWorked(error))
-    if (nanoUsd > 0 && !noteCost(trail, from, nanoUsd)) noteUnrecorded(booking, name, nanoUsd)
+    attempt.fail(error)
     throw error
   }
-  const wholeBytes = reply.kind === 'stream' ? undefined : wholeAnswerBytes(formats[ask.format], reply)
-  settleAtEnd(reply, hold, { name, trail, from, booking, isEmpty: reply.isEmpty, wholeBytes })
-  if (sent !== ask) markLast(trail, from, { answerTokensMax: hold.answerTokensMax })
-  return reply.kind === 'stream' ? streamWithin(reply, hold, { ask: sent, trail, from }) : reply
+  attempt.settleAtEnd(reply, ask.format)
+  if (sent !== ask) attempt.markLast({ answerTokensMax: hold.answerTokensMax })
+  if (reply.kind === 'whole') return reply
+  // Only for a hard limit the request stays in memory.
+  const ended = hold.isHard ? endedAtHold(reply, hold, sent, () => attempt.markLast(endedAtLimit)) : undefined
+  return ended ?? throughParts(reply, (parts) => hold.count(parts))
 }
 
 function attemptOf(candidate: ModelCandidate, options: BudgetedOptions, ask: Ask): BudgetedAttempt {
@@ -142,85 +141,72 @@ function begin(hold: AttemptHold, ask: Ask, { signal }: Call): Ask {
 
 const endedAtLimit = { isEndedAtLimit: true } as const
 
-/** The stream, which is counted, and ended at a hard limit. Only then the request stays in memory. */
-function streamWithin(reply: StreamReply, hold: AttemptHold, attempt: HeldAttempt): StreamReply {
-  return (
-    (hold.isHard ? endedStream(reply, hold, attempt) : undefined) ?? throughParts(reply, (parts) => hold.count(parts))
-  )
-}
-
-interface HeldAttempt extends Pick<AttemptNotes, 'trail' | 'from'> {
-  readonly ask: Ask
-}
-
-function endedStream(
-  reply: StreamReply,
-  hold: AttemptHold,
-  { ask, trail, from }: HeldAttempt,
-): StreamReply | undefined {
-  return endedAtHold(reply, hold, ask, () => markLast(trail, from, endedAtLimit))
-}
-
 function limitedTo(ask: Ask, tokens: number | undefined): Ask {
   return (tokens === undefined ? undefined : formats[ask.format].limitAnswer?.(ask, tokens)) ?? ask
 }
 
-/** Notes facts about the last attempt at a provider in the trail. @param from the number of attempts before */
-function markLast(trail: Trail, from: number, facts: Partial<Attempt>): void {
-  const last = trail.length > from ? trail.at(-1) : undefined
-  if (last !== undefined) trail[trail.length - 1] = { ...last, ...facts }
-}
-
-interface AttemptNotes {
-  /** Id of the provider. */
-  readonly name: string
-  readonly trail: Trail
+/** An attempt whose cost is held. It does not keep the request in memory until its stream ends. */
+class HeldAttempt {
+  readonly #provider: string
+  readonly #hold: AttemptHold
+  readonly #trail: Trail
   /** Number of the attempts before. */
-  readonly from: number
-  readonly booking: Booking | undefined
-  /** The answer is known to be empty. */
-  readonly isEmpty: boolean
-  /** Of the text of a whole answer. */
-  readonly wholeBytes: number | undefined
-}
+  readonly #from: number
+  readonly #booking: Booking | undefined
 
-/** Outside of `answerWithin`, since a closure inside it would keep the request in memory until the stream ends. */
-function settleAtEnd(reply: Reply, hold: AttemptHold, notes: AttemptNotes): void {
-  if (reply.kind === 'whole') settle(hold, notes, undefined, reply.usage)
-  else reply.onEnd((failure, usage) => settle(hold, notes, failure, usage))
-}
+  constructor(provider: string, hold: AttemptHold, trail: Trail, booking: Booking | undefined) {
+    this.#provider = provider
+    this.#hold = hold
+    this.#trail = trail
+    this.#from = trail.length
+    this.#booking = booking
+  }
 
-function settle(
-  hold: AttemptHold,
-  { name, trail, from, booking, isEmpty, wholeBytes }: AttemptNotes,
-  failure: unknown,
-  usage: Usage | undefined,
-): void {
-  const { nanoUsd, isEstimated } = hold.end(usage, failure === undefined, wholeBytes)
-  if (failure !== undefined && noteCost(trail, from, nanoUsd)) return
-  // The record of the request may have no cost of it: its provider counted nothing, or its client left.
-  if (isEstimated || (failure !== undefined && nanoUsd > 0)) noteUnrecorded(booking, name, nanoUsd)
-  // Another provider may answer.
-  else if (isEmpty && nanoUsd > 0) markLast(trail, from, { bookedNanoUsd: nanoUsd })
-}
+  /** There was no answer. Without a failure of the provider the caller has left, and the provider may go on. */
+  fail(error: unknown): void {
+    const { nanoUsd } = this.#hold.fail(!(error instanceof UpstreamFailure) || mayHaveWorked(error))
+    if (nanoUsd > 0) this.#book(nanoUsd, this.#failedPlace())
+  }
 
-function noteUnrecorded(booking: Booking | undefined, provider: string, nanoUsd: number): void {
-  if (booking !== undefined) booking.unrecorded = [...(booking.unrecorded ?? []), { provider, nanoUsd }]
-}
+  settleAtEnd(reply: Reply, format: Ask['format']): void {
+    const { isEmpty } = reply
+    if (reply.kind === 'stream') return reply.onEnd((failure, usage) => this.#settle(failure, usage, isEmpty))
+    this.#settle(undefined, reply.usage, isEmpty, wholeAnswerBytes(formats[format], reply))
+  }
 
-/**
- * Notes the cost of an attempt that failed, or was given up, in the trail, for the sums of use.
- *
- * @param from the number of attempts before those at this provider: the last of those is meant
- * @returns whether the trail has the attempt
- */
-function noteCost(trail: Trail, from: number, nanoUsd: number): boolean {
-  const name = trail[from]?.name
-  const position = trail.findLastIndex((each, index) => index >= from && each.name === name)
-  const last = trail[position]
-  if (last === undefined || (last.failure === undefined && last.ambiguous !== true)) return false
-  trail[position] = { ...last, bookedNanoUsd: nanoUsd }
-  return true
+  #settle(failure: unknown, usage: Usage | undefined, isEmpty: boolean, wholeBytes?: number): void {
+    const { nanoUsd, isEstimated } = this.#hold.end(usage, failure === undefined, wholeBytes)
+    if (failure !== undefined) {
+      const place = this.#failedPlace()
+      if (place !== undefined || nanoUsd > 0) this.#book(nanoUsd, place)
+    } else if (isEstimated) this.#book(nanoUsd, undefined)
+    // Another provider may answer.
+    else if (isEmpty && nanoUsd > 0) this.#book(nanoUsd, this.#lastPlace())
+  }
+
+  #book(nanoUsd: number, place: number | undefined): void {
+    this.#booking?.attempts.push({ provider: this.#provider, nanoUsd, place })
+  }
+
+  /** Notes facts about the last attempt at this provider in the trail. */
+  markLast(facts: Partial<Attempt>): void {
+    const place = this.#lastPlace()
+    const last = place === undefined ? undefined : this.#trail[place]
+    if (place !== undefined && last !== undefined) this.#trail[place] = { ...last, ...facts }
+  }
+
+  #lastPlace(): number | undefined {
+    const last = this.#trail.length - 1
+    return last < this.#from ? undefined : last
+  }
+
+  /** The position of the last attempt at this provider, if it failed or was given up. */
+  #failedPlace(): number | undefined {
+    const name = this.#trail[this.#from]?.name
+    const place = this.#trail.findLastIndex((each, index) => index >= this.#from && each.name === name)
+    const last = this.#trail[place]
+    return last !== undefined && (last.failure !== undefined || last.ambiguous === true) ? place : undefined
+  }
 }
 
 function passedOver(name: string, refusal: BudgetRefusal, { trail }: Call): UpstreamFailure {

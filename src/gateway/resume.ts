@@ -1,11 +1,11 @@
 import type { Ask } from '../formats/ask.ts'
 import { deliveredParts } from '../formats/delivered.ts'
-import { demandOf } from '../formats/demand-of.ts'
-import { answerBytes, type PromptSize } from '../formats/estimate-tokens.ts'
+import { formats } from '../formats/format-list.ts'
 import type { Continuation, StreamFormat } from '../formats/format.ts'
 import { emptyPart, type Part } from '../formats/part.ts'
 import { readOne, readTo, type Receiver } from '../formats/receiver.ts'
 import type { Reply, PartStream } from '../formats/reply.ts'
+import { answerBytes, type PromptSize } from '../formats/size.ts'
 import type { CandidateReply, CandidateWalk } from '../service/failover.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import type { Call } from '../service/service.ts'
@@ -37,7 +37,7 @@ export interface ResumeOptions {
 
 /** An answer of which a candidate writes the rest only: its prompt has the text so far. */
 export interface ContinuedAnswer {
-  readonly prompt: PromptSize | undefined
+  readonly prompt: PromptSize
   /** Of the text so far, by `answerBytes`. */
   readonly bytesBefore: number
 }
@@ -153,7 +153,8 @@ export function resumable(options: ResumeOptions): PartStream {
           const first = withUsage(part, written.write(part, text))
           const parts = [...first, ...more.flatMap((each) => withUsage(each, written.write(each)))]
           rest = written
-          onResumed?.(next.candidate, continuing && { prompt: demandOf(continuing).prompt, bytesBefore: sentBytes })
+          const prompt = continuing && formats[continuing.format].demand(continuing).prompt
+          onResumed?.(next.candidate, prompt && { prompt, bytesBefore: sentBytes })
           return parts
         }
       } catch (error) {

@@ -19,12 +19,12 @@ export interface CounterSpec {
 }
 
 /** The state of one limit. Times are of a monotonic clock, in milliseconds. */
-export interface LimitCounter {
-  spec: CounterSpec
+export interface Account<Spec> {
+  spec: Spec
   /** Requests under way that have taken something. */
   open: number
-  /** The time until the amount fits: 0 for now, infinity for never. */
-  waitMs(amount: number, now: number): number
+  /** The time until the amount fits: 0 for now, infinity for never. @param alone as in `MoneyClaim` */
+  waitMs(amount: number, now: number, alone?: number): number
   /** Takes an amount, whether it fits or not: a counter may owe. */
   take(amount: number, now: number): void
   giveBack(amount: number): void
@@ -34,7 +34,12 @@ export interface LimitCounter {
   resetMs(now: number): number
   /** No request uses it, and it holds nothing that must be given back. */
   mayForget(): boolean
+  /** Of money: an attempt that does not fit is under way. */
+  readonly isBusy?: boolean
 }
+
+/** A limit of requests, tokens or slots. */
+export type LimitCounter = Account<CounterSpec>
 
 /** A new counter with all of its amount left. */
 export function newCounter(spec: CounterSpec): LimitCounter {

@@ -4,7 +4,7 @@ import type { Caller } from '../people/person.ts'
 import { learnedSizes } from '../prices/token-sizes.ts'
 import type { AccessLimit, AccessPolicy, LimitSubject } from './access-policy.ts'
 import { LimitAdmission } from './admission.ts'
-import { localBudgetAuthority } from './budgets/budget-authority.ts'
+import { LocalBudgets } from './budgets/budget-authority.ts'
 import { moneyLimits } from './budgets/money-limits.ts'
 import { budgetPlan } from './budgets/named-budgets.ts'
 import { openHolds } from './budgets/open-holds.ts'
@@ -36,7 +36,7 @@ async function overviewOf(
   const rates = limiter({ clock: () => 1_000 })
   rates.replace(policy)
   for (const caller of asked) expect(rates.admit(caller)).toBeInstanceOf(LimitAdmission)
-  const authority = localBudgetAuthority({ spending: { sumSince: async () => 0 }, now: () => noon })
+  const authority = new LocalBudgets({ spending: { sumSince: async () => 0 }, now: () => noon })
   const budgets = moneyLimits({
     authority,
     now: () => noon,

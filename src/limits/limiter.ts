@@ -44,10 +44,12 @@ export interface LimiterOptions {
   /** A monotonic clock, in milliseconds. */
   readonly clock: () => number
   readonly counters?: CounterBook
-  /** Default: decides by the counters of this process. */
-  readonly takeAll?: TakeAll
-  /** Brings the state of counters up to date, where another process has it. */
-  readonly refresh?: (counters: readonly LimitCounter[]) => Promise<void>
+  /** Absent: the counters of this process decide. */
+  readonly leases?: {
+    readonly takeAll: TakeAll
+    /** Brings the state of counters up to date. */
+    refresh(counters: readonly LimitCounter[]): Promise<void>
+  }
 }
 
 /** Callers whose counters are remembered. They can be found again at any time. */
@@ -57,12 +59,8 @@ const callersMax = 10_000
 const refreshedTogether = 100
 
 /** A limiter without limits. */
-export function limiter({
-  clock,
-  counters = counterBook(),
-  takeAll: take = takeAll,
-  refresh,
-}: LimiterOptions): Limiter {
+export function limiter({ clock, counters = counterBook(), leases }: LimiterOptions): Limiter {
+  const take = leases?.takeAll ?? takeAll
   let policy = openPolicy
   const queue = slotQueue()
   const callers = new Map<string | number, CallerCounters | undefined>()
@@ -117,7 +115,7 @@ export function limiter({
     stateOf(caller) {
       const { early = [], byModel = [] } = countersOf(caller) ?? {}
       const all: readonly OwnCounter[] = [...early, ...byModel]
-      const refreshing = refresh?.(all.map(({ counter }) => counter))
+      const refreshing = leases?.refresh(all.map(({ counter }) => counter))
       return refreshing === undefined ? statesOf(all, clock()) : refreshing.then(() => statesOf(all, clock()))
     },
     async statesOf(limits) {
@@ -127,7 +125,7 @@ export function limiter({
         return models === undefined ? { counter } : { counter, models }
       })
       for (let from = 0; from < all.length; from += refreshedTogether)
-        await refresh?.(all.slice(from, from + refreshedTogether).map(({ counter }) => counter))
+        await leases?.refresh(all.slice(from, from + refreshedTogether).map(({ counter }) => counter))
       return statesOf(all, clock())
     },
     replace(next) {

@@ -28,7 +28,7 @@ export function metBudget(budget: NamedBudget): MetLimit {
     met: 'passed_over',
     for: nameless(subjectText(subject)),
     kind: 'usd',
-    ...(isOwnBudget(budget) ? { limit: budget.nanoUsd } : {}),
+    ...(isOwnBudget(budget) ? { limit: budget.most } : {}),
     per: budget.limit.usd.per,
     ...(models === undefined ? {} : { models }),
   }

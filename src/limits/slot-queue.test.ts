@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { AccessPolicy } from './access-policy.ts'
 import { LimitAdmission } from './admission.ts'
-import { limitAuthority, type LeaseHolder } from './authority.ts'
+import { LimitAuthority, type LeaseHolder } from './authority.ts'
 import { counterBook } from './counter-book.ts'
-import { leasedCounters } from './leased-counters.ts'
+import { Leases } from './leases.ts'
 import { limiter, type Limiter } from './limiter.ts'
 
 function policy(waitMs: number, requests?: number): AccessPolicy {
@@ -107,17 +107,13 @@ describe('requests that wait for a slot', () => {
   })
 
   test('get slots that other processes free, too', async () => {
-    const authority = limitAuthority({ processes: 2, clock: () => performance.now() })
+    const spending = { sumSince: async () => 0 }
+    const clock = () => performance.now()
+    const authority = new LimitAuthority({ processes: 2, clock, spending, now: clock })
     function joined(): Limiter {
       const holder: LeaseHolder = { callBack: async (keys) => leased.callBack(keys) }
-      const lessee = authority.joined(holder)
-      const leased = leasedCounters({ authority: lessee, clock: () => performance.now() })
-      const made = limiter({
-        clock: () => performance.now(),
-        counters: counterBook(1_000, leased.make),
-        takeAll: leased.takeAll,
-        refresh: leased.refresh,
-      })
+      const leased = new Leases({ authority: authority.joined(holder), clock })
+      const made = limiter({ clock, counters: counterBook(1_000, (spec) => leased.counter(spec)), leases: leased })
       made.replace(policy(20_000))
       return made
     }

@@ -76,6 +76,8 @@ export interface RequestRecord {
 /** An attempt of a request. Its reason is short, without secrets, and neither kept nor stored. */
 export interface RecordedAttempt extends Omit<Attempt, 'failure'> {
   readonly failure?: string | undefined
+  /** What limits of money booked for an attempt without an answer that may have been billed, in nano-USD. */
+  readonly bookedNanoUsd?: number | undefined
   /** Cost of its tokens at the attempt's provider; absent when it is not known. */
   readonly cost?: Cost | undefined
 }

@@ -63,7 +63,10 @@ export function flagsOfRequest(
 }
 
 /** Flags of an attempt. */
-export function flagsOfAttempt({ ambiguous, bookedNanoUsd }: Pick<Attempt, 'ambiguous' | 'bookedNanoUsd'>): number {
+export function flagsOfAttempt({
+  ambiguous,
+  bookedNanoUsd,
+}: Pick<Attempt, 'ambiguous'> & { readonly bookedNanoUsd?: number | undefined }): number {
   return (ambiguous === true ? rowFlags.ambiguous : 0) | (bookedNanoUsd === undefined ? 0 : rowFlags.booked)
 }
 

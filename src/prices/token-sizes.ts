@@ -1,12 +1,7 @@
-import { usualBytesPerToken } from '../formats/estimate-tokens.ts'
+import { assumed } from '../formats/size.ts'
 import type { Usage } from '../formats/usage.ts'
 import { measureUnits } from './units.ts'
 
-/**
- * Bytes of text for a token before enough texts are known: less than any text has but one made for it. Base64 has 1.46,
- * English 3.7.
- */
-const leastBytesFirst = 1.4
 const textsMin = 100
 /** After these the counts are halved, so that old texts lose their weight. */
 const textsMax = 10_000
@@ -163,15 +158,15 @@ export function tokenScale(textBytesMin: number): TokenScale {
       if (texts >= textsMax) halve()
     },
     least() {
-      if (texts < textsMin) return leastBytesFirst
+      if (texts < textsMin) return assumed.bytesPerToken.low
       const wanted = texts * percentile
       let below = 0
       for (let step = 0; step < steps; step += 1) {
         below += counts[step] ?? 0
         if (below >= wanted) return 2 ** (step / stepsPerDoubling)
       }
-      return leastBytesFirst
+      return assumed.bytesPerToken.low
     },
-    usual: () => (texts < textsMin ? usualBytesPerToken : bytes / tokens),
+    usual: () => (texts < textsMin ? assumed.bytesPerToken.usual : bytes / tokens),
   }
 }

@@ -16,8 +16,6 @@ export interface Attempt {
   readonly ambiguous?: boolean
   /** Tokens that the upstream counted, for an attempt that did not become the answer. */
   readonly tokens?: Tokens | undefined
-  /** What limits of money booked for an attempt without an answer that may have been billed, in nano-USD. */
-  readonly bookedNanoUsd?: number
   /** Most tokens of the answer, to which a hard limit of money lowered the request. */
   readonly answerTokensMax?: number | undefined
   /** Names of the traits that refusals have taught: the request was sent once more for each. Absent: none. */

@@ -4,9 +4,7 @@ import type { WorkerGroup } from '../../cluster/worker-group.ts'
 import type { PrimaryLifecycle } from '../../cluster/worker-lifecycle.ts'
 import type { Probe } from '../../config/detect.ts'
 import type { LedgerPlace } from '../../ledger/ledger-place.ts'
-import type { Lessee } from '../../limits/authority.ts'
-import { budgetHandlers } from '../../limits/budgets/budget-handlers.ts'
-import type { BudgetLessee } from '../../limits/budgets/budget-lessor.ts'
+import type { JoinedProcess } from '../../limits/authority.ts'
 import type { Spending } from '../../limits/budgets/opened-budgets.ts'
 import type { ObservedWorker } from '../../observe/primary-observer.ts'
 import type { HealthBook } from '../../service/health/health.ts'
@@ -52,8 +50,7 @@ export function primaryHandlers(options: PrimaryHandlersOptions) {
   return function handlersOf(
     worker: Channel<WorkerHandlers>,
     observed: ObservedWorker,
-    limits: Pick<Lessee, 'claim' | 'giveBack'>,
-    budgets: BudgetLessee,
+    limits: JoinedProcess,
   ): Omit<PrimaryHandlers, keyof PrimaryLifecycle> {
     return {
       welcome: () => ({
@@ -64,7 +61,6 @@ export function primaryHandlers(options: PrimaryHandlersOptions) {
       }),
       ...files.handlersOf(worker),
       ...observed.handlers,
-      ...budgetHandlers(budgets),
       spentSince: ({ scope, since }) => spending.sumSince(scope, since),
       healthEvent(event) {
         health.apply(event)
@@ -73,7 +69,8 @@ export function primaryHandlers(options: PrimaryHandlersOptions) {
       readAnswer: (wanted) => group.firstOf('readAnswer', wanted, worker),
       stopAnswer: (name) => group.notifyAll('stopAnswer', name, worker),
       claimLimits: limits.claim,
-      returnLimits: limits.giveBack,
+      reportLeases: limits.report,
+      budgetUses: limits.uses,
       targets: health.setTargets,
       reloadAll: () => files.reloadAll(),
       roll,

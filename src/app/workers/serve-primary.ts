@@ -6,8 +6,7 @@ import { workerGroup } from '../../cluster/worker-group.ts'
 import { restartReason } from '../../cluster/worker-lifecycle.ts'
 import type { Probe } from '../../config/detect.ts'
 import { probeModels } from '../../config/probe.ts'
-import { limitAuthority } from '../../limits/authority.ts'
-import { budgetLessors } from '../../limits/budgets/budget-lessor.ts'
+import { LimitAuthority } from '../../limits/authority.ts'
 import { primaryObserver } from '../../observe/primary-observer.ts'
 import { healthBook } from '../../service/health/health.ts'
 import { findStores } from '../find-stores.ts'
@@ -91,8 +90,7 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
   })
   const spending = ledgerSpending(use)
   const clock = () => performance.now()
-  const budgets = budgetLessors({ spending, processes: count, now: Date.now, clock })
-  const authority = limitAuthority({ processes: count, clock })
+  const authority = new LimitAuthority({ processes: count, clock, spending, now: Date.now })
   const local = sharedProbe()
   const kills = new WeakMap<Channel<WorkerHandlers>, () => void>()
   const isOurs = (file: string): boolean => resolve(file) === resolve(path)
@@ -140,7 +138,6 @@ async function primaryOf({ given, environment, path, log }: ServeContext): Promi
         observer,
         authority,
         files,
-        budgets,
         handlersOf,
       })
       kills.set(worker.channel, worker.kill)

@@ -2,8 +2,7 @@ import type { Channel } from '../../cluster/channel.ts'
 import type { SharedFiles } from '../../cluster/shared-files.ts'
 import { spawnWorker, type SpawnedWorker } from '../../cluster/spawn-worker.ts'
 import type { WorkerGroup } from '../../cluster/worker-group.ts'
-import type { Lessee, LimitAuthority } from '../../limits/authority.ts'
-import type { BudgetLessee, BudgetLessors } from '../../limits/budgets/budget-lessor.ts'
+import type { JoinedProcess, LimitAuthority } from '../../limits/authority.ts'
 import { errorFields, type Logger } from '../../observe/log.ts'
 import type { ObservedWorker, PrimaryObserver } from '../../observe/primary-observer.ts'
 import type { primaryHandlers } from './primary-handlers.ts'
@@ -15,22 +14,19 @@ export interface StartWorkerOptions {
   readonly log: Logger
   readonly group: WorkerGroup<WorkerHandlers>
   readonly observer: Pick<PrimaryObserver, 'joined'>
-  /** Decides about the limits of all workers. */
-  readonly authority: LimitAuthority
+  /** Decides about the limits and budgets of all workers. */
+  readonly authority: Pick<LimitAuthority, 'joined'>
   readonly files: Pick<SharedFiles<Channel<WorkerHandlers>>, 'forget'>
-  /** Decides about the limits of money of all workers. */
-  readonly budgets: Pick<BudgetLessors, 'joined'>
   readonly handlersOf: ReturnType<typeof primaryHandlers>
 }
 
 /** Starts a worker and registers it until it ends. @param slot from 0 */
 export function startWorker(
   slot: number,
-  { environment, livenessMs, log, group, observer, authority, files, budgets, handlersOf }: StartWorkerOptions,
+  { environment, livenessMs, log, group, observer, authority, files, handlersOf }: StartWorkerOptions,
 ): SpawnedWorker<WorkerHandlers> {
   let observed: ObservedWorker | undefined
-  let lessee: Lessee | undefined
-  let budgetLessee: BudgetLessee | undefined
+  let limits: JoinedProcess | undefined
 
   function join(worker: Channel<WorkerHandlers>) {
     group.add(worker)
@@ -39,17 +35,15 @@ export function startWorker(
       flushRecords: () => worker.call('flushRecords', undefined),
       requestsRecorded: async (recorded) => worker.notify('requestsRecorded', recorded),
     })
-    lessee = authority.joined({ callBack: (keys) => worker.call('callBackLimits', keys) })
-    budgetLessee = budgets.joined({ callBack: (ids) => worker.call('callBackBudgets', ids) })
-    return handlersOf(worker, observed, lessee, budgetLessee)
+    limits = authority.joined({ callBack: (keys) => worker.call('callBackLeases', keys) })
+    return handlersOf(worker, observed, limits)
   }
 
   function forget(worker: Channel<WorkerHandlers>): void {
     group.remove(worker)
     files.forget(worker)
     observed?.left()
-    budgetLessee?.left()
-    lessee?.left()
+    limits?.left()
   }
 
   return spawnWorker<WorkerHandlers>({

@@ -1,62 +1,89 @@
 import { nextTurn } from '../../base/next-turn.ts'
 import { overloaded } from '../../gateway/all-failed.ts'
-import type { AskedClaim, ClaimDecision, Returned } from '../../limits/authority.ts'
-import type { LeasedCounters, OwnReturns, RemoteAuthority } from '../../limits/leased-counters.ts'
+import type { AskedClaim, ClaimDecision, JoinedProcess, LeaseReport, LeaseReports } from '../../limits/authority.ts'
+import type { BudgetAuthority } from '../../limits/budgets/budget-authority.ts'
+import type { Leases } from '../../limits/leases.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import { withinMs } from '../../service/within.ts'
 
 /** Longest wait for a decision of the primary. */
 const claimMs = 2_000
 
-/** The limits of a worker, which the primary decides about. */
+/** The limits and budgets of a worker, which the primary decides about. */
 export interface WorkerLimits {
   makeLimiter(): Promise<Limiter>
+  makeBudgetAuthority(): Promise<BudgetAuthority>
   /** Returns the unused leases. */
-  callBack(keys: readonly string[]): Promise<Returned>
+  callBack(keys: readonly string[]): Promise<LeaseReports>
+  /** Sends all reports that are due. */
+  flush(): void
 }
 
-/** @param primary decides for all workers */
-export function workerLimits(primary: RemoteAuthority): WorkerLimits {
-  let leases: LeasedCounters | undefined
+/** @param primary decides for all workers. @param answerMs default 2 s */
+export function workerLimits(primary: Omit<JoinedProcess, 'left'>, answerMs = claimMs): WorkerLimits {
+  const clock = () => performance.now()
+  let leases: Leases | undefined
 
   /** @throws {WireError} 503 when the primary does not answer in time: no request passes uncounted */
   async function claim(claims: readonly AskedClaim[]): Promise<ClaimDecision> {
     const pending = primary.claim(claims)
-    const decision = await withinMs(pending, claimMs).catch(() => undefined)
+    const decision = await withinMs(pending, answerMs).catch(() => undefined)
     if (decision !== undefined) return decision
     pending.then(
-      (late) => primary.giveBack(grantedBy(claims, late)),
+      (late) => primary.report(grantedBy(claims, late)),
       // The channel is closed: this process ends.
       () => undefined,
     )
     throw overloaded('The limits of callers cannot be checked now; try again shortly')
   }
 
+  async function ownLeases(): Promise<Leases> {
+    const { Leases } = await import('../../limits/leases.ts')
+    return (leases ??= new Leases({ authority: { claim, report: primary.report }, clock }))
+  }
+
   return {
     async makeLimiter() {
-      const [{ counterBook }, { leasedCounters }, { limiter }] = await Promise.all([
+      const [{ counterBook }, { limiter }, own] = await Promise.all([
         import('../../limits/counter-book.ts'),
-        import('../../limits/leased-counters.ts'),
         import('../../limits/limiter.ts'),
+        ownLeases(),
       ])
-      const clock = () => performance.now()
-      const { make, ...own } = (leases = leasedCounters({ authority: { claim, giveBack: primary.giveBack }, clock }))
-      return limiter({ clock, counters: counterBook(undefined, make), ...own })
+      return limiter({ clock, counters: counterBook(undefined, (spec) => own.counter(spec)), leases: own })
+    },
+    async makeBudgetAuthority() {
+      const [{ BudgetHolds }, { plainBudget }, own] = await Promise.all([
+        import('../../limits/budgets/budget-authority.ts'),
+        import('../../limits/leases.ts'),
+        ownLeases(),
+      ])
+      return new BudgetHolds({
+        find: (budget) => own.budget(budget),
+        takeAll: own.takeAll,
+        uses(budgets) {
+          own.flush()
+          return primary.uses(budgets.map(plainBudget))
+        },
+      })
     },
     async callBack(keys) {
       // Decisions that arrived before this message have been taken note of then.
       await nextTurn()
       return leases?.callBack(keys) ?? new Map()
     },
+    flush: () => leases?.flush(),
   }
 }
 
-function grantedBy(claims: readonly AskedClaim[], { refused, counters }: ClaimDecision): OwnReturns {
+/** What a decision granted that came too late: all of it is given back. */
+function grantedBy(claims: readonly AskedClaim[], { refused, counters }: ClaimDecision): LeaseReports {
   if (refused !== undefined) return new Map()
   return new Map(
-    claims.map(({ spec, amount }, index) => [
-      spec.key,
-      { spec, amount: amount + (counters[index]?.lease ?? 0), hasOpen: true },
-    ]),
+    claims.map(({ spec, amount }, index): readonly [string, LeaseReport] => {
+      const { lease = 0, held } = counters[index] ?? {}
+      if (held === undefined) return [spec.key, { returned: amount + lease, mayReturn: true }]
+      const money = { spent: 0, opened: -held.amount, dearest: 0, raised: 0, endsShort: held.isShort }
+      return [spec.key, { returned: held.amount + lease, mayReturn: true, money }]
+    }),
   )
 }

@@ -44,8 +44,9 @@ const gauges = { streamsOpen: 1, logLinesDropped: 2, recordsDropped: 3, resident
 const bounds = { ttlMs: 1_000, valuesMax: 10, valuesPerOwnerMax: 5 }
 
 const budget: AskedBudget = {
-  id: 'everyone',
-  nanoUsd: 1e9,
+  kind: 'usd',
+  key: 'everyone',
+  most: 1e9,
   isOpenWhenAway: true,
   window: { start: 0, end: Infinity },
   activeSince: 1,
@@ -61,11 +62,16 @@ const spec = {
 } as const
 const state = { lease: 2, remaining: 1, resetMs: 1.5 }
 
+const held = { amount: 5, isShort: false, dearest: 0 }
+
 const runningOne = { time: 5, id: 'r', api: 'chat', model: 'm', stream: true, user: 'ann', providers: ['a'] }
 
 const head = { status: 200, headers: { 'content-type': 'text/event-stream' } }
 
-const reports = new Map([['b', { spent: 1, open: 2, returned: -3 }]])
+const reports = new Map([
+  ['requests', { returned: -2, mayReturn: true }],
+  ['b', { returned: -3, mayReturn: false, money: { spent: 1, opened: 2, dearest: 1, raised: 0, endsShort: true } }],
+])
 
 const toPrimary: Samples<PrimaryHandlers> = {
   welcome: [undefined, { port: 4000, workers: 2, isReplacement: true, healthEvents: [event] }],
@@ -88,8 +94,14 @@ const toPrimary: Samples<PrimaryHandlers> = {
   attemptsAt: [['a', 'b'], new Map([['a', noAttempts]])],
   followRequests: [true, undefined],
   store: [{ kind: 'set', store: 's', bounds, key: 'k', value: { a: [null] }, owner: 'o' }, { value: { a: [null] } }],
-  claimLimits: [[{ spec, amount: 1, recent: 0 }], { refused: { index: 0, waitMs: Infinity }, counters: [state] }],
-  returnLimits: [new Map([['requests', { amount: -2, hasOpen: true }]]), undefined],
+  claimLimits: [
+    [
+      { spec, amount: 1, recent: 0 },
+      { spec: budget, amount: 5, alone: 2, recent: 0 },
+    ],
+    { refused: { index: 0, waitMs: Infinity, isBusy: true }, counters: [state, { ...state, held }] },
+  ],
+  reportLeases: [reports, undefined],
   healthEvent: [event, undefined],
   readAnswer: [
     { owner: 'id:1', id: 'a', from: 7 },
@@ -102,13 +114,6 @@ const toPrimary: Samples<PrimaryHandlers> = {
   setUseZone: ['Europe/Berlin', undefined],
   keepUse: [{ kind: 'file', path: '/home/ann/.svc/svc.db' }, undefined],
   buildPage: [undefined, undefined],
-  admitBudgets: [
-    { budgets: [budget], estimate: 5, reports },
-    { decision: { kind: 'held', hold: 7, amount: 5, dearest: 0 }, leases: [2] },
-  ],
-  reportBudgets: [reports, undefined],
-  raiseHold: [{ hold: 7, estimate: 6 }, undefined],
-  settleHold: [{ hold: 7, cost: 5.5 }, undefined],
   spentSince: [{ scope: budget.scope, since: 5 }, 7],
   budgetUses: [[budget], [{ used: 1, held: 2 }]],
 }
@@ -123,8 +128,7 @@ const toWorker: Samples<WorkerHandlers> = {
   healthEvent: [event, undefined],
   readAnswer: [{ owner: '', id: 'a', from: 0 }, undefined],
   stopAnswer: [{ owner: '', id: 'a' }, undefined],
-  callBackBudgets: [['b'], reports],
-  callBackLimits: [['requests'], new Map([['requests', { amount: 2, hasOpen: false }]])],
+  callBackLeases: [['requests', 'b'], reports],
 }
 
 const samples = [...Object.entries(toPrimary), ...Object.entries(toWorker)]

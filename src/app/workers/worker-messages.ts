@@ -4,10 +4,9 @@ import type { Probe } from '../../config/detect.ts'
 import type { RelayedBytes, RelayedRead } from '../../http/page/answers-api.ts'
 import type { AnswerName } from '../../http/page/kept-answers.ts'
 import type { LedgerPlace } from '../../ledger/ledger-place.ts'
-import type { AskedClaim, ClaimDecision, Returned } from '../../limits/authority.ts'
-import type { BudgetHandlers } from '../../limits/budgets/budget-handlers.ts'
-import type { LeaseReports } from '../../limits/budgets/leased-budgets.ts'
-import type { SpendingQuestion } from '../../limits/budgets/opened-budgets.ts'
+import type { AskedClaim, ClaimDecision, LeaseReports } from '../../limits/authority.ts'
+import type { BudgetUse } from '../../limits/budgets/budget-account.ts'
+import type { AskedBudget, SpendingQuestion } from '../../limits/budgets/opened-budgets.ts'
 import type { PrimaryObserverHandlers, WorkerObserverHandlers } from '../../observe/observer-messages.ts'
 import type { HealthEvent } from '../../service/health/health-event.ts'
 import type { StoreAnswer, StoreOperation } from '../../stores/remote.ts'
@@ -26,8 +25,7 @@ export interface Welcome {
 /** Handled by the primary. */
 export type PrimaryHandlers = PrimaryLifecycle &
   SharedFileHandlers &
-  PrimaryObserverHandlers &
-  BudgetHandlers & {
+  PrimaryObserverHandlers & {
     welcome(nothing: undefined): Welcome
     /** Reloads all files in all workers. */
     reloadAll(nothing: undefined): Promise<void>
@@ -35,10 +33,11 @@ export type PrimaryHandlers = PrimaryLifecycle &
     roll(nothing: undefined): void
     /** Performs an operation on the primary's stores. */
     store(operation: StoreOperation): Promise<StoreAnswer>
-    /** Decides about limits of callers, for all workers. */
+    /** Decides about limits and budgets, for all workers. */
     claimLimits(claims: readonly AskedClaim[]): Promise<ClaimDecision>
-    /** Returns the unused part of a worker's leases. */
-    returnLimits(returned: Returned): void
+    /** Takes a worker's reports about its leases. */
+    reportLeases(reports: LeaseReports): void
+    budgetUses(budgets: readonly AskedBudget[]): Promise<readonly BudgetUse[]>
     /** The spending in a scope since a time, by the sums of the ledger. */
     spentSince(question: SpendingQuestion): Promise<number>
     healthEvent(event: HealthEvent): void
@@ -68,8 +67,6 @@ export type WorkerHandlers = WorkerLifecycle &
     /** Reads an answer to the page, if this worker keeps it. */
     readAnswer(wanted: RelayedRead): Promise<RelayedBytes | undefined>
     stopAnswer(name: AnswerName): void
-    /** Calls back the unused part of the worker's leases of these limits. */
-    callBackLimits(keys: readonly string[]): Promise<Returned>
-    /** Ends the worker's leases of these budgets. */
-    callBackBudgets(ids: readonly string[]): Promise<LeaseReports>
+    /** Calls back the unused part of the worker's leases. */
+    callBackLeases(keys: readonly string[]): Promise<LeaseReports>
   }

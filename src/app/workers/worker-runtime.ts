@@ -1,4 +1,3 @@
-import { nextTurn } from '../../base/next-turn.ts'
 import type { Handlers } from '../../cluster/channel.ts'
 import { followShared } from '../../cluster/shared-files.ts'
 import { restartReason, type WorkerLifecycle } from '../../cluster/worker-lifecycle.ts'
@@ -6,8 +5,6 @@ import { isFirstWorker, linkToPrimary } from '../../cluster/worker-link.ts'
 import { readForOther } from '../../http/page/answers-api.ts'
 import type { KeptAnswers } from '../../http/page/kept-answers.ts'
 import type { LedgerPlace } from '../../ledger/ledger-place.ts'
-import type { LeasedBudgets, LeasedQuestion, LeaseReports } from '../../limits/budgets/leased-budgets.ts'
-import type { AskedBudget } from '../../limits/budgets/opened-budgets.ts'
 import { errorFields } from '../../observe/log.ts'
 import { workerObserver } from '../../observe/worker-observer.ts'
 import { healthBook } from '../../service/health/health.ts'
@@ -63,22 +60,17 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
   process.on('SIGUSR2', () => primary.notify('roll', undefined))
   const limits = workerLimits({
     claim: (claims) => primary.call('claimLimits', claims),
-    giveBack: (returned) => primary.notify('returnLimits', returned),
+    report: (reports) => primary.notify('reportLeases', reports),
+    uses: (budgets) => primary.call('budgetUses', budgets),
   })
   let answers: KeptAnswers | undefined
-  let budgets: LeasedBudgets | undefined
   const handlers: Omit<WorkerHandlers, keyof WorkerLifecycle> = {
     ...files.handlers,
     ...observer.handlers,
     healthEvent: health.apply,
     readAnswer: async (wanted) => (answers === undefined ? undefined : await readForOther(answers, wanted)),
     stopAnswer: (name) => void answers?.stop(name),
-    callBackLimits: limits.callBack,
-    async callBackBudgets(ids) {
-      // Decisions that arrived before this message have been taken note of then.
-      await nextTurn()
-      return budgets?.callBack(ids) ?? new Map()
-    },
+    callBackLeases: limits.callBack,
   }
   Object.assign(ours, handlers)
 
@@ -133,15 +125,7 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
         return sharedByMachines.makeBudgetAuthority({
           sumSince: (scope, since) => primary.call('spentSince', { scope, since }),
         })
-      const { leasedBudgets } = await import('../../limits/budgets/leased-budgets.ts')
-      const lessor = {
-        admit: (question: LeasedQuestion) => primary.call('admitBudgets', question),
-        report: (reports: LeaseReports) => primary.notify('reportBudgets', reports),
-        raise: (hold: number, estimate: number) => primary.notify('raiseHold', { hold, estimate }),
-        settle: (hold: number, cost: number) => primary.notify('settleHold', { hold, cost }),
-        uses: (asked: readonly AskedBudget[]) => primary.call('budgetUses', asked),
-      }
-      return (budgets = leasedBudgets({ lessor, clock: () => performance.now() }))
+      return limits.makeBudgetAuthority()
     },
     buildPage: () => primary.call('buildPage', undefined),
     // A signal to this process drains it too; the primary then replaces it.
@@ -154,7 +138,7 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
     leftPort: () => primary.notify('leftPort', undefined),
     async close() {
       // It arrives before the records, whose arrival is answered.
-      budgets?.flush()
+      limits.flush()
       await observer.flush()
       await use.close()
       await sharedByMachines?.close()

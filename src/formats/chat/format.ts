@@ -27,6 +27,7 @@ import { partGatherer, completionToParts } from './whole-and-parts.ts'
 // The type of a part, and its member.
 const media = { texts: ['"image_url"'], times: 2 }
 const demand = demandReader({
+  prompt: ['messages', 'tools', 'documents'],
   answerTokens: ['max_completion_tokens', 'max_tokens'],
   otherLimits,
   answers: ['n'],
@@ -39,6 +40,7 @@ export const chat: Format & { readonly stream: StreamFormat; readonly talk: Talk
   path: '/v1/chat/completions',
   check: (body) => inUsualForm(parseChatRequest(body)),
   checkLarge: async (body, pause) => inUsualForm(await parseLargeChatRequest(body, pause)),
+  isText: true,
   demand,
   limitAnswer: answerLimiter({ names: ['max_completion_tokens', 'max_tokens'], others: otherLimits }),
   withoutReasoning: chatWithoutReasoning,

@@ -15,8 +15,9 @@ export const embeddings: Format = {
   answerBytesMax: 64 * 1024 * 1024,
   // Vectors of different models cannot be compared.
   needsSameModel: true,
+  isText: false,
   isPromptOnly: true,
-  demand: demandReader({ answerTokens: 'none' }),
+  demand: demandReader({ prompt: ['input'], answerTokens: 'none' }),
   errorBody: (error) => JSON.stringify(error),
 
   passThrough: {

@@ -6,9 +6,9 @@ import { parseChecked } from '../chat/read-event.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
 import { demandReader } from '../demand.ts'
 import { WireError } from '../error.ts'
-import { promptSizeReader, usualTokens } from '../estimate-tokens.ts'
 import { encodeJson, numberOf, objectOf, parseJsonBytes } from '../exact-json.ts'
 import type { Envelope, Format, StreamFormat, Talk } from '../format.ts'
+import { usualTokens } from '../size.ts'
 import { responseStreamWriter, writeGeminiResponse, type ResponseOptions } from './answer-writer.ts'
 import { geminiContinuation } from './continuation.ts'
 import { googleError, googleErrorEvent, googleStatus } from './errors.ts'
@@ -23,13 +23,16 @@ import { geminiWithoutReasoning } from './without-reasoning.ts'
 import { writeNative } from './write-native.ts'
 
 const check = geminiCheck('gemini', contentShapes, ['contents'])
-const media = { texts: ['"fileUri"', '"file_uri"'] }
-const promptSize = promptSizeReader(media)
+/** What models read of a request. */
+export const geminiPrompt = {
+  prompt: ['systemInstruction', 'system_instruction', 'contents', 'tools'],
+  media: { texts: ['"fileUri"', '"file_uri"'] },
+} as const
 const demand = demandReader({
+  ...geminiPrompt,
   answerTokens: ['maxOutputTokens', 'max_output_tokens'],
   answers: ['candidateCount', 'candidate_count'],
   within: ['generationConfig', 'generation_config'],
-  media,
 })
 
 /** Google's generateContent and streamGenerateContent, as callers speak them (docs/api.md). */
@@ -47,6 +50,7 @@ export const geminiOfCallers: Format & { readonly stream: StreamFormat; readonly
   refusals: [{ path: '/v1beta/models/', methods: ['POST'], error: unknownAction }],
   check: (body, envelope) => checkBody(body, check(envelope)),
   checkLarge: (body, pause, envelope) => checkLargeBody(body, check(envelope), pause),
+  isText: true,
   demand,
   limitAnswer: answerLimiter({
     names: ['maxOutputTokens', 'max_output_tokens'],
@@ -113,7 +117,7 @@ function unknownAction(): WireError {
 }
 
 function writerOptions(ask: Ask): ResponseOptions {
-  return { model: ask.model, promptTokens: () => usualTokens(promptSize(ask)), ...configOf(ask) }
+  return { model: ask.model, promptTokens: () => usualTokens(demand(ask).prompt), ...configOf(ask) }
 }
 
 /** The fields of `generationConfig` that change how an answer is written. */

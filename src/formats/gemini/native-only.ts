@@ -3,7 +3,7 @@ import { JsonCursor, nameTable } from '../../bytes/json-cursor.ts'
 import { runInSlices, skip, sliceBytes, type Pace, type Walk } from '../../bytes/pace.ts'
 import type { FormatName } from '../ask.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
-import { demandReader, noDemand } from '../demand.ts'
+import { demandReader, freeDemandReader } from '../demand.ts'
 import { embeddings } from '../embeddings/format.ts'
 import { findVectors, malformedFor } from '../embeddings/vectors.ts'
 import { WireError } from '../error.ts'
@@ -13,7 +13,7 @@ import { MalformedAnswer } from '../malformed-answer.ts'
 import type { WholeReply } from '../reply.ts'
 import type { Shape } from '../request-shape.ts'
 import { errorOf } from '../upstream-error.ts'
-import { geminiOfCallers } from './format.ts'
+import { geminiOfCallers, geminiPrompt } from './format.ts'
 import { batchEmbedShapes, countShapes, embedShapes } from './request-shapes.ts'
 import { geminiCheck } from './request.ts'
 import { parsedJson } from './whole-response.ts'
@@ -30,7 +30,7 @@ export const countGeminiTokens: Format = {
     isAnswer: ({ totalTokens = 0 }) => numberOf(totalTokens) !== undefined,
   }),
   path: '/v1beta/models/{model}:countTokens',
-  demand: () => noDemand,
+  demand: freeDemandReader(geminiPrompt),
   otherPaths: ['/v1/models/{model}:countTokens'],
   unserved: (model) => notSupported(`No provider of the model '${model}' counts tokens`),
 }
@@ -87,7 +87,8 @@ function actionOf({ name, shapes, required, isAnswer }: ActionOptions): Omit<For
     checkLarge: (body, pause, envelope) => checkLargeBody(body, check(envelope), pause),
     needsSameModel: true,
     isOptional: true,
-    demand: demandReader({ answerTokens: 'none' }),
+    isText: false,
+    demand: demandReader({ prompt: ['content', 'requests'], answerTokens: 'none' }),
     isPromptOnly: true,
     errorBody,
     ...(errorStatus === undefined ? {} : { errorStatus }),

@@ -1,11 +1,11 @@
 import { checkBody, checkLargeBody } from '../check-body.ts'
-import { noDemand } from '../demand.ts'
+import { freeDemandReader } from '../demand.ts'
 import { WireError } from '../error.ts'
 import { numberOf } from '../exact-json.ts'
 import type { Envelope, Format } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import { errorOf } from '../upstream-error.ts'
-import { messagesOfCallers } from './format.ts'
+import { messagesOfCallers, messagesPrompt } from './format.ts'
 import { callerHeaders } from './headers.ts'
 import { messagesCheck } from './request.ts'
 import { parseMessage } from './whole-message.ts'
@@ -22,7 +22,7 @@ export const countTokens: Format = {
   // Models count differently.
   needsSameModel: true,
   isOptional: true,
-  demand: () => noDemand,
+  demand: freeDemandReader(messagesPrompt),
   unserved: (model) =>
     new WireError(501, 'api_error', 'not_supported', `No provider of the model '${model}' counts tokens`, {
       headers: { 'x-should-retry': 'false' },

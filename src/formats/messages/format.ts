@@ -6,9 +6,9 @@ import type { Ask } from '../ask.ts'
 import { parseChecked } from '../chat/read-event.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
 import { demandReader } from '../demand.ts'
-import { promptSizeReader, usualTokens } from '../estimate-tokens.ts'
 import { encodeJson } from '../exact-json.ts'
 import type { Envelope, Format, StreamFormat, Talk } from '../format.ts'
+import { usualTokens } from '../size.ts'
 import { spliceRequest } from '../splice-request.ts'
 import { messageWriter, writeMessage, type WriterOptions } from './answer-writer.ts'
 import { messageContinuation } from './continuation.ts'
@@ -23,9 +23,9 @@ import { messageToParts, readMessage } from './whole-message.ts'
 import { isSealedSpan, messagesWithoutReasoning } from './without-reasoning.ts'
 
 const required = ['messages', 'max_tokens']
-const media = { texts: ['"source"'] }
-const promptSize = promptSizeReader(media)
-const demand = demandReader({ answerTokens: ['max_tokens'], media })
+/** What models read of a request. */
+export const messagesPrompt = { prompt: ['system', 'messages', 'tools'], media: { texts: ['"source"'] } } as const
+const demand = demandReader({ ...messagesPrompt, answerTokens: ['max_tokens'] })
 
 /** Anthropic's Messages, as callers speak them (docs/api.md). */
 export const messagesOfCallers: Format & { readonly stream: StreamFormat; readonly talk: Talk } = {
@@ -34,6 +34,7 @@ export const messagesOfCallers: Format & { readonly stream: StreamFormat; readon
   keyHeader: 'x-api-key',
   check: (body, envelope) => checkBody(body, checkOf(envelope)),
   checkLarge: (body, pause, envelope) => checkLargeBody(body, checkOf(envelope), pause),
+  isText: true,
   demand,
   limitAnswer: answerLimiter({ names: ['max_tokens'] }),
   withoutReasoning: (request: MessagesRequest) => messagesWithoutReasoning(request, 'all'),
@@ -89,5 +90,5 @@ function checkOf({ headers }: Envelope) {
 }
 
 function writerOptions(ask: Ask): WriterOptions {
-  return { model: ask.model, promptTokens: () => usualTokens(promptSize(ask)) }
+  return { model: ask.model, promptTokens: () => usualTokens(demand(ask).prompt) }
 }

@@ -17,7 +17,7 @@ export interface RelayEndpoint {
   readonly media?: RelayMedia
   /** The members of requests that determine their cost. Default: {@link anyAnswers}. */
   readonly demand?: DemandFields
-  /** Providers bill tokens of text, so that answers without usage are estimated. */
+  /** Answers are text, and providers bill its tokens, so that answers without usage are estimated. */
   readonly isText?: true
   /** Absent: its answers are never streamed as events. */
   readonly stream?: RelayStream
@@ -37,7 +37,11 @@ export interface RelayEndpoint {
 }
 
 /** `n` answers of any length. */
-export const anyAnswers: DemandFields = { answerTokens: [], answers: ['n'] }
+export const anyAnswers: DemandFields = {
+  prompt: ['input', 'instructions', 'prompt'],
+  answerTokens: [],
+  answers: ['n'],
+}
 
 /** Requests that are JSON objects. */
 export interface JsonRequests {

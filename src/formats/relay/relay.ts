@@ -44,6 +44,7 @@ function relay(name: RelayName): Format {
     name,
     ...checksOf(name, endpoint),
     isOptional: true,
+    isText: isText === true,
     ...(demand.answerTokens === 'none' ? { isPromptOnly: true } : {}),
     demand:
       request.kind === 'form'

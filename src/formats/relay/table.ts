@@ -15,7 +15,7 @@ const pictures: AnswerShape = { member: 'data', entries: { url: 'string', b64_js
 /** A generated picture has some megabytes, ten of them can be asked for, and each attempt is billed. */
 const drawing = {
   // The largest pictures have some 6,300 tokens.
-  demand: { answerTokens: 8_192, answers: ['n'] },
+  demand: { prompt: ['prompt'], answerTokens: 8_192, answers: ['n'] },
   answerBytesMax: 64 * mib,
   needsSameModel: false,
   stopsInDoubt: true,
@@ -44,7 +44,13 @@ export const relayEndpoints: Readonly<Record<RelayName, RelayEndpoint>> = {
       fields: { prompt: textOr(list(anyValue, 1)), stream: flag, n: integerFrom(1), max_tokens: integerFrom(0) },
       required: ['prompt'],
     },
-    demand: { answerTokens: ['max_tokens'], otherLimits, answers: ['n', 'best_of'], prompts: 'prompt' },
+    demand: {
+      prompt: ['prompt'],
+      answerTokens: ['max_tokens'],
+      otherLimits,
+      answers: ['n', 'best_of'],
+      prompts: 'prompt',
+    },
     isText: true,
     answer: { member: 'choices', entries: { text: 'string' } },
     stream: {
@@ -63,7 +69,7 @@ export const relayEndpoints: Readonly<Record<RelayName, RelayEndpoint>> = {
     defaultModel: 'omni-moderation-latest',
     // An answer without a verdict must never read as a good one.
     answer: { member: 'results', entries: { flagged: 'boolean' } },
-    demand: { answerTokens: 'none' },
+    demand: { prompt: ['input'], answerTokens: 'none' },
     needsSameModel: true,
   },
   rerank: {
@@ -74,7 +80,7 @@ export const relayEndpoints: Readonly<Record<RelayName, RelayEndpoint>> = {
       required: ['query', 'documents'],
     },
     answer: { member: 'results', entries: { relevance_score: 'number' } },
-    demand: { answerTokens: 'none' },
+    demand: { prompt: ['query', 'documents'], answerTokens: 'none' },
     // Scores of different models cannot be compared.
     needsSameModel: true,
   },

@@ -2,9 +2,9 @@ import { utf8 } from '../../bytes/text.ts'
 import { answerLimiter } from '../answer-limit.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
 import { demandReader } from '../demand.ts'
-import { promptSizeReader, usualTokens } from '../estimate-tokens.ts'
 import { listOf, objectOf, parseJson } from '../exact-json.ts'
 import type { Format, StreamFormat, Talk } from '../format.ts'
+import { usualTokens } from '../size.ts'
 import { spliceRequest } from '../splice-request.ts'
 import { countedUsage } from '../usage.ts'
 import { echoOf } from './echo.ts'
@@ -18,9 +18,12 @@ import { streamFormat } from './stream-format.ts'
 import { declaredTools, toolNames } from './tool-names.ts'
 
 const read = requestReader('responses')
-const media = { texts: ['"image_url"', '"file_url"'] }
-const promptSize = promptSizeReader(media)
-const demand = demandReader({ answerTokens: ['max_output_tokens'], media })
+/** What models read of a request. */
+export const responsesPrompt = {
+  prompt: ['instructions', 'input', 'tools', 'prompt'],
+  media: { texts: ['"image_url"', '"file_url"'] },
+} as const
+const demand = demandReader({ ...responsesPrompt, answerTokens: ['max_output_tokens'] })
 
 /** OpenAI's Responses, without stored state (docs/api.md). */
 export const responses: Format & { readonly stream: StreamFormat; readonly talk: Talk } = {
@@ -29,6 +32,7 @@ export const responses: Format & { readonly stream: StreamFormat; readonly talk:
   refusals: storedResponses,
   check: (body) => checkBody(body, read),
   checkLarge: (body, pause) => checkLargeBody(body, read, pause),
+  isText: true,
   demand,
   limitAnswer: answerLimiter({ names: ['max_output_tokens'] }),
   withoutReasoning: (request: ResponsesRequest) => responsesWithoutReasoning(request, 'all'),
@@ -74,7 +78,7 @@ function writerFor(request: ResponsesRequest): ResponseWriter {
     model: request.model,
     echo: echoOf(request),
     names: toolNames(request.renamesTools ? declaredTools(request) : []),
-    promptTokens: () => usualTokens(promptSize(request)),
+    promptTokens: () => usualTokens(demand(request).prompt),
     isSealed: includes(request).includes('reasoning.encrypted_content'),
   })
 }

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
-import { noDemand } from '../demand.ts'
+import { freeDemandReader } from '../demand.ts'
 import { WireError } from '../error.ts'
 import { isObject, numberOf } from '../exact-json.ts'
 import type { Format } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
 import { errorOf } from '../upstream-error.ts'
 import { countedUsage } from '../usage.ts'
-import { responses } from './format.ts'
+import { responses, responsesPrompt } from './format.ts'
 import { parseObject } from './native.ts'
 import { requestReader, type ResponsesFormatName } from './request.ts'
 import { readResponseUsage } from './response-object.ts'
@@ -15,7 +15,7 @@ import { readResponseUsage } from './response-object.ts'
 /** Counts the tokens of a request for a response. */
 export const inputTokens: Format = {
   ...nativeOnly('input_tokens', 'counts tokens', ({ input_tokens }) => numberOf(input_tokens) !== undefined),
-  demand: () => noDemand,
+  demand: freeDemandReader(responsesPrompt),
 }
 
 /** Makes a conversation shorter. Only its maker can read the result. */

@@ -634,13 +634,12 @@ describe('an attempt that is given up before its answer', () => {
     ['the client left', 499, async (body: ReadableStream<Uint8Array>) => await body.cancel()],
     ['the time is over', 200, async (body: ReadableStream<Uint8Array>) => void (await new Response(body).text())],
   ])('has its cost in the record of its stream: %s', async (_, status, end) => {
-    const unrecorded = [{ provider: 'groq', nanoUsd: 7 }]
     const { post, records } = subject(
       async (_ask, call: GatewayCall) => {
         try {
           return await rejectionOnAbort(call)
         } finally {
-          if (call.booking !== undefined) call.booking.unrecorded = unrecorded
+          call.booking?.attempts.push({ provider: 'groq', nanoUsd: 7, place: undefined })
         }
       },
       { timers: { heartbeatMs: 1, stallMs: 1_000 }, deadlineMs: () => (status === 499 ? 5_000 : 20) },
@@ -648,7 +647,7 @@ describe('an attempt that is given up before its answer', () => {
     const { body } = await post({ stream: true })
     if (body !== null) await end(body)
     while (records.length === 0) await Bun.sleep(1)
-    expect(records).toMatchObject([{ status, unrecorded }])
+    expect(records).toMatchObject([{ status, unrecorded: [{ provider: 'groq', nanoUsd: 7 }] }])
   })
 })
 

@@ -1,15 +1,13 @@
 import type { Ask } from '../../formats/ask.ts'
-import { askedTokens } from '../../formats/asked-tokens.ts'
-import { demandOf } from '../../formats/demand-of.ts'
-import { usualTokens, type PromptSize } from '../../formats/estimate-tokens.ts'
+import { askedTokens } from '../../formats/demand.ts'
 import type { Envelope, Format } from '../../formats/format.ts'
+import { usualTokens, type PromptSize } from '../../formats/size.ts'
 import type { Usage } from '../../formats/usage.ts'
 import { overloaded } from '../../gateway/all-failed.ts'
-import type { GatewayCall, UnrecordedCost } from '../../gateway/gateway-call.ts'
+import { Booking } from '../../gateway/booking.ts'
+import type { GatewayCall } from '../../gateway/gateway-call.ts'
 import type { Gateway, ServedReply } from '../../gateway/gateway.ts'
 import type { LimitAdmission } from '../../limits/admission.ts'
-import type { AttemptHold } from '../../limits/budgets/attempt-hold.ts'
-import type { MetLimit } from '../../observe/request-entry.ts'
 import type { RunningRequest } from '../../observe/under-way.ts'
 import { credibleUsage, estimatedUsage, isCounted } from '../../prices/estimated-usage.ts'
 import { countOf } from '../../prices/units.ts'
@@ -46,17 +44,12 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   stream = false
   served: ServedReply | undefined
   firstTokenMs: number | undefined
-  unrecorded: readonly UnrecordedCost[] | undefined
-  /** Budgets by which providers were passed over. */
-  passedOver: MetLimit[] | undefined
+  readonly booking = new Booking()
   admission: LimitAdmission | undefined
   /** Its content is kept. */
   content: TakingContent | undefined
   /** Aborts the work for this request. */
   readonly controller = callController()
-  /** Until the request is recorded. Absent: there was none. */
-  #holds: Pick<AttemptHold, 'recorded'>[] | undefined
-  #isRecorded = false
   #reservation: BodyReservation | undefined
   #gateway: Gateway | undefined
   #open: OpenRequest | undefined
@@ -125,7 +118,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     const { admission } = this
     if (admission?.needsBody !== true) return undefined
     this.model = ask.model
-    const { prompt, answer } = askedTokens(ask)
+    const { prompt, answer } = askedTokens(this.format.demand(ask), this.format.isText)
     this.#askedPrompt = prompt
     const models = this.options.gateway().namesOf(ask.model)
     const counting = admission.ask({ models, tokens: prompt + answer })
@@ -149,7 +142,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
       access: caller.access,
       caller,
       callerId: () => `${caller.key?.line ?? ''} ${caller.person?.id ?? ''}`,
-      booking: this,
+      booking: this.booking,
     }
     return this.#gateway.answer(ask, call, () => this.releaseBody())
   }
@@ -158,17 +151,6 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
   releaseBody(): void {
     this.#measure()
     if (this.content === undefined) this.#reservation?.release()
-  }
-
-  addMet(limit: MetLimit): void {
-    if (this.passedOver === undefined) this.passedOver = [limit]
-    else this.passedOver.push(limit)
-  }
-
-  addHold(hold: Pick<AttemptHold, 'recorded'>): void {
-    if (this.#isRecorded) hold.recorded()
-    else if (this.#holds === undefined) this.#holds = [hold]
-    else this.#holds.push(hold)
   }
 
   /** Ends the deadline: the answer is complete, and its delivery has a limit of its own. */
@@ -196,8 +178,7 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
     if (this.#isKeptOpen) this.context.resetIdleLimit()
     const record = recordOf(this, this.#gateway, outcome, usage)
     this.options.record(record, outcome.cause)
-    this.#isRecorded = true
-    if (this.#holds !== undefined) for (const hold of this.#holds) hold.recorded()
+    this.booking.recorded()
     const intake = this.content && this.options.content?.()
     if (intake !== undefined) this.content?.end(record, intake)
   }
@@ -234,9 +215,12 @@ export class ApiRequest implements Progress, Envelope, Stoppable {
       tokenSizes.learn(served, usage, { prompt: prompt.media === 0 ? prompt.bytes : 0, answer: answerBytes })
   }
 
-  /** The size of the prompt, measured once, and only if it is needed. */
+  /** The size of the prompt, if tokens alone are billed. It is measured once, and only if it is needed. */
   #measure(): PromptSize | undefined {
-    if (this.#ask !== undefined) this.#prompt = demandOf(this.#ask).prompt
+    if (this.#ask !== undefined) {
+      const { prompt, hasOtherUnits } = this.format.demand(this.#ask)
+      if (!hasOtherUnits) this.#prompt = prompt
+    }
     this.#ask = undefined
     return this.#prompt
   }

@@ -1,5 +1,5 @@
-import { wholeAnswerBytes } from '../../formats/estimate-tokens.ts'
 import type { PartStream, WholeReply } from '../../formats/reply.ts'
+import { wholeAnswerBytes } from '../../formats/size.ts'
 import { overloaded } from '../../gateway/all-failed.ts'
 import type { ServedReply } from '../../gateway/gateway.ts'
 import type { CallController } from '../../service/call-controller.ts'

@@ -1,11 +1,10 @@
 import { WireError } from '../../formats/error.ts'
 import type { Format } from '../../formats/format.ts'
 import type { Usage } from '../../formats/usage.ts'
-import type { UnrecordedCost } from '../../gateway/gateway-call.ts'
+import type { BookedAttempt, Booking } from '../../gateway/booking.ts'
 import type { Gateway, ServedReply } from '../../gateway/gateway.ts'
 import type { LimitAdmission } from '../../limits/admission.ts'
 import type { RecordedAttempt, RequestRecord } from '../../observe/record.ts'
-import type { MetLimit } from '../../observe/request-entry.ts'
 import type { RunningRequest } from '../../observe/under-way.ts'
 import type { Cost, CostOf } from '../../prices/cost.ts'
 import { credibleUsage } from '../../prices/estimated-usage.ts'
@@ -48,10 +47,7 @@ export interface Progress {
   firstTokenMs: number | undefined
   /** The request's part of limits. Absent: no limit names its caller. */
   readonly admission?: LimitAdmission | undefined
-  /** Budgets by which providers were passed over. */
-  readonly passedOver?: readonly MetLimit[] | undefined
-  /** Booked for an attempt whose cost nothing else tells. */
-  unrecorded: readonly UnrecordedCost[] | undefined
+  readonly booking: Booking
 }
 
 /** Maps any error to the client's error. Internal errors become a generic 500. */
@@ -95,7 +91,7 @@ export function recordOf(
   { status, error }: Outcome,
   usage: Usage | undefined,
 ): RequestRecord {
-  const { context, format, trail, time, model, stream, served, firstTokenMs, unrecorded } = progress
+  const { context, format, trail, time, model, stream, served, firstTokenMs, booking } = progress
   const { name: user, person, key } = context.caller
   const cost = costOf(progress, usage)
   return {
@@ -109,7 +105,7 @@ export function recordOf(
     error,
     provider: served?.provider,
     upstream: served?.model,
-    trail: gateway === undefined ? trail : withCosts(trail, served?.provider, (id) => gateway.costAt(model, id)),
+    trail: gateway === undefined ? trail : withCosts(progress, (id) => gateway.costAt(model, id)),
     firstTokenMs,
     totalMs: wholeMicroseconds(performance.now() - context.started),
     user,
@@ -119,35 +115,33 @@ export function recordOf(
     usage,
     cost,
     ...limitsMet(progress),
-    unrecorded: cost === undefined ? unrecorded : unrecordedElsewhere(unrecorded, served?.provider),
+    unrecorded: unrecorded(booking, cost && served?.provider),
   }
 }
 
 /** The cost of the answer. An estimate is the one that limits of money booked, if they count the answer. */
-function costOf({ served, trail, unrecorded = none }: Progress, usage: Usage | undefined): Cost | undefined {
+function costOf({ served, booking }: Progress, usage: Usage | undefined): Cost | undefined {
   const cost = served?.costOf?.(usage)
   if (served === undefined || cost === undefined || usage?.isEstimated !== true) return cost
-  const booked =
-    unrecorded.findLast(({ provider }) => provider === served.provider)?.nanoUsd ??
-    trail.findLast(({ name }) => name === served.provider)?.bookedNanoUsd
-  return booked === undefined ? cost : { ...cost, nanoUsd: booked }
+  return { ...cost, nanoUsd: booking.answered(served.provider) ?? cost.nanoUsd }
 }
 
 /** The limits that the request met, each once. Most meet none. */
-function limitsMet({ admission, passedOver = none }: Progress): Pick<RequestRecord, 'limits' | 'waitedMs'> {
+function limitsMet({ admission, booking: { met: passedOver } }: Progress): Pick<RequestRecord, 'limits' | 'waitedMs'> {
   const met = admission?.met() ?? none
   if (met.length + passedOver.length === 0) return {}
   const distinct = new Map([...met, ...passedOver].map((limit) => [JSON.stringify(limit), limit]))
   return { limits: [...distinct.values()], waitedMs: admission?.waited?.ms }
 }
 
-/** Without the estimate of limits of money for the provider that answered: the record has its cost. */
-function unrecordedElsewhere(
-  unrecorded: readonly UnrecordedCost[] | undefined,
-  answered: string | undefined,
-): readonly UnrecordedCost[] | undefined {
-  const others = unrecorded?.filter(({ provider }) => provider !== answered)
-  return others === undefined || others.length === 0 ? undefined : others
+/**
+ * Booked costs that no attempt of the trail has.
+ *
+ * @param answered the provider whose cost the record has
+ */
+function unrecorded({ attempts }: Booking, answered: string | undefined): RequestRecord['unrecorded'] {
+  const others = attempts.filter(({ place, provider }) => place === undefined && provider !== answered)
+  return others.length === 0 ? undefined : others.map(({ provider, nanoUsd }) => ({ provider, nanoUsd }))
 }
 
 /** The facts of a request under way. */
@@ -177,18 +171,27 @@ export function runningOf({
   }
 }
 
-/** Adds the cost of attempts that reported tokens and did not become the answer. Few trails have any. */
+/** Adds the costs of attempts that did not become the answer: booked, or of the tokens that they reported. */
 function withCosts(
-  trail: Trail,
-  answered: string | undefined,
+  { trail, served, booking: { attempts } }: Progress,
   costAt: (provider: string) => CostOf | undefined,
 ): readonly RecordedAttempt[] {
-  if (trail.every(({ tokens }) => tokens === undefined)) return trail
-  return trail.map((attempt) =>
-    attempt.tokens === undefined || attempt.name === answered
-      ? attempt
-      : { ...attempt, cost: costOfTokens(attempt.tokens, costAt(attempt.name)) },
-  )
+  // Few trails have any.
+  if (attempts.length === 0 && trail.every(({ tokens }) => tokens === undefined)) return trail
+  return trail.map((attempt, index) => {
+    const { tokens, name } = attempt
+    const isOther = tokens !== undefined && name !== served?.provider
+    return {
+      ...attempt,
+      ...(isOther ? { cost: costOfTokens(tokens, costAt(name)) } : {}),
+      ...bookedOf(attempts, index),
+    }
+  })
+}
+
+function bookedOf(attempts: readonly BookedAttempt[], index: number): Pick<RecordedAttempt, 'bookedNanoUsd'> {
+  const booked = attempts.findLast(({ place }) => place === index)
+  return booked === undefined ? {} : { bookedNanoUsd: booked.nanoUsd }
 }
 
 function costOfTokens(tokens: Tokens, costOf: CostOf | undefined): Cost | undefined {

@@ -8,7 +8,7 @@ import { gateway } from '../../gateway/gateway.ts'
 import { fixedModels, type AnswerService, type Provider } from '../../gateway/provider.ts'
 import { cutFailure, fakeStream, headFrom, offered, parts, wholeReply, writtenStream } from '../../gateway/testing.ts'
 import { chargesOf } from '../../ledger/use/charges.ts'
-import { localBudgetAuthority } from '../../limits/budgets/budget-authority.ts'
+import { LocalBudgets } from '../../limits/budgets/budget-authority.ts'
 import { moneyLimits } from '../../limits/budgets/money-limits.ts'
 import { openHolds } from '../../limits/budgets/open-holds.ts'
 import type { RequestRecord } from '../../observe/record.ts'
@@ -62,7 +62,7 @@ function service(
   exchanges: readonly AnswerService[],
   { hasBudget = true, continues = false, keepsContent = false, format = chat }: ServiceOptions = {},
 ) {
-  const authority = localBudgetAuthority({ spending: { sumSince: async () => 0 }, now: Date.now })
+  const authority = new LocalBudgets({ spending: { sumSince: async () => 0 }, now: Date.now })
   const holds = openHolds()
   const budgets = moneyLimits({ authority, now: Date.now, tokenSizes, openHolds: holds })
   const usd = { nanoUsd: 1e12, per: 'total', isHard: false } as const
@@ -105,12 +105,12 @@ function service(
     async booked() {
       const record = await recorded.promise
       await Bun.sleep(1)
-      expect([authority.book.holds, holds.count]).toEqual([0, 0])
+      expect([authority.size, holds.count]).toEqual([0, 0])
       const charges = chargesOf(record)
       return {
         charges,
         inRecord: charges.reduce((sum, { counters }) => sum + (counters.cost ?? 0), 0),
-        inBudget: authority.book.state('["everyone","total",null,""] "" 0')?.spent,
+        inBudget: authority.accounts.known('["everyone","total",null,""] "" 0')?.spent,
       }
     },
   }

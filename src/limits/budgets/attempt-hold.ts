@@ -1,5 +1,5 @@
-import { answerBytes } from '../../formats/estimate-tokens.ts'
 import type { Part } from '../../formats/part.ts'
+import { answerBytes } from '../../formats/size.ts'
 import type { Usage } from '../../formats/usage.ts'
 import type { CostOf } from '../../prices/cost.ts'
 import { estimatedUsage, isCounted } from '../../prices/estimated-usage.ts'

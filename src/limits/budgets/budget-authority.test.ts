@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { localBudgetAuthority } from './budget-authority.ts'
+import { LocalBudgets } from './budget-authority.ts'
 import type { Spending } from './opened-budgets.ts'
 import { budgetOf, startedAt } from './testing-budgets.ts'
 
@@ -16,7 +16,7 @@ function subject(sum: number | Error = 70) {
       return sum
     },
   }
-  return { authority: localBudgetAuthority({ spending, now: () => clock.now }), asked, clock }
+  return { authority: new LocalBudgets({ spending, now: () => clock.now }), asked, clock }
 }
 
 describe('complaint: windows late, odd, never; old spend in a new budget', () => {
@@ -35,7 +35,7 @@ describe('complaint: windows late, odd, never; old spend in a new budget', () =>
     settle(now, 60)
     settle(now + 24 * hourMs, 10)
     settle(now, 20)
-    expect(authority.book.state(`everyone ${now}`)?.spent).toBe(80)
+    expect(authority.accounts.known(`everyone ${now}`)?.spent).toBe(80)
     expect(asked).toEqual([])
   })
 
@@ -46,7 +46,7 @@ describe('complaint: windows late, odd, never; old spend in a new budget', () =>
       const answer = await authority.admit([budgetOf(clock.now)], 1)
       if (answer.kind === 'held') authority.settle(answer.hold, 1)
     }
-    expect(authority.book.budgets).toBeLessThan(1_100)
+    expect(authority.accounts.size).toBeLessThan(1_100)
     expect(asked).toEqual([])
     await authority.admit([budgetOf(now)], 1)
     expect(asked).toEqual([now])

@@ -1,15 +1,9 @@
 import type { Demand } from '../../formats/demand.ts'
+import { assumed } from '../../formats/size.ts'
 import type { Usage } from '../../formats/usage.ts'
 import type { CostOf } from '../../prices/cost.ts'
 
-/** Tokens of an answer for which neither the request nor the model states a limit, unless longer ones were seen. */
-export const usualOutput = 4_096
-/** Most tokens of it that are booked where there was none. */
-const openOutput = 16_384
-/** Most tokens of an answer of a model whose limit is not known: requests may ask for any number. */
-const plausibleOutput = 131_072
-/** Larger counts would be taken for faults. */
-const countMax = 1_000_000_000
+const { answerTokens: assumedTokens, contextTokens, countMax } = assumed
 
 /** A model at a provider, as an estimate needs it. */
 export interface EstimatedModel {
@@ -24,11 +18,8 @@ export interface EstimatedModel {
   readonly margin?: number
 }
 
-/** Context of a model whose context is not known: that of the largest usual models. */
-const contextDefault = 1_048_576
-
 /** The demand with a prompt that fills the model's context: a provider can bill no more. */
-export function withFullContext(demand: Demand, context = contextDefault): Demand {
+export function withFullContext(demand: Demand, context: number = contextTokens): Demand {
   return { ...demand, textBytes: 0, mediaTokens: context }
 }
 
@@ -75,7 +66,7 @@ class AttemptEstimate implements Estimate {
   readonly #demand: Demand
 
   constructor(demand: Demand, model: EstimatedModel, costOf: CostOf) {
-    const { maxOutput = plausibleOutput, bytesPerToken, assumedOutput = usualOutput, margin = 1 } = model
+    const { maxOutput = assumedTokens.most, bytesPerToken, assumedOutput = assumedTokens.usual, margin = 1 } = model
     this.#demand = demand
     this.#costOf = costOf
     this.promptTokens = Math.min(countMax, Math.ceil(demand.textBytes / bytesPerToken) + demand.mediaTokens)
@@ -89,7 +80,8 @@ class AttemptEstimate implements Estimate {
   }
 
   get withoutAnswer(): number {
-    const longest = this.#demand.answerTokens === undefined ? openOutput : Math.max(this.#most, plausibleOutput)
+    const { high, most } = assumedTokens
+    const longest = this.#demand.answerTokens === undefined ? high : Math.max(this.#most, most)
     return this.costWith(Math.min(this.answerTokens, longest))
   }
 

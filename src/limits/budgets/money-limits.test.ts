@@ -4,10 +4,10 @@ import { parseChatRequest } from '../../formats/chat/request.ts'
 import { costFunction } from '../../prices/cost.ts'
 import { learnedSizes } from '../../prices/token-sizes.ts'
 import type { AccessPolicy } from '../access-policy.ts'
-import { localBudgetAuthority } from './budget-authority.ts'
-import { budgetLessors, type BudgetLessee } from './budget-lessor.ts'
+import { LimitAuthority } from '../authority.ts'
+import { Leases } from '../leases.ts'
+import { BudgetHolds, LocalBudgets } from './budget-authority.ts'
 import { BudgetRefusal } from './budgets.ts'
-import { leasedBudgets } from './leased-budgets.ts'
 import { moneyLimits } from './money-limits.ts'
 import { openHolds } from './open-holds.ts'
 
@@ -40,24 +40,18 @@ const spending = { sumSince: async () => 0 }
 const clock = () => performance.now()
 
 function leased() {
-  let lessee: BudgetLessee | undefined
-  const authority = leasedBudgets({
-    lessor: {
-      admit: (question) => lessee?.admit(question) ?? Promise.reject(new Error('none')),
-      report: (reports) => lessee?.report(reports),
-      raise: () => undefined,
-      settle: () => undefined,
-      uses: async () => [],
-    },
-    clock,
+  const authority = new LimitAuthority({ spending, processes: 8, now: Date.now, clock })
+  const joined = authority.joined({ callBack: async (keys) => leases.callBack(keys) })
+  const leases = new Leases({ authority: joined, clock })
+  return new BudgetHolds({
+    find: (budget) => leases.budget(budget),
+    takeAll: leases.takeAll,
+    uses: joined.uses,
   })
-  const lessors = budgetLessors({ spending, processes: 8, now: Date.now, clock })
-  lessee = lessors.joined({ callBack: async (ids) => authority.callBack(ids) })
-  return authority
 }
 
 test.each([
-  ['in the process with the book', () => localBudgetAuthority({ spending, now: Date.now })],
+  ['in the process that decides', () => new LocalBudgets({ spending, now: Date.now })],
   ['by a lease', leased],
 ])('two budgets of an attempt cost less than 50 µs of CPU %s, also on a slow machine', async (name, make) => {
   const limits = moneyLimits({ authority: make(), now: Date.now, tokenSizes: learnedSizes(), openHolds: openHolds() })
@@ -102,7 +96,7 @@ describe('a hold covers what can be billed', () => {
 
   function limitsOf(dollars: number, more: Partial<AccessPolicy['limits'][number]['usd']> = {}) {
     const limits = moneyLimits({
-      authority: localBudgetAuthority({ spending, now: Date.now }),
+      authority: new LocalBudgets({ spending, now: Date.now }),
       now: Date.now,
       tokenSizes: learnedSizes(),
       openHolds: openHolds(),
@@ -196,7 +190,7 @@ describe('a hold covers what can be billed', () => {
   })
 
   test('of an attempt that waits until another one has been counted', async () => {
-    const authority = localBudgetAuthority({ spending, now: Date.now })
+    const authority = new LocalBudgets({ spending, now: Date.now })
     const waits: number[] = []
     const first = Promise.withResolvers<void>()
     const limits = moneyLimits({

@@ -1,10 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Ask } from '../../formats/ask.ts'
-import { demandOf } from '../../formats/demand-of.ts'
 import type { Demand } from '../../formats/demand.ts'
 import { WireError } from '../../formats/error.ts'
-import { usualTokens } from '../../formats/estimate-tokens.ts'
 import { formats } from '../../formats/format-list.ts'
+import { assumed, usualTokens } from '../../formats/size.ts'
 import type { Caller } from '../../people/person.ts'
 import type { LearnedSizes, ModelSizes } from '../../prices/token-sizes.ts'
 import { openPolicy, subjectText, type AccessLimit, type AccessPolicy, type MoneyPeriod } from '../access-policy.ts'
@@ -13,7 +12,7 @@ import { attemptHold, coveredTokens, type AttemptHold } from './attempt-hold.ts'
 import type { BudgetAuthority, BudgetDecision } from './budget-authority.ts'
 import { BudgetRefusal, type BudgetedAttempt, type Budgets, type HoldAnswer } from './budgets.ts'
 import { boundOf, type CostBound } from './cost-bound.ts'
-import { estimateOf, usualOutput, type Estimate } from './estimate.ts'
+import { estimateOf, type Estimate } from './estimate.ts'
 import { budgetPlan, isOwnBudget, type BudgetPlan, type NamedBudget } from './named-budgets.ts'
 import type { HeldPlace, OpenHolds } from './open-holds.ts'
 import { learnedSurpluses, type OpenAnswers } from './surpluses.ts'
@@ -70,13 +69,15 @@ export function moneyLimits(options: MoneyLimitsOptions): MoneyLimits {
     const models = plan.hasModels ? namesOf(ask.model, [model, ...listedNames]) : none
     const budgets = plan.counting(caller, { provider, models }, now())
     if (budgets.length === 0) return undefined
-    const demand = demandOf(ask)
+    const demand = formats[ask.format].demand(ask)
     const hardest = budgets.find(isHard)
     const sizes = tokenSizes.of(attempt)
     const bytesPerToken = sizes.prompts.least()
     const isLimited = hardest !== undefined
     const openAnswers = demand.answerTokens === undefined ? surpluses.openAnswers(attempt) : undefined
-    const output = isLimited ? hardAnswers : openAnswers && { assumedOutput: Math.max(usualOutput, openAnswers.value) }
+    const output = isLimited
+      ? hardAnswers
+      : openAnswers && { assumedOutput: Math.max(assumed.answerTokens.usual, openAnswers.value) }
     const estimatedModel = { costOf, maxOutput, bytesPerToken, ...output }
     const estimated = estimateOf(demand, estimatedModel)
     if (estimated === undefined) return unpriced(attempt, budgets)
@@ -113,7 +114,7 @@ export function moneyLimits(options: MoneyLimitsOptions): MoneyLimits {
   function begun(asked: AskedAttempt, { hold, amount }: HeldDecision, hard: HardHold | undefined): AttemptHold {
     const { attempt, demand, sizes, estimated, bound, openAnswers } = asked
     const usual = sizes.prompts.usual()
-    const { prompt, textBytes, mediaTokens, answerTokens } = demand
+    const { prompt, textBytes, mediaTokens, answerTokens, hasOtherUnits } = demand
     return attemptHold({
       authority,
       hold,
@@ -127,7 +128,7 @@ export function moneyLimits(options: MoneyLimitsOptions): MoneyLimits {
       place: placeOf(attempt),
       openHolds,
       costOf: attempt.costOf ?? noCost,
-      promptTokens: prompt === undefined ? Math.ceil(textBytes / usual) + mediaTokens : usualTokens(prompt, usual),
+      promptTokens: hasOtherUnits ? Math.ceil(textBytes / usual) + mediaTokens : usualTokens(prompt, usual),
       bytesPerToken: sizes.answers.usual(),
       hard,
     })
@@ -182,7 +183,7 @@ function isHard({ limit: { usd } }: NamedBudget): boolean {
 
 /** Whether all that an attempt may cost fits into hard limits before anything is spent; else it may run alone. */
 function mayFit(budgets: readonly NamedBudget[], { most }: CostBound): boolean {
-  return budgets.every((budget) => !isHard(budget) || most <= budget.nanoUsd)
+  return budgets.every((budget) => !isHard(budget) || most <= budget.most)
 }
 
 function noCost(): undefined {
@@ -199,14 +200,12 @@ function placeOf({ caller, provider, model, listedAs = model }: BudgetedAttempt)
 
 type HardHold = { readonly answerTokensMax: number | undefined }
 
-/** Under a hard limit, tokens of an answer for which neither the request nor the model states a limit. */
-const hardOutput = 16_384
 /**
  * Under a hard limit, the tokens that are held for each that an answer may have: its text is measured in bytes, and may
  * have fewer of them for a token than usual.
  */
 const hardMargin = 1.25
-const hardAnswers = { assumedOutput: hardOutput, margin: hardMargin }
+const hardAnswers = { assumedOutput: assumed.answerTokens.high, margin: hardMargin }
 /** Fewest tokens of an answer that are worth a request: some providers refuse lower limits. */
 const hardOutputMin = 16
 
@@ -226,7 +225,7 @@ function hardHold(
 }
 
 function reportOf(
-  { limit: { usd, entry }, nanoUsd, window }: NamedBudget,
+  { limit: { usd, entry }, most, window }: NamedBudget,
   use: { readonly used: number; readonly held: number } | undefined,
 ): BudgetReport {
   return {
@@ -234,7 +233,7 @@ function reportOf(
     per: usd.per,
     windowEnd: window.end === Infinity ? undefined : window.end,
     models: entry.models,
-    amounts: use && { limit: nanoUsd, ...use },
+    amounts: use && { limit: most, ...use },
   }
 }
 
@@ -251,8 +250,8 @@ const nanoPerUsd = 1e9
 
 function exhausted(budget: NamedBudget | undefined, zone: string): BudgetRefusal {
   if (budget === undefined) return new BudgetRefusal('exhausted', 'A budget is used up')
-  const { limit, nanoUsd, window } = budget
-  const amount = isOwnBudget(budget) ? ` of ${nanoUsd / nanoPerUsd} USD` : ''
+  const { limit, most, window } = budget
+  const amount = isOwnBudget(budget) ? ` of ${most / nanoPerUsd} USD` : ''
   const end = window.end === Infinity ? 'it does not begin again' : `it begins again at ${localTime(window.end, zone)}`
   const message = `The budget${amount} for ${limit.text}, is used up or held by requests; ${end}`
   return new BudgetRefusal('exhausted', message, metBudget(budget))

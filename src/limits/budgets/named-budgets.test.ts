@@ -63,7 +63,7 @@ describe('the budgets that count an attempt', () => {
     expect(starts(now)).toEqual([today, 0])
     expect(starts(today + dayMs)).toEqual([today + dayMs, 0])
     expect(starts(today + dayMs - 1)).toEqual([today, 0])
-    expect(plan.counting({ key: { line: 5 } }, place, now)[0]?.id).not.toBe(plan.counting(key, place, now)[0]?.id)
+    expect(plan.counting({ key: { line: 5 } }, place, now)[0]?.key).not.toBe(plan.counting(key, place, now)[0]?.key)
   })
 
   test('are those of the team that a key of access.json has now, also after requests of another one', () => {
@@ -77,7 +77,7 @@ describe('the budgets that count an attempt', () => {
 
   test('are one for each person and each window, and the same one within it', () => {
     const plan = budgetPlan(policy(limit({ kind: 'each person' })), now)
-    const idOf = (caller: Caller, time: number) => plan.counting(caller, place, time)[0]?.id
+    const idOf = (caller: Caller, time: number) => plan.counting(caller, place, time)[0]?.key
     expect(idOf(ann, now)).toBe(idOf(ann, now + 1_000) ?? '')
     expect(new Set([idOf(ann, now), idOf(callerOf({ user: 'bob' }), now), idOf(ann, now + dayMs)]).size).toBe(3)
   })

@@ -20,9 +20,11 @@ export interface AttemptPlace {
 
 /** A budget that counts an attempt, in one window. */
 export interface NamedBudget {
+  readonly kind: 'usd'
   /** Names the limit, the caller it counts, and the window. */
-  readonly id: string
-  readonly nanoUsd: number
+  readonly key: string
+  /** The limit in nano-USD. */
+  readonly most: number
   /** As in `MoneyAmount`. */
   readonly isOpenWhenAway: boolean
   readonly window: Window
@@ -152,8 +154,9 @@ function namedIn(limit: PlannedLimit) {
     const found = known.get(caller)
     if (found !== undefined) return found
     const made: NamedBudget = {
-      id: `${key} ${JSON.stringify(caller)} ${window.start}`,
-      nanoUsd: usd.nanoUsd,
+      kind: 'usd',
+      key: `${key} ${JSON.stringify(caller)} ${window.start}`,
+      most: usd.nanoUsd,
       isOpenWhenAway: usd.isOpenWhenAway ?? false,
       window,
       activeSince,

@@ -13,20 +13,20 @@ export interface SpendingQuestion {
 }
 
 /** A budget of an admission. Plain data: it goes to other processes. */
-export type AskedBudget = Pick<NamedBudget, 'id' | 'nanoUsd' | 'isOpenWhenAway' | 'window' | 'scope' | 'activeSince'>
+export type AskedBudget = Omit<NamedBudget, 'limit'>
 
 /** What an authority knows of each budget. */
 export interface Accounts {
   has(budget: string): boolean
   /** Opens a budget. Of one that is open, at least this was spent. @param spent before, in nano-USD */
-  open(budget: string, spent: number): void
+  open(budget: AskedBudget, spent: number): void
   /** Forgets budgets that nothing holds. @param isOver whether the window of a budget has ended */
   sweep(isOver: (budget: string) => boolean): void
-  readonly budgets: number
+  readonly size: number
 }
 
-export interface OpenedBudgetsOptions {
-  readonly accounts: Accounts
+/** Where budgets find what was spent before. */
+export interface SpendingSource {
   readonly spending: Spending
   /** Unix milliseconds. */
   readonly now: () => number
@@ -45,7 +45,7 @@ const keptMs = 25 * 3_600_000
  * and the limit, the sum is 0 and is not read. For a limit that was removed and added again, the sum is read again, and
  * the larger one counts.
  */
-export function openedBudgets({ accounts, spending, now }: OpenedBudgetsOptions): OpenBudgets {
+export function openedBudgets(accounts: Accounts, { spending, now }: SpendingSource): OpenBudgets {
   /** Unix milliseconds: the ends of the windows of open budgets, and when their sums were last known to be whole. */
   const opened = new Map<string, { readonly end: number; readonly checkedAt: number }>()
   const loading = new Map<string, Promise<void>>()
@@ -54,35 +54,36 @@ export function openedBudgets({ accounts, spending, now }: OpenedBudgetsOptions)
   let sweepAt = sweepEvery
 
   function open(asked: AskedBudget): Promise<void> | undefined {
-    const { id, window, scope, activeSince } = asked
-    const found = opened.get(id)
+    const { key, window, scope, activeSince } = asked
+    const found = opened.get(key)
     if (found !== undefined && found.checkedAt >= activeSince) return undefined
     if (window.start >= knownFrom && window.start >= activeSince) return enter(asked, 0)
-    const known = loading.get(id)
+    const known = loading.get(key)
     if (known !== undefined) return known
     const load = spending
       .sumSince(scope, window.start)
       .then((spent) => enter(asked, spent))
-      .finally(() => loading.delete(id))
-    loading.set(id, load)
+      .finally(() => loading.delete(key))
+    loading.set(key, load)
     return load
   }
 
-  function enter({ id, window: { end }, activeSince }: AskedBudget, spent: number): undefined {
-    accounts.open(id, spent)
-    opened.set(id, { end, checkedAt: Math.max(now(), activeSince) })
-    if (accounts.budgets >= sweepAt) sweep()
+  function enter(budget: AskedBudget, spent: number): undefined {
+    const { key, window, activeSince } = budget
+    accounts.open(budget, spent)
+    opened.set(key, { end: window.end, checkedAt: Math.max(now(), activeSince) })
+    if (accounts.size >= sweepAt) sweep()
   }
 
   function sweep(): void {
     const before = now() - keptMs
-    accounts.sweep((id) => (opened.get(id)?.end ?? 0) < before)
-    for (const [id, { end }] of opened) {
-      if (accounts.has(id)) continue
-      opened.delete(id)
+    accounts.sweep((key) => (opened.get(key)?.end ?? 0) < before)
+    for (const [key, { end }] of opened) {
+      if (accounts.has(key)) continue
+      opened.delete(key)
       knownFrom = Math.max(knownFrom, end)
     }
-    sweepAt = accounts.budgets + sweepEvery
+    sweepAt = accounts.size + sweepEvery
   }
 
   return function opening(budgets) {

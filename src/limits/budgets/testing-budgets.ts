@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { BudgetAuthority } from './budget-authority.ts'
-import type { AskedBudget, Spending } from './opened-budgets.ts'
+import type { AskedBudget, Spending, SpendingSource } from './opened-budgets.ts'
 
 /** A process of a service under test. */
 export interface BudgetedProcess {
@@ -15,13 +15,6 @@ export interface BudgetedProcess {
 /** Makes a process that shares budgets with the others of the same service. */
 export type JoinBudgets = () => BudgetedProcess
 
-/** Options of a service under test. */
-export interface BudgetServiceOptions {
-  readonly spending: Spending
-  /** Unix milliseconds. */
-  readonly now: () => number
-}
-
 const hourMs = 3_600_000
 /** The time at which every service starts. */
 export const startedAt = 500_000 * hourMs
@@ -30,7 +23,16 @@ export const startedAt = 500_000 * hourMs
 export function budgetOf(start: number, more: Partial<AskedBudget> = {}): AskedBudget {
   const scope = { subject: { kind: 'everyone' }, caller: '', members: [], models: undefined } as const
   const window = { start, end: start + 24 * hourMs }
-  return { id: `everyone ${start}`, nanoUsd: 100, isOpenWhenAway: false, window, activeSince: 0, scope, ...more }
+  return {
+    kind: 'usd',
+    key: `everyone ${start}`,
+    most: 100,
+    isOpenWhenAway: false,
+    window,
+    activeSince: 0,
+    scope,
+    ...more,
+  }
 }
 
 interface Held {
@@ -116,7 +118,7 @@ class Run {
   constructor(join: JoinBudgets, limits: readonly number[]) {
     this.#join = join
     this.#processes = [join(), join(), join()]
-    this.budgets = limits.map((nanoUsd, index) => budgetOf(startedAt, { id: `limit ${index}`, nanoUsd }))
+    this.budgets = limits.map((most, index) => budgetOf(startedAt, { key: `limit ${index}`, most }))
   }
 
   async take({ act, process: index, budgets, estimate, pick, share, aloneShare }: Step): Promise<void> {
@@ -184,7 +186,7 @@ class Run {
  */
 export function budgetContract(
   name: string,
-  service: (options: BudgetServiceOptions) => Promise<JoinBudgets>,
+  service: (options: SpendingSource) => Promise<JoinBudgets>,
   runs = 200,
 ): void {
   async function started(sum: number | Error = 70) {
@@ -202,8 +204,8 @@ export function budgetContract(
   }
 
   const now = startedAt
-  const team = budgetOf(now, { id: 'team' })
-  const own = budgetOf(now, { id: 'own', nanoUsd: 10 })
+  const team = budgetOf(now, { key: 'team' })
+  const own = budgetOf(now, { key: 'own', most: 10 })
 
   describe(`${name}: complaint: spend forgotten by restarts, or per replica`, () => {
     test('is not so: a budget starts with what was spent since the start of its window, read once', async () => {
@@ -311,12 +313,12 @@ export function budgetContract(
       const { one } = await started()
       one.authority.settle((await held(one, [team], 0)).hold, 0)
       await held(one, [team], 50)
-      expect(await one.authority.admit([{ ...team, nanoUsd: 50 }], 1)).toEqual({
+      expect(await one.authority.admit([{ ...team, most: 50 }], 1)).toEqual({
         kind: 'refused',
         by: 0,
         isBusy: false,
       })
-      expect((await held(one, [{ ...team, nanoUsd: 0 }], 0)).amount).toBe(0)
+      expect((await held(one, [{ ...team, most: 0 }], 0)).amount).toBe(0)
     })
 
     test('grow beyond the room', async () => {
@@ -342,7 +344,7 @@ export function budgetContract(
 
     test('of more than numbers of 53 bits are as good as endless', async () => {
       const { one } = await started()
-      const large = budgetOf(now, { id: 'large', nanoUsd: Number.MAX_SAFE_INTEGER - 1 })
+      const large = budgetOf(now, { key: 'large', most: Number.MAX_SAFE_INTEGER - 1 })
       for (let time = 0; time < 3; time++)
         one.authority.settle((await held(one, [large], 0)).hold, Number.MAX_SAFE_INTEGER - 3)
       await one.arrived()

@@ -1,8 +1,8 @@
 import { keyPrefix, peerScript } from './peer.ts'
 
 /**
- * Scripts of budgets that several machines share: the rules of `budgets/budget-book.ts`. Amounts are whole nano-USD, at
- * most 2⁵³ − 1, which numbers of Lua hold exactly. A larger sum stays at that: above every limit.
+ * Scripts of budgets that several machines share: the rules of `budgets/budget-account.ts`. Amounts are whole nano-USD,
+ * at most 2⁵³ − 1, which numbers of Lua hold exactly. A larger sum stays at that: above every limit.
  *
  * | Key             | Holds                                                                                          |
  * | --------------- | ---------------------------------------------------------------------------------------------- |

@@ -3,11 +3,11 @@ import { RedisClient } from 'bun'
 import { testedRedis } from '../../../test/fakes/redis-peers.ts'
 import { startRedisServer } from '../../../test/fakes/redis-server.ts'
 import { needs } from '../../../test/needs.ts'
+import type { SpendingSource } from '../budgets/opened-budgets.ts'
 import {
   budgetContract,
   budgetOf,
   startedAt,
-  type BudgetServiceOptions,
   type BudgetedProcess,
   type JoinBudgets,
 } from '../budgets/testing-budgets.ts'
@@ -15,24 +15,24 @@ import { peerScript, type Peer } from './peer.ts'
 import { sharedBudgets } from './shared-budgets.ts'
 
 const pingScript = `${peerScript} return {processes}`
-const nothing: BudgetServiceOptions = { spending: { sumSince: async () => 0 }, now: () => startedAt }
+const nothing: SpendingSource = { spending: { sumSince: async () => 0 }, now: () => startedAt }
 
 describe.skipIf(needs('redis-server') === undefined)('budgets in Redis', () => {
   const redis = testedRedis()
 
-  function processAt(options: BudgetServiceOptions, url?: string): BudgetedProcess & { readonly own: Peer } {
+  function processAt(options: SpendingSource, url?: string): BudgetedProcess & { readonly own: Peer } {
     const { own, crash } = redis.join(url)
-    return { own, authority: sharedBudgets({ peer: own, ...options }), arrived: own.beat, crash }
+    return { own, authority: sharedBudgets(own, options), arrived: own.beat, crash }
   }
 
-  async function service(options: BudgetServiceOptions): Promise<JoinBudgets> {
+  async function service(options: SpendingSource): Promise<JoinBudgets> {
     await redis.clear()
     return () => processAt(options)
   }
 
   budgetContract('an authority in Redis', service, 40)
 
-  const month = budgetOf(startedAt, { id: 'each person "ann" 0', nanoUsd: 1_000 })
+  const month = budgetOf(startedAt, { key: 'each person "ann" 0', most: 1_000 })
 
   async function spend({ authority, arrived }: BudgetedProcess, cost: number, budget = month): Promise<void> {
     const answer = await authority.admit([budget], cost)
@@ -91,7 +91,7 @@ describe.skipIf(needs('redis-server') === undefined)('budgets in Redis', () => {
   test('admit while Redis is away where all limits say so, unless they are known to be used up', async () => {
     let away = await startRedisServer()
     const one = processAt(nothing, away.url)
-    const open = { ...month, id: 'open', isOpenWhenAway: true }
+    const open = { ...month, key: 'open', isOpenWhenAway: true }
     await spend(one, 100)
     await spend(one, 600, open)
     const { port } = away

@@ -1,5 +1,6 @@
-import type { BudgetAuthority, BudgetDecision, BudgetUse } from '../budgets/budget-authority.ts'
-import { openedBudgets, type Accounts, type AskedBudget, type Spending } from '../budgets/opened-budgets.ts'
+import type { BudgetUse } from '../budgets/budget-account.ts'
+import type { BudgetAuthority, BudgetDecision } from '../budgets/budget-authority.ts'
+import { openedBudgets, type Accounts, type AskedBudget, type SpendingSource } from '../budgets/opened-budgets.ts'
 import { admitScript, buryScript, budgetStateScript, releaseScript, updateScript } from './budget-scripts.ts'
 import { hashedKey, type Peer } from './peer.ts'
 
@@ -8,13 +9,6 @@ interface Update {
   readonly kind: 'raise' | 'settle' | 'book'
   readonly amount: number
   readonly budgets: readonly AskedBudget[]
-}
-
-export interface SharedBudgetsOptions {
-  readonly peer: Peer
-  readonly spending: Spending
-  /** Unix milliseconds. */
-  readonly now: () => number
 }
 
 const dayMs = 86_400_000
@@ -32,20 +26,20 @@ const budgetsPerMessage = 200
  * This process remembers what was spent, by its own sums and by the answers of the server: a server that has lost its
  * data starts with that.
  */
-export function sharedBudgets({ peer, spending, now }: SharedBudgetsOptions): BudgetAuthority {
+export function sharedBudgets(peer: Peer, source: SpendingSource): BudgetAuthority {
   /** At least spent, by budget. */
   const known = new Map<string, number>()
   const accounts: Accounts = {
     has: (id) => known.has(id),
-    open: know,
+    open: ({ key }, spent) => know(key, spent),
     sweep(isOver) {
       for (const id of known.keys()) if (isOver(id)) known.delete(id)
     },
-    get budgets() {
+    get size() {
       return known.size
     },
   }
-  const opening = openedBudgets({ accounts, spending, now })
+  const opening = openedBudgets(accounts, source)
   /** Open holds, by number. */
   const holds = new Map<number, readonly AskedBudget[]>()
   /** Holds of this process alone. */
@@ -71,11 +65,11 @@ export function sharedBudgets({ peer, spending, now }: SharedBudgetsOptions): Bu
 
   function learn(budgets: readonly AskedBudget[], spent: readonly number[]): void {
     if (spent.length !== budgets.length) throw new Error('not an answer about these budgets')
-    for (const [index, { id }] of budgets.entries()) know(id, spent[index] ?? 0)
+    for (const [index, { key }] of budgets.entries()) know(key, spent[index] ?? 0)
   }
 
   function lifeOf({ window: { end } }: AskedBudget): string {
-    return String(end === Infinity ? endlessMs : Math.max(0, end - now()) + keptMs)
+    return String(end === Infinity ? endlessMs : Math.max(0, end - source.now()) + keptMs)
   }
 
   async function admit(budgets: readonly AskedBudget[], most: number, alone = most): Promise<BudgetDecision> {
@@ -87,11 +81,7 @@ export function sharedBudgets({ peer, spending, now }: SharedBudgetsOptions): Bu
         String(hold),
         wholeText(most),
         wholeText(alone),
-        ...budgets.flatMap((budget) => [
-          wholeText(budget.nanoUsd),
-          wholeText(known.get(budget.id) ?? 0),
-          lifeOf(budget),
-        ]),
+        ...budgets.flatMap((budget) => [wholeText(budget.most), wholeText(known.get(budget.key) ?? 0), lifeOf(budget)]),
       ])
       learn(budgets, spent)
       if (refusing > 0) return { kind: 'refused', by: refusing - 1, isBusy: amount > 0 }
@@ -110,7 +100,7 @@ export function sharedBudgets({ peer, spending, now }: SharedBudgetsOptions): Bu
   /** Without a hold. What this process knows to be used up stays so. */
   function admitAlone(budgets: readonly AskedBudget[], estimate: number): BudgetDecision {
     const by = budgets.findIndex(
-      ({ id, nanoUsd }) => (known.get(id) ?? 0) + (unbooked.get(id)?.amount ?? 0) >= nanoUsd && estimate > 0,
+      ({ key, most }) => (known.get(key) ?? 0) + (unbooked.get(key)?.amount ?? 0) >= most && estimate > 0,
     )
     if (by !== -1) return { kind: 'refused', by, isBusy: false }
     const hold = (lastHold += 1)
@@ -120,8 +110,8 @@ export function sharedBudgets({ peer, spending, now }: SharedBudgetsOptions): Bu
 
   function noteCost(budgets: readonly AskedBudget[], cost: number): void {
     for (const budget of budgets) {
-      const { amount = 0, number = (lastHold += 1) } = unbooked.get(budget.id) ?? {}
-      unbooked.set(budget.id, { number, amount: amount + cost })
+      const { amount = 0, number = (lastHold += 1) } = unbooked.get(budget.key) ?? {}
+      unbooked.set(budget.key, { number, amount: amount + cost })
       updates.set(number, { kind: 'book', amount: amount + cost, budgets: [budget] })
     }
   }
@@ -155,16 +145,18 @@ export function sharedBudgets({ peer, spending, now }: SharedBudgetsOptions): Bu
 
   async function sendUpdates(sent: readonly (readonly [hold: number, next: Update])[]): Promise<void> {
     // Costs that come meanwhile are sent later.
-    for (const [, { kind, budgets }] of sent) if (kind === 'book') for (const { id } of budgets) unbooked.delete(id)
-    const budgets = [...new Map(sent.flatMap(([, next]) => next.budgets.map((budget) => [budget.id, budget]))).values()]
-    const places = new Map(budgets.map(({ id }, index) => [id, index + 1]))
+    for (const [, { kind, budgets }] of sent) if (kind === 'book') for (const { key } of budgets) unbooked.delete(key)
+    const budgets = [
+      ...new Map(sent.flatMap(([, next]) => next.budgets.map((budget) => [budget.key, budget]))).values(),
+    ]
+    const places = new Map(budgets.map(({ key }, index) => [key, index + 1]))
     const sending = peer.send(updateScript, budgets.map(keyOf), [
-      ...budgets.flatMap((budget) => [wholeText(known.get(budget.id) ?? 0), lifeOf(budget)]),
+      ...budgets.flatMap((budget) => [wholeText(known.get(budget.key) ?? 0), lifeOf(budget)]),
       ...sent.flatMap(([hold, next]) => [
         String(hold),
         next.kind,
         wholeText(next.amount),
-        next.budgets.map(({ id }) => places.get(id)).join(' '),
+        next.budgets.map(({ key }) => places.get(key)).join(' '),
       ]),
     ])
     const spent = await sending.catch((error: unknown) => {
@@ -212,16 +204,16 @@ export function sharedBudgets({ peer, spending, now }: SharedBudgetsOptions): Bu
         const unknown = () => keys.flatMap(() => [0, 0])
         state.push(...(await peer.send(budgetStateScript, keys, []).catch(unknown)))
       }
-      return budgets.map(({ id }, index): BudgetUse => {
+      return budgets.map(({ key }, index): BudgetUse => {
         const [spent = 0, held = 0] = state.slice(2 * index)
-        return { used: Math.max(spent, known.get(id) ?? 0), held }
+        return { used: Math.max(spent, known.get(key) ?? 0), held }
       })
     },
   }
 }
 
-function keyOf({ id }: AskedBudget): string {
-  return hashedKey(`budget ${id}`)
+function keyOf({ key }: AskedBudget): string {
+  return hashedKey(`budget ${key}`)
 }
 
 /** A whole number that a double of Lua holds exactly. */

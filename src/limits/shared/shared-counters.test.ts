@@ -3,7 +3,7 @@ import { testedRedis } from '../../../test/fakes/redis-peers.ts'
 import { startRedisServer } from '../../../test/fakes/redis-server.ts'
 import { needs } from '../../../test/needs.ts'
 import { counterBook } from '../counter-book.ts'
-import { leasedCounters, type OwnReturn } from '../leased-counters.ts'
+import { Leases, type OwnReport } from '../leases.ts'
 import { limiter } from '../limiter.ts'
 import {
   admit,
@@ -30,13 +30,13 @@ describe.skipIf(needs('redis-server') === undefined)('limits in Redis', () => {
     const clock = () => performance.now()
     const authority = sharedCounters(own, clock)
     let asked = 0
-    const leases = leasedCounters({
+    const leases = new Leases({
       authority: {
         claim(claims) {
           asked += 1
           return authority.claim(claims)
         },
-        giveBack: authority.giveBack,
+        report: authority.report,
       },
       clock,
       // Only `returnAll` returns leases.
@@ -45,9 +45,8 @@ describe.skipIf(needs('redis-server') === undefined)('limits in Redis', () => {
     })
     const limits = limiter({
       clock,
-      counters: counterBook(undefined, leases.make),
-      takeAll: leases.takeAll,
-      refresh: leases.refresh,
+      counters: counterBook(undefined, (spec) => leases.counter(spec)),
+      leases,
     })
     limits.replace(policyOf(amounts))
     return {
@@ -57,8 +56,8 @@ describe.skipIf(needs('redis-server') === undefined)('limits in Redis', () => {
         return asked
       },
       async returnAll() {
-        const isOwn = (each: readonly [string, object]): each is [string, OwnReturn] => 'spec' in each[1]
-        authority.giveBack(new Map([...leases.callBack(counterKeys)].filter(isOwn)))
+        const isOwn = (each: readonly [string, object]): each is [string, OwnReport] => 'spec' in each[1]
+        authority.report(new Map([...leases.callBack(counterKeys)].filter(isOwn)))
         // Messages of one process arrive in order.
         await own.beat()
       },

@@ -1,7 +1,7 @@
 import type { AskedClaim, ClaimDecision, CounterState } from '../authority.ts'
 import { counterBook } from '../counter-book.ts'
 import { newCounter, type CounterSpec, type LimitCounter } from '../counter.ts'
-import type { OwnReturn, OwnReturns, RemoteAuthority } from '../leased-counters.ts'
+import type { OwnReport, OwnReports, RemoteAuthority } from '../leases.ts'
 import { longestWait } from '../take-all.ts'
 import { claimScript, returnScript, stateScript } from './counter-scripts.ts'
 import { hashedKey, type Peer } from './peer.ts'
@@ -15,6 +15,11 @@ interface HeldSlots {
   /** The server may count another number: a message about them failed. */
   isDoubtful: boolean
 }
+
+type CounterClaim = AskedClaim & { readonly spec: CounterSpec }
+
+/** A report about a counter. */
+type CounterReport = OwnReport & { readonly spec: CounterSpec }
 
 /** An amount of a rate that was taken without the server. */
 interface Debt {
@@ -98,6 +103,7 @@ export function sharedCounters(peer: Peer, clock: () => number): RemoteAuthority
   }
 
   async function claim(claims: readonly AskedClaim[]): Promise<ClaimDecision> {
+    if (!claims.every(isCounterClaim)) throw new Error('Redis leases no budgets')
     const held = claims.flatMap(({ spec }) => slotsOf(spec) ?? [])
     for (const each of held) each.asking += 1
     const decision = await decide(claims)
@@ -108,7 +114,7 @@ export function sharedCounters(peer: Peer, clock: () => number): RemoteAuthority
     return decision
   }
 
-  async function decide(claims: readonly AskedClaim[]): Promise<ClaimDecision> {
+  async function decide(claims: readonly CounterClaim[]): Promise<ClaimDecision> {
     if (isAlone) {
       // No request waits for a server that did not answer.
       if (clock() - triedAt >= retryMs) tryAgain()
@@ -127,7 +133,7 @@ export function sharedCounters(peer: Peer, clock: () => number): RemoteAuthority
   }
 
   /** In one step with the decision: others follow. */
-  function noteSlots(claims: readonly AskedClaim[], decision: ClaimDecision): ClaimDecision {
+  function noteSlots(claims: readonly CounterClaim[], decision: ClaimDecision): ClaimDecision {
     if (decision.refused !== undefined) return decision
     for (const [index, { spec, amount }] of claims.entries()) {
       const own = slots.get(spec.key)
@@ -141,7 +147,7 @@ export function sharedCounters(peer: Peer, clock: () => number): RemoteAuthority
     void peer.beat()
   }
 
-  function decideAlone(claims: readonly AskedClaim[]): ClaimDecision {
+  function decideAlone(claims: readonly CounterClaim[]): ClaimDecision {
     const now = clock()
     alone.makeRoom(now)
     const own = claims.map(({ spec, amount }) => ({ counter: ownShare(spec, now), amount }))
@@ -184,31 +190,31 @@ export function sharedCounters(peer: Peer, clock: () => number): RemoteAuthority
     if (own !== undefined && own.held <= 0 && own.asking === 0 && !own.isDoubtful) slots.delete(own.spec.key)
   }
 
-  function giveBack(returned: OwnReturns): void {
-    const amounts = [...returned.values()].filter(({ amount }) => amount !== 0)
-    if (amounts.length === 0) return
-    for (const { spec, amount } of amounts) {
+  function report(reports: OwnReports): void {
+    const changed = [...reports.values()].filter(isOfCounter)
+    if (changed.length === 0) return
+    for (const { spec, returned } of changed) {
       const own = slots.get(spec.key)
-      if (own !== undefined) own.held -= amount
-      alone.known(spec.key)?.giveBack(amount)
+      if (own !== undefined) own.held -= returned
+      alone.known(spec.key)?.giveBack(returned)
     }
-    if (isAlone) return settleAlone(amounts)
-    send(returnScript, amounts, ({ spec, amount }) => [spec, amount, 0]).then(
+    if (isAlone) return settleAlone(changed)
+    send(returnScript, changed, ({ spec, returned }) => [spec, returned, 0]).then(
       () => {
-        for (const { spec } of amounts) forgetIfNone(slots.get(spec.key))
+        for (const { spec } of changed) forgetIfNone(slots.get(spec.key))
       },
       // The server may have counted it: of a rate only debts are counted again.
-      () => settleAlone(amounts.filter(({ spec, amount }) => spec.kind === 'at_once' || amount < 0)),
+      () => settleAlone(changed.filter(({ spec, returned }) => spec.kind === 'at_once' || returned < 0)),
     )
   }
 
-  function settleAlone(amounts: readonly OwnReturn[]): void {
-    for (const { spec, amount } of amounts)
+  function settleAlone(reports: readonly CounterReport[]): void {
+    for (const { spec, returned } of reports)
       if (spec.kind === 'at_once') doubt(spec.key)
-      else owe(spec, -amount)
+      else owe(spec, -returned)
   }
 
-  return { claim, giveBack }
+  return { claim, report }
 }
 
 function* chunks<Each>(all: readonly Each[]): Generator<readonly Each[]> {
@@ -216,7 +222,7 @@ function* chunks<Each>(all: readonly Each[]): Generator<readonly Each[]> {
 }
 
 /** @throws for the answer of another script */
-function decisionOf(reply: readonly number[], claims: readonly AskedClaim[]): ClaimDecision {
+function decisionOf(reply: readonly number[], claims: readonly CounterClaim[]): ClaimDecision {
   const [position = 0, waitUs = 0, ...states] = reply
   if (states.length !== 3 * claims.length) throw new Error('not an answer about these limits')
   const counters = claims.map((_, index): CounterState => {
@@ -227,4 +233,12 @@ function decisionOf(reply: readonly number[], claims: readonly AskedClaim[]): Cl
   if (refusing === undefined) return { counters }
   const waitMs = refusing.spec.most === 0 ? Number.POSITIVE_INFINITY : waitUs / 1_000
   return { refused: { index: position - 1, waitMs }, counters }
+}
+
+function isCounterClaim(claim: AskedClaim): claim is CounterClaim {
+  return claim.spec.kind !== 'usd'
+}
+
+function isOfCounter(report: OwnReport): report is CounterReport {
+  return report.spec !== undefined && report.returned !== 0
 }

@@ -1,26 +1,27 @@
 import { afterEach, describe, expect, jest, test } from 'bun:test'
-import { budgetLessors, type BudgetLessee, type BudgetLessors } from './budget-lessor.ts'
-import { leasedBudgets } from './leased-budgets.ts'
+import { LimitAuthority, type JoinedProcess } from '../authority.ts'
+import { Leases } from '../leases.ts'
+import { BudgetHolds } from './budget-authority.ts'
 import { budgetContract, budgetOf, startedAt, type BudgetedProcess } from './testing-budgets.ts'
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 /** A process of a service, whose messages take a turn of the event loop each way. */
-function processOf(lessors: BudgetLessors, clock: { readonly ms: number }) {
-  let lessee: BudgetLessee | undefined
+function processOf(authority: LimitAuthority, clock: { readonly ms: number }) {
+  let joined: JoinedProcess | undefined
   let asked = 0
   /** Messages arrive in their order. */
   let sent = Promise.resolve()
-  const notify = (deliver: (to: BudgetLessee) => void): void => {
-    sent = sent.then(turn).then(() => lessee && deliver(lessee))
+  const notify = (deliver: (to: JoinedProcess) => void): void => {
+    sent = sent.then(turn).then(() => joined && deliver(joined))
   }
-  const budgets = leasedBudgets({
-    lessor: {
-      async admit(question) {
+  const leases = new Leases({
+    authority: {
+      async claim(claims) {
         asked += 1
-        const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<BudgetLessee['admit']>>>()
-        const cloned = structuredClone(question)
-        notify((to) => void to.admit(cloned).then(resolve, reject))
+        const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<JoinedProcess['claim']>>>()
+        const cloned = structuredClone(claims)
+        notify((to) => void to.claim(cloned).then(resolve, reject))
         const decision = structuredClone(await promise)
         await turn()
         return decision
@@ -29,40 +30,41 @@ function processOf(lessors: BudgetLessors, clock: { readonly ms: number }) {
         const cloned = structuredClone(reports)
         notify((to) => to.report(cloned))
       },
-      raise: (hold, estimate) => notify((to) => to.raise(hold, estimate)),
-      settle: (hold, cost) => notify((to) => to.settle(hold, cost)),
-      async uses(asking) {
-        await sent
-        return (await lessee?.uses(asking)) ?? []
-      },
     },
     clock: () => clock.ms,
-    // A machine that is busy with other work answers late.
-    answerMs: 60_000,
   })
-  lessee = lessors.joined({
-    async callBack(ids) {
+  joined = authority.joined({
+    async callBack(keys) {
       await turn()
       // As a worker does: decisions that arrived before are taken note of first.
       await turn()
-      const reports = budgets.callBack(ids)
+      const reports = leases.callBack(keys)
       await turn()
       return structuredClone(reports)
     },
   })
   return {
-    authority: budgets,
+    authority: new BudgetHolds({
+      // Budgets of a plan have members that cannot be sent.
+      find: (spec) => leases.budget(Object.assign({ limit: () => undefined }, spec)),
+      takeAll: leases.takeAll,
+      async uses(asking) {
+        leases.flush()
+        await sent
+        return (await joined?.uses(asking)) ?? []
+      },
+    }),
     get asked() {
       return asked
     },
     async arrived() {
       await turn()
-      budgets.flush()
+      leases.flush()
       await sent
     },
     async crash() {
-      lessee?.left()
-      lessee = undefined
+      joined?.left()
+      joined = undefined
     },
   } satisfies BudgetedProcess & { readonly asked: number }
 }
@@ -75,8 +77,8 @@ budgetContract('processes that lease from one', async (options) => {
       return (ms += 50)
     },
   }
-  const lessors = budgetLessors({ ...options, processes: 3, clock: () => clock.ms })
-  return () => processOf(lessors, clock)
+  const authority = new LimitAuthority({ ...options, processes: 3, clock: () => clock.ms })
+  return () => processOf(authority, clock)
 })
 
 const spending = { sumSince: async () => 0 }
@@ -84,14 +86,14 @@ const spending = { sumSince: async () => 0 }
 /** Processes of a service with one budget of 10,000 nano-USD. */
 function service(processes: number) {
   const clock = { ms: 0 }
-  const lessors = budgetLessors({ spending, now: () => startedAt, processes, clock: () => clock.ms })
-  const all = Array.from({ length: processes }, () => processOf(lessors, clock))
+  const authority = new LimitAuthority({ spending, now: () => startedAt, processes, clock: () => clock.ms })
+  const all = Array.from({ length: processes }, () => processOf(authority, clock))
   const [one, other] = all
   if (one === undefined || other === undefined) throw new Error('none')
-  return { lessors, clock, all, one, other }
+  return { authority, clock, all, one, other }
 }
 
-const budget = budgetOf(startedAt, { id: 'b', nanoUsd: 10_000 })
+const budget = budgetOf(startedAt, { key: 'b', most: 10_000 })
 
 async function admitted({ authority }: BudgetedProcess, estimate: number, asked = budget): Promise<number | undefined> {
   const answer = await authority.admit([asked], estimate)
@@ -140,11 +142,11 @@ describe('leases of budgets', () => {
   })
 
   test('are given back after a second', async () => {
-    const { one, other, clock, lessors } = service(2)
+    const { one, other, clock, authority } = service(2)
     const hold = await admitted(one, 100)
     clock.ms += 1_001
     await one.arrived()
-    expect(lessors.book.state('b')).toEqual({ limit: 10_000, spent: 0, held: 100 })
+    expect(authority.budgets.known('b')).toMatchObject({ spent: 0, held: 100 })
     if (hold !== undefined) one.authority.settle(hold, 40)
     await one.arrived()
     expect((await other.authority.admit([budget], 9_960)).kind).toBe('held')
@@ -172,8 +174,8 @@ describe('leases of budgets', () => {
   test('a changed limit counts at once, also where there is a lease', async () => {
     const { one } = service(2)
     await admitted(one, 100)
-    expect(await admitted(one, 100, { ...budget, nanoUsd: 200 })).toBeDefined()
-    expect(await admitted(one, 1, { ...budget, nanoUsd: 200 })).toBeUndefined()
+    expect(await admitted(one, 100, { ...budget, most: 200 })).toBeDefined()
+    expect(await admitted(one, 1, { ...budget, most: 200 })).toBeUndefined()
   })
 
   test('an attempt that costs, or holds, more than was leased is known to all at once', async () => {
@@ -191,76 +193,75 @@ describe('leases of budgets', () => {
   })
 
   test('of a process that has died are free, and what it had under way is booked', async () => {
-    const { one, other, lessors } = service(2)
+    const { one, other, authority } = service(2)
     await admitted(one, 100)
     await admitted(one, 200)
     await one.arrived()
     await one.crash()
-    expect(lessors.book.state('b')).toEqual({ limit: 10_000, spent: 300, held: 0 })
+    expect(authority.budgets.known('b')).toMatchObject({ spent: 300, held: 0 })
     expect((await other.authority.admit([budget], 9_700)).kind).toBe('held')
   })
 
   test('are reported by one timer, however often their use is asked for', async () => {
     jest.useFakeTimers()
     let reads = 0
-    const { admit, uses } = leasedBudgets({
-      lessor: {
-        admit: async () => ({ decision: { kind: 'held', hold: 7, amount: 1, dearest: 0 }, leases: [50] }),
+    const held = { amount: 1, isShort: false, dearest: 0 }
+    const leases = new Leases({
+      authority: {
+        claim: async () => ({ counters: [{ lease: 50, remaining: 0, resetMs: 0, held }] }),
         report: () => undefined,
-        raise: () => undefined,
-        settle: () => undefined,
-        uses: async () => [],
       },
       // Read by each report.
       clock: () => (reads += 1),
     })
-    await admit([budget], 1)
-    await admit([budget], 1)
-    for (let asked = 0; asked < 10; asked++) await uses([budget])
+    const { takeAll } = leases
+    const holds = new BudgetHolds({ find: (spec) => leases.budget(spec), takeAll, uses: async () => [] })
+    await holds.admit([budget], 1)
+    await holds.admit([budget], 1)
+    for (let asked = 0; asked < 10; asked++) leases.flush()
     reads = 0
     for (let tick = 0; tick < 4; tick++) jest.advanceTimersByTime(250)
     expect(reads).toBe(4)
   })
 
-  test('a process that has ended is asked once for what it has leased', async () => {
+  test('a process that has ended is not asked for what it has leased', async () => {
     let asked = 0
-    const lessors = budgetLessors({ spending, now: () => startedAt, processes: 1, clock: () => 0 })
-    const dead = lessors.joined({
+    const authority = new LimitAuthority({ spending, now: () => startedAt, processes: 1, clock: () => 0 })
+    const dead = authority.joined({
       async callBack() {
         asked += 1
         throw new Error('the other process has ended')
       },
     })
-    const other = lessors.joined({ callBack: async () => new Map() })
-    const question = { budgets: [budget], estimate: 10, reports: new Map() }
-    expect((await dead.admit(question)).leases).toEqual([2_497])
+    const other = authority.joined({ callBack: async () => new Map() })
+    const claim = { spec: budget, amount: 10, recent: 0 }
+    expect((await dead.claim([claim])).counters).toMatchObject([{ lease: 2_497 }])
     dead.left()
-    for (let attempt = 0; attempt < 3; attempt++) await other.admit({ ...question, estimate: 10_001 })
-    expect(asked).toBe(1)
+    for (let attempt = 0; attempt < 3; attempt++) await other.claim([{ ...claim, amount: 10_001 }])
+    expect(asked).toBe(0)
   })
 
-  test('a lessor that does not answer in time refuses, and what it grants later is given back', async () => {
-    const answering = Promise.withResolvers<void>()
-    const settled: number[] = []
-    const returned: number[] = []
-    const { admit, callBack } = leasedBudgets({
-      lessor: {
-        async admit() {
-          await answering.promise
-          return { decision: { kind: 'held', hold: 7, amount: 1, dearest: 0 }, leases: [50] }
-        },
-        report: (reports) => returned.push(...Array.from(reports.values(), (report) => report.returned)),
-        raise: () => undefined,
-        settle: (hold) => void settled.push(hold),
-        uses: async () => [],
-      },
-      clock: () => 0,
-      answerMs: 1,
-    })
-    await expect(Promise.resolve(admit([budget], 1))).rejects.toThrow('no answer about budgets within 1 ms')
-    answering.resolve()
-    await turn()
-    expect(settled).toEqual([7])
-    expect(callBack(['b']).get('b')).toEqual({ spent: 0, open: 0, returned: 50 })
+  test('of a short hold whose process has died are booked at what the attempt was likely to cost', async () => {
+    const { one, other, authority } = service(2)
+    await admitted(one, 9_000)
+    expect(await one.authority.admit([budget], 20_000, 4_000)).toMatchObject({ kind: 'held', amount: 1_000 })
+    await one.arrived()
+    await one.crash()
+    expect(authority.budgets.known('b')).toMatchObject({ spent: 13_000, held: 0, isBusy: false, open: 0 })
+    expect(await other.authority.admit([budget], 1)).toMatchObject({ kind: 'refused' })
+  })
+
+  test('leave no account open when all has ended', async () => {
+    const { all, authority } = service(3)
+    const open: (readonly [BudgetedProcess, number])[] = []
+    for (let attempt = 0; attempt < 60; attempt++) {
+      const process = all[attempt % 3]
+      const hold = process && (await admitted(process, attempt % 7 === 0 ? 0 : 150))
+      if (process !== undefined && hold !== undefined) open.push([process, hold])
+    }
+    for (const [{ authority: budgets }, hold] of open) budgets.settle(hold, 20)
+    expect((await all[0]?.authority.uses([budget]))?.[0]?.held).toBe(0)
+    await Promise.all(all.map((each) => each.arrived()))
+    expect(authority.budgets.known('b')).toMatchObject({ held: 0, open: 0, spent: 20 * open.length })
   })
 })

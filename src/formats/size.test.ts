@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test'
+import { chat } from './chat/format.ts'
 import { parseChatRequest } from './chat/request.ts'
 import { textPart } from './chat/testing.ts'
-import { answerBytes, promptSizeReader, usualTokens, wholeAnswerBytes } from './estimate-tokens.ts'
+import { answerBytes, usualTokens, wholeAnswerBytes } from './size.ts'
 
 const head = { id: 'c', created: 1, model: 'm' }
 const bytesOf = (text: string): number => answerBytes(textPart(head, text))
-const promptSize = promptSizeReader({ texts: ['"image_url"'], times: 2 })
 
 function promptTokens(content: unknown, more: object = {}): number {
   const body = new TextEncoder().encode(JSON.stringify({ model: 'm', messages: [{ role: 'user', content }], ...more }))
-  return usualTokens(promptSize(parseChatRequest(body)))
+  return usualTokens(chat.demand(parseChatRequest(body)).prompt)
 }
 
 describe('the estimate of a prompt', () => {
