@@ -1,4 +1,6 @@
 import { resolve } from 'node:path'
+import { accessEditor } from '../../config/edit/access-editor.ts'
+import { presetFile } from '../../config/edit/preset-file.ts'
 import { presetsFile } from '../../config/file/parse-presets.ts'
 import type { Environment } from '../../config/file/resolve-provider.ts'
 import type { OpenRequests } from '../../http/entrance/open-requests.ts'
@@ -35,9 +37,7 @@ import type { SharedHistory } from '../shared-history.ts'
 import type { SharedLedger } from '../shared-ledger.ts'
 import type { ServeTimers } from '../timers.ts'
 import { useOfTeam, useTeams } from '../use-of-people.ts'
-import { accessEditor } from './access-editor.ts'
 import { findPage } from './page-build.ts'
-import { presetFile } from './preset-file.ts'
 import { providerAdmin } from './provider-admin.ts'
 
 /** The parts of the service that the page needs. */

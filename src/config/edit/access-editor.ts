@@ -1,12 +1,11 @@
-import { ConfigError, formatFault } from '../../config/config.ts'
-import { readConfigText } from '../../config/file/load-config.ts'
-import { configBytesMax, tooLarge } from '../../config/file/parse-config.ts'
-import { fingerprint } from '../../config/watch/fingerprint.ts'
 import { invalidRequest, WireError } from '../../formats/error.ts'
 import type { AccessCheckAnswer, AccessFileAnswer, AccessFileChange } from '../../http/page/page-api.ts'
-import { concurrencyLimit } from '../concurrency-limit.ts'
-import { changePageFile, type FileRecording } from './change-page-file.ts'
-import { faultsInWords, fileRefusals } from './file-refusals.ts'
+import { ConfigError, formatFault } from '../config.ts'
+import { readConfigText } from '../file/load-config.ts'
+import { configBytesMax, tooLarge } from '../file/parse-config.ts'
+import { fingerprint } from '../watch/fingerprint.ts'
+import { changePageFile, faultsInWords, fileRefusals, type FileRecording } from './change-page-file.ts'
+import { concurrencyLimit } from './concurrency-limit.ts'
 
 const waitingMax = 100
 const { asFaults } = fileRefusals('access.json')
