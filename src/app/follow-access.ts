@@ -8,6 +8,9 @@ import type { Limiter } from '../limits/limiter.ts'
 import type { Logger } from '../observe/log.ts'
 import type { OwnKeys } from '../people/keys/key-host.ts'
 import type { Caller } from '../people/person.ts'
+import type { LearnedSizes } from '../prices/token-sizes.ts'
+import type { Runtime } from './runtime.ts'
+import type { SharedLedger } from './shared-ledger.ts'
 
 /** Why a changed file was not applied. */
 export interface AccessFault {
@@ -207,4 +210,26 @@ export class AccessFile {
     const { contentRules } = await import('../limits/content-rules.ts')
     return contentRules(policy)
   }
+}
+
+/** The limits of money of this process. Their code is loaded only now. */
+export async function budgetsHere({
+  runtime,
+  ledger,
+  tokenSizes,
+}: {
+  readonly runtime: Pick<Runtime, 'storeHolds' | 'makeBudgetAuthority'>
+  readonly ledger: Pick<SharedLedger, 'open'>
+  readonly tokenSizes: LearnedSizes
+}): Promise<MoneyLimits> {
+  // Spending is a sum of the ledger.
+  await ledger.open()
+  const [{ moneyLimits }, { openHolds }] = await Promise.all([
+    import('../limits/budgets/money-limits.ts'),
+    import('../limits/budgets/open-holds.ts'),
+  ])
+  const holds = openHolds()
+  holds.onChange(runtime.storeHolds(holds.sums))
+  const authority = await runtime.makeBudgetAuthority()
+  return moneyLimits({ authority, now: Date.now, tokenSizes, openHolds: holds })
 }
