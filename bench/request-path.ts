@@ -66,7 +66,7 @@ export async function requestPath(hasKeys: boolean): Promise<RequestPath> {
     bodyLimits: () => ({ bytesMax: config.limits.bodyBytes, totalMs: 60_000, idleMs: 30_000 }),
     deadlineMs: () => config.limits.deadlineMs,
     ...capacityOf({
-      limits: () => config.limits,
+      limits: config.limits,
       upstreams: { ...transport, dropIdle() {} },
       openRequests: open,
       workers: 1,

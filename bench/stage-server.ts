@@ -156,7 +156,7 @@ function entranceRoutes(): readonly Route[] {
     gateway: () => gateway,
     bodyLimits: () => ({ bytesMax: config.limits.bodyBytes, totalMs: 60_000, idleMs: 30_000 }),
     deadlineMs: () => config.limits.deadlineMs,
-    ...capacityOf({ limits: () => config.limits, upstreams: transport, openRequests: requests, workers: 1 }),
+    ...capacityOf({ limits: config.limits, upstreams: transport, openRequests: requests, workers: 1 }),
     timers: readTimers({}),
     openRequests: requests,
     tokenSizes: learnedSizes(),

@@ -387,7 +387,7 @@ describe('the database', () => {
     expect(maps).not.toContain('svc.db')
     const code = reachable('main.ts')
     expect(code.size).toBeGreaterThan(3)
-    const serving = reachable('app/serve-here.ts')
+    const serving = reachable('app/service-parts.ts')
     expect(serving.size).toBeGreaterThan(150)
     // Interfaces with bounds and classes of errors, and the names of lines and people, are all that it has.
     const loaded = new Set([...code, ...serving].filter((file) => /^(ledger|people)\//.test(file)))

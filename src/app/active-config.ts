@@ -1,5 +1,5 @@
 import { ConfigError, formatFault, type Config } from '../config/config.ts'
-import type { FollowFile } from '../config/watch/follow-file.ts'
+import type { FollowedFile, FollowFile } from '../config/watch/follow-file.ts'
 import type { ReloadNotice } from '../http/page/page-api.ts'
 import type { Logger } from '../observe/log.ts'
 import { harmless } from '../observe/text.ts'
@@ -18,21 +18,76 @@ export interface ActiveConfigOptions {
   readonly onActive: (config: Config) => void
   /** Called after every reload, in the reporting process. */
   readonly onReload: (result: 'ok' | 'failed') => void
+  /** Called when a reload has changed the configuration, in the reporting process. Default: does nothing. */
+  readonly onReplaced?: (active: ActiveConfig) => void
   /** Follows the file. */
   readonly follow: FollowFile
 }
 
-/** The current configuration of a running service. */
-export interface ActiveConfig {
-  readonly config: Config
+/** The current configuration of a running service, with its gateway. */
+export class ActiveConfig {
+  readonly #options: ActiveConfigOptions
+  readonly #watch: FollowedFile
+  #config: Config
+  #gateway: AssembledGateway
+  readonly #last: LastReload
+
+  constructor(first: Config, watch: FollowedFile, last: LastReload, options: ActiveConfigOptions) {
+    this.#options = options
+    this.#watch = watch
+    this.#last = last
+    this.#config = first
+    this.#gateway = assembleGateway(first, options.dependencies)
+    options.onActive(first)
+  }
+
+  get config(): Config {
+    return this.#config
+  }
+
   /** The gateway of that configuration. */
-  readonly gateway: AssembledGateway
+  get gateway(): AssembledGateway {
+    return this.#gateway
+  }
+
   /** Why the file was not loaded; `undefined`: it was. */
-  readonly notice: ReloadNotice | undefined
+  get notice(): ReloadNotice | undefined {
+    return this.#last.notice
+  }
+
   /** Reloads the file; a faulty one is reported and ignored. Never rejects. */
-  reload(): Promise<unknown>
-  /** Stops following the file. */
-  close(): void
+  reload(): Promise<unknown> {
+    return this.#watch.reload()
+  }
+
+  /** Stops following the file. The gateway keeps serving. */
+  close(): void {
+    this.#watch.close()
+  }
+
+  /** Makes another configuration the active one. @throws as `admit` does; then nothing has changed */
+  replace(next: Config, isReporter: boolean): void {
+    const { admit, dependencies, onActive, onReload, onReplaced, log } = this.#options
+    admit(next)
+    const before = this.#gateway
+    this.#gateway = assembleGateway(next, dependencies, before)
+    this.#config = next
+    delete this.#last.notice
+    onActive(next)
+    before.close(this.#gateway)
+    if (!isReporter) return
+    onReload('ok')
+    onReplaced?.(this)
+    const providers = this.#gateway.providers.map(({ id }) => id).join(', ')
+    if (providers === '') log.warn('configuration reloaded, but no provider in it is usable')
+    else log.info('configuration reloaded', { providers })
+  }
+}
+
+/** The outcome of the last reload, which may fail before the first configuration is active. */
+interface LastReload {
+  /** Absent: it succeeded, or there was none. */
+  notice?: ReloadNotice
 }
 
 /**
@@ -40,79 +95,47 @@ export interface ActiveConfig {
  *
  * @throws as the first `load` does
  */
-export async function activeConfig({
-  path,
-  load,
-  admit,
-  dependencies,
-  log,
-  onActive,
-  onReload,
-  follow,
-}: ActiveConfigOptions): Promise<ActiveConfig> {
-  const started = Promise.withResolvers<void>()
-  let notice: ReloadNotice | undefined
+export async function activeConfig(options: ActiveConfigOptions): Promise<ActiveConfig> {
+  const { path, load, admit, follow, onReload, log } = options
+  const last: LastReload = {}
+  const started = Promise.withResolvers<ActiveConfig>()
   // Watched before it is read, so that no change is missed.
-  const watch = follow({ path, load: loadAgain, apply: takeOver, report: keep })
-  let config: Config
+  const watch = follow({
+    path,
+    /** Without a file, `load` detects providers. Detected providers never replace those of a file. */
+    async load(text) {
+      const next = text === undefined ? undefined : await load(text)
+      const { config } = await started.promise
+      if (next !== undefined) return next
+      if (config.source.kind !== 'file') return load(undefined)
+      throw new ConfigError([
+        {
+          file: path,
+          field: '',
+          found: 'no file any more',
+          allowed: 'a file; the previous configuration stays active',
+        },
+      ])
+    },
+    apply: async (next, isReporter) => (await started.promise).replace(next, isReporter),
+    report(error, isReporter) {
+      last.notice = reloadNotice(error, Date.now())
+      if (!isReporter) return
+      onReload('failed')
+      log.error('the configuration was not reloaded; the previous one stays active', {
+        reason: error instanceof Error ? error.message : String(error),
+      })
+    },
+  })
   try {
-    config = await load(await watch.text)
-    admit(config)
+    const first = await load(await watch.text)
+    admit(first)
+    const active = new ActiveConfig(first, watch, last, options)
+    started.resolve(active)
+    return active
   } catch (error) {
     watch.close()
     throw error
-  }
-  let gateway = assembleGateway(config, dependencies)
-  onActive(config)
-  started.resolve()
-
-  /** Without a file, `load` detects providers. Detected providers never replace those of a file. */
-  async function loadAgain(text: string | undefined): Promise<Config> {
-    const next = text === undefined ? undefined : await load(text)
-    await started.promise
-    if (next !== undefined) return next
-    if (config.source.kind !== 'file') return load(undefined)
-    throw new ConfigError([
-      { file: path, field: '', found: 'no file any more', allowed: 'a file; the previous configuration stays active' },
-    ])
-  }
-
-  async function takeOver(next: Config, isReporter: boolean): Promise<void> {
-    admit(next)
-    const before = gateway
-    gateway = assembleGateway(next, dependencies, before)
-    config = next
-    notice = undefined
-    onActive(config)
-    before.close(gateway)
-    if (!isReporter) return
-    onReload('ok')
-    const providers = gateway.providers.map(({ id }) => id).join(', ')
-    if (providers === '') log.warn('configuration reloaded, but no provider in it is usable')
-    else log.info('configuration reloaded', { providers })
-  }
-
-  function keep(error: unknown, isReporter: boolean): void {
-    notice = reloadNotice(error, Date.now())
-    if (!isReporter) return
-    onReload('failed')
-    log.error('the configuration was not reloaded; the previous one stays active', {
-      reason: error instanceof Error ? error.message : String(error),
-    })
-  }
-
-  return {
-    get config() {
-      return config
-    },
-    get gateway() {
-      return gateway
-    },
-    get notice() {
-      return notice
-    },
-    reload: () => watch.reload(),
-    close: () => watch.close(),
   }
 }
 

@@ -8,7 +8,7 @@ const mebibyte = 1024 * 1024
 
 function capacity(limits: { readonly maxConcurrent?: number; readonly bodyBudgetBytes?: number }, workers = 1) {
   return capacityOf({
-    limits: () => ({ bodyBytes: 1, deadlineMs: 1, ...limits }),
+    limits: { bodyBytes: 1, deadlineMs: 1, ...limits },
     upstreams: { connections: { active: 0, idle: 0 }, dropIdle: () => undefined },
     openRequests: { count: 0 },
     workers,
@@ -64,9 +64,11 @@ describe('the budget of bodies', () => {
     expect(halved.reservation().reserve(mebibyte + defaultBodyBudget(totalmem()) / 2)).toBe(false)
   })
 
-  test('is as configured', () => {
-    const { bodyBudget } = capacity({ bodyBudgetBytes: 10 })
+  test('is as configured, now and after a change', () => {
+    const { bodyBudget, replaceLimits } = capacity({ bodyBudgetBytes: 10 })
     bodyBudget.reservation().reserve(6)
     expect(() => bodyBudget.reservation().reserve(5)).toThrow()
+    replaceLimits({ bodyBytes: 1, deadlineMs: 1, bodyBudgetBytes: 11 })
+    expect(() => bodyBudget.reservation().reserve(5)).not.toThrow()
   })
 })

@@ -16,30 +16,33 @@ import { answerBudget } from '../service/answer-budget.ts'
 const bodyBudgetBytesMax = 512 * 1024 * 1024
 
 export interface CapacityOptions extends Pick<FreeDescriptorsOptions, 'upstreams' | 'openRequests'> {
-  /** This process's share of the configured limits. */
-  readonly limits: () => Limits
+  /** This process's share of the configured limits, until others replace them. */
+  readonly limits: Limits
   /** Processes that share the memory of this machine. Each has its own descriptors. */
   readonly workers: number
 }
 
 /** Limits and budgets of this process. */
-export type Capacity = Pick<
+export interface Capacity extends Pick<
   EntranceOptions,
   'requestsMax' | 'hasDescriptors' | 'lacksDescriptors' | 'bodyBudget' | 'answerBudget' | 'uploads'
->
+> {
+  replaceLimits(limits: Limits): void
+}
 
 /**
  * Limits and budgets of this process: as configured, else derived from descriptors and memory. Answers have a budget of
  * the same size as bodies, but of their own: large answers refuse no request.
  */
-export function capacityOf({ limits, upstreams, openRequests, workers }: CapacityOptions): Capacity {
+export function capacityOf({ limits: first, upstreams, openRequests, workers }: CapacityOptions): Capacity {
+  let limits = first
   const descriptors = descriptorsMax()
   const requestsMax = descriptors === undefined ? Number.POSITIVE_INFINITY : requestsWithin(descriptors)
   const bodyBytesDefault = shareOf(defaultBodyBudget(memoryBytes()), workers)
-  const bodyBytesMax = () => limits().bodyBudgetBytes ?? bodyBytesDefault
+  const bodyBytesMax = () => limits.bodyBudgetBytes ?? bodyBytesDefault
   const uploads = uploadsUnderWay()
   return {
-    requestsMax: () => limits().maxConcurrent ?? requestsMax,
+    requestsMax: () => limits.maxConcurrent ?? requestsMax,
     ...freeDescriptors({
       count: () => descriptorUse(descriptors),
       upstreams,
@@ -49,6 +52,9 @@ export function capacityOf({ limits, upstreams, openRequests, workers }: Capacit
     bodyBudget: bodyBudget(bodyBytesMax, uploads),
     answerBudget: answerBudget(bodyBytesMax),
     uploads,
+    replaceLimits(next) {
+      limits = next
+    },
   }
 }
 

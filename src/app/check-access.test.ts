@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { parseAccess } from '../config/file/parse-access.ts'
 import type { Contribution } from '../extensions/extension.ts'
-import { checkAccess } from './check-access.ts'
+import { checkAccess, checkOwnersNamed } from './check-access.ts'
 
 const keys = parseAccess(JSON.stringify({ keys: [{ name: 'ci', hash: '0f'.repeat(32) }] }), 'access.json')
 const check = (contributions?: readonly Contribution[]) => () =>
@@ -33,4 +33,21 @@ test('keys in access.json need --auth keys, as far as it is known what runs', ()
   expect(check([])).toThrow('access.json: keys: found 1 of them, allowed: keys only with --auth keys')
   expect(check([{ recognise: () => undefined }])).not.toThrow()
   expect(check()).not.toThrow()
+})
+
+const programs: Contribution = { recognise: () => undefined }
+const signIn: Contribution = { guard: async () => undefined }
+const owners = { names: [], ids: [] }
+const checkOwners = (contributions: readonly Contribution[], config: Parameters<typeof checkOwnersNamed>[0] = {}) =>
+  checkOwnersNamed(config, contributions, 'providers.json')
+
+test('keys and sign-in together need owners', () => {
+  expect(() => checkOwners([programs, signIn])).toThrow(
+    /providers\.json.*owners: found nothing, allowed: names of users, or \[\]/s,
+  )
+  expect(() => checkOwners([programs, signIn], { owners })).not.toThrow()
+})
+
+test.each([[[]], [[programs]], [[signIn]]])('one of them does not: %#', (contributions) => {
+  expect(() => checkOwners(contributions)).not.toThrow()
 })

@@ -1,6 +1,6 @@
 import { didYouMean } from '../base/nearest.ts'
 import { personEntry } from '../base/person-entry.ts'
-import { ConfigError, type ConfigFault } from '../config/config.ts'
+import { ConfigError, type Config, type ConfigFault } from '../config/config.ts'
 import type { Contribution } from '../extensions/extension.ts'
 import { subjectText, type AccessLimit, type AccessPolicy, type ContentRule } from '../limits/access-policy.ts'
 
@@ -87,4 +87,22 @@ function missingFor(
     default:
       return undefined
   }
+}
+
+/**
+ * Checks that owners are named where keys and sign-in are both on. Without `owners` every signed-in user is an owner,
+ * and could make keys of any kind.
+ *
+ * @throws {ConfigError}
+ */
+export function checkOwnersNamed(
+  { owners }: Pick<Config, 'owners'>,
+  contributions: readonly Contribution[],
+  file: string,
+): void {
+  const hasKeys = haveKeys(contributions)
+  const hasSignIn = contributions.some(({ guard }) => guard !== undefined)
+  if (owners !== undefined || !hasKeys || !hasSignIn) return
+  const allowed = 'names of users, or []: with keys and sign-in on, the owners must be named, since they may make keys'
+  throw new ConfigError([{ file, field: 'owners', found: 'nothing', allowed }])
 }

@@ -3,7 +3,7 @@ import { ConfigError } from '../config/config.ts'
 import type { Followed, FollowFile } from '../config/watch/follow-file.ts'
 import type { AccessPolicy } from '../limits/access-policy.ts'
 import { limiter } from '../limits/limiter.ts'
-import { followAccess } from './follow-access.ts'
+import { AccessFile, ActiveAccess } from './follow-access.ts'
 
 const limitOf = (requests: number) => ({ for: 'everyone', requests, per: 'minute' })
 const content = [{ for: 'everyone', keep: '1d' }]
@@ -33,7 +33,9 @@ async function subject(
       close: () => undefined,
     }
   }
-  const access = await followAccess({
+  const access = new ActiveAccess()
+  const file = new AccessFile({
+    access,
     path: '/home/access.json',
     follow,
     log: { info: () => undefined, error: (...line) => void reports.push(line) },
@@ -54,6 +56,7 @@ async function subject(
     onChange: () => void changes++,
     onZone: (zone) => void zones.push(zone),
   })
+  await file.start()
   return { access, change: (file: object) => change(file), reports, limits, zones, refused, changes: () => changes }
 }
 

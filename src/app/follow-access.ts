@@ -8,8 +8,82 @@ import type { Limiter } from '../limits/limiter.ts'
 import type { Logger } from '../observe/log.ts'
 import type { OwnKeys } from '../people/keys/key-host.ts'
 import type { Caller } from '../people/person.ts'
+import type { LearnedSizes } from '../prices/token-sizes.ts'
+import type { Runtime } from './runtime.ts'
+import type { SharedLedger } from './shared-ledger.ts'
+
+/** Why a changed file was not applied. */
+export interface AccessFault {
+  /** Unix milliseconds. */
+  readonly time: number
+  /** One line for each fault. */
+  readonly reason: string
+}
+
+/** The parts of a policy that are active with it. `undefined`: it has no limits, or no rules, of that kind. */
+interface PolicyParts {
+  readonly limiter: Limiter | undefined
+  readonly budgets: MoneyLimits | undefined
+  readonly content: ContentRules | undefined
+}
+
+/** The active access policy. Before access.json is loaded, and without it, nothing is limited or kept. */
+export class ActiveAccess {
+  #policy: AccessPolicy | undefined
+  #parts: PolicyParts = { limiter: undefined, budgets: undefined, content: undefined }
+  #fault: AccessFault | undefined
+
+  /** `undefined`: there are no limits of requests, tokens or concurrency. */
+  limiter(): Limiter | undefined {
+    return this.#parts.limiter
+  }
+
+  /** `undefined`: there are no limits of money. */
+  budgets(): MoneyLimits | undefined {
+    return this.#parts.budgets
+  }
+
+  /** `undefined`: no content is kept. */
+  contentRules(): ContentRules | undefined {
+    return this.#parts.content
+  }
+
+  /** `undefined`: there is no file. */
+  policy(): AccessPolicy | undefined {
+    return this.#policy
+  }
+
+  /** Ceilings of the keys that people make for themselves; `undefined`: the defaults. */
+  ownKeys(): OwnKeys | undefined {
+    return this.#policy?.ownKeys
+  }
+
+  /** A changed file that was not applied. */
+  fault(): AccessFault | undefined {
+    return this.#fault
+  }
+
+  /** All limits with their use. @param callers those that limits may count apart, the one that asked last first */
+  async overview(callers: readonly Caller[]): Promise<LimitOverview> {
+    const { limitOverview } = await import('../limits/limit-overview.ts')
+    const { limiter, budgets } = this.#parts
+    return limitOverview({ policy: this.#policy ?? openPolicy, limiter, budgets, callers, now: Date.now() })
+  }
+
+  replace(policy: AccessPolicy | undefined, parts: PolicyParts): void {
+    this.#policy = policy
+    this.#parts = parts
+    this.#fault = undefined
+  }
+
+  refuse(fault: AccessFault): void {
+    this.#fault = fault
+  }
+}
 
 export interface FollowAccessOptions {
+  /** Gets the policy of the file. */
+  readonly access: ActiveAccess
   /** Path of access.json, which need not exist. */
   readonly path: string
   readonly follow: FollowFile
@@ -28,146 +102,134 @@ export interface FollowAccessOptions {
   readonly onZone: (zone: string) => void
 }
 
-/** The active access policy. */
-export interface ActiveAccess extends Pick<FollowedFile, 'close' | 'reload'> {
-  /** `undefined`: there are no limits of requests, tokens or concurrency. */
-  limiter(): Limiter | undefined
-  /** `undefined`: there are no limits of money. */
-  budgets(): MoneyLimits | undefined
-  /** `undefined`: no content is kept. */
-  contentRules(): ContentRules | undefined
-  /** `undefined`: there is no file. */
-  policy(): AccessPolicy | undefined
-  /** Ceilings of the keys that people make for themselves; `undefined`: the defaults. */
-  ownKeys(): OwnKeys | undefined
-  /** All limits with their use. @param callers those that limits may count apart, the one that asked last first */
-  overview(callers: readonly Caller[]): Promise<LimitOverview>
-  /** A changed file that was not applied. */
-  fault(): AccessFault | undefined
+/** access.json, which is followed. */
+export class AccessFile {
+  readonly #options: FollowAccessOptions
+  /** Made once, and kept while a policy does not need them: their counts outlive it. */
+  #limiter: Limiter | undefined
+  #budgets: MoneyLimits | undefined
+  readonly #started = Promise.withResolvers<void>()
+  readonly #watch: FollowedFile
+
+  constructor(options: FollowAccessOptions) {
+    this.#options = options
+    const { access, path, follow, log, onChange } = options
+    this.#watch = follow({
+      path,
+      load: (text) => this.#loadAgain(text),
+      apply: async (policy, isReporter) => {
+        await this.#apply(policy)
+        if (!isReporter) return
+        log.info('limits reloaded', { file: path })
+        onChange()
+      },
+      report(error, isReporter) {
+        const reason = error instanceof Error ? error.message : String(error)
+        access.refuse({ time: Date.now(), reason })
+        if (isReporter) log.error('the limits were not reloaded; the previous ones stay active', { reason })
+      },
+    })
+  }
+
+  /** Applies the file for the first time. @throws {ConfigError} for faults */
+  async start(): Promise<void> {
+    try {
+      await this.#apply(await this.#load(await this.#watch.text))
+    } catch (error) {
+      this.close()
+      throw error
+    } finally {
+      this.#started.resolve()
+    }
+  }
+
   /** Checks a text as a reload does, and applies nothing. @throws {ConfigError} */
-  check(text: string): Promise<void>
-}
+  async check(text: string): Promise<void> {
+    await this.#load(text)
+  }
 
-/** Why a changed file was not applied. */
-export interface AccessFault {
-  /** Unix milliseconds. */
-  readonly time: number
-  /** One line for each fault. */
-  readonly reason: string
-}
+  /** As {@link FollowedFile}. */
+  reload(): ReturnType<FollowedFile['reload']> {
+    return this.#watch.reload()
+  }
 
-/** Loads access.json, and again on each change, all or nothing. @throws {ConfigError} for faults at the start */
-export async function followAccess({
-  path,
-  follow,
-  log,
-  check,
-  makeLimiter,
-  makeBudgets,
-  prepareContent,
-  onChange,
-  onZone,
-}: FollowAccessOptions): Promise<ActiveAccess> {
-  let limiter: Limiter | undefined
-  let activeLimiter: Limiter | undefined
-  let budgets: MoneyLimits | undefined
-  let activeBudgets: MoneyLimits | undefined
-  let activeContent: ContentRules | undefined
-  let active: AccessPolicy | undefined
-  let fault: AccessFault | undefined
-  const started = Promise.withResolvers<void>()
+  close(): void {
+    this.#watch.close()
+  }
 
   /** Without a file, neither its parser nor its limits are loaded. */
-  async function load(text: string | undefined): Promise<AccessPolicy | undefined> {
+  async #load(text: string | undefined): Promise<AccessPolicy | undefined> {
     if (text === undefined) return undefined
+    const { path, check } = this.#options
     const { parseAccess } = await import('../config/file/parse-access.ts')
     const policy = parseAccess(text, path)
     check(policy)
     return policy
   }
 
-  async function apply(policy: AccessPolicy | undefined): Promise<void> {
+  /** A file that vanishes takes no limit away: an editor or a failed copy may be the cause. */
+  async #loadAgain(text: string | undefined): Promise<AccessPolicy | undefined> {
+    // Its text of before must not be applied after a change.
+    await this.#started.promise
+    const { access, path } = this.#options
+    if (text !== undefined || access.policy() === undefined) return this.#load(text)
+    const allowed = 'a file, which may be {}; the previous limits stay active'
+    throw new ConfigError([{ file: path, field: '', found: 'no file any more', allowed }])
+  }
+
+  async #apply(policy: AccessPolicy | undefined): Promise<void> {
+    const { access, check, makeLimiter, makeBudgets, onZone } = this.#options
     const { limits, timeZone } = policy ?? openPolicy
     const hasMoney = limits.some(({ usd }) => usd !== undefined)
     const hasOthers = limits.some(({ requests, tokens, atOnce }) => (requests ?? tokens ?? atOnce) !== undefined)
     let content: ContentRules | undefined
     onZone(timeZone)
     try {
-      content = await contentOf(policy)
-      if (hasOthers) limiter ??= await makeLimiter()
-      if (hasMoney) budgets ??= await makeBudgets()
+      content = await this.#contentOf(policy)
+      if (hasOthers) this.#limiter ??= await makeLimiter()
+      if (hasMoney) this.#budgets ??= await makeBudgets()
       // Sign-in may have been switched off meanwhile.
       if (policy !== undefined) check(policy)
     } catch (error) {
-      onZone((active ?? openPolicy).timeZone)
+      onZone((access.policy() ?? openPolicy).timeZone)
       throw error
     }
     // At once, from here on: a key never counts in new limits by its old team.
-    for (const each of [limiter, budgets]) each?.replace(policy ?? openPolicy)
-    activeContent = content
-    activeLimiter = hasOthers ? limiter : undefined
-    activeBudgets = hasMoney ? budgets : undefined
-    active = policy
-    fault = undefined
+    for (const each of [this.#limiter, this.#budgets]) each?.replace(policy ?? openPolicy)
+    access.replace(policy, {
+      limiter: hasOthers ? this.#limiter : undefined,
+      budgets: hasMoney ? this.#budgets : undefined,
+      content,
+    })
   }
 
   /** Without rules, their code is not loaded. */
-  async function contentOf(policy: AccessPolicy | undefined): Promise<ContentRules | undefined> {
+  async #contentOf(policy: AccessPolicy | undefined): Promise<ContentRules | undefined> {
     if (policy?.content === undefined) return undefined
-    await prepareContent()
+    await this.#options.prepareContent()
     const { contentRules } = await import('../limits/content-rules.ts')
     return contentRules(policy)
   }
+}
 
-  /** A file that vanishes takes no limit away: an editor or a failed copy may be the cause. */
-  async function loadAgain(text: string | undefined): Promise<AccessPolicy | undefined> {
-    // Its text of before must not be applied after a change.
-    await started.promise
-    if (text !== undefined || active === undefined) return load(text)
-    const allowed = 'a file, which may be {}; the previous limits stay active'
-    throw new ConfigError([{ file: path, field: '', found: 'no file any more', allowed }])
-  }
-
-  const watch = follow({
-    path,
-    load: loadAgain,
-    async apply(policy, isReporter) {
-      await apply(policy)
-      if (!isReporter) return
-      log.info('limits reloaded', { file: path })
-      onChange()
-    },
-    report(error, isReporter) {
-      const reason = error instanceof Error ? error.message : String(error)
-      fault = { time: Date.now(), reason }
-      if (!isReporter) return
-      log.error('the limits were not reloaded; the previous ones stay active', { reason })
-    },
-  })
-  try {
-    await apply(await load(await watch.text))
-  } catch (error) {
-    watch.close()
-    throw error
-  } finally {
-    started.resolve()
-  }
-  return {
-    limiter: () => activeLimiter,
-    budgets: () => activeBudgets,
-    contentRules: () => activeContent,
-    policy: () => active,
-    ownKeys: () => active?.ownKeys,
-    fault: () => fault,
-    async overview(callers) {
-      const { limitOverview } = await import('../limits/limit-overview.ts')
-      const policy = active ?? openPolicy
-      return limitOverview({ policy, limiter: activeLimiter, budgets: activeBudgets, callers, now: Date.now() })
-    },
-    async check(text) {
-      await load(text)
-    },
-    reload: watch.reload,
-    close: watch.close,
-  }
+/** The limits of money of this process. Their code is loaded only now. */
+export async function budgetsHere({
+  runtime,
+  ledger,
+  tokenSizes,
+}: {
+  readonly runtime: Pick<Runtime, 'storeHolds' | 'makeBudgetAuthority'>
+  readonly ledger: Pick<SharedLedger, 'open'>
+  readonly tokenSizes: LearnedSizes
+}): Promise<MoneyLimits> {
+  // Spending is a sum of the ledger.
+  await ledger.open()
+  const [{ moneyLimits }, { openHolds }] = await Promise.all([
+    import('../limits/budgets/money-limits.ts'),
+    import('../limits/budgets/open-holds.ts'),
+  ])
+  const holds = openHolds()
+  holds.onChange(runtime.storeHolds(holds.sums))
+  const authority = await runtime.makeBudgetAuthority()
+  return moneyLimits({ authority, now: Date.now, tokenSizes, openHolds: holds })
 }

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { errorCode } from '../base/error-code.ts'
+import { ConfigError, type Config } from '../config/config.ts'
 import type { Environment } from '../config/file/resolve-provider.ts'
 import { BadHistoryKey, readOwnerKey, type OwnerKey, type OwnerKeys } from '../ledger/history/history-key.ts'
 import { UsageError } from './start-errors.ts'
@@ -51,4 +52,11 @@ async function isKey(text: string): Promise<boolean> {
     () => true,
     () => false,
   )
+}
+
+/** Conversations cannot be stored as the configuration asks. */
+export function historyFault({ source }: Pick<Config, 'source'>, error: unknown): ConfigError {
+  const found = `"server", but ${error instanceof Error ? error.message : String(error)}`
+  const file = source.kind === 'file' ? source.path : ''
+  return new ConfigError([{ file, field: 'history', found, allowed: '"server" with its key, or "browser"' }])
 }

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, existsSync } from 'node:fs'
 import { errorCode } from '../base/error-code.ts'
 import type { Environment } from '../config/file/resolve-provider.ts'
 import { findHome } from '../config/home.ts'
 import type { LedgerPlace } from '../ledger/ledger-place.ts'
+import { LedgerTooNew, type Ledger } from '../ledger/ledger.ts'
 import { BadServerUrl, checkServerUrl } from '../ledger/postgres/server-url.ts'
 import { UsageError } from './start-errors.ts'
 import { readKeysGrace } from './timers.ts'
@@ -37,4 +38,40 @@ function textOf(path: string): string {
       cause: error,
     })
   }
+}
+
+export interface OpenLedgerOptions {
+  /** A problem with the database while it is in use; `undefined`: it is over. */
+  readonly onTrouble?: (problem: string | undefined) => void
+  /** A service, not a command: it starts without its server, and keeps a copy of the keys. */
+  readonly isService?: boolean
+  /** A server with a newer schema is used, too. */
+  readonly mayBeNewer?: boolean
+}
+
+/**
+ * Opens the ledger. Only the code of its kind of database is loaded.
+ *
+ * @throws {UsageError} a newer svc has changed it @throws {LedgerUnavailable}
+ */
+export async function openLedgerAt(
+  place: LedgerPlace,
+  { isService = false, mayBeNewer = false, ...options }: OpenLedgerOptions = {},
+): Promise<Ledger> {
+  try {
+    if (place.kind === 'file') {
+      const { openLedger } = await import('../ledger/open-ledger.ts')
+      return await openLedger({ path: place.path, ...options })
+    }
+    const { openServerLedger } = await import('../ledger/postgres/open-server-ledger.ts')
+    return await openServerLedger({ place, isService, mayBeNewer, ...options })
+  } catch (error) {
+    throw error instanceof LedgerTooNew ? new UsageError(error.message, { cause: error }) : error
+  }
+}
+
+/** @returns the path @throws {Error} there is no such file */
+export function requireDatabase(path: string): string {
+  if (existsSync(path)) return path
+  throw new Error(`${path} does not exist: svc makes it when it runs with --auth keys, or by svc keys make`)
 }

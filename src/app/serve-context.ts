@@ -72,3 +72,11 @@ function modelsCacheOf(environment: Environment): string | undefined {
     return undefined // Without a home there is no cache.
   }
 }
+
+/** Resolves when the signal aborts, or has aborted. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

@@ -4,8 +4,7 @@ import { conversationMarks } from '../http/page/conversation-marks.ts'
 import type { History } from '../ledger/history/history.ts'
 import { LedgerUnavailable } from '../ledger/ledger.ts'
 import type { Logger } from '../observe/log.ts'
-import { historyFault } from './history-fault.ts'
-import { openOnce } from './open-once.ts'
+import { openOnce } from './shared-ledger.ts'
 
 /** The conversations of people, opened when the configuration asks for them. */
 export interface SharedHistory {
@@ -123,6 +122,7 @@ export function sharedHistory({
       try {
         await once.open()
       } catch (error) {
+        const { historyFault } = await import('./history-keys.ts')
         throw historyFault(config, error)
       }
     },

@@ -3,7 +3,6 @@ import type { LedgerPlace } from '../ledger/ledger-place.ts'
 import { LedgerUnavailable, type AuditTable, type Ledger } from '../ledger/ledger.ts'
 import type { UseAsker } from '../ledger/use/use-asker.ts'
 import type { Logger } from '../observe/log.ts'
-import { openOnce } from './open-once.ts'
 import { ResourceUnavailable } from './start-errors.ts'
 
 /** The ledger of this process, which is opened when an extension or a limit of money asks for it. */
@@ -40,10 +39,7 @@ export function sharedLedger({ environment, log, onOpen, isReplacement }: Shared
   let record: Ledger['record'] | undefined
 
   async function open(): Promise<Ledger> {
-    const [{ ledgerPlace }, { openLedgerAt }] = await Promise.all([
-      import('./ledger-place.ts'),
-      import('./open-ledger.ts'),
-    ])
+    const { ledgerPlace, openLedgerAt } = await import('./ledger-place.ts')
     const place = ledgerPlace(environment)
     try {
       const ledger = await openLedgerAt(place, {
@@ -79,5 +75,32 @@ export function sharedLedger({ environment, log, onOpen, isReplacement }: Shared
       asker?.close()
       await ledger?.close()
     },
+  }
+}
+
+/** Something that is opened at its first use. */
+export interface OpenedOnce<Opened> {
+  /** A failure is not kept: the next call tries again, since the cause may be mended. */
+  open(): Promise<Opened>
+  /** `undefined`: it is not open. */
+  opened(): Promise<Opened | undefined>
+}
+
+/** Opens something once for all that use it. */
+export function openOnce<Opened>(open: () => Promise<Opened>): OpenedOnce<Opened> {
+  let opening: Promise<Opened> | undefined
+
+  async function attempt(): Promise<Opened> {
+    try {
+      return await open()
+    } catch (error) {
+      opening = undefined
+      throw error
+    }
+  }
+
+  return {
+    open: () => (opening ??= attempt()),
+    opened: async () => await opening?.catch(() => undefined),
   }
 }

@@ -3,14 +3,13 @@ import { followHere } from '../config/watch/follow-file.ts'
 import { localObserver } from '../observe/local-observer.ts'
 import { healthBook, type HealthBook } from '../service/health/health.ts'
 import { findStores, isSharedStore } from './find-stores.ts'
-import { heldHere } from './held-here.ts'
 import { ledgerSpending } from './ledger-spending.ts'
 import { packageVersion } from './package.ts'
 import { buildPage } from './page/page-build.ts'
 import type { Runtime } from './runtime.ts'
 import type { ServeContext, ServeProcess } from './serve-context.ts'
 import { sharedLimits } from './shared-limits.ts'
-import { useKeeper } from './use-keeper.ts'
+import { heldHere, useKeeper } from './use-keeper.ts'
 
 /** The runtime of a service with one process. @throws as {@link findStores} does */
 export async function singleRuntime(

@@ -1,4 +1,5 @@
 import type { Config, ProviderConfig } from '../config/config.ts'
+import { harmless } from '../observe/text.ts'
 
 export interface StartFacts {
   readonly host: string
@@ -66,4 +67,17 @@ function advice(config: Config, path: string, program: string, usable: number): 
   return config.source.kind === 'detected'
     ? [`${program} init writes them into a file, where you choose the order.`]
     : []
+}
+
+/** One line with the source of the configuration and its number of providers. */
+export function sourceLine({ source, providers }: Config): string {
+  const count = `${providers.length} provider${providers.length === 1 ? '' : 's'}`
+  switch (source.kind) {
+    case 'file':
+      return `${harmless(source.path)}: valid, ${count}`
+    case 'detected':
+      return `no configuration file: ${count} found on this machine ('svc init' writes them down)`
+    case 'echo':
+      return "no configuration file and no provider found: the echo answers ('svc init' begins a configuration)"
+  }
 }

@@ -4,6 +4,7 @@ import type { Provider } from '../gateway/provider.ts'
 import type { AccessLimit, AccessPolicy } from '../limits/access-policy.ts'
 import { estimateOf } from '../limits/budgets/estimate.ts'
 import { matchesAny } from '../limits/named-limits.ts'
+import type { Logger } from '../observe/log.ts'
 
 const namedMax = 3
 
@@ -57,4 +58,18 @@ export function unpricedWarnings(policy: AccessPolicy | undefined, providers: re
         '(0 where it costs nothing), or "unpriced": "ask" beside "usd" in access.json',
     ]
   })
+}
+
+/** Warns of {@link unpricedModels}, once the models of all providers are known, unless others replace them before. */
+export async function warnOfUnpriced({ active, access, log }: PricedService): Promise<void> {
+  const { providers } = active.gateway
+  await Promise.all(providers.flatMap(({ models }) => models.pending ?? []))
+  if (providers !== active.gateway.providers) return
+  for (const warning of unpricedWarnings(access.policy(), providers)) log.warn(warning)
+}
+
+interface PricedService {
+  readonly active: { readonly gateway: { readonly providers: readonly Provider[] } }
+  readonly access: { policy(): AccessPolicy | undefined }
+  readonly log: Pick<Logger, 'warn'>
 }

@@ -1,9 +1,10 @@
 import type { LedgerPlace } from '../ledger/ledger-place.ts'
+import { ownHolder } from '../ledger/use/holder.ts'
 import type { RecordedUse } from '../ledger/use/use-batch.ts'
 import type { UseRecorder } from '../ledger/use/use-recorder.ts'
 import type { Logger } from '../observe/log.ts'
 import type { RequestRecord } from '../observe/record.ts'
-import type { HeldBy } from '../observe/under-way.ts'
+import type { HeldBy, HeldCost } from '../observe/under-way.ts'
 
 /** Records the use by requests, from its start on. Before, and without a database, it does nothing. */
 export interface UseKeeper {
@@ -93,6 +94,29 @@ export function useKeeper(log: Pick<Logger, 'error' | 'info'>, holds?: () => Hel
     },
     async close() {
       await (await loading)?.close()
+    },
+  }
+}
+
+/** What this process holds, for the database. */
+export interface HeldHere {
+  /** Sets the source of the holds, once there are limits of money. */
+  follow(sums: () => readonly HeldCost[] | undefined): void
+  /** `undefined`: this process never held anything. */
+  now(): HeldBy | undefined
+}
+
+/** Before a source is set, nothing is held. */
+export function heldHere(): HeldHere {
+  let sums: () => readonly HeldCost[] | undefined = () => undefined
+  let holder: string | undefined
+  return {
+    follow(source) {
+      sums = source
+    },
+    now() {
+      const costs = sums()
+      return costs === undefined ? undefined : { holder: (holder ??= ownHolder()), costs }
     },
   }
 }

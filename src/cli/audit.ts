@@ -1,5 +1,4 @@
-import { ledgerPlace } from '../app/ledger-place.ts'
-import { openLedgerAt } from '../app/open-ledger.ts'
+import { ledgerPlace, openLedgerAt, requireDatabase } from '../app/ledger-place.ts'
 import { UsageError } from '../app/start-errors.ts'
 import { shownEntry, verifyChain, type ChainReport } from '../ledger/audit-chain.ts'
 import type { AuditEntry, AuditTable } from '../ledger/ledger.ts'
@@ -7,7 +6,6 @@ import { paintFor } from '../observe/text.ts'
 import { integerFlag, show, textFlag } from './arguments.ts'
 import type { Command, CommandContext } from './command.ts'
 import { jsonFlag } from './flags.ts'
-import { requireDatabase } from './require-database.ts'
 import { formatTable } from './terminal.ts'
 
 const flags = {

@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { ledgerPlace } from '../app/ledger-place.ts'
+import { ledgerPlace, requireDatabase } from '../app/ledger-place.ts'
 import { UsageError } from '../app/start-errors.ts'
 import { historyPath } from '../ledger/history/open-history.ts'
 import { booleanFlag } from './arguments.ts'
 import type { Command, CommandContext } from './command.ts'
-import { requireDatabase } from './require-database.ts'
 
 const flags = {
   requests: booleanFlag('copy the list of requests, too, into FILE-requests'),

@@ -1,5 +1,5 @@
 import { askProvider, type Asked } from '../app/ask-provider.ts'
-import { sourceLine } from '../app/source-line.ts'
+import { sourceLine } from '../app/start-lines.ts'
 import { unpricedWarnings } from '../app/unpriced-models.ts'
 import { personEntry } from '../base/person-entry.ts'
 import { type Config, type ProviderConfig, ConfigError } from '../config/config.ts'
@@ -82,10 +82,7 @@ export function checkCommandWith(access: GatewayAccess, now = Date.now): Command
 
 /** The service needs the key to start; the database is not opened. @throws {ConfigError} */
 async function checkHistoryKey(config: Config, { environment }: Context): Promise<void> {
-  const [{ neededHistoryKeys }, { historyFault }] = await Promise.all([
-    import('../app/history-keys.ts'),
-    import('../app/history-fault.ts'),
-  ])
+  const { neededHistoryKeys, historyFault } = await import('../app/history-keys.ts')
   try {
     await neededHistoryKeys(environment)
   } catch (error) {

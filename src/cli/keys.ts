@@ -1,5 +1,4 @@
-import { ledgerPlace } from '../app/ledger-place.ts'
-import { openLedgerAt } from '../app/open-ledger.ts'
+import { ledgerPlace, openLedgerAt } from '../app/ledger-place.ts'
 import { UsageError } from '../app/start-errors.ts'
 import { didYouMean } from '../base/nearest.ts'
 import { ConfigError } from '../config/config.ts'

@@ -1,10 +1,8 @@
-import { ledgerPlace } from '../app/ledger-place.ts'
-import { openLedgerAt } from '../app/open-ledger.ts'
+import { ledgerPlace, openLedgerAt, requireDatabase } from '../app/ledger-place.ts'
 import { UsageError } from '../app/start-errors.ts'
 import { findHome } from '../config/home.ts'
 import { nameOfServer } from '../ledger/ledger-place.ts'
 import type { Command, CommandContext } from './command.ts'
-import { requireDatabase } from './require-database.ts'
 
 const flags = {}
 

@@ -1,8 +1,7 @@
 import { closeSync, existsSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { historyKeys } from '../app/history-keys.ts'
-import { ledgerPlace } from '../app/ledger-place.ts'
-import { openLedgerAt } from '../app/open-ledger.ts'
+import { ledgerPlace, openLedgerAt, requireDatabase } from '../app/ledger-place.ts'
 import { UsageError } from '../app/start-errors.ts'
 import { errorCode } from '../base/error-code.ts'
 import { personEntry, personIdAt } from '../base/person-entry.ts'
@@ -29,7 +28,6 @@ import { forgetPerson } from '../ledger/people/forget-person.ts'
 import { harmless } from '../observe/text.ts'
 import { booleanFlag, show } from './arguments.ts'
 import type { Command, CommandContext } from './command.ts'
-import { requireDatabase } from './require-database.ts'
 
 const flags = {
   dryRun: booleanFlag('forget: show what the database has of the person, and change nothing'),

@@ -1,5 +1,5 @@
 import type { ProbeResult } from '../app/assemble.ts'
-import { sourceLine } from '../app/source-line.ts'
+import { sourceLine } from '../app/start-lines.ts'
 import type { ProviderConfig } from '../config/config.ts'
 import type { OfferedModel } from '../formats/model.ts'
 import { modelsListed } from '../gateway/models-listed.ts'

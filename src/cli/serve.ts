@@ -50,7 +50,7 @@ async function run(command: CommandContext<typeof serveFlags>): Promise<number> 
     const { servePrimary } = await import('../app/workers/serve-primary.ts')
     return servePrimary(context, command)
   }
-  const { serveHere } = await import('../app/serve-here.ts')
+  const { serveHere } = await import('../app/service-parts.ts')
   const runtime = await runtimeOf(context, command)
   try {
     return await serveHere(context, runtime)

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
-import { ledgerPlace } from '../app/ledger-place.ts'
-import { openLedgerAt } from '../app/open-ledger.ts'
+import { ledgerPlace, openLedgerAt } from '../app/ledger-place.ts'
 import { UsageError } from '../app/start-errors.ts'
 import { useTeams } from '../app/use-of-people.ts'
 import type { UsageEntry } from '../http/page/page-api.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { memoryLimit } from './memory-limit.ts'
+import { memoryLimit } from './memory.ts'
 
 type Wait = (client: string) => Promise<number | undefined>
 

@@ -9,7 +9,7 @@ import { SlotError } from '../../extensions/slots.ts'
 import { logger } from '../../observe/log.ts'
 import { callerOf } from '../../people/caller-of.ts'
 import { memoryStores } from '../../stores/memory.ts'
-import { runExtensions, type RunningExtensions } from './run-extensions.ts'
+import { RunningExtensions } from './run-extensions.ts'
 
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {
@@ -46,7 +46,6 @@ const quietParts = () => ({
   fetch: () => Promise.reject(new Error('not asked for')),
   log: logger({ level: 'silent', format: 'json', write: async () => undefined }),
   follow: followHere(),
-  onChange() {},
 })
 
 interface Rig {
@@ -72,7 +71,8 @@ async function start(
     await Bun.write(path, JSON.stringify({ slots }), { mode: 0o600 })
   }
   for (const [name, slots] of Object.entries(files)) if (slots !== null) await write(name, slots)
-  const running = await runExtensions({
+  const running = new RunningExtensions()
+  await running.start({
     names,
     environment: { SVC_HOME: home },
     ...quietParts(),
@@ -167,7 +167,8 @@ describe('several extensions', () => {
 
 test('a person may enter when an extension knows them and none refuses them', async () => {
   const asked = async (...answers: readonly (boolean | undefined)[]): Promise<boolean> => {
-    const running = await runExtensions({
+    const running = new RunningExtensions()
+    await running.start({
       names: answers.map((_, index) => String(index)),
       environment: { SVC_HOME: tmpdir() },
       ...quietParts(),

@@ -1,12 +1,12 @@
 import type { Contribution } from '../../extensions/extension.ts'
-import { checkClaim, type Claim } from '../../extensions/slots.ts'
+import { checkClaim } from '../../extensions/slots.ts'
 import type { NamedPart } from '../../http/page/boot.ts'
 import { guardsOf, type Guard } from '../../http/pass-guards.ts'
 import type { KeysContribution } from '../../people/keys/service-keys.ts'
 import type { Person } from '../../people/person.ts'
 import { runExtension, type ExtensionOptions, type RunningExtension } from './run-extension.ts'
 
-export interface ExtensionsOptions extends Omit<ExtensionOptions, 'name' | 'onFault' | 'admit'> {
+export interface ExtensionsOptions extends Omit<ExtensionOptions, 'name' | 'onChange' | 'onFault' | 'admit'> {
   /** In the order of their guards. */
   readonly names: readonly string[]
   /** Checks all contributions together, before one of them is active. @throws {ConfigError} */
@@ -15,92 +15,80 @@ export interface ExtensionsOptions extends Omit<ExtensionOptions, 'name' | 'onFa
   readonly onFault: (name: string, error: unknown) => void
 }
 
-/** The running extensions. */
-export interface RunningExtensions {
-  /** In the order of `names`. */
-  readonly all: readonly RunningExtension[]
-  /** The contributions of those that are on, in that order. */
-  readonly contributions: readonly KeysContribution[]
-  /** The guards of those. */
-  readonly guards: readonly Guard[]
-  /** Whether a person whom a guard let pass before may enter now. A person whom no extension knows may not. */
-  mayEnter(person: Person): boolean
-  /** Their parts of the page. */
-  readonly parts: readonly NamedPart[]
-  /** Reloads their files, as SIGHUP asks for. Never rejects. */
-  reload(): Promise<void>
-  close(): Promise<void>
-}
+/** The running extensions. Before their start there are none. */
+export class RunningExtensions {
+  readonly #all: RunningExtension[] = []
+  #version = 0
 
-/**
- * Starts extensions one after the other. Two extensions must not claim the same slot of the page: at the start that is
- * an error; a later change that does is ignored.
- *
- * @throws {UnknownExtensionError} @throws {ConfigError} @throws {SlotError} when one cannot start; then none runs
- */
-export async function runExtensions({
-  names,
-  onFault,
-  admit = () => undefined,
-  ...options
-}: ExtensionsOptions): Promise<RunningExtensions> {
-  const all: RunningExtension[] = []
-
-  function claims(): readonly Claim[] {
-    return all.map(({ name, contribution }) => ({ name, slots: contribution?.part?.slots ?? [] }))
-  }
-
-  function mayEnter(person: Person): boolean {
-    let isKnown = false
-    for (const { contribution } of all) {
-      if (contribution?.mayEnter === undefined) continue
-      if (!contribution.mayEnter(person)) return false
-      isKnown = true
-    }
-    return isKnown
-  }
-
-  async function close(): Promise<void> {
-    for (const running of all) await running.close()
-  }
-
-  try {
-    for (const name of names) {
-      all.push(
-        await runExtension({
+  /**
+   * Starts extensions one after the other. Two extensions must not claim the same slot of the page: at the start that
+   * is an error; a later change that does is ignored.
+   *
+   * @throws {UnknownExtensionError} @throws {ConfigError} @throws {SlotError} when one cannot start; then none runs
+   */
+  async start({ names, onFault, admit = () => undefined, ...options }: ExtensionsOptions): Promise<void> {
+    try {
+      for (const name of names) {
+        const running = await runExtension({
           ...options,
           name,
+          onChange: () => void this.#version++,
           onFault: (error) => onFault(name, error),
-          admit(next) {
-            checkClaim({ name, slots: next?.part?.slots ?? [] }, claims())
-            const others = all.filter((running) => running.name !== name)
+          admit: (next) => {
+            const claims = this.#all.map((each) => ({ name: each.name, slots: each.contribution?.part?.slots ?? [] }))
+            checkClaim({ name, slots: next?.part?.slots ?? [] }, claims)
+            const others = this.#all.filter((each) => each.name !== name)
             admit([...others.map(({ contribution }) => contribution), next].filter((each) => each !== undefined))
           },
-        }),
-      )
+        })
+        this.#all.push(running)
+        this.#version++
+      }
+    } catch (error) {
+      await this.close()
+      throw error
     }
-  } catch (error) {
-    await close()
-    throw error
   }
-  const contributions = (): readonly KeysContribution[] => all.flatMap(({ contribution }) => contribution ?? [])
-  return {
-    all,
-    get contributions() {
-      return contributions()
-    },
-    get guards() {
-      return guardsOf(contributions())
-    },
-    get parts() {
-      return all.flatMap(({ name, contribution }) =>
-        contribution?.part === undefined ? [] : [{ extension: name, ...contribution.part }],
-      )
-    },
-    mayEnter,
-    async reload() {
-      await Promise.all(all.map((running) => running.reload()))
-    },
-    close,
+
+  /** Another number after each change of a contribution. */
+  get version(): number {
+    return this.#version
+  }
+
+  /** In the order of `names`. */
+  get all(): readonly RunningExtension[] {
+    return this.#all
+  }
+
+  /** The contributions of those that are on, in that order. */
+  get contributions(): readonly KeysContribution[] {
+    return this.#all.flatMap(({ contribution }) => contribution ?? [])
+  }
+
+  /** The guards of those. */
+  get guards(): readonly Guard[] {
+    return guardsOf(this.contributions)
+  }
+
+  /** Their parts of the page. */
+  get parts(): readonly NamedPart[] {
+    return this.#all.flatMap(({ name, contribution }) =>
+      contribution?.part === undefined ? [] : [{ extension: name, ...contribution.part }],
+    )
+  }
+
+  /** Whether a person whom a guard let pass before may enter now. A person whom no extension knows may not. */
+  mayEnter(person: Person): boolean {
+    const answers = this.contributions.flatMap((each) => each.mayEnter?.(person) ?? [])
+    return answers.length > 0 && answers.every((may) => may)
+  }
+
+  /** Reloads their files, as SIGHUP asks for. Never rejects. */
+  async reload(): Promise<void> {
+    await Promise.all(this.#all.map((running) => running.reload()))
+  }
+
+  async close(): Promise<void> {
+    for (const running of this.#all) await running.close()
   }
 }

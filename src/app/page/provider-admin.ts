@@ -1,6 +1,17 @@
 import type { Config, ProviderConfig } from '../../config/config.ts'
 import { defaultTimeouts } from '../../config/defaults.ts'
+import type { FileRecording } from '../../config/edit/change-page-file.ts'
+import { concurrencyLimit } from '../../config/edit/concurrency-limit.ts'
 import { initialConfig } from '../../config/edit/initial-config.ts'
+import { brandEntries, providerOfDraft } from '../../config/edit/provider-drafts.ts'
+import {
+  changeFile,
+  editedProvider,
+  fileVersion,
+  readSettings,
+  unknownProvider,
+  type ProviderFileOptions,
+} from '../../config/edit/provider-file.ts'
 import { modelsListed } from '../../gateway/models-listed.ts'
 import type {
   BrandsAnswer,
@@ -19,19 +30,8 @@ import { noAttempts, type ProviderAttempts } from '../../observe/provider-attemp
 import { UpstreamFailure } from '../../service/failure.ts'
 import { askProvider, type Asked } from '../ask-provider.ts'
 import { assembleProvider, type AssembledGateway, type Dependencies } from '../assemble.ts'
-import { concurrencyLimit } from '../concurrency-limit.ts'
 import { unpricedModels } from '../unpriced-models.ts'
-import type { FileRecording } from './change-page-file.ts'
-import { brandEntries, providerOfDraft } from './provider-drafts.ts'
 import { providerEntry } from './provider-entries.ts'
-import {
-  changeFile,
-  editedProvider,
-  fileVersion,
-  readSettings,
-  unknownProvider,
-  type ProviderFileOptions,
-} from './provider-file.ts'
 
 const testMsDefault = 30_000
 const testsMax = 4

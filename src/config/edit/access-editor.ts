@@ -1,13 +1,11 @@
-import { ConfigError, formatFault } from '../../config/config.ts'
-import { readConfigText } from '../../config/file/load-config.ts'
-import { configBytesMax, tooLarge } from '../../config/file/parse-config.ts'
-import { fingerprint } from '../../config/watch/fingerprint.ts'
 import { invalidRequest, WireError } from '../../formats/error.ts'
 import type { AccessCheckAnswer, AccessFileAnswer, AccessFileChange } from '../../http/page/page-api.ts'
-import { concurrencyLimit } from '../concurrency-limit.ts'
-import type { ActiveAccess } from '../follow-access.ts'
-import { changePageFile, type FileRecording } from './change-page-file.ts'
-import { faultsInWords, fileRefusals } from './file-refusals.ts'
+import { ConfigError, formatFault } from '../config.ts'
+import { readConfigText } from '../file/load-config.ts'
+import { configBytesMax, tooLarge } from '../file/parse-config.ts'
+import { fingerprint } from '../watch/fingerprint.ts'
+import { changePageFile, faultsInWords, fileRefusals, type FileRecording } from './change-page-file.ts'
+import { concurrencyLimit } from './concurrency-limit.ts'
 
 const waitingMax = 100
 const { asFaults } = fileRefusals('access.json')
@@ -26,11 +24,19 @@ export interface AccessEditor {
   change(change: AccessFileChange, user: string | undefined): Promise<AccessFileAnswer>
 }
 
+/** access.json, which the service follows. */
+export interface FollowedAccess {
+  /** Checks a text as a reload does, and applies nothing. @throws {ConfigError} */
+  check(text: string): Promise<void>
+  /** @returns whether no process of the service uses another content any more */
+  reload(): Promise<boolean>
+}
+
 export interface AccessEditorOptions extends FileRecording {
   /** Path of access.json; `undefined` without a home folder. */
   readonly file: string | undefined
   /** The active limits; `undefined`: they follow no file. */
-  readonly access: () => Pick<ActiveAccess, 'check' | 'reload'> | undefined
+  readonly access: () => FollowedAccess | undefined
 }
 
 /** Lets owners read, check and replace access.json. */
@@ -38,7 +44,7 @@ export function accessEditor({ file, access, ...recording }: AccessEditorOptions
   const oneChange = concurrencyLimit({ concurrentMax: 1, waitingMax })
 
   /** @throws {WireError} 409 */
-  function followed(): { readonly path: string; readonly active: Pick<ActiveAccess, 'check' | 'reload'> } {
+  function followed(): { readonly path: string; readonly active: FollowedAccess } {
     const active = access()
     if (file !== undefined && active !== undefined) return { path: file, active }
     throw new WireError(

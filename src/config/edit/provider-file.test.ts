@@ -2,8 +2,8 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fingerprint } from '../../config/watch/fingerprint.ts'
 import { WireError } from '../../formats/error.ts'
+import { fingerprint } from '../watch/fingerprint.ts'
 import { changeFile, fileVersion } from './provider-file.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-provider-file-'))

@@ -2,10 +2,10 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fingerprint } from '../../config/watch/fingerprint.ts'
 import { WireError } from '../../formats/error.ts'
 import type { PresetChange } from '../../http/page/page-api.ts'
 import { LedgerUnavailable, type NewEntry } from '../../ledger/ledger.ts'
+import { fingerprint } from '../watch/fingerprint.ts'
 import { presetFile, type PresetFile } from './preset-file.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-preset-file-'))

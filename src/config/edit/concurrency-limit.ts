@@ -1,4 +1,4 @@
-import { WireError } from '../formats/error.ts'
+import { WireError } from '../../formats/error.ts'
 
 export interface ConcurrencyOptions {
   /** Tasks that run at the same time. */

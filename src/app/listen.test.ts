@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readCorsOrigins } from './cors-origins.ts'
+import { readCorsOrigins } from './listen.ts'
 import { UsageError } from './start-errors.ts'
 
 test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { WireError } from '../formats/error.ts'
+import { WireError } from '../../formats/error.ts'
 import { concurrencyLimit } from './concurrency-limit.ts'
 
 /** Tasks that the test ends, and those that have started. */

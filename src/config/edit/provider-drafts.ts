@@ -1,11 +1,4 @@
 import { isRecord } from '../../base/json-value.ts'
-import { brands, findBrand } from '../../config/catalogue.ts'
-import { ConfigError, formatFault, type ProviderConfig } from '../../config/config.ts'
-import { defaultTimeouts } from '../../config/defaults.ts'
-import type { ProviderMembers } from '../../config/edit/change-provider.ts'
-import { parseConfig } from '../../config/file/parse-config.ts'
-import { readVariable, type Environment } from '../../config/file/resolve-provider.ts'
-import { variablePattern } from '../../config/file/rules.ts'
 import { invalidRequest } from '../../formats/error.ts'
 import type {
   BrandEntry,
@@ -14,6 +7,13 @@ import type {
   ProviderSettings,
   ProviderTimeouts,
 } from '../../http/page/page-api.ts'
+import { brands, findBrand } from '../catalogue.ts'
+import { ConfigError, formatFault, type ProviderConfig } from '../config.ts'
+import { defaultTimeouts } from '../defaults.ts'
+import { parseConfig } from '../file/parse-config.ts'
+import { readVariable, type Environment } from '../file/resolve-provider.ts'
+import { variablePattern } from '../file/rules.ts'
+import type { ProviderMembers } from './change-provider.ts'
 
 /**
  * Variables with this beginning may be sent to any base URL that is given on the page. So the page cannot send other

@@ -2,10 +2,10 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseAccess } from '../../config/file/parse-access.ts'
-import { fingerprint } from '../../config/watch/fingerprint.ts'
 import { WireError } from '../../formats/error.ts'
 import { LedgerUnavailable, type NewEntry } from '../../ledger/ledger.ts'
+import { parseAccess } from '../file/parse-access.ts'
+import { fingerprint } from '../watch/fingerprint.ts'
 import { accessEditor, type AccessEditorOptions } from './access-editor.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-access-file-'))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { defaultTimeouts } from '../../config/defaults.ts'
 import { WireError } from '../../formats/error.ts'
 import type { ProviderDraft, ProviderEdits } from '../../http/page/page-api.ts'
+import { defaultTimeouts } from '../defaults.ts'
 import { brandEntries, entryOfDraft, membersOfEdit, providerOfDraft, settingsOf } from './provider-drafts.ts'
 
 const environment = { GROQ_API_KEY: 'a-key', SVC_KEY_LAB: 'another', HOME: '/root' }

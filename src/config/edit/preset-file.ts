@@ -1,13 +1,12 @@
-import { ConfigError } from '../../config/config.ts'
-import { editConfig, type ConfigEdit } from '../../config/edit/edit-config.ts'
-import { readConfigText } from '../../config/file/load-config.ts'
-import { configBytesMax } from '../../config/file/parse-config.ts'
-import { parsePresets, type SharedPreset } from '../../config/file/parse-presets.ts'
-import { fingerprint } from '../../config/watch/fingerprint.ts'
 import { invalidRequest, WireError } from '../../formats/error.ts'
 import type { PresetChange, PresetsAnswer } from '../../http/page/page-api.ts'
-import { changePageFile, type FileRecording } from './change-page-file.ts'
-import { faultsInWords, fileRefusals } from './file-refusals.ts'
+import { ConfigError } from '../config.ts'
+import { readConfigText } from '../file/load-config.ts'
+import { configBytesMax } from '../file/parse-config.ts'
+import { parsePresets, type SharedPreset } from '../file/parse-presets.ts'
+import { fingerprint } from '../watch/fingerprint.ts'
+import { changePageFile, faultsInWords, fileRefusals, type FileRecording } from './change-page-file.ts'
+import { editConfig, type ConfigEdit } from './edit-config.ts'
 
 const { asFaults } = fileRefusals('presets.json')
 

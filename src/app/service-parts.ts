@@ -1,0 +1,274 @@
+import { defaultLimits } from '../config/defaults.ts'
+import { configOf, refuseDanglingLink } from '../config/file/load-config.ts'
+import { presetsFile } from '../config/file/parse-presets.ts'
+import { priceFiles } from '../config/file/parse-prices.ts'
+import { configOfWorker } from '../config/file/worker-config.ts'
+import { accessFile } from '../config/home.ts'
+import type { Contribution } from '../extensions/extension.ts'
+import { openRequests } from '../http/entrance/open-requests.ts'
+import { isLoopbackAddress } from '../http/host-names.ts'
+import { keptAnswers } from '../http/page/kept-answers.ts'
+import type { AccessPolicy } from '../limits/access-policy.ts'
+import { priceBook } from '../prices/price-book.ts'
+import { learnedSizes } from '../prices/token-sizes.ts'
+import { ownTimers } from '../service/shared-timers.ts'
+import { httpClient } from '../transport/http-client.ts'
+import { activeConfig } from './active-config.ts'
+import type { Dependencies } from './assemble.ts'
+import { auditedFollow } from './audited-follow.ts'
+import { capacityOf } from './capacity.ts'
+import { checkAccess, checkOwnersNamed } from './check-access.ts'
+import { contentIntake } from './content-intake.ts'
+import { drain } from './drain.ts'
+import { RunningExtensions } from './extensions/run-extensions.ts'
+import { startExtensions } from './extensions/start-extensions.ts'
+import { budgetsHere, AccessFile, ActiveAccess } from './follow-access.ts'
+import { followPrices } from './follow-prices.ts'
+import { listen, readCorsOrigins } from './listen.ts'
+import { programName } from './package.ts'
+import { servePage } from './page/serve-page.ts'
+import { PartList } from './parts.ts'
+import type { Runtime } from './runtime.ts'
+import { untilAborted, type ServeContext } from './serve-context.ts'
+import { servedRoutes, serverOptions } from './served-routes.ts'
+import { sharedHistory } from './shared-history.ts'
+import { sharedLedger } from './shared-ledger.ts'
+import { shippedPrices } from './shipped-prices.ts'
+import { startLines } from './start-lines.ts'
+import { readTimers } from './timers.ts'
+import { warnOfUnpriced } from './unpriced-models.ts'
+
+/**
+ * The service in this process: its parts, in the order of their start. Each entry names the parts that it needs, and
+ * all are closed in reverse (`parts.ts`). Three parts are empty objects at first, so that others may ask them from the
+ * beginning: `access` (the policy of access.json), `extensions`, and the limits in `capacity`.
+ *
+ * Facilities of the process come first (`runtime.ts`), then the database and the files. `active` has the configuration
+ * with its gateway (`assemble.ts`), which `served-routes.ts` and `page/serve-page.ts` turn into routes. The server is
+ * the last but one: it is drained before any part that a request needs is closed. The last entry announces the start,
+ * and its close the stop.
+ */
+const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
+  .add(
+    ({ runtime, log }) => ({
+      observer: runtime.observer,
+      /** For facts about files, which every process finds. */
+      warn: runtime.isReporter ? log.warn : () => undefined,
+    }),
+    async ({ runtime, log }) => {
+      await runtime.close()
+      await log.flush()
+    },
+  )
+  .add(({ environment, given }) => ({
+    timers: readTimers(environment),
+    address: { corsOrigins: readCorsOrigins(environment), isLoopback: isLoopbackAddress(given.host) },
+    accessPath: accessFile(environment),
+  }))
+  .add(
+    () => ({ transport: httpClient() }),
+    ({ transport }) => transport.close(),
+  )
+  .add(
+    ({ runtime, environment, log }) => {
+      const { isReplacement, isReporter } = runtime
+      return { history: sharedHistory({ environment, log, isReplacement, isSweeper: isReporter }) }
+    },
+    ({ history }) => history.close(),
+  )
+  .add(
+    ({ runtime: { keepUse, isReplacement }, environment, log }) => ({
+      ledger: sharedLedger({ environment, log, onOpen: keepUse, isReplacement }),
+    }),
+    ({ ledger }) => ledger.close(),
+  )
+  .add(({ runtime, ledger, log }) => ({
+    files: auditedFollow({ follow: runtime.follow, record: ledger.record, audit: ledger.audit, log }),
+  }))
+  .add(({ observer }) => {
+    const requests = openRequests()
+    observer.trackRunning(requests.running)
+    return {
+      requests,
+      /** Streams of live requests to pages. */
+      followers: openRequests(),
+      closing: new AbortController(),
+    }
+  })
+  .add(({ runtime, transport, requests }) => ({
+    capacity: capacityOf({
+      limits: defaultLimits,
+      upstreams: transport,
+      openRequests: requests,
+      workers: runtime.workers,
+    }),
+    access: new ActiveAccess(),
+    extensions: new RunningExtensions(),
+    tokenSizes: learnedSizes(),
+    prices: priceBook(shippedPrices()),
+  }))
+  .add(
+    async ({ environment, prices, files: { follow }, log }) => {
+      const paths = priceFiles(environment)
+      return { priceFiles: paths && (await followPrices({ files: paths, prices, follow, log })) }
+    },
+    (parts) => parts.priceFiles?.close(),
+  )
+  .add(async ({ environment, transport, prices, access, runtime, capacity, log, modelsCache }) => {
+    const presets = presetsFile(environment)
+    if (presets !== undefined) await refuseDanglingLink(presets)
+    const dependencies: Dependencies = {
+      transport,
+      prices,
+      budgets: () => access.budgets(),
+      health: runtime.health,
+      answerBudget: capacity.answerBudget,
+      log,
+      ...(modelsCache === undefined ? {} : { modelsCache }),
+    }
+    return { dependencies }
+  })
+  .add(
+    async ({ given, environment, path, runtime, observer, history, ...parts }) => {
+      const { access, capacity, dependencies, extensions, log, warn } = parts
+      const { port: ownPort, probe, workers } = runtime
+      const source = {
+        environment,
+        ownPort,
+        probe,
+        warn,
+        ...(given.config === undefined ? {} : { file: given.config }),
+      }
+      const active = await activeConfig({
+        path,
+        dependencies,
+        log,
+        follow: parts.files.follow,
+        async load(text) {
+          const config = configOfWorker(await configOf(text, source), workers)
+          await history.prepare(config)
+          return config
+        },
+        // Extensions may change while a configuration is loaded.
+        admit: (config) => checkOwnersNamed(config, extensions.contributions, path),
+        onActive(config) {
+          capacity.replaceLimits(config.limits)
+          history.activate(config)
+        },
+        onReload: (result) => observer.reloaded(result),
+        onReplaced: (replaced) => void warnOfUnpriced({ active: replaced, access, log }),
+      })
+      return { active }
+    },
+    ({ active }) => {
+      active.close()
+      active.gateway.close()
+    },
+  )
+  .add(
+    ({ ledger, access, active, log }) => ({
+      content: contentIntake({
+        ledger,
+        rules: () => access.contentRules(),
+        providers: () => active.config.providers,
+        log,
+      }),
+    }),
+    ({ content }) => content.close(),
+  )
+  .add(({ active, accessPath, extensions }) => ({
+    /** Checks that limits and keys can have an effect. @throws {ConfigError} */
+    checkPolicy(
+      policy: AccessPolicy | undefined,
+      contributions: readonly Contribution[] = extensions.contributions,
+    ): void {
+      if (policy === undefined || accessPath === undefined) return
+      checkAccess(policy, { providers: active.config.providers.map(({ id }) => id), contributions, file: accessPath })
+    },
+    checkFileKeys(): void {
+      for (const contribution of extensions.contributions) void contribution.checkFileKeys?.()
+    },
+  }))
+  .add(
+    async (parts) => {
+      await startExtensions(parts)
+      return {}
+    },
+    ({ extensions }) => extensions.close(),
+  )
+  .add(
+    async ({ accessPath, runtime, ledger, active, access, content, tokenSizes, ...parts }) => {
+      if (accessPath === undefined) return { accessFile: undefined }
+      const { checkFileKeys, checkPolicy, files, log } = parts
+      const followed = new AccessFile({
+        access,
+        path: accessPath,
+        follow: files.follow,
+        log,
+        check: checkPolicy,
+        makeLimiter: runtime.makeLimiter,
+        onZone: runtime.setUseZone,
+        makeBudgets: () => budgetsHere({ runtime, ledger, tokenSizes }),
+        prepareContent: content.prepare,
+        onChange() {
+          checkFileKeys()
+          void warnOfUnpriced({ active, access, log })
+        },
+      })
+      await followed.start()
+      return { accessFile: followed }
+    },
+    (parts) => parts.accessFile?.close(),
+  )
+  .add(async ({ runtime, ledger, files, active, access, extensions, checkFileKeys, log, warn }) => {
+    if (active.config.history === 'server' && extensions.guards.length === 0)
+      warn('"history": "server" has no effect without sign-in: conversations stay in browsers')
+    if (!runtime.isReporter) return {}
+    checkFileKeys()
+    void warnOfUnpriced({ active, access, log })
+    // Machines with one database have files of their own, of which one may be older than the last entry.
+    if (ledger.isOfThisMachine()) await files.noteEarlierChanges()
+    return {}
+  })
+  .add((parts) => ({
+    page: servePage(parts),
+    /** Answers to pages, which go on without a reader. */
+    answers: keptAnswers(ownTimers, () => parts.closing.signal.aborted),
+  }))
+  .add(
+    (parts) => ({ server: listen(serverOptions(parts, servedRoutes(parts))) }),
+    ({ runtime, server, requests, log, timers }) =>
+      drain({
+        server,
+        requests,
+        log,
+        timers,
+        isImmediate: runtime.stopping.reason === 'SIGINT',
+        doOthersListen: runtime.doOthersListen,
+        leftPort: runtime.leftPort,
+      }),
+  )
+  .add(
+    ({ given: { host }, environment, path, runtime, active, extensions, page, server: { port } }) => {
+      process.on('SIGHUP', runtime.reload)
+      const program = programName(environment)
+      const { config } = active
+      runtime.listening(port, startLines({ host, port, config, path, program, extensions: extensions.all }))
+      page.build()
+      return {}
+    },
+    ({ runtime, closing, followers, answers }) => {
+      closing.abort()
+      followers.stopAll()
+      answers.stopUnread()
+      process.off('SIGHUP', runtime.reload)
+    },
+  )
+
+/** Serves in this process until it is stopped: to the last byte of its last answer. @returns the exit code */
+export async function serveHere(context: ServeContext, runtime: Runtime): Promise<number> {
+  const { close } = await serviceParts.start({ ...context, runtime })
+  await untilAborted(runtime.stopping)
+  await close()
+  return 0
+}
