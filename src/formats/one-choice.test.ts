@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { AnswerEvent } from './answer.ts'
-import { oneChoice } from './one-choice.ts'
+import { oneChoice } from './held-ending.ts'
 
 const call = (choice: number, number: number): AnswerEvent => {
   return { kind: 'call', choice, call: number, id: `${choice}-${number}`, name: 'f', opaque: undefined }

@@ -1,5 +1,6 @@
 import type { Access } from '../formats/access.ts'
 import type { Ask } from '../formats/ask.ts'
+import { parseJsonBytes } from '../formats/exact-json.ts'
 import { formats } from '../formats/format-list.ts'
 import type { ListedModel } from '../formats/model.ts'
 import type { PartStream, Reply, WholeReply } from '../formats/reply.ts'
@@ -14,7 +15,6 @@ import type { Call } from '../service/service.ts'
 import { allFailed, modelNotAllowed, modelNotFound, overloaded, policyViolation } from './all-failed.ts'
 import { budgeted, isUnpriced } from './budgeted.ts'
 import { directory, type ModelCandidates } from './directory.ts'
-import { checkFurtherModels } from './further-models.ts'
 import type { GatewayCall } from './gateway-call.ts'
 import type { ModelCandidate, Provider } from './provider.ts'
 import { resumable, type ContinuedAnswer, type ResumeOptions } from './resume.ts'
@@ -257,4 +257,29 @@ async function settledOrLate(pending: readonly Promise<void>[], signal: CallSign
   await Promise.race([Promise.all(pending), enough])
   signal.removeEventListener('abort', stopWaiting)
   clearTimeout(timer)
+}
+
+/** Members by which OpenRouter, LiteLLM and others get the models to ask if the first one fails. */
+const naming: ReadonlySet<string> = new Set([
+  ...['models', 'fallbacks', 'fallback_models', 'model_list', 'context_window_fallbacks', 'content_policy_fallbacks'],
+])
+
+/**
+ * Checks models that a request names beside its own: the provider may answer with them.
+ *
+ * @throws {WireError} 403 when the caller may not use one of them
+ */
+function checkFurtherModels(access: Access, { body, members }: Ask): void {
+  for (const { name, valueStart, end } of members) {
+    if (!naming.has(name)) continue
+    const refused = textsIn(parseJsonBytes(body.subarray(valueStart, end))).find((model) => !access.mayUseModel(model))
+    if (refused !== undefined) throw modelNotAllowed(refused)
+  }
+}
+
+/** All texts of a value, and names of its members, which may be models, too. */
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, inner]) => [...(Array.isArray(value) ? [] : [name]), ...textsIn(inner)])
 }

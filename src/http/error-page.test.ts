@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { WireError } from '../formats/error.ts'
-import { errorPage, wantsPage } from './error-page.ts'
+import { errorPage, wantsPage } from './server.ts'
 
 const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'sec-fetch-mode': 'navigate' }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { usedRequest as record } from '../ledger/use/testing.ts'
 import { callerOf } from '../people/caller-of.ts'
 import { personOf, sentBy } from '../people/testing.ts'
-import { recentCallers } from './recent-callers.ts'
+import { recentCallers } from './recent-requests.ts'
 
 describe('the recent callers', () => {
   test('have each caller once, the last one first, and none without a name', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { endpointAt } from '../protocols/fixtures/load.ts'
 import type { Endpoint } from '../protocols/protocol.ts'
-import { originSeal } from './origin-seal.ts'
+import { originSeal } from './upstream.ts'
 
 const endpoint = { ...endpointAt('https://api.example.com/v1'), apiKey: 'k', headers: { 'X-Team': 'a' } }
 const opaque = { maker: 'anthropic', data: 'signature' } as const

@@ -1,12 +1,11 @@
-import type { OpaqueSeal } from '../formats/opaque-seal.ts'
+import { createHmac, pbkdf2Sync } from 'node:crypto'
+import { type OpaqueSeal, opaqueSeal } from '../formats/opaque-seal.ts'
 import type { Endpoint, Protocol, RequestHeaders, UnsignedRequest } from '../protocols/protocol.ts'
 import { UpstreamFailure } from '../service/failure.ts'
 import { withinMs } from '../service/within.ts'
 import { headerBlock } from '../transport/header-block.ts'
 import { TransportError, type HeaderBlock, type Transport, type UpstreamSignal } from '../transport/transport.ts'
-import { ApiBase } from './api-base.ts'
 import { hideSecrets, type HiddenSecrets } from './hide-secrets.ts'
-import { originSeal } from './origin-seal.ts'
 
 /** One provider over HTTP. */
 export interface Upstream extends UpstreamOptions {
@@ -93,4 +92,81 @@ async function inTime(headers: Promise<RequestHeaders>, ms: number, signal: Upst
 function unsigned(error: unknown): unknown {
   if (error instanceof UpstreamFailure || error instanceof TransportError) return error
   return new UpstreamFailure('credential', 'the request could not be signed', { cause: error })
+}
+
+/**
+ * Where the API of an upstream is: at its base URL, or below `/v1` of it, which owners leave out. It is looked for
+ * once, after an answer without any API, and never once the API has answered.
+ */
+class ApiBase {
+  #endpoint: Endpoint
+  /** The other place, while it may be there. */
+  #other: Endpoint | undefined
+  #finding: Promise<void> | undefined
+
+  constructor(endpoint: Endpoint, { models }: Pick<Protocol, 'models'>) {
+    this.#endpoint = endpoint
+    // Some protocols add the version themselves.
+    const isVersioned = /\/v\d/.test(models.page(endpoint))
+    if (!isVersioned) this.#other = { ...endpoint, baseUrl: `${endpoint.baseUrl.replace(/\/+$/, '')}/v1` }
+  }
+
+  get endpoint(): Endpoint {
+    return this.#endpoint
+  }
+
+  /** The API has answered where it is asked. */
+  settle(): void {
+    this.#other = undefined
+  }
+
+  /** Looks for the API at the other place, once for all requests. @param isThere undefined: there was no answer */
+  async find(isThere: (other: Endpoint) => Promise<boolean | undefined>): Promise<void> {
+    const other = this.#other
+    if (other === undefined) return
+    this.#finding ??= this.#look(other, isThere)
+    await this.#finding
+  }
+
+  async #look(other: Endpoint, isThere: (other: Endpoint) => Promise<boolean | undefined>): Promise<void> {
+    const found = await isThere(other)
+    this.#finding = undefined
+    if (found === undefined || this.#other === undefined) return
+    if (found) this.#endpoint = other
+    this.#other = undefined
+  }
+}
+
+/** Some 10 ms, once: callers see checksums, and could use them to test guesses of a short key. */
+const rounds = 100_000
+/** 132 bits. */
+const checksumCharacters = 22
+
+/**
+ * Makes the seals of an upstream, one for each model. Their keys are derived from its base URL, key and headers, so
+ * that all processes and machines with the same configuration have the same ones, also after a restart
+ * (docs/decisions/0014-reasoning.md).
+ */
+export function originSeal({ baseUrl, apiKey, headers }: Endpoint): (model: string) => OpaqueSeal {
+  const secrets = Object.entries(headers).map(([name, value]) => `${name.toLowerCase()}: ${value}`)
+  let key: Uint8Array | undefined
+
+  function keyOf(): Uint8Array {
+    key ??= pbkdf2Sync(
+      JSON.stringify([apiKey ?? '', secrets.toSorted()]),
+      `svc reasoning ${baseUrl}`,
+      rounds,
+      32,
+      'sha256',
+    )
+    return key
+  }
+
+  return (model) =>
+    opaqueSeal((text) =>
+      createHmac('sha256', keyOf())
+        .update(JSON.stringify([model, text]))
+        .digest('base64url')
+        .slice(0, checksumCharacters),
+    )
 }

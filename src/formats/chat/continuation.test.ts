@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { headFrom, partJson } from '../../gateway/testing.ts'
-import { chatContinuation } from './continuation.ts'
-import { chunkPart, headMembers } from './make-part.ts'
+import { chatContinuation } from './format.ts'
 import { choicePart, textPart, usagePart } from './testing.ts'
+import { chunkPart, headMembers } from './whole-and-parts.ts'
 
 const other = headFrom('second')
 const rest = () => chatContinuation(textPart(headFrom('first'), ''))

@@ -1,19 +1,30 @@
 import { doneEvent, formatEvent, formatEvents, type ServerSentEvent } from '../../bytes/event-stream.ts'
 import { encode } from '../../bytes/text.ts'
 import { answerLimiter, otherLimits } from '../answer-limit.ts'
+import type { AnswerEvent } from '../answer.ts'
 import { demandReader } from '../demand.ts'
-import type { AnsweredError, Format, PartReader, PassThroughTarget, StreamFormat, Talk } from '../format.ts'
+import { numberOf, textOf, objectOf, objectsOf, parseJsonBytes } from '../exact-json.ts'
+import type {
+  AnsweredError,
+  Format,
+  PartReader,
+  PassThroughTarget,
+  StreamFormat,
+  Talk,
+  Continuation,
+} from '../format.ts'
 import { commentKeepAlive } from '../keep-alive.ts'
+import { logprobsOfEnd } from '../logprobs-end.ts'
 import type { Part } from '../part.ts'
+import { stringInput, type StringInput } from '../string-input.ts'
+import { chatAnswerReader } from './answer-reader.ts'
 import { answerWriter, writeAnswer } from './answer-writer.ts'
 import { inUsualForm } from './caller-forms.ts'
-import { chunkReader } from './chunk.ts'
+import { chunkReader, type ChunkHead } from './chunk.ts'
 import { readCompletion } from './completion.ts'
-import { chatContinuation } from './continuation.ts'
-import { customCalls } from './custom-calls.ts'
 import { fitChatRequest } from './fit.ts'
 import { readChatRequest } from './read-conversation.ts'
-import { readEvent } from './read-event.ts'
+import { readEvent, parseChecked } from './read-event.ts'
 import {
   appendAnswer,
   encodeChatRequest,
@@ -122,4 +133,68 @@ function asksUsage({ stream, members }: ChatRequest, { profile }: PassThroughTar
 /** Whether a part is the chunk without choices that has the usage of a stream. */
 function isUsageOnly({ usage, isMeaningful, data }: Part): boolean {
   return usage !== undefined && !isMeaningful && /"choices"\s*:\s*\[\s*\]/.test(new TextDecoder().decode(data))
+}
+
+/** Reads the head of a chunk. */
+function headOf(part: Part): ChunkHead {
+  const { id, created, model } = parseChecked(part.data)
+  return { id: textOf(id) ?? '', created: numberOf(created) ?? 0, model: textOf(model) ?? '' }
+}
+
+/** Starts the rest of a stream. All its parts have the head of `first` (failover.md row 39). */
+export function chatContinuation(first: Part | undefined): Continuation {
+  const head = first === undefined ? undefined : headOf(first)
+  const reader = chatAnswerReader()
+  const writer = answerWriter({ model: head?.model ?? '', usage: 'beside', continued: head })
+  return {
+    write(part, text = part.text) {
+      if (part.data.length === 0) return [part]
+      const events = reader.read(parseChecked(part.data))
+      const parts = writer.write(text === part.text ? events : events.flatMap((event) => endOf(event, text)))
+      return parts.map((written) => (written.usage === undefined ? written : { ...written, usage: part.usage }))
+    },
+  }
+}
+
+/** Shortens a text event, and its log probabilities, to `text`: the end that is new to the client. */
+function endOf(event: AnswerEvent, text: string): readonly AnswerEvent[] {
+  if (event.kind === 'text' && event.choice === 0) return [{ ...event, text }]
+  if (event.kind === 'logprobs' && event.choice === 0) return logprobsOfEnd(event, text)
+  return [event]
+}
+
+/**
+ * For answers of providers without custom tools: gives calls of the functions in their place back as calls of custom
+ * tools, with the input as text.
+ *
+ * @returns a function that passes on the events of each piece; undefined if the request has no custom tools
+ */
+function customCalls(request: ChatRequest): ((events: readonly AnswerEvent[]) => readonly AnswerEvent[]) | undefined {
+  if (!request.hasCustomTools) return undefined
+  const names = customNames(request)
+  const inputs = new Map<string, StringInput>()
+
+  function read(event: AnswerEvent): AnswerEvent | readonly AnswerEvent[] {
+    if (event.kind !== 'call' && event.kind !== 'arguments' && event.kind !== 'callEnd') return event
+    const key = `${event.choice} ${event.call}`
+    if (event.kind === 'call') {
+      if (!names.has(event.name)) return event
+      inputs.set(key, stringInput())
+      return { ...event, isCustom: true }
+    }
+    const input = inputs.get(key)
+    if (input === undefined) return event
+    const { choice, call } = event
+    if (event.kind === 'arguments')
+      return { kind: 'arguments', choice, call, text: input.push(event.text), isCustom: true }
+    return [{ kind: 'arguments', choice, call, text: input.end(), isCustom: true }, event]
+  }
+
+  return (events) => events.flatMap(read).filter((event) => event.kind !== 'arguments' || event.text !== '')
+}
+
+function customNames({ body, members }: ChatRequest): ReadonlySet<string> {
+  const tools = members.findLast(({ name }) => name === 'tools')
+  const declared = tools && objectsOf(parseJsonBytes(body.subarray(tools.valueStart, tools.end)))
+  return new Set(declared?.map(({ custom }) => textOf(objectOf(custom)['name']) ?? ''))
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { MalformedAnswer } from '../malformed-answer.ts'
-import { chunkPart, headMembers } from './make-part.ts'
+import { chunkPart, headMembers } from './whole-and-parts.ts'
 
 const head = headMembers({ id: 'i', created: 1, model: 'm' })
 

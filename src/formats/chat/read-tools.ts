@@ -7,7 +7,7 @@ import { isObject, objectOf, objectsOf, textOf } from '../exact-json.ts'
 /**
  * Reads `tools`, `tool_choice` and `parallel_tool_calls`, and their deprecated forms `functions` and `function_call`.
  * With `allowed_tools`, only allowed functions are kept. A custom tool is a function with one string, which
- * `custom-calls.ts` gives back.
+ * `customCalls` of `format.ts` gives back.
  */
 export function readChatTools(body: JsonObject): Tools {
   const tools = objectsOf(body['tools'])

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts'
 import type { Part } from '../part.ts'
 import type { ChunkHead } from './chunk.ts'
-import { chunkPart, headMembers } from './make-part.ts'
+import { chunkPart, headMembers } from './whole-and-parts.ts'
 
 /** A part with one choice that has this delta. For tests. */
 export function deltaPart(head: ChunkHead, delta: JsonObject, index = 0): Part {

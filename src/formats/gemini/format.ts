@@ -1,26 +1,64 @@
+import type { JsonObject } from '../../base/json-value.ts'
 import { formatEvents } from '../../bytes/event-stream.ts'
+import { hasMoreValues } from '../../bytes/value-count.ts'
 import { answerLimiter } from '../answer-limit.ts'
 import { appendMessage } from '../append-message.ts'
 import type { Ask } from '../ask.ts'
 import { parseChecked } from '../chat/read-event.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
+import type { Delivered } from '../delivered.ts'
 import { demandReader } from '../demand.ts'
 import { WireError } from '../error.ts'
-import { encodeJson, numberOf, objectOf, parseJsonBytes } from '../exact-json.ts'
-import type { Envelope, Format, StreamFormat, Talk } from '../format.ts'
+import { encodeJson, numberOf, objectOf, parseJsonBytes, objectsOf, textOf, oneOrMore } from '../exact-json.ts'
+import type { Envelope, Format, StreamFormat, Talk, Continuation, ModelWriter } from '../format.ts'
+import type { ListedModel } from '../model.ts'
 import { usualTokens } from '../size.ts'
 import { responseStreamWriter, writeGeminiResponse, type ResponseOptions } from './answer-writer.ts'
-import { geminiContinuation } from './continuation.ts'
 import { googleError, googleErrorEvent, googleStatus } from './errors.ts'
-import { geminiModels } from './model-writer.ts'
+import { resourceName, geminiModel } from './models.ts'
 import { responseReader } from './native.ts'
 import { readGeminiRequest } from './read-conversation.ts'
 import { contentShapes } from './request-shapes.ts'
 import { geminiCheck, type GeminiRequest } from './request.ts'
 import { memberOf, snakeCase } from './spelling.ts'
 import { gatheredResponse, readResponse, responseToParts } from './whole-response.ts'
-import { geminiWithoutReasoning } from './without-reasoning.ts'
+import { foreignSignature } from './write-contents.ts'
 import { writeNative } from './write-native.ts'
+
+const pageSizeDefault = 50
+const pageSizeMax = 1_000
+
+/** Models as Google lists them (https://ai.google.dev/api/models). `pageToken` counts the models before a page. */
+const geminiModels: ModelWriter = {
+  path: '/v1beta/models',
+  modelPath: '/v1beta/models/',
+  list(models, query) {
+    const start = numberIn(query.get('pageToken')) ?? 0
+    const size = Math.min(numberIn(query.get('pageSize')) || pageSizeDefault, pageSizeMax)
+    const next = start + size
+    return {
+      models: models.slice(start, next).map(writeModel),
+      ...(next < models.length ? { nextPageToken: String(next) } : {}),
+    }
+  },
+  one: writeModel,
+}
+
+function writeModel({ name, offers }: ListedModel): JsonObject {
+  const [{ model }] = offers
+  return {
+    name: resourceName(name),
+    displayName: name,
+    supportedGenerationMethods: ['generateContent', 'embedContent'],
+    ...(model.context === undefined ? {} : { inputTokenLimit: model.context }),
+    ...(model.maxOutput === undefined ? {} : { outputTokenLimit: model.maxOutput }),
+  }
+}
+
+/** An integer of 0 or more; undefined for anything else, which counts as absent. */
+function numberIn(text: string | null): number | undefined {
+  return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : undefined
+}
 
 const check = geminiCheck('gemini', contentShapes, ['contents'])
 /** What models read of a request. */
@@ -132,3 +170,65 @@ function configOf({ body, members }: Ask): Pick<ResponseOptions, 'includesThough
 }
 
 const configName = 'generationConfig'
+
+/** Starts the rest of a stream. Each response has the id and the model of the first one. */
+function geminiContinuation({ first }: Delivered): Continuation {
+  const { responseId, modelVersion } = first === undefined ? {} : parseChecked(first.data)
+  const head = {
+    ...(responseId === undefined ? {} : { responseId }),
+    ...(modelVersion === undefined ? {} : { modelVersion }),
+  }
+  return {
+    write(part, text = part.text) {
+      if (part.data.length === 0) return [part]
+      const response = parseChecked(part.data)
+      const written = text === part.text ? response : withText(response, text)
+      return [{ ...part, text, data: encodeJson({ ...written, ...head }), framed: undefined }]
+    },
+  }
+}
+
+/** A response whose first candidate has this text. */
+function withText(response: JsonObject, text: string): JsonObject {
+  const [first = {}, ...others] = objectsOf(response['candidates'])
+  const content = objectOf(first['content'])
+  const beside = objectsOf(content['parts']).filter((part) => textOf(part['text']) === undefined)
+  const parts = text === '' && beside.length > 0 ? beside : [{ text }, ...beside]
+  return { ...response, candidates: [{ ...first, content: { ...content, parts } }, ...others] }
+}
+
+/** Parsing blocks the event loop: this many values for some 0.1 s. */
+const valuesMax = 100_000
+
+/**
+ * The body of a request without thoughts and signatures of earlier answers, for a provider that refuses them. The first
+ * of parallel calls gets Google's placeholder, unless the model is known to need none.
+ *
+ * @returns undefined if there is nothing to change, and for a body of more than 100,000 values
+ */
+function geminiWithoutReasoning({ body, model }: GeminiRequest): Uint8Array | undefined {
+  if (hasMoreValues(body, valuesMax)) return undefined
+  const { signsCalls } = geminiModel(model)
+  const placeholder = signsCalls || !model.toLowerCase().includes('gemini') ? foreignSignature : undefined
+  const request = objectOf(parseJsonBytes(body))
+  const contents = oneOrMore(request['contents']).map((content) => {
+    const kept = oneOrMore(content['parts']).filter(({ thought }) => thought !== true)
+    const firstCall = kept.find(isCall)
+    const parts = kept.map((part) => signed(part, part === firstCall ? placeholder : undefined))
+    return content['role'] === 'model' ? { ...content, parts: parts.length === 0 ? filler : parts } : content
+  })
+  const written = encodeJson({ ...request, contents })
+  return Buffer.from(written).equals(encodeJson(request)) ? undefined : written
+}
+
+function isCall(part: JsonObject): boolean {
+  return memberOf(part, 'functionCall') !== undefined
+}
+
+function signed(part: JsonObject, signature: string | undefined): JsonObject {
+  const { thoughtSignature: _own, thought_signature: _other, ...others } = part
+  return signature === undefined ? others : { ...others, thoughtSignature: signature }
+}
+
+/** Google refuses a content without parts. */
+const filler = [{ text: '(no content)' }]

@@ -1,13 +1,15 @@
 import { formatEvent, formatEvents } from '../../bytes/event-stream.ts'
 import { runInSlices, runThrough, sliceBytes } from '../../bytes/pace.ts'
-import { encode } from '../../bytes/text.ts'
+import { encode, utf8 } from '../../bytes/text.ts'
 import { answerLimiter, otherLimits } from '../answer-limit.ts'
 import type { RelayName } from '../ask.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
 import { demandReader, formDemandReader } from '../demand.ts'
 import { WireError } from '../error.ts'
-import type { Format, PassThrough, StreamFormat, StreamOutput } from '../format.ts'
+import { objectOf, parseJson, textOf } from '../exact-json.ts'
+import type { Format, PassThrough, StreamFormat, StreamOutput, AnsweredError } from '../format.ts'
 import { MalformedAnswer } from '../malformed-answer.ts'
+import type { WholeReply } from '../reply.ts'
 import { answerReader } from './answer.ts'
 import { anyAnswers, type RelayEndpoint, type RelayStream } from './endpoint.ts'
 import { formCheck } from './form-request.ts'
@@ -15,7 +17,6 @@ import { jsonCheck } from './json-request.ts'
 import { plainText } from './media.ts'
 import { withModel, type RelayRequest } from './request.ts'
 import { relayEndpoints } from './table.ts'
-import { textReader } from './text-in-json.ts'
 
 const limitCompletion = answerLimiter({ names: ['max_tokens'], others: otherLimits })
 
@@ -110,5 +111,36 @@ function streamOf({ reader, end, keepAlive, isWholeAnEvent }: RelayStream): Stre
             return parts
           },
         }),
+  }
+}
+
+type ReadAnswer<Asked> = (body: Uint8Array, ask: Asked) => WholeReply | AnsweredError
+
+/**
+ * Some servers answer a request for text with JSON (https://github.com/vllm-project/vllm/issues/49095): a string is the
+ * text, and for the format `text` also the member `text` of an object. Other answers are read as JSON.
+ */
+function textReader(read: (body: Uint8Array) => WholeReply | AnsweredError): ReadAnswer<RelayRequest> {
+  return (body, { isMedia, mediaAsked }) => {
+    const quoted = isMedia && body[0] === quote ? textOf(parsed(body)) : undefined
+    if (quoted !== undefined) return { kind: 'whole', usage: undefined, ...textBody(quoted) }
+    const whole = read(body)
+    if (whole.kind === 'error' || !isMedia || mediaAsked !== 'text') return whole
+    return { ...whole, ...textBody(textOf(objectOf(parsed(body))['text']) ?? '') }
+  }
+}
+
+const quote = 0x22
+
+function textBody(text: string): Pick<WholeReply, 'body' | 'contentType' | 'isEmpty'> {
+  return { body: encode(text), contentType: 'text/plain; charset=utf-8', isEmpty: text === '' }
+}
+
+function parsed(body: Uint8Array): unknown {
+  try {
+    return parseJson(utf8(body))
+  } catch {
+    // The reader of JSON names the fault.
+    return undefined
   }
 }

@@ -2,8 +2,9 @@ import { utf8 } from '../../bytes/text.ts'
 import { answerLimiter } from '../answer-limit.ts'
 import { checkBody, checkLargeBody } from '../check-body.ts'
 import { demandReader } from '../demand.ts'
+import { WireError } from '../error.ts'
 import { listOf, objectOf, parseJson } from '../exact-json.ts'
-import type { Format, StreamFormat, Talk } from '../format.ts'
+import type { Format, StreamFormat, Talk, Refusal } from '../format.ts'
 import { usualTokens } from '../size.ts'
 import { spliceRequest } from '../splice-request.ts'
 import { countedUsage } from '../usage.ts'
@@ -13,9 +14,39 @@ import { partReader, readWhole } from './native.ts'
 import { readResponsesRequest } from './read-conversation.ts'
 import { requestReader, responsesWithoutReasoning, type ResponsesRequest } from './request.ts'
 import { responseWriter, type ResponseWriter } from './response-writer.ts'
-import { storedResponses } from './stored-responses.ts'
 import { streamFormat } from './stream-format.ts'
 import { declaredTools, toolNames } from './tool-names.ts'
+
+/**
+ * Refusals of what `/v1/responses` has elsewhere: connections by WebSocket, and stored answers. Clients ask by POST at
+ * once after a 426, and repeat after other errors.
+ */
+const storedResponses: readonly Refusal[] = [
+  {
+    path: '/v1/responses',
+    methods: ['GET'],
+    error: (headers) =>
+      headers.get('upgrade')?.toLowerCase() === 'websocket'
+        ? new WireError(
+            426,
+            'invalid_request_error',
+            'websocket_not_supported',
+            'WebSocket is not supported: send requests as POST to /v1/responses',
+          )
+        : undefined,
+  },
+  {
+    path: '/v1/responses/',
+    methods: ['GET', 'DELETE', 'POST'],
+    error: () =>
+      new WireError(
+        404,
+        'invalid_request_error',
+        'not_found',
+        'This service stores no responses: send all items of the conversation as input with each request',
+      ),
+  },
+]
 
 const read = requestReader('responses')
 /** What models read of a request. */

@@ -1,14 +1,21 @@
 import { clientAddresses } from '../../base/client-address.ts'
-import type { Contribution, Extension, Host } from '../../extensions/extension.ts'
-import { LedgerUnavailable } from '../../ledger/ledger.ts'
-import { keyBook } from './key-book.ts'
+import { parseNetwork } from '../../base/ip-address.ts'
+import { didYouMean } from '../../base/nearest.ts'
+import {
+  type Contribution,
+  type Extension,
+  type Host,
+  ExtensionConfigError,
+  type ExtensionConfig,
+} from '../../extensions/extension.ts'
+import { LedgerUnavailable, type KeyTable } from '../../ledger/ledger.ts'
+import { isFileLine } from './file-key.ts'
+import { keyBook, type KnownKey } from './key-book.ts'
 import type { KeyDependencies, KeyHost } from './key-host.ts'
 import { keyPeople } from './key-people.ts'
 import { keyRoutes } from './key-routes.ts'
 import { ownKeyRoutes } from './own-key-routes.ts'
 import { keyRecogniser } from './recognise.ts'
-import { parseKeySettings } from './settings.ts'
-import { useNotes } from './use-notes.ts'
 
 /** The parts that keys add to the service. */
 export interface KeysContribution extends Contribution {
@@ -65,4 +72,82 @@ async function startKeys(host: Host, parts: KeyHost): Promise<KeysContribution> 
 function noneIfAway(error: unknown): readonly string[] {
   if (error instanceof LedgerUnavailable) return []
   throw error
+}
+
+/** Settings of keys (docs/keys.md). */
+interface KeySettings {
+  /** Addresses and networks whose `X-Forwarded-For` is trusted. */
+  readonly trustedProxies: readonly string[]
+}
+
+const memberName = 'trusted_proxies'
+
+/** Parses the configuration file; without one, all members have their defaults. @throws {ExtensionConfigError} */
+function parseKeySettings(config: ExtensionConfig | undefined): KeySettings {
+  const { values = {}, unset = new Map<string, string>() } = config ?? {}
+  const other = [...Object.keys(values), ...unset.keys()].find((name) => name !== memberName)
+  if (other !== undefined)
+    throw new ExtensionConfigError(other, 'an unknown name', memberName + didYouMean(other, [memberName]))
+  const value = values[memberName]
+  if (value === undefined) return { trustedProxies: [] }
+  const texts: readonly unknown[] = Array.isArray(value) ? value : [value]
+  const trustedProxies = texts.flatMap((text) => (typeof text === 'string' ? entriesOf(text) : ['another value']))
+  const faulty = trustedProxies.find((entry) => parseNetwork(entry) === undefined)
+  if (faulty === undefined) return { trustedProxies }
+  const allowed = 'addresses and networks such as 10.0.0.0/8'
+  throw new ExtensionConfigError(memberName, `"${faulty.slice(0, 60)}" in the list`, allowed)
+}
+
+function entriesOf(text: string): readonly string[] {
+  return text.split(/[,\s]+/).filter((entry) => entry !== '')
+}
+
+const intervalMs = 60_000
+
+/** Stores when keys were used, once a minute. */
+interface UseNotes {
+  note(key: KnownKey, minute: number): void
+  /** Stores the rest. */
+  close(): Promise<void>
+}
+
+/** Times are kept while the ledger cannot be used. Lines of keys in access.json get their names with the first use. */
+function useNotes(keys: Pick<KeyTable, 'noteUses' | 'nameLine'>): UseNotes {
+  let noted = new Map<number, number>()
+  const named = new Map<number, Promise<void>>()
+  const timer = setInterval(() => void store(), intervalMs)
+  timer.unref()
+
+  function nameLine(line: number, name: string): void {
+    if (named.has(line)) return
+    named.set(
+      line,
+      // Tried again with the next use. The ledger reports its trouble itself.
+      keys.nameLine(line, name).catch(() => void named.delete(line)),
+    )
+  }
+
+  async function store(): Promise<void> {
+    const uses = noted
+    if (uses.size === 0) return
+    noted = new Map()
+    try {
+      await Promise.all(named.values())
+      await keys.noteUses(uses)
+    } catch {
+      // Tried again with the next ones. The ledger reports its trouble itself.
+      noted = new Map([...uses, ...noted])
+    }
+  }
+
+  return {
+    note({ id, caller }, minute) {
+      if (isFileLine(id)) nameLine(id, caller.keyFacts?.name ?? '')
+      noted.set(id, minute)
+    },
+    async close() {
+      clearInterval(timer)
+      await store()
+    },
+  }
 }
