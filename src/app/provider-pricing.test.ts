@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { resolveProvider, type ParsedProvider } from '../config/file/resolve-provider.ts'
+import type { ParsedProvider } from '../config/file/parse-provider.ts'
+import { resolveProvider } from '../config/file/resolve-provider.ts'
 import type { OfferedModel, Price } from '../formats/model.ts'
 import { fixedModels } from '../gateway/provider.ts'
 import { priceBook } from '../prices/price-book.ts'

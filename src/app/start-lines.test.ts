@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { Config } from '../config/config.ts'
 import { defaultFailover, defaultLimits } from '../config/defaults.ts'
-import { resolveProvider, type ParsedProvider } from '../config/file/resolve-provider.ts'
+import type { ParsedProvider } from '../config/file/parse-provider.ts'
+import { resolveProvider } from '../config/file/resolve-provider.ts'
 import { startLines } from './start-lines.ts'
 
 function linesOf(

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { resolveProvider, type ParsedProvider } from '../../config/file/resolve-provider.ts'
+import type { ParsedProvider } from '../../config/file/parse-provider.ts'
+import { resolveProvider } from '../../config/file/resolve-provider.ts'
 import type { OfferedModel } from '../../formats/model.ts'
 import { offered } from '../../gateway/testing.ts'
 import type { ProviderAttempts } from '../../observe/provider-attempts.ts'
@@ -32,7 +33,10 @@ function entryOf({
   readonly health?: Partial<ProviderHealth>
   readonly attempts?: ProviderAttempts
 } = {}) {
-  const config = resolveProvider({ id: 'a', baseUrl: 'http://a.test/v1', ...entry }, {})
+  const config = resolveProvider(
+    { id: 'a', ...(entry.protocol === 'echo' ? {} : { baseUrl: 'http://a.test/v1' }), ...entry },
+    {},
+  )
   return providerEntry(
     {
       ...{ config, models, modelsFailure, unpriced, attempts },
@@ -69,7 +73,7 @@ describe('a provider as it is shown', () => {
   })
 
   test('has no address without one, and no models while they are unknown', () => {
-    const entry = entryOf({ entry: { protocol: 'echo', baseUrl: undefined } })
+    const entry = entryOf({ entry: { protocol: 'echo' } })
     expect([entry.baseUrl, entry.models, entry.modelCount]).toEqual([undefined, undefined, undefined])
   })
 

@@ -1,10 +1,10 @@
 import { lstat, stat } from 'node:fs/promises'
-import type { Node } from 'jsonc-parser'
+import { jsonShape, namedShape } from '../../shapes/containers.ts'
+import { memberNode, type ValuePlace, type ShapeNode } from '../../shapes/node.ts'
+import { refuseNode, type ValueShape } from '../../shapes/shape.ts'
 import { ConfigError } from '../config.ts'
-import { readElements, readMembers, refuse, rootField, type Field } from './fields.ts'
-import { collectFindings, type Findings } from './findings.ts'
-import { parseJsonTree } from './json-tree.ts'
-import { readJsonField } from './read-json-field.ts'
+import { collectFindings } from './findings.ts'
+import { FileNode, parseJsonTree } from './json-tree.ts'
 import { readVariable, type Environment } from './resolve-provider.ts'
 import { variablePattern } from './rules.ts'
 
@@ -30,11 +30,12 @@ export async function parseExtensionFile(
   const findings = collectFindings(file, text)
   const { root, isSound } = parseJsonTree(text, findings)
   if (root === undefined || !isSound) throw findings.toError()
-  const members = readMembers(rootField(root), findings) ?? new Map<string, Field>()
+  const whole = new FileNode(root)
   const unset = new Map<string, string>()
   const values: Record<string, unknown> = {}
-  for (const [name, field] of members) {
-    const value = readResolved(field, { environment, findings, onUnset: (variable) => unset.set(name, variable) })
+  const members = namedShape<ShapeNode>({ read: (node) => node, schema: () => ({}) }).read(whole, findings)
+  for (const [name, node] of members ?? []) {
+    const value = resolvedShape(environment, (variable) => unset.set(name, variable)).read(node, findings)
     if (value !== undefined) values[name] = value
   }
   findings.throwIfAny()
@@ -42,65 +43,49 @@ export async function parseExtensionFile(
     values,
     unset,
     fault(field, found, allowed) {
-      const place = placeOf(field.split('.'), members) ?? { offset: root.offset, path: field }
       const faulty = collectFindings(file, text)
-      faulty.add({ offset: place.offset, path: field }, found, allowed)
+      faulty.add({ offset: placeOf(field.split('.'), whole).offset, path: field }, found, allowed)
       return faulty.toError()
     },
   }
 }
 
-interface Resolving {
-  readonly environment: Environment
-  readonly findings: Findings
-  readonly onUnset: (variable: string) => void
-}
-
-/** Reads a value with `$NAME` resolved at any depth. */
-function readResolved(field: Field, resolving: Resolving): unknown {
-  const { node } = field
-  if (node.type === 'array')
-    return (readElements(field, resolving.findings) ?? [])
-      .map((item) => readResolved(item, resolving))
-      .filter((item) => item !== undefined)
-  if (node.type === 'object') {
-    const members = Array.from(
-      readMembers(field, resolving.findings) ?? [],
-      ([name, member]) => [name, readResolved(member, resolving)] as const,
-    )
-    return Object.fromEntries(members.filter(([, value]) => value !== undefined))
+/** Any value, with `$NAME` resolved at any depth. Values of unset variables are left out. */
+function resolvedShape(environment: Environment, onUnset: (variable: string) => void): ValueShape<unknown> {
+  const text: ValueShape<unknown> = {
+    read(node, faults) {
+      const { value } = node
+      if (typeof value !== 'string' || !value.startsWith('$')) return value
+      const variable = variablePattern.exec(value)?.[1]
+      const allowed = '"$NAME" of an environment variable, or a string that does not begin with "$"'
+      // A text that begins with `$` but names no variable may be a secret, so it is not shown.
+      if (variable === undefined) return refuseNode(node.asSecret(), allowed, faults)
+      const resolved = readVariable(environment, variable)
+      if (resolved === undefined) onUnset(variable)
+      return resolved
+    },
+    schema: () => ({}),
   }
-  if (node.type === 'string') return readExpandedText(field, resolving)
-  return readJsonField(field, resolving.findings)
+  const any: ValueShape<unknown> = {
+    read(node, faults) {
+      if (node.kind === 'string') return text.read(node, faults)
+      if (node.kind === 'object') return Object.fromEntries(namedShape(any).read(node, faults) ?? [])
+      if (node.kind !== 'array') return jsonShape.read(node, faults)
+      const items = node.elements().map((item) => any.read(item, faults))
+      return items.filter((item) => item !== undefined)
+    },
+    schema: () => ({}),
+  }
+  return any
 }
 
-function readExpandedText(field: Field, { environment, findings, onUnset }: Resolving): string | undefined {
-  const text = String(field.node.value)
-  if (!text.startsWith('$')) return text
-  const variable = variablePattern.exec(text)?.[1]
-  // A text that begins with `$` but names no variable may be a secret, so it is not shown.
-  if (variable === undefined)
-    return refuse(
-      { ...field, isSecret: true },
-      '"$NAME" of an environment variable, or a string that does not begin with "$"',
-      findings,
-    )
-  const value = readVariable(environment, variable)
-  if (value === undefined) onUnset(variable)
-  return value
-}
-
-function placeOf(
-  [first = '', ...rest]: readonly string[],
-  members: ReadonlyMap<string, Field>,
-): { readonly offset: number } | undefined {
-  const field = members.get(first)
-  if (field === undefined) return undefined
-  let node: Node = field.node
-  for (const name of rest) {
-    const value = node.children?.find((property) => property.children?.[0]?.value === name)?.children?.[1]
-    if (value === undefined) break
-    node = value
+/** The place of a field, or of the nearest value around it. */
+function placeOf(names: readonly string[], root: ShapeNode): ValuePlace {
+  let node = root
+  for (const name of names) {
+    const member = memberNode(node, name)
+    if (member === undefined) break
+    node = member
   }
   return node
 }

@@ -1,20 +1,12 @@
+import type { ValuePlace } from '../../shapes/node.ts'
+import type { Faults } from '../../shapes/shape.ts'
 import { ConfigError, type ConfigFault } from '../config.ts'
 
 /** Most faults that are listed; further ones are only counted, since a file of another kind may have thousands. */
 const faultsShownMax = 100
 
-/** A location in the file: an offset in characters, and the path of the field there. */
-export interface Location {
-  readonly offset: number
-  readonly path: string
-}
-
 /** Collects the faults of one file, to report them together. */
-export interface Findings {
-  /** Adds a fault. `found` must not contain a secret. */
-  add(location: Location, found: string, allowed: string): void
-  /** The line of an offset, from 1. */
-  lineOf(offset: number): number
+export interface Findings extends Faults {
   /** The error with all faults so far, in the order of the file. */
   toError(): ConfigError
   /** @throws {ConfigError} when there are faults */
@@ -22,7 +14,7 @@ export interface Findings {
 }
 
 interface Finding {
-  readonly location: Location
+  readonly location: ValuePlace
   readonly found: string
   readonly allowed: string
 }

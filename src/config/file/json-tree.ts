@@ -1,4 +1,5 @@
 import { getLocation, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser/lib/esm/main.js'
+import { formatPath, joinPath, type NodeKind, type NodeMember, type ShapeNode } from '../../shapes/node.ts'
 import type { Findings } from './findings.ts'
 
 /** Most levels of objects and arrays. Checked before parsing, since the parser is recursive. */
@@ -37,7 +38,7 @@ export function parseJsonTree(text: string, findings: Findings): JsonTree {
   const root = parseTree(unmarked, errors, { allowTrailingComma: true })
   if (root === undefined) {
     findings.add({ offset: 0, path: '' }, 'no value', 'an object')
-    return { root, isSound: false }
+    return { root: undefined, isSound: false }
   }
   const lines = new Set<number>()
   for (const error of errors) {
@@ -48,7 +49,56 @@ export function parseJsonTree(text: string, findings: Findings): JsonTree {
     const path = lines.size > locatedMax ? '' : pathOf(unmarked, error.offset)
     findings.add({ offset: error.offset, path }, describeToken(unmarked, error), describeExpected(error))
   }
-  return { root, isSound: errors.every((error) => recoverable.has(printParseErrorCode(error.error))) }
+  return {
+    root,
+    isSound: errors.every((error) => recoverable.has(printParseErrorCode(error.error))),
+  }
+}
+
+/** A value of the parsed text, for shapes. */
+export class FileNode implements ShapeNode {
+  readonly kind: NodeKind
+  readonly offset: number
+
+  readonly path: string
+  readonly isSecret: boolean
+  readonly #node: Node
+
+  constructor(node: Node, path = '', isSecret = false) {
+    this.#node = node
+    this.path = path
+    this.isSecret = isSecret
+    // A property is never a value.
+    this.kind = node.type === 'property' ? 'null' : node.type
+    this.offset = node.offset
+  }
+
+  get value(): unknown {
+    const value: unknown = this.#node.value
+    return value
+  }
+
+  members(): readonly NodeMember[] {
+    if (this.kind !== 'object') return []
+    return (this.#node.children ?? []).flatMap(({ offset, children: [key, value] = [] }) => {
+      // A property without a value is a syntax error, which has been added already.
+      if (key === undefined || value === undefined) return []
+      const name = String(key.value)
+      const path = joinPath(this.path, name)
+      return [{ name, at: { offset, path }, node: new FileNode(value, path, this.isSecret) }]
+    })
+  }
+
+  elements(): readonly ShapeNode[] {
+    if (this.kind !== 'array') return []
+    return (this.#node.children ?? []).map(
+      (item, index) => new FileNode(item, joinPath(this.path, index), this.isSecret),
+    )
+  }
+
+  asSecret(): ShapeNode {
+    return new FileNode(this.#node, this.path, true)
+  }
 }
 
 /**
@@ -57,19 +107,6 @@ export function parseJsonTree(text: string, findings: Findings): JsonTree {
 function pathOf(text: string, offset: number): string {
   const { path, isAtPropertyKey } = getLocation(text, offset)
   return formatPath(isAtPropertyKey && path.at(-1) === '' ? path.slice(0, -1) : path)
-}
-
-/** Formats a path of keys and indexes, such as `providers[1].headers["x y"]`. */
-export function formatPath(segments: readonly (string | number)[]): string {
-  return segments.reduce<string>((path, segment) => joinPath(path, segment), '')
-}
-
-/** Adds a key or index to a path. Keys with special characters are quoted; keys are cut at 40 characters. */
-export function joinPath(path: string, segment: string | number): string {
-  if (typeof segment === 'number') return `${path}[${segment}]`
-  if (/^[\w$-]{1,40}$/.test(segment)) return path === '' ? segment : `${path}.${segment}`
-  const shown = segment.length > 40 ? `${segment.slice(0, 39)}…` : segment
-  return `${path}[${JSON.stringify(shown)}]`
 }
 
 /**

@@ -47,7 +47,7 @@ describe('owners', () => {
 
   test('are limited to a thousand', () => {
     expect(() => ownersOf(Array.from({ length: 1_001 }, () => 'ann'))).toThrow(
-      'owners: found an array, allowed: at most 1000 user names',
+      'owners: found 1001 elements, allowed: at most 1000 user names',
     )
   })
 })

@@ -1,11 +1,9 @@
 import type { TextRule } from '../../base/text-rule.ts'
 import type { Owners } from '../../people/owners.ts'
-import { readElements, readTextField, refuse, type Field } from './fields.ts'
-import type { Findings } from './findings.ts'
+import { listShape } from '../../shapes/containers.ts'
+import { textShape } from '../../shapes/shape.ts'
 import { readVariable, type Environment } from './resolve-provider.ts'
 import { variablePattern } from './rules.ts'
-
-const ownersMax = 1_000
 
 /** A user name of the identity provider, or `$NAME` of a variable. */
 const ownerRule: TextRule = {
@@ -14,25 +12,17 @@ const ownerRule: TextRule = {
   lengthMax: 256,
 }
 
+export const ownersShape = listShape(textShape(ownerRule), { max: 1_000, allowed: 'at most 1000 user names' })
+
 /** Separators of names in a variable: commas, and blanks of all scripts. */
 const separators = /[,\s]+/
 
 /**
- * Parses `owners`: at most 1,000 entries, each a user name with or without a leading `@`, `id:VALUE` for a user id, or
+ * The owners of `owners`: each entry is a user name with or without a leading `@`, `id:VALUE` for a user id, or
  * `id:VALUE@URL` with its identity provider. The variable of a `$NAME` may contain several, separated by commas or
  * blanks. An unset variable contains none.
- *
- * @returns `undefined` when the field is absent
  */
-export function parseOwners(
-  field: Field | undefined,
-  environment: Environment,
-  findings: Findings,
-): Owners | undefined {
-  if (field === undefined) return undefined
-  const items = readElements(field, findings) ?? []
-  if (items.length > ownersMax) return refuse(field, `at most ${ownersMax} user names`, findings)
-  const texts = items.flatMap((item) => readTextField(item, ownerRule, findings) ?? [])
+export function ownersOf(texts: readonly string[], environment: Environment): Owners {
   const entries = texts.flatMap((text) => entriesIn(text, environment))
   const isId = (entry: string): boolean => /^id:/i.test(entry)
   return {

@@ -1,31 +1,23 @@
 import { table } from '../../base/table.ts'
+import { listShape, namedShape, namesBy, objectShape } from '../../shapes/containers.ts'
+import { memberNode, type ShapeNode } from '../../shapes/node.ts'
 import {
-  ConfigError,
-  type Config,
-  type ConfigFault,
-  type FailoverConfig,
-  type Limits,
-  type TitlesConfig,
-} from '../config.ts'
+  eitherShape,
+  flagShape,
+  integerShape,
+  mapShape,
+  refuseNode,
+  textShape,
+  wordShape,
+  type Faults,
+} from '../../shapes/shape.ts'
+import { ConfigError, type Config, type ConfigFault } from '../config.ts'
 import { defaultFailover, defaultLimits } from '../defaults.ts'
-import {
-  readIntegerField,
-  readBooleanField,
-  readElements,
-  readKnownMembers,
-  readMembers,
-  readTextField,
-  readWord,
-  refuse,
-  type Field,
-  type MemberNames,
-} from './fields.ts'
-import { collectFindings, type Findings } from './findings.ts'
-import { parseOwners } from './owners.ts'
-import { parseProvider } from './parse-provider.ts'
-import { readTopMembers } from './read-top-members.ts'
-import { resolveProvider, type Environment, type ParsedProvider } from './resolve-provider.ts'
-import { durationMsMax, modelNameRule, serviceNameRule } from './rules.ts'
+import { ownersOf, ownersShape } from './owners.ts'
+import { providerShape, type ParsedProvider } from './parse-provider.ts'
+import { readFileBy, schemaAddress } from './read-file.ts'
+import { resolveProvider, type Environment } from './resolve-provider.ts'
+import { durationMsMax, modelName, modelNameRule, serviceNameRule } from './rules.ts'
 
 /** 1 MiB, enough for thousands of providers. */
 export const configBytesMax = 1024 * 1024
@@ -33,31 +25,54 @@ export const configBytesMax = 1024 * 1024
 /** 1 TiB. */
 const bodyBudgetBytesMax = 1024 ** 4
 
-const topMembers: MemberNames = {
-  names: ['$schema', 'name', 'titles', 'history', 'providers', 'limits', 'failover', 'aliases', 'owners'],
-  required: ['providers'],
-  hints: {
-    schema: '$schema',
-    models: 'aliases',
-    model_aliases: 'aliases',
-    fallback: 'failover',
-    fallbacks: 'failover',
-    title: 'name',
-    title_model: 'titles',
-    admins: 'owners',
-    users: 'owners',
-    conversations: 'history',
+/** `"server"`, or for how long the server keeps conversations. */
+const historyWords = wordShape(['browser', 'server'])
+const history = eitherShape(
+  { string: historyWords, object: objectShape({ days: integerShape(1, 36_500) }, { required: ['days'] }) },
+  historyWords,
+)
+
+/** The table of providers.json. */
+export const providersFile = objectShape(
+  {
+    $schema: schemaAddress,
+    name: textShape(serviceNameRule),
+    titles: objectShape({ model: modelName }, { required: ['model'], hints: { name: 'model', models: 'model' } }),
+    history,
+    providers: mapShape(listShape(providerShape), refuseSameIds),
+    limits: objectShape(
+      {
+        body_bytes: integerShape(1024, 1024 ** 3),
+        deadline_ms: integerShape(1, durationMsMax),
+        max_concurrent: integerShape(1, 1_000_000),
+        body_budget_bytes: integerShape(1024, bodyBudgetBytesMax),
+      },
+      { hints: { timeout: 'deadline_ms', client_timeout: 'deadline_ms', client_max_size: 'body_bytes' } },
+    ),
+    failover: objectShape({
+      on_content_policy: wordShape(['stop', 'next']),
+      on_cut: wordShape(['resume', 'error']),
+      retry_billed: flagShape,
+    }),
+    aliases: mapShape(namedShape(modelName, namesBy(modelNameRule, 'an invalid alias name')), resolveAliases),
+    owners: ownersShape,
   },
-}
-
-const titleMembers: MemberNames = { names: ['model'], required: ['model'], hints: { name: 'model', models: 'model' } }
-
-const limitMembers: MemberNames = {
-  names: ['body_bytes', 'deadline_ms', 'max_concurrent', 'body_budget_bytes'],
-  hints: { timeout: 'deadline_ms', client_timeout: 'deadline_ms', client_max_size: 'body_bytes' },
-}
-
-const failoverMembers: MemberNames = { names: ['on_content_policy', 'on_cut', 'retry_billed'] }
+  {
+    required: ['providers'],
+    hints: {
+      schema: '$schema',
+      models: 'aliases',
+      model_aliases: 'aliases',
+      fallback: 'failover',
+      fallbacks: 'failover',
+      title: 'name',
+      title_model: 'titles',
+      admins: 'owners',
+      users: 'owners',
+      conversations: 'history',
+    },
+  },
+)
 
 /** Options of {@link parseConfig}. */
 export interface ParseOptions {
@@ -74,27 +89,18 @@ export interface ParseOptions {
  * @throws {ConfigError} with all faults, in the order of the file
  */
 export function parseConfig(text: string, { file, environment }: ParseOptions): Config {
-  const findings = collectFindings(file, text)
   if (Buffer.byteLength(text) > configBytesMax) throw new ConfigError([tooLarge(file, Buffer.byteLength(text))])
-  const members = readTopMembers(text, topMembers, findings)
-  const name = readTextField(members.get('name'), serviceNameRule, findings)
-  const titles = parseTitles(members.get('titles'), findings)
-  const entries = parseProviders(members.get('providers'), findings)
-  const limits = parseLimits(members.get('limits'), findings)
-  const failover = parseFailover(members.get('failover'), findings)
-  const aliases = parseAliases(members.get('aliases'), findings)
-  const owners = parseOwners(members.get('owners'), environment, findings)
-  const history = parseHistory(members.get('history'), findings)
-  findings.throwIfAny()
+  const read = readFileBy(text, file, providersFile)
   return {
-    providers: entries.map((entry) => resolveProvider(entry, environment)),
-    limits,
-    failover,
-    aliases,
-    ...(name === undefined ? {} : { name }),
-    ...(titles === undefined ? {} : { titles }),
-    ...(owners === undefined ? {} : { owners }),
-    ...history,
+    providers: read.providers.map((entry) => resolveProvider(entry, environment)),
+    limits: { ...defaultLimits, ...read.limits },
+    failover: { ...defaultFailover, ...read.failover },
+    aliases: read.aliases ?? table<string>(),
+    ...(read.name === undefined ? {} : { name: read.name }),
+    ...(read.titles === undefined ? {} : { titles: read.titles }),
+    ...(read.owners === undefined ? {} : { owners: ownersOf(read.owners, environment) }),
+    ...(read.history === undefined || read.history === 'browser' ? {} : { history: 'server' }),
+    ...(typeof read.history === 'object' ? { historyDays: read.history.days } : {}),
     source: { kind: 'file', path: file },
   }
 }
@@ -104,85 +110,40 @@ export function tooLarge(file: string, bytes: number): ConfigFault {
   return { file, field: '', found: `${bytes} bytes`, allowed: `at most ${configBytesMax}` }
 }
 
-function parseProviders(field: Field | undefined, findings: Findings): readonly ParsedProvider[] {
-  if (field === undefined) return []
-  const lines = new Map<string, number>()
-  const entries: ParsedProvider[] = []
-  for (const item of readElements(field, findings) ?? []) {
-    const entry = parseProvider(item, findings)
-    if (entry === undefined) continue
-    const line = lines.get(entry.id)
-    if (line === undefined) lines.set(entry.id, findings.lineOf(item.offset))
-    else addDuplicateId(item, entry.id, line, findings)
-    entries.push(entry)
+function refuseSameIds(
+  providers: readonly ParsedProvider[],
+  list: ShapeNode,
+  faults: Faults,
+): readonly ParsedProvider[] {
+  const known = new Set(providers.map(({ id }) => id))
+  const lines = new Map<unknown, number>()
+  for (const item of list.elements()) {
+    const id = memberNode(item, 'id')?.value
+    if (typeof id !== 'string' || !known.has(id)) continue
+    const line = lines.get(id)
+    if (line === undefined) lines.set(id, faults.lineOf(item.offset))
+    else
+      faults.add(
+        { offset: item.offset, path: `${item.path}.id` },
+        `a duplicate "${id}"`,
+        `a unique id for each provider (the first is on line ${line})`,
+      )
   }
-  return entries
+  return providers
 }
 
-function addDuplicateId(field: Field, id: string, line: number, findings: Findings): void {
-  const location = { offset: field.offset, path: `${field.path}.id` }
-  findings.add(location, `a duplicate "${id}"`, `a unique id for each provider (the first is on line ${line})`)
-}
-
-function parseTitles(field: Field | undefined, findings: Findings): TitlesConfig | undefined {
-  if (field === undefined) return undefined
-  const model = readTextField(readKnownMembers(field, titleMembers, findings).get('model'), modelNameRule, findings)
-  return model === undefined ? undefined : { model }
-}
-
-const historyMembers: MemberNames = { names: ['days'], required: ['days'] }
-
-/** `"server"`, or for how long the server keeps conversations. */
-function parseHistory(field: Field | undefined, findings: Findings): Pick<Config, 'history' | 'historyDays'> {
-  if (field?.node.type !== 'object')
-    return readWord(field, ['browser', 'server'], findings) === 'server' ? { history: 'server' } : {}
-  const members = readKnownMembers(field, historyMembers, findings)
-  const historyDays = readIntegerField(members.get('days'), 1, 36_500, findings)
-  return { history: 'server', ...(historyDays === undefined ? {} : { historyDays }) }
-}
-
-function parseLimits(field: Field | undefined, findings: Findings): Limits {
-  if (field === undefined) return defaultLimits
-  const members = readKnownMembers(field, limitMembers, findings)
-  const maxConcurrent = readIntegerField(members.get('max_concurrent'), 1, 1_000_000, findings)
-  const bodyBudgetBytes = readIntegerField(members.get('body_budget_bytes'), 1024, bodyBudgetBytesMax, findings)
-  return {
-    bodyBytes:
-      readIntegerField(members.get('body_bytes'), 1024, 1024 * 1024 * 1024, findings) ?? defaultLimits.bodyBytes,
-    deadlineMs: readIntegerField(members.get('deadline_ms'), 1, durationMsMax, findings) ?? defaultLimits.deadlineMs,
-    ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
-    ...(bodyBudgetBytes === undefined ? {} : { bodyBudgetBytes }),
-  }
-}
-
-function parseFailover(field: Field | undefined, findings: Findings): FailoverConfig {
-  if (field === undefined) return defaultFailover
-  const members = readKnownMembers(field, failoverMembers, findings)
-  return {
-    onContentPolicy:
-      readWord(members.get('on_content_policy'), ['stop', 'next'], findings) ?? defaultFailover.onContentPolicy,
-    onCut: readWord(members.get('on_cut'), ['resume', 'error'], findings) ?? defaultFailover.onCut,
-    retryBilled: readBooleanField(members.get('retry_billed'), findings) ?? defaultFailover.retryBilled,
-  }
-}
-
-/** Parses `aliases`. Aliases of aliases are resolved, so that a lookup is one step. */
-function parseAliases(field: Field | undefined, findings: Findings): Readonly<Record<string, string>> {
+/** Resolves aliases of aliases, so that a lookup is one step. */
+function resolveAliases(
+  targets: ReadonlyMap<string, string>,
+  node: ShapeNode,
+  faults: Faults,
+): Readonly<Record<string, string>> {
   const aliases = table<string>()
-  if (field === undefined) return aliases
-  const targets = new Map<string, string>()
-  const members = readMembers(field, findings) ?? new Map<string, Field>()
-  for (const [name, value] of members) {
-    if (name.length > modelNameRule.lengthMax || !modelNameRule.pattern.test(name))
-      findings.add(value, 'an invalid alias name', modelNameRule.allowed)
-    const target = readTextField(value, modelNameRule, findings)
-    if (target !== undefined) targets.set(name, target)
-  }
+  const nodes = new Map(node.members().map((member) => [member.name, member.node]))
   const ends = new Map<string, string | undefined>()
-  for (const [name, value] of members) {
-    if (!targets.has(name)) continue
+  for (const name of targets.keys()) {
     const end = followAlias(name, targets, ends)
-    if (end === undefined) refuse(value, 'a name without a cycle of aliases', findings)
+    if (end === undefined) refuseNode(nodes.get(name) ?? node, 'a name without a cycle of aliases', faults)
     else aliases[name] = end
   }
   return aliases

@@ -1,11 +1,11 @@
 import type { TextRule } from '../../base/text-rule.ts'
 import type { PriceList } from '../../prices/price-book.ts'
+import { namedShape, namesBy, objectShape } from '../../shapes/containers.ts'
+import { mapShape, textShape, type ValueShape } from '../../shapes/shape.ts'
 import { findHome, type Home } from '../home.ts'
-import { readMembers, readTextField, type Field, type MemberNames } from './fields.ts'
-import { collectFindings, type Findings } from './findings.ts'
 import { readConfigText } from './load-config.ts'
-import { readPrice } from './read-price.ts'
-import { readTopMembers } from './read-top-members.ts'
+import { readFileBy, schemaAddress } from './read-file.ts'
+import { priceShape } from './read-price.ts'
 import type { Environment } from './resolve-provider.ts'
 import { idRule, modelNameRule } from './rules.ts'
 
@@ -15,7 +15,13 @@ const namesRule: TextRule = {
   pattern: /^(?!\s)[^\u0000-\u001f\u007f]+(?<!\s)$/,
 }
 
-const topMembers: MemberNames = { names: ['$schema', 'prices'], required: ['prices'], hints: { models: 'prices' } }
+const pricesByName: ValueShape<PriceList> = namedShape(namedShape(priceShape, namesBy(namesRule)), namesBy(idRule))
+
+/** The table of prices.json. */
+export const pricesFileShape = objectShape(
+  { $schema: schemaAddress, prices: pricesByName },
+  { required: ['prices'], hints: { models: 'prices' } },
+)
 
 /**
  * Parses prices.json (docs/configuration.md#prices).
@@ -24,12 +30,7 @@ const topMembers: MemberNames = { names: ['$schema', 'prices'], required: ['pric
  * @throws {ConfigError} with all faults
  */
 export function parsePrices(text: string | undefined, file: string): PriceList {
-  if (text === undefined) return new Map()
-  const findings = collectFindings(file, text)
-  const members = readTopMembers(text, topMembers, findings)
-  const prices = readPriceList(members.get('prices'), findings)
-  findings.throwIfAny()
-  return prices
+  return text === undefined ? new Map() : readFileBy(text, file, pricesFileShape).prices
 }
 
 /** A list of prices that was fetched. */
@@ -41,16 +42,19 @@ export interface FetchedPrices {
   readonly prices: PriceList
 }
 
-const fetchedMembers: MemberNames = {
-  names: ['from', 'fetched_at', 'prices'],
-  required: ['from', 'fetched_at', 'prices'],
-}
-const fromRule: TextRule = { allowed: 'the address of a list', pattern: /./, lengthMax: 2_048 }
 const timeRule: TextRule = {
   allowed: 'a time such as 2026-11-23T10:00:00Z',
   pattern: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/,
   lengthMax: 32,
 }
+const fetchedFileShape: ValueShape<FetchedPrices> = objectShape(
+  {
+    from: textShape({ allowed: 'the address of a list', pattern: /./, lengthMax: 2_048 }),
+    fetched_at: mapShape(textShape(timeRule), (text) => Date.parse(text)),
+    prices: pricesByName,
+  },
+  { required: ['from', 'fetched_at', 'prices'] },
+)
 
 /**
  * Parses prices.fetched.json, which `svc prices update` writes.
@@ -59,14 +63,7 @@ const timeRule: TextRule = {
  * @throws {ConfigError} with all faults
  */
 export function parseFetchedPrices(text: string | undefined, file: string): FetchedPrices | undefined {
-  if (text === undefined) return undefined
-  const findings = collectFindings(file, text)
-  const members = readTopMembers(text, fetchedMembers, findings)
-  const from = readTextField(members.get('from'), fromRule, findings) ?? ''
-  const fetchedAt = Date.parse(readTextField(members.get('fetched_at'), timeRule, findings) ?? '')
-  const prices = readPriceList(members.get('prices'), findings)
-  findings.throwIfAny()
-  return { from, fetchedAt, prices }
+  return text === undefined ? undefined : readFileBy(text, file, fetchedFileShape)
 }
 
 /** The prices of this machine. */
@@ -92,26 +89,4 @@ export function priceFiles(environment: Environment): Pick<Home, 'prices' | 'fet
   } catch {
     return undefined
   }
-}
-
-function readPriceList(field: Field | undefined, findings: Findings): PriceList {
-  return readNamed(field, idRule, findings, (models) =>
-    readNamed(models, namesRule, findings, (price) => readPrice(price, findings)),
-  )
-}
-
-function readNamed<Value>(
-  field: Field | undefined,
-  rule: TextRule,
-  findings: Findings,
-  read: (field: Field) => Value | undefined,
-): ReadonlyMap<string, Value> {
-  const values = new Map<string, Value>()
-  if (field === undefined) return values
-  for (const [name, member] of readMembers(field, findings) ?? []) {
-    if (name.length > rule.lengthMax || !rule.pattern.test(name)) findings.add(member, 'an invalid name', rule.allowed)
-    const value = read(member)
-    if (value !== undefined) values.set(name, value)
-  }
-  return values
 }

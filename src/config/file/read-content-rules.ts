@@ -1,20 +1,12 @@
 import type { TextRule } from '../../base/text-rule.ts'
 import { compilePattern, PatternError, patternLengthMax } from '../../content/pattern.ts'
 import { subjectText, type ContentRule } from '../../limits/access-policy.ts'
-import { readElementsTo, readKnownMembers, readTextField, refuse, type Field, type MemberNames } from './fields.ts'
-import type { Findings } from './findings.ts'
-import { readSubject, type NamesOfFile } from './read-limits.ts'
+import { listShape, objectShape } from '../../shapes/containers.ts'
+import { mapShape, refuseNode, textShape, withSchema, type ValueShape } from '../../shapes/shape.ts'
+import { callerPattern, subjectShape, type NamesOfFile } from './read-limits.ts'
 
-const rulesMax = 1_000
-const patternsMax = 20
 /** States of all patterns of a rule. */
 const statesMax = 2_000
-
-const ruleMembers: MemberNames = {
-  names: ['for', 'keep', 'redact'],
-  required: ['for', 'keep'],
-  hints: { who: 'for', subject: 'for', days: 'keep', retention: 'keep', patterns: 'redact', remove: 'redact' },
-}
 
 const keepRule: TextRule = {
   allowed: 'hours or days such as "12h" or "7d", at most 366 days, or "0d" to keep nothing',
@@ -24,63 +16,68 @@ const keepRule: TextRule = {
 const dayMs = 86_400_000
 const keepMsMax = 366 * dayMs
 
-const patternRule: TextRule = {
-  allowed: 'a pattern of the text to be removed',
-  pattern: /./s,
-  lengthMax: patternLengthMax,
-}
+const keep = withSchema(
+  mapShape(textShape(keepRule), (text, node, faults) => {
+    const ms = Number(text.slice(0, -1)) * (text.endsWith('d') ? dayMs : 3_600_000)
+    return ms <= keepMsMax ? ms : refuseNode(node, keepRule.allowed, faults)
+  }),
+  {
+    // At most 366 days.
+    pattern:
+      '^(?:(?:0|[1-9]\\d?|[12]\\d\\d|3[0-5]\\d|36[0-6])d|' +
+      '(?:0|[1-9]\\d{0,2}|[1-7]\\d{3}|8[0-6]\\d\\d|87[0-7]\\d|878[0-4])h)$',
+  },
+)
 
-/** Reads `content`. */
-export function readContentRules(
-  field: Field | undefined,
-  names: NamesOfFile,
-  findings: Findings,
-): readonly ContentRule[] {
-  const known = new Map<string, Field>()
-  return readElementsTo(rulesMax, 'rules', field, findings).flatMap((item) => {
-    const rule = readRule(item, names, findings)
-    if (rule === undefined) return []
-    const subject = subjectText(rule.subject)
-    const first = known.get(subject)
-    if (first !== undefined)
-      findings.add(item, `a second rule for ${subject}`, `each once (the first is ${first.path})`)
-    known.set(subject, first ?? item)
-    return [rule]
-  })
-}
-
-function readRule(item: Field, names: NamesOfFile, findings: Findings): ContentRule | undefined {
-  const members = readKnownMembers(item, ruleMembers, findings)
-  const whose = members.get('for')
-  const subject = readSubject(whose, names, findings)
-  const keepMs = readKeep(members.get('keep'), findings)
-  const redact = readPatterns(members.get('redact'), findings)
-  if (subject?.kind === 'provider' && whose !== undefined)
-    return refuse(whose, 'callers, since content is kept by who asks', findings)
-  if (subject === undefined || subject.kind === 'provider' || keepMs === undefined) return undefined
-  return { place: item.path, subject, keepMs, redact }
-}
-
-function readKeep(field: Field | undefined, findings: Findings): number | undefined {
-  const text = readTextField(field, keepRule, findings)
-  if (text === undefined || field === undefined) return undefined
-  const ms = Number(text.slice(0, -1)) * (text.endsWith('d') ? dayMs : 3_600_000)
-  return ms <= keepMsMax ? ms : refuse(field, keepRule.allowed, findings)
-}
-
-function readPatterns(field: Field | undefined, findings: Findings): readonly string[] {
-  let states = 0
-  return readElementsTo(patternsMax, 'patterns', field, findings).flatMap((item) => {
-    const source = readTextField(item, patternRule, findings)
-    if (source === undefined) return []
+const pattern = mapShape(
+  textShape({ allowed: 'a pattern of the text to be removed', pattern: /./s, lengthMax: patternLengthMax }),
+  (source, node, faults) => {
     try {
-      states += compilePattern(source).size
+      return { source, node, size: compilePattern(source).size }
     } catch (error) {
       if (!(error instanceof PatternError)) throw error
-      return refuse(item, error.message, findings) ?? []
+      return refuseNode(node, error.message, faults)
     }
-    if (states > statesMax)
-      return refuse(item, 'patterns with fewer or shorter repetitions and choices', findings) ?? []
-    return [source]
+  },
+)
+
+/** The patterns of a rule, whose states are bounded together. */
+const redact = mapShape(listShape(pattern, { max: 20, noun: 'patterns' }), (patterns, _, faults) => {
+  let states = 0
+  for (const { node, size } of patterns) {
+    states += size
+    if (states > statesMax) refuseNode(node, 'patterns with fewer or shorter repetitions and choices', faults)
+  }
+  return patterns.map(({ source }) => source)
+})
+
+/** `content`: whose content is kept. */
+export function contentShape(names: NamesOfFile): ValueShape<readonly ContentRule[]> {
+  const subject = mapShape(subjectShape(names, callerPattern), (whose, node, faults) =>
+    whose.kind === 'provider' ? refuseNode(node, 'callers, since content is kept by who asks', faults) : whose,
+  )
+  const entry = mapShape(
+    objectShape(
+      { for: subject, keep, redact },
+      {
+        required: ['for', 'keep'],
+        hints: { who: 'for', subject: 'for', days: 'keep', retention: 'keep', patterns: 'redact', remove: 'redact' },
+      },
+    ),
+    (given, node) => {
+      const { path: place } = node
+      const rule: ContentRule = { place, subject: given.for, keepMs: given.keep, redact: given.redact ?? [] }
+      return { rule, node }
+    },
+  )
+  return mapShape(listShape(entry, { max: 1_000, noun: 'rules' }), (entries, _, faults) => {
+    const known = new Map<string, string>()
+    for (const { rule, node } of entries) {
+      const text = subjectText(rule.subject)
+      const first = known.get(text)
+      if (first === undefined) known.set(text, node.path)
+      else faults.add(node, `a second rule for ${text}`, `each once (the first is ${first})`)
+    }
+    return entries.map(({ rule }) => rule)
   })
 }

@@ -1,4 +1,6 @@
+import type { JsonObject } from '../../base/json-value.ts'
 import { didYouMean } from '../../base/nearest.ts'
+import type { TextRule } from '../../base/text-rule.ts'
 import {
   moneyPeriods,
   periodText,
@@ -12,53 +14,25 @@ import {
   type RatePeriod,
 } from '../../limits/access-policy.ts'
 import { lineOfFileKey } from '../../people/keys/file-key.ts'
+import { listShape, objectShape } from '../../shapes/containers.ts'
+import { memberNode, type ShapeNode } from '../../shapes/node.ts'
 import {
-  readBooleanField,
-  readElements,
-  readElementsTo,
-  readIntegerField,
-  readKnownMembers,
-  readNumber,
-  readTextField,
-  readWord,
-  refuse,
-  type Field,
-  type MemberNames,
-} from './fields.ts'
-import type { Findings } from './findings.ts'
+  flagShape,
+  integerShape,
+  mapShape,
+  numberShape,
+  refuseNode,
+  textShape,
+  wordShape,
+  type Faults,
+  type ValueShape,
+} from '../../shapes/shape.ts'
 import { idRule, modelPatternRule, personRule } from './rules.ts'
 
-const limitsMax = 1_000
 const modelsMax = 100
-const requestsMax = 1_000_000_000
-const tokensMax = 1_000_000_000_000
-const atOnceMax = 1_000_000
-/** Longer than clients notice, and short enough that connections do not pile up. */
-const waitMsMax = 2_000
 /** In nano-USD still an exact number. */
 const usdMax = 9_000_000
 const nanoPerUsd = 1e9
-
-const limitMembers: MemberNames = {
-  names: ['for', 'models', 'requests', 'tokens', 'at_once', 'wait_ms', 'usd', 'per', 'hard', 'unpriced', 'when_away'],
-  required: ['for'],
-  hints: {
-    who: 'for',
-    subject: 'for',
-    model: 'models',
-    rpm: 'requests',
-    tpm: 'tokens',
-    wait: 'wait_ms',
-    queue_ms: 'wait_ms',
-    max_concurrent: 'at_once',
-    concurrency: 'at_once',
-    parallel: 'at_once',
-    budget: 'usd',
-    max_budget: 'usd',
-    period: 'per',
-    window: 'per',
-  },
-}
 
 /** Amounts of a limit, by the names of their members. */
 const amountNames = ['requests', 'tokens', 'at_once', 'usd'] as const
@@ -69,113 +43,170 @@ export interface NamesOfFile {
   readonly keys: readonly string[]
 }
 
-/** Reads `limits`. */
-export function readLimits(field: Field | undefined, names: NamesOfFile, findings: Findings): readonly AccessLimit[] {
-  const comparison = comparedAmounts(findings)
-  return readElementsTo(limitsMax, 'limits', field, findings).flatMap((item) => {
-    const members = readKnownMembers(item, limitMembers, findings)
-    const limit = readLimit(item, members, { names, findings })
-    if (limit === undefined) return []
-    comparison.add(limit, members)
-    return [limit]
+const periods: readonly (RatePeriod | MoneyPeriod)[] = ['minute', 'hour', ...moneyPeriods]
+
+const models = mapShape(
+  listShape(textShape(modelPatternRule), {
+    ...{ min: 1, max: modelsMax, noun: 'models' },
+    allowed: `a list of 1 to ${modelsMax} names of models; without it the limit is for all`,
+  }),
+  (names) => [...new Set(names)],
+)
+
+/** The members of an entry of `limits`, but for `for`. */
+const amounts = {
+  models,
+  requests: integerShape(0, 1_000_000_000),
+  tokens: integerShape(0, 1_000_000_000_000),
+  at_once: integerShape(0, 1_000_000),
+  // Longer than clients notice, and short enough that connections do not pile up.
+  wait_ms: integerShape(0, 2_000),
+  usd: numberShape(0, usdMax),
+  // Which of them are allowed depends on the amounts: checkCompany.
+  per: {
+    read: ({ value }: ShapeNode) => periods.find((period) => period === value),
+    schema: wordShape(periods).schema,
+  },
+  hard: flagShape,
+  unpriced: wordShape(['last', 'ask']),
+  when_away: wordShape(['closed', 'open']),
+}
+
+/** In the schema: values that fit the condition must fit the consequence, and others the alternative. */
+function whenever(condition: JsonObject, consequence: JsonObject, alternative?: JsonObject): readonly JsonObject[] {
+  const others = alternative === undefined ? [] : [{ anyOf: [condition, alternative] }]
+  return [{ anyOf: [{ not: condition }, consequence] }, ...others]
+}
+
+const oneOfThem = (names: readonly string[]): JsonObject => ({ anyOf: names.map((name) => ({ required: [name] })) })
+
+const amountRules = {
+  ...oneOfThem(amountNames),
+  allOf: [
+    ...whenever(
+      { required: ['usd'] },
+      { required: ['per'], properties: { per: { enum: [...moneyPeriods] } } },
+      { properties: { per: { enum: [...ratePeriods] }, hard: false, unpriced: false, when_away: false } },
+    ),
+    ...whenever({ required: ['wait_ms'] }, { required: ['at_once'], properties: { models: false } }),
+    ...whenever({ required: ['per'] }, oneOfThem(['requests', 'tokens', 'usd'])),
+    ...whenever(
+      { properties: { for: { pattern: '^provider:' } } },
+      { properties: { requests: false, tokens: false, at_once: false } },
+    ),
+  ],
+}
+
+/** `limits`. */
+export function limitsShape(names: NamesOfFile): ValueShape<readonly AccessLimit[]> {
+  return mapShape(listShape(limitShape(names), { max: 1_000, noun: 'limits' }), (entries, _, faults) => {
+    const comparison = comparedAmounts(faults)
+    for (const { limit, node } of entries) comparison.add(limit, node)
+    return entries.map(({ limit }) => limit)
   })
 }
 
-interface LimitContext {
-  readonly names: NamesOfFile
-  readonly findings: Findings
-}
-
-function readLimit(
-  item: Field,
-  members: ReadonlyMap<string, Field>,
-  { names, findings }: LimitContext,
-): AccessLimit | undefined {
-  if (item.node.type !== 'object') return undefined
-  const subject = readSubject(members.get('for'), names, findings)
-  const models = readModels(members.get('models'), findings)
-  const amounts = readAmounts(members, findings)
-  if (!amountNames.some((name) => members.has(name)))
-    findings.add(item, 'no amount', 'one or more of requests, tokens, at_once, usd')
-  if (subject === undefined) return undefined
-  if (subject.kind === 'provider') refuseRates(members, findings)
-  return { place: item.path, subject, ...(models === undefined ? {} : { models }), ...amounts }
+/** An entry of `limits`. */
+export function limitShape(names: NamesOfFile) {
+  return mapShape(
+    objectShape(
+      { for: subjectShape(names, limitPattern), ...amounts },
+      {
+        required: ['for'],
+        hints: {
+          who: 'for',
+          subject: 'for',
+          model: 'models',
+          rpm: 'requests',
+          tpm: 'tokens',
+          wait: 'wait_ms',
+          queue_ms: 'wait_ms',
+          max_concurrent: 'at_once',
+          concurrency: 'at_once',
+          parallel: 'at_once',
+          budget: 'usd',
+          max_budget: 'usd',
+          period: 'per',
+          window: 'per',
+        },
+        check: (values, node, faults) => {
+          if (!amountNames.some((name) => memberNode(node, name) !== undefined))
+            faults.add(node, 'no amount', 'one or more of requests, tokens, at_once, usd')
+          checkCompany(node, faults)
+          if (values.for?.kind === 'provider') refuseRates(node, faults)
+        },
+        schema: amountRules,
+      },
+    ),
+    (values, node) => ({ limit: limitOf(values, node.path), node }),
+  )
 }
 
 /** A provider's own concurrency limit is in providers.json, and its rates are its own. */
-function refuseRates(members: ReadonlyMap<string, Field>, findings: Findings): void {
+function refuseRates(node: ShapeNode, faults: Faults): void {
   for (const name of ['requests', 'tokens', 'at_once']) {
-    const field = members.get(name)
+    const member = memberNode(node, name)
     const hint = name === 'at_once' ? '; see "max_concurrent" of the provider in providers.json' : ''
-    if (field !== undefined) refuse(field, `for a provider, only usd${hint}`, findings)
+    if (member !== undefined) refuseNode(member, `for a provider, only usd${hint}`, faults)
   }
 }
 
-function readAmounts(
-  members: ReadonlyMap<string, Field>,
-  findings: Findings,
-): Omit<AccessLimit, 'place' | 'subject' | 'models'> {
-  const perField = members.get('per')
-  const isMoney = members.has('usd')
-  const moneyPer = isMoney ? readWord(perField, moneyPeriods, findings) : undefined
+/** Members that mean something only beside others. */
+function checkCompany(node: ShapeNode, faults: Faults): void {
+  const has = (name: string): boolean => memberNode(node, name) !== undefined
+  const refuseIf = (isRefused: boolean, name: string, allowed: string): void => {
+    const member = memberNode(node, name)
+    if (isRefused && member !== undefined) refuseNode(member, allowed, faults)
+  }
   // `per` belongs to the money, where there is some: rates beside it are a minute.
-  const ratePer = (isMoney ? undefined : readWord(perField, ratePeriods, findings)) ?? 'minute'
-  if (perField !== undefined && !isMoney && !members.has('requests') && !members.has('tokens'))
-    refuse(perField, '"per" only beside requests, tokens or usd', findings)
-  const requests = readIntegerField(members.get('requests'), 0, requestsMax, findings)
-  const tokens = readIntegerField(members.get('tokens'), 0, tokensMax, findings)
-  const atOnce = readIntegerField(members.get('at_once'), 0, atOnceMax, findings)
-  const waitMs = readWait(members, findings)
-  const usd = readMoney(members, moneyPer, findings)
+  const isMoney = has('usd')
+  const per = memberNode(node, 'per')
+  if (per !== undefined) wordShape<string>(isMoney ? moneyPeriods : ratePeriods).read(per, faults)
+  refuseIf(!isMoney && !has('requests') && !has('tokens'), 'per', '"per" only beside requests, tokens or usd')
+  // Slots of limits for some models are taken after the body was read: its bytes must not wait.
+  refuseIf(!has('at_once'), 'wait_ms', '"wait_ms" only beside at_once')
+  refuseIf(has('at_once') && has('models'), 'wait_ms', '"wait_ms" only without models')
+  for (const name of ['unpriced', 'hard', 'when_away']) refuseIf(!isMoney, name, `"${name}" only beside usd`)
+  refuseIf(!has('per'), 'usd', `"per" beside it: ${moneyPeriods.join(', ')}`)
+}
+
+interface LimitValues {
+  readonly for: LimitSubject
+  readonly models?: readonly string[]
+  readonly requests?: number
+  readonly tokens?: number
+  readonly atOnce?: number
+  readonly waitMs?: number
+  readonly usd?: number
+  readonly per?: RatePeriod | MoneyPeriod
+  readonly hard?: boolean
+  readonly unpriced?: 'last' | 'ask'
+  readonly whenAway?: 'closed' | 'open'
+}
+
+function limitOf(values: LimitValues, place: string): AccessLimit {
+  const { models: named, requests, tokens, atOnce, waitMs = 0, usd } = values
+  const ratePer = ratePeriods.find((period) => usd === undefined && period === values.per) ?? 'minute'
+  const moneyPer = moneyPeriods.find((period) => period === values.per)
   return {
+    ...{ place, subject: values.for },
+    ...(named === undefined ? {} : { models: named }),
     ...(requests === undefined ? {} : { requests: { count: requests, per: ratePer } }),
     ...(tokens === undefined ? {} : { tokens: { count: tokens, per: ratePer } }),
     ...(atOnce === undefined ? {} : { atOnce }),
-    ...(waitMs === undefined || waitMs === 0 ? {} : { waitMs }),
-    ...(usd === undefined ? {} : { usd }),
+    ...(waitMs === 0 ? {} : { waitMs }),
+    ...(usd === undefined || moneyPer === undefined ? {} : { usd: moneyOf(values, usd, moneyPer) }),
   }
 }
 
-/** Slots of limits for some models are taken after the body was read: its bytes must not wait. */
-function readWait(members: ReadonlyMap<string, Field>, findings: Findings): number | undefined {
-  const field = members.get('wait_ms')
-  if (field !== undefined && !members.has('at_once')) return refuse(field, '"wait_ms" only beside at_once', findings)
-  if (field !== undefined && members.has('models')) return refuse(field, '"wait_ms" only without models', findings)
-  return readIntegerField(field, 0, waitMsMax, findings)
-}
-
-function readMoney(
-  members: ReadonlyMap<string, Field>,
-  per: MoneyPeriod | undefined,
-  findings: Findings,
-): MoneyAmount | undefined {
-  const field = members.get('usd')
-  const hard = members.get('hard')
-  const isHard = readBooleanField(hard, findings) ?? false
-  const away = members.get('when_away')
-  const whenAway = readWord(away, awayWords, findings) ?? 'closed'
-  const unpriced = members.get('unpriced')
-  const asksUnpriced = readWord(unpriced, unpricedWords, findings) === 'ask'
-  if (field === undefined) {
-    if (unpriced !== undefined) refuse(unpriced, '"unpriced" only beside usd', findings)
-    if (hard !== undefined) refuse(hard, '"hard" only beside usd', findings)
-    if (away !== undefined) refuse(away, '"when_away" only beside usd', findings)
-    return undefined
-  }
-  const usd = readNumber(field, 0, usdMax, findings)
-  if (!members.has('per')) refuse(field, `"per" beside it: ${moneyPeriods.join(', ')}`, findings)
-  if (usd === undefined || per === undefined) return undefined
+function moneyOf({ hard = false, unpriced, whenAway }: LimitValues, usd: number, per: MoneyPeriod): MoneyAmount {
   return {
-    nanoUsd: Math.round(usd * nanoPerUsd),
-    per,
-    isHard,
-    ...(asksUnpriced ? { asksUnpriced } : {}),
+    ...{ nanoUsd: Math.round(usd * nanoPerUsd), per, isHard: hard },
+    ...(unpriced === 'ask' ? { asksUnpriced: true } : {}),
     ...(whenAway === 'open' ? { isOpenWhenAway: true } : {}),
   }
 }
 
-const unpricedWords = ['last', 'ask'] as const
-const awayWords = ['closed', 'open'] as const
 const wholeSubjects = ['everyone', 'each person', 'each key'] as const
 const subjectForms = ['everyone', 'each person', 'each key', 'person:NAME', 'team:NAME', 'key:ID', 'provider:ID']
 const subjectHints: Readonly<Record<string, string>> = {
@@ -190,35 +221,43 @@ const subjectHints: Readonly<Record<string, string>> = {
   model: 'everyone',
 }
 
-/** Reads the callers, or the provider, that an entry is for. */
-export function readSubject(
-  field: Field | undefined,
-  { teams, keys }: NamesOfFile,
-  findings: Findings,
-): LimitSubject | undefined {
-  if (field === undefined) return undefined
-  const value: unknown = field.node.value
-  const text = typeof value === 'string' ? value : ''
+const callers =
+  'everyone|each person|each key|person:(?!id:$)[^\\s,\\u0000-\\u001f\\u007f]+|team:[a-z0-9][a-z0-9_-]*' +
+  '|key:(?:[1-9]\\d{0,14}|[A-Za-z][A-Za-z0-9._-]*)'
+/** Subjects that are callers, for the schema. */
+export const callerPattern = `^(?:${callers})$`
+const limitPattern = `^(?:${callers}|provider:[a-z0-9][a-z0-9_-]*)$`
+
+/** The callers, or the provider, that an entry is for. @param pattern for the schema */
+export function subjectShape(names: NamesOfFile, pattern: string): ValueShape<LimitSubject> {
+  return {
+    read: (node, faults) => readSubject(node, names, faults),
+    schema: () => ({ type: 'string', maxLength: subjectLengthMax, pattern }),
+  }
+}
+
+function readSubject(node: ShapeNode, { teams, keys }: NamesOfFile, faults: Faults): LimitSubject | undefined {
+  const text = typeof node.value === 'string' ? node.value : ''
   const kind = wholeSubjects.find((each) => each === text)
   if (kind !== undefined) return { kind }
   const [, beginning = '', name = ''] = /^([^:]*):(.*)$/s.exec(text) ?? []
+  const isNamed = ({ pattern }: TextRule): boolean => text.length <= subjectLengthMax && pattern.test(name)
   switch (beginning) {
     case 'person':
-      return readPart(field, name, personRule.pattern)
-        ? { kind: 'person', name }
-        : refuse(field, `"person:NAME" with ${personRule.allowed}`, findings)
+      if (isNamed(personRule)) return { kind: 'person', name }
+      return refuseNode(node, `"person:NAME" with ${personRule.allowed}`, faults)
     case 'team':
-      return teams.includes(name)
-        ? { kind: 'team', name }
-        : refuse(field, `the name of one of the teams of this file${didYouMean(name, teams)}`, findings)
+      if (teams.includes(name)) return { kind: 'team', name }
+      return refuseNode(node, `the name of one of the teams of this file${didYouMean(name, teams)}`, faults)
     case 'key':
-      return readKeyName(name, keys) ?? refuse(field, keyForms + didYouMean(name, keys), findings)
+      return readKeyName(name, keys) ?? refuseNode(node, keyForms + didYouMean(name, keys), faults)
     case 'provider':
-      return readPart(field, name, idRule.pattern)
-        ? { kind: 'provider', id: name }
-        : refuse(field, '"provider:ID" with the id of a provider', findings)
-    default:
-      return refuse(field, subjectForms.map((each) => `"${each}"`).join(', ') + subjectHint(text, beginning), findings)
+      if (isNamed(idRule)) return { kind: 'provider', id: name }
+      return refuseNode(node, '"provider:ID" with the id of a provider', faults)
+    default: {
+      const forms = subjectForms.map((each) => `"${each}"`).join(', ')
+      return refuseNode(node, forms + subjectHint(text, beginning), faults)
+    }
   }
 }
 
@@ -232,10 +271,6 @@ const keyForms =
   '"key:ID" with the number of a line of keys, as "svc keys list --json" shows it, ' +
   'or "key:NAME" with the name of a key in "keys" of this file'
 
-function readPart({ node }: Field, name: string, pattern: RegExp): boolean {
-  return String(node.value).length <= subjectLengthMax && pattern.test(name)
-}
-
 function subjectHint(text: string, beginning: string): string {
   const word = (beginning === '' ? text : beginning).toLowerCase()
   const hint = Object.hasOwn(subjectHints, word) ? subjectHints[word] : undefined
@@ -243,39 +278,30 @@ function subjectHint(text: string, beginning: string): string {
   return didYouMean(beginning === '' ? text : `${beginning}:NAME`, subjectForms)
 }
 
-function readModels(field: Field | undefined, findings: Findings): readonly string[] | undefined {
-  if (field === undefined) return undefined
-  const items = readElements(field, findings)
-  if (items === undefined) return undefined
-  if (items.length === 0 || items.length > modelsMax)
-    return refuse(field, `a list of 1 to ${modelsMax} names of models; without it the limit is for all`, findings)
-  return [...new Set(items.flatMap((item) => readTextField(item, modelPatternRule, findings) ?? []))]
-}
-
 /** Finds amounts that another one of the same subject and models repeats, or leaves without effect. */
-function comparedAmounts(findings: Findings): {
-  add(limit: AccessLimit, members: ReadonlyMap<string, Field>): void
+function comparedAmounts(faults: Faults): {
+  add(limit: AccessLimit, node: ShapeNode): void
 } {
   const known = new Map<string, Compared[]>()
 
   function compare(one: Compared, others: readonly Compared[]): void {
     const same = others.find(({ rank }) => rank === one.rank)
     if (same !== undefined) {
-      findings.add(one.field, `a second limit of ${one.text}`, `each limit once (the first is ${same.field.path})`)
+      faults.add(one.field, `a second limit of ${one.text}`, `each limit once (the first is ${same.field.path})`)
       return
     }
     const longer = others.find(({ rank, amount }) => rank > one.rank && amount < one.amount)
     const shorter = others.find(({ rank, amount }) => rank < one.rank && amount > one.amount)
-    if (longer !== undefined) refuse(one.field, `at most ${longer.amount}, as in ${longer.field.path}`, findings)
+    if (longer !== undefined) refuseNode(one.field, `at most ${longer.amount}, as in ${longer.field.path}`, faults)
     else if (shorter !== undefined)
-      refuse(one.field, `at least ${shorter.amount}, as in ${shorter.field.path}, which has no effect`, findings)
+      refuseNode(one.field, `at least ${shorter.amount}, as in ${shorter.field.path}, which has no effect`, faults)
   }
 
   return {
-    add(limit, members) {
+    add(limit, node) {
       const { subject, models = [] } = limit
       const scope = JSON.stringify([subjectText(subject), models.map((name) => name.toLowerCase()).toSorted()])
-      for (const one of amountsOf(limit, members)) {
+      for (const one of amountsOf(limit, node)) {
         const key = `${one.name} ${scope}`
         const others = known.get(key) ?? []
         compare(one, others)
@@ -287,7 +313,7 @@ function comparedAmounts(findings: Findings): {
 
 interface Compared {
   readonly name: (typeof amountNames)[number]
-  readonly field: Field
+  readonly field: ShapeNode
   readonly amount: number
   /** Order of the periods. */
   readonly rank: number
@@ -295,9 +321,7 @@ interface Compared {
   readonly text: string
 }
 
-const periods: readonly (RatePeriod | MoneyPeriod)[] = ['minute', 'hour', ...moneyPeriods]
-
-function amountsOf(limit: AccessLimit, members: ReadonlyMap<string, Field>): readonly Compared[] {
+function amountsOf(limit: AccessLimit, node: ShapeNode): readonly Compared[] {
   const { subject, requests, tokens, atOnce, usd } = limit
   const all: readonly [Compared['name'], number | undefined, RateAmount['per'] | MoneyPeriod | undefined][] = [
     ['requests', requests?.count, requests?.per],
@@ -306,7 +330,7 @@ function amountsOf(limit: AccessLimit, members: ReadonlyMap<string, Field>): rea
     ['usd', usd === undefined ? undefined : usd.nanoUsd / nanoPerUsd, usd?.per],
   ]
   return all.flatMap(([name, amount, per]) => {
-    const field = members.get(name)
+    const field = memberNode(node, name)
     if (amount === undefined || field === undefined) return []
     const period = per === undefined ? '' : ` ${periodText(per)}`
     const rank = per === undefined ? -1 : periods.indexOf(per)

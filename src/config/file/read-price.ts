@@ -1,30 +1,36 @@
+import type { Price, PriceStep, TierPrice, UnitPrices } from '../../formats/model.ts'
+import { listShape, namedShape, objectShape } from '../../shapes/containers.ts'
+import { memberNode, type ShapeNode } from '../../shapes/node.ts'
 import {
-  pricedEach,
-  unitPriceNames,
-  type Price,
-  type PriceStep,
-  type TierPrice,
-  type UnitPrices,
-} from '../../formats/model.ts'
-import {
-  readElements,
-  readIntegerField,
-  readKnownMembers,
-  readMembers,
-  readNumber,
-  type Field,
-  type MemberNames,
-} from './fields.ts'
-import type { Findings } from './findings.ts'
+  eitherShape,
+  integerShape,
+  mapShape,
+  numberShape,
+  onlyShape,
+  type Faults,
+  type ValueShape,
+} from '../../shapes/shape.ts'
 
 /** USD per million tokens. */
-const tokenPriceMax = 1_000_000
+const perMillion = numberShape(0, 1_000_000)
 /** USD. */
-const eachPriceMax = 1_000
-/** Of all prices of tokens. */
-const multipleMax = 100
+const each = numberShape(0, 1_000)
 
-const unitNames: readonly string[] = unitPriceNames.map(([name]) => name)
+const units = {
+  input: perMillion,
+  output: perMillion,
+  cached_input: perMillion,
+  cache_write: perMillion,
+  cache_write_1h: perMillion,
+  reasoning: perMillion,
+  audio_input: perMillion,
+  audio_output: perMillion,
+  image_input: perMillion,
+  image_output: perMillion,
+  request: each,
+  search: each,
+  search_request: each,
+}
 const hints = {
   cache_read: 'cached_input',
   cache_creation: 'cache_write',
@@ -36,81 +42,58 @@ const hints = {
   over: 'above',
   tiers: 'above',
 }
-const priceMembers: MemberNames = {
-  names: [...unitNames, 'above', 'flex', 'priority', 'tools', 'multiples'],
-  required: ['input', 'output'],
-  hints,
-}
-const tierMembers: MemberNames = { names: [...unitNames, 'above'], hints }
-const stepMembers: MemberNames = { names: ['tokens', ...unitNames], required: ['tokens'], hints }
 
-/** Reads a price (docs/configuration.md#prices); 0 stands for one of nothing. `undefined` when it has faults. */
-export function readPrice(field: Field | undefined, findings: Findings): Price | undefined {
-  if (field === undefined) return undefined
-  if (field.node.type === 'number' && field.node.value === 0) return { input: 0, output: 0 }
-  const members = readKnownMembers(field, priceMembers, findings)
-  const { input, output, ...others } = readUnits(members, findings)
-  const above = readSteps(members.get('above'), findings)
-  const flex = readTier(members.get('flex'), findings)
-  const priority = readTier(members.get('priority'), findings)
-  const tools = readNumbers(members.get('tools'), eachPriceMax, findings)
-  const multiples = readNumbers(members.get('multiples'), multipleMax, findings)
-  if (input === undefined || output === undefined) return undefined
-  return {
-    input,
-    output,
-    ...others,
-    ...(above === undefined ? {} : { above }),
-    ...(flex === undefined ? {} : { flex }),
-    ...(priority === undefined ? {} : { priority }),
-    ...(tools === undefined ? {} : { tools }),
-    ...(multiples === undefined ? {} : { multiples }),
+/** As in the code, where the price of an hour is `cacheWriteHour`. */
+function withHour<Prices extends { readonly cacheWrite1h?: number }>({
+  cacheWrite1h,
+  ...prices
+}: Prices): Omit<Prices, 'cacheWrite1h'> & Pick<UnitPrices, 'cacheWriteHour'> {
+  return { ...prices, ...(cacheWrite1h === undefined ? {} : { cacheWriteHour: cacheWrite1h }) }
+}
+
+export const stepShape: ValueShape<PriceStep> = mapShape(
+  objectShape({ tokens: integerShape(1), ...units }, { required: ['tokens'], hints }),
+  withHour,
+)
+
+const above = mapShape(listShape(stepShape), refuseSameTokens)
+
+export const tierShape: ValueShape<TierPrice> = mapShape(objectShape({ ...units, above }, { hints }), withHour)
+
+/** An object of numbers from 0 on, with any names. */
+const numbersTo = (max: number): ValueShape<Readonly<Record<string, number>>> =>
+  mapShape(namedShape(numberShape(0, max)), (numbers) => Object.fromEntries(numbers))
+
+/** A price in full. */
+export const fullPriceShape: ValueShape<Price> = mapShape(
+  objectShape(
+    {
+      ...{ ...units, above, flex: tierShape, priority: tierShape, tools: numbersTo(1_000) },
+      // Of all prices of tokens.
+      multiples: numbersTo(100),
+    },
+    { required: ['input', 'output'], hints },
+  ),
+  withHour,
+)
+
+/** A price (docs/configuration.md#prices); 0 stands for one of nothing. */
+export const priceShape: ValueShape<Price> = eitherShape(
+  {
+    number: mapShape(onlyShape(0, 'an object'), (): Price => ({ input: 0, output: 0 })),
+    object: fullPriceShape,
+  },
+  'an object',
+)
+
+function refuseSameTokens(steps: readonly PriceStep[], list: ShapeNode, faults: Faults): readonly PriceStep[] {
+  const known = new Set<unknown>()
+  for (const item of list.elements()) {
+    const node = memberNode(item, 'tokens')
+    if (node === undefined) continue
+    if (known.has(node.value))
+      faults.add(node, `a second entry for ${String(node.value)}`, 'each number of tokens once')
+    known.add(node.value)
   }
-}
-
-/** Reads an object of numbers from 0 on, with any names. */
-function readNumbers(
-  field: Field | undefined,
-  max: number,
-  findings: Findings,
-): Readonly<Record<string, number>> | undefined {
-  if (field === undefined) return undefined
-  const members = [...(readMembers(field, findings) ?? [])]
-  return Object.fromEntries(
-    members.flatMap(([name, member]) => {
-      const number = readNumber(member, 0, max, findings)
-      return number === undefined ? [] : [[name, number]]
-    }),
-  )
-}
-
-function readUnits(members: ReadonlyMap<string, Field>, findings: Findings): Partial<UnitPrices> {
-  return Object.fromEntries(
-    unitPriceNames.flatMap(([name, key]) => {
-      const max = pricedEach.has(name) ? eachPriceMax : tokenPriceMax
-      const price = readNumber(members.get(name), 0, max, findings)
-      return price === undefined ? [] : [[key, price]]
-    }),
-  )
-}
-
-function readTier(field: Field | undefined, findings: Findings): TierPrice | undefined {
-  if (field === undefined) return undefined
-  const members = readKnownMembers(field, tierMembers, findings)
-  const above = readSteps(members.get('above'), findings)
-  return { ...readUnits(members, findings), ...(above === undefined ? {} : { above }) }
-}
-
-function readSteps(field: Field | undefined, findings: Findings): readonly PriceStep[] | undefined {
-  if (field === undefined) return undefined
-  const known = new Set<number>()
-  return (readElements(field, findings) ?? []).flatMap((item) => {
-    const members = readKnownMembers(item, stepMembers, findings)
-    const place = members.get('tokens')
-    const tokens = readIntegerField(place, 1, Number.MAX_SAFE_INTEGER, findings)
-    if (tokens === undefined || place === undefined) return []
-    if (known.has(tokens)) findings.add(place, `a second entry for ${tokens}`, 'each number of tokens once')
-    known.add(tokens)
-    return [{ tokens, ...readUnits(members, findings) }]
-  })
+  return steps
 }

@@ -1,20 +1,16 @@
 import { table } from '../../base/table.ts'
 import { profileFields, type FieldForm, type TargetProfile } from '../../profiles/profile.ts'
+import { jsonShape, listShape, namedShape, objectShape } from '../../shapes/containers.ts'
 import {
-  readBooleanField,
-  readElements,
-  readIntegerField,
-  readKnownMembers,
-  readMembers,
-  readTextField,
-  readWord,
-  refuse,
-  type Field,
-  type MemberNames,
-} from './fields.ts'
-import type { Findings } from './findings.ts'
-import { readJsonField } from './read-json-field.ts'
-import { reservedFields, sentNameRule } from './rules.ts'
+  flagShape,
+  integerShape,
+  mapShape,
+  refuseNode,
+  textShape,
+  wordShape,
+  type ValueShape,
+} from '../../shapes/shape.ts'
+import { refuseReserved, sentNameRule } from './rules.ts'
 
 /** The name of a field of profiles in providers.json: `call_ids` of `callIds`. */
 export function profileMember(field: string): string {
@@ -22,69 +18,64 @@ export function profileMember(field: string): string {
 }
 
 const fields = Object.entries(profileFields)
-const members: MemberNames = {
-  names: fields.map(([name]) => profileMember(name)),
-  hints: Object.fromEntries(fields.map(([name]) => [name, profileMember(name)])),
+/** The name of a request field. */
+export const sentName = textShape(sentNameRule)
+const reserved = refuseReserved('a field that cannot be changed')
+
+const rangeShape: ValueShape<unknown> = {
+  read(node, faults) {
+    if (node.value === 'refused') return 'refused'
+    const [min, max, ...others] = node.elements().map(({ value }) => value)
+    if (typeof min !== 'number' || typeof max !== 'number' || others.length > 0)
+      return refuseNode(node, '"refused", or an array of the smallest and the largest number', faults)
+    return min <= max ? [min, max] : refuseNode(node, 'the smallest number before the largest', faults)
+  },
+  schema: () => ({
+    anyOf: [
+      { const: 'refused' },
+      { type: 'array', minItems: 2, maxItems: 2, items: { type: 'number', minimum: -1e308, maximum: 1e308 } },
+    ],
+  }),
 }
 
-/** Reads the owner's fields of a profile (docs/providers.md#your-own-profile). */
-export function readProfile(field: Field | undefined, findings: Findings): Partial<TargetProfile> | undefined {
-  if (field === undefined) return undefined
-  const given = readKnownMembers(field, members, findings)
-  const read = table<unknown>()
-  for (const [name, { form }] of fields) {
-    const member = given.get(profileMember(name))
-    const value = member && readForm(form, member, findings)
-    if (value !== undefined) read[name] = value
-  }
-  return isProfile(read) ? read : undefined
-}
+/** The owner's fields of a profile (docs/providers.md#your-own-profile). */
+export const profileShape = mapShape(
+  objectShape(Object.fromEntries(fields.map(([name, { form }]) => [profileMember(name), formShape(form)])), {
+    hints: Object.fromEntries(fields.map(([name]) => [name, profileMember(name)])),
+  }),
+  (values) => (isProfile(values) ? values : undefined),
+)
 
 /** The values have the forms of their fields already. */
-function isProfile(read: Readonly<Record<string, unknown>>): read is Partial<TargetProfile> {
+function isProfile(read: object): read is Partial<TargetProfile> {
   return Object.keys(read).every((name) => name in profileFields)
 }
 
-function readForm(form: FieldForm, field: Field, findings: Findings): unknown {
+function formShape(form: FieldForm): ValueShape<unknown> {
   switch (form.kind) {
     case 'one':
-      return readOne(form.values, field, findings)
+      return oneShape(form.values)
     case 'list':
-      return readElements(field, findings)?.flatMap((item) => readOne(form.values, item, findings) ?? [])
+      return listShape(oneShape(form.values))
     case 'count':
-      return readIntegerField(field, 0, Number.MAX_SAFE_INTEGER, findings)
+      return integerShape(0)
     case 'names':
-      return readElements(field, findings)?.flatMap((item) => readTextField(item, sentNameRule, findings) ?? [])
+      return listShape(sentName)
     case 'renames':
-      return readByName(field, findings, (member) => readTextField(member, sentNameRule, findings))
+      return byName(sentName)
     case 'ranges':
-      return readByName(field, findings, (member) => readRange(member, findings))
+      return byName(rangeShape)
     case 'values':
-      return readByName(field, findings, (member) => readJsonField(member, findings))
+      return byName(jsonShape)
   }
 }
 
-function readOne(values: readonly unknown[], field: Field, findings: Findings): string | boolean | undefined {
+function oneShape(values: readonly unknown[]): ValueShape<string | boolean> {
   const words = values.filter((value) => typeof value === 'string')
-  return words.length === 0 ? readBooleanField(field, findings) : readWord(field, words, findings)
+  return words.length === 0 ? flagShape : wordShape(words)
 }
 
-/** Reads an object by names of fields of a request. */
-function readByName(field: Field, findings: Findings, read: (member: Field) => unknown): Record<string, unknown> {
-  const values = table<unknown>()
-  for (const [name, member] of readMembers(field, findings) ?? []) {
-    if (reservedFields.includes(name))
-      findings.add(member, 'a field that cannot be changed', `any request field except ${reservedFields.join(', ')}`)
-    const value = read(member)
-    if (value !== undefined) values[name] = value
-  }
-  return values
-}
-
-function readRange(field: Field, findings: Findings): unknown {
-  if (field.node.value === 'refused') return 'refused'
-  const [min, max, ...others] = (field.node.children ?? []).map(({ value }): unknown => value)
-  if (field.node.type !== 'array' || typeof min !== 'number' || typeof max !== 'number' || others.length > 0)
-    return refuse(field, '"refused", or an array of the smallest and the largest number', findings)
-  return min <= max ? [min, max] : refuse(field, 'the smallest number before the largest', findings)
+/** An object by names of fields of a request. */
+function byName(of: ValueShape<unknown>): ValueShape<Readonly<Record<string, unknown>>> {
+  return mapShape(namedShape(of, reserved), (values) => table(values))
 }

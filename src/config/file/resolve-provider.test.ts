@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { resolveProvider, type ParsedProvider } from './resolve-provider.ts'
+import type { ParsedProvider } from './parse-provider.ts'
+import { resolveProvider } from './resolve-provider.ts'
 
 describe('resolveProvider', () => {
   test.each<[string, ParsedProvider, Record<string, string>, string | undefined]>([

@@ -1,38 +1,16 @@
 import { table } from '../../base/table.ts'
-import type { FurtherFormat } from '../../formats/ask.ts'
-import type { OfferedModel, Price } from '../../formats/model.ts'
-import type { ReasoningHistory, TargetProfile } from '../../profiles/profile.ts'
+import type { OfferedModel } from '../../formats/model.ts'
+import type { TargetProfile } from '../../profiles/profile.ts'
 import type { Brand } from '../brand.ts'
 import { brands, findBrand } from '../catalogue.ts'
-import type { Lack, ProtocolName, ProviderConfig, Quirks, Timeouts } from '../config.ts'
+import type { Lack, ProtocolName, ProviderConfig, Quirks } from '../config.ts'
 import { defaultTimeouts, noQuirks } from '../defaults.ts'
+import type { ParsedProvider } from './parse-provider.ts'
 import { isLoopback } from './provider-target.ts'
 import { apiKeyRule, baseUrlRule, headerValueRule, trimUrl, variablePattern } from './rules.ts'
 
 /** Variables by name, such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>
-
-/**
- * A parsed provider, not yet completed from the catalogue and the environment. Absent fields get their defaults.
- */
-export interface ParsedProvider {
-  readonly id: string
-  readonly brand?: string | undefined
-  readonly enabled?: boolean | undefined
-  readonly protocol?: ProtocolName | undefined
-  readonly baseUrl?: string | undefined
-  readonly apiKey?: string | undefined
-  readonly headers?: Readonly<Record<string, string>> | undefined
-  readonly models?: '*' | readonly OfferedModel[] | undefined
-  readonly timeouts?: Partial<Timeouts> | undefined
-  readonly retries?: number | undefined
-  readonly maxConcurrent?: number | undefined
-  readonly overrides?: Readonly<Record<string, unknown>> | undefined
-  readonly reasoningHistory?: ReasoningHistory | undefined
-  readonly price?: Price | undefined
-  readonly formats?: readonly FurtherFormat[] | undefined
-  readonly profile?: Partial<TargetProfile> | undefined
-}
 
 /** A value with `$NAME` resolved, or the setting that is missing. */
 type Resolved = { readonly value: string; readonly lack?: never } | { readonly value?: never; readonly lack: Lack }

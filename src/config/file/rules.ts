@@ -1,4 +1,6 @@
 import { oneLine, type TextRule } from '../../base/text-rule.ts'
+import type { namedShape } from '../../shapes/containers.ts'
+import { textShape } from '../../shapes/shape.ts'
 
 /** `$NAME` of an environment variable, as the whole value. */
 export const variablePattern = /^\$([A-Za-z_][A-Za-z0-9_]*)$/
@@ -24,6 +26,8 @@ export const modelNameRule: TextRule = {
   pattern: /^(?!\*$)(?!\s)[^\u0000-\u001f\u007f]+(?<!\s)$/,
   lengthMax: 256,
 }
+
+export const modelName = textShape(modelNameRule)
 
 /** A model's name, or the beginning of names with one `*` at its end. As in grants of keys. */
 export const modelPatternRule: TextRule = {
@@ -92,7 +96,18 @@ export const reservedHeaders: readonly string[] = [
 ]
 
 /** Request fields that only the caller or the gateway may set. */
-export const reservedFields: readonly string[] = ['model', 'messages', 'stream']
+const reservedFields: readonly string[] = ['model', 'messages', 'stream']
+
+/** Rules for names of request fields that an owner sets. @param found describes a name that must not be set */
+export function refuseReserved(found: string): Parameters<typeof namedShape>[1] {
+  return {
+    check({ name, node }, faults) {
+      if (reservedFields.includes(name))
+        faults.add(node, found, `any request field except ${reservedFields.join(', ')}`)
+    },
+    schema: { not: { enum: [...reservedFields, '__proto__'] } },
+  }
+}
 
 /** Name of a field that may be sent, or left out. */
 export const sentNameRule: TextRule = {
