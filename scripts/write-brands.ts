@@ -1,4 +1,3 @@
-import { isRecord, type JsonObject } from '../src/base/json-value.ts'
 import type { Brand } from '../src/config/brand.ts'
 import { brands } from '../src/config/catalogue.ts'
 import { profileAt } from '../src/profiles/resolve-profile.ts'
@@ -8,25 +7,8 @@ import { withSection, writeFiles, type WrittenFile } from './write-section.ts'
 
 /** All files that list the brands. */
 export const brandLists: readonly WrittenFile[] = [
-  { file: 'schema/providers.schema.json', updated: withBrandIds },
   { file: 'docs/configuration.md', updated: (text) => withSection(text, 'brands', brandTable()) },
 ]
-
-/** Replaces the ids in the JSON Schema: those that are allowed, and those that editors suggest for `id`. */
-function withBrandIds(text: string): string {
-  const schema: unknown = JSON.parse(text)
-  const ids = brands.map(({ id }) => id)
-  const withIds = replaced(replaced(schema, ids, '$defs', 'brandId', 'enum'), ids, ...exampleIds)
-  return `${JSON.stringify(withIds, undefined, 2)}\n`
-}
-
-const exampleIds = ['$defs', 'provider', 'properties', 'id', 'examples']
-
-/** A copy of the value with another member at a path. @throws when the path is not there */
-export function replaced(value: unknown, member: unknown, ...[name = '', ...path]: readonly string[]): JsonObject {
-  if (!isRecord(value) || !Object.hasOwn(value, name)) throw new Error(`the schema has no ${name}`)
-  return { ...value, [name]: path.length === 0 ? member : replaced(value[name], member, ...path) }
-}
 
 function brandTable(): string {
   return ['| `id` | Provider | Base URL | Key in | |', '|---|---|---|---|---|', ...brands.map(row)].join('\n')

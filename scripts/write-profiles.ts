@@ -1,21 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { JsonObject } from '../src/base/json-value.ts'
 import { brands } from '../src/config/catalogue.ts'
 import { profileMember } from '../src/config/file/read-profile.ts'
 import { knownProfiles, type ProfileEntry } from '../src/profiles/known-profiles.ts'
 import { profileFields, type FieldForm } from '../src/profiles/profile.ts'
 import { wordsOf } from './profile-words.ts'
-import { replaced } from './write-brands.ts'
 import { withSection, writeFiles, type WrittenFile } from './write-section.ts'
 
 /**
  * `npm run profiles`: writes the table of `src/profiles/known-profiles.ts`, and the fields of
- * `src/profiles/profile.ts`, into docs/providers.md and the JSON Schema of providers.json.
+ * `src/profiles/profile.ts`, into docs/providers.md.
  */
 
 export const profileLists: readonly WrittenFile[] = [
-  { file: 'schema/providers.schema.json', updated: withFields },
   {
     file: 'docs/providers.md',
     updated: (text) => withSection(withSection(text, 'known-profiles', knownTables()), 'profile-fields', fieldTable()),
@@ -23,7 +20,7 @@ export const profileLists: readonly WrittenFile[] = [
 ]
 
 /** Doc comments of the fields, in one line each. */
-function descriptions(): ReadonlyMap<string, string> {
+export function fieldMeanings(): ReadonlyMap<string, string> {
   const source = readFileSync(join(import.meta.dir, '..', 'src/profiles/profile.ts'), 'utf8')
   const found = source.matchAll(/\/\*\*((?:(?!\*\/)[^])*)\*\/\n {2}readonly (\w+):/g)
   return new Map(
@@ -39,53 +36,8 @@ function descriptions(): ReadonlyMap<string, string> {
   )
 }
 
-function withFields(text: string): string {
-  const schema: unknown = JSON.parse(text)
-  const meanings = descriptions()
-  const properties = Object.fromEntries(
-    Object.entries(profileFields).map(([name, { form }]) => [
-      profileMember(name),
-      { ...schemaOf(form), description: (meanings.get(name) ?? '').replaceAll('`', '') },
-    ]),
-  )
-  const profile = {
-    type: 'object',
-    additionalProperties: false,
-    description: 'What models take. Fields given here hold instead of what svc knows (docs/providers.md).',
-    properties,
-  }
-  return `${JSON.stringify(replaced(schema, profile, '$defs', 'profile'), undefined, 2)}\n`
-}
-
-const sentName = { $ref: '#/$defs/sentName' }
-const byName = { type: 'object', propertyNames: { not: { enum: ['model', 'messages', 'stream', '__proto__'] } } }
-const range = { type: 'array', minItems: 2, maxItems: 2, items: { type: 'number', minimum: -1e308, maximum: 1e308 } }
-
-function schemaOf(form: FieldForm): JsonObject {
-  switch (form.kind) {
-    case 'one':
-      return oneOf(form.values)
-    case 'list':
-      return { type: 'array', items: oneOf(form.values) }
-    case 'count':
-      return { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
-    case 'names':
-      return { type: 'array', items: sentName }
-    case 'renames':
-      return { ...byName, additionalProperties: sentName }
-    case 'ranges':
-      return { ...byName, additionalProperties: { anyOf: [{ const: 'refused' }, range] } }
-    case 'values':
-      return byName
-  }
-}
-
-function oneOf(values: readonly unknown[]): JsonObject {
-  return values.some((value) => typeof value === 'boolean') ? { type: 'boolean' } : { enum: [...values] }
-}
-
 function fieldTable(): string {
-  const meanings = descriptions()
+  const meanings = fieldMeanings()
   const rows = Object.entries(profileFields).map(
     ([name, { form }]) => `| \`${profileMember(name)}\` | ${valuesIn(form)} | ${meanings.get(name) ?? ''} |`,
   )

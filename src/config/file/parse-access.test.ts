@@ -406,16 +406,4 @@ describe('access.schema.json', () => {
     )
     expect(Math.min(verdicts.accepted, verdicts.refused)).toBeGreaterThan(30)
   })
-
-  test('knows the same names', () => {
-    const namesAt = (value: object, field: string) =>
-      faults(JSON.stringify(value)).find((fault) => fault.field === field)?.allowed
-    expect(namesAt({ zzzzzzzz: 1 }, 'zzzzzzzz')).toBe(Object.keys(schema.properties).join(', '))
-    expect(namesAt({ keys: [{ name: 'a', hash: '', zzzzzzzz: 1 }] }, 'keys[0].zzzzzzzz')).toBe(
-      Object.keys(schema.properties.keys.items.properties).join(', '),
-    )
-    expect(namesAt(limited({ requests: 1, zzzzzzzz: 1 }), 'limits[0].zzzzzzzz')).toBe(
-      Object.keys(schema.$defs.limit.properties).join(', '),
-    )
-  })
 })

@@ -69,8 +69,9 @@ describe('prices.json', () => {
   })
 
   test('has a schema, whose prices are those of providers.json', () => {
-    const { $ref } = pricesSchema.properties.prices.additionalProperties.additionalProperties
-    const [file, pointer] = $ref.split('#/$defs/')
+    const [free, inFull] = pricesSchema.properties.prices.additionalProperties.additionalProperties.anyOf
+    const [file, pointer] = inFull?.$ref?.split('#/$defs/') ?? []
+    expect(free).toEqual({ const: 0 })
     expect(file).toBe('providers.schema.json')
     expect(Object.keys(providersSchema.$defs)).toContain(pointer ?? '')
   })

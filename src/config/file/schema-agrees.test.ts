@@ -2,7 +2,6 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import schemaOfFile from '../../../schema/providers.schema.json' with { type: 'json' }
 import { isRecord } from '../../base/json-value.ts'
-import { brandIds } from '../catalogue.ts'
 import { faultsOf, validatorOf } from './testing.ts'
 
 /** The keywords of JSON Schema that providers.schema.json uses. */
@@ -41,6 +40,7 @@ const comparing = [
   /^formats only with the protocol/,
   /^any request field except "system" with/,
   /^the smallest number before/,
+  /^each number of tokens once/,
 ]
 
 function isAccepted(value: unknown): boolean {
@@ -174,41 +174,6 @@ function fits(text: string, { pattern = '', minLength = 0, maxLength = Infinity 
   return text.length >= minLength && text.length <= maxLength && new RegExp(pattern, 'u').test(text)
 }
 
-/** A place in the file: its schema, its path in faults, and a file that has a value there. */
-interface Place {
-  readonly schema: Schema
-  readonly path: string
-  readonly fileWith: (value: unknown) => unknown
-}
-
-/** All places of a schema, without the members of objects that have any names. */
-function placesOf({ schema: given, path, fileWith }: Place): readonly Place[] {
-  const schema = resolved(given)
-  const { properties, required = [], items, anyOf = [] } = schema
-  const needed = Object.fromEntries(required.map((name) => [name, name === 'providers' ? [] : 'a']))
-  return [
-    { schema, path, fileWith },
-    ...Object.entries(properties ?? {}).flatMap(([name, member]) =>
-      placesOf({
-        schema: member,
-        path: path === '' ? name : `${path}.${name}`,
-        fileWith: (value) => fileWith({ ...needed, [name]: value }),
-      }),
-    ),
-    ...(items === undefined
-      ? []
-      : placesOf({ schema: items, path: `${path}[0]`, fileWith: (value) => fileWith([value]) })),
-    ...(properties === undefined ? anyOf.flatMap((each) => placesOf({ schema: each, path, fileWith })) : []),
-  ]
-}
-
-const places = placesOf({ schema: root, path: '', fileWith: (value) => value })
-
-/** Values that the parser allows at a place, by its fault for a value. */
-function allowedAt({ path, fileWith }: Place, value: unknown, at = path): string | undefined {
-  return faultsOf(JSON.stringify(fileWith(value))).find(({ field }) => field === at)?.allowed
-}
-
 describe('providers.schema.json and the parser', () => {
   test('agree about generated files, except for faults that compare several values', () => {
     const verdicts = { accepted: 0, refused: 0 }
@@ -221,33 +186,5 @@ describe('providers.schema.json and the parser', () => {
       { numRuns: 4_000, seed: 1 },
     )
     expect(Math.min(verdicts.accepted, verdicts.refused)).toBeGreaterThan(1_000)
-  })
-
-  test('know the same names, in the same order', () => {
-    const objectsWithNames = places.filter(({ schema }) => schema.properties !== undefined)
-    expect(objectsWithNames.length).toBeGreaterThan(6)
-    for (const place of objectsWithNames) {
-      const names = Object.keys(place.schema.properties ?? {}).join(', ')
-      const at = `${place.path}${place.path === '' ? '' : '.'}zzzzzzzzzz`
-      expect([at, allowedAt(place, { zzzzzzzzzz: 1 }, at)]).toEqual([at, names])
-    }
-  })
-
-  test('know the same words', () => {
-    for (const place of places) {
-      const { enum: words, type } = place.schema
-      if (type === 'boolean') expect([place.path, allowedAt(place, 0)]).toEqual([place.path, 'true or false'])
-      if (words === undefined || words.length === brandIds.length) continue
-      expect([place.path, allowedAt(place, false)]).toEqual([place.path, words.map((word) => `"${word}"`).join(', ')])
-    }
-  })
-
-  test('know the same ranges', () => {
-    for (const place of places) {
-      const { type, minimum, maximum } = place.schema
-      if (type !== 'integer' && type !== 'number') continue
-      const kind = type === 'integer' ? 'an integer' : 'a number'
-      expect([place.path, allowedAt(place, false)]).toEqual([place.path, `${kind} from ${minimum} to ${maximum}`])
-    }
   })
 })
