@@ -11,11 +11,11 @@ export function listShape<Value>(
 ): ValueShape<readonly Value[]> {
   return {
     read(node, faults) {
-      if (node.kind !== 'array') return refuseNode(node, 'an array', faults)
+      if (node.kind !== 'array') return refuseNode(node, 'an array', faults, true)
       const items = node.elements()
       if (items.length < min || items.length > max) {
         const found = items.length === 0 ? 'an empty array' : `${items.length} ${noun}`
-        faults.add(node, found, allowed ?? `at most ${max}`)
+        faults.add(node, found, allowed ?? (min === 0 ? `at most ${max}` : `${min} to ${max} ${noun}`))
       }
       return items.slice(0, max).flatMap((item) => of.read(item, faults) ?? [])
     },
@@ -32,13 +32,13 @@ interface ListRules {
   readonly min?: number
   readonly max?: number
   readonly noun?: string
-  /** Of the number of elements. Default: `at most MAX`. */
+  /** Of the number of elements. Default: `at most MAX`, or `MIN to MAX NOUN`. */
   readonly allowed?: string
 }
 
 /** The members of an object, without those whose names are repeated or `__proto__`, which are faults. */
 function readMembers(node: ShapeNode, faults: Faults): ReadonlyMap<string, NodeMember> | undefined {
-  if (node.kind !== 'object') return refuseNode(node, 'an object', faults)
+  if (node.kind !== 'object') return refuseNode(node, 'an object', faults, true)
   const members = new Map<string, NodeMember>()
   for (const member of node.members()) {
     const { name, at } = member
@@ -136,6 +136,8 @@ export function objectShape<const Members extends ShapeMembers, const Required e
 ): ValueShape<ObjectValue<Members, Required>> {
   const { required = [], check, schema, isOpen = false } = rules
   const names = Object.keys(members)
+  const isAbsent = ({ kind }: ShapeNode, shape: ValueShape<unknown> | undefined): boolean =>
+    isOpen && kind === 'null' && shape?.takesNull !== true
   /** The values were read by the shapes of the members. */
   const isRead = (values: object): values is ObjectValue<Members, never> => values !== null
   const isWhole = (values: object): values is ObjectValue<Members, Required> =>
@@ -145,13 +147,16 @@ export function objectShape<const Members extends ShapeMembers, const Required e
       const given = readMembers(node, faults)
       if (given === undefined) return undefined
       if (!isOpen) refuseOthers(given, names, rules.hints, faults)
-      refuseMissing(node, given, required, faults)
+      for (const name of required) {
+        const member = given.get(name)?.node
+        if (member !== undefined && !isAbsent(member, members[name])) continue
+        faults.add({ offset: node.offset, path: joinPath(node.path, name) }, 'nothing', 'this field is required')
+      }
       const values: Record<string, unknown> = {}
       for (const [name, shape] of Object.entries(members)) {
-        const member = given.get(name)
-        if (member === undefined || (isOpen && member.node.kind === 'null' && !required.some((each) => each === name)))
-          continue
-        const value = shape.read(member.node, faults)
+        const member = given.get(name)?.node
+        if (member === undefined || isAbsent(member, shape)) continue
+        const value = shape.read(member, faults)
         if (value !== undefined) values[camelCase(name)] = value
       }
       if (isRead(values)) check?.(values, node, faults)
@@ -179,17 +184,6 @@ function refuseOthers(
     // The fault is located at the name, and the value is not shown.
     faults.add(at, 'an unknown field', names.join(', ') + didYouMean(hint ?? name, names))
   }
-}
-
-function refuseMissing(
-  node: ShapeNode,
-  given: ReadonlyMap<string, NodeMember>,
-  required: readonly string[],
-  faults: Faults,
-): void {
-  for (const name of required)
-    if (!given.has(name))
-      faults.add({ offset: node.offset, path: joinPath(node.path, name) }, 'nothing', 'this field is required')
 }
 
 function camelCase(name: string): string {

@@ -15,8 +15,11 @@ import type { NodeKind, ValuePlace, ShapeNode } from './node.ts'
 
 /** Takes the faults of a document. */
 export interface Faults {
-  /** @param found must not contain a secret */
-  add(at: ValuePlace, found: string, allowed: string): void
+  /**
+   * @param found must not contain a secret
+   * @param isKind the value is of another kind, such as a number in place of a string
+   */
+  add(at: ValuePlace, found: string, allowed: string, isKind?: boolean): void
   /** The line of an offset, from 1. */
   lineOf(offset: number): number
 }
@@ -27,6 +30,8 @@ export interface ValueShape<out Value> {
   read(node: ShapeNode, faults: Faults): Value | undefined
   /** The JSON Schema of the shape. @param write gives that of a shape inside, which may be a reference */
   schema(write: SchemaWriter): JsonObject
+  /** `null` is a value, where it else counts as absent. */
+  readonly takesNull?: boolean
 }
 
 /** @param member the name of the member that has the shape */
@@ -44,8 +49,8 @@ export function describeNode({ kind, value, isSecret }: ShapeNode): string {
 }
 
 /** Adds a fault for a value that is not allowed. Returns `undefined`, for use in return statements. */
-export function refuseNode(node: ShapeNode, allowed: string, faults: Faults): undefined {
-  faults.add(node, describeNode(node), allowed)
+export function refuseNode(node: ShapeNode, allowed: string, faults: Faults, isKind = false): undefined {
+  faults.add(node, describeNode(node), allowed, isKind)
   return undefined
 }
 
@@ -79,7 +84,7 @@ export function textShape(rule: TextRule): ValueShape<string> {
   return {
     read(node, faults) {
       const { value } = node
-      if (typeof value !== 'string') return refuseNode(node, allowed, faults)
+      if (typeof value !== 'string') return refuseNode(node, allowed, faults, true)
       if (value.length > lengthMax) {
         faults.add(node, `${value.length} characters`, `at most ${lengthMax}`)
         return undefined
@@ -107,7 +112,8 @@ export function wordShape<const Word extends string>(words: readonly Word[]): Va
 
 /** `true` or `false`. */
 export const flagShape: ValueShape<boolean> = {
-  read: (node, faults) => (typeof node.value === 'boolean' ? node.value : refuseNode(node, 'true or false', faults)),
+  read: (node, faults) =>
+    typeof node.value === 'boolean' ? node.value : refuseNode(node, 'true or false', faults, true),
   schema: () => ({ type: 'boolean' }),
 }
 
@@ -126,8 +132,9 @@ function numeric(type: 'integer' | 'number', minimum: number, maximum: number): 
   return {
     read(node, faults) {
       const { value } = node
-      if (typeof value !== 'number' || value < minimum || value > maximum) return refuseNode(node, allowed, faults)
-      return type === 'number' || Number.isInteger(value) ? value : refuseNode(node, allowed, faults)
+      if (typeof value !== 'number') return refuseNode(node, allowed, faults, true)
+      const isWithin = value >= minimum && value <= maximum && (type === 'number' || Number.isInteger(value))
+      return isWithin ? value : refuseNode(node, allowed, faults)
     },
     schema: () => ({ type, minimum, maximum }),
   }
@@ -138,6 +145,15 @@ export function onlyShape<const Value extends string | number>(only: Value, allo
   return {
     read: (node, faults) => (node.value === only ? only : refuseNode(node, allowed, faults)),
     schema: () => ({ const: only }),
+  }
+}
+
+/** The shape, or `null`. */
+export function nullOr<Value>(shape: ValueShape<Value>): ValueShape<Value | null> {
+  return {
+    read: (node, faults) => (node.kind === 'null' ? null : shape.read(node, faults)),
+    schema: (write) => ({ anyOf: [write(shape), { type: 'null' }] }),
+    takesNull: true,
   }
 }
 

@@ -53,10 +53,10 @@ describe('the routes of access.json', () => {
   test.each([
     ['no JSON', '{', [400, 'invalid_json']],
     ['no object', '[]', [400, 'invalid_json']],
-    ['no text', '{"version":"v"}', [400, 'invalid_value']],
-    ['another text', '{"version":"v","text":5}', [400, 'invalid_value']],
+    ['no text', '{"version":"v"}', [400, 'missing_required_parameter']],
+    ['another text', '{"version":"v","text":5}', [400, 'invalid_type']],
     ['half a character', '{"version":"v","text":"\\ud83d"}', [400, 'invalid_value']],
-    ['no version', '{"text":"{}"}', [400, 'invalid_value']],
+    ['no version', '{"text":"{}"}', [400, 'missing_required_parameter']],
     ['a long version', `{"version":"${'v'.repeat(129)}","text":"{}"}`, [400, 'invalid_value']],
     ['more than any file', `{"version":"v","text":"${'x'.repeat(3 * 1024 * 1024)}"}`, [413, 'request_too_large']],
   ])('refuse a body with %s', async (_, body, expected) => {

@@ -1,5 +1,6 @@
-import { invalidRequest } from '../../formats/error.ts'
-import { parseJsonObject } from '../../formats/parse-json-object.ts'
+import { readBodyBy } from '../../formats/parse-json-object.ts'
+import { objectShape } from '../../shapes/containers.ts'
+import { textShape, type ValueShape } from '../../shapes/shape.ts'
 import { readControlBody, type BodyTimes } from '../entrance/read-body.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
@@ -9,7 +10,11 @@ import type { AccessCheckAnswer, AccessFileAnswer, AccessFileChange } from './pa
 
 /** A file of 1 MiB, with its quotes and line breaks escaped. */
 const bodyBytesMax = 3 * 1024 * 1024
-const versionLengthMax = 128
+/** A lone surrogate would be written as another character. */
+const text = textShape({ allowed: 'the text of the file, in Unicode', pattern: /^\P{Cs}*$/u, lengthMax: bodyBytesMax })
+const version = textShape({ allowed: 'the fingerprint of the text that was read', pattern: /^/, lengthMax: 128 })
+const checkShape = objectShape({ text }, { isOpen: true, required: ['text'] })
+const changeShape = objectShape({ version, text }, { isOpen: true, required: ['version', 'text'] })
 
 /** Options of {@link accessFileApi}. All functions may throw {@link WireError}. */
 export interface AccessFileApiOptions extends EditorCheck {
@@ -26,8 +31,8 @@ export function accessFileApi(options: AccessFileApiOptions): readonly Route[] {
   const { read, check, change, bodyTimes } = options
   const checkMayEdit = (context: HandlerContext): void =>
     checkEditor(options, context, 'Limits are changed', 'access.json')
-  const bodyOf = async ({ request }: HandlerContext) =>
-    parseJsonObject(await readControlBody(request, { bytesMax: bodyBytesMax, ...bodyTimes }))
+  const bodyOf = async <Value>({ request }: HandlerContext, shape: ValueShape<Value>) =>
+    readBodyBy(await readControlBody(request, { bytesMax: bodyBytesMax, ...bodyTimes }), shape)
 
   return [
     {
@@ -45,14 +50,8 @@ export function accessFileApi(options: AccessFileApiOptions): readonly Route[] {
       isPublic: false,
       async handle(context) {
         checkMayEdit(context)
-        const { version, text } = await bodyOf(context)
-        if (typeof version !== 'string' || version.length > versionLengthMax)
-          throw invalidRequest(
-            'invalid_value',
-            "'version' must be the fingerprint of the text that was read.",
-            'version',
-          )
-        return jsonResponse(await change({ version, text: textOf(text) }, context.caller.name), context.id)
+        const wanted = await bodyOf(context, changeShape)
+        return jsonResponse(await change(wanted, context.caller.name), context.id)
       },
     },
     {
@@ -61,15 +60,9 @@ export function accessFileApi(options: AccessFileApiOptions): readonly Route[] {
       isPublic: false,
       async handle(context) {
         checkMayEdit(context)
-        const { text } = await bodyOf(context)
-        return jsonResponse(await check(textOf(text)), context.id)
+        const { text: given } = await bodyOf(context, checkShape)
+        return jsonResponse(await check(given), context.id)
       },
     },
   ]
-}
-
-/** A lone surrogate would be written as another character. @throws {WireError} 400 */
-function textOf(value: unknown): string {
-  if (typeof value === 'string' && value.isWellFormed()) return value
-  throw invalidRequest('invalid_value', "'text' must be the text of the file, in Unicode.", 'text')
 }

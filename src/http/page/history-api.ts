@@ -1,5 +1,5 @@
 import { WireError, invalidRequest } from '../../formats/error.ts'
-import { parseJsonObject } from '../../formats/parse-json-object.ts'
+import { readBodyBy } from '../../formats/parse-json-object.ts'
 import {
   conversationBytesMax,
   type History,
@@ -7,6 +7,8 @@ import {
   type WriteOutcome,
 } from '../../ledger/history/history.ts'
 import { signedInPerson, type Person } from '../../people/person.ts'
+import { listShape, objectShape } from '../../shapes/containers.ts'
+import { textShape } from '../../shapes/shape.ts'
 import { readControlBody, type BodyTimes } from '../entrance/read-body.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
@@ -27,7 +29,11 @@ export interface HistoryApiOptions {
 
 const conversationPath = '/api/history/conversations/'
 const idPattern = /^[\w-]{1,64}$/
-const idsMax = 100
+const idShape = textShape({ allowed: 'the id of a conversation', pattern: idPattern, lengthMax: 64 })
+const idsShape = objectShape(
+  { ids: listShape(idShape, { max: 100, allowed: 'a list of at most 100 ids of conversations' }) },
+  { isOpen: true, required: ['ids'] },
+)
 const idsBytesMax = 16 * 1024
 
 /** Requests with conversations in memory at a time: of a process, and of a person. */
@@ -89,9 +95,9 @@ export function historyApi({ history, days, bodyTimes }: HistoryApiOptions): rea
   }
 
   async function read(kept: History, person: Person, { request, id }: HandlerContext): Promise<Response> {
-    const ids = idsOf(await readControlBody(request, { bytesMax: idsBytesMax, ...bodyTimes }))
+    const { ids } = readBodyBy(await readControlBody(request, { bytesMax: idsBytesMax, ...bodyTimes }), idsShape)
     return await holding(person.id, async () => {
-      const found = await kept.read(person.id, ids)
+      const found = await kept.read(person.id, [...new Set(ids)])
       // The texts are JSON already.
       return new Response(`{"conversations":[${found.map(memberOf).join(',')}]}`, {
         headers: { 'content-type': 'application/json', 'cache-control': 'no-store', 'x-request-id': id },
@@ -149,14 +155,6 @@ function idOf({ path }: HandlerContext): string {
 function baseOf(request: Request): number {
   const query = new URL(request.url).searchParams
   return integerOf(query, 'base', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER, fallback: 0 })
-}
-
-/** @throws {WireError} 400 */
-function idsOf(body: Uint8Array): readonly string[] {
-  const { ids } = parseJsonObject(body)
-  const isId = (id: unknown): id is string => typeof id === 'string' && idPattern.test(id)
-  if (Array.isArray(ids) && ids.length <= idsMax && ids.every(isId)) return [...new Set(ids)]
-  throw invalidRequest('invalid_value', `'ids' must be a list of at most ${idsMax} ids of conversations.`, 'ids')
 }
 
 function memberOf({ id, version, text }: StoredConversation): string {

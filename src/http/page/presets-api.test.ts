@@ -59,11 +59,11 @@ describe('POST /api/presets', () => {
   test.each([
     ['{"version":"v","name":"a","preset":null}', { version: 'v', name: 'a', preset: null }],
     ['{"version":"v","name":"a","before":null,"preset":{}}', { version: 'v', name: 'a', preset: {} }],
-    ['{"version":"v","name":"a"}', [400, 'invalid_type', 'preset']],
+    ['{"version":"v","name":"a"}', [400, 'missing_required_parameter', 'preset']],
     ['{"version":"v","name":"a","preset":[]}', [400, 'invalid_type', 'preset']],
-    ['{"version":"v","preset":{}}', [400, 'invalid_value', 'name']],
+    ['{"version":"v","preset":{}}', [400, 'missing_required_parameter', 'name']],
     ['{"version":"v","name":"__proto__","preset":{}}', [400, 'invalid_value', 'name']],
-    ['{"version":5,"name":"a","preset":{}}', [400, 'invalid_value', 'version']],
+    ['{"version":5,"name":"a","preset":{}}', [400, 'invalid_type', 'version']],
     ['{"version":"v","name":"a","before":"","preset":{}}', [400, 'invalid_value', 'before']],
   ])('reads %s', (text, expected) => {
     expect(outcome(text)).toEqual(expected)

@@ -1,6 +1,8 @@
 import { isRecord, type JsonObject } from '../../base/json-value.ts'
-import { invalidRequest } from '../../formats/error.ts'
-import { parseJsonObject } from '../../formats/parse-json-object.ts'
+import { readBodyBy } from '../../formats/parse-json-object.ts'
+import { objectShape } from '../../shapes/containers.ts'
+import { plainValue } from '../../shapes/node.ts'
+import { nullOr, refuseNode, textShape, type ValueShape } from '../../shapes/shape.ts'
 import { readControlBody, type BodyTimes } from '../entrance/read-body.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
@@ -40,27 +42,26 @@ export function presetsApi({ state, change, isOwner, bodyTimes }: PresetsApiOpti
   ]
 }
 
+const name = textShape({
+  allowed: 'a text of 1 to 128 characters',
+  pattern: /^(?!__proto__$)./s,
+  lengthMax: 128,
+})
+
+const record: ValueShape<JsonObject> = {
+  read(node, faults) {
+    const value = plainValue(node)
+    return isRecord(value) ? value : refuseNode(node, 'an object, or null to remove it', faults, true)
+  },
+  schema: () => ({ type: 'object' }),
+}
+
+const changeShape = objectShape(
+  { version: name, name, before: name, preset: nullOr(record) },
+  { isOpen: true, required: ['version', 'name', 'preset'] },
+)
+
 /** Reads the body of `POST /api/presets`, but not the preset in it. @throws {WireError} 400 */
 export function parsePresetChange(body: Uint8Array): PresetChange {
-  const fields = parseJsonObject(body)
-  const preset = valueOf(fields, 'preset')
-  if (preset !== null && !isRecord(preset))
-    throw invalidRequest('invalid_type', "'preset' must be an object, or null to remove it.", 'preset')
-  const before = valueOf(fields, 'before')
-  return {
-    version: textOf(fields, 'version'),
-    name: textOf(fields, 'name'),
-    preset,
-    ...(before === undefined || before === null ? {} : { before: textOf(fields, 'before') }),
-  }
-}
-
-function valueOf(fields: JsonObject, name: string): unknown {
-  return Object.hasOwn(fields, name) ? fields[name] : undefined
-}
-
-function textOf(fields: JsonObject, name: string): string {
-  const value = valueOf(fields, name)
-  if (typeof value === 'string' && value !== '' && value.length <= 128 && value !== '__proto__') return value
-  throw invalidRequest('invalid_value', `'${name}' must be a text of 1 to 128 characters.`, name)
+  return readBodyBy(body, changeShape)
 }

@@ -1,6 +1,8 @@
 import { isFromOwnPages, isJson } from '../../../base/same-site.ts'
-import { invalidRequest, WireError } from '../../../formats/error.ts'
-import { parseJsonObject } from '../../../formats/parse-json-object.ts'
+import { WireError } from '../../../formats/error.ts'
+import { readBodyBy } from '../../../formats/parse-json-object.ts'
+import { objectShape } from '../../../shapes/containers.ts'
+import { flagShape } from '../../../shapes/shape.ts'
 import type { ExtensionLog, ExtensionRoute, RouteContext, RequestContext } from '../../extension.ts'
 import { jsonWithCookies, redirect } from '../responses.ts'
 import { showsPage } from './browser.ts'
@@ -93,13 +95,12 @@ export function sessionRoutes({
 }
 
 const logoutBytesMax = 1_024
+const logoutShape = objectShape({ everywhere: flagShape }, { isOpen: true })
 
 /** Whether the body is JSON with `"everywhere": true`. @throws {WireError} if JSON is malformed or of a wrong type */
 async function isForEverywhere({ request, body }: RouteContext): Promise<boolean> {
   if (!isJson(request)) return false
   const bytes = await body(logoutBytesMax)
   if (bytes.length === 0) return false
-  const everywhere = parseJsonObject(bytes)['everywhere'] ?? false
-  if (typeof everywhere === 'boolean') return everywhere
-  throw invalidRequest('invalid_type', "'everywhere' must be true or false.", 'everywhere')
+  return readBodyBy(bytes, logoutShape).everywhere ?? false
 }
