@@ -54,7 +54,7 @@ export function workerLimits(primary: Omit<JoinedProcess, 'left'>, answerMs = cl
     async makeBudgetAuthority() {
       const [{ BudgetHolds }, { plainBudget }, own] = await Promise.all([
         import('../../limits/budgets/budget-authority.ts'),
-        import('../../limits/leases.ts'),
+        import('../../limits/leased-accounts.ts'),
         ownLeases(),
       ])
       return new BudgetHolds({

@@ -3,7 +3,8 @@ import { testedRedis } from '../../../test/fakes/redis-peers.ts'
 import { startRedisServer } from '../../../test/fakes/redis-server.ts'
 import { needs } from '../../../test/needs.ts'
 import { counterBook } from '../counter-book.ts'
-import { Leases, type OwnReport } from '../leases.ts'
+import type { OwnReport } from '../leased-accounts.ts'
+import { Leases } from '../leases.ts'
 import { limiter } from '../limiter.ts'
 import {
   admit,
