@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { LimitAuthority, type JoinedProcess } from './authority.ts'
+import { LimitAuthority } from './authority.ts'
 import { budgetOf, startedAt } from './budgets/testing-budgets.ts'
 import { counterBook } from './counter-book.ts'
+import type { JoinedProcess } from './lease-messages.ts'
 import { Leases } from './leases.ts'
 import { limiter } from './limiter.ts'
 import {

@@ -1,7 +1,7 @@
-import type { AskedClaim, CounterState, LeaseReport, SpentMoney } from './authority.ts'
 import type { MoneyAccount, MoneyClaim } from './budgets/budget-account.ts'
 import type { AskedBudget } from './budgets/opened-budgets.ts'
 import type { CounterSpec, LimitCounter } from './counter.ts'
+import type { AskedClaim, CounterState, LeaseReport, SpentMoney } from './lease-messages.ts'
 
 /** A report of this process. */
 export interface OwnReport extends LeaseReport {

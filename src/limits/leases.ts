@@ -1,7 +1,7 @@
-import type { AskedClaim, ClaimDecision } from './authority.ts'
 import type { MoneyAccount } from './budgets/budget-account.ts'
 import type { AskedBudget } from './budgets/opened-budgets.ts'
 import type { CounterSpec, LimitCounter } from './counter.ts'
+import type { AskedClaim, ClaimDecision } from './lease-messages.ts'
 import { LeasedBudget, LeasedCounter, plainBudget, type OwnReport } from './leased-accounts.ts'
 import { isOfMoney, take, type AccountClaim, type Refused, type TakeAll } from './take-all.ts'
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { AccessPolicy } from './access-policy.ts'
 import { LimitAdmission } from './admission.ts'
-import { LimitAuthority, type LeaseHolder } from './authority.ts'
+import { LimitAuthority } from './authority.ts'
 import { counterBook } from './counter-book.ts'
+import type { LeaseHolder } from './lease-messages.ts'
 import { Leases } from './leases.ts'
 import { limiter, type Limiter } from './limiter.ts'
 

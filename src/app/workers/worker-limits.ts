@@ -1,7 +1,13 @@
 import { nextTurn } from '../../base/next-turn.ts'
 import { overloaded } from '../../gateway/all-failed.ts'
-import type { AskedClaim, ClaimDecision, JoinedProcess, LeaseReport, LeaseReports } from '../../limits/authority.ts'
 import type { BudgetAuthority } from '../../limits/budgets/budget-authority.ts'
+import type {
+  AskedClaim,
+  ClaimDecision,
+  JoinedProcess,
+  LeaseReport,
+  LeaseReports,
+} from '../../limits/lease-messages.ts'
 import type { Leases } from '../../limits/leases.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import { withinMs } from '../../service/within.ts'

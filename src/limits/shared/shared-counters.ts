@@ -1,6 +1,6 @@
-import type { AskedClaim, ClaimDecision, CounterState } from '../authority.ts'
 import { counterBook } from '../counter-book.ts'
 import { newCounter, type CounterSpec, type LimitCounter } from '../counter.ts'
+import type { AskedClaim, ClaimDecision, CounterState } from '../lease-messages.ts'
 import type { OwnReport } from '../leased-accounts.ts'
 import type { OwnReports, RemoteAuthority } from '../leases.ts'
 import { longestWait } from '../take-all.ts'
