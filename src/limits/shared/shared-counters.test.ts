@@ -17,7 +17,7 @@ import {
   type LimitedProcess,
 } from '../testing-authority.ts'
 import type { Peer } from './peer.ts'
-import { sharedCounters } from './shared-counters.ts'
+import { SharedCounters } from './shared-counters.ts'
 
 interface Machine extends LimitedProcess {
   readonly own: Peer
@@ -29,7 +29,7 @@ describe.skipIf(needs('redis-server') === undefined)('limits in Redis', () => {
   function machine(amounts: Amounts, url?: string): Machine {
     const { own, crash } = redis.join(url)
     const clock = () => performance.now()
-    const authority = sharedCounters(own, clock)
+    const authority = new SharedCounters(own, clock)
     let asked = 0
     const leases = new Leases({
       authority: {
@@ -37,7 +37,7 @@ describe.skipIf(needs('redis-server') === undefined)('limits in Redis', () => {
           asked += 1
           return authority.claim(claims)
         },
-        report: authority.report,
+        report: (reports) => authority.report(reports),
       },
       clock,
       // Only `returnAll` returns leases.
