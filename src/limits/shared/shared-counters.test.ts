@@ -5,7 +5,7 @@ import { needs } from '../../../test/needs.ts'
 import { counterBook } from '../counter-book.ts'
 import type { OwnReport } from '../leased-accounts.ts'
 import { Leases } from '../leases.ts'
-import { limiter } from '../limiter.ts'
+import { Limiter } from '../limiter.ts'
 import {
   admit,
   authorityContract,
@@ -44,7 +44,7 @@ describe.skipIf(needs('redis-server') === undefined)('limits in Redis', () => {
       leaseMs: 60_000,
       isCalledBack: false,
     })
-    const limits = limiter({
+    const limits = new Limiter({
       clock,
       counters: counterBook(undefined, (spec) => leases.counter(spec)),
       leases,
