@@ -7,9 +7,9 @@ import { openLedger } from '../src/ledger/open-ledger.ts'
 import { useRecorder, type UseRecorder } from '../src/ledger/use/use-recorder.ts'
 import type { UseThread } from '../src/ledger/use/use-thread-link.ts'
 import { LocalBudgets } from '../src/limits/budgets/budget-authority.ts'
-import { moneyLimits, type MoneyLimits } from '../src/limits/budgets/money-limits.ts'
+import { MoneyLimits } from '../src/limits/budgets/money-limits.ts'
 import { openHolds } from '../src/limits/budgets/open-holds.ts'
-import { limiter, type Limiter } from '../src/limits/limiter.ts'
+import { Limiter } from '../src/limits/limiter.ts'
 import { keyBook } from '../src/people/keys/key-book.ts'
 import { makeKey, parseKeyRequest } from '../src/people/keys/manage-keys.ts'
 import { keyRecogniser } from '../src/people/keys/recognise.ts'
@@ -45,11 +45,11 @@ export async function governed(): Promise<Governed> {
     refusalOf: () => undefined,
   })
   const policy = parseAccess(JSON.stringify({ limits: benchLimits }), 'access.json')
-  const limits = limiter({ clock: () => performance.now() })
+  const limits = new Limiter({ clock: () => performance.now() })
   limits.replace(policy)
   const tokenSizes = learnedSizes()
   const authority = new LocalBudgets({ spending: { sumSince: () => Promise.resolve(0) }, now: Date.now })
-  const money = moneyLimits({ authority, now: Date.now, tokenSizes, openHolds: openHolds() })
+  const money = new MoneyLimits({ authority, now: Date.now, tokenSizes, openHolds: openHolds() })
   money.replace(policy)
   const recorder = useRecorder({ start: idleThread, onTrouble() {}, onLost() {} })
   return {

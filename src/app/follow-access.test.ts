@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { ConfigError } from '../config/config.ts'
 import type { Followed, FollowFile } from '../config/watch/follow-file.ts'
 import type { AccessPolicy } from '../limits/access-policy.ts'
-import { limiter } from '../limits/limiter.ts'
+import { Limiter } from '../limits/limiter.ts'
 import { AccessFile, ActiveAccess } from './follow-access.ts'
 
 const limitOf = (requests: number) => ({ for: 'everyone', requests, per: 'minute' })
@@ -44,12 +44,12 @@ async function subject(
         throw new ConfigError([{ file: '', field: '', found: 'a limit of people', allowed: 'sign-in' }])
     },
     async makeLimiter() {
-      const made = limiter({ clock: () => 0 })
-      const replace = (policy: AccessPolicy): void => {
-        limits.push(...policy.limits.map(({ requests }) => requests?.count ?? 0))
-        made.replace(policy)
-      }
-      return { ...made, replace }
+      return new (class extends Limiter {
+        override replace(policy: AccessPolicy): void {
+          limits.push(...policy.limits.map(({ requests }) => requests?.count ?? 0))
+          super.replace(policy)
+        }
+      })({ clock: () => 0 })
     },
     makeBudgets: () => Promise.reject(new Error('there are no limits of money')),
     prepareContent: () => prepareContent((file) => change(file)),

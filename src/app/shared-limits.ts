@@ -47,7 +47,7 @@ export function sharedLimits(url: string, workers: number, log: Logger): SharedL
 
   return {
     async makeLimiter() {
-      const [{ counterBook }, { Leases }, { limiter }, { sharedCounters }] = await Promise.all([
+      const [{ counterBook }, { Leases }, { Limiter }, { SharedCounters }] = await Promise.all([
         import('../limits/counter-book.ts'),
         import('../limits/leases.ts'),
         import('../limits/limiter.ts'),
@@ -55,15 +55,15 @@ export function sharedLimits(url: string, workers: number, log: Logger): SharedL
       ])
       const clock = () => performance.now()
       const peer = await (joined ??= join())
-      const authority = sharedCounters(peer, clock)
+      const authority = new SharedCounters(peer, clock)
       await peer.beat()
       const leases = new Leases({ authority, clock, leaseMs, isCalledBack: false })
-      return limiter({ clock, counters: counterBook(undefined, (spec) => leases.counter(spec)), leases })
+      return new Limiter({ clock, counters: counterBook(undefined, (spec) => leases.counter(spec)), leases })
     },
     async makeBudgetAuthority(spending) {
-      const { sharedBudgets } = await import('../limits/shared/shared-budgets.ts')
+      const { SharedBudgets } = await import('../limits/shared/shared-budgets.ts')
       const peer = await (joined ??= join())
-      const authority = sharedBudgets(peer, { spending, now: Date.now })
+      const authority = new SharedBudgets(peer, { spending, now: Date.now })
       await peer.beat()
       return authority
     },

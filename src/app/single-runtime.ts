@@ -65,8 +65,8 @@ export async function singleRuntime(
     probe: probeModels,
     async makeLimiter() {
       if (shared !== undefined) return shared.makeLimiter()
-      const { limiter } = await import('../limits/limiter.ts')
-      return limiter({ clock: () => performance.now() })
+      const { Limiter } = await import('../limits/limiter.ts')
+      return new Limiter({ clock: () => performance.now() })
     },
     async makeBudgetAuthority() {
       if (shared !== undefined) return shared.makeBudgetAuthority(ledgerSpending(use))

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Reply } from '../formats/reply.ts'
 import type { AccessPolicy } from '../limits/access-policy.ts'
 import { LocalBudgets } from '../limits/budgets/budget-authority.ts'
-import { moneyLimits } from '../limits/budgets/money-limits.ts'
+import { MoneyLimits } from '../limits/budgets/money-limits.ts'
 import { openHolds } from '../limits/budgets/open-holds.ts'
 import { personOf } from '../people/testing.ts'
 import { costFunction } from '../prices/cost.ts'
@@ -69,7 +69,7 @@ const counted = { promptTokens: 3, completionTokens: 4, totalTokens: 7 }
 function subject(providers: readonly Provider[], limits = policy(100)) {
   const authority = new LocalBudgets({ spending: { sumSince: async () => 0 }, now: Date.now })
   const holds = openHolds()
-  const budgets = moneyLimits({ authority, now: Date.now, tokenSizes: learnedSizes(), openHolds: holds })
+  const budgets = new MoneyLimits({ authority, now: Date.now, tokenSizes: learnedSizes(), openHolds: holds })
   budgets.replace(limits)
   const rules = { aliases: {}, onContentPolicy: 'stop', onCut: 'resume', retryBilled: false } as const
   const { answer } = gateway({ providers, ...rules, budgets: () => budgets })

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { LimitAuthority, type JoinedProcess } from './authority.ts'
+import { LimitAuthority } from './authority.ts'
 import { budgetOf, startedAt } from './budgets/testing-budgets.ts'
 import { counterBook } from './counter-book.ts'
+import type { JoinedProcess } from './lease-messages.ts'
 import { Leases } from './leases.ts'
-import { limiter } from './limiter.ts'
+import { Limiter } from './limiter.ts'
 import {
   admit,
   authorityContract,
@@ -50,7 +51,7 @@ function processOf(authority: LimitAuthority, amounts: Amounts): LimitedProcess 
       return structuredClone(returned)
     },
   })
-  const limits = limiter({
+  const limits = new Limiter({
     clock: now,
     counters: counterBook(undefined, (spec) => leases.counter(spec)),
     leases,

@@ -5,11 +5,11 @@ import { learnedSizes } from '../prices/token-sizes.ts'
 import type { AccessLimit, AccessPolicy, LimitSubject } from './access-policy.ts'
 import { LimitAdmission } from './admission.ts'
 import { LocalBudgets } from './budgets/budget-authority.ts'
-import { moneyLimits } from './budgets/money-limits.ts'
+import { MoneyLimits } from './budgets/money-limits.ts'
 import { budgetPlan } from './budgets/named-budgets.ts'
 import { openHolds } from './budgets/open-holds.ts'
 import { limitOverview } from './limit-overview.ts'
-import { limiter } from './limiter.ts'
+import { Limiter } from './limiter.ts'
 
 const noon = Date.UTC(2026, 10, 23, 12)
 const midnight = Date.UTC(2026, 10, 24)
@@ -33,11 +33,11 @@ async function overviewOf(
   asked: readonly Caller[],
   spent: readonly { readonly caller: Caller; readonly cost: number; readonly isOpen?: boolean }[] = [],
 ) {
-  const rates = limiter({ clock: () => 1_000 })
+  const rates = new Limiter({ clock: () => 1_000 })
   rates.replace(policy)
   for (const caller of asked) expect(rates.admit(caller)).toBeInstanceOf(LimitAdmission)
   const authority = new LocalBudgets({ spending: { sumSince: async () => 0 }, now: () => noon })
-  const budgets = moneyLimits({
+  const budgets = new MoneyLimits({
     authority,
     now: () => noon,
     tokenSizes: learnedSizes(),

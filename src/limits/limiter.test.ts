@@ -6,7 +6,7 @@ import type { Caller } from '../people/person.ts'
 import type { AccessLimit, AccessPolicy, LimitSubject } from './access-policy.ts'
 import { LimitAdmission } from './admission.ts'
 import { counterBook } from './counter-book.ts'
-import { limiter, type Limiter, type LimitState } from './limiter.ts'
+import { Limiter, type LimitState } from './limiter.ts'
 
 type Amounts = Partial<Pick<AccessLimit, 'models' | 'atOnce'>> & {
   readonly requests?: number
@@ -31,9 +31,9 @@ function policy(...limits: readonly AccessLimit[]): AccessPolicy {
 
 function limiterOf(...limits: readonly AccessLimit[]): Limiter & { clock: { ms: number } } {
   const clock = { ms: 1_000 }
-  const made = limiter({ clock: () => clock.ms })
+  const made = new Limiter({ clock: () => clock.ms })
   made.replace(policy(...limits))
-  return { ...made, clock }
+  return Object.assign(made, { clock })
 }
 
 const everyone = { kind: 'everyone' } as const
@@ -297,7 +297,7 @@ describe('memory', () => {
   test('is bounded: counters that are full again are forgotten, those in use never', () => {
     const clock = { ms: 0 }
     const counters = counterBook(2_000)
-    const limits = limiter({ clock: () => clock.ms, counters })
+    const limits = new Limiter({ clock: () => clock.ms, counters })
     limits.replace(policy(limit(eachKey, { requests: 10, atOnce: 1 }), limit(everyone, { requests: 1_000_000 })))
     const held = admit(limits, key(1))
     for (let line = 2; line <= 3_000; line += 1) admit(limits, key(line)).end(undefined)

@@ -4,28 +4,8 @@ import { LimitAdmission, type CallerCounters } from './admission.ts'
 import { counterBook, type CounterBook } from './counter-book.ts'
 import type { CounterKind, LimitCounter } from './counter.ts'
 import { callerKey, limitsNaming, type NamedLimit } from './named-limits.ts'
-import { slotQueue } from './slot-queue.ts'
+import { SlotQueue } from './slot-queue.ts'
 import { takeAll, type TakeAll } from './take-all.ts'
-
-/** The active limits, from access.json. */
-export interface Limiter {
-  /**
-   * Takes a request's amounts from all limits that name its caller, or from none. `undefined`: no limit names the
-   * caller. A promise when another process decides, or while the request waits for a slot.
-   *
-   * @param signal aborts when the client has left. Absent: the request does not wait
-   */
-  admit(caller: Caller, signal?: AbortSignal): LimitAdmission | undefined | Promise<LimitAdmission>
-  /** The state of all limits that name a caller, for this caller to see. */
-  stateOf(caller: Caller): readonly LimitState[] | Promise<readonly LimitState[]>
-  /** The state of these limits, for owners to see. */
-  statesOf(limits: readonly NamedLimit[]): Promise<readonly LimitState[]>
-  /**
-   * Activates a policy. Unchanged limits keep their state; open requests return their amounts to the limits that
-   * granted them.
-   */
-  replace(policy: AccessPolicy): void
-}
 
 /** The state of one limit. */
 export interface LimitState {
@@ -58,80 +38,110 @@ const callersMax = 10_000
 /** Counters that are brought up to date together: one message to the process that decides. */
 const refreshedTogether = 100
 
-/** A limiter without limits. */
-export function limiter({ clock, counters = counterBook(), leases }: LimiterOptions): Limiter {
-  const take = leases?.takeAll ?? takeAll
-  let policy = openPolicy
-  const queue = slotQueue()
-  const callers = new Map<string | number, CallerCounters | undefined>()
+/** The active limits, from access.json. At first there are none. */
+export class Limiter {
+  readonly #clock: () => number
+  readonly #counters: CounterBook
+  readonly #leases: LimiterOptions['leases']
+  readonly #take: TakeAll
+  readonly #queue = new SlotQueue()
+  readonly #callers = new Map<string | number, CallerCounters | undefined>()
+  #policy = openPolicy
+  readonly #freed = (counter: LimitCounter): void => this.#queue.freed(counter)
 
-  function countersOf(caller: Caller): CallerCounters | undefined {
+  constructor({ clock, counters = counterBook(), leases }: LimiterOptions) {
+    this.#clock = clock
+    this.#counters = counters
+    this.#leases = leases
+    this.#take = leases?.takeAll ?? takeAll
+  }
+
+  /**
+   * Takes a request's amounts from all limits that name its caller, or from none. `undefined`: no limit names the
+   * caller. A promise when another process decides, or while the request waits for a slot.
+   *
+   * @param signal aborts when the client has left. Absent: the request does not wait
+   */
+  admit(caller: Caller = anonymous, signal?: AbortSignal): LimitAdmission | undefined | Promise<LimitAdmission> {
+    const found = this.#countersOf(caller)
+    if (found === undefined) return undefined
+    const { waited } = found
+    if (signal === undefined || waited.length === 0) return this.#admission(found).begin()
+    const ahead = waited.find((counter) => this.#queue.isWaitedFor(counter))
+    if (ahead !== undefined) return this.#waitFor(ahead, found, signal)
+    const orWait = (admission: LimitAdmission): LimitAdmission | Promise<LimitAdmission> => {
+      const full = admission.refused?.counter
+      return full !== undefined && waited.includes(full) ? this.#waitFor(full, found, signal) : admission
+    }
+    const first = this.#admission(found).begin()
+    return first instanceof Promise ? first.then(orWait) : orWait(first)
+  }
+
+  /** The state of all limits that name a caller, for this caller to see. */
+  stateOf(caller: Caller): readonly LimitState[] | Promise<readonly LimitState[]> {
+    const { early = [], byModel = [] } = this.#countersOf(caller) ?? {}
+    const all: readonly OwnCounter[] = [...early, ...byModel]
+    const refreshing = this.#leases?.refresh(all.map(({ counter }) => counter))
+    return refreshing === undefined ? statesOf(all, this.#clock()) : refreshing.then(() => statesOf(all, this.#clock()))
+  }
+
+  /** The state of these limits, for owners to see. */
+  async statesOf(limits: readonly NamedLimit[]): Promise<readonly LimitState[]> {
+    if (this.#counters.makeRoom(this.#clock())) this.#callers.clear()
+    const all = limits.map(({ spec, models }): OwnCounter => {
+      const counter = this.#counters.find(spec)
+      return models === undefined ? { counter } : { counter, models }
+    })
+    for (let from = 0; from < all.length; from += refreshedTogether)
+      await this.#leases?.refresh(all.slice(from, from + refreshedTogether).map(({ counter }) => counter))
+    return statesOf(all, this.#clock())
+  }
+
+  /**
+   * Activates a policy. Unchanged limits keep their state; open requests return their amounts to the limits that
+   * granted them.
+   */
+  replace(policy: AccessPolicy): void {
+    this.#policy = policy
+    this.#callers.clear()
+  }
+
+  #admission(found: CallerCounters): LimitAdmission {
+    return new LimitAdmission(found, this.#take, this.#clock, this.#freed)
+  }
+
+  async #waitFor(counter: LimitCounter, found: CallerCounters, signal: AbortSignal): Promise<LimitAdmission> {
+    const started = this.#clock()
+    const admission = await this.#queue.wait(counter, {
+      attempt: () => this.#admission(found).begin(),
+      refused: () => this.#admission(found).beginRefused({ counter, waitMs: counter.waitMs(1, this.#clock()) || 1 }),
+      signal,
+    })
+    admission.waited = { counter, ms: this.#clock() - started }
+    return admission
+  }
+
+  #countersOf(caller: Caller): CallerCounters | undefined {
     const id = callerKey(caller)
-    if (callers.has(id)) return callers.get(id)
-    if (counters.makeRoom(clock()) || callers.size >= callersMax) callers.clear()
-    const found = findCounters(caller)
-    callers.set(id, found)
+    if (this.#callers.has(id)) return this.#callers.get(id)
+    if (this.#counters.makeRoom(this.#clock()) || this.#callers.size >= callersMax) this.#callers.clear()
+    const found = this.#findCounters(caller)
+    this.#callers.set(id, found)
     return found
   }
 
-  function findCounters(caller: Caller): CallerCounters | undefined {
-    const named = limitsNaming(caller, policy)
+  #findCounters(caller: Caller): CallerCounters | undefined {
+    const named = limitsNaming(caller, this.#policy)
     if (named.length === 0) return undefined
-    const all = named.map(({ spec, models }) => ({ counter: counters.find(spec), models }))
+    const all = named.map(({ spec, models }) => ({ counter: this.#counters.find(spec), models }))
     const ofAllModels = all.flatMap(({ counter, models }) => (models === undefined ? [counter] : []))
     return {
       early: ofAllModels.map((counter) => ({ counter, amount: counter.spec.kind === 'tokens' ? 0 : 1 })),
       tokens: ofAllModels.filter(({ spec }) => spec.kind === 'tokens'),
       byModel: all.flatMap(({ counter, models }) => (models === undefined ? [] : [{ counter, models }])),
       waited: ofAllModels.filter(({ spec }) => spec.waitMs !== undefined),
-      hasIetfHeaders: policy.hasIetfHeaders === true,
+      hasIetfHeaders: this.#policy.hasIetfHeaders === true,
     }
-  }
-
-  return {
-    admit(caller = anonymous, signal) {
-      const found = countersOf(caller)
-      if (found === undefined) return undefined
-      const attempt = () => new LimitAdmission(found, take, clock, queue.freed).begin()
-      if (signal === undefined || found.waited.length === 0) return attempt()
-      const refused = (counter: LimitCounter) => (): LimitAdmission =>
-        new LimitAdmission(found, take, clock).beginRefused({ counter, waitMs: counter.waitMs(1, clock()) || 1 })
-      const waitFor = async (counter: LimitCounter): Promise<LimitAdmission> => {
-        const started = clock()
-        const admission = await queue.wait(counter, { attempt, refused: refused(counter), signal })
-        admission.waited = { counter, ms: clock() - started }
-        return admission
-      }
-      const ahead = found.waited.find(queue.isWaitedFor)
-      if (ahead !== undefined) return waitFor(ahead)
-      const orWait = (admission: LimitAdmission): LimitAdmission | Promise<LimitAdmission> => {
-        const full = admission.refused?.counter
-        return full !== undefined && found.waited.includes(full) ? waitFor(full) : admission
-      }
-      const first = attempt()
-      const decided = first instanceof Promise ? first.then(orWait) : orWait(first)
-      return decided
-    },
-    stateOf(caller) {
-      const { early = [], byModel = [] } = countersOf(caller) ?? {}
-      const all: readonly OwnCounter[] = [...early, ...byModel]
-      const refreshing = leases?.refresh(all.map(({ counter }) => counter))
-      return refreshing === undefined ? statesOf(all, clock()) : refreshing.then(() => statesOf(all, clock()))
-    },
-    async statesOf(limits) {
-      if (counters.makeRoom(clock())) callers.clear()
-      const all = limits.map(({ spec, models }): OwnCounter => {
-        const counter = counters.find(spec)
-        return models === undefined ? { counter } : { counter, models }
-      })
-      for (let from = 0; from < all.length; from += refreshedTogether)
-        await leases?.refresh(all.slice(from, from + refreshedTogether).map(({ counter }) => counter))
-      return statesOf(all, clock())
-    },
-    replace(next) {
-      policy = next
-      callers.clear()
-    },
   }
 }
 

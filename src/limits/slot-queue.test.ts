@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import type { AccessPolicy } from './access-policy.ts'
 import { LimitAdmission } from './admission.ts'
-import { LimitAuthority, type LeaseHolder } from './authority.ts'
+import { LimitAuthority } from './authority.ts'
 import { counterBook } from './counter-book.ts'
+import type { LeaseHolder } from './lease-messages.ts'
 import { Leases } from './leases.ts'
-import { limiter, type Limiter } from './limiter.ts'
+import { Limiter } from './limiter.ts'
 
 function policy(waitMs: number, requests?: number): AccessPolicy {
   const rate = requests === undefined ? {} : { requests: { count: requests, per: 'day' as const } }
@@ -13,7 +14,7 @@ function policy(waitMs: number, requests?: number): AccessPolicy {
 }
 
 function limiterOf(waitMs = 20_000, requests?: number): Limiter {
-  const made = limiter({ clock: () => performance.now() })
+  const made = new Limiter({ clock: () => performance.now() })
   made.replace(policy(waitMs, requests))
   return made
 }
@@ -113,7 +114,7 @@ describe('requests that wait for a slot', () => {
     function joined(): Limiter {
       const holder: LeaseHolder = { callBack: async (keys) => leased.callBack(keys) }
       const leased = new Leases({ authority: authority.joined(holder), clock })
-      const made = limiter({ clock, counters: counterBook(1_000, (spec) => leased.counter(spec)), leases: leased })
+      const made = new Limiter({ clock, counters: counterBook(1_000, (spec) => leased.counter(spec)), leases: leased })
       made.replace(policy(20_000))
       return made
     }

@@ -18,20 +18,6 @@ export interface SlotWait {
   readonly signal: AbortSignal
 }
 
-/** Requests that wait for a slot, first come, first served (docs/limits.md). */
-export interface SlotQueue {
-  /** Whether requests wait for the counter: later ones wait behind them. */
-  isWaitedFor(counter: LimitCounter): boolean
-  /**
-   * Waits for a slot of the counter, for `waitMs` of its spec at most. Ends early when the client leaves, or another
-   * limit refuses. Without a place in the queue it attempts once.
-   */
-  wait(counter: LimitCounter, wait: SlotWait): Promise<LimitAdmission>
-  /** A slot of the counter is free again. */
-  freed(counter: LimitCounter): void
-  readonly size: number
-}
-
 interface Waiter extends SlotWait {
   isOver: boolean
   /** The last refusal. */
@@ -48,62 +34,46 @@ interface Queue {
   poll: ReturnType<typeof setInterval> | undefined
 }
 
-/** An empty queue. @param pollMs default 100 */
-export function slotQueue(pollMs = pollMsDefault): SlotQueue {
+/** Requests that wait for a slot, first come, first served (docs/limits.md). */
+export class SlotQueue {
+  readonly #pollMs: number
   /** By the keys of counters. */
-  const queues = new Map<string, Queue>()
-  let size = 0
+  readonly #queues = new Map<string, Queue>()
+  #size = 0
 
-  function queueOf(key: string): Queue {
-    const known = queues.get(key)
-    if (known !== undefined) return known
-    const queue: Queue = { waiters: [], isAsking: false, mustAskAgain: false, poll: undefined }
-    queue.poll = setInterval(() => void ask(key, queue), pollMs)
-    queues.set(key, queue)
-    return queue
+  /** @param pollMs default 100 */
+  constructor(pollMs = pollMsDefault) {
+    this.#pollMs = pollMs
   }
 
-  function remove(key: string, queue: Queue, waiter: Waiter): void {
-    waiter.isOver = true
-    queue.waiters.splice(queue.waiters.indexOf(waiter), 1)
-    size -= 1
-    if (queue.waiters.length > 0) return
-    clearInterval(queue.poll)
-    queues.delete(key)
+  get size(): number {
+    return this.#size
   }
 
-  /** Lets the first ones try, one after the other, until one finds no slot. */
-  async function ask(key: string, queue: Queue): Promise<void> {
-    queue.mustAskAgain = queue.isAsking
-    if (queue.isAsking) return
-    queue.isAsking = true
-    do {
-      queue.mustAskAgain = false
-      while (await tryFirst(key, queue.waiters[0]));
-    } while (queue.mustAskAgain)
-    queue.isAsking = false
+  /** Whether requests wait for the counter: later ones wait behind them. */
+  isWaitedFor({ spec }: LimitCounter): boolean {
+    return this.#queues.has(spec.key)
   }
 
-  /** @returns whether the next one may try */
-  async function tryFirst(key: string, waiter: Waiter | undefined): Promise<boolean> {
-    if (waiter === undefined) return false
-    try {
-      const admission = await waiter.attempt()
-      // Its client has left, or its time is over.
-      if (waiter.isOver) admission.end(undefined)
-      else if (admission.refused?.counter.spec.key === key) {
-        waiter.last = admission
-        return false
-      } else waiter.end(admission)
-    } catch (error) {
-      waiter.fail(error)
-    }
-    return true
+  /**
+   * Waits for a slot of the counter, for `waitMs` of its spec at most. Ends early when the client leaves, or another
+   * limit refuses. Without a place in the queue it attempts once.
+   */
+  async wait(counter: LimitCounter, wait: SlotWait): Promise<LimitAdmission> {
+    const count = this.#queues.get(counter.spec.key)?.waiters.length ?? 0
+    return count >= waitersMax || this.#size >= allWaitersMax ? wait.attempt() : this.#enter(counter, wait)
   }
 
-  function enter(counter: LimitCounter, wait: SlotWait): Promise<LimitAdmission> {
+  /** A slot of the counter is free again. */
+  freed({ spec }: LimitCounter): void {
+    if (this.#size === 0) return
+    const queue = this.#queues.get(spec.key)
+    if (queue !== undefined) void ask(spec.key, queue)
+  }
+
+  #enter(counter: LimitCounter, wait: SlotWait): Promise<LimitAdmission> {
     const { key, waitMs = 0 } = counter.spec
-    const queue = queueOf(key)
+    const queue = this.#queueOf(key)
     const { promise, resolve, reject } = Promise.withResolvers<LimitAdmission>()
     const giveUp = (): void => waiter.end(waiter.last ?? wait.refused())
     const timer = setTimeout(giveUp, waitMs)
@@ -111,7 +81,7 @@ export function slotQueue(pollMs = pollMsDefault): SlotQueue {
       if (waiter.isOver) return
       clearTimeout(timer)
       wait.signal.removeEventListener('abort', giveUp)
-      remove(key, queue, waiter)
+      this.#remove(key, queue, waiter)
     }
     const waiter: Waiter = {
       ...wait,
@@ -127,25 +97,56 @@ export function slotQueue(pollMs = pollMsDefault): SlotQueue {
       },
     }
     queue.waiters.push(waiter)
-    size += 1
+    this.#size += 1
     wait.signal.addEventListener('abort', giveUp)
     if (wait.signal.aborted) giveUp()
     return promise
   }
 
-  return {
-    isWaitedFor: ({ spec }) => queues.has(spec.key),
-    async wait(counter, wait) {
-      const count = queues.get(counter.spec.key)?.waiters.length ?? 0
-      return count >= waitersMax || size >= allWaitersMax ? wait.attempt() : enter(counter, wait)
-    },
-    freed({ spec }) {
-      if (size === 0) return
-      const queue = queues.get(spec.key)
-      if (queue !== undefined) void ask(spec.key, queue)
-    },
-    get size() {
-      return size
-    },
+  #queueOf(key: string): Queue {
+    const known = this.#queues.get(key)
+    if (known !== undefined) return known
+    const queue: Queue = { waiters: [], isAsking: false, mustAskAgain: false, poll: undefined }
+    queue.poll = setInterval(() => void ask(key, queue), this.#pollMs)
+    this.#queues.set(key, queue)
+    return queue
   }
+
+  #remove(key: string, queue: Queue, waiter: Waiter): void {
+    waiter.isOver = true
+    queue.waiters.splice(queue.waiters.indexOf(waiter), 1)
+    this.#size -= 1
+    if (queue.waiters.length > 0) return
+    clearInterval(queue.poll)
+    this.#queues.delete(key)
+  }
+}
+
+/** Lets the first ones try, one after the other, until one finds no slot. */
+async function ask(key: string, queue: Queue): Promise<void> {
+  queue.mustAskAgain = queue.isAsking
+  if (queue.isAsking) return
+  queue.isAsking = true
+  do {
+    queue.mustAskAgain = false
+    while (await tryFirst(key, queue.waiters[0]));
+  } while (queue.mustAskAgain)
+  queue.isAsking = false
+}
+
+/** @returns whether the next one may try */
+async function tryFirst(key: string, waiter: Waiter | undefined): Promise<boolean> {
+  if (waiter === undefined) return false
+  try {
+    const admission = await waiter.attempt()
+    // Its client has left, or its time is over.
+    if (waiter.isOver) admission.end(undefined)
+    else if (admission.refused?.counter.spec.key === key) {
+      waiter.last = admission
+      return false
+    } else waiter.end(admission)
+  } catch (error) {
+    waiter.fail(error)
+  }
+  return true
 }

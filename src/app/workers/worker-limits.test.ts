@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { ClaimDecision, LeaseReports } from '../../limits/authority.ts'
+import type { ClaimDecision, LeaseReports } from '../../limits/lease-messages.ts'
 import { workerLimits } from './worker-limits.ts'
 
 const scope = { subject: { kind: 'everyone' }, caller: '', members: [], models: undefined } as const

@@ -1,7 +1,13 @@
 import { nextTurn } from '../../base/next-turn.ts'
 import { overloaded } from '../../gateway/all-failed.ts'
-import type { AskedClaim, ClaimDecision, JoinedProcess, LeaseReport, LeaseReports } from '../../limits/authority.ts'
 import type { BudgetAuthority } from '../../limits/budgets/budget-authority.ts'
+import type {
+  AskedClaim,
+  ClaimDecision,
+  JoinedProcess,
+  LeaseReport,
+  LeaseReports,
+} from '../../limits/lease-messages.ts'
 import type { Leases } from '../../limits/leases.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import { withinMs } from '../../service/within.ts'
@@ -44,17 +50,17 @@ export function workerLimits(primary: Omit<JoinedProcess, 'left'>, answerMs = cl
 
   return {
     async makeLimiter() {
-      const [{ counterBook }, { limiter }, own] = await Promise.all([
+      const [{ counterBook }, { Limiter }, own] = await Promise.all([
         import('../../limits/counter-book.ts'),
         import('../../limits/limiter.ts'),
         ownLeases(),
       ])
-      return limiter({ clock, counters: counterBook(undefined, (spec) => own.counter(spec)), leases: own })
+      return new Limiter({ clock, counters: counterBook(undefined, (spec) => own.counter(spec)), leases: own })
     },
     async makeBudgetAuthority() {
       const [{ BudgetHolds }, { plainBudget }, own] = await Promise.all([
         import('../../limits/budgets/budget-authority.ts'),
-        import('../../limits/leases.ts'),
+        import('../../limits/leased-accounts.ts'),
         ownLeases(),
       ])
       return new BudgetHolds({

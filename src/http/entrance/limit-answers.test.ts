@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { LimitAdmission } from '../../limits/admission.ts'
 import { newCounter, type CounterKind } from '../../limits/counter.ts'
-import { limiter } from '../../limits/limiter.ts'
+import { Limiter } from '../../limits/limiter.ts'
 import { durationText, limitHeaders, limitReached } from './limit-answers.ts'
 
 test.each([
@@ -40,7 +40,7 @@ test('the headers of the IETF are there if the file asks for them', () => {
   const rate = (count: number) => ({ count, per: 'minute' as const })
   const limit = { place: 'limits[0]', subject: { kind: 'everyone' as const }, requests: rate(60), tokens: rate(600) }
   const headersOf = (hasIetfHeaders: boolean) => {
-    const limits = limiter({ clock: () => 5 })
+    const limits = new Limiter({ clock: () => 5 })
     limits.replace({ timeZone: 'UTC', limits: [limit], teams: new Map(), hasIetfHeaders })
     const admission = limits.admit({})
     if (!(admission instanceof LimitAdmission)) throw new Error('no limit')

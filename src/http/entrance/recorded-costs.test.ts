@@ -9,7 +9,7 @@ import { fixedModels, type AnswerService, type Provider } from '../../gateway/pr
 import { cutFailure, fakeStream, headFrom, offered, parts, wholeReply, writtenStream } from '../../gateway/testing.ts'
 import { chargesOf } from '../../ledger/use/charges.ts'
 import { LocalBudgets } from '../../limits/budgets/budget-authority.ts'
-import { moneyLimits } from '../../limits/budgets/money-limits.ts'
+import { MoneyLimits } from '../../limits/budgets/money-limits.ts'
 import { openHolds } from '../../limits/budgets/open-holds.ts'
 import type { RequestRecord } from '../../observe/record.ts'
 import { costFunction } from '../../prices/cost.ts'
@@ -64,7 +64,7 @@ function service(
 ) {
   const authority = new LocalBudgets({ spending: { sumSince: async () => 0 }, now: Date.now })
   const holds = openHolds()
-  const budgets = moneyLimits({ authority, now: Date.now, tokenSizes, openHolds: holds })
+  const budgets = new MoneyLimits({ authority, now: Date.now, tokenSizes, openHolds: holds })
   const usd = { nanoUsd: 1e12, per: 'total', isHard: false } as const
   const everyone = { place: 'limits[0]', subject: { kind: 'everyone' }, usd } as const
   budgets.replace({ timeZone: 'UTC', limits: [everyone], teams: new Map() })

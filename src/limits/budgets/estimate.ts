@@ -1,7 +1,12 @@
+import type { Ask } from '../../formats/ask.ts'
 import type { Demand } from '../../formats/demand.ts'
+import { hasProviderTools } from '../../formats/find-provider-tools.ts'
+import { referencesIn } from '../../formats/find-references.ts'
 import { assumed } from '../../formats/size.ts'
 import type { Usage } from '../../formats/usage.ts'
 import type { CostOf } from '../../prices/cost.ts'
+import type { ServedModel } from '../../prices/token-sizes.ts'
+import type { LearnedSurpluses, Surplus } from './surpluses.ts'
 
 const { answerTokens: assumedTokens, contextTokens, countMax } = assumed
 
@@ -19,7 +24,7 @@ export interface EstimatedModel {
 }
 
 /** The demand with a prompt that fills the model's context: a provider can bill no more. */
-export function withFullContext(demand: Demand, context: number = contextTokens): Demand {
+function withFullContext(demand: Demand, context: number = contextTokens): Demand {
   return { ...demand, textBytes: 0, mediaTokens: context }
 }
 
@@ -120,3 +125,61 @@ function dearest(costOf: CostOf, demand: Demand, promptTokens: number, answerTok
   ]
   return others.reduce((most, each) => Math.max(most, costOf(each)?.nanoUsd ?? 0), plain)
 }
+
+/** The possible costs of an attempt, beside the estimate. Amounts are in nano-USD. */
+export interface CostBound {
+  /** Of the model, for such content. */
+  readonly seen: Surplus | undefined
+  /** The most that it may cost, as far as is known. */
+  readonly most: number
+  /** Its likely cost: held where {@link most} does not fit, by one attempt at a time. */
+  readonly alone: number
+  /** The likely cost beyond the estimate; of content by reference without a bill before, the most. */
+  readonly surplus: number
+  /** A hard limit holds this beyond the estimate: of content by reference the most. */
+  readonly extra: number
+  /** Bills for such content are as before: {@link most} is what they are likely to be. */
+  readonly isSteady: boolean
+}
+
+/** An attempt, as far as its bound needs it. */
+interface BoundAttempt extends ServedModel {
+  readonly ask: Ask
+  readonly context?: number | undefined
+}
+
+/** What bounds the cost of an attempt. */
+interface BoundFacts {
+  readonly estimated: Estimate
+  readonly estimatedModel: EstimatedModel
+  readonly surpluses: LearnedSurpluses
+  /** A hard limit counts the attempt, which limits its answers. */
+  readonly isHard: boolean
+}
+
+/**
+ * The bound of an attempt's cost: the estimate, with what the model was seen to bill beyond it. Content by reference,
+ * what tools of the provider find, and a model whose bills are not known yet may fill the model's whole context.
+ */
+export function boundOf(attempt: BoundAttempt, demand: Demand, facts: BoundFacts): CostBound {
+  const { estimated, surpluses } = facts
+  const { nanoUsd } = estimated
+  if (nanoUsd === 0) return free
+  const hasReferences = hasProviderTools(attempt.ask) || referencesIn(attempt.ask.body) > 0
+  const content = hasReferences ? 'references' : demand.mediaTokens > 0 ? 'media' : 'text'
+  const seen = surpluses.of(attempt, content)
+  const isSteady = !hasReferences && seen.isSteady
+  const likely = nanoUsd + seen.nanoUsd
+  const most = isSteady ? likely : Math.max(likely, fullCost(attempt, demand, facts))
+  const extra = hasReferences ? most - nanoUsd : likely - nanoUsd
+  const surplus = hasReferences && !seen.isKnown ? extra : likely - nanoUsd
+  return { seen, most, alone: nanoUsd + surplus, extra, surplus, isSteady }
+}
+
+/** The cost of a full context, with the longest answer that is possible. */
+function fullCost({ context }: BoundAttempt, demand: Demand, { estimatedModel, isHard }: BoundFacts): number {
+  const model = isHard ? estimatedModel : { ...estimatedModel, assumedOutput: Infinity }
+  return estimateOf(withFullContext(demand, context), model)?.nanoUsd ?? 0
+}
+
+const free: CostBound = { seen: undefined, most: 0, alone: 0, extra: 0, surplus: 0, isSteady: true }

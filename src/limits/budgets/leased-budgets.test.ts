@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, jest, test } from 'bun:test'
-import { LimitAuthority, type JoinedProcess } from '../authority.ts'
+import { LimitAuthority } from '../authority.ts'
+import type { JoinedProcess } from '../lease-messages.ts'
 import { Leases } from '../leases.ts'
 import { BudgetHolds } from './budget-authority.ts'
 import { budgetContract, budgetOf, startedAt, type BudgetedProcess } from './testing-budgets.ts'

@@ -8,7 +8,7 @@ import { LimitAuthority } from '../authority.ts'
 import { Leases } from '../leases.ts'
 import { BudgetHolds, LocalBudgets } from './budget-authority.ts'
 import { BudgetRefusal } from './budgets.ts'
-import { moneyLimits } from './money-limits.ts'
+import { MoneyLimits } from './money-limits.ts'
 import { openHolds } from './open-holds.ts'
 
 const usd = { nanoUsd: 1e15, per: 'month', isHard: false } as const
@@ -54,7 +54,12 @@ test.each([
   ['in the process that decides', () => new LocalBudgets({ spending, now: Date.now })],
   ['by a lease', leased],
 ])('two budgets of an attempt cost less than 50 µs of CPU %s, also on a slow machine', async (name, make) => {
-  const limits = moneyLimits({ authority: make(), now: Date.now, tokenSizes: learnedSizes(), openHolds: openHolds() })
+  const limits = new MoneyLimits({
+    authority: make(),
+    now: Date.now,
+    tokenSizes: learnedSizes(),
+    openHolds: openHolds(),
+  })
   limits.replace(policy)
   // The first attempts open the budgets, and lease a part of them.
   for (let first = 0; first < 2; first += 1) await limits.hold(attempt)
@@ -95,7 +100,7 @@ describe('a hold covers what can be billed', () => {
   const word = asking('hi')
 
   function limitsOf(dollars: number, more: Partial<AccessPolicy['limits'][number]['usd']> = {}) {
-    const limits = moneyLimits({
+    const limits = new MoneyLimits({
       authority: new LocalBudgets({ spending, now: Date.now }),
       now: Date.now,
       tokenSizes: learnedSizes(),
@@ -193,7 +198,7 @@ describe('a hold covers what can be billed', () => {
     const authority = new LocalBudgets({ spending, now: Date.now })
     const waits: number[] = []
     const first = Promise.withResolvers<void>()
-    const limits = moneyLimits({
+    const limits = new MoneyLimits({
       authority,
       now: Date.now,
       tokenSizes: learnedSizes(),

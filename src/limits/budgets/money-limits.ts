@@ -11,22 +11,11 @@ import { metBudget } from '../met-limit.ts'
 import { attemptHold, coveredTokens, type AttemptHold } from './attempt-hold.ts'
 import type { BudgetAuthority, BudgetDecision } from './budget-authority.ts'
 import { BudgetRefusal, type BudgetedAttempt, type Budgets, type HoldAnswer } from './budgets.ts'
-import { boundOf, type CostBound } from './cost-bound.ts'
-import { estimateOf, type Estimate } from './estimate.ts'
+import { boundOf, estimateOf, type CostBound, type Estimate } from './estimate.ts'
 import { budgetPlan, isOwnBudget, type BudgetPlan, type NamedBudget } from './named-budgets.ts'
 import type { HeldPlace, OpenHolds } from './open-holds.ts'
 import { learnedSurpluses, type OpenAnswers } from './surpluses.ts'
 import { localTime } from './window.ts'
-
-/** The active limits of money, from access.json. */
-export interface MoneyLimits extends Budgets {
-  /** Activates a policy. Attempts under way are settled in the budgets that hold them. */
-  replace(policy: AccessPolicy): void
-  /** The budgets that name a caller, for this caller to see. */
-  stateOf(caller: Caller): Promise<readonly BudgetReport[]>
-  /** The state of the budgets of these entries of the policy, with all amounts, for owners to see. */
-  statesOf(counted: readonly CountedEntry[]): Promise<readonly BudgetReport[]>
-}
 
 /** An entry of access.json, for callers that it counts together. */
 export interface CountedEntry {
@@ -58,14 +47,47 @@ export interface MoneyLimitsOptions {
   readonly wait?: (ms: number) => Promise<void>
 }
 
-/** Limits of money without any entry. */
-export function moneyLimits(options: MoneyLimitsOptions): MoneyLimits {
-  const { authority, now, tokenSizes, openHolds, wait = (ms) => setTimeout(ms) } = options
-  let plan: BudgetPlan = budgetPlan(openPolicy, now())
-  const surpluses = learnedSurpluses()
+/** The active limits of money, from access.json. At first there are none. */
+export class MoneyLimits implements Budgets {
+  readonly #options: MoneyLimitsOptions
+  readonly #surpluses = learnedSurpluses()
+  #plan: BudgetPlan
 
-  function hold(attempt: BudgetedAttempt, waited = 0): HoldAnswer | Promise<HoldAnswer> {
+  constructor(options: MoneyLimitsOptions) {
+    this.#options = options
+    this.#plan = budgetPlan(openPolicy, options.now())
+  }
+
+  /** Activates a policy. Attempts under way are settled in the budgets that hold them. */
+  replace(policy: AccessPolicy): void {
+    this.#plan = budgetPlan(policy, this.#options.now(), this.#plan)
+  }
+
+  /** The budgets that name a caller, for this caller to see. */
+  async stateOf(caller: Caller): Promise<readonly BudgetReport[]> {
+    const budgets = this.#plan.naming(caller, this.#options.now())
+    const own = budgets.filter(isOwnBudget)
+    const uses = await this.#options.authority.uses(own)
+    return budgets.map((budget) => reportOf(budget, uses[own.indexOf(budget)]))
+  }
+
+  /** The state of the budgets of these entries of the policy, with all amounts, for owners to see. */
+  async statesOf(counted: readonly CountedEntry[]): Promise<readonly BudgetReport[]> {
+    const at = this.#options.now()
+    const budgets = counted.flatMap(({ entry, counted: callers }) => this.#plan.budgetOf(entry, callers, at) ?? [])
+    const uses = await this.#options.authority.uses(budgets).catch(storeAway)
+    return budgets.map((budget, index) => reportOf(budget, uses[index]))
+  }
+
+  hold(attempt: BudgetedAttempt): HoldAnswer | Promise<HoldAnswer> {
+    return this.#hold(attempt, 0)
+  }
+
+  #hold(attempt: BudgetedAttempt, waited: number): HoldAnswer | Promise<HoldAnswer> {
     const { ask, caller, provider, model, listedNames, costOf, maxOutput } = attempt
+    const { authority, tokenSizes, now } = this.#options
+    const surpluses = this.#surpluses
+    const plan = this.#plan
     const models = plan.hasModels ? namesOf(ask.model, [model, ...listedNames]) : none
     const budgets = plan.counting(caller, { provider, models }, now())
     if (budgets.length === 0) return undefined
@@ -86,33 +108,36 @@ export function moneyLimits(options: MoneyLimitsOptions): MoneyLimits {
     // A hard limit lends nothing to others while an attempt may cost more than is likely.
     const answer = authority.admit(budgets, bound.most, isLimited ? bound.most : bound.alone)
     return answer instanceof Promise
-      ? answer.then((decision) => begin(asked, decision), storeAway)
-      : begin(asked, answer)
+      ? answer.then((decision) => this.#begin(asked, decision), storeAway)
+      : this.#begin(asked, answer)
   }
 
-  function begin(asked: AskedAttempt, answer: BudgetDecision): HoldAnswer | Promise<HoldAnswer> {
+  #begin(asked: AskedAttempt, answer: BudgetDecision): HoldAnswer | Promise<HoldAnswer> {
     const { attempt, demand, budgets, hardest, estimated, bound } = asked
     if (answer.kind === 'refused') {
       const budget = budgets[answer.by]
       const mayWait = answer.isBusy && (!bound.isSteady || hardest !== undefined)
-      return mayWait ? later(asked, budget) : exhausted(budget, plan.timeZone)
+      return mayWait ? this.#later(asked, budget) : exhausted(budget, this.#plan.timeZone)
     }
-    if (hardest === undefined) return begun(asked, answer, undefined)
+    if (hardest === undefined) return this.#begun(asked, answer, undefined)
     const fits = bound.isSteady || answer.amount >= (mayFit(budgets, bound) ? bound.most : answer.dearest)
     const hard = fits ? hardHold(attempt.ask, { demand, estimated, amount: answer.amount - bound.extra }) : undefined
-    if (hard !== undefined) return begun(asked, answer, hard)
-    authority.settle(answer.hold, 0)
-    return fits ? exhausted(hardest, plan.timeZone) : later(asked, hardest)
+    if (hard !== undefined) return this.#begun(asked, answer, hard)
+    this.#options.authority.settle(answer.hold, 0)
+    return fits ? exhausted(hardest, this.#plan.timeZone) : this.#later(asked, hardest)
   }
 
   /** Asks again, after others may have ended, and may have shown what the model is billed. */
-  function later({ attempt, waited }: AskedAttempt, budget: NamedBudget | undefined): HoldAnswer | Promise<HoldAnswer> {
+  #later({ attempt, waited }: AskedAttempt, budget: NamedBudget | undefined): HoldAnswer | Promise<HoldAnswer> {
+    const { wait = (ms) => setTimeout(ms) } = this.#options
     const waitMs = busyWaitsMs[waited]
-    return waitMs === undefined ? exhausted(budget, plan.timeZone) : wait(waitMs).then(() => hold(attempt, waited + 1))
+    if (waitMs === undefined) return exhausted(budget, this.#plan.timeZone)
+    return wait(waitMs).then(() => this.#hold(attempt, waited + 1))
   }
 
-  function begun(asked: AskedAttempt, { hold, amount }: HeldDecision, hard: HardHold | undefined): AttemptHold {
+  #begun(asked: AskedAttempt, { hold, amount }: HeldDecision, hard: HardHold | undefined): AttemptHold {
     const { attempt, demand, sizes, estimated, bound, openAnswers } = asked
+    const { authority, openHolds } = this.#options
     const usual = sizes.prompts.usual()
     const { prompt, textBytes, mediaTokens, answerTokens, hasOtherUnits } = demand
     return attemptHold({
@@ -132,25 +157,6 @@ export function moneyLimits(options: MoneyLimitsOptions): MoneyLimits {
       bytesPerToken: sizes.answers.usual(),
       hard,
     })
-  }
-
-  return {
-    hold: (attempt) => hold(attempt),
-    replace(policy) {
-      plan = budgetPlan(policy, now(), plan)
-    },
-    async stateOf(caller) {
-      const budgets = plan.naming(caller, now())
-      const own = budgets.filter(isOwnBudget)
-      const uses = await authority.uses(own)
-      return budgets.map((budget) => reportOf(budget, uses[own.indexOf(budget)]))
-    },
-    async statesOf(counted) {
-      const at = now()
-      const budgets = counted.flatMap(({ entry, counted: callers }) => plan.budgetOf(entry, callers, at) ?? [])
-      const uses = await authority.uses(budgets).catch(storeAway)
-      return budgets.map((budget, index) => reportOf(budget, uses[index]))
-    },
   }
 }
 

@@ -12,7 +12,7 @@ import {
   type JoinBudgets,
 } from '../budgets/testing-budgets.ts'
 import { peerScript, type Peer } from './peer.ts'
-import { sharedBudgets } from './shared-budgets.ts'
+import { SharedBudgets } from './shared-budgets.ts'
 
 const pingScript = `${peerScript} return {processes}`
 const nothing: SpendingSource = { spending: { sumSince: async () => 0 }, now: () => startedAt }
@@ -22,7 +22,7 @@ describe.skipIf(needs('redis-server') === undefined)('budgets in Redis', () => {
 
   function processAt(options: SpendingSource, url?: string): BudgetedProcess & { readonly own: Peer } {
     const { own, crash } = redis.join(url)
-    return { own, authority: sharedBudgets(own, options), arrived: own.beat, crash }
+    return { own, authority: new SharedBudgets(own, options), arrived: own.beat, crash }
   }
 
   async function service(options: SpendingSource): Promise<JoinBudgets> {

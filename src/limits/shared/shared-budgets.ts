@@ -1,6 +1,12 @@
 import type { BudgetUse } from '../budgets/budget-account.ts'
 import type { BudgetAuthority, BudgetDecision } from '../budgets/budget-authority.ts'
-import { openedBudgets, type Accounts, type AskedBudget, type SpendingSource } from '../budgets/opened-budgets.ts'
+import {
+  openedBudgets,
+  type Accounts,
+  type AskedBudget,
+  type OpenBudgets,
+  type SpendingSource,
+} from '../budgets/opened-budgets.ts'
 import { admitScript, buryScript, budgetStateScript, releaseScript, updateScript } from './budget-scripts.ts'
 import { hashedKey, type Peer } from './peer.ts'
 
@@ -10,6 +16,8 @@ interface Update {
   readonly amount: number
   readonly budgets: readonly AskedBudget[]
 }
+
+type NumberedUpdate = readonly [hold: number, next: Update]
 
 const dayMs = 86_400_000
 /** The server keeps a budget for this time after the end of its window; one without an end after its last use. */
@@ -26,132 +34,188 @@ const budgetsPerMessage = 200
  * This process remembers what was spent, by its own sums and by the answers of the server: a server that has lost its
  * data starts with that.
  */
-export function sharedBudgets(peer: Peer, source: SpendingSource): BudgetAuthority {
+export class SharedBudgets implements BudgetAuthority {
+  readonly #peer: Peer
+  readonly #now: () => number
+  readonly #opening: OpenBudgets
   /** At least spent, by budget. */
-  const known = new Map<string, number>()
-  const accounts: Accounts = {
-    has: (id) => known.has(id),
-    open: ({ key }, spent) => know(key, spent),
-    sweep(isOver) {
-      for (const id of known.keys()) if (isOver(id)) known.delete(id)
-    },
-    get size() {
-      return known.size
-    },
-  }
-  const opening = openedBudgets(accounts, source)
+  readonly #known = new Map<string, number>()
   /** Open holds, by number. */
-  const holds = new Map<number, readonly AskedBudget[]>()
+  readonly #holds = new Map<number, readonly AskedBudget[]>()
   /** Holds of this process alone. */
-  const aloneHolds = new Map<number, readonly AskedBudget[]>()
+  readonly #aloneHolds = new Map<number, readonly AskedBudget[]>()
   /** Costs without a hold that were not sent yet, by budget, with their numbers among the changes. */
-  const unbooked = new Map<string, { readonly number: number; readonly amount: number }>()
+  readonly #unbooked = new Map<string, { readonly number: number; readonly amount: number }>()
   /** By numbers of holds. */
-  const updates = new Map<number, Update>()
-  let lastHold = 0
-  let isUpdating = false
+  readonly #updates = new Map<number, Update>()
+  #lastHold = 0
+  #isUpdating = false
   /** Numbers of holds that were asked for. */
-  const asking = new Set<number>()
+  readonly #asking = new Set<number>()
   /** An admission failed, so that the server may have holds that this process does not know. */
-  let mayHoldMore = false
-  peer.onBeat(async () => {
-    await update()
-    await peer.send(buryScript, [], [])
-  })
+  #mayHoldMore = false
 
-  function know(id: string, spent: number): void {
-    known.set(id, Math.max(spent, known.get(id) ?? 0))
+  constructor(peer: Peer, source: SpendingSource) {
+    this.#peer = peer
+    this.#now = source.now
+    this.#opening = openedBudgets(this.#accounts(), source)
+    peer.onBeat(async () => {
+      await this.#update()
+      await peer.send(buryScript, [], [])
+    })
   }
 
-  function learn(budgets: readonly AskedBudget[], spent: readonly number[]): void {
+  #accounts(): Accounts {
+    const known = this.#known
+    return {
+      has: (key) => known.has(key),
+      open: ({ key }, spent) => this.#know(key, spent),
+      sweep(isOver) {
+        for (const key of known.keys()) if (isOver(key)) known.delete(key)
+      },
+      get size() {
+        return known.size
+      },
+    }
+  }
+
+  #know(key: string, spent: number): void {
+    this.#known.set(key, Math.max(spent, this.#known.get(key) ?? 0))
+  }
+
+  #learn(budgets: readonly AskedBudget[], spent: readonly number[]): void {
     if (spent.length !== budgets.length) throw new Error('not an answer about these budgets')
-    for (const [index, { key }] of budgets.entries()) know(key, spent[index] ?? 0)
+    for (const [index, { key }] of budgets.entries()) this.#know(key, spent[index] ?? 0)
   }
 
-  function lifeOf({ window: { end } }: AskedBudget): string {
-    return String(end === Infinity ? endlessMs : Math.max(0, end - source.now()) + keptMs)
+  /** The words of a message about what is known to be spent of a budget, and how long to keep it. */
+  #wordsOf({ key, window: { end } }: AskedBudget): readonly string[] {
+    const life = end === Infinity ? endlessMs : Math.max(0, end - this.#now()) + keptMs
+    return [wholeText(this.#known.get(key) ?? 0), String(life)]
   }
 
-  async function admit(budgets: readonly AskedBudget[], most: number, alone = most): Promise<BudgetDecision> {
-    await opening(budgets)
-    const hold = (lastHold += 1)
-    asking.add(hold)
+  async admit(budgets: readonly AskedBudget[], most: number, alone = most): Promise<BudgetDecision> {
+    await this.#opening(budgets)
+    const hold = (this.#lastHold += 1)
+    this.#asking.add(hold)
     try {
-      const [refusing = 0, amount = 0, dearest = 0, ...spent] = await peer.send(admitScript, budgets.map(keyOf), [
-        String(hold),
-        wholeText(most),
-        wholeText(alone),
-        ...budgets.flatMap((budget) => [wholeText(budget.most), wholeText(known.get(budget.key) ?? 0), lifeOf(budget)]),
-      ])
-      learn(budgets, spent)
-      if (refusing > 0) return { kind: 'refused', by: refusing - 1, isBusy: amount > 0 }
-      holds.set(hold, budgets)
-      if (mayHoldMore || updates.size > 0) void update().catch(() => undefined)
-      return { kind: 'held', hold, amount, dearest }
+      return await this.#ask(hold, budgets, [most, alone])
     } catch (error) {
-      mayHoldMore = true
-      if (budgets.every(({ isOpenWhenAway }) => isOpenWhenAway)) return admitAlone(budgets, alone)
+      this.#mayHoldMore = true
+      if (budgets.every(({ isOpenWhenAway }) => isOpenWhenAway)) return this.#admitAlone(budgets, alone)
       throw error
     } finally {
-      asking.delete(hold)
+      this.#asking.delete(hold)
     }
+  }
+
+  async #ask(
+    hold: number,
+    budgets: readonly AskedBudget[],
+    amounts: readonly [most: number, alone: number],
+  ): Promise<BudgetDecision> {
+    const [refusing = 0, amount = 0, dearest = 0, ...spent] = await this.#peer.send(admitScript, budgets.map(keyOf), [
+      String(hold),
+      ...amounts.map(wholeText),
+      ...budgets.flatMap((budget) => [wholeText(budget.most), ...this.#wordsOf(budget)]),
+    ])
+    this.#learn(budgets, spent)
+    if (refusing > 0) return { kind: 'refused', by: refusing - 1, isBusy: amount > 0 }
+    this.#holds.set(hold, budgets)
+    if (this.#mayHoldMore || this.#updates.size > 0) this.#updateSoon()
+    return { kind: 'held', hold, amount, dearest }
   }
 
   /** Without a hold. What this process knows to be used up stays so. */
-  function admitAlone(budgets: readonly AskedBudget[], estimate: number): BudgetDecision {
-    const by = budgets.findIndex(
-      ({ key, most }) => (known.get(key) ?? 0) + (unbooked.get(key)?.amount ?? 0) >= most && estimate > 0,
-    )
+  #admitAlone(budgets: readonly AskedBudget[], estimate: number): BudgetDecision {
+    const spentOf = (key: string) => (this.#known.get(key) ?? 0) + (this.#unbooked.get(key)?.amount ?? 0)
+    const by = budgets.findIndex(({ key, most }) => spentOf(key) >= most && estimate > 0)
     if (by !== -1) return { kind: 'refused', by, isBusy: false }
-    const hold = (lastHold += 1)
-    aloneHolds.set(hold, budgets)
+    const hold = (this.#lastHold += 1)
+    this.#aloneHolds.set(hold, budgets)
     return { kind: 'held', hold, amount: estimate, dearest: 0 }
   }
 
-  function noteCost(budgets: readonly AskedBudget[], cost: number): void {
+  raise(hold: number, estimate: number): void {
+    const budgets = this.#holds.get(hold)
+    if (budgets !== undefined) this.#change(hold, { kind: 'raise', amount: estimate, budgets })
+  }
+
+  settle(hold: number, cost: number): void {
+    const alone = this.#aloneHolds.get(hold)
+    if (alone !== undefined) {
+      this.#aloneHolds.delete(hold)
+      this.#noteCost(alone, cost)
+      this.#updateSoon()
+    }
+    const budgets = this.#holds.get(hold)
+    if (budgets === undefined) return
+    this.#holds.delete(hold)
+    this.#change(hold, { kind: 'settle', amount: cost, budgets })
+  }
+
+  async uses(budgets: readonly AskedBudget[]): Promise<readonly BudgetUse[]> {
+    await this.#opening(budgets)
+    const state: number[] = []
+    for (let from = 0; from < budgets.length; from += budgetsPerMessage) {
+      const keys = budgets.slice(from, from + budgetsPerMessage).map(keyOf)
+      // Without the server, the numbers that this process knows.
+      const unknown = () => keys.flatMap(() => [0, 0])
+      state.push(...(await this.#peer.send(budgetStateScript, keys, []).catch(unknown)))
+    }
+    return budgets.map(({ key }, index): BudgetUse => {
+      const [spent = 0, held = 0] = state.slice(2 * index)
+      return { used: Math.max(spent, this.#known.get(key) ?? 0), held }
+    })
+  }
+
+  #noteCost(budgets: readonly AskedBudget[], cost: number): void {
     for (const budget of budgets) {
-      const { amount = 0, number = (lastHold += 1) } = unbooked.get(budget.key) ?? {}
-      unbooked.set(budget.key, { number, amount: amount + cost })
-      updates.set(number, { kind: 'book', amount: amount + cost, budgets: [budget] })
+      const { amount = 0, number = (this.#lastHold += 1) } = this.#unbooked.get(budget.key) ?? {}
+      this.#unbooked.set(budget.key, { number, amount: amount + cost })
+      this.#updates.set(number, { kind: 'book', amount: amount + cost, budgets: [budget] })
     }
   }
 
-  function change(hold: number, next: Update): void {
-    updates.set(hold, next)
-    void update().catch(() => undefined)
+  #change(hold: number, next: Update): void {
+    this.#updates.set(hold, next)
+    this.#updateSoon()
+  }
+
+  #updateSoon(): void {
+    void this.#update().catch(() => undefined)
   }
 
   /** Sends the changes that wait, one message after the other: each one then begins with what all before have spent. */
-  async function update(): Promise<void> {
-    if (isUpdating) return
-    isUpdating = true
+  async #update(): Promise<void> {
+    if (this.#isUpdating) return
+    this.#isUpdating = true
     try {
-      if (mayHoldMore) await releaseUnknown()
-      while (updates.size > 0) await sendUpdates([...updates].slice(0, updatesPerMessage))
+      if (this.#mayHoldMore) await this.#releaseUnknown()
+      while (this.#updates.size > 0) await this.#sendUpdates([...this.#updates].slice(0, updatesPerMessage))
     } finally {
-      isUpdating = false
+      this.#isUpdating = false
     }
   }
 
   /** Ends the holds of admissions that failed: the server may have held them. */
-  async function releaseUnknown(): Promise<void> {
-    mayHoldMore = false
-    const kept = [...holds.keys(), ...asking, ...updates.keys()]
-    await peer.send(releaseScript, [], kept.map(String)).catch((error: unknown) => {
-      mayHoldMore = true
+  async #releaseUnknown(): Promise<void> {
+    this.#mayHoldMore = false
+    const kept = [...this.#holds.keys(), ...this.#asking, ...this.#updates.keys()]
+    await this.#peer.send(releaseScript, [], kept.map(String)).catch((error: unknown) => {
+      this.#mayHoldMore = true
       throw error
     })
   }
 
-  async function sendUpdates(sent: readonly (readonly [hold: number, next: Update])[]): Promise<void> {
+  async #sendUpdates(sent: readonly NumberedUpdate[]): Promise<void> {
     // Costs that come meanwhile are sent later.
-    for (const [, { kind, budgets }] of sent) if (kind === 'book') for (const { key } of budgets) unbooked.delete(key)
-    const budgets = [
-      ...new Map(sent.flatMap(([, next]) => next.budgets.map((budget) => [budget.key, budget]))).values(),
-    ]
+    for (const [, { kind, budgets }] of sent)
+      if (kind === 'book') for (const { key } of budgets) this.#unbooked.delete(key)
+    const budgets = [...new Map(sent.flatMap(([, next]) => next.budgets.map((each) => [each.key, each]))).values()]
     const places = new Map(budgets.map(({ key }, index) => [key, index + 1]))
-    const sending = peer.send(updateScript, budgets.map(keyOf), [
-      ...budgets.flatMap((budget) => [wholeText(known.get(budget.key) ?? 0), lifeOf(budget)]),
+    const sending = this.#peer.send(updateScript, budgets.map(keyOf), [
+      ...budgets.flatMap((budget) => this.#wordsOf(budget)),
       ...sent.flatMap(([hold, next]) => [
         String(hold),
         next.kind,
@@ -160,55 +224,21 @@ export function sharedBudgets(peer: Peer, source: SpendingSource): BudgetAuthori
       ]),
     ])
     const spent = await sending.catch((error: unknown) => {
-      unsend(sent)
+      this.#unsend(sent)
       throw error
     })
-    learn(budgets, spent)
+    this.#learn(budgets, spent)
     // A hold may have changed again meanwhile.
-    for (const [hold, next] of sent) if (updates.get(hold) === next) updates.delete(hold)
+    for (const [hold, next] of sent) if (this.#updates.get(hold) === next) this.#updates.delete(hold)
   }
 
   /** Costs of a message that failed are counted again with those that came meanwhile. */
-  function unsend(sent: readonly (readonly [hold: number, next: Update])[]): void {
+  #unsend(sent: readonly NumberedUpdate[]): void {
     for (const [number, { kind, amount, budgets }] of sent)
       if (kind === 'book') {
-        updates.delete(number)
-        noteCost(budgets, amount)
+        this.#updates.delete(number)
+        this.#noteCost(budgets, amount)
       }
-  }
-
-  return {
-    admit,
-    raise(hold, estimate) {
-      const budgets = holds.get(hold)
-      if (budgets !== undefined) change(hold, { kind: 'raise', amount: estimate, budgets })
-    },
-    settle(hold, cost) {
-      const alone = aloneHolds.get(hold)
-      if (alone !== undefined) {
-        aloneHolds.delete(hold)
-        noteCost(alone, cost)
-        void update().catch(() => undefined)
-      }
-      const budgets = holds.get(hold)
-      if (budgets === undefined) return
-      holds.delete(hold)
-      change(hold, { kind: 'settle', amount: cost, budgets })
-    },
-    async uses(budgets) {
-      await opening(budgets)
-      const state: number[] = []
-      for (let from = 0; from < budgets.length; from += budgetsPerMessage) {
-        const keys = budgets.slice(from, from + budgetsPerMessage).map(keyOf)
-        // Without the server, the numbers that this process knows.
-        const unknown = () => keys.flatMap(() => [0, 0])
-        state.push(...(await peer.send(budgetStateScript, keys, []).catch(unknown)))
-      }
-      return budgets.map(({ key }, index): BudgetUse => {
-        const [spent = 0, held = 0] = state.slice(2 * index)
-        return { used: Math.max(spent, known.get(key) ?? 0), held }
-      })
-    },
   }
 }
 

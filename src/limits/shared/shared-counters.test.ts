@@ -3,8 +3,9 @@ import { testedRedis } from '../../../test/fakes/redis-peers.ts'
 import { startRedisServer } from '../../../test/fakes/redis-server.ts'
 import { needs } from '../../../test/needs.ts'
 import { counterBook } from '../counter-book.ts'
-import { Leases, type OwnReport } from '../leases.ts'
-import { limiter } from '../limiter.ts'
+import type { OwnReport } from '../leased-accounts.ts'
+import { Leases } from '../leases.ts'
+import { Limiter } from '../limiter.ts'
 import {
   admit,
   authorityContract,
@@ -16,7 +17,7 @@ import {
   type LimitedProcess,
 } from '../testing-authority.ts'
 import type { Peer } from './peer.ts'
-import { sharedCounters } from './shared-counters.ts'
+import { SharedCounters } from './shared-counters.ts'
 
 interface Machine extends LimitedProcess {
   readonly own: Peer
@@ -28,7 +29,7 @@ describe.skipIf(needs('redis-server') === undefined)('limits in Redis', () => {
   function machine(amounts: Amounts, url?: string): Machine {
     const { own, crash } = redis.join(url)
     const clock = () => performance.now()
-    const authority = sharedCounters(own, clock)
+    const authority = new SharedCounters(own, clock)
     let asked = 0
     const leases = new Leases({
       authority: {
@@ -36,14 +37,14 @@ describe.skipIf(needs('redis-server') === undefined)('limits in Redis', () => {
           asked += 1
           return authority.claim(claims)
         },
-        report: authority.report,
+        report: (reports) => authority.report(reports),
       },
       clock,
       // Only `returnAll` returns leases.
       leaseMs: 60_000,
       isCalledBack: false,
     })
-    const limits = limiter({
+    const limits = new Limiter({
       clock,
       counters: counterBook(undefined, (spec) => leases.counter(spec)),
       leases,

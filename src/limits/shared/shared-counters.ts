@@ -1,7 +1,8 @@
-import type { AskedClaim, ClaimDecision, CounterState } from '../authority.ts'
 import { counterBook } from '../counter-book.ts'
 import { newCounter, type CounterSpec, type LimitCounter } from '../counter.ts'
-import type { OwnReport, OwnReports, RemoteAuthority } from '../leases.ts'
+import type { AskedClaim, ClaimDecision, CounterState } from '../lease-messages.ts'
+import type { OwnReport } from '../leased-accounts.ts'
+import type { OwnReports, RemoteAuthority } from '../leases.ts'
 import { longestWait } from '../take-all.ts'
 import { claimScript, returnScript, stateScript } from './counter-scripts.ts'
 import { hashedKey, type Peer } from './peer.ts'
@@ -39,55 +40,158 @@ const countersMax = 10_000
  *
  * While the server does not answer, this process decides alone, by each limit ÷ the processes last seen, at least 1. It
  * counts that at the server before it asks the server again.
- *
- * @param clock a monotonic clock, in milliseconds
  */
-export function sharedCounters(peer: Peer, clock: () => number): RemoteAuthority {
+export class SharedCounters implements RemoteAuthority {
+  readonly #peer: Peer
+  readonly #clock: () => number
   /** By the keys of counters. */
-  const slots = new Map<string, HeldSlots>()
-  const debts = new Map<string, Debt>()
+  readonly #slots = new Map<string, HeldSlots>()
+  readonly #debts = new Map<string, Debt>()
   /** Rates while this process decides alone. */
-  const alone = counterBook(countersMax)
-  let isAlone = false
-  let triedAt = Number.NEGATIVE_INFINITY
-  peer.onBeat(async () => {
-    await stateSlots()
-    await payDebts()
-    isAlone = false
-  })
+  readonly #alone = counterBook(countersMax)
+  #isAlone = false
+  #triedAt = Number.NEGATIVE_INFINITY
+
+  /** @param clock a monotonic clock, in milliseconds */
+  constructor(peer: Peer, clock: () => number) {
+    this.#peer = peer
+    this.#clock = clock
+    peer.onBeat(async () => {
+      await this.#stateSlots()
+      await this.#payDebts()
+      this.#isAlone = false
+    })
+  }
+
+  async claim(claims: readonly AskedClaim[]): Promise<ClaimDecision> {
+    if (!claims.every(isCounterClaim)) throw new Error('Redis leases no budgets')
+    const held = claims.flatMap(({ spec }) => this.#slotsOf(spec) ?? [])
+    for (const each of held) each.asking += 1
+    const decision = await this.#decide(claims)
+    for (const each of held) {
+      each.asking -= 1
+      this.#forgetIfNone(each)
+    }
+    return decision
+  }
+
+  report(reports: OwnReports): void {
+    const changed = [...reports.values()].filter(isOfCounter)
+    if (changed.length === 0) return
+    for (const { spec, returned } of changed) {
+      const own = this.#slots.get(spec.key)
+      if (own !== undefined) own.held -= returned
+      this.#alone.known(spec.key)?.giveBack(returned)
+    }
+    if (this.#isAlone) return this.#settleAlone(changed)
+    this.#send(returnScript, changed, ({ spec, returned }) => [spec, returned, 0]).then(
+      () => {
+        for (const { spec } of changed) this.#forgetIfNone(this.#slots.get(spec.key))
+      },
+      // The server may have counted it: of a rate only debts are counted again.
+      () => this.#settleAlone(changed.filter(({ spec, returned }) => spec.kind === 'at_once' || returned < 0)),
+    )
+  }
+
+  #settleAlone(reports: readonly CounterReport[]): void {
+    for (const { spec, returned } of reports)
+      if (spec.kind === 'at_once') this.#doubt(spec.key)
+      else this.#owe(spec, -returned)
+  }
+
+  async #decide(claims: readonly CounterClaim[]): Promise<ClaimDecision> {
+    if (this.#isAlone) {
+      // No request waits for a server that did not answer.
+      if (this.#clock() - this.#triedAt >= retryMs) this.#tryAgain()
+      return this.#decideAlone(claims)
+    }
+    try {
+      const reply = await this.#send(claimScript, claims, ({ spec, amount, recent }) => [spec, amount, 2 * recent])
+      return this.#noteSlots(claims, decisionOf(reply, claims))
+    } catch {
+      // The connection logs why. The server may have counted the question.
+      this.#isAlone = true
+      this.#triedAt = this.#clock()
+      for (const { spec } of claims) this.#doubt(spec.key)
+      return this.#decideAlone(claims)
+    }
+  }
+
+  /** In one step with the decision: others follow. */
+  #noteSlots(claims: readonly CounterClaim[], decision: ClaimDecision): ClaimDecision {
+    if (decision.refused !== undefined) return decision
+    for (const [index, { spec, amount }] of claims.entries()) {
+      const own = this.#slots.get(spec.key)
+      if (own !== undefined) own.held += amount + (decision.counters[index]?.lease ?? 0)
+    }
+    return decision
+  }
+
+  #tryAgain(): void {
+    this.#triedAt = this.#clock()
+    void this.#peer.beat()
+  }
+
+  #decideAlone(claims: readonly CounterClaim[]): ClaimDecision {
+    const now = this.#clock()
+    this.#alone.makeRoom(now)
+    const own = claims.map(({ spec, amount }) => ({ counter: this.#ownShare(spec, now), amount }))
+    const refused = longestWait(own, now)
+    if (refused === undefined)
+      for (const [index, { spec, amount }] of claims.entries()) {
+        own[index]?.counter.take(amount, now)
+        if (spec.kind !== 'at_once') this.#owe(spec, amount)
+      }
+    const states = own.map(({ counter }): CounterState => {
+      return { lease: 0, remaining: counter.remaining(now), resetMs: counter.resetMs(now) }
+    })
+    if (refused === undefined) return this.#noteSlots(claims, { counters: states })
+    const index = own.findIndex(({ counter }) => counter === refused.counter)
+    return { refused: { index, waitMs: refused.waitMs }, counters: states }
+  }
+
+  /** The share of this process. Slots count wherever they were granted. */
+  #ownShare(spec: CounterSpec, now: number): LimitCounter {
+    const most = spec.most === 0 ? 0 : Math.max(1, Math.floor(spec.most / this.#peer.processes))
+    if (spec.kind !== 'at_once') return this.#alone.find({ ...spec, most })
+    const counter = newCounter({ ...spec, most })
+    counter.take(this.#slots.get(spec.key)?.held ?? 0, now)
+    return counter
+  }
 
   /** The server forgets slots that are not stated again. It may have lost them, too. */
-  async function stateSlots(): Promise<void> {
-    for (const stated of chunks([...slots.values()].filter(({ asking }) => asking === 0))) {
+  async #stateSlots(): Promise<void> {
+    for (const stated of chunks([...this.#slots.values()].filter(({ asking }) => asking === 0))) {
       for (const each of stated) each.isDoubtful = false
-      const stating = send(stateScript, stated, ({ spec, held }) => [spec, held, 0])
+      const stating = this.#send(stateScript, stated, ({ spec, held }) => [spec, held, 0])
       await stating.catch((error: unknown) => {
         for (const each of stated) each.isDoubtful = true
         throw error
       })
-      for (const each of stated) forgetIfNone(each)
+      for (const each of stated) this.#forgetIfNone(each)
     }
   }
 
-  async function payDebts(): Promise<void> {
-    for (const paid of chunks([...debts.values()])) {
-      for (const { spec } of paid) debts.delete(spec.key)
-      const paying = send(returnScript, paid, ({ spec, amount }) => [spec, -amount, 0])
+  async #payDebts(): Promise<void> {
+    for (const paid of chunks([...this.#debts.values()])) {
+      for (const { spec } of paid) this.#debts.delete(spec.key)
+      const paying = this.#send(returnScript, paid, ({ spec, amount }) => [spec, -amount, 0])
       await paying.catch((error: unknown) => {
-        for (const { spec, amount } of paid) owe(spec, amount)
+        for (const { spec, amount } of paid) this.#owe(spec, amount)
         throw error
       })
     }
   }
 
   /** @param amount below 0: less is owed */
-  function owe(spec: CounterSpec, amount: number): void {
-    const sum = amount + (debts.get(spec.key)?.amount ?? 0)
-    if (sum <= 0) debts.delete(spec.key)
-    else if (debts.size < countersMax || debts.has(spec.key)) debts.set(spec.key, { spec, amount: sum })
+  #owe(spec: CounterSpec, amount: number): void {
+    const sum = amount + (this.#debts.get(spec.key)?.amount ?? 0)
+    if (sum <= 0) this.#debts.delete(spec.key)
+    else if (this.#debts.size < countersMax || this.#debts.has(spec.key))
+      this.#debts.set(spec.key, { spec, amount: sum })
   }
 
-  function send<Each>(
+  #send<Each>(
     script: string,
     all: readonly Each[],
     wordsOf: (each: Each) => readonly [spec: CounterSpec, amount: number, more: number],
@@ -99,122 +203,24 @@ export function sharedCounters(peer: Peer, clock: () => number): RemoteAuthority
       keys.push(hashedKey(key))
       words.push(kind, String(most), String(perMs * 1_000), String(amount), String(more))
     }
-    return peer.send(script, keys, words)
+    return this.#peer.send(script, keys, words)
   }
 
-  async function claim(claims: readonly AskedClaim[]): Promise<ClaimDecision> {
-    if (!claims.every(isCounterClaim)) throw new Error('Redis leases no budgets')
-    const held = claims.flatMap(({ spec }) => slotsOf(spec) ?? [])
-    for (const each of held) each.asking += 1
-    const decision = await decide(claims)
-    for (const each of held) {
-      each.asking -= 1
-      forgetIfNone(each)
-    }
-    return decision
-  }
-
-  async function decide(claims: readonly CounterClaim[]): Promise<ClaimDecision> {
-    if (isAlone) {
-      // No request waits for a server that did not answer.
-      if (clock() - triedAt >= retryMs) tryAgain()
-      return decideAlone(claims)
-    }
-    try {
-      const reply = await send(claimScript, claims, ({ spec, amount, recent }) => [spec, amount, 2 * recent])
-      return noteSlots(claims, decisionOf(reply, claims))
-    } catch {
-      // The connection logs why. The server may have counted the question.
-      isAlone = true
-      triedAt = clock()
-      for (const { spec } of claims) doubt(spec.key)
-      return decideAlone(claims)
-    }
-  }
-
-  /** In one step with the decision: others follow. */
-  function noteSlots(claims: readonly CounterClaim[], decision: ClaimDecision): ClaimDecision {
-    if (decision.refused !== undefined) return decision
-    for (const [index, { spec, amount }] of claims.entries()) {
-      const own = slots.get(spec.key)
-      if (own !== undefined) own.held += amount + (decision.counters[index]?.lease ?? 0)
-    }
-    return decision
-  }
-
-  function tryAgain(): void {
-    triedAt = clock()
-    void peer.beat()
-  }
-
-  function decideAlone(claims: readonly CounterClaim[]): ClaimDecision {
-    const now = clock()
-    alone.makeRoom(now)
-    const own = claims.map(({ spec, amount }) => ({ counter: ownShare(spec, now), amount }))
-    const refused = longestWait(own, now)
-    if (refused === undefined)
-      for (const [index, { spec, amount }] of claims.entries()) {
-        own[index]?.counter.take(amount, now)
-        if (spec.kind !== 'at_once') owe(spec, amount)
-      }
-    const states = own.map(({ counter }): CounterState => {
-      return { lease: 0, remaining: counter.remaining(now), resetMs: counter.resetMs(now) }
-    })
-    if (refused === undefined) return noteSlots(claims, { counters: states })
-    const index = own.findIndex(({ counter }) => counter === refused.counter)
-    return { refused: { index, waitMs: refused.waitMs }, counters: states }
-  }
-
-  /** The share of this process. Slots count wherever they were granted. */
-  function ownShare(spec: CounterSpec, now: number): LimitCounter {
-    const most = spec.most === 0 ? 0 : Math.max(1, Math.floor(spec.most / peer.processes))
-    if (spec.kind !== 'at_once') return alone.find({ ...spec, most })
-    const counter = newCounter({ ...spec, most })
-    counter.take(slots.get(spec.key)?.held ?? 0, now)
-    return counter
-  }
-
-  function slotsOf(spec: CounterSpec): HeldSlots | undefined {
+  #slotsOf(spec: CounterSpec): HeldSlots | undefined {
     if (spec.kind !== 'at_once') return undefined
-    const own = slots.get(spec.key) ?? { spec, held: 0, asking: 0, isDoubtful: false }
-    slots.set(spec.key, own)
+    const own = this.#slots.get(spec.key) ?? { spec, held: 0, asking: 0, isDoubtful: false }
+    this.#slots.set(spec.key, own)
     return own
   }
 
-  function doubt(key: string): void {
-    const own = slots.get(key)
+  #doubt(key: string): void {
+    const own = this.#slots.get(key)
     if (own !== undefined) own.isDoubtful = true
   }
 
-  function forgetIfNone(own: HeldSlots | undefined): void {
-    if (own !== undefined && own.held <= 0 && own.asking === 0 && !own.isDoubtful) slots.delete(own.spec.key)
+  #forgetIfNone(own: HeldSlots | undefined): void {
+    if (own !== undefined && own.held <= 0 && own.asking === 0 && !own.isDoubtful) this.#slots.delete(own.spec.key)
   }
-
-  function report(reports: OwnReports): void {
-    const changed = [...reports.values()].filter(isOfCounter)
-    if (changed.length === 0) return
-    for (const { spec, returned } of changed) {
-      const own = slots.get(spec.key)
-      if (own !== undefined) own.held -= returned
-      alone.known(spec.key)?.giveBack(returned)
-    }
-    if (isAlone) return settleAlone(changed)
-    send(returnScript, changed, ({ spec, returned }) => [spec, returned, 0]).then(
-      () => {
-        for (const { spec } of changed) forgetIfNone(slots.get(spec.key))
-      },
-      // The server may have counted it: of a rate only debts are counted again.
-      () => settleAlone(changed.filter(({ spec, returned }) => spec.kind === 'at_once' || returned < 0)),
-    )
-  }
-
-  function settleAlone(reports: readonly CounterReport[]): void {
-    for (const { spec, returned } of reports)
-      if (spec.kind === 'at_once') doubt(spec.key)
-      else owe(spec, -returned)
-  }
-
-  return { claim, report }
 }
 
 function* chunks<Each>(all: readonly Each[]): Generator<readonly Each[]> {
