@@ -37,7 +37,7 @@ export async function bundleService(): Promise<string> {
 /** Names a bundle by its sources. */
 async function bundleFolder(): Promise<string> {
   const globs = [
-    '{bin,schema,src}/**/*',
+    '{bin,client,schema,src}/**/*',
     'package.json',
     'package-lock.json',
     'scripts/{bundle-service,listed-extensions}.ts',

@@ -76,5 +76,5 @@ export function wordsOf(pattern: string): number {
 
 /** Files of tests, fixtures and fakes. */
 export function testFiles(): readonly string[] {
-  return [...filesOf(['src', 'web', 'scripts'], isTest), ...filesOf(['test'])]
+  return [...filesOf(['src', 'client', 'web', 'scripts'], isTest), ...filesOf(['test'])]
 }

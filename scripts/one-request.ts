@@ -1,8 +1,8 @@
 import { test } from 'bun:test'
 import { packageVersion } from '../src/app/package.ts'
+import type { Output } from '../src/base/command-line/command.ts'
 import { commands } from '../src/cli/commands.ts'
 import { dispatch } from '../src/cli/dispatch.ts'
-import type { Output } from '../src/cli/terminal.ts'
 
 /**
  * A service in this process that answers the request of the variable `ONE_REQUEST` (its JSON; absent: none) and stops.

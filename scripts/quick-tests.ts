@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path'
 
-const testFiles = '{bench,lab,scripts,src,test,web}/**/*.test.{ts,tsx}'
+const testFiles = '{bench,client,lab,scripts,src,test,web}/**/*.test.{ts,tsx}'
 /** Tests beside the code. Those of test/ and lab/ start the service, browsers and servers. */
-const besideCode = /^(?:bench|scripts|src|web)\/|^test\/architecture\.test\.ts$/
+const besideCode = /^(?:bench|client|scripts|src|web)\/|^test\/architecture\.test\.ts$/
 const relativeImport = /\bfrom '(\.[^']+\.tsx?)'/g
 
 /** Paths of all tests below `root`, sorted. */

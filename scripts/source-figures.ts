@@ -7,7 +7,7 @@ const root = join(import.meta.dir, '..')
 export const columnsMax = 120
 
 /** Folders with code of ours. */
-export const codeFolders = ['src', 'web', 'test', 'lab', 'bench', 'scripts'] as const
+export const codeFolders = ['src', 'client', 'web', 'test', 'lab', 'bench', 'scripts'] as const
 
 /** The TypeScript files below folders, by their paths in the project. */
 export function filesOf(

@@ -68,11 +68,13 @@ test('every module stands in the table, and every row is a module', () => {
 test('the files of the published package import only its dependencies', () => {
   const { files: patterns, dependencies } = manifest
   const left = patterns.filter((pattern) => pattern.startsWith('!')).map((pattern) => new Bun.Glob(pattern.slice(1)))
-  const published = files.filter((file) => !left.some((glob) => glob.match(`src/${file}`)))
+  const published = [...files.map((file) => `src/${file}`), ...clientFiles].filter(
+    (file) => !left.some((glob) => glob.match(file)),
+  )
   const packages = published.flatMap((file) =>
-    [
-      ...readFileSync(join(root, 'src', file), 'utf8').matchAll(/^(?:import|export)\s[^'"]*?from\s+'([^.'][^']*)'/gm),
-    ].map(([, name = '']) => ({ file, name })),
+    [...readFileSync(join(root, file), 'utf8').matchAll(/^(?:import|export)\s[^'"]*?from\s+'([^.'][^']*)'/gm)].map(
+      ([, name = '']) => ({ file, name }),
+    ),
   )
   const isThere = (name: string) =>
     (/^(?:node|bun):/.test(name) && name !== 'bun:test') ||
@@ -83,7 +85,7 @@ test('the files of the published package import only its dependencies', () => {
 
 /** Paths from the root or from `src/`, or names of files and folders anywhere below; ends in `/` for a folder. */
 const known = new Set(
-  [...new Bun.Glob('{src,web,test,lab,bench,scripts}/**/*.{ts,tsx,mjs}').scanSync(root)].flatMap((file) =>
+  [...new Bun.Glob('{src,client,web,test,lab,bench,scripts}/**/*.{ts,tsx,mjs}').scanSync(root)].flatMap((file) =>
     file.split('/').flatMap((_, position, names) => {
       const path = `${names.slice(0, position + 1).join('/')}${position < names.length - 1 ? '/' : ''}`
       return [path, path.replace(/^src\//, ''), path.replace(/^.*\/(?=[^/]+\/?$)/, '')]
@@ -95,28 +97,52 @@ test.each(['ARCHITECTURE.md', ...new Bun.Glob('docs/decisions/*.md').scanSync(ro
   'every file and folder of the code that %s names exists',
   (document) => {
     const named = readFileSync(join(root, document), 'utf8').matchAll(
-      /`((?:[\w.-]+\/)*[\w.-]+\.(?:tsx?|mjs)|(?:src|web|test|lab|bench|scripts)\/(?:[\w.-]+\/)*)`/g,
+      /`((?:[\w.-]+\/)*[\w.-]+\.(?:tsx?|mjs)|(?:src|client|web|test|lab|bench|scripts)\/(?:[\w.-]+\/)*)`/g,
     )
     expect(Array.from(named, ([, path = '']) => path).filter((path) => !known.has(path))).toEqual([])
   },
 )
+
+/** Files of the client, by path from the root. */
+const clientFiles = [...new Bun.Glob('client/**/*.ts').scanSync(root)].filter((file) => !file.endsWith('.test.ts'))
+
+const clientImports = importsOf(clientFiles)
+
+test('the client imports of src only what ARCHITECTURE.md lets it, and src reaches it from one place', () => {
+  const allowed = allowedIn('`client/`').map(({ name }) => name)
+  const trespasses = clientImports.filter(
+    ({ to }) => !/^(?:client\/|node:)/.test(to) && !allowed.some((name) => to === name || to.startsWith(name)),
+  )
+  expect(trespasses.map(({ from, to }) => `${from} imports ${to}`)).toEqual([])
+  const reaching = importsOf(files.map((file) => `src/${file}`)).filter(({ to }) => to.startsWith('client/'))
+  expect([...new Set(reaching.map(({ from }) => from))]).toEqual(['src/cli/client-commands.ts'])
+  expect(clientImports.length).toBeGreaterThan(30)
+})
 
 /** Files of the page, by path from the root: its own, and the parts that extensions bring. */
 const pageFiles = ['web/**/*.{ts,tsx}', 'src/extensions/*/page-part.tsx']
   .flatMap((glob) => [...new Bun.Glob(glob).scanSync(root)])
   .filter((file) => !/\.test\.tsx?$|\/testing\.tsx?$/.test(file))
 
-/** Imports of the page: paths from the root, and names of packages. */
-const pageImports: readonly Import[] = pageFiles.flatMap((from) =>
-  [
-    ...readFileSync(join(root, from), 'utf8').matchAll(
-      /^(?:import|export)\s+(type\s)?(?:[^'"]*?from\s+)?'([^']+)'|import\('([^']+)'\)/gm,
-    ),
-  ].map(([, type, named, dynamic]) => {
-    const to = named ?? dynamic ?? ''
-    return { from, to: to.startsWith('.') ? normalize(join(dirname(from), to)) : to, isType: type !== undefined }
-  }),
-)
+const pageImports = importsOf(pageFiles)
+
+/** Imports of files: paths from the root, and names of packages. */
+function importsOf(from: readonly string[]): readonly Import[] {
+  return from.flatMap((file) =>
+    [
+      ...readFileSync(join(root, file), 'utf8').matchAll(
+        /^(?:import|export)\s+(type\s)?(?:[^'"]*?from\s+)?'([^']+)'|import\('([^']+)'\)/gm,
+      ),
+    ].map(([, type, named, dynamic]) => {
+      const to = named ?? dynamic ?? ''
+      return {
+        from: file,
+        to: to.startsWith('.') ? normalize(join(dirname(file), to)) : to,
+        isType: type !== undefined,
+      }
+    }),
+  )
+}
 
 /** Allowed imports of the row of ARCHITECTURE.md that begins with `row`. */
 function allowedIn(row: string): readonly { readonly name: string; readonly isType: boolean }[] {
@@ -150,7 +176,7 @@ test.each([
 })
 
 test('no file imports itself, however far round', () => {
-  const next = Map.groupBy([...imports, ...pageImports], ({ from }) => from)
+  const next = Map.groupBy([...imports, ...clientImports, ...pageImports], ({ from }) => from)
   const done = new Set<string>(),
     cycles: string[] = []
   function walk(file: string, path: readonly string[]): void {
@@ -159,7 +185,7 @@ test('no file imports itself, however far round', () => {
     for (const { to } of next.get(file) ?? []) walk(to, [...path, file])
     done.add(file)
   }
-  for (const file of [...files, ...pageFiles]) walk(file, [])
+  for (const file of [...files, ...clientFiles, ...pageFiles]) walk(file, [])
   expect(cycles).toEqual([])
   expect(imports.length).toBeGreaterThan(files.length)
 })
@@ -170,5 +196,5 @@ test('no line is longer than 120 columns', () => {
 
 test('no two modules of src export the same name', () => {
   // Every extension exports itself under this name.
-  expect(namesExportedTwice(filesOf(['src'])).filter((name) => name !== 'extension')).toEqual([])
+  expect(namesExportedTwice(filesOf(['src', 'client'])).filter((name) => name !== 'extension')).toEqual([])
 })

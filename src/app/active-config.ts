@@ -1,8 +1,8 @@
+import { harmless } from '../base/shown-text.ts'
 import { ConfigError, formatFault, type Config } from '../config/config.ts'
 import type { FollowedFile, FollowFile } from '../config/watch/follow-file.ts'
 import type { ReloadNotice } from '../http/page/page-api.ts'
 import type { Logger } from '../observe/log.ts'
-import { harmless } from '../observe/text.ts'
 import { assembleGateway, type AssembledGateway, type Dependencies } from './assemble.ts'
 
 export interface ActiveConfigOptions {

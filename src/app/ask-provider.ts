@@ -1,6 +1,6 @@
+import { firstChatModel } from '../base/chat-model.ts'
 import { parseChatRequest } from '../formats/chat/request.ts'
 import type { OfferedModel } from '../formats/model.ts'
-import { firstChatModel } from '../gateway/chat-model.ts'
 import { modelsListed } from '../gateway/models-listed.ts'
 import type { Provider } from '../gateway/provider.ts'
 import { UpstreamFailure } from '../service/failure.ts'

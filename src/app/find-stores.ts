@@ -1,7 +1,7 @@
+import { ResourceUnavailable, UsageError } from '../base/start-errors.ts'
 import type { Logger } from '../observe/log.ts'
 import { BadStoreUrl, openStores } from '../stores/open-stores.ts'
 import { StoreUnavailable, type Stores } from '../stores/store.ts'
-import { ResourceUnavailable, UsageError } from './start-errors.ts'
 
 /** Whether a store, as `--store` names it, is one for several machines. */
 export function isSharedStore(url: string | undefined): url is string {

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { errorCode } from '../base/error-code.ts'
+import { UsageError } from '../base/start-errors.ts'
 import { ConfigError, type Config } from '../config/config.ts'
 import type { Environment } from '../config/file/resolve-provider.ts'
 import { BadHistoryKey, readOwnerKey, type OwnerKey, type OwnerKeys } from '../ledger/history/history-key.ts'
-import { UsageError } from './start-errors.ts'
 
 /**
  * The owner's keys of conversations: `SVC_HISTORY_KEY`, and `SVC_HISTORY_KEY_OLD` for the one before. Each has the key,

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { UsageError } from '../base/start-errors.ts'
 import { ledgerPlace } from './ledger-place.ts'
-import { UsageError } from './start-errors.ts'
 
 let home: string
 beforeAll(() => {

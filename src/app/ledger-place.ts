@@ -1,11 +1,11 @@
 import { readFileSync, existsSync } from 'node:fs'
 import { errorCode } from '../base/error-code.ts'
+import { UsageError } from '../base/start-errors.ts'
 import type { Environment } from '../config/file/resolve-provider.ts'
 import { findHome } from '../config/home.ts'
 import type { LedgerPlace } from '../ledger/ledger-place.ts'
 import { LedgerTooNew, type Ledger } from '../ledger/ledger.ts'
 import { BadServerUrl, checkServerUrl } from '../ledger/postgres/server-url.ts'
-import { UsageError } from './start-errors.ts'
 import { readKeysGrace } from './timers.ts'
 
 const variable = 'SVC_DATABASE'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
+import { UsageError } from '../base/start-errors.ts'
 import { readCorsOrigins } from './listen.ts'
-import { UsageError } from './start-errors.ts'
 
 test.each([
   [undefined, []],

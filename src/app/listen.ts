@@ -1,7 +1,7 @@
 import { errorCode } from '../base/error-code.ts'
+import { ResourceUnavailable, UsageError } from '../base/start-errors.ts'
 import { isAppOrigin } from '../http/origin-policy.ts'
 import { startServer, type Server, type ServerOptions } from '../http/server.ts'
-import { ResourceUnavailable, UsageError } from './start-errors.ts'
 
 /**
  * Starts the server.

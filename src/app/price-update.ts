@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { errorCode } from '../base/error-code.ts'
+import { UsageError } from '../base/start-errors.ts'
 import { isLoopback } from '../config/file/provider-target.ts'
 import { readPriceList, type ForeignPriceList } from '../config/file/read-price-list.ts'
 import { priceFacts, type Price } from '../formats/model.ts'
@@ -8,7 +9,6 @@ import type { PriceList, ShippedPrices } from '../prices/price-book.ts'
 import { priceChanges, type PriceChange } from '../prices/price-changes.ts'
 import { httpClient } from '../transport/http-client.ts'
 import { hostFetch } from './extensions/host-fetch.ts'
-import { UsageError } from './start-errors.ts'
 
 /** The list of models.dev has some 3 MiB. */
 const listBytesMax = 32 * 1024 * 1024

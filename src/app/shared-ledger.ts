@@ -1,9 +1,9 @@
+import { ResourceUnavailable } from '../base/start-errors.ts'
 import type { Environment } from '../config/file/resolve-provider.ts'
 import type { LedgerPlace } from '../ledger/ledger-place.ts'
 import { LedgerUnavailable, type AuditTable, type Ledger } from '../ledger/ledger.ts'
 import type { UseAsker } from '../ledger/use/use-asker.ts'
 import type { Logger } from '../observe/log.ts'
-import { ResourceUnavailable } from './start-errors.ts'
 
 /** The ledger of this process, which is opened when an extension or a limit of money asks for it. */
 export interface SharedLedger {

@@ -1,5 +1,5 @@
+import { harmless } from '../base/shown-text.ts'
 import type { Config, ProviderConfig } from '../config/config.ts'
-import { harmless } from '../observe/text.ts'
 
 export interface StartFacts {
   readonly host: string

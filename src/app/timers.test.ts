@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { UsageError } from './start-errors.ts'
+import { UsageError } from '../base/start-errors.ts'
 import { readTimers } from './timers.ts'
 
 const defaults = {

@@ -1,4 +1,4 @@
-import { UsageError } from './start-errors.ts'
+import { UsageError } from '../base/start-errors.ts'
 
 /**
  * Timers of the service in milliseconds, each with an environment variable (docs/configuration.md, "Times of the

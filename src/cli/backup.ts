@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { ledgerPlace, requireDatabase } from '../app/ledger-place.ts'
-import { UsageError } from '../app/start-errors.ts'
+import { booleanFlag } from '../base/command-line/arguments.ts'
+import type { Command, CommandContext } from '../base/command-line/command.ts'
+import { UsageError } from '../base/start-errors.ts'
 import { historyPath } from '../ledger/history/open-history.ts'
-import { booleanFlag } from './arguments.ts'
-import type { Command, CommandContext } from './command.ts'
 
 const flags = {
   requests: booleanFlag('copy the list of requests, too, into FILE-requests'),

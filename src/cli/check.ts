@@ -1,17 +1,17 @@
 import { askProvider, type Asked } from '../app/ask-provider.ts'
 import { sourceLine } from '../app/start-lines.ts'
 import { unpricedWarnings } from '../app/unpriced-models.ts'
+import { booleanFlag, integerFlag, configFlag } from '../base/command-line/arguments.ts'
+import type { Command, CommandContext, Output } from '../base/command-line/command.ts'
 import { personEntry } from '../base/person-entry.ts'
+import { formatDuration, harmless, harmlessLines, paintFor } from '../base/shown-text.ts'
 import { type Config, type ProviderConfig, ConfigError } from '../config/config.ts'
 import { accessFile } from '../config/home.ts'
 import { LedgerUnavailable } from '../ledger/ledger.ts'
 import type { AccessPolicy } from '../limits/access-policy.ts'
-import { formatDuration, harmless, harmlessLines, paintFor } from '../observe/text.ts'
-import { booleanFlag, integerFlag } from './arguments.ts'
-import type { Command, CommandContext } from './command.ts'
-import { configFlag, jsonFlag } from './flags.ts'
+import { jsonFlag } from './flags.ts'
 import { gatewayAccess, type GatewayAccess } from './gateway-access.ts'
-import { formatTable, type Cell, type Output } from './terminal.ts'
+import { formatTable, type Cell } from './terminal.ts'
 
 const flags = {
   config: configFlag,

@@ -1,4 +1,4 @@
-import type { CommandEntry } from './command.ts'
+import type { CommandEntry } from '../base/command-line/command.ts'
 
 /** The commands of docs/commands.md, in the order of the help. The first runs when none is named. */
 export const commands: readonly CommandEntry[] = [
@@ -7,7 +7,7 @@ export const commands: readonly CommandEntry[] = [
   { name: 'providers', load: async () => (await import('./providers.ts')).providersCommand },
   { name: 'models', load: async () => (await import('./models.ts')).modelsCommand },
   { name: 'init', load: async () => (await import('./init.ts')).initCommand },
-  { name: 'connect', load: async () => (await import('./connect.ts')).connectCommand },
+  { name: 'connect', load: async () => (await import('./client-commands.ts')).clientCommands.connect() },
   { name: 'sessions', load: async () => (await import('./sessions.ts')).sessionsCommand },
   { name: 'usage', load: async () => (await import('./usage.ts')).usageCommand },
   { name: 'prices', load: async () => (await import('./prices.ts')).pricesCommand },
@@ -16,7 +16,10 @@ export const commands: readonly CommandEntry[] = [
   { name: 'person', load: async () => (await import('./person.ts')).personCommand },
   { name: 'backup', load: async () => (await import('./backup.ts')).backupCommand },
   { name: 'migrate', load: async () => (await import('./migrate.ts')).migrateCommand },
-  { name: 'chat', load: async () => (await import('./chat.ts')).chatCommand },
+  { name: 'chat', load: async () => (await import('./client-commands.ts')).clientCommands.chat() },
   { name: 'open', load: async () => (await import('./open.ts')).openCommand },
-  { name: 'completion', load: async () => (await import('./completion.ts')).completionCommandWith(commands) },
+  {
+    name: 'completion',
+    load: async () => (await import('./client-commands.ts')).clientCommands.completion(commands),
+  },
 ]

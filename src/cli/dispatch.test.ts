@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { booleanFlag, textFlag } from '../base/command-line/arguments.ts'
+import type { Command, CommandEntry } from '../base/command-line/command.ts'
 import { ConfigError } from '../config/config.ts'
-import { booleanFlag, textFlag } from './arguments.ts'
-import type { Command, CommandEntry } from './command.ts'
 import { dispatch } from './dispatch.ts'
 import { capturedContext } from './testing.ts'
 

@@ -1,13 +1,16 @@
-import { UsageError } from '../app/start-errors.ts'
+import { parseArguments, show } from '../base/command-line/arguments.ts'
+import type { Command, CommandContext, CommandEntry } from '../base/command-line/command.ts'
 import { nearestName } from '../base/nearest.ts'
+import { harmless, harmlessLines } from '../base/shown-text.ts'
+import { UsageError } from '../base/start-errors.ts'
+import { HomeError } from '../base/user-home.ts'
 import { ConfigError } from '../config/config.ts'
-import { HomeError } from '../config/home.ts'
-import { harmless, harmlessLines } from '../observe/text.ts'
-import { parseArguments, show } from './arguments.ts'
-import type { Command, CommandContext, CommandEntry } from './command.ts'
+import type { Logger } from '../observe/log.ts'
 
 /** The parts of the process that all commands share. */
 export type ProcessContext = Omit<CommandContext, 'flags' | 'positionals'> & {
+  /** Called with the log of a service, as soon as it exists. */
+  readonly logging?: (log: Logger) => void
   /** Called with the command before it runs. */
   readonly starting?: (command: Command) => void
 }

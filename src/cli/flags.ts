@@ -1,17 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { booleanFlag, choiceFlag, integerFlag, namesFlag, textFlag, type Flag } from './arguments.ts'
-
-/** `--config FILE` of all commands that read providers. */
-export const configFlag = textFlag('provider file to use', 'FILE', {
-  environment: 'SVC_CONFIG',
-  otherwise: '~/.svc/providers.json, or the providers detected on this machine',
-})
-
-/** `--url URL` of commands for a running service. */
-export const runningUrlFlag = textFlag('running service, such as https://svc.example.org', 'URL', {
-  environment: 'SVC_URL',
-  fallback: 'http://127.0.0.1:8000',
-})
+import { booleanFlag, choiceFlag, integerFlag, namesFlag, textFlag, type Flag } from '../base/command-line/arguments.ts'
 
 /** `--host ADDRESS` (docs/commands.md). */
 export const hostFlag = textFlag('address to listen on; 0.0.0.0 for all', 'ADDRESS', {

@@ -1,8 +1,8 @@
 import type { ProbeResult } from '../app/assemble.ts'
+import type { CommandContext } from '../base/command-line/command.ts'
+import { harmless } from '../base/shown-text.ts'
 import type { Config } from '../config/config.ts'
 import type { Gateway } from '../gateway/gateway.ts'
-import { harmless } from '../observe/text.ts'
-import type { CommandContext } from './command.ts'
 
 /** A gateway in this process, to be closed after use. */
 export interface OpenGateway extends Gateway {

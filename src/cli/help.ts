@@ -1,5 +1,5 @@
-import { flagName, isRepeatable, type Flag } from './arguments.ts'
-import type { Command } from './command.ts'
+import { flagName, isRepeatable, type Flag } from '../base/command-line/arguments.ts'
+import type { Command } from '../base/command-line/command.ts'
 
 const helpWidth = 80
 const indent = '  '

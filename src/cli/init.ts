@@ -2,14 +2,14 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import schema from '../../schema/providers.schema.json' with { type: 'json' }
 import { programName } from '../app/package.ts'
+import { booleanFlag, textFlag } from '../base/command-line/arguments.ts'
+import type { Command, CommandContext } from '../base/command-line/command.ts'
+import { harmless } from '../base/shown-text.ts'
 import { detectProviders, type Probe } from '../config/detect.ts'
 import { initialConfig } from '../config/edit/initial-config.ts'
 import { writeConfig } from '../config/edit/write-config.ts'
 import { parseConfig } from '../config/file/parse-config.ts'
 import { findHome } from '../config/home.ts'
-import { harmless } from '../observe/text.ts'
-import { booleanFlag, textFlag } from './arguments.ts'
-import type { Command, CommandContext } from './command.ts'
 
 /** The copy of the schema beside the configuration, for editors. */
 const schemaFile = 'providers.schema.json'

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { UsageError } from '../app/start-errors.ts'
+import { UsageError } from '../base/start-errors.ts'
 import { keysCommand } from './keys.ts'
 import { runCommand } from './testing.ts'
 

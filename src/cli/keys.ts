@@ -1,9 +1,19 @@
 import { ledgerPlace, openLedgerAt } from '../app/ledger-place.ts'
-import { UsageError } from '../app/start-errors.ts'
+import {
+  booleanFlag,
+  choiceFlag,
+  flagName,
+  integerFlag,
+  namesFlag,
+  show,
+  textFlag,
+} from '../base/command-line/arguments.ts'
+import type { Command, CommandContext } from '../base/command-line/command.ts'
 import { didYouMean } from '../base/nearest.ts'
+import { harmless, paintFor } from '../base/shown-text.ts'
+import { UsageError } from '../base/start-errors.ts'
 import { ConfigError } from '../config/config.ts'
 import type { KeyTable, NoSuccessor, StoredKey } from '../ledger/ledger.ts'
-import { harmless, paintFor } from '../observe/text.ts'
 import { fileKeyNameRule, isFileLine, storedFileKeys, type FileKey } from '../people/keys/file-key.ts'
 import { KeyFault } from '../people/keys/grants.ts'
 import type { KeyView } from '../people/keys/key-view.ts'
@@ -19,8 +29,6 @@ import {
   type KeyRequest,
   type MadeKey,
 } from '../people/keys/manage-keys.ts'
-import { booleanFlag, choiceFlag, flagName, integerFlag, namesFlag, show, textFlag } from './arguments.ts'
-import type { Command, CommandContext } from './command.ts'
 import { jsonFlag } from './flags.ts'
 import { formatTable, type Cell } from './terminal.ts'
 

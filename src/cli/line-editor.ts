@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 import { PassThrough, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import type { EditorOptions, LineEditor, TypedLine } from './terminal.ts'
+import type { EditorOptions, LineEditor, TypedLine } from '../base/command-line/command.ts'
 
 /** The side of a terminal that keys come from. */
 export interface KeySource {

@@ -1,8 +1,8 @@
 import { ledgerPlace, openLedgerAt, requireDatabase } from '../app/ledger-place.ts'
-import { UsageError } from '../app/start-errors.ts'
+import type { Command, CommandContext } from '../base/command-line/command.ts'
+import { UsageError } from '../base/start-errors.ts'
 import { findHome } from '../config/home.ts'
 import { nameOfServer } from '../ledger/ledger-place.ts'
-import type { Command, CommandContext } from './command.ts'
 
 const flags = {}
 

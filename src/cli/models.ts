@@ -1,10 +1,11 @@
+import { configFlag } from '../base/command-line/arguments.ts'
+import type { Command, CommandContext, Output } from '../base/command-line/command.ts'
+import { paintFor } from '../base/shown-text.ts'
 import { modelFacts, type ListedModel } from '../formats/model.ts'
 import { modelsListed } from '../gateway/models-listed.ts'
-import { paintFor } from '../observe/text.ts'
-import type { Command, CommandContext } from './command.ts'
-import { configFlag, jsonFlag } from './flags.ts'
+import { jsonFlag } from './flags.ts'
 import { gatewayAccess, type GatewayAccess } from './gateway-access.ts'
-import { formatTable, type Output } from './terminal.ts'
+import { formatTable } from './terminal.ts'
 
 const flags = { config: configFlag, json: jsonFlag }
 

@@ -1,8 +1,9 @@
-import { UsageError } from '../app/start-errors.ts'
+import { runningUrlFlag } from '../base/command-line/arguments.ts'
+import type { Command, CommandContext } from '../base/command-line/command.ts'
+import { ServiceRefusal, serviceRoot, serviceUrl } from '../base/command-line/running-service.ts'
+import { UsageError } from '../base/start-errors.ts'
 import { withinMs } from '../service/within.ts'
-import type { Command, CommandContext } from './command.ts'
-import { runningUrlFlag } from './flags.ts'
-import { askService, ServiceRefusal, serviceRoot, serviceUrl } from './running-service.ts'
+import { askService } from './running-service.ts'
 
 const flags = { url: runningUrlFlag }
 

@@ -2,9 +2,12 @@ import { closeSync, existsSync, openSync, readdirSync, rmSync, writeSync } from 
 import { basename, dirname, join, resolve } from 'node:path'
 import { historyKeys } from '../app/history-keys.ts'
 import { ledgerPlace, openLedgerAt, requireDatabase } from '../app/ledger-place.ts'
-import { UsageError } from '../app/start-errors.ts'
+import { booleanFlag, show } from '../base/command-line/arguments.ts'
+import type { Command, CommandContext } from '../base/command-line/command.ts'
 import { errorCode } from '../base/error-code.ts'
 import { personEntry, personIdAt } from '../base/person-entry.ts'
+import { harmless } from '../base/shown-text.ts'
+import { UsageError } from '../base/start-errors.ts'
 import type { Environment } from '../config/file/resolve-provider.ts'
 import {
   exportConversations,
@@ -25,9 +28,6 @@ import {
   type WantedPerson,
 } from '../ledger/people/find-person.ts'
 import { forgetPerson } from '../ledger/people/forget-person.ts'
-import { harmless } from '../observe/text.ts'
-import { booleanFlag, show } from './arguments.ts'
-import type { Command, CommandContext } from './command.ts'
 
 const flags = {
   dryRun: booleanFlag('forget: show what the database has of the person, and change nothing'),

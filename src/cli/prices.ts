@@ -1,11 +1,11 @@
-import { UsageError } from '../app/start-errors.ts'
+import { booleanFlag, show, textFlag } from '../base/command-line/arguments.ts'
+import type { Command, CommandContext } from '../base/command-line/command.ts'
+import { harmless, paintFor } from '../base/shown-text.ts'
+import { UsageError } from '../base/start-errors.ts'
 import { configBytesMax } from '../config/file/parse-config.ts'
 import { findHome } from '../config/home.ts'
 import { unitPriceNames, type Price } from '../formats/model.ts'
-import { harmless, paintFor } from '../observe/text.ts'
 import type { PriceChange } from '../prices/price-changes.ts'
-import { booleanFlag, show, textFlag } from './arguments.ts'
-import type { Command, CommandContext } from './command.ts'
 import { formatTable } from './terminal.ts'
 
 const flags = {

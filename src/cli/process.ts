@@ -1,5 +1,6 @@
 import { fstatSync, statSync, writeSync } from 'node:fs'
-import { wantsColour, type Input, type Output } from './terminal.ts'
+import type { Input, Output } from '../base/command-line/command.ts'
+import { wantsColour } from './terminal.ts'
 
 /**
  * The process's standard output (1) or error (2), written synchronously, so that a slow reader delays the command.

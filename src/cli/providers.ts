@@ -1,16 +1,17 @@
 import type { ProbeResult } from '../app/assemble.ts'
 import { sourceLine } from '../app/start-lines.ts'
+import { textFlag, configFlag, runningUrlFlag } from '../base/command-line/arguments.ts'
+import type { Command, CommandContext, Output } from '../base/command-line/command.ts'
+import { member } from '../base/command-line/running-service.ts'
+import { formatDuration, harmless, paintFor } from '../base/shown-text.ts'
 import type { ProviderConfig } from '../config/config.ts'
 import type { OfferedModel } from '../formats/model.ts'
 import { modelsListed } from '../gateway/models-listed.ts'
 import type { Provider } from '../gateway/provider.ts'
-import { formatDuration, harmless, paintFor } from '../observe/text.ts'
-import { textFlag } from './arguments.ts'
-import type { Command, CommandContext } from './command.ts'
-import { configFlag, jsonFlag, runningUrlFlag } from './flags.ts'
+import { jsonFlag } from './flags.ts'
 import { gatewayAccess, type GatewayAccess } from './gateway-access.ts'
-import { answerIfRunning, member } from './running-service.ts'
-import { formatTable, type Cell, type Output } from './terminal.ts'
+import { answerIfRunning } from './running-service.ts'
+import { formatTable, type Cell } from './terminal.ts'
 
 const flags = {
   config: configFlag,

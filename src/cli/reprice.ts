@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { ledgerPlace } from '../app/ledger-place.ts'
-import { UsageError } from '../app/start-errors.ts'
+import type { CommandContext } from '../base/command-line/command.ts'
+import { UsageError } from '../base/start-errors.ts'
 import type { BilledFacts } from '../formats/answer.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { KeptRow, PricedRow, RepriceOptions, RepriceReport } from '../ledger/use/repricing.ts'
 import { usdOf } from '../prices/money.ts'
-import type { CommandContext } from './command.ts'
 import { gatewayAccess } from './gateway-access.ts'
 
 export interface RepriceFlags {

@@ -1,20 +1,12 @@
 import type { Runtime } from '../app/runtime.ts'
 import { serveContext, type ServeContext, type ServeProcess } from '../app/serve-context.ts'
-import { ResourceUnavailable, UsageError } from '../app/start-errors.ts'
+import { configFlag } from '../base/command-line/arguments.ts'
+import type { Command, CommandContext } from '../base/command-line/command.ts'
+import { ResourceUnavailable, UsageError } from '../base/start-errors.ts'
 import { isWorker } from '../cluster/worker-link.ts'
 import { ConfigError } from '../config/config.ts'
 import { errorFields } from '../observe/log.ts'
-import type { Command, CommandContext } from './command.ts'
-import {
-  authFlag,
-  configFlag,
-  hostFlag,
-  logFormatFlag,
-  logLevelFlag,
-  portFlag,
-  storeFlag,
-  workersFlag,
-} from './flags.ts'
+import { authFlag, hostFlag, logFormatFlag, logLevelFlag, portFlag, storeFlag, workersFlag } from './flags.ts'
 
 const serveFlags = {
   host: hostFlag,
@@ -27,8 +19,10 @@ const serveFlags = {
   logFormat: logFormatFlag,
 }
 
+type ServeCommandContext = CommandContext<typeof serveFlags> & Pick<ServeProcess, 'logging'>
+
 /** `svc serve` (docs/commands.md): starts the service, with one process or several. */
-export const serveCommand: Command<typeof serveFlags> = {
+export const serveCommand: Command<typeof serveFlags, ServeCommandContext> = {
   name: 'serve',
   summary: 'start the service',
   flags: serveFlags,
@@ -43,7 +37,7 @@ export const serveCommand: Command<typeof serveFlags> = {
 }
 
 /** Runs the primary, a worker or a single process. Each loads only its own modules. */
-async function run(command: CommandContext<typeof serveFlags>): Promise<number> {
+async function run(command: ServeCommandContext): Promise<number> {
   ignoreReloadSignals()
   const context = serveContext(command.flags, command)
   if (command.flags.workers !== undefined && !isWorker(command.environment)) {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { UsageError } from '../app/start-errors.ts'
+import { UsageError } from '../base/start-errors.ts'
 import { sessionsCommand } from './sessions.ts'
 import { runCommand, type CapturedOptions } from './testing.ts'
 

@@ -1,8 +1,8 @@
-import { UsageError } from '../app/start-errors.ts'
-import { show } from './arguments.ts'
-import type { Command, CommandContext } from './command.ts'
-import { runningUrlFlag } from './flags.ts'
-import { askService, member, tryParseJson, ServiceRefusal, serviceUrl, sessionToken } from './running-service.ts'
+import { show, runningUrlFlag } from '../base/command-line/arguments.ts'
+import type { Command, CommandContext } from '../base/command-line/command.ts'
+import { member, tryParseJson, ServiceRefusal, serviceUrl, sessionToken } from '../base/command-line/running-service.ts'
+import { UsageError } from '../base/start-errors.ts'
+import { askService } from './running-service.ts'
 
 const flags = {
   url: runningUrlFlag,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { paintFor } from '../observe/text.ts'
+import { paintFor } from '../base/shown-text.ts'
 import { formatTable, truncate, wantsColour } from './terminal.ts'
 
 const plain = paintFor({ hasColour: false })

@@ -1,4 +1,6 @@
 import type { ProbeResult } from '../app/assemble.ts'
+import { parseArguments, type Flags } from '../base/command-line/arguments.ts'
+import type { Command, CommandContext, Output } from '../base/command-line/command.ts'
 import type { Config, ProviderConfig } from '../config/config.ts'
 import { defaultFailover, defaultLimits } from '../config/defaults.ts'
 import { resolveProvider } from '../config/file/resolve-provider.ts'
@@ -8,10 +10,7 @@ import type { Reply } from '../formats/reply.ts'
 import { watchable } from '../formats/stream-end.ts'
 import { gateway } from '../gateway/gateway.ts'
 import { fixedModels, type ModelList, type AnswerService } from '../gateway/provider.ts'
-import { parseArguments, type Flags } from './arguments.ts'
-import type { Command, CommandContext } from './command.ts'
 import type { GatewayAccess } from './gateway-access.ts'
-import type { Output } from './terminal.ts'
 
 /** An output that keeps the written text. For tests. */
 export function capturedOutput(options: Partial<Omit<Output, 'write'>> = {}): Output & { readonly text: string } {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { resolve } from 'node:path'
-import { findHome, HomeError } from './home.ts'
+import { HomeError } from '../base/user-home.ts'
+import { findHome } from './home.ts'
 
 describe('findHome', () => {
   test.each([

@@ -1,10 +1,6 @@
-import { isAbsolute, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
+import { userHome } from '../base/user-home.ts'
 import type { Environment } from './file/resolve-provider.ts'
-
-/** The home folder of the service is not known. */
-export class HomeError extends Error {
-  override readonly name = 'HomeError'
-}
 
 /** The folder for the files of the service. Absolute paths, which may not exist yet. */
 export interface Home {
@@ -69,17 +65,4 @@ function homeFolder(environment: Environment): string {
 function expandTilde(path: string, environment: Environment): string {
   if (path !== '~' && !path.startsWith('~/')) return resolve(path)
   return join(userHome(environment, `SVC_HOME is "${path}", write an absolute path`), path.slice(1))
-}
-
-/**
- * The user's home directory. Windows sets USERPROFILE instead of HOME; containers may set neither.
- *
- * @param advice the end of the error's message
- * @throws {HomeError} when it is not known
- */
-export function userHome(environment: Environment, advice: string): string {
-  const home = environment['HOME'] || environment['USERPROFILE']
-  if (home === undefined || home === '') throw new HomeError(`HOME is not set: ${advice}`)
-  if (!isAbsolute(home)) throw new HomeError(`HOME is not an absolute path: ${advice}`)
-  return home
 }

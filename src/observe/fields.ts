@@ -1,6 +1,6 @@
+import { jsonString } from '../base/shown-text.ts'
 import type { Person } from '../people/person.ts'
 import { usdOf } from '../prices/money.ts'
-import { jsonString } from './text.ts'
 
 /** How values of one kind are written: in the log line, in entries of the page's API, and in rows. */
 interface Unit<Value> {

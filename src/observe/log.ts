@@ -1,4 +1,4 @@
-import { harmless, jsonString, paintFor, type Paint, type Style } from './text.ts'
+import { harmless, jsonString, paintFor, type Paint, type Style } from '../base/shown-text.ts'
 
 /** Least important first. */
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const

@@ -1,8 +1,8 @@
+import { formatDuration, harmless, type Paint } from '../base/shown-text.ts'
 import type { Usage } from '../formats/usage.ts'
 import { lineOf } from './fields.ts'
 import { clock, type LineLevel, type Logger } from './log.ts'
 import { requestFields, trailMax, type RecordedAttempt, type RequestRecord } from './record.ts'
-import { formatDuration, harmless, type Paint } from './text.ts'
 
 /** Makes a function that logs one line for each request. Costs about a microsecond in JSON (docs/observability.md). */
 export function requestLog(logger: Logger): (record: RequestRecord) => void {

@@ -1,3 +1,4 @@
+import { UsageError } from '../../base/start-errors.ts'
 import type { Contribution } from '../../extensions/extension.ts'
 import { loadExtension, UnknownExtensionError } from '../../extensions/load.ts'
 import { SlotError } from '../../extensions/slots.ts'
@@ -16,7 +17,6 @@ import type { ActiveAccess } from '../follow-access.ts'
 import type { Runtime } from '../runtime.ts'
 import type { ServeContext } from '../serve-context.ts'
 import type { SharedLedger } from '../shared-ledger.ts'
-import { UsageError } from '../start-errors.ts'
 import { hostFetch } from './host-fetch.ts'
 import type { RunningExtensions } from './run-extensions.ts'
 

@@ -1,6 +1,6 @@
+import { harmless } from '../../base/shown-text.ts'
 import { invalidRequest, WireError } from '../../formats/error.ts'
 import type { ProviderChange, ProviderEdits, ProviderSettings } from '../../http/page/page-api.ts'
-import { harmless } from '../../observe/text.ts'
 import { ConfigError, type ProviderConfig } from '../config.ts'
 import { readConfigText } from '../file/load-config.ts'
 import { parseConfig, type ParseOptions } from '../file/parse-config.ts'

@@ -1,5 +1,5 @@
+import { firstChatModel, isChatModel } from '../../base/chat-model.ts'
 import type { ListedModel, ListedOffer } from '../../formats/model.ts'
-import { firstChatModel, isChatModel } from '../../gateway/chat-model.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { Route } from '../route.ts'

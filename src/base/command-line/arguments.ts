@@ -1,7 +1,6 @@
-import { UsageError } from '../app/start-errors.ts'
-import { nearestName } from '../base/nearest.ts'
-import type { Environment } from '../config/file/resolve-provider.ts'
-import { jsonString } from '../observe/text.ts'
+import { nearestName } from '../nearest.ts'
+import { jsonString } from '../shown-text.ts'
+import { UsageError } from '../start-errors.ts'
 
 /** A flag of a command, made by one of the functions below. */
 export interface Flag<Value> {
@@ -176,7 +175,7 @@ export interface ParsedArguments<Of extends Flags> {
 export function parseArguments<Of extends Flags>(
   flags: Of,
   argv: readonly string[],
-  environment: Environment = {},
+  environment: Readonly<Record<string, string | undefined>> = {},
 ): ParsedArguments<Of> {
   const known = new Map<string, Flag<unknown>>(Object.entries(flags).map(([name, flag]) => [flagName(name), flag]))
   const { texts, positionals } = collect(known, argv)
@@ -258,7 +257,7 @@ function valueOf(
   name: string,
   flag: Flag<unknown>,
   texts: readonly string[] | undefined,
-  environment: Environment,
+  environment: Readonly<Record<string, string | undefined>>,
 ): unknown {
   if (texts !== undefined) return readValue(name, flag, texts)
   const text = flag.environment === undefined ? undefined : environment[flag.environment]
@@ -282,3 +281,15 @@ const shownLengthMax = 80
 export function show(text: string): string {
   return text.length <= shownLengthMax && /^[\w./:@+-]+$/.test(text) ? text : jsonString(text, shownLengthMax)
 }
+
+/** `--config FILE` of all commands that read providers. */
+export const configFlag = textFlag('provider file to use', 'FILE', {
+  environment: 'SVC_CONFIG',
+  otherwise: '~/.svc/providers.json, or the providers detected on this machine',
+})
+
+/** `--url URL` of commands for a running service. */
+export const runningUrlFlag = textFlag('running service, such as https://svc.example.org', 'URL', {
+  environment: 'SVC_URL',
+  fallback: 'http://127.0.0.1:8000',
+})

@@ -1,6 +1,6 @@
 import { isAbsolute, join } from 'node:path'
-import { userHome } from '../../config/home.ts'
-import type { CommandContext } from '../command.ts'
+import type { CommandContext } from '../../src/base/command-line/command.ts'
+import { userHome } from '../../src/base/user-home.ts'
 import type { Setting, SettingsLanguage } from './edit-settings.ts'
 
 /** The running service and the model that a client shall use. */

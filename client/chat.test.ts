@@ -2,11 +2,19 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { UsageError } from '../app/start-errors.ts'
-import { UpstreamFailure } from '../service/failure.ts'
-import { chatCommandWith } from './chat.ts'
+import { UsageError } from '../src/base/start-errors.ts'
+import { clientHost } from '../src/cli/client-commands.ts'
+import {
+  fakeAccess,
+  namedModel,
+  runCommand,
+  streamed,
+  type CapturedOptions,
+  type TestProvider,
+} from '../src/cli/testing.ts'
+import { UpstreamFailure } from '../src/service/failure.ts'
+import { chatCommand } from './chat.ts'
 import { imageType } from './chat/attachment.ts'
-import { fakeAccess, namedModel, runCommand, streamed, type CapturedOptions, type TestProvider } from './testing.ts'
 
 let folder = ''
 beforeAll(() => {
@@ -29,7 +37,7 @@ async function ask(
       chat: (request, call) => (bodies.push(JSON.parse(new TextDecoder().decode(request.body))), chat(request, call)),
     },
   ])
-  return { ...(await runCommand(chatCommandWith(access), argv, options)), bodies }
+  return { ...(await runCommand(chatCommand(clientHost(access)), argv, options)), bodies }
 }
 
 describe('svc chat, in this process', () => {
@@ -202,7 +210,7 @@ describe('svc chat, in this process', () => {
 
 function captured(access: ReturnType<typeof fakeAccess>) {
   let text = ''
-  const command = chatCommandWith(access)
+  const command = chatCommand(clientHost(access))
   const output = {
     write: (piece: string) => {
       text += piece
@@ -267,7 +275,7 @@ describe('svc chat --url', () => {
     try {
       return {
         ...(await runCommand(
-          chatCommandWith(access),
+          chatCommand(clientHost(access)),
           ['--url', `http://127.0.0.1:${service.port}${options.place ?? ''}`, ...argv],
           options,
         )),
@@ -336,7 +344,7 @@ describe('svc chat --url', () => {
     const closed = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
     await closed.stop(true)
     await expect(
-      runCommand(chatCommandWith(fakeAccess([])), ['--url', `http://127.0.0.1:${closed.port}`, 'why?']),
+      runCommand(chatCommand(clientHost(fakeAccess([]))), ['--url', `http://127.0.0.1:${closed.port}`, 'why?']),
     ).rejects.toThrow(`no answer from http://127.0.0.1:${closed.port}/v1: `)
   })
 
@@ -365,7 +373,7 @@ describe('svc chat --url', () => {
   })
 
   test('refuses an invalid URL', async () => {
-    await expect(runCommand(chatCommandWith(fakeAccess([])), ['--url', 'localhost:8000', 'y'])).rejects.toThrow(
+    await expect(runCommand(chatCommand(clientHost(fakeAccess([]))), ['--url', 'localhost:8000', 'y'])).rejects.toThrow(
       new UsageError('--url: found localhost:8000, allowed: an http or https URL'),
     )
   })

@@ -1,6 +1,53 @@
-import type { Logger } from '../observe/log.ts'
 import type { Flags, FlagValues } from './arguments.ts'
-import type { Input, Output } from './terminal.ts'
+
+/** An output for users. */
+export interface Output {
+  /** Writes text. Never throws. */
+  write(text: string): void
+  /** The output is a terminal, where progress can be shown and overwritten. */
+  readonly isTerminal: boolean
+  /** Characters in a line; 80 for outputs that are not a terminal. */
+  readonly columns: number
+  /** The output shows colours. */
+  readonly hasColour: boolean
+}
+
+/** An input. */
+export interface Input {
+  readonly isTerminal: boolean
+  /** Reads all text. */
+  text(): Promise<string>
+  /** Starts to edit lines. Absent: the input is not a terminal. */
+  edit?(options: EditorOptions): Promise<LineEditor>
+}
+
+/** Options of a {@link LineEditor}. */
+export interface EditorOptions {
+  /** The terminal that shows the lines. */
+  readonly output: Output
+  /** Earlier lines that can be called up again, newest first. */
+  readonly history: readonly string[]
+  /** Returns the completions of a line. */
+  readonly complete: (line: string) => readonly string[]
+  /** Ends the reading of a line. */
+  readonly signal: AbortSignal
+}
+
+/** A line that a user has entered, Ctrl-C in an empty line, or the end of the input. */
+export type TypedLine =
+  | { readonly kind: 'line'; readonly text: string }
+  | { readonly kind: 'interrupted' }
+  | { readonly kind: 'end' }
+
+/** Lines that a user types and edits on a terminal. */
+export interface LineEditor {
+  /** Reads a line. A pasted text of several lines is one of it. */
+  read(prompt: string): Promise<TypedLine>
+  /** Waits for work. Ctrl-C calls `onInterrupt`; other keys are dropped. */
+  whileBusy<Result>(work: Promise<Result>, onInterrupt: () => void): Promise<Result>
+  /** Gives the terminal back. */
+  close(): void
+}
 
 /** The parts of the process that a command may use, so that tests can replace them. */
 export interface CommandContext<Of extends Flags = Flags> {
@@ -12,8 +59,6 @@ export interface CommandContext<Of extends Flags = Flags> {
   readonly stderr: Output
   /** Aborts on SIGINT and SIGTERM; its reason is the signal's name. A second SIGINT ends the process at once. */
   readonly signal: AbortSignal
-  /** Called with the log of a service, as soon as it exists. */
-  readonly logging?: (log: Logger) => void
 }
 
 /** The positional arguments of a command. */
@@ -34,7 +79,7 @@ export interface Example {
 }
 
 /** One command of `svc`, with the data for its help. */
-export interface Command<Of extends Flags = Flags> {
+export interface Command<Of extends Flags = Flags, Context extends CommandContext<Of> = CommandContext<Of>> {
   readonly name: string
   /** One sentence without a full stop. */
   readonly summary: string
@@ -54,7 +99,7 @@ export interface Command<Of extends Flags = Flags> {
    * @throws {ConfigError} for exit code 2, with its faults printed
    * @throws other errors for exit code 1, with their message printed
    */
-  run(context: CommandContext<Of>): Promise<number>
+  run(context: Context): Promise<number>
 }
 
 /** A command that is loaded only when it is used. */

@@ -1,6 +1,6 @@
-import { formatDuration, harmless, harmlessLines, paintFor } from '../../observe/text.ts'
-import type { ChatFacts, AnswerPiece, ChatClient } from '../chat-client.ts'
-import type { Output } from '../terminal.ts'
+import type { Output } from '../../src/base/command-line/command.ts'
+import { formatDuration, harmless, harmlessLines, paintFor } from '../../src/base/shown-text.ts'
+import type { ChatFacts, AnswerPiece, ChatClient } from '../host.ts'
 import type { ChatMessage } from './messages.ts'
 
 /** Characters of the text of an answer. */

@@ -1,26 +1,22 @@
 import { readFile } from 'node:fs/promises'
-import { UsageError } from '../app/start-errors.ts'
-import { isMissing } from '../base/error-code.ts'
-import { nearestName } from '../base/nearest.ts'
-import { writeConfig } from '../config/edit/write-config.ts'
-import { fingerprint } from '../config/watch/fingerprint.ts'
-import { firstChatModel } from '../gateway/chat-model.ts'
-import { harmless } from '../observe/text.ts'
-import type { Transport } from '../transport/transport.ts'
-import { booleanFlag, show, textFlag } from './arguments.ts'
-import { clientGuides, type ClientGuide, type ClientTarget, type SettingsFile } from './clients/client-settings.ts'
-import { editSettings, SettingsError } from './clients/edit-settings.ts'
-import type { Command, CommandContext } from './command.ts'
-import { runningUrlFlag } from './flags.ts'
+import { firstChatModel } from '../src/base/chat-model.ts'
+import { booleanFlag, show, textFlag, runningUrlFlag } from '../src/base/command-line/arguments.ts'
+import type { Command, CommandContext } from '../src/base/command-line/command.ts'
 import {
-  askService,
   member,
   ServiceRefusal,
   serviceRoot,
   serviceUrl,
   sessionToken,
   tryParseJson,
-} from './running-service.ts'
+} from '../src/base/command-line/running-service.ts'
+import { isMissing } from '../src/base/error-code.ts'
+import { nearestName } from '../src/base/nearest.ts'
+import { harmless } from '../src/base/shown-text.ts'
+import { UsageError } from '../src/base/start-errors.ts'
+import { clientGuides, type ClientGuide, type ClientTarget, type SettingsFile } from './connect/client-settings.ts'
+import { editSettings, SettingsError } from './connect/edit-settings.ts'
+import type { ClientHost, JsonEditor, ServiceLink } from './host.ts'
 
 const flags = {
   url: runningUrlFlag,
@@ -42,44 +38,46 @@ const listedMax = 10
 const tokenMark = '$SVC_TOKEN'
 
 /** `svc connect` (docs/commands.md). */
-export const connectCommand: Command<typeof flags> = {
-  name: 'connect',
-  summary: 'print or write the settings of a client program for a running service',
-  flags,
-  arguments: { usage: 'CLIENT', summary: names.join(', '), words: names, maximum: 1 },
-  examples: [
-    { command: 'svc connect codex', does: 'prints what to set in Codex' },
-    { command: 'svc connect claude-code --model my-model --write', does: 'sets up Claude Code' },
-    {
-      command: 'SVC_TOKEN=… svc connect opencode --url https://svc.example.org',
-      does: 'for a service with sign-in or keys; the token is a session token or a key',
-    },
-  ],
-  exitCodes: { 130: 'stopped by Ctrl-C' },
-  run,
+export function connectCommand(host: ClientHost): Command<typeof flags> {
+  return {
+    name: 'connect',
+    summary: 'print or write the settings of a client program for a running service',
+    flags,
+    arguments: { usage: 'CLIENT', summary: names.join(', '), words: names, maximum: 1 },
+    examples: [
+      { command: 'svc connect codex', does: 'prints what to set in Codex' },
+      { command: 'svc connect claude-code --model my-model --write', does: 'sets up Claude Code' },
+      {
+        command: 'SVC_TOKEN=… svc connect opencode --url https://svc.example.org',
+        does: 'for a service with sign-in or keys; the token is a session token or a key',
+      },
+    ],
+    exitCodes: { 130: 'stopped by Ctrl-C' },
+    run: (context) => runConnect(host, context),
+  }
 }
 
-async function run(context: Context): Promise<number> {
+async function runConnect(host: ClientHost, context: Context): Promise<number> {
   const { flags, environment, stdout, stderr, signal } = context
   const guide = guideOf(context)
   const root = serviceRoot(serviceUrl(flags.url))
   const token = sessionToken(environment, 'set it to a key of svc keys make, or to a session token of /auth/session')
-  const { httpClient } = await import('../transport/http-client.ts')
-  const transport = httpClient()
+  const tools = { writeFile: host.writeFile, editJson: await host.jsonEditor() }
+  const link = await host.connect(new URL(root), token)
   try {
-    const service = { root, token, transport, signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]) }
+    const service = { root, link, signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]) }
     const models = await listModels(service)
     const chosen = flags.model === undefined ? firstOf(models, root) : findModel(flags.model, models)
     const connection: ClientTarget = { root, model: chosen.name, context: chosen.context, token, environment }
     if (flags.model === undefined && models.length > 1) stderr.write(`${describeOthers(chosen, models)}\n`)
-    if (flags.write) await writeFiles(guide, connection, context)
-    else stdout.write(printed(guide, { ...connection, token: token && tokenMark }))
+    if (flags.write) await writeFiles(tools, guide, connection, context)
+    else stdout.write(printed(tools, guide, { ...connection, token: token && tokenMark }))
     return 0
   } catch (error) {
     if (signal.aborted) return interrupted
     throw error
   } finally {
-    transport.close()
+    link.close()
   }
 }
 
@@ -94,8 +92,7 @@ function guideOf({ positionals: [name] }: Context): ClientGuide {
 
 interface RunningService {
   readonly root: string
-  readonly token: string | undefined
-  readonly transport: Transport
+  readonly link: ServiceLink
   readonly signal: AbortSignal
 }
 
@@ -105,12 +102,8 @@ interface ListedModel {
 }
 
 /** Asks the service whether it runs, and for its models. */
-async function listModels({ root, token, transport, signal }: RunningService): Promise<readonly ListedModel[]> {
-  const base = new URL(root)
-  const ask = async (path: string) => {
-    const response = await askService(base, { path, ...(token === undefined ? {} : { token }) }, transport, signal)
-    return response.body.readAll()
-  }
+async function listModels({ root, link, signal }: RunningService): Promise<readonly ListedModel[]> {
+  const ask = async (path: string) => (await link.ask(path, undefined, signal)).body.readAll()
   await ask('/health').catch((cause: unknown) => {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new Error(`${reason}: start the service, or name its address with --url`, { cause })
@@ -163,47 +156,54 @@ function shortList(names: readonly string[]): string {
   return names.slice(0, listedMax).join(', ') + (more > 0 ? ` and ${more} more` : '')
 }
 
-function printed({ title, files, commands }: ClientGuide, connection: ClientTarget): string {
+interface FileTools extends Pick<ClientHost, 'writeFile'> {
+  readonly editJson: JsonEditor
+}
+
+function printed({ editJson }: FileTools, { title, files, commands }: ClientGuide, connection: ClientTarget): string {
   const sections = (files?.(connection) ?? []).map(
-    (file) => `${file.path}:\n\n${'text' in file ? file.text : editSettings(file.language, '', file.settings)}`,
+    (file) =>
+      `${file.path}:\n\n${'text' in file ? file.text : editSettings(file.language, '', file.settings, editJson)}`,
   )
   const heading = `${title} with ${connection.model} at ${connection.root}`
   return [heading, ...sections, commands(connection).join('\n')].join('\n\n').replace(/\n{3,}/g, '\n\n') + '\n'
 }
 
 async function writeFiles(
+  tools: FileTools,
   { title, files, commands }: ClientGuide,
   connection: ClientTarget,
   { stdout }: Context,
 ): Promise<void> {
   if (files === undefined)
     throw new UsageError(`${title} is not set up by a file; without --write, the command prints what to enter`)
-  for (const file of files(connection)) stdout.write(`${await writeFile(file)}\n`)
+  for (const file of files(connection)) stdout.write(`${await writeSettings(tools, file)}\n`)
   stdout.write(`${commands(connection).join('\n')}\n`)
 }
 
 /** Writes one file if that changes it, and keeps a copy of the old one. @returns a line about it, for the terminal */
-async function writeFile(file: SettingsFile): Promise<string> {
+async function writeSettings(tools: FileTools, file: SettingsFile): Promise<string> {
   const { path } = file
   const before = await readIfThere(path)
-  const text = 'text' in file ? file.text : edited(file, before ?? '')
+  const text = 'text' in file ? file.text : edited(tools, file, before ?? '')
   if (text === before) return `${path} has these settings already`
   if (before === undefined) {
-    await writeConfig(path, text, fingerprint(undefined))
+    await tools.writeFile(path, text, { text: undefined })
     return `${path} written`
   }
   const copy = `${path}.${new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')}.bak`
-  await writeConfig(copy, before)
-  await writeConfig(path, text, fingerprint(before))
+  await tools.writeFile(copy, before)
+  await tools.writeFile(path, text, { text: before })
   return `${path} changed; as it was: ${copy}`
 }
 
 function edited(
+  { editJson }: FileTools,
   { path, language, settings }: Exclude<SettingsFile, { readonly text: string }>,
   before: string,
 ): string {
   try {
-    return editSettings(language, before, settings)
+    return editSettings(language, before, settings, editJson)
   } catch (error) {
     if (error instanceof SettingsError)
       throw new Error(`${path} ${error.message}: without --write, the command prints what to add`, { cause: error })

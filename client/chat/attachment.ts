@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
-import { UsageError } from '../../app/start-errors.ts'
-import { errorCode, isMissing } from '../../base/error-code.ts'
-import { show } from '../arguments.ts'
+import { show } from '../../src/base/command-line/arguments.ts'
+import { errorCode, isMissing } from '../../src/base/error-code.ts'
+import { UsageError } from '../../src/base/start-errors.ts'
 import type { Attachment } from './messages.ts'
 
 const pictureBytesMax = 20 * 1024 * 1024

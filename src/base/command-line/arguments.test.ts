@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { UsageError } from '../app/start-errors.ts'
+import { UsageError } from '../start-errors.ts'
 import { booleanFlag, choiceFlag, integerFlag, namesFlag, parseArguments, repeatedFlag, textFlag } from './arguments.ts'
 
 const flags = {

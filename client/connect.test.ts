@@ -2,10 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile, mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { UsageError } from '../app/start-errors.ts'
-import { clientGuides } from './clients/client-settings.ts'
+import { UsageError } from '../src/base/start-errors.ts'
+import { clientHost } from '../src/cli/client-commands.ts'
+import { runCommand, type CapturedOptions } from '../src/cli/testing.ts'
 import { connectCommand } from './connect.ts'
-import { runCommand, type CapturedOptions } from './testing.ts'
+import { clientGuides } from './connect/client-settings.ts'
 
 const stops: (() => void)[] = []
 let home = ''
@@ -45,7 +46,7 @@ function service(data: unknown = models, token?: string) {
 
 const run = (argv: readonly string[], environment: Record<string, string> = {}) => {
   const options: CapturedOptions = { environment: { HOME: home, ...environment } }
-  return runCommand(connectCommand, argv, options)
+  return runCommand(connectCommand(clientHost()), argv, options)
 }
 
 describe('svc connect', () => {

@@ -1,17 +1,16 @@
-import { UsageError } from '../app/start-errors.ts'
-import { findHome, HomeError } from '../config/home.ts'
-import { harmless, paintFor } from '../observe/text.ts'
-import { booleanFlag, repeatedFlag, textFlag } from './arguments.ts'
-import { gatewayChat, serviceChat, type ChatClient } from './chat-client.ts'
+import { booleanFlag, repeatedFlag, textFlag, configFlag } from '../src/base/command-line/arguments.ts'
+import type { Command, CommandContext } from '../src/base/command-line/command.ts'
+import { serviceRoot, serviceUrl, sessionToken } from '../src/base/command-line/running-service.ts'
+import { harmless, paintFor } from '../src/base/shown-text.ts'
+import { UsageError } from '../src/base/start-errors.ts'
+import { HomeError } from '../src/base/user-home.ts'
 import { answerJson, answerLine, answerPrinter, ask, type ChatState } from './chat/answer.ts'
 import { readAttachment, readImage } from './chat/attachment.ts'
+import { serviceChat } from './chat/chat-client.ts'
 import { converse, promptCommands } from './chat/converse.ts'
 import { keepConversation, readConversation } from './chat/kept-conversation.ts'
 import { textOfMessage, userMessage, type Attachment } from './chat/messages.ts'
-import type { Command, CommandContext } from './command.ts'
-import { configFlag } from './flags.ts'
-import { gatewayAccess, type GatewayAccess } from './gateway-access.ts'
-import { serviceUrl, sessionToken } from './running-service.ts'
+import type { ChatClient, ClientHost } from './host.ts'
 
 const flags = {
   model: textFlag('model to ask', 'MODEL', {
@@ -39,7 +38,7 @@ const stdinHintMs = 1_000
 const interrupted = 130
 
 /** `svc chat` (docs/commands.md). */
-export function chatCommandWith(access: GatewayAccess): Command<typeof flags> {
+export function chatCommand(host: ClientHost): Command<typeof flags> {
   async function runChat(context: Context): Promise<number> {
     const { flags } = context
     const question = await readQuestion(context)
@@ -47,17 +46,17 @@ export function chatCommandWith(access: GatewayAccess): Command<typeof flags> {
       ...flags.image.map(readImage),
       ...flags.file.map((file) => readAttachment('--file', file)),
     ])
-    const conversation = await openConversation(context)
+    const conversation = await openConversation(host, context)
     const talk = (client: ChatClient): Promise<number> =>
       question === undefined
-        ? talkAtTerminal({ client, conversation, attachments }, context)
-        : answerOnce({ client, conversation, attachments }, question, context)
-    if (flags.url !== undefined) return withService(serviceUrl(flags.url), context, talk)
-    const gateway = await access.open(await access.load(flags.config, context), context.environment, { isFresh: false })
+        ? talkAtTerminal({ host, client, conversation, attachments }, context)
+        : answerOnce({ host, client, conversation, attachments }, question, context)
+    if (flags.url !== undefined) return withService(host, serviceUrl(flags.url), context, talk)
+    const providers = await host.openProviders(flags.config, context)
     try {
-      return await talk(gatewayChat(gateway))
+      return await talk(providers)
     } finally {
-      gateway.close()
+      providers.close()
     }
   }
 
@@ -84,21 +83,19 @@ export function chatCommandWith(access: GatewayAccess): Command<typeof flags> {
   }
 }
 
-/** `svc chat`. */
-export const chatCommand = chatCommandWith(gatewayAccess)
-
 async function withService(
+  host: ClientHost,
   url: string,
   { environment }: Context,
   talk: (client: ChatClient) => Promise<number>,
 ): Promise<number> {
   const token = sessionToken(environment, 'it must be a session token or a key')
-  const { httpClient } = await import('../transport/http-client.ts')
-  const transport = httpClient()
+  const base = new URL(`${serviceRoot(url)}/v1`)
+  const link = await host.connect(base, token)
   try {
-    return await talk(serviceChat(url, token, transport))
+    return await talk(serviceChat(link, base))
   } finally {
-    transport.close()
+    link.close()
   }
 }
 
@@ -119,8 +116,8 @@ async function readQuestion({ flags, positionals, stdin, stdout, stderr }: Conte
   return question
 }
 
-async function openConversation({ flags, environment }: Context): Promise<ChatState> {
-  const kept = flags.continue ? await readConversation(findHome(environment).lastConversation) : undefined
+async function openConversation(host: ClientHost, { flags, environment }: Context): Promise<ChatState> {
+  const kept = flags.continue ? await readConversation(host.lastConversation(environment)) : undefined
   if (flags.continue && kept === undefined)
     throw new UsageError('--continue: no conversation is kept yet: svc chat begins one')
   return {
@@ -132,13 +129,14 @@ async function openConversation({ flags, environment }: Context): Promise<ChatSt
 
 /** A conversation before its next question. */
 interface Talk {
+  readonly host: ClientHost
   readonly client: ChatClient
   readonly conversation: ChatState
   /** Files beside the question. */
   readonly attachments: readonly Attachment[]
 }
 
-async function answerOnce({ client, conversation, attachments }: Talk, question: string, context: Context) {
+async function answerOnce({ host, client, conversation, attachments }: Talk, question: string, context: Context) {
   const { flags, stdout, stderr, signal } = context
   const printer = answerPrinter(stdout)
   const show = flags.json ? (): void => undefined : printer.show
@@ -146,14 +144,14 @@ async function answerOnce({ client, conversation, attachments }: Talk, question:
     printer.end,
   )
   // A script leaves no trace of its questions, unless it goes on with a conversation.
-  if (stdout.isTerminal || flags.continue) await keep(conversation, context)
+  if (stdout.isTerminal || flags.continue) await keep(host, conversation, context)
   if (ended === undefined) return interrupted
   if (flags.json) stdout.write(`${answerJson(ended)}\n`)
   else if (stderr.isTerminal) stderr.write(`${paintFor(stderr)('dim', answerLine(ended))}\n`)
   return 0
 }
 
-async function talkAtTerminal({ client, conversation, attachments }: Talk, context: Context): Promise<number> {
+async function talkAtTerminal({ host, client, conversation, attachments }: Talk, context: Context): Promise<number> {
   const { stdin, stdout, stderr, signal } = context
   const dim = paintFor(stderr)
   const { model, messages } = conversation
@@ -171,7 +169,7 @@ async function talkAtTerminal({ client, conversation, attachments }: Talk, conte
     attachments,
     client,
     editor,
-    keep: () => keep(conversation, context),
+    keep: () => keep(host, conversation, context),
     context,
   })
 }
@@ -183,10 +181,15 @@ function asHistory(message: ChatState['messages'][number]): readonly string[] {
 }
 
 /** Keeps the conversation for `--continue`. A home folder that cannot be written is no error of the answer. */
-async function keep({ model, system, messages }: ChatState, { environment, stderr }: Context): Promise<void> {
+async function keep(
+  host: ClientHost,
+  { model, system, messages }: ChatState,
+  { environment, stderr }: Context,
+): Promise<void> {
   if (model === undefined || messages.length === 0) return
   try {
-    const isKept = await keepConversation(findHome(environment).lastConversation, { model, system, messages })
+    const path = host.lastConversation(environment)
+    const isKept = await keepConversation(path, { model, system, messages }, host)
     if (!isKept) stderr.write('svc: the conversation is too large to be kept for --continue\n')
   } catch (error) {
     if (error instanceof HomeError) return

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
-import { isMissing } from '../../base/error-code.ts'
-import { isRecord } from '../../base/json-value.ts'
-import { writeConfig } from '../../config/edit/write-config.ts'
+import { isMissing } from '../../src/base/error-code.ts'
+import { isRecord } from '../../src/base/json-value.ts'
+import type { ClientHost } from '../host.ts'
 import { readMessages, type ChatMessage } from './messages.ts'
 
 /** Largest file of a kept conversation. Of a longer one, the first questions are left out. */
@@ -62,10 +62,14 @@ function parseConversation(text: string): KeptConversation | undefined {
  * Replaces the last conversation, readable by its owner only. @returns false when even its last question is too large;
  * the file stays as it was
  */
-export async function keepConversation(path: string, conversation: KeptConversation): Promise<boolean> {
+export async function keepConversation(
+  path: string,
+  conversation: KeptConversation,
+  { writeFile }: Pick<ClientHost, 'writeFile'>,
+): Promise<boolean> {
   const text = bounded(conversation)
   if (text === undefined) return false
-  await writeConfig(path, text)
+  await writeFile(path, text)
   return true
 }
 

@@ -2,8 +2,11 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { clientHost } from '../../src/cli/client-commands.ts'
 import { keepConversation, readConversation } from './kept-conversation.ts'
 import { userMessage, type ChatMessage } from './messages.ts'
+
+const host = clientHost()
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-kept-'))
 const path = join(folder, 'chat', 'last.json')
@@ -15,7 +18,7 @@ const answer: ChatMessage = { role: 'assistant', content: 'so' }
 test('a conversation is read as it was kept, by its owner only', async () => {
   expect(await readConversation(path)).toBeUndefined()
   const conversation = { model: 'm', system: 'be short', messages: [question, answer] }
-  expect(await keepConversation(path, conversation)).toBe(true)
+  expect(await keepConversation(path, conversation, host)).toBe(true)
   expect(await readConversation(path)).toEqual(conversation)
   expect([statSync(path).mode & 0o777, statSync(join(folder, 'chat')).mode & 0o777]).toEqual([0o600, 0o700])
 })
@@ -23,7 +26,7 @@ test('a conversation is read as it was kept, by its owner only', async () => {
 test('the first questions of a long conversation are left out', async () => {
   const long = userMessage('x'.repeat(6 * 1024 * 1024), [])
   const messages = [long, answer, long, answer, long, answer]
-  expect(await keepConversation(path, { model: 'm', system: undefined, messages })).toBe(true)
+  expect(await keepConversation(path, { model: 'm', system: undefined, messages }, host)).toBe(true)
   expect((await readConversation(path))?.messages).toEqual(messages.slice(2))
   expect(statSync(path).size).toBeLessThanOrEqual(16 * 1024 * 1024)
 })
@@ -31,7 +34,7 @@ test('the first questions of a long conversation are left out', async () => {
 test('a question that is too large leaves the file as it was', async () => {
   const before = readFileSync(path)
   const messages = [userMessage('x'.repeat(17 * 1024 * 1024), []), answer]
-  expect(await keepConversation(path, { model: 'm', system: undefined, messages })).toBe(false)
+  expect(await keepConversation(path, { model: 'm', system: undefined, messages }, host)).toBe(false)
   expect(readFileSync(path).equals(before)).toBe(true)
 })
 

@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/json-value.ts'
+import { isRecord } from '../../src/base/json-value.ts'
 
 /** A part of a user's message. */
 export type MessagePart =

@@ -1,5 +1,5 @@
-import { flagName, type Flag } from './arguments.ts'
-import type { Command, CommandEntry } from './command.ts'
+import { flagName, type Flag } from '../../src/base/command-line/arguments.ts'
+import type { Command, CommandEntry } from '../../src/base/command-line/command.ts'
 
 /** Sources of names. They return what they find soon, and never fail. */
 export interface NameSources {

@@ -1,6 +1,6 @@
 import { parse as parseJson, type ParseError } from 'jsonc-parser/lib/esm/main.js'
-import { isRecord, type JsonObject } from '../../base/json-value.ts'
-import { editConfig, type ConfigEdit } from '../../config/edit/edit-config.ts'
+import { isRecord, type JsonObject } from '../../src/base/json-value.ts'
+import type { JsonEdit, JsonEditor } from '../host.ts'
 
 /** The language of a settings file. `env` has lines of `NAME=value`. */
 export type SettingsLanguage = 'json' | 'toml' | 'yaml' | 'env'
@@ -23,10 +23,15 @@ export class SettingsError extends Error {
  * @param text empty for a new file
  * @throws {SettingsError} whose message goes on after the name of the file
  */
-export function editSettings(language: SettingsLanguage, text: string, settings: readonly Setting[]): string {
+export function editSettings(
+  language: SettingsLanguage,
+  text: string,
+  settings: readonly Setting[],
+  editJson: JsonEditor,
+): string {
   const { edit, parse } = languages[language]
   const before = attempt(() => parsed(parse, text), 'is not valid')
-  const changed = attempt(() => edit(text, settings), unchangeable)
+  const changed = attempt(() => edit(text, settings, editJson), unchangeable)
   const after = attempt(() => parsed(parse, changed), unchangeable)
   if (!Bun.deepEquals(after, settings.reduce(withSetting, before))) throw new SettingsError(unchangeable)
   return changed
@@ -36,7 +41,7 @@ const unchangeable = 'cannot be changed without a change of its other values'
 
 interface Language {
   readonly parse: (text: string) => unknown
-  readonly edit: (text: string, settings: readonly Setting[]) => string
+  readonly edit: (text: string, settings: readonly Setting[], editJson: JsonEditor) => string
 }
 
 const languages: Readonly<Record<SettingsLanguage, Language>> = {
@@ -46,9 +51,9 @@ const languages: Readonly<Record<SettingsLanguage, Language>> = {
       const value: unknown = parseJson(text, errors, { allowTrailingComma: true })
       return errors.length === 0 ? value : undefined
     },
-    edit(text, settings) {
-      const edits = settings.map(({ path, value }): ConfigEdit => ({ kind: 'set', path: [...path], value }))
-      return editConfig(text.trim() === '' ? '{}\n' : text, edits)
+    edit(text, settings, editJson) {
+      const edits = settings.map(({ path, value }): JsonEdit => ({ kind: 'set', path: [...path], value }))
+      return editJson(text.trim() === '' ? '{}\n' : text, edits)
     },
   },
   toml: { parse: (text) => Bun.TOML.parse(text), edit: (text, settings) => settings.reduce(setInToml, text) },

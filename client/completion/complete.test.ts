@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { commands } from './commands.ts'
+import { clientHost } from '../../src/cli/client-commands.ts'
+import { commands } from '../../src/cli/commands.ts'
+import { fakeAccess, namedModel, runCommand } from '../../src/cli/testing.ts'
+import { completionCommand } from '../completion.ts'
 import { complete, type NameSources } from './complete.ts'
-import { completionCommandWith } from './completion.ts'
-import { fakeAccess, namedModel, runCommand } from './testing.ts'
 
 const sources: NameSources = {
   models: async (typed) => ['llama-3', 'llama:8b', 'a/b', `of-${typed.get('--config') ?? 'default'}`],
@@ -74,7 +75,7 @@ describe('complete', () => {
 
 describe('svc completion', () => {
   const access = fakeAccess([{ id: 'groq', models: [namedModel('llama')] }])
-  const command = completionCommandWith(commands, access)
+  const command = completionCommand(clientHost(access), commands)
   const run = (words: readonly string[], url: string, environment = {}) =>
     runCommand(command, ['bash', '--', ...words], { environment: { SVC_URL: url, ...environment } })
 
@@ -102,7 +103,7 @@ describe('svc completion', () => {
     expect((await run(['keys', 'make', '--providers', ''], closed.url.href)).out).toBe('groq\n')
     const broken = { ...access, load: () => Promise.reject(new Error('invalid')) }
     expect(
-      await runCommand(completionCommandWith(commands, broken), ['zsh', '--', 'chat', '-m', ''], {
+      await runCommand(completionCommand(clientHost(broken), commands), ['zsh', '--', 'chat', '-m', ''], {
         environment: { SVC_URL: closed.url.href },
       }),
     ).toEqual({ code: 0, out: '', err: '' })

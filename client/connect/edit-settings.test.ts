@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { editSettings, SettingsError, type Setting, type SettingsLanguage } from './edit-settings.ts'
+import { editConfig } from '../../src/config/edit/edit-config.ts'
+import { editSettings as editWith, SettingsError, type Setting, type SettingsLanguage } from './edit-settings.ts'
+
+const editSettings = (language: SettingsLanguage, text: string, settings: readonly Setting[]) =>
+  editWith(language, text, settings, editConfig)
 
 const two: readonly Setting[] = [
   { path: ['model'], value: 'm "1"' },

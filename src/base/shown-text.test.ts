@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { formatDuration, harmless, harmlessLines, jsonString } from './text.ts'
+import { formatDuration, harmless, harmlessLines, jsonString } from './shown-text.ts'
 
 test.each([
   [0, '0 ms'],
