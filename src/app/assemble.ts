@@ -23,7 +23,7 @@ import { LearnedProfile } from '../profiles/learned-profile.ts'
 import { profileAt } from '../profiles/resolve-profile.ts'
 import { echo, echoFormats } from '../protocols/echo/echo.ts'
 import { protocols } from '../protocols/protocol-list.ts'
-import type { Endpoint, Protocol } from '../protocols/protocol.ts'
+import type { Protocol } from '../protocols/protocol.ts'
 import type { AnswerBudget } from '../service/answer-budget.ts'
 import type { HealthBook } from '../service/health/health.ts'
 import { bulkhead } from '../service/layers/bulkhead.ts'
@@ -53,6 +53,119 @@ export interface Dependencies {
   /** Folder of cached model lists; absent: no cache. */
   readonly modelsCache?: string
   readonly log: Pick<Logger, 'debug' | 'warn'>
+}
+
+/** The protocol with the formats that this provider speaks itself. */
+function speaking(protocol: Protocol, { quirks }: ProviderConfig): Protocol {
+  const { further } = protocol
+  if (further === undefined || quirks.formats.length === 0) return protocol
+  const spoken = quirks.formats.map((name) => further[name])
+  return { ...protocol, dialects: spoken.reduce((all, each) => ({ ...all, ...each }), protocol.dialects) }
+}
+
+/** A provider: its model list, and an exchange within layers for each model ({@link providerLayers}). */
+export class AssembledProvider {
+  /** The configuration it was built from. */
+  readonly config: ProviderConfig
+  readonly provider: Provider
+  /** Its target in health events: protocol, address and account. */
+  readonly target: string
+  readonly #dependencies: Dependencies
+  /** `undefined` for the built-in echo. */
+  readonly #upstream: Upstream | undefined
+  readonly #spoken: readonly string[]
+  readonly #models: ModelList | LearnedModels
+  readonly #limit: ReturnType<typeof bulkhead<Ask, Reply>> | undefined
+  readonly #pricing: ReturnType<typeof providerPricing>
+  readonly #timers = sharedTimers()
+  readonly #candidates = new Map<string, ModelCandidate>()
+
+  constructor(config: ProviderConfig, dependencies: Dependencies) {
+    this.config = config
+    this.target = providerTarget(config)
+    this.#dependencies = dependencies
+    this.#upstream = config.protocol === 'echo' ? undefined : this.#upstreamOf(config.protocol)
+    this.#spoken = this.#upstream === undefined ? echoFormats : Object.keys(this.#upstream.protocol.dialects)
+    this.#models = modelsOf({ config, upstream: this.#upstream, target: this.target }, dependencies)
+    this.#limit = config.maxConcurrent === undefined ? undefined : bulkhead(config.maxConcurrent, onEnd)
+    this.#pricing = providerPricing(config, dependencies.prices)
+    this.provider = {
+      id: config.id,
+      models: this.#pricing.priced(this.#models),
+      candidate: (model) => this.#candidate(model),
+    }
+  }
+
+  /**
+   * The HTTP status of the model list; `undefined` without an upstream.
+   *
+   * @throws {UpstreamFailure} without an answer
+   */
+  async probe(signal: AbortSignal): Promise<number | undefined> {
+    return this.#upstream === undefined ? undefined : modelsStatus(this.#upstream, signal)
+  }
+
+  close(): void {
+    if ('close' in this.#models) this.#models.close()
+  }
+
+  #upstreamOf(protocol: keyof typeof protocols): Upstream {
+    const { id, brand, baseUrl, apiKey, headers, overrides, timeouts } = this.config
+    return upstreamAt({
+      transport: this.#dependencies.transport,
+      protocol: speaking(protocols[protocol], this.config),
+      endpoint: { id, brand, baseUrl, apiKey, headers, overrides },
+      connectMs: timeouts.connectMs,
+    })
+  }
+
+  #candidate(model: string): ModelCandidate {
+    const known = this.#candidates.get(model)
+    if (known !== undefined) return known
+    if (this.#candidates.size >= candidatesMax) this.#candidates.clear()
+    const made = this.#makeCandidate(model)
+    this.#candidates.set(model, made)
+    return made
+  }
+
+  #makeCandidate(model: string): ModelCandidate {
+    const { id, brand, protocol, profile: own } = this.config
+    const health = this.#dependencies.health.of(id, model, this.target)
+    const profile = new LearnedProfile(
+      profileAt({ brand, protocol, model }, { ...own, ...this.#offered(model)?.profile }),
+    )
+    const answer = providerLayers(this.#exchange(model, profile), {
+      config: this.config,
+      isSilent: profile.current.silent,
+      limit: this.#limit,
+      health,
+      answerBudget: this.#dependencies.answerBudget,
+      timers: this.#timers,
+      now,
+    })
+    return {
+      name: id,
+      model,
+      costOf: this.#pricing.costOf(model),
+      maxOutput: () => this.#offered(model)?.maxOutput,
+      context: () => this.#offered(model)?.context,
+      answer,
+      speaks: (format) => this.#spoken.includes(format),
+      continues: profile.current.prefill === 'continued',
+      unavailable: () => (this.#limit?.isFull === true ? { reason: 'full', remainingMs: 1_000 } : health.unavailable()),
+    }
+  }
+
+  #exchange(model: string, profile: LearnedProfile): AnswerService {
+    const upstream = this.#upstream
+    if (upstream === undefined) return echo()
+    const { idleMs } = this.config.timeouts
+    return upstreamExchange({ upstream, model, idleMs, answerBudget: this.#dependencies.answerBudget, profile })
+  }
+
+  #offered(model: string): OfferedModel | undefined {
+    return this.#models.current()?.find(({ upstream: name }) => name === model)
+  }
 }
 
 /** The gateway of a configuration. */
@@ -91,7 +204,7 @@ export function assembleGateway(
       const same = known.get(provider.id)
       return same !== undefined && Bun.deepEquals(same.config, provider)
         ? same
-        : assembleProvider(provider, dependencies)
+        : new AssembledProvider(provider, dependencies)
     })
   dependencies.health.setTargets(new Map(assembled.map(({ config: { id }, target }) => [id, target])))
   return {
@@ -114,119 +227,6 @@ export function assembleGateway(
     close(next) {
       const goesOn = new Set(next?.assembled)
       for (const provider of assembled) if (!goesOn.has(provider)) provider.close()
-    },
-  }
-}
-
-/** A provider with its layers. */
-export interface AssembledProvider {
-  /** The configuration it was built from. */
-  readonly config: ProviderConfig
-  readonly provider: Provider
-  /** Its target in health events: protocol, address and account. */
-  readonly target: string
-  /**
-   * The HTTP status of the model list; `undefined` without an upstream.
-   *
-   * @throws {UpstreamFailure} without an answer
-   */
-  readonly probe: (signal: AbortSignal) => Promise<number | undefined>
-  readonly close: () => void
-}
-
-/** The protocol with the formats that this provider speaks itself. */
-function speaking(protocol: Protocol, { quirks }: ProviderConfig): Protocol {
-  const { further } = protocol
-  if (further === undefined || quirks.formats.length === 0) return protocol
-  const spoken = quirks.formats.map((name) => further[name])
-  return { ...protocol, dialects: spoken.reduce((all, each) => ({ ...all, ...each }), protocol.dialects) }
-}
-
-/** Builds a provider: its model list, and an exchange within layers for each model ({@link providerLayers}). */
-export function assembleProvider(config: ProviderConfig, dependencies: Dependencies): AssembledProvider {
-  const { transport, health, answerBudget } = dependencies
-  const endpoint: Endpoint = {
-    id: config.id,
-    brand: config.brand,
-    baseUrl: config.baseUrl,
-    apiKey: config.apiKey,
-    headers: config.headers,
-    overrides: config.overrides,
-  }
-  const { timeouts } = config
-  const target = providerTarget(config)
-  const upstream =
-    config.protocol === 'echo'
-      ? undefined
-      : upstreamAt({
-          transport,
-          protocol: speaking(protocols[config.protocol], config),
-          endpoint,
-          connectMs: timeouts.connectMs,
-        })
-  const models = modelsOf({ config, upstream, target }, dependencies)
-  const limit = config.maxConcurrent === undefined ? undefined : bulkhead<Ask, Reply>(config.maxConcurrent, onEnd)
-  const pricing = providerPricing(config, dependencies.prices)
-  const timers = sharedTimers()
-  const candidates = new Map<string, ModelCandidate>()
-  const spoken: readonly string[] = upstream === undefined ? echoFormats : Object.keys(upstream.protocol.dialects)
-
-  function exchangeOf(model: string, profile: LearnedProfile): AnswerService {
-    return upstream === undefined
-      ? echo()
-      : upstreamExchange({ upstream, model, idleMs: timeouts.idleMs, answerBudget, profile })
-  }
-
-  function offered(model: string): OfferedModel | undefined {
-    return models.current()?.find(({ upstream: name }) => name === model)
-  }
-
-  function makeCandidate(model: string): ModelCandidate {
-    const modelHealth = health.of(config.id, model, target)
-    const { brand, protocol } = config
-    const profile = new LearnedProfile(
-      profileAt({ brand, protocol, model }, { ...config.profile, ...offered(model)?.profile }),
-    )
-    const answer = providerLayers(exchangeOf(model, profile), {
-      config,
-      isSilent: profile.current.silent,
-      limit,
-      health: modelHealth,
-      answerBudget,
-      timers,
-      now,
-    })
-    return {
-      name: config.id,
-      model,
-      costOf: pricing.costOf(model),
-      maxOutput: () => offered(model)?.maxOutput,
-      context: () => offered(model)?.context,
-      answer,
-      speaks: (format) => spoken.includes(format),
-      continues: profile.current.prefill === 'continued',
-      unavailable: () => (limit?.isFull === true ? { reason: 'full', remainingMs: 1_000 } : modelHealth.unavailable()),
-    }
-  }
-
-  return {
-    config,
-    target,
-    provider: {
-      id: config.id,
-      models: pricing.priced(models),
-      candidate(model) {
-        const known = candidates.get(model)
-        if (known !== undefined) return known
-        if (candidates.size >= candidatesMax) candidates.clear()
-        const made = makeCandidate(model)
-        candidates.set(model, made)
-        return made
-      },
-    },
-    probe: async (signal) => (upstream === undefined ? undefined : modelsStatus(upstream, signal)),
-    close: () => {
-      if ('close' in models) models.close()
     },
   }
 }

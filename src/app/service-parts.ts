@@ -31,7 +31,7 @@ import { PartList } from './parts.ts'
 import type { Runtime } from './runtime.ts'
 import { untilAborted, type ServeContext } from './serve-context.ts'
 import { servedRoutes, serverOptions } from './served-routes.ts'
-import { sharedHistory } from './shared-history.ts'
+import { SharedHistory } from './shared-history.ts'
 import { sharedLedger } from './shared-ledger.ts'
 import { shippedPrices } from './shipped-prices.ts'
 import { startLines } from './start-lines.ts'
@@ -72,7 +72,7 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
   .add(
     ({ runtime, environment, log }) => {
       const { isReplacement, isReporter } = runtime
-      return { history: sharedHistory({ environment, log, isReplacement, isSweeper: isReporter }) }
+      return { history: new SharedHistory({ environment, log, isReplacement, isSweeper: isReporter }) }
     },
     ({ history }) => history.close(),
   )

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { parseConfig } from '../config/file/parse-config.ts'
 import { temporaryLedger } from '../ledger/testing.ts'
-import { sharedHistory } from './shared-history.ts'
+import { SharedHistory } from './shared-history.ts'
 
 const configOf = (history: unknown) =>
   parseConfig(JSON.stringify({ providers: [], history }), { file: 'providers.json', environment: {} })
@@ -14,7 +14,7 @@ test('old conversations are deleted by the active configuration, not by one that
   const { path, remove } = await temporaryLedger()
   const home = dirname(path)
   const deleted: unknown[] = []
-  const shared = sharedHistory({
+  const shared = new SharedHistory({
     environment: { SVC_HOME: home, SVC_HISTORY_KEY: randomBytes(32).toString('base64') },
     log: { info: (_, fields) => void deleted.push(fields), error: () => undefined },
     isReplacement: false,
@@ -48,7 +48,7 @@ test('a clock that jumps ahead deletes conversations only if it is not corrected
   }
   const config = configOf({ days: 90 })
   const opened = async () => {
-    const shared = sharedHistory(options)
+    const shared = new SharedHistory(options)
     await shared.prepare(config)
     const history = await shared.of(config)
     /** Sweeps as each hour does. */

@@ -6,21 +6,6 @@ import { LedgerUnavailable } from '../ledger/ledger.ts'
 import type { Logger } from '../observe/log.ts'
 import { openOnce } from './shared-ledger.ts'
 
-/** The conversations of people, opened when the configuration asks for them. */
-export interface SharedHistory {
-  /**
-   * Opens them, if a configuration asks for it.
-   *
-   * @throws {ConfigError} there is no key, or not the right one; the database cannot be used
-   */
-  prepare(config: Config): Promise<void>
-  /** Deletes old conversations, if the configuration, which is active now, asks for it. */
-  activate(config: Config): void
-  /** `undefined`: the configuration does not ask for them. */
-  of(config: Config): Promise<History> | undefined
-  close(): Promise<void>
-}
-
 export interface SharedHistoryOptions {
   readonly environment: Environment
   readonly log: Pick<Logger, 'info' | 'error'>
@@ -35,23 +20,57 @@ export interface SharedHistoryOptions {
 const sweepMs = 3_600_000
 const dayMs = 86_400_000
 
-/** Nothing of it is loaded until a configuration asks for it. */
-export function sharedHistory({
-  environment,
-  log,
-  isReplacement,
-  isSweeper,
-  passed = () => performance.now(),
-}: SharedHistoryOptions): SharedHistory {
+/** The conversations of people. Nothing of them is loaded until a configuration asks for it. */
+export class SharedHistory {
+  readonly #options: SharedHistoryOptions
+  readonly #once = openOnce(() => this.#open())
   /** Of the active configuration; `undefined`: nothing is deleted. */
-  let days: number | undefined
-  let timer: Timer | undefined
+  #days: number | undefined
+  #timer: Timer | undefined
   /** When the last sweep was, by both clocks. */
-  let lastSweep: { readonly time: number; readonly passed: number } | undefined
+  #lastSweep: { readonly time: number; readonly passed: number } | undefined
   /** When the wall clock is believed again. */
-  let believedAt = 0
+  #believedAt = 0
 
-  async function open(): Promise<History> {
+  constructor(options: SharedHistoryOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Opens them, if a configuration asks for it.
+   *
+   * @throws {ConfigError} there is no key, or not the right one; the database cannot be used
+   */
+  async prepare(config: Config): Promise<void> {
+    if (config.history !== 'server') return
+    try {
+      await this.#once.open()
+    } catch (error) {
+      const { historyFault } = await import('./history-keys.ts')
+      throw historyFault(config, error)
+    }
+  }
+
+  /** Deletes old conversations, if the configuration, which is active now, asks for it. */
+  activate({ historyDays }: Config): void {
+    this.#days = historyDays
+    this.#sweep()
+  }
+
+  /** `undefined`: the configuration does not ask for them. */
+  of({ history }: Config): Promise<History> | undefined {
+    return history === 'server' ? this.#once.open() : undefined
+  }
+
+  async close(): Promise<void> {
+    this.#days = undefined
+    clearTimeout(this.#timer)
+    const history = await this.#once.opened()
+    await history?.close()
+  }
+
+  async #open(): Promise<History> {
+    const { environment, isReplacement, log } = this.#options
     const [{ neededHistoryKeys }, { ledgerPlace }, { openHistory }] = await Promise.all([
       import('./history-keys.ts'),
       import('./ledger-place.ts'),
@@ -71,72 +90,49 @@ export function sharedHistory({
     return reporting(history, log)
   }
 
-  const once = openOnce(open)
+  /** Deletes old conversations now and every hour. A failure is logged, and the next hour tries again. */
+  #sweep(): void {
+    clearTimeout(this.#timer)
+    const { isSweeper, log } = this.#options
+    const days = this.#days
+    if (days === undefined || !isSweeper) return
+    this.#timer = setTimeout(() => this.#sweep(), sweepMs)
+    this.#timer.unref()
+    this.#removeOld(days).then(
+      (removed) => {
+        if (removed > 0) log.info('old conversations were deleted', { conversations: removed, days })
+      },
+      (error: unknown) => {
+        // One that is away was logged.
+        if (error instanceof LedgerUnavailable) return
+        log.error('old conversations were not deleted', error instanceof Error ? { error } : {})
+      },
+    )
+  }
+
+  async #removeOld(days: number): Promise<number> {
+    const history = await this.#once.open()
+    return (await this.#believesClock(history)) ? history.sweep(Date.now() - days * dayMs, isPinned) : 0
+  }
 
   /**
    * Whether the wall clock may be believed: only after a day if it is more than a day ahead of the last sweep, or, at
    * the start, of the last change. A wrong clock would delete all conversations; so it can be corrected in time.
    */
-  async function isClockBelieved(history: History): Promise<boolean> {
+  async #believesClock(history: History): Promise<boolean> {
+    const { log, passed = () => performance.now() } = this.#options
     const now = { time: Date.now(), passed: passed() }
-    const expected =
-      lastSweep === undefined ? await history.lastWritten() : lastSweep.time + now.passed - lastSweep.passed
-    lastSweep = now
+    const last = this.#lastSweep
+    const expected = last === undefined ? await history.lastWritten() : last.time + now.passed - last.passed
+    this.#lastSweep = now
     if (expected !== undefined && now.time - expected > dayMs) {
-      believedAt = now.passed + dayMs
+      this.#believedAt = now.passed + dayMs
       log.info('old conversations are deleted in a day: if the clock is wrong, correct it', {
         clock: new Date(now.time).toISOString(),
         expected: new Date(expected).toISOString(),
       })
     }
-    return now.passed >= believedAt
-  }
-
-  /** Deletes old conversations now and every hour. A failure is logged, and the next hour tries again. */
-  function sweep(): void {
-    clearTimeout(timer)
-    if (days === undefined || !isSweeper) return
-    timer = setTimeout(sweep, sweepMs)
-    timer.unref()
-    const since = days
-    void once
-      .open()
-      .then(async (history) =>
-        (await isClockBelieved(history)) ? history.sweep(Date.now() - since * dayMs, isPinned) : 0,
-      )
-      .then(
-        (removed) => {
-          if (removed > 0) log.info('old conversations were deleted', { conversations: removed, days: since })
-        },
-        (error: unknown) => {
-          // One that is away was logged.
-          if (error instanceof LedgerUnavailable) return
-          log.error('old conversations were not deleted', error instanceof Error ? { error } : {})
-        },
-      )
-  }
-
-  return {
-    async prepare(config) {
-      if (config.history !== 'server') return
-      try {
-        await once.open()
-      } catch (error) {
-        const { historyFault } = await import('./history-keys.ts')
-        throw historyFault(config, error)
-      }
-    },
-    activate({ historyDays }) {
-      days = historyDays
-      sweep()
-    },
-    of: ({ history }) => (history === 'server' ? once.open() : undefined),
-    async close() {
-      days = undefined
-      clearTimeout(timer)
-      const history = await once.opened()
-      await history?.close()
-    },
+    return now.passed >= this.#believedAt
   }
 }
 

@@ -9,7 +9,7 @@ import { buildPage } from './page/page-build.ts'
 import type { Runtime } from './runtime.ts'
 import type { ServeContext, ServeProcess } from './serve-context.ts'
 import { sharedLimits } from './shared-limits.ts'
-import { heldHere, useKeeper } from './use-keeper.ts'
+import { heldHere, UseKeeper } from './use-keeper.ts'
 
 /** The runtime of a service with one process. @throws as {@link findStores} does */
 export async function singleRuntime(
@@ -18,7 +18,7 @@ export async function singleRuntime(
 ): Promise<Runtime> {
   const health = healthBook(() => performance.now())
   const holds = heldHere()
-  const use = useKeeper(log, holds.now)
+  const use = new UseKeeper(log, holds.now)
   const observer = localObserver({
     version: packageVersion(),
     breakers: () => breakerStates(health),

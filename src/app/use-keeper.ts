@@ -6,95 +6,96 @@ import type { Logger } from '../observe/log.ts'
 import type { RequestRecord } from '../observe/record.ts'
 import type { HeldBy, HeldCost } from '../observe/under-way.ts'
 
-/** Records the use by requests, from its start on. Before, and without a database, it does nothing. */
-export interface UseKeeper {
-  /** Starts the thread, once. */
-  start(place: LedgerPlace): void
-  add(record: RequestRecord): void
-  addBatch(batch: RecordedUse): void
-  /** Writes what this process holds soon, since that has changed. */
-  wake(): void
-  /** Sums are cut at the hours of this time zone from now on. @param zone IANA name */
-  setZone(zone: string): void
-  /** Undefined before the start. */
-  readonly place: LedgerPlace | undefined
-  /** Writes the use so far, for this time at most. */
-  flush(limitMs: number): Promise<void>
-  /** Requests without a row in requests.db. */
-  readonly rowsDropped: number
-  /** Writes the rest. */
-  close(): Promise<void>
-}
-
 /**
- * Makes a keeper that reports trouble with the database in the log. The code of the ledger is loaded by its start.
- *
- * @param holds what this process holds; `undefined`: it never held anything
+ * Records the use by requests, from its start on, and reports trouble with the database in the log. Before, and without
+ * a database, it does nothing, and the code of the ledger is not loaded.
  */
-export function useKeeper(log: Pick<Logger, 'error' | 'info'>, holds?: () => HeldBy | undefined): UseKeeper {
-  let loading: Promise<UseRecorder> | undefined
-  let recorder: UseRecorder | undefined
-  let ledger: LedgerPlace | undefined
-  let zone: string | undefined
+export class UseKeeper {
+  readonly #log: Pick<Logger, 'error' | 'info'>
+  readonly #holds: (() => HeldBy | undefined) | undefined
+  #loading: Promise<UseRecorder> | undefined
+  #recorder: UseRecorder | undefined
+  #place: LedgerPlace | undefined
+  #zone: string | undefined
 
-  async function load(place: LedgerPlace): Promise<UseRecorder> {
+  /** @param holds what this process holds; `undefined`: it never held anything */
+  constructor(log: Pick<Logger, 'error' | 'info'>, holds?: () => HeldBy | undefined) {
+    this.#log = log
+    this.#holds = holds
+  }
+
+  /** Starts the thread, once. */
+  readonly start = (place: LedgerPlace): void => {
+    this.#place ??= place
+    this.#loading ??= this.#load(place)
+  }
+
+  readonly add = (record: RequestRecord): void => this.#perform((to) => to.add(record))
+
+  readonly addBatch = ({ source, number, count, records, holds }: RecordedUse): void => {
+    const batch = { source, number, count, records, ...(holds === undefined ? {} : { holds }) }
+    if (count > 0 || holds !== undefined) this.#perform((to) => to.addBatch(batch))
+  }
+
+  /** Writes what this process holds soon, since that has changed. */
+  readonly wake = (): void => this.#perform((to) => to.wake())
+
+  /** Sums are cut at the hours of this time zone from now on. @param zone IANA name */
+  readonly setZone = (zone: string): void => {
+    if (zone === this.#zone) return
+    this.#zone = zone
+    this.#recorder?.setZone(zone)
+  }
+
+  /** Undefined before the start. */
+  get place(): LedgerPlace | undefined {
+    return this.#place
+  }
+
+  /** Requests without a row in requests.db. */
+  get rowsDropped(): number {
+    return this.#recorder?.rowsDropped ?? 0
+  }
+
+  /** Writes the use so far, for this time at most. */
+  async flush(limitMs: number): Promise<void> {
+    await (await this.#loading)?.flush(limitMs)
+  }
+
+  /** Writes the rest. */
+  async close(): Promise<void> {
+    await (await this.#loading)?.close()
+  }
+
+  async #load(place: LedgerPlace): Promise<UseRecorder> {
     const [{ useRecorder }, { startUseThread }] = await Promise.all([
       import('../ledger/use/use-recorder.ts'),
       import('../ledger/use/use-thread-link.ts'),
     ])
-    recorder = useRecorder({
-      start: (zone) => startUseThread({ place, zone }, reportKeys),
+    const log = this.#log
+    this.#recorder = useRecorder({
+      start: (zone) => startUseThread({ place, zone }, (problem) => this.#reportKeys(problem)),
       onTrouble: (problem) =>
         problem === undefined
           ? log.info('the use of models is written again')
           : log.error('the use of models cannot be written; it waits in memory', { reason: problem }),
       onLost: (batches) =>
         log.error('the use of some requests is lost, since the database cannot be written', { batches }),
-      ...(holds === undefined ? {} : { holds }),
+      ...(this.#holds === undefined ? {} : { holds: this.#holds }),
     })
-    if (zone !== undefined) recorder.setZone(zone)
-    return recorder
+    if (this.#zone !== undefined) this.#recorder.setZone(this.#zone)
+    return this.#recorder
   }
 
-  function reportKeys(problem: string | undefined): void {
-    if (problem === undefined) log.info('keys are read from the database again')
-    else log.error('keys cannot be read from the database; they stay as they were', { reason: problem })
+  #reportKeys(problem: string | undefined): void {
+    if (problem === undefined) this.#log.info('keys are read from the database again')
+    else this.#log.error('keys cannot be read from the database; they stay as they were', { reason: problem })
   }
 
   /** Performs work with the recorder: at once, or when it is loaded. */
-  function perform(work: (recorder: UseRecorder) => void): void {
-    if (recorder === undefined) void loading?.then(work)
-    else work(recorder)
-  }
-
-  return {
-    start(place) {
-      ledger ??= place
-      loading ??= load(place)
-    },
-    add: (record) => perform((to) => to.add(record)),
-    addBatch({ source, number, count, records, holds: held }) {
-      const batch = { source, number, count, records, ...(held === undefined ? {} : { holds: held }) }
-      if (count > 0 || held !== undefined) perform((to) => to.addBatch(batch))
-    },
-    wake: () => perform((to) => to.wake()),
-    setZone(next) {
-      if (next === zone) return
-      zone = next
-      recorder?.setZone(next)
-    },
-    get place() {
-      return ledger
-    },
-    async flush(limitMs) {
-      await (await loading)?.flush(limitMs)
-    },
-    get rowsDropped() {
-      return recorder?.rowsDropped ?? 0
-    },
-    async close() {
-      await (await loading)?.close()
-    },
+  #perform(work: (recorder: UseRecorder) => void): void {
+    if (this.#recorder === undefined) void this.#loading?.then(work)
+    else work(this.#recorder)
   }
 }
 

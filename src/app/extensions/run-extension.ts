@@ -2,7 +2,7 @@ import { ConfigError } from '../../config/config.ts'
 import { exists, exposureOf, parseExtensionFile, type ExtensionFile } from '../../config/file/extension-file.ts'
 import type { Environment } from '../../config/file/resolve-provider.ts'
 import { extensionFile } from '../../config/home.ts'
-import type { FollowFile } from '../../config/watch/follow-file.ts'
+import type { FollowedFile, FollowFile } from '../../config/watch/follow-file.ts'
 import { ExtensionConfigError, type Contribution, type Extension, type Host } from '../../extensions/extension.ts'
 import { WireError } from '../../formats/error.ts'
 import type { Logger } from '../../observe/log.ts'
@@ -30,15 +30,147 @@ export interface ExtensionOptions {
   readonly now?: () => number
 }
 
-/** A running extension. */
-export interface RunningExtension {
+/** An extension that runs, and restarts on each change of its file. */
+export class RunningExtension {
   readonly name: string
-  readonly isOn: boolean
+  readonly #options: ExtensionOptions
+  readonly #extension: Extension<KeysContribution>
+  readonly #path: string
+  readonly #started = Promise.withResolvers<void>()
+  readonly #watch: FollowedFile
+  #contribution: KeysContribution | undefined
+  /** Contributions that a file asked for: without it they stay. Others need none. */
+  readonly #ofFile = new WeakSet<KeysContribution>()
+
+  constructor(extension: Extension<KeysContribution>, options: ExtensionOptions) {
+    this.name = options.name
+    this.#extension = extension
+    this.#options = options
+    this.#path = extensionFile(options.environment, options.name)
+    // Watched before it is read, so that no change is missed.
+    this.#watch = options.follow<KeysContribution | undefined>({
+      path: this.#path,
+      load: async (text) => {
+        // Decides by the contribution before, which the first start may still be making.
+        await this.#started.promise
+        return this.#make(text)
+      },
+      apply: (next, isReporter) => this.#replace(next, isReporter),
+      report: (error, isReporter) => this.#keep(error, isReporter),
+    })
+  }
+
+  /** Makes the first contribution. @throws as {@link runExtension} does */
+  async start(): Promise<void> {
+    try {
+      await this.#activate(await this.#make(await this.#watch.text))
+    } catch (error) {
+      this.#watch.close()
+      throw error
+    } finally {
+      this.#started.resolve()
+    }
+  }
+
+  get isOn(): boolean {
+    return this.#contribution !== undefined
+  }
+
   /** Its present contribution; `undefined` while it is off. */
-  readonly contribution: KeysContribution | undefined
+  get contribution(): KeysContribution | undefined {
+    return this.#contribution
+  }
+
   /** Reloads its file, as SIGHUP asks for. Never rejects. */
-  reload(): Promise<unknown>
-  close(): Promise<void>
+  reload(): Promise<unknown> {
+    return this.#watch.reload()
+  }
+
+  async close(): Promise<void> {
+    this.#watch.close()
+    await this.#contribution?.close?.()
+  }
+
+  async #make(text: string | undefined): Promise<KeysContribution | undefined> {
+    const { environment, log, warn = log.warn } = this.#options
+    const file = await parseExtensionFile(text, { file: this.#path, environment })
+    if (file === undefined && this.#contribution !== undefined && this.#ofFile.has(this.#contribution))
+      throw new ConfigError([
+        { file: this.#path, field: '', found: 'no file any more', allowed: 'a file; the last one stays active' },
+      ])
+    if (file !== undefined) await this.#warnOfExposure()
+    const next = await this.#startWith(file)
+    if (next !== undefined && file !== undefined) this.#ofFile.add(next)
+    if (next === undefined) {
+      const reason = file === undefined ? `there is no ${this.#path}` : `${this.#path} says so`
+      warn(
+        `${this.name} was requested and is OFF: ${reason}. ` +
+          'Unless another extension requires sign-in, every client that reaches this service can use it',
+      )
+    }
+    return next
+  }
+
+  async #startWith(file: ExtensionFile | undefined): Promise<KeysContribution | undefined> {
+    const { stores, fetch, log, warn = log.warn, now = Date.now } = this.#options
+    let isStarting = true
+    const host: Host = {
+      config: async () => file,
+      store: (name, options) => stores.open(`${this.name}/${name}`, options),
+      limit: (name, options) => stores.limit(`${this.name}/${name}`, options),
+      fetch,
+      now,
+      elapsedMs: () => performance.now(),
+      log: { ...log, warn: (message, fields) => (isStarting ? warn : log.warn)(message, fields) },
+    }
+    try {
+      return await this.#extension.start(host)
+    } catch (error) {
+      throw error instanceof ExtensionConfigError && file !== undefined
+        ? file.fault(error.field, error.found, error.allowed)
+        : error
+    } finally {
+      isStarting = false
+    }
+  }
+
+  /** Check and change are one step, so that of two conflicting changes one is refused. */
+  async #activate(next: KeysContribution | undefined): Promise<void> {
+    try {
+      this.#options.admit?.(next)
+      this.#contribution = next
+    } catch (error) {
+      await next?.close?.()
+      throw error
+    }
+  }
+
+  async #warnOfExposure(): Promise<void> {
+    const { log, warn = log.warn } = this.#options
+    const exposure = await exposureOf(this.#path)
+    if (exposure !== undefined)
+      warn(`${this.#path} may hold a secret, and ${exposure}: chmod 600 makes it readable by its owner only`)
+  }
+
+  async #replace(next: KeysContribution | undefined, isReporter: boolean): Promise<void> {
+    const before = this.#contribution
+    await this.#activate(next)
+    this.#options.onChange()
+    await before?.close?.()
+    if (!isReporter) return
+    this.#options.log.info('extension reloaded', { extension: this.name, state: next === undefined ? 'off' : 'on' })
+  }
+
+  /** The contribution stays. Without one, a faulty file closes the service: the owner wants sign-in. */
+  async #keep(error: unknown, isReporter: boolean): Promise<void> {
+    await this.#started.promise
+    if (this.#contribution === undefined && (await exists(this.#path))) {
+      this.#contribution = closed(this.name)
+      this.#ofFile.add(this.#contribution)
+      this.#options.onChange()
+    }
+    if (isReporter) this.#options.onFault(error)
+  }
 }
 
 /**
@@ -47,133 +179,10 @@ export interface RunningExtension {
  *
  * @throws {UnknownExtensionError} @throws {ConfigError} when the file is faulty at the start @throws as `admit` does
  */
-export async function runExtension({
-  name,
-  environment,
-  stores,
-  fetch,
-  log,
-  warn = log.warn,
-  follow,
-  onChange,
-  onFault,
-  admit = () => undefined,
-  load,
-  now = Date.now,
-}: ExtensionOptions): Promise<RunningExtension> {
-  const extension = await load(name)
-  const path = extensionFile(environment, name)
-  const started = Promise.withResolvers<void>()
-  let contribution: KeysContribution | undefined
-  /** Contributions that a file asked for: without it they stay. Others need none. */
-  const ofFile = new WeakSet<KeysContribution>()
-
-  async function start(text: string | undefined): Promise<KeysContribution | undefined> {
-    const file = await parseExtensionFile(text, { file: path, environment })
-    if (file === undefined && contribution !== undefined && ofFile.has(contribution))
-      throw new ConfigError([
-        { file: path, field: '', found: 'no file any more', allowed: 'a file; the last one stays active' },
-      ])
-    if (file !== undefined) await warnOfExposure()
-    let isStarting = true
-    const host: Host = {
-      config: async () => file,
-      store: (storeName, options) => stores.open(`${name}/${storeName}`, options),
-      limit: (limitName, options) => stores.limit(`${name}/${limitName}`, options),
-      fetch,
-      now,
-      elapsedMs: () => performance.now(),
-      log: { ...log, warn: (message, fields) => (isStarting ? warn : log.warn)(message, fields) },
-    }
-    const next = await startIn(host, file)
-    isStarting = false
-    if (next !== undefined && file !== undefined) ofFile.add(next)
-    if (next === undefined) {
-      const reason = file === undefined ? `there is no ${path}` : `${path} says so`
-      warn(
-        `${name} was requested and is OFF: ${reason}. ` +
-          'Unless another extension requires sign-in, every client that reaches this service can use it',
-      )
-    }
-    return next
-  }
-
-  async function startIn(host: Host, file: ExtensionFile | undefined): Promise<KeysContribution | undefined> {
-    try {
-      return await extension.start(host)
-    } catch (error) {
-      throw error instanceof ExtensionConfigError && file !== undefined
-        ? file.fault(error.field, error.found, error.allowed)
-        : error
-    }
-  }
-
-  /** Check and change are one step, so that of two conflicting changes one is refused. */
-  async function activate(next: KeysContribution | undefined): Promise<void> {
-    try {
-      admit(next)
-      contribution = next
-    } catch (error) {
-      await next?.close?.()
-      throw error
-    }
-  }
-
-  async function warnOfExposure(): Promise<void> {
-    const exposure = await exposureOf(path)
-    if (exposure !== undefined)
-      warn(`${path} may hold a secret, and ${exposure}: chmod 600 makes it readable by its owner only`)
-  }
-
-  /** Decides by the contribution before, which the first start may still be making. */
-  async function startAgain(text: string | undefined): Promise<KeysContribution | undefined> {
-    await started.promise
-    return start(text)
-  }
-
-  async function replace(next: KeysContribution | undefined, isReporter: boolean): Promise<void> {
-    const before = contribution
-    await activate(next)
-    onChange()
-    await before?.close?.()
-    if (isReporter) log.info('extension reloaded', { extension: name, state: next === undefined ? 'off' : 'on' })
-  }
-
-  /** The contribution stays. Without one, a faulty file closes the service: the owner wants sign-in. */
-  async function keep(error: unknown, isReporter: boolean): Promise<void> {
-    await started.promise
-    if (contribution === undefined && (await exists(path))) {
-      contribution = closed(name)
-      ofFile.add(contribution)
-      onChange()
-    }
-    if (isReporter) onFault(error)
-  }
-
-  // Watched before it is read, so that no change is missed.
-  const watch = follow({ path, load: startAgain, apply: replace, report: keep })
-  try {
-    await activate(await start(await watch.text))
-  } catch (error) {
-    watch.close()
-    throw error
-  } finally {
-    started.resolve()
-  }
-  return {
-    name,
-    get isOn() {
-      return contribution !== undefined
-    },
-    get contribution() {
-      return contribution
-    },
-    reload: () => watch.reload(),
-    async close() {
-      watch.close()
-      await contribution?.close?.()
-    },
-  }
+export async function runExtension(options: ExtensionOptions): Promise<RunningExtension> {
+  const running = new RunningExtension(await options.load(options.name), options)
+  await running.start()
+  return running
 }
 
 /** Refuses all requests. */

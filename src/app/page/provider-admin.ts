@@ -29,7 +29,7 @@ import type { Logger } from '../../observe/log.ts'
 import { noAttempts, type ProviderAttempts } from '../../observe/provider-attempts.ts'
 import { UpstreamFailure } from '../../service/failure.ts'
 import { askProvider, type Asked } from '../ask-provider.ts'
-import { assembleProvider, type AssembledGateway, type Dependencies } from '../assemble.ts'
+import { AssembledProvider, type AssembledGateway, type Dependencies } from '../assemble.ts'
 import { unpricedModels } from '../unpriced-models.ts'
 import { providerEntry } from './provider-entries.ts'
 
@@ -183,7 +183,7 @@ async function testOne(
   if (wanted === undefined) throw unknownProvider()
   if (wanted.lacks !== undefined) return { ok: false, ms: 0, lacks: wanted.lacks }
   const active = gateway().assembled.find(({ provider }) => provider.id === id)
-  const asked = active ?? assembleProvider(wanted, dependencies)
+  const asked = active ?? new AssembledProvider(wanted, dependencies)
   try {
     const result = await askProvider(asked.provider, AbortSignal.any([signal, AbortSignal.timeout(testMs)]), model)
     const error = result.failure?.error
@@ -219,7 +219,8 @@ async function lookAtProvider(
 ): Promise<ProviderLook> {
   if (config.lacks !== undefined) return { ms: 0, lacks: config.lacks }
   const { modelsCache: _, ...uncached } = dependencies
-  const { provider, close } = assembleProvider(config, uncached)
+  const looked = new AssembledProvider(config, uncached)
+  const { provider } = looked
   const started = performance.now()
   try {
     await modelsListed([provider], signal)
@@ -231,6 +232,6 @@ async function lookAtProvider(
     }
     return { ms, modelCount: found.length, models: found.slice(0, modelsMax).map(({ upstream }) => upstream) }
   } finally {
-    close()
+    looked.close()
   }
 }

@@ -14,7 +14,7 @@ import { findStores, isSharedStore } from '../find-stores.ts'
 import type { Runtime } from '../runtime.ts'
 import type { ServeContext } from '../serve-context.ts'
 import { sharedLimits } from '../shared-limits.ts'
-import { heldHere, useKeeper, type UseKeeper } from '../use-keeper.ts'
+import { heldHere, UseKeeper } from '../use-keeper.ts'
 import { workerLimits } from './worker-limits.ts'
 import type { PrimaryHandlers, WorkerHandlers } from './worker-messages.ts'
 
@@ -46,7 +46,7 @@ export async function workerRuntime({ given, environment, log }: ServeContext, s
     onOverflow: (record) => rescue()?.add(record),
   })
   let ledger: LedgerPlace | undefined
-  const use = useKeeper(log)
+  const use = new UseKeeper(log)
 
   /** This process writes the records that the primary does not take: the primary may have died. */
   function rescue(): UseKeeper | undefined {
