@@ -32,51 +32,59 @@ export interface Drain {
   readonly leftPort: () => void
 }
 
-/**
- * Serves new connections for a moment, then stops listening, finishes open requests, and gives up at the deadline
- * (docs/deployment.md).
- */
-export async function drain(options: Drain): Promise<void> {
-  const { server, requests, log, timers, isImmediate, doOthersListen, leftPort } = options
-  log.info('stopping', { under_way: requests.count })
-  const began = performance.now(),
-    deadline = Bun.sleep(timers.drainMs)
-  const connections = isImmediate ? undefined : openConnections(server.port)
-  let hasLeftPort = false,
-    isLate = false,
-    isOver = false
-  if (!isImmediate) await Promise.race([serveOn(), deadline])
-  const gone = hasLeftPort || (await connections?.stopListening()) ? closeConnections() : server.stop(false)
-  leftPort()
-  await Promise.race([allAnswered(), deadline])
-  if (requests.count > 0) {
-    log.warn('stopping with open requests', { under_way: requests.count })
-    requests.stopAll()
-    await Promise.race([requests.idle(), Bun.sleep(finalMs)])
+class Draining {
+  readonly #options: Drain
+  readonly #began = performance.now()
+  readonly #connections: OpenConnections | undefined
+  /** Others listen on the port, and this process does not any more. */
+  #hasLeftPort = false
+  #isLate = false
+  #isOver = false
+
+  constructor(options: Drain) {
+    this.#options = options
+    this.#connections = options.isImmediate ? undefined : openConnections(options.server.port)
   }
-  isLate = true
-  // Slow readers may still receive the last bytes.
-  await Promise.race([gone, Bun.sleep(finalMs)])
-  isOver = true
-  await server.stop(true)
+
+  async run(): Promise<void> {
+    const { server, requests, log, timers, isImmediate, leftPort } = this.#options
+    const deadline = Bun.sleep(timers.drainMs)
+    if (!isImmediate) await Promise.race([this.#serveOn(), deadline])
+    const isAlone = this.#hasLeftPort || (await this.#connections?.stopListening()) === true
+    const gone = isAlone ? this.#closeConnections() : server.stop(false)
+    leftPort()
+    await Promise.race([this.#allAnswered(gone), deadline])
+    if (requests.count > 0) {
+      log.warn('stopping with open requests', { under_way: requests.count })
+      requests.stopAll()
+      await Promise.race([requests.idle(), Bun.sleep(finalMs)])
+    }
+    this.#isLate = true
+    // Slow readers may still receive the last bytes.
+    await Promise.race([gone, Bun.sleep(finalMs)])
+    this.#isOver = true
+    await server.stop(true)
+  }
 
   /** Serves on until connections to this process have moved to others, or balancers had time to notice. */
-  async function serveOn(): Promise<void> {
-    hasLeftPort = (await doOthersListen()) && (await connections?.stopListening()) === true
-    if (!hasLeftPort) return Bun.sleep(timers.drainWindowMs)
+  async #serveOn(): Promise<void> {
+    const { requests, timers, doOthersListen, leftPort } = this.#options
+    this.#hasLeftPort = (await doOthersListen()) && (await this.#connections?.stopListening()) === true
+    if (!this.#hasLeftPort) return Bun.sleep(timers.drainWindowMs)
     leftPort()
-    const end = began + timers.drainMs * idleShare
+    const end = this.#began + timers.drainMs * idleShare
     // Counting many connections takes long, and is useless while requests are open.
     await Promise.race([requests.idle(), Bun.sleep(Math.max(0, end - performance.now()))])
-    while (performance.now() < end && countOf(connections) > 0) await Bun.sleep(checkMs)
+    while (performance.now() < end && this.#count() > 0) await Bun.sleep(checkMs)
   }
 
   /** Closes idle connections until all have gone; at once if no other process serves. */
-  async function closeConnections(): Promise<void> {
-    while (!isOver) {
+  async #closeConnections(): Promise<void> {
+    const { requests, timers } = this.#options
+    while (!this.#isOver) {
       const checkedAt = performance.now(),
-        isPatient = hasLeftPort && !isLate
-      if (endIdle(isPatient ? timers.drainMs * quietShare : 0) === 0) return
+        isPatient = this.#hasLeftPort && !this.#isLate
+      if (this.#endIdle(isPatient ? timers.drainMs * quietShare : 0) === 0) return
       const restMs = (performance.now() - checkedAt) * restFactor
       await Bun.sleep(isPatient ? checkMs : shortCheckMs)
       if (requests.count > 0) await Promise.race([requests.idle(), Bun.sleep(restMs)])
@@ -84,22 +92,32 @@ export async function drain(options: Drain): Promise<void> {
   }
 
   /** @returns the number of remaining connections */
-  function endIdle(quietMs: number): number {
+  #endIdle(quietMs: number): number {
+    const { server, requests } = this.#options
     // Requests outside the API are not tracked by connection.
-    return server.pending > requests.count
-      ? countOf(connections)
-      : (connections?.endIdle(requests.peers(), quietMs) ?? 1)
+    if (server.pending > requests.count) return this.#count()
+    return this.#connections?.endIdle(requests.peers(), quietMs) ?? 1
   }
 
   /** Waits until no request is open, also for those that were on their way. */
-  async function allAnswered(): Promise<void> {
+  async #allAnswered(gone: Promise<void>): Promise<void> {
+    const { requests } = this.#options
     do {
       await requests.idle()
-      await Promise.race([gone, ...(hasLeftPort ? [] : [Bun.sleep(checkMs)])])
+      await Promise.race([gone, ...(this.#hasLeftPort ? [] : [Bun.sleep(checkMs)])])
     } while (requests.count > 0)
+  }
+
+  #count(): number {
+    return this.#connections?.count() ?? 1
   }
 }
 
-function countOf(connections: OpenConnections | undefined): number {
-  return connections?.count() ?? 1
+/**
+ * Serves new connections for a moment, then stops listening, finishes open requests, and gives up at the deadline
+ * (docs/deployment.md).
+ */
+export async function drain(options: Drain): Promise<void> {
+  options.log.info('stopping', { under_way: options.requests.count })
+  await new Draining(options).run()
 }

@@ -1,5 +1,8 @@
 import { probeModels } from '../config/probe.ts'
-import { followHere } from '../config/watch/follow-file.ts'
+import { followHere, type FollowedFile, type FollowFile } from '../config/watch/follow-file.ts'
+import type { BudgetAuthority } from '../limits/budgets/budget-authority.ts'
+import type { Spending } from '../limits/budgets/opened-budgets.ts'
+import type { Limiter } from '../limits/limiter.ts'
 import { localObserver } from '../observe/local-observer.ts'
 import { healthBook, type HealthBook } from '../service/health/health.ts'
 import { findStores, isSharedStore } from './find-stores.ts'
@@ -29,8 +32,7 @@ export async function singleRuntime(
   })
   const stores = await findStores(given.store, log)
   const shared = isSharedStore(given.store) ? sharedLimits(given.store, 1, log) : undefined
-  const reloads = new Set<() => void>()
-  const follow = followHere()
+  const files = reloadable(followHere())
   const cannotRoll = () =>
     log.warn('SIGUSR2 restarts workers one by one, but this service has none: start it with --workers')
   process.on('SIGUSR2', cannotRoll)
@@ -50,35 +52,14 @@ export async function singleRuntime(
     keepUse: use.start,
     setUseZone: use.setZone,
     shareAnswers: () => undefined,
-    follow(followed) {
-      const watch = follow(followed)
-      const reload = () => void watch.reload()
-      reloads.add(reload)
-      return {
-        ...watch,
-        close() {
-          reloads.delete(reload)
-          watch.close()
-        },
-      }
-    },
+    follow: files.follow,
     probe: probeModels,
-    async makeLimiter() {
-      if (shared !== undefined) return shared.makeLimiter()
-      const { Limiter } = await import('../limits/limiter.ts')
-      return new Limiter({ clock: () => performance.now() })
-    },
-    async makeBudgetAuthority() {
-      if (shared !== undefined) return shared.makeBudgetAuthority(ledgerSpending(use))
-      const { LocalBudgets } = await import('../limits/budgets/budget-authority.ts')
-      return new LocalBudgets({ spending: ledgerSpending(use), now: Date.now })
-    },
+    makeLimiter: shared?.makeLimiter ?? limiterHere,
+    makeBudgetAuthority: () => (shared?.makeBudgetAuthority ?? budgetAuthorityHere)(ledgerSpending(use)),
     buildPage,
     stopping: signal,
     listening: (_, lines) => stdout.write(lines),
-    reload() {
-      for (const reload of reloads) reload()
-    },
+    reload: files.reload,
     doOthersStay: () => false,
     doOthersListen: async () => false,
     leftPort: () => undefined,
@@ -88,6 +69,37 @@ export async function singleRuntime(
       await stores.close()
       await observer.flush()
       await use.close()
+    },
+  }
+}
+
+async function limiterHere(): Promise<Limiter> {
+  const { Limiter } = await import('../limits/limiter.ts')
+  return new Limiter({ clock: () => performance.now() })
+}
+
+async function budgetAuthorityHere(spending: Spending): Promise<BudgetAuthority> {
+  const { LocalBudgets } = await import('../limits/budgets/budget-authority.ts')
+  return new LocalBudgets({ spending, now: Date.now })
+}
+
+/** Follows files that are reloaded together, as SIGHUP asks for. */
+function reloadable(follow: FollowFile): { readonly follow: FollowFile; readonly reload: () => void } {
+  const open = new Set<FollowedFile>()
+  return {
+    follow(followed) {
+      const file = follow(followed)
+      open.add(file)
+      return {
+        ...file,
+        close() {
+          open.delete(file)
+          file.close()
+        },
+      }
+    },
+    reload() {
+      for (const file of open) void file.reload()
     },
   }
 }
