@@ -108,10 +108,7 @@ describe('svc keys', () => {
     [['constructor'], 'found constructor, allowed: svc keys make'],
     [['make'], '--name is missing'],
     [['make', '--name', ' '], '--name: allowed: one line of text'],
-    [
-      ['make', '--name', 'a', '--scopes', 'keys:write'],
-      '--scopes: found "keys:write", allowed, at a program key: chat',
-    ],
+    [['make', '--name', 'a', '--scopes', 'keys:write'], 'metrics:read, at a program key'],
     [['make', '--name', 'a', '--networks', 'home'], '--networks: found "home"'],
     [['make', '--name', 'a', '--overlap', '2'], 'svc keys make has no --overlap'],
     [['make', '--name', '7', '--hash-only'], '--name: found 7, allowed with --hash-only: a name of letters'],

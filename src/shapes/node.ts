@@ -37,6 +37,20 @@ export function memberNode(node: ShapeNode | undefined, name: string): ShapeNode
   return node?.members().find((member) => member.name === name)?.node
 }
 
+/** Calls `refuse` for each value that was there before, with the first node that has it. */
+export function forRepeats(
+  values: Iterable<readonly [value: unknown, node: ShapeNode | undefined]>,
+  refuse: (node: ShapeNode, first: ShapeNode) => void,
+): void {
+  const seen = new Map<unknown, ShapeNode>()
+  for (const [value, node] of values) {
+    if (node === undefined || value === undefined) continue
+    const first = seen.get(value)
+    if (first === undefined) seen.set(value, node)
+    else refuse(node, first)
+  }
+}
+
 /** The value of a node, as a parser gives it. */
 export function plainValue(node: ShapeNode): unknown {
   if (node.kind === 'array') return node.elements().map(plainValue)

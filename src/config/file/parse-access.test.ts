@@ -271,8 +271,14 @@ describe('access.json', () => {
       '{ "name": "b", "hash": "HASH",\n"scopes": ["chat",\n"chatt"] }',
       'access.json:5:1: keys[1].scopes[1]: found "chatt"',
     ],
-    ['{ "name": "b", "hash": "HASH", "scopes": ["keys:write"] }', 'keys[1].scopes[0]: found "keys:write", allowed: at'],
-    ['{ "name": "b", "hash": "HASH", "models": [] }', 'keys[1].models: found an array, allowed: a list of 1 to 100'],
+    [
+      '{ "name": "b", "hash": "HASH", "scopes": ["keys:write"] }',
+      'keys[1].scopes[0]: found "keys:write", allowed: chat',
+    ],
+    [
+      '{ "name": "b", "hash": "HASH", "models": [] }',
+      'keys[1].models: found an empty array, allowed: a list of 1 to 100',
+    ],
   ])('refuses the key %s with its line', (entry, message) => {
     const first = `{ "name": "a", "hash": "${'ab'.repeat(32)}" }`
     const second = entry.replace('HASH', 'cd'.repeat(32)).replace('FIRST', 'AB'.repeat(32))

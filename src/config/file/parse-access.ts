@@ -4,7 +4,7 @@ import { openPolicy, ownKeysDefault, type AccessPolicy } from '../../limits/acce
 import type { OwnKeys } from '../../people/keys/key-host.ts'
 import type { Team } from '../../people/teams.ts'
 import { listShape, namedShape, namesBy, objectShape } from '../../shapes/containers.ts'
-import { memberNode, type ShapeNode } from '../../shapes/node.ts'
+import { forRepeats, memberNode, type ShapeNode } from '../../shapes/node.ts'
 import { flagShape, integerShape, mapShape, refuseNode, textShape, type ValueShape } from '../../shapes/shape.ts'
 import { accessFile } from '../home.ts'
 import { readConfigText } from './load-config.ts'
@@ -35,12 +35,10 @@ const timeZone = mapShape(textShape(zoneRule), (zone, node, faults) => {
 export const peopleShape = mapShape(
   listShape(textShape(personRule), { max: 10_000, noun: 'people' }),
   (people, list, faults) => {
-    const known = new Set<unknown>()
-    for (const item of list.elements()) {
-      if (known.has(item.value) && typeof item.value === 'string')
-        faults.add(item, `a second entry for ${JSON.stringify(item.value)}`, 'each person once')
-      known.add(item.value)
-    }
+    forRepeats(
+      list.elements().map((node) => [typeof node.value === 'string' ? node.value : undefined, node]),
+      (node) => faults.add(node, `a second entry for ${JSON.stringify(node.value)}`, 'each person once'),
+    )
     return people
   },
 )

@@ -1,6 +1,6 @@
 import { table } from '../../base/table.ts'
 import { listShape, namedShape, namesBy, objectShape } from '../../shapes/containers.ts'
-import { memberNode, type ShapeNode } from '../../shapes/node.ts'
+import { forRepeats, memberNode, type ShapeNode } from '../../shapes/node.ts'
 import {
   eitherShape,
   flagShape,
@@ -115,20 +115,17 @@ function refuseSameIds(
   list: ShapeNode,
   faults: Faults,
 ): readonly ParsedProvider[] {
-  const known = new Set(providers.map(({ id }) => id))
-  const lines = new Map<unknown, number>()
-  for (const item of list.elements()) {
-    const id = memberNode(item, 'id')?.value
-    if (typeof id !== 'string' || !known.has(id)) continue
-    const line = lines.get(id)
-    if (line === undefined) lines.set(id, faults.lineOf(item.offset))
-    else
+  const known = new Set<unknown>(providers.map(({ id }) => id))
+  const idOf = (item: ShapeNode): unknown => memberNode(item, 'id')?.value
+  forRepeats(
+    list.elements().map((item) => [known.has(idOf(item)) ? idOf(item) : undefined, item]),
+    ({ offset, path }, first) =>
       faults.add(
-        { offset: item.offset, path: `${item.path}.id` },
-        `a duplicate "${id}"`,
-        `a unique id for each provider (the first is on line ${line})`,
-      )
-  }
+        { offset, path: `${path}.id` },
+        `a duplicate "${String(idOf(first))}"`,
+        `a unique id for each provider (the first is on line ${faults.lineOf(first.offset)})`,
+      ),
+  )
   return providers
 }
 

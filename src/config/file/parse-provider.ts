@@ -4,7 +4,7 @@ import { furtherFormats } from '../../formats/ask.ts'
 import type { OfferedModel } from '../../formats/model.ts'
 import { reasoningHistories } from '../../profiles/profile.ts'
 import { jsonShape, listShape, namedShape, objectShape } from '../../shapes/containers.ts'
-import { joinPath, memberNode, type NodeMember, type ShapeNode } from '../../shapes/node.ts'
+import { forRepeats, joinPath, memberNode, type NodeMember, type ShapeNode } from '../../shapes/node.ts'
 import {
   describeNode,
   eitherShape,
@@ -173,23 +173,20 @@ const modelsShape = eitherShape(
 
 /** Refuses names and aliases of models that are there twice. */
 function refuseSameNames(models: readonly ShapeNode[], faults: Faults): void {
-  const seen = new Map<string, number>()
   const nameOf = (node: ShapeNode): ShapeNode => memberNode(node, 'name') ?? node
   const named = models.flatMap((model) => [
     nameOf(model),
     ...(memberNode(model, 'aliases')?.elements() ?? []).map(nameOf),
   ])
-  for (const node of named) {
-    const { value, offset } = node
-    if (typeof value !== 'string' || value.length > modelNameRule.lengthMax || !modelNameRule.pattern.test(value))
-      continue
-    const first = seen.get(value)
-    if (first === undefined) seen.set(value, offset)
-    else {
-      const line = faults.lineOf(first)
-      refuseNode(node, `each name and alias once in a provider (the first is on line ${line})`, faults)
-    }
-  }
+  const isName = ({ value }: ShapeNode): boolean =>
+    typeof value === 'string' && value.length <= modelNameRule.lengthMax && modelNameRule.pattern.test(value)
+  forRepeats(
+    named.filter(isName).map((node) => [node.value, node]),
+    (node, { offset }) => {
+      const place = `the first is on line ${faults.lineOf(offset)}`
+      refuseNode(node, `each name and alias once in a provider (${place})`, faults)
+    },
+  )
 }
 
 const milliseconds = integerShape(1, durationMsMax)

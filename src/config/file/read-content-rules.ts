@@ -2,6 +2,7 @@ import type { TextRule } from '../../base/text-rule.ts'
 import { compilePattern, PatternError, patternLengthMax } from '../../content/pattern.ts'
 import { subjectText, type ContentRule } from '../../limits/access-policy.ts'
 import { listShape, objectShape } from '../../shapes/containers.ts'
+import { forRepeats, memberNode } from '../../shapes/node.ts'
 import { mapShape, refuseNode, textShape, withSchema, type ValueShape } from '../../shapes/shape.ts'
 import { callerPattern, subjectShape, type NamesOfFile } from './read-limits.ts'
 
@@ -71,13 +72,13 @@ export function contentShape(names: NamesOfFile): ValueShape<readonly ContentRul
     },
   )
   return mapShape(listShape(entry, { max: 1_000, noun: 'rules' }), (entries, _, faults) => {
-    const known = new Map<string, string>()
-    for (const { rule, node } of entries) {
-      const text = subjectText(rule.subject)
-      const first = known.get(text)
-      if (first === undefined) known.set(text, node.path)
-      else faults.add(node, `a second rule for ${text}`, `each once (the first is ${first})`)
-    }
+    forRepeats(
+      entries.map(({ rule, node }) => [subjectText(rule.subject), node]),
+      (node, first) => {
+        const subject = String(memberNode(first, 'for')?.value)
+        faults.add(node, `a second rule for ${subject}`, `each once (the first is ${first.path})`)
+      },
+    )
     return entries.map(({ rule }) => rule)
   })
 }

@@ -1,12 +1,10 @@
-import type { JsonObject } from '../../base/json-value.ts'
 import { didYouMean } from '../../base/nearest.ts'
 import type { TextRule } from '../../base/text-rule.ts'
 import { fileKeyNameRule, lineOfFileKey, type FileKey } from '../../people/keys/file-key.ts'
-import { KeyFault, parseGrants, keyScopes } from '../../people/keys/grants.ts'
+import { programGrants, withScopes } from '../../people/keys/grants.ts'
 import { listShape, objectShape } from '../../shapes/containers.ts'
-import { memberNode, plainValue, type ShapeNode } from '../../shapes/node.ts'
-import { describeNode, mapShape, refuseNode, textShape, type Faults, type ValueShape } from '../../shapes/shape.ts'
-import { modelPatternRule } from './rules.ts'
+import { forRepeats, memberNode } from '../../shapes/node.ts'
+import { mapShape, refuseNode, textShape, type ValueShape } from '../../shapes/shape.ts'
 
 const hashRule: TextRule = {
   allowed:
@@ -51,34 +49,6 @@ function teamOf(teams: readonly string[]): ValueShape<string> {
   }
 }
 
-/** A member of grants, as people/keys/ reads it. @param items the schema of its elements */
-function grantShape(name: string, items: JsonObject): ValueShape<unknown> {
-  return {
-    read(node, faults) {
-      if (node.kind === 'null') return refuseNode(node, 'a list; without it there is no limit', faults)
-      const value = plainValue(node)
-      return isGranted(name, value, node, faults) ? value : undefined
-    },
-    schema: () => ({ type: 'array', minItems: 1, maxItems: 100, items }),
-  }
-}
-
-/** Whether a member of grants has an allowed value. Else the fault is at the entry, if it is that of one. */
-function isGranted(name: string, value: unknown, node: ShapeNode, faults: Faults): boolean {
-  try {
-    parseGrants({ [name]: value }, 'program')
-    return true
-  } catch (error) {
-    if (!(error instanceof KeyFault)) throw error
-    const [, found, allowed = error.message] = /^(?:found (".*?"), )?allowed:? ?(.*)$/s.exec(error.message) ?? []
-    const entry = node
-      .elements()
-      .find((item) => found !== undefined && JSON.stringify(String(item.value).slice(0, 64)) === found)
-    faults.add(entry ?? node, found ?? describeNode(node), allowed.replace(/^, /, ''))
-    return false
-  }
-}
-
 /** `keys`: keys by their hashes. @param teams names of all teams of the file */
 export function keysShape(teams: readonly string[]): ValueShape<readonly FileKey[]> {
   const key = mapShape(
@@ -88,17 +58,7 @@ export function keysShape(teams: readonly string[]): ValueShape<readonly FileKey
         hash,
         team: teamOf(teams),
         expires,
-        models: grantShape(
-          'models',
-          textShape(modelPatternRule).schema(() => ({})),
-        ),
-        providers: grantShape('providers', {
-          type: 'string',
-          maxLength: 64,
-          pattern: '^[^\\u0000-\\u0020\\u007f*/]+$',
-        }),
-        networks: grantShape('networks', { type: 'string', minLength: 1 }),
-        scopes: grantShape('scopes', { enum: keyScopes.filter((scope) => scope !== 'keys:write') }),
+        ...programGrants,
       },
       {
         required: ['name', 'hash'],
@@ -114,7 +74,7 @@ export function keysShape(teams: readonly string[]): ValueShape<readonly FileKey
     ),
     ({ name, hash: digest, team, expires: end, ...grants }, node) => {
       const read: FileKey = {
-        ...{ name, line: lineOfFileKey(name), hash: digest, grants: parseGrants(grants, 'program') },
+        ...{ name, line: lineOfFileKey(name), hash: digest, grants: withScopes(grants, 'program') },
         ...(end === undefined ? {} : { expires: end }),
         ...(team === undefined ? {} : { team }),
       }
@@ -122,31 +82,16 @@ export function keysShape(teams: readonly string[]): ValueShape<readonly FileKey
     },
   )
   return mapShape(listShape(key, { max: 1_000, noun: 'keys' }), (entries, _, faults) => {
-    refuseSame(
-      entries.map(({ key: { line }, node }) => [line, memberNode(node, 'name')]),
-      'a second key of this name',
-      faults,
-    )
-    refuseSame(
-      entries.map(({ key: { hash: of }, node }) => [of, memberNode(node, 'hash')]),
-      'a second key with this hash',
-      faults,
-    )
+    for (const member of ['name', 'hash'] as const)
+      forRepeats(
+        entries.map(({ key: of, node }) => [of[member], memberNode(node, member)]),
+        (node, first) => {
+          const place = `${first.path}, on line ${faults.lineOf(first.offset)}`
+          faults.add(node, `a second key ${sameWords[member]}`, `each once (the first is ${place})`)
+        },
+      )
     return entries.map((entry) => entry.key)
   })
 }
 
-/** Refuses the second key with the same value. */
-function refuseSame(
-  values: readonly (readonly [string | number, ShapeNode | undefined])[],
-  found: string,
-  faults: Faults,
-): void {
-  const seen = new Map<string | number, ShapeNode>()
-  for (const [value, node] of values) {
-    if (node === undefined) continue
-    const first = seen.get(value)
-    if (first === undefined) seen.set(value, node)
-    else faults.add(node, found, `each once (the first is ${first.path}, on line ${faults.lineOf(first.offset)})`)
-  }
-}
+const sameWords = { name: 'of this name', hash: 'with this hash' } as const

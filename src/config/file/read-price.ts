@@ -1,15 +1,7 @@
 import type { Price, PriceStep, TierPrice, UnitPrices } from '../../formats/model.ts'
 import { listShape, namedShape, objectShape } from '../../shapes/containers.ts'
-import { memberNode, type ShapeNode } from '../../shapes/node.ts'
-import {
-  eitherShape,
-  integerShape,
-  mapShape,
-  numberShape,
-  onlyShape,
-  type Faults,
-  type ValueShape,
-} from '../../shapes/shape.ts'
+import { forRepeats, memberNode } from '../../shapes/node.ts'
+import { eitherShape, integerShape, mapShape, numberShape, onlyShape, type ValueShape } from '../../shapes/shape.ts'
 
 /** USD per million tokens. */
 const perMillion = numberShape(0, 1_000_000)
@@ -56,7 +48,13 @@ export const stepShape: ValueShape<PriceStep> = mapShape(
   withHour,
 )
 
-const above = mapShape(listShape(stepShape), refuseSameTokens)
+const above = mapShape(listShape(stepShape), (steps, list, faults) => {
+  forRepeats(
+    list.elements().map((item) => [memberNode(item, 'tokens')?.value, memberNode(item, 'tokens')]),
+    (node) => faults.add(node, `a second entry for ${String(node.value)}`, 'each number of tokens once'),
+  )
+  return steps
+})
 
 export const tierShape: ValueShape<TierPrice> = mapShape(objectShape({ ...units, above }, { hints }), withHour)
 
@@ -85,15 +83,3 @@ export const priceShape: ValueShape<Price> = eitherShape(
   },
   'an object',
 )
-
-function refuseSameTokens(steps: readonly PriceStep[], list: ShapeNode, faults: Faults): readonly PriceStep[] {
-  const known = new Set<unknown>()
-  for (const item of list.elements()) {
-    const node = memberNode(item, 'tokens')
-    if (node === undefined) continue
-    if (known.has(node.value))
-      faults.add(node, `a second entry for ${String(node.value)}`, 'each number of tokens once')
-    known.add(node.value)
-  }
-  return steps
-}

@@ -49,8 +49,8 @@ describe('grants', () => {
 
   test('name the nearest scope, or why it is not allowed', () => {
     expect(() => parseGrants({ scopes: ['model:read'] }, 'program')).toThrow('did you mean "models:read"?')
-    expect(() => parseGrants({ scopes: ['keys:write'] }, 'program')).toThrow('allowed, at a program key: chat')
-    expect(() => parseGrants({ scopes: ['chat'] }, 'management')).toThrow('at a management key: models:read')
+    expect(() => parseGrants({ scopes: ['keys:write'] }, 'program')).toThrow('metrics:read, at a program key')
+    expect(() => parseGrants({ scopes: ['chat'] }, 'management')).toThrow('keys:write, at a management key')
   })
 
   test.each(['models', 'providers'])('refuse %s at a management key, which calls none', (field) => {

@@ -2,6 +2,9 @@ import { parseNetwork } from '../../base/ip-address.ts'
 import { isRecord, type JsonObject } from '../../base/json-value.ts'
 import { didYouMean } from '../../base/nearest.ts'
 import type { AccessScope } from '../../formats/access.ts'
+import { listShape, objectShape } from '../../shapes/containers.ts'
+import { valueNode } from '../../shapes/node.ts'
+import { mapShape, refuseNode, textShape, type Faults, type ValueShape } from '../../shapes/shape.ts'
 import type { KeyKind } from './key-form.ts'
 
 /** Permissions of a key. */
@@ -37,29 +40,78 @@ export class KeyFault extends Error {
   }
 }
 
-const entriesMax = 100
-
 /** The scopes of a key for which none were named. */
 const defaultScopes: Readonly<Record<KeyKind, readonly AccessScope[]>> = {
   program: ['chat', 'models:read'],
   management: ['keys:write'],
 }
 
+/** An empty list is refused: it could be meant as everything, or as nothing. */
+function entries<Entry extends string>(of: ValueShape<Entry>): ValueShape<readonly Entry[]> {
+  const allowed = 'a list of 1 to 100 texts; without it there is no limit'
+  return mapShape(listShape(of, { min: 1, max: 100, noun: 'texts', allowed }), (list) => [...new Set(list)])
+}
+
+const networkRule = { allowed: 'an address, or a network such as 10.0.0.0/8', pattern: /./, lengthMax: 64 }
+const network = mapShape(textShape(networkRule), (text, node, faults) =>
+  parseNetwork(text) === undefined ? refuseNode(node, networkRule.allowed, faults) : text,
+)
+
+const lists = {
+  models: entries(
+    textShape({
+      allowed: 'a name of a model, or the beginning of names and one * at its end',
+      pattern: /^(?!$)[^\u0000-\u0020\u007f*]*\*?$/,
+      lengthMax: 256,
+    }),
+  ),
+  providers: entries(
+    textShape({ allowed: 'an id of a provider', pattern: /^[^\u0000-\u0020\u007f*/]+$/, lengthMax: 64 }),
+  ),
+  networks: entries(network),
+}
+
+function scopesOf(kind: KeyKind): ValueShape<readonly AccessScope[]> {
+  const other = kind === 'program' ? 'keys:write' : 'chat'
+  const allowed = keyScopes.filter((scope) => scope !== other)
+  const scope: ValueShape<AccessScope> = {
+    read(node, faults) {
+      const hint = node.value === other ? `, at a ${kind} key` : didYouMean(node.value, allowed)
+      return allowed.find((each) => each === node.value) ?? refuseNode(node, allowed.join(', ') + hint, faults)
+    },
+    schema: () => ({ enum: allowed }),
+  }
+  return mapShape(entries(scope), (list) => allowed.filter((each) => list.includes(each)))
+}
+
+/** The members of grants of programs, for tables. */
+export const programGrants = { ...lists, scopes: scopesOf('program') }
+
+const shapes = {
+  program: objectShape(programGrants, { isOpen: true }),
+  management: objectShape({ ...lists, scopes: scopesOf('management') }, { isOpen: true }),
+}
+
+/** Grants with the scopes of a key for which none were named. */
+export function withScopes(given: Partial<Grants>, kind: KeyKind): Grants {
+  return { ...given, scopes: given.scopes ?? defaultScopes[kind] }
+}
+
 /** Parses the members of grants of an object; others are left to the caller. @throws {KeyFault} */
 export function parseGrants(value: JsonObject, kind: KeyKind): Grants {
-  const models = parseList(value, 'models', modelRule)
-  const providers = parseList(value, 'providers', providerRule)
-  const networks = parseList(value, 'networks', networkRule)
-  const scopes = parseScopes(value, kind)
+  const given = shapes[kind].read(valueNode(value), throwingFaults) ?? {}
   if (kind === 'management')
-    for (const [field, list] of Object.entries({ models, providers }))
-      if (list !== undefined) throw new KeyFault(field, `a management key calls no models, so it has no ${field}`)
-  return {
-    ...(models === undefined ? {} : { models }),
-    ...(providers === undefined ? {} : { providers }),
-    ...(networks === undefined ? {} : { networks }),
-    scopes,
-  }
+    for (const field of ['models', 'providers'] as const)
+      if (given[field] !== undefined)
+        throw new KeyFault(field, `a management key calls no models, so it has no ${field}`)
+  return withScopes(given, kind)
+}
+
+const throwingFaults: Faults = {
+  add({ path }, found, allowed) {
+    throw new KeyFault(/^\w*/.exec(path)?.[0] ?? '', `found ${found}, allowed: ${allowed}`)
+  },
+  lineOf: () => 1,
 }
 
 /** Parses stored grants. @throws {KeyFault} @throws {SyntaxError} */
@@ -67,57 +119,4 @@ export function parseStoredGrants(text: string, kind: KeyKind): Grants {
   const value: unknown = JSON.parse(text)
   if (!isRecord(value)) throw new KeyFault('grants', 'grants must be an object')
   return parseGrants(value, kind)
-}
-
-interface EntryRule {
-  readonly allowed: string
-  isValid(entry: string): boolean
-}
-
-const modelRule: EntryRule = {
-  allowed: 'a name of a model, or the beginning of names and one * at its end',
-  isValid: (entry) => entry.length <= 256 && /^[^\0-\x20\x7f*]*\*?$/.test(entry),
-}
-
-const providerRule: EntryRule = {
-  allowed: 'an id of a provider',
-  isValid: (entry) => entry.length <= 64 && /^[^\0-\x20\x7f*/]+$/.test(entry),
-}
-
-const networkRule: EntryRule = {
-  allowed: 'an address, or a network such as 10.0.0.0/8',
-  isValid: (entry) => parseNetwork(entry) !== undefined,
-}
-
-function parseList(value: JsonObject, field: string, { allowed, isValid }: EntryRule): readonly string[] | undefined {
-  const list = listOf(value, field)
-  const faulty = list?.find((entry) => !isValid(entry))
-  if (faulty !== undefined) throw new KeyFault(field, `found ${shown(faulty)}, allowed: ${allowed}`)
-  return list
-}
-
-function parseScopes(value: JsonObject, kind: KeyKind): readonly AccessScope[] {
-  const list = listOf(value, 'scopes')
-  if (list === undefined) return defaultScopes[kind]
-  const others = kind === 'program' ? 'keys:write' : 'chat'
-  const allowed = keyScopes.filter((scope) => scope !== others)
-  const faulty = list.find((entry) => !allowed.some((scope) => scope === entry))
-  if (faulty === undefined) return allowed.filter((scope) => list.includes(scope))
-  const hint = faulty === others ? `, at a ${kind} key` : didYouMean(faulty, allowed)
-  throw new KeyFault('scopes', `found ${shown(faulty)}, allowed${hint}: ${allowed.join(', ')}`)
-}
-
-/** An empty list is refused: it could be meant as everything, or as nothing. */
-function listOf(value: JsonObject, field: string): readonly string[] | undefined {
-  const list = Object.hasOwn(value, field) ? value[field] : undefined
-  if (list === undefined || list === null) return undefined
-  const given: readonly unknown[] = Array.isArray(list) ? list : []
-  const entries = given.filter((entry) => typeof entry === 'string' && entry !== '')
-  if (entries.length === 0 || entries.length < given.length || given.length > entriesMax)
-    throw new KeyFault(field, `allowed: a list of 1 to ${entriesMax} texts; without it there is no limit`)
-  return [...new Set(entries.filter((entry) => typeof entry === 'string'))]
-}
-
-function shown(entry: string): string {
-  return JSON.stringify(entry.slice(0, 64))
 }

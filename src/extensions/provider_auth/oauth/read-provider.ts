@@ -1,4 +1,5 @@
 import type { TextRule } from '../../../base/text-rule.ts'
+import { wordShape } from '../../../shapes/shape.ts'
 import type { ConfigFields } from '../settings/config-fields.ts'
 import { oauthFields, openidFields, presetNames, presets, type Preset, type PresetName } from '../settings/presets.ts'
 import type { Endpoints, UserFields } from '../settings/settings.ts'
@@ -45,19 +46,19 @@ export function readProvider(fields: ConfigFields, allowsInsecureHttp: boolean):
     )
     return openidProvider(fields, readUrl('issuer') ?? '')
   }
-  if (endpointNames.some(fields.has)) {
+  if (endpointNames.some((name) => fields.has(name))) {
     refuseTogether(fields, 'authorize_url, token_url and user_url', ['provider', 'base_url', 'tenant'])
     const [authorizeUrl, tokenUrl, userUrl] = endpointNames.map(
       (name) => readUrl(name, '?') ?? fields.refuse(name, `a URL: ${endpointNames.join(', ')} must be set together`),
     )
     return oauthProvider(authorizeUrl ?? '', tokenUrl ?? '', userUrl ?? '')
   }
-  const name = fields.word('provider', presetNames) ?? 'github'
+  const name = fields.read('provider', wordShape(presetNames)) ?? 'github'
   return presetProvider(fields, name, presets[name], readUrl('base_url'))
 }
 
 function refuseTogether(fields: ConfigFields, given: string, others: readonly string[]): void {
-  const other = others.find(fields.has)
+  const other = others.find((name) => fields.has(name))
   if (other !== undefined)
     fields.refuse(
       other,

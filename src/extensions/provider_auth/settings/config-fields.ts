@@ -1,117 +1,122 @@
 import { isRecord } from '../../../base/json-value.ts'
 import { didYouMean } from '../../../base/nearest.ts'
 import type { TextRule } from '../../../base/text-rule.ts'
+import { listShape } from '../../../shapes/containers.ts'
+import { valueNode } from '../../../shapes/node.ts'
+import { eitherShape, flagShape, integerShape, mapShape, textShape, type ValueShape } from '../../../shapes/shape.ts'
 import { ExtensionConfigError, type ExtensionConfig } from '../../extension.ts'
 
-/**
- * Typed access to the members of a configuration file. An absent member gives `undefined`. Booleans and numbers may be
- * written as text, since environment variables are text. All methods throw an {@link ExtensionConfigError} for other
- * values.
- */
-export interface ConfigFields {
-  /** Name of the unset variable that the member refers to. */
-  unset(name: string): string | undefined
-  has(name: string): boolean
-  /** @throws for a member with another name; the error suggests the nearest one */
-  refuseOthers(names: readonly string[]): void
-  text(name: string, rule: TextRule): string | undefined
-  /** Whether the member is `""`. */
-  isEmpty(name: string): boolean
-  isList(name: string): boolean
-  /** A text or an array of texts, of any length. */
-  texts(name: string, allowed: string): readonly string[] | undefined
-  /** One of a list of words. */
-  word<Word extends string>(name: string, words: readonly Word[]): Word | undefined
-  flag(name: string): boolean | undefined
-  integer(name: string, minimum: number, maximum: number): number | undefined
-  /** A member that is an object. */
-  object(name: string): ConfigFields | undefined
-  /** @param found description of the value; default: the value */
-  refuse(name: string, allowed: string, found?: string): never
-  /** A value for an error message, without secrets. */
-  shown(value: unknown): string
-}
-
 /** Values that error messages must not quote. */
-export interface Hidden {
+interface Hidden {
   /** Members with secret values. */
   readonly names: readonly string[]
   /** Secrets; no value that contains one is quoted. */
   readonly texts: readonly string[]
 }
 
-/** Creates the reader. @param path prefix of names in errors, such as `user_fields.` */
-export function configFields({ values, unset }: ExtensionConfig, hidden: Hidden, path = ''): ConfigFields {
-  const valueOf = (name: string): unknown => (Object.hasOwn(values, name) ? values[name] : undefined)
+/**
+ * The members of a configuration file. An absent member gives `undefined`. For a value that is not of its shape,
+ * methods throw an {@link ExtensionConfigError}.
+ */
+export class ConfigFields {
+  readonly #config: ExtensionConfig
+  readonly #hidden: Hidden
+  readonly #path: string
 
-  function refuse(name: string, allowed: string, found?: string): never {
-    throw new ExtensionConfigError(`${path}${name}`, found ?? describeMember(name), allowed)
+  /** @param path prefix of names in errors, such as `user_fields.` */
+  constructor(config: ExtensionConfig, hidden: Hidden, path = '') {
+    this.#config = config
+    this.#hidden = hidden
+    this.#path = path
   }
 
-  function describeMember(name: string): string {
-    const variable = unset.get(name)
-    if (variable !== undefined && valueOf(name) === undefined) return `$${variable}, which is not set`
-    const value = valueOf(name)
-    return hidden.names.includes(`${path}${name}`) && value !== undefined && value !== ''
+  valueOf(name: string): unknown {
+    const { values } = this.#config
+    return Object.hasOwn(values, name) ? values[name] : undefined
+  }
+
+  has(name: string): boolean {
+    return this.valueOf(name) !== undefined
+  }
+
+  /** Name of the unset variable that the member refers to. */
+  unset(name: string): string | undefined {
+    return this.#config.unset.get(name)
+  }
+
+  read<Value>(name: string, shape: ValueShape<Value>): Value | undefined {
+    if (!this.has(name)) return undefined
+    return shape.read(valueNode(this.valueOf(name)), {
+      // Other descriptions would quote secrets.
+      add: (_, found, allowed) => this.refuse(name, allowed, /^\d+ characters$/.test(found) ? found : undefined),
+      lineOf: () => 1,
+    })
+  }
+
+  text(name: string, rule: TextRule): string | undefined {
+    return this.read(name, textShape(rule))
+  }
+
+  /** A member that is an object. */
+  object(name: string): ConfigFields | undefined {
+    const value = this.valueOf(name)
+    if (value === undefined) return undefined
+    if (!isRecord(value)) return this.refuse(name, 'an object')
+    return new ConfigFields({ values: value, unset: new Map() }, this.#hidden, `${this.#path}${name}.`)
+  }
+
+  /** @throws for a member with another name; the error suggests the nearest one */
+  refuseOthers(names: readonly string[]): void {
+    const { values, unset } = this.#config
+    const other = [...Object.keys(values), ...unset.keys()].find((name) => !names.includes(name))
+    if (other === undefined) return
+    this.refuse(other, names.join(', ') + didYouMean(other, names), 'an unknown name')
+  }
+
+  /** @param found description of the value; default: the value */
+  refuse(name: string, allowed: string, found = this.#describe(name)): never {
+    throw new ExtensionConfigError(`${this.#path}${name}`, found, allowed)
+  }
+
+  #describe(name: string): string {
+    const value = this.valueOf(name)
+    const variable = this.unset(name)
+    if (variable !== undefined && value === undefined) return `$${variable}, which is not set`
+    return this.#hidden.names.includes(`${this.#path}${name}`) && value !== undefined && value !== ''
       ? `a value of type ${typeof value} (not shown)`
-      : shown(value)
+      : this.shown(value)
   }
 
-  function shown(value: unknown): string {
-    return describe(value, hidden.texts)
+  /** A value for an error message, without secrets. */
+  shown(value: unknown): string {
+    return describe(value, this.#hidden.texts)
   }
+}
 
+/** True or false, also as text, since variables are text. */
+export const writtenFlag: ValueShape<boolean> = {
+  ...flagShape,
+  read: (node, faults) =>
+    node.value === 'true' || node.value === 'false' ? node.value === 'true' : flagShape.read(node, faults),
+}
+
+/** An integer, also as text. */
+export function writtenInteger(minimum: number, maximum: number): ValueShape<number> {
+  const integer = integerShape(minimum, maximum)
   return {
-    unset: (name) => unset.get(name),
-    has: (name) => valueOf(name) !== undefined,
-    isEmpty: (name) => valueOf(name) === '',
-    isList: (name) => Array.isArray(valueOf(name)),
-    refuse,
-    shown,
-    refuseOthers(names) {
-      const other = [...Object.keys(values), ...unset.keys()].find((name) => !names.includes(name))
-      if (other === undefined) return
-      refuse(other, names.join(', ') + didYouMean(other, names), 'an unknown name')
-    },
-    text(name, { allowed, pattern, lengthMax }) {
-      const value = valueOf(name)
-      if (value === undefined) return undefined
-      if (typeof value !== 'string') return refuse(name, allowed)
-      if (value.length > lengthMax) return refuse(name, `at most ${lengthMax}`, `${value.length} characters`)
-      return pattern.test(value) ? value : refuse(name, allowed)
-    },
-    texts(name, allowed) {
-      const value = valueOf(name)
-      if (value === undefined) return undefined
-      const texts = (Array.isArray(value) ? value : [value]).filter((each) => typeof each === 'string')
-      return texts.length === (Array.isArray(value) ? value.length : 1) ? texts : refuse(name, allowed)
-    },
-    word(name, words) {
-      const value = valueOf(name)
-      if (value === undefined) return undefined
-      const allowed = words.map((word) => `"${word}"`).join(', ')
-      return words.find((word) => word === value) ?? refuse(name, allowed + didYouMean(value, words))
-    },
-    flag(name) {
-      const value = valueOf(name)
-      if (value === undefined) return undefined
-      if (value === true || value === 'true') return true
-      return value === false || value === 'false' ? false : refuse(name, 'true or false')
-    },
-    integer(name, minimum, maximum) {
-      const value = valueOf(name)
-      if (value === undefined) return undefined
-      const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
-      const isRight = typeof number === 'number' && Number.isInteger(number) && number >= minimum && number <= maximum
-      return isRight ? number : refuse(name, `an integer from ${minimum} to ${maximum}`)
-    },
-    object(name) {
-      const value = valueOf(name)
-      if (value === undefined) return undefined
-      if (!isRecord(value)) return refuse(name, 'an object')
-      return configFields({ values: value, unset: new Map() }, hidden, `${path}${name}.`)
+    ...integer,
+    read({ value }, faults) {
+      const isDigits = typeof value === 'string' && /^\d{1,15}$/.test(value)
+      return integer.read(valueNode(isDigits ? Number(value) : value), faults)
     },
   }
+}
+
+/** A text or an array of texts, of any length. */
+export function textsShape(allowed: string): ValueShape<readonly string[]> {
+  const text = textShape({ allowed, pattern: /^/, lengthMax: Infinity })
+  const one = mapShape(text, (each): readonly string[] => [each])
+  return eitherShape({ string: one, array: listShape(text) }, allowed)
 }
 
 const shownMax = 60

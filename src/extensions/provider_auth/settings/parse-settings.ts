@@ -1,9 +1,10 @@
 import { parseNetwork } from '../../../base/ip-address.ts'
 import { oneLine, type TextRule } from '../../../base/text-rule.ts'
 import { isLoopbackHost } from '../../../base/this-machine.ts'
+import { wordShape } from '../../../shapes/shape.ts'
 import type { ExtensionConfig } from '../../extension.ts'
 import { readProvider, type ChosenProvider } from '../oauth/read-provider.ts'
-import { configFields, type ConfigFields } from './config-fields.ts'
+import { ConfigFields, textsShape, writtenFlag, writtenInteger } from './config-fields.ts'
 import { parseAllowList } from './restrict-to.ts'
 import type { Settings, UserFields } from './settings.ts'
 
@@ -49,14 +50,14 @@ const requestsPerMinuteDefault = 120
  */
 export function parseSettings(config: ExtensionConfig): ParsedSettings | undefined {
   const { client_secret: secret } = config.values
-  const fields = configFields(config, {
+  const fields = new ConfigFields(config, {
     names: ['client_id', 'client_secret'],
     texts: typeof secret === 'string' && secret !== '' ? [secret] : [],
   })
-  if (fields.flag('enabled') === false) return undefined
+  if (fields.read('enabled', writtenFlag) === false) return undefined
   fields.refuseOthers(memberNames)
   refusePlaceholders(fields)
-  const allowsInsecureHttp = fields.flag('allow_insecure_http') ?? false
+  const allowsInsecureHttp = fields.read('allow_insecure_http', writtenFlag) ?? false
   const provider = readProvider(fields, allowsInsecureHttp)
   const clientAndRedirect = readClient(fields)
   const userFields = readUserFields(fields, provider)
@@ -68,8 +69,9 @@ export function parseSettings(config: ExtensionConfig): ParsedSettings | undefin
     endpoints: provider.endpoints,
     scope: readScope(fields, provider),
     tokenAuthMethod:
-      fields.word('token_auth_method', ['client_secret_post', 'client_secret_basic']) ?? 'client_secret_post',
-    hasPkce: fields.flag('pkce') ?? true,
+      fields.read('token_auth_method', wordShape(['client_secret_post', 'client_secret_basic'])) ??
+      'client_secret_post',
+    hasPkce: fields.read('pkce', writtenFlag) ?? true,
     userFields,
     displayName: fields.text('display_name', displayNameRule) ?? provider.displayName,
     ...(note === undefined ? {} : { note }),
@@ -77,7 +79,7 @@ export function parseSettings(config: ExtensionConfig): ParsedSettings | undefin
     ...(restrictTo === undefined ? {} : { restrictTo }),
     allowsInsecureHttp,
     cookieName: readCookieName(fields, clientAndRedirect.redirectUri),
-    requestsPerMinute: fields.integer('requests_per_minute', 0, 1_000_000) ?? requestsPerMinuteDefault,
+    requestsPerMinute: fields.read('requests_per_minute', writtenInteger(0, 1_000_000)) ?? requestsPerMinuteDefault,
     trustedProxies: readTrustedProxies(fields),
   }
   return { settings, warnings: warningsOf(fields, settings, restrictTo?.isEmpty ?? false) }
@@ -89,7 +91,7 @@ const placeholders = ['PROVIDER_CLIENT_ID', 'PROVIDER_CLIENT_SECRET', 'PROVIDER_
 function refusePlaceholders(fields: ConfigFields): void {
   for (const name of ['client_id', 'client_secret', 'restrict_to']) {
     const placeholder = fields
-      .texts(name, name === 'restrict_to' ? restrictionAllowed : credentialRule.allowed)
+      .read(name, textsShape(name === 'restrict_to' ? restrictionAllowed : credentialRule.allowed))
       ?.find((text) => placeholders.includes(text.trim()))
     if (placeholder !== undefined)
       fields.refuse(
@@ -176,11 +178,11 @@ const noteRule = oneLine(200)
 const restrictionAllowed = 'user names in one text, separated by commas or blanks, or in an array of texts'
 
 function readRestriction(fields: ConfigFields, isCaseless: boolean): ReturnType<typeof parseAllowList> | undefined {
-  const texts = fields.texts('restrict_to', restrictionAllowed)
+  const texts = fields.read('restrict_to', textsShape(restrictionAllowed))
   // An empty text means no restriction, as an empty variable does; an empty array allows no user.
-  return texts === undefined || fields.isEmpty('restrict_to')
+  return texts === undefined || fields.valueOf('restrict_to') === ''
     ? undefined
-    : parseAllowList(fields.isList('restrict_to') ? texts : texts.join(' '), isCaseless)
+    : parseAllowList(Array.isArray(fields.valueOf('restrict_to')) ? texts : texts.join(' '), isCaseless)
 }
 
 /** RFC 6265 section 4.1.1. `svc_flow_` is the prefix of flow cookies. */
@@ -204,7 +206,7 @@ function readCookieName(fields: ConfigFields, redirectUri: string | undefined): 
 const networksAllowed = 'IP addresses or networks such as "10.0.0.0/8", in an array or separated by commas or spaces'
 
 function readTrustedProxies(fields: ConfigFields): readonly string[] {
-  const entries = (fields.texts('trusted_proxies', networksAllowed) ?? [])
+  const entries = (fields.read('trusted_proxies', textsShape(networksAllowed)) ?? [])
     .flatMap((text) => text.split(/[,\s]+/))
     .filter((entry) => entry !== '')
   const faulty = entries.find((entry) => parseNetwork(entry) === undefined)
@@ -222,7 +224,7 @@ function warningsOf(
   const redirect = redirectUri === undefined ? undefined : new URL(redirectUri)
   return [
     ...(client === undefined ? ['client_id', 'client_secret'] : [])
-      .filter((name) => !fields.has(name) || fields.isEmpty(name))
+      .filter((name) => !fields.has(name) || fields.valueOf(name) === '')
       .map((name) => `Provider OAuth not configured, all sign-ins fail: ${absence(fields, name)}`),
     ...(restrictTo !== undefined
       ? []
