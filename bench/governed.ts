@@ -8,13 +8,13 @@ import { useRecorder, type UseRecorder } from '../src/ledger/use/use-recorder.ts
 import type { UseThread } from '../src/ledger/use/use-thread-link.ts'
 import { LocalBudgets } from '../src/limits/budgets/budget-authority.ts'
 import { MoneyLimits } from '../src/limits/budgets/money-limits.ts'
-import { openHolds } from '../src/limits/budgets/open-holds.ts'
+import { OpenHolds } from '../src/limits/budgets/open-holds.ts'
 import { Limiter } from '../src/limits/limiter.ts'
 import { keyBook } from '../src/people/keys/key-book.ts'
 import { makeKey, parseKeyRequest } from '../src/people/keys/manage-keys.ts'
 import { keyRecogniser } from '../src/people/keys/recognise.ts'
 import type { Caller } from '../src/people/person.ts'
-import { learnedSizes, type LearnedSizes } from '../src/prices/token-sizes.ts'
+import { LearnedSizes } from '../src/prices/token-sizes.ts'
 import { benchLimits } from './proxies/svc-with-keys.ts'
 
 /** A key, four limits and a ledger in this process. The thread of the ledger takes what it gets, and writes nothing. */
@@ -47,9 +47,9 @@ export async function governed(): Promise<Governed> {
   const policy = parseAccess(JSON.stringify({ limits: benchLimits }), 'access.json')
   const limits = new Limiter({ clock: () => performance.now() })
   limits.replace(policy)
-  const tokenSizes = learnedSizes()
+  const tokenSizes = new LearnedSizes()
   const authority = new LocalBudgets({ spending: { sumSince: () => Promise.resolve(0) }, now: Date.now })
-  const money = new MoneyLimits({ authority, now: Date.now, tokenSizes, openHolds: openHolds() })
+  const money = new MoneyLimits({ authority, now: Date.now, tokenSizes, openHolds: new OpenHolds() })
   money.replace(policy)
   const recorder = useRecorder({ start: idleThread, onTrouble() {}, onLost() {} })
   return {

@@ -70,7 +70,7 @@ export async function measurePieces(rounds: number): Promise<readonly PieceCost[
 
   const pieces: Readonly<Record<string, () => void>> = {
     'the key is recognised': () => void recognise(context),
-    'the request is measured': () => void formats.chat.demand(ask),
+    'the request is measured': () => void formats.chat.demand({ ...ask }),
     'requests, tokens and slots are taken and settled'() {
       const admission = admit()
       void admission.ask({ models: names, tokens: 1_300 })

@@ -15,7 +15,7 @@ import { openRequests } from '../src/http/entrance/open-requests.ts'
 import { originPolicy } from '../src/http/origin-policy.ts'
 import { router, type Route } from '../src/http/route.ts'
 import { startServer } from '../src/http/server.ts'
-import { learnedSizes } from '../src/prices/token-sizes.ts'
+import { LearnedSizes } from '../src/prices/token-sizes.ts'
 import { LearnedProfile } from '../src/profiles/learned-profile.ts'
 import { anyTarget } from '../src/profiles/resolve-profile.ts'
 import { protocols } from '../src/protocols/protocol-list.ts'
@@ -159,7 +159,7 @@ function entranceRoutes(): readonly Route[] {
     ...capacityOf({ limits: config.limits, upstreams: transport, openRequests: requests, workers: 1 }),
     timers: readTimers({}),
     openRequests: requests,
-    tokenSizes: learnedSizes(),
+    tokenSizes: new LearnedSizes(),
     streamsOpen: { add() {} },
     record() {},
   })

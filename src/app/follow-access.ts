@@ -224,12 +224,12 @@ export async function budgetsHere({
 }): Promise<MoneyLimits> {
   // Spending is a sum of the ledger.
   await ledger.open()
-  const [{ MoneyLimits }, { openHolds }] = await Promise.all([
+  const [{ MoneyLimits }, { OpenHolds }] = await Promise.all([
     import('../limits/budgets/money-limits.ts'),
     import('../limits/budgets/open-holds.ts'),
   ])
-  const holds = openHolds()
-  holds.onChange(runtime.storeHolds(holds.sums))
+  const holds = new OpenHolds()
+  holds.onChange(runtime.storeHolds(() => holds.sums()))
   const authority = await runtime.makeBudgetAuthority()
   return new MoneyLimits({ authority, now: Date.now, tokenSizes, openHolds: holds })
 }

@@ -10,7 +10,7 @@ import { isLoopbackAddress } from '../http/host-names.ts'
 import { keptAnswers } from '../http/page/kept-answers.ts'
 import type { AccessPolicy } from '../limits/access-policy.ts'
 import { priceBook } from '../prices/price-book.ts'
-import { learnedSizes } from '../prices/token-sizes.ts'
+import { LearnedSizes } from '../prices/token-sizes.ts'
 import { ownTimers } from '../service/shared-timers.ts'
 import { httpClient } from '../transport/http-client.ts'
 import { activeConfig } from './active-config.ts'
@@ -104,7 +104,7 @@ const serviceParts = PartList.of<ServeContext & { readonly runtime: Runtime }>()
     }),
     access: new ActiveAccess(),
     extensions: new RunningExtensions(),
-    tokenSizes: learnedSizes(),
+    tokenSizes: new LearnedSizes(),
     prices: priceBook(shippedPrices()),
   }))
   .add(

@@ -47,7 +47,7 @@ export function sharedLimits(url: string, workers: number, log: Logger): SharedL
 
   return {
     async makeLimiter() {
-      const [{ counterBook }, { Leases }, { Limiter }, { SharedCounters }] = await Promise.all([
+      const [{ CounterBook }, { Leases }, { Limiter }, { SharedCounters }] = await Promise.all([
         import('../limits/counter-book.ts'),
         import('../limits/leases.ts'),
         import('../limits/limiter.ts'),
@@ -58,7 +58,7 @@ export function sharedLimits(url: string, workers: number, log: Logger): SharedL
       const authority = new SharedCounters(peer, clock)
       await peer.beat()
       const leases = new Leases({ authority, clock, leaseMs, isCalledBack: false })
-      return new Limiter({ clock, counters: counterBook(undefined, (spec) => leases.counter(spec)), leases })
+      return new Limiter({ clock, counters: new CounterBook(undefined, (spec) => leases.counter(spec)), leases })
     },
     async makeBudgetAuthority(spending) {
       const { SharedBudgets } = await import('../limits/shared/shared-budgets.ts')

@@ -3,10 +3,10 @@ import type { Reply } from '../formats/reply.ts'
 import type { AccessPolicy } from '../limits/access-policy.ts'
 import { LocalBudgets } from '../limits/budgets/budget-authority.ts'
 import { MoneyLimits } from '../limits/budgets/money-limits.ts'
-import { openHolds } from '../limits/budgets/open-holds.ts'
+import { OpenHolds } from '../limits/budgets/open-holds.ts'
 import { personOf } from '../people/testing.ts'
 import { costFunction } from '../prices/cost.ts'
-import { learnedSizes } from '../prices/token-sizes.ts'
+import { LearnedSizes } from '../prices/token-sizes.ts'
 import { callController } from '../service/call-controller.ts'
 import { UpstreamFailure, type FailureDetails } from '../service/failure.ts'
 import { callOf, failureOf, rejection } from '../service/testing.ts'
@@ -68,8 +68,8 @@ const counted = { promptTokens: 3, completionTokens: 4, totalTokens: 7 }
 
 function subject(providers: readonly Provider[], limits = policy(100)) {
   const authority = new LocalBudgets({ spending: { sumSince: async () => 0 }, now: Date.now })
-  const holds = openHolds()
-  const budgets = new MoneyLimits({ authority, now: Date.now, tokenSizes: learnedSizes(), openHolds: holds })
+  const holds = new OpenHolds()
+  const budgets = new MoneyLimits({ authority, now: Date.now, tokenSizes: new LearnedSizes(), openHolds: holds })
   budgets.replace(limits)
   const rules = { aliases: {}, onContentPolicy: 'stop', onCut: 'resume', retryBilled: false } as const
   const { answer } = gateway({ providers, ...rules, budgets: () => budgets })

@@ -12,19 +12,14 @@ import { readAll, writtenStream } from './testing.ts'
 const usage = { promptTokens: 7, completionTokens: 2, totalTokens: 9, isEstimated: true } as const
 
 /** A hold that is used up after some parts. */
-function holdOf(partsMax: number): AttemptHold {
+function holdOf(partsMax: number): Pick<AttemptHold, 'count' | 'isUsedUp' | 'estimatedUsage'> {
   let count = 0
   return {
-    answerTokensMax: undefined,
-    isHard: true,
     get isUsedUp() {
       return count > partsMax
     },
     estimatedUsage: () => usage,
     count: (parts) => void (count += parts.length),
-    end: () => ({ nanoUsd: 0, isEstimated: false }),
-    fail: () => ({ nanoUsd: 0, isEstimated: false }),
-    recorded: () => undefined,
   }
 }
 

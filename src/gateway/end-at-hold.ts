@@ -20,7 +20,7 @@ const choicesMax = 128
  */
 export function endedAtHold(
   reply: StreamReply,
-  hold: AttemptHold,
+  hold: Pick<AttemptHold, 'count' | 'isUsedUp' | 'estimatedUsage'>,
   ask: Ask,
   onEnded: () => void,
 ): StreamReply | undefined {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { LimitAuthority } from './authority.ts'
 import { budgetOf, startedAt } from './budgets/testing-budgets.ts'
-import { counterBook } from './counter-book.ts'
+import { CounterBook } from './counter-book.ts'
 import type { JoinedProcess } from './lease-messages.ts'
 import { Leases } from './leases.ts'
 import { Limiter } from './limiter.ts'
@@ -53,7 +53,7 @@ function processOf(authority: LimitAuthority, amounts: Amounts): LimitedProcess 
   })
   const limits = new Limiter({
     clock: now,
-    counters: counterBook(undefined, (spec) => leases.counter(spec)),
+    counters: new CounterBook(undefined, (spec) => leases.counter(spec)),
     leases,
   })
   limits.replace(policyOf(amounts))

@@ -1,6 +1,6 @@
 import { BudgetAccount, BudgetAccounts, type BudgetUse } from './budgets/budget-account.ts'
 import { openedBudgets, type AskedBudget, type OpenBudgets, type SpendingSource } from './budgets/opened-budgets.ts'
-import { counterBook } from './counter-book.ts'
+import { CounterBook } from './counter-book.ts'
 import type { LimitCounter } from './counter.ts'
 import { LeaseHolders } from './lease-holders.ts'
 import type {
@@ -47,7 +47,7 @@ const leaseDivisor = 4
 /** An authority with all counters full, and no open budgets. */
 export class LimitAuthority {
   readonly budgets = new BudgetAccounts()
-  readonly #counters = counterBook()
+  readonly #counters = new CounterBook()
   readonly #opening: OpenBudgets
   readonly #processes: number
   readonly #clock: () => number

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { callerOf } from '../people/caller-of.ts'
 import type { Caller } from '../people/person.ts'
-import { learnedSizes } from '../prices/token-sizes.ts'
+import { LearnedSizes } from '../prices/token-sizes.ts'
 import type { AccessLimit, AccessPolicy, LimitSubject } from './access-policy.ts'
 import { LimitAdmission } from './admission.ts'
 import { LocalBudgets } from './budgets/budget-authority.ts'
 import { MoneyLimits } from './budgets/money-limits.ts'
 import { budgetPlan } from './budgets/named-budgets.ts'
-import { openHolds } from './budgets/open-holds.ts'
+import { OpenHolds } from './budgets/open-holds.ts'
 import { limitOverview } from './limit-overview.ts'
 import { Limiter } from './limiter.ts'
 
@@ -40,8 +40,8 @@ async function overviewOf(
   const budgets = new MoneyLimits({
     authority,
     now: () => noon,
-    tokenSizes: learnedSizes(),
-    openHolds: openHolds(),
+    tokenSizes: new LearnedSizes(),
+    openHolds: new OpenHolds(),
   })
   budgets.replace(policy)
   const plan = budgetPlan(policy, noon)

@@ -5,7 +5,7 @@ import { callerOf } from '../people/caller-of.ts'
 import type { Caller } from '../people/person.ts'
 import type { AccessLimit, AccessPolicy, LimitSubject } from './access-policy.ts'
 import { LimitAdmission } from './admission.ts'
-import { counterBook } from './counter-book.ts'
+import { CounterBook } from './counter-book.ts'
 import { Limiter, type LimitState } from './limiter.ts'
 
 type Amounts = Partial<Pick<AccessLimit, 'models' | 'atOnce'>> & {
@@ -296,7 +296,7 @@ describe('a changed policy', () => {
 describe('memory', () => {
   test('is bounded: counters that are full again are forgotten, those in use never', () => {
     const clock = { ms: 0 }
-    const counters = counterBook(2_000)
+    const counters = new CounterBook(2_000)
     const limits = new Limiter({ clock: () => clock.ms, counters })
     limits.replace(policy(limit(eachKey, { requests: 10, atOnce: 1 }), limit(everyone, { requests: 1_000_000 })))
     const held = admit(limits, key(1))

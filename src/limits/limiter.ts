@@ -1,7 +1,7 @@
 import { anonymous, type Caller } from '../people/person.ts'
 import { openPolicy, type AccessPolicy } from './access-policy.ts'
 import { LimitAdmission, type CallerCounters } from './admission.ts'
-import { counterBook, type CounterBook } from './counter-book.ts'
+import { CounterBook } from './counter-book.ts'
 import type { CounterKind, LimitCounter } from './counter.ts'
 import { callerKey, limitsNaming, type NamedLimit } from './named-limits.ts'
 import { SlotQueue } from './slot-queue.ts'
@@ -49,7 +49,7 @@ export class Limiter {
   #policy = openPolicy
   readonly #freed = (counter: LimitCounter): void => this.#queue.freed(counter)
 
-  constructor({ clock, counters = counterBook(), leases }: LimiterOptions) {
+  constructor({ clock, counters = new CounterBook(), leases }: LimiterOptions) {
     this.#clock = clock
     this.#counters = counters
     this.#leases = leases

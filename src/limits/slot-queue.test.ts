@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { AccessPolicy } from './access-policy.ts'
 import { LimitAdmission } from './admission.ts'
 import { LimitAuthority } from './authority.ts'
-import { counterBook } from './counter-book.ts'
+import { CounterBook } from './counter-book.ts'
 import type { LeaseHolder } from './lease-messages.ts'
 import { Leases } from './leases.ts'
 import { Limiter } from './limiter.ts'
@@ -114,7 +114,11 @@ describe('requests that wait for a slot', () => {
     function joined(): Limiter {
       const holder: LeaseHolder = { callBack: async (keys) => leased.callBack(keys) }
       const leased = new Leases({ authority: authority.joined(holder), clock })
-      const made = new Limiter({ clock, counters: counterBook(1_000, (spec) => leased.counter(spec)), leases: leased })
+      const made = new Limiter({
+        clock,
+        counters: new CounterBook(1_000, (spec) => leased.counter(spec)),
+        leases: leased,
+      })
       made.replace(policy(20_000))
       return made
     }

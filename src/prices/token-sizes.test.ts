@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { learnedSizes, tokenScale } from './token-sizes.ts'
+import { LearnedSizes, TokenScale } from './token-sizes.ts'
 
 describe('the sizes of tokens', () => {
   test('are 1.4 bytes before 100 answers, and then what nearly all texts reach', () => {
-    const sizes = tokenScale(1_000)
+    const sizes = new TokenScale(1_000)
     for (let answer = 0; answer < 99; answer++) sizes.learn(4_000, answer < 3 ? 2_000 : 1_000)
     expect(sizes.least()).toBe(1.4)
     for (let answer = 0; answer < 3; answer++) sizes.learn(4_000, 2_000)
@@ -13,7 +13,7 @@ describe('the sizes of tokens', () => {
   })
 
   test('ignore short texts and faulty counts', () => {
-    const sizes = tokenScale(1_000)
+    const sizes = new TokenScale(1_000)
     for (let answer = 0; answer < 200; answer++) {
       sizes.learn(100, 5)
       for (const count of [0, -1, NaN]) sizes.learn(5_000, count)
@@ -22,14 +22,14 @@ describe('the sizes of tokens', () => {
   })
 
   test('forget old answers', () => {
-    const sizes = tokenScale(1_000)
+    const sizes = new TokenScale(1_000)
     for (let answer = 0; answer < 10_000; answer++) sizes.learn(4_000, 4_000)
     for (let answer = 0; answer < 120_000; answer++) sizes.learn(4_000, 1_000)
     expect(sizes.least()).toBeGreaterThan(3.5)
   })
 
   test('stay between 1 and 16 bytes', () => {
-    const [dense, wide] = [tokenScale(1_000), tokenScale(1_000)]
+    const [dense, wide] = [new TokenScale(1_000), new TokenScale(1_000)]
     for (let answer = 0; answer < 200; answer++) {
       dense.learn(1_000, 1e9)
       wide.learn(1e9, 1)
@@ -41,7 +41,7 @@ describe('the sizes of tokens', () => {
 
 describe('the usual size of tokens', () => {
   test('is 4 bytes before 100 texts, and then the mean by their length', () => {
-    const sizes = tokenScale(1_000)
+    const sizes = new TokenScale(1_000)
     for (let text = 0; text < 99; text++) sizes.learn(2_000, 1_000)
     expect(sizes.usual()).toBe(4)
     sizes.learn(102_000, 17_000)
@@ -49,11 +49,11 @@ describe('the usual size of tokens', () => {
   })
 
   test('follows a model whose text changes, and has bounds', () => {
-    const sizes = tokenScale(1_000)
+    const sizes = new TokenScale(1_000)
     for (let text = 0; text < 10_000; text++) sizes.learn(4_000, 4_000)
     for (let text = 0; text < 120_000; text++) sizes.learn(4_000, 1_000)
     expect(sizes.usual()).toBeWithin(3.9, 4.01)
-    const [hidden, wide] = [tokenScale(1_000), tokenScale(1_000)]
+    const [hidden, wide] = [new TokenScale(1_000), new TokenScale(1_000)]
     for (let text = 0; text < 100; text++) {
       hidden.learn(1_000, 1e9)
       wide.learn(1e9, 1)
@@ -67,7 +67,7 @@ describe('learning from an answer', () => {
   const usage = { promptTokens: 1_000, completionTokens: 500, totalTokens: 1_500 }
 
   function learned(change: object, bytes = { prompt: 3_000, answer: 1_000 }) {
-    const sizes = learnedSizes()
+    const sizes = new LearnedSizes()
     for (let answer = 0; answer < 100; answer++) sizes.learn(served, { ...usage, ...change }, bytes)
     const { prompts, answers } = sizes.of(served)
     return [prompts.usual(), answers.usual()]
@@ -86,7 +86,7 @@ describe('learning from an answer', () => {
     expect(learned({}, { prompt: 3_000, answer: 0 })).toEqual([3, 4])
   })
   test('is of one model, and forgets the models that were learned first', () => {
-    const sizes = learnedSizes()
+    const sizes = new LearnedSizes()
     const bytes = { prompt: 3_000, answer: 0 }
     for (let answer = 0; answer < 100; answer++) sizes.learn(served, usage, bytes)
     expect(sizes.of({ provider: 'p', model: 'other' }).prompts.usual()).toBe(4)
@@ -98,7 +98,7 @@ describe('learning from an answer', () => {
   })
 
   test('is due for all answers at first, and for each 16th when 1,000 are known', () => {
-    const sizes = learnedSizes()
+    const sizes = new LearnedSizes()
     const bytes = { prompt: 3_000, answer: 0 }
     const due = (more = {}) => Array.from({ length: 160 }, () => sizes.isDue(served, { ...bytes, ...more }))
     expect(due()).not.toContain(false)

@@ -22,17 +22,6 @@ const bytesPerTokenMax = 16
 const learnedEvery = 16
 const youngTexts = 1_000
 
-/** Learns how many bytes of text a model turns into a token. */
-export interface TokenScale {
-  learn(textBytes: number, tokens: number): void
-  /** The 5th percentile of bytes for a token; 1.4 before 100 texts. */
-  least(): number
-  /** The mean of bytes for a token, by the length of texts; 4 before 100 texts. */
-  usual(): number
-  /** It has learned from fewer than 1,000 texts. */
-  readonly isYoung: boolean
-}
-
 /** The sizes of a model's tokens in prompts and in answers. */
 export interface ModelSizes {
   readonly prompts: TokenScale
@@ -52,69 +41,64 @@ export interface TextBytes {
 }
 
 /** The sizes of tokens of all models. */
-export interface LearnedSizes {
-  of(served: ServedModel): ModelSizes
+export class LearnedSizes {
+  /** By provider, then by model. */
+  readonly #known = new Map<string, Map<string, LearningSizes>>()
+  #models = 0
+
+  of(served: ServedModel): ModelSizes {
+    return this.#find(served) ?? unknownSizes
+  }
+
   /**
    * Whether to learn from an answer, so that its prompt must be measured: from all while little is known, then from
    * each 16th.
    *
    * @param bytes as far as known: the text of the prompt has these at most
    */
-  isDue(served: ServedModel, bytes: TextBytes): boolean
+  isDue(served: ServedModel, { prompt, answer }: TextBytes): boolean {
+    const sizes = this.#find(served) ?? this.#add(served)
+    sizes.turn = (sizes.turn + 1) % learnedEvery
+    const isTurn = sizes.turn === 0
+    return (
+      (prompt >= promptBytesMin && (isTurn || sizes.prompts.isYoung)) ||
+      (answer >= answerBytesMin && (isTurn || sizes.answers.isYoung))
+    )
+  }
+
   /** Learns from an answer that its provider counted. */
-  learn(served: ServedModel, usage: Usage, bytes: TextBytes): void
-}
+  learn(served: ServedModel, usage: Usage, bytes: TextBytes): void {
+    if (bytes.prompt < promptBytesMin && bytes.answer < answerBytesMin) return
+    const { units, hasConflict } = measureUnits(usage)
+    if (hasConflict) return
+    const { input, cached, write5, write60, audioIn, imageIn, output, reasoning, audioOut, imageOut } = units
+    const sizes = this.#find(served) ?? this.#add(served)
+    if (audioIn + imageIn === 0) sizes.prompts.learn(bytes.prompt, input + cached + write5 + write60)
+    if (audioOut + imageOut === 0) sizes.answers.learn(bytes.answer, output + reasoning)
+  }
 
-/** Knows nothing at first. */
-export function learnedSizes(): LearnedSizes {
-  /** By provider, then by model. */
-  const known = new Map<string, Map<string, LearningSizes>>()
-  let models = 0
+  #find({ provider, model }: ServedModel): LearningSizes | undefined {
+    return this.#known.get(provider)?.get(model)
+  }
 
-  function add({ provider, model }: ServedModel): LearningSizes {
-    if (models >= modelsMax) forgetFirst()
-    models += 1
-    const made = { prompts: tokenScale(promptBytesMin), answers: tokenScale(answerBytesMin), turn: 0 }
-    const ofProvider = known.get(provider)
-    if (ofProvider === undefined) known.set(provider, new Map([[model, made]]))
+  #add({ provider, model }: ServedModel): LearningSizes {
+    if (this.#models >= modelsMax) this.#forgetFirst()
+    this.#models += 1
+    const made = { prompts: new TokenScale(promptBytesMin), answers: new TokenScale(answerBytesMin), turn: 0 }
+    const ofProvider = this.#known.get(provider)
+    if (ofProvider === undefined) this.#known.set(provider, new Map([[model, made]]))
     else ofProvider.set(model, made)
     return made
   }
 
-  function forgetFirst(): void {
-    const [first] = known
+  #forgetFirst(): void {
+    const [first] = this.#known
     if (first === undefined) return
     const [provider, ofProvider] = first
     const [model = ''] = ofProvider.keys()
     ofProvider.delete(model)
-    models -= 1
-    if (ofProvider.size === 0) known.delete(provider)
-  }
-
-  function find({ provider, model }: ServedModel): LearningSizes | undefined {
-    return known.get(provider)?.get(model)
-  }
-
-  return {
-    of: (served) => find(served) ?? unknownSizes,
-    isDue(served, { prompt, answer }) {
-      const sizes = find(served) ?? add(served)
-      sizes.turn = (sizes.turn + 1) % learnedEvery
-      const isTurn = sizes.turn === 0
-      return (
-        (prompt >= promptBytesMin && (isTurn || sizes.prompts.isYoung)) ||
-        (answer >= answerBytesMin && (isTurn || sizes.answers.isYoung))
-      )
-    },
-    learn(served, usage, bytes) {
-      if (bytes.prompt < promptBytesMin && bytes.answer < answerBytesMin) return
-      const { units, hasConflict } = measureUnits(usage)
-      if (hasConflict) return
-      const { input, cached, write5, write60, audioIn, imageIn, output, reasoning, audioOut, imageOut } = units
-      const sizes = find(served) ?? add(served)
-      if (audioIn + imageIn === 0) sizes.prompts.learn(bytes.prompt, input + cached + write5 + write60)
-      if (audioOut + imageOut === 0) sizes.answers.learn(bytes.answer, output + reasoning)
-    },
+    this.#models -= 1
+    if (ofProvider.size === 0) this.#known.delete(provider)
   }
 }
 
@@ -123,50 +107,62 @@ interface LearningSizes extends ModelSizes {
   turn: number
 }
 
-const unknownSizes: ModelSizes = { prompts: tokenScale(promptBytesMin), answers: tokenScale(answerBytesMin) }
+/** Learns how many bytes of text a model turns into a token. */
+export class TokenScale {
+  readonly #textBytesMin: number
+  readonly #counts = new Uint32Array(steps)
+  #texts = 0
+  /** Sums over these texts. */
+  #bytes = 0
+  #tokens = 0
 
-/** @param textBytesMin shorter texts are not learned from */
-export function tokenScale(textBytesMin: number): TokenScale {
-  const counts = new Uint32Array(steps)
-  let texts = 0,
-    // Sums over these texts.
-    bytes = 0,
-    tokens = 0
+  /** @param textBytesMin shorter texts are not learned from */
+  constructor(textBytesMin: number) {
+    this.#textBytesMin = textBytesMin
+  }
 
-  function halve(): void {
-    texts = 0
-    bytes /= 2
-    tokens /= 2
-    for (const [step, count] of counts.entries()) {
-      counts[step] = count >>> 1
-      texts += count >>> 1
+  /** It has learned from fewer than 1,000 texts. */
+  get isYoung(): boolean {
+    return this.#texts < youngTexts
+  }
+
+  learn(textBytes: number, tokens: number): void {
+    if (textBytes < this.#textBytesMin || !(tokens > 0)) return
+    const step = Math.floor(Math.log2(textBytes / tokens) * stepsPerDoubling)
+    const place = Math.min(steps - 1, Math.max(0, step))
+    this.#counts[place] = (this.#counts[place] ?? 0) + 1
+    this.#texts += 1
+    this.#bytes += textBytes
+    this.#tokens += Math.min(textBytes / bytesPerTokenMin, Math.max(textBytes / bytesPerTokenMax, tokens))
+    if (this.#texts >= textsMax) this.#halve()
+  }
+
+  /** The 5th percentile of bytes for a token; 1.4 before 100 texts. */
+  least(): number {
+    if (this.#texts < textsMin) return assumed.bytesPerToken.low
+    const wanted = this.#texts * percentile
+    let below = 0
+    for (let step = 0; step < steps; step += 1) {
+      below += this.#counts[step] ?? 0
+      if (below >= wanted) return 2 ** (step / stepsPerDoubling)
+    }
+    return assumed.bytesPerToken.low
+  }
+
+  /** The mean of bytes for a token, by the length of texts; 4 before 100 texts. */
+  usual(): number {
+    return this.#texts < textsMin ? assumed.bytesPerToken.usual : this.#bytes / this.#tokens
+  }
+
+  #halve(): void {
+    this.#texts = 0
+    this.#bytes /= 2
+    this.#tokens /= 2
+    for (const [step, count] of this.#counts.entries()) {
+      this.#counts[step] = count >>> 1
+      this.#texts += count >>> 1
     }
   }
-
-  return {
-    get isYoung() {
-      return texts < youngTexts
-    },
-    learn(textBytes, counted) {
-      if (textBytes < textBytesMin || !(counted > 0)) return
-      const step = Math.floor(Math.log2(textBytes / counted) * stepsPerDoubling)
-      const place = Math.min(steps - 1, Math.max(0, step))
-      counts[place] = (counts[place] ?? 0) + 1
-      texts += 1
-      bytes += textBytes
-      tokens += Math.min(textBytes / bytesPerTokenMin, Math.max(textBytes / bytesPerTokenMax, counted))
-      if (texts >= textsMax) halve()
-    },
-    least() {
-      if (texts < textsMin) return assumed.bytesPerToken.low
-      const wanted = texts * percentile
-      let below = 0
-      for (let step = 0; step < steps; step += 1) {
-        below += counts[step] ?? 0
-        if (below >= wanted) return 2 ** (step / stepsPerDoubling)
-      }
-      return assumed.bytesPerToken.low
-    },
-    usual: () => (texts < textsMin ? assumed.bytesPerToken.usual : bytes / tokens),
-  }
 }
+
+const unknownSizes: ModelSizes = { prompts: new TokenScale(promptBytesMin), answers: new TokenScale(answerBytesMin) }

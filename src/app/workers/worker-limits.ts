@@ -50,12 +50,12 @@ export function workerLimits(primary: Omit<JoinedProcess, 'left'>, answerMs = cl
 
   return {
     async makeLimiter() {
-      const [{ counterBook }, { Limiter }, own] = await Promise.all([
+      const [{ CounterBook }, { Limiter }, own] = await Promise.all([
         import('../../limits/counter-book.ts'),
         import('../../limits/limiter.ts'),
         ownLeases(),
       ])
-      return new Limiter({ clock, counters: counterBook(undefined, (spec) => own.counter(spec)), leases: own })
+      return new Limiter({ clock, counters: new CounterBook(undefined, (spec) => own.counter(spec)), leases: own })
     },
     async makeBudgetAuthority() {
       const [{ BudgetHolds }, { plainBudget }, own] = await Promise.all([

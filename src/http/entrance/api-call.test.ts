@@ -8,7 +8,7 @@ import type { GatewayCall } from '../../gateway/gateway-call.ts'
 import type { ServedReply } from '../../gateway/gateway.ts'
 import { writtenStream } from '../../gateway/testing.ts'
 import type { RequestRecord } from '../../observe/record.ts'
-import { learnedSizes } from '../../prices/token-sizes.ts'
+import { LearnedSizes } from '../../prices/token-sizes.ts'
 import { answerBudget, unlimitedAnswerBudget } from '../../service/answer-budget.ts'
 import type { Call } from '../../service/service.ts'
 import { answerParts, contextOf, fakeGateway, readEvents, rejectionOnAbort, bareReply } from '../testing.ts'
@@ -39,7 +39,7 @@ function subject(answering: Answering, changes: Partial<EntranceOptions> = {}, f
     uploads: { endSlow: () => false },
     timers: { heartbeatMs: 1_000, stallMs: 1_000 },
     openRequests: requests,
-    tokenSizes: learnedSizes(),
+    tokenSizes: new LearnedSizes(),
     streamsOpen: {
       add(difference) {
         open += difference

@@ -10,10 +10,10 @@ import { cutFailure, fakeStream, headFrom, offered, parts, wholeReply, writtenSt
 import { chargesOf } from '../../ledger/use/charges.ts'
 import { LocalBudgets } from '../../limits/budgets/budget-authority.ts'
 import { MoneyLimits } from '../../limits/budgets/money-limits.ts'
-import { openHolds } from '../../limits/budgets/open-holds.ts'
+import { OpenHolds } from '../../limits/budgets/open-holds.ts'
 import type { RequestRecord } from '../../observe/record.ts'
 import { costFunction } from '../../prices/cost.ts'
-import { learnedSizes } from '../../prices/token-sizes.ts'
+import { LearnedSizes } from '../../prices/token-sizes.ts'
 import { unlimitedAnswerBudget } from '../../service/answer-budget.ts'
 import { healthBook } from '../../service/health/health.ts'
 import { sharedTimers } from '../../service/shared-timers.ts'
@@ -24,7 +24,7 @@ import { bodyBudget } from './body-budget.ts'
 import { openRequests } from './open-requests.ts'
 
 const { role, text, finish, usage } = parts
-const tokenSizes = learnedSizes()
+const tokenSizes = new LearnedSizes()
 const timeouts = { connectMs: 1_000, attemptMs: 1_000, firstTokenMs: 1_000, idleMs: 1_000 }
 
 /** A provider that answers like this, within all layers. */
@@ -63,7 +63,7 @@ function service(
   { hasBudget = true, continues = false, keepsContent = false, format = chat }: ServiceOptions = {},
 ) {
   const authority = new LocalBudgets({ spending: { sumSince: async () => 0 }, now: Date.now })
-  const holds = openHolds()
+  const holds = new OpenHolds()
   const budgets = new MoneyLimits({ authority, now: Date.now, tokenSizes, openHolds: holds })
   const usd = { nanoUsd: 1e12, per: 'total', isHard: false } as const
   const everyone = { place: 'limits[0]', subject: { kind: 'everyone' }, usd } as const

@@ -3,9 +3,9 @@ import { textPart } from '../../formats/chat/testing.ts'
 import { noDemand } from '../../formats/demand.ts'
 import { emptyPart } from '../../formats/part.ts'
 import { costFunction } from '../../prices/cost.ts'
-import { attemptHold, type AttemptHold } from './attempt-hold.ts'
+import { AttemptHold } from './attempt-hold.ts'
 import { estimateOf } from './estimate.ts'
-import { openHolds } from './open-holds.ts'
+import { OpenHolds } from './open-holds.ts'
 import type { ComparedBill } from './surpluses.ts'
 
 const costOf = costFunction({ price: { input: 1, output: 10 }, source: 'config' }, false)
@@ -16,13 +16,13 @@ function subject(amount = 2_000_000, surplus = 0) {
   const bills: ComparedBill[] = []
   const raised: number[] = []
   const settled: number[] = []
-  const holds = openHolds()
+  const holds = new OpenHolds()
   const estimate = estimateOf(
     { ...noDemand, textBytes: 1_000, answerTokens: 100 },
     { costOf, maxOutput: undefined, bytesPerToken: 1 },
   )
   if (estimate === undefined) throw new Error('no estimate')
-  const hold: AttemptHold = attemptHold({
+  const hold = new AttemptHold({
     authority: { raise: (_hold, nano) => void raised.push(nano), settle: (_hold, cost) => void settled.push(cost) },
     hold: 7,
     amount,

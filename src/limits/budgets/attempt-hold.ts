@@ -7,7 +7,7 @@ import { countOf } from '../../prices/units.ts'
 import type { BudgetAuthority } from './budget-authority.ts'
 import type { Estimate } from './estimate.ts'
 import type { HeldPlace, OpenHold, OpenHolds } from './open-holds.ts'
-import type { OpenAnswers, Surplus } from './surpluses.ts'
+import type { LargestOfLate, Surplus } from './surpluses.ts'
 
 /** The cost that an attempt was booked with. */
 export interface BookedCost {
@@ -15,34 +15,6 @@ export interface BookedCost {
   readonly nanoUsd: number
   /** The provider reported no usage, or the attempt had no known end. */
   readonly isEstimated: boolean
-}
-
-/** Money that is held for one attempt. It ends on every path, by `end` or `fail`. */
-export interface AttemptHold {
-  /** Of a hard limit: most tokens of one answer that the hold pays for. Undefined: the request need not change. */
-  readonly answerTokensMax: number | undefined
-  /** Of a hard limit: the stream has outgrown its hold, and must end. */
-  readonly isUsedUp: boolean
-  /** A hard limit counts the attempt. */
-  readonly isHard: boolean
-  /** What a stream has used so far, estimated where its provider has not counted it. */
-  estimatedUsage(): Usage
-  /**
-   * Counts parts of a stream. A stream that outgrows its hold raises it by a quarter of its tokens; one with a hard
-   * limit is used up then, or when its provider has counted more tokens than the hold pays for.
-   */
-  count(parts: readonly Part[]): void
-  /**
-   * The answer is over: complete, cut or cancelled.
-   *
-   * @param isComplete `usage` is that of the whole answer
-   * @param wholeBytes of the text of a whole answer; that of a stream was counted
-   */
-  end(usage: Usage | undefined, isComplete: boolean, wholeBytes?: number): BookedCost
-  /** There was no answer. @param mayHaveWorked the provider may have done the work, and may bill it */
-  fail(mayHaveWorked: boolean): BookedCost
-  /** The record of the request has been handed over: a cost of this hold is in it. */
-  recorded(): void
 }
 
 export interface AttemptHoldOptions {
@@ -61,7 +33,7 @@ export interface AttemptHoldOptions {
   /** Gets the bill of a whole answer, with what its provider did not count as an estimate. */
   readonly seen?: Pick<Surplus, 'note'> | undefined
   /** Gets the length of a whole answer, if its request stated no limit. */
-  readonly openAnswers?: Pick<OpenAnswers, 'note'> | undefined
+  readonly openAnswers?: Pick<LargestOfLate, 'note'> | undefined
   /** Most tokens of the answers, as the request or the model states them. Default: any number. */
   readonly statedTokens?: number | undefined
   /** Likely tokens of the prompt, for an answer whose provider counts none. */
@@ -74,12 +46,8 @@ export interface AttemptHoldOptions {
 
 const growth = 1.25
 
-export function attemptHold(options: AttemptHoldOptions): AttemptHold {
-  return new OpenAttempt(options)
-}
-
-/** A class: a stream has one, and calls it for each part. */
-class OpenAttempt implements AttemptHold, OpenHold {
+/** Money that is held for one attempt. It ends on every path, by `end` or `fail`. */
+export class AttemptHold implements OpenHold {
   readonly #options: AttemptHoldOptions
   nanoUsd: number
   #bytes = 0
@@ -91,6 +59,7 @@ class OpenAttempt implements AttemptHold, OpenHold {
   #isRecorded = false
   /** The last counts of the provider. */
   #usage: Usage | undefined
+  /** Of a hard limit: the stream has outgrown its hold, and must end. */
   isUsedUp = false
 
   constructor(options: AttemptHoldOptions) {
@@ -109,14 +78,20 @@ class OpenAttempt implements AttemptHold, OpenHold {
     return this.#options.place()
   }
 
+  /** A hard limit counts the attempt. */
   get isHard(): boolean {
     return this.#options.hard !== undefined
   }
 
+  /** Of a hard limit: most tokens of one answer that the hold pays for. Undefined: the request need not change. */
   get answerTokensMax(): number | undefined {
     return this.#options.hard?.answerTokensMax
   }
 
+  /**
+   * Counts parts of a stream. A stream that outgrows its hold raises it by a quarter of its tokens; one with a hard
+   * limit is used up then, or when its provider has counted more tokens than the hold pays for.
+   */
   count(parts: readonly Part[]): void {
     for (const part of parts) {
       this.#bytes += answerBytes(part)
@@ -131,6 +106,7 @@ class OpenAttempt implements AttemptHold, OpenHold {
     return this.#bytes > this.#bytesHeld || (this.#usage?.completionTokens ?? 0) > this.#tokensHeld
   }
 
+  /** What a stream has used so far, estimated where its provider has not counted it. */
   estimatedUsage(): Usage {
     const { promptTokens, bytesPerToken } = this.#options
     const answer = { usage: this.#usage, isCut: true, hasContent: this.#bytes > 0 }
@@ -149,6 +125,12 @@ class OpenAttempt implements AttemptHold, OpenHold {
     openHolds.raised()
   }
 
+  /**
+   * The answer is over: complete, cut or cancelled.
+   *
+   * @param isComplete `usage` is that of the whole answer
+   * @param wholeBytes of the text of a whole answer; that of a stream was counted
+   */
   end(usage: Usage | undefined, isComplete: boolean, wholeBytes?: number): BookedCost {
     const { costOf, promptTokens, bytesPerToken, estimate } = this.#options
     const bytes = wholeBytes ?? this.#bytes
@@ -179,10 +161,12 @@ class OpenAttempt implements AttemptHold, OpenHold {
     return billed
   }
 
+  /** There was no answer. @param mayHaveWorked the provider may have done the work, and may bill it */
   fail(mayHaveWorked: boolean): BookedCost {
     return mayHaveWorked ? this.#book(this.#options.estimate.withoutAnswer + this.#surplus, true) : this.#book(0, false)
   }
 
+  /** The record of the request has been handed over: a cost of this hold is in it. */
   recorded(): void {
     this.#isRecorded = true
     if (this.#booked !== undefined) this.#options.openHolds.delete(this)

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseChatRequest } from '../../formats/chat/request.ts'
 import { costFunction } from '../../prices/cost.ts'
-import { learnedSizes } from '../../prices/token-sizes.ts'
+import { LearnedSizes } from '../../prices/token-sizes.ts'
 import type { AccessPolicy } from '../access-policy.ts'
 import { LimitAuthority } from '../authority.ts'
 import { Leases } from '../leases.ts'
 import { BudgetHolds, LocalBudgets } from './budget-authority.ts'
 import { BudgetRefusal } from './budgets.ts'
 import { MoneyLimits } from './money-limits.ts'
-import { openHolds } from './open-holds.ts'
+import { OpenHolds } from './open-holds.ts'
 
 const usd = { nanoUsd: 1e15, per: 'month', isHard: false } as const
 const policy: AccessPolicy = {
@@ -57,8 +57,8 @@ test.each([
   const limits = new MoneyLimits({
     authority: make(),
     now: Date.now,
-    tokenSizes: learnedSizes(),
-    openHolds: openHolds(),
+    tokenSizes: new LearnedSizes(),
+    openHolds: new OpenHolds(),
   })
   limits.replace(policy)
   // The first attempts open the budgets, and lease a part of them.
@@ -103,8 +103,8 @@ describe('a hold covers what can be billed', () => {
     const limits = new MoneyLimits({
       authority: new LocalBudgets({ spending, now: Date.now }),
       now: Date.now,
-      tokenSizes: learnedSizes(),
-      openHolds: openHolds(),
+      tokenSizes: new LearnedSizes(),
+      openHolds: new OpenHolds(),
       wait: async () => undefined,
     })
     const money = { nanoUsd: dollars * 1e9, per: 'month', isHard: false, ...more } as const
@@ -201,8 +201,8 @@ describe('a hold covers what can be billed', () => {
     const limits = new MoneyLimits({
       authority,
       now: Date.now,
-      tokenSizes: learnedSizes(),
-      openHolds: openHolds(),
+      tokenSizes: new LearnedSizes(),
+      openHolds: new OpenHolds(),
       wait: (ms) => (waits.push(ms), first.promise),
     })
     const money = { nanoUsd: 0.5e9, per: 'month', isHard: false } as const

@@ -8,13 +8,13 @@ import type { Caller } from '../../people/person.ts'
 import type { LearnedSizes, ModelSizes } from '../../prices/token-sizes.ts'
 import { openPolicy, subjectText, type AccessLimit, type AccessPolicy, type MoneyPeriod } from '../access-policy.ts'
 import { metBudget } from '../met-limit.ts'
-import { attemptHold, coveredTokens, type AttemptHold } from './attempt-hold.ts'
+import { AttemptHold, coveredTokens } from './attempt-hold.ts'
 import type { BudgetAuthority, BudgetDecision } from './budget-authority.ts'
 import { BudgetRefusal, type BudgetedAttempt, type Budgets, type HoldAnswer } from './budgets.ts'
 import { boundOf, estimateOf, type CostBound, type Estimate } from './estimate.ts'
 import { budgetPlan, isOwnBudget, type BudgetPlan, type NamedBudget } from './named-budgets.ts'
 import type { HeldPlace, OpenHolds } from './open-holds.ts'
-import { learnedSurpluses, type OpenAnswers } from './surpluses.ts'
+import { LearnedSurpluses, type LargestOfLate } from './surpluses.ts'
 import { localTime } from './window.ts'
 
 /** An entry of access.json, for callers that it counts together. */
@@ -50,7 +50,7 @@ export interface MoneyLimitsOptions {
 /** The active limits of money, from access.json. At first there are none. */
 export class MoneyLimits implements Budgets {
   readonly #options: MoneyLimitsOptions
-  readonly #surpluses = learnedSurpluses()
+  readonly #surpluses = new LearnedSurpluses()
   #plan: BudgetPlan
 
   constructor(options: MoneyLimitsOptions) {
@@ -140,7 +140,7 @@ export class MoneyLimits implements Budgets {
     const { authority, openHolds } = this.#options
     const usual = sizes.prompts.usual()
     const { prompt, textBytes, mediaTokens, answerTokens, hasOtherUnits } = demand
-    return attemptHold({
+    return new AttemptHold({
       authority,
       hold,
       amount: amount - (hard === undefined ? bound.surplus : bound.extra),
@@ -171,7 +171,7 @@ interface AskedAttempt {
   readonly estimated: Estimate
   readonly bound: CostBound
   /** It states no limit of its answers. */
-  readonly openAnswers: OpenAnswers | undefined
+  readonly openAnswers: LargestOfLate | undefined
   /** Times that it has waited for another attempt. */
   readonly waited: number
 }

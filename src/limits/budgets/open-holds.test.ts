@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { personOf } from '../../people/testing.ts'
-import { openHolds, type HeldPlace } from './open-holds.ts'
+import { OpenHolds, type HeldPlace } from './open-holds.ts'
 
 test('holds are summed by all that their cost is booked for', () => {
-  const holds = openHolds()
+  const holds = new OpenHolds()
   const place: HeldPlace = { line: -5, person: undefined, model: 'm', provider: 'a' }
   const add = (facts: Partial<HeldPlace>) => holds.add({ place: { ...place, ...facts }, nanoUsd: 2 })
   add({ team: 'ads' })

@@ -23,61 +23,58 @@ export interface OpenHold {
   readonly nanoUsd: number
 }
 
-/** The holds of this process whose costs are in no record yet. */
-export interface OpenHolds {
-  add(hold: OpenHold): void
-  /** The cost is in a record that has been handed over, or the attempt cost nothing. */
-  delete(hold: OpenHold): void
-  /** The estimate of a hold has grown. */
-  raised(): void
-  /** The sums of holds; `undefined`: there was never one. */
-  sums(): readonly HeldMoney[] | undefined
-  readonly count: number
-  /** Sets what is called with each change, and every 5 s while there are holds. */
-  onChange(listener: () => void): void
-}
-
 /** Holds are stated again this often, so that other machines see that this process lives. Milliseconds. */
 const statedEveryMs = 5_000
 
-/** A process without holds. */
-export function openHolds(): OpenHolds {
-  const holds = new Set<OpenHold>()
-  let hasBegun = false
-  let changed = (): void => undefined
-  let timer: ReturnType<typeof setTimeout> | undefined
+/** The holds of this process whose costs are in no record yet. */
+export class OpenHolds {
+  readonly #holds = new Set<OpenHold>()
+  #hasBegun = false
+  #changed = (): void => undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
 
-  function state(): void {
-    timer = undefined
-    if (holds.size === 0) return
-    changed()
-    stateLater()
+  get count(): number {
+    return this.#holds.size
   }
 
-  function stateLater(): void {
-    if (timer !== undefined) return
-    timer = setTimeout(state, statedEveryMs)
-    timer.unref()
+  add(hold: OpenHold): void {
+    this.#hasBegun = true
+    this.#holds.add(hold)
+    this.#stateLater()
+    this.#changed()
   }
 
-  return {
-    add(hold) {
-      hasBegun = true
-      holds.add(hold)
-      stateLater()
-      changed()
-    },
-    delete(hold) {
-      if (holds.delete(hold)) changed()
-    },
-    raised: () => changed(),
-    sums: () => (hasBegun ? summed(holds) : undefined),
-    get count() {
-      return holds.size
-    },
-    onChange(listener) {
-      changed = listener
-    },
+  /** The cost is in a record that has been handed over, or the attempt cost nothing. */
+  delete(hold: OpenHold): void {
+    if (this.#holds.delete(hold)) this.#changed()
+  }
+
+  /** The estimate of a hold has grown. */
+  raised(): void {
+    this.#changed()
+  }
+
+  /** The sums of holds; `undefined`: there was never one. */
+  sums(): readonly HeldMoney[] | undefined {
+    return this.#hasBegun ? summed(this.#holds) : undefined
+  }
+
+  /** Sets what is called with each change, and every 5 s while there are holds. */
+  onChange(listener: () => void): void {
+    this.#changed = listener
+  }
+
+  #state(): void {
+    this.#timer = undefined
+    if (this.#holds.size === 0) return
+    this.#changed()
+    this.#stateLater()
+  }
+
+  #stateLater(): void {
+    if (this.#timer !== undefined) return
+    this.#timer = setTimeout(() => this.#state(), statedEveryMs)
+    this.#timer.unref()
   }
 }
 

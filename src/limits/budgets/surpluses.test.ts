@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { learnedSurpluses } from './surpluses.ts'
+import { LearnedSurpluses } from './surpluses.ts'
 
 const served = { provider: 'a', model: 'm' }
 
 function noted(...bills: readonly (readonly [billed: number, expected: number])[]) {
-  const surpluses = learnedSurpluses()
+  const surpluses = new LearnedSurpluses()
   for (const [billed, expected] of bills) surpluses.of(served, 'text').note({ billed, expected })
   return surpluses
 }

@@ -11,45 +11,21 @@ const expectedShare = 1.25
 /** Kinds of attempts: providers bill each in its own way. */
 export type AskedContent = 'text' | 'media' | 'references'
 
-/** Amounts that a model billed beyond estimates. */
-export interface Surplus {
-  /** The largest of late, in nano-USD, at least 0. */
-  readonly nanoUsd: number
-  /** An answer was counted. */
-  readonly isKnown: boolean
-  /** Nothing unexpected was billed of late: the next bill is taken to be like those before. */
-  readonly isSteady: boolean
-  note(bill: ComparedBill): void
-}
-
 /** A bill, and what the same answer would have cost by the estimate of its prompt. Both in nano-USD. */
 export interface ComparedBill {
   readonly billed: number
   readonly expected: number
 }
 
-/** What providers bill beyond estimates: hidden prompts, ignored limits, fees. By content, and model at a provider. */
-export interface LearnedSurpluses {
-  of(served: ServedModel, content: AskedContent): Surplus
-  /** Of answers whose requests stated no limit. */
-  openAnswers(served: ServedModel): OpenAnswers
-}
-
-/** Lengths of answers whose requests stated no limit. */
-export interface OpenAnswers {
-  /** Tokens of the longest one of late; 0: there was none. */
-  readonly value: number
-  note(tokens: number): void
-}
-
 /** The largest of some numbers of late: of the last 64 at least. */
-class LargestOfLate {
+export class LargestOfLate {
   #largest = 0
   #before = 0
   #count = 0
   /** It has a number. */
   isKnown = false
 
+  /** 0: there was none. */
   get value(): number {
     return Math.max(this.#largest, this.#before)
   }
@@ -65,19 +41,23 @@ class LargestOfLate {
   }
 }
 
-class SeenSurplus implements Surplus {
+/** Amounts that a model billed beyond estimates. */
+export class Surplus {
   readonly #late = new LargestOfLate()
   #needed = 1
   #calm = 0
 
+  /** The largest of late, in nano-USD, at least 0. */
   get nanoUsd(): number {
     return this.#late.value
   }
 
+  /** An answer was counted. */
   get isKnown(): boolean {
     return this.#late.isKnown
   }
 
+  /** Nothing unexpected was billed of late: the next bill is taken to be like those before. */
   get isSteady(): boolean {
     return this.#calm >= this.#needed
   }
@@ -119,13 +99,22 @@ class OfModels<Value> {
   }
 }
 
-/** Knows nothing at first. */
-export function learnedSurpluses(): LearnedSurpluses {
-  const made = (): OfModels<Surplus> => new OfModels(() => new SeenSurplus())
-  const known: Readonly<Record<AskedContent, OfModels<Surplus>>> = { text: made(), media: made(), references: made() }
-  const openAnswers = new OfModels(() => new LargestOfLate())
-  return {
-    of: (served, content) => known[content].of(served),
-    openAnswers: (served) => openAnswers.of(served),
+/** What providers bill beyond estimates: hidden prompts, ignored limits, fees. By content, and model at a provider. */
+export class LearnedSurpluses {
+  readonly #known: Readonly<Record<AskedContent, OfModels<Surplus>>>
+  readonly #openAnswers = new OfModels(() => new LargestOfLate())
+
+  constructor() {
+    const made = (): OfModels<Surplus> => new OfModels(() => new Surplus())
+    this.#known = { text: made(), media: made(), references: made() }
+  }
+
+  of(served: ServedModel, content: AskedContent): Surplus {
+    return this.#known[content].of(served)
+  }
+
+  /** Tokens of answers whose requests stated no limit. */
+  openAnswers(served: ServedModel): LargestOfLate {
+    return this.#openAnswers.of(served)
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { testedRedis } from '../../../test/fakes/redis-peers.ts'
 import { startRedisServer } from '../../../test/fakes/redis-server.ts'
 import { needs } from '../../../test/needs.ts'
-import { counterBook } from '../counter-book.ts'
+import { CounterBook } from '../counter-book.ts'
 import type { OwnReport } from '../leased-accounts.ts'
 import { Leases } from '../leases.ts'
 import { Limiter } from '../limiter.ts'
@@ -46,7 +46,7 @@ describe.skipIf(needs('redis-server') === undefined)('limits in Redis', () => {
     })
     const limits = new Limiter({
       clock,
-      counters: counterBook(undefined, (spec) => leases.counter(spec)),
+      counters: new CounterBook(undefined, (spec) => leases.counter(spec)),
       leases,
     })
     limits.replace(policyOf(amounts))

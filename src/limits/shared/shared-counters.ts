@@ -1,4 +1,4 @@
-import { counterBook } from '../counter-book.ts'
+import { CounterBook } from '../counter-book.ts'
 import { newCounter, type CounterSpec, type LimitCounter } from '../counter.ts'
 import type { AskedClaim, ClaimDecision, CounterState } from '../lease-messages.ts'
 import type { OwnReport } from '../leased-accounts.ts'
@@ -48,7 +48,7 @@ export class SharedCounters implements RemoteAuthority {
   readonly #slots = new Map<string, HeldSlots>()
   readonly #debts = new Map<string, Debt>()
   /** Rates while this process decides alone. */
-  readonly #alone = counterBook(countersMax)
+  readonly #alone = new CounterBook(countersMax)
   #isAlone = false
   #triedAt = Number.NEGATIVE_INFINITY
 
