@@ -1,6 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 import { encode, latin1, utf8 } from './text.ts'
 
+/*
+ * JSON where it lies. The cursor walks bytes without making values, for large bodies, for places of members, and for
+ * splices (`splice.ts`); small values are read by `JSON.parse`. Long walks pause (`pace.ts`), so that other requests
+ * run in between. Beside it: server-sent events (`event-stream.ts`), forms (`multipart.ts`), buffers (`growing-
+ * bytes.ts`).
+ */
+
 /** The bytes are not valid JSON (RFC 8259). */
 export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError'

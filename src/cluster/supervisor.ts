@@ -3,6 +3,13 @@ import type { Listening } from './worker-lifecycle.ts'
 import { workerSlots, type WorkerSlotsOptions } from './worker-slots.ts'
 import type { Worker } from './worker.ts'
 
+/*
+ * Several processes as one service. The primary serves no request: it keeps slots of workers filled (`worker-slots.ts`,
+ * `spawn-worker.ts`), restarts them one after the other (`rolling-restart.ts`) and reads files once for all (`shared-
+ * files.ts`). `channel.ts` is the one channel to a worker: calls with answers in both directions, in order, which carry
+ * limits, stores, records and health. A worker that hangs is ended and replaced.
+ */
+
 export interface SupervisorOptions extends WorkerSlotsOptions {
   /** A worker that still runs this long after it was asked to drain is killed, in milliseconds. */
   readonly drainMsMax: number

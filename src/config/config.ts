@@ -3,6 +3,14 @@ import type { OfferedModel, Price } from '../formats/model.ts'
 import type { Owners } from '../people/owners.ts'
 import type { TargetProfile } from '../profiles/profile.ts'
 
+/*
+ * One typed configuration. `file/` reads the files (JSON with comments) by tables of shapes (`shapes/`), and names
+ * file, line and field of each fault; `$NAME` of the environment is resolved there and nowhere else (`file/resolve-
+ * provider.ts`). `edit/` writes files for the page and keeps comments. `watch/` follows changes: a new text is taken
+ * over whole or not at all. `catalogue.ts` has the brands, as data. The JSON Schemas for editors are written from the
+ * same tables.
+ */
+
 /** A fault in a configuration file, for messages. */
 export interface ConfigFault {
   readonly file: string

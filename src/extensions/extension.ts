@@ -2,6 +2,14 @@ import type { AccessScope } from '../formats/access.ts'
 import type { Caller, Person, Profile } from '../people/person.ts'
 import type { Limit, LimitOptions, Store, StoreOptions } from '../stores/store.ts'
 
+/*
+ * A feature behind one interface. `load.ts` finds a folder by its name; `app/extensions/` starts it with a `Host`, its
+ * only way to files, network, stores and clocks, and calls `start` again for each change of its file. The result is a
+ * `Contribution`: routes, a guard, a recogniser, parts of the page. It replaces the one before in one step, so an
+ * extension has no code for reloading. An extension throws `WireError`, knows no server and no other extension, and
+ * deleting its folder deletes the feature. `provider_auth/` is sign-in.
+ */
+
 /** The service as an extension sees it; its only access to files, network, stores and clocks. */
 export interface Host {
   /**

@@ -14,6 +14,18 @@ import type { StreamReply, WholeReply } from './reply.ts'
 import { watchable } from './stream-end.ts'
 import type { UpstreamError } from './upstream-error.ts'
 
+/*
+ * The way of a request through the formats. `check` of its format reads the body where it lies and keeps an `Ask`
+ * (`ask.ts`): the bytes, the model, the places of members. Unknown members travel on. A provider of the same format
+ * gets these bytes by `passThrough`, with a new model name spliced in, and its answer passes back as parts (`part.ts`).
+ *
+ * Other providers get a request by way of a conversation (`conversation.ts`): `talk` of the caller's format reads it,
+ * the provider's `UpstreamFormat` (`upstream-format.ts`) writes it. Answers come back as answer events (`answer.ts`),
+ * which the caller's format writes. So n formats need n folders, not n × n translations. A reader makes a finish only
+ * of what ended, so no writer can complete a cut answer. `format-list.ts` lists the formats; `relay/` has those that
+ * are only passed on, as data.
+ */
+
 /**
  * A language of requests and answers that callers speak (docs/decisions/0011-formats.md). Methods that take an
  * {@link Ask} are only given those of their own `check`.

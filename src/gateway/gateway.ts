@@ -19,6 +19,17 @@ import type { GatewayCall } from './gateway-call.ts'
 import type { ModelCandidate, Provider } from './provider.ts'
 import { resumable, type ContinuedAnswer, type ResumeOptions } from './resume.ts'
 
+/*
+ * The providers of a request, and what joins them. `directory.ts` finds the candidates for a model in the order of the
+ * file: exactly, ignoring case, as `provider-id/model`, then those whose lists are unknown. With limits of money,
+ * `budgeted.ts` wraps each candidate: it holds the cost before an attempt and settles it at its end, and `booking.ts`
+ * is the one home of these costs until the record has them. `service/failover.ts` asks the candidates.
+ *
+ * Around a provider stand `commit.ts`, which turns a stream without content into a failure while another provider may
+ * answer, and conversions between whole answers and streams. Behind the commit `resume.ts` continues a cut stream at
+ * the candidates that are left. If all failed, `all-failed.ts` writes the error with every reason.
+ */
+
 /** How long a request for an unknown model waits for the first fetch of model lists. */
 const firstListsMs = 5_000
 

@@ -7,6 +7,14 @@ import { passGuards, type Guard } from './pass-guards.ts'
 import type { Route, Router } from './route.ts'
 import { idleSeconds, ServedContext, type ContextServer } from './served-context.ts'
 
+/*
+ * The way of a request from the socket. Bun parses HTTP and hands over a `Request`. Malformed targets are refused
+ * (`requestPath`), then foreign origins and host names (`origin-policy.ts`). A path that is not public passes the
+ * guards (`pass-guards.ts`), which make its caller; only then does `route.ts` tell 404 from 405. A key needs the scope
+ * of its route. `entrance/` serves the API of models: admission, body, check, gateway, delivery, record. `page/` serves
+ * the page and its API. Each thrown error is written by `error-response.ts`, in the format of its route.
+ */
+
 /** Routes, guards and origins. They change with the extensions; a request keeps those of its start. */
 export interface Routing {
   readonly router: Router

@@ -1,5 +1,15 @@
 import type { Person } from '../people/person.ts'
 
+/*
+ * The database of a service: facts that outlive it. `open-ledger.ts` opens `svc.db`, or `postgres/` a database for
+ * several machines. Keys and their changes are written by the process that changes them, and reach others by a stamp in
+ * shared memory (`change-stamp.ts`). Use is written by one thread: a record becomes charges (`use/charges.ts`), waits
+ * in a queue (`use/use-recorder.ts`), and the thread adds sums, which are the truth, and rows, which may be lost
+ * (`use/use-store.ts`). `use/search-requests.ts` finds rows, `use/read-use.ts` reads sums. `people/` exports and
+ * forgets a person, `content/` keeps content of requests, `history/` conversations. Migrations are numbered steps; a
+ * released one never changes.
+ */
+
 /** The database of a service: facts that outlive it (docs/decisions/0017-keys-and-the-ledger.md). */
 export interface Ledger {
   /** Changes through it are recorded as made on the command line. */

@@ -2,6 +2,14 @@ import { personEntry, personIdAt } from '../base/person-entry.ts'
 import type { Access } from '../formats/access.ts'
 import type { Grants } from './keys/grants.ts'
 
+/*
+ * Who asks. A guard of an extension says what it knows of a visitor, and `caller-of.ts` makes the `Caller` of it, with
+ * the one `Person` that limits, log and ledger know; or a key is recognised (`keys/recognise.ts`), and `callerOfKey`
+ * makes the caller, with the person that the key belongs to. A caller without either is unnamed. `id` of a person is
+ * unique over all identity providers; `isNamedBy` compares a person with an entry of a file. `owners.ts` and `teams.ts`
+ * answer who owns the service and who is in a team. `keys/` is the module of keys, which `--auth keys` switches on.
+ */
+
 /** A person: a signed-in user, or the maker of the own key that was sent. */
 export interface Person {
   /** Permanent, and unique over all identity providers. Use, keys, content and conversations are kept by it. */

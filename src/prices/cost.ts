@@ -4,6 +4,16 @@ import { amountOf, reportedAmount } from './money.ts'
 import { hasOneOutput, rateCard, ratesFor, toolFees, type RateCard, type Rates } from './rates.ts'
 import { measureUnits, type MeasuredUnits, type Units } from './units.ts'
 
+/*
+ * What an answer costs. `units.ts` divides the counts of a provider into disjoint units; `rates.ts` finds the rates of
+ * a price for them (tiers, service tiers, fees of tools); `money.ts` sums in whole nano-USD. A price is from the
+ * owner's configuration, prices.json, the fetched list, or the shipped one (`price-book.ts`), and a provider that
+ * reports its costs is believed where it has no own price. A cost that is not known is `undefined`, never 0.
+ *
+ * Where a provider counted nothing, `estimated-usage.ts` estimates tokens from bytes, by what `token-sizes.ts` has
+ * learned of the model.
+ */
+
 /** What one answer cost. */
 export interface Cost {
   /** Whole nano-USD (10⁻⁹ USD). */

@@ -8,6 +8,15 @@ import type { WholeReply } from '../formats/reply.ts'
 import type { UpstreamFailure } from '../service/failure.ts'
 import type { ResponseHeaders } from '../transport/transport.ts'
 
+/*
+ * How a family of providers is reached: paths, headers, errors, model lists. `openai.ts`, `anthropic.ts` and
+ * `gemini.ts` are one file each, `echo/` answers without an upstream. A protocol has a dialect for each format of
+ * callers that it serves: `native.ts` if the providers speak that format, so that bytes pass through, else one of
+ * `translation.ts`, by way of a conversation. `as-responses.ts` chooses another endpoint for requests that a profile
+ * says are crippled at the usual one. `protocol-list.ts` lists the protocols; brands are data of `config/catalogue.ts`,
+ * and no code asks for their names.
+ */
+
 /** The settings of one provider that a protocol needs. */
 export interface Endpoint extends Pick<PassThroughTarget, 'overrides'> {
   /** The provider's id. */

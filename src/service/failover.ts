@@ -3,6 +3,18 @@ import type { Unavailability } from './health/health-state.ts'
 import type { Call } from './service.ts'
 import type { Trail } from './trail.ts'
 
+/*
+ * The way of a request at providers, in terms of no format. A `Service` is an async function from a request to a reply;
+ * a `Layer` is a function around it, for one concern (`layers/`). `app/provider-layers.ts` puts the layers of a
+ * provider together. Failover is no layer: it asks one candidate after the other, and goes on behind a cut with those
+ * that are left.
+ *
+ * Whether a candidate may be asked is looked at when its turn comes, by its health (`health/`): one that rests is
+ * skipped while another is available, and tried last otherwise. A failure (`failure.ts`) is a class with its effects:
+ * whether the next candidate is asked, what rests, for how long. An aborted call is the caller's doing, and blames no
+ * candidate.
+ */
+
 /** One of several services that can answer the same request. */
 export interface Candidate {
   readonly name: string

@@ -1,3 +1,9 @@
+/*
+ * Values that expire, for sign-in (states, sessions) and its rate limits. `memory.ts` keeps them in the only process or
+ * in the primary, which workers reach by `remote.ts`; `redis/` keeps them for several machines. `open-stores.ts`
+ * chooses by the URL of `--store`. One contract holds for all (`testing.ts`).
+ */
+
 /**
  * Values that expire. Every value belongs to an owner (a client, a user), so that one owner cannot crowd out the
  * others. All methods reject with {@link StoreUnavailable} when the store cannot be reached: a value may exist or not.

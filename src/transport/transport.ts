@@ -1,3 +1,14 @@
+/*
+ * One HTTP/1.1 exchange with an upstream, over the sockets of the runtime. `http-client.ts` takes an idle connection of
+ * the origin (`pool.ts`) or makes one with a timer of its own (`connect.ts`), writes the request, and reads the head
+ * (`connection.ts`, `receive-queue.ts`, `response-head.ts`). The body is framed by length, chunks or the end (`body-
+ * framing.ts`, `incoming-body.ts`) and pulled by its reader, so nothing is read ahead. A body that is compressed
+ * although nothing asked for it is decompressed with a limit (`content-decoding.ts`).
+ *
+ * An own client, since failover has to know whether bytes of an answer arrived, and whether a connection was new: a
+ * close of a reused one before the first byte is no failure of the provider.
+ */
+
 /** Scheme, host and port of an upstream. Each origin and owner has its own idle connections. */
 export interface Origin {
   readonly secure: boolean

@@ -25,6 +25,17 @@ import { streamReply, type StreamBody, type StreamReplyOptions } from './stream-
 import { bodyFailure, exchangeFailure } from './transport-failure.ts'
 import type { Signed, Upstream } from './upstream.ts'
 
+/*
+ * One exchange with a provider. A dialect of its protocol gives path and body (`protocols/`), `upstream.ts` signs and
+ * sends them through `transport/`. A whole answer is read with a limit, a stream as parts (`stream-reply.ts`).
+ *
+ * What is no answer becomes a failure with a class, a scope and a wait: by words, codes and status (`classify.ts`, by
+ * the rules of `refusal-rules.ts`), or by how the connection ended (`transport-failure.ts`). Texts of failures lose
+ * secrets first (`redact.ts` by form, `hide-secrets.ts` the provider's own). A refusal that names a trait of the model
+ * teaches its profile, and the request is sent once more (`adapted.ts`): below retries and health, for which it is one
+ * attempt.
+ */
+
 /** Length of `event:`, the longest field name that can begin an event stream. */
 const fieldNameBytes = 6
 const beginningBytesMax = 4 * 1024
