@@ -68,7 +68,7 @@ export function primaryHandlers(options: PrimaryHandlersOptions) {
       },
       readAnswer: (wanted) => group.firstOf('readAnswer', wanted, worker),
       stopAnswer: (name) => group.notifyAll('stopAnswer', name, worker),
-      claimLimits: limits.claim,
+      claimAccounts: limits.claim,
       reportLeases: limits.report,
       budgetUses: limits.uses,
       targets: health.setTargets,

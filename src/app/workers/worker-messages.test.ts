@@ -94,7 +94,7 @@ const toPrimary: Samples<PrimaryHandlers> = {
   attemptsAt: [['a', 'b'], new Map([['a', noAttempts]])],
   followRequests: [true, undefined],
   store: [{ kind: 'set', store: 's', bounds, key: 'k', value: { a: [null] }, owner: 'o' }, { value: { a: [null] } }],
-  claimLimits: [
+  claimAccounts: [
     [
       { spec, amount: 1, recent: 0 },
       { spec: budget, amount: 5, alone: 2, recent: 0 },

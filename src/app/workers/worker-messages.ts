@@ -33,8 +33,11 @@ export type PrimaryHandlers = PrimaryLifecycle &
     roll(nothing: undefined): void
     /** Performs an operation on the primary's stores. */
     store(operation: StoreOperation): Promise<StoreAnswer>
-    /** Decides about limits and budgets, for all workers. */
-    claimLimits(claims: readonly AskedClaim[]): Promise<ClaimDecision>
+    /**
+     * Decides about limits and budgets, for all workers. A worker of another version than its primary must get no
+     * grant: what is sent has another name when it changes.
+     */
+    claimAccounts(claims: readonly AskedClaim[]): Promise<ClaimDecision>
     /** Takes a worker's reports about its leases. */
     reportLeases(reports: LeaseReports): void
     budgetUses(budgets: readonly AskedBudget[]): Promise<readonly BudgetUse[]>

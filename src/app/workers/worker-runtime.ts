@@ -53,7 +53,7 @@ class WorkerState {
       onOverflow: (record) => this.#rescue()?.add(record),
     })
     this.limits = workerLimits({
-      claim: (claims) => primary.call('claimLimits', claims),
+      claim: (claims) => primary.call('claimAccounts', claims),
       report: (reports) => primary.notify('reportLeases', reports),
       uses: (budgets) => primary.call('budgetUses', budgets),
     })
