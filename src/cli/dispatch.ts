@@ -8,11 +8,11 @@ import { ConfigError } from '../config/config.ts'
 import type { Logger } from '../observe/log.ts'
 
 /*
- * One file a command. `commands.ts` lists the commands and loads the one that is named, so that a start does not parse
- * the others. `base/command-line/` reads flags, `help.ts` writes help from the same data. A command returns its exit code and
- * throws for what went wrong: 2 stands for a fault of the command line or a configuration, 1 for a failure.
- * `process.ts` joins them to the real process: signals, terminal, uncaught errors. Commands that speak HTTP only are in
- * `client/`.
+ * One file a command. `commands.ts` lists the commands and loads the one that is named, so that a start does not
+ * parse the others. `base/command-line/` reads flags, `help.ts` writes help from the same data. A command returns
+ * its exit code and throws for what went wrong: 2 stands for a fault of the command line or a configuration, 1 for
+ * a failure. `process.ts` joins them to the real process: signals, terminal, uncaught errors. Commands that speak
+ * HTTP only are in `client/`.
  */
 
 /** The parts of the process that all commands share. */
