@@ -27,7 +27,7 @@ export interface Runtime {
   readonly health: HealthBook
   readonly stores: Stores
   readonly observer: Observer
-  /** Stores what this process holds from now on. @returns to be called when that has changed */
+  /** Stores the holds of this process from now on. @returns to be called when that has changed */
   storeHolds(sums: () => readonly HeldCost[] | undefined): () => void
   /** Records the use by requests in the database from now on. */
   keepUse(place: LedgerPlace): void

@@ -9,7 +9,7 @@ export interface SharedLimits {
   makeLimiter(): Promise<Limiter>
   /** @param spending the sums that budgets start with */
   makeBudgetAuthority(spending: Spending): Promise<BudgetAuthority>
-  /** Frees what this process holds. */
+  /** Frees the holds of this process. */
   close(): Promise<void>
 }
 

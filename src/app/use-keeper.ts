@@ -18,7 +18,7 @@ export class UseKeeper {
   #place: LedgerPlace | undefined
   #zone: string | undefined
 
-  /** @param holds what this process holds; `undefined`: it never held anything */
+  /** @param holds the holds of this process; `undefined`: it never held anything */
   constructor(log: Pick<Logger, 'error' | 'info'>, holds?: () => HeldBy | undefined) {
     this.#log = log
     this.#holds = holds
@@ -37,7 +37,7 @@ export class UseKeeper {
     if (count > 0 || holds !== undefined) this.#perform((to) => to.addBatch(batch))
   }
 
-  /** Writes what this process holds soon, since that has changed. */
+  /** Writes the holds of this process soon, since that has changed. */
   readonly wake = (): void => this.#perform((to) => to.wake())
 
   /** Sums are cut at the hours of this time zone from now on. @param zone IANA name */
@@ -99,7 +99,7 @@ export class UseKeeper {
   }
 }
 
-/** What this process holds, for the database. */
+/** The holds of this process, for the database. */
 export interface HeldHere {
   /** Sets the source of the holds, once there are limits of money. */
   follow(sums: () => readonly HeldCost[] | undefined): void

@@ -105,7 +105,7 @@ function checkEnd(bytes: Buffer, position: number): void {
   throw new FormSyntaxError(rest === '' ? 'it has no final boundary' : 'a line begins with the boundary and goes on')
 }
 
-/** Offset of the needle; -1 if there is none. */
+/** Offset of the needle; -1 without one. */
 function* find(bytes: Buffer, needle: Uint8Array, from: number, pace: Pace): Walk<number> {
   for (let start = from; start < bytes.length; start += sliceBytes) {
     const found = bytes.subarray(start, start + sliceBytes + needle.length - 1).indexOf(needle)

@@ -260,7 +260,7 @@ function ofProvider(value: JsonObject): JsonObject {
   return value['object'] === 'response' ? { error: value['error'] } : value
 }
 
-/** The JSON at `start` of a text, up to the last bracket; undefined if there is none. */
+/** The JSON at `start` of a text, up to the last bracket; `undefined` without one. */
 function jsonAt(text: string, start: number): unknown {
   const end = text.lastIndexOf(text[start] === '{' ? '}' : ']')
   const value = end <= start ? undefined : parsed(text.slice(start, end + 1))

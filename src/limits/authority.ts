@@ -37,7 +37,7 @@ interface Part {
   amount: number
   /** Of money: what attempts under way hold. */
   open: number
-  /** What a short hold is likely to cost beyond its amount. `undefined`: there is none. */
+  /** What a short hold is likely to cost beyond its amount. `undefined` without one. */
   beyond: number | undefined
 }
 
@@ -189,7 +189,7 @@ export class LimitAuthority {
     this.#change(account, holder, -returned - spent, opened)
   }
 
-  /** What is leased and not used counts as not held. */
+  /** A lease that is not used counts as not held. */
   async #uses(budgets: readonly AskedBudget[]): Promise<readonly BudgetUse[]> {
     await this.#opening(budgets)
     const accounts = budgets.map((budget) => this.budgets.find(budget))

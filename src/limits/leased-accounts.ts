@@ -117,7 +117,7 @@ export class LeasedBudget implements MoneyAccount {
   asking = 0
   isNoted = false
   readonly #note: (budget: LeasedBudget) => void
-  /** What the lease was granted by. `undefined`: there is none, and all changes are reported at once. */
+  /** What the lease was granted by. `undefined` without one, and all changes are reported at once. */
   #granted: AskedBudget | undefined
   #grantedAt = Number.NEGATIVE_INFINITY
   /** What may be held without a question. Below 0: attempts hold, or cost, more than was leased. */

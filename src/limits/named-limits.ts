@@ -20,7 +20,7 @@ export interface NamedLimit {
 
 const periodMs: Readonly<Record<RatePeriod, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 }
 
-/** The period of some milliseconds; `undefined`: there is none. */
+/** The period of some milliseconds; `undefined` without one. */
 export function periodOf(ms: number): RatePeriod | undefined {
   return ratePeriods.find((period) => periodMs[period] === ms)
 }

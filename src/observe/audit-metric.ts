@@ -9,7 +9,7 @@ const labels = ['chain']
 /** The description of the metric, for documentation. */
 export const auditMetric: MetricDescription = { name, kind: 'gauge', help, labels }
 
-/** Reads the newest entry; `undefined`: there is none. */
+/** Reads the newest entry; `undefined` without one. */
 export type ReadNewest = () => Promise<{ readonly seq: number; readonly chain: string } | undefined>
 
 /**

@@ -52,7 +52,7 @@ export interface TrailEntry {
   readonly ms: number
 }
 
-/** One attempt of a request in the list, with what it cost. */
+/** One attempt of a request in the list, with its cost. */
 export interface AttemptEntry extends TrailEntry {
   /** Reported tokens of an attempt that did not become the answer, and their cost in USD. */
   readonly promptTokens?: number

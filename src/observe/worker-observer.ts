@@ -18,7 +18,7 @@ export interface WorkerObserverOptions {
   readonly primary: Remote<PrimaryObserverHandlers>
   /** Log lines dropped by this process. */
   readonly logLinesDropped: () => number
-  /** What this process holds now; `undefined`: it never held anything. */
+  /** The holds of this process now; `undefined`: it never held anything. */
   readonly holds?: () => HeldBy | undefined
   /** Called with records that the primary did not take, as they were sent. */
   readonly onLost?: (batch: Omit<RecordBatch, 'gauges'>) => void

@@ -89,7 +89,7 @@ export function givenFor({ target, answer }: WireFact): JsonObject {
   return { text: textsOf('text'), reasoning: textsOf('thinking') }
 }
 
-/** The fault of the request that a target receives, or of its answer. Undefined: there is none. */
+/** The fault of the request that a target receives, or of its answer. `undefined` without one. */
 export function wireFault(fact: WireFact): string | undefined {
   if (fact.answer !== undefined) {
     const given = givenFor(fact)

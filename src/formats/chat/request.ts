@@ -65,7 +65,7 @@ export function encodeChatRequest(request: ChatRequest, changes: ChatRequestChan
   return spliceRequest(request, changes, { member: 'messages', edits })
 }
 
-/** Removes all reasoning of earlier answers. Undefined: there is none. */
+/** Removes all reasoning of earlier answers. `undefined` without one. */
 export function chatWithoutReasoning(request: ChatRequest): ChatRequest | undefined {
   const { members, bare } = request.reasoning
   if (members.length === 0) return undefined

@@ -112,7 +112,7 @@ function* readRequest(cursor: JsonCursor, pace: Pace, format: ResponsesFormatNam
   }
 }
 
-/** The first byte of the value of a member, which tells its kind. Undefined: there is none. */
+/** The first byte of the value of a member, which tells its kind. `undefined` without one. */
 function firstByteOf(body: Uint8Array, members: readonly Member[], name: string): number | undefined {
   const member = members.findLast((each) => each.name === name)
   return member && body[member.valueStart]
@@ -141,7 +141,7 @@ export function movedRequest(
 /**
  * Removes reasoning of earlier answers: all, or only that of providers of other formats.
  *
- * @returns undefined if there is none
+ * @returns `undefined` without one
  */
 export function responsesWithoutReasoning(
   request: ResponsesRequest,

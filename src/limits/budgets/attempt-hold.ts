@@ -40,7 +40,7 @@ export interface AttemptHoldOptions {
   readonly promptTokens: number
   /** Likely bytes of an answer for a token. */
   readonly bytesPerToken: number
-  /** Of a hard limit. Absent: there is none. */
+  /** Of a hard limit. Absent: no limit. */
   readonly hard?: { readonly answerTokensMax: number | undefined } | undefined
 }
 

@@ -215,7 +215,7 @@ const hardAnswers = { assumedOutput: assumed.answerTokens.high, margin: hardMarg
 /** Fewest tokens of an answer that are worth a request: some providers refuse lower limits. */
 const hardOutputMin = 16
 
-/** What a hold under a hard limit pays for; `undefined`: too little, so that it must be given up. */
+/** The tokens that a hold under a hard limit pays for; `undefined`: too little, so that it must be given up. */
 function hardHold(
   ask: Ask,
   { demand, estimated, amount }: { readonly demand: Demand; readonly estimated: Estimate; readonly amount: number },
