@@ -1,4 +1,4 @@
-import { channel, type Channel, type Handlers } from './channel.ts'
+import { Channel, type Handlers } from './channel.ts'
 import { workerVariable, type Listening, type PrimaryLifecycle, type WorkerLifecycle } from './worker-lifecycle.ts'
 import type { Worker } from './worker.ts'
 
@@ -74,7 +74,7 @@ export function spawnWorker<Theirs extends WorkerLifecycle>({
   })
   const starting = setTimeout(killHung, startMsMax)
   const ours: Record<string, Handlers[string]> = { ...lifecycle }
-  const own = channel<Theirs>((message) => child.send(message), ours, onError)
+  const own = new Channel<Theirs>((message) => child.send(message), ours, onError)
   Object.assign(ours, handlersOf(own))
   // Every worker has the functions of WorkerLifecycle.
   const plain: Pick<Channel<WorkerLifecycle>, 'call' | 'notify'> = own

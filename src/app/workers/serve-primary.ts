@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Channel } from '../../cluster/channel.ts'
-import { sharedFiles, type SharedFiles } from '../../cluster/shared-files.ts'
+import { SharedFiles } from '../../cluster/shared-files.ts'
 import type { SpawnedWorker } from '../../cluster/spawn-worker.ts'
 import { StartFailed, supervisor, type Supervisor } from '../../cluster/supervisor.ts'
 import { workerGroup } from '../../cluster/worker-group.ts'
@@ -105,7 +105,7 @@ class Primary {
   #sharedFiles(): SharedFiles<Channel<WorkerHandlers>> {
     const { path, log } = this.#context
     const isOurs = (file: string): boolean => resolve(file) === resolve(path)
-    return sharedFiles<Channel<WorkerHandlers>>({
+    return new SharedFiles<Channel<WorkerHandlers>>({
       onChange: (file) => {
         if (isOurs(file)) this.#probe.forget()
       },
