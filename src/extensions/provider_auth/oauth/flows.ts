@@ -73,7 +73,6 @@ export interface Flows {
   invalidState(reason: string): WireError
 }
 
-/** Options of {@link flows}. */
 export interface FlowsOptions {
   readonly store: Store<Flow>
   /** Unix milliseconds. */

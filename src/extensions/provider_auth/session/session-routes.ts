@@ -11,7 +11,6 @@ import { crossSiteCookie } from './guard.ts'
 import type { SessionCookie } from './session-cookie.ts'
 import { expiryOf, type Sessions } from './sessions.ts'
 
-/** Options of {@link sessionRoutes}. */
 export interface SessionRoutesOptions {
   readonly sessions: Sessions
   readonly credentials: Credentials
